@@ -1,0 +1,224 @@
+"""inlay beside its peers, in one run: CPU time on one core, the least of many rounds, printed as ratios.
+
+A ratio says how many times the peer's cost is ours (for costs: peer / inlay). `goal` is what the project aims at;
+nothing here is a test. A peer that is not installed is left out; scripts/bench --setup installs them.
+"""
+
+import argparse
+import contextlib
+import dataclasses
+import functools
+import importlib.metadata
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+import time
+
+# Before NumPy or JAX start their threads: what is compared is one core.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+
+from paths import BENCH, BUILD, EXAMPLES
+
+sys.path.insert(0, str(EXAMPLES))
+
+import numpy as np
+
+from timing import microseconds_per_call, microseconds_per_pointer_call
+
+ELEMENTS = 100_000
+
+
+@dataclasses.dataclass
+class Row:
+    """One figure of ours beside one of a peer, both in `unit`."""
+
+    work: str
+    ours: float
+    peer: str = ""
+    theirs: float | None = None
+    unit: str = "us"
+    goal: str = ""
+    met: bool | None = None
+
+
+def ratio_row(work, ours, peer, theirs, at_least, unit="us"):
+    """A row whose goal is that the peer takes `at_least` times as long; without the peer, only our figure."""
+    if theirs is None:
+        return Row(work, ours, peer + " (not here)", unit=unit, goal=f">= {at_least:g} x")
+    return Row(work, ours, peer, theirs, unit, f">= {at_least:g} x", theirs / ours >= at_least)
+
+
+def limit_row(work, ours, at_most, unit):
+    return Row(work, ours, unit=unit, goal=f"<= {at_most:g} {unit}", met=ours <= at_most)
+
+
+@functools.cache
+def installed(package):
+    with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version(package)
+    return None
+
+
+@functools.cache
+def kernels():
+    """Microseconds by name, from the C++ side."""
+    text = subprocess.run([BUILD / "bin" / "inlay_bench", "--benchmark_format=json"],
+                          check=True, capture_output=True, text=True).stdout
+    least = [b for b in json.loads(text)["benchmarks"] if b.get("aggregate_name") == "least"]
+    return {b["run_name"].split("/repeats")[0].split("/min_time")[0]: b["cpu_time"] for b in least}
+
+
+def cold_seconds(*arguments, rounds=3):
+    """The least of a few fresh processes."""
+    run = [sys.executable, BENCH / "cold.py", *arguments]
+    return min(float(subprocess.run(run, check=True, capture_output=True, text=True).stdout.split()[-1])
+               for _ in range(rounds))
+
+
+def radon_rows():
+    import inlay.pytensor
+    import radon
+
+    model = radon.radon_model()
+    point = radon.flat_point(model)
+    ours, _ = radon.compile_logp(model, "INLAY", point)
+    numba, _ = radon.compile_logp(model, "NUMBA", point)
+    view = inlay.pytensor.explain(ours)
+    observations = 8 * len(radon.read_data()[1])
+    long_temporaries = sum(temporary.bytes >= observations for temporary in view.temporaries)
+
+    through_numba = microseconds_per_call(numba, point)
+    yield ratio_row("radon logp + gradient, through PyTensor", microseconds_per_call(ours, point),
+                    "PyTensor NUMBA", through_numba, 2)
+    yield ratio_row("same, through the C pointer",
+                    microseconds_per_pointer_call(inlay.pytensor.c_function(ours), point),
+                    "PyTensor NUMBA", through_numba, 5.7 / 2.0)
+    yield limit_row("radon kernels", len(view.kernels), 3, "kernels")
+    yield limit_row("radon temporaries of observation length", long_temporaries, 0, "temporaries")
+    yield limit_row("radon host calls", len(view.host_calls), 0, "host calls")
+
+
+def cold_rows():
+    ours = 1e3 * cold_seconds("radon", "INLAY")
+    yield limit_row("radon linking + first call, cold", ours, 80, "ms")
+    yield Row("", ours, "PyTensor NUMBA", 1e3 * cold_seconds("radon", "NUMBA", rounds=2), "ms")
+    if installed("jax"):
+        yield Row("", ours, "PyTensor JAX", 1e3 * cold_seconds("radon", "JAX", rounds=2), "ms")
+    chain = 1e3 * cold_seconds("chain", "1000")
+    yield limit_row("elementwise graph of 1000 ops, compiled and called, cold", chain, 200, "ms")
+
+
+def numba_exp_mul_add(arrays):
+    import numba
+
+    @numba.njit
+    def kernel(x, y, z, out):
+        for i in range(x.size):
+            out[i] = np.exp(x[i]) * y[i] + z[i]
+
+    out = np.empty(ELEMENTS)
+    kernel(*arrays, out)
+    return microseconds_per_call(kernel, *arrays, out)
+
+
+def jax_exp_mul_add(arrays):
+    if not installed("jax"):
+        return None
+    import jax
+
+    on_device = [jax.device_put(array) for array in arrays]
+    kernel = jax.jit(lambda x, y, z: jax.numpy.exp(x) * y + z)
+    kernel(*on_device).block_until_ready()
+    # XLA computes in a thread of its own.
+    return microseconds_per_call(lambda: kernel(*on_device).block_until_ready(), clock=time.process_time)
+
+
+def kernel_rows():
+    arrays = [np.linspace(-1, 1, ELEMENTS) for _ in range(3)]
+    work, ours = "exp(x)*y+z on 1e5 doubles", kernels()["exp_mul_add/inlay"]
+    yield ratio_row(work, ours, "numba @njit", numba_exp_mul_add(arrays), 5)
+    yield ratio_row("", ours, "JAX", jax_exp_mul_add(arrays), 1.4)
+    best = min(("clang", "gcc"), key=lambda peer: kernels()[f"exp_mul_add/{peer}"])
+    yield ratio_row("", ours, f"{best}, -O3 -ffast-math", kernels()[f"exp_mul_add/{best}"], 1.05)
+    stream = min(kernels()["triad/clang"], kernels()["triad/gcc"])
+    yield ratio_row("triad on 1e5 doubles", kernels()["triad/inlay"], "STREAM", stream, 0.9)
+
+
+def call_rows():
+    import inlay
+    import pytensor
+    import pytensor.tensor as pt
+
+    five_in_two_out = inlay.compile("""graph @main(%a: f64[n], %b: f64[n], %c: f64[n], %d: f64[n], %e: f64[n]) {
+      %p = mul %a, %b
+      %q = mul %c, %d
+      %r = add %p, %e
+      %s = add %q, %e
+      return %r, %s
+    }""")
+    arrays = [np.linspace(-1, 1, 919) for _ in range(5)]
+    call = microseconds_per_call(five_in_two_out, *arrays) - kernels()["five_in_two_out/inlay"]
+    yield limit_row("Python call, 5 arrays in, 2 new arrays out, over the kernel", 1e3 * call, 300, "ns")
+
+    def plus_one(mode):
+        x = pt.dvector("x")
+        function = pytensor.function([x], x + 1, mode=mode, trust_input=True)
+        return 1e3 * microseconds_per_call(function, np.zeros(3))
+
+    c_mode = pytensor.compile.mode.Mode(linker="cvm", optimizer="fast_run")
+    yield ratio_row("x + 1 on 3 doubles, through PyTensor", plus_one("INLAY"), "PyTensor C", plus_one(c_mode), 1, "ns")
+
+
+GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "calls": call_rows, "cold": cold_rows}
+
+
+def figure(value, unit):
+    if value is None:
+        return ""
+    return f"{value:.0f} {unit}" if unit in ("ns", "kernels", "temporaries", "host calls") else f"{value:.2f} {unit}"
+
+
+def print_table(rows):
+    header = ["work", "inlay", "peer", "peer's figure", "ratio", "goal", ""]
+    cells = [[row.work, figure(row.ours, row.unit), row.peer, figure(row.theirs, row.unit),
+              f"{row.theirs / row.ours:.2f} x" if row.theirs else "", row.goal,
+              {True: "met", False: "missed", None: ""}[row.met]] for row in rows]
+    widths = [max(len(line[i]) for line in [header, *cells]) for i in range(len(header))]
+    for line in [header, ["-" * width for width in widths], *cells]:
+        print("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |")
+
+
+def cpu_name():
+    names = [line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    return names[0].split(":")[1].strip() if names else platform.machine()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("groups", nargs="*", help=f"only these of: {' '.join(GROUPS)}")
+    parser.add_argument("--json", type=pathlib.Path, help="write the rows here too")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.groups) - set(GROUPS):
+        parser.error(f"no such group: {' '.join(sorted(unknown))}; there are {' '.join(GROUPS)}")
+
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    versions = ", ".join(f"{name} {installed(name) or '-'}" for name in ("numpy", "pytensor", "pymc", "numba", "jax"))
+    print(f"{cpu_name()}, one core; Python {platform.python_version()}, {versions}\n", flush=True)
+    rows = []
+    for group in arguments.groups or GROUPS:
+        print(f"measuring: {group}", file=sys.stderr)
+        rows += GROUPS[group]()
+    print_table(rows)
+    if arguments.json:
+        arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+# How everything is compiled: one place, so that no folder chooses its own flags.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)   # the static libraries end in shared objects
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
+endif()
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")     # INLAY_CHECK does not look at NDEBUG: our own checks stay
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_C_FLAGS_DEBUG "-Og -g1")            # g1: line tables; -g triples the size of what is linked against LLVM
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
+
+# bin/inlay, lib/libinlay_jit.so: the same places beside each other as after an install.
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+
+# Where an install puts them: a wheel keeps everything in the package, so the extension finds the JIT library beside it.
+if(SKBUILD)
+  set(INLAY_LIBRARY_DIR inlay)
+  set(INLAY_PROGRAM_DIR "${SKBUILD_SCRIPTS_DIR}")
+else()
+  set(INLAY_LIBRARY_DIR lib)
+  set(INLAY_PROGRAM_DIR bin)
+endif()
+
+find_program(INLAY_CCACHE ccache)
+if(INLAY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${INLAY_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${INLAY_CCACHE}")
+endif()
+
+# The default linker takes seconds over LLVM's static libraries.
+include(CheckLinkerFlag)
+foreach(linker mold lld)
+  check_linker_flag(CXX "-fuse-ld=${linker}" INLAY_HAVE_${linker})
+  if(INLAY_HAVE_${linker})
+    add_link_options("-fuse-ld=${linker}")
+    break()
+  endif()
+endforeach()
+
+add_compile_options(-Wall -Wextra -Werror=switch
+  -Wno-missing-field-initializers)            # our structs give every member a default, and literals name what differs
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-restrict)          # gcc 12 sees overlaps in std::string that are not there (PR 105651)
+endif()
+if(INLAY_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+if(INLAY_SANITIZE)
+  add_compile_options(-fsanitize=${INLAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_link_options(-fsanitize=${INLAY_SANITIZE})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options(-Wno-maybe-uninitialized)   # noise under instrumentation
+  endif()
+endif()

@@ -1,0 +1,47 @@
+# inlay_find_llvm(): the INTERFACE target `inlay_llvm_static`, which is LLVM 19's code generator for this machine and its
+# bitcode reader as static libraries, with headers and definitions.
+#
+# Nothing else of LLVM: no passes beyond those that code generation needs, no ORC. Link it into one shared object with
+# hidden visibility (`inlay_hide_static_libraries(<target>)`), so that another LLVM in the process never meets ours.
+
+function(inlay_find_llvm)
+  if(TARGET inlay_llvm_static)
+    return()
+  endif()
+  find_program(INLAY_LLVM_CONFIG NAMES llvm-config-19 llvm-config DOC "llvm-config of LLVM 19")
+  if(NOT INLAY_LLVM_CONFIG)
+    message(FATAL_ERROR "llvm-config-19 was not found: install llvm-19-dev, or give -DINLAY_LLVM=OFF")
+  endif()
+  _inlay_llvm_config(version --version)
+  if(NOT version MATCHES "^19\\.")
+    message(FATAL_ERROR "${INLAY_LLVM_CONFIG} is LLVM ${version}; inlay needs 19")
+  endif()
+
+  _inlay_llvm_config(include_dir --includedir)
+  _inlay_llvm_config(libraries --link-static --libfiles x86codegen bitreader)
+  separate_arguments(libraries UNIX_COMMAND "${libraries}")
+  find_library(INLAY_ZSTD zstd REQUIRED)
+  find_package(ZLIB REQUIRED)
+  find_package(Threads REQUIRED)
+
+  # llvm-config's own list of system libraries names also z3 and libxml2, which nothing of the above refers to.
+  add_library(inlay_llvm_static INTERFACE)
+  target_include_directories(inlay_llvm_static SYSTEM INTERFACE "${include_dir}")
+  target_compile_definitions(inlay_llvm_static INTERFACE
+    _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
+  target_link_libraries(inlay_llvm_static INTERFACE
+    ${libraries} ZLIB::ZLIB "${INLAY_ZSTD}" Threads::Threads ${CMAKE_DL_LIBS} rt m)
+endfunction()
+
+function(_inlay_llvm_config out)
+  execute_process(COMMAND "${INLAY_LLVM_CONFIG}" ${ARGN}
+    OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+
+# A shared object exports what it says itself, nothing that came with a static library; unused sections are dropped.
+function(inlay_hide_static_libraries target)
+  target_link_options(${target} PRIVATE
+    "LINKER:--exclude-libs,ALL" "LINKER:--gc-sections" "LINKER:-Bsymbolic"
+    "$<$<CONFIG:Release>:LINKER:--strip-all>")
+endfunction()

@@ -1,0 +1,11 @@
+"""inlay: array programs as planned, fused native functions.
+
+`inlay.compile(text)` compiles a program in inlay's text form. `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
+"""
+
+from . import errors  # noqa: F401  (first: the extension raises these)
+from ._inlay import Function
+from .errors import InlayError
+from .text import compile
+
+__all__ = ["Function", "InlayError", "compile", "errors"]

@@ -1,0 +1,18 @@
+"""inlay for PyTensor and PyMC: `mode="INLAY"`.
+
+Importing this registers the linker and the mode. `explain(fn)` says what became of a function, `c_function(fn)` gives it as a
+C pointer.
+"""
+
+from .c_function import c_function
+from .dprint import dprint
+from .explain import explain
+from .linker import InlayLinker
+from .mode import MODE, default_mode, register_mode
+from .rewrites import register_rewrites
+from .translate import NotNative, register
+
+register_mode()
+register_rewrites()
+
+__all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "register"]

@@ -1,0 +1,41 @@
+"""Which of the user's nodes failed, and with what exception.
+
+A compiled function reports where it failed by the location that the translation gave the node. PyTensor's Function then raises
+through `raise_with_op`, which wants the position of the node in the order.
+"""
+
+import re
+
+from pytensor.raise_op import CheckAndRaise
+
+
+class Handler:
+    """What a vm calls with the exception of a failed call; returns the one to raise."""
+
+    def __init__(self, vm, translation):
+        self._vm_dict = vm.__dict__  # the vm holds this object: its dict, not itself
+        self._nodes = translation.nodes
+        self._host_calls = translation.host_calls
+        self._node_of_location = translation.node_of_location
+
+    def __call__(self, exception, failed_host_call):
+        position = self._position(exception, failed_host_call)
+        if position is None:
+            self._vm_dict["position_of_error"] = 0
+            return exception
+        self._vm_dict["position_of_error"] = position
+        op = self._nodes[position].op
+        if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
+            return op.exc_type(op.msg)
+        return exception
+
+    def _position(self, exception, failed_host_call):
+        if failed_host_call >= 0:
+            return getattr(self._host_calls[failed_host_call], "number", None)
+        location = getattr(exception, "location", None)
+        if location is None:
+            return None
+        if location in self._node_of_location:
+            return self._node_of_location[location]
+        number = re.search(r"#(\d+)", location)
+        return int(number[1]) if number and int(number[1]) < len(self._nodes) else None

@@ -1,0 +1,66 @@
+"""The linker: PyTensor asks it for something to call, and calls that.
+
+`make_all` translates and compiles the whole FunctionGraph and hands PyTensor's Function a `vm` that is one C callable: it
+reads the input cells, runs the machine code and returns the list of outputs. There are no thunks and no storage in between.
+"""
+
+import time
+
+from pytensor.link.basic import Container, JITLinker
+from pytensor.link.utils import map_storage
+
+from .. import _inlay
+from . import failures
+from .compiled import Compiled
+from .translate import translate
+
+
+class InlayLinker(JITLinker):
+    """Compiles a FunctionGraph into one native function."""
+
+    required_rewrites = ("minimum_compile", "scan_save_mem_no_prealloc")
+    incompatible_rewrites = (
+        "cxx_only",
+        "BlasOpt",
+        "fusion",  # inlay fuses by itself, and more
+        "inplace",  # and decides what shares memory
+        "local_careduce_fusion",
+        "local_uint_constant_indices",
+        "scan_reduce_trace_prealloc",
+    )
+
+    def make_all(self, input_storage=None, output_storage=None, storage_map=None):
+        start = time.perf_counter()
+        fgraph = self.fgraph
+        order = self.schedule(fgraph)
+        input_storage, output_storage, storage_map = map_storage(
+            fgraph, order, input_storage, output_storage, storage_map
+        )
+        translation = translate(fgraph, order)
+        translated = time.perf_counter() - start
+        program = _inlay.compile(translation.graph, translation.bound, translation.host_calls)
+        vm = program.vm(tuple(input_storage))
+        vm.allow_gc = self.allow_gc
+        vm.storage_map = storage_map
+        vm.nodes = order
+        vm.position_of_error = 0
+        vm.on_error = failures.Handler(vm, translation)
+        vm.compiled = Compiled(program, translation, fgraph, translated, time.perf_counter() - start)
+        return (
+            vm,
+            [Container(var, cell) for var, cell in zip(fgraph.inputs, input_storage, strict=True)],
+            [Container(var, cell, readonly=True) for var, cell in zip(fgraph.outputs, output_storage, strict=True)],
+            [],
+            order,
+        )
+
+    # What a JITLinker must have; `make_all` needs none of them.
+
+    def fgraph_convert(self, fgraph, **kwargs):
+        raise NotImplementedError("inlay compiles in make_all")
+
+    def jit_compile(self, fn):
+        raise NotImplementedError("inlay compiles in make_all")
+
+    def create_thunk_inputs(self, storage_map):
+        raise NotImplementedError("inlay makes no thunks")

@@ -1,0 +1,29 @@
+"""Mode "INLAY", by name and as an object."""
+
+import contextlib
+
+import pytensor
+from pytensor.compile import mode as ptm
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+
+from .linker import InlayLinker
+
+MODE = ptm.Mode(InlayLinker(), RewriteDatabaseQuery(include=["fast_run"], exclude=list(InlayLinker.incompatible_rewrites)))
+
+
+def register_mode():
+    """Make `mode="INLAY"` and linker "inlay" known to PyTensor. Once; again is no harm."""
+    if "inlay" not in ptm.predefined_linkers:
+        ptm.register_linker("inlay", MODE.linker)
+    ptm.predefined_modes.setdefault("INLAY", MODE)
+
+
+@contextlib.contextmanager
+def default_mode():
+    """Within the block PyTensor compiles with inlay where no mode is given.
+
+    PyMC compiles some of its functions, such as the one that records a trace, in the default mode whatever
+    `compile_kwargs` says; PyTensor's own setting takes only the names of its own modes.
+    """
+    with pytensor.config.change_flags(mode=MODE):
+        yield MODE

@@ -1,0 +1,40 @@
+"""PyTensor's dtype names and inlay's."""
+
+from .registry import NotNative
+
+INLAY_NAMES = {
+    "bool": "bool",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+    "uint8": "u8",
+    "uint16": "u16",
+    "uint32": "u32",
+    "uint64": "u64",
+    "float16": "f16",
+    "float32": "f32",
+    "float64": "f64",
+    "complex64": "c64",
+    "complex128": "c128",
+}
+PYTENSOR_NAMES = {inlay: name for name, inlay in INLAY_NAMES.items()}
+
+
+def is_float(dtype):
+    return dtype in ("f16", "f32", "f64")
+
+
+def is_complex(dtype):
+    return dtype in ("c64", "c128")
+
+
+def is_integer(dtype):
+    return dtype[0] in "iu"
+
+
+def arithmetic_dtype(dtype):
+    """The dtype in which inlay computes what PyTensor calls `dtype`: half precision is for storage only."""
+    if is_complex(dtype):
+        raise NotNative("complex arithmetic")
+    return "f32" if dtype == "f16" else dtype

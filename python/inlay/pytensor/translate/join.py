@@ -1,0 +1,64 @@
+"""Putting tensors together and taking them apart along an axis."""
+
+from pytensor.graph.basic import Constant
+from pytensor.tensor.basic import Join, MakeVector, Split
+
+from .dtypes import INLAY_NAMES
+from .registry import NotNative, register
+
+
+def _axis_and_tensors(op, inputs):
+    """The axis is a property of the op in newer versions of PyTensor, the first input in older ones."""
+    if hasattr(op, "axis"):
+        return op.axis, inputs
+    if not isinstance(inputs[0], Constant):
+        raise NotNative("an axis that is not constant")
+    return int(inputs[0].data), inputs[1:]
+
+
+@register(Join)
+def join(t, node):
+    axis, tensors = _axis_and_tensors(node.op, node.inputs)
+    out = INLAY_NAMES[node.outputs[0].type.dtype]
+    parts = [t.cast(t.value(x), out) for x in tensors]
+    if len(parts) == 1:
+        return parts[0]
+    return t.builder.concat(parts, axis % len(parts[0].dims))
+
+
+@register(MakeVector)
+def make_vector(t, node):
+    out = INLAY_NAMES[node.outputs[0].type.dtype]
+    if not node.inputs:
+        return t.builder.broadcast(t.builder.literal(0, out), [0])
+    parts = [t.builder.reshape(t.cast(t.value(x), out), [1]) for x in node.inputs]
+    return parts[0] if len(parts) == 1 else t.builder.concat(parts, 0)
+
+
+@register(Split)
+def split(t, node):
+    op = node.op
+    x, *rest = node.inputs
+    if hasattr(op, "axis"):
+        axis = op.axis
+        (sizes,) = rest
+    else:
+        axis, sizes = rest
+        if not isinstance(axis, Constant):
+            raise NotNative("an axis that is not constant")
+        axis = int(axis.data)
+    x = t.value(x)
+    axis %= len(x.dims)
+    sizes = t.shape_vector(sizes)
+    if any(isinstance(s, int) and s < 0 for s in sizes):
+        raise NotNative("a negative split size")
+    total = sum(sizes)
+    if not t.known_equal(total, x.dims[axis]):
+        raise NotNative("split sizes that are not known to add up to the axis")
+    results, start = [], 0
+    for size in sizes:
+        index = [(0, d, 1) for d in x.dims]
+        index[axis] = (start, start + size, 1)
+        results.append(t.builder.slice(x, index))
+        start = start + size
+    return results

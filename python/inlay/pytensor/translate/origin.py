@@ -1,0 +1,31 @@
+"""Where a node comes from, in words: its op, its number in dprint, and the user's line."""
+
+import os
+
+
+def location(node, number):
+    """"Exp #7 alpha, model.py:41": unique within a function."""
+    text = f"{_op_name(node.op)} #{number}"
+    name = next((x.name for x in node.outputs if x.name), None)
+    if name:
+        text += f" {name}"
+    line = _source_line(node)
+    return f"{text}, {line}" if line else text
+
+
+def _op_name(op):
+    scalar_op = getattr(op, "scalar_op", None)
+    if scalar_op is not None and type(op).__name__ == "Elemwise":
+        return type(scalar_op).__name__
+    return type(op).__name__
+
+
+def _source_line(node):
+    """The line outside PyTensor and PyMC that made the node; what PyTensor keeps of the stack ends at the innermost."""
+    for var in node.outputs:
+        for stack in getattr(var.tag, "trace", None) or ():
+            for frame in reversed(stack):
+                filename, lineno = frame[0], frame[1]
+                if not any(f"{os.sep}{library}{os.sep}" in filename for library in ("pytensor", "pymc")):
+                    return f"{os.path.basename(filename)}:{lineno}"
+    return None

@@ -1,0 +1,31 @@
+"""Which function translates which PyTensor op.
+
+A translation takes the `Translator` and the node and returns the value of its output, or a sequence of values.
+It is found by the class of the op or the nearest base class. One that meets a form it does not know raises
+`NotNative`; the node then runs through its own `perform`, as one without a translation does.
+"""
+
+_TRANSLATIONS = {}
+
+
+class NotNative(Exception):
+    """This node has no native form; the message says why, and `explain` shows it."""
+
+
+def register(*op_classes):
+    """Make the decorated function the translation of these op classes."""
+
+    def add(function):
+        for op_class in op_classes:
+            _TRANSLATIONS[op_class] = function
+        return function
+
+    return add
+
+
+def translation_of(op):
+    """The translation of `op`, or None."""
+    for op_class in type(op).__mro__:
+        if op_class in _TRANSLATIONS:
+            return _TRANSLATIONS[op_class]
+    return None

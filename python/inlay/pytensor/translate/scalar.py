@@ -1,0 +1,305 @@
+"""Scalar ops: what each PyTensor scalar op is in inlay's.
+
+A function here takes a `Scalars` (which emits inlay's scalar ops), the operands in the dtype that it is registered with
+and the dtype of the result. The same functions serve `Elemwise`, `Composite` and ops on PyTensor's own scalars, since
+inlay's scalar ops apply to tensors of any rank.
+"""
+
+import math
+
+import numpy as np
+import pytensor.scalar as ps
+import pytensor.scalar.math as psm
+from pytensor.tensor.math import MulWithoutZeros
+
+from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, arithmetic_dtype, is_float, is_integer
+from .registry import NotNative
+
+_SCALARS = {}
+
+
+class Scalars:
+    """Emits inlay's scalar ops for one node."""
+
+    def __init__(self, translator):
+        self._translator = translator
+        self._builder = translator.builder
+
+    def __getattr__(self, name):
+        # s.add(x, y), s.and_(x, y): Python keywords take a trailing underscore.
+        op = name.rstrip("_")
+        return lambda *operands: self._builder.scalar(op, operands)
+
+    def constant(self, value, dtype):
+        return self._builder.literal(value, dtype)
+
+    def cast(self, x, dtype):
+        return self._translator.cast(x, dtype)
+
+
+def scalar(*op_classes, operands="result"):
+    """Register the inlay form of a scalar op.
+
+    operands: the dtype that the operands are converted to before the call: "result", that of the result (in half
+    precision, f32); "common", the one that NumPy would compute in; "own", none.
+    """
+
+    def add(function):
+        for op_class in op_classes:
+            if op_class is not None:
+                _SCALARS[op_class] = (function, operands)
+        return function
+
+    return add
+
+
+def plain(inlay_name, *op_classes, operands="result"):
+    """Register ops that inlay has under `inlay_name` with the same meaning."""
+    scalar(*op_classes, operands=operands)(lambda s, out, *xs: getattr(s, inlay_name)(*xs))
+
+
+def emit(translator, op, operands, result_dtypes):
+    """The values of scalar op `op` applied to `operands`, with the given PyTensor result dtypes."""
+    if isinstance(op, ps.Composite):
+        return _inline(translator, op, operands)
+    entry = next((_SCALARS[c] for c in type(op).__mro__ if c in _SCALARS), None)
+    if entry is None:
+        raise NotNative(f"scalar op {op}")
+    function, convention = entry
+    out = INLAY_NAMES[result_dtypes[0]]
+    compute = arithmetic_dtype(out)
+    for operand in operands:
+        arithmetic_dtype(operand.dtype)
+    if convention == "result":
+        operands = [translator.cast(x, compute) for x in operands]
+    elif convention == "common":
+        common = _common_dtype([x.dtype for x in operands])
+        operands = [translator.cast(x, common) for x in operands]
+    result = function(Scalars(translator), compute, *operands)
+    return [translator.cast(result, out)]
+
+
+def _inline(translator, op, operands):
+    """A `Composite` is its inner graph, node by node."""
+    values = dict(zip(op.fgraph.inputs, operands, strict=True))
+
+    def value(var):
+        if var not in values:
+            values[var] = translator.constant_array(np.asarray(var.data))
+        return values[var]
+
+    for node in op.fgraph.toposort():
+        inner = [value(x) for x in node.inputs]
+        results = emit(translator, node.op, inner, [x.type.dtype for x in node.outputs])
+        values.update(zip(node.outputs, results, strict=True))
+    return [value(x) for x in op.fgraph.outputs]
+
+
+def _common_dtype(dtypes):
+    common = np.result_type(*(PYTENSOR_NAMES[d] for d in dtypes)).name
+    if is_float(INLAY_NAMES[common]) and all(is_integer(d) for d in dtypes):
+        raise NotNative("u64 against signed integers")  # NumPy compares these exactly, no common dtype holds both
+    return arithmetic_dtype(INLAY_NAMES[common])
+
+
+# Arithmetic. PyTensor's `add` and `mul` take any number of operands; on bool they are `or` and `and`.
+
+
+@scalar(ps.Add)
+def _add(s, out, *xs):
+    return _chain(s.or_ if out == "bool" else s.add, xs)
+
+
+@scalar(ps.Mul)
+def _mul(s, out, *xs):
+    return _chain(s.and_ if out == "bool" else s.mul, xs)
+
+
+def _chain(op, xs):
+    result = xs[0]
+    for x in xs[1:]:
+        result = op(result, x)
+    return result
+
+
+plain("sub", ps.Sub)
+plain("max", ps.Maximum)
+plain("min", ps.Minimum)
+plain("arctan2", ps.ArcTan2)
+
+
+@scalar(ps.TrueDiv)
+def _true_div(s, out, a, b):
+    return s.div(a, b)
+
+
+@scalar(ps.IntDiv)
+def _floor_div(s, out, a, b):
+    _require_number(out)
+    return s.floor_div(a, b)
+
+
+@scalar(ps.Mod)
+def _mod(s, out, a, b):
+    _require_number(out)
+    return s.mod(a, b)
+
+
+@scalar(ps.Pow)
+def _pow(s, out, a, b):
+    _require_number(out)
+    return s.pow(a, b)
+
+
+def _require_number(out):
+    if out == "bool":
+        raise NotNative("arithmetic on bool")
+
+
+@scalar(ps.Neg)
+def _neg(s, out, x):
+    _require_number(out)
+    return s.neg(x)
+
+
+@scalar(ps.Abs)
+def _abs(s, out, x):
+    return x if out == "bool" else s.abs(x)
+
+
+@scalar(ps.Sign)
+def _sign(s, out, x):
+    _require_number(out)
+    return s.sign(x)
+
+
+@scalar(ps.Sqr)
+def _sqr(s, out, x):
+    return x if out == "bool" else s.square(x)
+
+
+plain("reciprocal", ps.Reciprocal)
+
+
+@scalar(ps.Clip)
+def _clip(s, out, x, low, high):
+    # As written in PyTensor: NaN passes through, and `low` wins where low > high.
+    return s.select(s.lt(x, low), low, s.select(s.gt(x, high), high, x))
+
+
+@scalar(MulWithoutZeros)
+def _mul_without_zeros(s, out, a, b):
+    zero = s.constant(0, out)
+    return s.select(s.eq(a, zero), b, s.select(s.eq(b, zero), a, s.mul(a, b)))
+
+
+# Comparison, logic, selection.
+
+plain("lt", ps.LT, operands="common")
+plain("le", ps.LE, operands="common")
+plain("gt", ps.GT, operands="common")
+plain("ge", ps.GE, operands="common")
+plain("eq", ps.EQ, operands="common")
+plain("ne", ps.NEQ, operands="common")
+plain("and_", ps.AND)
+plain("or_", ps.OR)
+plain("xor", ps.XOR)
+plain("not_", ps.Invert)
+
+
+@scalar(ps.IsNan, operands="common")
+def _isnan(s, out, x):
+    return s.isnan(x) if is_float(x.dtype) else s.ne(x, x)
+
+
+@scalar(ps.IsInf, operands="common")
+def _isinf(s, out, x):
+    return s.isinf(x) if is_float(x.dtype) else s.ne(x, x)
+
+
+@scalar(ps.Switch, operands="own")
+def _switch(s, out, condition, a, b):
+    return s.select(s.cast(condition, "bool"), s.cast(a, out), s.cast(b, out))
+
+
+@scalar(ps.Second)
+def _second(s, out, a, b):
+    return s._translator.broadcast_like(b, a)
+
+
+@scalar(ps.Identity, ps.Cast)
+def _identity(s, out, x):
+    return x
+
+
+@scalar(ps.Conj, ps.Real)
+def _real(s, out, x):
+    return x
+
+
+# Rounding: integers are already whole.
+
+
+def _rounding(name, *op_classes):
+    scalar(*op_classes)(lambda s, out, x: getattr(s, name)(x) if is_float(out) else x)
+
+
+_rounding("floor", ps.Floor)
+_rounding("ceil", ps.Ceil)
+_rounding("trunc", ps.Trunc)
+_rounding("round", ps.RoundHalfToEven)
+
+
+@scalar(ps.RoundHalfAwayFromZero)
+def _round_half_away(s, out, x):
+    half = s.constant(0.5, out)
+    return s.select(s.gt(x, s.constant(0, out)), s.floor(s.add(x, half)), s.ceil(s.sub(x, half)))
+
+
+# Functions of one real number.
+
+for _name, _op in {
+    "sqrt": ps.Sqrt,
+    "exp": ps.Exp,
+    "exp2": ps.Exp2,
+    "expm1": ps.Expm1,
+    "log": ps.Log,
+    "log2": ps.Log2,
+    "log10": ps.Log10,
+    "log1p": ps.Log1p,
+    "sin": ps.Sin,
+    "cos": ps.Cos,
+    "tan": ps.Tan,
+    "arcsin": ps.ArcSin,
+    "arccos": ps.ArcCos,
+    "arctan": ps.ArcTan,
+    "sinh": ps.Sinh,
+    "cosh": ps.Cosh,
+    "tanh": ps.Tanh,
+    "arcsinh": ps.ArcSinh,
+    "arccosh": ps.ArcCosh,
+    "arctanh": ps.ArcTanh,
+    "sigmoid": psm.Sigmoid,
+    "softplus": psm.Softplus,
+    "log1mexp": psm.Log1mexp,
+    "erf": psm.Erf,
+    "erfc": psm.Erfc,
+    "erfcx": psm.Erfcx,
+    "erfinv": psm.Erfinv,
+    "erfcinv": psm.Erfcinv,
+    "lgamma": psm.GammaLn,
+    "gamma": psm.Gamma,
+    "digamma": psm.Psi,
+    "trigamma": psm.TriGamma,
+}.items():
+    plain(_name, _op)
+
+
+@scalar(getattr(ps, "Deg2Rad", None))
+def _deg2rad(s, out, x):
+    return s.mul(x, s.constant(math.pi / 180, out))
+
+
+@scalar(getattr(ps, "Rad2Deg", None))
+def _rad2deg(s, out, x):
+    return s.mul(x, s.constant(180 / math.pi, out))

@@ -1,0 +1,99 @@
+"""Sizes that the graph computes with: `x.shape[0] - 1` as an expression, not as a value.
+
+inlay's dims are expressions over the sizes of inputs, and code is planned with them. So arithmetic on shapes is followed back
+to where the shapes come from. A size that comes from the elements of a tensor has no such expression.
+"""
+
+import pytensor.scalar as ps
+from pytensor.graph.basic import Constant
+from pytensor.tensor.basic import Join, MakeVector, ScalarFromTensor, TensorFromScalar
+from pytensor.tensor.elemwise import DimShuffle, Elemwise
+from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.subtensor import Subtensor
+
+from .registry import NotNative
+
+_ARITHMETIC = {
+    ps.Add: lambda t, *xs: sum(xs),
+    ps.Sub: lambda t, a, b: a - b,
+    ps.Maximum: lambda t, a, b: t.max(a, b),
+    ps.Minimum: lambda t, a, b: t.min(a, b),
+}
+
+
+def size_of(t, var):
+    """The dim that a 0-d variable stands for."""
+    if isinstance(var, Constant):
+        return int(var.data)
+    node = var.owner
+    if node is None:
+        raise NotNative(f"a size that is the value of {var}")
+    if isinstance(node.op, Shape_i):
+        return t.value(node.inputs[0]).dims[node.op.i]
+    if isinstance(node.op, ScalarFromTensor | TensorFromScalar):
+        return size_of(t, node.inputs[0])
+    if isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0:
+        return size_of(t, node.inputs[0])
+    if isinstance(node.op, Subtensor):
+        return _element(t, node)
+    scalar_op = node.op.scalar_op if isinstance(node.op, Elemwise) else node.op
+    return _arithmetic(t, scalar_op, node)
+
+
+def _arithmetic(t, scalar_op, node):
+    if isinstance(scalar_op, ps.Cast) and node.inputs[0].type.dtype.startswith(("int", "uint")):
+        return size_of(t, node.inputs[0])
+    if type(scalar_op) in _ARITHMETIC:
+        return _ARITHMETIC[type(scalar_op)](t, *(size_of(t, x) for x in node.inputs))
+    if isinstance(scalar_op, ps.Mul):
+        product = 1
+        for x in node.inputs:
+            product = product * size_of(t, x)
+        return product
+    if isinstance(scalar_op, ps.IntDiv) and isinstance(node.inputs[1], Constant) and int(node.inputs[1].data) > 0:
+        return size_of(t, node.inputs[0]) // int(node.inputs[1].data)
+    raise NotNative(f"a size computed by {node.op}")
+
+
+def _element(t, node):
+    """shape[2], shape[-1]"""
+    from .subtensor import _fill, _integer
+
+    (entry,) = _fill(node.op.idx_list, node.inputs[1:])
+    position = None if isinstance(entry, slice) else _integer(entry)
+    if position is None:
+        raise NotNative("a size read at a position that is not constant")
+    return sizes_of(t, node.inputs[0])[position]
+
+
+def sizes_of(t, var):
+    """The dims that a vector of integers stands for."""
+    if isinstance(var, Constant):
+        return [int(n) for n in var.data]
+    node = var.owner
+    if node is None:
+        raise NotNative(f"sizes that are the elements of {var}")
+    if isinstance(node.op, Shape):
+        return list(t.value(node.inputs[0]).dims)
+    if isinstance(node.op, MakeVector):
+        return [size_of(t, x) for x in node.inputs]
+    if isinstance(node.op, Join):
+        tensors = node.inputs if hasattr(node.op, "axis") else node.inputs[1:]
+        return [size for x in tensors for size in sizes_of(t, x)]
+    if isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0:
+        return [size_of(t, node.inputs[0])]
+    if isinstance(node.op, Subtensor):
+        return _part(t, node)
+    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ps.Cast):
+        return sizes_of(t, node.inputs[0])
+    raise NotNative(f"sizes computed by {node.op}")
+
+
+def _part(t, node):
+    """shape[1:]"""
+    from .subtensor import _constant_slice, _fill
+
+    (entry,) = _fill(node.op.idx_list, node.inputs[1:])
+    if not isinstance(entry, slice):
+        raise NotNative("sizes read at a position")
+    return sizes_of(t, node.inputs[0])[slice(*_constant_slice(entry))]

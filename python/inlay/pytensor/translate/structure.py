@@ -1,0 +1,27 @@
+"""Ops that hold a graph or a condition."""
+
+from pytensor.compile.builders import OpFromGraph
+from pytensor.raise_op import CheckAndRaise
+
+from .registry import NotNative, register
+
+
+@register(OpFromGraph)
+def op_from_graph(t, node):
+    """The inner graph, in place. (Whether it should be is PyTensor's business until it has been rewritten.)"""
+    inner = node.op.fgraph
+    return t.inline(inner.inputs, inner.toposort(), inner.outputs, t.operands(node))
+
+
+@register(CheckAndRaise)
+def check_and_raise(t, node):
+    op = node.op
+    x, *conditions = node.inputs
+    if any(c.type.ndim for c in conditions):
+        raise NotNative("a condition that is not a scalar")
+    value = t.value(x)
+    if value.dtype == "opaque":
+        raise NotNative("a condition on what is no tensor")
+    for condition in conditions:
+        value = t.builder.assert_(value, t.cast(t.value(condition), "bool"), op.msg)
+    return value

@@ -1,0 +1,309 @@
+"""From a FunctionGraph to an inlay graph.
+
+The nodes are translated in order. Each gets as its location the name of its op, its number in PyTensor's own dprint and the
+line of the user's source that made it, so that an error and a dump name what the user wrote.
+A node without a native form is called through its own `perform` (`host_call.py`), that node alone.
+"""
+
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Constant
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
+
+from ... import _inlay, errors
+from . import origin
+from .dtypes import INLAY_NAMES, PYTENSOR_NAMES
+from .host_call import HostCall
+from .registry import NotNative, translation_of
+
+LARGEST_LITERAL = 16  # elements; a larger constant is an array bound to the function
+
+
+@dataclass
+class Translation:
+    """An inlay graph and what it needs beside it."""
+
+    graph: Any  # _inlay.Graph
+    nodes: list  # PyTensor's, in order
+    host_calls: list = field(default_factory=list)  # callables, by the number that the graph's host calls carry
+    bound: list = field(default_factory=list)  # arrays, in the order of the graph's bound parameters
+    node_of_location: dict = field(default_factory=dict)  # location text -> index into `nodes`
+    reasons: dict = field(default_factory=dict)  # index into `nodes` -> why that node is a host call
+
+
+def translate(fgraph, order, name="main"):
+    """The inlay graph of `fgraph`, whose nodes run in `order`."""
+    t = Translator(name)
+    for position, var in enumerate(fgraph.inputs):
+        t.add_param(var, position)
+    for number, node in enumerate(order):
+        t.add_node(node, number)
+    for var in fgraph.outputs:
+        t.add_output(var)
+    return t.finish(list(order))
+
+
+class Translator:
+    """What the translations of the ops work with: the builder, and the value of each PyTensor variable so far."""
+
+    def __init__(self, name):
+        self.builder = _inlay.GraphBuilder(name)
+        self._values = {}
+        self._arrays = {}  # (address, shape, strides, dtype) of a bound array -> its value
+        self._literals = {}  # index of a value that is a literal -> its elements
+        self._host_calls = []
+        self._bound = []
+        self._node_of_location = {}
+        self._reasons = {}
+        self._number = -1
+        self._names = set()
+
+    # The graph: parameters, nodes, outputs.
+
+    def add_param(self, var, position):
+        name = self._unique(var.name or f"input_{position}")
+        dtype, shape = _type_of(var)
+        dims = [self.builder.symbol(f"{name}_{axis}") if n is None else n for axis, n in enumerate(shape)]
+        self._values[var] = self.builder.param(name, dtype, dims)
+
+    def add_node(self, node, number):
+        self._number = number
+        location = origin.location(node, number)
+        self._node_of_location[location] = number
+        self.builder.at(location)
+        for var, value in zip(node.outputs, self.translate_node(node), strict=True):
+            self._set(var, value)
+
+    def translate_node(self, node):
+        """The values of the node's outputs."""
+        translation = translation_of(node.op)
+        try:
+            if translation is None:
+                raise NotNative("no native form")
+            result = translation(self, node)
+        except NotNative as reason:
+            return self.host_call(node, str(reason))
+        except errors.InlayError as error:
+            # Something that inlay refuses while the graph is built, two constant sizes that differ, say: PyTensor's own op
+            # says what is wrong, when it runs.
+            if isinstance(error, errors.Internal):
+                raise
+            return self.host_call(node, str(error).splitlines()[0])
+        return list(result) if isinstance(result, list | tuple) else [result]
+
+    def add_output(self, var):
+        self.builder.at("")
+        self.builder.output(self.value(var), _identifier(var.name) if var.name else "")
+
+    def finish(self, order):
+        return Translation(
+            graph=self.builder.finish(),
+            nodes=order,
+            host_calls=self._host_calls,
+            bound=self._bound,
+            node_of_location=self._node_of_location,
+            reasons=self._reasons,
+        )
+
+    def _set(self, var, value):
+        """`value` is that of `var`, with the sizes that PyTensor knows."""
+        if isinstance(var.type, TensorType):
+            value = self.require_dims(
+                value, [have if want is None else want for have, want in zip(value.dims, var.type.shape, strict=True)]
+            )
+        if var.name and not value.name:
+            self.builder.name(value, self._unique(var.name))
+        self._values[var] = value
+
+    def inline(self, inner_inputs, inner_nodes, inner_outputs, operands):
+        """The values of `inner_outputs` where `operands` stand for `inner_inputs`: a graph within a graph."""
+        outer = self._values
+        self._values = dict(zip(inner_inputs, operands, strict=True))
+        try:
+            for node in inner_nodes:
+                for var, value in zip(node.outputs, self.translate_node(node), strict=True):
+                    self._set(var, value)
+            return [self.value(x) for x in inner_outputs]
+        finally:
+            self._values = outer
+
+    # Values.
+
+    def value(self, var):
+        if var not in self._values:
+            if not isinstance(var, Constant):
+                raise KeyError(f"no value for {var}")
+            self._values[var] = self._constant(var)
+        return self._values[var]
+
+    def operands(self, node):
+        return [self.value(x) for x in node.inputs]
+
+    def cast(self, x, dtype):
+        if x.dtype == dtype:
+            return x
+        array = self._literals.get(x.index)
+        if array is not None and not (array.dtype.kind == "f" and dtype[0] in "iu"):  # NaN to integer: an error, at run time
+            return self.constant_array(array.astype(PYTENSOR_NAMES[dtype]))
+        return self.builder.cast(x, dtype)
+
+    def broadcast_like(self, x, *others):
+        """x with the shape that it and the others broadcast to."""
+        dims = list(x.dims)
+        for other in others:
+            dims = [1] * (len(other.dims) - len(dims)) + dims
+            for i in range(1, len(other.dims) + 1):
+                if _is_one(dims[-i]):
+                    dims[-i] = other.dims[-i]
+        return x if len(dims) == len(x.dims) and all(map(_same, dims, x.dims)) else self.builder.broadcast(x, dims)
+
+    def require_dims(self, x, dims):
+        """x with these dims; each that is not known to be x's own is checked when the function runs."""
+        if all(_same(have, want) for have, want in zip(x.dims, dims, strict=True)):
+            return x
+        return self.builder.reshape(x, dims)
+
+    # Constants.
+
+    def _constant(self, var):
+        if not isinstance(var.type, TensorType | ScalarType):
+            return self.host_constant(var.data, str(var))
+        return self.constant_array(np.asarray(var.data), var.name)
+
+    def constant_array(self, array, name=None):
+        """A literal when it is small or all one number, else an array bound once."""
+        dtype = INLAY_NAMES[array.dtype.name]
+        if dtype in ("c64", "c128") or array.size == 0:
+            return self._bound_array(array, name)
+        if _all_same(array):
+            value = self.builder.literal(array.flat[0].item(), dtype)
+            if array.ndim:
+                value = self.builder.broadcast(value, list(array.shape))
+        elif array.size <= LARGEST_LITERAL:
+            value = self.builder.literal_array(np.ascontiguousarray(array))
+        else:
+            return self._bound_array(array, name)
+        self._literals[value.index] = array
+        return value
+
+    def _bound_array(self, array, name):
+        """Bound row-major; an axis permutation of a row-major array is that array, transposed."""
+        key = (array.ctypes.data, array.shape, array.strides, array.dtype.name)
+        if key in self._arrays:
+            return self._arrays[key]
+        if array.ndim > 1 and array.size and not array.flags.c_contiguous:
+            order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+            row_major = array.transpose(order)
+            if row_major.flags.c_contiguous:
+                value = self.builder.transpose(self._bound_array(row_major, name), list(np.argsort(order)))
+                self._arrays[key] = value
+                return value
+        array = np.require(array, requirements=["C", "A"])
+        value = self.builder.bound(self._unique(name or f"constant_{len(self._bound)}"), array)
+        self._bound.append(array)
+        self._arrays[key] = value
+        return value
+
+    # Sizes. A dim is a Python int or an expression over the sizes of inputs.
+
+    def dim(self, var):
+        """The size that a 0-d integer variable stands for."""
+        if isinstance(var, Constant):
+            return int(var.data)
+        return self._dim_of_node(var)
+
+    def _dim_of_node(self, var):
+        from .sizes import size_of
+
+        return size_of(self, var)
+
+    def shape_vector(self, var):
+        """The sizes that a vector of integers stands for."""
+        from .sizes import sizes_of
+
+        return sizes_of(self, var)
+
+    def sizes(self, variables, static):
+        """The dims that 0-d variables stand for; those that PyTensor knows are taken from `static`."""
+        return [self.dim(v) if s is None else s for v, s in zip(variables, static, strict=True)]
+
+    def min(self, a, b):
+        return _inlay.dim_min(a, b)
+
+    def max(self, a, b):
+        return _inlay.dim_max(a, b)
+
+    @staticmethod
+    def known_equal(a, b):
+        return _same(a, b)
+
+    # Host calls.
+
+    def host_call(self, node, reason):
+        """The node through its own Python code, and why."""
+        self._reasons[self._number] = reason
+        call = HostCall(node, self._number)
+        operands = [self.value(x) for x in call.variables]
+        return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+
+    def host_constant(self, data, name):
+        """A constant that is no tensor: a function without operands that returns it."""
+        (value,) = self._add_host_call(lambda: (data,), [], [("opaque", ())], f"constant {name}")
+        return value
+
+    def _add_host_call(self, function, operands, types, name):
+        number = len(self._host_calls)
+        self._host_calls.append(function)
+        results = []
+        for position, (dtype, shape) in enumerate(types):
+            dims = [
+                self.builder.symbol(self._unique(f"h{number}_{position}_{axis}")) if n is None else n
+                for axis, n in enumerate(shape)
+            ]
+            results.append((dtype, dims))
+        return self.builder.host_call(name, number, operands, results)
+
+    def _unique(self, name):
+        name = stem = _identifier(name)
+        count = 1
+        while name in self._names:
+            count += 1
+            name = f"{stem}_{count}"
+        self._names.add(name)
+        return name
+
+
+def _type_of(var):
+    """inlay's dtype and the static shape of a PyTensor variable."""
+    if isinstance(var.type, TensorType) and var.type.dtype in INLAY_NAMES:
+        return INLAY_NAMES[var.type.dtype], var.type.shape
+    if isinstance(var.type, ScalarType):
+        return INLAY_NAMES[var.type.dtype], ()
+    return "opaque", ()
+
+
+def _identifier(name):
+    """A name that the text form can carry."""
+    name = re.sub(r"\W+", "_", name.strip(), flags=re.ASCII).strip("_") or "value"
+    return f"_{name}" if name[0].isdigit() else name
+
+
+def _all_same(array):
+    first = array.flat[0]
+    if array.dtype.kind == "f" and not np.isfinite(first):
+        return array.size == 1
+    # Bits, not values: -0.0 is not 0.0.
+    return array.size == 1 or bool((array == first).all() and (array.dtype.kind != "f" or first != 0 or
+                                                               (np.signbit(array) == np.signbit(first)).all()))
+
+
+def _is_one(dim):
+    return isinstance(dim, int) and dim == 1
+
+
+def _same(a, b):
+    return a is b or a == b

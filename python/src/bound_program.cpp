@@ -1,0 +1,304 @@
+#include "bound_program.h"
+
+#include <ctime>
+
+#include "call.h"
+#include "errors.h"
+
+namespace inlay::python {
+namespace {
+
+constexpr double kLongSeconds = 20e-6;  // work above this is worth giving up the GIL for
+constexpr uint32_t kTimedCalls = 4;     // the first calls are timed, and every
+constexpr uint32_t kTimedEvery = 256;   // so many after them
+
+int symbol_of(const runtime::SizeExpr& dim) {
+  const bool is_symbol = dim.items.size() == 1 && dim.items[0].kind == runtime::SizeItem::Kind::symbol;
+  return is_symbol ? static_cast<int>(dim.items[0].number) : -1;
+}
+
+TensorInfo info_of(const runtime::TensorSpec& spec) {
+  const auto dtype = dtype_from_name(spec.dtype);
+  INLAY_CHECK(dtype, "dtype ", spec.dtype);
+  TensorInfo info{.name = spec.name, .dtype = *dtype, .numpy_type = numpy_type(*dtype),
+                  .rank = static_cast<int>(spec.dims.size())};
+  for (const runtime::SizeExpr& dim : spec.dims) {
+    info.dims.push_back(dim.is_constant() ? dim.items[0].number : -1);
+    info.symbols.push_back(symbol_of(dim));
+    info.is_static &= dim.is_constant();
+  }
+  info.is_opaque = *dtype == DType::opaque;
+  info.is_late = spec.segment > 0;
+  return info;
+}
+
+double now() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+std::string shape_text(PyArrayObject* array) {
+  std::string text;
+  for (int i = 0; i < PyArray_NDIM(array); ++i) text += str(i > 0 ? ", " : "", PyArray_DIM(array, i));
+  return str("[", text, "]");
+}
+
+[[noreturn]] void wrong_argument(const TensorInfo& info, PyArrayObject* array) {
+  const bool rank_fits = PyArray_NDIM(array) == info.rank;
+  PyObject* name = PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
+  const char* text = name == nullptr ? nullptr : PyUnicode_AsUTF8(name);
+  const std::string dtype = text == nullptr ? "of another dtype" : text;
+  PyErr_Clear();
+  Py_XDECREF(name);
+  if (rank_fits) {
+    throw Error(ErrorCode::wrong_dtype, {},
+                str(info.name, ": an array of ", dtype, " where ", numpy_name(info.dtype), " is expected"));
+  }
+  throw Error(ErrorCode::wrong_rank, {},
+              str(info.name, ": an array of ", PyArray_NDIM(array), " dimensions, ", shape_text(array), ", where ",
+                  info.rank, info.rank == 1 ? " is expected" : " are expected"));
+}
+
+/// `object` as a row-major array of the right dtype and rank: a new reference. Throws; null: a Python error is set.
+PyArrayObject* bring_into_form(const TensorInfo& info, PyObject* object) {
+  const bool was_array = PyArray_Check(object);
+  PyObject* any = was_array ? Py_NewRef(object) : PyArray_FROM_O(object);
+  if (any == nullptr) return nullptr;
+  auto* array = reinterpret_cast<PyArrayObject*>(any);
+  // A Python number is whatever number is asked for, as long as it loses nothing (3 for f64, not 1.5 for i64).
+  const bool is_number = !was_array && (PyFloat_Check(object) || PyLong_Check(object) || PyBool_Check(object));
+  const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
+  const bool fits = same_type || (is_number && PyArray_CanCastSafely(PyArray_TYPE(array), info.numpy_type)) ||
+                    (is_number && PyFloat_Check(object) && (info.dtype == DType::f32 || info.dtype == DType::f64));
+  if (!fits || PyArray_NDIM(array) != info.rank) {
+    try {
+      wrong_argument(info, array);
+    } catch (...) {
+      Py_DECREF(any);
+      throw;
+    }
+  }
+  PyArray_Descr* descr = PyArray_DescrFromType(info.numpy_type);
+  PyObject* plain = PyArray_FromArray(array, descr, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
+  Py_DECREF(any);
+  return reinterpret_cast<PyArrayObject*>(plain);
+}
+
+inline bool fits_as_it_is(const TensorInfo& info, PyObject* object) {
+  if (Py_TYPE(object) != &PyArray_Type) return false;
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  return PyArray_TYPE(array) == info.numpy_type && PyArray_NDIM(array) == info.rank && is_plain(array);
+}
+
+/// Binds the symbols that the argument's dims are; false: some dim needs the runtime's rules.
+inline bool bind_dims(const TensorInfo& info, PyArrayObject* array, int64_t* symbols) {
+  const npy_intp* dims = PyArray_DIMS(array);
+  bool plain = true;
+  for (int axis = 0; axis < info.rank; ++axis) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (info.dims[i] >= 0) {
+      plain &= info.dims[i] == dims[axis];
+    } else if (info.symbols[i] >= 0 && symbols[info.symbols[i]] < 0) {
+      symbols[info.symbols[i]] = dims[axis];
+    } else {
+      plain &= info.symbols[i] >= 0 && symbols[info.symbols[i]] == dims[axis];
+    }
+  }
+  return plain;
+}
+
+}  // namespace
+
+BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
+                 std::span<PyObject* const> host_functions)
+    : executable_(std::move(executable)) {
+  const runtime::Object& object = executable_->object();
+  std::size_t num_bound = 0;
+  for (std::size_t slot = 0; slot < object.params.size(); ++slot) {
+    const runtime::TensorSpec& spec = object.params[slot];
+    std::vector<int64_t> dims;
+    if (spec.bound) {
+      INLAY_CHECK(num_bound < bound.size(), "no array for ", spec.name);
+      auto* array = reinterpret_cast<PyArrayObject*>(bound[num_bound++]);
+      parameter_template_.push_back(PyArray_DATA(array));
+      for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
+    } else {
+      parameter_template_.push_back(nullptr);
+      argument_slots_.push_back(static_cast<int>(slot));
+      arguments_.push_back(info_of(spec));
+    }
+    bound_dims_.push_back(std::move(dims));
+  }
+  for (const runtime::TensorSpec& spec : object.outputs) results_.push_back(info_of(spec));
+  copied_ = std::vector<std::atomic<bool>>(arguments_.size());
+  bound_.assign(bound.begin(), bound.end());
+  host_functions_.assign(host_functions.begin(), host_functions.end());
+  visit([](PyObject* o) { Py_INCREF(o); });
+}
+
+BoundProgram::~BoundProgram() {
+  visit([](PyObject* o) { Py_DECREF(o); });
+}
+
+void BoundProgram::visit(const std::function<void(PyObject*)>& see) const {
+  for (PyObject* o : bound_) see(o);
+  for (PyObject* o : host_functions_) see(o);
+}
+
+const runtime::HostCallSpec& BoundProgram::host_call(int number) const {
+  for (const runtime::HostCallSpec& spec : executable_->object().host_calls) {
+    if (spec.function == number) return spec;
+  }
+  INLAY_CHECK(false, "there is no host call ", number);
+  return executable_->object().host_calls[0];
+}
+
+std::vector<std::string> BoundProgram::copies_at_the_door() const {
+  std::vector<std::string> sentences;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (copied_[i].load(std::memory_order_relaxed)) {
+      sentences.push_back(str("argument ", arguments_[i].name, " was not row-major"));
+    }
+  }
+  return sentences;
+}
+
+namespace {
+
+/// Dims of all parameters, for the runtime's rules.
+void bind_by_rules(const BoundProgram& program, std::span<PyArrayObject* const> arrays,
+                   const std::vector<std::vector<int64_t>>& bound_dims, std::span<int64_t> symbols) {
+  const std::size_t count = program.parameter_template().size();
+  std::vector<std::vector<int64_t>> dims(bound_dims);
+  std::vector<runtime::TensorRef> params(count);
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    std::vector<int64_t>& own = dims[static_cast<std::size_t>(program.slot_of_argument(i))];
+    for (int axis = 0; arrays[i] != nullptr && axis < PyArray_NDIM(arrays[i]); ++axis) {
+      own.push_back(PyArray_DIM(arrays[i], axis));
+    }
+  }
+  for (std::size_t slot = 0; slot < count; ++slot) params[slot].dims = dims[slot].data();
+  program.executable().bind_symbols(params, symbols);
+}
+
+PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols) {
+  const TensorInfo& info = program.results()[slot];
+  const npy_intp* dims = info.dims.data();
+  ShortArray<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
+  if (!info.is_static) {
+    ShortArray<int64_t, 8> computed(static_cast<std::size_t>(info.rank));
+    program.executable().output_dims(static_cast<int>(slot), symbols, computed.span());
+    for (std::size_t i = 0; i < static_cast<std::size_t>(info.rank); ++i) sizes[i] = computed[i];
+    dims = sizes.data();
+  }
+  return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
+}
+
+void drop(std::span<PyObject*> objects) {
+  for (PyObject*& o : objects) {
+    Py_XDECREF(o);
+    o = nullptr;
+  }
+}
+
+}  // namespace
+
+bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*> results, int& failed_host_call) const {
+  failed_host_call = -1;
+  const bool release = takes_long_.load(std::memory_order_relaxed);
+  Call call(*this, release ? Gil::released : Gil::held);
+  for (PyObject*& o : results) o = nullptr;
+  try {
+    ShortArray<const void*, 32> params(parameter_template_.size());
+    std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
+    ShortArray<PyArrayObject*, 32> arrays(arguments_.size());
+    ShortArray<int64_t, 32> symbols(executable_->object().symbols.size());
+    for (int64_t& s : symbols.span()) s = -1;
+    bool sizes_bound = true;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const TensorInfo& info = arguments_[i];
+      auto& place = params[static_cast<std::size_t>(argument_slots_[i])];
+      arrays[i] = nullptr;
+      if (info.is_opaque) {
+        place = objects[i];
+        continue;
+      }
+      auto* array = reinterpret_cast<PyArrayObject*>(objects[i]);
+      if (!fits_as_it_is(info, objects[i])) {
+        array = bring_into_form(info, objects[i]);
+        if (array == nullptr) return false;
+        call.keep(reinterpret_cast<PyObject*>(array));
+        if (PyArray_Check(objects[i]) && reinterpret_cast<PyObject*>(array) != objects[i]) note_copy(i);
+      }
+      arrays[i] = array;
+      place = PyArray_DATA(array);
+      sizes_bound &= bind_dims(info, array, symbols.data());
+    }
+    // Symbols of bound arrays, dims that are expressions, and dims that do not fit: by the rules, which say what is wrong.
+    if (!sizes_bound) bind_by_rules(*this, arrays.span(), bound_dims_, symbols.span());
+
+    ShortArray<void*, 16> addresses(results_.size());
+    for (std::size_t slot = 0; slot < results_.size(); ++slot) {
+      addresses[slot] = nullptr;
+      if (results_[slot].is_opaque || results_[slot].is_late) continue;
+      results[slot] = new_result(*this, slot, symbols.span());
+      if (results[slot] == nullptr) {
+        drop(results);
+        return false;
+      }
+      addresses[slot] = PyArray_DATA(reinterpret_cast<PyArrayObject*>(results[slot]));
+    }
+    call.late_results = results;
+
+    runtime::Executable::Failure failure;
+    // Not an atomic increment: that it may lose a count from another thread does no harm, that it takes longer would.
+    const uint32_t number = num_calls_.load(std::memory_order_relaxed);
+    num_calls_.store(number + 1, std::memory_order_relaxed);
+    const bool timed = number < kTimedCalls || number % kTimedEvery == 0;
+    const double start = timed ? now() : 0;
+    call.begin_run();
+    const int32_t code = executable_->run(params.data(), addresses.data(), symbols.data(), &call, failure);
+    call.end_run();
+    if (timed) {
+      const double seconds = now() - start;
+      takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);
+      if (number == 0) first_call_seconds_.store(seconds, std::memory_order_relaxed);
+    }
+    if (code != INLAY_OK) {
+      drop(results);
+      failed_host_call = call.failed_host_call();
+      if (code == INLAY_HOST_CALL_FAILED && failed_host_call >= 0) {
+        call.restore_exception();
+      } else {
+        raise(executable_->error_of(code, failure));
+      }
+      return false;
+    }
+    for (std::size_t slot = 0; slot < results_.size(); ++slot) {
+      if (results_[slot].is_opaque) results[slot] = Py_NewRef(static_cast<PyObject*>(addresses[slot]));
+    }
+    return true;
+  } catch (const Error& error) {
+    drop(results);
+    raise(error);
+  } catch (const std::bad_alloc&) {
+    drop(results);
+    PyErr_NoMemory();
+  }
+  return false;
+}
+
+int32_t BoundProgram::run_raw(const void* const* arguments, void** results) const {
+  Call call(*this, Gil::foreign);
+  ShortArray<const void*, 32> params(parameter_template_.size());
+  std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
+  for (std::size_t i = 0; i < argument_slots_.size(); ++i) {
+    params[static_cast<std::size_t>(argument_slots_[i])] = arguments[i];
+  }
+  ShortArray<int64_t, 32> symbols(executable_->object().symbols.size());
+  runtime::Executable::Failure failure;
+  return executable_->run(params.data(), results, symbols.data(), &call, failure);
+}
+
+}  // namespace inlay::python

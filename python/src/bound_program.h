@@ -1,0 +1,82 @@
+#pragma once
+// A compiled function as Python calls it: what each argument must be, the arrays bound to it, its host functions.
+//
+// Immutable once made, so any number of threads may call it. Arguments are checked here for dtype and rank and brought into
+// row-major form; their sizes are checked by the runtime's rules. Results are new arrays.
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "numpy_api.h"
+#include "runtime/executable.h"
+
+namespace inlay::python {
+
+/// An argument or a result.
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::f64;
+  int numpy_type = 0;
+  int rank = 0;
+  std::vector<npy_intp> dims;   // -1: not a constant
+  std::vector<int> symbols;     // by axis: the symbol that the dim is, -1: none
+  bool is_static = true;        // every dim is a constant
+  bool is_opaque = false;
+  bool is_late = false;         // of a result: allocated while the function runs
+};
+
+class BoundProgram {
+ public:
+  /// `bound`: arrays by order of the bound parameters; `host_functions`: callables by number. Takes references.
+  BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
+          std::span<PyObject* const> host_functions);
+  ~BoundProgram();
+  BoundProgram(const BoundProgram&) = delete;
+  BoundProgram& operator=(const BoundProgram&) = delete;
+
+  const runtime::Executable& executable() const { return *executable_; }
+  std::shared_ptr<const runtime::Executable> shared_executable() const { return executable_; }
+  std::span<const TensorInfo> arguments() const { return arguments_; }  // those given per call
+  std::span<const TensorInfo> results() const { return results_; }
+  PyObject* host_function(int number) const { return host_functions_[static_cast<std::size_t>(number)]; }
+  const runtime::HostCallSpec& host_call(int number) const;
+
+  /// Addresses of all parameters, those of the arguments null; and where argument i belongs among them.
+  std::span<const void* const> parameter_template() const { return parameter_template_; }
+  int slot_of_argument(std::size_t i) const { return argument_slots_[i]; }
+
+  /// One sentence for each argument that a call has had to copy.
+  std::vector<std::string> copies_at_the_door() const;
+
+  /// Of the first call's machine code; negative: there was none yet.
+  double first_call_seconds() const { return first_call_seconds_.load(std::memory_order_relaxed); }
+
+  /// Runs on `arguments` (as many as arguments()). On success fills `results` with new references and returns true;
+  /// else a Python error is set. `failed_host_call`: the number of the host function whose exception it is, -1: none.
+  bool call(std::span<PyObject* const> arguments, std::span<PyObject*> results, int& failed_host_call) const;
+
+  /// As `call` on addresses of row-major data, without the GIL; returns the runtime's code. For static sizes only.
+  int32_t run_raw(const void* const* arguments, void** results) const;
+
+  void visit(const std::function<void(PyObject*)>& see) const;
+
+ private:
+  friend class Call;
+  void note_copy(std::size_t argument) const { copied_[argument].store(true, std::memory_order_relaxed); }
+
+  std::shared_ptr<const runtime::Executable> executable_;
+  std::vector<TensorInfo> arguments_, results_;
+  std::vector<int> argument_slots_;
+  std::vector<const void*> parameter_template_;
+  std::vector<std::vector<int64_t>> bound_dims_;  // by slot, of bound parameters
+  std::vector<PyObject*> bound_, host_functions_;
+  mutable std::vector<std::atomic<bool>> copied_;
+  mutable std::atomic<uint32_t> num_calls_{0};
+  mutable std::atomic<bool> takes_long_{false};
+  mutable std::atomic<double> first_call_seconds_{-1};
+};
+
+}  // namespace inlay::python

@@ -1,0 +1,111 @@
+#include "c_function.h"
+
+#include "call.h"
+#include "support/error.h"
+
+namespace inlay::python {
+namespace {
+
+constexpr const char* kGeneralSignature = "int (const void *const *inputs, void *const *outputs)";
+
+int call_general(const void* const* inputs, void** outputs, const void*, const void*, const void* data) noexcept {
+  const auto& context = *static_cast<const CFunction::Context*>(data);
+  ShortArray<const void*, 32> arguments(context.arguments.size());
+  std::copy(context.arguments.begin(), context.arguments.end(), arguments.data());
+  for (std::size_t i = 0; i < context.from_caller.size(); ++i) arguments[context.from_caller[i]] = inputs[i];
+  switch (context.program->run_raw(arguments.data(), outputs)) {
+    case INLAY_OK: return 0;
+    case INLAY_OUT_OF_MEMORY: return runtime::kFlatOutOfMemory;
+    default: return runtime::kFlatFailed;
+  }
+}
+
+bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1 && info.is_static; }
+
+std::string type_text(const TensorInfo& info) {
+  return str(info.name, info.name.empty() ? "" : ": ", dtype_name(info.dtype), "[", join(info.dims, ", "), "]");
+}
+
+}  // namespace
+
+CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vector<PyObject*>& arguments)
+    : program_(std::move(program)) {
+  INLAY_CHECK(arguments.size() == program_->arguments().size(), "one for each argument");
+  context_.program = program_.get();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const TensorInfo& info = program_->arguments()[i];
+    const void* data = nullptr;
+    if (arguments[i] == Py_None) {
+      context_.from_caller.push_back(i);
+      if (!info.is_static || info.is_opaque) {
+        throw Error(ErrorCode::unsupported, {}, str("no C function: the size of ", info.name, " is not a constant"));
+      }
+    } else if (info.is_opaque) {
+      data = arguments[i];
+      kept_.push_back(Py_NewRef(arguments[i]));
+    } else {
+      PyObject* array = PyArray_FROMANY(arguments[i], info.numpy_type, info.rank, info.rank, NPY_ARRAY_CARRAY_RO);
+      if (array == nullptr) {
+        PyErr_Clear();
+        throw Error(ErrorCode::wrong_dtype, {}, str("no C function: the value of ", info.name, " does not fit its type"));
+      }
+      kept_.push_back(array);
+      auto* a = reinterpret_cast<PyArrayObject*>(array);
+      for (int axis = 0; axis < info.rank; ++axis) {
+        if (info.dims[static_cast<std::size_t>(axis)] == PyArray_DIM(a, axis)) continue;
+        throw Error(ErrorCode::unsupported, {}, str("no C function: the size of ", info.name, " is not a constant"));
+      }
+      data = PyArray_DATA(a);
+    }
+    context_.arguments.push_back(data);
+  }
+  if (is_flat()) {
+    make_flat();
+  } else {
+    make_general();
+  }
+}
+
+CFunction::~CFunction() {
+  for (PyObject* object : kept_) Py_DECREF(object);
+}
+
+std::uintptr_t CFunction::address() const {
+  return reinterpret_cast<std::uintptr_t>(flat_ ? flat_->address() : general_.address());
+}
+
+bool CFunction::is_flat() const {
+  if (context_.from_caller.size() != 1 || program_->results().size() != 2) return false;
+  if (!program_->executable().object().host_calls.empty()) return false;
+  const TensorInfo& x = program_->arguments()[context_.from_caller[0]];
+  const TensorInfo &logp = program_->results()[0], &gradient = program_->results()[1];
+  return is_vector(x) && logp.dtype == DType::f64 && logp.rank == 0 && is_vector(gradient) && gradient.dims == x.dims;
+}
+
+void CFunction::make_flat() {
+  const std::size_t x = context_.from_caller[0];
+  runtime::FlatLogpSpec spec{.executable = program_->shared_executable()};
+  const std::span<const void* const> params = program_->parameter_template();
+  spec.params.assign(params.begin(), params.end());
+  for (std::size_t i = 0; i < context_.arguments.size(); ++i) {
+    spec.params[static_cast<std::size_t>(program_->slot_of_argument(i))] = context_.arguments[i];
+  }
+  spec.symbols.assign(program_->executable().object().symbols.size(), 0);
+  spec.x_param = program_->slot_of_argument(x);
+  spec.dim = program_->arguments()[x].dims[0];
+  flat_.emplace(std::move(spec));
+  signature_ = runtime::kFlatLogpSignature;
+}
+
+void CFunction::make_general() {
+  for (const TensorInfo& result : program_->results()) {
+    if (result.is_static && !result.is_opaque) continue;
+    throw Error(ErrorCode::unsupported, {}, "no C function: the size of an output is not a constant");
+  }
+  general_ = runtime::Trampoline(reinterpret_cast<void*>(&call_general), &context_);
+  const auto inputs = join(context_.from_caller, ", ", [&](std::size_t i) { return type_text(program_->arguments()[i]); });
+  const auto outputs = join(program_->results(), ", ", type_text);
+  signature_ = str(kGeneralSignature, "; inputs ", inputs, "; outputs ", outputs);
+}
+
+}  // namespace inlay::python

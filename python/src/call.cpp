@@ -1,0 +1,166 @@
+#include "call.h"
+
+#include <cstring>
+
+#include "support/error.h"
+
+namespace inlay::python {
+
+/// Holds the GIL for as long as it lives, whoever had it before.
+class Call::Holder {
+ public:
+  explicit Holder(Call& call) : call_(call) {
+    if (call_.gil_ == Gil::released) PyEval_RestoreThread(call_.state_);
+    if (call_.gil_ == Gil::foreign) foreign_ = PyGILState_Ensure();
+  }
+  ~Holder() {
+    if (call_.gil_ == Gil::released) call_.state_ = PyEval_SaveThread();
+    if (call_.gil_ == Gil::foreign) PyGILState_Release(foreign_);
+  }
+  Holder(const Holder&) = delete;
+  Holder& operator=(const Holder&) = delete;
+
+ private:
+  Call& call_;
+  PyGILState_STATE foreign_{};
+};
+
+Call::~Call() {
+  if (kept_.empty() && exception_type_ == nullptr) return;
+  PyGILState_STATE foreign{};
+  if (gil_ == Gil::foreign) foreign = PyGILState_Ensure();
+  for (PyObject* object : kept_) Py_DECREF(object);
+  Py_XDECREF(exception_type_);
+  Py_XDECREF(exception_);
+  Py_XDECREF(trace_);
+  if (gil_ == Gil::foreign) PyGILState_Release(foreign);
+}
+
+void Call::begin_run() {
+  if (gil_ == Gil::released) state_ = PyEval_SaveThread();
+}
+
+void Call::end_run() {
+  if (gil_ == Gil::released) PyEval_RestoreThread(state_);
+}
+
+void Call::restore_exception() {
+  PyErr_Restore(exception_type_, exception_, trace_);
+  exception_type_ = exception_ = trace_ = nullptr;
+}
+
+int32_t Call::host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                        int64_t* result_dims) {
+  const Holder holder(*this);
+  if (call_python(function, operands, operand_dims, results, result_dims)) return INLAY_OK;
+  failed_host_call_ = function;
+  PyErr_Fetch(&exception_type_, &exception_, &trace_);
+  return INLAY_HOST_CALL_FAILED;
+}
+
+void* Call::allocate_output(int slot, std::span<const int64_t> dims) {
+  const Holder holder(*this);
+  const TensorInfo& info = program_.results()[static_cast<std::size_t>(slot)];
+  ShortArray<npy_intp, 8> sizes(dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) sizes[i] = dims[i];
+  PyObject* array = PyArray_SimpleNew(info.rank, sizes.data(), info.numpy_type);
+  if (array == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  PyObject*& place = late_results[static_cast<std::size_t>(slot)];
+  Py_XDECREF(place);
+  place = array;
+  return PyArray_DATA(reinterpret_cast<PyArrayObject*>(array));
+}
+
+namespace {
+
+/// The operand as an object of its own: the memory belongs to the function and will be used again.
+PyObject* copy_of_operand(const runtime::TensorSpec& spec, DType dtype, const void* data, const int64_t* dims) {
+  ShortArray<npy_intp, 8> sizes(spec.dims.size());
+  for (std::size_t i = 0; i < spec.dims.size(); ++i) sizes[i] = dims[i];
+  PyObject* array = PyArray_SimpleNew(static_cast<int>(spec.dims.size()), sizes.data(), numpy_type(dtype));
+  if (array == nullptr) return nullptr;
+  auto* a = reinterpret_cast<PyArrayObject*>(array);
+  if (PyArray_NBYTES(a) > 0) std::memcpy(PyArray_DATA(a), data, static_cast<std::size_t>(PyArray_NBYTES(a)));
+  return array;
+}
+
+DType dtype_of(const runtime::TensorSpec& spec) {
+  const auto dtype = dtype_from_name(spec.dtype);
+  INLAY_CHECK(dtype, "dtype ", spec.dtype);
+  return *dtype;
+}
+
+}  // namespace
+
+bool Call::call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                       int64_t* result_dims) {
+  const runtime::HostCallSpec& spec = program_.host_call(function);
+  ShortArray<PyObject*, 16> arguments(spec.operands.size() + 1);  // one place before them for vectorcall's own use
+  std::size_t count = 0;
+  bool ok = true;
+  for (; ok && count < spec.operands.size(); ++count) {
+    const DType dtype = dtype_of(spec.operands[count]);
+    auto* handle = static_cast<PyObject*>(operands[count]);
+    PyObject* value = dtype == DType::opaque
+                          ? Py_NewRef(handle)
+                          : copy_of_operand(spec.operands[count], dtype, operands[count], operand_dims);
+    operand_dims += spec.operands[count].dims.size();
+    ok = value != nullptr;
+    arguments[count + 1] = value;
+  }
+  PyObject* returned = nullptr;
+  if (ok) {
+    returned = PyObject_Vectorcall(program_.host_function(function), arguments.data() + 1,
+                                   count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+  }
+  for (std::size_t i = 0; i < count; ++i) Py_XDECREF(arguments[i + 1]);
+  if (returned == nullptr) return false;
+  keep(returned);
+  if (!PyTuple_Check(returned) || static_cast<std::size_t>(PyTuple_GET_SIZE(returned)) != spec.results.size()) {
+    PyErr_Format(PyExc_TypeError, "%s must return a tuple of %zu values", spec.name.c_str(), spec.results.size());
+    return false;
+  }
+  for (std::size_t i = 0; i < spec.results.size(); ++i) {
+    if (!take_result(spec, i, PyTuple_GET_ITEM(returned, static_cast<Py_ssize_t>(i)), results + i, result_dims)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
+                       int64_t*& dims) {
+  const runtime::TensorSpec& result = spec.results[i];
+  const DType dtype = dtype_of(result);
+  if (dtype == DType::opaque) {
+    *address = value;
+    return true;
+  }
+  if (!PyArray_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s: result %zu is a %s, not an array", spec.name.c_str(), i, Py_TYPE(value)->tp_name);
+    return false;
+  }
+  auto* array = reinterpret_cast<PyArrayObject*>(value);
+  if (!PyArray_EquivTypenums(PyArray_TYPE(array), numpy_type(dtype)) ||
+      PyArray_NDIM(array) != static_cast<int>(result.dims.size()) || !is_plain(array)) {
+    PyErr_Format(PyExc_TypeError, "%s: result %zu is not a row-major array of %s with %zu dimensions", spec.name.c_str(),
+                 i, std::string(numpy_name(dtype)).c_str(), result.dims.size());
+    return false;
+  }
+  for (std::size_t axis = 0; axis < result.dims.size(); ++axis) {
+    const auto size = static_cast<int64_t>(PyArray_DIM(array, static_cast<int>(axis)));
+    if (result.dims[axis].is_constant() && result.dims[axis].items[0].number != size) {
+      PyErr_Format(PyExc_ValueError, "%s: dim %zu of result %zu is %lld where its type says %lld", spec.name.c_str(), axis,
+                   i, static_cast<long long>(size), static_cast<long long>(result.dims[axis].items[0].number));
+      return false;
+    }
+    *dims++ = size;
+  }
+  *address = PyArray_DATA(array);
+  return true;
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,71 @@
+#pragma once
+// One call of a bound program: its temporaries, what its host calls returned, the exception that ended it.
+#include <vector>
+
+#include "bound_program.h"
+
+namespace inlay::python {
+
+/// Who holds the GIL while the machine code runs.
+enum class Gil : uint8_t {
+  held,      // the calling thread keeps it
+  released,  // given up for the run, taken back for each host call
+  foreign,   // the thread may not know Python at all: taken where it is needed
+};
+
+class Call final : public runtime::Host {
+ public:
+  Call(const BoundProgram& program, Gil gil) : program_(program), gil_(gil) {}
+  ~Call() override;
+
+  /// Keeps a new reference until the call ends.
+  void keep(PyObject* object) { kept_.push_back(object); }
+
+  /// Around the run of the machine code.
+  void begin_run();
+  void end_run();
+
+  int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                    int64_t* result_dims) override;
+  void* allocate_output(int slot, std::span<const int64_t> dims) override;
+
+  /// Where late results go, by slot: new references.
+  std::span<PyObject*> late_results;
+
+  int failed_host_call() const { return failed_host_call_; }
+  /// The exception of a failed host call becomes the current Python error.
+  void restore_exception();
+
+ private:
+  class Holder;  // has the GIL for a while
+  bool call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                   int64_t* result_dims);
+  bool take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
+                   int64_t*& dims);
+
+  const BoundProgram& program_;
+  Gil gil_;
+  PyThreadState* state_ = nullptr;
+  std::vector<PyObject*> kept_;
+  PyObject *exception_type_ = nullptr, *exception_ = nullptr, *trace_ = nullptr;
+  int failed_host_call_ = -1;
+};
+
+/// An array that lies on the stack while it is short.
+template <class T, std::size_t kInline>
+class ShortArray {
+ public:
+  explicit ShortArray(std::size_t size) : size_(size) {
+    if (size > kInline) heap_.resize(size);
+  }
+  T* data() { return size_ > kInline ? heap_.data() : inline_; }
+  T& operator[](std::size_t i) { return data()[i]; }
+  std::span<T> span() { return {data(), size_}; }
+
+ private:
+  std::size_t size_;
+  T inline_[kInline];
+  std::vector<T> heap_;
+};
+
+}  // namespace inlay::python

@@ -1,0 +1,207 @@
+#include "callables.h"
+
+#include <structmember.h>
+
+#include <cstddef>
+#include <new>
+
+#include "call.h"
+
+namespace inlay::python {
+namespace {
+
+struct Callable {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  PyObject* dict;
+  PyObject* weak_references;
+  PyObject* cells;  // of a Vm: a tuple of lists
+  std::shared_ptr<const BoundProgram> program;
+};
+
+PyTypeObject* function_type = nullptr;
+PyTypeObject* vm_type = nullptr;
+
+Callable* as_callable(PyObject* object) { return reinterpret_cast<Callable*>(object); }
+
+// What a failed call leaves goes through the object's `on_error(exception, host_call)`, where it has one: a door that knows
+// more says which of the user's nodes failed, and with what.
+void refine_error(PyObject* self, int failed_host_call) {
+  PyObject* handler = as_callable(self)->dict == nullptr
+                          ? nullptr
+                          : PyDict_GetItemString(as_callable(self)->dict, "on_error");
+  if (handler == nullptr) return;
+  PyObject *type, *exception, *trace;
+  PyErr_Fetch(&type, &exception, &trace);
+  PyErr_NormalizeException(&type, &exception, &trace);
+  if (trace != nullptr) PyException_SetTraceback(exception, trace);
+  PyObject* refined = PyObject_CallFunction(handler, "Oi", exception, failed_host_call);
+  if (refined == exception) {
+    Py_DECREF(refined);
+    PyErr_Restore(type, exception, trace);
+    return;
+  }
+  Py_XDECREF(type);
+  Py_XDECREF(exception);
+  Py_XDECREF(trace);
+  if (refined == nullptr) return;
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(refined)), refined);
+  Py_DECREF(refined);
+}
+
+PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
+  const BoundProgram& program = *as_callable(self)->program;
+  const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
+  if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
+    PyErr_SetString(PyExc_TypeError, "an inlay function takes no keyword arguments");
+    return nullptr;
+  }
+  if (count != program.arguments().size()) {
+    PyErr_Format(PyExc_TypeError, "takes %zu arguments, not %zu", program.arguments().size(), count);
+    return nullptr;
+  }
+  ShortArray<PyObject*, 16> results(program.results().size());
+  int failed_host_call = -1;
+  if (!program.call({arguments, count}, results.span(), failed_host_call)) return nullptr;
+  if (results.span().size() == 1) return results[0];
+  PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.span().size()));
+  for (std::size_t i = 0; i < results.span().size(); ++i) {
+    if (tuple == nullptr) {
+      Py_DECREF(results[i]);
+    } else {
+      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), results[i]);
+    }
+  }
+  return tuple;
+}
+
+// Arguments of a vm call (older versions of PyTensor pass `output_subset`) do not change what is computed.
+PyObject* call_vm(PyObject* self, PyObject* const*, std::size_t, PyObject*) {
+  const Callable& vm = *as_callable(self);
+  const BoundProgram& program = *vm.program;
+  const std::size_t count = program.arguments().size();
+  ShortArray<PyObject*, 16> arguments(count);
+  // Another thread may fill the cells anew while the machine code runs: hold what they hold now.
+  for (std::size_t i = 0; i < count; ++i) {
+    arguments[i] = Py_NewRef(PyList_GET_ITEM(PyTuple_GET_ITEM(vm.cells, static_cast<Py_ssize_t>(i)), 0));
+  }
+  ShortArray<PyObject*, 16> results(program.results().size());
+  int failed_host_call = -1;
+  const bool ok = program.call(arguments.span(), results.span(), failed_host_call);
+  for (PyObject* argument : arguments.span()) Py_DECREF(argument);
+  if (!ok) {
+    refine_error(self, failed_host_call);
+    return nullptr;
+  }
+  PyObject* list = PyList_New(static_cast<Py_ssize_t>(results.span().size()));
+  for (std::size_t i = 0; i < results.span().size(); ++i) {
+    if (list == nullptr) {
+      Py_DECREF(results[i]);
+    } else {
+      PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), results[i]);
+    }
+  }
+  return list;
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(as_callable(self)->dict);
+  Py_VISIT(as_callable(self)->cells);
+  // The program's references are shared by several callables, so the collector may not count them from one of them.
+  return 0;
+}
+
+int clear(PyObject* self) {
+  Py_CLEAR(as_callable(self)->dict);
+  Py_CLEAR(as_callable(self)->cells);
+  return 0;
+}
+
+void deallocate(PyObject* self) {
+  PyObject_GC_UnTrack(self);
+  if (as_callable(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  clear(self);
+  as_callable(self)->program.~shared_ptr();
+  PyTypeObject* type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callable, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Callable, dict), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Callable, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyGetSetDef dict_getset[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyTypeObject* make_type(PyObject* module, const char* name, const char* doc) {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+      {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+      {Py_tp_clear, reinterpret_cast<void*>(clear)},
+      {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+      {Py_tp_members, members},
+      {Py_tp_getset, dict_getset},
+      {Py_tp_doc, const_cast<char*>(doc)},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {
+      name, static_cast<int>(sizeof(Callable)), 0,
+      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr || PyModule_AddType(module, reinterpret_cast<PyTypeObject*>(type)) < 0) return nullptr;
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+PyObject* new_callable(PyTypeObject* type, vectorcallfunc vectorcall, std::shared_ptr<const BoundProgram> program,
+                       PyObject* cells) {
+  PyObject* self = type->tp_alloc(type, 0);
+  if (self == nullptr) return nullptr;
+  Callable* callable = as_callable(self);
+  callable->vectorcall = vectorcall;
+  callable->cells = cells == nullptr ? nullptr : Py_NewRef(cells);
+  new (&callable->program) std::shared_ptr<const BoundProgram>(std::move(program));
+  return self;
+}
+
+}  // namespace
+
+bool add_callables(PyObject* module) {
+  function_type = make_type(module, "inlay._inlay.Function", "A compiled function: NumPy arrays in, new arrays out.");
+  vm_type = make_type(module, "inlay._inlay.Vm", "A compiled function over the cells of a PyTensor Function.");
+  return function_type != nullptr && vm_type != nullptr;
+}
+
+PyObject* new_function(std::shared_ptr<const BoundProgram> program) {
+  return new_callable(function_type, call_function, std::move(program), nullptr);
+}
+
+PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells) {
+  const std::size_t count = program->arguments().size();
+  bool fits = PyTuple_Check(cells) && static_cast<std::size_t>(PyTuple_GET_SIZE(cells)) == count;
+  for (std::size_t i = 0; fits && i < count; ++i) {
+    PyObject* cell = PyTuple_GET_ITEM(cells, static_cast<Py_ssize_t>(i));
+    fits = PyList_Check(cell) && PyList_GET_SIZE(cell) > 0;
+  }
+  if (!fits) {
+    PyErr_Format(PyExc_TypeError, "a tuple of %zu lists is expected", count);
+    return nullptr;
+  }
+  return new_callable(vm_type, call_vm, std::move(program), cells);
+}
+
+const BoundProgram* program_of(PyObject* callable) {
+  if (Py_TYPE(callable) != function_type && Py_TYPE(callable) != vm_type) {
+    PyErr_SetString(PyExc_TypeError, "not a compiled function");
+    return nullptr;
+  }
+  return as_callable(callable)->program.get();
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,27 @@
+#pragma once
+// The two ways in which Python calls a bound program, both by vectorcall: from arguments, and from the cells that a PyTensor
+// Function fills.
+//
+// They are plain CPython types, not nanobind classes: what a call costs beside the work itself is then the check of each
+// argument and the making of each result.
+#include <Python.h>
+
+#include <memory>
+
+#include "bound_program.h"
+
+namespace inlay::python {
+
+/// Adds the types Function and Vm to the module; false: a Python error is set.
+bool add_callables(PyObject* module);
+
+/// fn(*arrays) -> array or tuple of arrays. A new reference.
+PyObject* new_function(std::shared_ptr<const BoundProgram> program);
+
+/// vm() -> list of arrays, from `cells`: a tuple of lists, the first item of each is the argument. A new reference.
+PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells);
+
+/// The program of a Function or Vm; null with a Python error set.
+const BoundProgram* program_of(PyObject* callable);
+
+}  // namespace inlay::python

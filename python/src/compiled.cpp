@@ -1,0 +1,104 @@
+#include "compiled.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bound_program.h"
+#include "c_function.h"
+#include "callables.h"
+#include "compiler/compile.h"
+#include "explain.h"
+#include "ir/text.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace inlay::python {
+namespace {
+
+/// A compiled program with what is bound to it.
+struct Compiled {
+  std::unique_ptr<Program> program;  // without its executable, which `bound` has
+  std::shared_ptr<const BoundProgram> bound;
+};
+
+std::vector<PyObject*> pointers(const nb::object& objects) {
+  std::vector<PyObject*> result;
+  for (nb::handle h : objects) result.push_back(h.ptr());
+  return result;
+}
+
+/// Throws where the graph needs an array or a function that nobody supplies.
+void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_functions) {
+  std::size_t wanted = 0;
+  for (const Param& param : graph.params) {
+    if (!param.bound || ++wanted <= num_bound) continue;
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str(graph.value_text(param.value), " is bound: an array for it must be given when the program is compiled"));
+  }
+  for (const Node& node : graph.nodes) {
+    if (node.op != Op::host_call || static_cast<std::size_t>(node.host_function) < num_functions) continue;
+    throw Error(ErrorCode::wrong_argument_count, node.location,
+                str("the host call \"", node.text, "\" needs a function when the program is compiled"));
+  }
+}
+
+std::shared_ptr<Compiled> compile_bound(const Graph& graph, nb::list bound, nb::list host_functions) {
+  check_supplies(graph, nb::len(bound), nb::len(host_functions));
+  auto compiled = std::make_shared<Compiled>();
+  std::shared_ptr<const runtime::Executable> executable;
+  {
+    const nb::gil_scoped_release released;  // nothing of Python is needed
+    compiled->program = std::make_unique<Program>(compile_program(graph));
+    executable = std::make_shared<const runtime::Executable>(std::move(compiled->program->executable));
+  }
+  compiled->bound =
+      std::make_shared<const BoundProgram>(std::move(executable), pointers(bound), pointers(host_functions));
+  return compiled;
+}
+
+nb::object checked(PyObject* object) {
+  if (object == nullptr) throw nb::python_error();
+  return nb::steal(object);
+}
+
+void bind_c_function(nb::module_& m) {
+  nb::class_<CFunction>(m, "CFunction", "A C function pointer; valid for as long as this object lives.")
+      .def_prop_ro("address", &CFunction::address)
+      .def_prop_ro("signature", [](const CFunction& f) { return f.signature(); });
+}
+
+}  // namespace
+
+void bind_compile(nb::module_& m) {
+  bind_c_function(m);
+  nb::class_<Compiled>(m, "Program", "A compiled program with the arrays and host functions that are bound to it.")
+      .def("function", [](const std::shared_ptr<Compiled>& c) { return checked(new_function(c->bound)); },
+           "The function to call: arrays in, new arrays out.")
+      .def_prop_ro("first_call_seconds", [](const std::shared_ptr<Compiled>& c) { return c->bound->first_call_seconds(); })
+      .def("vm", [](const std::shared_ptr<Compiled>& c, nb::tuple cells) { return checked(new_vm(c->bound, cells.ptr())); })
+      .def("c_function",
+           [](const std::shared_ptr<Compiled>& c, nb::sequence arguments) {
+             return new CFunction(c->bound, pointers(arguments));
+           },
+           nb::rv_policy::take_ownership)
+      .def("explain", [](const std::shared_ptr<Compiled>& c) {
+        nb::dict d = explain(*c->program);
+        nb::list copies = nb::cast<nb::list>(d["copies"]);
+        for (const std::string& reason : c->bound->copies_at_the_door()) {
+          nb::dict copy;
+          copy["source"] = "argument";
+          copy["destination"] = "door";
+          copy["reason"] = reason;
+          copies.append(copy);
+        }
+        return d;
+      })
+      .def("value_places", [](const std::shared_ptr<Compiled>& c) { return value_places(*c->program); });
+  m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list());
+  m.def("parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,
+        "file_name"_a = "<text>");
+}
+
+}  // namespace inlay::python

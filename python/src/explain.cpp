@@ -1,0 +1,170 @@
+#include "explain.h"
+
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+
+#include "ir/text.h"
+#include "kernel/counts.h"
+#include "kernel/text.h"
+
+namespace nb = nanobind;
+
+namespace inlay::python {
+namespace {
+
+using kernel::Kernel;
+using kernel::KernelProgram;
+
+nb::object size_or_text(const Dim& dim, const KernelProgram& program) {
+  return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim.to_text(program.symbol_names()));
+}
+
+/// Elements of the widest dtype that a vector register holds: what the loops of this kernel advance by.
+int width_of(const Kernel& kernel) {
+  int64_t widest = 1;
+  for (const kernel::Stage& stage : kernel.stages) {
+    for (const kernel::Statement& statement : stage.statements) {
+      widest = std::max(widest, size_bytes(statement.dtype));
+    }
+  }
+  return static_cast<int>(64 / widest);
+}
+
+nb::dict kernel_dict(const KernelProgram& program, const Kernel& kernel) {
+  const kernel::KernelCounts counts = kernel::count(program, kernel);
+  const kernel::Names names(program);
+  nb::dict d;
+  nb::list outputs;
+  for (const kernel::KernelOutput& output : kernel.outputs) outputs.append(names.buffers[output.buffer]);
+  d["name"] = kernel.name;
+  d["text"] = kernel::print_kernel(program, kernel);
+  d["stages"] = counts.stages;
+  d["loads"] = counts.loads;
+  d["stores"] = counts.stores;
+  d["reductions"] = counts.folds;
+  d["reads"] = counts.reads.to_text(names.symbols);
+  d["writes"] = counts.writes.to_text(names.symbols);
+  d["width"] = width_of(kernel);
+  d["outputs"] = outputs;
+  return d;
+}
+
+nb::dict copy_dict(const std::string& source, const std::string& destination, const std::string& reason) {
+  nb::dict d;
+  d["source"] = source;
+  d["destination"] = destination;
+  d["reason"] = reason;
+  return d;
+}
+
+void add_steps(const KernelProgram& program, nb::dict& d) {
+  nb::list kernels, library_calls, host_calls, copies;
+  const kernel::Names names(program);
+  for (const kernel::Step& step : program.steps) {
+    if (const auto* k = std::get_if<Kernel>(&step)) {
+      if (!k->is_scalar()) kernels.append(kernel_dict(program, *k));
+    } else if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
+      library_calls.append(str("matmul ", names.buffers[call->result], " = ", join(call->operands, ", ", [&](kernel::BufferId b) {
+        return names.buffers[b];
+      })));
+    } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
+      host_calls.append(host->name);
+    } else if (const auto* copy = std::get_if<kernel::Copy>(&step)) {
+      copies.append(copy_dict(names.buffers[copy->source], names.buffers[copy->destination], copy->reason));
+    }
+  }
+  d["kernels"] = kernels;
+  d["library_calls"] = library_calls;
+  d["host_calls"] = host_calls;
+  d["copies"] = copies;
+}
+
+void add_plan(const Program& p, nb::dict& d) {
+  const kernel::Names names(p.kernels);
+  nb::list temporaries;
+  for (const memory::SharedStorage& storage : p.plan.sharing.storages) {
+    if (storage.owner != memory::Owner::arena || storage.size_bytes.is(0)) continue;
+    nb::dict t;
+    t["name"] = storage.name;
+    t["bytes"] = size_or_text(storage.size_bytes, p.kernels);
+    t["first"] = storage.live.begin / 2;  // steps
+    t["last"] = (storage.live.end - 1) / 2;
+    temporaries.append(t);
+  }
+  d["temporaries"] = temporaries;
+  nb::list copies = nb::cast<nb::list>(d["copies"]);
+  for (const memory::PlannedCopy& copy : p.plan.sharing.copies) {
+    const bool is_step = std::holds_alternative<kernel::Copy>(p.kernels.steps[copy.step.index]);
+    if (!is_step) copies.append(copy_dict(names.buffers[copy.source], names.buffers[copy.destination], copy.reason));
+  }
+  d["arena_bytes"] = p.plan.is_static ? nb::cast(p.plan.arena_bytes()) : nb::none();
+  d["memory_map"] = memory::memory_map(p.kernels, p.plan);
+}
+
+/// The step that writes each root buffer: the name of a kernel, or what else it is.
+IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
+  IdMap<kernel::BufferId, std::string> by_buffer(program.buffers.size());
+  for (const kernel::Step& step : program.steps) {
+    std::string name;
+    if (const auto* k = std::get_if<Kernel>(&step)) name = k->is_scalar() ? "scalar" : "@" + k->name;
+    if (std::holds_alternative<kernel::LibraryCall>(step)) name = "matmul";
+    if (std::holds_alternative<kernel::HostCall>(step)) name = "host call";
+    if (std::holds_alternative<kernel::Copy>(step)) name = "copy";
+    for (kernel::BufferId b : kernel::access_of(program, step).writes) by_buffer[b] = name;
+  }
+  return by_buffer;
+}
+
+const char* reason_word(memory::Reason reason) {
+  switch (reason) {
+    case memory::Reason::own: return "own";
+    case memory::Reason::in_place: return "in place of";
+    case memory::Reason::destination: return "in";
+    case memory::Reason::view: return "view of";
+    case memory::Reason::none: return "";
+  }
+  return "";
+}
+
+}  // namespace
+
+nb::dict explain(const Program& p) {
+  nb::dict d;
+  add_steps(p.kernels, d);
+  add_plan(p, d);
+  nb::list refusals;
+  for (const std::string& refusal : p.kernels.refusals) refusals.append(refusal);
+  d["refusals"] = refusals;
+  d["graph"] = print(p.graph);
+  nb::dict seconds;
+  for (const auto& [stage, time] : p.seconds) seconds[nb::cast(std::string(stage))] = time;
+  d["seconds"] = seconds;
+  return d;
+}
+
+nb::list value_places(const Program& p) {
+  const kernel::Names names(p.kernels);
+  const auto by = writers(p.kernels);
+  nb::list places;
+  for (kernel::BufferId b : ids<kernel::BufferId>(p.kernels.buffers.size())) {
+    const kernel::Buffer& buffer = p.kernels.buffers[b];
+    if (!buffer.value.valid() || buffer.value.index >= p.graph.values.size()) continue;
+    const Node* node = p.graph.node_of(buffer.value);
+    const kernel::BufferId root = kernel::root_of(p.kernels, b);
+    const memory::Placement& placement = p.plan.sharing.placements[root];
+    nb::dict d;
+    d["name"] = names.buffers[b];
+    d["location"] = node == nullptr ? std::string() : node->location.text;
+    d["kernel"] = by[root];
+    d["role"] = std::string(kernel::role_name(buffer.role));
+    d["bytes"] = size_or_text(kernel::size_bytes(buffer), p.kernels);
+    d["storage"] = placement.storage.valid() ? nb::cast(p.plan.sharing.storages[placement.storage].name) : nb::none();
+    d["reason"] = reason_word(placement.reason);
+    d["took_over"] = placement.took_over.valid() ? nb::cast(names.buffers[placement.took_over]) : nb::none();
+    places.append(d);
+  }
+  return places;
+}
+
+}  // namespace inlay::python

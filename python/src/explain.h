@@ -1,0 +1,16 @@
+#pragma once
+// A compiled program as plain Python data, for `explain`.
+#include <nanobind/nanobind.h>
+
+#include "compiler/compile.h"
+
+namespace inlay::python {
+
+/// Kernels, library and host calls, copies, temporaries, refusals, the texts of graph, kernels and memory map, seconds by
+/// stage. Sizes that are not constants are text.
+nanobind::dict explain(const Program& program);
+
+/// For each graph value that has a buffer, by name and by the location of its node: where it lies, and what it took over.
+nanobind::list value_places(const Program& program);
+
+}  // namespace inlay::python

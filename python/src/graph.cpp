@@ -1,0 +1,264 @@
+#include "graph.h"
+
+#include <nanobind/operators.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "facts.h"
+#include "ir/text.h"
+#include "numpy_api.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace inlay::python {
+namespace {
+
+using BuilderPtr = std::shared_ptr<GraphBuilder>;
+
+DType dtype_named(std::string_view name) {
+  if (const auto dtype = dtype_from_name(name)) return *dtype;
+  throw Error(ErrorCode::unknown_name, {}, str("there is no dtype \"", name, "\""));
+}
+
+Dim dim_from(nb::handle h) {
+  if (PyLong_Check(h.ptr())) return Dim(nb::cast<int64_t>(h));
+  if (nb::isinstance<Dim>(h)) return nb::cast<Dim>(h);
+  // NumPy's integers.
+  return Dim(nb::cast<int64_t>(nb::steal(PyNumber_Index(h.ptr()))));
+}
+
+nb::object dim_to_python(const Dim& dim) {
+  return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim);
+}
+
+std::vector<Dim> dims_from(nb::handle sequence) {
+  std::vector<Dim> dims;
+  for (nb::handle h : nb::cast<nb::sequence>(sequence)) dims.push_back(dim_from(h));
+  return dims;
+}
+
+std::vector<ValueId> ids_of(const std::vector<Value>& values) {
+  std::vector<ValueId> result;
+  for (const Value& v : values) result.push_back(v.id);
+  return result;
+}
+
+/// (start, stop, step), a Value, or a position.
+IndexItem index_item_from(nb::handle h) {
+  if (PyTuple_Check(h.ptr())) {
+    const auto parts = nb::cast<nb::tuple>(h);
+    return IndexItem::range(dim_from(parts[0]), dim_from(parts[1]), nb::cast<int64_t>(parts[2]));
+  }
+  if (nb::isinstance<Value>(h)) return IndexItem::through(nb::cast<Value>(h).id);
+  return IndexItem::at(dim_from(h));
+}
+
+std::vector<IndexItem> index_from(nb::handle sequence) {
+  std::vector<IndexItem> items;
+  for (nb::handle h : nb::cast<nb::sequence>(sequence)) items.push_back(index_item_from(h));
+  return items;
+}
+
+Literal literal_from(nb::handle h, DType dtype) {
+  if (is_float(dtype)) return Literal::of_float(dtype, nb::cast<double>(nb::float_(h)));
+  const nb::object number = nb::steal(PyNumber_Long(h.ptr()));
+  if (!number.is_valid()) throw nb::python_error();
+  if (dtype == DType::u64) return Literal::of_integer(dtype, static_cast<int64_t>(nb::cast<uint64_t>(number)));
+  return Literal::of_integer(dtype, nb::cast<int64_t>(number));
+}
+
+PyArrayObject* plain_array(nb::handle h) {
+  if (!PyArray_Check(h.ptr()) || !is_plain(reinterpret_cast<PyArrayObject*>(h.ptr()))) {
+    throw nb::type_error("a row-major NumPy array is expected");
+  }
+  return reinterpret_cast<PyArrayObject*>(h.ptr());
+}
+
+TensorType type_of(PyArrayObject* array) {
+  TensorType type{dtype_of_numpy(PyArray_TYPE(array)), {}};
+  for (int i = 0; i < PyArray_NDIM(array); ++i) type.dims.emplace_back(static_cast<int64_t>(PyArray_DIM(array, i)));
+  return type;
+}
+
+Value literal_array(const BuilderPtr& b, nb::handle h) {
+  PyArrayObject* array = plain_array(h);
+  TensorType type = type_of(array);
+  std::vector<Literal> elements;
+  for (npy_intp i = 0; i < PyArray_SIZE(array); ++i) {
+    elements.push_back(Literal::load(type.dtype, PyArray_BYTES(array) + i * PyArray_ITEMSIZE(array)));
+  }
+  return {b, b->literal(std::move(elements), std::move(type.dims))};
+}
+
+Value bound(const BuilderPtr& b, std::string name, nb::handle h) {
+  PyArrayObject* array = plain_array(h);
+  TensorType type = type_of(array);
+  const Facts facts = facts_of(type.dtype, PyArray_DATA(array), PyArray_SIZE(array));
+  return {b, b->bound(std::move(name), std::move(type), facts)};
+}
+
+ScalarOp scalar_op_named(std::string_view name) {
+  if (const auto op = scalar_op_from_name(name)) return *op;
+  throw Error(ErrorCode::unknown_op, {}, str("there is no scalar op \"", name, "\""));
+}
+
+ErrorCode error_code_named(std::string_view name) {
+  for (int i = 0; i < kNumErrorCodes; ++i) {
+    if (code_name(static_cast<ErrorCode>(i)) == name) return static_cast<ErrorCode>(i);
+  }
+  throw Error(ErrorCode::unknown_name, {}, str("there is no error code \"", name, "\""));
+}
+
+Combine combine_named(std::string_view name) {
+  if (const auto combine = combine_from_name(name)) return *combine;
+  throw Error(ErrorCode::unknown_op, {}, str("there is no combine \"", name, "\""));
+}
+
+std::vector<Value> host_call(const BuilderPtr& b, std::string name, int function, const std::vector<Value>& operands,
+                             nb::sequence results) {
+  std::vector<TensorType> types;
+  for (nb::handle h : results) {
+    const auto pair = nb::cast<nb::tuple>(h);
+    types.push_back({dtype_named(nb::cast<std::string_view>(pair[0])), dims_from(pair[1])});
+  }
+  std::vector<Value> values;
+  for (ValueId id : b->host_call(std::move(name), function, ids_of(operands), std::move(types))) {
+    values.push_back({b, id});
+  }
+  return values;
+}
+
+void bind_dim(nb::module_& m) {
+  nb::class_<Dim>(m, "Dim", "A size: an expression over the sizes of inputs.")
+      .def("__add__", [](const Dim& a, nb::handle b) { return dim_to_python(a + dim_from(b)); })
+      .def("__radd__", [](const Dim& a, nb::handle b) { return dim_to_python(a + dim_from(b)); })
+      .def("__sub__", [](const Dim& a, nb::handle b) { return dim_to_python(a - dim_from(b)); })
+      .def("__rsub__", [](const Dim& a, nb::handle b) { return dim_to_python(dim_from(b) - a); })
+      .def("__mul__", [](const Dim& a, nb::handle b) { return dim_to_python(a * dim_from(b)); })
+      .def("__rmul__", [](const Dim& a, nb::handle b) { return dim_to_python(a * dim_from(b)); })
+      .def("evaluate",
+           [](const Dim& d, const std::vector<int64_t>& symbols) { return d.evaluate(symbols); },
+           "The number for these sizes, in the order in which the symbols were made.")
+      .def_prop_ro("symbol", [](const Dim& d) { return d.is_symbol() ? static_cast<int>(d.as_symbol().index) : -1; },
+                   "The number of the symbol that it is, or -1.")
+      .def("__floordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(a, dim_from(b))); })
+      .def("__eq__", [](const Dim& a, nb::handle b) {
+        return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b)
+                                      : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
+      });
+  m.def("dim_min", [](nb::handle a, nb::handle b) { return dim_to_python(min(dim_from(a), dim_from(b))); });
+  m.def("dim_max", [](nb::handle a, nb::handle b) { return dim_to_python(max(dim_from(a), dim_from(b))); });
+}
+
+void bind_value(nb::module_& m) {
+  nb::class_<Value>(m, "Value", "A value of a graph that is being built.")
+      .def_prop_ro("dtype", [](const Value& v) { return dtype_name(v.builder->type(v.id).dtype); })
+      .def_prop_ro("dims", [](const Value& v) {
+        nb::list dims;
+        for (const Dim& dim : v.builder->type(v.id).dims) dims.append(dim_to_python(dim));
+        return dims;
+      })
+      .def_prop_ro("name", [](const Value& v) { return v.builder->graph().values[v.id].name; })
+      .def_prop_ro("index", [](const Value& v) { return v.id.index; })
+      .def("__eq__", [](const Value& a, const Value& b) { return a.builder == b.builder && a.id == b.id; })
+      .def("__hash__", [](const Value& v) { return v.id.index; })
+      .def("__repr__", [](const Value& v) { return v.builder->graph().describe(v.id); });
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  bind_dim(m);
+  bind_value(m);
+  nb::class_<Graph>(m, "Graph", "A finished array program.")
+      .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
+      .def("__str__", [](const Graph& graph) { return print(graph); });
+  nb::class_<GraphBuilder>(m, "GraphBuilder", "Makes a Graph, one checked node at a time.")
+      .def("__init__", [](GraphBuilder* self, std::string name) { new (self) GraphBuilder(std::move(name)); },
+           "name"_a = "main")
+      .def("at", [](const BuilderPtr& b, std::string location) { b->at({std::move(location)}); })
+      .def("symbol", [](const BuilderPtr& b, std::string name) { return b->symbol(std::move(name)); })
+      .def("param",
+           [](const BuilderPtr& b, std::string name, std::string_view dtype, nb::sequence dims) {
+             return Value{b, b->param(std::move(name), {dtype_named(dtype), dims_from(dims)})};
+           })
+      .def("bound", bound)
+      .def("name", [](const BuilderPtr& b, const Value& v, std::string name) { b->name(v.id, std::move(name)); })
+      .def("literal",
+           [](const BuilderPtr& b, nb::handle value, std::string_view dtype) {
+             return Value{b, b->literal(literal_from(value, dtype_named(dtype)))};
+           })
+      .def("literal_array", literal_array)
+      .def("scalar",
+           [](const BuilderPtr& b, std::string_view op, const std::vector<Value>& operands) {
+             return Value{b, b->scalar(scalar_op_named(op), ids_of(operands))};
+           })
+      .def("cast",
+           [](const BuilderPtr& b, const Value& x, std::string_view dtype) {
+             return Value{b, b->cast(x.id, dtype_named(dtype))};
+           })
+      .def("broadcast",
+           [](const BuilderPtr& b, const Value& x, nb::sequence dims) {
+             return Value{b, b->broadcast(x.id, dims_from(dims))};
+           })
+      .def("reshape",
+           [](const BuilderPtr& b, const Value& x, nb::sequence dims) {
+             return Value{b, b->reshape(x.id, dims_from(dims))};
+           })
+      .def("transpose",
+           [](const BuilderPtr& b, const Value& x, std::vector<int> permutation) {
+             return Value{b, b->transpose(x.id, std::move(permutation))};
+           })
+      .def("flip",
+           [](const BuilderPtr& b, const Value& x, std::vector<int> axes) {
+             return Value{b, b->flip(x.id, std::move(axes))};
+           })
+      .def("slice",
+           [](const BuilderPtr& b, const Value& x, nb::sequence index) {
+             return Value{b, b->slice(x.id, index_from(index))};
+           })
+      .def("gather",
+           [](const BuilderPtr& b, const Value& x, nb::sequence index) {
+             return Value{b, b->gather(x.id, index_from(index))};
+           })
+      .def("update",
+           [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v) {
+             return Value{b, b->update(combine_named(combine), x.id, index_from(index), v.id)};
+           })
+      .def("scatter",
+           [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v) {
+             return Value{b, b->scatter(combine_named(combine), x.id, index_from(index), v.id)};
+           })
+      .def("reduce",
+           [](const BuilderPtr& b, std::string_view combine, const Value& x, std::vector<int> axes,
+              std::string_view accumulator) {
+             return Value{b, b->reduce(combine_named(combine), x.id, std::move(axes), dtype_named(accumulator))};
+           })
+      .def("concat",
+           [](const BuilderPtr& b, const std::vector<Value>& parts, int axis) {
+             return Value{b, b->concat(ids_of(parts), axis)};
+           })
+      .def("iota",
+           [](const BuilderPtr& b, nb::handle length, std::string_view dtype) {
+             return Value{b, b->iota(dim_from(length), dtype_named(dtype))};
+           })
+      .def("size", [](const BuilderPtr& b, nb::handle dim) { return Value{b, b->size(dim_from(dim))}; })
+      .def("matmul",
+           [](const BuilderPtr& b, const Value& x, const Value& y) { return Value{b, b->matmul(x.id, y.id)}; })
+      .def("host_call", host_call)
+      .def("assert_",
+           [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code) {
+             return Value{b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code))};
+           },
+           "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed")
+      .def("output",
+           [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
+           "value"_a, "name"_a = "")
+      .def("finish", [](const BuilderPtr& b) { return std::move(*b).finish(); },
+           "The graph; the builder is empty afterwards.");
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,51 @@
+#define INLAY_IMPORTS_NUMPY
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "callables.h"
+#include "compiled.h"
+#include "errors.h"
+#include "graph.h"
+#include "numpy_api.h"
+
+namespace nb = nanobind;
+
+namespace inlay::python {
+namespace {
+
+int import_numpy() {
+  import_array1(-1);
+  return 0;
+}
+
+/// (code, the Python class that it is also an instance of), by ErrorCode.
+std::vector<std::pair<std::string_view, std::string_view>> error_codes() {
+  std::vector<std::pair<std::string_view, std::string_view>> codes;
+  for (int i = 0; i < kNumErrorCodes; ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    codes.emplace_back(code_name(code), python_class(code));
+  }
+  return codes;
+}
+
+}  // namespace
+}  // namespace inlay::python
+
+NB_MODULE(_inlay, m) {
+  using namespace inlay::python;
+  if (import_numpy() < 0) throw nb::python_error();
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const inlay::Error& error) {
+      raise(error);
+    }
+  });
+  m.def("error_codes", error_codes);
+  m.def("set_error_classes", [](nb::tuple classes) { set_error_classes(classes.ptr()); });
+  bind_graph(m);
+  bind_compile(m);
+  if (!add_callables(m.ptr())) throw nb::python_error();
+}

@@ -1,0 +1,31 @@
+#pragma once
+// NumPy's C interface, imported once in module.cpp and shared by the files of this folder.
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_23_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL inlay_numpy_api
+#ifndef INLAY_IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#include <string_view>
+
+#include "ops/dtype.h"
+
+namespace inlay::python {
+
+/// NPY_DOUBLE for f64, ...; NPY_OBJECT for opaque.
+int numpy_type(DType dtype);
+DType dtype_of_numpy(int numpy_type);  // throws Error(wrong_dtype) where inlay has none
+/// "float64": as a NumPy user writes it.
+std::string_view numpy_name(DType dtype);
+
+/// Row-major, aligned, in this machine's byte order: what compiled code reads.
+inline bool is_plain(PyArrayObject* array) {
+  constexpr int kPlain = NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED;
+  return (PyArray_FLAGS(array) & kPlain) == kPlain && PyArray_ISNOTSWAPPED(array);
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,153 @@
+#include "backend/llvm/backend.h"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "backend/llvm/cpu.h"
+#include "backend/llvm/jit.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+namespace fs = std::filesystem;
+using kernel::Support;
+
+constexpr const char* kLibrary = "libinlay_jit.so";
+
+/// Where the JIT library may lie: named by the user, beside the binary that this code is in, as an install puts it, as the
+/// build left it.
+std::vector<std::string> candidates() {
+  std::vector<std::string> out;
+  if (const char* named = std::getenv("INLAY_JIT")) out.emplace_back(named);
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(&candidates), &info) && info.dli_fname) {
+    std::error_code ignored;
+    const fs::path here = fs::canonical(info.dli_fname, ignored).parent_path();
+    out.push_back(here / kLibrary);
+    out.push_back(here / ".." / "lib" / kLibrary);
+  }
+  out.push_back(fs::path(INLAY_JIT_BUILD_DIR) / kLibrary);
+  return out;
+}
+
+JitEmit load_jit() {
+  std::string tried;
+  for (const std::string& path : candidates()) {
+    // RTLD_LOCAL, and hidden symbols inside: another LLVM in this process and ours never meet.
+    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+      tried += str("\n  ", dlerror());
+      continue;
+    }
+    if (void* function = dlsym(library, kJitEmitName)) return reinterpret_cast<JitEmit>(function);
+    tried += str("\n  ", path, ": has no ", kJitEmitName);
+  }
+  throw Error(ErrorCode::unsupported, {}, str("the code generator was not found; tried:", tried))
+      .help(str("set INLAY_JIT to the path of ", kLibrary));
+}
+
+JitEmit jit() {
+  static const JitEmit function = load_jit();
+  return function;
+}
+
+bool host_has_vector_math() {
+  static const bool has = has_vector_math(features_from_environment());
+  return has;
+}
+
+bool vectorizes(ScalarOp op, DType dtype) {
+  switch (op) {
+    case ScalarOp::exp_:
+    case ScalarOp::expm1_:
+    case ScalarOp::log_:
+    case ScalarOp::log1p_:
+    case ScalarOp::log1mexp_:
+    case ScalarOp::sigmoid_:
+    case ScalarOp::softplus_:
+    case ScalarOp::sin_:
+    case ScalarOp::cos_:
+    case ScalarOp::tanh_:
+    case ScalarOp::erf_:
+    case ScalarOp::erfc_:
+    case ScalarOp::lgamma_:
+    case ScalarOp::digamma_: return host_has_vector_math();
+    case ScalarOp::pow_: return is_float(dtype) && host_has_vector_math();
+    case ScalarOp::floor_div_:
+    case ScalarOp::mod_: return false;  // no vector instruction divides integers; fmod has none either
+    case ScalarOp::neg_:
+    case ScalarOp::abs_:
+    case ScalarOp::sign_:
+    case ScalarOp::reciprocal_:
+    case ScalarOp::square_:
+    case ScalarOp::sqrt_:
+    case ScalarOp::floor_:
+    case ScalarOp::ceil_:
+    case ScalarOp::round_:
+    case ScalarOp::trunc_:
+    case ScalarOp::isnan_:
+    case ScalarOp::isinf_:
+    case ScalarOp::isfinite_:
+    case ScalarOp::not_:
+    case ScalarOp::add_:
+    case ScalarOp::sub_:
+    case ScalarOp::mul_:
+    case ScalarOp::div_:
+    case ScalarOp::max_:
+    case ScalarOp::min_:
+    case ScalarOp::eq_:
+    case ScalarOp::ne_:
+    case ScalarOp::lt_:
+    case ScalarOp::le_:
+    case ScalarOp::gt_:
+    case ScalarOp::ge_:
+    case ScalarOp::and_:
+    case ScalarOp::or_:
+    case ScalarOp::xor_:
+    case ScalarOp::select_: return true;
+    case ScalarOp::cbrt_:
+    case ScalarOp::exp2_:
+    case ScalarOp::log2_:
+    case ScalarOp::log10_:
+    case ScalarOp::tan_:
+    case ScalarOp::arcsin_:
+    case ScalarOp::arccos_:
+    case ScalarOp::arctan_:
+    case ScalarOp::sinh_:
+    case ScalarOp::cosh_:
+    case ScalarOp::arcsinh_:
+    case ScalarOp::arccosh_:
+    case ScalarOp::arctanh_:
+    case ScalarOp::erfcx_:
+    case ScalarOp::erfinv_:
+    case ScalarOp::erfcinv_:
+    case ScalarOp::gamma_:
+    case ScalarOp::trigamma_:
+    case ScalarOp::arctan2_: return false;
+  }
+  return false;
+}
+
+Support support(ScalarOp op, DType dtype) {
+  if (op != ScalarOp::select_ && !accepts(op, dtype)) return Support::none;
+  return vectorizes(op, dtype) ? Support::vector : Support::per_lane;
+}
+
+}  // namespace
+
+const kernel::BackendCaps& caps() {
+  static const kernel::BackendCaps caps = {.support = support};
+  return caps;
+}
+
+EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options) {
+  EmitResult result;
+  JitFailure failure;
+  if (jit()(&program, &plan, &options, &result, &failure) != 0) throw Error(failure.code, {}, failure.message);
+  return result;
+}
+
+}  // namespace inlay::llvm_backend

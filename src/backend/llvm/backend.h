@@ -1,0 +1,44 @@
+#pragma once
+// Machine code from kernels, through LLVM, without LLVM in the caller.
+//
+// LLVM is 26 MB of library that takes milliseconds to map, and two copies of it in one process (ours and Numba's, say) must
+// never see each other's symbols. So it lives in libinlay_jit.so, which exports one C function and is loaded at the first
+// `emit`; this header needs none of it.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "kernel/caps.h"
+#include "kernel/kernel.h"
+#include "memory/plan.h"
+
+namespace inlay::llvm_backend {
+
+/// What this backend computes in vectors, for the CPU at hand.
+const kernel::BackendCaps& caps();
+
+enum class LanePrivate : uint8_t { off, when_small };
+
+struct EmitOptions {
+  /// Empty: what this CPU has (less what the environment's INLAY_CPU_FEATURES takes away). Otherwise LLVM's feature list,
+  /// laid over the CPU's: "-avx512f" is a machine without AVX-512.
+  std::string cpu_features;
+  /// A scatter that accumulates into a small table does so in one copy of the table for each lane: neighbours that hit the
+  /// same element then need not wait for each other. Off: for measurements.
+  LanePrivate scatter = LanePrivate::when_small;
+  bool keep_ir = false;        // fill EmitResult::ir
+  bool keep_assembly = false;  // fill EmitResult::assembly
+  bool verify_ir = false;      // let LLVM check what we made of it; for tests, it costs a tenth of the time
+};
+
+struct EmitResult {
+  std::vector<std::byte> object;  // relocatable ELF for x86-64
+  std::string entry;              // of its function: int32_t entry(InlayCall*)
+  std::vector<std::string> external_names;  // what a loader must supply: math functions, cblas_*, memset, memcpy
+  std::string ir, assembly;       // when asked for
+};
+
+/// Throws Error(unsupported) for what no machine code exists for, and where libinlay_jit.so cannot be loaded.
+EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options = {});
+
+}  // namespace inlay::llvm_backend

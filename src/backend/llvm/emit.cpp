@@ -1,0 +1,105 @@
+// From kernels to machine code: the table of contents.
+//
+//   stage_plan.cpp     levels, lanes, unrolling                     no LLVM
+//   emit_stage.cpp     the loops of a stage                         emit_access.cpp    loads, stores, indices
+//   emit_fold.cpp      sums in registers                            emit_scatter.cpp   adding through an index
+//   emit_scalar.cpp    one op                                       emit_math.cpp      exp, log, ... by eights or per lane
+//   emit_kernel.cpp    outer loops, starts                          emit_steps.cpp     everything that is no kernel
+//   function.cpp, dims.cpp, places.cpp, types.cpp                   the function around them
+//   target.cpp         what LLVM needs, and the object file
+#include "backend/llvm/emit.h"
+
+#include <llvm/IR/Verifier.h>
+
+#include <algorithm>
+
+#include "backend/llvm/function.h"
+#include "backend/llvm/steps.h"
+#include "backend/llvm/target.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+using kernel::StepId;
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+void emit_step(FunctionEmitter& f, StepId id) {
+  const kernel::Step& step = f.program.steps[id.index];
+  f.begin_step();
+  std::visit(Overloaded{
+                 [&](const kernel::Kernel& kernel) { emit_kernel(f, id, kernel); },
+                 [&](const kernel::LibraryCall& call) { emit_library_call(f, call); },
+                 [&](const kernel::HostCall& call) { emit_host_call(f, call); },
+                 [&](const kernel::Copy& copy) { emit_copy(f, id, copy); },
+                 [&](const kernel::SizeCheck& check) { emit_size_check(f, check); },
+             },
+             step);
+}
+
+/// Segment 0 is there when the call begins.
+void emit_segments_that_begin_at(FunctionEmitter& f, std::size_t step) {
+  const auto& starts = f.plan.sharing.segment_starts;
+  for (std::size_t segment = 1; segment < starts.size(); ++segment) {
+    if (starts[segment].index == step) emit_segment_begin(f, static_cast<int>(segment));
+  }
+}
+
+void emit_function(FunctionEmitter& f) {
+  for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
+    emit_segments_that_begin_at(f, i);
+    emit_step(f, StepId(i));
+  }
+  emit_segments_that_begin_at(f, f.program.steps.size());
+  f.finish();
+}
+
+/// The code generator's own optimizations are superlinear in the size of a block: a giant body gets the quick way.
+llvm::CodeGenOptLevel level_for(const kernel::KernelProgram& program) {
+  constexpr std::size_t kGiantBody = 400;
+  for (const kernel::Step& step : program.steps) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (!kernel) continue;
+    for (const kernel::Stage& stage : kernel->stages) {
+      if (stage.statements.size() > kGiantBody) return llvm::CodeGenOptLevel::None;
+    }
+  }
+  return llvm::CodeGenOptLevel::Less;
+}
+
+std::string text_of(const llvm::Module& module) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module.print(stream, nullptr);
+  return text;
+}
+
+}  // namespace
+
+EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options) {
+  EngineLock engine(options.cpu_features);
+  const std::unique_ptr<llvm::Module> module = (*engine).new_module(program.name);
+  FunctionEmitter f(program, plan, options, *engine, *module);
+  emit_function(f);
+
+  EmitResult result;
+  result.entry = "inlay_entry";
+  if (options.keep_ir) result.ir = text_of(*module);
+  if (options.verify_ir) {
+    std::string complaint;
+    llvm::raw_string_ostream stream(complaint);
+    INLAY_CHECK(!llvm::verifyModule(*module, &stream), "LLVM refuses what was emitted: ", complaint, text_of(*module));
+  }
+  llvm::TargetMachine& machine = (*engine).machine(level_for(program));
+  if (options.keep_assembly) result.assembly = write_assembly(*module, machine);
+  write_object(*module, machine, result);
+  return result;
+}
+
+}  // namespace inlay::llvm_backend

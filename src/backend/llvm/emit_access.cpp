@@ -1,0 +1,217 @@
+// Addresses, loads and stores. One element, neighbours, or lanes that are anywhere.
+#include <algorithm>
+
+#include "backend/llvm/stage.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+
+using kernel::Statement;
+
+namespace {
+
+Value* widen_index(FunctionEmitter& f, Value* index, DType dtype) {
+  return f.b.CreateIntCast(index, index->getType()->getWithNewType(f.b.getInt64Ty()), is_signed_integer(dtype));
+}
+
+llvm::Align alignment_of(DType dtype) { return llvm::Align(static_cast<uint64_t>(size_bytes(dtype))); }
+
+}  // namespace
+
+Value* StageEmitter::element_address(DType dtype, Value* start, Value* offset) {
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(offset); known && known->isZero()) return start;
+  return b_.CreateGEP(f_.memory_type(dtype), start, offset);
+}
+
+/// The address that the loops outside of the vector loop fix.
+Value* StageEmitter::start_of(std::size_t i, Lanes& lanes) {
+  const StageStatement& facts = plan_.statements[i];
+  const bool in_vector_loop = lanes.point != nullptr;
+  if (in_vector_loop && starts_[i]) return starts_[i];
+  const auto compute = [&] {
+    Value* offset = f_.size(facts.place.base);
+    for (const auto& [axis, stride] : facts.place.axes) {
+      if (axis == plan_.vector_axis()) continue;
+      offset = b_.CreateAdd(offset, b_.CreateMul(points_[static_cast<std::size_t>(axis)], f_.size(stride)));
+    }
+    for (const auto& [index, stride] : facts.place.indices) {
+      if (in_vector_loop && plan_.varies(index.index)) continue;
+      offset = b_.CreateAdd(offset, b_.CreateMul(wrapped(index, uniform_), f_.size(stride)));
+    }
+    return element_address(statement(i).dtype, f_.address(statement(i).buffer), offset);
+  };
+  if (!in_vector_loop) return compute();
+  starts_[i] = hoisted(compute);
+  return starts_[i];
+}
+
+StageEmitter::Place StageEmitter::place(std::size_t i, Lanes& lanes) {
+  const StageStatement& facts = plan_.statements[i];
+  Place out{.start = start_of(i, lanes)};
+  if (!lanes.point) return out;
+  const Dim stride = facts.place.stride_of(plan_.vector_axis());
+  if (!facts.index_varies && stride.is(0)) return out;
+  if (!facts.index_varies && stride.is(1)) {
+    out.shape = Place::Shape::contiguous;
+    out.start = element_address(statement(i).dtype, out.start, lanes.point);
+    return out;
+  }
+  out.shape = Place::Shape::lanes;
+  const auto times = [&](Value* value, const Dim& by) {
+    return by.is(1) ? value : b_.CreateMul(value, splat(f_, f_.size(by), lanes.width));
+  };
+  if (!stride.is(0)) {
+    // The lanes' own steps are the same in every pass; only where they begin moves.
+    out.start = element_address(statement(i).dtype, out.start, b_.CreateMul(lanes.point, f_.size(stride)));
+    Lanes from_zero = lanes;
+    from_zero.point = f_.i64(0);
+    out.offsets = times(lane_points(from_zero), stride);
+  }
+  for (const auto& [index, step] : facts.place.indices) {
+    if (!plan_.varies(index.index)) continue;
+    Value* offset = times(wrapped(index, lanes), step);
+    out.offsets = out.offsets ? b_.CreateAdd(out.offsets, offset) : offset;
+  }
+  return out;
+}
+
+/// The index as it counts from the front, i64. The same index with the same extent is looked at once.
+Value* StageEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
+  const bool here = lanes.registers[index.index.index] != nullptr;
+  Lanes& home = here ? lanes : uniform_;
+  for (const auto& [known, value] : home.wrapped) {
+    if (known.index == index.index && known.extent == index.extent && known.checked >= index.checked) return value;
+  }
+  Value* value = widen_index(f_, operand(index.index, home), plan_.register_dtypes[index.index.index]);
+  if (index.checked) value = check_index(index, value, home);
+  home.wrapped.emplace_back(index, value);
+  return value;
+}
+
+/// One unsigned compare finds both what is negative and what is too large. That goes to a cold block, which counts negative
+/// indices from the end and comes back, or leaves with the first lane that is out of bounds.
+Value* StageEmitter::check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes) {
+  Value* extent = splat(f_, f_.size(index.extent), lanes.width);
+  const auto outside = [&](Value* x) {
+    Value* bad = b_.CreateICmpUGE(x, extent);
+    return lanes.active ? b_.CreateAnd(bad, lanes.active) : bad;
+  };
+  llvm::BasicBlock* cold = f_.new_block("wrap");
+  llvm::BasicBlock* go_on = f_.new_block("index");
+  Value* unusual = any_lane(f_, outside(value));
+  llvm::BasicBlock* hot = b_.GetInsertBlock();
+  b_.CreateCondBr(unusual, cold, go_on, f_.unlikely());
+
+  b_.SetInsertPoint(cold);
+  Value* zero = llvm::Constant::getNullValue(value->getType());
+  Value* from_end = b_.CreateSelect(b_.CreateICmpSLT(value, zero), b_.CreateAdd(value, extent), value);
+  Value* bad = outside(from_end);
+  llvm::BasicBlock* leave = f_.new_block("fail");
+  b_.CreateCondBr(any_lane(f_, bad), leave, go_on, f_.unlikely());
+  b_.SetInsertPoint(leave);
+  Value* number = value;
+  if (lanes.width > 1) {
+    Value* bits = b_.CreateBitCast(bad, b_.getIntNTy(static_cast<unsigned>(lanes.width)));
+    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getTrue());
+    number = b_.CreateExtractElement(value, b_.CreateZExt(lane, b_.getInt64Ty()));
+  }
+  f_.fail(index.site, {number, f_.size(index.extent)});
+
+  b_.SetInsertPoint(go_on);
+  llvm::PHINode* phi = b_.CreatePHI(value->getType(), 2);
+  phi->addIncoming(value, hot);
+  phi->addIncoming(from_end, cold);
+  return phi;
+}
+
+Value* StageEmitter::load(const Place& place, DType dtype, Lanes& lanes) {
+  llvm::Type* type = f_.memory_type(dtype);
+  const llvm::Align align = alignment_of(dtype);
+  if (place.shape == Place::Shape::one) {
+    return splat(f_, f_.from_memory(b_.CreateAlignedLoad(type, place.start, align), dtype), lanes.width);
+  }
+  auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes.width));
+  if (place.shape == Place::Shape::contiguous) {
+    Value* loaded = lanes.active ? static_cast<Value*>(b_.CreateMaskedLoad(vector, place.start, align, lanes.active,
+                                                                           llvm::Constant::getNullValue(vector)))
+                                 : b_.CreateAlignedLoad(vector, place.start, align);
+    return f_.from_memory(loaded, dtype);
+  }
+  const bool by_instruction = f_.engine.facts().hardware_gather && size_bytes(dtype) >= 4;
+  if (by_instruction) {
+    Value* addresses = b_.CreateGEP(type, place.start, place.offsets);
+    return b_.CreateMaskedGather(vector, addresses, align, lanes.active, llvm::Constant::getNullValue(vector));
+  }
+  // Lane 0 always counts, so lanes that do not may read what it reads.
+  Value* offsets = place.offsets;
+  if (lanes.active) {
+    Value* first = splat(f_, b_.CreateExtractElement(offsets, uint64_t{0}), lanes.width);
+    offsets = b_.CreateSelect(lanes.active, offsets, first);
+  }
+  Value* loaded = llvm::PoisonValue::get(vector);
+  for (int lane = 0; lane < lanes.width; ++lane) {
+    Value* address = b_.CreateGEP(type, place.start, b_.CreateExtractElement(offsets, static_cast<uint64_t>(lane)));
+    loaded = b_.CreateInsertElement(loaded, b_.CreateAlignedLoad(type, address, align), static_cast<uint64_t>(lane));
+  }
+  return f_.from_memory(loaded, dtype);
+}
+
+void StageEmitter::store(const Place& place, DType dtype, Value* value, Lanes& lanes) {
+  const llvm::Align align = alignment_of(dtype);
+  value = f_.to_memory(value, dtype);
+  switch (place.shape) {
+    case Place::Shape::one: {
+      if (lanes.width > 1) {  // the last lane wins
+        Value* last = lanes.active ? b_.CreateSub(lanes.num_active, f_.i64(1)) : f_.i64(lanes.width - 1);
+        if (lanes.active) {
+          last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, f_.i64(lanes.width - 1));
+        }
+        value = b_.CreateExtractElement(value, last);
+      }
+      b_.CreateAlignedStore(value, place.start, align);
+      return;
+    }
+    case Place::Shape::contiguous:
+      if (lanes.active) {
+        b_.CreateMaskedStore(value, place.start, align, lanes.active);
+      } else {
+        b_.CreateAlignedStore(value, place.start, align);
+      }
+      return;
+    case Place::Shape::lanes: {
+      // Where lanes meet, the last one stays: the instruction promises it, and LLVM does.
+      Value* addresses = b_.CreateGEP(f_.memory_type(dtype), place.start, place.offsets);
+      b_.CreateMaskedScatter(value, addresses, align, lanes.active);
+      return;
+    }
+  }
+}
+
+Value* StageEmitter::emit_load(std::size_t i, Lanes& lanes) {
+  const Statement& s = statement(i);
+  const kernel::Buffer& buffer = f_.program.buffers[s.buffer];
+  Value* value = nullptr;
+  if (f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer)) {
+    value = splat(f_, f_.scalar(s.buffer), lanes.width);
+  } else if (buffer.role == kernel::Role::literal && buffer.elements.size() == 1) {
+    value = splat(f_, f_.constant(buffer.elements[0]), lanes.width);
+  } else {
+    value = load(place(i, lanes), buffer.dtype, lanes);
+  }
+  return emit_cast(f_, value, buffer.dtype, s.dtype);
+}
+
+void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
+  const Statement& s = statement(i);
+  Value* value = emit_cast(f_, operand(s.operands[0], lanes), plan_.register_dtypes[s.operands[0].index], s.dtype);
+  const bool in_register = f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer);
+  if (s.combine == Combine::set) {
+    if (!in_register) return store(place(i, lanes), s.dtype, value, lanes);
+    INLAY_CHECK(lanes.width == 1, "a scalar is set in a loop");
+    return f_.set_scalar(s.buffer, value);
+  }
+  if (in_register || !plan_.statements[i].index_varies) return combine_into(i, value, lanes);
+  scatter(i, place(i, lanes), value, lanes);
+}
+
+}  // namespace inlay::llvm_backend

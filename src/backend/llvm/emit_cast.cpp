@@ -1,0 +1,73 @@
+#include <cstdint>
+
+#include "backend/llvm/scalar.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+/// What the conversion instruction gives, for constants: LLVM would fold a conversion out of range to poison.
+int64_t truncate_as_hardware(double value) {
+  return value >= -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : INT64_MIN;
+}
+
+/// To i64, truncating.
+Value* float_to_i64(FunctionEmitter& f, Value* value) {
+  llvm::Type* type = value->getType()->getWithNewType(f.b.getInt64Ty());
+  if (auto* constant = llvm::dyn_cast<llvm::Constant>(value)) {
+    const llvm::Constant* one = width_of(value) > 1 ? constant->getSplatValue() : constant;
+    if (const auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(one)) {
+      llvm::APFloat wide = number->getValueAPF();
+      bool inexact = false;
+      wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+      const int64_t result = truncate_as_hardware(wide.convertToDouble());
+      return llvm::ConstantInt::get(type, static_cast<uint64_t>(result), /*IsSigned=*/true);
+    }
+  }
+  // Poison out of range, says LLVM; freezing makes it some number, and the instruction makes that the least integer.
+  return f.b.CreateFreeze(f.b.CreateFPToSI(value, type));
+}
+
+Value* float_to_u64(FunctionEmitter& f, Value* value) {
+  // Below 2^63 as signed (so negative numbers wrap, as C compilers have it), above after taking 2^63 away.
+  llvm::IRBuilder<>& b = f.b;
+  Value* half = number_like(value, 0x1p63);
+  Value* low = float_to_i64(f, value);
+  Value* high = b.CreateXor(float_to_i64(f, b.CreateFSub(value, half)),
+                            llvm::ConstantInt::get(low->getType(), uint64_t{1} << 63));
+  Value* is_high = b.CreateAnd(b.CreateFCmpOGE(value, half), b.CreateFCmpOLT(value, number_like(value, 0x1p64)));
+  return b.CreateSelect(is_high, high, low);
+}
+
+/// Narrower integers are cut from i64: 300.0 is 44 as u8, and -1.7 is 255.
+Value* float_to_integer(FunctionEmitter& f, Value* value, DType to) {
+  if (to == DType::u64) return float_to_u64(f, value);
+  return f.b.CreateTrunc(float_to_i64(f, value), value->getType()->getWithNewType(f.register_type(to)));
+}
+
+}  // namespace
+
+Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to) {
+  if (from == to) return value;
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* type = value->getType()->getWithNewType(f.register_type(to));
+  const bool from_float = is_float(from), to_float = is_float(to);
+  if (to == DType::boolean) {
+    llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());
+    return from_float ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
+  }
+  if (from_float && to_float) {
+    // Between the two 16-bit kinds through f32; LLVM has no direct way.
+    if (size_bytes(from) == size_bytes(to)) value = b.CreateFPExt(value, value->getType()->getWithNewType(b.getFloatTy()));
+    return b.CreateFPCast(value, type);
+  }
+  if (from_float) {
+    if (size_bytes(from) == 2) value = b.CreateFPExt(value, value->getType()->getWithNewType(b.getFloatTy()));
+    return float_to_integer(f, value, to);
+  }
+  const bool is_signed = is_signed_integer(from);
+  if (to_float) return is_signed ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
+  return b.CreateIntCast(value, type, is_signed);
+}
+
+}  // namespace inlay::llvm_backend

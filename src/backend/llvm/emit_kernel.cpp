@@ -1,0 +1,81 @@
+#include "backend/llvm/stage.h"
+#include "backend/llvm/steps.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+using kernel::Start;
+
+/// What an output holds before the first stage.
+void emit_start(FunctionEmitter& f, kernel::StepId step, const kernel::KernelOutput& output) {
+  switch (output.start.kind) {
+    case Start::Kind::keep: return;
+    case Start::Kind::fill: return emit_fill(f, output.buffer, output.start.value);
+    case Start::Kind::copy:
+      if (f.plan.sharing.is_elided(step, output.buffer)) return;
+      return emit_transfer(f, output.start.source, output.buffer);
+  }
+}
+
+class KernelEmitter {
+ public:
+  KernelEmitter(FunctionEmitter& f, kernel::StepId step, const kernel::Kernel& kernel)
+      : f_(f), step_(step), kernel_(kernel), points_(kernel.outer.size(), f.i64(0)) {}
+
+  void emit() {
+    for (const kernel::KernelOutput& output : kernel_.outputs) emit_start(f_, step_, output);
+    Value* any_point = f_.b.getTrue();
+    bool loops = false;
+    for (const kernel::Axis& axis : kernel_.outer) {
+      loops |= !axis.extent.is(1);
+      any_point = f_.b.CreateAnd(f_.b.CreateICmpSGT(f_.size(axis.extent), f_.i64(0)), any_point);
+    }
+    if (!loops) return emit_stages();
+    // A scalar that changes in these loops lives on the stack meanwhile.
+    for (const kernel::KernelOutput& output : kernel_.outputs) {
+      if (f_.is_scalar(output.buffer)) f_.spill_scalar(output.buffer);
+    }
+    const Branch branch = f_.open_if(any_point);
+    emit_outer(0);
+    f_.close_if(branch, {}, {});
+    for (const kernel::KernelOutput& output : kernel_.outputs) {
+      if (f_.is_scalar(output.buffer)) f_.reload_scalar(output.buffer);
+    }
+  }
+
+ private:
+  void emit_outer(std::size_t axis) {
+    if (axis == kernel_.outer.size()) return emit_stages();
+    if (kernel_.outer[axis].extent.is(1)) return emit_outer(axis + 1);
+    const Loop loop = f_.open_loop(f_.i64(0), {});
+    points_[axis] = loop.point;
+    emit_outer(axis + 1);
+    f_.close_loop(loop, f_.i64(1), f_.size(kernel_.outer[axis].extent), {});
+  }
+
+  void emit_stages() {
+    for (std::size_t s = 0; s < kernel_.stages.size(); ++s) {
+      const kernel::Stage& stage = kernel_.stages[s];
+      std::vector<bool> skip(stage.statements.size());
+      for (std::size_t i = 0; i < skip.size(); ++i) {
+        skip[i] = f_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i));
+      }
+      StagePlan plan = plan_stage(f_.program, kernel_, stage, skip, f_.engine.facts().vector_bytes);
+      StageEmitter(f_, kernel_, stage, std::move(plan), points_).emit();
+    }
+  }
+
+  FunctionEmitter& f_;
+  kernel::StepId step_;
+  const kernel::Kernel& kernel_;
+  std::vector<Value*> points_;
+};
+
+}  // namespace
+
+void emit_kernel(FunctionEmitter& f, kernel::StepId step, const kernel::Kernel& kernel) {
+  KernelEmitter(f, step, kernel).emit();
+}
+
+}  // namespace inlay::llvm_backend

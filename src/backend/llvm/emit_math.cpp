@@ -1,0 +1,122 @@
+// Elementary functions: eight doubles at a time where there is code for that, else a C function for each lane.
+#include "backend/llvm/scalar.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+constexpr int kMathWidth = 8;
+
+/// The first `width` lanes of `value`, or `value` repeated to fill them.
+Value* resize(FunctionEmitter& f, Value* value, int width) {
+  const int from = width_of(value);
+  if (from == width) return value;
+  if (from == 1) return splat(f, value, width);
+  if (width == 1) return f.b.CreateExtractElement(value, uint64_t{0});
+  llvm::SmallVector<int, 16> lanes;
+  for (int i = 0; i < width; ++i) lanes.push_back(i % from);
+  return f.b.CreateShuffleVector(value, lanes);
+}
+
+Value* slice(FunctionEmitter& f, Value* value, int first, int width) {
+  llvm::SmallVector<int, 16> lanes;
+  for (int i = 0; i < width; ++i) lanes.push_back(first + i);
+  return f.b.CreateShuffleVector(value, lanes);
+}
+
+Value* join(FunctionEmitter& f, Value* low, Value* high) {
+  llvm::SmallVector<int, 32> lanes;
+  for (int i = 0; i < 2 * width_of(low); ++i) lanes.push_back(i);
+  return f.b.CreateShuffleVector(low, high, lanes);
+}
+
+/// inlay_s_<name>, a C function of one or two doubles (or i64s).
+Value* call_scalar(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> arguments) {
+  llvm::SmallVector<llvm::Type*, 2> types;
+  for (Value* argument : arguments) types.push_back(argument->getType());
+  auto* type = llvm::FunctionType::get(types[0], types, false);
+  llvm::FunctionCallee callee = f.module.getOrInsertFunction(str("inlay_s_", name), type);
+  llvm::CallInst* call = f.b.CreateCall(callee, arguments);
+  call->setDoesNotThrow();
+  call->setFastMathFlags(llvm::FastMathFlags());
+  return call;
+}
+
+/// A small loop over lanes in memory: code for eight calls in a row would be eight times as long, and no faster.
+Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands) {
+  const int width = width_of(operands[0]);
+  if (width == 1) return call_scalar(f, name, operands);
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* element = operands[0]->getType()->getScalarType();
+  for (std::size_t i = 0; i < operands.size(); ++i) b.CreateAlignedStore(operands[i], f.lane_array(i), llvm::Align(64));
+  const Loop loop = f.open_loop(f.i64(0), {});
+  llvm::SmallVector<Value*, 2> arguments;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    arguments.push_back(b.CreateLoad(element, b.CreateGEP(element, f.lane_array(i), loop.point)));
+  }
+  b.CreateStore(call_scalar(f, name, arguments), b.CreateGEP(element, f.lane_array(0), loop.point));
+  f.close_loop(loop, f.i64(1), f.i64(width), {});
+  return b.CreateAlignedLoad(operands[0]->getType(), f.lane_array(0), llvm::Align(64));
+}
+
+/// Eight lanes by a copy of the vector code; lanes outside of its domain by the C function, in a cold block.
+Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& function,
+                   llvm::ArrayRef<Value*> operands, Value* active) {
+  llvm::IRBuilder<>& b = f.b;
+  Value* result = stamp(b, function, operands);
+  const llvm::Function* domain = f.engine.math().find_domain(name);
+  if (!domain) return result;
+  Value* bits = stamp(b, *domain, operands);
+  auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), kMathWidth);
+  Value* outside = b.CreateNot(b.CreateBitCast(bits, lanes_type));
+  if (active) outside = b.CreateAnd(outside, active);
+  llvm::BasicBlock* hot = b.GetInsertBlock();
+  llvm::BasicBlock* cold = f.new_block("outside");
+  llvm::BasicBlock* go_on = f.new_block("inside");
+  b.CreateCondBr(any_lane(f, outside), cold, go_on, f.unlikely());
+  b.SetInsertPoint(cold);
+  Value* corrected = b.CreateSelect(outside, for_each_lane(f, name, operands), result);
+  llvm::BasicBlock* cold_end = b.GetInsertBlock();
+  b.CreateBr(go_on);
+  b.SetInsertPoint(go_on);
+  llvm::PHINode* phi = b.CreatePHI(result->getType(), 2);
+  phi->addIncoming(result, hot);
+  phi->addIncoming(corrected, cold_end);
+  return phi;
+}
+
+Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
+  const llvm::Function* function = f.engine.math().find(name);
+  const int width = width_of(operands[0]);
+  // One number alone: a copy of a long function costs more to compile than a call to run.
+  constexpr std::size_t kLongFunction = 60;
+  if (!function || (width == 1 && function->getEntryBlock().size() > kLongFunction)) {
+    return for_each_lane(f, name, operands);
+  }
+  llvm::SmallVector<Value*, 2> part(operands.size());
+  if (width <= kMathWidth) {
+    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = resize(f, operands[i], kMathWidth);
+    Value* lanes = active && width < kMathWidth ? resize(f, active, kMathWidth) : active;
+    return resize(f, eight_lanes(f, name, *function, part, lanes), width);
+  }
+  Value* halves[2];
+  for (int half = 0; half < 2; ++half) {
+    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = slice(f, operands[i], half * kMathWidth, kMathWidth);
+    Value* lanes = active ? slice(f, active, half * kMathWidth, kMathWidth) : nullptr;
+    halves[half] = eight_lanes(f, name, *function, part, lanes);
+  }
+  return join(f, halves[0], halves[1]);
+}
+
+}  // namespace
+
+Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
+  llvm::Type* type = operands[0]->getType();
+  if (!type->isFPOrFPVectorTy()) return for_each_lane(f, name, operands);
+  if (type->getScalarType()->isDoubleTy()) return in_doubles(f, name, operands, active);
+  llvm::SmallVector<Value*, 2> wide;
+  for (Value* operand : operands) wide.push_back(f.b.CreateFPExt(operand, type->getWithNewType(f.b.getDoubleTy())));
+  return f.b.CreateFPTrunc(in_doubles(f, name, wide, active), type);
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,148 @@
+// Accumulating through an index that differs from lane to lane: lanes may meet in one element.
+//
+// Plainly, lane after lane loads, combines and stores. Where neighbours hit the same element (a sorted index: groups of
+// observations) each waits for the store before it. So where the table is small each lane has a copy of its own on the stack:
+// filled with what changes nothing, added to with one gather and one scatter that cannot meet, and summed up behind the loop.
+#include <algorithm>
+
+#include "backend/llvm/stage.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+
+using kernel::Statement;
+
+namespace {
+
+constexpr int64_t kMostTableBytes = 32 * 1024;  // of all tables of a stage: about what stays in the first cache
+
+int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to; }
+
+}  // namespace
+
+bool StageEmitter::wants_table(std::size_t i) const {
+  const StageStatement& facts = plan_.statements[i];
+  const Statement& s = statement(i);
+  if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || s.combine == Combine::set) return false;
+  if (s.kind != Statement::Kind::store && s.kind != Statement::Kind::fold) return false;
+  if (!f_.engine.facts().hardware_gather || size_bytes(s.dtype) < 4) return false;
+  const Dim elements = kernel::num_elements(f_.program.buffers[s.buffer]);
+  if (!elements.is_constant() || elements.constant() == 0) return false;
+  // Clearing and summing up takes some two passes over the table; the loop must be worth it.
+  Dim points = 1;
+  for (int axis : plan_.loops) points = points * stage_.axes[static_cast<std::size_t>(axis - plan_.first_axis)].extent;
+  if (points.is_constant() && points.constant() < 2 * elements.constant()) return false;
+  // Another write to the same buffer must keep its order with this one.
+  for (std::size_t k = 0; k < plan_.statements.size(); ++k) {
+    const Statement& other = statement(k);
+    if (k != i && plan_.statements[k].live && other.buffer.valid() &&
+        kernel::root_of(f_.program, other.buffer) == kernel::root_of(f_.program, s.buffer)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void StageEmitter::open_tables() {
+  int64_t total = 0;
+  std::vector<int64_t> offsets;
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    if (!wants_table(i)) continue;
+    const Statement& s = statement(i);
+    const int64_t elements = kernel::num_elements(f_.program.buffers[s.buffer]).constant();
+    const int64_t pitch = round_up(elements, plan_.width);
+    const int64_t bytes = pitch * plan_.width * size_bytes(s.dtype);
+    if (total + bytes > kMostTableBytes) continue;
+    tables_.push_back({.statement = i, .elements = elements, .pitch = pitch});
+    offsets.push_back(total);
+    total += round_up(bytes, 64);
+  }
+  if (tables_.empty()) return;
+  Value* block = f_.scratch(static_cast<uint64_t>(total));
+  for (std::size_t t = 0; t < tables_.size(); ++t) {
+    PrivateTable& table = tables_[t];
+    const Statement& s = statement(table.statement);
+    table.table = b_.CreateConstGEP1_64(b_.getInt8Ty(), block, static_cast<uint64_t>(offsets[t]));
+    Value* nothing = splat(f_, f_.memory_constant(identity_of(s.combine, s.dtype)), plan_.width);
+    const Loop loop = f_.open_loop(f_.i64(0), {});
+    b_.CreateAlignedStore(nothing, element_address(s.dtype, table.table, loop.point), llvm::Align(64));
+    f_.close_loop(loop, f_.i64(plan_.width), f_.i64(table.pitch * plan_.width), {});
+  }
+}
+
+void StageEmitter::scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
+  const auto table = std::ranges::find(tables_, i, &PrivateTable::statement);
+  if (table == tables_.end()) return scatter_in_order(statement(i), place, value, lanes);
+  scatter_into_table(statement(i), *table, place, value, lanes);
+}
+
+void StageEmitter::scatter_in_order(const Statement& s, const Place& place, Value* value, Lanes& lanes) {
+  const Place first = place;
+  if (lanes.width == 1) {
+    return store(first, s.dtype, emit_combine(f_, s.combine, s.dtype, load(first, s.dtype, lanes), value), lanes);
+  }
+  Lanes one;
+  // Lanes that do not count work on an element of nobody's.
+  Value* nowhere = lanes.active ? f_.lane_array(0) : nullptr;
+  if (nowhere) b_.CreateStore(llvm::Constant::getNullValue(f_.memory_type(s.dtype)), nowhere);
+  for (uint64_t lane = 0; lane < static_cast<uint64_t>(lanes.width); ++lane) {
+    Place where{.start = b_.CreateGEP(f_.memory_type(s.dtype), place.start, b_.CreateExtractElement(place.offsets, lane))};
+    if (nowhere) where.start = b_.CreateSelect(b_.CreateExtractElement(lanes.active, lane), where.start, nowhere);
+    Value* mine = b_.CreateExtractElement(value, lane);
+    store(where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, one), mine), one);
+  }
+}
+
+/// Element e of lane l's copy is table[l * pitch + e].
+void StageEmitter::scatter_into_table(const Statement& s, const PrivateTable& table, const Place& place, Value* value,
+                                      Lanes& lanes) {
+  // The offsets count from place.start, which lies in the buffer; the table mirrors the whole buffer.
+  Value* begin = f_.address(s.buffer);
+  Value* shift = nullptr;
+  if (place.start != begin) {
+    shift = b_.CreateExactSDiv(b_.CreateSub(b_.CreatePtrToInt(place.start, b_.getInt64Ty()),
+                                            b_.CreatePtrToInt(begin, b_.getInt64Ty())),
+                               f_.i64(size_bytes(s.dtype)));
+  }
+  std::vector<llvm::Constant*> copies;
+  for (int lane = 0; lane < lanes.width; ++lane) copies.push_back(f_.i64(lane * table.pitch));
+  Value* offsets = b_.CreateAdd(place.offsets, llvm::ConstantVector::get(copies));
+  if (shift) offsets = b_.CreateAdd(offsets, splat(f_, shift, lanes.width));
+  const Place mine{.shape = Place::Shape::lanes, .start = table.table, .offsets = offsets};
+  store(mine, s.dtype, emit_combine(f_, s.combine, s.dtype, load(mine, s.dtype, lanes), value), lanes);
+}
+
+/// Adds the copies up, a vector of elements at a time, and the sum to the buffer.
+void StageEmitter::close_tables() {
+  for (const PrivateTable& table : tables_) {
+    const Statement& s = statement(table.statement);
+    llvm::Type* element = f_.memory_type(s.dtype);
+    auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(plan_.width));
+    Value* begin = f_.address(s.buffer);
+    const auto add_up = [&](Value* first, Lanes& lanes) {
+      Value* sum = nullptr;
+      for (int lane = 0; lane < plan_.width; ++lane) {
+        Value* at = b_.CreateConstGEP1_64(element, table.table, static_cast<uint64_t>(lane * table.pitch));
+        Value* copy = b_.CreateAlignedLoad(vector, element_address(s.dtype, at, first), llvm::Align(8));
+        sum = sum ? emit_combine(f_, s.combine, s.dtype, sum, copy) : copy;
+      }
+      const Place target{.shape = Place::Shape::contiguous, .start = element_address(s.dtype, begin, first)};
+      store(target, s.dtype, emit_combine(f_, s.combine, s.dtype, load(target, s.dtype, lanes), sum), lanes);
+    };
+    const int64_t whole = table.elements / plan_.width * plan_.width;
+    if (whole > 0) {
+      const Loop loop = f_.open_loop(f_.i64(0), {});
+      Lanes lanes = lanes_at(loop.point);
+      add_up(loop.point, lanes);
+      f_.close_loop(loop, f_.i64(plan_.width), f_.i64(whole), {});
+    }
+    if (whole == table.elements) continue;
+    Lanes lanes = lanes_at(f_.i64(whole));
+    std::vector<llvm::Constant*> active;
+    for (int lane = 0; lane < plan_.width; ++lane) active.push_back(b_.getInt1(whole + lane < table.elements));
+    lanes.active = llvm::ConstantVector::get(active);
+    add_up(f_.i64(whole), lanes);
+  }
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,270 @@
+#include "backend/llvm/stage.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+
+using kernel::Statement;
+using Kind = Statement::Kind;
+
+StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
+                           llvm::ArrayRef<Value*> outer_points)
+    : f_(f), b_(f.b), kernel_(kernel), stage_(stage), plan_(std::move(plan)) {
+  points_.assign(outer_points.begin(), outer_points.end());
+  points_.resize(outer_points.size() + stage.axes.size(), f.i64(0));
+  uniform_.registers.resize(plan_.register_levels.size());
+  splats_.resize(plan_.register_levels.size());
+  starts_.resize(plan_.statements.size());
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    if (plan_.statements[i].live && plan_.statements[i].accumulates) sum_statements_.push_back(i);
+  }
+  sums_.resize(sum_statements_.size());
+}
+
+void StageEmitter::emit() {
+  const auto has_effect = [](const StageStatement& statement) { return statement.live; };
+  if (std::ranges::none_of(plan_.statements, has_effect)) return;
+  // What is hoisted may read memory that only a point that exists is sure to have: nothing runs when a loop is empty.
+  Value* any_point = b_.getTrue();
+  for (int axis : plan_.loops) any_point = b_.CreateAnd(b_.CreateICmpSGT(extent(axis), f_.i64(0)), any_point);
+  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any_point); known && known->isZero()) return;
+  const std::vector<Value*> before = f_.scalars();
+  const Branch branch = f_.open_if(any_point);
+  open_tables();
+  emit_level(0);
+  close_tables();
+  std::vector<Value*>& after = f_.scalars();
+  std::vector<Value*> changed, was;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    if (after[i] == before[i]) continue;
+    changed.push_back(after[i]);
+    // A scalar that an empty stage would have made has no value; nothing may read it then.
+    was.push_back(before[i] ? before[i] : llvm::Constant::getNullValue(after[i]->getType()));
+  }
+  changed = f_.close_if(branch, changed, was);
+  for (std::size_t i = 0, k = 0; i < after.size(); ++i) {
+    if (after[i] != before[i]) after[i] = changed[k++];
+  }
+}
+
+void StageEmitter::emit_level(int level) {
+  emit_uniform(level);
+  if (level == plan_.innermost()) return;
+  open_sums(level);
+  if (level + 1 == plan_.innermost()) {
+    emit_vector_axis();
+  } else {
+    const int axis = plan_.loops[static_cast<std::size_t>(level)];
+    std::vector<std::size_t> carried;
+    std::vector<Value*> values;
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      if (plan_.statements[sum_statements_[k]].opened > level) continue;
+      carried.push_back(k);
+      values.push_back(sums_[k]);
+    }
+    const Loop loop = f_.open_loop(f_.i64(0), values);
+    points_[static_cast<std::size_t>(axis)] = loop.point;
+    for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
+    emit_level(level + 1);
+    for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
+    f_.close_loop(loop, f_.i64(1), extent(axis), values);
+  }
+  finish_sums(level);
+}
+
+Value* StageEmitter::extent(int axis) {
+  return f_.size(stage_.axes[static_cast<std::size_t>(axis - plan_.first_axis)].extent);
+}
+
+/// Everything at `level` but the vector loop; at the innermost level only where there is no loop at all.
+void StageEmitter::emit_uniform(int level) {
+  if (level == plan_.innermost() && !plan_.loops.empty()) return;
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    const StageStatement& facts = plan_.statements[i];
+    if (!facts.live) continue;
+    for (const auto& [index, stride] : facts.place.indices) {
+      if (plan_.register_levels[index.index.index] == level) wrapped(index, uniform_);
+    }
+    if (facts.level == level) emit_statement(i, uniform_);
+  }
+}
+
+StageEmitter::Lanes StageEmitter::lanes_at(Value* point) const {
+  Lanes out;
+  out.width = plan_.width;
+  out.point = point;
+  out.registers.resize(plan_.register_levels.size());
+  return out;
+}
+
+/// Whole vectors, `unroll` at a time; then the rest under a mask.
+void StageEmitter::emit_vector_axis() {
+  // A block of its own before the loop, so that what the loop turns out to need can still be put there.
+  llvm::BasicBlock* first = f_.new_block("points");
+  hoist_ = b_.CreateBr(first);
+  b_.SetInsertPoint(first);
+
+  Value* end = extent(plan_.vector_axis());
+  const int chunk = plan_.width * plan_.unroll;
+  Value* whole = b_.CreateAnd(end, f_.i64(-chunk));
+  Value* has_whole = b_.CreateICmpSGT(whole, f_.i64(0));
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_whole); !known || known->isOne()) {
+    const Branch branch = f_.open_if(has_whole);
+    const std::vector<Value*> before = sums_;
+    // One set of sums for each vector of a pass: they do not wait for each other.
+    std::vector<Value*> sums = sums_;
+    for (int u = 1; u < plan_.unroll; ++u) {
+      for (std::size_t k = 0; k < sums_.size(); ++k) {
+        const Statement& fold = statement(sum_statements_[k]);
+        sums.push_back(splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
+      }
+    }
+    const Loop loop = f_.open_loop(f_.i64(0), sums);
+    std::vector<Value*> next;
+    for (int u = 0; u < plan_.unroll; ++u) {
+      const auto first_sum = loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
+      std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
+      Lanes lanes = lanes_at(u == 0 ? loop.point : b_.CreateNSWAdd(loop.point, f_.i64(u * plan_.width)));
+      emit_body(lanes, mine);
+      next.insert(next.end(), mine.begin(), mine.end());
+    }
+    f_.close_loop(loop, f_.i64(chunk), whole, next);
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      const Statement& fold = statement(sum_statements_[k]);
+      sums_[k] = next[k];
+      for (std::size_t u = 1; u < static_cast<std::size_t>(plan_.unroll); ++u) {
+        sums_[k] = emit_combine(f_, fold.combine, fold.dtype, sums_[k], next[u * sums_.size() + k]);
+      }
+    }
+    sums_ = f_.close_if(branch, sums_, before);
+  }
+
+  Value* has_rest = b_.CreateICmpSLT(whole, end);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_rest); known && known->isZero()) return;
+  const Branch branch = f_.open_if(has_rest);
+  const std::vector<Value*> before = sums_;
+  const auto masked_pass = [&](Value* point) {
+    Lanes lanes = lanes_at(point);
+    lanes.num_active = b_.CreateSub(end, point);
+    std::vector<llvm::Constant*> lane_numbers;
+    for (int lane = 0; lane < plan_.width; ++lane) lane_numbers.push_back(f_.i64(lane));
+    Value* numbers = llvm::ConstantVector::get(lane_numbers);
+    lanes.active = b_.CreateICmpSLT(numbers, splat(f_, lanes.num_active, plan_.width));
+    emit_body(lanes, sums_);
+  };
+  if (plan_.unroll == 1) {
+    masked_pass(whole);
+  } else {
+    const Loop loop = f_.open_loop(whole, sums_);
+    sums_.assign(loop.carried.begin(), loop.carried.end());
+    masked_pass(loop.point);
+    f_.close_loop(loop, f_.i64(plan_.width), end, sums_);
+  }
+  sums_ = f_.close_if(branch, sums_, before);
+}
+
+void StageEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {
+  for (std::size_t i = 0, sum = 0; i < plan_.statements.size(); ++i) {
+    const StageStatement& facts = plan_.statements[i];
+    if (!facts.live || facts.level != plan_.innermost()) continue;
+    if (facts.accumulates) {
+      add_to_sum(sum++, lanes, sums);
+    } else {
+      emit_statement(i, lanes);
+    }
+  }
+}
+
+Value* StageEmitter::hoisted(llvm::function_ref<Value*()> emit) {
+  llvm::IRBuilder<>::InsertPointGuard guard(b_);
+  if (hoist_) b_.SetInsertPoint(hoist_);
+  return emit();
+}
+
+Value* StageEmitter::operand(kernel::RegisterId r, Lanes& lanes) {
+  if (Value* here = lanes.registers[r.index]) return here;
+  Value* uniform = uniform_.registers[r.index];
+  INLAY_CHECK(uniform, "register %", r.index, " is used before it is computed");
+  if (lanes.width == 1) return uniform;
+  Value*& known = splats_[r.index];
+  if (!known) known = hoisted([&] { return splat(f_, uniform, lanes.width); });
+  return known;
+}
+
+/// Where the lanes are on the vector axis.
+Value* StageEmitter::lane_points(Lanes& lanes) {
+  if (lanes.width == 1) return lanes.point;
+  std::vector<llvm::Constant*> steps;
+  for (int lane = 0; lane < lanes.width; ++lane) steps.push_back(f_.i64(lane));
+  return b_.CreateAdd(splat(f_, lanes.point, lanes.width), llvm::ConstantVector::get(steps));
+}
+
+void StageEmitter::emit_statement(std::size_t i, Lanes& lanes) {
+  const Statement& s = statement(i);
+  switch (s.kind) {
+    case Kind::load:
+    case Kind::literal:
+    case Kind::axis:
+    case Kind::size:
+    case Kind::op:
+    case Kind::cast: lanes.registers[s.result.index] = emit_value(s, i, lanes); return;
+    case Kind::store:
+    case Kind::fold: emit_store(i, lanes); return;
+    case Kind::check: emit_check(s, lanes); return;
+  }
+}
+
+Value* StageEmitter::emit_value(const Statement& s, std::size_t i, Lanes& lanes) {
+  switch (s.kind) {
+    case Kind::load: return emit_load(i, lanes);
+    case Kind::literal: return splat(f_, f_.constant(s.literal), lanes.width);
+    case Kind::axis: {
+      const bool runs_here = s.axis == plan_.vector_axis() && lanes.point;
+      Value* point = runs_here ? lane_points(lanes) : splat(f_, points_[static_cast<std::size_t>(s.axis)], lanes.width);
+      return emit_cast(f_, point, DType::i64, s.dtype);
+    }
+    case Kind::size: return emit_cast(f_, splat(f_, f_.size(s.size), lanes.width), DType::i64, s.dtype);
+    case Kind::op:
+    case Kind::cast: return emit_operation(s, lanes);
+    case Kind::store:
+    case Kind::fold:
+    case Kind::check: break;
+  }
+  INLAY_CHECK(false, "a statement without a value");
+  return nullptr;
+}
+
+Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
+  llvm::SmallVector<Value*, 3> operands;
+  for (kernel::RegisterId r : s.operands) operands.push_back(operand(r, lanes));
+  const DType dtype = plan_.register_dtypes[s.operands.back().index];
+  if (s.site.valid()) {
+    if (Value* bad = emit_has_no_result(f_, s, dtype, operands)) {
+      if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
+      f_.fail_if(any_lane(f_, bad), s.site, {});
+    }
+  }
+  if (s.kind == Kind::cast) return emit_cast(f_, operands[0], dtype, s.dtype);
+
+  const bool by_uniform = s.op == ScalarOp::div_ && dtype == DType::f64 && lanes.width > 1 && !plan_.varies(s.operands[1]);
+  const Dim& points = stage_.axes.empty() ? s.size : stage_.axes.back().extent;
+  const bool many = !points.is_constant() || points.constant() >= 4 * plan_.width;
+  if (by_uniform && many) {
+    const uint32_t divisor = s.operands[1].index;
+    if (!divisors_.contains(divisor)) {
+      hoisted([&]() -> Value* {
+        divisors_[divisor] = prepare_divisor(f_, uniform_.registers[divisor], lanes.width);
+        return nullptr;
+      });
+    }
+    return divide(f_, operands[0], divisors_[divisor]);
+  }
+  return emit_op(f_, s.op, dtype, operands, lanes.active);
+}
+
+void StageEmitter::emit_check(const Statement& s, Lanes& lanes) {
+  Value* bad = b_.CreateNot(operand(s.operands[0], lanes));
+  if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
+  f_.fail_if(any_lane(f_, bad), s.site, {});
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,234 @@
+#include "backend/llvm/scalar.h"
+#include "backend/llvm/steps.h"
+#include "inlay/runtime.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+/// The address of a whole buffer for somebody else's function; a scalar in a register gets a place on the stack.
+Value* operand_address(FunctionEmitter& f, BufferId buffer) {
+  if (!f.is_scalar(buffer)) return f.address(buffer);
+  const DType dtype = f.program.buffers[buffer].dtype;
+  Value* place = f.stack(f.memory_type(dtype));
+  f.b.CreateStore(f.to_memory(f.scalar(buffer), dtype), place);
+  return place;
+}
+
+Value* array_entry(FunctionEmitter& f, llvm::Type* type, Value* array, std::size_t i) {
+  return f.b.CreateConstGEP1_64(type, array, i);
+}
+
+/// A table on the stack of the shapes of `buffers`, one after the other.
+Value* stack_of_dims(FunctionEmitter& f, const std::vector<BufferId>& buffers) {
+  std::size_t count = 0;
+  for (BufferId buffer : buffers) count += f.program.buffers[buffer].dims.size();
+  return f.stack(f.b.getInt64Ty(), std::max<std::size_t>(count, 1));
+}
+
+}  // namespace
+
+void emit_segment_begin(FunctionEmitter& f, int segment) {
+  llvm::IRBuilder<>& b = f.b;
+  auto* type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty()}, false);
+  Value* function = f.call_field(offsetof(InlayCall, begin_segment), b.getPtrTy());
+  f.return_unless_ok(b.CreateCall(type, function, {f.call_argument(), b.getInt32(static_cast<uint32_t>(segment))}));
+}
+
+void emit_fill(FunctionEmitter& f, BufferId buffer, const Literal& value) {
+  if (f.is_scalar(buffer) && !f.is_spilled(buffer)) return f.set_scalar(buffer, f.constant(value));
+  llvm::IRBuilder<>& b = f.b;
+  const kernel::Buffer& facts = f.program.buffers[buffer];
+  const auto align = llvm::Align(static_cast<uint64_t>(size_bytes(facts.dtype)));
+  llvm::Constant* element = f.memory_constant(value);
+  Value* address = f.address(buffer);
+  Value* count = f.size(num_elements(facts));
+  if (element->isNullValue() || size_bytes(facts.dtype) == 1) {
+    Value* byte = element->isNullValue() ? b.getInt8(0) : element;
+    b.CreateMemSet(address, byte, b.CreateMul(count, f.i64(size_bytes(facts.dtype))), align);
+    return;
+  }
+  // Vectors of it, then one by one.
+  const int width = f.engine.facts().vector_bytes / static_cast<int>(size_bytes(facts.dtype));
+  const auto fill = [&](Value* begin, Value* end, int lanes) {
+    const Branch branch = f.open_if(b.CreateICmpSLT(begin, end));
+    const Loop loop = f.open_loop(begin, {});
+    b.CreateAlignedStore(splat(f, element, lanes), b.CreateGEP(element->getType(), address, loop.point), align);
+    f.close_loop(loop, f.i64(lanes), end, {});
+    f.close_if(branch, {}, {});
+  };
+  Value* whole = b.CreateAnd(count, f.i64(-width));
+  fill(f.i64(0), whole, width);
+  fill(whole, count, 1);
+}
+
+void emit_transfer(FunctionEmitter& f, BufferId source, BufferId destination) {
+  llvm::IRBuilder<>& b = f.b;
+  const kernel::Buffer& from = f.program.buffers[source];
+  const DType dtype = from.dtype;
+  if (dtype == DType::opaque) {  // a handle
+    Value* handle = f.address(source);
+    const kernel::Buffer& to = f.program.buffers[destination];
+    if (to.role == kernel::Role::output) {
+      Value* outputs = f.call_field(offsetof(InlayCall, outputs), b.getPtrTy());
+      b.CreateStore(handle, array_entry(f, b.getPtrTy(), outputs, static_cast<std::size_t>(to.slot)));
+    }
+    return f.set_host_address(destination, handle);
+  }
+  if (f.is_scalar(source) && !f.is_spilled(source)) {
+    Value* value = f.scalar(source);
+    if (f.is_scalar(destination) && !f.is_spilled(destination)) return f.set_scalar(destination, value);
+    b.CreateStore(f.to_memory(value, dtype), f.address(destination));
+    return;
+  }
+  if (f.is_scalar(destination) && !f.is_spilled(destination)) {
+    return f.set_scalar(destination, f.from_memory(b.CreateLoad(f.memory_type(dtype), f.address(source)), dtype));
+  }
+  if (f.same_place(source, destination)) return;
+  const auto align = llvm::Align(1);
+  b.CreateMemCpy(f.address(destination), align, f.address(source), align, f.size(size_bytes(from)));
+}
+
+void emit_copy(FunctionEmitter& f, kernel::StepId step, const kernel::Copy& copy) {
+  if (f.plan.sharing.is_elided(step)) return;
+  emit_transfer(f, copy.source, copy.destination);
+}
+
+void emit_size_check(FunctionEmitter& f, const kernel::SizeCheck& check) {
+  Value *left = f.size(check.left), *right = f.size(check.right);
+  const bool equal = check.relation == DimCheck::Relation::equal;
+  Value* bad = equal ? f.b.CreateICmpNE(left, right) : f.b.CreateICmpSGT(left, right);
+  f.fail_if(bad, check.site, {left, right});
+}
+
+void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
+  llvm::IRBuilder<>& b = f.b;
+  const auto table_of = [&](std::size_t count) { return f.stack(b.getPtrTy(), std::max<std::size_t>(count, 1)); };
+  Value* operands = table_of(call.operands.size());
+  Value* operand_dims = stack_of_dims(f, call.operands);
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    b.CreateStore(operand_address(f, call.operands[i]), array_entry(f, b.getPtrTy(), operands, i));
+    for (const Dim& dim : f.program.buffers[call.operands[i]].dims) {
+      b.CreateStore(f.size(dim), array_entry(f, b.getInt64Ty(), operand_dims, at++));
+    }
+  }
+  Value* results = table_of(call.results.size());
+  Value* result_dims = stack_of_dims(f, call.results);
+  auto* type = llvm::FunctionType::get(
+      b.getInt32Ty(),
+      {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
+  Value* function = f.call_field(offsetof(InlayCall, host_call), b.getPtrTy());
+  f.return_unless_ok(b.CreateCall(type, function,
+                                  {f.call_argument(), b.getInt32(static_cast<uint32_t>(call.function)), operands,
+                                   operand_dims, results, result_dims}));
+
+  // The shapes that came: some name the symbols of what follows, the others must be what was promised.
+  Value* symbols = f.call_field(offsetof(InlayCall, symbols), b.getPtrTy());
+  std::vector<std::vector<Value*>> dims;
+  at = 0;
+  for (BufferId result : call.results) {
+    std::vector<Value*>& shape = dims.emplace_back();
+    for (std::size_t axis = 0; axis < f.program.buffers[result].dims.size(); ++axis) {
+      shape.push_back(b.CreateLoad(b.getInt64Ty(), array_entry(f, b.getInt64Ty(), result_dims, at++)));
+    }
+  }
+  for (const kernel::HostCall::Binding& binding : call.bindings) {
+    Value* dim = dims[static_cast<std::size_t>(binding.result)][static_cast<std::size_t>(binding.axis)];
+    f.set_symbol(binding.symbol, dim);
+    b.CreateStore(dim, array_entry(f, b.getInt64Ty(), symbols, binding.symbol.index));
+  }
+  f.begin_step();  // sizes of what was bound are computed from here on
+  for (std::size_t i = 0; i < call.results.size(); ++i) {
+    f.set_host_address(call.results[i], b.CreateLoad(b.getPtrTy(), array_entry(f, b.getPtrTy(), results, i)));
+    const std::vector<Dim>& promised = f.program.buffers[call.results[i]].dims;
+    for (std::size_t axis = 0; axis < promised.size(); ++axis) {
+      Value* came = dims[i][axis];
+      Value* expected = f.size(promised[axis]);
+      if (came == expected) continue;
+      f.fail_if(b.CreateICmpNE(came, expected), call.site,
+                {came, expected, f.i64(static_cast<int64_t>(i)), f.i64(static_cast<int64_t>(axis))});
+    }
+  }
+}
+
+namespace {
+
+/// C[m, n] = A[m, k] B[k, n] by BLAS, all row-major.
+void emit_gemm(FunctionEmitter& f, const kernel::LibraryCall& call, llvm::Type* type, char letter) {
+  llvm::IRBuilder<>& b = f.b;
+  constexpr uint32_t kRowMajor = 101, kNoTrans = 111, kTrans = 112;
+  const Dim &m = call.sizes[0], &k = call.sizes[1], &n = call.sizes[2];
+  Value* a = operand_address(f, call.operands[0]);
+  Value* c = operand_address(f, call.operands[1]);
+  Value* out = f.address(call.result);
+  const auto count = [&](const Dim& dim) { return b.CreateTrunc(f.size(dim), b.getInt32Ty()); };
+  const auto leading = [&](const Dim& dim) {  // at least 1, or BLAS complains about an empty matrix
+    return b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, f.size(dim), f.i64(1)), b.getInt32Ty());
+  };
+  llvm::Type* integer = b.getInt32Ty();
+  llvm::Type* pointer = b.getPtrTy();
+  Value *one = llvm::ConstantFP::get(type, 1), *zero = llvm::ConstantFP::get(type, 0);
+  const auto blas = [&](const char* name, llvm::ArrayRef<llvm::Type*> types, llvm::ArrayRef<Value*> arguments) {
+    auto* signature = llvm::FunctionType::get(b.getVoidTy(), types, false);
+    b.CreateCall(f.module.getOrInsertFunction(str("cblas_", letter, name), signature), arguments);
+  };
+
+  if (n.is(1) || m.is(1)) {
+    // A matrix and a vector. Cleared first: not every BLAS leaves what it does not read alone when there is nothing to sum.
+    b.CreateMemSet(out, b.getInt8(0), f.size(size_bytes(f.program.buffers[call.result])), llvm::Align(4));
+    const bool right = n.is(1);
+    const Dim &rows = right ? m : k, &columns = right ? k : n;
+    Value* some = b.CreateICmpSGT(b.CreateMul(f.size(rows), f.size(columns)), f.i64(0));
+    const Branch branch = f.open_if(some);
+    blas("gemv", {integer, integer, integer, integer, type, pointer, integer, pointer, integer, type, pointer, integer},
+         {b.getInt32(kRowMajor), b.getInt32(right ? kNoTrans : kTrans), count(rows), count(columns), one, right ? a : c,
+          leading(columns), right ? c : a, b.getInt32(1), zero, out, b.getInt32(1)});
+    f.close_if(branch, {}, {});
+    return;
+  }
+  const Branch branch = f.open_if(b.CreateICmpSGT(b.CreateMul(f.size(m), f.size(n)), f.i64(0)));
+  blas("gemm",
+       {integer, integer, integer, integer, integer, integer, type, pointer, integer, pointer, integer, type, pointer,
+        integer},
+       {b.getInt32(kRowMajor), b.getInt32(kNoTrans), b.getInt32(kNoTrans), count(m), count(n), count(k), one, a,
+        leading(k), c, leading(n), zero, out, leading(n)});
+  f.close_if(branch, {}, {});
+}
+
+/// Integers: BLAS has none. Row by row, so that the innermost loop runs along memory.
+void emit_plain_matmul(FunctionEmitter& f, const kernel::LibraryCall& call, DType dtype) {
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* type = f.memory_type(dtype);
+  Value *m = f.size(call.sizes[0]), *k = f.size(call.sizes[1]), *n = f.size(call.sizes[2]);
+  Value *a = f.address(call.operands[0]), *c = f.address(call.operands[1]), *out = f.address(call.result);
+  emit_fill(f, call.result, Literal::of(dtype, 0));
+  const Branch branch = f.open_if(b.CreateICmpSGT(b.CreateMul(m, b.CreateMul(k, n)), f.i64(0)));
+  const Loop row = f.open_loop(f.i64(0), {});
+  const Loop inner = f.open_loop(f.i64(0), {});
+  Value* left = b.CreateLoad(type, b.CreateGEP(type, a, b.CreateAdd(b.CreateMul(row.point, k), inner.point)));
+  const Loop column = f.open_loop(f.i64(0), {});
+  Value* right = b.CreateLoad(type, b.CreateGEP(type, c, b.CreateAdd(b.CreateMul(inner.point, n), column.point)));
+  Value* target = b.CreateGEP(type, out, b.CreateAdd(b.CreateMul(row.point, n), column.point));
+  b.CreateStore(b.CreateAdd(b.CreateLoad(type, target), b.CreateMul(left, right)), target);
+  f.close_loop(column, f.i64(1), n, {});
+  f.close_loop(inner, f.i64(1), k, {});
+  f.close_loop(row, f.i64(1), m, {});
+  f.close_if(branch, {}, {});
+}
+
+}  // namespace
+
+void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
+  switch (call.function) {
+    case kernel::LibraryCall::Function::matmul: {
+      const DType dtype = f.program.buffers[call.result].dtype;
+      if (dtype == DType::f64) return emit_gemm(f, call, f.b.getDoubleTy(), 'd');
+      if (dtype == DType::f32) return emit_gemm(f, call, f.b.getFloatTy(), 's');
+      if (is_integer(dtype)) return emit_plain_matmul(f, call, dtype);
+      throw Error(ErrorCode::unsupported, {}, str("matmul of ", dtype_name(dtype)));
+    }
+  }
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,26 @@
+#pragma once
+// The vector math functions as LLVM bitcode, for the emitter to copy into its loops.
+//
+// `<8 x double> inlay_v8_exp(<8 x double>)`: each function is a single basic block that calls LLVM intrinsics only and
+// refers to no global. It needs AVX-512 (F, DQ). The bytes are static; a zero byte stands behind them, so they may be
+// wrapped in a MemoryBuffer without a copy.
+//
+// Right everywhere: exp log log1p expm1 log1mexp sigmoid softplus tanh erf erfc.
+// Right where `i8 inlay_v8_<name>_domain(operands)` has a bit set, lane 0 the lowest: lgamma digamma sin cos pow (two
+// operands). Where not all eight are set, the caller must branch to the scalar function, lane by lane.
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  const unsigned char* bytes;
+  size_t size;
+} InlayBitcode;
+
+InlayBitcode inlay_vector_math_bitcode(void);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Makes coefficients.h: every table and polynomial of the vector math, from nothing but mpmath.
+
+    python3 fit.py > coefficients.h
+
+Each polynomial is the minimax one (Remez exchange) for the error that its caller cares about, fitted in 60 digits, then
+rounded to doubles. The remaining error, in units of 2^-53 of the result, is printed beside it.
+"""
+from mpmath import mp, mpf
+import mpmath
+
+mp.dps = 60
+
+
+def remez(f, weight, degree, low, high, rounds=20, points=1500):
+    """Coefficients of the polynomial p that makes max |(p - f) * weight| on [low, high] least, and that maximum."""
+    low, high = mpf(low), mpf(high)
+    n = degree + 2
+    nodes = [(low + high) / 2 - (high - low) / 2 * mp.cos(mp.pi * (i + mpf(1) / 2) / n) for i in range(n)]
+    grid = [low + (high - low) * mpf(i) / points for i in range(points + 1)]
+    target = [(x, f(x), weight(x)) for x in grid]
+    for _ in range(rounds):
+        rows, rhs = mp.matrix(n, n), mp.matrix(n, 1)
+        for i, x in enumerate(nodes):
+            for j in range(degree + 1):
+                rows[i, j] = x**j
+            rows[i, degree + 1] = (-1) ** i / weight(x)
+            rhs[i] = f(x)
+        solution = mp.lu_solve(rows, rhs)
+        p = [solution[j] for j in range(degree + 1)]
+        error = [(x, (mp.polyval(p[::-1], x) - y) * w) for x, y, w in target]
+        # The new nodes: the largest error of every run of one sign.
+        runs = []
+        for x, e in error:
+            if runs and (e >= 0) == (runs[-1][1] >= 0):
+                if abs(e) > abs(runs[-1][1]):
+                    runs[-1] = (x, e)
+            else:
+                runs.append((x, e))
+        while len(runs) > n:
+            runs.pop(0 if abs(runs[0][1]) < abs(runs[-1][1]) else -1)
+        worst = max(abs(e) for _, e in error)
+        if len(runs) < n or worst < abs(solution[degree + 1]) * mpf("1.0001"):
+            break
+        nodes = [x for x, _ in runs]
+    return p, worst
+
+
+def hexfloat(x):
+    return float(x).hex()
+
+
+def comment(text):
+    print(f"\n// {text}")
+
+
+def scalar(name, value):
+    print(f"#define {name} {hexfloat(value)}")
+
+
+def table(name, values):
+    print(f"static const double {name}[{len(values)}] = {{")
+    for i in range(0, len(values), 3):
+        print("    " + " ".join(hexfloat(v) + "," for v in values[i : i + 3]))
+    print("};")
+
+
+def polynomial(name, f, weight, degree, low, high, about):
+    p, worst = remez(f, weight, degree, low, high)
+    comment(f"{about} [{mp.nstr(mpf(low), 6)}, {mp.nstr(mpf(high), 6)}], error {mp.nstr(worst * 2**53, 2)} x 2^-53")
+    table(name, p)
+
+
+def pieces(name, f, degree, intervals, about):
+    """One polynomial per interval, as a table per coefficient: f(c + r) = first + (low + r Q(r)), c the middle.
+
+    `intervals`: (low, middle, high) by table index. The error is relative to f.
+    """
+    firsts, rows, worst = [], [], 0
+    for low, middle, high in intervals:
+        first = f(middle)
+
+        def quotient(r, middle=middle, first=first):
+            return (f(middle + r) - first) / r if abs(r) > mpf(10) ** -20 else mp.diff(f, middle)
+
+        def weight(r, middle=middle):
+            return (abs(r) + mpf(10) ** -4) / abs(f(middle + r) if middle + r != 0 else mpf(10) ** -4)
+
+        p, error = remez(quotient, weight, degree, low - middle, high - middle, rounds=8, points=300)
+        firsts.append(first)
+        rows.append(p)
+        worst = max(worst, error)
+    comment(f"{about}; error {mp.nstr(worst * 2**53, 2)} x 2^-53")
+    table(name + "First", firsts)
+    table(name + "Low", [x - mpf(float(x)) for x in firsts])
+    print(f"static const double {name}[{degree + 1}][16] = {{")
+    for j in range(degree + 1):
+        print("    {" + ", ".join(hexfloat(p[j]) for p in rows) + "},")
+    print("};")
+
+
+def quarters_of_binades(lowest):
+    """Four binades from `lowest` (a power of two) on, each in four: by the last two bits of the exponent and the first
+    two of the mantissa, which is how four bits taken out of a double index them."""
+    intervals = [None] * 16
+    for binade in range(4):
+        start = mpf(2) ** binade * lowest
+        field = (1023 + int(mp.log(start, 2))) % 4
+        for quarter in range(4):
+            low = start * (1 + mpf(quarter) / 4)
+            intervals[field * 4 + quarter] = (low, low + start / 8, low + start / 4)
+    return intervals
+
+
+def rounded(x, bits):
+    """x to a multiple of 2^-bits."""
+    return mp.nint(x * mpf(2) ** bits) / mpf(2) ** bits
+
+
+def exp_tables():
+    comment("exp: x = k ln2 / 16 + r; 2^(j/16) for j in 0..15, in two parts")
+    powers = [mpf(2) ** (mpf(j) / 16) for j in range(16)]
+    table("kExpTable", powers)
+    table("kExpTableLow", [p - mpf(float(p)) for p in powers])
+    ln2 = mp.log(2)
+    scalar("kInverseLn2", 1 / ln2)
+    scalar("kLn2", ln2)
+    scalar("kLn2Low", ln2 - mpf(float(ln2)))
+    short = rounded(ln2, 37)
+    scalar("kLn2Short", short)  # times any multiple of 1/16 below 1100 is exact
+    scalar("kLn2ShortLow", ln2 - short)
+
+    def tail(r):  # (e^r - 1 - r) / r^2
+        return mp.hyp1f1(1, 3, r) / 2
+
+    half = ln2 / 32
+    polynomial("kExpPoly", tail, lambda r: r * r + half * half / 100, 5, -half * mpf("1.001"), half * mpf("1.001"),
+               "exp: e^r = 1 + r + r^2 P(r) for r in")
+    wide = 3 * half
+    polynomial("kExpm1Poly", tail, lambda r: abs(r) + wide / 100, 6, -wide * mpf("1.001"), wide * mpf("1.001"),
+               "expm1: e^r - 1 = r + r^2 P(r) for r in")
+
+
+def log_tables():
+    comment("log: c(j) is near the reciprocal of [1 + j/16, 1 + (j+1)/16) and has 5 bits behind the point,")
+    print("// so that m c - 1 is exact. The first is 1 and the last 1/2, so that nothing cancels near x = 1.")
+    reciprocals = []
+    for j in range(16):
+        a, b = 1 + mpf(j) / 16, 1 + mpf(j + 1) / 16
+        best = min((max(abs(a * i / 32 - 1), abs(b * i / 32 - 1)), i) for i in range(16, 33))[1]
+        reciprocals.append(mpf(32 if j == 0 else 16 if j == 15 else best) / 32)
+    low = min((1 + mpf(j) / 16) * c - 1 for j, c in enumerate(reciprocals))
+    high = max((1 + mpf(j + 1) / 16) * c - 1 for j, c in enumerate(reciprocals))
+    table("kLogReciprocal", reciprocals)
+    logs = [-mp.log(c) for c in reciprocals]
+    table("kLogTable", [rounded(l, 42) for l in logs])
+    table("kLogTableLow", [l - rounded(l, 42) for l in logs])
+    ln2 = rounded(mp.log(2), 42)
+    scalar("kLogLn2", ln2)
+    scalar("kLogLn2Low", mp.log(2) - ln2)
+
+    def tail(r):  # (log(1 + r) - r) / r^2
+        return -mp.hyp2f1(1, 2, 3, -r) / 2
+
+    polynomial("kLogPoly", tail, lambda r: abs(r) + high / 100, 8, low, high, "log: log(1 + r) = r + r^2 P(r) for r in")
+
+
+def pow_tables():
+    def tail(r):  # (log(1 + r) - r + r^2/2) / r^3
+        return mp.hyp2f1(1, 3, 4, -r) / 3
+
+    polynomial("kLogCubic", tail, lambda r: (abs(r) + mpf(1) / 1000) ** 2, 9, mpf("-0.0372"), mpf(1) / 16,
+               "pow: log(1 + r) = r - r^2/2 + r^3 P(r) for r in")
+
+
+def sin_tables():
+    comment("sin, cos: x = n pi/2 + r; pi/2 in three parts, the first times any n below 2^20 is exact")
+    first = rounded(mp.pi / 2, 31)
+    second = mpf(float(mp.pi / 2 - first))
+    scalar("kTwoOverPi", 2 / mp.pi)
+    scalar("kHalfPi1", first)
+    scalar("kHalfPi2", second)
+    scalar("kHalfPi3", mp.pi / 2 - first - second)
+
+    def sine(z):  # (sin(r) - r) / r^3, z = r^2
+        r = mp.sqrt(z)
+        return (mp.sin(r) - r) / r**3 if z > mpf(10) ** -15 else -mpf(1) / 6 + z / 120
+
+    def cosine(z):  # (cos(r) - 1 + r^2/2) / r^4
+        r = mp.sqrt(z)
+        return (mp.cos(r) - 1 + z / 2) / z**2 if z > mpf(10) ** -12 else mpf(1) / 24 - z / 720
+
+    high = (mp.pi / 4) ** 2 * mpf("1.0001")
+    polynomial("kSinPoly", sine, lambda z: z + mpf(1) / 100, 5, 0, high, "sin(r) = r + r^3 P(r^2), r^2 in")
+    polynomial("kCosPoly", cosine, lambda z: (z + mpf(1) / 100) ** 2, 5, 0, high,
+               "cos(r) = 1 - r^2/2 + r^4 P(r^2), r^2 in")
+
+
+def erf_tables():
+    width = mpf(25) / 64
+    intervals = [(max(0, j - mpf(1) / 2) * width, j * width, (j + mpf(1) / 2) * width) for j in range(16)]
+    pieces("kErf", mp.erf, 11, intervals, "erf: |x| = 25/64 j + r")
+    scalar("kErfWidth", width)
+    scalar("kErfInverseWidth", 1 / width)
+
+    def erfcx(z):
+        x = z - 2
+        return mp.exp(x * x) * mp.erfc(x)
+
+    pieces("kErfcx", erfcx, 13, quarters_of_binades(mpf(2)), "erfc: e^(x^2) erfc(x), by x + 2 in [2, 32)")
+
+
+def gamma_tables():
+    mp.dps = 70
+
+    def lgamma(x):  # over (x - 1) (x - 2)
+        near = min((abs(x - 1), mpf(1)), (abs(x - 2), mpf(2)))
+        if near[0] < mpf(10) ** -25:
+            r = near[1]
+            return (mp.digamma(r) + (x - r) * mp.psi(1, r) / 2) / ((x - 2) if r == 1 else (x - 1))
+        return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+    pieces("kLgamma", lgamma, 11, quarters_of_binades(mpf(1) / 2), "lgamma(x) / ((x - 1)(x - 2)), x in [1/2, 8)")
+
+    def stirling(t):  # t = 1 / x^2
+        if t == 0:
+            return mpf(1) / 12
+        x = 1 / mp.sqrt(t)
+        return x * (mp.loggamma(x) - (x - mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
+
+    polynomial("kStirling", stirling, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
+               "x (lgamma(x) - (x - 1/2) log(x) + x - log(2 pi)/2), in 1/x^2 in")
+    constant = mp.log(2 * mp.pi) / 2 - mpf(1) / 2
+    scalar("kStirlingConstant", constant)  # log(2 pi) / 2 - 1/2
+
+    root = mp.findroot(mp.digamma, mpf("1.4616321449683623"))
+    scalar("kDigammaRoot", root)
+    scalar("kDigammaRootLow", root - mpf(float(root)))
+
+    def digamma(x):
+        if abs(x - root) < mpf(10) ** -25:
+            return mp.psi(1, root) + (x - root) * mp.psi(2, root) / 2
+        return mp.digamma(x) / (x - root)
+
+    pieces("kDigamma", digamma, 12, quarters_of_binades(mpf(1) / 2), "digamma(x) / (x - root), x in [1/2, 8)")
+
+    def tail(t):
+        if t == 0:
+            return mpf(1) / 12
+        x = 1 / mp.sqrt(t)
+        return x * x * (mp.log(x) - 1 / (2 * x) - mp.digamma(x))
+
+    polynomial("kDigammaTail", tail, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
+               "x^2 (log(x) - 1/(2x) - digamma(x)), in 1/x^2 in")
+    mp.dps = 60
+
+
+def main():
+    print("#pragma once")
+    print("// Made by fit.py; do not edit. docs/math.md says what the tables are for.")
+    print("// clang-format off")
+    exp_tables()
+    log_tables()
+    pow_tables()
+    sin_tables()
+    erf_tables()
+    gamma_tables()
+
+
+if __name__ == "__main__":
+    main()

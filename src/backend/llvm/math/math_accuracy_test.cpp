@@ -1,0 +1,331 @@
+// Every vector function against an 80-bit reference: special values exactly, random arguments within a stated error.
+//
+// A random sample is no bound; the ranges are chosen where the error peaks. `math_accuracy_test` prints the table of
+// docs/math.md: error in units of the last place and nanoseconds per element (wall time, least of many short runs).
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <boost/math/special_functions/digamma.hpp>
+#include <gtest/gtest.h>
+#include <time.h>
+
+#include "backend/llvm/math/vector_loops_test.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTiny = std::numeric_limits<double>::denorm_min();
+constexpr double kSmallest = std::numeric_limits<double>::min();
+constexpr double kLargest = std::numeric_limits<double>::max();
+
+/// Arguments low..high, evenly (or in their exponents, so that small ones come up too; then both signs where low < 0).
+struct Range {
+  double low = 0, high = 0;
+  enum { even, exponent } spread = even;
+};
+
+struct Function {
+  std::string name;
+  long double (*reference)(long double) = nullptr;
+  double max_ulp = 0;
+  std::vector<Range> ranges;
+  bool (*domain)(double) = nullptr;  // where it must be right; everywhere if null
+};
+
+long double sigmoid(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 / (1 + expl(-x)); }
+long double log1mexp(long double x) { return x < -0.693L ? log1pl(-expl(x)) : logl(-expm1l(x)); }
+long double softplus(long double x) { return fmaxl(x, 0) + log1pl(expl(-fabsl(x))); }
+
+bool small_angle(double x) { return std::fabs(x) < 524288; }
+bool not_negative(double x) { return !(x < 0); }
+long double lgamma_of_positive(long double x) { return x == 1 || x == 2 ? 0 : lgammal(x); }
+long double digamma_of_positive(long double x) {
+  if (x == 0) return std::copysign(kInf, -x);
+  return std::isinf(x) ? x : boost::math::digamma(x);
+}
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> all = {
+      {"exp", expl, 1.1, {{-745, 710}, {-1, 1}, {-0.1, 0.1}, {1e-300, 1, Range::exponent}, {-745.2, -700}}},
+      {"log", logl, 0.8, {{0, 4}, {0.9, 1.1}, {0.999, 1.001}, {kTiny, kLargest, Range::exponent}, {0, 1e3}}},
+      {"log1p",
+       log1pl,
+       0.9,
+       {{-1, 4}, {-0.1, 0.1}, {-1e-3, 1e-3}, {-0.9, 1e300, Range::exponent}, {1e-17, 1e-14, Range::exponent}}},
+      {"expm1",
+       expm1l,
+       1.2,
+       {{-50, 710}, {-1, 1}, {-0.1, 0.1}, {-0.8, 0.8, Range::exponent}, {30, 40}, {709, 709.7827}}},
+      {"log1mexp", log1mexp, 1.5, {{-60, 0}, {-1, 0}, {-745, 0}, {-0.70, -0.68}, {-1e-3, 0}}},
+      {"sigmoid", sigmoid, 2.5, {{-745, 50}, {-5, 5}, {-0.1, 0.1}, {-40, 40}, {-1, 1, Range::exponent}}},
+      {"softplus", softplus, 1.7, {{-745, 800}, {-5, 5}, {-0.1, 0.1}, {-40, 40}, {-1, 1, Range::exponent}}},
+      {"erf", erfl, 1.7, {{-7, 7}, {-0.5, 0.5}, {-1, 1, Range::exponent}}},
+      {"erfc", erfcl, 1.5, {{-6, 28}, {-1, 1}, {26, 27.3}, {-1, 1, Range::exponent}}},
+      {"lgamma",
+       lgamma_of_positive,
+       1.7,
+       {{0, 10}, {0.9, 2.1}, {kTiny, kLargest, Range::exponent}, {8, 1e4}},
+       not_negative},
+      {"digamma",
+       digamma_of_positive,
+       2.1,
+       {{0, 10}, {1.4, 1.5}, {1e-307, kLargest, Range::exponent}, {8, 1e4}},
+       not_negative},
+      {"sin", sinl, 1.2, {{-4, 4}, {-500, 500}, {-524288, 524288}, {-1, 1, Range::exponent}}, small_angle},
+      {"cos", cosl, 1.2, {{-4, 4}, {-500, 500}, {-524288, 524288}, {-1, 1, Range::exponent}}, small_angle},
+      {"tanh", tanhl, 2.6, {{-25, 25}, {-1, 1}, {-0.1, 0.1}, {-1, 1, Range::exponent}}},
+  };
+  return all;
+}
+
+const InlayVectorFunction* find(const std::string& name) {
+  for (int i = 0; i < inlay_num_vector_functions; ++i) {
+    if (inlay_vector_functions[i].name == name) return &inlay_vector_functions[i];
+  }
+  return nullptr;
+}
+
+/// f over x (and y, as long), whose length need not be a multiple of 8.
+std::vector<double> apply(const InlayVectorFunction& f, std::vector<double> x, std::vector<double> y = {}) {
+  const size_t count = x.size();
+  x.resize((count + 7) / 8 * 8, 1.0);
+  y.resize(x.size(), 1.0);
+  std::vector<double> out(x.size());
+  if (f.loop) {
+    f.loop(x.data(), out.data(), static_cast<long>(x.size()));
+  } else {
+    f.loop2(x.data(), y.data(), out.data(), static_cast<long>(x.size()));
+  }
+  out.resize(count);
+  return out;
+}
+
+bool in_domain(const InlayVectorFunction& f, double x, double y = 1) {
+  const std::vector<double> x8(8, x);
+  const std::vector<double> y8(8, y);
+  if (!f.domain) return true;
+  const int lanes = f.domain(x8.data(), y8.data());
+  EXPECT_TRUE(lanes == 0 || lanes == 255) << lanes;
+  return lanes != 0;
+}
+
+/// The distance of two neighbouring doubles at |y|.
+double spacing(long double y) {
+  const double magnitude = std::fabs(static_cast<double>(y));
+  if (std::isinf(magnitude)) return std::ldexp(1.0, 971);
+  return magnitude < kSmallest ? kTiny : std::ldexp(1.0, std::ilogb(magnitude) - 52);
+}
+
+/// Error in units of the last place; infinite where one of both is nan, infinite or of the other sign and the other
+/// not.
+double ulp_error(double got, long double want) {
+  const double rounded = static_cast<double>(want);
+  if (std::isnan(rounded) || std::isnan(got)) return std::isnan(rounded) && std::isnan(got) ? 0 : kInf;
+  if (std::isinf(rounded) || std::isinf(got)) {
+    if (got == rounded) return 0;
+    // At the border of overflow, one rounding more or less.
+    return std::fabs(static_cast<double>(want / kLargest)) > 0.999 && std::fabs(got) > 0.999 * kLargest ? 0.5 : kInf;
+  }
+  if (rounded == 0 && got == 0) return std::signbit(rounded) == std::signbit(got) ? 0 : kInf;
+  return static_cast<double>(fabsl(got - want) / spacing(want));
+}
+
+std::vector<double> sample(const Range& range, int count, std::mt19937_64& random) {
+  std::vector<double> x(count);
+  std::uniform_real_distribution<double> even(range.low, range.high);
+  const double low = range.low > 0 ? range.low : 1e-308;
+  std::uniform_real_distribution<double> exponent(std::log2(low), std::log2(range.high));
+  std::uniform_real_distribution<double> mantissa(1, 2);
+  for (double& v : x) {
+    if (range.spread == Range::even) {
+      v = even(random);
+    } else {
+      v = std::ldexp(mantissa(random), static_cast<int>(std::floor(exponent(random))));
+      if (range.low < 0 && random() % 2 == 0 && -v >= range.low) v = -v;
+      if (v > range.high) v = range.high;
+    }
+  }
+  return x;
+}
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double ns_per_element(const InlayVectorFunction& f) {
+  constexpr int kCount = 2048;
+  std::vector<double> x(kCount);
+  std::vector<double> out(kCount);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = 0.1 + static_cast<double>(i) * 1e-3;
+  double best = kInf;
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    const double start = seconds();
+    for (int i = 0; i < 10; ++i) {
+      f.loop ? f.loop(x.data(), out.data(), kCount) : f.loop2(x.data(), x.data(), out.data(), kCount);
+    }
+    best = std::min(best, (seconds() - start) / (10 * kCount));
+  }
+  return best * 1e9;
+}
+
+bool have_avx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
+
+void print_row(const std::string& name, double ns, double ulp) {
+  std::printf("| %-8s | %5.2f | %5.2f |\n", name.c_str(), ns, ulp);
+}
+
+class VectorMath : public testing::TestWithParam<Function> {
+ protected:
+  void SetUp() override {
+    if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+    function = find(GetParam().name);
+    ASSERT_NE(function, nullptr);
+  }
+  const InlayVectorFunction* function = nullptr;
+};
+
+TEST_P(VectorMath, SpecialValuesAreThoseOfTheFunction) {
+  const std::vector<double> x = {0.0,
+                                 -0.0,
+                                 kInf,
+                                 -kInf,
+                                 kNan,
+                                 -kNan,
+                                 kTiny,
+                                 -kTiny,
+                                 1e-310,
+                                 -1e-310,
+                                 kSmallest,
+                                 -kSmallest,
+                                 kLargest,
+                                 -kLargest,
+                                 1.0,
+                                 -1.0,
+                                 2.0,
+                                 -2.0,
+                                 0.5,
+                                 -0.5,
+                                 1e300,
+                                 -1e300,
+                                 709.78,
+                                 709.79,
+                                 -708.0,
+                                 -708.5,
+                                 -745.1,
+                                 -745.2,
+                                 -746.0,
+                                 1e-17,
+                                 -1e-17,
+                                 1e17,
+                                 -1e17,
+                                 5e15,
+                                 1e22,
+                                 -1e22,
+                                 800.0,
+                                 -800.0,
+                                 1024.5,
+                                 -1075.0,
+                                 std::nextafter(1.0, 0.0),
+                                 std::nextafter(1.0, 2.0),
+                                 std::nextafter(-1.0, 0.0),
+                                 std::nextafter(-1.0, -2.0),
+                                 709.782712893384,
+                                 709.7827128933841,
+                                 -37.0,
+                                 37.0,
+                                 20.0,
+                                 -20.0};
+  const std::vector<double> got = apply(*function, x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const bool inside = in_domain(*function, x[i]);
+    EXPECT_EQ(inside, !GetParam().domain || GetParam().domain(x[i])) << GetParam().name << "(" << x[i] << ")";
+    if (!inside) continue;
+    EXPECT_LE(ulp_error(got[i], GetParam().reference(x[i])), GetParam().max_ulp)
+        << GetParam().name << "(" << x[i] << ") is " << got[i] << ", not "
+        << static_cast<double>(GetParam().reference(x[i]));
+  }
+}
+
+TEST_P(VectorMath, RandomArgumentsStayWithinTheBound) {
+  std::mt19937_64 random(20240607);
+  double worst = 0;
+  double worst_x = 0;
+  for (const Range& range : GetParam().ranges) {
+    double range_worst = 0, range_x = 0;
+    const std::vector<double> x = sample(range, 100'000, random);
+    const std::vector<double> got = apply(*function, x);
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double error = ulp_error(got[i], GetParam().reference(x[i]));
+      if (error > range_worst) {
+        range_worst = error, range_x = x[i];
+      }
+    }
+    if (getenv("INLAY_MATH_VERBOSE")) printf("   [%g, %g] %.3f at %a\n", range.low, range.high, range_worst, range_x);
+    if (range_worst > worst) worst = range_worst, worst_x = range_x;
+  }
+  print_row(GetParam().name, ns_per_element(*function), worst);
+  EXPECT_LE(worst, GetParam().max_ulp) << GetParam().name << "(" << worst_x << ")";
+}
+
+TEST(VectorSin, IsRightWhereThreeQuartersOfTheDigitsCancel) {
+  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+  std::vector<double> x;
+  for (int n = 1; n < 333'000; ++n) x.push_back(static_cast<double>(n * 1.570796326794896619231321691639751442L));
+  const std::vector<double> sin = apply(*find("sin"), x);
+  const std::vector<double> cos = apply(*find("cos"), x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    EXPECT_LE(ulp_error(sin[i], sinl(x[i])), 1.2) << x[i];
+    EXPECT_LE(ulp_error(cos[i], cosl(x[i])), 1.2) << x[i];
+  }
+}
+
+TEST(VectorPow, StaysWithinTheBound) {
+  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+  struct Box {
+    Range x, y;
+  };
+  const Box boxes[] = {
+      {{0.01, 100}, {-10, 10}},
+      {{0.999, 1.001}, {-700'000, 700'000}},
+      {{0.9, 1.1}, {-7000, 7000}},
+      {{0, 10}, {-300, 300}},
+      {{kTiny, kLargest, Range::exponent}, {-2, 2}},
+      {{1, 2}, {-1074, 1074}},
+      {{kTiny, kLargest, Range::exponent}, {-1e299, 1e299, Range::exponent}},
+  };
+  const InlayVectorFunction* function = find("pow");
+  std::mt19937_64 random(7);
+  double worst = 0;
+  for (const Box& box : boxes) {
+    const std::vector<double> x = sample(box.x, 80'000, random);
+    std::vector<double> y = sample(box.y, 80'000, random);
+    y[0] = 0, y[1] = 1, y[2] = -1, y[3] = 0.5, y[4] = 2;
+    const std::vector<double> got = apply(*function, x, y);
+    for (size_t i = 0; i < x.size(); ++i) {
+      if (!in_domain(*function, x[i], y[i])) continue;
+      const double error = ulp_error(got[i], powl(x[i], y[i]));
+      EXPECT_LE(error, 2.0) << x[i] << " ** " << y[i] << " is " << got[i];
+      worst = std::max(worst, error);
+    }
+  }
+  print_row("pow", ns_per_element(*function), worst);
+}
+
+TEST(VectorPow, LeavesTheCornersToTheScalarFunction) {
+  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+  const InlayVectorFunction* function = find("pow");
+  for (double x : {0.0, -0.0, -1.0, kInf, -kInf, kNan}) EXPECT_FALSE(in_domain(*function, x, 2)) << x;
+  for (double y : {kInf, -kInf, kNan, 1e301}) EXPECT_FALSE(in_domain(*function, 2, y)) << y;
+  for (double x : {kTiny, 1.0, kLargest}) EXPECT_TRUE(in_domain(*function, x, -1e299)) << x;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, VectorMath, testing::ValuesIn(functions()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace inlay::llvm_backend

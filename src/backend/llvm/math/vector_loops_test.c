@@ -1,0 +1,63 @@
+#include "vector_loops_test.h"
+
+#include "vector_math_avx512.c"
+
+#define LOOP(name)                                                        \
+  static void loop_##name(const double* x, double* out, long count) {     \
+    for (long i = 0; i < count; i += 8) {                                 \
+      _mm512_storeu_pd(out + i, inlay_v8_##name(_mm512_loadu_pd(x + i))); \
+    }                                                                     \
+  }
+#define DOMAIN(name)                                                     \
+  static unsigned char domain_##name(const double* x, const double* y) { \
+    (void)y;                                                             \
+    return inlay_v8_##name##_domain(_mm512_loadu_pd(x));                 \
+  }
+LOOP(exp)
+LOOP(log)
+LOOP(log1p)
+LOOP(expm1)
+LOOP(log1mexp)
+LOOP(sigmoid)
+LOOP(softplus)
+LOOP(tanh)
+LOOP(erf)
+LOOP(erfc)
+LOOP(lgamma)
+LOOP(digamma)
+LOOP(sin)
+LOOP(cos)
+DOMAIN(lgamma)
+DOMAIN(digamma)
+DOMAIN(sin)
+DOMAIN(cos)
+
+static void loop_pow(const double* x, const double* y, double* out, long count) {
+  for (long i = 0; i < count; i += 8) {
+    _mm512_storeu_pd(out + i, inlay_v8_pow(_mm512_loadu_pd(x + i), _mm512_loadu_pd(y + i)));
+  }
+}
+static unsigned char domain_pow(const double* x, const double* y) {
+  return inlay_v8_pow_domain(_mm512_loadu_pd(x), _mm512_loadu_pd(y));
+}
+
+#define ROW(name) {#name, loop_##name, 0, 0}
+#define ROW_WITH_DOMAIN(name) {#name, loop_##name, 0, domain_##name}
+const InlayVectorFunction inlay_vector_functions[] = {
+    ROW(exp),
+    ROW(log),
+    ROW(log1p),
+    ROW(expm1),
+    ROW(log1mexp),
+    ROW(sigmoid),
+    ROW(softplus),
+    ROW(tanh),
+    ROW(erf),
+    ROW(erfc),
+    ROW_WITH_DOMAIN(lgamma),
+    ROW_WITH_DOMAIN(digamma),
+    ROW_WITH_DOMAIN(sin),
+    ROW_WITH_DOMAIN(cos),
+    {"pow", 0, loop_pow, domain_pow},
+};
+const int inlay_num_vector_functions = sizeof(inlay_vector_functions) / sizeof(inlay_vector_functions[0]);

@@ -1,0 +1,73 @@
+// Elementary functions of eight doubles, without branches: the emitter copies each body into the loop that needs it.
+//
+// Every function is one basic block: both sides of a choice are computed and one is selected. Special values (signed
+// zeros, infinities, nan, subnormals, overflow, gradual underflow) are right. docs/math.md has the measured errors.
+#include "erf.h"
+#include "gamma.h"
+#include "pow.h"
+#include "sin.h"
+#include "table_exp.h"
+#include "table_log.h"
+
+v8d inlay_v8_exp(v8d x) { return exp_of(x); }
+
+v8d inlay_v8_log(v8d x) { return log_of(x); }
+
+v8d inlay_v8_log1p(v8d x) { return log1p_of(x); }
+
+v8d inlay_v8_expm1(v8d x) {
+  const Expm1Parts e = expm1_parts(clamp(x, -60, 800));
+  return with_sign_of(scale(e.high + e.low, e.k), x);
+}
+
+/// e^-|x| never overflows: 1 / (1 + e) on the right, e / (1 + e) on the left, which keeps its digits down to e^-745.
+v8d inlay_v8_sigmoid(v8d x) {
+  const v8d e = exp_of_minus_abs(x);
+  return select8(x < 0, e, splat(1)) / (1 + e);
+}
+
+/// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
+v8d inlay_v8_softplus(v8d x) {
+  const v8d e = exp_of_minus_abs(x);
+  return _mm512_max_pd(splat(0), x) + log1p_of_fraction(e);
+}
+
+/// (1 - e^-2|x|) / (1 + e^-2|x|), from e^-2|x| - 1 so that nothing cancels at 0.
+v8d inlay_v8_tanh(v8d x) {
+  const Expm1Parts e = expm1_parts(_mm512_max_pd(splat(-60), -2 * abs8(x)));
+  const v8d t = scale(e.high + e.low, e.k);
+  return with_sign_of(t / (t + 2), x);
+}
+
+/// log(1 - e^x) for x <= 0. Left of -log 2, 1 - e^x is formed with what its rounding lost; right of it from e^x - 1.
+v8d inlay_v8_log1mexp(v8d x) {
+  const Expm1Parts e = expm1_parts(_mm512_max_pd(splat(-800), x));
+  const v8d power = scale(e.table + fma8(e.table, e.p, e.table_low), e.k);
+  const v8d far = 1 - power;
+  const v8i is_far = x < -0x1.62e42fefa39efp-1;
+  const v8d u = select8(is_far, far, -scale(e.high + e.low, e.k));
+  const v8d rest = select8(is_far, (1 - far) - power, splat(0));
+  const LogParts l = log_parts(u);
+  return -abs8(log_by_class_of(u, log_of_parts(l, scale(rest, -l.n))));  // -0.0 at -inf
+}
+
+v8d inlay_v8_erf(v8d x) { return erf_of(x); }
+
+v8d inlay_v8_erfc(v8d x) { return erfc_of(x); }
+
+// Where a function is right only for some x, <name>_domain has a bit per lane that says so.
+
+v8d inlay_v8_lgamma(v8d x) { return lgamma_of_positive(x); }
+Lanes inlay_v8_lgamma_domain(v8d x) { return not_below_0(x); }
+
+v8d inlay_v8_digamma(v8d x) { return digamma_of_positive(x); }
+Lanes inlay_v8_digamma_domain(v8d x) { return not_below_0(x); }
+
+v8d inlay_v8_sin(v8d x) { return sin_of(x); }
+Lanes inlay_v8_sin_domain(v8d x) { return below(abs8(x), kSinLimit); }
+
+v8d inlay_v8_cos(v8d x) { return cos_of(x); }
+Lanes inlay_v8_cos_domain(v8d x) { return below(abs8(x), kSinLimit); }
+
+v8d inlay_v8_pow(v8d x, v8d y) { return pow_of_positive(x, y); }
+Lanes inlay_v8_pow_domain(v8d x, v8d y) { return above_0(x) & below(x, __builtin_inf()) & below(abs8(y), 1e300); }

@@ -1,0 +1,47 @@
+#pragma once
+// Scalar ops on values of register type: one element or a vector of them, whatever the width.
+#include <optional>
+
+#include "backend/llvm/function.h"
+
+namespace inlay::llvm_backend {
+
+/// `op` on operands of `dtype` (select: of its branches), all of one width. `active`: which lanes count (null: all); the
+/// others may hold anything.
+Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Value*> operands, Value* active);
+
+/// NumPy's conversion. Never poison: out of range a float becomes what the instruction gives (the least integer).
+Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to);
+
+/// What `combine` does; not `set`.
+Value* emit_combine(FunctionEmitter& f, Combine combine, DType dtype, Value* left, Value* right);
+
+/// A bit for every lane that has no result under `op` or `cast` (Statement::site): an integer to a negative power, a NaN or
+/// infinity to an integer. None: cannot happen.
+Value* emit_has_no_result(FunctionEmitter& f, const kernel::Statement& statement, DType operand_dtype,
+                          llvm::ArrayRef<Value*> operands);
+
+/// An elementary function by name: a copy of its vector code, or the C function inlay_s_<name> for each lane.
+Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active);
+
+/// x / d for a vector x and a d that is the same for a whole loop, without the division: see uniform_division.cpp.
+struct UniformDivisor {
+  Value *scale, *divisor, *reciprocal, *exact_divisor, *exact_reciprocal;
+};
+UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);  // once, for vectors of `width`
+Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by);
+
+// ---- widths
+inline int width_of(const Value* value) {
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector ? static_cast<int>(vector->getNumElements()) : 1;
+}
+inline Value* splat(FunctionEmitter& f, Value* value, int width) {
+  return width == 1 ? value : f.b.CreateVectorSplat(static_cast<unsigned>(width), value);
+}
+/// A constant of the type of `like`.
+llvm::Constant* number_like(const Value* like, double value);
+/// Is any lane set? Of an i1 or a vector of them.
+Value* any_lane(FunctionEmitter& f, Value* lanes);
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,111 @@
+#pragma once
+// One loop nest while it is being written.
+//
+// Loops over the outer axes of the stage are plain; the innermost runs in vectors: whole ones first, then one pass under a
+// mask for what is left. Statements are emitted at their level (stage_plan.h), so nothing is computed in a loop that does not
+// change in it, without any pass of LLVM to find that out.
+#include <llvm/ADT/STLFunctionalExtras.h>
+
+#include <map>
+
+#include "backend/llvm/function.h"
+#include "backend/llvm/scalar.h"
+#include "backend/llvm/stage_plan.h"
+
+namespace inlay::llvm_backend {
+
+class StageEmitter {
+ public:
+  /// `outer_points`: where the kernel's outer loops are.
+  StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
+               llvm::ArrayRef<Value*> outer_points);
+  void emit();
+
+ private:
+  /// The points of one pass: `width` of them, side by side on the vector axis. Or one, outside of the vector loop.
+  struct Lanes {
+    int width = 1;
+    Value* point = nullptr;            // on the vector axis, of lane 0
+    Value* active = nullptr;           // which lanes count; null: all
+    Value* num_active = nullptr;       // with `active`: the first so many
+    std::vector<Value*> registers;     // null: not computed here
+    std::vector<std::pair<kernel::IndexTerm, Value*>> wrapped;
+  };
+
+  /// The elements that a statement touches in one pass.
+  struct Place {
+    enum class Shape : uint8_t { one, contiguous, lanes };
+    Shape shape = Shape::one;
+    Value* start = nullptr;    // address of the first element, or of what `offsets` count from
+    Value* offsets = nullptr;  // of lanes: in elements, i64
+  };
+
+  /// A copy of a small buffer for each lane, see emit_scatter.cpp.
+  struct PrivateTable {
+    std::size_t statement = 0;
+    int64_t elements = 0, pitch = 0;  // of one lane's copy; from one copy to the next
+    Value* table = nullptr;
+  };
+
+  // ---- emit_stage.cpp: loops
+  void emit_level(int level);
+  void emit_uniform(int level);
+  void emit_vector_axis();
+  Value* points_left(Value* from, Value* end);
+  void emit_body(Lanes& lanes, std::vector<Value*>& sums);
+  Lanes lanes_at(Value* point) const;
+  Value* extent(int axis);
+  void emit_statement(std::size_t i, Lanes& lanes);
+  Value* emit_value(const kernel::Statement& statement, std::size_t i, Lanes& lanes);
+  Value* emit_operation(const kernel::Statement& statement, Lanes& lanes);
+  void emit_check(const kernel::Statement& statement, Lanes& lanes);
+  Value* operand(kernel::RegisterId r, Lanes& lanes);
+  Value* lane_points(Lanes& lanes);
+  Value* hoisted(llvm::function_ref<Value*()> emit);  // just before the vector loop
+
+  // ---- emit_access.cpp: addresses, loads, stores, indices
+  Place place(std::size_t i, Lanes& lanes);
+  Value* start_of(std::size_t i, Lanes& lanes);
+  Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
+  Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
+  Value* load(const Place& place, DType dtype, Lanes& lanes);
+  void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
+  Value* emit_load(std::size_t i, Lanes& lanes);
+  void emit_store(std::size_t i, Lanes& lanes);
+  Value* element_address(DType dtype, Value* start, Value* offset);
+
+  // ---- emit_fold.cpp: sums in registers
+  void open_sums(int level);
+  void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  void finish_sums(int level);
+  Value* reduce_lanes(Combine combine, DType dtype, Value* value);
+  void combine_into(std::size_t i, Value* value, Lanes& lanes);
+
+  // ---- emit_scatter.cpp
+  void open_tables();
+  void scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes);
+  void scatter_in_order(const kernel::Statement& statement, const Place& place, Value* value, Lanes& lanes);
+  void scatter_into_table(const kernel::Statement& statement, const PrivateTable& table, const Place& place, Value* value,
+                          Lanes& lanes);
+  void close_tables();
+  bool wants_table(std::size_t i) const;
+
+  const kernel::Statement& statement(std::size_t i) const { return stage_.statements[i]; }
+
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  const kernel::Kernel& kernel_;
+  const kernel::Stage& stage_;
+  StagePlan plan_;
+  std::vector<Value*> points_;       // by axis; of the vector axis: none
+  Lanes uniform_;                    // what does not vary in the vector loop
+  llvm::Instruction* hoist_ = nullptr;  // just before the vector loop
+  std::vector<Value*> splats_;       // by register
+  std::vector<Value*> starts_;       // by statement
+  std::map<uint32_t, UniformDivisor> divisors_;  // by register
+  std::vector<std::size_t> sum_statements_;
+  std::vector<Value*> sums_;         // their values where we are
+  std::vector<PrivateTable> tables_;
+};
+
+}  // namespace inlay::llvm_backend

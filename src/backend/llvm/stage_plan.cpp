@@ -1,0 +1,170 @@
+#include "backend/llvm/stage_plan.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+using kernel::RegisterId;
+using kernel::Statement;
+using Kind = Statement::Kind;
+
+constexpr int kMaxLanes = 16;
+
+bool has_place(const Statement& statement) {
+  return statement.kind == Kind::load || statement.kind == Kind::store || statement.kind == Kind::fold;
+}
+
+class Planner {
+ public:
+  Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
+      : program_(program), stage_(stage) {
+    plan_.first_axis = static_cast<int>(kernel.outer.size());
+    axis_levels_.resize(kernel.outer.size() + stage.axes.size());
+    for (std::size_t i = 0; i < stage.axes.size(); ++i) {
+      if (stage.axes[i].extent.is(1)) continue;
+      const int axis = plan_.first_axis + static_cast<int>(i);
+      plan_.loops.push_back(axis);
+      axis_levels_[static_cast<std::size_t>(axis)] = plan_.innermost();
+    }
+  }
+
+  StagePlan operator()(const std::vector<bool>& skip, int vector_bytes) {
+    plan_.register_levels.resize(static_cast<std::size_t>(stage_.num_registers));
+    plan_.register_dtypes.resize(static_cast<std::size_t>(stage_.num_registers));
+    for (const Statement& statement : stage_.statements) plan_.statements.push_back(place_and_level(statement));
+    find_live(skip);
+    choose_width(vector_bytes);
+    choose_unroll();
+    return std::move(plan_);
+  }
+
+ private:
+  int level_of(RegisterId r) const { return plan_.register_levels[r.index]; }
+
+  int level_of(const kernel::LinearMap& place) const {
+    int level = 0;
+    for (const auto& [axis, stride] : place.axes) level = std::max(level, axis_levels_[static_cast<std::size_t>(axis)]);
+    for (const auto& [index, stride] : place.indices) level = std::max(level, level_of(index.index));
+    return level;
+  }
+
+  StageStatement place_and_level(const Statement& statement) {
+    StageStatement out;
+    if (has_place(statement)) {
+      const kernel::Buffer& buffer = program_.buffers[statement.buffer];
+      out.place = kernel::linearize(statement.map, buffer.dims);
+      for (const auto& [index, stride] : out.place.indices) {
+        out.index_varies |= !plan_.loops.empty() && level_of(index.index) == plan_.innermost();
+      }
+    }
+    out.level = statement_level(statement, out);
+    if (statement.kind == Kind::fold || (statement.kind == Kind::store && statement.combine != Combine::set)) {
+      out.opened = level_of(out.place);
+      out.accumulates = out.opened < plan_.innermost();
+    }
+    if (statement.result.valid()) {
+      plan_.register_levels[statement.result.index] = out.level;
+      plan_.register_dtypes[statement.result.index] = statement.dtype;
+    }
+    return out;
+  }
+
+  int statement_level(const Statement& statement, const StageStatement& facts) const {
+    switch (statement.kind) {
+      case Kind::literal:
+      case Kind::size: return 0;
+      case Kind::axis: return axis_levels_[static_cast<std::size_t>(statement.axis)];
+      case Kind::load: return level_of(facts.place);
+      case Kind::op:
+      case Kind::cast:
+      case Kind::check: break;
+      case Kind::store:
+      case Kind::fold: return plan_.innermost();
+    }
+    int level = 0;
+    for (RegisterId operand : statement.operands) level = std::max(level, level_of(operand));
+    return level;
+  }
+
+  /// Backwards from what has an effect: writes that are left to do, and whatever can fail.
+  void find_live(const std::vector<bool>& skip) {
+    std::vector<bool> needed(plan_.register_levels.size());
+    for (std::size_t i = stage_.statements.size(); i-- > 0;) {
+      const Statement& statement = stage_.statements[i];
+      StageStatement& facts = plan_.statements[i];
+      const bool can_fail = statement.kind == Kind::check || statement.site.valid() ||
+                            std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; });
+      const bool writes = statement.kind == Kind::store || statement.kind == Kind::fold;
+      facts.live = !(i < skip.size() && skip[i]) &&
+                   (can_fail || writes || (statement.result.valid() && needed[statement.result.index]));
+      if (!facts.live) continue;
+      for (RegisterId operand : statement.operands) needed[operand.index] = true;
+      for (const auto& [index, stride] : facts.place.indices) needed[index.index.index] = true;
+    }
+  }
+
+  bool in_vector_loop(std::size_t i) const {
+    return plan_.statements[i].live && plan_.statements[i].level == plan_.innermost();
+  }
+
+  /// As many lanes of the widest element as fill a vector register.
+  void choose_width(int vector_bytes) {
+    if (plan_.loops.empty()) return;
+    int64_t bytes = 1;
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      if (in_vector_loop(i)) bytes = std::max(bytes, inlay::size_bytes(stage_.statements[i].dtype));
+    }
+    plan_.width = std::clamp(static_cast<int>(vector_bytes / bytes), 2, kMaxLanes);
+    const Dim& extent = extent_of_vector_axis();
+    if (extent.is_constant() && extent.constant() < plan_.width) {
+      plan_.width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent.constant(), 1))));
+    }
+  }
+
+  const Dim& extent_of_vector_axis() const {
+    return stage_.axes[static_cast<std::size_t>(plan_.vector_axis() - plan_.first_axis)].extent;
+  }
+
+  /// Several vectors at a time where the loop is short of work: a plain sum waits for its own last addition.
+  void choose_unroll() {
+    if (plan_.loops.empty()) return;
+    int count = 0, sums = 0;
+    bool long_body = false;
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      if (!in_vector_loop(i)) continue;
+      const Statement& statement = stage_.statements[i];
+      ++count;
+      sums += plan_.statements[i].accumulates ? 1 : 0;
+      constexpr int kDearOp = 4;  // a division: the loop waits for that, not for its sums
+      long_body |= statement.kind == Kind::op && facts(statement.op).cost >= kDearOp;
+      const bool contiguous = plan_.statements[i].place.stride_of(plan_.vector_axis()).is(1);
+      long_body |= has_place(statement) && !plan_.statements[i].accumulates &&
+                   (plan_.statements[i].index_varies || !contiguous);
+    }
+    constexpr int kShortBody = 8, kMediumBody = 16;
+    if (long_body || count > kMediumBody) return;
+    plan_.unroll = sums == 0 ? 1 : count <= kShortBody ? 4 : 2;
+    const Dim& extent = extent_of_vector_axis();
+    while (plan_.unroll > 1 && extent.is_constant() && extent.constant() < 2 * plan_.width * plan_.unroll) {
+      plan_.unroll /= 2;
+    }
+  }
+
+  const kernel::KernelProgram& program_;
+  const kernel::Stage& stage_;
+  std::vector<int> axis_levels_;
+  StagePlan plan_;
+};
+
+}  // namespace
+
+StagePlan plan_stage(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage,
+                     const std::vector<bool>& skip, int vector_bytes) {
+  return Planner(program, kernel, stage)(skip, vector_bytes);
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,40 @@
+#pragma once
+// How the loops of a stage are laid out, before any instruction exists: which axes are loops, what is the same for a whole
+// loop and so computed outside of it, how many lanes, how many of them at a time.
+//
+// A *level* counts loops from the outside: level 0 is before the first, level k inside the k-th. A statement belongs to the
+// level of the innermost loop that it varies with; loads and ops of an outer level are computed there, once.
+#include <vector>
+
+#include "kernel/kernel.h"
+
+namespace inlay::llvm_backend {
+
+struct StageStatement {
+  bool live = true;             // false: what it makes is used by nothing that is left to do
+  int level = 0;
+  kernel::LinearMap place;      // of load, store and fold
+  bool index_varies = false;    // is a subscript loaded that differs from lane to lane?
+  bool accumulates = false;     // into a register, over loops: `opened` is the level outside of the outermost of them
+  int opened = 0;
+};
+
+struct StagePlan {
+  int first_axis = 0;           // axes before it are the kernel's outer ones
+  std::vector<int> loops;       // the stage's axes of other than one point, outermost first. The last runs in vectors.
+  int width = 1;                // lanes
+  int unroll = 1;               // vectors at a time
+  std::vector<StageStatement> statements;
+  std::vector<int> register_levels;
+  std::vector<DType> register_dtypes;
+
+  int innermost() const { return static_cast<int>(loops.size()); }
+  int vector_axis() const { return loops.empty() ? -1 : loops.back(); }
+  bool varies(kernel::RegisterId r) const { return register_levels[r.index] == innermost(); }
+};
+
+/// `skip`: by statement, what the memory plan has made unnecessary.
+StagePlan plan_stage(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage,
+                     const std::vector<bool>& skip, int vector_bytes);
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,413 @@
+// Every kind of statement, at sizes around a vector's, with and without AVX-512, against the evaluator.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backend/llvm/compiled_test.h"
+
+namespace inlay::llvm_backend::testing {
+namespace {
+
+constexpr int64_t kSizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 37, 64, 65, 100, 257};
+
+struct Range {
+  double least = -3, greatest = 3;
+};
+
+struct Case {
+  std::string name, program;
+  std::map<std::string, Range> ranges = {};  // of params, by name
+  double tolerance = 1e-12;
+};
+
+std::string on_n(std::string_view buffers, std::string_view body) {
+  return str("program @main(", buffers, ") symbols n = x.0 { ", body,
+             " sites { #0 index-out-of-bounds \"{0} of {1}\" #1 assert-failed \"no\" } }");
+}
+
+std::vector<Case> cases() {
+  const std::string xy = "x: f64[n] param 0, y: f64[n] param 1, r: f64[n] output 0";
+  const std::string xg = "x: f64[n] param 0, g: i64[n] param 1, r: f64[n] output 0";
+  const Range index{-5, 4};
+  return {
+      {"elementwise", on_n(xy, R"(kernel @k0 { stage (i < n) {
+          %0 = load x[i] : f64  %1 = load y[i] : f64  %2 = mul %0, %1 : f64  %3 = exp %2 : f64  %4 = add %3, %1 : f64
+          store r[i] set %4 } })")},
+      {"literals, sizes, coordinates", on_n(xy, R"(kernel @k0 { stage (i < n) {
+          %0 = load x[i] : f64  %1 = axis i : i64  %2 = size n + 2 : i64  %3 = add %1, %2 : i64  %4 = cast %3 : f64
+          %5 = literal 2.5 : f64  %6 = mul %5, %4 : f64  %7 = add %6, %0 : f64  store r[i] set %7 } })")},
+      {"slice write", on_n("x: f64[n] param 0, r: f64[n + 3] output 0", R"(kernel @k0 {
+          out r start fill 1.5
+          stage (i < n) { %0 = load x[i] : f64  %1 = neg %0 : f64  store r[2 + i] set %1 } })")},
+      {"flip and stride", on_n("x: f64[n] param 0, r: f64[n] output 0, t: f64[2*n] output 1", R"(kernel @k0 {
+          out t start fill 0.0
+          stage (i < n) { %0 = load x[n - 1 - i] : f64  store r[i] set %0  store t[1 + 2*i] set %0 } })")},
+      {"strided load", on_n("x: f64[n, 3] param 0, r: f64[n] output 0", R"(kernel @k0 {
+          stage (i < n) { %0 = load x[i, 0] : f64  %1 = load x[i, 2] : f64  %2 = sub %0, %1 : f64 store r[i] set %2 } })")},
+      {"transpose", on_n("x: f64[n, m] param 0, r: f64[m, n] output 0", R"(kernel @k0 {
+          stage (j < m, i < n) { %0 = load x[i, j] : f64  store r[j, i] set %0 } })")},
+      {"broadcast rows and columns", on_n("x: f64[n, m] param 0, c: f64[m] param 1, w: f64[n] param 2, r: f64[n, m] output 0",
+          R"(kernel @k0 { stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load c[j] : f64  %2 = load w[i] : f64
+          %3 = exp %2 : f64  %4 = mul %0, %3 : f64 %5 = add %4, %1 : f64  store r[i, j] set %5 } })")},
+      {"gather", on_n(xg + ", a: f64[5] param 2", R"(kernel @k0 { stage (i < n) {
+          %0 = load g[i] : i64  %1 = load a[wrap(%0, 5) checked #0] : f64  %2 = load x[i] : f64  %3 = add %1, %2 : f64
+          store r[i] set %3 } })"), {{"g", index}}},
+      {"gather, narrow index", on_n("x: f64[n] param 0, g: i8[n] param 1, r: f64[n] output 0, a: f64[7, 5] param 2",
+          R"(kernel @k0 { stage (i < n) {
+          %0 = load g[i] : i8  %1 = load a[3, wrap(%0, 5) checked #0] : f64  store r[i] set %1 } })"), {{"g", index}}},
+      {"gather of rows", on_n("x: f64[n, 3] param 0, g: i64[n] param 1, r: f64[n, 3] output 0, a: f64[5, 3] param 2",
+          R"(kernel @k0 { stage (i < n, j < 3) {
+          %0 = load g[i] : i64  %1 = load a[wrap(%0, 5) checked #0, j] : f64  store r[i, j] set %1 } })"), {{"g", index}}},
+      {"gather of wide rows", on_n("x: f64[n] param 0, g: i64[3] param 1, r: f64[3, n] output 0, a: f64[5, n] param 2",
+          R"(kernel @k0 { stage (i < 3, j < n) {
+          %0 = load g[i] : i64  %1 = load a[wrap(%0, 5) checked #0, j] : f64  store r[i, j] set %1 } })"), {{"g", index}}},
+      {"scatter add", on_n("x: f64[n] param 0, g: i64[n] param 1, r: f64[5] output 0", R"(kernel @k0 {
+          out r start fill 0.5
+          stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : f64  store r[wrap(%0, 5) checked #0] add %1 } })"),
+          {{"g", index}}},
+      {"scatter add into a slice", on_n("x: f64[n] param 0, g: i64[n] param 1, r: f64[9] output 0", R"(kernel @k0 {
+          out r start fill 0.5
+          stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : f64  store r[2 + wrap(%0, 5) checked #0] add %1 } })"),
+          {{"g", index}}},
+      {"scatter max, int", on_n("x: i32[n] param 0, g: i64[n] param 1, r: i32[5] output 0", R"(kernel @k0 {
+          out r start fill -9
+          stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : i32  store r[wrap(%0, 5) checked #0] max %1 } })"),
+          {{"g", index}, {"x", {-50, 50}}}},
+      {"scatter into a long table", on_n("x: f64[n] param 0, g: i64[n] param 1, r: f64[n + 5] output 0", R"(kernel @k0 {
+          out r start fill 0.0
+          stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : f64  store r[wrap(%0, 5) checked #0] add %1
+          store r[wrap(%0, 5) checked #0] add %1 } })"), {{"g", index}}},
+      {"scatter set, the last wins", on_n("x: f64[n] param 0, g: i64[n] param 1, r: f64[5] output 0", R"(kernel @k0 {
+          out r start fill 0.5
+          stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : f64  store r[wrap(%0, 5) checked #0] set %1 } })"),
+          {{"g", index}}},
+      {"scatter of rows", on_n("x: f64[n, 3] param 0, g: i64[n] param 1, r: f64[5, 3] output 0", R"(kernel @k0 {
+          out r start fill 0.0
+          stage (i < n, j < 3) { %0 = load g[i] : i64  %1 = load x[i, j] : f64
+          store r[wrap(%0, 5) checked #0, j] add %1 } })"), {{"g", index}}},
+      {"sums, products, extrema", on_n("x: f64[n] param 0, s: f64 output 0, p: f64 output 1, h: f64 output 2, l: f64 output 3",
+          R"(kernel @k0 {
+          out s start fill 0.25
+          out p start fill 1.0
+          out h start fill -inf
+          out l start fill inf
+          stage (i < n) { %0 = load x[i] : f64  fold add s[] %0 : f64  fold max h[] %0 : f64  fold min l[] %0 : f64
+          %1 = literal 0.01 : f64  %2 = mul %1, %0 : f64 %3 = literal 1.0 : f64 %4 = add %2, %3 : f64 fold mul p[] %4 : f64 } })")},
+      {"sums in registers", on_n("x: f64[n] param 0, s: f64 scalar, q: f64 scalar, r: f64[2] output 0", R"(kernel @k0 {
+          out s start fill 0.0
+          out q start fill 1.0
+          stage (i < n) { %0 = load x[i] : f64  %1 = square %0 : f64  fold add s[] %0 : f64  fold add q[] %1 : f64 } }
+          scalar { %0 = load s[] : f64  %1 = load q[] : f64  %2 = div %0, %1 : f64  store r[0] set %2  store r[1] set %1 })")},
+      {"row sums", on_n("x: f64[n, m] param 0, s: f64[n] output 0, t: f64 output 1", R"(kernel @k0 {
+          out s start fill 0.0
+          out t start fill 0.0
+          stage (i < n, j < m) { %0 = load x[i, j] : f64  fold add s[i] %0 : f64  fold add t[] %0 : f64 } })")},
+      {"column sums", on_n("x: f64[m, n] param 0, s: f64[n] output 0", R"(kernel @k0 {
+          out s start fill 0.0
+          stage (i < m, j < n) { %0 = load x[i, j] : f64  fold add s[j] %0 : f64 } })")},
+      {"middle axis", on_n("x: f64[3, n, 4] param 0, s: f64[3, 4] output 0, t: f64[n] output 1", R"(kernel @k0 {
+          out s start fill 0.0
+          out t start fill -inf
+          stage (i < 3, j < n, k < 4) { %0 = load x[i, j, k] : f64  fold add s[i, k] %0 : f64  fold max t[j] %0 : f64 } })")},
+      {"uniform value folded", on_n("x: f64[n] param 0, y: f64[1] param 1, s: f64 output 0", R"(kernel @k0 {
+          out s start fill 0.0
+          stage (i < n) { %0 = load y[0] : f64  fold add s[] %0 : f64 } })")},
+      {"softmax", on_n("x: f64[n, m] param 0, r: f64[n, m] output 0, t: f64[n] temporary, u: f64[n] temporary",
+          R"(kernel @k0 {
+          outer (i < n)
+          out t start fill -inf
+          out u start fill 0.0
+          stage (j < m) { %0 = load x[i, j] : f64  fold max t[i] %0 : f64 }
+          stage (j < m) { %0 = load x[i, j] : f64  %1 = load t[i] : f64  %2 = sub %0, %1 : f64  %3 = exp %2 : f64
+            store r[i, j] set %3  fold add u[i] %3 : f64 }
+          stage (j < m) { %0 = load r[i, j] : f64  %1 = load u[i] : f64  %2 = div %0, %1 : f64  store r[i, j] set %2 } })")},
+      {"scalars in outer loops", on_n("x: f64[n, m] param 0, s: f64 scalar, r: f64 output 0", R"(kernel @k0 {
+          outer (i < n)
+          out s start fill 0.5
+          stage (j < m) { %0 = load x[i, j] : f64  fold add s[] %0 : f64 } }
+          scalar { %0 = load s[] : f64  store r[] set %0 })")},
+      {"two stages of one kernel", on_n("x: f64[n] param 0, s: f64 scalar, r: f64[n] output 0", R"(kernel @k0 {
+          out s start fill 0.0
+          stage (i < n) { %0 = load x[i] : f64  fold add s[] %0 : f64 }
+          stage (i < n) { %0 = load x[i] : f64  %1 = load s[] : f64  %2 = sub %0, %1 : f64  store r[i] set %2 } })")},
+      {"division by what is the same for all", on_n(xy, R"(kernel @k0 { stage (i < n) {
+          %0 = load x[i] : f64  %1 = literal 3.0 : f64  %2 = div %0, %1 : f64  %3 = size n : i64  %4 = cast %3 : f64
+          %5 = div %2, %4 : f64  %6 = load y[i] : f64  %7 = div %5, %6 : f64  store r[i] set %7 } })")},
+      {"select, comparisons, bool in memory", on_n(xy + ", b: bool[n] output 1", R"(kernel @k0 { stage (i < n) {
+          %0 = load x[i] : f64  %1 = load y[i] : f64  %2 = lt %0, %1 : bool  %3 = select %2, %0, %1 : f64
+          %4 = not %2 : bool  %5 = isnan %0 : bool  %6 = or %4, %5 : bool  store r[i] set %3  store b[i] set %6 } })")},
+      {"all and any", on_n("x: bool[n] param 0, a: bool output 0, b: bool output 1", R"(kernel @k0 {
+          out a start fill true
+          out b start fill false
+          stage (i < n) { %0 = load x[i] : bool  fold and a[] %0 : bool  fold or b[] %0 : bool } })"), {{"x", {0, 1}}}},
+      {"functions lane by lane", on_n(xy, R"(kernel @k0 { stage (i < n) {
+          %0 = load x[i] : f64  %1 = load y[i] : f64  %2 = arctan %0 : f64  %3 = arctan2 %2, %1 : f64
+          %4 = mod %3, %1 : f64  %5 = lgamma %4 : f64  %6 = digamma %0 : f64  %7 = add %5, %6 : f64 %8 = erfcx %7 : f64
+          store r[i] set %8 } })"), {}, 1e-9},
+      {"elementary functions", on_n("x: f64[n] param 0, r: f64[n] output 0, t: f64[n] output 1", R"(kernel @k0 {
+          stage (i < n) {
+          %0 = load x[i] : f64  %1 = exp %0 : f64  %2 = log %1 : f64  %3 = log1p %1 : f64  %4 = expm1 %0 : f64
+          %5 = sigmoid %0 : f64  %6 = softplus %0 : f64  %7 = tanh %0 : f64  %8 = add %1, %2 : f64  %9 = add %3, %4 : f64
+          %10 = add %5, %6 : f64  %11 = add %7, %8 : f64  %12 = add %9, %10 : f64  %13 = add %11, %12 : f64
+          store r[i] set %13
+          %14 = sin %0 : f64  %15 = cos %0 : f64  %16 = erf %14 : f64  %17 = erfc %15 : f64  %18 = pow %1, %0 : f64
+          %19 = add %16, %17 : f64  %20 = add %18, %19 : f64  store t[i] set %20 } })")},
+      {"f32", on_n("x: f32[n] param 0, y: f32[n] param 1, r: f32[n] output 0, s: f32 output 1", R"(kernel @k0 {
+          out s start fill 0.0
+          stage (i < n) { %0 = load x[i] : f32  %1 = load y[i] : f32  %2 = exp %0 : f32  %3 = div %2, %1 : f32
+          store r[i] set %3  fold add s[] %0 : f32 } })"), {}, 1e-4},
+      {"f32 into f64", on_n("x: f32[n] param 0, r: f64[n] output 0", R"(kernel @k0 {
+          stage (i < n) { %0 = load x[i] : f32  %1 = cast %0 : f64  %2 = sqrt %1 : f64  store r[i] set %2 } })"), {}, 1e-6},
+      {"f16 and bf16 are storage", on_n("x: f16[n] param 0, y: bf16[n] param 1, r: f32[n] output 0", R"(kernel @k0 {
+          stage (i < n) { %0 = load x[i] : f16  %1 = cast %0 : f32  store r[i] set %1 } })")},
+      {"a matrix times a short vector", on_n("x: f64[n, 8] param 0, v: f64[8] param 1, r: f64[n] output 0", R"(kernel @k0 {
+          out r start fill 0.0
+          stage (i < n, j < 8) { %0 = load x[i, j] : f64  %1 = load v[j] : f64  %2 = mul %0, %1 : f64  fold add r[i] %2 : f64 } })")},
+      {"short rows", on_n("x: f64[n, 5] param 0, r: f64[n, 5] output 0", R"(kernel @k0 {
+          stage (i < n, j < 5) { %0 = load x[i, j] : f64  %1 = exp %0 : f64  store r[i, j] set %1 } })")},
+      {"literal tables", on_n("x: f64[n] param 0, g: i64[n] param 1, c: f64[5] literal [1.0, 2.5, -3.0, 4.0, inf], r: f64[n] output 0",
+          R"(kernel @k0 { stage (i < n) {
+          %0 = load g[i] : i64  %1 = load c[wrap(%0, 5) checked #0] : f64  store r[i] set %1 } })"), {{"g", index}}},
+      {"fill", on_n("x: f64[n] param 0, r: f64[2*n + 1] output 0, q: i16[n] output 1, b: bool[n] output 2", R"(kernel @k0 {
+          out r start fill 2.5
+          out q start fill -7
+          out b start fill true })")},
+      {"copy start", on_n("x: f64[n] param 0, r: f64[n] output 0", R"(kernel @k0 {
+          out r start copy x
+          stage (i < n) { %0 = load x[i] : f64  store r[n - 1 - i] add %0 } })")},
+      {"a scan of checks", on_n(xy, R"(kernel @k0 { stage (i < n) {
+          %0 = load x[i] : f64  %1 = literal 5.0 : f64  %2 = lt %0, %1 : bool  check %2 #1  store r[i] set %0 } })")},
+      {"temporaries and copies", on_n("x: f64[n] param 0, t: f64[n] temporary, r: f64[n] output 0, q: f64[n] output 1",
+          R"(kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = exp %0 : f64  store t[i] set %1 } }
+          kernel @k1 { stage (i < n) { %0 = load t[n - 1 - i] : f64  store r[i] set %0 } }
+          copy t -> q "two outputs")")},
+      {"matmul", on_n("x: f64[n, m] param 0, y: f64[m, n] param 1, r: f64[n, n] output 0, s: f64[m, m] output 1",
+          "call matmul r = x, y (n, m, n) call matmul s = y, x (m, n, m)")},
+      {"matrix and vector", on_n("x: f64[n, m] param 0, y: f64[m, 1] param 1, w: f64[1, n] param 2, r: f64[n, 1] output 0, s: f64[1, m] output 1",
+          "call matmul r = x, y (n, m, 1) call matmul s = w, x (1, n, m)")},
+      {"matmul of integers", on_n("x: i32[n, m] param 0, y: i32[m, n] param 1, r: i32[n, n] output 0",
+          "call matmul r = x, y (n, m, n)")},
+      {"floordiv of sizes", on_n("x: f64[n] param 0, r: f64[floordiv(n, 2) + 1] output 0", R"(kernel @k0 {
+          out r start fill 0.0
+          stage (i < floordiv(n, 2)) { %0 = load x[2*i] : f64  store r[i] set %0 } })")},
+  };
+}
+
+class Statements : public ::testing::TestWithParam<std::tuple<std::size_t, std::string>> {};
+
+/// m stands for a second size wherever a program uses it.
+std::string with_m(std::string text) {
+  const std::size_t at = text.find("symbols n = x.0");
+  const bool first = text.find("x: f64[m, n]") != std::string::npos;
+  if (text.find("x: f64[3, n, 4]") != std::string::npos) return text.replace(at, 15, "symbols n = x.1");
+  if (first) return text.replace(at, 15, "symbols n = x.1, m = x.0");
+  if (text.find("[n, m]") != std::string::npos) return text.replace(at, 15, "symbols n = x.0, m = x.1");
+  return text;
+}
+
+std::vector<Array> random_params(const KernelProgram& program, const Case& test, std::span<const int64_t> symbols,
+                                 std::mt19937_64& random) {
+  std::vector<Array> out;
+  for (BufferId param : program.params) {
+    const kernel::Buffer& buffer = program.buffers[param];
+    std::vector<int64_t> dims;
+    for (const Dim& dim : buffer.dims) dims.push_back(dim.evaluate(symbols));
+    const auto range = test.ranges.find(buffer.name);
+    const Range r = range == test.ranges.end() ? Range{} : range->second;
+    if (size_bytes(buffer.dtype) == 2 && is_float(buffer.dtype)) {  // any bits but NaN's
+      Array bits = random_array(random, DType::u16, dims, 0, 0x3fff);
+      bits.dtype = buffer.dtype;
+      out.push_back(bits);
+    } else {
+      out.push_back(random_array(random, buffer.dtype, dims, r.least, r.greatest));
+    }
+  }
+  return out;
+}
+
+TEST_P(Statements, AgreeWithTheEvaluator) {
+  const auto& [number, features] = GetParam();
+  const Case test = cases()[number];
+  if (test.program.find("f16") != std::string::npos) GTEST_SKIP() << "the evaluator has no f16";
+  EmitOptions options;
+  options.cpu_features = features;
+  const Compiled compiled(with_m(test.program), options);
+  const KernelProgram& program = compiled.program();
+  std::mt19937_64 random(7);
+  for (int64_t n : kSizes) {
+    for (int64_t m : {int64_t{3}, int64_t{16}, int64_t{0}, int64_t{21}}) {
+      std::vector<int64_t> symbols(program.symbols.size());
+      for (std::size_t s = 0; s < symbols.size(); ++s) {
+        symbols[s] = program.symbols[SymbolId(s)].name == "n" ? n : m;
+      }
+      const std::vector<Array> params = random_params(program, test, symbols, random);
+      const kernel::Evaluation expected = kernel::evaluate(program, params);
+      const kernel::Evaluation actual = compiled.run(params);
+      ASSERT_FALSE(expected.failure) << test.name;
+      ASSERT_FALSE(actual.failure) << test.name << ": n=" << n << " m=" << m;
+      for (std::size_t k = 0; k < expected.outputs.size(); ++k) {
+        ASSERT_EQ(difference(expected.outputs[k], actual.outputs[k], test.tolerance), "")
+            << test.name << ": n=" << n << " m=" << m << " output " << k << "\n";
+      }
+      if (symbols.size() < 2) break;
+    }
+  }
+}
+
+std::string test_name(const ::testing::TestParamInfo<Statements::ParamType>& info) {
+  std::string name = cases()[std::get<0>(info.param)].name;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  const std::string& features = std::get<1>(info.param);
+  return name + (features.empty() ? "" : features == "-avx512f" ? "_avx2" : "_sse");
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Statements,
+                         ::testing::Combine(::testing::Range(std::size_t{0}, cases().size()),
+                                            ::testing::Values("", "-avx512f", "-avx512f,-avx2,-avx")),
+                         test_name);
+
+// ---- what fails
+
+constexpr std::string_view kChecked = R"(program @main(x: f64[n] param 0, g: i64[n] param 1, a: f64[5] param 2,
+    r: f64[n] output 0) symbols n = x.0 {
+  kernel @k0 { stage (i < n) {
+    %0 = load g[i] : i64  %1 = load a[wrap(%0, 5) checked #1] : f64  %2 = literal 1.0 : f64  %3 = ne %1, %2 : bool
+    check %3 #2  store r[i] set %1 } }
+  sites { #0 internal "" #1 index-out-of-bounds "{0} of {1}" #2 assert-failed "no ones" } })";
+
+kernel::Evaluation run_checked(const Compiled& compiled, std::vector<int64_t> index) {
+  const std::vector<Array> params = {vector_of(std::vector<double>(index.size(), 2.0)),
+                                     array_of(DType::i64, {static_cast<int64_t>(index.size())}, index),
+                                     vector_of({2, 2, 2, 1, 2})};
+  return compiled.run(params);
+}
+
+TEST(Failures, AnIndexOutOfBoundsIsFoundInAnyLane) {
+  for (const char* features : {"", "-avx512f"}) {
+    EmitOptions options;
+    options.cpu_features = features;
+    const Compiled compiled(kChecked, options);
+    for (std::size_t n : {1u, 7u, 8u, 9u, 37u, 64u}) {
+      for (std::size_t at = 0; at < n; ++at) {
+        for (int64_t bad : {int64_t{5}, int64_t{-6}, INT64_MAX, INT64_MIN}) {
+          std::vector<int64_t> index(n, 2);
+          index[at] = bad;
+          const kernel::Evaluation result = run_checked(compiled, index);
+          ASSERT_TRUE(result.failure) << n << " " << at;
+          EXPECT_EQ(result.failure->site, kernel::SiteId(1));
+          EXPECT_EQ(result.failure->numbers[0], bad);
+          EXPECT_EQ(result.failure->numbers[1], 5);
+        }
+        std::vector<int64_t> index(n, -1);
+        index[at] = -5;
+        EXPECT_FALSE(run_checked(compiled, index).failure);
+        index[at] = -2;  // the element that is 1
+        const kernel::Evaluation result = run_checked(compiled, index);
+        ASSERT_TRUE(result.failure);
+        EXPECT_EQ(result.failure->site, kernel::SiteId(2));
+      }
+    }
+  }
+}
+
+TEST(Failures, SizesThatDisagree) {
+  const Compiled compiled(R"(program @main(x: f64[n] param 0, y: f64[m] param 1, r: f64 output 0) symbols n = x.0, m = y.0 {
+    check n == m + 1 #0
+    check n <= 4 #1
+    scalar { %0 = literal 1.5 : f64  store r[] set %0 }
+    sites { #0 shape-mismatch "" #1 shape-mismatch "" } })");
+  const auto run = [&](std::size_t n, std::size_t m) {
+    return compiled.run(std::vector{vector_of(std::vector<double>(n)), vector_of(std::vector<double>(m))});
+  };
+  EXPECT_FALSE(run(3, 2).failure);
+  EXPECT_EQ(run(3, 3).failure->site, kernel::SiteId(0));
+  EXPECT_THAT(run(3, 3).failure->numbers, ::testing::ElementsAre(3, 4, 0, 0));
+  EXPECT_THAT(run(6, 5).failure->numbers, ::testing::ElementsAre(6, 4, 0, 0));
+}
+
+TEST(Failures, AnIntegerToANegativePowerWhereTheStatementHasASite) {
+  const Compiled compiled(R"(program @main(x: i64[n] param 0, y: i64[n] param 1, r: i64[n] output 0) symbols n = x.0 {
+    kernel @k0 { stage (i < n) { %0 = load x[i] : i64  %1 = load y[i] : i64  %2 = pow %0, %1 : i64 #0  store r[i] set %2 } }
+    sites { #0 negative-power "" } })");
+  std::vector<int64_t> base(11, 3), power(11, 2);
+  const auto run = [&] {
+    return compiled.run(std::vector{array_of(DType::i64, {11}, base), array_of(DType::i64, {11}, power)});
+  };
+  EXPECT_FALSE(run().failure);
+  power[9] = -1;
+  EXPECT_EQ(run().failure->site, kernel::SiteId(0));
+}
+
+// ---- host calls and late sizes
+
+constexpr std::string_view kHost = R"(program @main(x: f64[n] param 0, s: f64 scalar, h: f64[k] host, t: f64[k] temporary,
+    u: f64[n] host, r: f64[k] output 0, q: f64[n] output 1) symbols n = x.0, k = h.0 {
+  kernel @k0 { out s start fill 0.0 stage (i < n) { %0 = load x[i] : f64  fold add s[] %0 : f64 } }
+  host_call "positive" 4 (x, s) -> h, u bind k = h.0 #0
+  kernel @k1 { stage (i < k) { %0 = load h[i] : f64  %1 = exp %0 : f64  store t[i] set %1 } }
+  kernel @k2 { stage (i < k) { %0 = load t[k - 1 - i] : f64  store r[i] set %0 } }
+  copy u -> q "the host's"
+  sites { #0 host-call-failed "" } })";
+
+TEST(HostCalls, BindSizesAndKeepTheirMemory) {
+  const Compiled compiled(kHost);
+  std::vector<double> kept, same;
+  const kernel::HostFunctions host = [&](const kernel::HostCall&, std::span<const kernel::HostTensor> operands,
+                                         std::span<kernel::HostTensor> results) {
+    const auto* x = reinterpret_cast<const double*>(operands[0].data);
+    const auto n = static_cast<std::size_t>(operands[0].dims[0]);
+    same.assign(x, x + n);
+    kept.clear();
+    for (double value : same) {
+      if (value > 0) kept.push_back(value + *reinterpret_cast<const double*>(operands[1].data));
+    }
+    results[0].dims = {static_cast<int64_t>(kept.size())};
+    results[0].data = reinterpret_cast<std::byte*>(kept.data());
+    results[1].dims = {static_cast<int64_t>(n)};
+    results[1].data = reinterpret_cast<std::byte*>(same.data());
+    return true;
+  };
+  std::mt19937_64 random(3);
+  for (int64_t n : kSizes) {
+    const std::vector<Array> params = {random_array(random, DType::f64, {n}, -1, 1)};
+    const kernel::Evaluation expected = kernel::evaluate(compiled.program(), params, host);
+    const kernel::Evaluation actual = compiled.run(params, host);
+    ASSERT_FALSE(actual.failure);
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(difference(expected.outputs[k], actual.outputs[k], 1e-12), "");
+  }
+  const std::vector<Array> params = {vector_of({1, 2})};
+  EXPECT_TRUE(compiled.run(params, [](auto&&...) { return false; }).failure);
+  const auto wrong = [&](const kernel::HostCall& call, std::span<const kernel::HostTensor> operands,
+                         std::span<kernel::HostTensor> results) {
+    host(call, operands, results);
+    results[1].dims = {3};
+    return true;
+  };
+  const kernel::Evaluation result = compiled.run(params, wrong);
+  ASSERT_TRUE(result.failure);
+  EXPECT_THAT(result.failure->numbers, ::testing::ElementsAre(3, 2, 1, 0));
+}
+
+TEST(OpaqueValues, AreHandles) {
+  const Compiled compiled(R"(program @main(x: opaque param 0, h: opaque host, r: opaque output 0, q: opaque output 1) {
+    host_call "next" 0 (x) -> h #0
+    copy h -> r "an output"
+    copy x -> q "an output"
+    sites { #0 host-call-failed "" } })");
+  int made = 0, given = 0;
+  const void* params[] = {&given};
+  void* outputs[2] = {};
+  void* segments[1] = {};
+  InlayCall call{.params = params, .outputs = outputs, .segments = segments};
+  call.host = &made;
+  call.host_call = [](InlayCall* c, int32_t, void* const* operands, const int64_t*, void** results, int64_t*) {
+    if (operands[0] != c->params[0]) return int32_t{INLAY_HOST_CALL_FAILED};
+    results[0] = c->host;
+    return int32_t{INLAY_OK};
+  };
+  ASSERT_EQ(compiled.entry()(&call), INLAY_OK);
+  EXPECT_EQ(outputs[0], &made);
+  EXPECT_EQ(outputs[1], &given);
+}
+
+}  // namespace
+}  // namespace inlay::llvm_backend::testing

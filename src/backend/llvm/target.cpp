@@ -1,0 +1,128 @@
+#include "backend/llvm/target.h"
+
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCSymbol.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/Utils/Cloning.h>
+
+#include "backend/llvm/cpu.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+/// Nothing that belongs to one module or thread; once for the process.
+void initialize_llvm() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    // Loop strength reduction takes up to a third of the compile time and does nothing for loops whose addresses are
+    // base + index already. It has no other switch; this LLVM is ours alone.
+    const char* arguments[] = {"inlay", "-disable-lsr"};
+    llvm::cl::ParseCommandLineOptions(2, arguments);
+  });
+}
+
+std::string host_features() {
+  std::string out;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures()) {
+    if (!out.empty()) out += ',';
+    out += (feature.second ? '+' : '-');
+    out += feature.first().str();
+  }
+  return out;
+}
+
+TargetFacts facts_for(const std::string& features) {
+  TargetFacts out;
+  out.cpu = llvm::sys::getHostCPUName().str();
+  out.features = host_features();
+  if (!features.empty()) out.features += "," + features;
+  out.avx512 = has_vector_math(features);
+  const bool avx = __builtin_cpu_supports("avx2") && features.find("-avx2") == std::string::npos &&
+                   !features.ends_with("-avx") && features.find("-avx,") == std::string::npos;
+  out.vector_bytes = out.avx512 ? 64 : avx ? 32 : 16;
+  out.hardware_gather = out.avx512 && !out.cpu.starts_with("znver");
+  return out;
+}
+
+}  // namespace
+
+Engine::Engine(const std::string& features) {
+  initialize_llvm();
+  facts_ = facts_for(features);
+  if (facts_.avx512) math_ = VectorMath(context_);
+}
+
+std::unique_ptr<llvm::Module> Engine::new_module(const std::string& name) {
+  auto module = std::make_unique<llvm::Module>(name, context_);
+  llvm::TargetMachine& any = machine(llvm::CodeGenOptLevel::Less);
+  module->setTargetTriple(any.getTargetTriple().str());
+  module->setDataLayout(any.createDataLayout());
+  return module;
+}
+
+llvm::TargetMachine& Engine::machine(llvm::CodeGenOptLevel level) {
+  std::unique_ptr<llvm::TargetMachine>& machine = machines_[level];
+  if (machine) return *machine;
+  const std::string triple = llvm::sys::getProcessTriple();
+  std::string message;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!target) throw Error(ErrorCode::unsupported, {}, str("no code generator for ", triple, ": ", message));
+  machine.reset(target->createTargetMachine(triple, facts_.cpu, facts_.features, llvm::TargetOptions(),
+                                            llvm::Reloc::PIC_, llvm::CodeModel::Small, level, /*JIT=*/true));
+  return *machine;
+}
+
+EngineLock::EngineLock(const std::string& features) {
+  static std::mutex mutex;
+  static std::map<std::string, std::pair<std::unique_ptr<Engine>, int>> engines;
+  // A context keeps every type and constant that it ever saw; a new one now and then bounds that.
+  constexpr int kUsesOfOneContext = 500;
+
+  lock_ = std::unique_lock(mutex);
+  const std::string key = features.empty() ? features_from_environment() : features;
+  auto& [engine, uses] = engines[key];
+  if (engine && ++uses > kUsesOfOneContext) engine.reset();
+  if (!engine) {
+    engine = std::make_unique<Engine>(key);
+    uses = 0;
+  }
+  engine_ = engine.get();
+}
+
+void write_object(llvm::Module& module, llvm::TargetMachine& machine, EmitResult& result) {
+  llvm::SmallVector<char, 0> bytes;
+  llvm::raw_svector_ostream stream(bytes);
+  llvm::legacy::PassManager passes;
+  llvm::MCContext* symbols = nullptr;
+  INLAY_CHECK(!machine.addPassesToEmitMC(passes, symbols, stream, /*DisableVerify=*/true), "no object writer");
+  passes.run(module);
+  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+  result.object.assign(begin, begin + bytes.size());
+  for (const auto& entry : symbols->getSymbols()) {
+    const llvm::MCSymbol* symbol = entry.getValue().Symbol;
+    if (symbol && symbol->isUndefined() && !symbol->isTemporary()) result.external_names.push_back(symbol->getName().str());
+  }
+  std::sort(result.external_names.begin(), result.external_names.end());
+}
+
+std::string write_assembly(const llvm::Module& module, llvm::TargetMachine& machine) {
+  const std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  INLAY_CHECK(!machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile, true),
+              "no assembly writer");
+  passes.run(*copy);
+  return text.str().str();
+}
+
+}  // namespace inlay::llvm_backend

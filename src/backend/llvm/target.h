@@ -1,0 +1,60 @@
+#pragma once
+// The machine that code is made for, and what LLVM needs to make it.
+//
+// Setting LLVM up costs more than a small function: a context with the math parsed into it, and a TargetMachine, are kept
+// for the process. One compilation at a time uses them.
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "backend/llvm/backend.h"
+#include "backend/llvm/vector_math.h"
+
+namespace inlay::llvm_backend {
+
+struct TargetFacts {
+  std::string cpu, features;
+  bool avx512 = false;
+  int vector_bytes = 16;
+  /// Loads through an index vector: one masked.gather, or scalar loads put together. See docs/codegen.md.
+  bool hardware_gather = false;
+};
+
+/// Kept for one set of CPU features.
+class Engine {
+ public:
+  explicit Engine(const std::string& features);
+
+  llvm::LLVMContext& context() { return context_; }
+  const TargetFacts& facts() const { return facts_; }
+  const VectorMath& math() const { return math_; }
+  std::unique_ptr<llvm::Module> new_module(const std::string& name);
+  llvm::TargetMachine& machine(llvm::CodeGenOptLevel level);
+
+ private:
+  llvm::LLVMContext context_;
+  TargetFacts facts_;
+  VectorMath math_;
+  std::map<llvm::CodeGenOptLevel, std::unique_ptr<llvm::TargetMachine>> machines_;
+};
+
+/// The engine for `features`, for as long as this lives; others wait.
+class EngineLock {
+ public:
+  explicit EngineLock(const std::string& features);
+  Engine& operator*() { return *engine_; }
+
+ private:
+  std::unique_lock<std::mutex> lock_;
+  Engine* engine_;
+};
+
+/// The module as an object file; names that it leaves open go to `external_names`. Uses the module up.
+void write_object(llvm::Module& module, llvm::TargetMachine& machine, EmitResult& result);
+std::string write_assembly(const llvm::Module& module, llvm::TargetMachine& machine);
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,59 @@
+#include "backend/llvm/function.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+
+llvm::Type* FunctionEmitter::memory_type(DType dtype) const {
+  llvm::LLVMContext& context = module.getContext();
+  switch (dtype) {
+    case DType::boolean:
+    case DType::i8:
+    case DType::u8: return llvm::Type::getInt8Ty(context);
+    case DType::i16:
+    case DType::u16: return llvm::Type::getInt16Ty(context);
+    case DType::i32:
+    case DType::u32: return llvm::Type::getInt32Ty(context);
+    case DType::i64:
+    case DType::u64: return llvm::Type::getInt64Ty(context);
+    case DType::f16: return llvm::Type::getHalfTy(context);
+    case DType::bf16: return llvm::Type::getBFloatTy(context);
+    case DType::f32: return llvm::Type::getFloatTy(context);
+    case DType::f64: return llvm::Type::getDoubleTy(context);
+    case DType::c64:
+    case DType::c128:
+    case DType::opaque: break;
+  }
+  throw Error(ErrorCode::unsupported, {}, str("a loop over elements of dtype ", dtype_name(dtype)));
+}
+
+llvm::Type* FunctionEmitter::register_type(DType dtype, int width) const {
+  llvm::Type* one = dtype == DType::boolean ? llvm::Type::getInt1Ty(module.getContext()) : memory_type(dtype);
+  return width == 1 ? one : llvm::FixedVectorType::get(one, width);
+}
+
+llvm::Constant* FunctionEmitter::constant(const Literal& literal) const {
+  llvm::Type* type = register_type(literal.dtype);
+  if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, literal.f);
+  return llvm::ConstantInt::get(type, static_cast<uint64_t>(literal.i), /*IsSigned=*/true);
+}
+
+llvm::Constant* FunctionEmitter::memory_constant(const Literal& literal) const {
+  if (literal.dtype == DType::boolean) return llvm::ConstantInt::get(memory_type(DType::boolean), literal.i != 0);
+  return constant(literal);
+}
+
+llvm::ConstantInt* FunctionEmitter::i64(int64_t value) const {
+  return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(module.getContext()), value);
+}
+
+Value* FunctionEmitter::to_memory(Value* value, DType dtype) {
+  if (dtype != DType::boolean) return value;
+  return b.CreateZExt(value, value->getType()->getWithNewType(memory_type(DType::boolean)));
+}
+
+Value* FunctionEmitter::from_memory(Value* value, DType dtype) {
+  if (dtype != DType::boolean) return value;
+  return b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
+}
+
+}  // namespace inlay::llvm_backend

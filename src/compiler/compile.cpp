@@ -1,0 +1,55 @@
+// The table of contents of inlay: a program's whole route, from Graph to machine code.
+#include "compiler/compile.h"
+
+#include "backend/llvm/backend.h"
+#include "compiler/external_names.h"
+#include "compiler/layout_cache.h"
+#include "compiler/object.h"
+#include "rewrite/common_values.h"
+#include "rewrite/dead_values.h"
+#include "rewrite/short_matmul.h"
+#include "rewrite/simplify.h"
+
+namespace inlay {
+namespace {
+
+constexpr GraphPass kGraphPasses[] = {
+    {"common-values", "one value for equal expressions", rewrite::share_common_values},
+    {"simplify", "one spelling for one meaning; fold, cancel, stabilize", rewrite::simplify},
+    {"short-matmul", "a dot with a short static side is a product and a sum", rewrite::expand_short_matmul},
+    {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
+};
+
+llvm_backend::EmitOptions emit_options(const Options& options, const Instrument& run) {
+  llvm_backend::EmitOptions out;
+  out.cpu_features = options.cpu_features;
+  out.keep_ir = out.keep_assembly = run.dumps();
+  out.verify_ir = options.verify;
+  return out;
+}
+
+runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan,
+                         llvm_backend::EmitResult emitted, const Options& options) {
+  runtime::LayoutFunction layout;
+  if (!plan.is_static) layout = layout_function(plan.sharing, options.planner);
+  return runtime::Executable(make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry)),
+                             find_external, std::move(layout));
+}
+
+}  // namespace
+
+Program compile_program(const Graph& source, const Options& options) {
+  Instrument run(options);  // verify, dump, time, count: here once, in no pass
+  Graph graph = run.passes(kGraphPasses, source);
+  auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, llvm_backend::caps(), options.fuse); });
+  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
+  auto emitted = run.stage("emit", [&] { return llvm_backend::emit(kernels, plan, emit_options(options, run)); });
+  auto executable = run.stage("load", [&] { return load(kernels, plan, std::move(emitted), options); });
+  return {std::move(graph), std::move(kernels), std::move(plan), std::move(executable), run.seconds()};
+}
+
+runtime::Executable compile(const Graph& source, const Options& options) {
+  return compile_program(source, options).executable;
+}
+
+}  // namespace inlay

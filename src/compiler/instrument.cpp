@@ -1,0 +1,136 @@
+#include "compiler/instrument.h"
+
+#include <atomic>
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <unistd.h>
+
+#include "compiler/sample_sizes.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "kernel/text.h"
+#include "kernel/verify.h"
+#include "memory/verify.h"
+
+namespace inlay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Writes a whole file or says why not.
+void write_file(const fs::path& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw Error(ErrorCode::invalid_file, {}, str("cannot write ", path.string()));
+}
+
+/// NN-name.extension, as dump() names its files.
+bool is_dump_file(const fs::path& path) {
+  const std::string name = path.filename().string();
+  if (name.size() < 4 || !std::isdigit(name[0]) || !std::isdigit(name[1]) || name[2] != '-') return false;
+  for (const char* extension : {".inlay", ".kernels", ".plan", ".ll", ".s"}) {
+    if (path.extension() == extension) return true;
+  }
+  return false;
+}
+
+/// The first program of a process has `directory` for its files, the next ones have folders 2, 3, ... in it.
+/// Files of an earlier run would mix with ours, since unchanged passes write none: they go.
+std::string fresh_directory(const std::string& directory) {
+  static std::atomic<int> programs = 0;
+  const int number = ++programs;
+  const fs::path path = number == 1 ? fs::path(directory) : fs::path(directory) / std::to_string(number);
+  std::error_code failure;
+  fs::create_directories(path, failure);
+  if (failure) throw Error(ErrorCode::invalid_file, {}, str("cannot make the dump directory ", path.string()));
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(path)) {
+    if (entry.is_regular_file() && is_dump_file(entry.path())) old.push_back(entry.path());
+  }
+  for (const fs::path& file : old) fs::remove(file, failure);
+  return path.string();
+}
+
+}  // namespace
+
+Instrument::Instrument(const Options& options) : rewrite_(options.rewrite), verify_(options.verify) {
+  if (!options.dump_directory.empty()) directory_ = fresh_directory(options.dump_directory);
+}
+
+Graph Instrument::passes(std::span<const GraphPass> table, const Graph& source) {
+  source_ = input_ = &source;
+  if (dumps()) dump("source", "inlay", print(source));
+  if (verify_) require_sound("source", inlay::verify(source));
+  Graph graph = source;
+  for (const GraphPass& one : table) graph = pass(one, graph);
+  input_ = source_;
+  return graph;
+}
+
+Graph Instrument::pass(const GraphPass& pass, const Graph& graph) {
+  ++step_;
+  input_ = &graph;
+  rewrite::PassContext context(rewrite_);
+  const auto run = [&] { return pass.run(graph, context); };
+  Graph result = timed(pass.name, run);
+  rewrite_.max_rewrites = context.rewrites_left();
+  counts_.push_back({pass.name, context.counts()});
+  refusals_.insert(refusals_.end(), context.refusals().begin(), context.refusals().end());
+  if (dumps()) {
+    const std::string text = print(result);
+    if (text != print(graph)) dump(pass.name, "inlay", text);
+  }
+  if (verify_) require_sound(pass.name, inlay::verify(result));
+  return result;
+}
+
+void Instrument::look_at(const std::string& name, const kernel::KernelProgram& program) {
+  if (dumps()) dump(name, "kernels", kernel::print(program));
+  if (verify_) require_sound(name, kernel::verify(program));
+  if (dumps() || verify_) kernels_ = program;
+}
+
+void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan) {
+  if (!kernels_) return;
+  if (dumps()) dump(name, "plan", memory::memory_map(*kernels_, plan));
+  if (!verify_) return;
+  for (const std::vector<int64_t>& symbols : sample_sizes(*kernels_)) {
+    require_sound(name, memory::verify(*kernels_, plan, symbols));
+  }
+}
+
+void Instrument::require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics) {
+  if (diagnostics.empty()) return;
+  Diagnostic first = diagnostics[0];
+  first.code = ErrorCode::internal;
+  first.message = str("the verifier rejects what ", name, " made: ", first.message);
+  if (diagnostics.size() > 1) first.notes.emplace_back("more", str(diagnostics.size() - 1, " other complaints"));
+  report_broken(name, std::move(first));
+}
+
+void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
+  static std::atomic<int> failures = 0;
+  diagnostic.notes.emplace_back("pass", name);
+  if (input_) {
+    const fs::path folder = dumps() ? fs::path(directory_) : fs::temp_directory_path();
+    const fs::path path = folder / str("inlay-reproducer-", getpid(), "-", ++failures, "-", name, ".inlay");
+    std::ofstream(path) << str("# `inlay opt` or `inlay run` of this graph failed in the pass ", name, ".\n",
+                               print(*input_));
+    diagnostic.notes.emplace_back("reproducer", path.string());
+  }
+  diagnostic.help = "please report it, with the reproducer";
+  throw Error(std::move(diagnostic));
+}
+
+void Instrument::dump(const std::string& name, const std::string& extension, const std::string& text) {
+  if (!dumps()) return;
+  char number[8];
+  std::snprintf(number, sizeof number, "%02d", step_);
+  write_file(fs::path(directory_) / str(number, "-", name, ".", extension), text);
+}
+
+}  // namespace inlay

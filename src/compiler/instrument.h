@@ -1,0 +1,108 @@
+#pragma once
+// Verify, dump, time and count: here once, in no pass.
+//
+//   Instrument run(options);
+//   const Graph graph = run.passes(kGraphPasses, source);
+//   const kernel::KernelProgram kernels = run.stage("fuse", [&] { return fuse(graph, caps); });
+//
+// The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
+// says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
+// 01-simplify.inlay, ... 05-fuse.kernels, 06-memory.plan, 07-emit.ll, 08-emit.s.
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/options.h"
+#include "ir/graph.h"
+#include "kernel/kernel.h"
+#include "memory/plan.h"
+
+namespace inlay {
+
+struct GraphPass {
+  const char* name;
+  const char* what;  // for those who read the table
+  Graph (*run)(const Graph& graph, rewrite::PassContext& context);
+};
+
+using StageSeconds = std::vector<std::pair<std::string, double>>;  // in the order of running
+
+struct PassCounts {
+  std::string pass;
+  std::vector<std::pair<std::string, int64_t>> counts;  // "dropped", or the name of a rule
+};
+
+class Instrument {
+ public:
+  explicit Instrument(const Options& options);
+
+  /// Each pass on the result of the one before. `source` must outlive this.
+  Graph passes(std::span<const GraphPass> table, const Graph& source);
+
+  /// What `make` gives, timed; a KernelProgram and a MemoryPlan are verified and dumped, and so are the texts of an
+  /// emitted object that has `ir` and `assembly`.
+  template <class Make>
+  auto stage(const std::string& name, Make make) {
+    auto result = timed(name, make);
+    ++step_;
+    look_at(name, result);
+    return result;
+  }
+
+  /// Does someone want the texts? (Those of machine code take time to make.)
+  bool dumps() const { return !directory_.empty(); }
+
+  const StageSeconds& seconds() const { return seconds_; }
+  const std::vector<PassCounts>& counts() const { return counts_; }
+  const std::vector<std::string>& refusals() const { return refusals_; }  // of graph passes
+
+ private:
+  template <class Make>
+  auto timed(const std::string& name, Make& make) {
+    const auto begin = std::chrono::steady_clock::now();
+    const auto stop = [&] {
+      seconds_.emplace_back(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    };
+    try {
+      auto result = make();
+      stop();
+      return result;
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::internal) throw;
+      report_broken(name, error.diagnostic());
+    }
+  }
+
+  template <class Result>
+  void look_at(const std::string& name, const Result& result) {
+    if constexpr (requires { result.ir, result.assembly; }) {
+      if (!result.ir.empty()) dump(name, "ll", result.ir);
+      ++step_;
+      if (!result.assembly.empty()) dump(name, "s", result.assembly);
+    }
+  }
+  void look_at(const std::string& name, const kernel::KernelProgram& program);
+  void look_at(const std::string& name, const memory::MemoryPlan& plan);
+
+  Graph pass(const GraphPass& pass, const Graph& graph);
+  void require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics);
+  /// Names the pass and a file that reproduces the failure.
+  [[noreturn]] void report_broken(const std::string& name, Diagnostic diagnostic);
+  void dump(const std::string& name, const std::string& extension, const std::string& text);
+
+  rewrite::PassOptions rewrite_;  // max_rewrites: what is left of it
+  bool verify_ = false;
+  std::string directory_;  // where this program's files go; empty: nowhere
+  int step_ = 0;
+  const Graph* source_ = nullptr;
+  const Graph* input_ = nullptr;                  // of the pass that runs
+  std::optional<kernel::KernelProgram> kernels_;  // of the plan that is looked at; kept only when someone looks
+  StageSeconds seconds_;
+  std::vector<PassCounts> counts_;
+  std::vector<std::string> refusals_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,196 @@
+#include "compiler/instrument.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "compiler/sample_sizes.h"
+#include "ir/builder.h"
+#include "ir/text.h"
+#include "kernel/text.h"
+#include "rewrite/dead_values.h"
+#include "rewrite/simplify.h"
+
+namespace inlay {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+namespace fs = std::filesystem;
+
+const char kSource[] = R"(graph @main(%x: f64[n]) {
+  %a = neg %x
+  %b = neg %a
+  %c = exp %b
+  return %c
+})";
+
+Graph broken(const Graph& graph, rewrite::PassContext&) {
+  Graph out = graph;
+  out.values[out.outputs[0].value].type.dtype = DType::i64;
+  return out;
+}
+
+Graph throwing(const Graph&, rewrite::PassContext&) {
+  INLAY_CHECK(1 + 1 == 3, "arithmetic");
+  return {};
+}
+
+Graph nothing(const Graph& graph, rewrite::PassContext&) { return graph; }
+
+constexpr GraphPass kPasses[] = {
+    {"nothing", "leaves all as it is", nothing},
+    {"simplify", "fold, cancel, stabilize", rewrite::simplify},
+    {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
+};
+
+/// A directory that goes with the test.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (fs::temp_directory_path() / "inlay-test-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~Folder() { fs::remove_all(path_); }
+  std::string path() const { return path_.string(); }
+  /// The files of the one program that was dumped, wherever it was put.
+  std::vector<std::string> files() const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+      if (entry.is_regular_file()) out.push_back(entry.path().filename().string());
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+  std::string read(const std::string& name) const {
+    for (const auto& entry : fs::recursive_directory_iterator(path_)) {
+      if (entry.path().filename() != name) continue;
+      std::stringstream text;
+      text << std::ifstream(entry.path()).rdbuf();
+      return text.str();
+    }
+    return "";
+  }
+
+ private:
+  fs::path path_;
+};
+
+Options quiet() {
+  Options options;
+  options.dump_directory.clear();
+  options.verify = false;
+  return options;
+}
+
+TEST(Instrument, TimesAndCountsEachPassUnderItsName) {
+  const Graph source = parse(kSource);
+  Instrument run(quiet());
+  const Graph graph = run.passes(kPasses, source);
+  EXPECT_EQ(run.stage("double", [] { return 2.0; }), 2.0);
+  EXPECT_EQ(graph.nodes.size(), 1u);
+  std::vector<std::string> stages;
+  for (const auto& [name, seconds] : run.seconds()) {
+    stages.push_back(name);
+    EXPECT_GE(seconds, 0);
+  }
+  EXPECT_THAT(stages, ElementsAre("nothing", "simplify", "dead-values", "double"));
+  ASSERT_EQ(run.counts().size(), 3u);
+  EXPECT_EQ(run.counts()[1].counts, (std::vector<std::pair<std::string, int64_t>>{{"neg-neg", 1}}));
+}
+
+TEST(Instrument, DumpsWhatEachStepChanged) {
+  Folder folder;
+  Options options = quiet();
+  options.dump_directory = folder.path();
+  const Graph source = parse(kSource);
+  Instrument run(options);
+  const Graph graph = run.passes(kPasses, source);
+  struct Emitted {
+    std::string ir = "; ir\n", assembly = "# assembly\n";
+  };
+  run.stage("emit", [] { return Emitted(); });
+  EXPECT_THAT(folder.files(),
+              ElementsAre("00-source.inlay", "02-simplify.inlay", "03-dead-values.inlay", "04-emit.ll", "05-emit.s"));
+  EXPECT_EQ(folder.read("03-dead-values.inlay"), print(graph));
+  EXPECT_EQ(print(parse(folder.read("00-source.inlay"))), print(source));
+}
+
+TEST(Instrument, SaysWhichPassBrokeTheGraphAndWritesAReproducer) {
+  Folder folder;
+  Options options = quiet();
+  options.dump_directory = folder.path();
+  options.verify = true;
+  const GraphPass table[] = {kPasses[1], {"break", "breaks the graph", broken}};
+  const Graph source = parse(kSource);
+  Instrument run(options);
+  try {
+    run.passes(table, source);
+    FAIL() << "the verifier said nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal);
+    EXPECT_THAT(error.what(), HasSubstr("the verifier rejects what break made: %c"));
+    EXPECT_THAT(error.what(), HasSubstr("pass   break"));
+    EXPECT_THAT(error.what(), HasSubstr("reproducer "));
+  }
+  // What the failing pass was given: the result of the one before.
+  const std::vector<std::string> files = folder.files();
+  const auto reproducer =
+      std::ranges::find_if(files, [](const auto& name) { return name.starts_with("inlay-reproducer"); });
+  ASSERT_NE(reproducer, files.end());
+  EXPECT_EQ(print(parse(folder.read(*reproducer))), folder.read("01-simplify.inlay"));
+}
+
+TEST(Instrument, NamesThePassThatBrokeItsOwnPromise) {
+  Folder folder;
+  Options options = quiet();
+  options.dump_directory = folder.path();
+  const GraphPass table[] = {{"throw", "throws", throwing}};
+  const Graph source = parse(kSource);
+  Instrument run(options);
+  try {
+    run.passes(table, source);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("arithmetic"));
+    EXPECT_THAT(error.what(), HasSubstr("pass   throw"));
+  }
+}
+
+TEST(Instrument, LeavesACallersMistakeAlone) {
+  Instrument run(quiet());
+  const auto fail = []() -> int { throw Error(ErrorCode::unsupported, {}, "no"); };
+  try {
+    run.stage("emit", fail);
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "error[unsupported]: no");
+  }
+}
+
+TEST(Instrument, BisectsOverAllPasses) {
+  Options options = quiet();
+  options.rewrite.max_rewrites = 0;
+  const Graph source = parse(kSource);
+  Instrument run(options);
+  EXPECT_EQ(run.passes(kPasses, source).nodes.size(), 3u);
+}
+
+TEST(SampleSizes, ObeyTheSizeChecks) {
+  kernel::KernelProgram program;
+  const Dim n = Dim::symbol(program.symbols.push_back({"n", {}, 0}));
+  const Dim m = Dim::symbol(program.symbols.push_back({"m", {}, 0}));
+  program.steps.emplace_back(kernel::SizeCheck{n, m + 1, DimCheck::Relation::equal, {}});
+  const auto samples = sample_sizes(program);
+  EXPECT_EQ(samples.size(), 3u);
+  for (const auto& symbols : samples) EXPECT_EQ(symbols[0], symbols[1] + 1);
+}
+
+}  // namespace
+}  // namespace inlay

@@ -1,0 +1,58 @@
+#include "compiler/layout_cache.h"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+
+namespace inlay {
+namespace {
+
+constexpr std::size_t kMaxLayouts = 64;
+
+struct Entry {
+  int segment;
+  std::vector<int64_t> symbols;
+  memory::Layout layout;
+};
+
+class LayoutCache {
+ public:
+  LayoutCache(memory::Sharing sharing, memory::Planner planner) : sharing_(std::move(sharing)), planner_(planner) {}
+
+  int64_t answer(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(entries_, [&](const Entry& entry) {
+      return entry.segment == segment && std::ranges::equal(entry.symbols, symbols);
+    });
+    if (found == entries_.end()) {
+      const std::vector<memory::Storage> storages = memory::storages_of_segment(sharing_, segment, symbols);
+      entries_.push_front({segment, {symbols.begin(), symbols.end()}, memory::plan(planner_, storages)});
+      if (entries_.size() > kMaxLayouts) entries_.pop_back();
+    } else {
+      entries_.splice(entries_.begin(), entries_, found);  // the one used last stands first
+    }
+    const memory::Layout& layout = entries_.front().layout;
+    for (StorageId s : ids<StorageId>(sharing_.storages.size())) {
+      if (sharing_.storages[s].segment == segment) offsets[s.index] = layout.offset_bytes[s.index];
+    }
+    return layout.arena_bytes;
+  }
+
+ private:
+  using StorageId = memory::StorageId;
+  const memory::Sharing sharing_;
+  const memory::Planner planner_;
+  std::mutex mutex_;
+  std::list<Entry> entries_;
+};
+
+}  // namespace
+
+runtime::LayoutFunction layout_function(memory::Sharing sharing, memory::Planner planner) {
+  auto cache = std::make_shared<LayoutCache>(std::move(sharing), planner);
+  return [cache](int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
+    return cache->answer(segment, symbols, offsets);
+  };
+}
+
+}  // namespace inlay

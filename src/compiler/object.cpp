@@ -1,0 +1,115 @@
+#include "compiler/object.h"
+
+#include <algorithm>
+
+namespace inlay {
+
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::KernelProgram;
+using runtime::SizeExpr;
+using runtime::SizeItem;
+using runtime::TensorSpec;
+
+namespace {
+
+void append(SizeExpr& out, const Dim& dim);
+
+void append(SizeExpr& out, const Dim::Atom& atom) {
+  if (atom.kind == Dim::Atom::Kind::symbol) {
+    out.items.push_back({SizeItem::Kind::symbol, static_cast<int64_t>(atom.symbol.index)});
+    return;
+  }
+  append(out, atom.operands->first);
+  append(out, atom.operands->second);
+  out.items.push_back({atom.kind == Dim::Atom::Kind::floor_div ? SizeItem::Kind::floor_div
+                       : atom.kind == Dim::Atom::Kind::min     ? SizeItem::Kind::min
+                                                               : SizeItem::Kind::max});
+}
+
+// As short as it can be: a plain symbol is one item, which is what the runtime's errors and quick checks look for.
+void append(SizeExpr& out, const Dim& dim) {
+  bool has_sum = dim.constant_part() != 0 || dim.terms().empty();
+  if (has_sum) out.items.push_back({SizeItem::Kind::constant, dim.constant_part()});
+  for (const Dim::Term& term : dim.terms()) {
+    bool has_product = term.coefficient != 1;
+    if (has_product) out.items.push_back({SizeItem::Kind::constant, term.coefficient});
+    for (const Dim::Atom& factor : term.factors) {
+      append(out, factor);
+      if (has_product) out.items.push_back({SizeItem::Kind::multiply});
+      has_product = true;
+    }
+    if (has_sum) out.items.push_back({SizeItem::Kind::add});
+    has_sum = true;
+  }
+}
+
+TensorSpec spec_of(const KernelProgram& program, BufferId id) {
+  const Buffer& buffer = program.buffers[id];
+  const auto names = program.symbol_names();
+  TensorSpec spec{.name = buffer.name, .dtype = std::string(dtype_name(buffer.dtype)),
+                  .element_bytes = size_bytes(buffer.dtype), .dims = {}, .dim_texts = {}, .bound = buffer.bound};
+  for (const Dim& dim : buffer.dims) {
+    spec.dims.push_back(to_size_expr(dim));
+    spec.dim_texts.push_back(dim.to_text(names));
+  }
+  return spec;
+}
+
+runtime::HostCallSpec spec_of(const KernelProgram& program, const kernel::HostCall& call) {
+  runtime::HostCallSpec spec{call.name, call.function, {}, {}};
+  for (BufferId operand : call.operands) spec.operands.push_back(spec_of(program, operand));
+  for (BufferId result : call.results) spec.results.push_back(spec_of(program, result));
+  return spec;
+}
+
+int segment_of(const memory::MemoryPlan& plan, BufferId buffer) {
+  const memory::StorageId storage = plan.sharing.placements[buffer].storage;
+  return storage.valid() ? plan.sharing.storages[storage].segment : 0;
+}
+
+}  // namespace
+
+SizeExpr to_size_expr(const Dim& dim) {
+  SizeExpr out;
+  append(out, dim);
+  return out;
+}
+
+runtime::Object make_object(const KernelProgram& program, const memory::MemoryPlan& plan, std::vector<std::byte> code,
+                            std::string entry) {
+  runtime::Object object;
+  object.code = std::move(code);
+  object.entry = std::move(entry);
+  for (BufferId param : program.params) object.params.push_back(spec_of(program, param));
+  for (BufferId output : program.outputs) {
+    object.outputs.push_back(spec_of(program, output));
+    object.outputs.back().segment = segment_of(plan, output);
+  }
+  for (const Symbol& symbol : program.symbols) {
+    runtime::SymbolSpec spec{symbol.name, -1, symbol.axis};
+    for (std::size_t slot = 0; slot < program.params.size(); ++slot) {
+      if (program.buffers[program.params[slot]].value == symbol.source) spec.param = static_cast<int>(slot);
+    }
+    object.symbols.push_back(std::move(spec));
+  }
+  for (const kernel::Site& site : program.sites) {
+    object.sites.push_back({site.code, site.message, site.notes, site.location});
+  }
+  for (const kernel::Step& step : program.steps) {
+    const auto* call = std::get_if<kernel::HostCall>(&step);
+    if (!call) continue;
+    const std::size_t index = static_cast<std::size_t>(call->function);
+    if (object.host_calls.size() <= index) object.host_calls.resize(index + 1);
+    object.host_calls[index] = spec_of(program, *call);
+  }
+  object.arena.is_static = plan.is_static;
+  object.arena.num_storages = static_cast<int>(plan.sharing.storages.size());
+  object.arena.segment_bytes.assign(std::max<std::size_t>(plan.sharing.segment_starts.size(), 1), 0);
+  for (std::size_t s = 0; plan.is_static && s < plan.layouts.size(); ++s) {
+    object.arena.segment_bytes[s] = plan.layouts[s].arena_bytes;
+  }
+  return object;
+}
+
+}  // namespace inlay

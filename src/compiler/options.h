@@ -1,0 +1,34 @@
+#pragma once
+// What a caller may choose about a compilation. The defaults are right for everyone who does not look for a mistake.
+#include <cstdlib>
+#include <string>
+
+#include "fuse/fuse.h"
+#include "memory/layout.h"
+#include "rewrite/pass_context.h"
+
+namespace inlay {
+
+inline std::string from_environment(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value ? value : "";
+}
+inline bool is_set(const char* variable) {
+  const std::string value = from_environment(variable);
+  return !value.empty() && value != "0";
+}
+
+struct Options {
+  rewrite::PassOptions rewrite;  // closeness, disabled rules, --bisect
+  fuse::Mode fuse = fuse::Mode::all;
+  memory::Planner planner = memory::Planner::greedy;
+  std::string backend = "llvm";
+  std::string cpu_features;  // laid over the CPU's: "-avx512f"
+
+  // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder
+  // of its own in it: 2, 3, ...
+  std::string dump_directory = from_environment("INLAY_DUMP");  // empty: nothing is written
+  bool verify = is_set("INLAY_VERIFY");                         // after every pass and stage
+};
+
+}  // namespace inlay

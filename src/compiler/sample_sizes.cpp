@@ -1,0 +1,45 @@
+#include "compiler/sample_sizes.h"
+
+#include <algorithm>
+#include <array>
+#include <random>
+
+namespace inlay {
+namespace {
+
+constexpr int kAttempts = 4000;
+constexpr std::array<int64_t, 12> kSizes = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 37};
+
+bool holds(const kernel::SizeCheck& check, std::span<const int64_t> symbols) {
+  const int64_t left = check.left.evaluate(symbols), right = check.right.evaluate(symbols);
+  return check.relation == DimCheck::Relation::equal ? left == right : left <= right;
+}
+
+bool accepted(const kernel::KernelProgram& program, std::span<const int64_t> symbols) {
+  for (const kernel::Buffer& buffer : program.buffers) {
+    for (const Dim& dim : buffer.dims) {
+      if (dim.evaluate(symbols) < 0) return false;
+    }
+  }
+  return std::ranges::all_of(program.steps, [&](const kernel::Step& step) {
+    const auto* check = std::get_if<kernel::SizeCheck>(&step);
+    return !check || holds(*check, symbols);
+  });
+}
+
+}  // namespace
+
+std::vector<std::vector<int64_t>> sample_sizes(const kernel::KernelProgram& program) {
+  std::vector<std::vector<int64_t>> out;
+  std::vector<int64_t> symbols(program.symbols.size(), 0);
+  if (accepted(program, symbols)) out.push_back(symbols);
+  if (symbols.empty()) return out;
+  std::mt19937 random(1);
+  for (int attempt = 0; attempt < kAttempts && out.size() < 3; ++attempt) {
+    for (int64_t& symbol : symbols) symbol = kSizes[random() % kSizes.size()];
+    if (accepted(program, symbols)) out.push_back(symbols);
+  }
+  return out;
+}
+
+}  // namespace inlay

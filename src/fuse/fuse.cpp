@@ -1,0 +1,245 @@
+#include "fuse/fuse.h"
+
+#include <algorithm>
+
+#include "fuse/materialize.h"
+#include "fuse/schedule.h"
+#include "fuse/stage_writer.h"
+
+namespace inlay::fuse {
+
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::SizeCheck;
+using kernel::Stage;
+
+namespace {
+
+constexpr int kMaxRounds = 8;
+
+// --- computing again, or storing ---
+
+/// Where a value is computed: at these points of a stage.
+struct Place {
+  std::size_t stage = 0;
+  AccessMap at;
+  std::vector<Dim> axes;
+};
+
+/// The questions for one value that are answered by computing it.
+struct Answers {
+  std::vector<Place> places;       // each once
+  bool some_element_again = false; // two places may compute the same element
+  bool through_index = false;
+  bool again_per_outer_point = false;
+};
+
+void add_place(Answers& answers, Place place) {
+  for (const Place& other : answers.places) {
+    if (other.stage == place.stage && other.at == place.at) return;
+  }
+  for (const Place& other : answers.places) {
+    // The elements (i, 0) and (i, 1) of one value, or its two halves, are different work.
+    answers.some_element_again |= kernel::regions_overlap(other.at, other.axes, place.at, place.axes) != Answer::no;
+  }
+  answers.places.push_back(std::move(place));
+}
+
+/// Does the point leave out an axis that lies outside one it uses? Then a loop around computes it again and again.
+bool skips_outer_axis(const AccessMap& at, int num_axes) {
+  bool skipped = false;
+  for (int axis = 0; axis < num_axes; ++axis) {
+    if (!at.uses_axis(axis)) {
+      skipped = true;
+    } else if (skipped) {
+      return true;
+    }
+  }
+  return false;
+}
+
+IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts,
+                                     const Schedule& schedule) {
+  IdMap<ValueId, Answers> out(graph.values.size());
+  for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
+    for (PieceId id : schedule[stage]) {
+      const std::vector<Dim>& axes = pieces.pieces[id].axes;
+      for (const Demand& demand : facts[id].demands) {
+        if (demand.loaded) continue;
+        Answers& answers = out[demand.value];
+        add_place(answers, {stage, demand.at, axes});
+        answers.through_index |= demand.at.has_index();
+        answers.again_per_outer_point |= skips_outer_axis(demand.at, static_cast<int>(axes.size()));
+      }
+    }
+  }
+  return out;
+}
+
+/// Forces the dear values that are computed more than once; true if there were any.
+bool force_recomputed(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts,
+                      const Schedule& schedule, const kernel::BackendCaps& caps, Forced& forced) {
+  const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
+  IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
+  bool any = false;
+  for (uint32_t i = static_cast<uint32_t>(graph.values.size()); i-- > 0;) {
+    const ValueId v(i);
+    const Answers& of = answers[v];
+    if (served[v] || pieces.homes[v].buffer.valid() || !graph.node_of(v)) continue;
+    const bool several = of.some_element_again;
+    if (!several && !of.through_index && !of.again_per_outer_point) continue;
+    const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
+    if (cone.cost <= caps.max_inline_cost) continue;
+    forced.add(v, str(graph.value_text(v), " is stored: it costs too much to be computed ",
+                      several ? "in more than one place" : of.through_index ? "for every index that reads it"
+                                                                           : "again in an outer loop"));
+    for (ValueId part : cone.values) served[part] = true;
+    any = true;
+  }
+  return any;
+}
+
+// --- steps ---
+
+const char* axis_name(std::size_t i) {
+  constexpr const char* kNames[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
+  return i < std::size(kNames) ? kNames[i] : "q";
+}
+
+class Assembler {
+ public:
+  Assembler(const Graph& graph, const Pieces& pieces, const kernel::BackendCaps& caps, Mode mode, KernelProgram& program)
+      : graph_(graph), pieces_(pieces), caps_(caps), mode_(mode), program_(program),
+        is_known_(graph.symbols.size(), true), check_done_(graph.checks.size(), false) {
+    for (SymbolId s : ids<SymbolId>(graph.symbols.size())) is_known_[s] = !graph.node_of(graph.symbols[s].source);
+  }
+
+  void run(const Schedule& schedule) {
+    add_size_checks();
+    for (const auto& stage : schedule) {
+      const Piece& first = pieces_.pieces[stage.front()];
+      if (!first.step) {
+        add_stage(stage);
+        continue;
+      }
+      program_.steps.push_back(*first.step);
+      if (const auto* call = std::get_if<kernel::HostCall>(&*first.step)) {
+        for (const auto& binding : call->bindings) is_known_[binding.symbol] = true;
+        add_size_checks();
+      }
+    }
+    name_kernels();
+  }
+
+ private:
+  /// Every size check whose symbols are known by now, and that was not added before.
+  void add_size_checks() {
+    for (std::size_t i = 0; i < graph_.checks.size(); ++i) {
+      const DimCheck& check = graph_.checks[i];
+      const auto known = [&](const Dim& dim) {
+        return std::ranges::all_of(dim.symbols(), [&](SymbolId s) { return is_known_[s]; });
+      };
+      if (check_done_[i] || !known(check.left) || !known(check.right)) continue;
+      check_done_[i] = true;
+      const char* numbers = check.code == ErrorCode::slice_out_of_range ? ": {0} is beyond {1}"
+                            : check.code == ErrorCode::empty_reduction  ? ""
+                                                                        : " is {0} on the left and {1} on the right";
+      const kernel::SiteId site = program_.sites.push_back({check.code, str(check.message, numbers), {}, check.location});
+      program_.steps.push_back(SizeCheck{check.left, check.right, check.relation, site});
+    }
+  }
+
+  void add_stage(const std::vector<PieceId>& ids) {
+    Kernel kernel;
+    Stage stage;
+    const std::vector<Dim>& axes = pieces_.pieces[ids.front()].axes;
+    for (std::size_t i = 0; i < axes.size(); ++i) stage.axes.push_back({axis_name(i), axes[i]});
+    StageWriter writer(graph_, pieces_.homes, caps_, program_.sites, stage);
+    for (PieceId id : ids) {
+      const Piece& piece = pieces_.pieces[id];
+      for (const KernelOutput& start : piece.starts) kernel.outputs.push_back(start);
+      for (const Write& write : piece.writes) {
+        writer.write(write);
+        const bool listed = !write.buffer.valid() || std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) {
+                              return output.buffer == write.buffer;
+                            });
+        if (!listed) kernel.outputs.push_back({write.buffer, {}});
+      }
+    }
+    kernel.stages.push_back(std::move(stage));
+    if (!join_previous(kernel)) program_.steps.push_back(std::move(kernel));
+  }
+
+  /// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat.
+  bool join_previous(Kernel& kernel) {
+    if (mode_ == Mode::none || program_.steps.empty()) return false;
+    Kernel* previous = std::get_if<Kernel>(&program_.steps.back());
+    if (!previous || previous->is_scalar() || kernel.is_scalar()) return false;
+    const auto writes = [](const Kernel& k, BufferId buffer) {
+      return std::ranges::any_of(k.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
+    };
+    bool shares = false;
+    for (const KernelOutput& output : kernel.outputs) {
+      const bool both = writes(*previous, output.buffer);
+      shares |= both;
+      // A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
+      if (output.start.kind != kernel::Start::Kind::keep && both) return false;
+      if (output.start.kind == kernel::Start::Kind::copy && writes(*previous, output.start.source)) return false;
+    }
+    if (!shares) return false;
+    for (const KernelOutput& output : kernel.outputs) {
+      if (!writes(*previous, output.buffer)) previous->outputs.push_back(output);
+    }
+    previous->stages.push_back(std::move(kernel.stages.front()));
+    return true;
+  }
+
+  void name_kernels() {
+    int next = 0;
+    for (kernel::Step& step : program_.steps) {
+      Kernel* kernel = std::get_if<Kernel>(&step);
+      if (kernel && !kernel->is_scalar()) kernel->name = str("k", next++);
+    }
+  }
+
+  const Graph& graph_;
+  const Pieces& pieces_;
+  const kernel::BackendCaps& caps_;
+  Mode mode_;
+  KernelProgram& program_;
+  IdMap<SymbolId, bool> is_known_;
+  std::vector<bool> check_done_;
+};
+
+/// `none`: every op that computes stands alone.
+void force_all(const Graph& graph, Forced& forced) {
+  for (ValueId v : ids<ValueId>(graph.values.size())) {
+    const Node* node = graph.node_of(v);
+    const bool computes = node && (node->op == Op::scalar || node->op == Op::cast || node->op == Op::gather ||
+                                   node->op == Op::reduce || node->op == Op::iota);
+    if (computes) forced.values[v] = true;
+  }
+}
+
+}  // namespace
+
+KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode) {
+  Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
+  if (mode == Mode::none) force_all(graph, forced);
+  cap_bodies(graph, caps, forced);
+  for (int round = 0;; ++round) {
+    KernelProgram program;
+    program.name = graph.name;
+    program.symbols = graph.symbols;
+    const Pieces pieces = cut(graph, caps, forced, program);
+    const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces, caps);
+    const Schedule stages = schedule(graph, pieces, facts, caps, mode);
+    if (round < kMaxRounds && force_recomputed(graph, pieces, facts, stages, caps, forced)) continue;
+    Assembler(graph, pieces, caps, mode, program).run(stages);
+    program.refusals = forced.reasons;
+    return program;
+  }
+}
+
+}  // namespace inlay::fuse

@@ -1,0 +1,24 @@
+#pragma once
+// Graph -> KernelProgram: partition an array program into fused loops so that few bytes move.
+//
+// Values are pulled, not pushed. A value that must exist in memory (an output, an operand of a call, what is folded or
+// scattered) is *materialised* and written by one or more Pieces: loop axes and what is stored or folded there. Everything
+// else is computed where a piece asks for it: a view changes the access map of the question, an elementwise op asks its
+// operands at the same point, a gather asks its index and then its base at what was loaded. So slices, gathers, scatters
+// and concat slots need no cases of their own, and the first question for a value at a point is the only one that computes.
+//
+//   materialize.cpp   which values live in memory, and the pieces that write them
+//   stage_writer.cpp  answers the questions of a piece with statements
+//   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
+#include "ir/graph.h"
+#include "kernel/caps.h"
+#include "kernel/kernel.h"
+
+namespace inlay::fuse {
+
+/// `none`: every op a kernel of its own. For tests that count, and for finding a wrong fusion.
+enum class Mode : uint8_t { all, none };
+
+kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode = Mode::all);
+
+}  // namespace inlay::fuse

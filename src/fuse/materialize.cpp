@@ -1,0 +1,477 @@
+#include "fuse/materialize.h"
+
+#include <algorithm>
+#include <set>
+
+#include "fuse/stage_writer.h"
+
+namespace inlay::fuse {
+
+using kernel::Buffer;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Role;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+/// Loop axes over the dims that are longer than 1, and the point that visits them in order.
+struct Loop {
+  std::vector<Dim> axes;
+  AccessMap at;
+};
+Loop loop_over(std::span<const Dim> dims) {
+  Loop loop;
+  for (const Dim& dim : dims) {
+    Subscript subscript;
+    if (!dim.is(1)) {
+      subscript.axes.push_back({static_cast<int>(loop.axes.size()), 1});
+      loop.axes.push_back(dim);
+    }
+    loop.at.subscripts.push_back(std::move(subscript));
+  }
+  return loop;
+}
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, KernelProgram& program)
+      : graph_(graph), caps_(caps), forced_(forced), program_(program),
+        required_(graph.values.size(), false), first_slot_(graph.values.size(), -1) {
+    out_.homes = IdMap<ValueId, Home>(graph.values.size());
+  }
+
+  Pieces run() {
+    find_required();
+    for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
+    for (ValueId v : ids<ValueId>(graph_.values.size())) {
+      if (needed_[v] && graph_.node_of(v)) materialize(v);
+    }
+    for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) make_output(static_cast<int>(slot));
+    return std::move(out_);
+  }
+
+ private:
+  // --- which ---
+
+  void find_required() {
+    needed_ = IdMap<ValueId, bool>(graph_.values.size(), false);
+    for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) {
+      const ValueId v = graph_.outputs[slot].value;
+      needed_[v] = required_[v] = true;
+      if (first_slot_[v] < 0) first_slot_[v] = static_cast<int>(slot);
+    }
+    for (NodeId id : ids<NodeId>(graph_.nodes.size())) {
+      const Op op = graph_.nodes[id].op;
+      if (op != Op::host_call && op != Op::assert_) continue;  // they can fail: they run whoever reads them
+      for (ValueId v : graph_.nodes[id].results) needed_[v] = true;
+    }
+    for (uint32_t i = static_cast<uint32_t>(graph_.values.size()); i-- > 0;) {
+      const ValueId v(i);
+      const Node* node = graph_.node_of(v);
+      if (!needed_[v] || !node) continue;
+      for (ValueId operand : node->operands) needed_[operand] = true;
+      require_operands(*node);
+    }
+  }
+
+  void require_operands(const Node& node) {
+    switch (node.op) {
+      case Op::host_call:
+      case Op::matmul:
+        for (ValueId operand : node.operands) required_[operand] = true;
+        break;
+      case Op::reshape:
+        if (!reshape_is_map(graph_, node)) required_[node.operands[0]] = true;
+        break;
+      case Op::gather: {
+        const Cone cone = cone_of(graph_, node.operands[0], caps_, forced_.values, caps_.max_body_ops);
+        if (cone.needs_affine_point) required_[node.operands[0]] = true;
+        break;
+      }
+      default: break;
+    }
+  }
+
+  bool is_stored(ValueId v) const {
+    const Node* node = graph_.node_of(v);
+    if (!node || node->op == Op::literal) return false;
+    return required_[v] || forced_.values[v] || has_one_element(graph_.type(v)) || always_stored(graph_, v, caps_);
+  }
+
+  // --- buffers ---
+
+  std::string unique_name(ValueId v) {
+    std::string name = graph_.values[v].name.empty() ? str("$", v.index) : graph_.values[v].name;
+    while (!names_.insert(name).second) name += "'";
+    return name;
+  }
+
+  BufferId new_buffer(ValueId v, Role role, int slot = -1) {
+    const TensorType& type = graph_.type(v);
+    Buffer buffer{.name = unique_name(v), .dtype = type.dtype, .dims = type.dims, .role = role, .slot = slot};
+    buffer.value = v;
+    return program_.buffers.push_back(std::move(buffer));
+  }
+
+  /// Where the bytes of a stored value go: straight into the output if it is returned.
+  BufferId new_memory(ValueId v) {
+    const int slot = first_slot_[v];
+    return slot >= 0 ? new_output_buffer(v, slot) : new_buffer(v, Role::temporary);
+  }
+
+  BufferId new_output_buffer(ValueId v, int slot) {
+    const BufferId buffer = new_buffer(v, Role::output, slot);
+    if (!graph_.outputs[slot].name.empty()) program_.buffers[buffer].name = rename(buffer, graph_.outputs[slot].name);
+    program_.outputs[slot] = buffer;
+    return buffer;
+  }
+
+  std::string rename(BufferId buffer, const std::string& name) {
+    return names_.insert(name).second ? name : program_.buffers[buffer].name;
+  }
+
+  void make_param(int slot) {
+    const Param& param = graph_.params[slot];
+    const BufferId buffer = new_buffer(param.value, Role::param, slot);
+    program_.buffers[buffer].bound = param.bound;
+    program_.buffers[buffer].facts = param.facts;
+    program_.params.push_back(buffer);
+    out_.homes[param.value].buffer = buffer;
+  }
+
+  // --- pieces ---
+
+  PieceId add(ValueId v, Piece piece) {
+    piece.value = v;
+    const PieceId id = out_.pieces.push_back(std::move(piece));
+    out_.homes[v].pieces.push_back(id);
+    return id;
+  }
+
+  /// `buffer`[every element of v] = v.
+  Piece elementwise(ValueId v, BufferId buffer, bool defines) {
+    Loop loop = loop_over(graph_.type(v).dims);
+    Piece piece{.axes = std::move(loop.axes)};
+    piece.writes.push_back({.buffer = buffer, .map = loop.at, .value = v, .at = loop.at, .defines = defines, .target = v});
+    return piece;
+  }
+
+  void materialize(ValueId v) {
+    const Node& node = *graph_.node_of(v);
+    switch (node.op) {
+      case Op::literal:
+        if (!has_one_element(graph_.type(v))) {
+          out_.homes[v].buffer = new_buffer(v, Role::literal);
+          program_.buffers[out_.homes[v].buffer].elements = node.elements;
+        }
+        return;
+      case Op::host_call:
+        if (v == node.results[0]) host_call(node);
+        return;
+      case Op::matmul: return matmul(v, node);
+      case Op::update:
+      case Op::scatter: return write_region(v, node);
+      case Op::concat: return concat(v, node);
+      case Op::reduce:
+        if (!is_unrolled(graph_, node, caps_)) return reduce(v, node);
+        break;
+      case Op::reshape:
+        if (!reshape_is_map(graph_, node) && !has_one_element(graph_.type(v))) return view(v, node);
+        break;
+      case Op::assert_: check(v, node); break;
+      default: break;
+    }
+    if (!is_stored(v)) return;
+    const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
+    Piece piece = elementwise(v, buffer, /*defines=*/true);
+    out_.homes[v].buffer = buffer;
+    add(v, std::move(piece));
+  }
+
+  void view(ValueId v, const Node& node) {
+    const Home& source = out_.homes[node.operands[0]];
+    const BufferId buffer = new_buffer(v, program_.buffers[source.buffer].role);
+    program_.buffers[buffer].view_of = kernel::root_of(program_, source.buffer);
+    program_.buffers[buffer].slot = program_.buffers[source.buffer].slot;
+    out_.homes[v] = {buffer, {}, source.pieces};
+  }
+
+  void reduce(ValueId v, const Node& node) {
+    const ValueId x = node.operands[0];
+    const std::vector<Dim>& dims = graph_.type(x).dims;
+    const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
+    out_.homes[v].buffer = buffer;
+    // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over the
+    // long axis (X.T @ r over the observations).
+    const int64_t short_result = short_static_size(graph_.type(v).dims);
+    const int ops = cone_of(graph_, x, caps_, forced_.values, caps_.max_body_ops).ops + 1;
+    const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
+    std::vector<Dim> loop_dims = dims;
+    if (written_out) {
+      for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+        if (!std::ranges::binary_search(node.axes, axis)) loop_dims[axis] = 1;
+      }
+    }
+    const Loop loop = loop_over(loop_dims);
+    Piece piece{.axes = loop.axes};
+    piece.starts.push_back({buffer, {Start::Kind::fill, identity_of(node.combine, graph_.type(v).dtype), {}}});
+    for (int64_t k = 0; k < (written_out ? short_result : 1); ++k) {
+      Write write{.kind = Statement::Kind::fold, .combine = node.combine, .buffer = buffer, .value = x, .at = loop.at,
+                  .target = v};
+      int64_t rest = k, below = written_out ? short_result : 1;
+      for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+        if (std::ranges::binary_search(node.axes, axis)) continue;
+        if (written_out) {
+          below /= dims[axis].constant();
+          write.at.subscripts[axis] = {rest / below, {}, {}};
+          rest %= below;
+        }
+        write.map.subscripts.push_back(write.at.subscripts[axis]);
+      }
+      piece.writes.push_back(std::move(write));
+    }
+    add(v, std::move(piece));
+  }
+
+  int64_t short_static_size(std::span<const Dim> dims) const {
+    int64_t size = 1;
+    for (const Dim& dim : dims) {
+      if (!dim.is_constant() || dim.constant() > caps_.max_short_side) return 0;
+      size *= dim.constant();
+    }
+    return size <= caps_.max_short_side ? size : 0;
+  }
+
+  void concat(ValueId v, const Node& node) {
+    const BufferId buffer = new_memory(v);
+    out_.homes[v].buffer = buffer;
+    Dim start = 0;
+    for (ValueId part : node.operands) {
+      Piece piece = elementwise(part, buffer, /*defines=*/false);
+      Subscript& slot = piece.writes[0].map.subscripts[node.axes[0]];
+      slot.base = slot.base + start;
+      piece.writes[0].target = v;
+      start = start + graph_.type(part).dims[node.axes[0]];
+      add(v, std::move(piece));
+    }
+  }
+
+  void write_region(ValueId v, const Node& node) {
+    const ValueId base = node.operands[0], value = node.operands[1];
+    const BufferId buffer = new_memory(v);
+    out_.homes[v].buffer = buffer;
+    Piece piece;
+    if (const Node* fill = fill_literal(base)) {
+      piece.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
+    } else if (out_.homes[base].buffer.valid() && program_.buffers[out_.homes[base].buffer].role != Role::scalar) {
+      piece.starts.push_back({buffer, {Start::Kind::copy, {}, out_.homes[base].buffer}});
+      piece.step_operands.push_back(base);
+    } else {
+      Piece whole = elementwise(base, buffer, /*defines=*/false);
+      whole.writes[0].target = v;
+      piece.after.push_back(add(v, std::move(whole)));
+    }
+    Loop loop = loop_over(region_dims(graph_, node.index));
+    PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
+    piece.axes = std::move(loop.axes);
+    piece.writes.push_back({.combine = node.combine, .buffer = buffer, .map = std::move(placed.map),
+                            .indices = std::move(placed.arrays), .value = value,
+                            .at = broadcast_point(loop.at, graph_.type(value).dims), .target = v});
+    add(v, std::move(piece));
+  }
+
+  /// The literal that every element of `v` is, if it is a broadcast of one that is not stored.
+  const Node* fill_literal(ValueId v) const {
+    const Node* node = graph_.node_of(v);
+    while (node && !forced_.values[v]) {
+      if (node->op == Op::literal) return node->elements.size() == 1 ? node : nullptr;
+      if (node->op != Op::broadcast && node->op != Op::reshape && node->op != Op::transpose) return nullptr;
+      v = node->operands[0];
+      node = graph_.node_of(v);
+    }
+    return nullptr;
+  }
+
+  void check(ValueId v, const Node& node) {
+    const ValueId condition = node.operands[1];
+    Piece piece;
+    piece.writes.push_back({.kind = Statement::Kind::check, .value = condition, .target = v});
+    out_.pieces.push_back(std::move(piece)).valid();
+  }
+
+  /// The buffer of `v` whose bytes a call can read.
+  BufferId in_memory(ValueId v, Piece& reader) {
+    Home& home = out_.homes[v];
+    const bool literal = graph_.node_of(v) && graph_.node_of(v)->op == Op::literal;
+    reader.after.insert(reader.after.end(), home.pieces.begin(), home.pieces.end());
+    if (home.buffer.valid() && program_.buffers[home.buffer].role != Role::scalar) return home.buffer;
+    if (!home.memory.valid()) {
+      INLAY_CHECK(home.buffer.valid() || literal, "a value without a home is read by a call: ", graph_.describe(v));
+      home.memory = new_buffer(v, Role::temporary);
+      Piece piece = elementwise(v, home.memory, /*defines=*/false);
+      piece.value = v;
+      memory_piece_[v] = out_.pieces.push_back(std::move(piece));
+    }
+    reader.after.push_back(memory_piece_[v]);
+    return home.memory;
+  }
+
+  void matmul(ValueId v, const Node& node) {
+    Piece piece;
+    const TensorType &a = graph_.type(node.operands[0]), &b = graph_.type(node.operands[1]);
+    kernel::LibraryCall call;
+    for (ValueId operand : node.operands) call.operands.push_back(in_memory(operand, piece));
+    call.sizes = {a.rank() == 2 ? a.dims[0] : Dim(1), a.dims.back(), b.rank() == 2 ? b.dims[1] : Dim(1)};
+    call.result = new_memory(v);
+    out_.homes[v].buffer = call.result;
+    piece.step_operands = node.operands;
+    piece.step = std::move(call);
+    add(v, std::move(piece));
+  }
+
+  void host_call(const Node& node) {
+    Piece piece;
+    kernel::HostCall call{.name = node.text, .function = node.host_function};
+    for (ValueId operand : node.operands) call.operands.push_back(in_memory(operand, piece));
+    for (std::size_t r = 0; r < node.results.size(); ++r) {
+      const ValueId result = node.results[r];
+      call.results.push_back(new_buffer(result, Role::host));
+      out_.homes[result].buffer = call.results.back();
+      for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
+        if (graph_.symbols[s].source == result) {
+          call.bindings.push_back({s, static_cast<int>(r), graph_.symbols[s].axis});
+        }
+      }
+    }
+    call.site = program_.sites.push_back({ErrorCode::host_call_failed, str(node.text, ": the host call failed"), {}, node.location});
+    piece.step = std::move(call);
+    piece.value = node.results[0];
+    if (last_host_call_.valid()) piece.after.push_back(last_host_call_);  // they may have effects: in program order
+    const PieceId id = out_.pieces.push_back(std::move(piece));
+    for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
+    last_host_call_ = id;
+  }
+
+  void make_output(int slot) {
+    const ValueId v = graph_.outputs[slot].value;
+    if (program_.outputs[slot].valid()) return;  // its pieces write there
+    const Home& home = out_.homes[v];
+    const BufferId buffer = new_output_buffer(v, slot);
+    const bool in_bytes = home.buffer.valid() && program_.buffers[home.buffer].role != Role::scalar;
+    if (!in_bytes) {  // a one-element value, or a literal
+      Piece piece = elementwise(v, buffer, /*defines=*/false);
+      piece.value = v;
+      out_.pieces.push_back(std::move(piece));
+      return;
+    }
+    const bool view = program_.buffers[home.buffer].view_of.valid();
+    const Role role = program_.buffers[home.buffer].role;
+    const char* reason = view                    ? "returned under another shape"
+                         : role == Role::param   ? "an output never shares the bytes of an input"
+                         : role == Role::host    ? "made by a host call, in the host's memory"
+                         : role == Role::literal ? "a constant is returned"
+                                                 : "returned more than once";
+    Piece piece{.value = v, .step = kernel::Copy{home.buffer, buffer, reason}, .after = home.pieces};
+    out_.pieces.push_back(std::move(piece));
+  }
+
+  const Graph& graph_;
+  const kernel::BackendCaps& caps_;
+  const Forced& forced_;
+  KernelProgram& program_;
+  IdMap<ValueId, bool> needed_, required_;
+  IdMap<ValueId, int> first_slot_;
+  std::set<std::string> names_;
+  std::unordered_map<ValueId, PieceId> memory_piece_;
+  PieceId last_host_call_;
+  Pieces out_;
+};
+
+}  // namespace
+
+bool has_one_element(const TensorType& type) {
+  return type.dtype != DType::opaque && std::ranges::all_of(type.dims, [](const Dim& dim) { return dim.is(1); });
+}
+
+bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& caps) {
+  const Node* node = graph.node_of(v);
+  if (!node) return true;
+  switch (node->op) {
+    case Op::update:
+    case Op::scatter:
+    case Op::concat:
+    case Op::matmul:
+    case Op::host_call: return true;
+    case Op::reduce: return !is_unrolled(graph, *node, caps);
+    case Op::reshape: return !reshape_is_map(graph, *node);
+    case Op::literal: return !has_one_element(graph.type(v));
+    default: return false;
+  }
+}
+
+Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const IdMap<ValueId, bool>& forced,
+             int limit) {
+  Cone cone;
+  std::vector<ValueId> todo = {v};
+  std::set<ValueId> seen = {v};
+  while (!todo.empty() && cone.ops <= limit) {
+    const ValueId next = todo.back();
+    todo.pop_back();
+    const Node* node = graph.node_of(next);
+    if (!node || always_stored(graph, next, caps)) continue;
+    if (next != v && (forced[next] || (has_one_element(graph.type(next)) && node->op != Op::literal))) continue;
+    cone.values.push_back(next);
+    if (node->op == Op::scalar || node->op == Op::cast) {
+      ++cone.ops;
+      cone.cost += node->op == Op::cast ? 1 : facts(node->scalar).cost;
+    }
+    if (node->op == Op::iota) cone.needs_affine_point = true;
+    if (node->op == Op::reshape && graph.type(next).rank() > 1) cone.needs_affine_point = true;
+    if (node->op == Op::reduce) {  // written out at the point
+      Dim terms = 1;
+      for (int axis : node->axes) terms = terms * graph.type(node->operands[0]).dims[axis];
+      const Cone inner = cone_of(graph, node->operands[0], caps, forced, limit);
+      cone.ops += static_cast<int>(terms.constant()) * (inner.ops + 1);
+      cone.cost += static_cast<int>(terms.constant()) * (inner.cost + 1);
+      cone.needs_affine_point = cone.needs_affine_point || inner.needs_affine_point;
+      continue;
+    }
+    for (ValueId operand : node->operands) {
+      if (seen.insert(operand).second) todo.push_back(operand);
+    }
+  }
+  return cone;
+}
+
+void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& forced) {
+  for (ValueId v : ids<ValueId>(graph.values.size())) {
+    const Node* node = graph.node_of(v);
+    if (!node || node->operands.empty()) continue;
+    while (cone_of(graph, v, caps, forced.values, caps.max_body_ops).ops > caps.max_body_ops) {
+      // The largest operand is stored; what is left asks for it.
+      ValueId largest;
+      int most = 0;
+      for (ValueId operand : node->operands) {
+        if (forced.values[operand] || always_stored(graph, operand, caps)) continue;
+        const int ops = cone_of(graph, operand, caps, forced.values, caps.max_body_ops).ops;
+        if (ops > most) {
+          most = ops;
+          largest = operand;
+        }
+      }
+      if (!largest.valid()) break;
+      forced.add(largest, str(graph.value_text(largest), " is stored: the loop's body would exceed ", caps.max_body_ops,
+                              " operations"));
+    }
+  }
+}
+
+Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, KernelProgram& program) {
+  program.outputs.assign(graph.outputs.size(), BufferId());
+  return Cutter(graph, caps, forced, program).run();
+}
+
+}  // namespace inlay::fuse

@@ -1,0 +1,181 @@
+#include "fuse/schedule.h"
+
+#include <algorithm>
+
+namespace inlay::fuse {
+
+using kernel::Statement;
+
+namespace {
+
+/// One piece waits for another. `same_point`: only for what the other computes at the same point, so one loop serves both.
+struct Edge {
+  PieceId from, to;
+  bool same_point = false;
+};
+
+void collect_symbols(const AccessMap& map, std::vector<SymbolId>& out) {
+  for (const kernel::Subscript& subscript : map.subscripts) {
+    for (SymbolId s : subscript.base.symbols()) out.push_back(s);
+  }
+}
+
+bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, const Demand& demand) {
+  const Piece& producer = pieces.pieces[from];
+  const Piece& consumer = pieces.pieces[to];
+  if (producer.step || consumer.step || producer.axes != consumer.axes) return false;
+  if (pieces.homes[demand.value].pieces.size() != 1) return false;
+  return std::ranges::any_of(producer.writes, [&](const Write& write) {
+    return write.defines && write.value == demand.value && write.at == demand.at;
+  });
+}
+
+std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts) {
+  std::vector<Edge> edges;
+  IdMap<SymbolId, PieceId> binder(graph.symbols.size());
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const Piece& piece = pieces.pieces[id];
+    if (!piece.step || !std::holds_alternative<kernel::HostCall>(*piece.step)) continue;
+    for (const auto& binding : std::get<kernel::HostCall>(*piece.step).bindings) binder[binding.symbol] = id;
+  }
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const Piece& piece = pieces.pieces[id];
+    for (PieceId before : piece.after) edges.push_back({before, id});
+    for (ValueId operand : piece.step_operands) {
+      for (PieceId before : pieces.homes[operand].pieces) edges.push_back({before, id});
+    }
+    for (SymbolId symbol : facts[id].symbols) {
+      if (binder[symbol].valid() && binder[symbol] != id) edges.push_back({binder[symbol], id});
+    }
+    for (const Demand& demand : facts[id].demands) {
+      if (!demand.loaded) continue;
+      for (PieceId before : pieces.homes[demand.value].pieces) {
+        if (before != id) edges.push_back({before, id, computed_at_same_point(pieces, before, id, demand)});
+      }
+    }
+  }
+  return edges;
+}
+
+/// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
+class Placer {
+ public:
+  Placer(const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts, const kernel::BackendCaps& caps, Mode mode)
+      : pieces_(pieces), facts_(facts), caps_(caps), mode_(mode), stage_of_(pieces.pieces.size(), -1) {}
+
+  void place(PieceId id, const std::vector<Edge>& waits_for) {
+    int earliest = 0;
+    for (const Edge& edge : waits_for) {
+      const PieceId other = edge.from == id ? edge.to : edge.from;
+      earliest = std::max(earliest, stage_of_[other] + (edge.same_point ? 0 : 1));
+    }
+    for (int s = earliest; s < static_cast<int>(stages_.size()); ++s) {
+      if (!fits(id, s)) continue;
+      return put(id, s);
+    }
+    stages_.push_back({});
+    ops_.push_back(0);
+    put(id, static_cast<int>(stages_.size()) - 1);
+  }
+
+  Schedule take() { return std::move(stages_); }
+
+ private:
+  bool fits(PieceId id, int stage) const {
+    const Piece& piece = pieces_.pieces[id];
+    const Piece& first = pieces_.pieces[stages_[stage].front()];
+    if (piece.step || first.step || piece.axes != first.axes) return false;
+    if (piece.axes.empty()) return true;  // 0-d arithmetic: straight-line code, no loop to keep small
+    return mode_ == Mode::all && ops_[stage] + facts_[id].ops <= caps_.max_body_ops;
+  }
+
+  void put(PieceId id, int stage) {
+    stages_[stage].push_back(id);
+    ops_[stage] += facts_[id].ops;
+    stage_of_[id] = stage;
+  }
+
+  const Pieces& pieces_;
+  const IdMap<PieceId, PieceFacts>& facts_;
+  const kernel::BackendCaps& caps_;
+  Mode mode_;
+  IdMap<PieceId, int> stage_of_;
+  Schedule stages_;
+  std::vector<int> ops_;
+};
+
+int num_loops(const Schedule& schedule, const Pieces& pieces) {
+  return static_cast<int>(std::ranges::count_if(
+      schedule, [&](const auto& stage) { return pieces.pieces[stage.front()].is_loop(); }));
+}
+
+}  // namespace
+
+IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, const kernel::BackendCaps& caps) {
+  IdMap<PieceId, PieceFacts> out(pieces.pieces.size());
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const Piece& piece = pieces.pieces[id];
+    PieceFacts& facts = out[id];
+    IdMap<kernel::SiteId, kernel::Site> sites;
+    kernel::Stage stage;
+    StageWriter writer(graph, pieces.homes, caps, sites, stage);
+    for (const Write& write : piece.writes) writer.write(write);
+    facts.demands = writer.demands();
+    for (const Dim& axis : piece.axes) {
+      for (SymbolId s : axis.symbols()) facts.symbols.push_back(s);
+    }
+    for (const Statement& statement : stage.statements) {
+      facts.ops += statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast ||
+                   statement.kind == Statement::Kind::fold || statement.kind == Statement::Kind::store;
+      collect_symbols(statement.map, facts.symbols);
+      for (SymbolId s : statement.size.symbols()) facts.symbols.push_back(s);
+    }
+    for (const kernel::KernelOutput& start : piece.starts) {
+      for (const Dim& dim : graph.type(piece.value).dims) {
+        for (SymbolId s : dim.symbols()) facts.symbols.push_back(s);
+      }
+      (void)start;
+    }
+    std::ranges::sort(facts.symbols);
+    facts.symbols.erase(std::unique(facts.symbols.begin(), facts.symbols.end()), facts.symbols.end());
+  }
+  return out;
+}
+
+Schedule schedule(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts,
+                  const kernel::BackendCaps& caps, Mode mode) {
+  IdMap<PieceId, std::vector<Edge>> into(pieces.pieces.size()), out_of(pieces.pieces.size());
+  for (const Edge& edge : edges_of(graph, pieces, facts)) {
+    into[edge.to].push_back(edge);
+    out_of[edge.from].push_back(edge);
+  }
+  // Every edge goes from a lower to a higher id but those of bytes made for a call, which are made on demand:
+  // a topological order serves both directions.
+  std::vector<PieceId> order;
+  IdMap<PieceId, int> waiting(pieces.pieces.size(), 0);
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) waiting[id] = static_cast<int>(into[id].size());
+  std::vector<bool> done(pieces.pieces.size(), false);
+  while (order.size() < pieces.pieces.size()) {
+    const std::size_t before = order.size();
+    for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+      if (done[id.index] || waiting[id] > 0) continue;
+      done[id.index] = true;
+      order.push_back(id);
+      for (const Edge& edge : out_of[id]) --waiting[edge.to];
+    }
+    INLAY_CHECK(order.size() > before, "pieces wait for each other in a circle");
+  }
+
+  Placer early(pieces, facts, caps, mode), late(pieces, facts, caps, mode);
+  for (PieceId id : order) early.place(id, into[id]);
+  for (auto id = order.rbegin(); id != order.rend(); ++id) late.place(*id, out_of[*id]);
+  Schedule forward = early.take(), backward = late.take();
+  std::ranges::reverse(backward);
+  Schedule& best = num_loops(backward, pieces) <= num_loops(forward, pieces) ? backward : forward;
+  IdMap<PieceId, int> position(pieces.pieces.size(), 0);
+  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<int>(i);
+  for (auto& stage : best) std::ranges::sort(stage, {}, [&](PieceId id) { return position[id]; });
+  return best;
+}
+
+}  // namespace inlay::fuse

@@ -1,0 +1,365 @@
+#include "fuse/stage_writer.h"
+
+#include <algorithm>
+
+
+namespace inlay::fuse {
+
+using kernel::IndexTerm;
+using kernel::RegisterId;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+/// start + step * inner.
+Subscript scaled(const Subscript& inner, const Dim& start, int64_t step) {
+  Subscript out{start + Dim(step) * inner.base, inner.axes, inner.index};
+  for (kernel::AxisTerm& term : out.axes) term.step *= step;
+  if (out.index) out.index->step *= step;
+  return out;
+}
+
+Subscript constant(Dim value) { return {std::move(value), {}, {}}; }
+
+/// A dim of size 1 has one place only; one spelling lets equal questions meet.
+AccessMap normalized(AccessMap at, std::span<const Dim> dims) {
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].is(1) && !at.subscripts[i].index) at.subscripts[i] = constant(0);
+  }
+  return at;
+}
+
+int num_long_dims(std::span<const Dim> dims) {
+  return static_cast<int>(std::ranges::count_if(dims, [](const Dim& dim) { return !dim.is(1); }));
+}
+
+bool has_constant_strides(std::span<const Dim> dims) {
+  for (std::size_t i = 1; i < dims.size(); ++i) {
+    if (!dims[i].is_constant()) return false;
+  }
+  return true;
+}
+
+bool only_ones_differ(std::span<const Dim> from, std::span<const Dim> to) {
+  std::vector<Dim> a, b;
+  for (const Dim& dim : from) if (!dim.is(1)) a.push_back(dim);
+  for (const Dim& dim : to) if (!dim.is(1)) b.push_back(dim);
+  return a == b;
+}
+
+}  // namespace
+
+AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {
+  AccessMap out;
+  const std::size_t shift = at.subscripts.size() - from.size();
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    out.subscripts.push_back(from[i].is(1) ? constant(0) : at.subscripts[shift + i]);
+  }
+  return out;
+}
+
+PlacedIndex place_index(const Graph& graph, const std::vector<IndexItem>& index, std::span<const Dim> base_dims,
+                        const AccessMap& at) {
+  std::size_t num_array_axes = 0;  // of all index arrays, broadcast together
+  bool any_array = false;
+  for (const IndexItem& item : index) {
+    if (item.kind != IndexItem::Kind::array) continue;
+    any_array = true;
+    num_array_axes = std::max(num_array_axes, graph.type(item.array).dims.size());
+  }
+  const bool arrays_first = any_array && arrays_apart(index);
+  std::size_t next = arrays_first ? num_array_axes : 0, arrays_at = 0;
+  bool arrays_placed = arrays_first || !any_array;
+  PlacedIndex placed;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    const IndexItem& item = index[axis];
+    switch (item.kind) {
+      case IndexItem::Kind::position: placed.map.subscripts.push_back(constant(item.position)); break;
+      case IndexItem::Kind::range:
+        placed.map.subscripts.push_back(scaled(at.subscripts[next++], item.start, item.step));
+        break;
+      case IndexItem::Kind::array:
+        if (!arrays_placed) {
+          arrays_at = next;
+          next += num_array_axes;
+          arrays_placed = true;
+        }
+        placed.map.subscripts.push_back({});
+        placed.arrays.push_back({static_cast<int>(axis), item.array, {}, 1, base_dims[axis]});
+        break;
+    }
+  }
+  AccessMap arrays_point;
+  for (std::size_t i = 0; i < num_array_axes; ++i) arrays_point.subscripts.push_back(at.subscripts[arrays_at + i]);
+  for (WriteIndex& array : placed.arrays) array.at = broadcast_point(arrays_point, graph.type(array.array).dims);
+  return placed;
+}
+
+bool reshape_is_map(const Graph& graph, const Node& node) {
+  const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
+  const std::vector<Dim>& to = graph.type(node.results[0]).dims;
+  if (only_ones_differ(from, to)) return true;
+  return num_long_dims(from) == 1 && has_constant_strides(to);
+}
+
+bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps) {
+  int64_t count = 1;
+  for (int axis : node.axes) {
+    const Dim& dim = graph.type(node.operands[0]).dims[axis];
+    if (!dim.is_constant() || dim.constant() > caps.max_short_side) return false;
+    count *= dim.constant();
+  }
+  return count <= caps.max_short_side;
+}
+
+RegisterId StageWriter::add(Statement statement, bool has_result) {
+  RegisterId result;
+  if (has_result) result = RegisterId(stage_.num_registers++);
+  statement.result = result;
+  stage_.statements.push_back(std::move(statement));
+  return result;
+}
+
+RegisterId StageWriter::literal(const Literal& literal) {
+  return add({.kind = Statement::Kind::literal, .dtype = literal.dtype, .literal = literal});
+}
+
+RegisterId StageWriter::size(const Dim& dim) {
+  if (dim.is_constant()) return literal(Literal::of_integer(DType::i64, dim.constant()));
+  return add({.kind = Statement::Kind::size, .dtype = DType::i64, .size = dim});
+}
+
+RegisterId StageWriter::op(ScalarOp op, DType dtype, std::vector<RegisterId> operands) {
+  return add({.kind = Statement::Kind::op, .dtype = dtype, .op = op, .operands = std::move(operands)});
+}
+
+RegisterId StageWriter::load(BufferId buffer, DType dtype, AccessMap map) {
+  return add({.kind = Statement::Kind::load, .dtype = dtype, .buffer = buffer, .map = std::move(map)});
+}
+
+void StageWriter::check(RegisterId condition, ErrorCode code, std::string message, const Node& node) {
+  const kernel::SiteId site = sites_.push_back({code, std::move(message), {}, node.location});
+  add({.kind = Statement::Kind::check, .operands = {condition}, .site = site}, /*has_result=*/false);
+}
+
+RegisterId StageWriter::value(ValueId v, AccessMap at) {
+  const TensorType& type = graph_.type(v);
+  at = normalized(std::move(at), type.dims);
+  auto& known = known_[v];
+  for (const auto& [point, reg] : known) {
+    if (point == at) return reg;
+  }
+  const BufferId buffer = homes_[v].buffer;
+  demands_.push_back({v, at, buffer.valid()});
+  const RegisterId result = buffer.valid() ? load(buffer, type.dtype, at) : definition(v, at);
+  known_[v].emplace_back(std::move(at), result);
+  return result;
+}
+
+RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
+  const Node* node = graph_.node_of(v);
+  INLAY_CHECK(node, "a parameter has no definition");
+  const auto dims_of = [&](ValueId operand) -> const std::vector<Dim>& { return graph_.type(operand).dims; };
+  const ValueId x = node->operands.empty() ? ValueId() : node->operands[0];
+  AccessMap from;
+  switch (node->op) {
+    case Op::literal: return literal(node->elements[0]);
+    case Op::scalar: return scalar(*node, v, at);
+    case Op::cast: return cast(*node, v, at);
+    case Op::broadcast: return value(x, broadcast_point(at, dims_of(x)));
+    case Op::reshape: return value(x, reshaped(*node, v, at));
+    case Op::transpose:
+      from.subscripts.resize(at.subscripts.size());
+      for (std::size_t i = 0; i < node->axes.size(); ++i) from.subscripts[node->axes[i]] = at.subscripts[i];
+      return value(x, from);
+    case Op::flip:
+      from = at;
+      for (int axis : node->axes) from.subscripts[axis] = scaled(at.subscripts[axis], dims_of(x)[axis] - 1, -1);
+      return value(x, from);
+    case Op::slice:
+    case Op::gather: return gather(*node, at);
+    case Op::reduce: return unrolled_reduce(*node, at);
+    case Op::iota: return iota(graph_.type(v).dtype, at);
+    case Op::size: return size(node->size);
+    case Op::assert_: return value(x, at);
+    case Op::update:
+    case Op::scatter:
+    case Op::concat:
+    case Op::matmul:
+    case Op::host_call: break;
+  }
+  INLAY_CHECK(false, op_name(node->op), " is not computed at a point: ", graph_.describe(v));
+  return {};
+}
+
+RegisterId StageWriter::scalar(const Node& node, ValueId v, const AccessMap& at) {
+  std::vector<RegisterId> operands;
+  for (ValueId operand : node.operands) operands.push_back(value(operand, broadcast_point(at, graph_.type(operand).dims)));
+  const DType dtype = graph_.type(v).dtype;
+  if (node.scalar == ScalarOp::pow_ && is_signed_integer(dtype)) {
+    const RegisterId zero = literal(Literal::of_integer(dtype, 0));
+    check(op(ScalarOp::ge_, DType::boolean, {operands[1], zero}), ErrorCode::negative_power,
+          "pow: an integer to a negative integer power", node);
+  }
+  return op(node.scalar, dtype, std::move(operands));
+}
+
+RegisterId StageWriter::cast(const Node& node, ValueId v, const AccessMap& at) {
+  const RegisterId x = value(node.operands[0], at);
+  const DType from = graph_.type(node.operands[0]).dtype, to = graph_.type(v).dtype;
+  if (is_float(from) && is_integer(to)) {
+    check(op(ScalarOp::eq_, DType::boolean, {x, x}), ErrorCode::nan_to_integer,
+          str("cast: NaN to ", dtype_name(to)), node);
+  }
+  return add({.kind = Statement::Kind::cast, .dtype = to, .operands = {x}});
+}
+
+IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
+                                  ValueId base, const Node* node) {
+  IndexTerm term{value(array, at), step, extent, true, {}};
+  // Facts of a bound array prove what would else be checked; views keep them.
+  ValueId source = array;
+  while (const Node* view = graph_.node_of(source)) {
+    const bool keeps_facts = view->op == Op::broadcast || view->op == Op::reshape || view->op == Op::transpose ||
+                             view->op == Op::flip || view->op == Op::slice;
+    if (!keeps_facts) break;
+    source = view->operands[0];
+  }
+  for (const Param& param : graph_.params) {
+    if (param.value != source || !param.facts.has_range || !extent.is_constant()) continue;
+    if (param.facts.least >= 0 && param.facts.greatest < extent.constant()) {
+      term.checked = false;
+      return term;
+    }
+  }
+  kernel::Site site{ErrorCode::index_out_of_bounds,
+                    str(node ? op_name(node->op) : "gather", ": index {0} is out of bounds for axis ", axis,
+                        " with size {1}"),
+                    {{"array", graph_.describe(base)}, {"index", graph_.describe(array)}},
+                    node ? node->location : Location{}};
+  term.site = sites_.push_back(std::move(site));
+  return term;
+}
+
+RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
+  const ValueId base = node.operands[0];
+  PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, at);
+  for (const WriteIndex& index : placed.arrays) {
+    placed.map.subscripts[index.dim].index =
+        index_term(index.array, index.at, index.step, index.extent, index.dim, base, &node);
+  }
+  return value(base, placed.map);
+}
+
+AccessMap StageWriter::reshaped(const Node& node, ValueId v, const AccessMap& at) const {
+  const std::vector<Dim>& from = graph_.type(node.operands[0]).dims;
+  const std::vector<Dim>& to = graph_.type(v).dims;
+  AccessMap out;
+  if (only_ones_differ(from, to)) {
+    std::size_t next = 0;
+    for (const Dim& dim : from) {
+      if (dim.is(1)) {
+        out.subscripts.push_back(constant(0));
+        continue;
+      }
+      while (to[next].is(1)) ++next;
+      out.subscripts.push_back(at.subscripts[next++]);
+    }
+    return out;
+  }
+  // The operand is a line: its subscript is the row-major number of the point.
+  Subscript line;
+  int64_t stride = 1;
+  std::vector<kernel::AxisTerm> terms;
+  for (int d = static_cast<int>(to.size()) - 1; d >= 0; --d) {
+    const Subscript part = scaled(at.subscripts[d], 0, stride);
+    line.base = line.base + part.base;
+    terms.insert(terms.end(), part.axes.begin(), part.axes.end());
+    INLAY_CHECK(!(part.index && line.index), "a reshape of a line through two index arrays");
+    if (part.index) line.index = part.index;
+    if (d > 0) stride *= to[d].constant();
+  }
+  std::ranges::sort(terms, {}, &kernel::AxisTerm::axis);
+  for (const kernel::AxisTerm& term : terms) {
+    if (!line.axes.empty() && line.axes.back().axis == term.axis) {
+      line.axes.back().step += term.step;
+    } else {
+      line.axes.push_back(term);
+    }
+  }
+  std::erase_if(line.axes, [](const kernel::AxisTerm& term) { return term.step == 0; });
+  for (const Dim& dim : from) out.subscripts.push_back(dim.is(1) ? constant(0) : line);
+  return out;
+}
+
+RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
+  const ValueId x = node.operands[0];
+  const std::vector<Dim>& dims = graph_.type(x).dims;
+  AccessMap point;
+  for (std::size_t axis = 0, kept = 0; axis < dims.size(); ++axis) {
+    const bool folded = std::ranges::binary_search(node.axes, static_cast<int>(axis));
+    point.subscripts.push_back(folded ? constant(0) : at.subscripts[kept++]);
+  }
+  int64_t count = 1;
+  for (int axis : node.axes) count *= dims[axis].constant();
+  const DType dtype = graph_.type(node.results[0]).dtype;
+  if (count == 0) return literal(identity_of(node.combine, dtype));
+  RegisterId total;
+  for (int64_t k = 0; k < count; ++k) {
+    int64_t rest = k;
+    for (auto axis = node.axes.rbegin(); axis != node.axes.rend(); ++axis) {
+      point.subscripts[*axis] = constant(rest % dims[*axis].constant());
+      rest /= dims[*axis].constant();
+    }
+    const RegisterId term = value(x, point);
+    total = k == 0 ? term : op(combine_op(node.combine), dtype, {total, term});
+  }
+  return total;
+}
+
+RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
+  const Subscript& place = at.subscripts[0];
+  INLAY_CHECK(!place.index, "iota read through an index array must be materialised");
+  RegisterId total;
+  const auto accumulate = [&](RegisterId term) {
+    total = total.valid() ? op(ScalarOp::add_, DType::i64, {total, term}) : term;
+  };
+  for (const kernel::AxisTerm& term : place.axes) {
+    RegisterId axis = add({.kind = Statement::Kind::axis, .dtype = DType::i64, .axis = term.axis});
+    if (term.step != 1) {
+      axis = op(ScalarOp::mul_, DType::i64, {axis, literal(Literal::of_integer(DType::i64, term.step))});
+    }
+    accumulate(axis);
+  }
+  if (!place.base.is(0) || !total.valid()) accumulate(size(place.base));
+  if (dtype == DType::i64) return total;
+  return add({.kind = Statement::Kind::cast, .dtype = dtype, .operands = {total}});
+}
+
+void StageWriter::write(const Write& write) {
+  const TensorType& type = graph_.type(write.value);
+  const AccessMap at = normalized(write.at, type.dims);
+  RegisterId source;
+  if (write.defines) {
+    demands_.push_back({write.value, at, false});
+    source = definition(write.value, at);
+    known_[write.value].emplace_back(at, source);
+  } else {
+    source = value(write.value, at);
+  }
+  if (write.kind == Statement::Kind::check) {
+    const Node& node = *graph_.node_of(write.target);
+    return check(source, node.error, node.text, node);
+  }
+  AccessMap map = write.map;
+  for (const WriteIndex& index : write.indices) {
+    map.subscripts[index.dim].index = index_term(index.array, index.at, index.step, index.extent, index.dim,
+                                                 write.target, graph_.node_of(write.target));
+  }
+  add({.kind = write.kind, .dtype = type.dtype, .combine = write.combine, .operands = {source}, .buffer = write.buffer,
+       .map = std::move(map)},
+      /*has_result=*/false);
+}
+
+}  // namespace inlay::fuse

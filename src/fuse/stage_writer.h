@@ -1,0 +1,74 @@
+#pragma once
+// Answers questions for a value at a point with statements of one stage.
+#include <unordered_map>
+
+#include "fuse/piece.h"
+#include "kernel/caps.h"
+
+namespace inlay::fuse {
+
+/// One load of a materialised value, or one computation of another, as the writer met it.
+struct Demand {
+  ValueId value;
+  AccessMap at;
+  bool loaded = false;
+};
+
+class StageWriter {
+ public:
+  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::BackendCaps& caps,
+              IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage)
+      : graph_(graph), homes_(homes), caps_(caps), sites_(sites), stage_(stage) {}
+
+  void write(const Write& write);
+
+  /// Every distinct question that was asked, in order.
+  const std::vector<Demand>& demands() const { return demands_; }
+
+ private:
+  using Register = kernel::RegisterId;
+
+  Register value(ValueId v, AccessMap at);
+  Register definition(ValueId v, const AccessMap& at);
+  Register scalar(const Node& node, ValueId v, const AccessMap& at);
+  Register cast(const Node& node, ValueId v, const AccessMap& at);
+  Register gather(const Node& node, const AccessMap& at);
+  Register unrolled_reduce(const Node& node, const AccessMap& at);
+  Register iota(DType dtype, const AccessMap& at);
+  Register load(BufferId buffer, DType dtype, AccessMap map);
+  Register literal(const Literal& literal);
+  Register size(const Dim& dim);
+  Register op(ScalarOp op, DType dtype, std::vector<Register> operands);
+  void check(Register condition, ErrorCode code, std::string message, const Node& node);
+  kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
+                               ValueId base, const Node* node);
+  AccessMap reshaped(const Node& node, ValueId v, const AccessMap& at) const;
+  Register add(kernel::Statement statement, bool has_result = true);
+
+  const Graph& graph_;
+  const IdMap<ValueId, Home>& homes_;
+  const kernel::BackendCaps& caps_;
+  IdMap<kernel::SiteId, kernel::Site>& sites_;
+  kernel::Stage& stage_;
+  std::unordered_map<ValueId, std::vector<std::pair<AccessMap, Register>>> known_;
+  std::vector<Demand> demands_;
+};
+
+/// An index list at a point of the region it selects: the affine part of each subscript, and the arrays that are asked.
+struct PlacedIndex {
+  AccessMap map;                    // of the indexed value; subscripts of arrays are empty
+  std::vector<WriteIndex> arrays;
+};
+PlacedIndex place_index(const Graph& graph, const std::vector<IndexItem>& index, std::span<const Dim> base_dims,
+                        const AccessMap& at);
+
+/// `at` of a value with dims `to`, as asked of an operand with dims `from` that broadcasts to it.
+AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from);
+
+/// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known strides.)
+bool reshape_is_map(const Graph& graph, const Node& node);
+
+/// Is the reduce written out at the point, term by term? Static and short.
+bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps);
+
+}  // namespace inlay::fuse

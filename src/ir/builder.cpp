@@ -1,0 +1,525 @@
+#include "ir/builder.h"
+
+#include <algorithm>
+#include <array>
+
+namespace inlay {
+namespace {
+
+constexpr std::size_t kMaxLiteralElements = 16;
+constexpr std::array<const char*, 3> kOperandNames = {"left", "right", "third"};
+
+std::string operand_role(std::size_t position, std::size_t count) {
+  if (count == 1) return "operand";
+  return count == 2 ? kOperandNames[position] : str("operand ", position);
+}
+
+bool is_index_dtype(DType dtype) { return is_integer(dtype); }
+
+std::vector<int> whole_permutation_check(std::vector<int> permutation, int rank) {
+  std::vector<int> sorted = permutation;
+  std::sort(sorted.begin(), sorted.end());
+  for (int i = 0; i < static_cast<int>(sorted.size()); ++i) {
+    if (sorted[i] != i) return {};
+  }
+  return static_cast<int>(permutation.size()) == rank ? permutation : std::vector<int>{};
+}
+
+}  // namespace
+
+GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
+
+Dim GraphBuilder::symbol(std::string name) {
+  return Dim::symbol(graph_.symbols.push_back(Symbol{std::move(name), {}, 0}));
+}
+
+void GraphBuilder::assume_equal(const Dim& left, const Dim& right) {
+  graph_.assumptions.emplace_back(left, right);
+  graph_.checks.push_back({left, right, DimCheck::Relation::equal, {}, ErrorCode::shape_mismatch,
+                           "the sizes that the program assumes to be equal", location_});
+}
+
+ValueId GraphBuilder::new_value(TensorType type, std::string name, NodeId node) {
+  return graph_.values.push_back(Value{std::move(type), std::move(name), node});
+}
+
+void GraphBuilder::bind_symbols(ValueId v) {
+  const std::vector<Dim>& dims = graph_.values[v].type.dims;
+  for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+    if (!dims[axis].is_symbol()) continue;
+    Symbol& symbol = graph_.symbols[dims[axis].as_symbol()];
+    if (symbol.source.valid()) continue;
+    symbol.source = v;
+    symbol.axis = axis;
+  }
+}
+
+ValueId GraphBuilder::param(std::string name, TensorType type) {
+  const ValueId v = new_value(std::move(type), std::move(name), NodeId());
+  graph_.params.push_back({v, false, {}});
+  bind_symbols(v);
+  return v;
+}
+
+ValueId GraphBuilder::bound(std::string name, TensorType type, Facts facts) {
+  const ValueId v = param(std::move(name), std::move(type));
+  graph_.params.back().bound = true;
+  graph_.params.back().facts = facts;
+  return v;
+}
+
+void GraphBuilder::name(ValueId v, std::string name) { graph_.values[v].name = std::move(name); }
+
+ValueId GraphBuilder::add(Node node, TensorType type) {
+  node.location = location_;
+  const NodeId id = graph_.nodes.push_back(std::move(node));
+  const ValueId v = new_value(std::move(type), "", id);
+  graph_.nodes[id].results.push_back(v);
+  return v;
+}
+
+Error GraphBuilder::error(ErrorCode code, std::string message) const { return Error(code, location_, std::move(message)); }
+
+void GraphBuilder::require_same(const Dim& left, const Dim& right, const std::string& what,
+                                std::span<const ValueId> operands, ErrorCode code, DimCheck::Relation relation) {
+  const auto names = graph_.symbol_names();
+  const bool equal = relation == DimCheck::Relation::equal;
+  const Dim difference = left - right;
+  if (difference.is_constant()) {
+    if (equal ? difference.is(0) : difference.constant() <= 0) return;
+    Error failure = error(code, str(what, " is ", left.to_text(names), " on the left and ", right.to_text(names),
+                                    " on the right"));
+    if (code == ErrorCode::slice_out_of_range) {
+      failure = error(code, str(what, ": ", left.to_text(names), " is beyond ", right.to_text(names)));
+    }
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      failure = std::move(failure).note(operand_role(i, operands.size()), graph_.describe(operands[i]));
+    }
+    throw failure;
+  }
+  // Assumptions are equations that hold at the entry: what differs by exactly one of them is equal.
+  for (const auto& [a, b] : graph_.assumptions) {
+    if (difference == a - b || difference == b - a) return;
+  }
+  if (!equal && (right - left).lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0) return;
+  graph_.checks.push_back({left, right, relation, NodeId(graph_.nodes.size()), code, what, location_});
+}
+
+ValueId GraphBuilder::literal(Literal value) {
+  Node node{.op = Op::literal};
+  node.elements = {value};
+  return add(std::move(node), {value.dtype, {}});
+}
+
+ValueId GraphBuilder::literal(std::vector<Literal> elements, std::vector<Dim> dims) {
+  const Dim count = product(dims);
+  if (!count.is(static_cast<int64_t>(elements.size()))) {
+    throw error(ErrorCode::shape_mismatch,
+                str("literal: ", elements.size(), " elements do not fill ", count.to_text(graph_.symbol_names())));
+  }
+  if (elements.empty() || elements.size() > kMaxLiteralElements) {
+    throw error(ErrorCode::unsupported, str("literal: ", elements.size(), " elements; 1 to ", kMaxLiteralElements,
+                                            " can be written into a program"))
+        .help("pass a larger array as a bound parameter");
+  }
+  const DType dtype = elements[0].dtype;
+  Node node{.op = Op::literal};
+  node.elements = std::move(elements);
+  return add(std::move(node), {dtype, std::move(dims)});
+}
+
+std::vector<Dim> GraphBuilder::broadcast_dims(std::span<const ValueId> operands, const std::string& what) {
+  int rank = 0;
+  for (ValueId v : operands) rank = std::max(rank, type(v).rank());
+  std::vector<Dim> dims(rank, Dim(1));
+  std::vector<ValueId> widest(rank);
+  for (ValueId v : operands) {
+    const std::vector<Dim>& from = type(v).dims;
+    for (std::size_t i = 0; i < from.size(); ++i) {
+      const std::size_t axis = rank - from.size() + i;
+      if (from[i].is(1)) continue;
+      if (!widest[axis].valid()) {
+        dims[axis] = from[i];
+        widest[axis] = v;
+        continue;
+      }
+      const ValueId pair[] = {widest[axis], v};
+      require_same(dims[axis], from[i], str(what, ": dim ", axis), pair);
+      // The one that is a number says more.
+      if (from[i].is_constant()) dims[axis] = from[i];
+    }
+  }
+  return dims;
+}
+
+ValueId GraphBuilder::scalar(ScalarOp op, std::vector<ValueId> operands) {
+  const ScalarOpFacts& row = facts(op);
+  if (static_cast<int>(operands.size()) != row.arity) {
+    throw error(ErrorCode::wrong_arity, str(row.name, ": takes ", row.arity, " operands, not ", operands.size()));
+  }
+  const bool is_select = op == ScalarOp::select_;
+  const std::size_t first = is_select ? 1 : 0;
+  if (is_select && type(operands[0]).dtype != DType::boolean) {
+    throw error(ErrorCode::wrong_dtype, str("select: the condition is ", dtype_name(type(operands[0]).dtype), ", not bool"))
+        .note("condition", graph_.describe(operands[0]));
+  }
+  const DType dtype = type(operands[first]).dtype;
+  for (std::size_t i = first; i < operands.size(); ++i) {
+    if (type(operands[i]).dtype == dtype) continue;
+    throw error(ErrorCode::wrong_dtype, str(row.name, ": operands of ", dtype_name(dtype), " and ",
+                                            dtype_name(type(operands[i]).dtype)))
+        .note(operand_role(first, operands.size()), graph_.describe(operands[first]))
+        .note(operand_role(i, operands.size()), graph_.describe(operands[i]))
+        .help("cast one of them");
+  }
+  if (!accepts(op, dtype)) {
+    throw error(ErrorCode::wrong_dtype, str(row.name, ": does not take ", dtype_name(dtype)))
+        .note(operand_role(first, operands.size()), graph_.describe(operands[first]));
+  }
+  TensorType result{row.result == ResultRule::Bool ? DType::boolean : dtype,
+                    broadcast_dims(operands, std::string(row.name))};
+  Node node{.op = Op::scalar, .scalar = op};
+  node.operands = std::move(operands);
+  return add(std::move(node), std::move(result));
+}
+
+ValueId GraphBuilder::cast(ValueId x, DType dtype) {
+  if (dtype == type(x).dtype) return x;
+  if (dtype == DType::opaque || type(x).dtype == DType::opaque) {
+    throw error(ErrorCode::wrong_dtype, "cast: an opaque value has no elements").note("operand", graph_.describe(x));
+  }
+  Node node{.op = Op::cast};
+  node.operands = {x};
+  return add(std::move(node), {dtype, type(x).dims});
+}
+
+ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
+  const std::vector<Dim>& from = type(x).dims;
+  if (from.size() > dims.size()) {
+    throw error(ErrorCode::wrong_rank, str("broadcast: from rank ", from.size(), " to rank ", dims.size()))
+        .note("operand", graph_.describe(x));
+  }
+  const std::size_t shift = dims.size() - from.size();
+  const ValueId operand[] = {x};
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (!from[i].is(1)) require_same(from[i], dims[shift + i], str("broadcast: dim ", shift + i), operand);
+  }
+  if (from == dims) return x;
+  Node node{.op = Op::broadcast};
+  node.operands = {x};
+  return add(std::move(node), {type(x).dtype, std::move(dims)});
+}
+
+ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
+  if (type(x).dims == dims) return x;
+  const ValueId operand[] = {x};
+  require_same(product(type(x).dims), product(dims), "reshape: number of elements", operand);
+  Node node{.op = Op::reshape};
+  node.operands = {x};
+  return add(std::move(node), {type(x).dtype, std::move(dims)});
+}
+
+ValueId GraphBuilder::transpose(ValueId x, std::vector<int> permutation) {
+  const int rank = type(x).rank();
+  if (rank > 0 && whole_permutation_check(permutation, rank).empty()) {
+    throw error(ErrorCode::axis_out_of_range,
+                str("transpose: [", join(permutation, ", "), "] is not a permutation of ", rank, " axes"))
+        .note("operand", graph_.describe(x));
+  }
+  if (std::is_sorted(permutation.begin(), permutation.end())) return x;
+  TensorType result{type(x).dtype, {}};
+  for (int axis : permutation) result.dims.push_back(type(x).dims[axis]);
+  Node node{.op = Op::transpose};
+  node.operands = {x};
+  node.axes = std::move(permutation);
+  return add(std::move(node), std::move(result));
+}
+
+ValueId GraphBuilder::flip(ValueId x, std::vector<int> axes) {
+  for (int axis : axes) {
+    if (axis >= 0 && axis < type(x).rank()) continue;
+    throw error(ErrorCode::axis_out_of_range, str("flip: axis ", axis, " of a rank ", type(x).rank(), " value"))
+        .note("operand", graph_.describe(x));
+  }
+  std::sort(axes.begin(), axes.end());
+  axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
+  if (axes.empty()) return x;
+  Node node{.op = Op::flip};
+  node.operands = {x};
+  node.axes = std::move(axes);
+  return add(std::move(node), type(x));
+}
+
+void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op) {
+  const std::vector<Dim> dims = type(x).dims;
+  if (index.size() > dims.size()) {
+    throw error(ErrorCode::wrong_rank, str(op, ": ", index.size(), " indices for ", dims.size(), " axes"))
+        .note("operand", graph_.describe(x));
+  }
+  for (std::size_t axis = index.size(); axis < dims.size(); ++axis) index.push_back(IndexItem::range(0, dims[axis]));
+  const ValueId operand[] = {x};
+  const auto bound_by = [&](const Dim& low, const Dim& high, std::size_t axis) {
+    require_same(low, high, str(op, ": axis ", axis), operand, ErrorCode::slice_out_of_range, DimCheck::Relation::at_most);
+  };
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const IndexItem& item = index[axis];
+    switch (item.kind) {
+      case IndexItem::Kind::range:
+        if (item.step < 1) throw error(ErrorCode::slice_out_of_range, str(op, ": step ", item.step, " is not positive"));
+        if (item.start.is(0) && item.stop == dims[axis]) break;  // whole: a size is never negative
+        bound_by(0, item.start, axis);
+        bound_by(item.start, item.stop, axis);
+        bound_by(item.stop, dims[axis], axis);
+        break;
+      case IndexItem::Kind::position:
+        bound_by(0, item.position, axis);
+        bound_by(item.position + 1, dims[axis], axis);
+        break;
+      case IndexItem::Kind::array:
+        if (!arrays_allowed) {
+          throw error(ErrorCode::wrong_dtype, str(op, ": an index array stands at axis ", axis))
+              .help("read through index arrays with gather, write with scatter");
+        }
+        if (!is_index_dtype(type(item.array).dtype)) {
+          throw error(ErrorCode::wrong_dtype, str(op, ": an index array of ", dtype_name(type(item.array).dtype)))
+              .note("index", graph_.describe(item.array));
+        }
+        break;
+    }
+  }
+}
+
+std::vector<Dim> GraphBuilder::checked_region(std::span<const IndexItem> index, const char* op) {
+  std::vector<ValueId> arrays;
+  for (const IndexItem& item : index) {
+    if (item.kind == IndexItem::Kind::array) arrays.push_back(item.array);
+  }
+  (void)broadcast_dims(arrays, str(op, ": index arrays"));  // they must fit
+  return region_dims(graph_, index);
+}
+
+ValueId GraphBuilder::slice(ValueId x, std::vector<IndexItem> index) {
+  complete_index(x, index, /*arrays_allowed=*/false, "slice");
+  const auto whole = [&](std::size_t axis) {
+    return index[axis].kind == IndexItem::Kind::range && index[axis].step == 1 && index[axis].start.is(0) &&
+           index[axis].stop == type(x).dims[axis];
+  };
+  bool all_whole = true;
+  for (std::size_t axis = 0; axis < index.size(); ++axis) all_whole = all_whole && whole(axis);
+  if (all_whole) return x;
+  TensorType result{type(x).dtype, checked_region(index, "slice")};
+  Node node{.op = Op::slice};
+  node.operands = {x};
+  node.index = std::move(index);
+  return add(std::move(node), std::move(result));
+}
+
+ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index) {
+  complete_index(x, index, /*arrays_allowed=*/true, "gather");
+  TensorType result{type(x).dtype, checked_region(index, "gather")};
+  Node node{.op = Op::gather};
+  node.operands = {x};
+  for (const IndexItem& item : index) {
+    if (item.kind == IndexItem::Kind::array) node.operands.push_back(item.array);
+  }
+  if (node.operands.size() == 1) return slice(x, std::move(index));
+  node.index = std::move(index);
+  return add(std::move(node), std::move(result));
+}
+
+ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
+  const char* name = op == Op::update ? "update" : "scatter";
+  complete_index(x, index, op == Op::scatter, name);
+  if (type(v).dtype != type(x).dtype) {
+    throw error(ErrorCode::wrong_dtype, str(name, ": a value of ", dtype_name(type(v).dtype), " into ",
+                                            dtype_name(type(x).dtype)))
+        .note("base", graph_.describe(x))
+        .note("value", graph_.describe(v))
+        .help("cast the value");
+  }
+  if (combine == Combine::and_ || combine == Combine::or_) {
+    throw error(ErrorCode::unsupported, str(name, ": `", combine_name(combine), "` is for reductions"));
+  }
+  if (combine != Combine::set && !accepts(combine_op(combine), type(x).dtype)) {
+    throw error(ErrorCode::wrong_dtype, str(name, " ", combine_name(combine), ": does not take ", dtype_name(type(x).dtype)))
+        .note("base", graph_.describe(x));
+  }
+  const std::vector<Dim> region = checked_region(index, name);
+  const std::vector<Dim>& from = type(v).dims;
+  if (from.size() > region.size()) {
+    throw error(ErrorCode::wrong_rank, str(name, ": a value of rank ", from.size(), " into a region of rank ", region.size()))
+        .note("value", graph_.describe(v));
+  }
+  const ValueId operand[] = {v};
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::size_t axis = region.size() - from.size() + i;
+    if (!from[i].is(1)) require_same(from[i], region[axis], str(name, ": dim ", axis, " of the value"), operand);
+  }
+  Node node{.op = op, .combine = combine};
+  node.operands = {x, v};
+  for (const IndexItem& item : index) {
+    if (item.kind == IndexItem::Kind::array) node.operands.push_back(item.array);
+  }
+  if (node.operands.size() == 2) node.op = Op::update;
+  node.index = std::move(index);
+  return add(std::move(node), type(x));
+}
+
+ValueId GraphBuilder::update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
+  return write(Op::update, combine, x, std::move(index), v);
+}
+
+ValueId GraphBuilder::scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
+  return write(Op::scatter, combine, x, std::move(index), v);
+}
+
+ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator) {
+  std::sort(axes.begin(), axes.end());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] >= 0 && axes[i] < type(x).rank() && (i == 0 || axes[i] != axes[i - 1])) continue;
+    throw error(ErrorCode::axis_out_of_range, str("reduce: axis ", axes[i], " of a rank ", type(x).rank(), " value"))
+        .note("operand", graph_.describe(x));
+  }
+  if (combine == Combine::set || !accepts(combine_op(combine), accumulator)) {
+    throw error(ErrorCode::wrong_dtype, str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
+        .note("operand", graph_.describe(x));
+  }
+  x = cast(x, accumulator);
+  if (axes.empty()) return x;
+  TensorType result{accumulator, {}};
+  Dim count = 1;
+  for (int axis = 0; axis < type(x).rank(); ++axis) {
+    if (std::binary_search(axes.begin(), axes.end(), axis)) {
+      count = count * type(x).dims[axis];
+    } else {
+      result.dims.push_back(type(x).dims[axis]);
+    }
+  }
+  if (combine == Combine::max || combine == Combine::min) {
+    // No element, no greatest one.
+    const Dim rest = product(result.dims);
+    if (count.is(0) && !rest.is(0)) {
+      throw error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
+          .note("operand", graph_.describe(x));
+    }
+    if (!count.is_constant()) {
+      graph_.checks.push_back({min(rest, 1), count, DimCheck::Relation::at_most, NodeId(graph_.nodes.size()),
+                               ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"),
+                               location_});
+    }
+  }
+  Node node{.op = Op::reduce, .combine = combine};
+  node.operands = {x};
+  node.axes = std::move(axes);
+  return add(std::move(node), std::move(result));
+}
+
+ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
+  if (parts.empty()) throw error(ErrorCode::wrong_arity, "concat: of no parts");
+  TensorType result = type(parts[0]);
+  if (axis < 0 || axis >= result.rank()) {
+    throw error(ErrorCode::axis_out_of_range, str("concat: axis ", axis, " of a rank ", result.rank(), " value"))
+        .note("operand", graph_.describe(parts[0]));
+  }
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    const TensorType part = type(parts[p]);
+    const ValueId pair[] = {parts[0], parts[p]};
+    if (part.dtype != result.dtype || part.rank() != result.rank()) {
+      const bool dtype = part.dtype != result.dtype;
+      throw error(dtype ? ErrorCode::wrong_dtype : ErrorCode::wrong_rank,
+                  dtype ? str("concat: parts of ", dtype_name(result.dtype), " and ", dtype_name(part.dtype))
+                        : str("concat: parts of rank ", result.rank(), " and ", part.rank()))
+          .note("part 0", graph_.describe(parts[0]))
+          .note(str("part ", p), graph_.describe(parts[p]));
+    }
+    for (int d = 0; d < result.rank(); ++d) {
+      if (d != axis) require_same(result.dims[d], part.dims[d], str("concat: dim ", d), pair);
+    }
+    result.dims[axis] = result.dims[axis] + part.dims[axis];
+  }
+  if (parts.size() == 1) return parts[0];
+  Node node{.op = Op::concat};
+  node.operands = std::move(parts);
+  node.axes = {axis};
+  return add(std::move(node), std::move(result));
+}
+
+ValueId GraphBuilder::iota(Dim length, DType dtype) {
+  if (!is_integer(dtype) && dtype != DType::f32 && dtype != DType::f64) {
+    throw error(ErrorCode::wrong_dtype, str("iota: does not make ", dtype_name(dtype)));
+  }
+  return add(Node{.op = Op::iota}, {dtype, {std::move(length)}});
+}
+
+ValueId GraphBuilder::size(Dim size) {
+  Node node{.op = Op::size};
+  node.size = std::move(size);
+  return add(std::move(node), {DType::i64, {}});
+}
+
+ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
+  const TensorType left = type(a), right = type(b);
+  const ValueId pair[] = {a, b};
+  if (left.dtype != right.dtype || (left.dtype != DType::f64 && left.dtype != DType::f32)) {
+    throw error(ErrorCode::wrong_dtype, str("matmul: of ", dtype_name(left.dtype), " and ", dtype_name(right.dtype)))
+        .note("left", graph_.describe(a))
+        .note("right", graph_.describe(b));
+  }
+  if (left.rank() < 1 || left.rank() > 2 || right.rank() < 1 || right.rank() > 2) {
+    throw error(ErrorCode::wrong_rank, str("matmul: of ranks ", left.rank(), " and ", right.rank()))
+        .note("left", graph_.describe(a))
+        .note("right", graph_.describe(b));
+  }
+  require_same(left.dims.back(), right.dims.front(), "matmul: the summed dim", pair);
+  TensorType result{left.dtype, {}};
+  if (left.rank() == 2) result.dims.push_back(left.dims[0]);
+  if (right.rank() == 2) result.dims.push_back(right.dims[1]);
+  Node node{.op = Op::matmul};
+  node.operands = {a, b};
+  return add(std::move(node), std::move(result));
+}
+
+std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std::vector<ValueId> operands,
+                                             std::vector<TensorType> results) {
+  Node node{.op = Op::host_call};
+  node.operands = std::move(operands);
+  node.text = std::move(name);
+  node.host_function = function;
+  node.location = location_;
+  const NodeId id = graph_.nodes.push_back(std::move(node));
+  std::vector<ValueId> values;
+  for (TensorType& type : results) {
+    const ValueId v = new_value(std::move(type), "", id);
+    graph_.nodes[id].results.push_back(v);
+    bind_symbols(v);
+    values.push_back(v);
+  }
+  return values;
+}
+
+ValueId GraphBuilder::assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code) {
+  const TensorType& type = graph_.type(condition);
+  if (type.dtype != DType::boolean || type.rank() != 0) {
+    throw error(type.rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
+                str("assert: the condition is ", graph_.type_text(type), ", not a 0-d bool"))
+        .note("condition", graph_.describe(condition));
+  }
+  Node node{.op = Op::assert_};
+  node.operands = {x, condition};
+  node.text = std::move(message);
+  node.error = code;
+  return add(std::move(node), graph_.type(x));
+}
+
+void GraphBuilder::output(ValueId v, std::string name) { graph_.outputs.push_back({v, std::move(name)}); }
+
+Graph GraphBuilder::finish() && {
+  for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
+    if (graph_.symbols[s].source.valid()) continue;
+    throw Error(ErrorCode::unknown_name, {}, str("symbol ", graph_.symbols[s].name, " is bound by nothing"))
+        .help("a parameter or the result of a host call must have it as a whole dim");
+  }
+  return std::move(graph_);
+}
+
+}  // namespace inlay

@@ -1,0 +1,86 @@
+#pragma once
+// Makes a Graph, one checked node at a time.
+//
+// Every call infers the type of its result and throws Error where the operands do not fit. Where sizes are not known yet,
+// it records a DimCheck instead. `at` names where the next nodes come from, for errors and dumps.
+#include <utility>
+
+#include "ir/graph.h"
+
+namespace inlay {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::string name = "main");
+
+  /// A new size, bound by the first parameter or host-call result that has it as a whole dim.
+  Dim symbol(std::string name);
+  void assume_equal(const Dim& left, const Dim& right);
+
+  /// The origin of the nodes that follow; empty: none.
+  void at(Location location) { location_ = std::move(location); }
+
+  ValueId param(std::string name, TensorType type);
+  ValueId bound(std::string name, TensorType type, Facts facts = {});
+  void name(ValueId v, std::string name);
+
+  ValueId literal(Literal value);                                        // 0-d
+  ValueId literal(std::vector<Literal> elements, std::vector<Dim> dims); // at most 16 elements, one dtype
+  ValueId literal(double value) { return literal(Literal::of_float(DType::f64, value)); }
+
+  /// Operands broadcast as in NumPy, aligned at the last axis; a dim stretches only where its type says 1.
+  ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
+  ValueId cast(ValueId x, DType dtype);
+
+  ValueId broadcast(ValueId x, std::vector<Dim> dims);   // dims of x aligned at the last axis; each equal or 1
+  ValueId reshape(ValueId x, std::vector<Dim> dims);     // same number of elements, row-major order
+  ValueId transpose(ValueId x, std::vector<int> permutation);
+  ValueId flip(ValueId x, std::vector<int> axes);
+  /// Fewer items than axes: the rest are whole. `array` items only in gather and scatter.
+  ValueId slice(ValueId x, std::vector<IndexItem> index);
+  /// Index arrays broadcast together; their axes stand where the arrays stood if those are adjacent, else first (NumPy).
+  ValueId gather(ValueId x, std::vector<IndexItem> index);
+  /// `v` broadcasts statically to the shape of the region x[index]. dtype of v = dtype of x.
+  ValueId update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
+  ValueId scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
+
+  /// Over `axes` (ascending, each once). `accumulator`: the dtype it is computed in and of the result; x is cast to it.
+  /// max and min of no elements: an error. A mean is a sum and a division.
+  ValueId reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator);
+  ValueId concat(std::vector<ValueId> parts, int axis);
+  ValueId iota(Dim length, DType dtype);
+  ValueId size(Dim size);
+
+  /// [m, k] x [k, n] -> [m, n]; rank 1 operands as in numpy.dot. f32 or f64.
+  ValueId matmul(ValueId a, ValueId b);
+
+  /// Result types may have new symbols (from `symbol`) as whole dims: the call's result binds them.
+  std::vector<ValueId> host_call(std::string name, int function, std::vector<ValueId> operands,
+                                 std::vector<TensorType> results);
+  ValueId assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code = ErrorCode::assert_failed);
+
+  void output(ValueId v, std::string name = "");
+
+  const Graph& graph() const { return graph_; }
+  const TensorType& type(ValueId v) const { return graph_.type(v); }
+  Graph finish() &&;
+
+ private:
+  ValueId add(Node node, TensorType type);
+  ValueId new_value(TensorType type, std::string name, NodeId node);
+  void bind_symbols(ValueId v);
+  Error error(ErrorCode code, std::string message) const;
+  /// Throws where the dims differ for all sizes; records a check where they may.
+  void require_same(const Dim& left, const Dim& right, const std::string& what, std::span<const ValueId> operands,
+                    ErrorCode code = ErrorCode::shape_mismatch,
+                    DimCheck::Relation relation = DimCheck::Relation::equal);
+  void complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op);
+  std::vector<Dim> broadcast_dims(std::span<const ValueId> operands, const std::string& what);
+  std::vector<Dim> checked_region(std::span<const IndexItem> index, const char* op);
+  ValueId write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
+
+  Graph graph_;
+  Location location_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,248 @@
+#include "ir/dim.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "support/error.h"
+
+namespace inlay {
+namespace {
+
+int64_t floor_div_value(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  const int64_t quotient = a / b;
+  return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
+}
+
+template <class T>
+int order(const T& a, const T& b) { return a < b ? -1 : b < a ? 1 : 0; }
+
+}  // namespace
+
+int Dim::compare(const Atom& a, const Atom& b) {
+  if (int c = order(a.kind, b.kind)) return c;
+  if (a.kind == Atom::Kind::symbol) return order(a.symbol, b.symbol);
+  if (a.operands == b.operands) return 0;
+  if (int c = compare(a.operands->first, b.operands->first)) return c;
+  return compare(a.operands->second, b.operands->second);
+}
+
+int Dim::compare_factors(const Term& a, const Term& b) {
+  for (std::size_t i = 0; i < a.factors.size() && i < b.factors.size(); ++i) {
+    if (int c = compare(a.factors[i], b.factors[i])) return c;
+  }
+  return order(a.factors.size(), b.factors.size());
+}
+
+int Dim::compare(const Dim& a, const Dim& b) {
+  for (std::size_t i = 0; i < a.terms_.size() && i < b.terms_.size(); ++i) {
+    if (int c = compare_factors(a.terms_[i], b.terms_[i])) return c;
+    if (int c = order(a.terms_[i].coefficient, b.terms_[i].coefficient)) return c;
+  }
+  if (int c = order(a.terms_.size(), b.terms_.size())) return c;
+  return order(a.constant_, b.constant_);
+}
+
+Dim Dim::of_atom(Atom atom) {
+  Dim out;
+  out.terms_.push_back({1, {std::move(atom)}});
+  return out;
+}
+
+Dim Dim::symbol(SymbolId symbol) { return of_atom({Atom::Kind::symbol, symbol, nullptr}); }
+
+int64_t Dim::constant() const {
+  INLAY_CHECK(is_constant(), "a size that is not known yet was used as a number");
+  return constant_;
+}
+
+bool Dim::is_symbol() const {
+  return constant_ == 0 && terms_.size() == 1 && terms_[0].coefficient == 1 && terms_[0].factors.size() == 1 &&
+         terms_[0].factors[0].kind == Atom::Kind::symbol;
+}
+
+SymbolId Dim::as_symbol() const {
+  INLAY_CHECK(is_symbol(), "a size expression was used as a symbol");
+  return terms_[0].factors[0].symbol;
+}
+
+void Dim::add_term(Term term) {
+  const auto less = [](const Term& a, const Term& b) { return compare_factors(a, b) < 0; };
+  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term, less);
+  if (at == terms_.end() || compare_factors(*at, term) != 0) {
+    if (term.coefficient != 0) terms_.insert(at, std::move(term));
+    return;
+  }
+  at->coefficient += term.coefficient;
+  if (at->coefficient == 0) terms_.erase(at);
+}
+
+Dim operator+(const Dim& a, const Dim& b) {
+  Dim out = a;
+  out.constant_ += b.constant_;
+  for (const Dim::Term& term : b.terms_) out.add_term(term);
+  return out;
+}
+
+Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
+
+Dim operator*(const Dim& a, const Dim& b) {
+  Dim out(a.constant_ * b.constant_);
+  const auto scale = [&](const Dim& dim, int64_t factor) {
+    for (Dim::Term term : dim.terms_) {
+      term.coefficient *= factor;
+      out.add_term(std::move(term));
+    }
+  };
+  scale(a, b.constant_);
+  scale(b, a.constant_);
+  for (const Dim::Term& left : a.terms_) {
+    for (const Dim::Term& right : b.terms_) {
+      Dim::Term term{left.coefficient * right.coefficient, left.factors};
+      term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
+      std::sort(term.factors.begin(), term.factors.end(),
+                [](const auto& x, const auto& y) { return Dim::compare(x, y) < 0; });
+      out.add_term(std::move(term));
+    }
+  }
+  return out;
+}
+
+Dim floor_div(const Dim& a, const Dim& b) {
+  if (a.is_constant() && b.is_constant()) return floor_div_value(a.constant_, b.constant_);
+  if (b.is(1)) return a;
+  if (b.is_constant() && a.constant_ % b.constant_ == 0 &&
+      std::ranges::all_of(a.terms_, [&](const auto& term) { return term.coefficient % b.constant_ == 0; })) {
+    Dim out(a.constant_ / b.constant_);
+    for (Dim::Term term : a.terms_) {
+      term.coefficient /= b.constant_;
+      out.add_term(std::move(term));
+    }
+    return out;
+  }
+  return Dim::of_atom({Dim::Atom::Kind::floor_div, {}, std::make_shared<const std::pair<Dim, Dim>>(a, b)});
+}
+
+Dim min(const Dim& a, const Dim& b) {
+  const Dim difference = a - b;
+  if (difference.is_constant()) return difference.constant_ <= 0 ? a : b;
+  const bool ordered = Dim::compare(a, b) <= 0;
+  return Dim::of_atom({Dim::Atom::Kind::min, {},
+                       std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
+}
+
+Dim max(const Dim& a, const Dim& b) {
+  const Dim difference = a - b;
+  if (difference.is_constant()) return difference.constant_ >= 0 ? a : b;
+  const bool ordered = Dim::compare(a, b) <= 0;
+  return Dim::of_atom({Dim::Atom::Kind::max, {},
+                       std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
+}
+
+int64_t Dim::evaluate(std::span<const int64_t> symbols) const {
+  const auto value_of = [&](const Atom& atom) -> int64_t {
+    if (atom.kind == Atom::Kind::symbol) return symbols[atom.symbol.index];
+    const int64_t a = atom.operands->first.evaluate(symbols), b = atom.operands->second.evaluate(symbols);
+    if (atom.kind == Atom::Kind::floor_div) return floor_div_value(a, b);
+    return atom.kind == Atom::Kind::min ? std::min(a, b) : std::max(a, b);
+  };
+  int64_t total = constant_;
+  for (const Term& term : terms_) {
+    int64_t product = term.coefficient;
+    for (const Atom& atom : term.factors) product *= value_of(atom);
+    total += product;
+  }
+  return total;
+}
+
+Dim Dim::substitute(const IdMap<SymbolId, Dim>& replacement) const {
+  const auto value_of = [&](const Atom& atom) -> Dim {
+    if (atom.kind == Atom::Kind::symbol) return replacement[atom.symbol];
+    const Dim a = atom.operands->first.substitute(replacement), b = atom.operands->second.substitute(replacement);
+    if (atom.kind == Atom::Kind::floor_div) return inlay::floor_div(a, b);
+    return atom.kind == Atom::Kind::min ? inlay::min(a, b) : inlay::max(a, b);
+  };
+  Dim total(constant_);
+  for (const Term& term : terms_) {
+    Dim product(term.coefficient);
+    for (const Atom& atom : term.factors) product = product * value_of(atom);
+    total = total + product;
+  }
+  return total;
+}
+
+std::vector<SymbolId> Dim::symbols() const {
+  std::vector<SymbolId> out;
+  for (const Term& term : terms_) {
+    for (const Atom& atom : term.factors) {
+      if (atom.kind == Atom::Kind::symbol) {
+        out.push_back(atom.symbol);
+        continue;
+      }
+      for (const Dim* operand : {&atom.operands->first, &atom.operands->second}) {
+        for (SymbolId symbol : operand->symbols()) out.push_back(symbol);
+      }
+    }
+  }
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
+  const auto atom_text = [&](const Atom& atom) -> std::string {
+    if (atom.kind == Atom::Kind::symbol) return names[atom.symbol];
+    const char* function = atom.kind == Atom::Kind::floor_div ? "floordiv" : atom.kind == Atom::Kind::min ? "min" : "max";
+    return str(function, "(", atom.operands->first.to_text(names), ", ", atom.operands->second.to_text(names), ")");
+  };
+  std::string out;
+  for (const Term& term : terms_) {
+    const int64_t magnitude = std::abs(term.coefficient);
+    out += out.empty() ? (term.coefficient < 0 ? "-" : "") : (term.coefficient < 0 ? " - " : " + ");
+    if (magnitude != 1) out += str(magnitude, "*");
+    out += join(term.factors, "*", atom_text);
+  }
+  if (out.empty()) return std::to_string(constant_);
+  if (constant_ > 0) out += str(" + ", constant_);
+  if (constant_ < 0) out += str(" - ", -constant_);
+  return out;
+}
+
+int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
+  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+  const auto least_of = [&](const Atom& atom) -> int64_t {
+    if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
+    const int64_t a = atom.operands->first.lower_bound(least), b = atom.operands->second.lower_bound(least);
+    if (atom.kind == Atom::Kind::min) return std::min(a, b);
+    if (atom.kind == Atom::Kind::max) return std::max(a, b);
+    return a >= 0 ? 0 : kUnknown;
+  };
+  int64_t total = constant_;
+  for (const Term& term : terms_) {
+    if (term.coefficient < 0) return kUnknown;
+    int64_t product = term.coefficient;
+    for (const Atom& atom : term.factors) {
+      const int64_t value = least_of(atom);
+      if (value < 0) return kUnknown;
+      product *= value;
+    }
+    total += product;
+  }
+  return total;
+}
+
+Answer same_dim(const Dim& a, const Dim& b) {
+  const Dim difference = a - b;
+  if (!difference.is_constant()) return Answer::unknown;
+  return difference.is(0) ? Answer::yes : Answer::no;
+}
+
+Dim product(std::span<const Dim> dims) {
+  Dim out = 1;
+  for (const Dim& dim : dims) out = out * dim;
+  return out;
+}
+
+Dim ceil_div(const Dim& length, int64_t step) { return floor_div(length + Dim(step - 1), Dim(step)); }
+
+}  // namespace inlay

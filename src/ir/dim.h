@@ -1,0 +1,90 @@
+#pragma once
+// Sizes that may not be known yet: integer expressions over symbols.
+//
+// A Dim is kept in one canonical form, a sum of products of atoms, so that equal expressions compare equal:
+// n + m == m + n, (n + 1) - 1 == n, 2 * (n + 1) == 2 * n + 2. An atom is a symbol, a floor division, a min or a max.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/answer.h"
+#include "support/id.h"
+
+namespace inlay {
+
+using SymbolId = Id<struct SymbolTag>;
+
+class Dim {
+ public:
+  Dim() = default;
+  Dim(int64_t constant) : constant_(constant) {}  // NOLINT: an integer is a Dim
+  static Dim symbol(SymbolId symbol);
+
+  bool is_constant() const { return terms_.empty(); }
+  int64_t constant() const;            // only of a constant
+  bool is(int64_t value) const { return is_constant() && constant_ == value; }
+  bool is_symbol() const;              // exactly one symbol
+  SymbolId as_symbol() const;
+
+  friend Dim operator+(const Dim& a, const Dim& b);
+  friend Dim operator-(const Dim& a, const Dim& b);
+  friend Dim operator*(const Dim& a, const Dim& b);
+  friend Dim floor_div(const Dim& a, const Dim& b);  // b > 0
+  friend Dim min(const Dim& a, const Dim& b);
+  friend Dim max(const Dim& a, const Dim& b);
+
+  bool operator==(const Dim& other) const { return compare(*this, other) == 0; }
+
+  /// The size for one tuple of symbol values, by SymbolId.
+  int64_t evaluate(std::span<const int64_t> symbols) const;
+
+  /// Every symbol replaced by replacement[symbol].
+  Dim substitute(const IdMap<SymbolId, Dim>& replacement) const;
+
+  /// Every symbol that occurs, in order, each once.
+  std::vector<SymbolId> symbols() const;
+
+  /// "2*n + floordiv(m, 3) + 1"; `names` by SymbolId.
+  std::string to_text(const IdMap<SymbolId, std::string>& names) const;
+
+  /// Least value, given that every symbol is a size (>= 0) or at least its entry in `least`. INT64_MIN: not known.
+  int64_t lower_bound(const IdMap<SymbolId, int64_t>& least) const;
+
+  // The parts, for those that walk an expression (code generation, the runtime's flat form).
+  struct Atom {
+    enum class Kind : uint8_t { symbol, floor_div, min, max };
+    Kind kind = Kind::symbol;
+    SymbolId symbol;
+    std::shared_ptr<const std::pair<Dim, Dim>> operands;  // of floor_div, min, max
+  };
+  struct Term {
+    int64_t coefficient = 0;
+    std::vector<Atom> factors;  // sorted; never empty
+  };
+  int64_t constant_part() const { return constant_; }
+  const std::vector<Term>& terms() const { return terms_; }
+
+ private:
+  static int compare(const Dim& a, const Dim& b);
+  static int compare(const Atom& a, const Atom& b);
+  static int compare_factors(const Term& a, const Term& b);
+  void add_term(Term term);
+  static Dim of_atom(Atom atom);
+
+  int64_t constant_ = 0;
+  std::vector<Term> terms_;  // sorted by factors; no zero coefficient
+};
+
+/// yes: equal for all sizes; no: for none; unknown: it depends.
+Answer same_dim(const Dim& a, const Dim& b);
+
+/// Number of elements of a tensor with these dims.
+Dim product(std::span<const Dim> dims);
+
+/// Ceiling division: how many steps of `step` (> 0) reach `length`.
+Dim ceil_div(const Dim& length, int64_t step);
+
+}  // namespace inlay

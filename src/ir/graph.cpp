@@ -1,0 +1,86 @@
+#include "ir/graph.h"
+
+#include <algorithm>
+#include <array>
+
+namespace inlay {
+
+std::string_view op_name(Op op) {
+  constexpr std::array<std::string_view, 18> kNames = {
+      "literal", "scalar", "cast",    "broadcast", "reshape", "transpose", "flip", "slice",  "gather",
+      "update",  "scatter", "reduce", "concat",    "iota",    "size",      "matmul", "host_call", "assert"};
+  return kNames[static_cast<std::size_t>(op)];
+}
+
+IdMap<SymbolId, std::string> Graph::symbol_names() const {
+  IdMap<SymbolId, std::string> names(symbols.size());
+  for (SymbolId s : ids<SymbolId>(symbols.size())) names[s] = symbols[s].name;
+  return names;
+}
+
+std::string Graph::value_text(ValueId v) const {
+  return values[v].name.empty() ? str("%", v.index) : str("%", values[v].name);
+}
+
+std::string Graph::type_text(const TensorType& type) const {
+  const auto names = symbol_names();
+  std::string dims = join(type.dims, ", ", [&](const Dim& dim) { return dim.to_text(names); });
+  // A scalar is written without brackets.
+  return type.dims.empty() ? std::string(dtype_name(type.dtype)) : str(dtype_name(type.dtype), "[", dims, "]");
+}
+
+std::string Graph::describe(ValueId v) const {
+  const Node* node = node_of(v);
+  return str(value_text(v), "  ", type_text(type(v)),
+             node && !node->location.empty() ? str("    ", node->location.text) : std::string());
+}
+
+bool arrays_apart(std::span<const IndexItem> index) {
+  // NumPy: arrays are adjacent when no `range` stands between two of them; a `position` counts as an array beside arrays.
+  int first = -1, last = -1;
+  for (int i = 0; i < static_cast<int>(index.size()); ++i) {
+    if (index[i].kind != IndexItem::Kind::array) continue;
+    if (first < 0) first = i;
+    last = i;
+  }
+  for (int i = first + 1; i < last; ++i) {
+    if (index[i].kind == IndexItem::Kind::range) return true;
+  }
+  return false;
+}
+
+namespace {
+
+/// NumPy's broadcasting of the index arrays' dims; that they fit was checked when the node was built.
+std::vector<Dim> array_dims(const Graph& graph, std::span<const IndexItem> index) {
+  std::vector<Dim> out;
+  for (const IndexItem& item : index) {
+    if (item.kind != IndexItem::Kind::array) continue;
+    const std::vector<Dim>& dims = graph.type(item.array).dims;
+    if (dims.size() > out.size()) out.insert(out.begin(), dims.size() - out.size(), Dim(1));
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      Dim& dim = out[out.size() - dims.size() + i];
+      // The one that is a number says more.
+      if (!dims[i].is(1) && (dim.is(1) || dims[i].is_constant())) dim = dims[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<Dim> region_dims(const Graph& graph, std::span<const IndexItem> index) {
+  const std::vector<Dim> arrays = array_dims(graph, index);
+  const bool first = arrays_apart(index);
+  std::vector<Dim> region = first ? arrays : std::vector<Dim>();
+  bool placed = first;
+  for (const IndexItem& item : index) {
+    if (item.kind == IndexItem::Kind::range) region.push_back(item.length());
+    if (item.kind != IndexItem::Kind::array || placed) continue;
+    region.insert(region.end(), arrays.begin(), arrays.end());
+    placed = true;
+  }
+  return region;
+}
+
+}  // namespace inlay

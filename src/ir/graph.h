@@ -1,0 +1,156 @@
+#pragma once
+// An array program: immutable values, each made by one node, with symbolic sizes.
+//
+// A Graph is plain tables and typed handles. Nodes stand in program order: operands come before their users. Nothing is
+// ever mutated: `update` makes a new value. Only memory planning knows that two values may share bytes.
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/dim.h"
+#include "ops/literal.h"
+#include "ops/scalar_op.h"
+#include "support/error.h"
+#include "support/id.h"
+
+namespace inlay {
+
+using ValueId = Id<struct ValueTag>;
+using NodeId = Id<struct NodeTag>;
+
+struct TensorType {
+  DType dtype = DType::f64;
+  std::vector<Dim> dims;
+
+  int rank() const { return static_cast<int>(dims.size()); }
+  bool operator==(const TensorType&) const = default;
+};
+
+/// The closed set of op families. What each takes and gives stands with its builder call (ir/builder.h).
+enum class Op : uint8_t {
+  literal,    // a scalar, or up to 16 elements, known at compile time
+  scalar,     // one ScalarOp applied elementwise; operands broadcast statically
+  cast,       // to another dtype
+  broadcast,  // views: no elements of their own
+  reshape,
+  transpose,
+  flip,
+  slice,
+  gather,     // read through index arrays
+  update,     // a new value: a base with a region written or combined
+  scatter,    // the same through index arrays
+  reduce,
+  concat,
+  iota,       // 0, 1, ..., n-1
+  size,       // a Dim as a 0-d i64 value
+  matmul,
+  host_call,  // a function that the door supplies
+  assert_,    // its first operand, once its condition holds
+};
+std::string_view op_name(Op op);
+
+/// One place in the brackets of `x[...]`. `range` keeps its axis, `position` drops it; `array` is an index array.
+struct IndexItem {
+  enum class Kind : uint8_t { range, position, array };
+  Kind kind = Kind::range;
+  Dim start, stop;      // range: 0 <= start <= stop <= dim, every `step`-th element
+  int64_t step = 1;     // > 0
+  Dim position;         // 0 <= position < dim
+  ValueId array;        // integers of any rank; negative ones count from the end; out of bounds is an error
+
+  static IndexItem range(Dim start, Dim stop, int64_t step = 1) { return {Kind::range, start, stop, step, {}, {}}; }
+  static IndexItem at(Dim position) { return {Kind::position, {}, {}, 1, position, {}}; }
+  static IndexItem through(ValueId array) { return {Kind::array, {}, {}, 1, {}, array}; }
+  Dim length() const { return ceil_div(stop - start, step); }
+  bool operator==(const IndexItem&) const = default;
+};
+
+struct Node {
+  Op op = Op::literal;
+  ScalarOp scalar = ScalarOp::add_;   // of Op::scalar
+  Combine combine = Combine::set;     // of update, scatter, reduce
+  std::vector<ValueId> operands;      // index arrays too, after the others, in the order of `index`
+  std::vector<ValueId> results;
+  std::vector<IndexItem> index;       // of slice, gather, update, scatter: one item for each axis of operand 0
+  std::vector<int> axes;              // transpose: the permutation; flip, reduce: axes, ascending; concat: one
+  Dim size;                           // of Op::size
+  std::vector<Literal> elements;      // of Op::literal, row-major
+  std::string text;                   // assert: its message; host_call: its name
+  int host_function = -1;             // of host_call: index into the door's table
+  ErrorCode error = ErrorCode::assert_failed;  // of assert
+  Location location;
+};
+
+/// What is known of a bound array; code may depend on it, and on nothing else of the bytes.
+struct Facts {
+  bool has_range = false;  // of an integer array: every element in [least, greatest]
+  int64_t least = 0, greatest = 0;
+  bool sorted = false;     // ascending
+  bool operator==(const Facts&) const = default;
+};
+
+struct Param {
+  ValueId value;
+  bool bound = false;  // given once, when the program is bound, not per call
+  Facts facts;
+};
+
+struct Value {
+  TensorType type;
+  std::string name;      // as the user knows it; may be empty
+  NodeId node;           // none: a parameter
+};
+
+struct Symbol {
+  std::string name;
+  // Who gives it its number: axis `axis` of a parameter, or of a result of a host call.
+  ValueId source;
+  int axis = 0;
+};
+
+/// Two sizes that must agree when the program runs, found while building: neither yes nor no could be answered.
+struct DimCheck {
+  enum class Relation : uint8_t { equal, at_most };
+  Dim left, right;
+  Relation relation = Relation::equal;
+  NodeId node;            // where the check stands; none: at the entry
+  ErrorCode code = ErrorCode::shape_mismatch;
+  std::string message;    // "add: dim 1", to which the numbers are added
+  Location location;
+};
+
+struct Output {
+  ValueId value;
+  std::string name;
+};
+
+struct Graph {
+  std::string name = "main";
+  IdMap<SymbolId, Symbol> symbols;
+  IdMap<ValueId, Value> values;
+  IdMap<NodeId, Node> nodes;
+  std::vector<Param> params;
+  std::vector<Output> outputs;
+  std::vector<DimCheck> checks;
+  std::vector<std::pair<Dim, Dim>> assumptions;  // as written: `assume n == m + 1`; each is a check at the entry
+
+  const TensorType& type(ValueId v) const { return values[v].type; }
+  const Node* node_of(ValueId v) const { return values[v].node.valid() ? &nodes[values[v].node] : nullptr; }
+  IdMap<SymbolId, std::string> symbol_names() const;
+
+  /// `%alpha` or `%7`: how the text form and errors write a value.
+  std::string value_text(ValueId v) const;
+  /// `f64[n, 3]`.
+  std::string type_text(const TensorType& type) const;
+  /// `%3 "alpha" f64[5, 7]`, for the notes of an error.
+  std::string describe(ValueId v) const;
+};
+
+/// Does NumPy put the index arrays' axes first? (A range stands between two of them.)
+bool arrays_apart(std::span<const IndexItem> index);
+
+/// Dims of the region that an index list selects: the index arrays' broadcast dims stand where the arrays stood, or first.
+std::vector<Dim> region_dims(const Graph& graph, std::span<const IndexItem> index);
+
+}  // namespace inlay

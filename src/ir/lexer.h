@@ -1,0 +1,49 @@
+#pragma once
+// Text to tokens. Knows what a name, a number and a string look like, and nothing of graphs.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/error.h"
+
+namespace inlay::text {
+
+struct Token {
+  enum class Kind : uint8_t {
+    name,         // exp
+    value,        // %x, %3: `text` is without the sign
+    global,       // @main: likewise
+    integer,      // 12
+    real,         // 1.5, 1e-3
+    string,       // "...": `text` is what it stands for
+    punctuation,  // one character, or ==
+    end,
+  };
+  Kind kind = Kind::end;
+  std::string text;
+  int line = 1, column = 1;
+  bool first_on_line = false;  // where reading goes on after an error
+};
+
+struct Tokens {
+  std::string file_name;
+  std::vector<Token> tokens;   // the last one is `end`
+  std::vector<Diagnostic> diagnostics;
+};
+
+/// `#` begins a comment that reaches to the end of its line.
+Tokens lex(std::string_view source, std::string_view file_name);
+
+/// "file:3:7"
+Location location_of(const Token& token, std::string_view file_name);
+
+/// "`)`", "a string", "the end of the text": how an error names it.
+std::string describe(const Token& token);
+
+/// [A-Za-z_][A-Za-z0-9_]*
+bool is_identifier(std::string_view text);
+
+/// The text between quotes, with \" \\ \n and \t.
+std::string quote(std::string_view text);
+
+}  // namespace inlay::text

@@ -1,0 +1,13 @@
+#pragma once
+// The word that was meant: for the help of "unknown" errors.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace inlay::text {
+
+/// The candidate that takes the fewest single-character edits to reach; none when every one is too far to be a slip.
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
+
+}  // namespace inlay::text

@@ -1,0 +1,689 @@
+#include <charconv>
+#include <map>
+#include <set>
+
+#include "ir/builder.h"
+#include "ir/lexer.h"
+#include "ir/nearest.h"
+#include "ir/text.h"
+
+namespace inlay {
+namespace {
+
+using text::Token;
+
+/// The token stream, with what every rule needs: look, expect, and say what was found instead.
+class Cursor {
+ public:
+  explicit Cursor(text::Tokens tokens) : source_(std::move(tokens)) {}
+
+  const Token& peek(std::size_t ahead = 0) const { return tokens()[std::min(at_ + ahead, tokens().size() - 1)]; }
+  const Token& next() {
+    const Token& token = peek();
+    if (token.kind != Token::Kind::end) ++at_;
+    return token;
+  }
+  bool at_punctuation(std::string_view mark, std::size_t ahead = 0) const {
+    return peek(ahead).kind == Token::Kind::punctuation && peek(ahead).text == mark;
+  }
+  bool at_name(std::string_view name) const { return peek().kind == Token::Kind::name && peek().text == name; }
+  bool accept(std::string_view mark) { return at_punctuation(mark) && (next(), true); }
+  bool accept_name(std::string_view name) { return at_name(name) && (next(), true); }
+
+  void expect(std::string_view mark) {
+    if (!accept(mark)) fail_expected(str("`", mark, "`"));
+  }
+  const Token& expect(Token::Kind kind, std::string_view what) {
+    if (peek().kind != kind) fail_expected(what);
+    return next();
+  }
+  void expect_name(std::string_view name) {
+    if (!accept_name(name)) fail_expected(str("`", name, "`"));
+  }
+
+  Location location(const Token& token) const { return text::location_of(token, source_.file_name); }
+  [[noreturn]] void fail_expected(std::string_view what) const {
+    throw Error(ErrorCode::syntax, location(peek()), str("expected ", what, ", found ", text::describe(peek())));
+  }
+
+  std::size_t position() const { return at_; }
+
+  /// On to the first token of the next line.
+  void skip_line() {
+    do next();
+    while (peek().kind != Token::Kind::end && !peek().first_on_line);
+  }
+  std::vector<Diagnostic>& diagnostics() { return source_.diagnostics; }
+
+ private:
+  const std::vector<Token>& tokens() const { return source_.tokens; }
+
+  text::Tokens source_;
+  std::size_t at_ = 0;
+};
+
+/// A statement that uses a value whose own statement is wrong: nothing more to say about it.
+struct FollowUpError {};
+
+/// `%x` or `%3 "as the user calls it"`, where a value is made.
+struct Definition {
+  Token label;
+  std::string name;
+};
+
+class Parser {
+ public:
+  explicit Parser(text::Tokens tokens) : in_(std::move(tokens)) {}
+
+  ParseResult run() {
+    ParseResult result;
+    try {
+      graph();
+      check_symbols();
+      if (in_.diagnostics().empty()) result.graph = std::move(builder_).finish();
+    } catch (const Error& error) {
+      in_.diagnostics().push_back(error.diagnostic());
+    }
+    result.diagnostics = std::move(in_.diagnostics());
+    return result;
+  }
+
+ private:
+  enum class NewSymbols : uint8_t { no, yes };
+
+  // The whole.
+
+  void graph() {
+    in_.expect_name("graph");
+    builder_ = GraphBuilder(in_.expect(Token::Kind::global, "the graph's name, such as `@main`").text);
+    if (in_.accept("[")) {
+      list("]", [&] { symbol(in_.expect(Token::Kind::name, "a symbol"), NewSymbols::yes); });
+    }
+    in_.expect("(");
+    list(")", [&] { param(); });
+    if (in_.accept_name("assume")) {
+      do assumption();
+      while (in_.accept(","));
+    }
+    in_.expect("{");
+    while (!in_.at_name("return")) {
+      if (in_.at_punctuation("}") || in_.peek().kind == Token::Kind::end) in_.fail_expected("`return`");
+      recovering_statement();
+    }
+    outputs();
+    in_.expect("}");
+    if (in_.peek().kind != Token::Kind::end) in_.fail_expected("the end of the text");
+  }
+
+  /// Items between commas up to `close`; there may be none.
+  template <class Item>
+  void list(std::string_view close, Item item) {
+    if (in_.accept(close)) return;
+    do item();
+    while (in_.accept(","));
+    in_.expect(close);
+  }
+
+  void assumption() {
+    builder_.at(in_.location(in_.peek()));
+    const Dim left = dim();
+    in_.expect("==");
+    builder_.assume_equal(left, dim());
+  }
+
+  void outputs() {
+    in_.expect_name("return");
+    if (in_.at_punctuation("}")) return;
+    do output();
+    while (in_.accept(","));
+  }
+
+  void output() {
+    std::string name;
+    if (in_.at_punctuation("=", 1)) {
+      const Token& token = in_.peek();
+      if (token.kind != Token::Kind::name && token.kind != Token::Kind::string) in_.fail_expected("the output's name");
+      name = in_.next().text;
+      in_.expect("=");
+    }
+    try {
+      builder_.output(value(), name);
+    } catch (const FollowUpError&) {
+    }
+  }
+
+  void check_symbols() {
+    for (const auto& [name, entry] : symbols_) {
+      if (builder_.graph().symbols[entry.dim.as_symbol()].source.valid()) continue;
+      throw Error(ErrorCode::unknown_name, entry.location, str("symbol ", name, " is bound by nothing"))
+          .help("a parameter or the result of a host call must have it as a whole dim");
+    }
+  }
+
+  // Parameters.
+
+  void param() {
+    const Definition made = definition();
+    in_.expect(":");
+    const TensorType declared = type(NewSymbols::yes);
+    builder_.at(in_.location(made.label));
+    if (!in_.accept_name("bound")) {
+      define(made, builder_.param(made.name, declared));
+      return;
+    }
+    Facts facts;
+    if (in_.accept("{")) list("}", [&] { fact(facts); });
+    define(made, builder_.bound(made.name, declared, facts));
+  }
+
+  void fact(Facts& facts) {
+    if (in_.accept_name("sorted")) {
+      facts.sorted = true;
+    } else if (in_.accept_name("min")) {
+      facts.least = signed_integer();
+      in_.expect(",");
+      in_.expect_name("max");
+      facts.greatest = signed_integer();
+      facts.has_range = true;
+    } else {
+      in_.fail_expected("a fact: `min a, max b` or `sorted`");
+    }
+  }
+
+  // Names.
+
+  Definition definition() {
+    Definition made{in_.expect(Token::Kind::value, "a value's name, such as `%x`"), {}};
+    if (text::is_identifier(made.label.text)) made.name = made.label.text;
+    if (in_.peek().kind == Token::Kind::string) made.name = in_.next().text;
+    if (values_.contains(made.label.text)) {
+      throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is made twice"))
+          .note("first", definitions_[made.label.text].text);
+    }
+    return made;
+  }
+
+  void define(const Definition& made, ValueId v) {
+    values_[made.label.text] = v;
+    definitions_[made.label.text] = in_.location(made.label);
+  }
+
+  ValueId value() {
+    const Token token = in_.expect(Token::Kind::value, "a value, such as `%x`");
+    const auto found = values_.find(token.text);
+    if (found == values_.end()) throw unknown(token, "value", "%", keys(values_));
+    if (!found->second.valid()) throw FollowUpError();
+    return found->second;
+  }
+
+  template <class Map>
+  static std::vector<std::string> keys(const Map& map) {
+    std::vector<std::string> names;
+    for (const auto& [name, entry] : map) names.push_back(name);
+    return names;
+  }
+
+  Error unknown(const Token& token, std::string_view what, std::string_view sign, const std::vector<std::string>& known,
+                ErrorCode code = ErrorCode::unknown_name) const {
+    Error error(code, in_.location(token), str("there is no ", what, " ", sign, token.text));
+    const auto guess = text::nearest(token.text, known);
+    return guess ? std::move(error).help(str("did you mean ", sign, *guess, "?")) : error;
+  }
+
+  // Sizes and types.
+
+  Dim symbol(const Token& token, NewSymbols allowed) {
+    const auto found = symbols_.find(token.text);
+    if (found != symbols_.end()) return found->second.dim;
+    if (allowed == NewSymbols::no) throw unknown(token, "symbol", "", keys(symbols_));
+    const Dim made = builder_.symbol(token.text);
+    symbols_[token.text] = {made, in_.location(token)};
+    return made;
+  }
+
+  Dim dim(NewSymbols allowed = NewSymbols::no) {
+    Dim sum = in_.accept("-") ? Dim(0) - dim_product(allowed) : dim_product(allowed);
+    for (;;) {
+      if (in_.accept("+")) {
+        sum = sum + dim_product(allowed);
+      } else if (in_.accept("-")) {
+        sum = sum - dim_product(allowed);
+      } else {
+        return sum;
+      }
+    }
+  }
+
+  Dim dim_product(NewSymbols allowed) {
+    Dim result = dim_factor(allowed);
+    while (in_.accept("*")) result = result * dim_factor(allowed);
+    return result;
+  }
+
+  Dim dim_factor(NewSymbols allowed) {
+    if (in_.peek().kind == Token::Kind::integer) return integer<int64_t>("");
+    if (in_.accept("(")) {
+      const Dim inner = dim(allowed);
+      in_.expect(")");
+      return inner;
+    }
+    const Token token = in_.expect(Token::Kind::name, "a size");
+    if (!in_.at_punctuation("(")) return symbol(token, allowed);
+    in_.expect("(");
+    const Dim a = dim(allowed);
+    in_.expect(",");
+    const Dim b = dim(allowed);
+    in_.expect(")");
+    if (token.text == "min") return min(a, b);
+    if (token.text == "max") return max(a, b);
+    if (token.text != "floordiv") throw unknown(token, "function of sizes", "", {"min", "max", "floordiv"});
+    if (b.is_constant() && b.constant() <= 0) {
+      throw Error(ErrorCode::syntax, in_.location(token), "floordiv: the divisor is not positive");
+    }
+    return floor_div(a, b);
+  }
+
+  template <class T>
+  T integer(std::string_view sign) {
+    const Token& token = in_.expect(Token::Kind::integer, "an integer");
+    const std::string digits = str(sign, token.text);
+    T result = 0;
+    const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), result);
+    if (failure != std::errc() || end != digits.data() + digits.size()) {
+      throw Error(ErrorCode::syntax, in_.location(token), str(digits, " does not fit 64 bits"));
+    }
+    return result;
+  }
+  int64_t signed_integer() { return integer<int64_t>(in_.accept("-") ? "-" : ""); }
+
+  DType dtype() {
+    const Token token = in_.expect(Token::Kind::name, "a dtype");
+    if (const auto found = dtype_from_name(token.text)) return *found;
+    std::vector<std::string> known;
+    for (int i = 0; i < kNumDTypes; ++i) known.emplace_back(dtype_name(static_cast<DType>(i)));
+    throw unknown(token, "dtype", "", known);
+  }
+
+  TensorType type(NewSymbols allowed) {
+    TensorType result{dtype(), {}};
+    if (in_.accept("[")) list("]", [&] { result.dims.push_back(dim(allowed)); });
+    return result;
+  }
+
+  // Statements.
+
+  /// Each on a line of its own, or with `;` between them.
+  void recovering_statement() {
+    std::vector<Definition> made;
+    const std::size_t start = in_.position();
+    try {
+      statement(made);
+      if (!in_.accept(";") && !in_.peek().first_on_line) in_.fail_expected("the end of the line");
+      return;
+    } catch (const FollowUpError&) {
+    } catch (const Error& error) {
+      in_.diagnostics().push_back(error.diagnostic());
+    }
+    for (const Definition& d : made) define(d, ValueId());
+    if (!in_.peek().first_on_line || in_.position() == start) in_.skip_line();
+  }
+
+  /// What the line says of its origin, or else its own place.
+  Location statement_location() const {
+    for (std::size_t i = 1; in_.peek(i).kind != Token::Kind::end && !in_.peek(i).first_on_line; ++i) {
+      const bool origin = in_.peek(i).kind == Token::Kind::name && in_.peek(i).text == "at";
+      if (origin && in_.peek(i + 1).kind == Token::Kind::string) return {in_.peek(i + 1).text};
+    }
+    return in_.location(in_.peek());
+  }
+
+  void statement(std::vector<Definition>& made) {
+    location_ = statement_location();
+    if (!in_.at_name("host_call")) {
+      do made.push_back(definition());
+      while (in_.accept(","));
+      in_.expect("=");
+    }
+    const Token op = in_.expect(Token::Kind::name, "an op");
+    builder_.at(location_);
+    const std::size_t known = builder_.graph().values.size();
+    const std::vector<ValueId> results = right_side(op);
+    if (results.size() != made.size()) {
+      throw Error(ErrorCode::wrong_arity, location_,
+                  str(op.text, ": ", results.size(), " results, and ", made.size(), " names for them"));
+    }
+    if (in_.accept(":")) check_type(op, results[0]);
+    if (in_.accept_name("at")) in_.expect(Token::Kind::string, "where it comes from, in quotes");
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      define(made[i], results[i]);
+      // An op that changes nothing gives its operand, which has a name already.
+      if (results[i].index >= known && !made[i].name.empty()) builder_.name(results[i], made[i].name);
+    }
+  }
+
+  void check_type(const Token& op, ValueId v) {
+    const Token start = in_.peek();
+    const TensorType written = type(NewSymbols::no);
+    const TensorType& inferred = builder_.type(v);
+    ErrorCode code = ErrorCode::shape_mismatch;
+    if (written.dtype != inferred.dtype) {
+      code = ErrorCode::wrong_dtype;
+    } else if (written.rank() != inferred.rank()) {
+      code = ErrorCode::wrong_rank;
+    } else if (same_dims(written.dims, inferred.dims)) {
+      return;
+    }
+    throw Error(code, in_.location(start), str(op.text, ": the result is ", builder_.graph().type_text(inferred), ", not ",
+                                               builder_.graph().type_text(written)));
+  }
+
+  /// Equal for all sizes that the assumptions leave.
+  bool same_dims(std::span<const Dim> a, std::span<const Dim> b) const {
+    const auto same = [&](const Dim& left, const Dim& right) {
+      if (same_dim(left, right) != Answer::unknown) return left == right;
+      for (const auto& [x, y] : builder_.graph().assumptions) {
+        if (left - right == x - y || left - right == y - x) return true;
+      }
+      return false;
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same);
+  }
+
+  std::vector<ValueId> right_side(const Token& op) {
+    if (op.text == "host_call") return host_call();
+    const auto rule = rules().find(op.text);
+    if (rule != rules().end()) return {(this->*rule->second)()};
+    if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
+    std::vector<std::string> known = keys(rules());
+    known.emplace_back("host_call");
+    for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
+    throw unknown(op, "op", "", known, ErrorCode::unknown_op);
+  }
+
+  using Rule = ValueId (Parser::*)();
+  static const std::map<std::string, Rule, std::less<>>& rules() {
+    static const std::map<std::string, Rule, std::less<>> kRules = {
+        {"literal", &Parser::literal},     {"cast", &Parser::cast},     {"broadcast", &Parser::broadcast},
+        {"reshape", &Parser::reshape},     {"flip", &Parser::flip},     {"transpose", &Parser::transpose},
+        {"slice", &Parser::slice},         {"gather", &Parser::gather}, {"update", &Parser::update},
+        {"scatter", &Parser::scatter},     {"reduce", &Parser::reduce}, {"concat", &Parser::concat},
+        {"iota", &Parser::iota},           {"size", &Parser::size},     {"matmul", &Parser::matmul},
+        {"assert", &Parser::assert_that},
+    };
+    return kRules;
+  }
+
+  std::vector<ValueId> operands() {
+    std::vector<ValueId> values;
+    do values.push_back(value());
+    while (in_.accept(","));
+    return values;
+  }
+
+  std::vector<int> axes() {
+    std::vector<int> result;
+    in_.expect("[");
+    list("]", [&] { result.push_back(static_cast<int>(signed_integer())); });
+    return result;
+  }
+
+  Combine combine() {
+    const Token token = in_.expect(Token::Kind::name, "how to combine: set, add, mul, max, min, and, or");
+    if (const auto found = combine_from_name(token.text)) return *found;
+    throw unknown(token, "way to combine", "", {"set", "add", "mul", "max", "min", "and", "or"});
+  }
+
+  /// `[0:n, 3, %i]` of x.
+  std::vector<IndexItem> index_of(ValueId x) {
+    std::vector<IndexItem> index;
+    in_.expect("[");
+    list("]", [&] { index.push_back(index_item(x, index.size())); });
+    return index;
+  }
+
+  IndexItem index_item(ValueId x, std::size_t axis) {
+    if (in_.peek().kind == Token::Kind::value) return IndexItem::through(value());
+    const Dim start = in_.at_punctuation(":") ? Dim(0) : dim();
+    if (!in_.accept(":")) return IndexItem::at(start);
+    const bool open = in_.at_punctuation(":") || in_.at_punctuation(",") || in_.at_punctuation("]");
+    if (open && axis >= builder_.type(x).dims.size()) {
+      throw Error(ErrorCode::wrong_rank, location_, str("an index for axis ", axis, " of a rank ",
+                                                        builder_.type(x).rank(), " value"))
+          .note("operand", builder_.graph().describe(x));
+    }
+    const Dim stop = open ? builder_.type(x).dims[axis] : dim();
+    return IndexItem::range(start, stop, in_.accept(":") ? signed_integer() : 1);
+  }
+
+  // One rule for each op, in the order of `Op`.
+
+  ValueId literal() {
+    std::vector<Token> elements;
+    std::vector<std::string> texts;
+    const bool scalar = !in_.accept("[");
+    const auto element = [&] {
+      std::string sign = in_.accept("-") ? "-" : "";
+      const Token& token = in_.peek();
+      const bool known_name = token.kind == Token::Kind::name &&
+                              (token.text == "true" || token.text == "false" || token.text == "inf" || token.text == "nan");
+      if (token.kind != Token::Kind::integer && token.kind != Token::Kind::real && !known_name) {
+        in_.fail_expected("a number");
+      }
+      elements.push_back(in_.next());
+      texts.push_back(sign + elements.back().text);
+    };
+    if (scalar) {
+      element();
+    } else {
+      list("]", element);
+    }
+    in_.expect(":");
+    const TensorType declared = type(NewSymbols::no);
+    std::vector<Literal> values;
+    for (std::size_t i = 0; i < elements.size(); ++i) values.push_back(literal(declared.dtype, elements[i], texts[i]));
+    if (scalar && declared.dims.empty()) return builder_.literal(values[0]);
+    return builder_.literal(std::move(values), declared.dims);
+  }
+
+  Literal literal(DType dtype, const Token& token, const std::string& text) const {
+    const char *first = text.data(), *last = text.data() + text.size();
+    if (is_float(dtype) && token.kind != Token::Kind::name) {
+      double result = 0;
+      const auto read = std::from_chars(first, last, result);
+      if (read.ec == std::errc()) return rounded(dtype, result);
+      if (read.ec == std::errc::result_out_of_range) return rounded(dtype, std::strtod(text.c_str(), nullptr));
+    }
+    if (is_float(dtype) && (token.text == "inf" || token.text == "nan")) {
+      return Literal::of_float(dtype, std::strtod(text.c_str(), nullptr));
+    }
+    if (dtype == DType::boolean && (text == "true" || text == "false")) return Literal::of_integer(dtype, text == "true");
+    if (is_integer(dtype) && token.kind == Token::Kind::integer) {
+      if (const auto value = fitting_integer(dtype, text)) return Literal::of_integer(dtype, *value);
+    }
+    throw Error(ErrorCode::wrong_dtype, in_.location(token), str("literal: ", text, " is no ", dtype_name(dtype)));
+  }
+
+  /// To what an element of the dtype can hold, so that it prints as it was read.
+  static Literal rounded(DType dtype, double value) {
+    return Literal::of_float(dtype, dtype == DType::f32 ? static_cast<float>(value) : value);
+  }
+
+  /// u64 as its bits.
+  static std::optional<int64_t> fitting_integer(DType dtype, const std::string& text) {
+    const char *first = text.data(), *last = text.data() + text.size();
+    if (dtype == DType::u64) {
+      uint64_t value = 0;
+      const auto read = std::from_chars(first, last, value);
+      return read.ec == std::errc() && read.ptr == last ? std::optional(static_cast<int64_t>(value)) : std::nullopt;
+    }
+    int64_t value = 0;
+    const auto read = std::from_chars(first, last, value);
+    const int bits = static_cast<int>(size_bytes(dtype)) * 8;
+    const bool is_signed = is_signed_integer(dtype);
+    const int64_t least = is_signed ? -(int64_t{1} << (bits - 2)) * 2 : 0;
+    const int64_t greatest = is_signed ? -(least + 1) : (int64_t{1} << bits) - 1;
+    const bool fits = read.ec == std::errc() && read.ptr == last && value >= least && value <= greatest;
+    return fits ? std::optional(value) : std::nullopt;
+  }
+
+  ValueId cast() {
+    const ValueId x = value();
+    in_.expect(":");
+    const Token start = in_.peek();
+    return declared_result("cast", start, [&](const TensorType& t) { return builder_.cast(x, t.dtype); });
+  }
+
+  /// Ops whose line ends in the result's dtype, or in its whole type.
+  template <class Make>
+  ValueId declared_result(const char* op, const Token& start, Make make) {
+    const TensorType declared = type(NewSymbols::no);
+    const bool whole = !declared.dims.empty();
+    const ValueId v = make(declared);
+    if (!whole || same_dims(declared.dims, builder_.type(v).dims)) return v;
+    const bool rank = declared.rank() != builder_.type(v).rank();
+    throw Error(rank ? ErrorCode::wrong_rank : ErrorCode::shape_mismatch, in_.location(start),
+                str(op, ": the result is ", builder_.graph().type_text(builder_.type(v)), ", not ",
+                    builder_.graph().type_text(declared)));
+  }
+
+  ValueId broadcast() { return to_dims("broadcast", &GraphBuilder::broadcast); }
+  ValueId reshape() { return to_dims("reshape", &GraphBuilder::reshape); }
+
+  ValueId to_dims(const char* op, ValueId (GraphBuilder::*make)(ValueId, std::vector<Dim>)) {
+    const ValueId x = value();
+    in_.expect(":");
+    const Token start = in_.peek();
+    TensorType declared = type(NewSymbols::no);
+    if (declared.dtype != builder_.type(x).dtype) {
+      throw Error(ErrorCode::wrong_dtype, in_.location(start),
+                  str(op, ": from ", dtype_name(builder_.type(x).dtype), " to ", dtype_name(declared.dtype)))
+          .help("cast changes the dtype");
+    }
+    return (builder_.*make)(x, std::move(declared.dims));
+  }
+
+  ValueId transpose() {
+    const ValueId x = value();
+    return builder_.transpose(x, axes());
+  }
+
+  ValueId flip() {
+    const ValueId x = value();
+    return builder_.flip(x, axes());
+  }
+
+  ValueId slice() {
+    const ValueId x = value();
+    return builder_.slice(x, index_of(x));
+  }
+
+  ValueId gather() {
+    const ValueId x = value();
+    return builder_.gather(x, index_of(x));
+  }
+
+  ValueId update() { return write(&GraphBuilder::update); }
+  ValueId scatter() { return write(&GraphBuilder::scatter); }
+
+  ValueId write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId)) {
+    const Combine how = combine();
+    const ValueId x = value();
+    std::vector<IndexItem> index = index_of(x);
+    in_.expect(",");
+    const ValueId v = value();
+    return (builder_.*make)(how, x, std::move(index), v);
+  }
+
+  ValueId reduce() {
+    const Combine how = combine();
+    const ValueId x = value();
+    const std::vector<int> over = axes();
+    in_.expect(":");
+    const Token start = in_.peek();
+    return declared_result("reduce", start, [&](const TensorType& t) { return builder_.reduce(how, x, over, t.dtype); });
+  }
+
+  ValueId concat() {
+    const int axis = static_cast<int>(signed_integer());
+    return builder_.concat(operands(), axis);
+  }
+
+  ValueId iota() {
+    const Dim length = dim();
+    in_.expect(":");
+    const Token start = in_.peek();
+    return declared_result("iota", start, [&](const TensorType& t) { return builder_.iota(length, t.dtype); });
+  }
+
+  ValueId size() { return builder_.size(dim()); }
+
+  ValueId matmul() {
+    const std::vector<ValueId> pair = operands();
+    if (pair.size() != 2) {
+      throw Error(ErrorCode::wrong_arity, location_, str("matmul: takes 2 operands, not ", pair.size()));
+    }
+    return builder_.matmul(pair[0], pair[1]);
+  }
+
+  std::vector<ValueId> host_call() {
+    const std::string name = in_.expect(Token::Kind::string, "the function's name in quotes").text;
+    std::vector<ValueId> arguments;
+    in_.expect("(");
+    list(")", [&] { arguments.push_back(value()); });
+    std::vector<TensorType> results;
+    if (in_.accept(":")) {
+      do results.push_back(type(NewSymbols::yes));
+      while (in_.accept(","));
+    }
+    return builder_.host_call(name, num_host_calls_++, std::move(arguments), std::move(results));
+  }
+
+  ValueId assert_that() {
+    const ValueId x = value();
+    in_.expect(",");
+    const ValueId condition = value();
+    in_.expect(",");
+    const std::string message = in_.expect(Token::Kind::string, "the message in quotes").text;
+    return builder_.assert_that(x, condition, message, in_.accept(",") ? error_code() : ErrorCode::assert_failed);
+  }
+
+  /// `shape-mismatch`: names with hyphens between them.
+  ErrorCode error_code() {
+    Token token = in_.expect(Token::Kind::name, "the code of the error");
+    while (in_.accept("-")) token.text += "-" + in_.expect(Token::Kind::name, "the code of the error").text;
+    std::vector<std::string> known;
+    for (int i = 0; i < kNumErrorCodes; ++i) {
+      const auto code = static_cast<ErrorCode>(i);
+      if (code_name(code) == token.text) return code;
+      known.emplace_back(code_name(code));
+    }
+    throw unknown(token, "error", "", known);
+  }
+
+  struct SymbolEntry {
+    Dim dim;
+    Location location;
+  };
+
+  Cursor in_;
+  GraphBuilder builder_;
+  Location location_;  // of the statement
+  std::map<std::string, ValueId, std::less<>> values_;  // none: its statement is wrong
+  std::map<std::string, Location, std::less<>> definitions_;
+  std::map<std::string, SymbolEntry, std::less<>> symbols_;
+  int num_host_calls_ = 0;
+};
+
+}  // namespace
+
+ParseResult parse_all(std::string_view text, std::string_view file_name) {
+  return Parser(text::lex(text, file_name)).run();
+}
+
+Graph parse(std::string_view text, std::string_view file_name) {
+  ParseResult result = parse_all(text, file_name);
+  if (!result.diagnostics.empty()) throw Error(result.diagnostics.front());
+  return std::move(*result.graph);
+}
+
+}  // namespace inlay

@@ -1,0 +1,210 @@
+#include <map>
+#include <set>
+
+#include "ir/lexer.h"
+#include "ir/text.h"
+
+namespace inlay {
+namespace {
+
+/// Names that are theirs alone and that the parser reads back.
+IdMap<SymbolId, std::string> symbol_texts(const Graph& graph) {
+  IdMap<SymbolId, std::string> texts(graph.symbols.size());
+  std::set<std::string> taken;
+  for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
+    const std::string& name = graph.symbols[s].name;
+    const std::string stem = text::is_identifier(name) ? name : "s";
+    std::string unique = stem;
+    for (int i = 2; !taken.insert(unique).second; ++i) unique = str(stem, "_", i);
+    texts[s] = unique;
+  }
+  return texts;
+}
+
+class Printer {
+ public:
+  Printer(const Graph& graph, const PrintOptions& options)
+      : graph_(graph), options_(options), symbols_(symbol_texts(graph)), values_(graph.values.size()) {
+    label_values();
+  }
+
+  std::string run() {
+    const std::string signature = this->signature();
+    std::string body;
+    for (NodeId n : ids<NodeId>(graph_.nodes.size())) body += str("  ", statement(graph_.nodes[n]), "\n");
+    const std::string outputs = join(graph_.outputs, ", ", [&](const Output& output) {
+      return output.name.empty() ? values_[output.value] : str(name_text(output.name), " = ", values_[output.value]);
+    });
+    return str("graph @", graph_.name, symbol_list(), signature, " {\n", body, "  return", outputs.empty() ? "" : " ",
+               outputs, "\n}\n");
+  }
+
+ private:
+  /// Parameters first, then results in program order; a name that two values have belongs to neither.
+  void label_values() {
+    std::vector<ValueId> order;
+    for (const Param& param : graph_.params) order.push_back(param.value);
+    for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
+      order.insert(order.end(), graph_.nodes[n].results.begin(), graph_.nodes[n].results.end());
+    }
+    std::map<std::string, int> uses;
+    for (ValueId v : order) ++uses[graph_.values[v].name];
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      const std::string& name = graph_.values[order[position]].name;
+      const bool own = text::is_identifier(name) && uses[name] == 1;
+      values_[order[position]] = own ? str("%", name) : str("%", position);
+    }
+  }
+
+  std::string dim(const Dim& dim) {
+    note_symbols(dim);
+    return dim.to_text(symbols_);
+  }
+
+  /// In the order of the text, which is the order in which the parser meets them.
+  void note_symbols(const Dim& dim) {
+    for (const Dim::Term& term : dim.terms()) {
+      for (const Dim::Atom& atom : term.factors) {
+        if (atom.kind != Dim::Atom::Kind::symbol) {
+          note_symbols(atom.operands->first);
+          note_symbols(atom.operands->second);
+        } else if (seen_.insert(atom.symbol).second) {
+          in_order_ = in_order_ && atom.symbol.index + 1 == seen_.size();
+        }
+      }
+    }
+  }
+
+  std::string type(const TensorType& type) {
+    if (type.dims.empty()) return std::string(dtype_name(type.dtype));
+    return str(dtype_name(type.dtype), "[", join(type.dims, ", ", [&](const Dim& d) { return dim(d); }), "]");
+  }
+
+  /// `[m, n]` where the order in which symbols first appear is not the graph's: it decides how sums are written.
+  std::string symbol_list() const {
+    if (in_order_ && seen_.size() == graph_.symbols.size()) return "";
+    return str("[", join(symbols_, ", "), "]");
+  }
+
+  std::string signature() {
+    std::string out = str("(", join(graph_.params, ", ", [&](const Param& p) { return param(p); }), ")");
+    const char* separator = " assume ";
+    for (const auto& [left, right] : graph_.assumptions) {
+      out += str(separator, dim(left), " == ", dim(right));
+      separator = ", ";
+    }
+    for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
+      if (graph_.nodes[n].op != Op::host_call) continue;
+      for (ValueId v : graph_.nodes[n].results) type(graph_.type(v));
+    }
+    return out;
+  }
+
+  std::string param(const Param& param) {
+    std::string out = str(definition(param.value), ": ", type(graph_.type(param.value)));
+    if (!param.bound) return out;
+    std::vector<std::string> facts;
+    if (param.facts.has_range) {
+      facts = {str("min ", param.facts.least), str("max ", param.facts.greatest)};
+    }
+    if (param.facts.sorted) facts.push_back("sorted");
+    return str(out, " bound", facts.empty() ? "" : str(" {", join(facts, ", "), "}"));
+  }
+
+  static std::string name_text(const std::string& name) { return text::is_identifier(name) ? name : text::quote(name); }
+
+  /// A value where it is made: a name that cannot be its label stands beside the label.
+  std::string definition(ValueId v) const {
+    const std::string& name = graph_.values[v].name;
+    const bool shown = name.empty() || values_[v] == str("%", name);
+    return shown ? values_[v] : str(values_[v], " ", text::quote(name));
+  }
+
+  std::string operands(const Node& node, std::size_t first = 0) const {
+    const std::vector<ValueId> rest(node.operands.begin() + static_cast<std::ptrdiff_t>(first), node.operands.end());
+    return join(rest, ", ", [&](ValueId v) { return values_[v]; });
+  }
+
+  std::string statement(const Node& node) {
+    const std::string results = join(node.results, ", ", [&](ValueId v) { return definition(v); });
+    std::string out = results.empty() ? right_side(node) : str(results, " = ", right_side(node));
+    if (options_.types == Show::yes && !ends_in_type(node.op)) out += str(" : ", type(graph_.type(node.results[0])));
+    if (options_.locations == Show::yes && !node.location.empty()) out += str(" at ", text::quote(node.location.text));
+    return out;
+  }
+
+  static bool ends_in_type(Op op) {
+    return op == Op::literal || op == Op::cast || op == Op::broadcast || op == Op::reshape || op == Op::reduce ||
+           op == Op::iota || op == Op::host_call;
+  }
+
+  std::string item(const IndexItem& item) {
+    switch (item.kind) {
+      case IndexItem::Kind::range: {
+        const std::string range = str(dim(item.start), ":", dim(item.stop));
+        return item.step == 1 ? range : str(range, ":", item.step);
+      }
+      case IndexItem::Kind::position: return dim(item.position);
+      case IndexItem::Kind::array: return values_[item.array];
+    }
+    return "";
+  }
+
+  /// `%x[0:n, %i]`
+  std::string indexed(const Node& node) {
+    return str(values_[node.operands[0]], "[", join(node.index, ", ", [&](const IndexItem& i) { return item(i); }), "]");
+  }
+
+  std::string literal(const Node& node) {
+    const bool scalar = graph_.type(node.results[0]).dims.empty();
+    const std::string elements = join(node.elements, ", ", [](const Literal& element) { return element.to_text(); });
+    return scalar ? str("literal ", elements) : str("literal [", elements, "]");
+  }
+
+  std::string right_side(const Node& node) {
+    const auto name = [&] { return std::string(op_name(node.op)); };
+    const auto axes = [&] { return str("[", join(node.axes, ", "), "]"); };
+    const auto result_type = [&] { return type(graph_.type(node.results[0])); };
+    switch (node.op) {
+      case Op::literal: return str(literal(node), " : ", result_type());
+      case Op::scalar: return str(facts(node.scalar).name, " ", operands(node));
+      case Op::cast:
+      case Op::broadcast:
+      case Op::reshape: return str(name(), " ", operands(node), " : ", result_type());
+      case Op::transpose:
+      case Op::flip: return str(name(), " ", operands(node), " ", axes());
+      case Op::slice:
+      case Op::gather: return str(name(), " ", indexed(node));
+      case Op::update:
+      case Op::scatter:
+        return str(name(), " ", combine_name(node.combine), " ", indexed(node), ", ", values_[node.operands[1]]);
+      case Op::reduce:
+        return str("reduce ", combine_name(node.combine), " ", operands(node), " ", axes(), " : ", result_type());
+      case Op::concat: return str("concat ", node.axes[0], " ", operands(node));
+      case Op::iota: return str("iota ", dim(graph_.type(node.results[0]).dims[0]), " : ", result_type());
+      case Op::size: return str("size ", dim(node.size));
+      case Op::matmul: return str("matmul ", operands(node));
+      case Op::host_call:
+        return str("host_call ", text::quote(node.text), " (", operands(node), node.results.empty() ? ")" : ") : ",
+                   join(node.results, ", ", [&](ValueId v) { return type(graph_.type(v)); }));
+      case Op::assert_: {
+        const std::string text = str("assert ", operands(node), ", ", text::quote(node.text));
+        return node.error == ErrorCode::assert_failed ? text : str(text, ", ", code_name(node.error));
+      }
+    }
+    return "";
+  }
+
+  const Graph& graph_;
+  const PrintOptions options_;
+  IdMap<SymbolId, std::string> symbols_;
+  IdMap<ValueId, std::string> values_;
+  std::set<SymbolId> seen_;
+  bool in_order_ = true;
+};
+
+}  // namespace
+
+std::string print(const Graph& graph, const PrintOptions& options) { return Printer(graph, options).run(); }
+
+}  // namespace inlay

@@ -1,0 +1,232 @@
+#include "ir/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "ir/builder.h"
+#include "ir/lexer.h"
+#include "ir/nearest.h"
+#include "ir/verify.h"
+
+namespace inlay {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> problems(std::string_view text) {
+  std::vector<std::string> out;
+  for (const Diagnostic& d : parse_all(text, "t").diagnostics) {
+    out.push_back(str(d.location.text, ": ", code_name(d.code), ": ", d.message));
+  }
+  return out;
+}
+
+std::vector<std::string> body_problems(std::string_view statement) {
+  return problems(str("graph @main(%x: f64[n, 3], %y: f64[m], %i: i64[k], %c: bool) {\n", statement, "\nreturn %x }"));
+}
+
+constexpr std::string_view kEveryOp = R"(graph @every(%o: f64[n], %x: f64[m], %g: i64[m] bound {min 0, max 84, sorted}, %t: f64[84], %a: f64[n, 3], %w: f32[3] bound, %q: opaque) assume n == m + 1 {
+  %e = exp %x : f64[m]
+  %s = add %e, %x : f64[m]
+  %p = gt %s, %x : bool[m]
+  %sel = select %p, %s, %x : f64[m]
+  %c = literal 1.5 : f64
+  %d = literal [1, 2, 3] : i64[3]
+  %two = literal [1.0, 0.1, -inf, nan] : f32[2, 2]
+  %yes = literal true : bool
+  %k = cast %x : i64[m]
+  %b = broadcast %c : f64[n, 3]
+  %h = reshape %x : f64[m, 1]
+  %tr = transpose %a [1, 0] : f64[3, n]
+  %f = flip %x [0] : f64[m]
+  %sl = slice %a[0:n:2, 2] : f64[floordiv(n + 1, 2)]
+  %at = gather %t[%g] : f64[m]
+  %at2 = gather %a[%d, 0:2] : f64[3, 2]
+  %r = update set %o[1:n], %e : f64[n]
+  %u = scatter add %t[%g], %x : f64[84]
+  %all = reduce add %b [0, 1] : f64
+  %rows = reduce max %a [1] : f64[n]
+  %j = concat 0 %x, %o : f64[n + m]
+  %n = iota n + 2 : i64[n + 2]
+  %z = size 2*n + 1 : i64
+  %mm = matmul %tr, %a : f64[3, 3]
+  %h1, %h2 = host_call "my function" (%x, %q) : f64[late], opaque
+  %after = mul %h1, %h1 : f64[late]
+  %ok = assert %x, %yes, "must \"hold\"" : f64[m]
+  %ok2 = assert %x, %yes, "shapes", shape-mismatch : f64[m]
+  %36 "not an identifier" = neg %x : f64[m]
+  return %r, loss = %all, "a name" = %36, %after
+}
+)";
+
+TEST(Text, PrintsWhatItReads) {
+  const Graph graph = parse(kEveryOp);
+  EXPECT_EQ(print(graph), kEveryOp);
+  EXPECT_EQ(print(parse(print(graph))), print(graph));
+  EXPECT_THAT(verify(graph), IsEmpty());
+}
+
+TEST(Text, TypesMayBeLeftOutAndAxesMayBeShort) {
+  const Graph graph = parse(R"(
+    graph @main(%x: f64[n, m], %i: i64[]) {   # a comment
+      %a = slice %x[:, 1:]
+      %b = slice %x[:n]
+      %c = slice %x[::2]
+      %d = reduce add %x [0] : f64; %e = gather %x[%i]
+      return %a, %b, %c, %d, %e
+    })");
+  EXPECT_EQ(print(graph, {.types = Show::no}), R"(graph @main(%x: f64[n, m], %i: i64) {
+  %a = slice %x[0:n, 1:m]
+  %c = slice %x[0:n:2, 0:m]
+  %d = reduce add %x [0] : f64[m]
+  %e = gather %x[%i, 0:m]
+  return %a, %x, %c, %d, %e
+}
+)");
+}
+
+TEST(Text, KeepsTheOrderOfSymbolsWhereItShows) {
+  GraphBuilder b;
+  const Dim m = b.symbol("m"), n = b.symbol("n");
+  b.param("x", {DType::f64, {n}});
+  const ValueId y = b.param("y", {DType::f64, {m}});
+  b.output(b.broadcast(y, {n + m, m}));
+  const std::string text = print(std::move(b).finish());
+  EXPECT_THAT(text, HasSubstr("graph @main[m, n](%x: f64[n], %y: f64[m])"));
+  EXPECT_THAT(text, HasSubstr("f64[m + n, m]"));
+  EXPECT_EQ(print(parse(text)), text);
+}
+
+TEST(Text, NumbersValuesThatShareANameAndKeepsTheName) {
+  GraphBuilder b;
+  const ValueId x = b.param("x", {DType::f64, {}});
+  const ValueId y = b.scalar(ScalarOp::exp_, {x});
+  b.name(y, "x");
+  b.output(y);
+  const std::string text = print(std::move(b).finish());
+  EXPECT_EQ(text, "graph @main(%0 \"x\": f64) {\n  %1 \"x\" = exp %0 : f64\n  return %1\n}\n");
+  EXPECT_EQ(print(parse(text)), text);
+}
+
+TEST(Text, NumbersByTheOrderOfTheText) {
+  GraphBuilder b;   // a bound array that arrives late, as the Python doors make them
+  const ValueId x = b.param("", {DType::f64, {3}});
+  const ValueId e = b.scalar(ScalarOp::exp_, {x});
+  const ValueId c = b.bound("", {DType::f64, {3}});
+  b.output(b.scalar(ScalarOp::add_, {e, c}));
+  const std::string text = print(std::move(b).finish());
+  EXPECT_EQ(text, R"(graph @main(%0: f64[3], %1: f64[3] bound) {
+  %2 = exp %0 : f64[3]
+  %3 = add %2, %1 : f64[3]
+  return %3
+}
+)");
+  EXPECT_EQ(print(parse(text)), text);
+}
+
+TEST(Text, RenamesSymbolsThatShareAName) {
+  GraphBuilder b;
+  b.param("x", {DType::f64, {b.symbol("n"), b.symbol("n"), b.symbol("not a name")}});
+  const std::string text = print(std::move(b).finish());
+  EXPECT_THAT(text, HasSubstr("f64[n, n_2, s]"));
+  EXPECT_EQ(print(parse(text)), text);
+}
+
+TEST(Text, LocationsSurviveWhenAskedFor) {
+  const std::string text = "graph @main(%x: f64) {\n  %e = exp %x : f64 at \"model.py:41\"\n  return %e\n}\n";
+  EXPECT_EQ(print(parse(text), {.locations = Show::yes}), text);
+  EXPECT_EQ(parse("graph @main(%x: f64) {\n  %e = exp %x\n  return %e\n}", "f").nodes[NodeId(0)].location.text, "f:2:3");
+}
+
+TEST(Text, LiteralsKeepTheirBits) {
+  const auto element = [](const std::string& text) {
+    const Graph graph = parse("graph @main() {\n%c = literal " + text + "\nreturn %c }");
+    return graph.nodes[NodeId(0)].elements[0];
+  };
+  EXPECT_EQ(element("0.1 : f64").f, 0.1);
+  EXPECT_EQ(element("0.1 : f32").f, static_cast<double>(0.1F));
+  EXPECT_TRUE(std::signbit(element("-0.0 : f64").f));
+  EXPECT_EQ(element("5e-324 : f64").f, 5e-324);
+  EXPECT_EQ(element("1e999 : f64").f, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(element("18446744073709551615 : u64").i, -1);
+  EXPECT_EQ(element("-9223372036854775808 : i64").i, std::numeric_limits<int64_t>::min());
+  EXPECT_EQ(element("-128 : i8").i, -128);
+  EXPECT_EQ(element("2 : f64").f, 2.0);
+}
+
+// Errors: the place, the code, and what would have been right.
+
+TEST(TextErrors, NameThePlaceAndWhatWasFound) {
+  EXPECT_THAT(problems(""), ElementsAre("t:1:1: syntax: expected `graph`, found the end of the text"));
+  EXPECT_THAT(problems("graph main"), ElementsAre("t:1:7: syntax: expected the graph's name, such as `@main`, found `main`"));
+  EXPECT_THAT(problems("graph @main(%x f64) {}"), ElementsAre("t:1:16: syntax: expected `:`, found `f64`"));
+  EXPECT_THAT(problems("graph @main() {\n}"), ElementsAre("t:2:1: syntax: expected `return`, found `}`"));
+  EXPECT_THAT(problems("graph @main() { return } more"), ElementsAre("t:1:26: syntax: expected the end of the text, found `more`"));
+  EXPECT_THAT(body_problems("%e = exp %x %y"), ElementsAre("t:2:13: syntax: expected the end of the line, found `%y`"));
+  EXPECT_THAT(body_problems("exp %x"), ElementsAre("t:2:1: syntax: expected a value's name, such as `%x`, found `exp`"));
+  EXPECT_THAT(body_problems("%e = literal x : f64"), ElementsAre("t:2:14: syntax: expected a number, found `x`"));
+  EXPECT_THAT(body_problems("%e = assert %x, %c, \"open"), testing::Contains("t:2:21: syntax: the string does not end on its line"));
+  EXPECT_THAT(problems("graph @main(%x: f64[99999999999999999999]) { return }"),
+              ElementsAre("t:1:21: syntax: 99999999999999999999 does not fit 64 bits"));
+}
+
+TEST(TextErrors, NameTheNearestWord) {
+  const auto first = [](std::string_view statement) { return parse_all(str("graph @main(%alpha: f64[n]) {\n", statement, "\nreturn }"), "t").diagnostics.at(0); };
+  EXPECT_EQ(first("%e = exo %alpha").to_text(), "error[unknown-op]: there is no op exo\n  at     t:2:6\n  help: did you mean exp?");
+  EXPECT_EQ(first("%e = exp %alhpa").help, "did you mean %alpha?");
+  EXPECT_EQ(first("%e = cast %alpha : f63").help, "did you mean f64?");
+  EXPECT_EQ(first("%e = reduce ad %alpha [0] : f64").help, "did you mean add?");
+  EXPECT_EQ(first("%e = iota N : i64").help, "did you mean n?");
+  EXPECT_EQ(first("%e = something_else %alpha").help, "");
+}
+
+TEST(TextErrors, AreCollectedAndFollowUpsAreNot) {
+  EXPECT_THAT(body_problems("%a = exo %x\n%b = add %a, %x\n%c = exp %b\n%d = add %x, %i\n%e = exp %zz"),
+              ElementsAre("t:2:6: unknown-op: there is no op exo", "t:4:1: duplicate-name: %c is made twice",
+                          "t:5:1: wrong-dtype: add: operands of f64 and i64", "t:6:10: unknown-name: there is no value %zz"));
+}
+
+TEST(TextErrors, OfTheOps) {
+  EXPECT_THAT(body_problems("%e = add %x"), ElementsAre("t:2:1: wrong-arity: add: takes 2 operands, not 1"));
+  EXPECT_THAT(body_problems("%e = matmul %x"), ElementsAre("t:2:1: wrong-arity: matmul: takes 2 operands, not 1"));
+  EXPECT_THAT(body_problems("%e, %f = exp %x"), ElementsAre("t:2:1: wrong-arity: exp: 1 results, and 2 names for them"));
+  EXPECT_THAT(body_problems("%e = exp %x : f64[n, 4]"),
+              ElementsAre("t:2:15: shape-mismatch: exp: the result is f64[n, 3], not f64[n, 4]"));
+  EXPECT_THAT(body_problems("%e = exp %x : f32[n, 3]"),
+              ElementsAre("t:2:15: wrong-dtype: exp: the result is f64[n, 3], not f32[n, 3]"));
+  EXPECT_THAT(body_problems("%e = reduce add %x [0] : f64[4]"),
+              ElementsAre("t:2:26: shape-mismatch: reduce: the result is f64[3], not f64[4]"));
+  EXPECT_THAT(body_problems("%e = slice %x[:, :, :]"), ElementsAre("t:2:1: wrong-rank: an index for axis 2 of a rank 2 value"));
+  EXPECT_THAT(body_problems("%e = reduce add %x [2] : f64"),
+              ElementsAre("t:2:1: axis-out-of-range: reduce: axis 2 of a rank 2 value"));
+  EXPECT_THAT(body_problems("%e = literal 300 : u8"), ElementsAre("t:2:14: wrong-dtype: literal: 300 is no u8"));
+  EXPECT_THAT(body_problems("%e = literal 1.5 : i64"), ElementsAre("t:2:14: wrong-dtype: literal: 1.5 is no i64"));
+  EXPECT_THAT(body_problems("%e = broadcast %y : f32[2, m]"),
+              ElementsAre("t:2:21: wrong-dtype: broadcast: from f64 to f32"));
+  EXPECT_THAT(body_problems("%e = reshape %y : f64[q]"), ElementsAre("t:2:23: unknown-name: there is no symbol q"));
+  EXPECT_THAT(body_problems("%e = assert %x, %c, \"m\", nonsense-code"),
+              ElementsAre("t:2:26: unknown-name: there is no error nonsense-code"));
+  EXPECT_THAT(problems("graph @main(%x: f64[2*n]) { return }"), ElementsAre("t:1:23: unknown-name: symbol n is bound by nothing"));
+}
+
+TEST(TextErrors, ParseThrowsTheFirst) {
+  EXPECT_THROW(parse("graph"), Error);
+}
+
+TEST(Nearest, GivesNothingThatIsFar) {
+  const std::vector<std::string> words = {"exp", "log", "sigmoid"};
+  EXPECT_EQ(text::nearest("sigmod", words), "sigmoid");
+  EXPECT_EQ(text::nearest("xyz", words), std::nullopt);
+}
+
+TEST(Lexer, ReadsNumbersAndStrings) {
+  const text::Tokens tokens = text::lex("1 1.5 .5 1e-3 1.e4 2e \"a\\\"b\\n\" a==b", "t");
+  std::vector<std::string> texts;
+  for (const text::Token& token : tokens.tokens) texts.push_back(token.text);
+  EXPECT_THAT(texts, ElementsAre("1", "1.5", ".5", "1e-3", "1.e4", "2", "e", "a\"b\n", "a", "==", "b", ""));
+}
+
+}  // namespace
+}  // namespace inlay

@@ -1,0 +1,282 @@
+#include "kernel/access_map.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "kernel/dim_proof.h"
+#include "support/error.h"
+
+namespace inlay::kernel {
+namespace {
+
+bool has_no_points(std::span<const Dim> extents) {
+  return std::ranges::any_of(extents, [](const Dim& extent) { return extent.is(0); });
+}
+
+/// Axes of extent 1 stand at 0 always.
+bool counts(const AxisTerm& term, std::span<const Dim> extents) {
+  return !extents[static_cast<std::size_t>(term.axis)].is(1);
+}
+
+/// Both steps of a subscript as one list: its axes, and its index as if that were an axis.
+struct Stretch {
+  int64_t step = 1;
+  Dim extent;
+};
+std::vector<Stretch> stretches(const Subscript& subscript, std::span<const Dim> extents) {
+  std::vector<Stretch> out;
+  for (const AxisTerm& term : subscript.axes) {
+    if (counts(term, extents)) out.push_back({term.step, extents[static_cast<std::size_t>(term.axis)]});
+  }
+  if (subscript.index && !subscript.index->extent.is(1))
+    out.push_back({subscript.index->step, subscript.index->extent});
+  return out;
+}
+
+/// Least and greatest value that a subscript takes, given that there is a point.
+struct Range {
+  Dim least, greatest;
+};
+Range range_of(const Subscript& subscript, std::span<const Dim> extents) {
+  Range out{subscript.base, subscript.base};
+  for (const Stretch& stretch : stretches(subscript, extents)) {
+    Dim& end = stretch.step > 0 ? out.greatest : out.least;
+    end = end + Dim(stretch.step) * (stretch.extent - 1);
+  }
+  return out;
+}
+
+/// No combination of steps bridges the difference of the bases: 2*i never meets 2*j + 1.
+bool apart_by_step(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
+                   std::span<const Dim> extents_b) {
+  int64_t common = 0;
+  for (const Stretch& stretch : stretches(a, extents_a)) common = std::gcd(common, stretch.step);
+  for (const Stretch& stretch : stretches(b, extents_b)) common = std::gcd(common, stretch.step);
+  if (common <= 1) return false;
+  const Dim difference = a.base - b.base;
+  const bool terms_divide =
+      std::ranges::all_of(difference.terms(), [&](const Dim::Term& term) { return term.coefficient % common == 0; });
+  return terms_divide && difference.constant_part() % common != 0;
+}
+
+bool apart_by_range(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
+                    std::span<const Dim> extents_b, std::span<const Dim> positive) {
+  const Range left = range_of(a, extents_a), right = range_of(b, extents_b);
+  return always_at_least(right.least, left.greatest + 1, positive) ||
+         always_at_least(left.least, right.greatest + 1, positive);
+}
+
+/// Sizes that are at least 1 where two points exist to be compared, each once: the extents that are not numbers.
+std::vector<Dim> positive_sizes(std::span<const Dim> extents_a, std::span<const Dim> extents_b) {
+  std::vector<Dim> out;
+  for (const auto& extents : {extents_a, extents_b}) {
+    for (const Dim& extent : extents) {
+      if (!extent.is_constant() && std::ranges::find(out, extent) == out.end()) out.push_back(extent);
+    }
+  }
+  return out;
+}
+
+/// Every integer between the ends, and both ends known.
+bool is_known_interval(const Subscript& subscript, std::span<const Dim> extents) {
+  const std::vector<Stretch> all = stretches(subscript, extents);
+  if (subscript.index || !subscript.base.is_constant() || all.size() > 1) return false;
+  return all.empty() || (std::abs(all[0].step) == 1 && all[0].extent.is_constant());
+}
+
+bool each_axis_in_one_subscript(const AccessMap& map) {
+  std::vector<int> axes;
+  for (const Subscript& subscript : map.subscripts) {
+    for (const AxisTerm& term : subscript.axes) axes.push_back(term.axis);
+  }
+  std::ranges::sort(axes);
+  return std::ranges::adjacent_find(axes) == axes.end();
+}
+
+/// Do they surely meet, at all sizes where both have points?
+bool surely_meet(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
+                 std::span<const Dim> extents_b) {
+  if (a.has_index() || b.has_index()) return false;
+  bool same_origin = true, overlap = each_axis_in_one_subscript(a) && each_axis_in_one_subscript(b);
+  for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
+    const Subscript &left = a.subscripts[d], &right = b.subscripts[d];
+    same_origin = same_origin && left.base == right.base;
+    if (!overlap) continue;
+    overlap = is_known_interval(left, extents_a) && is_known_interval(right, extents_b);
+    if (!overlap) continue;
+    const Range x = range_of(left, extents_a), y = range_of(right, extents_b);
+    overlap = x.least.constant() <= y.greatest.constant() && y.least.constant() <= x.greatest.constant();
+  }
+  return same_origin || overlap;
+}
+
+/// Does the value of this subscript tell the coordinates of all its axes that are not `known` already? As digits of one
+/// number do: each step is larger than all that the smaller ones add up to.
+bool tells_axes(const Subscript& subscript, std::span<const Dim> extents, const std::vector<bool>& known) {
+  if (subscript.index) return false;
+  std::vector<Stretch> digits;
+  for (const AxisTerm& term : subscript.axes) {
+    const auto axis = static_cast<std::size_t>(term.axis);
+    if (!known[axis]) digits.push_back({std::abs(term.step), extents[axis]});
+  }
+  std::ranges::sort(digits, {}, &Stretch::step);
+  Dim reach = 0;
+  for (const Stretch& digit : digits) {
+    if (!always_at_least(digit.step, reach + 1)) return false;
+    reach = reach + Dim(digit.step) * (digit.extent - 1);
+  }
+  return true;
+}
+
+/// The subscript without what cannot matter: axes of extent 1, and how an index is checked.
+Subscript bare(Subscript subscript, std::span<const Dim> extents) {
+  std::erase_if(subscript.axes, [&](const AxisTerm& term) { return !counts(term, extents); });
+  if (subscript.index) {
+    subscript.index->checked = false;
+    subscript.index->site = {};
+  }
+  return subscript;
+}
+
+}  // namespace
+
+AccessMap AccessMap::identity(int rank, int first_axis) {
+  AccessMap map;
+  for (int d = 0; d < rank; ++d) map.subscripts.push_back({0, {{first_axis + d, 1}}, {}});
+  return map;
+}
+
+bool AccessMap::uses_axis(int axis) const {
+  return std::ranges::any_of(subscripts, [&](const Subscript& subscript) {
+    return std::ranges::any_of(subscript.axes, [&](const AxisTerm& term) { return term.axis == axis; });
+  });
+}
+
+bool AccessMap::has_index() const {
+  return std::ranges::any_of(subscripts, [](const Subscript& subscript) { return subscript.index.has_value(); });
+}
+
+Dim LinearMap::stride_of(int axis) const {
+  for (const auto& [a, stride] : axes) {
+    if (a == axis) return stride;
+  }
+  return 0;
+}
+
+LinearMap linearize(const AccessMap& map, std::span<const Dim> buffer_dims) {
+  INLAY_CHECK(map.subscripts.size() == buffer_dims.size(), "a map of rank ", map.rank(), " on a buffer of rank ",
+              buffer_dims.size());
+  LinearMap out;
+  Dim stride = 1;
+  for (std::size_t d = buffer_dims.size(); d-- > 0;) {
+    const Subscript& subscript = map.subscripts[d];
+    out.base = out.base + subscript.base * stride;
+    for (const AxisTerm& term : subscript.axes) {
+      const auto at = std::ranges::find(out.axes, term.axis, [](const auto& entry) { return entry.first; });
+      if (at == out.axes.end()) {
+        out.axes.emplace_back(term.axis, Dim(term.step) * stride);
+      } else {
+        at->second = at->second + Dim(term.step) * stride;
+      }
+    }
+    if (subscript.index) out.indices.emplace_back(*subscript.index, Dim(subscript.index->step) * stride);
+    stride = stride * buffer_dims[d];
+  }
+  std::erase_if(out.axes, [](const auto& entry) { return entry.second.is(0); });
+  std::ranges::sort(out.axes, {}, [](const auto& entry) { return entry.first; });
+  std::ranges::reverse(out.indices);  // in the order of the subscripts
+  return out;
+}
+
+Answer is_injective(const AccessMap& map, std::span<const Dim> axis_extents) {
+  if (has_no_points(axis_extents)) return Answer::yes;
+  std::vector<bool> known(axis_extents.size());
+  for (std::size_t axis = 0; axis < axis_extents.size(); ++axis) known[axis] = axis_extents[axis].is(1);
+
+  // A subscript that tells its axes may let another one tell more: (i + j, j) tells j, then i.
+  for (std::size_t round = 0; round <= map.subscripts.size(); ++round) {
+    for (const Subscript& subscript : map.subscripts) {
+      if (!tells_axes(subscript, axis_extents, known)) continue;
+      for (const AxisTerm& term : subscript.axes) known[static_cast<std::size_t>(term.axis)] = true;
+    }
+  }
+  if (std::ranges::all_of(known, std::identity())) return Answer::yes;
+
+  // An axis that occurs nowhere repeats every element, where it and the others have enough points. What an index was
+  // loaded from is not known here: it may depend on any axis.
+  if (map.has_index()) return Answer::unknown;
+  const bool all_known =
+      std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });
+  for (std::size_t axis = 0; axis < axis_extents.size(); ++axis) {
+    const bool repeats = !map.uses_axis(static_cast<int>(axis)) && always_at_least(axis_extents[axis], 2);
+    if (all_known && repeats) return Answer::no;
+  }
+  return Answer::unknown;
+}
+
+bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const Dim> axis_extents) {
+  if (a.rank() != b.rank()) return false;
+  for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
+    if (!(bare(a.subscripts[d], axis_extents) == bare(b.subscripts[d], axis_extents))) return false;
+  }
+  return is_injective(a, axis_extents) == Answer::yes;
+}
+
+Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
+                       std::span<const Dim> extents_b) {
+  INLAY_CHECK(a.rank() == b.rank(), "maps of rank ", a.rank(), " and ", b.rank(), " on one buffer");
+  if (has_no_points(extents_a) || has_no_points(extents_b)) return Answer::no;
+  const std::vector<Dim> positive = positive_sizes(extents_a, extents_b);
+  for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
+    const Subscript &left = a.subscripts[d], &right = b.subscripts[d];
+    if (apart_by_range(left, extents_a, right, extents_b, positive)) return Answer::no;
+    if (apart_by_step(left, extents_a, right, extents_b)) return Answer::no;
+  }
+  return surely_meet(a, extents_a, b, extents_b) ? Answer::yes : Answer::unknown;
+}
+
+bool covers_in_order(const AccessMap& map, std::span<const Dim> axis_extents, std::span<const Dim> buffer_dims) {
+  if (map.has_index()) return false;
+  if (has_no_points(axis_extents)) return product(buffer_dims).is(0);
+  const LinearMap linear = linearize(map, buffer_dims);
+  if (!linear.base.is(0)) return false;
+  Dim below = 1;  // how many points one step along the axis passes
+  for (std::size_t axis = axis_extents.size(); axis-- > 0;) {
+    if (axis_extents[axis].is(1)) continue;
+    if (!(linear.stride_of(static_cast<int>(axis)) == below)) return false;
+    below = below * axis_extents[axis];
+  }
+  return below == product(buffer_dims);
+}
+
+std::optional<Region> bounding_region(const AccessMap& map, std::span<const Dim> axis_extents,
+                                      std::span<const Dim> buffer_dims) {
+  if (map.has_index()) return std::nullopt;
+  const LinearMap linear = linearize(map, buffer_dims);
+  Region out{linear.base, linear.base + 1};
+  for (const auto& [axis, stride] : linear.axes) {
+    const Dim& extent = axis_extents[static_cast<std::size_t>(axis)];
+    if (extent.is(1)) continue;
+    const bool forward = always_at_least(stride, 0);
+    if (!forward && !always_at_least(0, stride)) return std::nullopt;
+    Dim& end = forward ? out.last : out.first;
+    end = end + stride * (extent - 1);
+  }
+  return out;
+}
+
+Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim) {
+  if (has_no_points(axis_extents)) return Answer::yes;
+  const Range range = range_of(subscript, axis_extents);
+  const std::vector<Dim> positive = positive_sizes(axis_extents, {});
+  if (always_at_least(range.least, 0, positive) && always_at_least(dim, range.greatest + 1, positive)) {
+    return Answer::yes;
+  }
+  // `no` must be true of a point that exists: an axis of 0 points, or an index that no point loads, touches nothing.
+  const bool has_points =
+      std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });
+  if (subscript.index || !has_points) return Answer::unknown;
+  return always_at_least(-1, range.least) || always_at_least(range.greatest, dim) ? Answer::no : Answer::unknown;
+}
+
+}  // namespace inlay::kernel

@@ -1,0 +1,101 @@
+#pragma once
+// Which element of a buffer a loop point touches. Pure maths: no graph, no bytes.
+//
+// An access map has one subscript for each dim of the buffer:
+//
+//   subscript = base + sum(step * axis) + step * wrap(index)
+//
+// `index` is a register that was itself loaded (a gather or a scatter). Slices, transposition, flips, broadcasting,
+// concat slots, gathers and scatters are all values of this one type; the fuser composes them, memory compares them, a
+// backend emits them. AccessMap is tested in lockstep with a twin that enumerates every element.
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ir/dim.h"
+#include "support/answer.h"
+#include "support/id.h"
+
+namespace inlay::kernel {
+
+using RegisterId = Id<struct RegisterTag>;  // a value at one point of a stage; numbered within the stage
+using SiteId = Id<struct SiteTag>;          // a place that can fail: index into KernelProgram::sites
+
+struct AxisTerm {
+  int axis = 0;      // position in the stage's axes, the kernel's outer axes first
+  int64_t step = 1;  // never 0
+  bool operator==(const AxisTerm&) const = default;
+};
+
+/// An index that was loaded. Negative ones count from `extent`: wrap(i) = i < 0 ? i + extent : i.
+struct IndexTerm {
+  RegisterId index;
+  int64_t step = 1;
+  Dim extent;           // the index must lie in [-extent, extent)
+  bool checked = true;  // false: proved in [0, extent)
+  SiteId site;          // of the error, when checked
+  bool operator==(const IndexTerm&) const = default;
+};
+
+struct Subscript {
+  Dim base;
+  std::vector<AxisTerm> axes;  // ascending by axis, each once
+  std::optional<IndexTerm> index;
+
+  bool is_constant() const { return axes.empty() && !index; }
+  bool operator==(const Subscript&) const = default;
+};
+
+struct AccessMap {
+  std::vector<Subscript> subscripts;  // one for each dim of the buffer
+
+  /// Element (i, j, ...) at point (i, j, ...) of axes first_axis, first_axis + 1, ...
+  static AccessMap identity(int rank, int first_axis = 0);
+
+  int rank() const { return static_cast<int>(subscripts.size()); }
+  bool uses_axis(int axis) const;
+  bool has_index() const;  // is any subscript loaded?
+  bool operator==(const AccessMap&) const = default;
+};
+
+/// The map as one number into row-major memory: base + sum(stride * axis) + sum(stride * wrap(index)), all in elements.
+struct LinearMap {
+  Dim base;
+  std::vector<std::pair<int, Dim>> axes;  // axis, stride in elements; ascending by axis
+  std::vector<std::pair<IndexTerm, Dim>> indices;
+  bool operator==(const LinearMap&) const = default;
+  Dim stride_of(int axis) const;  // 0 where the axis does not occur
+};
+LinearMap linearize(const AccessMap& map, std::span<const Dim> buffer_dims);
+
+/// Do two different points always touch different elements? Axes of extent 1 do not count. no: at all sizes two points
+/// touch the same.
+Answer is_injective(const AccessMap& map, std::span<const Dim> axis_extents);
+
+/// Do the maps touch the same element at the same point, and at no other point? (Same map, injective.)
+bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const Dim> axis_extents);
+
+/// Can a point of one (over its extents) and a point of the other touch the same element of the one buffer?
+/// no: the regions are disjoint for all sizes. yes: they meet at all sizes where both have points.
+Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
+                       std::span<const Dim> extents_b);
+
+/// Is the subscript in [0, dim) at every point? An index counts as in its extent: it is proved or checked to be.
+/// no: some point lies outside for all sizes.
+Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim);
+
+/// Does the map reach every element of the buffer exactly once, in row-major order of the axes? (A plain copy or fill.)
+bool covers_in_order(const AccessMap& map, std::span<const Dim> axis_extents, std::span<const Dim> buffer_dims);
+
+/// The first and one past the last linear element that the map can touch, where that is affine; none through an index.
+/// Given that there is a point: with an extent of 0 the map touches nothing, whatever the region says.
+struct Region {
+  Dim first, last;  // in elements, [first, last)
+};
+std::optional<Region> bounding_region(const AccessMap& map, std::span<const Dim> axis_extents,
+                                      std::span<const Dim> buffer_dims);
+
+}  // namespace inlay::kernel

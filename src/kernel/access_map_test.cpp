@@ -1,0 +1,349 @@
+#include "kernel/access_map.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <random>
+#include <set>
+
+#include <gtest/gtest.h>
+
+namespace inlay::kernel {
+namespace {
+
+using Point = std::vector<int64_t>;
+using Element = std::vector<int64_t>;
+
+// ---- The naive twin: a map is what enumerating its points gives. ----
+
+std::vector<Point> points_of(const std::vector<int64_t>& extents) {
+  std::vector<Point> out = {{}};
+  for (int64_t extent : extents) {
+    std::vector<Point> longer;
+    for (const Point& point : out) {
+      for (int64_t i = 0; i < extent; ++i) {
+        longer.push_back(point);
+        longer.back().push_back(i);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
+/// What a register holds at a point: any numbers, the same each time.
+int64_t loaded_index(RegisterId index, const Point& point, int64_t extent) {
+  int64_t hash = 7 + index.index;
+  for (int64_t i : point) hash = hash * 31 + i * 17 + 3;
+  return extent == 0 ? 0 : hash % extent;
+}
+
+Element touched(const AccessMap& map, const Point& point, std::span<const int64_t> symbols) {
+  Element out;
+  for (const Subscript& subscript : map.subscripts) {
+    int64_t value = subscript.base.evaluate(symbols);
+    for (const AxisTerm& term : subscript.axes) value += term.step * point[static_cast<std::size_t>(term.axis)];
+    if (subscript.index) {
+      const int64_t extent = subscript.index->extent.evaluate(symbols);
+      value += subscript.index->step * loaded_index(subscript.index->index, point, extent);
+    }
+    out.push_back(value);
+  }
+  return out;
+}
+
+struct Twin {
+  std::vector<Point> points;
+  std::vector<Element> elements;  // by point
+  std::set<Element> region;
+
+  Twin(const AccessMap& map, std::span<const Dim> extents, std::span<const int64_t> symbols) {
+    std::vector<int64_t> sizes;
+    for (const Dim& extent : extents) sizes.push_back(extent.evaluate(symbols));
+    points = points_of(sizes);
+    for (const Point& point : points) elements.push_back(touched(map, point, symbols));
+    region.insert(elements.begin(), elements.end());
+  }
+  bool is_injective() const { return region.size() == elements.size(); }
+};
+
+std::vector<int64_t> evaluated(std::span<const Dim> dims, std::span<const int64_t> symbols) {
+  std::vector<int64_t> out;
+  for (const Dim& dim : dims) out.push_back(dim.evaluate(symbols));
+  return out;
+}
+
+int64_t row_major(const Element& element, const std::vector<int64_t>& dims) {
+  int64_t out = 0;
+  for (std::size_t d = 0; d < dims.size(); ++d) out = out * dims[d] + element[d];
+  return out;
+}
+
+// ---- Random maps ----
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  int64_t between(int64_t least, int64_t greatest) {
+    return std::uniform_int_distribution<int64_t>(least, greatest)(engine_);
+  }
+  bool one_in(int64_t n) { return between(1, n) == 1; }
+
+  Dim size(int num_symbols) {
+    if (num_symbols == 0 || one_in(2)) return between(0, 4);
+    const Dim n = Dim::symbol(SymbolId(static_cast<std::size_t>(between(0, num_symbols - 1))));
+    switch (between(0, 5)) {
+      case 0: return n + between(0, 2);
+      case 1: return Dim(2) * n;
+      case 2: return ceil_div(n, 2);
+      case 3: return max(n - 1, 0);
+      default: return n;
+    }
+  }
+
+  AccessMap map(int rank, int num_axes, int num_symbols) {
+    AccessMap out;
+    for (int d = 0; d < rank; ++d) {
+      Subscript subscript;
+      subscript.base = one_in(2) ? Dim(between(-2, 4)) : size(num_symbols);
+      for (int axis = 0; axis < num_axes; ++axis) {
+        if (one_in(2))
+          subscript.axes.push_back({axis, one_in(2) ? 1 : between(0, 1) == 0 ? between(-3, -1) : between(1, 4)});
+      }
+      if (one_in(8)) {
+        subscript.index = IndexTerm{RegisterId(static_cast<std::size_t>(between(0, 1))), one_in(3) ? -2 : 1,
+                                    Dim(between(1, 4)), one_in(2), SiteId(0)};
+      }
+      out.subscripts.push_back(std::move(subscript));
+    }
+    return out;
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+uint64_t seed_of_this_run() {
+  if (const char* text = std::getenv("INLAY_SEED")) return std::strtoull(text, nullptr, 10);
+  return std::random_device{}();
+}
+
+std::vector<std::vector<int64_t>> symbol_values(int num_symbols) {
+  if (num_symbols == 0) return {{}};
+  std::vector<std::vector<int64_t>> out;
+  for (int64_t n : {0, 1, 2, 3}) {
+    for (int64_t m : {0, 1, 2}) out.push_back({n, m});
+  }
+  return out;
+}
+
+/// Two maps over spaces of their own, on one buffer.
+struct Case {
+  AccessMap a, b;
+  std::vector<Dim> extents, other_extents, dims;
+};
+
+Case random_case(Random& random, int num_symbols) {
+  Case out;
+  const int rank = static_cast<int>(random.between(0, 3)), num_axes = static_cast<int>(random.between(0, 3));
+  const auto new_or = [&](bool reuse, std::size_t i) { return reuse ? out.extents[i] : random.size(num_symbols); };
+  for (int i = 0; i < num_axes; ++i) out.extents.push_back(random.size(num_symbols));
+  for (std::size_t i = 0; i < out.extents.size(); ++i) out.other_extents.push_back(new_or(random.one_in(2), i));
+  for (int i = 0; i < rank; ++i) {
+    out.dims.push_back(new_or(random.one_in(2) && i < num_axes, static_cast<std::size_t>(i)));
+  }
+  const bool plain = random.one_in(4) && rank <= num_axes;
+  out.a = plain ? AccessMap::identity(rank) : random.map(rank, num_axes, num_symbols);
+  out.b = random.one_in(3) ? out.a : random.map(rank, num_axes, num_symbols);
+  return out;
+}
+
+/// What AccessMap says of a case, once for all sizes.
+struct Answers {
+  explicit Answers(const Case& c)
+      : injective(is_injective(c.a, c.extents)),
+        overlap(regions_overlap(c.a, c.extents, c.b, c.other_extents)),
+        same_only(same_element_only(c.a, c.b, c.extents)),
+        covers(covers_in_order(c.a, c.extents, c.dims)),
+        region(bounding_region(c.a, c.extents, c.dims)),
+        linear(linearize(c.a, c.dims)) {
+    for (std::size_t d = 0; d < c.dims.size(); ++d)
+      within.push_back(within_dim(c.a.subscripts[d], c.extents, c.dims[d]));
+  }
+  Answer injective, overlap;
+  bool same_only, covers;
+  std::optional<Region> region;
+  LinearMap linear;
+  std::vector<Answer> within;
+};
+
+bool agrees(Answer answer, bool truth) { return answer == Answer::unknown || (answer == Answer::yes) == truth; }
+
+int64_t evaluated_at(const LinearMap& linear, const Point& point, std::span<const int64_t> symbols) {
+  int64_t out = linear.base.evaluate(symbols);
+  for (const auto& [axis, stride] : linear.axes)
+    out += stride.evaluate(symbols) * point[static_cast<std::size_t>(axis)];
+  for (const auto& [term, stride] : linear.indices) {
+    out += stride.evaluate(symbols) * loaded_index(term.index, point, term.extent.evaluate(symbols));
+  }
+  return out;
+}
+
+void compare_with_twin(const Case& c, const Answers& said, std::span<const int64_t> symbols) {
+  const Twin left(c.a, c.extents, symbols), right(c.b, c.other_extents, symbols), same_space(c.b, c.extents, symbols);
+  const std::vector<int64_t> sizes = evaluated(c.dims, symbols);
+  ASSERT_TRUE(agrees(said.injective, left.is_injective()));
+
+  const bool meet = std::ranges::any_of(left.region, [&](const Element& e) { return right.region.contains(e); });
+  const bool both_have_points = !left.points.empty() && !right.points.empty();
+  ASSERT_FALSE(said.overlap == Answer::no && meet);
+  ASSERT_FALSE(said.overlap == Answer::yes && both_have_points && !meet);
+
+  ASSERT_FALSE(said.same_only && !(left.elements == same_space.elements && left.is_injective()));
+
+  for (std::size_t p = 0; p < left.points.size(); ++p) {
+    const int64_t at = evaluated_at(said.linear, left.points[p], symbols);
+    ASSERT_EQ(at, row_major(left.elements[p], sizes));
+    ASSERT_FALSE(said.region && at < said.region->first.evaluate(symbols));
+    ASSERT_FALSE(said.region && at >= said.region->last.evaluate(symbols));
+  }
+  if (said.covers) {
+    ASSERT_EQ(left.elements.size(), points_of(sizes).size());
+    for (std::size_t p = 0; p < left.elements.size(); ++p) {
+      ASSERT_EQ(row_major(left.elements[p], sizes), static_cast<int64_t>(p));
+    }
+  }
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const bool inside =
+        std::ranges::all_of(left.elements, [&](const Element& e) { return 0 <= e[d] && e[d] < sizes[d]; });
+    ASSERT_TRUE(agrees(said.within[d], inside));
+  }
+}
+
+void run_in_lockstep(int num_symbols, int rounds) {
+  const uint64_t seed = seed_of_this_run();
+  SCOPED_TRACE(testing::Message() << "INLAY_SEED=" << seed << ", " << num_symbols << " symbols");
+  Random random(seed);
+  for (int round = 0; round < rounds; ++round) {
+    SCOPED_TRACE(testing::Message() << "round " << round);
+    const Case c = random_case(random, num_symbols);
+    const Answers said(c);
+    for (const std::vector<int64_t>& symbols : symbol_values(num_symbols)) {
+      SCOPED_TRACE(testing::Message() << "symbols " << testing::PrintToString(symbols));
+      compare_with_twin(c, said, symbols);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST(AccessMapTwin, AgreesWhereSizesAreKnown) { run_in_lockstep(0, 20000); }
+TEST(AccessMapTwin, AgreesForAllSizesWhereTheyAreSymbols) { run_in_lockstep(2, 4000); }
+
+// ---- Plain cases must be answered, not merely not answered wrongly. ----
+
+const Dim n = Dim::symbol(SymbolId(0)), m = Dim::symbol(SymbolId(1)), k = Dim::symbol(SymbolId(2));
+
+Subscript at(Dim base) { return {std::move(base), {}, {}}; }
+Subscript along(int axis, Dim base = 0, int64_t step = 1) { return {std::move(base), {{axis, step}}, {}}; }
+Subscript through(std::size_t index, Dim extent) { return {0, {}, IndexTerm{RegisterId(index), 1, std::move(extent)}}; }
+
+using Dims = std::vector<Dim>;
+
+TEST(AccessMap, DisjointSlicesDoNotOverlap) {
+  const auto overlap = [](const AccessMap& a, const Dims& ea, const AccessMap& b, const Dims& eb) {
+    return regions_overlap(a, ea, b, eb);
+  };
+  // [0:k) and [k:n), for any k and n
+  EXPECT_EQ(overlap({{along(0)}}, {k}, {{along(0, k)}}, {n - k}), Answer::no);
+  // x[0] and x[1:n]
+  EXPECT_EQ(overlap({{at(0)}}, {}, {{along(0, 1)}}, {n - 1}), Answer::no);
+  // x[n-1] and x[0:n-1]
+  EXPECT_EQ(overlap({{at(n - 1)}}, {}, {{along(0)}}, {n - 1}), Answer::no);
+  // even and odd elements
+  EXPECT_EQ(overlap({{along(0, 0, 2)}}, {n}, {{along(0, 1, 2)}}, {m}), Answer::no);
+  EXPECT_EQ(overlap({{along(0, 0, 2)}}, {n}, {{along(0, Dim(2) * m + 1, 2)}}, {m}), Answer::no);
+  // x[0:n:2] and what lies behind it
+  EXPECT_EQ(overlap({{along(0, 0, 2)}}, {ceil_div(n, 2)}, {{along(0, n)}}, {m}), Answer::no);
+  // three concat slots
+  EXPECT_EQ(overlap({{along(0, n)}}, {m}, {{along(0, n + m)}}, {k}), Answer::no);
+  // columns 0 and 1 of a matrix; rows 0..k of one and k.. of the other
+  EXPECT_EQ(overlap({{along(0), at(0)}}, {n}, {{along(0), at(1)}}, {n}), Answer::no);
+  EXPECT_EQ(overlap({{along(0), along(1)}}, {k, m}, {{along(0, k), along(1)}}, {n, m}), Answer::no);
+  // a flipped slice: x[9 - i] i < 5 is x[5:10)
+  EXPECT_EQ(overlap({{along(0, 9, -1)}}, {5}, {{along(0)}}, {5}), Answer::no);
+  // a gather stays within its extent
+  EXPECT_EQ(overlap({{through(0, k)}}, {n}, {{along(0, k)}}, {m}), Answer::no);
+  // thirds of a concat of one value of k - 1 elements: k - 1 is at least 1 where there is a point
+  EXPECT_EQ(overlap({{along(0)}}, {k - 1}, {{along(0, Dim(2) * k - 2)}}, {k - 1}), Answer::no);
+  EXPECT_EQ(overlap({{along(0, k - 1)}}, {k - 1}, {{along(0, Dim(2) * k - 2)}}, {k - 1}), Answer::no);
+  // nothing is touched
+  EXPECT_EQ(overlap({{along(0)}}, {0}, {{along(0)}}, {n}), Answer::no);
+}
+
+TEST(AccessMap, OverlapsThatAreSureOrOpen) {
+  const Dims points = {n};
+  EXPECT_EQ(regions_overlap({{along(0)}}, points, {{along(0)}}, points), Answer::yes);
+  EXPECT_EQ(regions_overlap({{along(0)}}, Dims{5}, {{along(0, 2)}}, Dims{5}), Answer::yes);
+  EXPECT_EQ(regions_overlap({{along(0)}}, points, {{along(0, 1)}}, points), Answer::unknown);  // not for n = 1
+  EXPECT_EQ(regions_overlap({{through(0, n)}}, points, {{along(0)}}, points), Answer::unknown);
+}
+
+TEST(AccessMap, PlainMapsAreInjective) {
+  EXPECT_EQ(is_injective(AccessMap::identity(2), Dims{n, m}), Answer::yes);
+  EXPECT_EQ(is_injective({{along(1), along(0)}}, Dims{n, m}), Answer::yes);         // transposed
+  EXPECT_EQ(is_injective({{along(0, n - 1, -1)}}, Dims{n}), Answer::yes);           // flipped
+  EXPECT_EQ(is_injective({{along(0, 0, 3)}}, Dims{n}), Answer::yes);                // strided
+  EXPECT_EQ(is_injective({{along(0), at(2)}}, Dims{n}), Answer::yes);               // a column
+  EXPECT_EQ(is_injective({{along(0)}}, Dims{n, 1}), Answer::yes);                   // an axis of one point
+  EXPECT_EQ(is_injective({{{0, {{0, 5}, {1, 1}}, {}}}}, Dims{n, 5}), Answer::yes);  // 5*i + j, j < 5: a reshape
+  EXPECT_EQ(is_injective({{{0, {{0, 1}, {1, 1}}, {}}, along(1)}}, Dims{n, m}), Answer::yes);  // (i + j, j)
+  EXPECT_EQ(is_injective({}, Dims{}), Answer::yes);
+}
+
+TEST(AccessMap, ABroadcastIsNotInjective) {
+  EXPECT_EQ(is_injective({{along(1)}}, Dims{3, 4}), Answer::no);
+  EXPECT_EQ(is_injective({}, Dims{n + 2}), Answer::no);
+  EXPECT_EQ(is_injective({}, Dims{n}), Answer::unknown);  // it is for n = 1
+  EXPECT_EQ(is_injective({{through(0, n)}}, Dims{m}), Answer::unknown);
+}
+
+TEST(AccessMap, SameElementNeedsTheSameInjectiveMap) {
+  const Dims points = {n};
+  EXPECT_TRUE(same_element_only({{along(0, 1)}}, {{along(0, 1)}}, points));
+  EXPECT_FALSE(same_element_only({{along(0)}}, {{along(0, 1)}}, points));
+  EXPECT_FALSE(same_element_only({{at(0)}}, {{at(0)}}, points));
+  EXPECT_FALSE(same_element_only({{through(0, n)}}, {{through(0, n)}}, points));  // two points may share an index
+  EXPECT_TRUE(same_element_only({{along(0), {0, {{1, 1}}, {}}}}, {{along(0), at(0)}}, Dims{n, 1}));
+}
+
+TEST(AccessMap, CoversInOrder) {
+  EXPECT_TRUE(covers_in_order(AccessMap::identity(2), Dims{n, m}, Dims{n, m}));
+  EXPECT_TRUE(covers_in_order({{{0, {{0, 3}, {1, 1}}, {}}}}, Dims{n, 3}, Dims{Dim(3) * n}));  // flattened
+  EXPECT_TRUE(covers_in_order({{along(0), at(0)}}, Dims{n}, Dims{n, 1}));
+  EXPECT_FALSE(covers_in_order({{along(1), along(0)}}, Dims{n, m}, Dims{m, n}));
+  EXPECT_FALSE(covers_in_order({{along(0, 1)}}, Dims{n - 1}, Dims{n}));
+  EXPECT_FALSE(covers_in_order({{along(0)}}, Dims{n}, Dims{m}));
+}
+
+TEST(AccessMap, RegionOfASlice) {
+  const auto region = bounding_region({{along(0, 2), along(1)}}, Dims{k, m}, Dims{n, m});
+  ASSERT_TRUE(region);
+  EXPECT_EQ(region->first, Dim(2) * m);
+  EXPECT_EQ(region->last, Dim(2) * m + k * m);
+  EXPECT_FALSE(bounding_region({{through(0, n)}}, Dims{m}, Dims{n}));
+}
+
+TEST(AccessMap, WithinDim) {
+  EXPECT_EQ(within_dim(along(0), Dims{n}, n), Answer::yes);
+  EXPECT_EQ(within_dim(along(0, 1), Dims{n}, n + 1), Answer::yes);
+  EXPECT_EQ(within_dim(along(0, n - 1, -1), Dims{n}, n), Answer::yes);
+  EXPECT_EQ(within_dim(along(0, 0, 2), Dims{ceil_div(n, 2)}, n), Answer::yes);
+  EXPECT_EQ(within_dim(at(n - 1), Dims{n}, n), Answer::yes);
+  EXPECT_EQ(within_dim(at(n - 1), Dims{}, n), Answer::unknown);
+  EXPECT_EQ(within_dim(along(0, 1), Dims{m}, n), Answer::unknown);
+  EXPECT_EQ(within_dim(along(0, 1), Dims{n + 1}, n + 1), Answer::no);
+  EXPECT_EQ(within_dim(at(-1), Dims{}, n), Answer::no);
+  EXPECT_EQ(within_dim(through(0, n), Dims{m}, n), Answer::yes);
+}
+
+}  // namespace
+}  // namespace inlay::kernel

@@ -1,0 +1,21 @@
+#pragma once
+// What a backend can fuse, and how large a body may get. The fuser asks; no list of op names stands in the fuser.
+#include "ops/scalar_op.h"
+
+namespace inlay::kernel {
+
+/// How a backend computes a scalar op.
+enum class Support : uint8_t {
+  vector,    // whole vectors at a time
+  per_lane,  // a scalar function called for each lane: still fused
+  none,      // cannot: the op runs alone, through a host call or a library
+};
+
+struct BackendCaps {
+  Support (*support)(ScalarOp op, DType dtype) = nullptr;
+  int max_body_ops = 100;       // statements of a stage: code generation is superlinear past that
+  int64_t max_short_side = 16;  // a dot whose summed or result side is at most this joins a loop
+  int max_inline_cost = 4;  // a producer at most this dear is computed again rather than stored (ScalarOpFacts::cost)
+};
+
+}  // namespace inlay::kernel

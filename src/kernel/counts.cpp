@@ -1,0 +1,101 @@
+#include "kernel/counts.h"
+
+#include <algorithm>
+
+namespace inlay::kernel {
+namespace {
+
+/// How many elements the map touches over a stage: the points of the axes that it uses, or of all behind an index.
+Dim elements_touched(const AccessMap& map, std::span<const Dim> extents) {
+  Dim out = 1;
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (map.has_index() || map.uses_axis(static_cast<int>(axis))) out = out * extents[axis];
+  }
+  return out;
+}
+
+bool has_bytes(const Buffer& buffer) { return buffer.role != Role::scalar && buffer.role != Role::literal; }
+
+class Counter {
+ public:
+  explicit Counter(const KernelProgram& program) : program_(program) {}
+
+  void operator()(const Kernel& kernel) {
+    if (kernel.is_scalar()) return;
+    ++counts.kernels;
+    for (const KernelOutput& output : kernel.outputs) add(output);
+    for (const Stage& stage : kernel.stages) add(kernel, stage);
+  }
+  void operator()(const LibraryCall&) { ++counts.library_calls; }
+  void operator()(const HostCall&) { ++counts.host_calls; }
+  void operator()(const Copy&) { ++counts.copies; }
+  void operator()(const SizeCheck&) { ++counts.size_checks; }
+
+  KernelCounts counts;
+
+ private:
+  void add(const KernelOutput& output) {
+    if (output.start.kind == Start::Kind::copy) ++counts.copy_starts;
+    const Buffer& buffer = program_.buffers[output.buffer];
+    if (output.start.kind == Start::Kind::fill && has_bytes(buffer))
+      counts.writes = counts.writes + num_elements(buffer);
+  }
+
+  void add(const Kernel& kernel, const Stage& stage) {
+    ++counts.stages;
+    const std::vector<Dim> extents = axis_extents(kernel, stage);
+    std::vector<const Statement*> seen;
+    for (const Statement& statement : stage.statements) {
+      switch (statement.kind) {
+        case Statement::Kind::load:
+          ++counts.loads;
+          counts.gathers += statement.map.has_index();
+          add_elements(statement, extents, seen, counts.reads);
+          break;
+        case Statement::Kind::store:
+        case Statement::Kind::fold:
+          ++(statement.kind == Statement::Kind::fold ? counts.folds : counts.stores);
+          counts.scatters += statement.map.has_index();
+          add_elements(statement, extents, seen, counts.writes);
+          break;
+        case Statement::Kind::op:
+        case Statement::Kind::cast: ++counts.ops; break;
+        case Statement::Kind::literal:
+        case Statement::Kind::axis:
+        case Statement::Kind::size:
+        case Statement::Kind::check: break;
+      }
+    }
+  }
+
+  /// The same elements a second time come from a register or a line that is there.
+  void add_elements(const Statement& statement, std::span<const Dim> extents, std::vector<const Statement*>& seen,
+                    Dim& total) {
+    if (!has_bytes(program_.buffers[statement.buffer])) return;
+    const auto same = [&](const Statement* other) {
+      return (other->kind == Statement::Kind::load) == (statement.kind == Statement::Kind::load) &&
+             other->buffer == statement.buffer && other->map == statement.map;
+    };
+    if (std::ranges::any_of(seen, same)) return;
+    seen.push_back(&statement);
+    total = total + elements_touched(statement.map, extents);
+  }
+
+  const KernelProgram& program_;
+};
+
+}  // namespace
+
+KernelCounts count(const KernelProgram& program) {
+  Counter counter(program);
+  for (const Step& step : program.steps) std::visit(counter, step);
+  return counter.counts;
+}
+
+KernelCounts count(const KernelProgram& program, const Kernel& kernel) {
+  Counter counter(program);
+  counter(kernel);
+  return counter.counts;
+}
+
+}  // namespace inlay::kernel

@@ -1,0 +1,27 @@
+#pragma once
+// What a program costs in structure: what `explain` shows and what tests count.
+//
+// A fusion or an in-place write that is lost still computes the right numbers; these counts do not stay the same.
+// Elements are expressions over sizes ("reads 2*n, writes n + 1"), so they cannot be had by a better guess of n.
+#include "kernel/kernel.h"
+
+namespace inlay::kernel {
+
+struct KernelCounts {
+  int kernels = 0;  // but 0-d arithmetic
+  int stages = 0;
+  int loads = 0, stores = 0, folds = 0;  // statements
+  int gathers = 0, scatters = 0;         // those loads, and stores and folds, that go through an index
+  int ops = 0;                           // scalar ops and casts
+  /// Elements of memory that kernels load and store; one-element values in registers and literals do not count. A map
+  /// without an index counts the elements that it touches, once for each stage; through an index it counts points.
+  /// A `fill` start writes its buffer. A `copy` start counts nothing: only the plan knows whether bytes move.
+  Dim reads, writes;
+  int copy_starts = 0;
+  int copies = 0, library_calls = 0, host_calls = 0, size_checks = 0;  // steps
+};
+
+KernelCounts count(const KernelProgram& program);
+KernelCounts count(const KernelProgram& program, const Kernel& kernel);
+
+}  // namespace inlay::kernel

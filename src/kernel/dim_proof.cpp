@@ -1,0 +1,119 @@
+#include "kernel/dim_proof.h"
+
+namespace inlay::kernel {
+namespace {
+
+// Each level replaces one function by one of its bounds, so this is also the number of functions that a proof looks
+// into.
+constexpr int kMaxDepth = 6;
+
+Dim rebuild(const Dim::Atom& atom) {
+  switch (atom.kind) {
+    case Dim::Atom::Kind::symbol: return Dim::symbol(atom.symbol);
+    case Dim::Atom::Kind::floor_div: return floor_div(atom.operands->first, atom.operands->second);
+    case Dim::Atom::Kind::min: return min(atom.operands->first, atom.operands->second);
+    case Dim::Atom::Kind::max: return max(atom.operands->first, atom.operands->second);
+  }
+  return 0;
+}
+
+bool never_negative(const Dim& d, int depth);
+
+/// coefficient * rest * f(...), where rest >= 0 and f is no symbol; `others` is what is left of the expression.
+struct Split {
+  int64_t coefficient = 0;
+  Dim rest = 1;
+  const Dim::Atom* function = nullptr;
+  Dim others;
+};
+
+bool split_at(const Dim& d, const Dim::Term& term, int depth, Split& out) {
+  out.coefficient = term.coefficient;
+  Dim whole = term.coefficient;
+  for (const Dim::Atom& atom : term.factors) {
+    const Dim factor = rebuild(atom);
+    whole = whole * factor;
+    if (atom.kind != Dim::Atom::Kind::symbol && out.function == nullptr) {
+      out.function = &atom;
+      continue;
+    }
+    if (atom.kind != Dim::Atom::Kind::symbol && !never_negative(factor, depth)) return false;
+    out.rest = out.rest * factor;
+  }
+  out.others = d - whole;
+  return out.function != nullptr;
+}
+
+/// c * floordiv(a, k) >= c * (a - k + 1) / k for c > 0, and >= c * a / k for c < 0; both are integers where k divides
+/// c.
+bool prove_with_floor_div(const Split& split, int depth) {
+  const Dim& a = split.function->operands->first;
+  const Dim& divisor = split.function->operands->second;
+  const int64_t c = split.coefficient;
+  if (!divisor.is_constant() || divisor.constant() <= 0) return false;
+  const int64_t k = divisor.constant();
+  if (c % k == 0) {
+    const Dim bound = c > 0 ? a - Dim(k - 1) : a;
+    return never_negative(split.others + Dim(c / k) * split.rest * bound, depth);
+  }
+  if (!never_negative(a, depth)) return false;
+  return never_negative(c > 0 ? split.others : split.others + Dim(c) * split.rest * a, depth);
+}
+
+bool prove_with(const Split& split, int depth) {
+  if (split.function->kind == Dim::Atom::Kind::floor_div) return prove_with_floor_div(split, depth);
+  const auto with = [&](const Dim& bound) {
+    return never_negative(split.others + Dim(split.coefficient) * split.rest * bound, depth);
+  };
+  // min and max are one of their operands. In the helpful direction either bounds them, else both must do.
+  const bool is_max = split.function->kind == Dim::Atom::Kind::max;
+  const bool either = is_max == (split.coefficient > 0);
+  const auto& [left, right] = *split.function->operands;
+  return either ? with(left) || with(right) : with(left) && with(right);
+}
+
+bool never_negative(const Dim& d, int depth) {
+  if (d.lower_bound({}) >= 0) return true;
+  if (depth == 0) return false;
+  for (const Dim::Term& term : d.terms()) {
+    Split split;
+    if (split_at(d, term, depth - 1, split) && prove_with(split, depth - 1)) return true;
+  }
+  return false;
+}
+
+/// How often the fact `positive - 1 >= 0` may have to be taken from `d`: as often as makes one of its terms vanish.
+std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
+  std::vector<int64_t> out = {1};
+  for (const Dim::Term& mine : d.terms()) {
+    for (const Dim::Term& other : fact.terms()) {
+      const int64_t multiple = mine.coefficient / other.coefficient;
+      Dim left = mine.coefficient, right = multiple * other.coefficient;
+      for (const Dim::Atom& atom : mine.factors) left = left * rebuild(atom);
+      for (const Dim::Atom& atom : other.factors) right = right * rebuild(atom);
+      if (multiple > 1 && left == right) out.push_back(multiple);
+    }
+  }
+  return out;
+}
+
+/// d is not negative if it is not even without some multiples of what is not negative.
+bool never_negative_given(const Dim& d, std::span<const Dim> positive) {
+  if (never_negative(d, kMaxDepth)) return true;
+  for (std::size_t i = 0; i < positive.size(); ++i) {
+    const Dim fact = positive[i] - 1;
+    if (fact.is_constant()) continue;
+    for (int64_t multiple : useful_multiples(d, fact)) {
+      if (never_negative_given(d - Dim(multiple) * fact, positive.subspan(i + 1))) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> positive) {
+  return never_negative_given(a - b, positive);
+}
+
+}  // namespace inlay::kernel

@@ -1,0 +1,16 @@
+#pragma once
+// What holds of a size expression for all sizes.
+//
+// `Dim::lower_bound` gives up at the first negative term. Disjoint slices, strided regions and clamped bounds need a
+// bit more: n - 2*floordiv(n + 1, 2) >= -1, max(n - 1, 0) >= n - 1. Every symbol is a size, so at least 0.
+#include <span>
+
+#include "ir/dim.h"
+
+namespace inlay::kernel {
+
+/// Is a >= b for all sizes at which each of `positive` is at least 1? (The extents of axes, where a point exists.)
+/// false: not for all, or not proved.
+bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> positive = {});
+
+}  // namespace inlay::kernel

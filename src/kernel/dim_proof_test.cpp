@@ -1,0 +1,85 @@
+#include "kernel/dim_proof.h"
+
+#include <cstdlib>
+#include <functional>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace inlay::kernel {
+namespace {
+
+const Dim n = Dim::symbol(SymbolId(0)), m = Dim::symbol(SymbolId(1)), k = Dim::symbol(SymbolId(2));
+
+TEST(AlwaysAtLeast, SumsOfSizes) {
+  EXPECT_TRUE(always_at_least(n + m, n));
+  EXPECT_TRUE(always_at_least(n * m + 1, 1));
+  EXPECT_FALSE(always_at_least(n, 1));
+  EXPECT_FALSE(always_at_least(n, m));
+}
+
+TEST(AlwaysAtLeast, FloorDivisions) {
+  EXPECT_TRUE(always_at_least(n, floor_div(n, 2)));
+  EXPECT_TRUE(always_at_least(n + 1, Dim(2) * floor_div(n + 1, 2)));
+  EXPECT_TRUE(always_at_least(Dim(2) * floor_div(n + 1, 2), n));
+  EXPECT_FALSE(always_at_least(Dim(2) * floor_div(n, 2), n));
+  EXPECT_TRUE(always_at_least(floor_div(n, 3), 0));
+}
+
+TEST(AlwaysAtLeast, MinAndMax) {
+  EXPECT_TRUE(always_at_least(max(n - 1, 0), n - 1));
+  EXPECT_TRUE(always_at_least(max(n - 1, 0), 0));
+  EXPECT_TRUE(always_at_least(n, min(n, m)));
+  EXPECT_TRUE(always_at_least(min(n, m), 0));
+  EXPECT_TRUE(always_at_least(max(n, m), min(n, m)));
+  EXPECT_FALSE(always_at_least(min(n, m), m));
+}
+
+TEST(AlwaysAtLeast, GivenThatExtentsHavePoints) {
+  EXPECT_TRUE(always_at_least(n, 1, std::vector{n}));
+  EXPECT_TRUE(always_at_least(Dim(2) * k - 2, k - 1, std::vector{k - 1}));
+  EXPECT_TRUE(always_at_least(n + m, 2, std::vector{n, m}));
+  EXPECT_TRUE(always_at_least(Dim(3) * n, 3, std::vector{n}));
+  EXPECT_FALSE(always_at_least(n, 2, std::vector{n}));
+  EXPECT_FALSE(always_at_least(n, 1, std::vector{m}));
+}
+
+// What is proved holds at every size that is tried.
+TEST(AlwaysAtLeast, IsNeverWrong) {
+  const char* given = std::getenv("INLAY_SEED");
+  const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
+  SCOPED_TRACE(testing::Message() << "INLAY_SEED=" << seed);
+  std::mt19937_64 engine(seed);
+  const auto between = [&](int64_t least, int64_t greatest) {
+    return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
+  };
+  const std::function<Dim(int)> random_dim = [&](int depth) -> Dim {
+    switch (depth == 0 ? between(0, 2) : between(0, 8)) {
+      case 0: return between(-3, 3);
+      case 1: return n;
+      case 2: return m;
+      case 3: return random_dim(depth - 1) + random_dim(depth - 1);
+      case 4: return random_dim(depth - 1) - random_dim(depth - 1);
+      case 5: return Dim(between(-3, 3)) * random_dim(depth - 1);
+      case 6: return floor_div(random_dim(depth - 1), between(1, 3));
+      case 7: return min(random_dim(depth - 1), random_dim(depth - 1));
+      default: return max(random_dim(depth - 1), random_dim(depth - 1));
+    }
+  };
+  int num_proved = 0;
+  for (int round = 0; round < 3000; ++round) {
+    const Dim a = random_dim(3), b = random_dim(2);
+    const std::vector<Dim> positive = {random_dim(2), random_dim(1)};
+    if (!always_at_least(a, b, positive)) continue;
+    ++num_proved;
+    for (int64_t i = 0; i < 36; ++i) {
+      const std::vector<int64_t> symbols = {i / 6, i % 6};
+      if (positive[0].evaluate(symbols) < 1 || positive[1].evaluate(symbols) < 1) continue;
+      ASSERT_GE(a.evaluate(symbols), b.evaluate(symbols)) << "n = " << symbols[0] << ", m = " << symbols[1];
+    }
+  }
+  EXPECT_GT(num_proved, 300);
+}
+
+}  // namespace
+}  // namespace inlay::kernel

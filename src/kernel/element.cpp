@@ -1,0 +1,272 @@
+#include "kernel/element.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "ops/scalar_functions.h"
+#include "support/error.h"
+
+namespace inlay::kernel {
+namespace {
+
+__extension__ using Wide = __int128;  // holds every sum, product and quotient of two 64-bit integers
+
+template <class T>
+constexpr bool kIsFloat = std::is_floating_point_v<T>;
+
+template <class Visitor>
+decltype(auto) visit_dtype(DType dtype, Visitor visitor) {
+  switch (dtype) {
+    case DType::boolean: return visitor(bool());
+    case DType::i8: return visitor(int8_t());
+    case DType::i16: return visitor(int16_t());
+    case DType::i32: return visitor(int32_t());
+    case DType::i64: return visitor(int64_t());
+    case DType::u8: return visitor(uint8_t());
+    case DType::u16: return visitor(uint16_t());
+    case DType::u32: return visitor(uint32_t());
+    case DType::u64: return visitor(uint64_t());
+    case DType::f32: return visitor(float());
+    case DType::f64: return visitor(double());
+    case DType::f16:
+    case DType::bf16:
+    case DType::c64:
+    case DType::c128:
+    case DType::opaque: break;
+  }
+  throw Error(ErrorCode::unsupported, {}, str("the kernel evaluator has no arithmetic on ", dtype_name(dtype)));
+}
+
+template <class T>
+T get(const Element& element) {
+  if constexpr (std::is_same_v<T, bool>) return element.bytes[0] != std::byte(0);
+  T out;
+  std::memcpy(&out, element.bytes.data(), sizeof out);
+  return out;
+}
+
+template <class T>
+Element put(DType dtype, T value) {
+  Element out{dtype, {}};
+  std::memcpy(out.bytes.data(), &value, sizeof value);
+  return out;
+}
+
+template <class T>
+T remainder_of(T a, T b) {
+  if constexpr (kIsFloat<T>) {
+    const T r = std::fmod(a, b);
+    if (b == 0 || std::isnan(r)) return r;
+    if (r == 0) return std::copysign(T(0), b);
+    return std::signbit(r) == std::signbit(b) ? r : r + b;
+  } else {
+    if (b == 0) return 0;
+    const Wide r = Wide(a) % Wide(b);
+    return static_cast<T>(r != 0 && (r < 0) != (Wide(b) < 0) ? r + b : r);
+  }
+}
+
+template <class T>
+T floored_quotient(T a, T b) {
+  if constexpr (kIsFloat<T>) {
+    // NumPy's way, so that a == b * (a // b) + a % b up to rounding, and 1 // 0.1 is 9.
+    if (b == 0) return a / b;
+    const T r = remainder_of(a, b);
+    const T quotient = (a - r) / b;
+    if (quotient == 0) return std::copysign(T(0), a / b);
+    const T below = std::floor(quotient);
+    return quotient - below > T(0.5) ? below + 1 : below;
+  } else {
+    if (b == 0) return 0;
+    return static_cast<T>((Wide(a) - Wide(remainder_of(a, b))) / Wide(b));
+  }
+}
+
+template <class T>
+T power(T a, T b) {
+  if constexpr (kIsFloat<T>) {
+    return std::pow(a, b);
+  } else {
+    INLAY_CHECK(!(Wide(b) < 0), "an integer to the negative power ", static_cast<int64_t>(b),
+                " was not refused by a check before it");
+    auto out = uint64_t(1), base = static_cast<uint64_t>(a);
+    for (auto rest = static_cast<uint64_t>(b); rest != 0; rest >>= 1, base *= base) out *= rest & 1 ? base : 1;
+    return static_cast<T>(out);
+  }
+}
+
+template <class T>
+T sign_of(T a) {
+  if (a != a) return a;
+  return T(a > T(0) ? 1 : a < T(0) ? -1 : 0);
+}
+
+template <class T>
+T greater_of(T a, T b) {
+  return a != a ? a : b != b ? b : b > a ? b : a;
+}
+
+template <class T>
+T lesser_of(T a, T b) {
+  return a != a ? a : b != b ? b : b < a ? b : a;
+}
+
+template <class T>
+using Arithmetic = std::conditional_t<kIsFloat<T>, T, Wide>;
+
+/// All ops on elements of one C++ type. For integers and bool the floating functions compile, but `apply_op` lets none
+/// come.
+template <class T>
+Element apply_to(ScalarOp op, DType dtype, T a, T b) {
+  using A = Arithmetic<T>;
+  const auto same = [&](auto value) { return put<T>(dtype, static_cast<T>(value)); };
+  const auto truth = [](bool value) { return put<bool>(DType::boolean, value); };
+  const auto x = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(a);
+  const auto y = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(b);
+  const auto bits = [](auto value) { return static_cast<Wide>(value); };
+  switch (op) {
+    case ScalarOp::neg_: return same(-A(a));
+    case ScalarOp::abs_:
+      if constexpr (kIsFloat<T>) return same(std::fabs(a));
+      return same(A(a) < 0 ? -A(a) : A(a));
+    case ScalarOp::sign_: return same(sign_of(a));
+    case ScalarOp::reciprocal_: return same(1 / x);
+    case ScalarOp::square_: return same(static_cast<T>(A(a) * A(a)));
+    case ScalarOp::sqrt_: return same(std::sqrt(x));
+    case ScalarOp::cbrt_: return same(std::cbrt(x));
+    case ScalarOp::exp_: return same(std::exp(x));
+    case ScalarOp::exp2_: return same(std::exp2(x));
+    case ScalarOp::expm1_: return same(std::expm1(x));
+    case ScalarOp::log_: return same(std::log(x));
+    case ScalarOp::log2_: return same(std::log2(x));
+    case ScalarOp::log10_: return same(std::log10(x));
+    case ScalarOp::log1p_: return same(std::log1p(x));
+    case ScalarOp::log1mexp_: return same(inlay_s_log1mexp(x));
+    case ScalarOp::sigmoid_: return same(inlay_s_sigmoid(x));
+    case ScalarOp::softplus_: return same(inlay_s_softplus(x));
+    case ScalarOp::sin_: return same(std::sin(x));
+    case ScalarOp::cos_: return same(std::cos(x));
+    case ScalarOp::tan_: return same(std::tan(x));
+    case ScalarOp::arcsin_: return same(std::asin(x));
+    case ScalarOp::arccos_: return same(std::acos(x));
+    case ScalarOp::arctan_: return same(std::atan(x));
+    case ScalarOp::sinh_: return same(std::sinh(x));
+    case ScalarOp::cosh_: return same(std::cosh(x));
+    case ScalarOp::tanh_: return same(std::tanh(x));
+    case ScalarOp::arcsinh_: return same(std::asinh(x));
+    case ScalarOp::arccosh_: return same(std::acosh(x));
+    case ScalarOp::arctanh_: return same(std::atanh(x));
+    case ScalarOp::floor_: return same(std::floor(x));
+    case ScalarOp::ceil_: return same(std::ceil(x));
+    case ScalarOp::round_: return same(std::nearbyint(x));
+    case ScalarOp::trunc_: return same(std::trunc(x));
+    case ScalarOp::erf_: return same(std::erf(x));
+    case ScalarOp::erfc_: return same(std::erfc(x));
+    case ScalarOp::erfcx_: return same(inlay_s_erfcx(x));
+    case ScalarOp::erfinv_: return same(inlay_s_erfinv(x));
+    case ScalarOp::erfcinv_: return same(inlay_s_erfcinv(x));
+    case ScalarOp::lgamma_: return same(inlay_s_lgamma(x));
+    case ScalarOp::gamma_: return same(inlay_s_gamma(x));
+    case ScalarOp::digamma_: return same(inlay_s_digamma(x));
+    case ScalarOp::trigamma_: return same(inlay_s_trigamma(x));
+    case ScalarOp::isnan_: return truth(std::isnan(x));
+    case ScalarOp::isinf_: return truth(std::isinf(x));
+    case ScalarOp::isfinite_: return truth(std::isfinite(x));
+    case ScalarOp::not_: return std::is_same_v<T, bool> ? truth(!a) : same(~bits(a));
+    case ScalarOp::add_: return same(static_cast<T>(A(a) + A(b)));
+    case ScalarOp::sub_: return same(static_cast<T>(A(a) - A(b)));
+    case ScalarOp::mul_: return same(static_cast<T>(A(a) * A(b)));
+    case ScalarOp::div_: return same(x / y);
+    case ScalarOp::floor_div_: return same(floored_quotient(a, b));
+    case ScalarOp::mod_: return same(remainder_of(a, b));
+    case ScalarOp::pow_: return same(power(a, b));
+    case ScalarOp::max_: return same(greater_of(a, b));
+    case ScalarOp::min_: return same(lesser_of(a, b));
+    case ScalarOp::arctan2_: return same(std::atan2(x, y));
+    case ScalarOp::eq_: return truth(a == b);
+    case ScalarOp::ne_: return truth(a != b);
+    case ScalarOp::lt_: return truth(a < b);
+    case ScalarOp::le_: return truth(a <= b);
+    case ScalarOp::gt_: return truth(a > b);
+    case ScalarOp::ge_: return truth(a >= b);
+    case ScalarOp::and_: return same(bits(a) & bits(b));
+    case ScalarOp::or_: return same(bits(a) | bits(b));
+    case ScalarOp::xor_: return same(bits(a) ^ bits(b));
+    case ScalarOp::select_: break;
+  }
+  INLAY_CHECK(false, "`", facts(op).name, "` is no op of one or two elements");
+  return {};
+}
+
+template <class From>
+int64_t to_int64(From a) {
+  constexpr auto kLimit = static_cast<From>(9223372036854775808.0);  // 2^63
+  return a >= -kLimit && a < kLimit ? static_cast<int64_t>(a) : std::numeric_limits<int64_t>::min();
+}
+
+template <class To, class From>
+To convert(From a) {
+  if constexpr (std::is_same_v<To, bool>) {
+    return a != From(0);
+  } else if constexpr (kIsFloat<From> && !kIsFloat<To>) {
+    INLAY_CHECK(a == a, "NaN was made an integer, and no check before it refused it");
+    const bool only_u64 =
+        std::is_same_v<To, uint64_t> && a >= From(9223372036854775808.0) && a < From(18446744073709551616.0);
+    return only_u64 ? static_cast<To>(static_cast<uint64_t>(a)) : static_cast<To>(to_int64(a));
+  } else {
+    return static_cast<To>(a);
+  }
+}
+
+}  // namespace
+
+Element Element::load(DType dtype, const std::byte* from) {
+  Element out{dtype, {}};
+  std::memcpy(out.bytes.data(), from, static_cast<std::size_t>(size_bytes(dtype)));
+  return out;
+}
+
+void Element::store(std::byte* to) const { std::memcpy(to, bytes.data(), static_cast<std::size_t>(size_bytes(dtype))); }
+
+Element Element::of(const Literal& literal) {
+  Element out{literal.dtype, {}};
+  literal.store(out.bytes.data());
+  return out;
+}
+
+Element Element::of_integer(DType dtype, int64_t value) {
+  return visit_dtype(dtype, [&](auto zero) { return put(dtype, static_cast<decltype(zero)>(value)); });
+}
+
+bool Element::is_true() const { return bytes[0] != std::byte(0); }
+
+int64_t Element::to_integer() const {
+  return visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    INLAY_CHECK(!kIsFloat<T>, "a ", dtype_name(dtype), " was used as an index");
+    return static_cast<int64_t>(get<T>(*this));
+  });
+}
+
+Element apply_op(ScalarOp op, std::span<const Element> operands) {
+  INLAY_CHECK(static_cast<int>(operands.size()) == facts(op).arity, facts(op).name, " of ", operands.size(),
+              " operands");
+  if (op == ScalarOp::select_) return operands[0].is_true() ? operands[1] : operands[2];
+  const DType dtype = operands[0].dtype;
+  return visit_dtype(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    INLAY_CHECK(accepts(op, dtype), "`", facts(op).name, "` does not take ", dtype_name(dtype));
+    const T a = get<T>(operands[0]);
+    return apply_to<T>(op, dtype, a, operands.size() > 1 ? get<T>(operands[1]) : a);
+  });
+}
+
+Element cast(const Element& x, DType dtype) {
+  if (x.dtype == dtype) return x;
+  return visit_dtype(x.dtype, [&](auto from) {
+    return visit_dtype(dtype, [&](auto to) { return put(dtype, convert<decltype(to)>(get<decltype(from)>(x))); });
+  });
+}
+
+}  // namespace inlay::kernel

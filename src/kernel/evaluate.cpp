@@ -1,0 +1,228 @@
+#include "kernel/evaluate.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernel/run_kernel.h"
+#include "kernel/text.h"
+
+namespace inlay::kernel {
+namespace {
+
+class ProgramRun {
+ public:
+  ProgramRun(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
+             const HostFunctions& host)
+      : program_(program),
+        names_(program),
+        symbols_(symbols),
+        address_of_(address_of),
+        host_(host),
+        own_(program.buffers.size()),
+        made_by_host_(program.buffers.size()) {
+    for (BufferId b : ids<BufferId>(program.buffers.size())) place_own(b);
+  }
+
+  std::optional<Failure> run() {
+    for (const Step& step : program_.steps) {
+      auto failure = std::visit([&](const auto& each) { return run_step(each); }, step);
+      if (failure) return failure;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  /// Scalars and literals have no place in a plan: their bytes are here.
+  void place_own(BufferId id) {
+    const Buffer& buffer = program_.buffers[id];
+    if (buffer.role != Role::scalar && buffer.role != Role::literal) return;
+    const auto element_bytes = static_cast<std::size_t>(inlay::size_bytes(buffer.dtype));
+    own_[id].assign(element_bytes * std::max<std::size_t>(1, buffer.elements.size()), std::byte(0xff));
+    for (std::size_t i = 0; i < buffer.elements.size(); ++i) buffer.elements[i].store(&own_[id][i * element_bytes]);
+  }
+
+  View view(BufferId id) {
+    const Buffer& buffer = program_.buffers[id];
+    View out{names_.buffers[id], buffer.dtype, {}, nullptr};
+    for (const Dim& dim : buffer.dims) out.dims.push_back(dim.evaluate(symbols_));
+    const BufferId root = root_of(program_, id);
+    if (root != id) {
+      const View whole = view(root);
+      INLAY_CHECK(whole.size_bytes() == out.size_bytes(), "`", out.name, "` is a view of `", whole.name, "` with ",
+                  out.size_bytes(), " of its ", whole.size_bytes(), " bytes");
+      out.data = whole.data;
+    } else if (buffer.role == Role::host) {
+      out.data = made_by_host_[id].data;
+    } else {
+      out.data = own_[id].empty() ? address_of_(id, symbols_) : own_[id].data();
+    }
+    return out;
+  }
+
+  std::optional<Failure> run_step(const Kernel& kernel) {
+    return run_kernel(kernel, symbols_, [&](BufferId id) { return view(id); });
+  }
+
+  std::optional<Failure> run_step(const Copy& copy) {
+    const View from = view(copy.source), to = view(copy.destination);
+    INLAY_CHECK(from.size_bytes() == to.size_bytes(), "copy of `", from.name, "` to `", to.name, "`: other bytes");
+    if (from.size_bytes() > 0) std::memmove(to.data, from.data, static_cast<std::size_t>(from.size_bytes()));
+    return std::nullopt;
+  }
+
+  std::optional<Failure> run_step(const SizeCheck& check) {
+    const int64_t left = check.left.evaluate(symbols_), right = check.right.evaluate(symbols_);
+    const bool holds = check.relation == DimCheck::Relation::equal ? left == right : left <= right;
+    if (holds) return std::nullopt;
+    return Failure{check.site, {left, right}};
+  }
+
+  std::optional<Failure> run_step(const LibraryCall& call) {
+    switch (call.function) {
+      case LibraryCall::Function::matmul: matmul(call); break;
+    }
+    return std::nullopt;
+  }
+
+  void matmul(const LibraryCall& call) {
+    const View a = view(call.operands[0]), b = view(call.operands[1]), c = view(call.result);
+    const int64_t m = call.sizes[0].evaluate(symbols_), k = call.sizes[1].evaluate(symbols_),
+                  n = call.sizes[2].evaluate(symbols_);
+    INLAY_CHECK(a.num_elements() == m * k && b.num_elements() == k * n && c.num_elements() == m * n, "matmul of ", m,
+                " x ", k, " and ", k, " x ", n, " on buffers of other sizes");
+    const auto run = [&](auto zero) {
+      using T = decltype(zero);
+      const auto element = [](const View& v, int64_t i) {
+        T out;
+        std::memcpy(&out, v.data + i * static_cast<int64_t>(sizeof(T)), sizeof out);
+        return static_cast<double>(out);
+      };
+      for (int64_t i = 0; i < m * n; ++i) {
+        double sum = 0;
+        for (int64_t l = 0; l < k; ++l) sum += element(a, i / n * k + l) * element(b, l * n + i % n);
+        const T rounded = static_cast<T>(sum);
+        std::memcpy(c.data + i * static_cast<int64_t>(sizeof(T)), &rounded, sizeof rounded);
+      }
+    };
+    INLAY_CHECK(c.dtype == DType::f32 || c.dtype == DType::f64, "matmul of ", dtype_name(c.dtype));
+    c.dtype == DType::f32 ? run(float()) : run(double());
+  }
+
+  std::optional<Failure> run_step(const HostCall& call) {
+    INLAY_CHECK(host_ != nullptr, "the program calls `", call.name, "`, and nobody brought its function");
+    std::vector<HostTensor> operands, results;
+    for (BufferId id : call.operands) {
+      const View v = view(id);
+      operands.push_back({v.dtype, v.dims, v.data});
+    }
+    for (BufferId id : call.results) results.push_back({program_.buffers[id].dtype, {}, nullptr});
+    if (!host_(call, operands, results)) return Failure{call.site, {}};
+    for (const HostCall::Binding& binding : call.bindings) {
+      symbols_[binding.symbol.index] =
+          results[static_cast<std::size_t>(binding.result)].dims[static_cast<std::size_t>(binding.axis)];
+    }
+    for (std::size_t r = 0; r < results.size(); ++r) {
+      made_by_host_[call.results[r]] = results[r];
+      const View v = view(call.results[r]);
+      if (v.dims != results[r].dims) return Failure{call.site, {}};
+    }
+    return std::nullopt;
+  }
+
+  const KernelProgram& program_;
+  Names names_;
+  std::span<int64_t> symbols_;
+  const Addresses& address_of_;
+  const HostFunctions& host_;
+  IdMap<BufferId, std::vector<std::byte>> own_;
+  IdMap<BufferId, HostTensor> made_by_host_;
+};
+
+std::string dims_text(const std::vector<int64_t>& dims) { return str("[", join(dims, ", "), "]"); }
+
+void require_fit(const KernelProgram& program, const Buffer& buffer, const Array& param,
+                 std::span<const int64_t> symbols) {
+  std::vector<int64_t> dims;
+  for (const Dim& dim : buffer.dims) dims.push_back(dim.evaluate(symbols));
+  int64_t num_elements = 1;
+  for (int64_t dim : param.dims) num_elements *= dim;
+  const bool has_bytes = static_cast<int64_t>(param.bytes.size()) == num_elements * inlay::size_bytes(param.dtype);
+  if (param.dtype == buffer.dtype && param.dims == dims && has_bytes) return;
+  throw Error(ErrorCode::shape_mismatch, {},
+              str(buffer.name, " is ", dtype_name(param.dtype), dims_text(param.dims), ", but the program takes ",
+                  type_text(program, buffer), " = ", dims_text(dims)));
+}
+
+}  // namespace
+
+Error error_of(const KernelProgram& program, const Failure& failure) {
+  INLAY_CHECK(failure.site.index < program.sites.size(), "a run failed where the program has no site");
+  const Site& site = program.sites[failure.site];
+  std::string message = site.message;
+  for (std::size_t k = 0; k < failure.numbers.size(); ++k) {
+    const std::string place = str("{", k, "}"), number = std::to_string(failure.numbers[k]);
+    for (auto at = message.find(place); at != std::string::npos; at = message.find(place, at + number.size())) {
+      message.replace(at, place.size(), number);
+    }
+  }
+  return Error(Diagnostic{site.code, site.location, message, site.notes, ""});
+}
+
+std::optional<Failure> evaluate(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
+                                const HostFunctions& host) {
+  INLAY_CHECK(symbols.size() == program.symbols.size(), "values for ", symbols.size(), " of ", program.symbols.size(),
+              " symbols");
+  return ProgramRun(program, symbols, address_of, host).run();
+}
+
+std::vector<int64_t> bind_symbols(const KernelProgram& program, std::span<const Array> params) {
+  if (params.size() != program.params.size()) {
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str("the program takes ", program.params.size(), " arguments, not ", params.size()));
+  }
+  std::vector<int64_t> symbols(program.symbols.size(), 0);
+  for (SymbolId s : ids<SymbolId>(program.symbols.size())) {
+    const Symbol& symbol = program.symbols[s];
+    for (std::size_t i = 0; i < params.size(); ++i) {
+      if (!symbol.source.valid() || program.buffers[program.params[i]].value != symbol.source) continue;
+      const auto axis = static_cast<std::size_t>(symbol.axis);
+      if (axis < params[i].dims.size()) symbols[s.index] = params[i].dims[axis];
+    }
+  }
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    require_fit(program, program.buffers[program.params[i]], params[i], symbols);
+  }
+  return symbols;
+}
+
+Evaluation evaluate(const KernelProgram& program, std::span<const Array> params, const HostFunctions& host) {
+  std::vector<int64_t> symbols = bind_symbols(program, params);
+  IdMap<BufferId, std::vector<std::byte>> memory(program.buffers.size());
+  std::vector<Array> given(params.begin(), params.end());
+  const auto address_of = [&](BufferId id, std::span<const int64_t> known) -> std::byte* {
+    const Buffer& buffer = program.buffers[id];
+    if (buffer.role == Role::param) return given[static_cast<std::size_t>(buffer.slot)].bytes.data();
+    const int64_t num_bytes = std::max<int64_t>(1, size_bytes(buffer).evaluate(known));
+    if (memory[id].empty()) memory[id].assign(static_cast<std::size_t>(num_bytes), std::byte(0xff));
+    return memory[id].data();
+  };
+
+  Evaluation out;
+  out.failure = evaluate(program, symbols, address_of, host);
+  if (out.failure) return out;
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    INLAY_CHECK(given[i].bytes == params[i].bytes, "the program wrote to its parameter ", i);
+  }
+  for (BufferId id : program.outputs) {
+    const Buffer& buffer = program.buffers[id];
+    Array array{buffer.dtype, {}, {}};
+    for (const Dim& dim : buffer.dims) array.dims.push_back(dim.evaluate(symbols));
+    address_of(id, symbols);  // one that has no element was never asked for
+    array.bytes = memory[id];
+    array.bytes.resize(static_cast<std::size_t>(size_bytes(buffer).evaluate(symbols)));
+    out.outputs.push_back(std::move(array));
+  }
+  return out;
+}
+
+}  // namespace inlay::kernel

@@ -1,0 +1,142 @@
+#include "kernel/kernel.h"
+
+#include <algorithm>
+
+namespace inlay::kernel {
+namespace {
+
+void add_once(std::vector<BufferId>& list, BufferId buffer) {
+  if (std::ranges::find(list, buffer) == list.end()) list.push_back(buffer);
+}
+
+bool contains(const std::vector<BufferId>& list, BufferId buffer) {
+  return std::ranges::find(list, buffer) != list.end();
+}
+
+/// Collects what one step reads and writes; all buffers are roots.
+class AccessCollector {
+ public:
+  explicit AccessCollector(const KernelProgram& program) : program_(program) {}
+
+  StepAccess operator()(const Kernel& kernel) {
+    for (const KernelOutput& output : kernel.outputs) {
+      if (output.start.kind == Start::Kind::keep) kept_.push_back(root(output.buffer));
+      if (output.start.kind == Start::Kind::copy) read(output.start.source);
+    }
+    for (const KernelOutput& output : kernel.outputs) {
+      if (output.start.kind != Start::Kind::keep) write(output.buffer);
+    }
+    for (const Stage& stage : kernel.stages) {
+      for (const Statement& statement : stage.statements) add(statement);
+    }
+    return std::move(access_);
+  }
+
+  StepAccess operator()(const LibraryCall& call) {
+    for (BufferId operand : call.operands) read(operand);
+    write(call.result);
+    return std::move(access_);
+  }
+
+  StepAccess operator()(const HostCall& call) {
+    for (BufferId operand : call.operands) read(operand);
+    for (BufferId result : call.results) write(result);
+    return std::move(access_);
+  }
+
+  StepAccess operator()(const Copy& copy) {
+    read(copy.source);
+    write(copy.destination);
+    return std::move(access_);
+  }
+
+  StepAccess operator()(const SizeCheck&) { return {}; }
+
+ private:
+  BufferId root(BufferId buffer) const { return root_of(program_, buffer); }
+  void read(BufferId buffer) { add_once(access_.reads, root(buffer)); }
+  void write(BufferId buffer) { add_once(access_.writes, root(buffer)); }
+
+  void add(const Statement& statement) {
+    // What this kernel has written already is not read from before it. (Where it keeps the rest of a buffer, the buffer
+    // stands among the writes, so its bytes are needed here in any case.)
+    const bool new_here = statement.buffer.valid() && !contains(access_.writes, root(statement.buffer));
+    switch (statement.kind) {
+      case Statement::Kind::load:
+        if (new_here) read(statement.buffer);
+        return;
+      case Statement::Kind::store:
+      case Statement::Kind::fold: {
+        const bool accumulates = statement.kind == Statement::Kind::fold || statement.combine != Combine::set;
+        if (accumulates && new_here && contains(kept_, root(statement.buffer))) read(statement.buffer);
+        write(statement.buffer);
+        return;
+      }
+      case Statement::Kind::literal:
+      case Statement::Kind::axis:
+      case Statement::Kind::size:
+      case Statement::Kind::op:
+      case Statement::Kind::cast:
+      case Statement::Kind::check: return;
+    }
+  }
+
+  const KernelProgram& program_;
+  std::vector<BufferId> kept_;
+  StepAccess access_;
+};
+
+}  // namespace
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::param: return "param";
+    case Role::output: return "output";
+    case Role::temporary: return "temporary";
+    case Role::scalar: return "scalar";
+    case Role::literal: return "literal";
+    case Role::host: return "host";
+  }
+  return "";
+}
+
+bool Kernel::is_scalar() const {
+  const auto has_axes = [](const Stage& stage) { return !stage.axes.empty(); };
+  const auto keeps = [](const KernelOutput& output) { return output.start.kind == Start::Kind::keep; };
+  return outer.empty() && std::ranges::none_of(stages, has_axes) && std::ranges::all_of(outputs, keeps);
+}
+
+IdMap<SymbolId, std::string> KernelProgram::symbol_names() const {
+  IdMap<SymbolId, std::string> names;
+  for (const Symbol& symbol : symbols) names.push_back(symbol.name);
+  return names;
+}
+
+std::string type_text(const KernelProgram& program, const Buffer& buffer) {
+  if (buffer.dims.empty()) return std::string(dtype_name(buffer.dtype));
+  const IdMap<SymbolId, std::string> names = program.symbol_names();
+  return str(dtype_name(buffer.dtype), "[", join(buffer.dims, ", ", [&](const Dim& dim) { return dim.to_text(names); }),
+             "]");
+}
+
+Dim num_elements(const Buffer& buffer) { return product(buffer.dims); }
+
+Dim size_bytes(const Buffer& buffer) { return num_elements(buffer) * Dim(inlay::size_bytes(buffer.dtype)); }
+
+std::vector<Dim> axis_extents(const Kernel& kernel, const Stage& stage) {
+  std::vector<Dim> out;
+  for (const Axis& axis : kernel.outer) out.push_back(axis.extent);
+  for (const Axis& axis : stage.axes) out.push_back(axis.extent);
+  return out;
+}
+
+BufferId root_of(const KernelProgram& program, BufferId buffer) {
+  while (program.buffers[buffer].view_of.valid()) buffer = program.buffers[buffer].view_of;
+  return buffer;
+}
+
+StepAccess access_of(const KernelProgram& program, const Step& step) {
+  return std::visit(AccessCollector(program), step);
+}
+
+}  // namespace inlay::kernel

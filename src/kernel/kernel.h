@@ -1,0 +1,189 @@
+#pragma once
+// The loop programs that fuse makes, memory places, and backends emit.
+//
+// A KernelProgram is symbols, buffers and a list of steps. A Kernel is a sequence of stages over shared outer axes; a
+// stage is one loop nest with loads, scalar ops, stores and folds. The contract:
+//   1. Within a stage no point loads a byte that another point stores, except through a fold or an accumulating store.
+//      So points may run as vectors, blocks and threads.
+//   2. A later stage may load what an earlier one stored at the same outer point (with no outer axes: all it stored).
+//   3. `set` through an index keeps the order: the last wins.
+//   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls; it never permutes.
+// Buffers are row-major. Everything is plain data.
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "ir/graph.h"
+#include "kernel/access_map.h"
+
+namespace inlay::kernel {
+
+using BufferId = Id<struct BufferTag>;
+using StepId = Id<struct StepTag>;
+
+/// Where a buffer's bytes come from.
+enum class Role : uint8_t {
+  param,      // an argument of the call (slot: position among the parameters); read only
+  output,     // a result of the call (slot: position among the outputs)
+  temporary,  // the call's own; memory places it
+  scalar,     // one element that lives in a register of the entry function: no bytes
+  literal,    // known at compile time
+  host,       // made by a host call, in the host's memory until its last use
+};
+std::string_view role_name(Role role);
+
+struct Buffer {
+  std::string name;  // of its parameter or value: `alpha`, `$2` where there is none
+  DType dtype = DType::f64;
+  std::vector<Dim> dims;
+  Role role = Role::temporary;
+  int slot = -1;                  // of param and output
+  std::vector<Literal> elements;  // of literal
+  BufferId view_of;    // none, or: the same bytes as that buffer under other dims (a reshape); it has no storage
+  bool bound = false;  // a parameter that is given once
+  Facts facts;         // of a bound parameter
+  ValueId value;       // the graph value that it holds, for reasons and maps; may be none
+};
+
+struct Axis {
+  std::string name;  // i, j, k, ...
+  Dim extent;
+  bool operator==(const Axis&) const = default;
+};
+
+/// One thing that happens at a point. Registers are single assignment within the stage.
+struct Statement {
+  enum class Kind : uint8_t {
+    load,     // result = buffer[map]
+    literal,  // result = literal
+    axis,     // result = the point's coordinate on axis `axis` (i64 or `dtype`)
+    size,     // result = the value of `size`, a Dim (i64)
+    op,       // result = op(operands)
+    cast,     // result = operands[0] as dtype
+    store,    // buffer[map] = combine(buffer[map], operands[0])
+    fold,     // buffer[map] = combine(buffer[map], operands[0]), where map leaves out the axes that are folded
+    check,    // operands[0] (bool) must hold, else error `site`
+  };
+  Kind kind = Kind::load;
+  RegisterId result;         // none: store, fold, check
+  DType dtype = DType::f64;  // of the result; of the element for store and fold
+  ScalarOp op = ScalarOp::add_;
+  Combine combine = Combine::set;
+  std::vector<RegisterId> operands;
+  BufferId buffer;
+  AccessMap map;
+  Literal literal;
+  int axis = 0;
+  Dim size;
+  SiteId site;  // of check; an op that has no result for some operands stands behind a check of them
+};
+
+struct Stage {
+  std::vector<Axis> axes;  // inner axes, outermost first; the last is the vector axis
+  std::vector<Statement> statements;
+  int num_registers = 0;
+};
+
+/// What an output of a Kernel holds before its first stage.
+struct Start {
+  enum class Kind : uint8_t { keep, fill, copy };
+  Kind kind = Kind::keep;
+  Literal value;    // of fill
+  BufferId source;  // of copy: same dims and dtype
+};
+
+struct KernelOutput {
+  BufferId buffer;
+  Start start;
+};
+
+struct Kernel {
+  std::string name;  // k0, k1, ...; empty for 0-d arithmetic
+  std::vector<Axis> outer;
+  std::vector<KernelOutput> outputs;  // every buffer that a stage stores to or folds into, in order of first write
+  std::vector<Stage> stages;
+  /// 0-d arithmetic: no axes, and no start that would be a loop over an output. It lives in registers of the entry
+  /// function and is not counted as a kernel.
+  bool is_scalar() const;
+};
+
+/// A call into BLAS. Operands and results are whole row-major buffers.
+struct LibraryCall {
+  enum class Function : uint8_t { matmul };
+  Function function = Function::matmul;
+  std::vector<BufferId> operands;  // a [m, k], b [k, n]
+  std::vector<Dim> sizes;          // m, k, n
+  BufferId result;                 // [m, n]
+};
+
+struct HostCall {
+  std::string name;
+  int function = -1;  // index into the door's table
+  std::vector<BufferId> operands;
+  std::vector<BufferId> results;  // Role::host
+  struct Binding {
+    SymbolId symbol;
+    int result = 0;
+    int axis = 0;
+  };
+  std::vector<Binding> bindings;  // symbols that the results' shapes bind
+  SiteId site;
+};
+
+/// All of `source` into all of `destination`: same number of elements, same dtype.
+struct Copy {
+  BufferId source, destination;
+  std::string reason;
+};
+
+/// Sizes that must agree; stands as early as its symbols are known.
+struct SizeCheck {
+  Dim left, right;
+  DimCheck::Relation relation = DimCheck::Relation::equal;
+  SiteId site;
+};
+
+using Step = std::variant<Kernel, LibraryCall, HostCall, Copy, SizeCheck>;
+
+/// A place that can fail, with what an error says about it. The machine code knows its number only.
+struct Site {
+  ErrorCode code = ErrorCode::index_out_of_bounds;
+  std::string
+      message;  // "gather: index {0} is out of bounds for axis 0 of %alpha with size {1}": {k} are the run's numbers
+  std::vector<std::pair<std::string, std::string>> notes;
+  Location location;
+};
+
+struct KernelProgram {
+  std::string name = "main";
+  IdMap<SymbolId, Symbol> symbols;        // as in the graph
+  std::vector<BufferId> params, outputs;  // by slot
+  IdMap<BufferId, Buffer> buffers;
+  std::vector<Step> steps;
+  IdMap<SiteId, Site> sites;
+  std::vector<std::string> refusals;  // why something was not fused: `%12 is not fused into @k3: also read by ...`
+
+  IdMap<SymbolId, std::string> symbol_names() const;
+};
+
+/// `f64[n, 3]` of a buffer.
+std::string type_text(const KernelProgram& program, const Buffer& buffer);
+Dim num_elements(const Buffer& buffer);
+Dim size_bytes(const Buffer& buffer);
+
+/// The extents of all axes at a stage: the kernel's outer ones, then its own.
+std::vector<Dim> axis_extents(const Kernel& kernel, const Stage& stage);
+
+/// The buffer whose bytes `buffer` has: itself, or what it is a view of.
+BufferId root_of(const KernelProgram& program, BufferId buffer);
+
+/// Roots of the buffers that a step reads and writes, each once, in order of first use. A kernel that accumulates reads
+/// what it writes only where the start is `keep` (then it is in both lists); a `copy` start reads its source. What a
+/// stage loads after the same kernel wrote it is not in `reads`.
+struct StepAccess {
+  std::vector<BufferId> reads, writes;
+};
+StepAccess access_of(const KernelProgram& program, const Step& step);
+
+}  // namespace inlay::kernel

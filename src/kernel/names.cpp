@@ -1,0 +1,58 @@
+#include <cctype>
+#include <unordered_set>
+
+#include "kernel/text.h"
+
+namespace inlay::kernel {
+namespace {
+
+/// The name with every character that the text form could not read again replaced; empty stays empty.
+std::string as_identifier(const std::string& name) {
+  std::string out;
+  for (const char c : name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+    out += plain ? c : '_';
+  }
+  if (!out.empty() && std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(out.begin(), '_');
+  return out;
+}
+
+/// Hands out names that were not used before.
+class NameTable {
+ public:
+  std::string take(const std::string& wanted, const std::string& otherwise) {
+    std::string name = as_identifier(wanted);
+    if (name.empty()) name = otherwise;
+    std::string free_name = name;
+    for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
+    return free_name;
+  }
+  void reserve(const std::string& name) { used_.insert(name); }
+
+ private:
+  std::unordered_set<std::string> used_;
+};
+
+}  // namespace
+
+Names::Names(const KernelProgram& program) {
+  NameTable buffer_names, symbol_names;
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    buffers.push_back(buffer_names.take(program.buffers[b].name, str("$", b.index)));
+  }
+  for (SymbolId s : ids<SymbolId>(program.symbols.size())) {
+    symbols.push_back(symbol_names.take(program.symbols[s].name, str("n", s.index)));
+  }
+}
+
+std::vector<std::string> Names::axes(const Kernel& kernel, const Stage& stage) const {
+  NameTable table;
+  for (const std::string& symbol : symbols) table.reserve(symbol);
+  std::vector<std::string> out;
+  for (const auto* list : {&kernel.outer, &stage.axes}) {
+    for (const Axis& axis : *list) out.push_back(table.take(axis.name, "i"));
+  }
+  return out;
+}
+
+}  // namespace inlay::kernel

@@ -1,0 +1,458 @@
+#include <algorithm>
+#include <optional>
+
+#include "kernel/text.h"
+#include "kernel/text_reader.h"
+
+namespace inlay::kernel {
+namespace {
+
+/// Buffers and symbols are named in the signature, so everything behind it can be looked up at once; sizes in the
+/// signature name symbols that stand behind them, so names are collected first.
+class Parser : TextReader {
+ public:
+  using TextReader::TextReader;
+
+  KernelProgram program();
+
+ private:
+  void collect_names();
+
+  // The signature.
+  void buffer_declaration();
+  void role(Buffer& out);
+  void facts(Buffer& out);
+  void symbol_sources();
+
+  // Steps.
+  Kernel kernel();
+  Kernel scalar();
+  KernelOutput start();
+  std::vector<Axis> axes();
+  Stage stage();
+  void statements(Stage& stage);
+  Statement statement();
+  Statement with_result();
+  void finish_outputs(Kernel& kernel);
+  LibraryCall library_call();
+  HostCall host_call();
+  Copy copy();
+  SizeCheck size_check();
+  void step();
+  void sites();
+  void refusals();
+
+  KernelProgram out_;
+};
+
+// ---- The signature ----
+
+/// Runs over the signature once, before it is read: `name :` at the depth of its parentheses declares a buffer, and
+/// what stands behind `symbols` up to the brace are symbols.
+void Parser::collect_names() {
+  int depth = 0;
+  for (std::size_t i = at_; i < tokens_.size(); ++i) {
+    const Token& token = tokens_[i];
+    depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
+    if (token.kind == Token::Kind::name && depth == 1 && i + 1 < tokens_.size() && tokens_[i + 1].text == ":") {
+      if (!buffers_.emplace(token.text, BufferId(buffers_.size())).second) {
+        throw error(token, ErrorCode::duplicate_name, str("there are two buffers `", token.text, "`"));
+      }
+    }
+    if (depth > 0 || token.text != "symbols") continue;
+    for (std::size_t k = i + 1; k < tokens_.size() && tokens_[k].text != "{"; ++k) {
+      const bool declares = tokens_[k - 1].text == "symbols" || tokens_[k - 1].text == ",";
+      if (!declares || tokens_[k].kind != Token::Kind::name) continue;
+      const SymbolId id = out_.symbols.push_back({.name = tokens_[k].text});
+      if (!symbols_.emplace(tokens_[k].text, id).second) {
+        throw error(tokens_[k], ErrorCode::duplicate_name, str("there are two symbols `", tokens_[k].text, "`"));
+      }
+    }
+    return;
+  }
+}
+
+void Parser::facts(Buffer& out) {
+  out.bound = true;
+  if (!accept("{")) return;
+  list("}", [&] {
+    if (accept("sorted")) {
+      out.facts.sorted = true;
+      return;
+    }
+    const bool is_min = is("min");
+    if (!is_min && !is("max")) throw unexpected("`min`, `max` or `sorted`");
+    take();
+    out.facts.has_range = true;
+    (is_min ? out.facts.least : out.facts.greatest) = integer();
+  });
+}
+
+void Parser::role(Buffer& out) {
+  const Token token = expect(Token::Kind::name, "the role of a buffer");
+  bool found = false;
+  for (Role role : {Role::param, Role::output, Role::temporary, Role::scalar, Role::literal, Role::host}) {
+    if (role_name(role) != token.text) continue;
+    out.role = role;
+    found = true;
+  }
+  if (!found)
+    throw error(token, ErrorCode::syntax, str("a buffer cannot be `", token.text, "`"))
+        .help("param, output, temporary, scalar, literal, host or view of");
+  if (peek().kind == Token::Kind::integer) out.slot = small_integer();
+  if (accept("bound")) facts(out);
+  if (out.role != Role::literal) return;
+  expect("[");
+  list("]", [&] { out.elements.push_back(literal(out.dtype)); });
+}
+
+void Parser::buffer_declaration() {
+  Buffer out;
+  const Token token = peek();
+  out.name = name("the name of a buffer");
+  expect(":");
+  out.dtype = dtype();
+  if (accept("[")) list("]", [&] { out.dims.push_back(dim()); });
+  if (!is("view")) role(out);
+  if (accept("view")) {
+    expect("of");
+    out.view_of = buffer();
+  }
+  const BufferId id = out_.buffers.push_back(out);
+  if (out.view_of.valid() || (out.role != Role::param && out.role != Role::output)) return;
+  std::vector<BufferId>& slots = out.role == Role::param ? out_.params : out_.outputs;
+  const auto slot = static_cast<std::size_t>(out.slot);
+  if (out.slot < 0 || slot >= buffers_.size())
+    throw error(token, ErrorCode::syntax, "expected the slot of this buffer");
+  if (slots.size() <= slot) slots.resize(slot + 1);
+  slots[slot] = id;
+}
+
+void Parser::symbol_sources() {
+  if (!accept("symbols")) return;
+  do {
+    const SymbolId id = symbol();
+    if (!accept("=")) continue;
+    // Symbols name the graph value that binds them. A program that was read has no graph: each buffer is a value of its
+    // own.
+    const BufferId source = buffer();
+    expect(".");
+    out_.buffers[source].value = ValueId(source.index);
+    out_.symbols[id].source = out_.buffers[source].value;
+    out_.symbols[id].axis = small_integer();
+  } while (accept(","));
+}
+
+// ---- Steps ----
+
+std::vector<Axis> Parser::axes() {
+  std::vector<Axis> out;
+  expect("(");
+  list(")", [&] {
+    const Token token = peek();
+    Axis axis{name("the name of an axis"), 0};
+    expect("<");
+    axis.extent = dim();
+    if (std::ranges::find(axes_, axis.name) != axes_.end() || symbols_.contains(axis.name)) {
+      throw error(token, ErrorCode::duplicate_name,
+                  str("`", axis.name, "` is the name of an axis or a symbol already"));
+    }
+    axes_.push_back(axis.name);
+    out.push_back(std::move(axis));
+  });
+  return out;
+}
+
+Statement Parser::with_result() {
+  Statement out;
+  out.result = reg();
+  expect("=");
+  const Token op = expect(Token::Kind::name, "what the register holds");
+  if (op.text == "load") {
+    out.kind = Statement::Kind::load;
+    out.buffer = buffer();
+    out.map = map();
+  } else if (op.text == "literal") {
+    // The dtype stands behind the number, and tells how to read it.
+    out.kind = Statement::Kind::literal;
+    const std::size_t number_at = at_;
+    at_ = std::min(at_ + (is("-") ? 2 : 1), tokens_.size() - 1);
+    expect(":");
+    out.dtype = dtype();
+    const std::size_t behind = at_;
+    at_ = number_at;
+    out.literal = literal(out.dtype);
+    at_ = behind;
+    return out;
+  } else if (op.text == "axis") {
+    out.kind = Statement::Kind::axis;
+    const std::optional<int> axis = axis_named(peek());
+    if (!axis) throw unexpected("an axis of this stage");
+    take();
+    out.axis = *axis;
+  } else if (op.text == "size") {
+    out.kind = Statement::Kind::size;
+    out.size = dim();
+  } else {
+    out.kind = op.text == "cast" ? Statement::Kind::cast : Statement::Kind::op;
+    const std::optional<ScalarOp> found = scalar_op_from_name(op.text);
+    if (out.kind == Statement::Kind::op && !found) {
+      throw error(op, ErrorCode::unknown_op, str("there is no scalar op `", op.text, "`"));
+    }
+    out.op = found.value_or(ScalarOp::add_);
+    do out.operands.push_back(reg());
+    while (accept(","));
+  }
+  expect(":");
+  out.dtype = dtype();
+  return out;
+}
+
+Statement Parser::statement() {
+  if (peek().kind == Token::Kind::reg) return with_result();
+  Statement out;
+  if (accept("check")) {
+    out.kind = Statement::Kind::check;
+    out.operands = {reg()};
+    out.site = site();
+    return out;
+  }
+  const auto combine = [&] {
+    const Token token = expect(Token::Kind::name, "how the element is combined");
+    const std::optional<Combine> found = combine_from_name(token.text);
+    if (!found) {
+      throw error(token, ErrorCode::unknown_name, str("elements cannot be combined by `", token.text, "`"))
+          .help("set, add, mul, max, min, and, or");
+    }
+    return *found;
+  };
+  if (accept("store")) {
+    out.kind = Statement::Kind::store;
+    out.buffer = buffer();
+    out.map = map();
+    out.combine = combine();
+    out.operands = {reg()};
+    out.dtype = out_.buffers[out.buffer].dtype;
+    return out;
+  }
+  if (!accept("fold")) throw unexpected("a statement");
+  out.kind = Statement::Kind::fold;
+  out.combine = combine();
+  out.buffer = buffer();
+  out.map = map();
+  out.operands = {reg()};
+  expect(":");
+  out.dtype = dtype();
+  return out;
+}
+
+void Parser::statements(Stage& stage) {
+  expect("{");
+  while (!accept("}")) {
+    stage.statements.push_back(statement());
+    const RegisterId result = stage.statements.back().result;
+    if (result.valid()) stage.num_registers = std::max(stage.num_registers, static_cast<int>(result.index) + 1);
+  }
+}
+
+Stage Parser::stage() {
+  const std::size_t num_outer = axes_.size();
+  Stage out;
+  out.axes = axes();
+  statements(out);
+  axes_.resize(num_outer);
+  return out;
+}
+
+KernelOutput Parser::start() {
+  KernelOutput out{buffer(), {}};
+  expect("start");
+  if (accept("keep")) return out;
+  if (accept("fill")) {
+    out.start.kind = Start::Kind::fill;
+    out.start.value = literal(out_.buffers[out.buffer].dtype);
+    return out;
+  }
+  expect("copy");
+  out.start.kind = Start::Kind::copy;
+  out.start.source = buffer();
+  return out;
+}
+
+/// All buffers that are written, in order of first write, with the starts that stand in the text.
+void Parser::finish_outputs(Kernel& kernel) {
+  std::vector<KernelOutput> started = std::move(kernel.outputs), out;
+  const auto add = [&](BufferId buffer) {
+    const auto same = [&](const KernelOutput& output) { return output.buffer == buffer; };
+    if (std::ranges::any_of(out, same)) return;
+    const auto found = std::ranges::find_if(started, same);
+    out.push_back(found == started.end() ? KernelOutput{buffer, {}} : *found);
+  };
+  for (const Stage& stage : kernel.stages) {
+    for (const Statement& statement : stage.statements) {
+      const bool writes = statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::fold;
+      if (writes) add(statement.buffer);
+    }
+  }
+  for (const KernelOutput& output : started) add(output.buffer);
+  kernel.outputs = std::move(out);
+}
+
+Kernel Parser::kernel() {
+  Kernel out;
+  axes_.clear();
+  out.name = expect(Token::Kind::kernel_name, "the name of a kernel").text;
+  expect("{");
+  if (accept("outer")) out.outer = axes();
+  while (accept("out")) out.outputs.push_back(start());
+  while (accept("stage")) out.stages.push_back(stage());
+  expect("}");
+  finish_outputs(out);
+  axes_.clear();
+  return out;
+}
+
+Kernel Parser::scalar() {
+  Kernel out;
+  out.stages.emplace_back();
+  statements(out.stages.back());
+  finish_outputs(out);
+  return out;
+}
+
+LibraryCall Parser::library_call() {
+  LibraryCall out;
+  const Token function = expect(Token::Kind::name, "the name of a library function");
+  if (function.text != "matmul") {
+    throw error(function, ErrorCode::unknown_op, str("there is no library function `", function.text, "`"));
+  }
+  out.result = buffer();
+  expect("=");
+  do out.operands.push_back(buffer());
+  while (accept(","));
+  expect("(");
+  list(")", [&] { out.sizes.push_back(dim()); });
+  return out;
+}
+
+HostCall Parser::host_call() {
+  HostCall out;
+  out.name = string("the name of the call, in quotes");
+  out.function = static_cast<int>(integer());
+  expect("(");
+  list(")", [&] { out.operands.push_back(buffer()); });
+  if (accept("->")) {
+    do out.results.push_back(buffer());
+    while (accept(","));
+  }
+  if (accept("bind")) {
+    do {
+      HostCall::Binding binding{symbol()};
+      expect("=");
+      const Token token = peek();
+      const auto found = std::ranges::find(out.results, buffer());
+      if (found == out.results.end()) {
+        throw error(token, ErrorCode::unknown_name, str("`", token.text, "` is not a result of this call"));
+      }
+      binding.result = static_cast<int>(found - out.results.begin());
+      expect(".");
+      binding.axis = small_integer();
+      out.bindings.push_back(binding);
+    } while (accept(","));
+  }
+  out.site = optional_site();
+  return out;
+}
+
+Copy Parser::copy() {
+  Copy out;
+  out.source = buffer();
+  expect("->");
+  out.destination = buffer();
+  out.reason = string("the reason of the copy, in quotes");
+  return out;
+}
+
+SizeCheck Parser::size_check() {
+  SizeCheck out;
+  out.left = dim();
+  if (!is("==") && !is("<=")) throw unexpected("`==` or `<=`");
+  out.relation = take().text == "==" ? DimCheck::Relation::equal : DimCheck::Relation::at_most;
+  out.right = dim();
+  out.site = site();
+  return out;
+}
+
+void Parser::step() {
+  if (accept("kernel")) {
+    out_.steps.emplace_back(kernel());
+  } else if (accept("scalar")) {
+    out_.steps.emplace_back(scalar());
+  } else if (accept("call")) {
+    out_.steps.emplace_back(library_call());
+  } else if (accept("host_call")) {
+    out_.steps.emplace_back(host_call());
+  } else if (accept("copy")) {
+    out_.steps.emplace_back(copy());
+  } else if (accept("check")) {
+    out_.steps.emplace_back(size_check());
+  } else {
+    throw unexpected("a step");
+  }
+}
+
+void Parser::sites() {
+  expect("{");
+  while (!accept("}")) {
+    const Token token = peek();
+    if (!(site() == SiteId(out_.sites.size()))) {
+      throw error(token, ErrorCode::syntax, str("expected site `#", out_.sites.size(), "`, found ", describe(token)));
+    }
+    // The name of a code has hyphens: words and minus signs here.
+    Token word = expect(Token::Kind::name, "the code of an error");
+    std::string code = word.text;
+    while (accept("-")) code += "-" + name("the code of an error");
+    Site out;
+    bool found = false;
+    for (int i = 0; i < kNumErrorCodes; ++i) {
+      if (code_name(static_cast<ErrorCode>(i)) != code) continue;
+      out.code = static_cast<ErrorCode>(i);
+      found = true;
+    }
+    if (!found) throw error(word, ErrorCode::unknown_name, str("there is no error code `", code, "`"));
+    out.message = string("the message of the error, in quotes");
+    if (accept("at")) out.location.text = string("where the site stands, in quotes");
+    while (accept("note")) {
+      std::string role = string("the role of the note, in quotes");
+      out.notes.emplace_back(std::move(role), string("the note, in quotes"));
+    }
+    out_.sites.push_back(std::move(out));
+  }
+}
+
+void Parser::refusals() {
+  expect("{");
+  while (!accept("}")) out_.refusals.push_back(string("why something was not fused, in quotes"));
+}
+
+KernelProgram Parser::program() {
+  expect("program");
+  out_.name = expect(Token::Kind::kernel_name, "the name of the program, as in @main").text;
+  collect_names();
+  expect("(");
+  list(")", [&] { buffer_declaration(); });
+  symbol_sources();
+  expect("{");
+  while (!is("sites") && !is("refusals") && !is("}")) step();
+  if (accept("sites")) sites();
+  if (accept("refusals")) refusals();
+  expect("}");
+  if (peek().kind != Token::Kind::end) throw unexpected("the end of the text");
+  return std::move(out_);
+}
+
+}  // namespace
+
+KernelProgram parse(std::string_view text, std::string_view file_name) { return Parser(text, file_name).program(); }
+
+}  // namespace inlay::kernel

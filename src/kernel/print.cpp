@@ -1,0 +1,300 @@
+#include <algorithm>
+
+#include "kernel/text.h"
+
+namespace inlay::kernel {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+std::string register_text(RegisterId reg) { return reg.valid() ? str("%", reg.index) : "%?"; }
+std::string site_text(SiteId site) { return site.valid() ? str("#", site.index) : "#?"; }
+std::string optional_site(SiteId site) { return site.valid() ? str(" ", site_text(site)) : ""; }
+
+std::string registers_text(const std::vector<RegisterId>& registers) { return join(registers, ", ", register_text); }
+
+/// Adds "+ term" or "- term" to a sum.
+void add_term(std::string& sum, std::string term) {
+  if (sum.empty()) {
+    sum = std::move(term);
+  } else if (term[0] == '-') {
+    sum += " - " + term.substr(1);
+  } else {
+    sum += " + " + term;
+  }
+}
+
+std::string times(int64_t step, const std::string& what) {
+  return step == 1 ? what : step == -1 ? "-" + what : str(step, "*", what);
+}
+
+class Printer {
+ public:
+  explicit Printer(const KernelProgram& program) : program_(program), names_(program) {}
+
+  std::string program();
+  std::string kernel(const Kernel& kernel, const std::string& indent);
+  std::string statement(const Statement& s);
+
+  void enter(const Kernel& kernel, const Stage& stage) { axis_names_ = names_.axes(kernel, stage); }
+
+ private:
+  // A program that verify would reject is printed too: it is what one looks at then.
+  std::string buffer(BufferId b) const { return b.index < names_.buffers.size() ? names_.buffers[b] : "<none>"; }
+  std::string symbol(SymbolId s) const { return s.index < names_.symbols.size() ? names_.symbols[s] : "<none>"; }
+  std::string axis(int a) const {
+    const auto i = static_cast<std::size_t>(a);
+    return i < axis_names_.size() ? axis_names_[i] : str("axis", a);
+  }
+  std::string dim(const Dim& d) const {
+    const auto exists = [&](SymbolId s) { return s.index < names_.symbols.size(); };
+    return std::ranges::all_of(d.symbols(), exists) ? d.to_text(names_.symbols) : "<size>";
+  }
+  std::string buffer_list(const std::vector<BufferId>& list) const {
+    return join(list, ", ", [&](BufferId b) { return buffer(b); });
+  }
+
+  std::string signature();
+  std::string buffer_text(BufferId b);
+  std::string place_text(const Buffer& b);
+  std::string bound_text(const Buffer& b);
+  std::string symbols_text();
+  std::string axes_text(const std::vector<Axis>& axes, std::size_t first);
+  std::string subscript(const Subscript& s);
+  std::string access(BufferId b, const AccessMap& map);
+  std::string right_side(const Statement& s);
+  std::string start(const KernelOutput& output);
+  std::string statements(const Stage& stage, const std::string& indent);
+
+  std::string step(const Kernel& k) { return kernel(k, "  "); }
+  std::string step(const LibraryCall& call);
+  std::string step(const HostCall& call);
+  std::string step(const Copy& copy);
+  std::string step(const SizeCheck& check);
+  std::string site(SiteId id);
+
+  const KernelProgram& program_;
+  Names names_;
+  std::vector<std::string> axis_names_;
+};
+
+std::string Printer::bound_text(const Buffer& b) {
+  if (!b.bound) return "";
+  std::vector<std::string> facts;
+  if (b.facts.has_range) facts = {str("min ", b.facts.least), str("max ", b.facts.greatest)};
+  if (b.facts.sorted) facts.emplace_back("sorted");
+  return facts.empty() ? " bound" : str(" bound {", join(facts, ", "), "}");
+}
+
+std::string Printer::place_text(const Buffer& b) {
+  std::string out = str(role_name(b.role), b.slot >= 0 ? str(" ", b.slot) : "", bound_text(b));
+  if (b.role == Role::literal) {
+    out += str(" [", join(b.elements, ", ", [](const Literal& element) { return element.to_text(); }), "]");
+  }
+  if (!b.view_of.valid()) return out;
+  const std::string view = str("view of ", buffer(b.view_of));
+  return b.role == Role::temporary ? view : str(out, " ", view);
+}
+
+std::string Printer::buffer_text(BufferId id) {
+  const Buffer& b = program_.buffers[id];
+  std::string type(dtype_name(b.dtype));
+  if (!b.dims.empty()) type += str("[", join(b.dims, ", ", [&](const Dim& d) { return dim(d); }), "]");
+  return str(buffer(id), ": ", type, " ", place_text(b));
+}
+
+std::string Printer::symbols_text() {
+  std::vector<std::string> texts;
+  for (SymbolId s : ids<SymbolId>(program_.symbols.size())) {
+    const Symbol& declared = program_.symbols[s];
+    std::string text = symbol(s);
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      if (!declared.source.valid() || program_.buffers[b].value != declared.source) continue;
+      text += str(" = ", buffer(b), ".", declared.axis);
+      break;
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts.empty() ? "" : str(" symbols ", join(texts, ", "));
+}
+
+std::string Printer::signature() {
+  std::vector<std::string> buffers;
+  std::size_t length = 0;
+  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+    buffers.push_back(buffer_text(b));
+    length += buffers.back().size() + 2;
+  }
+  const std::string head = str("program @", program_.name, "(");
+  constexpr std::size_t kLineLength = 110;
+  const bool fits = head.size() + length <= kLineLength;
+  return str(head, join(buffers, fits ? ", " : ",\n    "), ")", symbols_text(), " {\n");
+}
+
+std::string Printer::axes_text(const std::vector<Axis>& axes, std::size_t first) {
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    texts.push_back(str(axis(static_cast<int>(first + i)), " < ", dim(axes[i].extent)));
+  }
+  return str("(", join(texts, ", "), ")");
+}
+
+std::string Printer::subscript(const Subscript& s) {
+  std::string sum;
+  if (!s.base.is(0) || s.is_constant()) sum = dim(s.base);
+  for (const AxisTerm& term : s.axes) add_term(sum, times(term.step, axis(term.axis)));
+  if (!s.index) return sum;
+  const IndexTerm& index = *s.index;
+  add_term(sum, times(index.step, str("wrap(", register_text(index.index), ", ", dim(index.extent), ")")));
+  return sum + (index.checked ? str(" checked ", site_text(index.site)) : " proved");
+}
+
+std::string Printer::access(BufferId b, const AccessMap& map) {
+  return str(buffer(b), "[", join(map.subscripts, ", ", [&](const Subscript& s) { return subscript(s); }), "]");
+}
+
+std::string Printer::right_side(const Statement& s) {
+  switch (s.kind) {
+    case Statement::Kind::load: return str("load ", access(s.buffer, s.map));
+    case Statement::Kind::literal: return str("literal ", s.literal.to_text());
+    case Statement::Kind::axis: return str("axis ", axis(s.axis));
+    case Statement::Kind::size: return str("size ", dim(s.size));
+    case Statement::Kind::op: return str(facts(s.op).name, " ", registers_text(s.operands));
+    case Statement::Kind::cast: return str("cast ", registers_text(s.operands));
+    case Statement::Kind::store:
+    case Statement::Kind::fold:
+    case Statement::Kind::check: break;
+  }
+  return "";
+}
+
+std::string Printer::statement(const Statement& s) {
+  switch (s.kind) {
+    case Statement::Kind::store:
+      return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands));
+    case Statement::Kind::fold:
+      return str("fold ", combine_name(s.combine), " ", access(s.buffer, s.map), " ", registers_text(s.operands), " : ",
+                 dtype_name(s.dtype));
+    case Statement::Kind::check: return str("check ", registers_text(s.operands), " ", site_text(s.site));
+    case Statement::Kind::load:
+    case Statement::Kind::literal:
+    case Statement::Kind::axis:
+    case Statement::Kind::size:
+    case Statement::Kind::op:
+    case Statement::Kind::cast: break;
+  }
+  return str(register_text(s.result), " = ", right_side(s), " : ", dtype_name(s.dtype));
+}
+
+std::string Printer::statements(const Stage& stage, const std::string& indent) {
+  std::string out;
+  for (const Statement& s : stage.statements) out += str(indent, statement(s), "\n");
+  return out;
+}
+
+std::string Printer::start(const KernelOutput& output) {
+  const std::string out = str("out ", buffer(output.buffer), " start ");
+  switch (output.start.kind) {
+    case Start::Kind::keep: return out + "keep";
+    case Start::Kind::fill: return str(out, "fill ", output.start.value.to_text());
+    case Start::Kind::copy: return str(out, "copy ", buffer(output.start.source));
+  }
+  return out;
+}
+
+std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
+  const std::string inner = indent + "  ";
+  enter(kernel, {});
+  if (kernel.is_scalar() && kernel.name.empty() && kernel.stages.size() == 1) {
+    return str(indent, "scalar {\n", statements(kernel.stages[0], inner), indent, "}\n");
+  }
+  std::string out = str(indent, "kernel @", kernel.name, " {\n");
+  if (!kernel.outer.empty()) out += str(inner, "outer ", axes_text(kernel.outer, 0), "\n");
+  for (const KernelOutput& output : kernel.outputs) {
+    if (output.start.kind != Start::Kind::keep) out += str(inner, start(output), "\n");
+  }
+  for (const Stage& stage : kernel.stages) {
+    enter(kernel, stage);
+    out += str(inner, "stage ", axes_text(stage.axes, kernel.outer.size()), " {\n", statements(stage, inner + "  "),
+               inner, "}\n");
+  }
+  return str(out, indent, "}\n");
+}
+
+std::string Printer::step(const LibraryCall& call) {
+  const char* function = "";
+  switch (call.function) {
+    case LibraryCall::Function::matmul: function = "matmul"; break;
+  }
+  return str("  call ", function, " ", buffer(call.result), " = ", buffer_list(call.operands), " (",
+             join(call.sizes, ", ", [&](const Dim& d) { return dim(d); }), ")\n");
+}
+
+std::string Printer::step(const HostCall& call) {
+  std::string out = str("  host_call ", quoted(call.name), " ", call.function, " (", buffer_list(call.operands), ")");
+  if (!call.results.empty()) out += str(" -> ", buffer_list(call.results));
+  for (std::size_t i = 0; i < call.bindings.size(); ++i) {
+    const HostCall::Binding& binding = call.bindings[i];
+    const auto result = static_cast<std::size_t>(binding.result);
+    out += str(i == 0 ? " bind " : ", ", symbol(binding.symbol), " = ",
+               result < call.results.size() ? buffer(call.results[result]) : "<none>", ".", binding.axis);
+  }
+  return str(out, optional_site(call.site), "\n");
+}
+
+std::string Printer::step(const Copy& copy) {
+  return str("  copy ", buffer(copy.source), " -> ", buffer(copy.destination), " ", quoted(copy.reason), "\n");
+}
+
+std::string Printer::step(const SizeCheck& check) {
+  const char* relation = check.relation == DimCheck::Relation::equal ? " == " : " <= ";
+  return str("  check ", dim(check.left), relation, dim(check.right), " ", site_text(check.site), "\n");
+}
+
+std::string Printer::site(SiteId id) {
+  const Site& s = program_.sites[id];
+  std::string out = str("    ", site_text(id), " ", code_name(s.code), " ", quoted(s.message));
+  if (!s.location.empty()) out += str(" at ", quoted(s.location.text));
+  for (const auto& [role, description] : s.notes) out += str(" note ", quoted(role), " ", quoted(description));
+  return out + "\n";
+}
+
+std::string Printer::program() {
+  std::string out = signature();
+  for (const Step& s : program_.steps) out += std::visit([&](const auto& each) { return step(each); }, s);
+  if (program_.sites.size() > 0) {
+    out += "  sites {\n";
+    for (SiteId id : ids<SiteId>(program_.sites.size())) out += site(id);
+    out += "  }\n";
+  }
+  if (!program_.refusals.empty()) {
+    out += "  refusals {\n";
+    for (const std::string& refusal : program_.refusals) out += str("    ", quoted(refusal), "\n");
+    out += "  }\n";
+  }
+  return out + "}\n";
+}
+
+}  // namespace
+
+std::string print(const KernelProgram& program) { return Printer(program).program(); }
+
+std::string print_kernel(const KernelProgram& program, const Kernel& kernel) {
+  return Printer(program).kernel(kernel, "");
+}
+
+std::string print_statement(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
+                            const Statement& statement) {
+  Printer printer(program);
+  printer.enter(kernel, stage);
+  return printer.statement(statement);
+}
+
+}  // namespace inlay::kernel

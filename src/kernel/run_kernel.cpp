@@ -1,0 +1,226 @@
+#include "kernel/run_kernel.h"
+
+#include <cstring>
+
+#include "kernel/element.h"
+
+namespace inlay::kernel {
+namespace {
+
+using Point = std::vector<int64_t>;
+
+/// A subscript whose sizes are numbers.
+struct PlacedSubscript {
+  int64_t base = 0;
+  std::span<const AxisTerm> axes;
+  const IndexTerm* index = nullptr;
+  int64_t extent = 0;  // of the index
+};
+
+/// A statement whose buffer has an address and whose sizes are numbers.
+struct PlacedStatement {
+  const Statement* statement = nullptr;
+  View view;
+  std::vector<PlacedSubscript> subscripts;
+  int64_t size = 0;
+};
+
+struct PlacedStage {
+  std::vector<int64_t> extents;  // of the inner axes
+  std::vector<PlacedStatement> statements;
+  int num_registers = 0;
+};
+
+class KernelRun {
+ public:
+  KernelRun(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of)
+      : kernel_(kernel), symbols_(symbols), view_of_(view_of) {}
+
+  std::optional<Failure> run() {
+    for (const KernelOutput& output : kernel_.outputs) start(output);
+    std::vector<PlacedStage> stages;
+    for (const Stage& stage : kernel_.stages) stages.push_back(placed(stage));
+    return for_each_point({}, sizes_of(kernel_.outer), [&](const Point& outer) -> std::optional<Failure> {
+      for (const PlacedStage& stage : stages) {
+        if (auto failure = run_stage(stage, outer)) return failure;
+      }
+      return std::nullopt;
+    });
+  }
+
+ private:
+  std::vector<int64_t> sizes_of(const std::vector<Axis>& axes) const {
+    std::vector<int64_t> out;
+    for (const Axis& axis : axes) out.push_back(axis.extent.evaluate(symbols_));
+    return out;
+  }
+
+  /// Calls `body` with `prefix` followed by each point, the last axis fastest, until it fails.
+  template <class Body>
+  static std::optional<Failure> for_each_point(const Point& prefix, const std::vector<int64_t>& extents, Body body) {
+    for (int64_t extent : extents) {
+      if (extent <= 0) return std::nullopt;
+    }
+    Point point = prefix;
+    point.resize(prefix.size() + extents.size(), 0);
+    while (true) {
+      if (auto failure = body(point)) return failure;
+      std::size_t axis = extents.size();
+      while (axis > 0 && ++point[prefix.size() + axis - 1] == extents[axis - 1]) point[prefix.size() + --axis] = 0;
+      if (axis == 0) return std::nullopt;
+    }
+  }
+
+  void start(const KernelOutput& output) {
+    const View to = view_of_(output.buffer);
+    switch (output.start.kind) {
+      case Start::Kind::keep: return;
+      case Start::Kind::fill: {
+        const Element value = Element::of(output.start.value);
+        INLAY_CHECK(value.dtype == to.dtype, "`", to.name, "` is filled with a ", dtype_name(value.dtype));
+        for (int64_t i = 0; i < to.num_elements(); ++i) value.store(to.data + i * size_bytes(to.dtype));
+        return;
+      }
+      case Start::Kind::copy: {
+        const View from = view_of_(output.start.source);
+        INLAY_CHECK(from.size_bytes() == to.size_bytes(), "`", to.name, "` starts as a copy of `", from.name,
+                    "`, which has other bytes");
+        if (from.size_bytes() > 0) std::memmove(to.data, from.data, static_cast<std::size_t>(from.size_bytes()));
+        return;
+      }
+    }
+  }
+
+  PlacedStage placed(const Stage& stage) const {
+    PlacedStage out{sizes_of(stage.axes), {}, stage.num_registers};
+    for (const Statement& statement : stage.statements) out.statements.push_back(placed(statement));
+    return out;
+  }
+
+  PlacedStatement placed(const Statement& statement) const {
+    PlacedStatement out{&statement, {}, {}, 0};
+    if (statement.kind == Statement::Kind::size) out.size = statement.size.evaluate(symbols_);
+    if (!statement.buffer.valid()) return out;
+    out.view = view_of_(statement.buffer);
+    INLAY_CHECK(out.view.dims.size() == statement.map.subscripts.size(), "`", out.view.name, "` has rank ",
+                out.view.dims.size(), ", its access map ", statement.map.rank());
+    for (const Subscript& subscript : statement.map.subscripts) {
+      PlacedSubscript place{subscript.base.evaluate(symbols_), subscript.axes};
+      if (subscript.index) {
+        place.index = &*subscript.index;
+        place.extent = place.index->extent.evaluate(symbols_);
+      }
+      out.subscripts.push_back(place);
+    }
+    return out;
+  }
+
+  std::optional<Failure> run_stage(const PlacedStage& stage, const Point& outer) {
+    registers_.assign(static_cast<std::size_t>(stage.num_registers), Element{});
+    return for_each_point(outer, stage.extents, [&](const Point& point) -> std::optional<Failure> {
+      for (const PlacedStatement& placed : stage.statements) {
+        if (!run_statement(placed, point)) return failure_;
+      }
+      return std::nullopt;
+    });
+  }
+
+  const Element& value(RegisterId reg) const { return registers_[reg.index]; }
+  Element& result(const Statement& s) { return registers_[s.result.index]; }
+
+  /// false: failure_ says why.
+  bool run_statement(const PlacedStatement& placed, const Point& point) {
+    const Statement& s = *placed.statement;
+    switch (s.kind) {
+      case Statement::Kind::literal: result(s) = Element::of(s.literal); return true;
+      case Statement::Kind::axis:
+        result(s) = Element::of_integer(s.dtype, point[static_cast<std::size_t>(s.axis)]);
+        return true;
+      case Statement::Kind::size: result(s) = Element::of_integer(s.dtype, placed.size); return true;
+      case Statement::Kind::cast: result(s) = cast(value(s.operands[0]), s.dtype); return true;
+      case Statement::Kind::op: run_op(s); return true;
+      case Statement::Kind::check:
+        if (value(s.operands[0]).is_true()) return true;
+        failure_ = {s.site, {}};
+        return false;
+      case Statement::Kind::load:
+      case Statement::Kind::store:
+      case Statement::Kind::fold: break;
+    }
+    std::byte* const at = address(placed, point);
+    if (at == nullptr) return false;
+    if (s.kind == Statement::Kind::load) {
+      result(s) = Element::load(placed.view.dtype, at);
+    } else {
+      combined(s, placed.view, at).store(at);
+    }
+    return true;
+  }
+
+  void run_op(const Statement& s) {
+    std::array<Element, 3> operands;
+    for (std::size_t i = 0; i < s.operands.size(); ++i) operands[i] = value(s.operands[i]);
+    result(s) = apply_op(s.op, std::span(operands).first(s.operands.size()));
+  }
+
+  Element combined(const Statement& s, const View& view, const std::byte* at) const {
+    const Element& added = value(s.operands[0]);
+    INLAY_CHECK(added.dtype == view.dtype, "a ", dtype_name(added.dtype), " is written to `", view.name, "`");
+    if (s.combine == Combine::set) return added;
+    return apply_op(combine_op(s.combine), std::array{Element::load(view.dtype, at), added});
+  }
+
+  /// Where the element lies; null when an index is out of bounds.
+  std::byte* address(const PlacedStatement& placed, const Point& point) {
+    int64_t linear = 0;
+    for (std::size_t d = 0; d < placed.subscripts.size(); ++d) {
+      const PlacedSubscript& subscript = placed.subscripts[d];
+      int64_t at = subscript.base;
+      for (const AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+      if (subscript.index != nullptr) {
+        const std::optional<int64_t> index = wrapped(subscript);
+        if (!index) return nullptr;
+        at += subscript.index->step * *index;
+      }
+      INLAY_CHECK(0 <= at && at < placed.view.dims[d], "kernel ", kernel_.name, " touches element ", at, " of dim ", d,
+                  " of `", placed.view.name, "`, which is ", placed.view.dims[d]);
+      linear = linear * placed.view.dims[d] + at;
+    }
+    INLAY_CHECK(placed.view.data != nullptr, "`", placed.view.name, "` has no address");
+    return placed.view.data + linear * size_bytes(placed.view.dtype);
+  }
+
+  std::optional<int64_t> wrapped(const PlacedSubscript& subscript) {
+    const int64_t index = value(subscript.index->index).to_integer();
+    const int64_t extent = subscript.extent;
+    if (!subscript.index->checked) {
+      INLAY_CHECK(0 <= index && index < extent, "index ", index, " was proved to lie in [0, ", extent, ")");
+      return index;
+    }
+    if (-extent <= index && index < extent) return index < 0 ? index + extent : index;
+    failure_ = {subscript.index->site, {index, extent}};
+    return std::nullopt;
+  }
+
+  const Kernel& kernel_;
+  std::span<const int64_t> symbols_;
+  const Views& view_of_;
+  std::vector<Element> registers_;
+  Failure failure_;
+};
+
+}  // namespace
+
+int64_t View::num_elements() const {
+  int64_t out = 1;
+  for (int64_t dim : dims) out *= dim;
+  return out;
+}
+
+int64_t View::size_bytes() const { return num_elements() * inlay::size_bytes(dtype); }
+
+std::optional<Failure> run_kernel(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of) {
+  return KernelRun(kernel, symbols, view_of).run();
+}
+
+}  // namespace inlay::kernel

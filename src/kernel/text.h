@@ -1,0 +1,58 @@
+#pragma once
+// The text form of a KernelProgram: what dumps hold, what `explain` shows, and what `#= fuse` tests compare.
+//
+//   program @main(x: f64[n] param 0, g: i64[n] param 1 bound {min 0, max 84}, out: f64[n + 1] output 0, t: f64[85]
+//   temporary,
+//                 s: f64 scalar, c: f64[2] literal [1.0, 2.0], v: f64[5, 17] view of t) symbols n = x.0 {
+//     check n <= 1000 #1
+//     kernel @k0 {
+//       outer (r < m)                             # where there are outer axes
+//       out t start fill 0.0                      # or: copy b; without such a line an output keeps what it holds
+//       stage (i < n) {
+//         %0 = load g[i] : i64
+//         %1 = load c[wrap(%0, 2) checked #0] : f64
+//         %2 = mul %1, %1 : f64
+//         %3 = axis i : i64                       # or: literal 1.5 : f64, size n + 1 : i64, cast %2 : f32
+//         store out[1 + i] set %2
+//         store t[wrap(%0, 85) proved] add %2
+//         fold add s[] %2 : f64
+//         check %4 #2
+//       }
+//     }
+//     scalar { ... }                              # 0-d arithmetic: the statements of its one stage
+//     call matmul t = a, b (m, k, n)
+//     host_call "name" 0 (a, b) -> h bind k = h.0 #3
+//     copy a -> b "why"
+//     sites { #0 index-out-of-bounds "index {0} is out of bounds" at "model.py:3" note "left" "%3" }
+//     refusals { "%12 is not fused into @k0: also read by %15" }
+//   }
+//
+// print -> parse -> print is the identity. `# ` begins a comment, `#0` is a site.
+#include <string>
+#include <string_view>
+
+#include "kernel/kernel.h"
+
+namespace inlay::kernel {
+
+/// Every name in the text is an identifier and stands for one thing: buffers that share a name, or whose name is none,
+/// get one that is free; an axis that is called as a symbol gets another name.
+std::string print(const KernelProgram& program);
+std::string print_kernel(const KernelProgram& program, const Kernel& kernel);
+std::string print_statement(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
+                            const Statement& statement);
+
+/// Throws Error(syntax, unknown_name, ...) at the first thing that is wrong; its location is "file:line:column". What
+/// is read is well-formed text, not yet a sound program: that is for verify.
+KernelProgram parse(std::string_view text, std::string_view file_name = "<text>");
+
+/// One name for each buffer and symbol, as the text uses them.
+struct Names {
+  IdMap<BufferId, std::string> buffers;
+  IdMap<SymbolId, std::string> symbols;
+
+  explicit Names(const KernelProgram& program);
+  std::vector<std::string> axes(const Kernel& kernel, const Stage& stage) const;  // the outer ones first
+};
+
+}  // namespace inlay::kernel

@@ -1,0 +1,220 @@
+#include "kernel/text_reader.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+
+namespace inlay::kernel {
+namespace {
+
+constexpr int kMaxDepth = 64;           // of nested size expressions
+constexpr int64_t kMaxIndex = 1 << 20;  // of a register or a site: who reads a program makes tables of that size
+
+}  // namespace
+
+Token TextReader::take() {
+  Token token = peek();
+  if (at_ + 1 < tokens_.size()) ++at_;
+  return token;
+}
+
+bool TextReader::is(std::string_view text) const {
+  return peek().text == text && (peek().kind == Token::Kind::punctuation || peek().kind == Token::Kind::name);
+}
+
+bool TextReader::accept(std::string_view text) {
+  if (!is(text)) return false;
+  take();
+  return true;
+}
+
+void TextReader::expect(std::string_view text) {
+  if (!accept(text)) throw unexpected(str("`", text, "`"));
+}
+
+Token TextReader::expect(Token::Kind kind, std::string_view wanted) {
+  if (peek().kind != kind) throw unexpected(wanted);
+  return take();
+}
+
+Error TextReader::error(const Token& token, ErrorCode code, std::string message) const {
+  return Error(code, location_of(token, file_name_), std::move(message));
+}
+
+Error TextReader::unexpected(std::string_view wanted) const {
+  return error(peek(), ErrorCode::syntax, str("expected ", wanted, ", found ", describe(peek())));
+}
+
+int64_t TextReader::number(const Token& token) const {
+  int64_t out = 0;
+  const auto [end, problem] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), out);
+  if (problem != std::errc() || end != token.text.data() + token.text.size()) {
+    throw error(token, ErrorCode::syntax, str("`", token.text, "` is not a whole number of 64 bits"));
+  }
+  return out;
+}
+
+int64_t TextReader::integer() {
+  const int64_t sign = accept("-") ? -1 : 1;
+  const Token digits = expect(Token::Kind::integer, "a whole number");
+  if (sign < 0 && digits.text == "9223372036854775808") return std::numeric_limits<int64_t>::min();
+  return sign * number(digits);
+}
+
+int TextReader::small_integer() {
+  const Token token = peek();
+  const int64_t value = integer();
+  if (value < 0 || value > kMaxIndex) throw error(token, ErrorCode::syntax, str(value, " is no position"));
+  return static_cast<int>(value);
+}
+
+std::size_t TextReader::index_of(Token::Kind kind, std::string_view wanted) {
+  const Token token = expect(kind, wanted);
+  const int64_t index = number(token);
+  if (index > kMaxIndex) throw error(token, ErrorCode::syntax, str(describe(token), " is numbered too high"));
+  return static_cast<std::size_t>(index);
+}
+
+BufferId TextReader::buffer() {
+  const Token token = expect(Token::Kind::name, "the name of a buffer");
+  const auto found = buffers_.find(token.text);
+  if (found == buffers_.end()) {
+    throw error(token, ErrorCode::unknown_name, str("there is no buffer `", token.text, "`"));
+  }
+  return found->second;
+}
+
+SymbolId TextReader::symbol() {
+  const Token token = expect(Token::Kind::name, "the name of a symbol");
+  const auto found = symbols_.find(token.text);
+  if (found == symbols_.end()) {
+    throw error(token, ErrorCode::unknown_name, str("there is no symbol `", token.text, "`"));
+  }
+  return found->second;
+}
+
+DType TextReader::dtype() {
+  const Token token = expect(Token::Kind::name, "a dtype");
+  const std::optional<DType> found = dtype_from_name(token.text);
+  if (!found) throw error(token, ErrorCode::wrong_dtype, str("there is no dtype `", token.text, "`"));
+  return *found;
+}
+
+Dim TextReader::dim(int depth) {
+  if (depth > kMaxDepth) throw error(peek(), ErrorCode::syntax, "this size is nested too deeply");
+  Dim sum = accept("-") ? Dim(-1) * dim_term(depth) : dim_term(depth);
+  while (is("+") || is("-")) {
+    const bool minus = take().text == "-";
+    const Dim term = dim_term(depth);
+    sum = minus ? sum - term : sum + term;
+  }
+  return sum;
+}
+
+Dim TextReader::dim_term(int depth) {
+  Dim out = dim_factor(depth);
+  while (accept("*")) out = out * dim_factor(depth);
+  return out;
+}
+
+Dim TextReader::dim_factor(int depth) {
+  if (peek().kind == Token::Kind::integer) return number(take());
+  if (accept("(")) {
+    Dim inner = dim(depth + 1);
+    expect(")");
+    return inner;
+  }
+  if (peek(1).text != "(") return Dim::symbol(symbol());
+  const Token function = expect(Token::Kind::name, "a size");
+  expect("(");
+  const Dim left = dim(depth + 1);
+  expect(",");
+  const Dim right = dim(depth + 1);
+  expect(")");
+  if (function.text == "floordiv") return floor_div(left, right);
+  if (function.text == "min") return min(left, right);
+  if (function.text == "max") return max(left, right);
+  throw error(function, ErrorCode::unknown_name, str("there is no size function `", function.text, "`"))
+      .help("floordiv, min and max");
+}
+
+std::optional<int> TextReader::axis_named(const Token& token) const {
+  const auto found = std::ranges::find(axes_, token.text);
+  if (token.kind != Token::Kind::name || found == axes_.end()) return std::nullopt;
+  return static_cast<int>(found - axes_.begin());
+}
+
+Subscript TextReader::subscript() {
+  Subscript out;
+  subscript_term(out, accept("-") ? -1 : 1);
+  while (is("+") || is("-")) subscript_term(out, take().text == "-" ? -1 : 1);
+  std::ranges::sort(out.axes, {}, &AxisTerm::axis);
+  return out;
+}
+
+/// `3*i`, `wrap(...)` or a part of the base.
+void TextReader::subscript_term(Subscript& out, int64_t sign) {
+  int64_t step = sign;
+  const Token& behind = peek(2);
+  const bool is_place = axis_named(behind) || (behind.text == "wrap" && peek(3).text == "(");
+  if (peek().kind == Token::Kind::integer && peek(1).text == "*" && is_place) {
+    step *= number(take());
+    expect("*");
+  }
+  if (const std::optional<int> axis = axis_named(peek())) {
+    const Token token = take();
+    const bool twice = std::ranges::any_of(out.axes, [&](const AxisTerm& term) { return term.axis == *axis; });
+    if (twice) throw error(token, ErrorCode::syntax, str("axis `", token.text, "` stands twice in one subscript"));
+    out.axes.push_back({*axis, step});
+  } else if (is("wrap") && peek(1).text == "(") {
+    if (out.index) throw error(peek(), ErrorCode::syntax, "a subscript has one loaded index at most");
+    out.index = index_term();
+    out.index->step = step;
+  } else {
+    out.base = out.base + Dim(sign) * dim_term(0);
+  }
+}
+
+IndexTerm TextReader::index_term() {
+  IndexTerm out;
+  expect("wrap");
+  expect("(");
+  out.index = reg();
+  expect(",");
+  out.extent = dim();
+  expect(")");
+  out.checked = !accept("proved");
+  if (!out.checked) return out;
+  expect("checked");
+  out.site = site();
+  return out;
+}
+
+AccessMap TextReader::map() {
+  AccessMap out;
+  expect("[");
+  list("]", [&] { out.subscripts.push_back(subscript()); });
+  return out;
+}
+
+Literal TextReader::literal(DType dtype) {
+  const bool negative = accept("-");
+  const Token token = take();
+  if (token.text == "true" || token.text == "false") return Literal::of_integer(dtype, token.text == "true");
+  if (is_float(dtype)) {
+    const bool is_number = token.kind == Token::Kind::integer || token.kind == Token::Kind::real ||
+                           token.text == "inf" || token.text == "nan";
+    if (!is_number) throw error(token, ErrorCode::syntax, str("expected a number, found ", describe(token)));
+    const double value = std::strtod(token.text.c_str(), nullptr);
+    return Literal::of_float(dtype, negative ? -value : value);
+  }
+  uint64_t bits = 0;
+  const char* end = token.text.data() + token.text.size();
+  const auto read = std::from_chars(token.text.data(), end, bits);
+  if (token.kind != Token::Kind::integer || read.ec != std::errc() || read.ptr != end) {
+    throw error(token, ErrorCode::syntax, str("expected a whole number, found ", describe(token)));
+  }
+  return Literal::of_integer(dtype, static_cast<int64_t>(negative ? 0 - bits : bits));
+}
+
+}  // namespace inlay::kernel

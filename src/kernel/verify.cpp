@@ -1,0 +1,227 @@
+#include "kernel/verify.h"
+
+#include <algorithm>
+
+#include "kernel/verify_kernel.h"
+
+namespace inlay::kernel {
+namespace {
+
+// First what everything stands on: names that exist. Then what follows those names, step by step.
+class ProgramVerifier {
+ public:
+  explicit ProgramVerifier(const KernelProgram& program)
+      : program_(program),
+        names_(program),
+        known_(program.symbols.size(), true),
+        written_(program.buffers.size(), false) {}
+
+  std::vector<Diagnostic> run() {
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) verify_buffer(b);
+    verify_slots(program_.params, Role::param);
+    verify_slots(program_.outputs, Role::output);
+    if (out_.empty()) {
+      for (const Step& step : program_.steps) verify_shape(step);
+    }
+    if (out_.empty()) {
+      for (const Step& step : program_.steps) forget_bound_symbols(step);
+      for (const Step& step : program_.steps) verify_flow(step);
+      for (BufferId b : program_.outputs) {
+        if (!written_[b]) complain(str("output ", name(b), " is never written"));
+      }
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void complain(std::string message) { out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}}); }
+  bool exists(BufferId b) const { return b.index < program_.buffers.size(); }
+  std::string name(BufferId b) const { return exists(b) ? names_.buffers[b] : "<none>"; }
+  const Buffer& buffer(BufferId b) const { return program_.buffers[b]; }
+
+  // ---- Buffers ----
+
+  void verify_buffer(BufferId b) {
+    const Buffer& it = buffer(b);
+    for (const Dim& dim : it.dims) {
+      for (SymbolId symbol : dim.symbols()) {
+        if (symbol.index >= known_.size()) return complain(str(name(b), " has a size of a symbol that does not exist"));
+      }
+    }
+    if (it.view_of.valid()) return verify_view(b);
+    if (it.role == Role::scalar && !std::ranges::all_of(it.dims, [](const Dim& dim) { return dim.is(1); })) {
+      complain(str("scalar ", name(b), " has more than one element"));
+    }
+    if (it.role != Role::literal) return;
+    if (!num_elements(it).is(static_cast<int64_t>(it.elements.size()))) {
+      complain(str("literal ", name(b), " has ", it.elements.size(), " elements"));
+    }
+    for (const Literal& element : it.elements) {
+      if (element.dtype != it.dtype) return complain(str("literal ", name(b), " has elements of another dtype"));
+    }
+  }
+
+  void verify_view(BufferId b) {
+    BufferId root = b;
+    for (std::size_t i = 0; exists(root) && buffer(root).view_of.valid(); ++i) {
+      if (i > program_.buffers.size()) return complain(str(name(b), " is a view of itself"));
+      root = buffer(root).view_of;
+    }
+    if (!exists(root)) return complain(str(name(b), " is a view of no buffer"));
+    const bool other_size = same_dim(num_elements(buffer(b)), num_elements(buffer(root))) == Answer::no;
+    if (other_size || buffer(b).dtype != buffer(root).dtype) {
+      complain(str(name(b), " is a view of ", name(root), ", which has other bytes"));
+    }
+  }
+
+  void verify_slots(const std::vector<BufferId>& slots, Role role) {
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (!exists(slots[i])) {
+        complain(str(role_name(role), " ", i, " is no buffer"));
+      } else if (buffer(slots[i]).role != role || buffer(slots[i]).slot != static_cast<int>(i)) {
+        complain(str(name(slots[i]), " stands as ", role_name(role), " ", i, " and says otherwise"));
+      }
+    }
+  }
+
+  // ---- Steps: what they name, and what they name it for ----
+
+  bool all_exist(const std::string& what, const std::vector<BufferId>& list) {
+    if (std::ranges::all_of(list, [&](BufferId b) { return exists(b); })) return true;
+    complain(what + " names no buffer");
+    return false;
+  }
+
+  void verify_site(SiteId site, const std::string& what) {
+    if (site.index >= program_.sites.size()) complain(what + " has no site");
+  }
+
+  void verify_shape(const Step& step) {
+    std::visit([&](const auto& each) { verify_step(each); }, step);
+  }
+
+  void verify_step(const Kernel& kernel) {
+    const std::size_t before = out_.size();
+    const Complain take = [&](std::string message) { complain(std::move(message)); };
+    verify_statements(program_, kernel, take);
+    if (out_.size() == before) verify_contract(program_, kernel, take);
+  }
+
+  void verify_step(const LibraryCall& call) {
+    if (call.operands.size() != 2 || call.sizes.size() != 3) return complain("matmul takes 2 operands and 3 sizes");
+    if (!all_exist("matmul", {call.operands[0], call.operands[1], call.result})) return;
+    const Buffer &a = buffer(call.operands[0]), &b = buffer(call.operands[1]), &c = buffer(call.result);
+    if ((c.dtype != DType::f32 && c.dtype != DType::f64) || a.dtype != c.dtype || b.dtype != c.dtype) {
+      complain(str("matmul ", name(call.result), ": its operands are not of one dtype, f32 or f64"));
+    }
+    const auto& [m, k, n] = std::tie(call.sizes[0], call.sizes[1], call.sizes[2]);
+    const bool differs = same_dim(num_elements(a), m * k) == Answer::no ||
+                         same_dim(num_elements(b), k * n) == Answer::no ||
+                         same_dim(num_elements(c), m * n) == Answer::no;
+    if (differs) complain(str("matmul ", name(call.result), ": a buffer has another size"));
+  }
+
+  void verify_step(const HostCall& call) {
+    const std::string what = str("host call \"", call.name, "\"");
+    if (!all_exist(what, call.operands) || !all_exist(what, call.results)) return;
+    for (BufferId result : call.results) {
+      if (buffer(result).role != Role::host) complain(str(what, ": its result ", name(result), " is not the host's"));
+    }
+    for (const HostCall::Binding& binding : call.bindings) {
+      const auto result = static_cast<std::size_t>(binding.result), axis = static_cast<std::size_t>(binding.axis);
+      const bool fits = binding.symbol.index < program_.symbols.size() && result < call.results.size() &&
+                        axis < buffer(call.results[result]).dims.size();
+      if (!fits) complain(str(what, " binds a symbol to no dim"));
+    }
+  }
+
+  void verify_step(const Copy& copy) {
+    if (!all_exist("a copy", {copy.source, copy.destination})) return;
+    const Buffer &from = buffer(copy.source), &to = buffer(copy.destination);
+    if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
+      complain(str("copy ", name(copy.source), " -> ", name(copy.destination), ": ", type_text(program_, from), " to ",
+                   type_text(program_, to)));
+    }
+  }
+
+  void verify_step(const SizeCheck& check) { verify_site(check.site, "a size check"); }
+
+  // ---- Flow: sizes are known and bytes are written before they are used ----
+
+  void forget_bound_symbols(const Step& step) {
+    const auto* call = std::get_if<HostCall>(&step);
+    if (call == nullptr) return;
+    for (const HostCall::Binding& binding : call->bindings) known_[binding.symbol.index] = false;
+  }
+
+  void require_known(const Dim& dim, const std::string& what) {
+    for (SymbolId symbol : dim.symbols()) {
+      if (symbol.index >= known_.size()) return complain(str(what, " uses a symbol that does not exist"));
+      if (!known_[symbol.index]) complain(str(what, " uses ", names_.symbols[symbol], " before it is known"));
+    }
+  }
+
+  void require_known(BufferId b) {
+    for (const Dim& dim : buffer(b).dims) require_known(dim, name(b));
+  }
+
+  void verify_flow(const Step& step) {
+    const StepAccess access = access_of(program_, step);
+    for (BufferId b : access.reads) verify_read(b);
+    if (const auto* call = std::get_if<HostCall>(&step)) {
+      for (BufferId b : call->operands) require_known(b);
+      for (const HostCall::Binding& binding : call->bindings) known_[binding.symbol.index] = true;
+    }
+    for (BufferId b : access.writes) {
+      require_known(b);
+      const Role role = buffer(b).role;
+      const bool by_host = std::holds_alternative<HostCall>(step);
+      if (role == Role::param || role == Role::literal) complain(str(role_name(role), " ", name(b), " is written"));
+      if (role == Role::host && !by_host) complain(str(name(b), " is written, and its memory is the host's"));
+      written_[b] = true;
+    }
+    if (const auto* kernel = std::get_if<Kernel>(&step)) verify_sizes(*kernel);
+    if (const auto* check = std::get_if<SizeCheck>(&step)) {
+      require_known(check->left, "a size check");
+      require_known(check->right, "a size check");
+    }
+    if (const auto* call = std::get_if<LibraryCall>(&step)) {
+      for (const Dim& size : call->sizes) require_known(size, "a library call");
+    }
+  }
+
+  void verify_read(BufferId b) {
+    require_known(b);
+    const Role role = buffer(b).role;
+    if (role == Role::param || role == Role::literal || written_[b]) return;
+    complain(str(name(b), " is read before anything is written to it"));
+  }
+
+  void verify_sizes(const Kernel& kernel) {
+    const std::string what = str("kernel @", kernel.name);
+    for (const Axis& axis : kernel.outer) require_known(axis.extent, what);
+    for (const Stage& stage : kernel.stages) {
+      for (const Axis& axis : stage.axes) require_known(axis.extent, what);
+      for (const Statement& s : stage.statements) {
+        require_known(s.size, what);
+        if (s.buffer.valid()) require_known(s.buffer);
+        for (const Subscript& subscript : s.map.subscripts) {
+          require_known(subscript.base, what);
+          if (subscript.index) require_known(subscript.index->extent, what);
+        }
+      }
+    }
+  }
+
+  const KernelProgram& program_;
+  Names names_;
+  std::vector<bool> known_;        // by SymbolId
+  IdMap<BufferId, bool> written_;  // of roots
+  std::vector<Diagnostic> out_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> verify(const KernelProgram& program) { return ProgramVerifier(program).run(); }
+
+}  // namespace inlay::kernel

@@ -1,0 +1,17 @@
+#pragma once
+// Everything wrong with a KernelProgram; empty when it is sound.
+//
+// Runs after fuse, and after whatever else makes or changes programs. It asks nothing of who made the program: it
+// checks the contract of kernel.h from the statements alone. Where sizes are unknown it rejects what it cannot prove of
+// writes (they could be lost without a trace), and accepts bounds that it cannot refute (the evaluator checks each
+// access).
+#include <vector>
+
+#include "kernel/kernel.h"
+#include "support/error.h"
+
+namespace inlay::kernel {
+
+std::vector<Diagnostic> verify(const KernelProgram& program);
+
+}  // namespace inlay::kernel

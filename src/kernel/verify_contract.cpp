@@ -1,0 +1,113 @@
+#include <algorithm>
+
+#include "kernel/verify_kernel.h"
+
+namespace inlay::kernel {
+namespace {
+
+bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
+bool is_access(const Statement& s) { return is_write(s) || s.kind == Statement::Kind::load; }
+
+/// Both accumulate in the same way, so the order of their points does not matter.
+bool commute(const Statement& a, const Statement& b) {
+  return is_write(a) && is_write(b) && a.combine == b.combine && a.combine != Combine::set;
+}
+
+/// One access of the kernel, with where it stands.
+struct Access {
+  const Statement* statement = nullptr;
+  std::size_t stage = 0;
+  std::vector<Dim> extents;
+};
+
+class ContractVerifier {
+ public:
+  ContractVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
+      : program_(program), kernel_(kernel), complain_(complain) {}
+
+  void run() {
+    std::vector<Access> accesses;
+    for (std::size_t s = 0; s < kernel_.stages.size(); ++s) {
+      for (const Statement& statement : kernel_.stages[s].statements) {
+        if (is_access(statement)) accesses.push_back({&statement, s, axis_extents(kernel_, kernel_.stages[s])});
+      }
+    }
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+      if (is_write(*accesses[i].statement)) verify_write(accesses[i]);
+      for (std::size_t k = 0; k < i; ++k) verify_pair(accesses[k], accesses[i]);
+    }
+  }
+
+ private:
+  std::string text(const Access& access) const {
+    return str("`", print_statement(program_, kernel_, kernel_.stages[access.stage], *access.statement), "`");
+  }
+  std::string where(const Access& access) const { return str("kernel @", kernel_.name, ", stage ", access.stage); }
+
+  /// A plain set: which of several points wins is not fixed, unless an index keeps the order.
+  void verify_write(const Access& access) {
+    const Statement& s = *access.statement;
+    if (s.combine != Combine::set || s.map.has_index()) return;
+    for (std::size_t axis = 0; axis < access.extents.size(); ++axis) {
+      const Dim& extent = access.extents[axis];
+      const bool one_point = extent.is(0) || extent.is(1);
+      if (!one_point && !s.map.uses_axis(static_cast<int>(axis))) {
+        return complain_(str(where(access), ", ", text(access), ": several points set one element"));
+      }
+    }
+    if (is_injective(s.map, access.extents) == Answer::no) {
+      complain_(str(where(access), ", ", text(access), ": several points set one element"));
+    }
+  }
+
+  void verify_pair(const Access& first, const Access& second) {
+    const Statement &a = *first.statement, &b = *second.statement;
+    if (!is_write(a) && !is_write(b)) return;
+    if (root_of(program_, a.buffer) != root_of(program_, b.buffer) || commute(a, b)) return;
+    if (first.stage == second.stage ? at_same_point(first, second) : at_same_outer_point(first, second)) return;
+    if (a.buffer == b.buffer && regions_overlap(a.map, first.extents, b.map, second.extents) == Answer::no) return;
+    const char* what =
+        is_write(a) && is_write(b) ? "write one element at different " : "meet in one element at different ";
+    complain_(str(where(second), ", ", text(second), " and ", text(first), " may ", what,
+                  first.stage == second.stage ? "points" : "outer points"));
+  }
+
+  static bool has_one_point(std::span<const Dim> extents) {
+    return std::ranges::all_of(extents, [](const Dim& extent) { return extent.is(1); });
+  }
+
+  static bool at_same_point(const Access& first, const Access& second) {
+    if (has_one_point(first.extents)) return true;
+    const Statement &a = *first.statement, &b = *second.statement;
+    return a.buffer == b.buffer && same_element_only(a.map, b.map, first.extents);
+  }
+
+  /// Each outer axis that counts is told by one subscript, the same in both, that depends on nothing else.
+  bool at_same_outer_point(const Access& first, const Access& second) const {
+    const Statement &a = *first.statement, &b = *second.statement;
+    for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) {
+      if (kernel_.outer[axis].extent.is(1)) continue;
+      if (a.buffer != b.buffer) return false;
+      bool told = false;
+      for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
+        const Subscript& subscript = a.map.subscripts[d];
+        told = told || (subscript == b.map.subscripts[d] && !subscript.index && subscript.axes.size() == 1 &&
+                        subscript.axes[0].axis == static_cast<int>(axis));
+      }
+      if (!told) return false;
+    }
+    return true;
+  }
+
+  const KernelProgram& program_;
+  const Kernel& kernel_;
+  const Complain& complain_;
+};
+
+}  // namespace
+
+void verify_contract(const KernelProgram& program, const Kernel& kernel, const Complain& complain) {
+  ContractVerifier(program, kernel, complain).run();
+}
+
+}  // namespace inlay::kernel

@@ -1,0 +1,232 @@
+#include <algorithm>
+#include <optional>
+
+#include "kernel/verify_kernel.h"
+
+namespace inlay::kernel {
+namespace {
+
+class StatementVerifier {
+ public:
+  StatementVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
+      : program_(program), kernel_(kernel), complain_(complain), where_(str("kernel @", kernel.name)) {}
+
+  void run() {
+    for (const KernelOutput& output : kernel_.outputs) verify_output(output);
+    for (const Stage& stage : kernel_.stages) verify_stage(stage);
+  }
+
+ private:
+  bool exists(BufferId id) const { return id.index < program_.buffers.size(); }
+  bool exists(SiteId id) const { return id.index < program_.sites.size(); }
+  const Buffer& buffer(BufferId id) const { return program_.buffers[id]; }
+
+  template <class... Parts>
+  void complain(const Parts&... parts) {
+    const std::string at = statement_ == nullptr
+                               ? where_
+                               : str(where_, ", `", print_statement(program_, kernel_, *stage_, *statement_), "`");
+    complain_(str(at, ": ", parts...));
+  }
+
+  void verify_output(const KernelOutput& output) {
+    if (!exists(output.buffer)) return complain("an output is no buffer");
+    const Buffer& to = buffer(output.buffer);
+    const auto same = [&](const KernelOutput& other) { return other.buffer == output.buffer; };
+    if (std::ranges::count_if(kernel_.outputs, same) > 1) complain("output ", to.name, " is listed twice");
+    if (output.start.kind == Start::Kind::keep && !is_written(output.buffer)) {
+      complain("output ", to.name, " is listed and never written");
+    }
+    if (output.start.kind == Start::Kind::fill && output.start.value.dtype != to.dtype) {
+      complain("output ", to.name, " of ", dtype_name(to.dtype), " is filled with a ",
+               dtype_name(output.start.value.dtype));
+    }
+    if (output.start.kind != Start::Kind::copy) return;
+    if (!exists(output.start.source)) return complain("output ", to.name, " starts as a copy of no buffer");
+    const Buffer& from = buffer(output.start.source);
+    if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
+      complain("output ", to.name, " starts as a copy of ", from.name, ": ", type_text(program_, to), " of ",
+               type_text(program_, from));
+    }
+  }
+
+  bool is_written(BufferId id) const {
+    const auto writes = [&](const Statement& s) {
+      return (s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold) && s.buffer == id;
+    };
+    return std::ranges::any_of(kernel_.stages,
+                               [&](const Stage& stage) { return std::ranges::any_of(stage.statements, writes); });
+  }
+
+  void verify_stage(const Stage& stage) {
+    stage_ = &stage;
+    where_ = str("kernel @", kernel_.name, ", stage ", &stage - kernel_.stages.data());
+    extents_ = axis_extents(kernel_, stage);
+    registers_.assign(static_cast<std::size_t>(std::max(0, stage.num_registers)), std::nullopt);
+    for (const Statement& s : stage.statements) {
+      statement_ = &s;
+      verify_statement(s);
+      if (has_result(s)) define(s);
+    }
+    statement_ = nullptr;
+  }
+
+  static bool has_result(const Statement& s) {
+    return s.kind != Statement::Kind::store && s.kind != Statement::Kind::fold && s.kind != Statement::Kind::check;
+  }
+
+  void define(const Statement& s) {
+    if (s.result.index >= registers_.size()) return complain("the stage has ", registers_.size(), " registers");
+    std::optional<DType>& place = registers_[s.result.index];
+    if (place) complain("%", s.result.index, " is assigned twice");
+    place = s.dtype;
+  }
+
+  /// None, and said so, where the register holds nothing yet.
+  std::optional<DType> dtype_of(RegisterId reg) {
+    if (reg.index < registers_.size() && registers_[reg.index]) return registers_[reg.index];
+    if (reg.valid()) {
+      complain("%", reg.index, " is not assigned before");
+    } else {
+      complain("an operand is no register");
+    }
+    return std::nullopt;
+  }
+
+  bool has_arity(const Statement& s, int arity) {
+    if (static_cast<int>(s.operands.size()) == arity) return true;
+    complain("has ", s.operands.size(), " operands, not ", arity);
+    return false;
+  }
+
+  void verify_statement(const Statement& s) {
+    switch (s.kind) {
+      case Statement::Kind::load: return verify_load(s);
+      case Statement::Kind::literal:
+        if (s.literal.dtype != s.dtype) complain("the literal is ", dtype_name(s.literal.dtype));
+        return;
+      case Statement::Kind::axis:
+        if (s.axis < 0 || static_cast<std::size_t>(s.axis) >= extents_.size()) complain("there is no axis ", s.axis);
+        if (!is_number(s.dtype)) complain("a coordinate is a number");
+        return;
+      case Statement::Kind::size:
+        if (!is_number(s.dtype)) complain("a size is a number");
+        return;
+      case Statement::Kind::op: return verify_op(s);
+      case Statement::Kind::cast:
+        if (has_arity(s, 1)) dtype_of(s.operands[0]);
+        return;
+      case Statement::Kind::store:
+      case Statement::Kind::fold: return verify_write(s);
+      case Statement::Kind::check: return verify_check(s);
+    }
+  }
+
+  static bool is_number(DType dtype) { return is_integer(dtype) || dtype == DType::f32 || dtype == DType::f64; }
+
+  void verify_load(const Statement& s) {
+    if (!exists(s.buffer)) return complain("there is no such buffer");
+    if (buffer(s.buffer).dtype != s.dtype)
+      complain(buffer(s.buffer).name, " holds ", dtype_name(buffer(s.buffer).dtype));
+    verify_map(s);
+  }
+
+  void verify_op(const Statement& s) {
+    const ScalarOpFacts& op = facts(s.op);
+    if (!has_arity(s, op.arity)) return;
+    std::vector<DType> dtypes;
+    for (RegisterId reg : s.operands) {
+      const std::optional<DType> dtype = dtype_of(reg);
+      if (!dtype) return;
+      dtypes.push_back(*dtype);
+    }
+    if (s.op == ScalarOp::select_) {
+      if (dtypes[0] != DType::boolean) complain("the condition is ", dtype_name(dtypes[0]));
+      dtypes.erase(dtypes.begin());
+    }
+    const DType dtype = dtypes[0];
+    for (DType other : dtypes) {
+      if (other != dtype) return complain("operands of ", dtype_name(dtype), " and ", dtype_name(other));
+    }
+    if (!accepts(s.op, dtype)) return complain("`", op.name, "` does not take ", dtype_name(dtype));
+    const DType result = op.result == ResultRule::Bool ? DType::boolean : dtype;
+    if (s.dtype != result) complain("the result is ", dtype_name(result));
+  }
+
+  void verify_write(const Statement& s) {
+    if (!exists(s.buffer)) return complain("there is no such buffer");
+    const Buffer& to = buffer(s.buffer);
+    const auto same = [&](const KernelOutput& output) { return output.buffer == s.buffer; };
+    if (std::ranges::none_of(kernel_.outputs, same)) complain(to.name, " is not an output of the kernel");
+    if (has_arity(s, 1)) {
+      const std::optional<DType> dtype = dtype_of(s.operands[0]);
+      if (dtype && *dtype != to.dtype) complain("a ", dtype_name(*dtype), " is written to ", type_text(program_, to));
+    }
+    if (s.dtype != to.dtype) complain(to.name, " holds ", dtype_name(to.dtype), ", not ", dtype_name(s.dtype));
+    if (s.kind == Statement::Kind::fold && s.combine == Combine::set) complain("a fold combines");
+    if (s.combine != Combine::set && !accepts(combine_op(s.combine), to.dtype)) {
+      complain(dtype_name(to.dtype), " cannot be combined by `", combine_name(s.combine), "`");
+    }
+    verify_map(s);
+  }
+
+  void verify_check(const Statement& s) {
+    if (has_arity(s, 1)) {
+      const std::optional<DType> dtype = dtype_of(s.operands[0]);
+      if (dtype && *dtype != DType::boolean) complain("the condition is ", dtype_name(*dtype));
+    }
+    if (!exists(s.site)) complain("there is no such site");
+  }
+
+  void verify_map(const Statement& s) {
+    const std::vector<Dim>& dims = buffer(s.buffer).dims;
+    if (s.map.subscripts.size() != dims.size()) {
+      return complain(buffer(s.buffer).name, " has rank ", dims.size(), ", not ", s.map.rank());
+    }
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const Subscript& subscript = s.map.subscripts[d];
+      if (!verify_axes(subscript) || !verify_index(subscript)) return;
+      if (within_dim(subscript, extents_, dims[d]) == Answer::no) complain("subscript ", d, " leaves its dim");
+    }
+  }
+
+  bool verify_axes(const Subscript& subscript) {
+    int last = -1;
+    for (const AxisTerm& term : subscript.axes) {
+      if (term.axis < 0 || static_cast<std::size_t>(term.axis) >= extents_.size()) {
+        complain("there is no axis ", term.axis);
+        return false;
+      }
+      if (term.axis <= last) complain("the axes of a subscript do not ascend");
+      if (term.step == 0) complain("a step is 0");
+      last = term.axis;
+    }
+    return true;
+  }
+
+  bool verify_index(const Subscript& subscript) {
+    if (!subscript.index) return true;
+    const std::optional<DType> dtype = dtype_of(subscript.index->index);
+    if (dtype && !is_integer(*dtype)) complain("an index is ", dtype_name(*dtype));
+    if (subscript.index->step == 0) complain("a step is 0");
+    if (subscript.index->checked && !exists(subscript.index->site)) complain("a checked index has no site");
+    return dtype.has_value();
+  }
+
+  const KernelProgram& program_;
+  const Kernel& kernel_;
+  const Complain& complain_;
+  std::string where_;
+  const Stage* stage_ = nullptr;
+  const Statement* statement_ = nullptr;
+  std::vector<Dim> extents_;
+  std::vector<std::optional<DType>> registers_;  // what each holds, once it is assigned
+};
+
+}  // namespace
+
+void verify_statements(const KernelProgram& program, const Kernel& kernel, const Complain& complain) {
+  StatementVerifier(program, kernel, complain).run();
+}
+
+}  // namespace inlay::kernel

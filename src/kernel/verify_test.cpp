@@ -1,0 +1,237 @@
+#include "kernel/verify.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernel/text.h"
+
+namespace inlay::kernel {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::vector<std::string> messages(const KernelProgram& program) {
+  std::vector<std::string> out;
+  for (const Diagnostic& diagnostic : verify(program)) out.push_back(diagnostic.message);
+  return out;
+}
+
+constexpr std::string_view kBuffers =
+    "program @main(x: f64[n] param 0, g: i64[n] param 1, a: f64[n, m] param 2, b: f64[m, n] param 3, "
+    "y: f64[n] output 0, t: f64[n] temporary, s: f64 scalar, c: f64[2] literal [1.0, 2.0]) "
+    "symbols n = x.0, m = a.1, k {\n";
+constexpr std::string_view kSites = "sites { #0 internal \"\" } }";
+
+/// A program with these steps, and what else it takes to be sound: output y is written at the end.
+KernelProgram with_steps(std::string_view steps) {
+  return parse(str(kBuffers, steps, "\n copy x -> y \"\"\n", kSites));
+}
+
+std::vector<std::string> messages_of(std::string_view steps) { return messages(with_steps(steps)); }
+
+TEST(VerifyKernelProgram, SoundProgramsPass) {
+  EXPECT_THAT(messages_of(""), IsEmpty());
+  EXPECT_THAT(messages_of(R"(
+    check n <= m #0
+    scalar { %0 = literal 0.5 : f64  store s[] set %0 }
+    kernel @k0 {
+      out t start fill 0.0
+      out s start fill 0.0
+      stage (i < n) {
+        %0 = load g[i] : i64
+        %1 = load c[wrap(%0, 2) checked #0] : f64
+        store y[i] set %1
+        store t[wrap(%0, n) checked #0] add %1
+        fold add s[] %1 : f64
+      }
+    })"),
+              IsEmpty());
+  // Two regions of one buffer in one kernel; a later stage reads what an earlier one folded; rows.
+  EXPECT_THAT(messages_of(R"(
+    kernel @k0 {
+      stage (i < 1) { %0 = load x[i] : f64  store t[i] set %0 }
+      stage (i < n - 1) { %0 = load x[i] : f64  store t[1 + i] set %0 }
+    }
+    kernel @k1 {
+      outer (r < n)
+      out t start fill 0.0
+      stage (j < m) { %0 = load a[r, j] : f64  fold add t[r] %0 : f64 }
+      stage (j < m) { %0 = load t[r] : f64  %1 = load a[r, j] : f64  %2 = sub %1, %0 : f64  fold max y[r] %2 : f64 }
+    })"),
+              // y is folded into and keeps what it held: nothing.
+              ElementsAre("y is read before anything is written to it"));
+}
+
+TEST(VerifyKernelProgram, RegistersAreAssignedOnceAndBeforeUse) {
+  const auto in_stage = [](std::string_view statements) {
+    return messages_of(str("kernel @k0 { stage (i < n) { %9 = axis i : i64 ", statements, "} }"));
+  };
+  EXPECT_THAT(in_stage("%0 = literal 1.0 : f64 %0 = literal 2.0 : f64"),
+              ElementsAre("kernel @k0, stage 0, `%0 = literal 2.0 : f64`: %0 is assigned twice"));
+  EXPECT_THAT(in_stage("store y[i] set %1"),
+              ElementsAre("kernel @k0, stage 0, `store y[i] set %1`: %1 is not assigned before"));
+  EXPECT_THAT(in_stage("%0 = load c[wrap(%1, 2) proved] : f64"),
+              ElementsAre("kernel @k0, stage 0, `%0 = load c[wrap(%1, 2) proved] : f64`: %1 is not assigned before"));
+}
+
+TEST(VerifyKernelProgram, DTypesFit) {
+  const auto in_stage = [](std::string_view statements) {
+    std::vector<std::string> out =
+        messages_of(str("kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = load g[i] : i64 ", statements, "} }"));
+    for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
+    return out;
+  };
+  EXPECT_THAT(in_stage("%2 = load x[i] : f32"), ElementsAre("x holds f64"));
+  EXPECT_THAT(in_stage("%2 = add %0, %1 : f64"), ElementsAre("operands of f64 and i64"));
+  EXPECT_THAT(in_stage("%2 = exp %1 : i64"), ElementsAre("`exp` does not take i64"));
+  EXPECT_THAT(in_stage("%2 = lt %0, %0 : f64"), ElementsAre("the result is bool"));
+  EXPECT_THAT(in_stage("%2 = add %0 : f64"), ElementsAre("has 1 operands, not 2"));
+  EXPECT_THAT(in_stage("%2 = select %0, %0, %0 : f64"), ElementsAre("the condition is f64"));
+  EXPECT_THAT(in_stage("check %0 #0"), ElementsAre("the condition is f64"));
+  EXPECT_THAT(in_stage("%2 = lt %0, %0 : bool check %2 #1"), ElementsAre("there is no such site"));
+  EXPECT_THAT(in_stage("store y[i] set %1"), ElementsAre("a i64 is written to f64[n]"));
+  EXPECT_THAT(in_stage("store y[i] and %0"), ElementsAre("f64 cannot be combined by `and`"));
+  EXPECT_THAT(in_stage("fold set y[i] %0 : f64"), ElementsAre("a fold combines"));
+  EXPECT_THAT(in_stage("%2 = load c[wrap(%0, 2) proved] : f64"), ElementsAre("an index is f64"));
+  EXPECT_THAT(in_stage("%2 = load c[wrap(%1, 2) checked #7] : f64"), ElementsAre("a checked index has no site"));
+}
+
+TEST(VerifyKernelProgram, MapsFitTheirBuffers) {
+  const auto in_stage = [](std::string_view statements) {
+    std::vector<std::string> out = messages_of(str("kernel @k0 { stage (i < n) { ", statements, "} }"));
+    for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
+    return out;
+  };
+  EXPECT_THAT(in_stage("%0 = load a[i] : f64"), ElementsAre("a has rank 2, not 1"));
+  EXPECT_THAT(in_stage("%0 = load c[2] : f64"), IsEmpty());  // where n is 0 nothing is loaded
+  EXPECT_THAT(messages_of("kernel @k0 { stage (i < 3) { %0 = load c[i] : f64 } }"),
+              ElementsAre("kernel @k0, stage 0, `%0 = load c[i] : f64`: subscript 0 leaves its dim"));
+  EXPECT_THAT(messages_of("kernel @k0 { stage (i < 2) { %0 = load x[-1] : f64 } }"),
+              ElementsAre("kernel @k0, stage 0, `%0 = load x[-1] : f64`: subscript 0 leaves its dim"));
+
+  KernelProgram program = with_steps("kernel @k0 { stage (i < n) { %0 = load x[i] : f64 } }");
+  std::get<Kernel>(program.steps[0]).stages[0].statements[0].map.subscripts[0].axes[0].axis = 3;
+  EXPECT_THAT(messages(program), ElementsAre("kernel @k0, stage 0, `%0 = load x[axis3] : f64`: there is no axis 3"));
+}
+
+TEST(VerifyKernelProgram, NoPointLoadsWhatAnotherStores) {
+  const auto in_stage = [](std::string_view statements) {
+    return messages_of(str("copy x -> t \"\" kernel @k0 { stage (i < n - 1) {", statements, "} }"));
+  };
+  EXPECT_THAT(in_stage("%0 = load t[i] : f64 store t[i] set %0"), IsEmpty());
+  EXPECT_THAT(
+      in_stage("%0 = load t[1 + i] : f64 store t[i] set %0"),
+      ElementsAre("kernel @k0, stage 0, `store t[i] set %0` and `%0 = load t[1 + i] : f64` may meet in one element "
+                  "at different points"));
+  EXPECT_THAT(in_stage("%0 = load t[0] : f64 store t[1 + i] set %0"), IsEmpty());
+  EXPECT_THAT(
+      in_stage("%0 = load t[0] : f64 fold add t[0] %0 : f64"),
+      ElementsAre("kernel @k0, stage 0, `fold add t[0] %0 : f64` and `%0 = load t[0] : f64` may meet in one element "
+                  "at different points"));
+  EXPECT_THAT(in_stage("%0 = load g[i] : i64 %1 = load t[i] : f64 store t[wrap(%0, n) checked #0] add %1"),
+              ElementsAre(testing::HasSubstr("may meet in one element")));
+}
+
+TEST(VerifyKernelProgram, WritesHaveAnOrder) {
+  const auto in_stage = [](std::string_view statements) {
+    return messages_of(
+        str("kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = load g[i] : i64 ", statements, "} }"));
+  };
+  EXPECT_THAT(in_stage("store s[] set %0"),
+              ElementsAre("kernel @k0, stage 0, `store s[] set %0`: several points set one element"));
+  EXPECT_THAT(in_stage("store t[wrap(%1, n) checked #0] set %0"), IsEmpty());  // the last wins
+  EXPECT_THAT(in_stage("store t[wrap(%1, n) checked #0] set %0 store t[wrap(%1, n) checked #0] set %0"),
+              ElementsAre(testing::HasSubstr("may write one element at different points")));
+  EXPECT_THAT(messages_of(R"(copy x -> t ""
+      kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = load g[i] : i64
+        store t[wrap(%1, n) checked #0] add %0  store t[i] add %0 } })"),
+              IsEmpty());
+}
+
+TEST(VerifyKernelProgram, StagesMeetAtTheSameOuterPointOnly) {
+  const auto rows = [](std::string_view later) {
+    return messages_of(
+        str("kernel @k0 { outer (r < n) out t start fill 0.0 out s start fill 0.0 stage (j < m) { "
+            "%0 = load a[r, j] : f64 fold add t[r] %0 : f64 fold add s[] %0 : f64 } stage (j < m) {",
+            later, "} }"));
+  };
+  EXPECT_THAT(rows("%0 = load t[r] : f64"), IsEmpty());
+  EXPECT_THAT(
+      rows("%0 = load t[0] : f64"),
+      ElementsAre("kernel @k0, stage 1, `%0 = load t[0] : f64` and `fold add t[r] %0 : f64` may meet in one element "
+                  "at different outer points"));
+  EXPECT_THAT(rows("%0 = load s[] : f64"), ElementsAre(testing::HasSubstr("may meet in one element")));
+}
+
+TEST(VerifyKernelProgram, OutputsAreListedAndWritten) {
+  KernelProgram program =
+      with_steps("kernel @k0 { out t start fill 0.0 stage (i < n) { %0 = load x[i] : f64 store t[i] set %0 } }");
+  Kernel& kernel = std::get<Kernel>(program.steps[0]);
+  kernel.outputs.push_back({BufferId(4), {}});
+  EXPECT_THAT(messages(program), ElementsAre("kernel @k0: output y is listed and never written"));
+  kernel.outputs = {kernel.outputs[0], kernel.outputs[0]};
+  EXPECT_THAT(messages(program), testing::Contains("kernel @k0: output t is listed twice"));
+  kernel.outputs.clear();
+  EXPECT_THAT(messages(program),
+              ElementsAre("kernel @k0, stage 0, `store t[i] set %0`: t is not an output of the kernel"));
+
+  EXPECT_THAT(messages(parse(str(kBuffers, kSites))), ElementsAre("output y is never written"));
+  EXPECT_THAT(messages_of("kernel @k0 { out t start copy g }"),
+              ElementsAre("kernel @k0: output t starts as a copy of g: f64[n] of i64[n]"));
+}
+
+TEST(VerifyKernelProgram, BytesAreWrittenBeforeTheyAreRead) {
+  EXPECT_THAT(messages_of("copy t -> y \"\""), ElementsAre("t is read before anything is written to it"));
+  EXPECT_THAT(messages_of("kernel @k0 { stage (i < n) { %0 = load t[i] : f64 } }"),
+              ElementsAre("t is read before anything is written to it"));
+  EXPECT_THAT(messages_of("kernel @k0 { stage (i < n) { %0 = load x[i] : f64 store t[i] add %0 } }"),
+              ElementsAre("t is read before anything is written to it"));
+  EXPECT_THAT(messages_of("copy y -> x \"\""),
+              ElementsAre("y is read before anything is written to it", "param x is written"));
+}
+
+TEST(VerifyKernelProgram, SizesAreKnownBeforeTheyAreUsed) {
+  const auto messages_with_host = [](std::string_view steps) {
+    return messages(
+        parse(str("program @p(x: f64 param 0, h: f64[k] host, y: f64[k] output 0) symbols k = h.0 {", steps, "}")));
+  };
+  EXPECT_THAT(messages_with_host("host_call \"f\" 0 (x) -> h bind k = h.0 copy h -> y \"\""), IsEmpty());
+  EXPECT_THAT(
+      messages_with_host("kernel @k0 { stage (i < k) { } } host_call \"f\" 0 (x) -> h bind k = h.0 copy h -> y \"\""),
+      ElementsAre("kernel @k0 uses k before it is known"));
+}
+
+TEST(VerifyKernelProgram, StepsFitTheirBuffers) {
+  EXPECT_THAT(messages_of("copy s -> c \"\""), ElementsAre("copy s -> c: f64 to f64[2]"));
+  EXPECT_THAT(messages_of("call matmul s = a, b (n, m, n)"), IsEmpty());  // for n = 1 it fits
+  EXPECT_THAT(messages_of("call matmul t = g, g (n, 1, 1)"),
+              ElementsAre("matmul t: its operands are not of one dtype, f32 or f64"));
+  EXPECT_THAT(messages_of("call matmul t = x (n, 1, 1)"), ElementsAre("matmul takes 2 operands and 3 sizes"));
+  EXPECT_THAT(messages_of("check n == m #4"), ElementsAre("a size check has no site"));
+  EXPECT_THAT(messages_of("host_call \"f\" 0 (x) -> t"),
+              ElementsAre("host call \"f\": its result t is not the host's"));
+}
+
+TEST(VerifyKernelProgram, BuffersAreSound) {
+  EXPECT_THAT(messages(parse("program @p(c: f64[2] literal [1.0]) { }")), ElementsAre("literal c has 1 elements"));
+  EXPECT_THAT(messages(parse("program @p(s: f64[3] scalar) { }")), ElementsAre("scalar s has more than one element"));
+  EXPECT_THAT(messages(parse("program @p(t: f64[3] temporary, v: f64[4] view of t) { }")),
+              ElementsAre("v is a view of t, which has other bytes"));
+  EXPECT_THAT(messages(parse("program @p(v: f64[4] view of v) { }")), ElementsAre("v is a view of itself"));
+}
+
+// A program that is damaged anywhere is described, not followed into memory that is not there.
+TEST(VerifyKernelProgram, NamesOfNothingDoNotCrash) {
+  KernelProgram program = with_steps("kernel @k0 { stage (i < n) { %0 = load x[i] : f64 store t[i] set %0 } }");
+  Kernel& kernel = std::get<Kernel>(program.steps[0]);
+  kernel.stages[0].statements[0].buffer = BufferId(99);
+  EXPECT_THAT(messages(program), testing::Contains(testing::HasSubstr("there is no such buffer")));
+  kernel.outputs[0].buffer = BufferId();
+  EXPECT_THAT(messages(program), testing::Contains("kernel @k0: an output is no buffer"));
+  program.buffers[BufferId(0)].dims[0] = Dim::symbol(SymbolId(50));
+  EXPECT_THAT(messages(program), ElementsAre("x has a size of a symbol that does not exist"));
+}
+
+}  // namespace
+}  // namespace inlay::kernel

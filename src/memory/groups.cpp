@@ -1,0 +1,146 @@
+#include "memory/groups.h"
+
+#include <algorithm>
+
+#include "kernel/dim_proof.h"
+
+namespace inlay::memory {
+
+using kernel::always_at_least;
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelProgram;
+using kernel::Role;
+using kernel::Start;
+using kernel::StepId;
+
+namespace {
+
+// For questions of more or less memory, where sizes are not known yet: every symbol is a large size.
+constexpr int64_t kNominalSize = 1000;
+
+bool has_bytes_of_ours(const Buffer& buffer) {
+  if (buffer.view_of.valid() || buffer.dtype == DType::opaque) return false;
+  return buffer.role == Role::temporary || buffer.role == Role::output;
+}
+
+}  // namespace
+
+Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdMap<SymbolId, StepId>& known_from)
+    : program_(program), liveness_(liveness), known_from_(known_from), group_of_(program.buffers.size(), -1),
+      offset_bytes_(program.buffers.size()), size_bytes_(program.buffers.size()) {
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    if (!has_bytes_of_ours(program.buffers[b])) continue;
+    size_bytes_[b] = kernel::size_bytes(program.buffers[b]);
+    group_of_[b] = static_cast<int>(groups_.size());
+    groups_.push_back({b, {b}, liveness.lives[b]});
+  }
+}
+
+std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation) {
+  std::string why_not = harmed(child, parent, offset_bytes, relation);
+  if (!why_not.empty()) return why_not;
+  Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
+  const Dim shift = offset_bytes_[parent] + offset_bytes;
+  for (BufferId member : from.members) {
+    offset_bytes_[member] = offset_bytes_[member] + shift;
+    group_of_[member] = group_of_[parent];
+    to.members.push_back(member);
+  }
+  to.live = {std::min(to.live.begin, from.live.begin), std::max(to.live.end, from.live.end)};
+  from = {};
+  return "";
+}
+
+std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation) const {
+  if (together(child, parent)) return "shares its bytes already";
+  const Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
+  const auto name = [&](BufferId b) { return program_.buffers[b].name; };
+  if (program_.buffers[from.container].role == Role::output) {
+    return str(name(child), "'s bytes are those of ", name(from.container), ", which is returned");
+  }
+  // Whoever is larger than the child would stick out.
+  if (!(size_bytes_[from.container] == size_bytes_[child]) || !offset_bytes_[child].is(0)) {
+    return str(name(child), " lies in ", name(from.container));
+  }
+  const Dim shift = offset_bytes_[parent] + offset_bytes;
+  const bool strict = relation == Relation::takes_over || is_started(parent);
+  for (BufferId m : from.members) {
+    const StepId born = liveness_.uses[m].writes.empty() ? StepId(0) : liveness_.uses[m].writes.front();
+    if (!is_known_at(size_bytes_[to.container], born) || !is_known_at(shift, born)) {
+      return str("the size of ", name(to.container), " is not known yet where ", name(m), " is made");
+    }
+    for (BufferId other : to.members) {
+      if (m == child && other == parent) continue;
+      // The parent's content in this region begins with the child's: it cares for nothing that was there before.
+      const bool before_child = other == parent && liveness_.lives[m].begin < liveness_.lives[child].begin;
+      if (!strict && before_child) continue;
+      if (meet(liveness_.lives[m], liveness_.lives[other]) &&
+          may_meet(m, offset_bytes_[m] + shift, other, offset_bytes_[other])) {
+        return str(name(other), " lies there while ", name(m), " is needed");
+      }
+    }
+  }
+  if (raises_peak(group_of_[child], group_of_[parent])) {
+    return str(name(to.container), " would be there longer and the whole larger");
+  }
+  return "";
+}
+
+bool Groups::may_meet(BufferId a, const Dim& offset_a, BufferId b, const Dim& offset_b) const {
+  return !always_at_least(offset_b, offset_a + size_bytes_[a]) && !always_at_least(offset_a, offset_b + size_bytes_[b]);
+}
+
+bool Groups::is_started(BufferId buffer) const {
+  return std::ranges::any_of(liveness_.uses[buffer].writes, [&](StepId step) {
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+    return kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& o) {
+             return o.start.kind != Start::Kind::keep && kernel::root_of(program_, o.buffer) == buffer;
+           });
+  });
+}
+
+bool Groups::is_known_at(const Dim& size, StepId step) const {
+  return std::ranges::all_of(size.symbols(), [&](SymbolId symbol) { return known_from_[symbol] <= step; });
+}
+
+/// Would the arena's lower bound rise? A small value that is made long before a large one would keep all of it.
+bool Groups::raises_peak(int child, int parent) const {
+  if (program_.buffers[groups_[parent].container].role == Role::output) return false;
+  const Lifetime &a = groups_[child].live, &b = groups_[parent].live;
+  const std::vector<int64_t> symbols(program_.symbols.size(), kNominalSize);
+  std::vector<Storage> before, after;
+  for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
+    const Group& group = groups_[g];
+    if (group.members.empty() || program_.buffers[group.container].role == Role::output) continue;
+    Storage storage{.live = group.live,
+                    .size_bytes = std::max<int64_t>(size_bytes_[group.container].evaluate(symbols), 0)};
+    before.push_back(storage);
+    if (g == parent) storage.live = {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+    if (g != child) after.push_back(storage);
+  }
+  return lower_bound_bytes(after) > lower_bound_bytes(before);
+}
+
+void Groups::place(Sharing& sharing) const {
+  std::vector<StorageId> storage_of(groups_.size());
+  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+    if (!has_bytes(b)) continue;
+    const Group& group = groups_[group_of_[b]];
+    StorageId& storage = storage_of[group_of_[b]];
+    if (!storage.valid()) {
+      const Buffer& container = program_.buffers[group.container];
+      const bool is_output = container.role == Role::output;
+      storage = sharing.storages.push_back({.name = container.name,
+                                            .owner = is_output ? Owner::output : Owner::arena,
+                                            .slot = is_output ? container.slot : -1,
+                                            .segment = segment_of(sharing, size_bytes_[group.container]),
+                                            .live = group.live,
+                                            .size_bytes = size_bytes_[group.container]});
+    }
+    sharing.placements[b] = {storage, offset_bytes_[b], Reason::own, {}};
+  }
+}
+
+}  // namespace inlay::memory

@@ -1,0 +1,133 @@
+// The printed memory map: steps down, with what each brings into memory.
+#include <algorithm>
+#include <iomanip>
+#include <sstream>
+
+#include "memory/liveness.h"
+#include "memory/plan.h"
+
+namespace inlay::memory {
+
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::KernelProgram;
+using kernel::Step;
+using kernel::StepId;
+
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string step_text(const Step& step) {
+  if (const auto* kernel = std::get_if<kernel::Kernel>(&step)) return kernel->name.empty() ? "scalar" : "@" + kernel->name;
+  if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
+  if (const auto* call = std::get_if<kernel::HostCall>(&step)) return str("host ", call->name);
+  if (std::holds_alternative<kernel::Copy>(step)) return "copy";
+  return "check";
+}
+
+std::string table(const std::vector<Row>& rows) {
+  std::vector<std::size_t> widths;
+  for (const Row& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()), 0);
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::ostringstream out;
+  for (const Row& row : rows) {
+    std::string line = "  ";
+    for (std::size_t c = 0; c < row.size(); ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
+    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
+  }
+  return out.str();
+}
+
+class Map {
+ public:
+  Map(const KernelProgram& program, const MemoryPlan& plan)
+      : program_(program), plan_(plan), sharing_(plan.sharing), liveness_(liveness(program)), names_(program.symbol_names()) {}
+
+  std::string text() const {
+    std::vector<Row> rows = {{"step", "value", "type", "storage", "at", "bytes", "lives", ""}};
+    for (StepId step : ids<StepId>(program_.steps.size())) {
+      for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+        if (is_born(b, step)) rows.push_back(row(b, step));
+      }
+    }
+    std::string out = head();
+    if (rows.size() > 1) out += table(rows);
+    for (const PlannedCopy& copy : sharing_.copies) {
+      out += str("  copy ", name(copy.source), " -> ", name(copy.destination), " at ",
+                 step_text(program_.steps[copy.step.index]), ": ", copy.reason, '\n');
+    }
+    for (const Elided& elided : sharing_.elided) {
+      out += str("  nothing to move into ", name(elided.buffer), " at ", step_text(program_.steps[elided.step.index]),
+                 ": it is there\n");
+    }
+    return out;
+  }
+
+ private:
+  const std::string& name(BufferId b) const { return program_.buffers[b].name; }
+
+  bool is_born(BufferId b, StepId step) const {
+    const std::vector<StepId>& writes = liveness_.uses[b].writes;
+    return sharing_.placements[b].storage.valid() && !writes.empty() && writes.front() == step;
+  }
+
+  std::string head() const {
+    if (plan_.is_static) {
+      return str("memory: arena ", plan_.arena_bytes(), " bytes, lower bound ", plan_.lower_bound_bytes(), '\n');
+    }
+    Dim total = 0;
+    for (const SharedStorage& storage : sharing_.storages) {
+      if (storage.owner == Owner::arena) total = total + storage.size_bytes;
+    }
+    return str("memory: an arena for each tuple of sizes, at most ", total.to_text(names_), " bytes and alignment\n");
+  }
+
+  Row row(BufferId b, StepId step) const {
+    const Placement& placement = sharing_.placements[b];
+    const SharedStorage& storage = sharing_.storages[placement.storage];
+    const Buffer& buffer = program_.buffers[b];
+    const Lifetime& live = liveness_.lives[b];
+    return {step_text(program_.steps[step.index]),
+            buffer.name,
+            type_text(program_, buffer),
+            storage.owner == Owner::output ? str("out", storage.slot) : str("s", placement.storage.index),
+            address(placement, storage),
+            kernel::size_bytes(buffer).to_text(names_),
+            str("[", live.begin, ", ", live.end, ")"),
+            reason(placement)};
+  }
+
+  std::string address(const Placement& placement, const SharedStorage& storage) const {
+    if (storage.owner == Owner::arena && plan_.is_static && placement.offset_bytes.is_constant()) {
+      const Layout& layout = plan_.layouts[storage.segment];
+      return str(layout.offset_bytes[placement.storage.index] + placement.offset_bytes.constant());
+    }
+    return str("+", placement.offset_bytes.to_text(names_));
+  }
+
+  std::string reason(const Placement& placement) const {
+    switch (placement.reason) {
+      case Reason::own:
+      case Reason::none: return "";
+      case Reason::in_place: return str("takes over ", name(placement.took_over));
+      case Reason::destination: return str("is made in ", name(placement.took_over));
+      case Reason::view: return str("views ", name(placement.took_over));
+    }
+    return "";
+  }
+
+  const KernelProgram& program_;
+  const MemoryPlan& plan_;
+  const Sharing& sharing_;
+  Liveness liveness_;
+  IdMap<SymbolId, std::string> names_;
+};
+
+}  // namespace
+
+std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
+
+}  // namespace inlay::memory

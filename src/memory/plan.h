@@ -1,0 +1,113 @@
+#pragma once
+// Where the bytes of a program live: the only place that knows two values may share them.
+//
+// Sharing is decided once per program, symbolically: every buffer lies in one storage at one byte offset, with the reason.
+// Layout is one offset per storage for one tuple of sizes. Planners see storages only, so each honours every sharing.
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/kernel.h"
+#include "memory/layout.h"
+
+namespace inlay::memory {
+
+/// A storage before sizes are known.
+struct SharedStorage {
+  std::string name;             // of the buffer that began it
+  Owner owner = Owner::arena;
+  int slot = -1;                // of an output or param
+  int segment = 0;              // whose block it lies in: at whose start its size is known
+  Lifetime live;                // from the first write of any buffer in it to the last use of any
+  Dim size_bytes;
+  int64_t alignment_bytes = 64;
+};
+
+/// Why a buffer lies where it does.
+enum class Reason : uint8_t {
+  own,          // began its storage
+  in_place,     // took the bytes of an operand that dies where it is born
+  destination,  // is computed in the region of the larger buffer that it is written to, or in the buffer that follows it
+  view,         // the same bytes under other dims: lies where its root lies
+  none,         // has no bytes: a scalar in a register, a literal, a parameter, host memory, an opaque value
+};
+std::string_view reason_name(Reason reason);
+
+struct Placement {
+  StorageId storage;            // none for scalars, literals, params, host memory
+  Dim offset_bytes;             // from the storage's beginning
+  Reason reason = Reason::none;
+  kernel::BufferId took_over;   // of in_place, destination and view: whose bytes these are too
+};
+
+/// Something that the program says and that need not be done, since what it would write is there already.
+/// A backend that does it all the same moves bytes onto themselves; nothing else changes.
+struct Elided {
+  kernel::StepId step;
+  int stage = -1, statement = -1;  // a `store` of a kernel; or none: a Copy step, or a kernel's `copy` start of `buffer`
+  kernel::BufferId buffer;         // what it would have written
+  bool operator==(const Elided&) const = default;
+};
+
+/// A `copy` start or Copy step that stays: bytes really move.
+struct PlannedCopy {
+  kernel::StepId step;
+  kernel::BufferId source, destination;
+  std::string reason;           // "o is also read by @k3"
+};
+
+struct Sharing {
+  IdMap<kernel::BufferId, Placement> placements;
+  IdMap<StorageId, SharedStorage> storages;
+  std::vector<Elided> elided;
+  std::vector<PlannedCopy> copies;
+
+  // A size that is known only after a host call cuts the program: see segment_of.
+  std::vector<kernel::StepId> segment_starts;  // the step before which segment 0, 1, ... begins
+  IdMap<SymbolId, int> symbol_segments;        // since when a symbol is known
+
+  int num_segments() const { return static_cast<int>(segment_starts.size()); }
+
+  // What a backend asks, where it would write:
+  bool is_elided(kernel::StepId copy_step) const;
+  bool is_elided(kernel::StepId kernel, kernel::BufferId start_of) const;
+  bool is_elided(kernel::StepId kernel, int stage, int statement) const;
+};
+
+/// The segment at whose beginning a size is known.
+int segment_of(const Sharing& sharing, const Dim& size);
+int segment_of(const Sharing& sharing, std::span<const Dim> dims);
+
+/// May the two buffers have a byte in common? no: proved that they have none, for all sizes; a backend may tell its
+/// optimizer so. yes: an element of one is an element of the other somewhere. Parameters and host memory are nobody
+/// else's (two of them may be one array, but nothing writes to them).
+Answer shares_bytes(const kernel::KernelProgram& program, const Sharing& sharing, kernel::BufferId a,
+                    kernel::BufferId b);
+
+/// What the address of a buffer is known to be a multiple of: 64 at the beginning of a storage in the arena, the
+/// element's own alignment for what others give us and for regions.
+int64_t alignment_bytes(const kernel::KernelProgram& program, const Sharing& sharing, kernel::BufferId buffer);
+
+struct MemoryPlan {
+  Sharing sharing;
+  bool is_static = false;       // no symbol in any size: `layouts` are the only ones
+  std::vector<Layout> layouts;  // by segment, when static
+  int64_t arena_bytes() const;        // of a static plan: all segments together
+  int64_t lower_bound_bytes() const;  // likewise
+};
+
+struct PlannerOptions {
+  Planner planner = Planner::greedy;
+};
+
+MemoryPlan plan_memory(const kernel::KernelProgram& program, const PlannerOptions& options = {});
+
+/// Storages of one segment with their sizes for `symbols`; storages of other segments have size 0. Symbols that a later
+/// segment binds are not looked at. Throws Error(size-overflow) where a size does not fit in 64 bits.
+std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, std::span<const int64_t> symbols);
+
+/// The program with its plan: which value lives in which storage, what it took over, what it costs.
+std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
+
+}  // namespace inlay::memory

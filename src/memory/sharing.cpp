@@ -1,0 +1,275 @@
+#include "memory/sharing.h"
+
+#include <algorithm>
+
+#include "kernel/dim_proof.h"
+#include "memory/destination.h"
+#include "memory/groups.h"
+#include "memory/overwrite.h"
+
+namespace inlay::memory {
+
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::Copy;
+using kernel::HostCall;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Role;
+using kernel::Start;
+using kernel::Step;
+using kernel::StepId;
+
+namespace {
+
+std::string step_name(const Step& step) {
+  if (const auto* kernel = std::get_if<Kernel>(&step)) return kernel->name.empty() ? "scalar code" : "@" + kernel->name;
+  if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
+  if (const auto* call = std::get_if<HostCall>(&step)) return call->name;
+  return "a copy";
+}
+
+/// Does a buffer's size depend on what the call binds?
+bool is_needed(const KernelProgram& program, const HostCall& call) {
+  const auto binds = [&](SymbolId symbol) {
+    return std::ranges::any_of(call.bindings, [&](const HostCall::Binding& b) { return b.symbol == symbol; });
+  };
+  return std::ranges::any_of(program.buffers, [&](const Buffer& buffer) {
+    if (buffer.role != Role::temporary && buffer.role != Role::output) return false;
+    return std::ranges::any_of(buffer.dims, [&](const Dim& dim) { return std::ranges::any_of(dim.symbols(), binds); });
+  });
+}
+
+void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId, StepId>& known_from) {
+  sharing.segment_starts = {StepId(0)};
+  sharing.symbol_segments = IdMap<SymbolId, int>(program.symbols.size(), 0);
+  known_from = IdMap<SymbolId, StepId>(program.symbols.size(), StepId(0));
+  for (StepId step : ids<StepId>(program.steps.size())) {
+    const auto* call = std::get_if<HostCall>(&program.steps[step.index]);
+    if (!call || call->bindings.empty() || !is_needed(program, *call)) continue;
+    const StepId next(step.index + 1);
+    for (const HostCall::Binding& binding : call->bindings) {
+      sharing.symbol_segments[binding.symbol] = sharing.num_segments();
+      known_from[binding.symbol] = next;
+    }
+    sharing.segment_starts.push_back(next);
+  }
+}
+
+class Decider {
+ public:
+  explicit Decider(const KernelProgram& program) : program_(program), liveness_(liveness(program)) {
+    sharing_.placements = IdMap<BufferId, Placement>(program.buffers.size());
+    cut_segments(program, sharing_, known_from_);
+  }
+
+  Sharing decide() {
+    Groups groups(program_, liveness_, known_from_);
+    groups_ = &groups;
+    for (StepId step : steps()) share_starts(step);
+    for (const Transfer& transfer : find_transfers(program_)) share_destination(transfer);
+    for (StepId step : steps()) share_operands(step);
+    groups.place(sharing_);
+    give_reasons();
+    list_copies();
+    return std::move(sharing_);
+  }
+
+ private:
+  IdRange<StepId> steps() const { return ids<StepId>(program_.steps.size()); }
+  BufferId root(BufferId buffer) const { return kernel::root_of(program_, buffer); }
+  const Buffer& buffer(BufferId b) const { return program_.buffers[b]; }
+
+  struct Decision { BufferId buffer; Reason reason; BufferId took_over; };
+  void decided(BufferId b, Reason reason, BufferId took_over) { decisions_.push_back({b, reason, took_over}); }
+
+  /// Who else reads the operand when its bytes are another's already.
+  std::string read_later(BufferId operand, StepId step) const {
+    const Uses& uses = liveness_.uses[operand];
+    for (const std::vector<StepId>* list : {&uses.reads, &uses.writes}) {
+      for (StepId other : *list) {
+        if (other > step) return str("is also read by ", step_name(program_.steps[other.index]));
+      }
+    }
+    return buffer(operand).role == Role::output ? "is returned" : "";
+  }
+
+  // --- copy starts ---
+
+  void share_starts(StepId step) {
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+    if (!kernel) return;
+    for (const KernelOutput& output : kernel->outputs) {
+      if (output.start.kind != Start::Kind::copy) continue;
+      const std::string why_not = share_start(*kernel, step, root(output.start.source), root(output.buffer));
+      if (why_not.empty()) {
+        sharing_.elided.push_back({step, -1, -1, output.buffer});
+      } else {
+        refusals_.push_back({step, output.start.source, output.buffer, why_not});
+      }
+    }
+  }
+
+  std::string share_start(const Kernel& kernel, StepId step, BufferId base, BufferId output) {
+    const std::string& name = buffer(base).name;
+    if (buffer(base).role == Role::param) return str(name, " belongs to the caller");
+    if (buffer(base).role == Role::host) return str(name, " belongs to the host");
+    if (buffer(base).role == Role::literal) return str(name, " is a constant");
+    if (!groups_->has_bytes(base) || !groups_->has_bytes(output)) return str(name, " has no bytes of its own");
+    if (std::string later = read_later(base, step); !later.empty()) return str(name, " ", later);
+    if (liveness_.uses[output].writes.front() != step) return str(buffer(output).name, " is written before");
+    if (std::string why = why_not_overwrite(program_, kernel, base, output); !why.empty()) return str(name, " ", why);
+    return join_equal(base, output);
+  }
+
+  /// One of two buffers of the same size takes the other's bytes: the result those of the operand, but for a result that is
+  /// returned: then the operand is made there.
+  std::string join_equal(BufferId operand, BufferId result) {
+    const bool is_returned = buffer(result).role == Role::output;
+    std::string why_not = is_returned ? groups_->join(operand, result, 0, Groups::Relation::takes_over)
+                                      : groups_->join(result, operand, 0, Groups::Relation::takes_over);
+    if (!why_not.empty()) return why_not;
+    if (is_returned) {
+      decided(operand, Reason::destination, result);
+    } else {
+      decided(result, Reason::in_place, operand);
+    }
+    return "";
+  }
+
+  // --- destinations ---
+
+  void share_destination(const Transfer& transfer) {
+    const bool is_copy_step = transfer.stage < 0;
+    std::string why_not;
+    if (!groups_->has_bytes(transfer.source) || !groups_->has_bytes(transfer.destination)) {
+      why_not = "has no bytes of its own";
+    }
+    if (why_not.empty()) why_not = why_not_in_destination(program_, liveness_, transfer);
+    if (why_not.empty()) {
+      why_not = groups_->join(transfer.source, transfer.destination, transfer.offset_bytes, Groups::Relation::part_of);
+    }
+    if (why_not.empty()) {
+      decided(transfer.source, Reason::destination, transfer.destination);
+      sharing_.elided.push_back({transfer.step, transfer.stage, transfer.statement, transfer.destination});
+    } else if (is_copy_step) {
+      const auto& copy = std::get<Copy>(program_.steps[transfer.step.index]);
+      refusals_.push_back({transfer.step, copy.source, copy.destination,
+                           copy.reason.empty() ? str(buffer(transfer.source).name, " ", why_not) : copy.reason});
+    }
+  }
+
+  // --- operands ---
+
+  void share_operands(StepId step) {
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+    if (!kernel) return;
+    const kernel::StepAccess access = kernel::access_of(program_, program_.steps[step.index]);
+    for (BufferId result : access.writes) {
+      if (!groups_->has_bytes(result) || liveness_.uses[result].writes.front() != step) continue;
+      if (size_bytes(buffer(result)).is(0)) continue;
+      for (BufferId operand : access.reads) {
+        if (may_take(*kernel, step, operand, result) && join_equal(operand, result).empty()) break;
+      }
+    }
+  }
+
+  bool may_take(const Kernel& kernel, StepId step, BufferId operand, BufferId result) const {
+    return groups_->has_bytes(operand) && operand != result && size_bytes(buffer(operand)) == size_bytes(buffer(result)) &&
+           size_bytes(buffer(operand).dtype) == size_bytes(buffer(result).dtype) &&
+           read_later(operand, step).empty() && why_not_overwrite(program_, kernel, operand, result).empty();
+  }
+
+  // --- the outcome ---
+
+  void give_reasons() {
+    for (const Decision& decision : decisions_) {
+      sharing_.placements[decision.buffer].reason = decision.reason;
+      sharing_.placements[decision.buffer].took_over = decision.took_over;
+    }
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      const BufferId of = root(b);
+      if (of == b || !groups_->has_bytes(of)) continue;
+      sharing_.placements[b] = {sharing_.placements[of].storage, sharing_.placements[of].offset_bytes, Reason::view, of};
+    }
+  }
+
+  void list_copies() {
+    sharing_.copies = refusals_;
+    std::erase_if(sharing_.copies, [&](const PlannedCopy& copy) { return buffer(copy.destination).dtype == DType::opaque; });
+    std::ranges::stable_sort(sharing_.copies, {}, &PlannedCopy::step);
+  }
+
+  const KernelProgram& program_;
+  Liveness liveness_;
+  IdMap<SymbolId, StepId> known_from_;
+  Groups* groups_ = nullptr;
+  Sharing sharing_;
+  std::vector<Decision> decisions_;
+  std::vector<PlannedCopy> refusals_;
+};
+
+}  // namespace
+
+Sharing decide_sharing(const KernelProgram& program) { return Decider(program).decide(); }
+
+std::string_view reason_name(Reason reason) {
+  switch (reason) {
+    case Reason::own: return "own";
+    case Reason::in_place: return "in place";
+    case Reason::destination: return "destination";
+    case Reason::view: return "view";
+    case Reason::none: return "none";
+  }
+  return "";
+}
+
+bool Sharing::is_elided(StepId copy_step) const {
+  return std::ranges::any_of(elided, [&](const Elided& e) { return e.step == copy_step && e.stage < 0; });
+}
+
+bool Sharing::is_elided(StepId kernel, BufferId start_of) const {
+  return std::ranges::any_of(elided,
+                             [&](const Elided& e) { return e.step == kernel && e.stage < 0 && e.buffer == start_of; });
+}
+
+bool Sharing::is_elided(StepId kernel, int stage, int statement) const {
+  return std::ranges::any_of(elided, [&](const Elided& e) {
+    return e.step == kernel && e.stage == stage && e.statement == statement && stage >= 0;
+  });
+}
+
+int segment_of(const Sharing& sharing, const Dim& size) {
+  int out = 0;
+  for (SymbolId symbol : size.symbols()) out = std::max(out, sharing.symbol_segments[symbol]);
+  return out;
+}
+
+int segment_of(const Sharing& sharing, std::span<const Dim> dims) {
+  int out = 0;
+  for (const Dim& dim : dims) out = std::max(out, segment_of(sharing, dim));
+  return out;
+}
+
+Answer shares_bytes(const KernelProgram& program, const Sharing& sharing, BufferId a, BufferId b) {
+  if (kernel::root_of(program, a) == kernel::root_of(program, b)) return Answer::yes;
+  const Placement &left = sharing.placements[a], &right = sharing.placements[b];
+  if (!left.storage.valid() || left.storage != right.storage) return Answer::no;
+  const Dim left_end = left.offset_bytes + size_bytes(program.buffers[a]);
+  const Dim right_end = right.offset_bytes + size_bytes(program.buffers[b]);
+  const bool apart = kernel::always_at_least(left.offset_bytes, right_end) ||
+                     kernel::always_at_least(right.offset_bytes, left_end);
+  return apart ? Answer::no : left.offset_bytes == right.offset_bytes ? Answer::yes : Answer::unknown;
+}
+
+int64_t alignment_bytes(const KernelProgram& program, const Sharing& sharing, BufferId buffer) {
+  const Placement& placement = sharing.placements[buffer];
+  const int64_t element = std::max<int64_t>(size_bytes(program.buffers[buffer].dtype), 1);
+  if (!placement.storage.valid() || sharing.storages[placement.storage].owner != Owner::arena) return element;
+  const int64_t whole = sharing.storages[placement.storage].alignment_bytes;
+  const bool at_multiple = placement.offset_bytes.is_constant() && placement.offset_bytes.constant() % whole == 0;
+  return at_multiple ? whole : element;
+}
+
+}  // namespace inlay::memory

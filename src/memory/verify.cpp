@@ -1,0 +1,384 @@
+#include "memory/verify.h"
+
+#include <algorithm>
+#include <set>
+
+#include "memory/liveness.h"
+
+namespace inlay::memory {
+
+using kernel::AccessMap;
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Role;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::StepId;
+using kernel::Subscript;
+
+namespace {
+
+constexpr std::size_t kMostMessages = 10;
+
+/// The number of a content: what one write put into one element. 0: nothing yet.
+using Content = uint64_t;
+
+/// Bytes that may be shared: an arena block, or the bytes of one output.
+struct Block {
+  std::string name;
+  std::vector<Content> bytes;
+};
+
+/// A buffer with bytes of ours: where it lies, and what each element should hold.
+struct Place {
+  int block = -1;  // -1: none of ours
+  int64_t begin = 0;
+  int64_t element_bytes = 1;
+  std::vector<Content> expected;
+};
+
+bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
+
+class Replay {
+ public:
+  Replay(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
+         std::span<const int64_t> symbols)
+      : program_(program), sharing_(plan.sharing), layouts_(layouts), symbols_(symbols), places_(program.buffers.size()) {}
+
+  std::vector<Diagnostic> run() {
+    check_layouts();
+    check_lives();
+    if (out_.empty()) place_buffers();
+    for (StepId step : ids<StepId>(program_.steps.size())) {
+      if (!out_.empty()) return std::move(out_);
+      step_ = step;
+      if (!std::visit([&](const auto& s) { return replay(s); }, program_.steps[step.index])) return std::move(out_);
+    }
+    check_outputs();
+    return std::move(out_);
+  }
+
+ private:
+  void wrong(std::string message) {
+    if (out_.size() < kMostMessages) out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}});
+  }
+  BufferId root(BufferId b) const { return kernel::root_of(program_, b); }
+  const std::string& name(BufferId b) const { return program_.buffers[b].name; }
+  int64_t value(const Dim& dim) const { return dim.evaluate(symbols_); }
+  int64_t count(BufferId b) const { return std::max<int64_t>(value(num_elements(program_.buffers[b])), 0); }
+
+  // --- the plan by itself ---
+
+  void check_layouts() {
+    if (layouts_.size() != sharing_.segment_starts.size()) {
+      return wrong(str(layouts_.size(), " layouts for ", sharing_.segment_starts.size(), " segments"));
+    }
+    for (int segment = 0; segment < sharing_.num_segments(); ++segment) {
+      const std::vector<Storage> storages = storages_of_segment(sharing_, segment, symbols_);
+      for (Diagnostic& d : memory::verify(layouts_[segment], storages)) wrong(str("segment ", segment, ": ", d.message));
+    }
+  }
+
+  /// A storage must live wherever one of its buffers is touched.
+  void check_lives() {
+    const Liveness lives = liveness(program_);
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      const Placement& placement = sharing_.placements[b];
+      if (!placement.storage.valid() || root(b) != b || lives.uses[b].writes.empty()) continue;
+      const SharedStorage& storage = sharing_.storages[placement.storage];
+      const Lifetime& need = lives.lives[b];
+      if (storage.live.begin > need.begin || storage.live.end < need.end) {
+        wrong(str(name(b), " is needed in [", need.begin, ", ", need.end, "), but its storage ", storage.name,
+                  " lives in [", storage.live.begin, ", ", storage.live.end, ")"));
+      }
+    }
+  }
+
+  void place_buffers() {
+    for (const Layout& layout : layouts_) {
+      blocks_.push_back({"the arena", std::vector<Content>(static_cast<std::size_t>(layout.arena_bytes), 0)});
+    }
+    IdMap<StorageId, int> block_of(sharing_.storages.size(), -1);
+    for (StorageId s : ids<StorageId>(sharing_.storages.size())) {
+      const SharedStorage& storage = sharing_.storages[s];
+      block_of[s] = storage.segment;
+      if (storage.owner == Owner::arena) continue;
+      block_of[s] = static_cast<int>(blocks_.size());
+      const auto size = static_cast<std::size_t>(std::max<int64_t>(value(storage.size_bytes), 0));
+      blocks_.push_back({str("output ", storage.slot), std::vector<Content>(size, 0)});
+    }
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) place(b, block_of);
+  }
+
+  void place(BufferId b, const IdMap<StorageId, int>& block_of) {
+    const Buffer& buffer = program_.buffers[b];
+    const Placement& placement = sharing_.placements[b];
+    const bool needs_bytes = (buffer.role == Role::temporary || buffer.role == Role::output) &&
+                             buffer.dtype != DType::opaque && root(b) == b;
+    if (!needs_bytes) return;
+    if (!placement.storage.valid()) return wrong(str(buffer.name, " has no storage"));
+    const SharedStorage& storage = sharing_.storages[placement.storage];
+    Place& out = places_[b];
+    out.block = block_of[placement.storage];
+    out.begin = value(placement.offset_bytes);
+    if (storage.owner == Owner::arena) out.begin += layouts_[storage.segment].offset_bytes[placement.storage.index];
+    out.element_bytes = size_bytes(buffer.dtype);
+    out.expected.assign(static_cast<std::size_t>(count(b)), 0);
+    if (buffer.role != Role::output) return;
+    if (storage.owner != Owner::output || storage.slot != buffer.slot || out.begin != 0) {
+      wrong(str("output ", buffer.slot, " does not lie in its own bytes"));
+    }
+  }
+
+  // --- elements ---
+
+  bool is_ours(BufferId b) const { return places_[root(b)].block >= 0; }
+
+  std::span<Content> bytes_of(BufferId b, int64_t element) {
+    const Place& place = places_[root(b)];
+    return std::span(blocks_[place.block].bytes)
+        .subspan(static_cast<std::size_t>(place.begin + element * place.element_bytes),
+                 static_cast<std::size_t>(place.element_bytes));
+  }
+
+  bool in_range(BufferId b, int64_t element) {
+    const Place& place = places_[root(b)];
+    const Block& block = blocks_[place.block];
+    const int64_t begin = place.begin + element * place.element_bytes, end = begin + place.element_bytes;
+    if (element < 0 || element >= static_cast<int64_t>(place.expected.size())) {
+      wrong(str(where(), ": element ", element, " of ", name(b), " does not exist"));
+    } else if (begin < 0 || end > static_cast<int64_t>(block.bytes.size())) {
+      wrong(str(where(), ": element ", element, " of ", name(b), " at ", begin, " lies outside of ", block.name, " of ",
+                block.bytes.size(), " bytes"));
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  std::string where() const {
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step_.index]);
+    return kernel && !kernel->name.empty() ? str("@", kernel->name) : str("step ", step_.index);
+  }
+
+  void read(BufferId b, int64_t element) {
+    if (!is_ours(b) || !in_range(b, element)) return;
+    const Content expected = places_[root(b)].expected[static_cast<std::size_t>(element)];
+    if (expected == 0) return wrong(str(where(), " reads element ", element, " of ", name(b), " before it is written"));
+    for (Content found : bytes_of(b, element)) {
+      if (found == expected) continue;
+      return wrong(str(where(), " reads element ", element, " of ", name(b), ", whose bytes hold something else"));
+    }
+  }
+
+  void write(BufferId b, int64_t element) { write(b, element, ++last_content_); }
+
+  void write(BufferId b, int64_t element, Content content) {
+    if (!is_ours(b) || !in_range(b, element)) return;
+    std::ranges::fill(bytes_of(b, element), content);
+    places_[root(b)].expected[static_cast<std::size_t>(element)] = content;
+  }
+
+  void read_all(BufferId b) {
+    for (int64_t e = 0; e < count(b) && is_ours(b) && out_.empty(); ++e) read(b, e);
+  }
+
+  void write_all(BufferId b) {
+    for (int64_t e = 0; e < count(b) && is_ours(b) && out_.empty(); ++e) write(b, e);
+  }
+
+  /// All of `from` into all of `to`. Elided: no byte moves, and the bytes are those of `from` already.
+  void copy_all(BufferId from, BufferId to, bool elided) {
+    if (!is_ours(to)) return;
+    if (elided && !is_ours(from)) return wrong(str(where(), ": the copy of ", name(from), " cannot be left out"));
+    std::vector<Content> contents(static_cast<std::size_t>(count(to)));
+    for (int64_t e = 0; e < count(to); ++e) {
+      if (is_ours(from)) read(from, e);
+      if (!out_.empty()) return;
+      contents[static_cast<std::size_t>(e)] =
+          is_ours(from) ? places_[root(from)].expected[static_cast<std::size_t>(e)] : ++last_content_;
+    }
+    for (int64_t e = 0; e < count(to) && out_.empty(); ++e) {
+      if (elided) {
+        places_[root(to)].expected[static_cast<std::size_t>(e)] = contents[static_cast<std::size_t>(e)];
+      } else {
+        write(to, e, contents[static_cast<std::size_t>(e)]);
+      }
+    }
+  }
+
+  // --- steps: false ends the program ---
+
+  bool replay(const kernel::LibraryCall& call) {
+    for (BufferId operand : call.operands) read_all(operand);
+    write_all(call.result);
+    for (BufferId operand : call.operands) read_all(operand);  // the call reads while it writes
+    return true;
+  }
+
+  bool replay(const kernel::HostCall& call) {
+    for (BufferId operand : call.operands) read_all(operand);
+    return true;
+  }
+
+  bool replay(const kernel::Copy& copy) {
+    copy_all(copy.source, copy.destination, sharing_.is_elided(step_));
+    return true;
+  }
+
+  bool replay(const kernel::SizeCheck& check) {
+    const int64_t left = value(check.left), right = value(check.right);
+    return check.relation == DimCheck::Relation::equal ? left == right : left <= right;
+  }
+
+  bool replay(const Kernel& kernel) {
+    for (const KernelOutput& output : kernel.outputs) {
+      if (output.start.kind == Start::Kind::fill) write_all(output.buffer);
+      if (output.start.kind == Start::Kind::copy) {
+        copy_all(output.start.source, output.buffer, sharing_.is_elided(step_, output.buffer));
+      }
+    }
+    std::vector<int64_t> point;
+    for_each_point(kernel.outer, point, [&] {
+      for (int stage = 0; stage < static_cast<int>(kernel.stages.size()); ++stage) replay_stage(kernel, stage, point);
+    });
+    return true;
+  }
+
+  template <class Body>
+  void for_each_point(const std::vector<kernel::Axis>& axes, std::vector<int64_t>& point, const Body& body) {
+    const std::size_t first = point.size();
+    for (const kernel::Axis& axis : axes) {
+      if (value(axis.extent) <= 0) return;
+    }
+    point.resize(first + axes.size(), 0);
+    while (out_.empty()) {
+      body();
+      std::size_t a = axes.size();
+      while (a > 0 && ++point[first + a - 1] == value(axes[a - 1].extent)) point[first + --a] = 0;
+      if (a == 0) break;
+    }
+    point.resize(first);
+  }
+
+  void replay_stage(const Kernel& kernel, int stage_index, std::vector<int64_t>& point) {
+    const Stage& stage = kernel.stages[stage_index];
+    bool has_points = true;
+    for (const kernel::Axis& axis : stage.axes) has_points = has_points && value(axis.extent) > 0;
+    if (!has_points) return;
+    // Through an index any element may be read or written, at any point. So what is gathered must be there at the first
+    // point and after the last, and what is scattered to changes at both.
+    const auto all_indexed = [&](bool (*matches)(const Statement&), auto&& body) {
+      for (const Statement& s : stage.statements) {
+        if (matches(s) && s.map.has_index()) body(s.buffer);
+      }
+    };
+    const auto is_load = [](const Statement& s) { return s.kind == Statement::Kind::load; };
+    all_indexed(is_load, [&](BufferId b) { read_all(b); });
+    bool is_first = true;
+    for_each_point(stage.axes, point, [&] {
+      for (bool elided : {false, true}) {  // what is left out follows what makes it needless
+        for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
+          const Statement& s = stage.statements[i];
+          if (sharing_.is_elided(step_, stage_index, i) != elided) continue;
+          if (elided) {
+            take_over(stage, s, point);
+          } else if (!s.map.has_index()) {
+            replay_statement(s, point);
+          } else if (is_first && is_write(s)) {
+            write_somewhere(s.buffer);
+          }
+        }
+      }
+      is_first = false;
+    });
+    all_indexed(is_load, [&](BufferId b) { read_all(b); });
+    all_indexed(is_write, [&](BufferId b) { write_somewhere(b); });
+  }
+
+  void replay_statement(const Statement& s, const std::vector<int64_t>& point) {
+    if (!s.buffer.valid() || !is_ours(s.buffer)) return;
+    const bool accumulates = s.kind == Statement::Kind::fold || s.combine != Combine::set;
+    if (s.kind == Statement::Kind::load || (is_write(s) && accumulates)) read(s.buffer, element(s, point));
+    if (is_write(s)) write(s.buffer, element(s, point));
+  }
+
+  /// A scatter: nobody knows where. Every element has new content afterwards.
+  void write_somewhere(BufferId b) {
+    if (!is_ours(b)) return;
+    for (int64_t e = 0; e < count(b) && out_.empty(); ++e) {
+      if (places_[root(b)].expected[static_cast<std::size_t>(e)] != 0) read(b, e);
+      if (out_.empty()) write(b, e);
+    }
+  }
+
+  /// A store that is left out: the register is an element of another buffer, which must lie in these very bytes.
+  void take_over(const Stage& stage, const Statement& store, const std::vector<int64_t>& point) {
+    const int64_t to = element(store, point);
+    for (const Statement& other : stage.statements) {
+      const bool loads = other.kind == Statement::Kind::load && other.result == store.operands[0];
+      const bool stores = &other != &store && other.kind == Statement::Kind::store && other.operands == store.operands;
+      if ((!loads && !stores) || !is_ours(other.buffer) || other.map.has_index()) continue;
+      const int64_t from = element(other, point);
+      if (!in_range(other.buffer, from) || !in_range(store.buffer, to)) return;
+      if (bytes_of(other.buffer, from).data() != bytes_of(store.buffer, to).data()) continue;
+      places_[root(store.buffer)].expected[static_cast<std::size_t>(to)] =
+          places_[root(other.buffer)].expected[static_cast<std::size_t>(from)];
+      return;
+    }
+    wrong(str(where(), ": a store to ", name(store.buffer), " is left out, but its bytes are not there"));
+  }
+
+  int64_t element(const Statement& s, const std::vector<int64_t>& point) const {
+    const std::vector<Dim>& dims = program_.buffers[s.buffer].dims;
+    int64_t out = 0;
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const Subscript& subscript = s.map.subscripts[d];
+      int64_t at = value(subscript.base);
+      for (const kernel::AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+      if (at < 0 || at >= value(dims[d])) return -1;
+      out = out * value(dims[d]) + at;
+    }
+    return out;
+  }
+
+  void check_outputs() {
+    for (BufferId b : program_.outputs) {
+      if (!out_.empty()) return;
+      step_ = StepId(program_.steps.size() - 1);
+      if (is_ours(b)) read_all(b);
+    }
+  }
+
+  const KernelProgram& program_;
+  const Sharing& sharing_;
+  std::span<const Layout> layouts_;
+  std::span<const int64_t> symbols_;
+  IdMap<BufferId, Place> places_;
+  std::vector<Block> blocks_;
+  Content last_content_ = 0;
+  StepId step_;
+  std::vector<Diagnostic> out_;
+};
+
+}  // namespace
+
+std::vector<Diagnostic> verify(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
+                               std::span<const int64_t> symbols) {
+  return Replay(program, plan, layouts, symbols).run();
+}
+
+std::vector<Diagnostic> verify(const KernelProgram& program, const MemoryPlan& plan, std::span<const int64_t> symbols,
+                               Planner planner) {
+  std::vector<Layout> layouts;
+  for (int segment = 0; segment < plan.sharing.num_segments(); ++segment) {
+    layouts.push_back(memory::plan(planner, storages_of_segment(plan.sharing, segment, symbols)));
+  }
+  return verify(program, plan, layouts, symbols);
+}
+
+}  // namespace inlay::memory

@@ -1,0 +1,31 @@
+#pragma once
+// One element of a known value.
+#include <cstdint>
+#include <string>
+
+#include "ops/dtype.h"
+#include "ops/scalar_op.h"
+
+namespace inlay {
+
+/// A scalar constant of any real dtype: floats in `f`, integers and bool in `i` (u64 as its bits).
+struct Literal {
+  DType dtype = DType::f64;
+  double f = 0;
+  int64_t i = 0;
+
+  static Literal of_float(DType dtype, double value) { return {dtype, value, 0}; }
+  static Literal of_integer(DType dtype, int64_t value) { return {dtype, 0, value}; }
+  static Literal of(DType dtype, double value);  // converts: for 0, 1 and the like of any dtype
+
+  std::string to_text() const;            // 1.5, -3, true, inf, nan: parses back to the same bits (nan payloads aside)
+  void store(void* bytes) const;          // as one element of dtype
+  static Literal load(DType dtype, const void* bytes);
+  bool same_bits(const Literal& other) const;
+  bool operator==(const Literal& other) const { return same_bits(other); }
+};
+
+/// The value that changes nothing: 0 for add, 1 for mul, -inf or the least integer for max, ...
+Literal identity_of(Combine combine, DType dtype);
+
+}  // namespace inlay

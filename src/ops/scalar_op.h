@@ -1,0 +1,47 @@
+#pragma once
+// The table of scalar ops as an enum, and the facts of each row.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "ops/dtype.h"
+
+namespace inlay {
+
+/// One elementwise function. Enumerators end in `_` because some names (`and`, `not`) are C++ keywords.
+enum class ScalarOp : uint8_t {
+#define SCALAR_OP(name, arity, operands, result, cost, reference) name##_,
+#include "ops/scalar_ops.def"
+#undef SCALAR_OP
+};
+
+inline constexpr int kNumScalarOps = 0
+#define SCALAR_OP(name, arity, operands, result, cost, reference) +1
+#include "ops/scalar_ops.def"
+#undef SCALAR_OP
+    ;
+
+enum class OperandClass : uint8_t { Numeric, Floating, Ordered, Logical, Any };
+enum class ResultRule : uint8_t { Same, Bool };
+
+struct ScalarOpFacts {
+  std::string_view name;
+  int arity;
+  OperandClass operands;
+  ResultRule result;
+  int cost;
+};
+
+const ScalarOpFacts& facts(ScalarOp op);
+std::optional<ScalarOp> scalar_op_from_name(std::string_view name);
+
+/// Does the op take operands of `dtype`? (For select: of the branches.)
+bool accepts(ScalarOp op, DType dtype);
+
+/// How a write, a reduction or a fold combines a new element with what is there.
+enum class Combine : uint8_t { set, add, mul, max, min, and_, or_ };
+std::string_view combine_name(Combine combine);  // "set", "add", "mul", "max", "min", "and", "or"
+std::optional<Combine> combine_from_name(std::string_view name);
+ScalarOp combine_op(Combine combine);  // the scalar op of an accumulating combine; not for `set`
+
+}  // namespace inlay

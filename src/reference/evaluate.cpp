@@ -1,0 +1,338 @@
+#include "reference/evaluate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "reference/elementwise.h"
+#include "reference/region.h"
+
+namespace inlay::reference {
+namespace {
+
+class Evaluator {
+ public:
+  Evaluator(const Graph& graph, std::span<const HostFunction> host_functions)
+      : graph_(graph), host_functions_(host_functions), values_(graph.values.size()), symbols_(graph.symbols.size(), 0) {}
+
+  void bind(std::span<const Tensor> inputs) {
+    if (inputs.size() != graph_.params.size()) {
+      throw Error(ErrorCode::wrong_argument_count, {},
+                  str(graph_.name, ": takes ", graph_.params.size(), " arguments, not ", inputs.size()));
+    }
+    for (std::size_t i = 0; i < inputs.size(); ++i) give(graph_.params[i].value, inputs[i], Location());
+    for (std::size_t i = 0; i < inputs.size(); ++i) check_dims(graph_.params[i].value, Location());
+    for (const DimCheck& check : graph_.checks) {
+      if (!check.node.valid()) this->check(check);
+    }
+  }
+
+  void run(const Observer& observer) {
+    for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
+      for (const DimCheck& check : graph_.checks) {
+        if (check.node == n) this->check(check);
+      }
+      node(graph_.nodes[n]);
+      if (!observer) continue;
+      for (ValueId v : graph_.nodes[n].results) observer(v, values_[v]);
+    }
+  }
+
+  IdMap<ValueId, Tensor> values() && { return std::move(values_); }
+  std::vector<int64_t> symbols() && { return std::move(symbols_); }
+
+ private:
+  // What arrives from outside.
+
+  std::string label(ValueId v) const { return graph_.value_text(v); }
+
+  /// An argument, or the result of a host call; its shape binds the symbols that it is the source of.
+  void give(ValueId v, const Tensor& tensor, const Location& location) {
+    const TensorType& type = graph_.type(v);
+    if (tensor.dtype != type.dtype) {
+      throw Error(ErrorCode::wrong_dtype, location,
+                  str(label(v), ": dtype is ", dtype_name(tensor.dtype), ", not ", dtype_name(type.dtype)));
+    }
+    if (tensor.rank() != type.rank()) {
+      throw Error(ErrorCode::wrong_rank, location, str(label(v), ": rank is ", tensor.rank(), ", not ", type.rank()));
+    }
+    for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
+      if (graph_.symbols[s].source == v) symbols_[s.index] = tensor.dims[graph_.symbols[s].axis];
+    }
+    values_[v] = tensor;
+  }
+
+  void check_dims(ValueId v, const Location& location) const {
+    const TensorType& type = graph_.type(v);
+    for (int axis = 0; axis < type.rank(); ++axis) {
+      const int64_t given = values_[v].dims[axis], wanted = type.dims[axis].evaluate(symbols_);
+      if (given == wanted) continue;
+      Error error(ErrorCode::shape_mismatch, location, str(label(v), ": dim ", axis, " is ", given, ", but ",
+                                                           type.dims[axis].to_text(graph_.symbol_names()),
+                                                           type.dims[axis].is_constant() ? "" : str(" is ", wanted),
+                                                           type.dims[axis].is_constant() ? " is wanted" : ""));
+      for (SymbolId s : type.dims[axis].symbols()) {
+        const Symbol& symbol = graph_.symbols[s];
+        error = std::move(error).note(symbol.name, str(symbols_[s.index], ", from dim ", symbol.axis, " of ", label(symbol.source)));
+      }
+      throw Error(error);
+    }
+  }
+
+  void check(const DimCheck& check) const {
+    const int64_t left = check.left.evaluate(symbols_), right = check.right.evaluate(symbols_);
+    const bool equal = check.relation == DimCheck::Relation::equal;
+    if (equal ? left == right : left <= right) return;
+    if (check.code == ErrorCode::empty_reduction) throw Error(check.code, check.location, check.message);
+    throw Error(check.code, check.location, equal ? str(check.message, " is ", left, " on the left and ", right, " on the right")
+                                                  : str(check.message, ": ", left, " is beyond ", right));
+  }
+
+  // Nodes.
+
+  const Tensor& operand(const Node& node, std::size_t i) const { return values_[node.operands[i]]; }
+
+  std::vector<int64_t> result_dims(const Node& node) const {
+    std::vector<int64_t> dims;
+    for (const Dim& dim : graph_.type(node.results[0]).dims) dims.push_back(dim.evaluate(symbols_));
+    return dims;
+  }
+
+  void node(const Node& node) {
+    if (node.op == Op::host_call) return host_call(node);
+    try {
+      values_[node.results[0]] = result(node);
+    } catch (const Error& error) {
+      // What one element found wrong does not know where it stands.
+      Diagnostic diagnostic = error.diagnostic();
+      diagnostic.location = node.location;
+      for (ValueId v : node.operands) diagnostic.notes.emplace_back("operand", graph_.describe(v));
+      throw Error(diagnostic);
+    }
+  }
+
+  Tensor result(const Node& node) const {
+    switch (node.op) {
+      case Op::literal: return literal(node);
+      case Op::scalar: return scalar(node);
+      case Op::cast: return cast(operand(node, 0), graph_.type(node.results[0]).dtype);
+      case Op::broadcast: return broadcast(operand(node, 0), result_dims(node));
+      case Op::reshape: return {operand(node, 0).dtype, result_dims(node), operand(node, 0).data};
+      case Op::transpose: return transpose(node);
+      case Op::flip: return flip(node);
+      case Op::slice:
+      case Op::gather: return read(node);
+      case Op::update:
+      case Op::scatter: return write(node);
+      case Op::reduce: return reduce(node);
+      case Op::concat: return concat(node);
+      case Op::iota: return iota(node);
+      case Op::size: return i64({}, {node.size.evaluate(symbols_)});
+      case Op::matmul: return matmul(node);
+      case Op::assert_: return assert_that(node);
+      case Op::host_call: break;
+    }
+    INLAY_CHECK(false, "no result of a host call here");
+    return {};
+  }
+
+  static void copy_element(Tensor& to, int64_t at, const Tensor& from, int64_t element) {
+    combine_element(Combine::set, to, at, from, element);
+  }
+
+  /// A new array; element_at(point) says which element of x stands there.
+  template <class ElementAt>
+  static Tensor rearrange(const Tensor& x, std::vector<int64_t> dims, ElementAt element_at) {
+    Tensor out = Tensor::zeros(x.dtype, std::move(dims));
+    int64_t next = 0;
+    for_each_point(out.dims, [&](std::span<const int64_t> point) { copy_element(out, next++, x, element_at(point)); });
+    return out;
+  }
+
+  static int64_t linear(std::span<const int64_t> dims, std::span<const int64_t> point) {
+    int64_t element = 0;
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) element = element * dims[axis] + point[axis];
+    return element;
+  }
+
+  Tensor literal(const Node& node) const {
+    Tensor out = Tensor::zeros(graph_.type(node.results[0]).dtype, result_dims(node));
+    for (std::size_t i = 0; i < node.elements.size(); ++i) node.elements[i].store(out.element(static_cast<int64_t>(i)));
+    return out;
+  }
+
+  static Tensor broadcast(const Tensor& x, std::vector<int64_t> dims) {
+    if (x.dims == dims) return x;
+    return rearrange(x, std::move(dims), [&](std::span<const int64_t> point) { return broadcast_offset(x.dims, point); });
+  }
+
+  Tensor scalar(const Node& node) const {
+    std::vector<Tensor> operands;
+    for (ValueId v : node.operands) operands.push_back(broadcast(values_[v], result_dims(node)));
+    return apply_scalar(node.scalar, operands);
+  }
+
+  Tensor transpose(const Node& node) const {
+    const Tensor& x = operand(node, 0);
+    return rearrange(x, result_dims(node), [&](std::span<const int64_t> point) {
+      std::vector<int64_t> from(point.size());
+      for (std::size_t axis = 0; axis < point.size(); ++axis) from[node.axes[axis]] = point[axis];
+      return linear(x.dims, from);
+    });
+  }
+
+  Tensor flip(const Node& node) const {
+    const Tensor& x = operand(node, 0);
+    return rearrange(x, x.dims, [&](std::span<const int64_t> point) {
+      std::vector<int64_t> from(point.begin(), point.end());
+      for (int axis : node.axes) from[axis] = x.dims[axis] - 1 - point[axis];
+      return linear(x.dims, from);
+    });
+  }
+
+  Region region(const Node& node, std::size_t first_array) const {
+    std::vector<Tensor> arrays;
+    for (std::size_t i = first_array; i < node.operands.size(); ++i) arrays.push_back(operand(node, i));
+    return region_of(operand(node, 0).dims, node.index, arrays, symbols_, std::string(op_name(node.op)));
+  }
+
+  Tensor read(const Node& node) const {
+    const Tensor& x = operand(node, 0);
+    const Region from = region(node, 1);
+    Tensor out = Tensor::zeros(x.dtype, from.dims);
+    for (std::size_t i = 0; i < from.elements.size(); ++i) copy_element(out, static_cast<int64_t>(i), x, from.elements[i]);
+    return out;
+  }
+
+  /// In row-major order of the region, so of two writes to one element the later one stays.
+  Tensor write(const Node& node) const {
+    Tensor out = operand(node, 0);
+    const Tensor& value = operand(node, 1);
+    const Region to = region(node, 2);
+    std::size_t next = 0;
+    for_each_point(to.dims, [&](std::span<const int64_t> point) {
+      combine_element(node.combine, out, to.elements[next++], value, broadcast_offset(value.dims, point));
+    });
+    return out;
+  }
+
+  /// Left to right in row-major order, in the accumulator's dtype.
+  Tensor reduce(const Node& node) const {
+    const Tensor& x = operand(node, 0);
+    Tensor out = Tensor::zeros(x.dtype, result_dims(node));
+    for (int64_t i = 0; i < out.num_elements(); ++i) identity_of(node.combine, x.dtype).store(out.element(i));
+    int64_t next = 0;
+    for_each_point(x.dims, [&](std::span<const int64_t> point) {
+      int64_t to = 0;
+      for (int axis = 0; axis < x.rank(); ++axis) {
+        if (!std::ranges::binary_search(node.axes, axis)) to = to * x.dims[axis] + point[axis];
+      }
+      combine_element(node.combine, out, to, x, next++);
+    });
+    return out;
+  }
+
+  Tensor concat(const Node& node) const {
+    Tensor out = Tensor::zeros(operand(node, 0).dtype, result_dims(node));
+    int64_t start = 0;
+    for (ValueId v : node.operands) {
+      const Tensor& part = values_[v];
+      int64_t next = 0;
+      for_each_point(part.dims, [&](std::span<const int64_t> point) {
+        std::vector<int64_t> to(point.begin(), point.end());
+        to[node.axes[0]] += start;
+        copy_element(out, linear(out.dims, to), part, next++);
+      });
+      start += part.dims[node.axes[0]];
+    }
+    return out;
+  }
+
+  Tensor iota(const Node& node) const {
+    Tensor out = Tensor::zeros(graph_.type(node.results[0]).dtype, result_dims(node));
+    visit_arithmetic(out.dtype, [&](auto zero) {
+      for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, static_cast<decltype(zero)>(i));
+    });
+    return out;
+  }
+
+  Tensor matmul(const Node& node) const {
+    const Tensor &a = operand(node, 0), &b = operand(node, 1);
+    Tensor out = Tensor::zeros(a.dtype, result_dims(node));
+    const int64_t inner = a.dims.back();
+    const int64_t rows = a.rank() == 2 ? a.dims[0] : 1, columns = b.rank() == 2 ? b.dims[1] : 1;
+    visit_arithmetic(a.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (!std::is_same_v<T, bool>) {
+        for (int64_t r = 0; r < rows; ++r) {
+          for (int64_t c = 0; c < columns; ++c) {
+            T sum = T(0);
+            for (int64_t k = 0; k < inner; ++k) {
+              sum = static_cast<T>(sum + a.get<T>(r * inner + k) * b.get<T>(k * columns + c));
+            }
+            out.set<T>(r * columns + c, sum);
+          }
+        }
+      }
+    });
+    return out;
+  }
+
+  Tensor assert_that(const Node& node) const {
+    if (!operand(node, 1).get<bool>(0)) throw Error(node.error, node.location, node.text);
+    return operand(node, 0);
+  }
+
+  static std::vector<Tensor> call(const Node& node, const HostFunction& function, std::span<const Tensor> operands) {
+    try {
+      return function(operands);
+    } catch (const std::exception& reason) {
+      throw Error(ErrorCode::host_call_failed, node.location, str(node.text, ": the host call failed")).note("reason", reason.what());
+    }
+  }
+
+  void host_call(const Node& node) {
+    const auto function = static_cast<std::size_t>(node.host_function);
+    if (node.host_function < 0 || function >= host_functions_.size() || !host_functions_[function]) {
+      throw Error(ErrorCode::host_call_failed, node.location, str("host_call: nobody supplies ", node.text));
+    }
+    std::vector<Tensor> operands;
+    for (ValueId v : node.operands) operands.push_back(values_[v]);
+    const std::vector<Tensor> results = call(node, host_functions_[function], operands);
+    if (results.size() != node.results.size()) {
+      throw Error(ErrorCode::host_call_failed, node.location,
+                  str(node.text, ": ", results.size(), " results, not ", node.results.size()));
+    }
+    for (std::size_t i = 0; i < results.size(); ++i) give(node.results[i], results[i], node.location);
+    for (ValueId v : node.results) check_dims(v, node.location);
+  }
+
+  const Graph& graph_;
+  std::span<const HostFunction> host_functions_;
+  IdMap<ValueId, Tensor> values_;
+  std::vector<int64_t> symbols_;
+};
+
+}  // namespace
+
+IdMap<ValueId, Tensor> evaluate_all(const Graph& graph, std::span<const Tensor> inputs,
+                                    std::span<const HostFunction> host_functions, const Observer& observer) {
+  Evaluator evaluator(graph, host_functions);
+  evaluator.bind(inputs);
+  evaluator.run(observer);
+  return std::move(evaluator).values();
+}
+
+std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs, std::span<const HostFunction> host_functions) {
+  const IdMap<ValueId, Tensor> values = evaluate_all(graph, inputs, host_functions);
+  std::vector<Tensor> outputs;
+  for (const Output& output : graph.outputs) outputs.push_back(values[output.value]);
+  return outputs;
+}
+
+std::vector<int64_t> bind_symbols(const Graph& graph, std::span<const Tensor> inputs) {
+  Evaluator evaluator(graph, {});
+  evaluator.bind(inputs);
+  return std::move(evaluator).symbols();
+}
+
+}  // namespace inlay::reference

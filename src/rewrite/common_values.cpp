@@ -1,0 +1,70 @@
+#include "rewrite/common_values.h"
+
+#include <algorithm>
+#include <bit>
+#include <unordered_map>
+
+#include "rewrite/commutative.h"
+#include "rewrite/rewriter.h"
+
+namespace inlay::rewrite {
+namespace {
+
+bool may_share(const Node& node) { return node.op != Op::host_call && node.op != Op::assert_; }
+
+std::size_t mixed(std::size_t hash, uint64_t item) { return (hash ^ item) * 0x9e3779b97f4a7c15u + std::rotl(hash, 23); }
+
+/// Equal nodes have equal hashes. Sizes are left out: those of operands and results nearly always say the same.
+std::size_t hash_of(const Node& node) {
+  std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16,
+                           static_cast<uint64_t>(node.scalar) << 8 | static_cast<uint64_t>(node.combine));
+  for (ValueId v : node.operands) hash = mixed(hash, v.index);
+  for (int axis : node.axes) hash = mixed(hash, axis);
+  for (const Literal& element : node.elements) {
+    hash = mixed(hash, element.i ^ std::bit_cast<int64_t>(element.f) ^ static_cast<int64_t>(element.dtype));
+  }
+  return hash;
+}
+
+/// Do two nodes over the values of one graph compute the same? Locations do not count; of results, the type does.
+bool same_expression(const Node& a, const TensorType& a_type, const Node& b, const TensorType& b_type) {
+  return a.op == b.op && (a.op != Op::scalar || a.scalar == b.scalar) && a.combine == b.combine &&
+         a.operands == b.operands && a.index == b.index && a.axes == b.axes && a.size == b.size &&
+         a.elements == b.elements && a_type == b_type;
+}
+
+}  // namespace
+
+Graph share_common_values(const Graph& graph, PassContext& context) {
+  struct Seen {
+    Node node;  // over values of the new graph
+    NodeId old;
+  };
+  Rewriter out(graph);
+  std::unordered_multimap<std::size_t, Seen> seen;
+  const auto type_of = [&](NodeId n) -> const TensorType& { return graph.type(graph.nodes[n].results[0]); };
+
+  for (NodeId n : ids<NodeId>(graph.nodes.size())) {
+    if (!may_share(graph.nodes[n])) {
+      out.copy(n);
+      continue;
+    }
+    Node node = out.mapped(n);
+    if (node.op == Op::scalar && is_commutative(node.scalar)) std::ranges::sort(node.operands);
+    const std::size_t hash = hash_of(node);
+    const auto [first, last] = seen.equal_range(hash);
+    const auto twin = std::find_if(first, last, [&](const auto& entry) {
+      return same_expression(entry.second.node, type_of(entry.second.old), node, type_of(n));
+    });
+    if (twin != last && context.may_rewrite()) {
+      out.share(n, twin->second.old);
+      context.count("shared");
+      continue;
+    }
+    out.copy(n);
+    seen.emplace(hash, Seen{std::move(node), n});
+  }
+  return std::move(out).finish();
+}
+
+}  // namespace inlay::rewrite

@@ -1,0 +1,80 @@
+#include "rewrite/dead_values.h"
+
+#include <algorithm>
+
+#include "rewrite/rewriter.h"
+
+namespace inlay::rewrite {
+namespace {
+
+/// What outputs, asserts and the signature need. Symbols too: a host call that gives one its number is needed with it.
+class Needs {
+ public:
+  explicit Needs(const Graph& graph)
+      : nodes(graph.nodes.size(), false), symbols(graph.symbols.size(), false), graph_(graph) {
+    checks_of_.resize(graph.nodes.size());
+    for (const DimCheck& check : graph.checks) {
+      if (check.node.valid()) {
+        checks_of_[check.node].push_back(&check);
+      } else {
+        need(check);
+      }
+    }
+    for (const auto& [left, right] : graph.assumptions) need(left), need(right);
+    for (const Param& param : graph.params) need_type(param.value);
+    for (const Output& output : graph.outputs) need(output.value);
+    for (std::size_t n = graph.nodes.size(); n-- > 0;) visit(NodeId(n));
+  }
+
+  IdMap<NodeId, bool> nodes;
+  IdMap<SymbolId, bool> symbols;
+
+ private:
+  void need(const Dim& dim) {
+    for (SymbolId s : dim.symbols()) {
+      if (symbols[s]) continue;
+      symbols[s] = true;
+      need(graph_.symbols[s].source);
+    }
+  }
+  void need(const DimCheck& check) {
+    need(check.left);
+    need(check.right);
+  }
+  void need(ValueId v) {
+    const Value& value = graph_.values[v];
+    if (value.node.valid()) nodes[value.node] = true;
+  }
+  void need_type(ValueId v) {
+    for (const Dim& dim : graph_.type(v).dims) need(dim);
+  }
+
+  /// Operands and the host calls that bind a node's sizes stand before it, so one sweep from the end finds all.
+  void visit(NodeId n) {
+    const Node& node = graph_.nodes[n];
+    if (node.op == Op::assert_) nodes[n] = true;
+    if (!nodes[n]) return;
+    for (ValueId v : node.operands) need(v);
+    for (ValueId v : node.results) need_type(v);
+    for (const IndexItem& item : node.index) need(item.start), need(item.stop), need(item.position);
+    need(node.size);
+    for (const DimCheck* check : checks_of_[n]) need(*check);
+  }
+
+  const Graph& graph_;
+  IdMap<NodeId, std::vector<const DimCheck*>> checks_of_;
+};
+
+}  // namespace
+
+Graph drop_dead_values(const Graph& graph, PassContext& context) {
+  const Needs needs(graph);
+  Rewriter out(graph, needs.symbols);
+  for (NodeId n : ids<NodeId>(graph.nodes.size())) {
+    if (needs.nodes[n]) out.copy(n);
+  }
+  context.count("dropped", std::ranges::count(needs.nodes, false));
+  return std::move(out).finish();
+}
+
+}  // namespace inlay::rewrite

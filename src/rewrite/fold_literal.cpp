@@ -1,0 +1,128 @@
+#include "rewrite/fold_literal.h"
+
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "ops/scalar_value.h"
+
+namespace inlay::rewrite {
+namespace {
+
+template <class Visitor>
+std::optional<Literal> visit_dtype(DType dtype, Visitor visitor) {
+  switch (dtype) {
+    case DType::boolean: return visitor(bool());
+    case DType::i8: return visitor(int8_t());
+    case DType::i16: return visitor(int16_t());
+    case DType::i32: return visitor(int32_t());
+    case DType::i64: return visitor(int64_t());
+    case DType::u8: return visitor(uint8_t());
+    case DType::u16: return visitor(uint16_t());
+    case DType::u32: return visitor(uint32_t());
+    case DType::u64: return visitor(uint64_t());
+    case DType::f32: return visitor(float());
+    case DType::f64: return visitor(double());
+    case DType::f16:
+    case DType::bf16:
+    case DType::c64:
+    case DType::c128:
+    case DType::opaque: break;
+  }
+  return std::nullopt;
+}
+
+template <class T>
+T element(const Literal& literal) {
+  T value;
+  literal.store(&value);
+  return value;
+}
+
+template <class T>
+constexpr bool takes(OperandClass operands) {
+  switch (operands) {
+    case OperandClass::Numeric: return !std::is_same_v<T, bool>;
+    case OperandClass::Floating: return std::is_floating_point_v<T>;
+    case OperandClass::Ordered: return true;
+    case OperandClass::Logical: return std::is_integral_v<T>;
+    case OperandClass::Any: return true;
+  }
+  return false;
+}
+
+/// `row(a, b, c)`; operands that the op does not have are read as its last one, and not looked at.
+template <OperandClass operand_class, ResultRule rule, bool is_select, class Row>
+std::optional<Literal> apply(std::span<const Literal> operands, Row row) {
+  const Literal& last = operands.back();
+  return visit_dtype(last.dtype, [&](auto zero) -> std::optional<Literal> {
+    using T = decltype(zero);
+    using First = std::conditional_t<is_select, bool, T>;
+    using Result = std::conditional_t<rule == ResultRule::Bool, bool, T>;
+    if constexpr (takes<T>(operand_class)) {
+      const T b = element<T>(operands.size() > 1 ? operands[1] : last);
+      const T c = element<T>(operands.size() > 2 ? operands[2] : last);
+      const Result value = static_cast<Result>(row(element<First>(operands[0]), b, c));
+      return Literal::load(rule == ResultRule::Bool ? DType::boolean : last.dtype, &value);
+    }
+    return std::nullopt;
+  });
+}
+
+bool is_negative_power(ScalarOp op, std::span<const Literal> operands) {
+  return op == ScalarOp::pow_ && is_signed_integer(operands[1].dtype) && operands[1].i < 0;
+}
+
+}  // namespace
+
+std::optional<Literal> fold_scalar(ScalarOp op, std::span<const Literal> operands) {
+  if (is_negative_power(op, operands)) return std::nullopt;
+  switch (op) {
+#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                              \
+  case ScalarOp::name##_:                                                                                           \
+    return apply < OperandClass::operand_class, ResultRule::result,                                                 \
+           ScalarOp::name##_ == ScalarOp::select_ > (operands, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, \
+                                                                  [[maybe_unused]] auto c) {                        \
+                                  using T [[maybe_unused]] = decltype(c);                                           \
+                                  return reference;                                                                 \
+                                });
+#include "ops/scalar_ops.def"
+#undef SCALAR_OP
+  }
+  return std::nullopt;
+}
+
+std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
+  return visit_dtype(dtype, [&](auto to) {
+    using To = decltype(to);
+    return visit_dtype(literal.dtype, [&](auto from) -> std::optional<Literal> {
+      using From = decltype(from);
+      const From value = element<From>(literal);
+      if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+        const double whole = std::trunc(static_cast<double>(value));
+        const double least = static_cast<double>(std::numeric_limits<To>::min());
+        const double limit = 2.0 * static_cast<double>(std::numeric_limits<To>::max() / 2 + 1);
+        if (!(whole >= least && whole < limit)) return std::nullopt;
+      }
+      const To result = scalar_cast<To>(value);
+      return Literal::load(dtype, &result);
+    });
+  });
+}
+
+bool holds_all_values(DType to, DType from) {
+  if (to == from) return true;
+  if (is_float(to)) {
+    // How many bits an integer may have: the digits of the significand.
+    const int digits = to == DType::f64 ? 53 : to == DType::f32 ? 24 : 0;
+    if (from == DType::boolean) return digits > 0;
+    if (is_integer(from)) return size_bytes(from) * 8 <= digits;
+    return digits > 0 && is_float(from) && size_bytes(from) < size_bytes(to);
+  }
+  if (!is_integer(to)) return false;
+  if (from == DType::boolean) return true;
+  if (is_unsigned_integer(from)) return size_bytes(from) < size_bytes(to);
+  return is_signed_integer(from) && is_signed_integer(to) && size_bytes(from) < size_bytes(to);
+}
+
+}  // namespace inlay::rewrite

@@ -1,0 +1,67 @@
+#pragma once
+// The two sides of a rule, read once and matched against a graph.
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ir/builder.h"
+
+namespace inlay::rewrite {
+
+struct Pattern {
+  enum class Kind : uint8_t {
+    value,    // x, y, z, p
+    literal,  // c
+    inverse,  // 1/c
+    number,   // 0.5
+    op,       // exp(x)
+  };
+  Kind kind = Kind::value;
+  char variable = 0;
+  double number = 0;
+  ScalarOp op = ScalarOp::add_;
+  std::vector<Pattern> operands;
+};
+Pattern parse_pattern(std::string_view text);
+
+/// A value under views that are still to be applied, the innermost last: what log(reshape(exp(x))) binds x to.
+struct Viewed {
+  ValueId value;
+  std::vector<NodeId> views;
+  bool operator==(const Viewed&) const = default;
+};
+
+struct Bindings {
+  std::map<char, Viewed> values;
+  std::map<char, Literal> literals;
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const Graph& graph) : graph_(graph) {}
+
+  /// Does op(operands) look like `pattern`? Nothing matches through a node that carries a size check: the check would
+  /// go.
+  std::optional<Bindings> match(const Pattern& pattern, ScalarOp op, const std::vector<ValueId>& operands);
+
+  /// The one literal that fills `v`, seen through views.
+  std::optional<Literal> splat(ValueId v);
+
+  bool is_checked(NodeId node);
+
+ private:
+  bool match(const Pattern& pattern, Viewed found, Bindings& bindings);
+  bool match_operands(const Pattern& pattern, const std::vector<ValueId>& operands, const std::vector<NodeId>& views,
+                      Bindings& bindings);
+  /// The operand that `v` is a view of, if it is one that may be looked through.
+  std::optional<ValueId> viewed_by(ValueId v);
+
+  const Graph& graph_;
+  std::vector<bool> checked_;  // by node
+  std::size_t checks_read_ = 0;
+};
+
+bool is_number(const Literal& literal, double number);
+
+}  // namespace inlay::rewrite

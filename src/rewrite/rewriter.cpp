@@ -1,0 +1,170 @@
+#include "rewrite/rewriter.h"
+
+#include <algorithm>
+
+namespace inlay::rewrite {
+namespace {
+
+/// One at the entry, or at the same node. (Another node may be dropped by the next pass, and its check with it.)
+bool covers(const DimCheck& earlier, const DimCheck& check) {
+  if (earlier.node.valid() && earlier.node != check.node) return false;
+  return earlier.relation == check.relation && earlier.left == check.left && earlier.right == check.right;
+}
+
+}  // namespace
+
+std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vector<TensorType> types) {
+  const std::vector<ValueId>& operands = node.operands;
+  const auto one = [&]() -> ValueId {
+    switch (node.op) {
+      case Op::literal: return builder.literal(node.elements, types[0].dims);
+      case Op::scalar: return builder.scalar(node.scalar, operands);
+      case Op::cast: return builder.cast(operands[0], types[0].dtype);
+      case Op::broadcast: return builder.broadcast(operands[0], types[0].dims);
+      case Op::reshape: return builder.reshape(operands[0], types[0].dims);
+      case Op::transpose: return builder.transpose(operands[0], node.axes);
+      case Op::flip: return builder.flip(operands[0], node.axes);
+      case Op::slice: return builder.slice(operands[0], node.index);
+      case Op::gather: return builder.gather(operands[0], node.index);
+      case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1]);
+      case Op::scatter: return builder.scatter(node.combine, operands[0], node.index, operands[1]);
+      case Op::reduce: return builder.reduce(node.combine, operands[0], node.axes, types[0].dtype);
+      case Op::concat: return builder.concat(operands, node.axes[0]);
+      case Op::iota: return builder.iota(types[0].dims[0], types[0].dtype);
+      case Op::size: return builder.size(node.size);
+      case Op::matmul: return builder.matmul(operands[0], operands[1]);
+      case Op::assert_: return builder.assert_that(operands[0], operands[1], node.text, node.error);
+      case Op::host_call: break;
+    }
+    return {};
+  };
+  if (node.op == Op::host_call) return builder.host_call(node.text, node.host_function, operands, std::move(types));
+  return {one()};
+}
+
+Rewriter::Rewriter(const Graph& source) : Rewriter(source, IdMap<SymbolId, bool>(source.symbols.size(), true)) {}
+
+Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
+    : source_(source),
+      builder_(source.name),
+      symbols_(source.symbols.size()),
+      values_(source.values.size()),
+      began_at_(source.nodes.size()) {
+  for (SymbolId s : ids<SymbolId>(source.symbols.size())) {
+    if (keep[s]) symbols_[s] = builder_.symbol(source.symbols[s].name);
+    same_symbols_ = same_symbols_ && keep[s];
+  }
+  for (const Param& param : source.params) {
+    const Value& value = source.values[param.value];
+    TensorType type{value.type.dtype, {}};
+    for (const Dim& old : value.type.dims) type.dims.push_back(dim(old));
+    values_[param.value] = param.bound ? builder_.bound(value.name, std::move(type), param.facts)
+                                       : builder_.param(value.name, std::move(type));
+  }
+  for (const DimCheck& check : source.checks) {
+    INLAY_CHECK(!check.node.valid() || check.node.index < source.nodes.size(), "a check at no node: ", check.message);
+  }
+  for (const auto& [left, right] : source.assumptions) builder_.assume_equal(dim(left), dim(right));
+}
+
+ValueId Rewriter::operator[](ValueId old) const {
+  INLAY_CHECK(values_[old].valid(), source_.value_text(old), " was left out, but something still uses it");
+  return values_[old];
+}
+
+Dim Rewriter::dim(const Dim& old) const { return same_symbols_ ? old : old.substitute(symbols_); }
+
+Node Rewriter::mapped(NodeId old) const {
+  Node node = source_.nodes[old];
+  for (ValueId& v : node.operands) v = (*this)[v];
+  for (IndexItem& item : node.index) {
+    if (item.array.valid()) item.array = (*this)[item.array];
+    item.start = dim(item.start);
+    item.stop = dim(item.stop);
+    item.position = dim(item.position);
+  }
+  node.size = dim(node.size);
+  return node;
+}
+
+void Rewriter::at(NodeId old) {
+  builder_.at(source_.nodes[old].location);
+  began_at_[old] = NodeId(graph().nodes.size());
+}
+
+void Rewriter::copy(NodeId old) {
+  at(old);
+  const Node& from = source_.nodes[old];
+  std::vector<TensorType> types;
+  for (ValueId v : from.results) {
+    TensorType type{source_.type(v).dtype, {}};
+    for (const Dim& d : source_.type(v).dims) type.dims.push_back(dim(d));
+    types.push_back(std::move(type));
+  }
+  const std::vector<ValueId> made = rebuild(builder_, mapped(old), types);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    INLAY_CHECK(builder_.type(made[i]) == types[i], "the copy of ", source_.describe(from.results[i]), " is ",
+                graph().type_text(builder_.type(made[i])));
+    values_[from.results[i]] = made[i];
+    pass_name_on(from.results[i], made[i]);
+  }
+}
+
+void Rewriter::replace(NodeId old, ValueId by) {
+  const ValueId result = source_.nodes[old].results.at(0);
+  const Value& old_value = source_.values[result];
+  INLAY_CHECK(source_.nodes[old].results.size() == 1, "a node of several results cannot be replaced by one value");
+  INLAY_CHECK(builder_.type(by) == old_value.type, "what replaces ", source_.describe(result), " is ",
+              graph().type_text(builder_.type(by)));
+  if (!began_at_[old].valid()) at(old);
+  values_[result] = by;
+  pass_name_on(result, by);
+}
+
+void Rewriter::share(NodeId old, NodeId twin) {
+  began_at_[old] = began_at_[twin];
+  replace(old, (*this)[source_.nodes[twin].results.at(0)]);
+}
+
+void Rewriter::pass_name_on(ValueId old, ValueId by) {
+  const Value& value = graph().values[by];
+  if (value.node.valid() && value.name.empty()) builder_.name(by, source_.values[old].name);
+}
+
+std::vector<DimCheck> Rewriter::merged_checks(std::vector<DimCheck> built) const {
+  const NodeId end(graph().nodes.size());
+  // Those of the source first: they say what the user wrote, where a rewrite's own say what it was lowered to.
+  std::vector<DimCheck> all;
+  for (const DimCheck& check : source_.checks) {
+    if (check.node.valid() && !began_at_[check.node].valid()) continue;  // its node was left out
+    all.push_back(check);
+    all.back().left = dim(check.left);
+    all.back().right = dim(check.right);
+    if (check.node.valid()) all.back().node = began_at_[check.node];
+  }
+  all.insert(all.end(), std::make_move_iterator(built.begin()), std::make_move_iterator(built.end()));
+  std::vector<std::pair<int64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    order.emplace_back(all[i].node.valid() ? static_cast<int64_t>(all[i].node.index) : -1, i);
+  }
+  std::ranges::sort(order);
+
+  std::vector<DimCheck> out;
+  for (const auto& [place, i] : order) {
+    DimCheck& check = all[i];
+    if (std::ranges::any_of(out, [&](const DimCheck& earlier) { return covers(earlier, check); })) continue;
+    INLAY_CHECK(check.node != end, "nothing is left to carry the check of ", check.message);
+    out.push_back(std::move(check));
+  }
+  return out;
+}
+
+Graph Rewriter::finish() && {
+  for (const Output& output : source_.outputs) builder_.output((*this)[output.value], output.name);
+  std::vector<DimCheck> checks = merged_checks(graph().checks);
+  Graph out = std::move(builder_).finish();
+  out.checks = std::move(checks);
+  return out;
+}
+
+}  // namespace inlay::rewrite

@@ -1,0 +1,188 @@
+// Every rule of the list, alone, on random shapes, dtypes and nasty values, against the reference.
+#include "rewrite/scalar_rules.h"
+
+#include <set>
+
+#include "rewrite/dead_values.h"
+#include "rewrite/pattern.h"
+#include "rewrite/simplify.h"
+#include "rewrite/test_support.h"
+
+namespace inlay::rewrite {
+namespace {
+
+constexpr DType kDTypes[] = {DType::f64, DType::f32, DType::i64, DType::i8, DType::u8, DType::boolean};
+
+/// All rules but one.
+std::vector<std::string> others(const std::string& rule) {
+  std::vector<std::string> out = {"fold"};
+  for (const Rule& other : scalar_rules()) {
+    if (other.name != rule) out.emplace_back(other.name);
+  }
+  return out;
+}
+
+/// Makes the left side of a rule out of parameters and literals.
+class LeftSide {
+ public:
+  LeftSide(DType dtype, std::vector<std::vector<Dim>> shapes, double literal, bool views)
+      : dtype_(dtype), shapes_(std::move(shapes)), literal_(literal), views_(views) {}
+
+  /// None where the ops do not take the dtype.
+  std::optional<Graph> build(const Rule& rule) {
+    never_negative_ = std::string_view(rule.when).find("never_negative") != std::string_view::npos;
+    try {
+      b_.output(expression(parse_pattern(rule.from), dtype_));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::wrong_dtype) << error.what();
+      return std::nullopt;
+    }
+    return std::move(b_).finish();
+  }
+
+ private:
+  ValueId expression(const Pattern& pattern, DType dtype) {
+    switch (pattern.kind) {
+      case Pattern::Kind::value: return variable(pattern.variable, dtype);
+      case Pattern::Kind::literal: return b_.literal(Literal::of(dtype, literal_));
+      case Pattern::Kind::number: return b_.literal(Literal::of(dtype, pattern.number));
+      case Pattern::Kind::inverse: break;
+      case Pattern::Kind::op: return call(pattern, dtype);
+    }
+    ADD_FAILURE() << "1/c on the left side";
+    return {};
+  }
+
+  ValueId call(const Pattern& pattern, DType dtype) {
+    std::vector<ValueId> operands;
+    for (std::size_t i = 0; i < pattern.operands.size(); ++i) {
+      const bool is_condition = pattern.op == ScalarOp::select_ && i == 0;
+      ValueId v = expression(pattern.operands[i], is_condition ? DType::boolean : dtype);
+      // A view between the two ops of a rule must not hide the one from the other.
+      if (views_ && pattern.operands[i].kind == Pattern::Kind::op) v = b_.reshape(v, with_unit(b_.type(v).dims));
+      operands.push_back(v);
+    }
+    return b_.scalar(pattern.op, operands);
+  }
+
+  static std::vector<Dim> with_unit(std::vector<Dim> dims) {
+    dims.insert(dims.begin(), 1);
+    return dims;
+  }
+
+  ValueId variable(char name, DType dtype) {
+    if (!variables_.count(name)) {
+      ValueId v = b_.param(std::string(1, name), {dtype, shapes_[variables_.size() % shapes_.size()]});
+      if (never_negative_) v = b_.scalar(ScalarOp::square_, {v});
+      variables_[name] = v;
+    }
+    return variables_[name];
+  }
+
+  DType dtype_;
+  std::vector<std::vector<Dim>> shapes_;
+  double literal_;
+  bool views_;
+  bool never_negative_ = false;
+  GraphBuilder b_;
+  std::map<char, ValueId> variables_;
+};
+
+/// Distance in representable numbers.
+double ulps_between(DType dtype, double a, double b) {
+  if (a == b) return 0;
+  if (dtype == DType::f32)
+    return std::abs(a - b) / (std::nextafter(static_cast<float>(std::abs(a)), INFINITY) - std::abs(a));
+  return std::abs(a - b) / (std::nextafter(std::abs(a), INFINITY) - std::abs(a));
+}
+
+void expect_close(const Rule& rule, const reference::Tensor& from, const reference::Tensor& to, bool tame) {
+  ASSERT_EQ(from.type_text(), to.type_text()) << rule.name;
+  if (rule.close == Close::bitwise || !is_float(from.dtype)) {
+    EXPECT_TRUE(same_bits(from, to)) << rule.name;
+    return;
+  }
+  for (int64_t i = 0; i < from.num_elements(); ++i) {
+    const double a = Literal::load(from.dtype, from.element(i)).f, b = Literal::load(to.dtype, to.element(i)).f;
+    // An infinity may have been an overflow, or log1p(-exp(5e-324)), where 1 - exp(5e-324) is below zero.
+    if (rule.close == Close::better && std::isinf(a)) continue;
+    EXPECT_EQ(std::isnan(a), std::isnan(b)) << rule.name << ": " << a << " became " << b;
+    if (std::isnan(a)) continue;
+    if (rule.close == Close::rounding) {
+      EXPECT_EQ(std::signbit(a), std::signbit(b)) << rule.name;
+      EXPECT_LE(ulps_between(from.dtype, a, b), 4) << rule.name << ": " << a << " became " << b;
+    } else if (tame) {
+      // What is replaced loses a few digits here, not all.
+      const double tolerance = from.dtype == DType::f64 ? 1e-13 : 1e-4;
+      EXPECT_NEAR(a, b, tolerance * std::max(1.0, std::abs(a))) << rule.name;
+    }
+  }
+}
+
+/// An ordinary number, a zero, an infinity or nan in each place.
+void make_ordinary(reference::Tensor& x, std::mt19937& random) {
+  const std::vector<double> kValues = {0.0, -0.0, kInf, -kInf, kNan, 1.0, 2.5, -0.3, 1e17, -7e-9, 3.0, 0.1, 17.0};
+  for (int64_t i = 0; i < x.num_elements(); ++i) {
+    Literal::of_float(x.dtype, kValues[random() % kValues.size()]).store(x.element(i));
+  }
+}
+
+class EveryRule : public testing::TestWithParam<Rule> {};
+
+TEST_P(EveryRule, AgreesWithWhatItReplaces) {
+  const Rule& rule = GetParam();
+  const std::vector<std::vector<std::vector<Dim>>> shapes = {
+      {{}},       {{0}},         {{1}}, {{200}}, {{3, 40}}, {{40}, {3, 40}, {}}, {{}, {40}}, {{2, 1}, {1, 30}, {30}},
+      {{40}, {}}, {{3, 40}, {1}}};
+  int fired = 0;
+  std::mt19937 random(11);
+  for (DType dtype : kDTypes) {
+    for (const auto& dims : shapes) {
+      for (double literal : {2.0, -0.25, 3.0}) {
+        for (bool views : {false, true}) {
+          const std::optional<Graph> before = LeftSide(dtype, dims, literal, views).build(rule);
+          if (!before) continue;
+          PassContext context(PassOptions{.disabled_rules = others(rule.name)});
+          const Graph after = verified(drop_dead_values(simplify(*before, context), context));
+          if (context.counted(rule.name) == 0) continue;
+          ++fired;
+          SCOPED_TRACE(print(*before));
+          for (bool tame : {true, false}) {
+            auto inputs = random_inputs(*before, {}, random, tame);
+            // A divisor whose reciprocal is subnormal or overflows: what the rule gives up.
+            if (std::string_view(rule.when).find("one(y)") != std::string_view::npos) make_ordinary(inputs[1], random);
+            expect_close(rule, reference::evaluate(*before, inputs)[0], reference::evaluate(after, inputs)[0], tame);
+          }
+        }
+      }
+    }
+  }
+  EXPECT_GT(fired, 0) << rule.name << " never fired";
+}
+
+INSTANTIATE_TEST_SUITE_P(List, EveryRule, testing::ValuesIn(scalar_rules().begin(), scalar_rules().end()),
+                         [](const auto& test) {
+                           std::string name = test.param.name;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST(ScalarRules, HaveNamesOfTheirOwn) {
+  std::set<std::string> names;
+  for (const Rule& rule : scalar_rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+}
+
+TEST(ScalarRules, OnlyBitwiseOnesRunWhenEveryBitCounts) {
+  for (const Rule& rule : scalar_rules()) {
+    const std::optional<Graph> before = LeftSide(DType::f64, {{5}}, 2.0, false).build(rule);
+    if (!before) continue;
+    PassContext context(PassOptions{.farthest = Close::bitwise});
+    expect_same_results(*before, simplify(*before, context));
+  }
+}
+
+}  // namespace
+
+void PrintTo(const Rule& rule, std::ostream* out) { *out << rule.name; }
+
+}  // namespace inlay::rewrite

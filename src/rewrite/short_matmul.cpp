@@ -1,0 +1,58 @@
+#include "rewrite/short_matmul.h"
+
+#include "rewrite/rewriter.h"
+
+namespace inlay::rewrite {
+namespace {
+
+bool is_short(const Dim& dim, int64_t limit) { return dim.is_constant() && dim.constant() <= limit; }
+
+bool pays(const Graph& graph, const Node& node, int64_t limit) {
+  const TensorType &left = graph.type(node.operands[0]), &right = graph.type(node.operands[1]);
+  if (left.rank() == 1 && right.rank() == 1) return true;
+  // Either operand may know the summed dim.
+  if (is_short(left.dims.back(), limit) || is_short(right.dims.front(), limit)) return true;
+  return is_short(product(graph.type(node.results[0]).dims), limit);
+}
+
+/// matmul(a, b) -> reduce add (a * b) over the summed dim, which is a's last axis and b's first.
+ValueId sum_of_products(GraphBuilder& builder, ValueId a, ValueId b) {
+  const TensorType left = builder.type(a), right = builder.type(b);
+  // [m, k] x [k, n]: a gets an axis for n, so that it aligns with b's.
+  if (right.rank() == 2) {
+    std::vector<Dim> dims = left.dims;
+    dims.emplace_back(1);
+    a = builder.reshape(a, std::move(dims));
+  }
+  const ValueId products = builder.scalar(ScalarOp::mul_, {a, b});
+  return builder.reduce(Combine::add, products, {left.rank() - 1}, left.dtype);
+}
+
+}  // namespace
+
+Graph expand_short_matmul(const Graph& graph, PassContext& context) {
+  Rewriter out(graph);
+  for (NodeId n : ids<NodeId>(graph.nodes.size())) {
+    const Node& node = graph.nodes[n];
+    if (node.op != Op::matmul) {
+      out.copy(n);
+      continue;
+    }
+    if (!pays(graph, node, context.options().max_short_side)) {
+      context.refuse(graph.value_text(node.results[0]), " stays a matmul: its sum and its result are longer than ",
+                     context.options().max_short_side, ", or of unknown length");
+      out.copy(n);
+      continue;
+    }
+    if (!context.may_rewrite()) {
+      out.copy(n);
+      continue;
+    }
+    out.at(n);
+    out.replace(n, sum_of_products(out.builder(), out[node.operands[0]], out[node.operands[1]]));
+    context.count("expanded");
+  }
+  return std::move(out).finish();
+}
+
+}  // namespace inlay::rewrite

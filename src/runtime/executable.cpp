@@ -1,0 +1,348 @@
+#include "runtime/executable.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/arena.h"
+
+namespace inlay::runtime {
+namespace {
+
+/// An array that lies on the stack while it is short.
+template <class T, std::size_t kInline>
+class Scratch {
+ public:
+  explicit Scratch(std::size_t size) : size_(size) {
+    if (size > kInline) heap_.resize(size);
+  }
+  T* data() { return heap_.empty() ? inline_.data() : heap_.data(); }
+  T& operator[](std::size_t i) { return data()[i]; }
+  std::span<T> span() { return {data(), size_}; }
+
+ private:
+  std::size_t size_;
+  std::array<T, kInline> inline_{};
+  std::vector<T> heap_;
+};
+
+/// What one dim of a parameter must be.
+struct DimRule {
+  enum class Kind : uint8_t { binds, equals_symbol, equals_constant, equals_expression };
+  Kind kind = Kind::binds;
+  int param = 0, axis = 0;
+  int64_t number = 0;  // the symbol, or the constant
+};
+
+std::vector<DimRule> dim_rules(const Object& object) {
+  std::vector<DimRule> rules, checks;
+  for (std::size_t s = 0; s < object.symbols.size(); ++s) {
+    const SymbolSpec& symbol = object.symbols[s];
+    if (symbol.param < 0) continue;
+    INLAY_CHECK(static_cast<std::size_t>(symbol.param) < object.params.size() &&
+                    static_cast<std::size_t>(symbol.axis) < object.params[symbol.param].dims.size(),
+                "symbol ", symbol.name, " is bound by a dim that is not there");
+    rules.push_back({DimRule::Kind::binds, symbol.param, symbol.axis, static_cast<int64_t>(s)});
+  }
+  const auto binds = [&](int param, int axis) {
+    return std::ranges::any_of(rules, [&](const DimRule& r) { return r.param == param && r.axis == axis; });
+  };
+  for (int p = 0; p < static_cast<int>(object.params.size()); ++p) {
+    for (int axis = 0; axis < static_cast<int>(object.params[p].dims.size()); ++axis) {
+      const std::vector<SizeItem>& items = object.params[p].dims[axis].items;
+      if (items.size() == 1 && items[0].kind == SizeItem::Kind::constant) {
+        checks.push_back({DimRule::Kind::equals_constant, p, axis, items[0].number});
+      } else if (items.size() != 1) {
+        checks.push_back({DimRule::Kind::equals_expression, p, axis, 0});
+      } else if (!binds(p, axis)) {
+        checks.push_back({DimRule::Kind::equals_symbol, p, axis, items[0].number});
+      }
+    }
+  }
+  rules.insert(rules.end(), checks.begin(), checks.end());
+  return rules;
+}
+
+std::string dim_text(const TensorSpec& spec, int axis) {
+  return static_cast<std::size_t>(axis) < spec.dim_texts.size() ? spec.dim_texts[axis] : "its size";
+}
+
+std::string binder_text(const Object& object, const SymbolSpec& symbol) {
+  if (symbol.param < 0) return "bound by a host call";
+  return str("bound by dim ", symbol.axis, " of ", object.params[symbol.param].name);
+}
+
+[[noreturn]] void wrong_dim(const Object& object, const DimRule& rule, int64_t is, int64_t must_be,
+                            std::span<const int64_t> symbols) {
+  const TensorSpec& spec = object.params[rule.param];
+  const std::string found = str(spec.name, ": dim ", rule.axis, " is ", is);
+  const auto error = [](std::string message) { return Error(ErrorCode::shape_mismatch, {}, std::move(message)); };
+  if (rule.kind == DimRule::Kind::equals_constant) throw error(str(found, ", but must be ", must_be));
+  if (rule.kind == DimRule::Kind::equals_symbol) {
+    const SymbolSpec& symbol = object.symbols[rule.number];
+    throw error(str(found, ", but ", symbol.name, " is ", must_be, ", ", binder_text(object, symbol)));
+  }
+  Error out = error(str(found, ", but ", dim_text(spec, rule.axis), " is ", must_be));
+  std::vector<int64_t> named;
+  for (const SizeItem& item : spec.dims[rule.axis].items) {
+    if (item.kind != SizeItem::Kind::symbol || std::ranges::count(named, item.number)) continue;
+    named.push_back(item.number);
+    const SymbolSpec& symbol = object.symbols[item.number];
+    out = std::move(out).note(symbol.name, str("is ", symbols[item.number], ", ", binder_text(object, symbol)));
+  }
+  throw out;
+}
+
+/// "index {0} is out of bounds" with the numbers of the failed run.
+std::string with_numbers(const std::string& message, const std::array<int64_t, 4>& numbers) {
+  std::string out;
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    const bool is_number = message[i] == '{' && i + 2 < message.size() && message[i + 2] == '}' &&
+                           message[i + 1] >= '0' && message[i + 1] < '0' + static_cast<int>(numbers.size());
+    if (!is_number) {
+      out += message[i];
+      continue;
+    }
+    out += std::to_string(numbers[static_cast<std::size_t>(message[i + 1] - '0')]);
+    i += 2;
+  }
+  return out;
+}
+
+}  // namespace
+
+struct Executable::Impl {
+  Object object;
+  LoadedCode code;
+  InlayEntry entry = nullptr;
+  LayoutFunction layout;
+  std::vector<DimRule> dim_rules;
+  std::size_t num_segments = 1;
+  int64_t arena_bytes = 0;  // of a plain program
+  bool is_plain = false;    // one static arena, no host calls: nothing to ask anybody
+
+  int32_t run_on(void* arena, const void* const* params, void** outputs, int64_t* symbols, Failure& failure) const;
+  int32_t run_on_stack(const void* const* params, void** outputs, int64_t* symbols, Failure& failure) const;
+  int32_t run_with_host(const Executable& executable, const void* const* params, void** outputs, int64_t* symbols,
+                        Host* host, Failure& failure) const;
+};
+
+namespace {
+
+int32_t finish(const InlayCall& call, int32_t code, Executable::Failure& failure) {
+  if (code != INLAY_OK) {
+    failure.site = call.failure_site;
+    std::copy(std::begin(call.failure_numbers), std::end(call.failure_numbers), failure.numbers.begin());
+  }
+  return code;
+}
+
+int32_t no_segment(InlayCall*, int32_t) { return INLAY_OUT_OF_MEMORY; }
+
+int32_t no_host(InlayCall*, int32_t, void* const*, const int64_t*, void**, int64_t*) { return INLAY_HOST_CALL_FAILED; }
+
+InlayCall make_call(const void* const* params, void** outputs, int64_t* symbols, void** segments) {
+  InlayCall call{};
+  call.params = params;
+  call.outputs = outputs;
+  call.symbols = symbols;
+  call.segments = segments;
+  call.begin_segment = no_segment;
+  call.host_call = no_host;
+  call.failure_site = -1;
+  return call;
+}
+
+}  // namespace
+
+int32_t Executable::Impl::run_on(void* arena, const void* const* params, void** outputs, int64_t* symbols,
+                                 Failure& failure) const {
+  void* segments[1] = {arena};
+  InlayCall call = make_call(params, outputs, symbols, segments);
+  return finish(call, entry(&call), failure);
+}
+
+// Apart, so that only who needs an arena pays for a frame that holds one.
+[[gnu::noinline]] int32_t Executable::Impl::run_on_stack(const void* const* params, void** outputs, int64_t* symbols,
+                                                         Failure& failure) const {
+  alignas(kArenaAlignment) std::byte arena[kStackArenaBytes];
+  return run_on(arena, params, outputs, symbols, failure);
+}
+
+namespace {
+
+/// A call that asks others on its way: late sizes, host calls.
+struct Run {
+  const Object& object;
+  const LayoutFunction& layout;
+  const Executable& executable;
+  Host* host;
+  std::span<ArenaBlock> blocks;
+  std::span<int64_t> offsets;
+  std::span<const int64_t> symbols;
+};
+
+int64_t segment_bytes(const Run& run, int segment) {
+  if (!run.object.arena.is_static) return run.layout(segment, run.symbols, run.offsets);
+  return run.object.arena.segment_bytes.empty() ? 0 : run.object.arena.segment_bytes[segment];
+}
+
+bool allocate_outputs(const Executable& executable, const Object& object, int segment, std::span<const int64_t> symbols,
+                      Host& host, void** outputs) {
+  for (int slot = 0; slot < static_cast<int>(object.outputs.size()); ++slot) {
+    const TensorSpec& spec = object.outputs[slot];
+    if (spec.segment != segment || spec.dtype == "opaque") continue;
+    Scratch<int64_t, 8> dims(spec.dims.size());
+    executable.output_dims(slot, symbols, dims.span());
+    outputs[slot] = host.allocate_output(slot, dims.span());
+    if (!outputs[slot]) return false;
+  }
+  return true;
+}
+
+// What stands between machine code and C++: nothing is thrown through it.
+template <class Body>
+int32_t as_code(int32_t code_of_exception, const Body& body) noexcept {
+  try {
+    return body();
+  } catch (...) {
+    return code_of_exception;
+  }
+}
+
+int32_t begin_segment(InlayCall* call, int32_t segment) {
+  return as_code(INLAY_OUT_OF_MEMORY, [&] {
+    const Run& run = *static_cast<Run*>(call->host);
+    if (segment <= 0 || static_cast<std::size_t>(segment) >= run.blocks.size()) return INLAY_OUT_OF_MEMORY;
+    run.blocks[segment] = ArenaBlock::borrow(segment_bytes(run, segment));
+    call->segments[segment] = run.blocks[segment].data();
+    if (!call->segments[segment]) return INLAY_OUT_OF_MEMORY;
+    const bool ok = !run.host || allocate_outputs(run.executable, run.object, segment, run.symbols, *run.host, call->outputs);
+    return ok ? INLAY_OK : INLAY_OUT_OF_MEMORY;
+  });
+}
+
+int32_t host_call(InlayCall* call, int32_t function, void* const* operands, const int64_t* operand_dims, void** results,
+                  int64_t* result_dims) {
+  return as_code(INLAY_HOST_CALL_FAILED, [&]() -> int32_t {
+    const Run& run = *static_cast<Run*>(call->host);
+    if (!run.host) return INLAY_HOST_CALL_FAILED;
+    return run.host->host_call(function, operands, operand_dims, results, result_dims);
+  });
+}
+
+int32_t run_asking(Run& run, InlayCall& call) {
+  alignas(kArenaAlignment) std::byte stack[kStackArenaBytes];
+  const int64_t bytes = segment_bytes(run, 0);
+  if (bytes < 0) return INLAY_OUT_OF_MEMORY;
+  if (bytes > kStackArenaBytes) run.blocks[0] = ArenaBlock::borrow(bytes);
+  call.segments[0] = bytes > kStackArenaBytes ? run.blocks[0].data() : stack;
+  if (!call.segments[0]) return INLAY_OUT_OF_MEMORY;
+  return run.executable.entry()(&call);
+}
+
+}  // namespace
+
+Executable::Executable(Object object, const Resolver& resolve, LayoutFunction layout) {
+  auto impl = std::make_unique<Impl>();
+  impl->object = std::move(object);
+  const Object& o = impl->object;
+  impl->code = load_elf(o.code, resolve);
+  impl->entry = reinterpret_cast<InlayEntry>(impl->code.find(o.entry));
+  if (!impl->entry) throw Error(ErrorCode::unknown_name, {}, str("the object has no entry ", o.entry));
+  impl->layout = std::move(layout);
+  impl->dim_rules = dim_rules(o);
+  impl->num_segments = std::max<std::size_t>(o.arena.segment_bytes.size(), 1);
+  INLAY_CHECK(o.arena.is_static || impl->layout, "a program whose sizes are found at run time needs a layout function");
+  impl->is_plain = o.arena.is_static && impl->num_segments == 1 && o.host_calls.empty();
+  impl->arena_bytes = o.arena.segment_bytes.empty() ? 0 : o.arena.segment_bytes[0];
+  impl_ = std::move(impl);
+}
+
+Executable::~Executable() = default;
+Executable::Executable(Executable&&) noexcept = default;
+Executable& Executable::operator=(Executable&&) noexcept = default;
+
+const Object& Executable::object() const { return impl_->object; }
+InlayEntry Executable::entry() const { return impl_->entry; }
+
+void Executable::bind_symbols(std::span<const TensorRef> params, std::span<int64_t> symbols) const {
+  const Object& object = impl_->object;
+  if (params.size() != object.params.size()) {
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str("takes ", object.params.size(), " arguments, not ", params.size()));
+  }
+  INLAY_CHECK(symbols.size() >= object.symbols.size(), symbols.size(), " places for ", object.symbols.size(), " symbols");
+  for (const DimRule& rule : impl_->dim_rules) {
+    const int64_t is = params[rule.param].dims[rule.axis];
+    int64_t must_be = is;
+    switch (rule.kind) {
+      case DimRule::Kind::binds: symbols[rule.number] = is; break;
+      case DimRule::Kind::equals_constant: must_be = rule.number; break;
+      case DimRule::Kind::equals_symbol: must_be = symbols[rule.number]; break;
+      case DimRule::Kind::equals_expression:
+        must_be = object.params[rule.param].dims[rule.axis].evaluate(symbols);
+        break;
+    }
+    if (is != must_be) wrong_dim(object, rule, is, must_be, symbols);
+  }
+}
+
+void Executable::output_dims(int slot, std::span<const int64_t> symbols, std::span<int64_t> dims) const {
+  const TensorSpec& spec = impl_->object.outputs[slot];
+  for (std::size_t d = 0; d < spec.dims.size(); ++d) dims[d] = std::max<int64_t>(spec.dims[d].evaluate(symbols), 0);
+}
+
+void Executable::call(std::span<const TensorRef> params, Host& host) const {
+  const Object& object = impl_->object;
+  Scratch<int64_t, 32> symbols(object.symbols.size());
+  bind_symbols(params, symbols.span());
+  Scratch<const void*, 64> addresses(params.size());
+  for (std::size_t i = 0; i < params.size(); ++i) addresses[i] = params[i].data;
+  Scratch<void*, 32> outputs(object.outputs.size());
+  if (!allocate_outputs(*this, object, 0, symbols.span(), host, outputs.data())) {
+    throw error_of(INLAY_OUT_OF_MEMORY, {});
+  }
+  Failure failure;
+  const int32_t code = run(addresses.data(), outputs.data(), symbols.data(), &host, failure);
+  if (code != INLAY_OK) throw error_of(code, failure);
+}
+
+int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host,
+                        Failure& failure) const noexcept {
+  const Impl& impl = *impl_;
+  if (!impl.is_plain) {
+    return as_code(INLAY_OUT_OF_MEMORY,
+                   [&] { return impl.run_with_host(*this, params, outputs, symbols, host, failure); });
+  }
+  if (impl.arena_bytes == 0) return impl.run_on(nullptr, params, outputs, symbols, failure);
+  if (impl.arena_bytes <= kStackArenaBytes) return impl.run_on_stack(params, outputs, symbols, failure);
+  const ArenaBlock block = ArenaBlock::borrow(impl.arena_bytes);
+  return block.data() ? impl.run_on(block.data(), params, outputs, symbols, failure) : INLAY_OUT_OF_MEMORY;
+}
+
+int32_t Executable::Impl::run_with_host(const Executable& executable, const void* const* params, void** outputs,
+                                        int64_t* symbols, Host* host, Failure& failure) const {
+  Scratch<void*, 8> segments(num_segments);
+  Scratch<ArenaBlock, 8> blocks(num_segments);
+  Scratch<int64_t, 64> offsets(static_cast<std::size_t>(object.arena.num_storages));
+  Run state{object, layout, executable, host, blocks.span(), offsets.span(), {symbols, object.symbols.size()}};
+  InlayCall call = make_call(params, outputs, symbols, segments.data());
+  call.offsets = object.arena.is_static ? nullptr : offsets.data();
+  call.begin_segment = begin_segment;
+  call.host_call = host_call;
+  call.host = &state;
+  return finish(call, run_asking(state, call), failure);
+}
+
+Error Executable::error_of(int32_t code, const Failure& failure) const {
+  const Object& object = impl_->object;
+  if (code == INLAY_HOST_CALL_FAILED) return Error(ErrorCode::host_call_failed, {}, "a host call failed");
+  if (code == INLAY_OUT_OF_MEMORY) return Error(ErrorCode::out_of_memory, {}, "no memory for an output or for the call's own values");
+  if (code != INLAY_FAILED_AT_SITE || failure.site < 0 || static_cast<std::size_t>(failure.site) >= object.sites.size()) {
+    return Error(ErrorCode::internal, {}, str("the compiled code failed with ", code, " at site ", failure.site));
+  }
+  const SiteSpec& site = object.sites[static_cast<std::size_t>(failure.site)];
+  return Error(Diagnostic{site.code, site.location, with_numbers(site.message, failure.numbers), site.notes, {}});
+}
+
+}  // namespace inlay::runtime

@@ -1,0 +1,89 @@
+#include "runtime/flat_function.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace inlay::runtime {
+namespace {
+
+constexpr std::size_t kInlineSlots = 32;
+
+bool all_finite(const double* values, std::size_t count) {
+  // x - x is 0 for every finite x and NaN for the others: one sum, no branch in the loop.
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += values[i] - values[i];
+  return sum == 0;
+}
+
+int run_with(const FlatLogpSpec& spec, const void** params, int64_t* symbols, const double* x, double* grad,
+             double* logp) {
+  std::copy(spec.params.begin(), spec.params.end(), params);
+  std::copy(spec.symbols.begin(), spec.symbols.end(), symbols);
+  params[spec.x_param] = x;
+  std::array<void*, 2> outputs;
+  outputs[static_cast<std::size_t>(spec.logp_output)] = logp;
+  outputs[static_cast<std::size_t>(spec.grad_output)] = grad;
+  Executable::Failure failure;
+  switch (spec.executable->run(params, outputs.data(), symbols, nullptr, failure)) {
+    case INLAY_OK: break;
+    case INLAY_OUT_OF_MEMORY: return kFlatOutOfMemory;
+    default: return kFlatFailed;
+  }
+  if (!std::isfinite(*logp)) return kFlatLogpNotFinite;
+  return all_finite(grad, static_cast<std::size_t>(spec.dim)) ? kFlatOk : kFlatGradNotFinite;
+}
+
+int call_flat_logp(std::size_t dim, const double* x, double* grad, double* logp, const void* context) noexcept {
+  const auto& spec = *static_cast<const FlatLogpSpec*>(context);
+  if (dim != static_cast<std::size_t>(spec.dim)) return kFlatWrongDim;
+  if (spec.params.size() <= kInlineSlots && spec.symbols.size() <= kInlineSlots) {
+    const void* params[kInlineSlots];
+    int64_t symbols[kInlineSlots];
+    return run_with(spec, params, symbols, x, grad, logp);
+  }
+  try {
+    std::vector<const void*> params(spec.params.size());
+    std::vector<int64_t> symbols(spec.symbols.size());
+    return run_with(spec, params.data(), symbols.data(), x, grad, logp);
+  } catch (const std::bad_alloc&) {
+    return kFlatOutOfMemory;
+  }
+}
+
+void require(bool holds, const char* what) {
+  if (!holds) {
+    throw Error(ErrorCode::unsupported, {}, str("no C function of the form ", kFlatLogpSignature, ": ", what));
+  }
+}
+
+bool is_vector(const TensorSpec& spec) { return spec.dtype == "f64" && spec.dims.size() == 1; }
+
+void check(const FlatLogpSpec& spec) {
+  INLAY_CHECK(spec.executable, "a function of nothing");
+  const Object& object = spec.executable->object();
+  INLAY_CHECK(spec.params.size() == object.params.size() && spec.symbols.size() == object.symbols.size(),
+              "an address for each parameter and a number for each symbol");
+  require(object.host_calls.empty(), "it calls back into its host");
+  require(object.outputs.size() == 2, "it must have two outputs, the log density and its gradient");
+  require(spec.x_param >= 0 && static_cast<std::size_t>(spec.x_param) < object.params.size() &&
+              is_vector(object.params[static_cast<std::size_t>(spec.x_param)]),
+          "the argument must be one f64 vector");
+  require((spec.logp_output == 0 && spec.grad_output == 1) || (spec.logp_output == 1 && spec.grad_output == 0),
+          "its outputs are numbers 0 and 1");
+  const TensorSpec& logp = object.outputs[static_cast<std::size_t>(spec.logp_output)];
+  const TensorSpec& grad = object.outputs[static_cast<std::size_t>(spec.grad_output)];
+  require(logp.dtype == "f64" && logp.dims.empty(), "the log density must be one f64");
+  require(is_vector(grad), "the gradient must be one f64 vector");
+  require(grad.dims[0].evaluate(spec.symbols) == spec.dim, "the gradient must be as long as the argument");
+}
+
+}  // namespace
+
+FlatLogp::FlatLogp(FlatLogpSpec spec) {
+  check(spec);
+  spec_ = std::make_unique<const FlatLogpSpec>(std::move(spec));
+  trampoline_ = Trampoline(reinterpret_cast<void*>(&call_flat_logp), spec_.get());
+}
+
+}  // namespace inlay::runtime

@@ -1,0 +1,61 @@
+#pragma once
+// What a backend returns: relocatable bytes and everything a caller must know to run them. Plain data, the same whether it
+// was just generated, comes from a cache, or is written to disk.
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "runtime/size_expr.h"
+#include "support/error.h"
+
+namespace inlay::runtime {
+
+struct TensorSpec {
+  std::string name;            // as the user knows it
+  std::string dtype;           // "f64", ...; "opaque"
+  int64_t element_bytes = 8;
+  std::vector<SizeExpr> dims;  // over symbols
+  std::vector<std::string> dim_texts;  // for errors: "n + 1"
+  bool bound = false;          // of a parameter: given once
+  int segment = 0;             // of an output: the segment at whose start its size is known
+};
+
+/// The number of a symbol is axis `axis` of parameter `param`; param < 0: a host call sets it.
+struct SymbolSpec {
+  std::string name;
+  int param = -1;
+  int axis = 0;
+};
+
+/// A place that can fail. {0}, {1}, ... in the message are the numbers of the failed run.
+struct SiteSpec {
+  ErrorCode code = ErrorCode::index_out_of_bounds;
+  std::string message;
+  std::vector<std::pair<std::string, std::string>> notes;
+  Location location;
+};
+
+struct HostCallSpec {
+  std::string name;
+  int function = -1;
+  std::vector<TensorSpec> operands, results;
+};
+
+/// Static: offsets are constants in the code. Otherwise the runtime asks for them, see Executable::layout.
+struct ArenaSpec {
+  bool is_static = true;
+  std::vector<int64_t> segment_bytes;  // of a static arena, by segment; its size is the number of segments always
+  int num_storages = 0;
+};
+
+struct Object {
+  std::vector<std::byte> code;         // a relocatable ELF object
+  std::string entry;                   // its function, see inlay/runtime.h
+  std::vector<TensorSpec> params, outputs;
+  std::vector<SymbolSpec> symbols;
+  std::vector<SiteSpec> sites;
+  std::vector<HostCallSpec> host_calls;  // by function
+  ArenaSpec arena;
+};
+
+}  // namespace inlay::runtime

@@ -1,0 +1,44 @@
+#include "runtime/trampoline.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "support/error.h"
+
+namespace inlay::runtime {
+namespace {
+
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+#if !defined(__x86_64__)
+#error "a trampoline is machine code: write this processor's"
+#endif
+
+Trampoline::Trampoline(void* target, const void* context) {
+  unsigned char code[] = {
+      0xf3, 0x0f, 0x1e, 0xfa,                     // endbr64
+      0x49, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,         // movabs $context, %r8: the fifth argument
+      0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,         // movabs $target, %rax
+      0xff, 0xe0,                                 // jmp *%rax
+  };
+  std::memcpy(code + 6, &context, sizeof(context));
+  std::memcpy(code + 16, &target, sizeof(target));
+  void* page = mmap(nullptr, page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) throw Error(ErrorCode::out_of_memory, {}, "no memory for a C function");
+  std::memcpy(page, code, sizeof(code));
+  if (mprotect(page, page_bytes(), PROT_READ | PROT_EXEC) != 0) {
+    munmap(page, page_bytes());
+    throw Error(ErrorCode::unsupported, {}, "this system does not let a program make code, which a C function needs");
+  }
+  page_ = page;
+}
+
+Trampoline::~Trampoline() {
+  if (page_) munmap(page_, page_bytes());
+}
+
+}  // namespace inlay::runtime

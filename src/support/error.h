@@ -1,0 +1,76 @@
+#pragma once
+// Errors. `Error` is for the caller's mistake; INLAY_CHECK is for ours.
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/str.h"
+
+namespace inlay {
+
+enum class ErrorCode : uint8_t {
+#define ERROR_CODE(name, text, python_class) name,
+#include "support/error_codes.def"
+#undef ERROR_CODE
+};
+
+inline constexpr int kNumErrorCodes = 0
+#define ERROR_CODE(name, text, python_class) +1
+#include "support/error_codes.def"
+#undef ERROR_CODE
+    ;
+
+/// "shape-mismatch" for ErrorCode::shape_mismatch.
+std::string_view code_name(ErrorCode code);
+
+/// The class of exception that a Python user expects: "IndexError", "ValueError", ...
+std::string_view python_class(ErrorCode code);
+
+/// Where something stands in the user's source: a file and line, a PyTensor name, an ONNX node. May be empty.
+struct Location {
+  std::string text;
+  bool empty() const { return text.empty(); }
+  bool operator==(const Location&) const = default;
+};
+
+/// One thing that is wrong: the first line, then the operands as the user knows them, then help.
+struct Diagnostic {
+  ErrorCode code = ErrorCode::internal;
+  Location location;
+  std::string message;
+  std::vector<std::pair<std::string, std::string>> notes;  // role, description
+  std::string help;
+
+  /// error[code]: message, then one indented line for each note, the location and the help.
+  std::string to_text() const;
+};
+
+/// A caller's mistake, to be thrown. what() is the whole text.
+class Error : public std::exception {
+ public:
+  Error(ErrorCode code, Location location, std::string message);
+  explicit Error(Diagnostic diagnostic);
+
+  Error note(std::string role, std::string description) &&;
+  Error help(std::string text) &&;
+
+  ErrorCode code() const { return diagnostic_.code; }
+  const Diagnostic& diagnostic() const { return diagnostic_; }
+  const char* what() const noexcept override { return text_.c_str(); }
+
+ private:
+  Diagnostic diagnostic_;
+  std::string text_;
+};
+
+[[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& message);
+
+/// A broken promise of inlay's own: throws Error(internal) that names the place and the values.
+#define INLAY_CHECK(condition, ...)                                                                     \
+  do {                                                                                                  \
+    if (!(condition)) ::inlay::check_failed(__FILE__, __LINE__, #condition, ::inlay::str(__VA_ARGS__)); \
+  } while (false)
+
+}  // namespace inlay

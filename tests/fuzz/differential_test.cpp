@@ -1,0 +1,210 @@
+// Random programs, every evaluator against the reference.
+//
+// A second long; INLAY_FUZZ_SECONDS=3600 makes it an hour. INLAY_FUZZ_SEED=17 runs the program that a failure named, first.
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include "compare.h"
+#include "host_functions.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "judges.h"
+#include "random_graph.h"
+#include "reference/evaluate.h"
+
+namespace inlay::fuzz {
+namespace {
+
+using reference::Tensor;
+
+int64_t from_environment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::atoll(text) : otherwise;
+}
+
+/// How far each output moves when every rounding on its way is made a little worse: |moved - plain|, by element.
+///
+/// Two right evaluators round differently (another order of a sum, another exp, a fused multiply-add), and what follows may
+/// make that larger without bound: exp(x) - exp(y), a pole of tan. So the program itself says what it makes of rounding.
+class Sensitivity {
+ public:
+  Sensitivity(const Graph& graph, std::span<const Tensor> inputs, const std::vector<Tensor>& plain, uint64_t seed) : random_(seed) {
+    for (const Tensor& output : plain) moved_.push_back(Tensor::zeros(DType::f64, output.dims));
+    const auto functions = tool::host_functions_of(graph);
+    for (int round = 0; round < 3; ++round) {
+      const auto observer = [&](ValueId v, Tensor& value) { shake(graph, v, value); };
+      try {
+        const auto values = reference::evaluate_all(graph, inputs, functions, observer);
+        for (std::size_t i = 0; i < plain.size(); ++i) note(i, values[graph.outputs[i].value], plain[i]);
+      } catch (const Error&) {   // it is at the edge of failing: nothing can be said
+        for (Tensor& moved : moved_) for_each(moved, [](double& m) { m = std::numeric_limits<double>::infinity(); });
+      }
+    }
+  }
+
+  double operator()(std::size_t output, int64_t element) const { return moved_[output].get<double>(element); }
+
+ private:
+  template <class Body>
+  static void for_each(Tensor& tensor, Body body) {
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      double value = tensor.get<double>(i);
+      body(value);
+      tensor.set(i, value);
+    }
+  }
+
+  static bool moves_elements_only(const Node& node) {
+    switch (node.op) {
+      case Op::scalar: return node.scalar == ScalarOp::neg_ || node.scalar == ScalarOp::abs_ || node.scalar == ScalarOp::max_ ||
+                              node.scalar == ScalarOp::min_ || node.scalar == ScalarOp::select_ || node.scalar == ScalarOp::floor_ ||
+                              node.scalar == ScalarOp::ceil_ || node.scalar == ScalarOp::round_ || node.scalar == ScalarOp::trunc_ ||
+                              node.scalar == ScalarOp::sign_;
+      case Op::update:
+      case Op::scatter:
+      case Op::reduce: return node.combine == Combine::set || node.combine == Combine::max || node.combine == Combine::min;
+      case Op::matmul: return false;
+      case Op::cast: return false;
+      default: return true;
+    }
+  }
+
+  void shake(const Graph& graph, ValueId v, Tensor& value) {
+    if (moves_elements_only(*graph.node_of(v))) return;
+    if (value.dtype == DType::f64) shake_as<double>(value);
+    if (value.dtype == DType::f32) shake_as<float>(value);
+  }
+
+  template <class T>
+  void shake_as(Tensor& value) {
+    std::uniform_int_distribution<int> units(-4, 4);
+    for (int64_t i = 0; i < value.num_elements(); ++i) {
+      const T x = value.get<T>(i);
+      if (std::isfinite(x)) value.set(i, static_cast<T>(x + x * static_cast<T>(units(random_)) * std::numeric_limits<T>::epsilon()));
+    }
+  }
+
+  void note(std::size_t i, const Tensor& found, const Tensor& plain) {
+    if (found.dims != plain.dims) return;
+    for (int64_t e = 0; e < plain.num_elements(); ++e) {
+      double distance = 0;
+      if (plain.dtype == DType::f64) distance = apart(found.get<double>(e), plain.get<double>(e));
+      if (plain.dtype == DType::f32) distance = apart(static_cast<double>(found.get<float>(e)), static_cast<double>(plain.get<float>(e)));
+      moved_[i].set(e, std::max(moved_[i].get<double>(e), distance));
+    }
+  }
+  static double apart(double a, double b) {
+    if (std::isnan(a) && std::isnan(b)) return 0;
+    if (a == b) return 0;
+    return std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) : std::numeric_limits<double>::infinity();
+  }
+
+  tool::Random random_;
+  std::vector<Tensor> moved_;
+};
+
+/// The elements of `found` that differ by no more than the program's own rounding, taken from the reference.
+template <class T>
+void forgive(Tensor& found, const Tensor& wanted, std::size_t output, const Sensitivity& sensitivity) {
+  for (int64_t i = 0; i < wanted.num_elements(); ++i) {
+    const double allowed = 1e4 * sensitivity(output, i), f = static_cast<double>(found.get<T>(i)), w = static_cast<double>(wanted.get<T>(i));
+    if (std::isinf(allowed) || std::fabs(f - w) <= allowed) found.set(i, wanted.get<T>(i));
+  }
+}
+
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::optional<ErrorCode> error;
+  std::string text;
+};
+
+Outcome run(const tool::Judge& judge, std::span<const Tensor> inputs) {
+  try {
+    return {judge.run(inputs), std::nullopt, ""};
+  } catch (const Error& error) {
+    return {{}, error.code(), error.what()};
+  }
+}
+
+/// What two outcomes differ in, or nothing.
+std::string disagreement(const Graph& graph, std::span<const Tensor> inputs, const Outcome& wanted, Outcome found, uint64_t seed) {
+  if (wanted.error || found.error) {
+    if (wanted.error == found.error) return "";
+    return str("the reference ", wanted.error ? "fails: " + wanted.text : "does not fail", ", and this: ", found.error ? found.text : "does not");
+  }
+  std::optional<Sensitivity> sensitivity;
+  for (std::size_t i = 0; i < wanted.outputs.size(); ++i) {
+    if (!tool::difference(found.outputs[i], wanted.outputs[i])) continue;
+    if (found.outputs[i].dims == wanted.outputs[i].dims && found.outputs[i].dtype == wanted.outputs[i].dtype) {
+      if (!sensitivity) sensitivity.emplace(graph, inputs, wanted.outputs, seed);
+      if (wanted.outputs[i].dtype == DType::f64) forgive<double>(found.outputs[i], wanted.outputs[i], i, *sensitivity);
+      if (wanted.outputs[i].dtype == DType::f32) forgive<float>(found.outputs[i], wanted.outputs[i], i, *sensitivity);
+    }
+    if (const auto differs = tool::difference(found.outputs[i], wanted.outputs[i])) return str("output ", i, ": ", *differs);
+  }
+  return "";
+}
+
+std::string inputs_text(const Graph& graph, std::span<const Tensor> inputs) {
+  std::string out;
+  for (std::size_t p = 0; p < inputs.size(); ++p) {
+    out += str("\n  ", graph.value_text(graph.params[p].value), " = ", tool::tensor_text(inputs[p], 200));
+  }
+  return out;
+}
+
+/// One program; everything wrong with it.
+std::string check_program(uint64_t seed) {
+  tool::Random random(seed);
+  const RandomGraphOptions options{.elements = random() % 4 == 0 ? tool::Elements::nasty : tool::Elements::plain};
+  RandomGraph made;
+  try {
+    made = random_graph(random, options);
+  } catch (const Error& error) {
+    return str("seed ", seed, ": the generator: ", error.what());
+  }
+  const std::string text = print(made.graph);
+  const auto failed = [&](const std::string& what, const std::string& more = "") {
+    return str("seed ", seed, ": ", what, "\n", text, more);
+  };
+  try {
+    for (const Diagnostic& diagnostic : verify(made.graph)) return failed(diagnostic.to_text());
+    if (print(parse(text)) != text) return failed(str("printed again:\n", print(parse(text))));
+    const std::vector<Tensor> inputs = tool::random_inputs(made.graph, made.given, random, options.elements);
+    const std::vector<Tensor> before = inputs;
+    const std::vector<tool::Judge> judges = tool::make_judges(made.graph);
+    const Outcome wanted = run(judges[0], inputs);
+    if (wanted.error == ErrorCode::internal) return failed(wanted.text, inputs_text(made.graph, inputs));
+    for (const tool::Judge& judge : std::span(judges).subspan(1)) {
+      const std::string differs = disagreement(made.graph, inputs, wanted, run(judge, inputs), seed);
+      if (!differs.empty()) return failed(str(judge.name, ": ", differs), inputs_text(made.graph, inputs));
+      if (before != inputs) return failed(str(judge.name, ": an argument was changed"));
+    }
+  } catch (const Error& error) {
+    return failed(error.what());
+  }
+  return "";
+}
+
+TEST(Differential, EvaluatorsAgreeOnRandomPrograms) {
+  const auto seconds = from_environment("INLAY_FUZZ_SECONDS", 1);
+  auto seed = static_cast<uint64_t>(from_environment("INLAY_FUZZ_SEED", std::chrono::system_clock::now().time_since_epoch().count() % 1000000007));
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+  std::cout << "seed " << seed << "\n";
+  int64_t programs = 0;
+  int failures = 0;
+  for (; std::chrono::steady_clock::now() < end && failures < 25; ++seed, ++programs) {
+    const std::string failure = check_program(seed);
+    if (failure.empty()) continue;
+    ADD_FAILURE() << failure;
+    ++failures;
+  }
+  std::cout << programs << " programs\n";
+}
+
+}  // namespace
+}  // namespace inlay::fuzz

@@ -1,0 +1,133 @@
+// Random programs: every pass keeps what they compute.
+//
+// Judged by the reference before and after, the verifier, and the text form. With the rules that keep every bit the
+// results must be the same bits; with all rules the programs must still run, and scalar_rules_test judges the numbers.
+// A second long; INLAY_FUZZ_SECONDS=3600 makes it an hour. INLAY_FUZZ_SEED=17 runs the program that a failure named,
+// first.
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include "host_functions.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "random_graph.h"
+#include "reference/evaluate.h"
+#include "rewrite/common_values.h"
+#include "rewrite/dead_values.h"
+#include "rewrite/short_matmul.h"
+#include "rewrite/simplify.h"
+
+namespace inlay::fuzz {
+namespace {
+
+using reference::Tensor;
+
+struct NamedPass {
+  const char* name;
+  Graph (*run)(const Graph& graph, rewrite::PassContext& context);
+};
+// Twice: what a pass leaves must be food for every other.
+constexpr NamedPass kPasses[] = {
+    {"simplify", rewrite::simplify},
+    {"short-matmul", rewrite::expand_short_matmul},
+    {"common-values", rewrite::share_common_values},
+    {"dead-values", rewrite::drop_dead_values},
+    {"simplify again", rewrite::simplify},
+    {"common-values again", rewrite::share_common_values},
+    {"dead-values again", rewrite::drop_dead_values},
+};
+
+int64_t from_environment(const char* name, int64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::atoll(text) : otherwise;
+}
+
+bool same_element(const Literal& a, const Literal& b) {
+  return a == b || (a.f != a.f && b.f != b.f);  // one NaN is as good as another
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  if (a.dtype != b.dtype || a.dims != b.dims) return false;
+  if (a.data == b.data) return true;
+  if (a.dtype != DType::f64 && a.dtype != DType::f32) return false;
+  for (int64_t i = 0; i < a.num_elements(); ++i) {
+    if (!same_element(Literal::load(a.dtype, a.element(i)), Literal::load(b.dtype, b.element(i)))) return false;
+  }
+  return true;
+}
+
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::optional<ErrorCode> error;
+};
+
+Outcome outcome_of(const Graph& graph, std::span<const Tensor> inputs,
+                   std::span<const reference::HostFunction> functions) {
+  try {
+    return {reference::evaluate(graph, inputs, functions), std::nullopt};
+  } catch (const Error& error) {
+    if (error.code() == ErrorCode::internal) throw;
+    return {{}, error.code()};
+  }
+}
+
+/// What is wrong with `after`, which a pass made of a program that gave `wanted`. What nothing needs cannot fail any
+/// more, so an error may go; none may come.
+std::string complaint(const Graph& after, const Outcome& wanted, const Outcome& found, rewrite::Close farthest) {
+  for (const Diagnostic& diagnostic : verify(after)) return diagnostic.to_text();
+  if (print(parse(print(after))) != print(after)) return "its text does not read back";
+  if (wanted.error) return "";
+  if (found.error) return str("fails: ", code_name(*found.error));
+  for (std::size_t i = 0; i < wanted.outputs.size(); ++i) {
+    if (wanted.outputs[i].type_text() != found.outputs[i].type_text()) return str("output ", i, " has another type");
+    if (farthest != rewrite::Close::bitwise) continue;
+    if (!same_bits(wanted.outputs[i], found.outputs[i])) return str("output ", i, " has other bits");
+  }
+  return "";
+}
+
+/// One program; the first thing that goes wrong with it.
+std::string check_program(uint64_t seed, rewrite::Close farthest) {
+  tool::Random random(seed);
+  const tool::Elements elements = random() % 2 ? tool::Elements::nasty : tool::Elements::plain;
+  const RandomGraph made = random_graph(random, {.most_nodes = 25, .elements = elements});
+  const std::vector<Tensor> inputs = tool::random_inputs(made.graph, made.given, random, elements);
+  const auto functions = tool::host_functions_of(made.graph);
+  Graph graph = made.graph;
+  const char* name = "source";
+  try {
+    const Outcome wanted = outcome_of(graph, inputs, functions);
+    for (const NamedPass& pass : kPasses) {
+      name = pass.name;
+      rewrite::PassContext context(rewrite::PassOptions{.farthest = farthest});
+      const Graph before = std::exchange(graph, pass.run(graph, context));
+      const std::string wrong = complaint(graph, wanted, outcome_of(graph, inputs, functions), farthest);
+      if (!wrong.empty()) return str("seed ", seed, ", ", name, ": ", wrong, "\n", print(before), print(graph));
+    }
+  } catch (const Error& error) {
+    return str("seed ", seed, ", ", name, ": ", error.what(), "\n", print(graph));
+  }
+  return "";
+}
+
+TEST(Passes, KeepTheMeaningOfRandomPrograms) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(from_environment("INLAY_FUZZ_SECONDS", 1));
+  const int64_t now = std::chrono::system_clock::now().time_since_epoch().count();
+  auto seed = static_cast<uint64_t>(from_environment("INLAY_FUZZ_SEED", now % 1000000007));
+  std::cout << "seed " << seed << "\n";
+  int failures = 0;
+  for (; std::chrono::steady_clock::now() < end && failures < 10; ++seed) {
+    for (rewrite::Close farthest : {rewrite::Close::bitwise, rewrite::Close::better}) {
+      const std::string failure = check_program(seed, farthest);
+      if (failure.empty()) continue;
+      ADD_FAILURE() << failure;
+      ++failures;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace inlay::fuzz

@@ -1,0 +1,514 @@
+#include "random_graph.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/builder.h"
+
+namespace inlay::fuzz {
+namespace {
+
+using tool::Random;
+
+constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 8, 9, 17, 33};
+constexpr const char* kSymbolNames[] = {"n", "m", "k"};
+constexpr DType kDTypes[] = {DType::f64, DType::f64, DType::f64, DType::f64, DType::f64, DType::i64, DType::i64,
+                             DType::f32, DType::f32, DType::boolean, DType::i32, DType::u8, DType::i8};
+
+/// A value so far, and what the maker must know of it.
+struct Entry {
+  ValueId v;
+  bool exact = true;   // no rounding on its way: equal bit by bit in every evaluator
+  bool fails = false;
+};
+
+class GraphMaker {
+ public:
+  GraphMaker(Random& random, const RandomGraphOptions& options) : random_(random), options_(options) {
+    for (int i = 0; i < 3; ++i) sizes_.push_back(of(kSizes));
+  }
+
+  RandomGraph make() {
+    const int num_params = static_cast<int>(draw(1, 4));
+    for (int i = 0; i < num_params; ++i) new_param(of(kDTypes), dims_for_param());
+    const int64_t num_nodes = draw(1, options_.most_nodes);
+    for (int64_t i = 0; i < num_nodes * 4 && nodes_ < num_nodes; ++i) step();
+    add_outputs();
+    RandomGraph out{std::move(builder_).finish(), {}};
+    for (SymbolId s : ids<SymbolId>(out.graph.symbols.size())) out.given.sizes[out.graph.symbols[s].name] = size_of(Dim::symbol(s));
+    return out;
+  }
+
+ private:
+  /// All that nothing uses, and what fails: a compiler may drop what no output needs, and its error with it.
+  void add_outputs() {
+    std::vector<bool> used(builder_.graph().values.size(), false);
+    for (const Node& node : builder_.graph().nodes) {
+      for (ValueId v : node.operands) used[v.index] = true;
+    }
+    for (const Entry& entry : pool_) {
+      if (!used[entry.v.index] || entry.fails || chance(10)) builder_.output(entry.v);
+    }
+  }
+
+  // Chance.
+
+  int64_t draw(int64_t least, int64_t greatest) { return std::uniform_int_distribution<int64_t>(least, greatest)(random_); }
+  bool chance(int percent) { return draw(0, 99) < percent; }
+  template <class Range>
+  std::ranges::range_value_t<Range> of(const Range& range) {
+    return std::begin(range)[draw(0, static_cast<int64_t>(std::size(range)) - 1)];
+  }
+
+  // Sizes.
+
+  int64_t size_of(const Dim& dim) const { return dim.evaluate(symbol_sizes_); }
+  int64_t num_elements(ValueId v) const { return size_of(product(type(v).dims)); }
+
+  /// A symbol that a parameter is about to bind.
+  Dim symbol() {
+    const auto which = static_cast<std::size_t>(draw(0, 2));
+    if (!symbols_[which]) {
+      symbols_[which] = builder_.symbol(kSymbolNames[which]);
+      symbol_sizes_.push_back(sizes_[which]);
+    }
+    return *symbols_[which];
+  }
+  Dim dim_for_param() {
+    if (chance(70)) return symbol();
+    return draw(1, 4);
+  }
+  std::vector<Dim> dims_for_param() {
+    const int64_t kind = draw(0, 99);
+    const int rank = kind < 15 ? 0 : kind < 65 ? 1 : kind < 90 ? 2 : 3;
+    std::vector<Dim> dims;
+    for (int i = 0; i < rank; ++i) dims.push_back(dim_for_param());
+    return dims;
+  }
+  /// A size of something that exists, or a number.
+  Dim known_dim() {
+    const ValueId v = of(pool_).v;
+    if (type(v).dims.empty() || chance(30)) return draw(1, 3);
+    return of(type(v).dims);
+  }
+
+  // Values.
+
+  const TensorType& type(ValueId v) const { return builder_.type(v); }
+
+  ValueId new_param(DType dtype, std::vector<Dim> dims) {
+    const ValueId v = builder_.param(str("p", pool_.size()), {dtype, std::move(dims)});
+    pool_.push_back({v, true});
+    return v;
+  }
+
+  template <class Predicate>
+  std::optional<std::size_t> pick(Predicate wanted) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < pool_.size(); ++i) {
+      if (wanted(pool_[i])) found.push_back(i);
+    }
+    if (found.empty()) return std::nullopt;
+    // The later half twice as often: deep graphs rather than wide ones.
+    const auto at = std::max(draw(0, static_cast<int64_t>(found.size()) - 1), chance(50) ? 0 : draw(0, static_cast<int64_t>(found.size()) - 1));
+    return found[static_cast<std::size_t>(at)];
+  }
+
+  ValueId use(std::size_t i) const { return pool_[i].v; }
+
+  void add(ValueId v, bool exact) {
+    ++nodes_;
+    for (Entry& entry : pool_) {
+      if (entry.v == v) return;   // it changed nothing
+    }
+    pool_.push_back({v, exact, std::exchange(next_fails_, false)});
+  }
+
+  ValueId literal(DType dtype) {
+    constexpr double kValues[] = {0, 1, 2, 3, 0.5, -1, -2.5};
+    const double value = is_float(dtype) ? of(kValues) : static_cast<double>(draw(0, dtype == DType::boolean ? 1 : 3));
+    return builder_.literal(Literal::of(dtype, value));
+  }
+
+  static bool computes(DType dtype) { return dtype == DType::boolean || is_integer(dtype) || dtype == DType::f32 || dtype == DType::f64; }
+
+  /// The same shape when stretched, without a check.
+  static bool stretches(const std::vector<Dim>& a, const std::vector<Dim>& b) {
+    for (std::size_t i = 1; i <= std::min(a.size(), b.size()); ++i) {
+      const Dim &x = a[a.size() - i], &y = b[b.size() - i];
+      if (!(x == y || x.is(1) || y.is(1))) return false;
+    }
+    return true;
+  }
+  static bool stretches_to(const std::vector<Dim>& from, const std::vector<Dim>& to) {
+    if (from.size() > to.size()) return false;
+    for (std::size_t i = 1; i <= from.size(); ++i) {
+      const Dim &x = from[from.size() - i], &y = to[to.size() - i];
+      if (!(x == y || x.is(1))) return false;
+    }
+    return true;
+  }
+
+  // Ops.
+
+  void step() {
+    using Maker = void (GraphMaker::*)();
+    constexpr Maker kMakers[] = {
+        &GraphMaker::scalar,    &GraphMaker::scalar,    &GraphMaker::scalar,    &GraphMaker::scalar,    &GraphMaker::scalar,
+        &GraphMaker::cast,      &GraphMaker::broadcast, &GraphMaker::reshape,   &GraphMaker::transpose, &GraphMaker::flip,
+        &GraphMaker::slice,     &GraphMaker::slice,     &GraphMaker::gather,    &GraphMaker::gather,    &GraphMaker::update,
+        &GraphMaker::update,    &GraphMaker::scatter,   &GraphMaker::scatter,   &GraphMaker::reduce,    &GraphMaker::reduce,
+        &GraphMaker::reduce,    &GraphMaker::concat,    &GraphMaker::concat,    &GraphMaker::iota,      &GraphMaker::size,
+        &GraphMaker::matmul,    &GraphMaker::host_call, &GraphMaker::assert_that};
+    (this->*of(kMakers))();
+  }
+
+  /// Does a small change of an operand change the result by a jump?
+  static bool jumps(ScalarOp op) {
+    switch (op) {
+      case ScalarOp::floor_: case ScalarOp::ceil_: case ScalarOp::round_: case ScalarOp::trunc_: case ScalarOp::sign_:
+      case ScalarOp::isnan_: case ScalarOp::isinf_: case ScalarOp::isfinite_: case ScalarOp::floor_div_: case ScalarOp::mod_:
+      case ScalarOp::eq_: case ScalarOp::ne_: case ScalarOp::lt_: case ScalarOp::le_: case ScalarOp::gt_: case ScalarOp::ge_:
+      case ScalarOp::pow_: case ScalarOp::arctan2_: case ScalarOp::lgamma_: case ScalarOp::gamma_: case ScalarOp::digamma_:
+      case ScalarOp::trigamma_: return true;
+      default: return false;   // clang-format off: a choice among ops, not a case for each
+    }
+  }
+  /// Is the result exact where the operands are?
+  static bool rounds(ScalarOp op) {
+    switch (op) {
+      case ScalarOp::neg_: case ScalarOp::abs_: case ScalarOp::sign_: case ScalarOp::floor_: case ScalarOp::ceil_:
+      case ScalarOp::round_: case ScalarOp::trunc_: case ScalarOp::max_: case ScalarOp::min_: case ScalarOp::select_: return false;
+      default: return true;
+    }
+  }
+
+  void scalar() {
+    const auto op = static_cast<ScalarOp>(draw(0, kNumScalarOps - 1));
+    const bool is_select = op == ScalarOp::select_;
+    const auto fits = [&](const Entry& e) {
+      const DType dtype = type(e.v).dtype;
+      if (op == ScalarOp::pow_ && is_signed_integer(dtype)) return false;   // it could fail
+      return accepts(op, dtype) && (e.exact || is_integer(dtype) || !jumps(op));
+    };
+    const auto first = pick(fits);
+    if (!first) return;
+    const DType dtype = type(pool_[*first].v).dtype;
+    std::vector<ValueId> operands = {use(*first)};
+    bool exact = pool_[*first].exact;
+    std::vector<Dim> dims = type(operands[0]).dims;
+    const auto another = [&](DType wanted) {
+      const auto next = pick([&](const Entry& e) {
+        return type(e.v).dtype == wanted && (fits(e) || wanted != dtype) && stretches(type(e.v).dims, dims);
+      });
+      if (!next || chance(15)) return literal(wanted);
+      exact = exact && pool_[*next].exact;
+      if (type(pool_[*next].v).dims.size() > dims.size()) dims = type(pool_[*next].v).dims;
+      return use(*next);
+    };
+    // With three operands of different ranks two may fit the first and not each other: then not this time.
+    if (facts(op).arity >= 2) operands.push_back(another(dtype));
+    if (is_select) operands.insert(operands.begin(), another(DType::boolean));
+    for (ValueId a : operands) {
+      for (ValueId b : operands) {
+        if (!stretches(type(a).dims, type(b).dims)) return;
+      }
+    }
+    const bool result_is_float = is_float(dtype) && facts(op).result == ResultRule::Same;
+    add(builder_.scalar(op, operands), result_is_float ? exact && !rounds(op) : true);
+  }
+
+  void cast() {
+    const DType to = of(kDTypes);
+    const auto x = pick([&](const Entry& e) {
+      const bool to_integer = is_float(type(e.v).dtype) && !is_float(to);
+      return computes(type(e.v).dtype) && !(to_integer && (!e.exact || options_.elements == tool::Elements::nasty));
+    });
+    if (!x) return;
+    const DType from = type(pool_[*x].v).dtype;
+    const bool rounds = (from == DType::f64 || from == DType::i64 || from == DType::i32) && to == DType::f32;
+    const bool exact = pool_[*x].exact && !rounds;
+    add(builder_.cast(use(*x), to), is_float(to) ? exact : true);
+  }
+
+  void broadcast() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() < 3; });
+    if (!x) return;
+    std::vector<Dim> dims = type(pool_[*x].v).dims;
+    for (Dim& dim : dims) {
+      if (dim.is(1) && chance(70)) dim = known_dim();
+    }
+    if (dims.size() < 3 && chance(70)) dims.insert(dims.begin(), known_dim());
+    add(builder_.broadcast(use(*x), dims), pool_[*x].exact);
+  }
+
+  void reshape() {
+    const auto x = pick([](const Entry&) { return true; });
+    std::vector<Dim> dims = type(pool_[*x].v).dims;
+    if (dims.size() >= 2 && chance(50)) {
+      const auto at = static_cast<std::size_t>(draw(0, static_cast<int64_t>(dims.size()) - 2));
+      dims[at] = dims[at] * dims[at + 1];
+      dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+    } else if (dims.size() < 3) {
+      dims.insert(dims.begin() + draw(0, static_cast<int64_t>(dims.size())), Dim(1));
+    } else {
+      return;
+    }
+    add(builder_.reshape(use(*x), dims), pool_[*x].exact);
+  }
+
+  void transpose() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 2; });
+    if (!x) return;
+    std::vector<int> permutation;
+    for (int i = 0; i < type(pool_[*x].v).rank(); ++i) permutation.push_back(i);
+    std::ranges::shuffle(permutation, random_);
+    add(builder_.transpose(use(*x), permutation), pool_[*x].exact);
+  }
+
+  void flip() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1; });
+    if (!x) return;
+    add(builder_.flip(use(*x), {static_cast<int>(draw(0, type(pool_[*x].v).rank() - 1))}), pool_[*x].exact);
+  }
+
+  /// Ranges and positions that hold for the chosen sizes.
+  IndexItem item(const Dim& dim) {
+    const int64_t size = size_of(dim);
+    switch (draw(0, 5)) {
+      case 0: return IndexItem::range(0, dim);
+      case 1: return IndexItem::range(0, dim, draw(2, 3));
+      case 2:
+        if (size >= 1) return IndexItem::at(chance(50) ? Dim(0) : dim - 1);
+        break;
+      case 3:
+        if (size >= 1) return IndexItem::range(1, dim);
+        break;
+      case 4:
+        if (size >= 1) return IndexItem::range(0, dim - 1);
+        break;
+      default:
+        if (size >= 2) return IndexItem::range(1, dim - 1, draw(1, 2));
+        break;
+    }
+    return IndexItem::range(0, chance(50) ? dim : Dim(0));
+  }
+
+  std::vector<IndexItem> items(ValueId x) {
+    std::vector<IndexItem> index;
+    for (const Dim& dim : type(x).dims) index.push_back(item(dim));
+    return index;
+  }
+
+  void slice() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1; });
+    if (!x) return;
+    add(builder_.slice(use(*x), items(pool_[*x].v)), pool_[*x].exact);
+  }
+
+  /// An index array for an axis of this size, or none where there is nothing to index.
+  std::optional<ValueId> index_array(const Dim& dim, const std::vector<Dim>& dims) {
+    const int64_t size = size_of(dim);
+    const bool empty = size_of(product(dims)) == 0;
+    if (size == 0 && !empty && !may_fail()) return std::nullopt;
+    if (dims.empty() || chance(60)) {
+      const DType dtype = chance(80) ? DType::i64 : of(std::vector<DType>{DType::i32, DType::u8, DType::i8});
+      if (dim.is_constant() && size > 0 && chance(50)) {
+        return builder_.bound(str("b", next_bound_++), {dtype, dims}, {true, 0, dim.constant() - 1, chance(50)});
+      }
+      const ValueId v = builder_.param(str("q", next_bound_++), {dtype, dims});
+      return v;
+    }
+    if (size > 0) {
+      const auto x = pick([&](const Entry& e) { return type(e.v).dtype == DType::i64 && type(e.v).dims == dims; });
+      if (x) return builder_.scalar(ScalarOp::mod_, {use(*x), builder_.size(dim)});   // computed: in [0, size)
+    }
+    const auto one = [&] { return Literal::of_integer(DType::i64, size ? draw(-size, size - 1) : 0); };
+    if (dims.size() == 1 && dims[0].is_constant() && dims[0].constant() >= 1 && dims[0].constant() <= 16) {
+      std::vector<Literal> elements;
+      for (int64_t i = 0; i < dims[0].constant(); ++i) elements.push_back(one());
+      if (chance(10) && may_fail()) elements[0].i = chance(50) ? size : -size - 1;
+      return builder_.literal(elements, dims);
+    }
+    return std::nullopt;
+  }
+
+  /// At most one place in a program fails, so that all evaluators fail in the same one.
+  bool may_fail() {
+    if (failing_places_ > 0 || !chance(20)) return false;
+    ++failing_places_;
+    next_fails_ = true;
+    return true;
+  }
+
+  std::vector<Dim> index_dims() {
+    const int64_t kind = draw(0, 9);
+    if (kind == 0) return {};
+    std::vector<Dim> dims = {chance(70) ? known_dim() : Dim(draw(1, 4))};
+    if (kind == 1) dims.push_back(known_dim());
+    // A size that no parameter binds alone cannot be a new parameter's, unless it is a number or bound already.
+    return dims;
+  }
+
+  /// Items with at least one index array.
+  std::optional<std::vector<IndexItem>> items_with_arrays(ValueId x) {
+    std::vector<IndexItem> index = items(x);
+    const std::vector<Dim> dims = index_dims();
+    const auto at = static_cast<std::size_t>(draw(0, static_cast<int64_t>(index.size()) - 1));
+    for (std::size_t axis = 0; axis < index.size(); ++axis) {
+      if (axis != at && !chance(25)) continue;
+      const auto array = index_array(type(x).dims[axis], dims);
+      if (!array) return std::nullopt;
+      index[axis] = IndexItem::through(*array);
+    }
+    return index;
+  }
+
+  void gather() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1; });
+    if (!x) return;
+    const auto index = items_with_arrays(pool_[*x].v);
+    if (index) add(builder_.gather(use(*x), *index), pool_[*x].exact);
+  }
+
+  Combine write_combine(DType dtype) {
+    const auto combine = of(std::vector<Combine>{Combine::set, Combine::set, Combine::add, Combine::add, Combine::mul, Combine::max, Combine::min});
+    return combine == Combine::set || accepts(combine_op(combine), dtype) ? combine : Combine::set;
+  }
+
+  /// The dims of x[index], by asking the builder for the gather that would read them.
+  std::vector<Dim> region_dims(ValueId x, const std::vector<IndexItem>& index) {
+    GraphBuilder asked = builder_;
+    return asked.type(asked.gather(x, index)).dims;
+  }
+
+  void write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId), std::size_t x, const std::vector<IndexItem>& index) {
+    const DType dtype = type(pool_[x].v).dtype;
+    const std::vector<Dim> dims = region_dims(pool_[x].v, index);
+    const auto value = pick([&](const Entry& e) { return type(e.v).dtype == dtype && stretches_to(type(e.v).dims, dims); });
+    const bool exact = pool_[x].exact && (!value || pool_[*value].exact);
+    const ValueId v = value && chance(85) ? use(*value) : literal(dtype);
+    const Combine combine = write_combine(dtype);
+    const bool keeps = combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_float(dtype);
+    add((builder_.*make)(combine, use(x), index, v), exact && keeps);
+  }
+
+  void update() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+    if (x) write(&GraphBuilder::update, *x, items(pool_[*x].v));
+  }
+
+  void scatter() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+    if (!x) return;
+    const auto index = items_with_arrays(pool_[*x].v);
+    if (index) write(&GraphBuilder::scatter, *x, *index);
+  }
+
+  void reduce() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+    if (!x) return;
+    const TensorType from = type(pool_[*x].v);
+    std::vector<int> axes;
+    int64_t count = 1;
+    for (int axis = 0; axis < from.rank(); ++axis) {
+      if (from.rank() > 1 && chance(40)) continue;
+      axes.push_back(axis);
+      count *= size_of(from.dims[axis]);
+    }
+    const auto combine = of(std::vector<Combine>{Combine::add, Combine::add, Combine::add, Combine::mul, Combine::max, Combine::min, Combine::and_, Combine::or_});
+    const bool extreme = combine == Combine::max || combine == Combine::min;
+    const bool never_any = std::ranges::any_of(axes, [&](int axis) { return from.dims[axis].is(0); });
+    if (extreme && (never_any || (count == 0 && !may_fail()))) return;
+    DType accumulator = from.dtype;
+    if (combine == Combine::add && !is_float(from.dtype)) accumulator = DType::i64;
+    if (combine == Combine::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
+    if (!accepts(combine_op(combine), accumulator)) return;
+    add(builder_.reduce(combine, use(*x), axes, accumulator), pool_[*x].exact && (extreme || !is_float(accumulator)));
+  }
+
+  void concat() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1; });
+    if (!x) return;
+    const TensorType first = type(pool_[*x].v);
+    const auto axis = static_cast<int>(draw(0, first.rank() - 1));
+    std::vector<ValueId> parts = {use(*x)};
+    bool exact = pool_[*x].exact;
+    for (int64_t i = draw(1, 3); i > 0; --i) {
+      const auto part = pick([&](const Entry& e) {
+        const TensorType& t = type(e.v);
+        if (t.dtype != first.dtype || t.rank() != first.rank()) return false;
+        for (int d = 0; d < t.rank(); ++d) {
+          if (d != axis && !(t.dims[d] == first.dims[d])) return false;
+        }
+        return true;
+      });
+      exact = exact && pool_[*part].exact;
+      parts.push_back(use(*part));
+    }
+    add(builder_.concat(parts, axis), exact);
+  }
+
+  void iota() {
+    const DType dtype = of(std::vector<DType>{DType::i64, DType::i64, DType::f64, DType::i32});
+    add(builder_.iota(known_dim() + draw(0, 1), dtype), true);
+  }
+
+  void size() { add(builder_.size(known_dim() * draw(1, 2) + draw(0, 2)), true); }
+
+  void matmul() {
+    const auto fits = [&](const Entry& e) { return is_float(type(e.v).dtype) && (type(e.v).rank() == 1 || type(e.v).rank() == 2); };
+    const auto a = pick(fits);
+    if (!a) return;
+    const TensorType left = type(pool_[*a].v);
+    const auto b = pick([&](const Entry& e) { return fits(e) && type(e.v).dtype == left.dtype && type(e.v).dims.front() == left.dims.back(); });
+    if (b) add(builder_.matmul(use(*a), use(*b)), false);
+  }
+
+  void host_call() {
+    if (!chance(20)) return;
+    const bool late = chance(40);
+    const auto x = pick([&](const Entry& e) {
+      return computes(type(e.v).dtype) && (!late || (e.exact && type(e.v).dtype == DType::f64 && type(e.v).rank() == 1));
+    });
+    if (!x || (late && has_late_size_)) return;
+    TensorType result = type(pool_[*x].v);
+    if (late) {
+      // Its length is known to nobody here; so no size of it may be chosen, and it is an output as it is.
+      has_late_size_ = true;
+      result.dims = {builder_.symbol("late")};
+      const ValueId v = builder_.host_call("positive", host_functions_++, {use(*x)}, {result})[0];
+      builder_.output(builder_.scalar(ScalarOp::exp_, {v}));
+      builder_.output(builder_.reduce(Combine::add, v, {0}, DType::f64));
+      symbol_sizes_.push_back(0);
+      ++nodes_;
+      return;
+    }
+    add(builder_.host_call("copy", host_functions_++, {use(*x)}, {result})[0], pool_[*x].exact);
+  }
+
+  void assert_that() {
+    if (!chance(30)) return;
+    const auto x = pick([](const Entry&) { return true; });
+    const auto condition = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() == 0; });
+    const bool computed = condition && may_fail();
+    const ValueId holds = computed ? use(*condition) : builder_.literal(Literal::of_integer(DType::boolean, 1));
+    add(builder_.assert_that(use(*x), holds, "as it was asked to"), pool_[*x].exact);
+  }
+
+  Random& random_;
+  const RandomGraphOptions options_;
+  GraphBuilder builder_;
+  std::vector<int64_t> sizes_;                 // of n, m, k
+  std::optional<Dim> symbols_[3];
+  std::vector<int64_t> symbol_sizes_;          // by SymbolId
+  std::vector<Entry> pool_;
+  int nodes_ = 0, failing_places_ = 0, host_functions_ = 0, next_bound_ = 0;
+  bool has_late_size_ = false, next_fails_ = false;
+};
+
+}  // namespace
+
+RandomGraph random_graph(Random& random, const RandomGraphOptions& options) { return GraphMaker(random, options).make(); }
+
+}  // namespace inlay::fuzz

@@ -1,0 +1,78 @@
+"""Fixtures: the same graph compiled by inlay and by PyTensor's own Python mode, and the difference."""
+
+import inlay.pytensor  # noqa: F401  (registers the mode)
+import numpy as np
+import pytensor
+import pytest
+
+PYTHON_MODE = "FAST_COMPILE"  # no rewrites that change values, no C
+
+
+def host_calls(fn):
+    """The reasons for which nodes of `fn` run as Python; empty: the whole function is native."""
+    return dict(fn.vm.compiled.translation.reasons)
+
+
+def assert_same(got, want, rtol=1e-13):
+    assert isinstance(got, np.ndarray), type(got)
+    want = np.asarray(want)
+    assert got.dtype == want.dtype
+    assert got.shape == want.shape
+    if want.dtype.kind in "fc":
+        np.testing.assert_allclose(got, want, rtol=1e-5 if want.dtype == "float32" else rtol, atol=1e-300)
+        zeros = (want == 0) & (got == 0)
+        if want.dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(got[zeros]), np.signbit(want[zeros]))
+    else:
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.fixture
+def check():
+    """check(inputs, outputs, *values): inlay computes what PyTensor's Python mode does, natively.
+
+    Each call of the function must leave its arguments as they were, and give new arrays.
+    """
+
+    def run(inputs, outputs, *values, native=True, rtol=1e-13, mode_kwargs=None):
+        outputs = outputs if isinstance(outputs, list) else [outputs]
+        ours = pytensor.function(inputs, outputs, mode="INLAY", on_unused_input="ignore")
+        theirs = pytensor.function(inputs, outputs, mode=PYTHON_MODE, on_unused_input="ignore")
+        if native:
+            assert host_calls(ours) == {}
+        before = [np.array(v) for v in values]
+        got, again = ours(*values), ours(*values)
+        with np.errstate(all="ignore"):
+            want = theirs(*values)
+        for g, w in zip(got, want, strict=True):
+            assert_same(g, w, rtol)
+        for g, a in zip(got, again, strict=True):
+            np.testing.assert_array_equal(g, a)
+            assert not np.shares_memory(g, a)
+            assert not any(np.shares_memory(g, v) for v in values)
+        for v, b in zip(values, before, strict=True):
+            np.testing.assert_array_equal(v, b)
+        return ours
+
+    return run
+
+
+@pytest.fixture
+def check_error():
+    """check_error(exception, inputs, output, *values): both modes raise that class, and both work afterwards on `good`."""
+
+    def run(exception, inputs, output, *values, good=None):
+        ours = pytensor.function(inputs, output, mode="INLAY", on_unused_input="ignore")
+        theirs = pytensor.function(inputs, output, mode=PYTHON_MODE, on_unused_input="ignore")
+        before = [np.array(v) for v in values]
+        with pytest.raises(exception):
+            theirs(*values)
+        with pytest.raises(exception) as raised:
+            ours(*values)
+        for v, b in zip(values, before, strict=True):
+            np.testing.assert_array_equal(v, b)
+        if good is not None:
+            assert_same(ours(*good), theirs(*good))
+        return raised.value
+
+    return run

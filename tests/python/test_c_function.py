@@ -1,0 +1,126 @@
+"""C pointers, called through ctypes."""
+
+import ctypes
+import gc
+import threading
+
+import inlay.pytensor
+import models
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+DOUBLES = ctypes.POINTER(ctypes.c_double)
+FLAT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, DOUBLES, DOUBLES, DOUBLES, ctypes.c_void_p)
+
+
+def pointer(array):
+    return array.ctypes.data_as(DOUBLES)
+
+
+def call_flat(c, x):
+    grad, logp = np.full(x.size, 99.0), np.full((), 99.0)
+    code = FLAT(c.address)(x.size, pointer(x), pointer(grad), pointer(logp), None)
+    return code, logp, grad
+
+
+@pytest.fixture(scope="module")
+def radon():
+    return models.logp_and_gradient(models.radon(), "INLAY")
+
+
+def test_flat_form(radon):
+    c = inlay.pytensor.c_function(radon)
+    assert "size_t dim, const double *x, double *grad, double *logp, const void *user_data" in c.signature
+    for x in models.points(radon):
+        code, logp, grad = call_flat(c, x)
+        want_logp, want_grad = radon(x)
+        assert code == 0
+        np.testing.assert_array_equal(logp, want_logp)
+        np.testing.assert_array_equal(grad, want_grad)
+
+
+def test_keeps_what_it_needs(radon):
+    def make():
+        x = pt.tensor("x", shape=(3,), dtype="float64")
+        big = np.random.default_rng(0).random(1000)
+        fn = pytensor.function([x], [(x.sum() * big).sum(), x * big.sum()], mode="INLAY")
+        value = np.arange(3.0)
+        return inlay.pytensor.c_function(fn), value, fn(value)
+
+    c, x, want = make()
+    gc.collect()
+    _ = [np.random.default_rng(i).random(1000) for i in range(100)]
+    code, logp, grad = call_flat(c, x)
+    assert code == 0
+    np.testing.assert_array_equal(logp, want[0])
+    np.testing.assert_array_equal(grad, want[1])
+
+
+def test_codes():
+    x = pt.tensor("x", shape=(2,), dtype="float64")
+    fn = pytensor.function([x], [pt.log(x).sum(), 1 / x], mode="INLAY")
+    c = inlay.pytensor.c_function(fn)
+    assert call_flat(c, np.array([1.0, 2.0]))[0] == 0
+    assert call_flat(c, np.array([0.0, 2.0]))[0] > 0
+    assert call_flat(c, np.array([1.0, 2.0, 3.0]))[0] < 0  # another dim
+
+
+def test_failed_check_is_fatal():
+    x = pt.tensor("x", shape=(2,), dtype="float64")
+    from pytensor.raise_op import Assert
+
+    y = Assert("positive")(x, pt.all(x > 0))
+    c = inlay.pytensor.c_function(pytensor.function([x], [y.sum(), y * 2], mode="INLAY"))
+    assert call_flat(c, np.array([1.0, 2.0]))[0] == 0
+    assert call_flat(c, np.array([-1.0, 2.0]))[0] < 0
+
+
+def test_shared_variables_are_bound():
+    x = pt.tensor("x", shape=(2,), dtype="float64")
+    scale = pytensor.shared(np.array([2.0, 3.0]), shape=(2,))
+    fn = pytensor.function([x], [(x * scale).sum(), x * scale], mode="INLAY")
+    c = inlay.pytensor.c_function(fn)
+    code, logp, grad = call_flat(c, np.ones(2))
+    assert code == 0 and logp == 5
+    np.testing.assert_array_equal(grad, [2, 3])
+
+
+def test_general_form():
+    x, y = pt.tensor("x", shape=(2, 3), dtype="float64"), pt.tensor("y", shape=(3,), dtype="int64")
+    fn = pytensor.function([x, y], [x * y, y.sum()], mode="INLAY")
+    c = inlay.pytensor.c_function(fn)
+    a, b = np.arange(6.0).reshape(2, 3), np.array([1, 2, 3])
+    out, total = np.zeros((2, 3)), np.zeros((), "int64")
+    pointers = ctypes.c_void_p * 2
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(c.address)
+    assert call(pointers(a.ctypes.data, b.ctypes.data), pointers(out.ctypes.data, total.ctypes.data)) == 0
+    np.testing.assert_array_equal(out, a * b)
+    assert total == 6
+
+
+def test_sizes_must_be_constants():
+    x = pt.dvector("x")
+    with pytest.raises(NotImplementedError, match="x"):
+        inlay.pytensor.c_function(pytensor.function([x], [x.sum(), x * 2], mode="INLAY"))
+
+
+def test_eight_threads_at_once(radon):
+    c = inlay.pytensor.c_function(radon)
+    points = models.points(radon, 8)
+    wanted = [radon(x) for x in points]
+    wrong = []
+
+    def work(i):
+        for _ in range(300):
+            code, logp, grad = call_flat(c, points[i])
+            if code != 0 or logp != wanted[i][0] or not np.array_equal(grad, wanted[i][1]):
+                wrong.append(i)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert wrong == []

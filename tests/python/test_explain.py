@@ -1,0 +1,89 @@
+"""What `explain` and `dprint` say."""
+
+import io
+import json
+
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+
+@pytest.fixture
+def fn():
+    x = pt.tensor("x", shape=(1000,), dtype="float64")
+    i = np.random.default_rng(0).integers(0, 10, 1000)
+    e = pt.exp(x)
+    grad = pt.inc_subtensor(pt.zeros(10)[i], e)
+    fn = pytensor.function([x], [e.sum(), grad], mode="INLAY")
+    fn(np.zeros(1000))
+    return fn
+
+
+def test_numbers(fn):
+    e = inlay.pytensor.explain(fn)
+    assert len(e.kernels) == 1
+    (kernel,) = e.kernels
+    assert "exp" in kernel.text
+    assert kernel.stages >= 1 and kernel.loads >= 2 and kernel.reductions >= 1
+    assert "1000" in kernel.reads or "2000" in kernel.reads
+    assert kernel.width >= 1
+    assert (e.host_calls, e.library_calls, e.copies, e.temporaries) == ([], [], [], [])
+    assert e.arena_bytes == 0
+    assert all(s >= 0 for s in e.seconds.values())
+    assert e.seconds["translate"] > 0 and e.seconds["first call"] > 0
+
+
+def test_json(fn):
+    e = inlay.pytensor.explain(fn)
+    assert json.loads(json.dumps(e.to_dict())) == e.to_dict()
+    assert e.to_dict()["kernels"][0]["name"] == e.kernels[0].name
+
+
+def test_text(fn):
+    text = str(inlay.pytensor.explain(fn))
+    assert "1 kernels" in text and "graph @" in text and "kernel @k0" in text
+
+
+def test_host_calls_have_reasons():
+    x = pt.dmatrix("x")
+    e = inlay.pytensor.explain(pytensor.function([x], pt.linalg.cholesky(x) * 2, mode="INLAY"))
+    assert len(e.host_calls) == 1 and "Cholesky" in e.host_calls[0]
+    assert list(e.host_call_reasons.values()) == ["no native form"]
+    assert "Cholesky" in str(e)
+
+
+def test_matmul_is_a_library_call():
+    x, y = pt.dmatrices("x", "y")
+    e = inlay.pytensor.explain(pytensor.function([x, y], pt.dot(x, y), mode="INLAY"))
+    assert len(e.library_calls) == 1
+
+
+def test_a_copy_at_the_door_has_its_reason():
+    x = pt.dmatrix("x")
+    fn = pytensor.function([x], x * 2, mode="INLAY")
+    assert inlay.pytensor.explain(fn).copies == []
+    fn(np.asfortranarray(np.ones((3, 4))))
+    (copy,) = inlay.pytensor.explain(fn).copies
+    assert "x" in copy.reason and "row-major" in copy.reason
+
+
+def test_sizes_that_are_not_known_are_expressions():
+    x = pt.dvector("x")
+    (kernel,) = inlay.pytensor.explain(pytensor.function([x], pt.exp(x) + 1, mode="INLAY")).kernels
+    assert kernel.reads == kernel.writes == "x_0"
+
+
+def test_functions_of_other_modes_are_refused():
+    x = pt.dvector("x")
+    with pytest.raises(TypeError, match="inlay"):
+        inlay.pytensor.explain(pytensor.function([x], x + 1, mode="FAST_COMPILE"))
+
+
+def test_dprint(fn):
+    out = io.StringIO()
+    inlay.pytensor.dprint(fn, file=out)
+    text = out.getvalue()
+    assert "Exp" in text and "@k0" in text and "80 bytes" in text
+    assert len(text.splitlines()) == len(pytensor.dprint(fn, print_type=True, file="str").splitlines())

@@ -1,0 +1,149 @@
+"""Reading and writing through brackets against PyTensor's Python mode (NumPy's meaning)."""
+
+import numpy as np
+import pytensor.tensor as pt
+import pytest
+
+V = np.arange(7.0) * 1.5
+M = np.arange(20.0).reshape(4, 5)
+T = np.arange(60.0).reshape(3, 4, 5)
+
+SLICES = [
+    slice(None), slice(1, None), slice(None, -1), slice(2, 5), slice(-3, None), slice(None, None, 2), slice(1, 6, 2),
+    slice(None, None, -1), slice(5, 1, -2), slice(-2, None, -1), slice(5, 2), slice(10, 20), slice(-100, 3), slice(7, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("where", SLICES, ids=str)
+def test_slices_of_a_vector_of_known_length(where, check):
+    x = pt.tensor("x", shape=(7,), dtype="float64")
+    check([x], [x[where] + 1, pt.set_subtensor(x[where], -1.0), pt.inc_subtensor(x[where], x[where])], V)
+
+
+@pytest.mark.parametrize("where", SLICES, ids=str)
+@pytest.mark.parametrize("length", [0, 1, 4, 7])
+def test_slices_of_a_vector_of_any_length(where, length, check):
+    x = pt.dvector("x")
+    backwards = where.step is not None and where.step < 0
+    check([x], [x[where] + 1, pt.set_subtensor(x[where], -1.0)], V[:length], native=not backwards)
+
+
+def test_positions(check):
+    x, m = pt.dvector("x"), pt.dmatrix("m")
+    check([x, m], [x[0], x[-1], x[3] * 2, m[1], m[-1, 2], m[:, 0], m[1:, -2], m[2, ::2], m[None, 0]], V, M)
+    check([x, m], [pt.set_subtensor(x[0], 9.0), pt.inc_subtensor(m[1], x[:5]), pt.set_subtensor(m[:, -1], 1.0)], V, M)
+
+
+@pytest.mark.parametrize("position", [7, -8, 100])
+def test_position_out_of_bounds(position, check_error):
+    x = pt.dvector("x")
+    check_error(IndexError, [x], x[position], V, good=(np.arange(200.0),))
+
+
+def test_positions_that_are_values(check, check_error):
+    x, m, i, j = pt.dvector("x"), pt.dmatrix("m"), pt.lscalar("i"), pt.iscalar("j")
+    for a in (0, 3, -1, -4):
+        check([x, m, i], [x[i], m[i], m[i, 1:], pt.set_subtensor(x[i], 0.0), pt.inc_subtensor(m[i], 1.0)], V, M, np.array(a))
+    check([m, i, j], [m[i, j], m[:, j]], M, np.array(2), np.array(-1, "int32"))
+    check_error(IndexError, [x, i], x[i], V, np.array(7), good=(V, np.array(6)))
+    check_error(IndexError, [x, i], x[i], V, np.array(-8), good=(V, np.array(-7)))
+    check_error(IndexError, [m, i], pt.set_subtensor(m[:, i], 1.0), M, np.array(5), good=(M, np.array(0)))
+
+
+INDICES = {
+    "plain": np.array([0, 2, 1]),
+    "repeated": np.array([2, 2, 2, 0]),
+    "negative": np.array([-1, 0, -3]),
+    "empty": np.array([], dtype="int64"),
+    "int8": np.array([1, 2], dtype="int8"),
+    "matrix": np.array([[0, 1, 2], [2, 1, 0]]),
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+@pytest.mark.parametrize("constant", [False, True])
+def test_one_index_array(name, constant, check):
+    index = INDICES[name]
+    x, m = pt.dvector("x"), pt.dmatrix("m")
+    i = pt.constant(index) if constant else pt.tensor("i", shape=(None,) * index.ndim, dtype=index.dtype)
+    arguments = ([x, m], (V, M)) if constant else ([x, m, i], (V, M, index))
+    check(arguments[0], [x[i], m[i], m[:, i], m[1:, i] * 2, m[i, 1:]], *arguments[1])
+    check(arguments[0], [pt.inc_subtensor(x[i], x[i] + 1), pt.set_subtensor(m[i], 3.0), pt.inc_subtensor(m[:, i], 1.0)], *arguments[1])
+
+
+def test_repeated_indices_last_wins_and_all_add(check):
+    x, i, y = pt.dvector("x"), pt.lvector("i"), pt.dvector("y")
+    index = np.array([1, 1, 0, 1])
+    check([x, i, y], [pt.set_subtensor(x[i], y), pt.inc_subtensor(x[i], y)], V, index, np.arange(4.0) + 10)
+
+
+def test_several_index_arrays(check):
+    m, t, i, j = pt.dmatrix("m"), pt.dtensor3("t"), pt.lvector("i"), pt.lvector("j")
+    a, b = np.array([0, 2, 1]), np.array([-1, 3, 0])
+    check([m, i, j], [m[i, j], m[i[:, None], j[None, :]], m[i, i]], M, a, b)
+    check([t, i, j], [t[i, j], t[:, i, j], t[i, :, j], t[i, j, 1:], t[i, 0, j], t[0, i, j], t[i[:, None], :, j]], T, a, b)
+    check([t, i, j], [pt.inc_subtensor(t[i, j], 1.0), pt.set_subtensor(t[i, :, j], 2.0), pt.inc_subtensor(t[:, i, j], t[:, i, j])], T, a, b)
+
+
+def test_index_of_a_matrix_row_vector_value(check):
+    m, i, v = pt.dmatrix("m"), pt.lvector("i"), pt.dvector("v")
+    check([m, i, v], [pt.inc_subtensor(m[i], v), pt.set_subtensor(m[i], v[None, :])], M, np.array([1, 1, 3]), np.arange(5.0))
+
+
+@pytest.mark.parametrize("bad", [[0, 7], [-8], [0, 1, 100], [-(2**40)], [2**40]])
+def test_index_out_of_bounds(bad, check_error):
+    x, i = pt.dvector("x"), pt.lvector("i")
+    good = (V, np.array([0, -7, 6]))
+    error = check_error(IndexError, [x, i], pt.exp(x)[i] * 2, V, np.array(bad), good=good)
+    assert "7" in str(error)
+    check_error(IndexError, [x, i], pt.inc_subtensor(x[i], 1.0), V, np.array(bad), good=good)
+    check_error(IndexError, [x, i], pt.set_subtensor(x[i], 1.0), V, np.array(bad), good=good)
+
+
+def test_index_arrays_that_do_not_match(check_error):
+    m, i, j = pt.dmatrix("m"), pt.lvector("i"), pt.lvector("j")
+    check_error((IndexError, ValueError), [m, i, j], m[i, j], M, np.array([0, 1]), np.array([0, 1, 2]), good=(M, np.array([0]), np.array([1])))
+
+
+def test_masks(check):
+    x = pt.dvector("x")
+    mask = V > 4
+    check([x], [x[mask], pt.set_subtensor(x[mask], 0.0)], V)
+    m = pt.dmatrix("m")
+    check([m], [m[M > 7], m[:, M[0] > 1]], M)
+    check([x], [x[x > 4], pt.inc_subtensor(x[x > 4], 1.0)], V, native=False)
+    check([x], x[x > 400], V, native=False)
+
+
+def test_overlapping_slices_read_the_old_values(check):
+    x = pt.dvector("x")
+    check([x], [pt.set_subtensor(x[1:], 2 * x[:-1]), pt.set_subtensor(x[:-1], x[1:]), pt.set_subtensor(x[::-1], x)], V)
+
+
+def test_permuted_read_and_write(check):
+    x, r, w = pt.dvector("x"), pt.lvector("r"), pt.lvector("w")
+    check([x, r, w], pt.set_subtensor(x[w], pt.exp(x)[r]), V, np.array([0, 1, 2]), np.array([2, 0, 1]))
+
+
+def test_chain_of_writes(check):
+    x = pt.dvector("x")
+    y = pt.zeros(10)
+    y = pt.set_subtensor(y[:7], x)
+    y = pt.inc_subtensor(y[3:], x)
+    y = pt.set_subtensor(y[-1], 100.0)
+    check([x], [y, y.sum()], V)
+
+
+def test_increment_of_integers(check):
+    x, i = pt.lvector("x"), pt.lvector("i")
+    check([x, i], [pt.inc_subtensor(x[i], 5), pt.inc_subtensor(x[1:], x[:-1])], np.arange(4), np.array([0, 0, 3]))
+
+
+def test_value_of_run_time_length_one_stretches_over_axes_that_are_not_indexed(check, check_error):
+    m, i, y, v = pt.dmatrix("m"), pt.lvector("i"), pt.dmatrix("y"), pt.dvector("v")
+    index = np.array([0, 2])
+    outputs = [pt.set_subtensor(m[:, i], y), pt.inc_subtensor(m[:, :2], y), pt.inc_subtensor(m[1:, 1], v)]
+    check([m, i, y, v], outputs, M, index, np.ones((1, 2)), np.ones(1))
+    check([m, i, y, v], outputs, M, index, np.arange(8.0).reshape(4, 2), np.arange(3.0))
+    check_error(ValueError, [m, v], outputs[2], M, np.arange(2.0), good=(M, np.arange(3.0)))
+    check_error(ValueError, [m, v], outputs[2], M, np.arange(4.0), good=(M, np.arange(1.0)))

@@ -1,0 +1,30 @@
+#pragma once
+// Do two evaluators agree?
+#include <optional>
+#include <string>
+
+#include "reference/tensor.h"
+
+namespace inlay::tool {
+
+/// How far a float may be from the reference's, relative to the largest finite magnitude in the array (at least 1).
+/// Integers and bools must be equal, NaN must stand where NaN stands.
+///
+/// Not zero, for two reasons: a sum may be taken in another order (lanes, blocks), and vector math differs from libm by
+/// a unit or two in the last place, which a later subtraction makes larger.
+struct Tolerance {
+  double f64 = 1e-9;
+  double f32 = 2e-4;
+};
+
+/// What differs, or none: "element 3 is 1.5, the reference says 2.5".
+std::optional<std::string> difference(const reference::Tensor& found, const reference::Tensor& wanted,
+                                      const Tolerance& tolerance = {});
+
+/// One element as text.
+std::string element_text(const reference::Tensor& tensor, int64_t i);
+
+/// `f64[2, 2] [1.0, 2.0, 3.0, 4.0]`, cut where it is long.
+std::string tensor_text(const reference::Tensor& tensor, int64_t most_elements = 64);
+
+}  // namespace inlay::tool

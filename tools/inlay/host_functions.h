@@ -1,0 +1,17 @@
+#pragma once
+// The host functions that a program in text form can call by name: a door would bring its own.
+//
+//   copy      its operands
+//   positive  the elements of an f64[n] that are above 0: a result whose size is known only then
+//   fail      nothing: it fails
+#include <vector>
+
+#include "ir/graph.h"
+#include "reference/evaluate.h"
+
+namespace inlay::tool {
+
+/// By Node::host_function. A name that is not above gives an empty function, which fails when it is called.
+std::vector<reference::HostFunction> host_functions_of(const Graph& graph);
+
+}  // namespace inlay::tool

@@ -1,0 +1,166 @@
+#include "planned_run.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+
+#include "memory/verify.h"
+
+namespace inlay::tool {
+namespace {
+
+using kernel::BufferId;
+
+/// Bytes between two rows of a known pattern. What the block held before is a pattern too: ones, which read as NaN.
+class GuardedBlock {
+ public:
+  explicit GuardedBlock(int64_t size) : size_(static_cast<std::size_t>(std::max<int64_t>(size, 0))), bytes_(size_ + 2 * kGuard, kPattern) {
+    std::fill_n(begin(), size_, std::byte{0xff});
+  }
+  std::byte* begin() {
+    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data() + kGuard / 2);
+    return bytes_.data() + kGuard / 2 + (64 - address % 64) % 64;
+  }
+  void check(const std::string& name) {
+    for (std::byte* at = bytes_.data(); at != bytes_.data() + bytes_.size(); ++at) {
+      if (at == begin()) at += size_;
+      if (at == bytes_.data() + bytes_.size()) break;
+      INLAY_CHECK(*at == kPattern, "a byte beside ", name, " was written");
+    }
+  }
+
+ private:
+  static constexpr std::size_t kGuard = 256;
+  static constexpr std::byte kPattern{0xa5};
+  std::size_t size_;
+  std::vector<std::byte> bytes_;
+};
+
+/// A door for the evaluator: calls the reference's functions, keeps what they return until the run ends.
+class Door {
+ public:
+  explicit Door(std::span<const reference::HostFunction> functions) : functions_(functions) {}
+
+  bool operator()(const kernel::HostCall& call, std::span<const kernel::HostTensor> operands, std::span<kernel::HostTensor> results) {
+    const auto at = static_cast<std::size_t>(call.function);
+    if (call.function < 0 || at >= functions_.size() || !functions_[at]) return false;
+    std::vector<Tensor> arguments;
+    for (const kernel::HostTensor& operand : operands) {
+      Tensor argument = Tensor::zeros(operand.dtype, operand.dims);
+      std::copy_n(operand.data, argument.data.size(), argument.data.begin());
+      arguments.push_back(std::move(argument));
+    }
+    try {
+      std::vector<Tensor> made = functions_[at](arguments);
+      for (std::size_t i = 0; i < results.size(); ++i) {
+        kept_.push_back(std::move(made.at(i)));
+        results[i].dims = kept_.back().dims;
+        results[i].data = kept_.back().data.data();
+      }
+    } catch (const Error&) {
+      return false;
+    }
+    return true;
+  }
+
+ private:
+  std::span<const reference::HostFunction> functions_;
+  std::deque<Tensor> kept_;
+};
+
+std::vector<kernel::Array> arrays_of(std::span<const Tensor> tensors) {
+  std::vector<kernel::Array> arrays;
+  for (const Tensor& tensor : tensors) arrays.push_back({tensor.dtype, tensor.dims, tensor.data});
+  return arrays;
+}
+
+/// Where everything lies in one run; blocks are made when the sizes that they need are known.
+class PlannedMemory {
+ public:
+  PlannedMemory(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner, std::span<kernel::Array> params)
+      : program_(program), plan_(plan), planner_(planner), params_(params) {}
+
+  std::byte* address(BufferId buffer, std::span<const int64_t> symbols) {
+    const kernel::Buffer& what = program_.buffers[buffer];
+    if (what.role == kernel::Role::param) return params_[what.slot].bytes.data();
+    const memory::Placement& placement = plan_.sharing.placements[buffer];
+    INLAY_CHECK(placement.storage.valid(), what.name, " has no storage");
+    return storage(placement.storage, symbols) + placement.offset_bytes.evaluate(symbols);
+  }
+
+  void check_guards() {
+    for (auto& [key, block] : blocks_) block.check(key.first < 0 ? "the arena" : "an output");
+  }
+
+ private:
+  std::byte* storage(memory::StorageId id, std::span<const int64_t> symbols) {
+    const memory::SharedStorage& storage = plan_.sharing.storages[id];
+    if (storage.owner == memory::Owner::output) {
+      return block(static_cast<int>(id.index), 0, storage.size_bytes.evaluate(symbols)).begin();
+    }
+    auto layout = layouts_.find(storage.segment);
+    if (layout == layouts_.end()) {
+      const auto storages = memory::storages_of_segment(plan_.sharing, storage.segment, symbols);
+      layout = layouts_.emplace(storage.segment, memory::plan(planner_, storages)).first;
+    }
+    return block(-1, storage.segment, layout->second.arena_bytes).begin() + layout->second.offset_bytes[id.index];
+  }
+
+  GuardedBlock& block(int storage, int segment, int64_t size) {
+    return blocks_.try_emplace(std::pair(storage, segment), size).first->second;
+  }
+
+  const kernel::KernelProgram& program_;
+  const memory::MemoryPlan& plan_;
+  const memory::Planner planner_;
+  std::span<kernel::Array> params_;
+  std::map<int, memory::Layout> layouts_;                  // by segment
+  std::map<std::pair<int, int>, GuardedBlock> blocks_;     // by output storage, or -1 and the segment
+};
+
+/// The plan's own proof; quadratic, so only where it is short.
+void verify_plan(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner, std::span<const int64_t> symbols) {
+  int64_t elements = 0;
+  for (const kernel::Buffer& buffer : program.buffers) elements += kernel::num_elements(buffer).evaluate(symbols);
+  if (elements > 5000) return;
+  for (const Diagnostic& diagnostic : memory::verify(program, plan, symbols, planner)) throw Error(diagnostic);
+}
+
+}  // namespace
+
+std::vector<Tensor> run_apart(const kernel::KernelProgram& program, std::span<const Tensor> inputs,
+                              std::span<const reference::HostFunction> host_functions) {
+  Door door(host_functions);
+  const kernel::Evaluation evaluation = kernel::evaluate(program, arrays_of(inputs), std::ref(door));
+  if (evaluation.failure) throw kernel::error_of(program, *evaluation.failure);
+  std::vector<Tensor> outputs;
+  for (const kernel::Array& array : evaluation.outputs) outputs.push_back({array.dtype, array.dims, array.bytes});
+  return outputs;
+}
+
+std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner,
+                                std::span<const Tensor> inputs, std::span<const reference::HostFunction> host_functions) {
+  std::vector<kernel::Array> params = arrays_of(inputs);
+  std::vector<int64_t> symbols = kernel::bind_symbols(program, params);
+  PlannedMemory memory(program, plan, planner, params);
+  Door door(host_functions);
+  const auto address = [&](BufferId buffer, std::span<const int64_t> known) { return memory.address(buffer, known); };
+  const auto failure = kernel::evaluate(program, symbols, address, std::ref(door));
+  memory.check_guards();
+  for (std::size_t i = 0; i < params.size(); ++i) INLAY_CHECK(params[i].bytes == inputs[i].data, "argument ", i, " was changed");
+  if (failure) throw kernel::error_of(program, *failure);
+  verify_plan(program, plan, planner, symbols);
+
+  std::vector<Tensor> outputs;
+  for (BufferId buffer : program.outputs) {
+    const kernel::Buffer& what = program.buffers[buffer];
+    Tensor out{what.dtype, {}, {}};
+    for (const Dim& dim : what.dims) out.dims.push_back(dim.evaluate(symbols));
+    out.data.resize(static_cast<std::size_t>(out.num_elements() * size_bytes(out.dtype)));
+    std::copy_n(memory.address(buffer, symbols), out.data.size(), out.data.begin());
+    outputs.push_back(std::move(out));
+  }
+  return outputs;
+}
+
+}  // namespace inlay::tool

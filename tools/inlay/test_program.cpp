@@ -1,0 +1,178 @@
+#include "test_program.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "compare.h"
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "reference/evaluate.h"
+#include "structure.h"
+
+namespace inlay::tool {
+namespace {
+
+/// "a.inlay:3:7" -> 3; 0 where it is something else.
+int line_of(const Location& location, const std::string& path) {
+  const std::string start = path + ":";
+  if (!location.text.starts_with(start)) return 0;
+  int line = 0;
+  std::from_chars(location.text.data() + start.size(), location.text.data() + location.text.size(), line);
+  return line;
+}
+
+std::string summary(const Diagnostic& diagnostic) { return str(code_name(diagnostic.code), ": ", diagnostic.message); }
+
+struct Outcome {
+  std::vector<Tensor> outputs;
+  std::optional<Diagnostic> error;
+};
+
+Outcome run(const Judge& judge, std::span<const Tensor> inputs) {
+  try {
+    return {judge.run(inputs), std::nullopt};
+  } catch (const Error& error) {
+    return {{}, error.diagnostic()};
+  }
+}
+
+class ProgramTest {
+ public:
+  ProgramTest(TestFile file, const ProgramTestOptions& options) : file_(std::move(file)), options_(options) {}
+
+  ProgramTestResult run() && {
+    try {
+      test();
+    } catch (const Error& error) {
+      fail(0, error.what());
+    }
+    result_.updated = file_.to_text();
+    return std::move(result_);
+  }
+
+ private:
+  void fail(int line, const std::string& message) {
+    result_.failures.push_back(line > 0 ? str(file_.path, ":", line, ": ", message) : str(file_.path, ": ", message));
+  }
+
+  void differs(int line, const std::string& message) {
+    if (options_.update == Update::no) fail(line, message);
+  }
+
+  void test() {
+    ParseResult parsed = parse_all(file_.graph_text, file_.path);
+    const bool fails_later = std::ranges::any_of(file_.directives, [](const Directive& d) { return d.name == "fails"; });
+    if (!parsed.graph || !fails_later) expect_diagnostics(parsed.diagnostics);
+    if (!parsed.graph) return;
+    check_text_form(*parsed.graph);
+    judges_ = make_judges(*parsed.graph, options_.judges);
+    for (Directive& directive : file_.directives) {
+      try {
+        this->directive(*parsed.graph, directive);
+      } catch (const Error& error) {
+        fail(directive.line, error.what());
+      }
+    }
+  }
+
+  /// Each diagnostic on the line of its `#!`, and the other way round.
+  void expect_diagnostics(const std::vector<Diagnostic>& diagnostics) {
+    std::vector<ExpectedError> left = file_.errors;
+    for (const Diagnostic& diagnostic : diagnostics) {
+      const int line = line_of(diagnostic.location, file_.path);
+      const auto at = std::ranges::find_if(left, [&](const ExpectedError& e) { return e.line == line && e.text == summary(diagnostic); });
+      if (at == left.end()) {
+        fail(line, str("not expected: ", diagnostic.to_text()));
+      } else {
+        left.erase(at);
+      }
+    }
+    for (const ExpectedError& expected : left) fail(expected.line, str("expected, but nothing is wrong here: ", expected.text));
+  }
+
+  void check_text_form(const Graph& graph) {
+    const std::string text = print(graph);
+    if (print(parse(text)) != text) fail(0, "printed, read and printed again it is another text");
+    for (const Diagnostic& diagnostic : verify(graph)) fail(0, diagnostic.to_text());
+  }
+
+  void directive(const Graph& graph, Directive& directive) {
+    if (directive.name == "run" || directive.name == "fails") {
+      Random random(options_.seed);
+      for (const Given& given : runs_of(graph, directive)) {
+        ++result_.runs;
+        const std::vector<Tensor> inputs = random_inputs(graph, given, random);
+        directive.name == "run" ? expect_agreement(graph, directive, inputs) : expect_failure(directive, inputs);
+      }
+    } else if (directive.name == "count") {
+      const std::string found = count_text(graph, options_.judges, directive.words, last_sizes_);
+      if (found != directive.words) differs(directive.line, str("count ", directive.words, "\n  found ", found));
+      directive.words = found;
+    } else if (directive.name == "fuse") {
+      const std::string found = fuse_text(graph, options_.judges);
+      if (found != directive.body) differs(directive.line, str("the kernels are\n", found));
+      directive.body = found;
+    } else {
+      fail(directive.line, str("there is no directive ", directive.name));
+    }
+  }
+
+  /// The inputs must come out of a call as they went in, whatever happens.
+  Outcome run_unchanged(const Directive& directive, const Judge& judge, const std::vector<Tensor>& inputs) {
+    const std::vector<Tensor> before = inputs;
+    Outcome outcome = tool::run(judge, inputs);
+    if (before != inputs) fail(directive.line, str(judge.name, ": an argument was changed"));
+    return outcome;
+  }
+
+  void expect_agreement(const Graph& graph, const Directive& directive, const std::vector<Tensor>& inputs) {
+    last_sizes_ = reference::bind_symbols(graph, inputs);
+    Outcome wanted;
+    for (std::size_t j = 0; j < judges_.size(); ++j) {
+      Outcome found = run_unchanged(directive, judges_[j], inputs);
+      if (found.error) {
+        fail(directive.line, str(judges_[j].name, ": ", found.error->to_text()));
+        return;
+      }
+      for (std::size_t i = 0; j > 0 && i < wanted.outputs.size(); ++i) {
+        const auto differs = difference(found.outputs[i], wanted.outputs[i]);
+        if (!differs) continue;
+        fail(directive.line, str(judges_[j].name, ": output ", i, ": ", *differs));
+        for (std::size_t p = 0; p < inputs.size(); ++p) {
+          result_.failures.back() += str("\n  ", graph.value_text(graph.params[p].value), " = ", tensor_text(inputs[p]));
+        }
+      }
+      if (j == 0) wanted = std::move(found);
+    }
+  }
+
+  void expect_failure(const Directive& directive, const std::vector<Tensor>& inputs) {
+    for (const Judge& judge : judges_) {
+      const Outcome outcome = run_unchanged(directive, judge, inputs);
+      if (!outcome.error) {
+        fail(directive.line, str(judge.name, ": it does not fail"));
+        continue;
+      }
+      const int line = line_of(outcome.error->location, file_.path);
+      const bool expected = std::ranges::any_of(file_.errors, [&](const ExpectedError& e) {
+        return e.line == line && e.text == summary(*outcome.error);
+      });
+      if (!expected) fail(directive.line, str(judge.name, ": not expected on line ", line, ": ", outcome.error->to_text()));
+    }
+  }
+
+  TestFile file_;
+  const ProgramTestOptions& options_;
+  ProgramTestResult result_;
+  std::vector<Judge> judges_;
+  std::vector<int64_t> last_sizes_;
+};
+
+}  // namespace
+
+ProgramTestResult run_program_test(std::string_view text, const std::string& path, const ProgramTestOptions& options) {
+  return ProgramTest(parse_test_file(text, path), options).run();
+}
+
+}  // namespace inlay::tool
