@@ -36,7 +36,8 @@ struct InlayCall {
   int32_t (*begin_segment)(InlayCall* call, int32_t segment);
 
   /* Runs host function `function` on row-major operands. `dims` hold the operands' shapes one after the other.
-   * Sets for each result a row-major address that stays valid until the call ends, and its shape, one after the other. */
+   * Sets for each result a row-major address that stays valid until the call ends, and its shape, one after the other.
+   */
   int32_t (*host_call)(InlayCall* call, int32_t function, void* const* operands, const int64_t* operand_dims,
                        void** results, int64_t* result_dims);
   void* host; /* for begin_segment and host_call */

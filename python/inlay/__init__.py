@@ -1,6 +1,7 @@
 """inlay: array programs as planned, fused native functions.
 
-`inlay.compile(text)` compiles a program in inlay's text form. `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
+`inlay.compile(text)` compiles a program in inlay's text form. `inlay.pytensor` is a linker and a mode for PyTensor and
+PyMC.
 """
 
 from . import errors  # noqa: F401  (first: the extension raises these)

@@ -1,7 +1,7 @@
 """The exceptions that inlay raises.
 
-Each error code has a class of its own (`index-out-of-bounds` is `IndexOutOfBounds`) that is also of the class that a NumPy
-user expects (here IndexError). `code` is the code; `location`, where there is one, says what the error came from.
+Each error code has a class of its own (`index-out-of-bounds` is `IndexOutOfBounds`) that is also of the class that a
+NumPy user expects (here IndexError). `code` is the code; `location`, where there is one, says what the error came from.
 """
 
 import builtins

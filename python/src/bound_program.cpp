@@ -20,8 +20,8 @@ int symbol_of(const runtime::SizeExpr& dim) {
 TensorInfo info_of(const runtime::TensorSpec& spec) {
   const auto dtype = dtype_from_name(spec.dtype);
   INLAY_CHECK(dtype, "dtype ", spec.dtype);
-  TensorInfo info{.name = spec.name, .dtype = *dtype, .numpy_type = numpy_type(*dtype),
-                  .rank = static_cast<int>(spec.dims.size())};
+  TensorInfo info{
+      .name = spec.name, .dtype = *dtype, .numpy_type = numpy_type(*dtype), .rank = static_cast<int>(spec.dims.size())};
   for (const runtime::SizeExpr& dim : spec.dims) {
     info.dims.push_back(dim.is_constant() ? dim.items[0].number : -1);
     info.symbols.push_back(symbol_of(dim));
@@ -111,7 +111,7 @@ inline bool bind_dims(const TensorInfo& info, PyArrayObject* array, int64_t* sym
 }  // namespace
 
 BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-                 std::span<PyObject* const> host_functions)
+                           std::span<PyObject* const> host_functions)
     : executable_(std::move(executable)) {
   const runtime::Object& object = executable_->object();
   std::size_t num_bound = 0;
@@ -235,7 +235,8 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
       place = PyArray_DATA(array);
       sizes_bound &= bind_dims(info, array, symbols.data());
     }
-    // Symbols of bound arrays, dims that are expressions, and dims that do not fit: by the rules, which say what is wrong.
+    // Symbols of bound arrays, dims that are expressions, and dims that do not fit: by the rules, which say what is
+    // wrong.
     if (!sizes_bound) bind_by_rules(*this, arrays.span(), bound_dims_, symbols.span());
 
     ShortArray<void*, 16> addresses(results_.size());
@@ -289,14 +290,15 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
   return false;
 }
 
-int32_t BoundProgram::run_raw(const void* const* arguments, void** results) const {
+int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int64_t> sizes, void** results) const {
   Call call(*this, Gil::foreign);
   ShortArray<const void*, 32> params(parameter_template_.size());
   std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
   for (std::size_t i = 0; i < argument_slots_.size(); ++i) {
     params[static_cast<std::size_t>(argument_slots_[i])] = arguments[i];
   }
-  ShortArray<int64_t, 32> symbols(executable_->object().symbols.size());
+  ShortArray<int64_t, 32> symbols(sizes.size());
+  std::copy(sizes.begin(), sizes.end(), symbols.data());
   runtime::Executable::Failure failure;
   return executable_->run(params.data(), results, symbols.data(), &call, failure);
 }

@@ -1,8 +1,8 @@
 #pragma once
 // A compiled function as Python calls it: what each argument must be, the arrays bound to it, its host functions.
 //
-// Immutable once made, so any number of threads may call it. Arguments are checked here for dtype and rank and brought into
-// row-major form; their sizes are checked by the runtime's rules. Results are new arrays.
+// Immutable once made, so any number of threads may call it. Arguments are checked here for dtype and rank and brought
+// into row-major form; their sizes are checked by the runtime's rules. Results are new arrays.
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -21,18 +21,18 @@ struct TensorInfo {
   DType dtype = DType::f64;
   int numpy_type = 0;
   int rank = 0;
-  std::vector<npy_intp> dims;   // -1: not a constant
-  std::vector<int> symbols;     // by axis: the symbol that the dim is, -1: none
-  bool is_static = true;        // every dim is a constant
+  std::vector<npy_intp> dims;  // -1: not a constant
+  std::vector<int> symbols;    // by axis: the symbol that the dim is, -1: none
+  bool is_static = true;       // every dim is a constant
   bool is_opaque = false;
-  bool is_late = false;         // of a result: allocated while the function runs
+  bool is_late = false;  // of a result: allocated while the function runs
 };
 
 class BoundProgram {
  public:
   /// `bound`: arrays by order of the bound parameters; `host_functions`: callables by number. Takes references.
   BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-          std::span<PyObject* const> host_functions);
+               std::span<PyObject* const> host_functions);
   ~BoundProgram();
   BoundProgram(const BoundProgram&) = delete;
   BoundProgram& operator=(const BoundProgram&) = delete;
@@ -58,8 +58,8 @@ class BoundProgram {
   /// else a Python error is set. `failed_host_call`: the number of the host function whose exception it is, -1: none.
   bool call(std::span<PyObject* const> arguments, std::span<PyObject*> results, int& failed_host_call) const;
 
-  /// As `call` on addresses of row-major data, without the GIL; returns the runtime's code. For static sizes only.
-  int32_t run_raw(const void* const* arguments, void** results) const;
+  /// As `call` on addresses of row-major data, without the GIL, all sizes bound; returns the runtime's code.
+  int32_t run_raw(const void* const* arguments, std::span<const int64_t> symbols, void** results) const;
 
   void visit(const std::function<void(PyObject*)>& see) const;
 

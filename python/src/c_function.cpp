@@ -13,14 +13,14 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
   ShortArray<const void*, 32> arguments(context.arguments.size());
   std::copy(context.arguments.begin(), context.arguments.end(), arguments.data());
   for (std::size_t i = 0; i < context.from_caller.size(); ++i) arguments[context.from_caller[i]] = inputs[i];
-  switch (context.program->run_raw(arguments.data(), outputs)) {
+  switch (context.program->run_raw(arguments.data(), context.symbols, outputs)) {
     case INLAY_OK: return 0;
     case INLAY_OUT_OF_MEMORY: return runtime::kFlatOutOfMemory;
     default: return runtime::kFlatFailed;
   }
 }
 
-bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1 && info.is_static; }
+bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1; }
 
 std::string type_text(const TensorInfo& info) {
   return str(info.name, info.name.empty() ? "" : ": ", dtype_name(info.dtype), "[", join(info.dims, ", "), "]");
@@ -32,14 +32,13 @@ CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vec
     : program_(std::move(program)) {
   INLAY_CHECK(arguments.size() == program_->arguments().size(), "one for each argument");
   context_.program = program_.get();
+  context_.symbols.assign(program_->executable().object().symbols.size(), -1);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const TensorInfo& info = program_->arguments()[i];
     const void* data = nullptr;
     if (arguments[i] == Py_None) {
       context_.from_caller.push_back(i);
-      if (!info.is_static || info.is_opaque) {
-        throw Error(ErrorCode::unsupported, {}, str("no C function: the size of ", info.name, " is not a constant"));
-      }
+      if (info.is_opaque) throw Error(ErrorCode::unsupported, {}, str("no C function: ", info.name, " is no array"));
     } else if (info.is_opaque) {
       data = arguments[i];
       kept_.push_back(Py_NewRef(arguments[i]));
@@ -47,14 +46,12 @@ CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vec
       PyObject* array = PyArray_FROMANY(arguments[i], info.numpy_type, info.rank, info.rank, NPY_ARRAY_CARRAY_RO);
       if (array == nullptr) {
         PyErr_Clear();
-        throw Error(ErrorCode::wrong_dtype, {}, str("no C function: the value of ", info.name, " does not fit its type"));
+        throw Error(ErrorCode::wrong_dtype, {},
+                    str("no C function: the value of ", info.name, " does not fit its type"));
       }
       kept_.push_back(array);
       auto* a = reinterpret_cast<PyArrayObject*>(array);
-      for (int axis = 0; axis < info.rank; ++axis) {
-        if (info.dims[static_cast<std::size_t>(axis)] == PyArray_DIM(a, axis)) continue;
-        throw Error(ErrorCode::unsupported, {}, str("no C function: the size of ", info.name, " is not a constant"));
-      }
+      bind_sizes(info, a);
       data = PyArray_DATA(a);
     }
     context_.arguments.push_back(data);
@@ -63,6 +60,20 @@ CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vec
     make_flat();
   } else {
     make_general();
+  }
+}
+
+void CFunction::bind_sizes(const TensorInfo& info, PyArrayObject* array) {
+  for (std::size_t axis = 0; axis < info.dims.size(); ++axis) {
+    const auto size = static_cast<int64_t>(PyArray_DIM(array, static_cast<int>(axis)));
+    int64_t must_be = info.dims[axis];
+    if (info.symbols[axis] >= 0) {
+      int64_t& symbol = context_.symbols[static_cast<std::size_t>(info.symbols[axis])];
+      if (symbol < 0) symbol = size;
+      must_be = symbol;
+    }
+    if (must_be == size) continue;
+    throw Error(ErrorCode::shape_mismatch, {}, str(info.name, ": dim ", axis, " is ", size, ", but must be ", must_be));
   }
 }
 
@@ -79,7 +90,8 @@ bool CFunction::is_flat() const {
   if (!program_->executable().object().host_calls.empty()) return false;
   const TensorInfo& x = program_->arguments()[context_.from_caller[0]];
   const TensorInfo &logp = program_->results()[0], &gradient = program_->results()[1];
-  return is_vector(x) && logp.dtype == DType::f64 && logp.rank == 0 && is_vector(gradient) && gradient.dims == x.dims;
+  if (!is_vector(x) || logp.dtype != DType::f64 || logp.rank != 0 || !is_vector(gradient)) return false;
+  return (x.is_static && gradient.dims == x.dims) || x.symbols[0] >= 0;
 }
 
 void CFunction::make_flat() {
@@ -90,20 +102,27 @@ void CFunction::make_flat() {
   for (std::size_t i = 0; i < context_.arguments.size(); ++i) {
     spec.params[static_cast<std::size_t>(program_->slot_of_argument(i))] = context_.arguments[i];
   }
-  spec.symbols.assign(program_->executable().object().symbols.size(), 0);
+  spec.symbols = context_.symbols;
   spec.x_param = program_->slot_of_argument(x);
+  spec.x_symbol = program_->arguments()[x].symbols[0];
   spec.dim = program_->arguments()[x].dims[0];
   flat_.emplace(std::move(spec));
   signature_ = runtime::kFlatLogpSignature;
 }
 
 void CFunction::make_general() {
+  for (std::size_t i : context_.from_caller) {
+    const TensorInfo& info = program_->arguments()[i];
+    if (info.is_static) continue;
+    throw Error(ErrorCode::unsupported, {}, str("no C function: the size of ", info.name, " is not a constant"));
+  }
   for (const TensorInfo& result : program_->results()) {
     if (result.is_static && !result.is_opaque) continue;
     throw Error(ErrorCode::unsupported, {}, "no C function: the size of an output is not a constant");
   }
   general_ = runtime::Trampoline(reinterpret_cast<void*>(&call_general), &context_);
-  const auto inputs = join(context_.from_caller, ", ", [&](std::size_t i) { return type_text(program_->arguments()[i]); });
+  const auto inputs =
+      join(context_.from_caller, ", ", [&](std::size_t i) { return type_text(program_->arguments()[i]); });
   const auto outputs = join(program_->results(), ", ", type_text);
   signature_ = str(kGeneralSignature, "; inputs ", inputs, "; outputs ", outputs);
 }

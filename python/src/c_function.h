@@ -13,8 +13,9 @@ namespace inlay::python {
 
 /// A C function and all that it needs; valid for as long as this object lives, safe from many threads at once.
 ///
-/// One f64 vector in, its log density and gradient out: the form that samplers know. Anything else whose sizes are constants:
-/// `int (const void *const *inputs, void *const *outputs)`, row-major; 0 is success, < 0 a failed check.
+/// One f64 vector in, of any length, its log density and gradient out: the form that samplers know. Anything else whose
+/// sizes are constants: `int (const void *const *inputs, void *const *outputs)`, row-major; 0 is success, < 0 a failed
+/// check.
 class CFunction {
  public:
   /// `arguments`: one for each of the program's; None where the caller of the C function gives it.
@@ -30,9 +31,11 @@ class CFunction {
     const BoundProgram* program = nullptr;
     std::vector<const void*> arguments;    // all of them; those of the caller are null
     std::vector<std::size_t> from_caller;  // which those are
+    std::vector<int64_t> symbols;          // sizes that the given arrays bind; -1: not known
   };
 
  private:
+  void bind_sizes(const TensorInfo& info, PyArrayObject* array);
   bool is_flat() const;
   void make_flat();
   void make_general();

@@ -140,21 +140,22 @@ bool Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObjec
     return true;
   }
   if (!PyArray_Check(value)) {
-    PyErr_Format(PyExc_TypeError, "%s: result %zu is a %s, not an array", spec.name.c_str(), i, Py_TYPE(value)->tp_name);
+    PyErr_Format(PyExc_TypeError, "%s: result %zu is a %s, not an array", spec.name.c_str(), i,
+                 Py_TYPE(value)->tp_name);
     return false;
   }
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   if (!PyArray_EquivTypenums(PyArray_TYPE(array), numpy_type(dtype)) ||
       PyArray_NDIM(array) != static_cast<int>(result.dims.size()) || !is_plain(array)) {
-    PyErr_Format(PyExc_TypeError, "%s: result %zu is not a row-major array of %s with %zu dimensions", spec.name.c_str(),
-                 i, std::string(numpy_name(dtype)).c_str(), result.dims.size());
+    PyErr_Format(PyExc_TypeError, "%s: result %zu is not a row-major array of %s with %zu dimensions",
+                 spec.name.c_str(), i, std::string(numpy_name(dtype)).c_str(), result.dims.size());
     return false;
   }
   for (std::size_t axis = 0; axis < result.dims.size(); ++axis) {
     const auto size = static_cast<int64_t>(PyArray_DIM(array, static_cast<int>(axis)));
     if (result.dims[axis].is_constant() && result.dims[axis].items[0].number != size) {
-      PyErr_Format(PyExc_ValueError, "%s: dim %zu of result %zu is %lld where its type says %lld", spec.name.c_str(), axis,
-                   i, static_cast<long long>(size), static_cast<long long>(result.dims[axis].items[0].number));
+      PyErr_Format(PyExc_ValueError, "%s: dim %zu of result %zu is %lld where its type says %lld", spec.name.c_str(),
+                   axis, i, static_cast<long long>(size), static_cast<long long>(result.dims[axis].items[0].number));
       return false;
     }
     *dims++ = size;

@@ -40,8 +40,7 @@ class Call final : public runtime::Host {
   class Holder;  // has the GIL for a while
   bool call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
                    int64_t* result_dims);
-  bool take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
-                   int64_t*& dims);
+  bool take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address, int64_t*& dims);
 
   const BoundProgram& program_;
   Gil gil_;

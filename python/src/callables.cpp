@@ -1,9 +1,9 @@
 #include "callables.h"
 
-#include <structmember.h>
-
 #include <cstddef>
 #include <new>
+
+#include <structmember.h>
 
 #include "call.h"
 
@@ -11,8 +11,7 @@ namespace inlay::python {
 namespace {
 
 struct Callable {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   PyObject* dict;
   PyObject* weak_references;
   PyObject* cells;  // of a Vm: a tuple of lists
@@ -24,12 +23,11 @@ PyTypeObject* vm_type = nullptr;
 
 Callable* as_callable(PyObject* object) { return reinterpret_cast<Callable*>(object); }
 
-// What a failed call leaves goes through the object's `on_error(exception, host_call)`, where it has one: a door that knows
-// more says which of the user's nodes failed, and with what.
+// What a failed call leaves goes through the object's `on_error(exception, host_call)`, where it has one: a door that
+// knows more says which of the user's nodes failed, and with what.
 void refine_error(PyObject* self, int failed_host_call) {
-  PyObject* handler = as_callable(self)->dict == nullptr
-                          ? nullptr
-                          : PyDict_GetItemString(as_callable(self)->dict, "on_error");
+  PyObject* handler =
+      as_callable(self)->dict == nullptr ? nullptr : PyDict_GetItemString(as_callable(self)->dict, "on_error");
   if (handler == nullptr) return;
   PyObject *type, *exception, *trace;
   PyErr_Fetch(&type, &exception, &trace);
@@ -194,14 +192,6 @@ PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells) {
     return nullptr;
   }
   return new_callable(vm_type, call_vm, std::move(program), cells);
-}
-
-const BoundProgram* program_of(PyObject* callable) {
-  if (Py_TYPE(callable) != function_type && Py_TYPE(callable) != vm_type) {
-    PyErr_SetString(PyExc_TypeError, "not a compiled function");
-    return nullptr;
-  }
-  return as_callable(callable)->program.get();
 }
 
 }  // namespace inlay::python

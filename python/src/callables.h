@@ -1,12 +1,12 @@
 #pragma once
-// The two ways in which Python calls a bound program, both by vectorcall: from arguments, and from the cells that a PyTensor
-// Function fills.
+// The two ways in which Python calls a bound program, both by vectorcall: from arguments, and from the cells that a
+// PyTensor Function fills.
 //
-// They are plain CPython types, not nanobind classes: what a call costs beside the work itself is then the check of each
-// argument and the making of each result.
-#include <Python.h>
-
+// They are plain CPython types, not nanobind classes: what a call costs beside the work itself is then the check of
+// each argument and the making of each result.
 #include <memory>
+
+#include <Python.h>
 
 #include "bound_program.h"
 
@@ -20,8 +20,5 @@ PyObject* new_function(std::shared_ptr<const BoundProgram> program);
 
 /// vm() -> list of arrays, from `cells`: a tuple of lists, the first item of each is the argument. A new reference.
 PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells);
-
-/// The program of a Function or Vm; null with a Python error set.
-const BoundProgram* program_of(PyObject* callable);
 
 }  // namespace inlay::python

@@ -34,8 +34,9 @@ void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_f
   std::size_t wanted = 0;
   for (const Param& param : graph.params) {
     if (!param.bound || ++wanted <= num_bound) continue;
-    throw Error(ErrorCode::wrong_argument_count, {},
-                str(graph.value_text(param.value), " is bound: an array for it must be given when the program is compiled"));
+    throw Error(
+        ErrorCode::wrong_argument_count, {},
+        str(graph.value_text(param.value), " is bound: an array for it must be given when the program is compiled"));
   }
   for (const Node& node : graph.nodes) {
     if (node.op != Op::host_call || static_cast<std::size_t>(node.host_function) < num_functions) continue;
@@ -74,31 +75,37 @@ void bind_c_function(nb::module_& m) {
 void bind_compile(nb::module_& m) {
   bind_c_function(m);
   nb::class_<Compiled>(m, "Program", "A compiled program with the arrays and host functions that are bound to it.")
-      .def("function", [](const std::shared_ptr<Compiled>& c) { return checked(new_function(c->bound)); },
-           "The function to call: arrays in, new arrays out.")
-      .def_prop_ro("first_call_seconds", [](const std::shared_ptr<Compiled>& c) { return c->bound->first_call_seconds(); })
-      .def("vm", [](const std::shared_ptr<Compiled>& c, nb::tuple cells) { return checked(new_vm(c->bound, cells.ptr())); })
-      .def("c_function",
-           [](const std::shared_ptr<Compiled>& c, nb::sequence arguments) {
-             return new CFunction(c->bound, pointers(arguments));
-           },
-           nb::rv_policy::take_ownership)
-      .def("explain", [](const std::shared_ptr<Compiled>& c) {
-        nb::dict d = explain(*c->program);
-        nb::list copies = nb::cast<nb::list>(d["copies"]);
-        for (const std::string& reason : c->bound->copies_at_the_door()) {
-          nb::dict copy;
-          copy["source"] = "argument";
-          copy["destination"] = "door";
-          copy["reason"] = reason;
-          copies.append(copy);
-        }
-        return d;
-      })
+      .def(
+          "function", [](const std::shared_ptr<Compiled>& c) { return checked(new_function(c->bound)); },
+          "The function to call: arrays in, new arrays out.")
+      .def_prop_ro("first_call_seconds",
+                   [](const std::shared_ptr<Compiled>& c) { return c->bound->first_call_seconds(); })
+      .def("vm",
+           [](const std::shared_ptr<Compiled>& c, nb::tuple cells) { return checked(new_vm(c->bound, cells.ptr())); })
+      .def(
+          "c_function",
+          [](const std::shared_ptr<Compiled>& c, nb::sequence arguments) {
+            return new CFunction(c->bound, pointers(arguments));
+          },
+          nb::rv_policy::take_ownership)
+      .def("explain",
+           [](const std::shared_ptr<Compiled>& c) {
+             nb::dict d = explain(*c->program);
+             nb::list copies = nb::cast<nb::list>(d["copies"]);
+             for (const std::string& reason : c->bound->copies_at_the_door()) {
+               nb::dict copy;
+               copy["source"] = "argument";
+               copy["destination"] = "door";
+               copy["reason"] = reason;
+               copies.append(copy);
+             }
+             return d;
+           })
       .def("value_places", [](const std::shared_ptr<Compiled>& c) { return value_places(*c->program); });
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list());
-  m.def("parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,
-        "file_name"_a = "<text>");
+  m.def(
+      "parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,
+      "file_name"_a = "<text>");
 }
 
 }  // namespace inlay::python

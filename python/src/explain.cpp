@@ -1,8 +1,8 @@
 #include "explain.h"
 
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
+
+#include <nanobind/stl/string.h>
 
 #include "ir/text.h"
 #include "kernel/counts.h"
@@ -20,7 +20,8 @@ nb::object size_or_text(const Dim& dim, const KernelProgram& program) {
   return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim.to_text(program.symbol_names()));
 }
 
-/// Elements of the widest dtype that a vector register holds: what the loops of this kernel advance by.
+/// Elements of the widest dtype in 64 bytes, a vector of the widest registers: what the loops of this kernel advance
+/// by.
 int width_of(const Kernel& kernel) {
   int64_t widest = 1;
   for (const kernel::Stage& stage : kernel.stages) {
@@ -65,9 +66,8 @@ void add_steps(const KernelProgram& program, nb::dict& d) {
     if (const auto* k = std::get_if<Kernel>(&step)) {
       if (!k->is_scalar()) kernels.append(kernel_dict(program, *k));
     } else if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
-      library_calls.append(str("matmul ", names.buffers[call->result], " = ", join(call->operands, ", ", [&](kernel::BufferId b) {
-        return names.buffers[b];
-      })));
+      library_calls.append(str("matmul ", names.buffers[call->result], " = ",
+                               join(call->operands, ", ", [&](kernel::BufferId b) { return names.buffers[b]; })));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
       host_calls.append(host->name);
     } else if (const auto* copy = std::get_if<kernel::Copy>(&step)) {
@@ -116,17 +116,6 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
   return by_buffer;
 }
 
-const char* reason_word(memory::Reason reason) {
-  switch (reason) {
-    case memory::Reason::own: return "own";
-    case memory::Reason::in_place: return "in place of";
-    case memory::Reason::destination: return "in";
-    case memory::Reason::view: return "view of";
-    case memory::Reason::none: return "";
-  }
-  return "";
-}
-
 }  // namespace
 
 nb::dict explain(const Program& p) {
@@ -160,7 +149,7 @@ nb::list value_places(const Program& p) {
     d["role"] = std::string(kernel::role_name(buffer.role));
     d["bytes"] = size_or_text(kernel::size_bytes(buffer), p.kernels);
     d["storage"] = placement.storage.valid() ? nb::cast(p.plan.sharing.storages[placement.storage].name) : nb::none();
-    d["reason"] = reason_word(placement.reason);
+    d["reason"] = std::string(memory::reason_name(placement.reason));
     d["took_over"] = placement.took_over.valid() ? nb::cast(names.buffers[placement.took_over]) : nb::none();
     places.append(d);
   }

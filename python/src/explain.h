@@ -6,11 +6,12 @@
 
 namespace inlay::python {
 
-/// Kernels, library and host calls, copies, temporaries, refusals, the texts of graph, kernels and memory map, seconds by
-/// stage. Sizes that are not constants are text.
+/// Kernels, library and host calls, copies, temporaries, refusals, the texts of graph, kernels and memory map, seconds
+/// by stage. Sizes that are not constants are text.
 nanobind::dict explain(const Program& program);
 
-/// For each graph value that has a buffer, by name and by the location of its node: where it lies, and what it took over.
+/// For each graph value that has a buffer, by name and by the location of its node: where it lies, and what it took
+/// over.
 nanobind::list value_places(const Program& program);
 
 }  // namespace inlay::python

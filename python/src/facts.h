@@ -32,8 +32,14 @@ inline Facts facts_of(DType dtype, const void* data, int64_t count) {
     case DType::u16: return facts_of_elements(static_cast<const uint16_t*>(data), count);
     case DType::u32: return facts_of_elements(static_cast<const uint32_t*>(data), count);
     case DType::u64: return facts_of_elements(static_cast<const uint64_t*>(data), count);
-    case DType::boolean: case DType::f16: case DType::bf16: case DType::f32: case DType::f64: case DType::c64:
-    case DType::c128: case DType::opaque: return {};
+    case DType::boolean:
+    case DType::f16:
+    case DType::bf16:
+    case DType::f32:
+    case DType::f64:
+    case DType::c64:
+    case DType::c128:
+    case DType::opaque: return {};
   }
   return {};
 }

@@ -30,9 +30,7 @@ Dim dim_from(nb::handle h) {
   return Dim(nb::cast<int64_t>(nb::steal(PyNumber_Index(h.ptr()))));
 }
 
-nb::object dim_to_python(const Dim& dim) {
-  return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim);
-}
+nb::object dim_to_python(const Dim& dim) { return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim); }
 
 std::vector<Dim> dims_from(nb::handle sequence) {
   std::vector<Dim> dims;
@@ -139,15 +137,15 @@ void bind_dim(nb::module_& m) {
       .def("__rsub__", [](const Dim& a, nb::handle b) { return dim_to_python(dim_from(b) - a); })
       .def("__mul__", [](const Dim& a, nb::handle b) { return dim_to_python(a * dim_from(b)); })
       .def("__rmul__", [](const Dim& a, nb::handle b) { return dim_to_python(a * dim_from(b)); })
-      .def("evaluate",
-           [](const Dim& d, const std::vector<int64_t>& symbols) { return d.evaluate(symbols); },
-           "The number for these sizes, in the order in which the symbols were made.")
-      .def_prop_ro("symbol", [](const Dim& d) { return d.is_symbol() ? static_cast<int>(d.as_symbol().index) : -1; },
-                   "The number of the symbol that it is, or -1.")
+      .def(
+          "evaluate", [](const Dim& d, const std::vector<int64_t>& symbols) { return d.evaluate(symbols); },
+          "The number for these sizes, in the order in which the symbols were made.")
+      .def_prop_ro(
+          "symbol", [](const Dim& d) { return d.is_symbol() ? static_cast<int>(d.as_symbol().index) : -1; },
+          "The number of the symbol that it is, or -1.")
       .def("__floordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(a, dim_from(b))); })
       .def("__eq__", [](const Dim& a, nb::handle b) {
-        return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b)
-                                      : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
+        return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b) : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
       });
   m.def("dim_min", [](nb::handle a, nb::handle b) { return dim_to_python(min(dim_from(a), dim_from(b))); });
   m.def("dim_max", [](nb::handle a, nb::handle b) { return dim_to_python(max(dim_from(a), dim_from(b))); });
@@ -156,11 +154,12 @@ void bind_dim(nb::module_& m) {
 void bind_value(nb::module_& m) {
   nb::class_<Value>(m, "Value", "A value of a graph that is being built.")
       .def_prop_ro("dtype", [](const Value& v) { return dtype_name(v.builder->type(v.id).dtype); })
-      .def_prop_ro("dims", [](const Value& v) {
-        nb::list dims;
-        for (const Dim& dim : v.builder->type(v.id).dims) dims.append(dim_to_python(dim));
-        return dims;
-      })
+      .def_prop_ro("dims",
+                   [](const Value& v) {
+                     nb::list dims;
+                     for (const Dim& dim : v.builder->type(v.id).dims) dims.append(dim_to_python(dim));
+                     return dims;
+                   })
       .def_prop_ro("name", [](const Value& v) { return v.builder->graph().values[v.id].name; })
       .def_prop_ro("index", [](const Value& v) { return v.id.index; })
       .def("__eq__", [](const Value& a, const Value& b) { return a.builder == b.builder && a.id == b.id; })
@@ -177,8 +176,9 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
       .def("__str__", [](const Graph& graph) { return print(graph); });
   nb::class_<GraphBuilder>(m, "GraphBuilder", "Makes a Graph, one checked node at a time.")
-      .def("__init__", [](GraphBuilder* self, std::string name) { new (self) GraphBuilder(std::move(name)); },
-           "name"_a = "main")
+      .def(
+          "__init__", [](GraphBuilder* self, std::string name) { new (self) GraphBuilder(std::move(name)); },
+          "name"_a = "main")
       .def("at", [](const BuilderPtr& b, std::string location) { b->at({std::move(location)}); })
       .def("symbol", [](const BuilderPtr& b, std::string name) { return b->symbol(std::move(name)); })
       .def("param",
@@ -196,34 +196,22 @@ void bind_graph(nb::module_& m) {
            [](const BuilderPtr& b, std::string_view op, const std::vector<Value>& operands) {
              return Value{b, b->scalar(scalar_op_named(op), ids_of(operands))};
            })
-      .def("cast",
-           [](const BuilderPtr& b, const Value& x, std::string_view dtype) {
-             return Value{b, b->cast(x.id, dtype_named(dtype))};
-           })
-      .def("broadcast",
-           [](const BuilderPtr& b, const Value& x, nb::sequence dims) {
-             return Value{b, b->broadcast(x.id, dims_from(dims))};
-           })
-      .def("reshape",
-           [](const BuilderPtr& b, const Value& x, nb::sequence dims) {
-             return Value{b, b->reshape(x.id, dims_from(dims))};
-           })
+      .def("cast", [](const BuilderPtr& b, const Value& x,
+                      std::string_view dtype) { return Value{b, b->cast(x.id, dtype_named(dtype))}; })
+      .def("broadcast", [](const BuilderPtr& b, const Value& x,
+                           nb::sequence dims) { return Value{b, b->broadcast(x.id, dims_from(dims))}; })
+      .def("reshape", [](const BuilderPtr& b, const Value& x,
+                         nb::sequence dims) { return Value{b, b->reshape(x.id, dims_from(dims))}; })
       .def("transpose",
            [](const BuilderPtr& b, const Value& x, std::vector<int> permutation) {
              return Value{b, b->transpose(x.id, std::move(permutation))};
            })
-      .def("flip",
-           [](const BuilderPtr& b, const Value& x, std::vector<int> axes) {
-             return Value{b, b->flip(x.id, std::move(axes))};
-           })
-      .def("slice",
-           [](const BuilderPtr& b, const Value& x, nb::sequence index) {
-             return Value{b, b->slice(x.id, index_from(index))};
-           })
-      .def("gather",
-           [](const BuilderPtr& b, const Value& x, nb::sequence index) {
-             return Value{b, b->gather(x.id, index_from(index))};
-           })
+      .def("flip", [](const BuilderPtr& b, const Value& x,
+                      std::vector<int> axes) { return Value{b, b->flip(x.id, std::move(axes))}; })
+      .def("slice", [](const BuilderPtr& b, const Value& x,
+                       nb::sequence index) { return Value{b, b->slice(x.id, index_from(index))}; })
+      .def("gather", [](const BuilderPtr& b, const Value& x,
+                        nb::sequence index) { return Value{b, b->gather(x.id, index_from(index))}; })
       .def("update",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v) {
              return Value{b, b->update(combine_named(combine), x.id, index_from(index), v.id)};
@@ -237,28 +225,26 @@ void bind_graph(nb::module_& m) {
               std::string_view accumulator) {
              return Value{b, b->reduce(combine_named(combine), x.id, std::move(axes), dtype_named(accumulator))};
            })
-      .def("concat",
-           [](const BuilderPtr& b, const std::vector<Value>& parts, int axis) {
-             return Value{b, b->concat(ids_of(parts), axis)};
-           })
-      .def("iota",
-           [](const BuilderPtr& b, nb::handle length, std::string_view dtype) {
-             return Value{b, b->iota(dim_from(length), dtype_named(dtype))};
-           })
+      .def("concat", [](const BuilderPtr& b, const std::vector<Value>& parts,
+                        int axis) { return Value{b, b->concat(ids_of(parts), axis)}; })
+      .def("iota", [](const BuilderPtr& b, nb::handle length,
+                      std::string_view dtype) { return Value{b, b->iota(dim_from(length), dtype_named(dtype))}; })
       .def("size", [](const BuilderPtr& b, nb::handle dim) { return Value{b, b->size(dim_from(dim))}; })
       .def("matmul",
            [](const BuilderPtr& b, const Value& x, const Value& y) { return Value{b, b->matmul(x.id, y.id)}; })
       .def("host_call", host_call)
-      .def("assert_",
-           [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code) {
-             return Value{b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code))};
-           },
-           "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed")
-      .def("output",
-           [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
-           "value"_a, "name"_a = "")
-      .def("finish", [](const BuilderPtr& b) { return std::move(*b).finish(); },
-           "The graph; the builder is empty afterwards.");
+      .def(
+          "assert_",
+          [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code) {
+            return Value{b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code))};
+          },
+          "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed")
+      .def(
+          "output", [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
+          "value"_a, "name"_a = "")
+      .def(
+          "finish", [](const BuilderPtr& b) { return std::move(*b).finish(); },
+          "The graph; the builder is empty afterwards.");
 }
 
 }  // namespace inlay::python

@@ -1,8 +1,8 @@
 #pragma once
 // What Python sees of ir: Dim, Value, GraphBuilder, Graph.
-#include <nanobind/nanobind.h>
-
 #include <memory>
+
+#include <nanobind/nanobind.h>
 
 #include "ir/builder.h"
 

@@ -14,14 +14,21 @@ struct Row {
 };
 
 constexpr std::array<Row, 16> kRows = {{
-    {DType::boolean, NPY_BOOL, "bool"},     {DType::i8, NPY_INT8, "int8"},
-    {DType::i16, NPY_INT16, "int16"},       {DType::i32, NPY_INT32, "int32"},
-    {DType::i64, NPY_INT64, "int64"},       {DType::u8, NPY_UINT8, "uint8"},
-    {DType::u16, NPY_UINT16, "uint16"},     {DType::u32, NPY_UINT32, "uint32"},
-    {DType::u64, NPY_UINT64, "uint64"},     {DType::f16, NPY_HALF, "float16"},
+    {DType::boolean, NPY_BOOL, "bool"},
+    {DType::i8, NPY_INT8, "int8"},
+    {DType::i16, NPY_INT16, "int16"},
+    {DType::i32, NPY_INT32, "int32"},
+    {DType::i64, NPY_INT64, "int64"},
+    {DType::u8, NPY_UINT8, "uint8"},
+    {DType::u16, NPY_UINT16, "uint16"},
+    {DType::u32, NPY_UINT32, "uint32"},
+    {DType::u64, NPY_UINT64, "uint64"},
+    {DType::f16, NPY_HALF, "float16"},
     {DType::bf16, NPY_UINT16, "bfloat16"},  // NumPy has none: its bits
-    {DType::f32, NPY_FLOAT, "float32"},     {DType::f64, NPY_DOUBLE, "float64"},
-    {DType::c64, NPY_CFLOAT, "complex64"},  {DType::c128, NPY_CDOUBLE, "complex128"},
+    {DType::f32, NPY_FLOAT, "float32"},
+    {DType::f64, NPY_DOUBLE, "float64"},
+    {DType::c64, NPY_CFLOAT, "complex64"},
+    {DType::c128, NPY_CDOUBLE, "complex128"},
     {DType::opaque, NPY_OBJECT, "object"},
 }};
 

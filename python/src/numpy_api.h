@@ -8,9 +8,9 @@
 #ifndef INLAY_IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY
 #endif
-#include <numpy/arrayobject.h>
-
 #include <string_view>
+
+#include <numpy/arrayobject.h>
 
 #include "ops/dtype.h"
 

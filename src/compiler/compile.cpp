@@ -17,6 +17,8 @@ constexpr GraphPass kGraphPasses[] = {
     {"common-values", "one value for equal expressions", rewrite::share_common_values},
     {"simplify", "one spelling for one meaning; fold, cancel, stabilize", rewrite::simplify},
     {"short-matmul", "a dot with a short static side is a product and a sum", rewrite::expand_short_matmul},
+    {"common-values-again", "of what rules have made: one reciprocal for all that is divided by it",
+     rewrite::share_common_values},
     {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
 };
 

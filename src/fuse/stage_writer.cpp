@@ -22,10 +22,10 @@ Subscript scaled(const Subscript& inner, const Dim& start, int64_t step) {
 
 Subscript constant(Dim value) { return {std::move(value), {}, {}}; }
 
-/// A dim of size 1 has one place only; one spelling lets equal questions meet.
+/// A dim of size 1 has one place only; one spelling lets equal questions meet. (gather sees to the index that is dropped.)
 AccessMap normalized(AccessMap at, std::span<const Dim> dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (dims[i].is(1) && !at.subscripts[i].index) at.subscripts[i] = constant(0);
+    if (dims[i].is(1)) at.subscripts[i] = constant(0);
   }
   return at;
 }
@@ -249,7 +249,37 @@ RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
     placed.map.subscripts[index.dim].index =
         index_term(index.array, index.at, index.step, index.extent, index.dim, base, &node);
   }
-  return value(base, placed.map);
+  const std::size_t first_statement = stage_.statements.size();
+  const RegisterId result = value(base, placed.map);
+  for (const Subscript& subscript : placed.map.subscripts) {
+    if (subscript.index && subscript.index->checked) check_if_dropped(*subscript.index, first_statement);
+  }
+  return result;
+}
+
+/// Along an axis that is only broadcast no load goes through the index, and so none checks it.
+void StageWriter::check_if_dropped(const IndexTerm& term, std::size_t first_statement) {
+  const auto loads_through = [&](const Statement& statement) {
+    return std::ranges::any_of(statement.map.subscripts, [&](const Subscript& subscript) {
+      return subscript.index && subscript.index->site == term.site;
+    });
+  };
+  if (std::any_of(stage_.statements.begin() + static_cast<std::ptrdiff_t>(first_statement), stage_.statements.end(),
+                  loads_through)) {
+    return;
+  }
+  RegisterId index = term.index;
+  const DType dtype = dtype_of(index);
+  if (dtype != DType::i64) index = add({.kind = Statement::Kind::cast, .dtype = DType::i64, .operands = {index}});
+  const RegisterId above = op(ScalarOp::ge_, DType::boolean, {index, size(Dim(0) - term.extent)});
+  const RegisterId below = op(ScalarOp::lt_, DType::boolean, {index, size(term.extent)});
+  const RegisterId inside = op(ScalarOp::and_, DType::boolean, {above, below});
+  add({.kind = Statement::Kind::check, .operands = {inside, index, size(term.extent)}, .site = term.site},
+      /*has_result=*/false);
+}
+
+DType StageWriter::dtype_of(RegisterId reg) const {
+  return std::ranges::find(stage_.statements, reg, &Statement::result)->dtype;
 }
 
 AccessMap StageWriter::reshaped(const Node& node, ValueId v, const AccessMap& at) const {

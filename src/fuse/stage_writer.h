@@ -42,6 +42,8 @@ class StageWriter {
   void check(Register condition, ErrorCode code, std::string message, const Node& node);
   kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                ValueId base, const Node* node);
+  void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
+  DType dtype_of(Register reg) const;
   AccessMap reshaped(const Node& node, ValueId v, const AccessMap& at) const;
   Register add(kernel::Statement statement, bool has_result = true);
 

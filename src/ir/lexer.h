@@ -27,7 +27,7 @@ struct Token {
 
 struct Tokens {
   std::string file_name;
-  std::vector<Token> tokens;   // the last one is `end`
+  std::vector<Token> tokens;  // the last one is `end`
   std::vector<Diagnostic> diagnostics;
 };
 

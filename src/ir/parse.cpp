@@ -373,8 +373,9 @@ class Parser {
     } else if (same_dims(written.dims, inferred.dims)) {
       return;
     }
-    throw Error(code, in_.location(start), str(op.text, ": the result is ", builder_.graph().type_text(inferred), ", not ",
-                                               builder_.graph().type_text(written)));
+    throw Error(code, in_.location(start),
+                str(op.text, ": the result is ", builder_.graph().type_text(inferred), ", not ",
+                    builder_.graph().type_text(written)));
   }
 
   /// Equal for all sizes that the assumptions leave.
@@ -403,11 +404,11 @@ class Parser {
   using Rule = ValueId (Parser::*)();
   static const std::map<std::string, Rule, std::less<>>& rules() {
     static const std::map<std::string, Rule, std::less<>> kRules = {
-        {"literal", &Parser::literal},     {"cast", &Parser::cast},     {"broadcast", &Parser::broadcast},
-        {"reshape", &Parser::reshape},     {"flip", &Parser::flip},     {"transpose", &Parser::transpose},
-        {"slice", &Parser::slice},         {"gather", &Parser::gather}, {"update", &Parser::update},
-        {"scatter", &Parser::scatter},     {"reduce", &Parser::reduce}, {"concat", &Parser::concat},
-        {"iota", &Parser::iota},           {"size", &Parser::size},     {"matmul", &Parser::matmul},
+        {"literal", &Parser::literal},    {"cast", &Parser::cast},     {"broadcast", &Parser::broadcast},
+        {"reshape", &Parser::reshape},    {"flip", &Parser::flip},     {"transpose", &Parser::transpose},
+        {"slice", &Parser::slice},        {"gather", &Parser::gather}, {"update", &Parser::update},
+        {"scatter", &Parser::scatter},    {"reduce", &Parser::reduce}, {"concat", &Parser::concat},
+        {"iota", &Parser::iota},          {"size", &Parser::size},     {"matmul", &Parser::matmul},
         {"assert", &Parser::assert_that},
     };
     return kRules;
@@ -447,8 +448,8 @@ class Parser {
     if (!in_.accept(":")) return IndexItem::at(start);
     const bool open = in_.at_punctuation(":") || in_.at_punctuation(",") || in_.at_punctuation("]");
     if (open && axis >= builder_.type(x).dims.size()) {
-      throw Error(ErrorCode::wrong_rank, location_, str("an index for axis ", axis, " of a rank ",
-                                                        builder_.type(x).rank(), " value"))
+      throw Error(ErrorCode::wrong_rank, location_,
+                  str("an index for axis ", axis, " of a rank ", builder_.type(x).rank(), " value"))
           .note("operand", builder_.graph().describe(x));
     }
     const Dim stop = open ? builder_.type(x).dims[axis] : dim();
@@ -464,8 +465,8 @@ class Parser {
     const auto element = [&] {
       std::string sign = in_.accept("-") ? "-" : "";
       const Token& token = in_.peek();
-      const bool known_name = token.kind == Token::Kind::name &&
-                              (token.text == "true" || token.text == "false" || token.text == "inf" || token.text == "nan");
+      const bool known_name = token.kind == Token::Kind::name && (token.text == "true" || token.text == "false" ||
+                                                                  token.text == "inf" || token.text == "nan");
       if (token.kind != Token::Kind::integer && token.kind != Token::Kind::real && !known_name) {
         in_.fail_expected("a number");
       }
@@ -496,7 +497,8 @@ class Parser {
     if (is_float(dtype) && (token.text == "inf" || token.text == "nan")) {
       return Literal::of_float(dtype, std::strtod(text.c_str(), nullptr));
     }
-    if (dtype == DType::boolean && (text == "true" || text == "false")) return Literal::of_integer(dtype, text == "true");
+    if (dtype == DType::boolean && (text == "true" || text == "false"))
+      return Literal::of_integer(dtype, text == "true");
     if (is_integer(dtype) && token.kind == Token::Kind::integer) {
       if (const auto value = fitting_integer(dtype, text)) return Literal::of_integer(dtype, *value);
     }
@@ -600,7 +602,8 @@ class Parser {
     const std::vector<int> over = axes();
     in_.expect(":");
     const Token start = in_.peek();
-    return declared_result("reduce", start, [&](const TensorType& t) { return builder_.reduce(how, x, over, t.dtype); });
+    return declared_result("reduce", start,
+                           [&](const TensorType& t) { return builder_.reduce(how, x, over, t.dtype); });
   }
 
   ValueId concat() {
@@ -667,7 +670,7 @@ class Parser {
 
   Cursor in_;
   GraphBuilder builder_;
-  Location location_;  // of the statement
+  Location location_;                                   // of the statement
   std::map<std::string, ValueId, std::less<>> values_;  // none: its statement is wrong
   std::map<std::string, Location, std::less<>> definitions_;
   std::map<std::string, SymbolEntry, std::less<>> symbols_;

@@ -152,7 +152,8 @@ class Printer {
 
   /// `%x[0:n, %i]`
   std::string indexed(const Node& node) {
-    return str(values_[node.operands[0]], "[", join(node.index, ", ", [&](const IndexItem& i) { return item(i); }), "]");
+    return str(values_[node.operands[0]], "[", join(node.index, ", ", [&](const IndexItem& i) { return item(i); }),
+               "]");
   }
 
   std::string literal(const Node& node) {

@@ -20,8 +20,8 @@ namespace inlay {
 enum class Show : uint8_t { no, yes };
 
 struct PrintOptions {
-  Show types = Show::yes;       // after each statement, for the reader; the parser checks them
-  Show locations = Show::no;    // `at "model.py:41"` after each statement
+  Show types = Show::yes;     // after each statement, for the reader; the parser checks them
+  Show locations = Show::no;  // `at "model.py:41"` after each statement
 };
 
 /// One statement to a line. Values with a name that is theirs alone print as %name, others as a number, counted in the
@@ -30,8 +30,8 @@ std::string print(const Graph& graph, const PrintOptions& options = {});
 
 /// What was read, and everything that is wrong with it, in the order of the text.
 struct ParseResult {
-  std::optional<Graph> graph;            // only when nothing is wrong
-  std::vector<Diagnostic> diagnostics;   // locations are file:line:column
+  std::optional<Graph> graph;           // only when nothing is wrong
+  std::vector<Diagnostic> diagnostics;  // locations are file:line:column
 };
 ParseResult parse_all(std::string_view text, std::string_view file_name);
 

@@ -27,7 +27,8 @@ std::vector<std::string> body_problems(std::string_view statement) {
   return problems(str("graph @main(%x: f64[n, 3], %y: f64[m], %i: i64[k], %c: bool) {\n", statement, "\nreturn %x }"));
 }
 
-constexpr std::string_view kEveryOp = R"(graph @every(%o: f64[n], %x: f64[m], %g: i64[m] bound {min 0, max 84, sorted}, %t: f64[84], %a: f64[n, 3], %w: f32[3] bound, %q: opaque) assume n == m + 1 {
+constexpr std::string_view kEveryOp =
+    R"(graph @every(%o: f64[n], %x: f64[m], %g: i64[m] bound {min 0, max 84, sorted}, %t: f64[84], %a: f64[n, 3], %w: f32[3] bound, %q: opaque) assume n == m + 1 {
   %e = exp %x : f64[m]
   %s = add %e, %x : f64[m]
   %p = gt %s, %x : bool[m]
@@ -111,7 +112,7 @@ TEST(Text, NumbersValuesThatShareANameAndKeepsTheName) {
 }
 
 TEST(Text, NumbersByTheOrderOfTheText) {
-  GraphBuilder b;   // a bound array that arrives late, as the Python doors make them
+  GraphBuilder b;  // a bound array that arrives late, as the Python doors make them
   const ValueId x = b.param("", {DType::f64, {3}});
   const ValueId e = b.scalar(ScalarOp::exp_, {x});
   const ValueId c = b.bound("", {DType::f64, {3}});
@@ -137,7 +138,8 @@ TEST(Text, RenamesSymbolsThatShareAName) {
 TEST(Text, LocationsSurviveWhenAskedFor) {
   const std::string text = "graph @main(%x: f64) {\n  %e = exp %x : f64 at \"model.py:41\"\n  return %e\n}\n";
   EXPECT_EQ(print(parse(text), {.locations = Show::yes}), text);
-  EXPECT_EQ(parse("graph @main(%x: f64) {\n  %e = exp %x\n  return %e\n}", "f").nodes[NodeId(0)].location.text, "f:2:3");
+  EXPECT_EQ(parse("graph @main(%x: f64) {\n  %e = exp %x\n  return %e\n}", "f").nodes[NodeId(0)].location.text,
+            "f:2:3");
 }
 
 TEST(Text, LiteralsKeepTheirBits) {
@@ -160,21 +162,28 @@ TEST(Text, LiteralsKeepTheirBits) {
 
 TEST(TextErrors, NameThePlaceAndWhatWasFound) {
   EXPECT_THAT(problems(""), ElementsAre("t:1:1: syntax: expected `graph`, found the end of the text"));
-  EXPECT_THAT(problems("graph main"), ElementsAre("t:1:7: syntax: expected the graph's name, such as `@main`, found `main`"));
+  EXPECT_THAT(problems("graph main"),
+              ElementsAre("t:1:7: syntax: expected the graph's name, such as `@main`, found `main`"));
   EXPECT_THAT(problems("graph @main(%x f64) {}"), ElementsAre("t:1:16: syntax: expected `:`, found `f64`"));
   EXPECT_THAT(problems("graph @main() {\n}"), ElementsAre("t:2:1: syntax: expected `return`, found `}`"));
-  EXPECT_THAT(problems("graph @main() { return } more"), ElementsAre("t:1:26: syntax: expected the end of the text, found `more`"));
+  EXPECT_THAT(problems("graph @main() { return } more"),
+              ElementsAre("t:1:26: syntax: expected the end of the text, found `more`"));
   EXPECT_THAT(body_problems("%e = exp %x %y"), ElementsAre("t:2:13: syntax: expected the end of the line, found `%y`"));
-  EXPECT_THAT(body_problems("exp %x"), ElementsAre("t:2:1: syntax: expected a value's name, such as `%x`, found `exp`"));
+  EXPECT_THAT(body_problems("exp %x"),
+              ElementsAre("t:2:1: syntax: expected a value's name, such as `%x`, found `exp`"));
   EXPECT_THAT(body_problems("%e = literal x : f64"), ElementsAre("t:2:14: syntax: expected a number, found `x`"));
-  EXPECT_THAT(body_problems("%e = assert %x, %c, \"open"), testing::Contains("t:2:21: syntax: the string does not end on its line"));
+  EXPECT_THAT(body_problems("%e = assert %x, %c, \"open"),
+              testing::Contains("t:2:21: syntax: the string does not end on its line"));
   EXPECT_THAT(problems("graph @main(%x: f64[99999999999999999999]) { return }"),
               ElementsAre("t:1:21: syntax: 99999999999999999999 does not fit 64 bits"));
 }
 
 TEST(TextErrors, NameTheNearestWord) {
-  const auto first = [](std::string_view statement) { return parse_all(str("graph @main(%alpha: f64[n]) {\n", statement, "\nreturn }"), "t").diagnostics.at(0); };
-  EXPECT_EQ(first("%e = exo %alpha").to_text(), "error[unknown-op]: there is no op exo\n  at     t:2:6\n  help: did you mean exp?");
+  const auto first = [](std::string_view statement) {
+    return parse_all(str("graph @main(%alpha: f64[n]) {\n", statement, "\nreturn }"), "t").diagnostics.at(0);
+  };
+  EXPECT_EQ(first("%e = exo %alpha").to_text(),
+            "error[unknown-op]: there is no op exo\n  at     t:2:6\n  help: did you mean exp?");
   EXPECT_EQ(first("%e = exp %alhpa").help, "did you mean %alpha?");
   EXPECT_EQ(first("%e = cast %alpha : f63").help, "did you mean f64?");
   EXPECT_EQ(first("%e = reduce ad %alpha [0] : f64").help, "did you mean add?");
@@ -183,22 +192,25 @@ TEST(TextErrors, NameTheNearestWord) {
 }
 
 TEST(TextErrors, AreCollectedAndFollowUpsAreNot) {
-  EXPECT_THAT(body_problems("%a = exo %x\n%b = add %a, %x\n%c = exp %b\n%d = add %x, %i\n%e = exp %zz"),
-              ElementsAre("t:2:6: unknown-op: there is no op exo", "t:4:1: duplicate-name: %c is made twice",
-                          "t:5:1: wrong-dtype: add: operands of f64 and i64", "t:6:10: unknown-name: there is no value %zz"));
+  EXPECT_THAT(
+      body_problems("%a = exo %x\n%b = add %a, %x\n%c = exp %b\n%d = add %x, %i\n%e = exp %zz"),
+      ElementsAre("t:2:6: unknown-op: there is no op exo", "t:4:1: duplicate-name: %c is made twice",
+                  "t:5:1: wrong-dtype: add: operands of f64 and i64", "t:6:10: unknown-name: there is no value %zz"));
 }
 
 TEST(TextErrors, OfTheOps) {
   EXPECT_THAT(body_problems("%e = add %x"), ElementsAre("t:2:1: wrong-arity: add: takes 2 operands, not 1"));
   EXPECT_THAT(body_problems("%e = matmul %x"), ElementsAre("t:2:1: wrong-arity: matmul: takes 2 operands, not 1"));
-  EXPECT_THAT(body_problems("%e, %f = exp %x"), ElementsAre("t:2:1: wrong-arity: exp: 1 results, and 2 names for them"));
+  EXPECT_THAT(body_problems("%e, %f = exp %x"),
+              ElementsAre("t:2:1: wrong-arity: exp: 1 results, and 2 names for them"));
   EXPECT_THAT(body_problems("%e = exp %x : f64[n, 4]"),
               ElementsAre("t:2:15: shape-mismatch: exp: the result is f64[n, 3], not f64[n, 4]"));
   EXPECT_THAT(body_problems("%e = exp %x : f32[n, 3]"),
               ElementsAre("t:2:15: wrong-dtype: exp: the result is f64[n, 3], not f32[n, 3]"));
   EXPECT_THAT(body_problems("%e = reduce add %x [0] : f64[4]"),
               ElementsAre("t:2:26: shape-mismatch: reduce: the result is f64[3], not f64[4]"));
-  EXPECT_THAT(body_problems("%e = slice %x[:, :, :]"), ElementsAre("t:2:1: wrong-rank: an index for axis 2 of a rank 2 value"));
+  EXPECT_THAT(body_problems("%e = slice %x[:, :, :]"),
+              ElementsAre("t:2:1: wrong-rank: an index for axis 2 of a rank 2 value"));
   EXPECT_THAT(body_problems("%e = reduce add %x [2] : f64"),
               ElementsAre("t:2:1: axis-out-of-range: reduce: axis 2 of a rank 2 value"));
   EXPECT_THAT(body_problems("%e = literal 300 : u8"), ElementsAre("t:2:14: wrong-dtype: literal: 300 is no u8"));
@@ -208,12 +220,11 @@ TEST(TextErrors, OfTheOps) {
   EXPECT_THAT(body_problems("%e = reshape %y : f64[q]"), ElementsAre("t:2:23: unknown-name: there is no symbol q"));
   EXPECT_THAT(body_problems("%e = assert %x, %c, \"m\", nonsense-code"),
               ElementsAre("t:2:26: unknown-name: there is no error nonsense-code"));
-  EXPECT_THAT(problems("graph @main(%x: f64[2*n]) { return }"), ElementsAre("t:1:23: unknown-name: symbol n is bound by nothing"));
+  EXPECT_THAT(problems("graph @main(%x: f64[2*n]) { return }"),
+              ElementsAre("t:1:23: unknown-name: symbol n is bound by nothing"));
 }
 
-TEST(TextErrors, ParseThrowsTheFirst) {
-  EXPECT_THROW(parse("graph"), Error);
-}
+TEST(TextErrors, ParseThrowsTheFirst) { EXPECT_THROW(parse("graph"), Error); }
 
 TEST(Nearest, GivesNothingThatIsFar) {
   const std::vector<std::string> words = {"exp", "log", "sigmoid"};

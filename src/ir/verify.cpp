@@ -16,7 +16,8 @@ Arity arity_of(const Node& node) {
     case Op::literal:
     case Op::iota:
     case Op::size: return {0, 0};
-    case Op::scalar: return {static_cast<std::size_t>(facts(node.scalar).arity), static_cast<std::size_t>(facts(node.scalar).arity)};
+    case Op::scalar:
+      return {static_cast<std::size_t>(facts(node.scalar).arity), static_cast<std::size_t>(facts(node.scalar).arity)};
     case Op::cast:
     case Op::broadcast:
     case Op::reshape:
@@ -93,8 +94,8 @@ class Verifier {
       const Symbol& symbol = graph_.symbols[s];
       if (symbol.source != v) continue;
       const std::vector<Dim>& dims = graph_.type(v).dims;
-      const bool whole = symbol.axis >= 0 && symbol.axis < static_cast<int>(dims.size()) &&
-                         dims[symbol.axis] == Dim::symbol(s);
+      const bool whole =
+          symbol.axis >= 0 && symbol.axis < static_cast<int>(dims.size()) && dims[symbol.axis] == Dim::symbol(s);
       if (!whole) fail(v, str("axis ", symbol.axis, " does not bind symbol ", symbol.name));
       bound_[s] = true;
     }
@@ -146,7 +147,8 @@ class Verifier {
     const auto settles = [&](const Dim& left, const Dim& right) {
       return difference == left - right || difference == right - left;
     };
-    return std::ranges::any_of(graph_.assumptions, [&](const auto& pair) { return settles(pair.first, pair.second); }) ||
+    return std::ranges::any_of(graph_.assumptions,
+                               [&](const auto& pair) { return settles(pair.first, pair.second); }) ||
            std::ranges::any_of(graph_.checks, [&](const DimCheck& check) {
              return check.relation == DimCheck::Relation::equal && settles(check.left, check.right);
            });
@@ -204,9 +206,7 @@ class Verifier {
       case Op::reduce: return reduce(node);
       case Op::concat: return concat(node);
       case Op::iota: return require(type(current_).rank() == 1, current_, "iota makes rank 1");
-      case Op::size:
-        check_symbols(current_, node.size);
-        return expect_type(DType::i64, {});
+      case Op::size: check_symbols(current_, node.size); return expect_type(DType::i64, {});
       case Op::matmul: return matmul(node);
       case Op::host_call: return;
       case Op::assert_:
@@ -233,7 +233,8 @@ class Verifier {
     const DType dtype = type(node.operands.back()).dtype;
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       const DType wanted = is_select && i == 0 ? DType::boolean : dtype;
-      require(type(node.operands[i]).dtype == wanted, current_, str("operand ", i, " is ", text(type(node.operands[i]))));
+      require(type(node.operands[i]).dtype == wanted, current_,
+              str("operand ", i, " is ", text(type(node.operands[i]))));
       expect_stretches(type(node.operands[i]).dims, type(current_).dims, str("operand ", i));
     }
     require(accepts(node.scalar, dtype), current_, str(facts(node.scalar).name, " does not take ", dtype_name(dtype)));
@@ -275,7 +276,8 @@ class Verifier {
     if (check_axes(node.axes, from.rank())) expect_type(from.dtype, from.dims);
   }
 
-  /// The shape of x[index], or none when the index itself is wrong. `first_array`: where index arrays begin in operands.
+  /// The shape of x[index], or none when the index itself is wrong. `first_array`: where index arrays begin in
+  /// operands.
   std::optional<std::vector<Dim>> region(const Node& node, std::size_t first_array) {
     const TensorType& x = type(node.operands[0]);
     if (static_cast<int>(node.index.size()) != x.rank()) {
@@ -325,6 +327,7 @@ class Verifier {
 
   void range(const IndexItem& item, const Dim& dim, int axis) {
     require(item.step > 0, current_, str("step ", item.step));
+    if (item.start.is(0) && item.stop == dim) return;  // whole: a size is never negative
     require(at_most(0, item.start) && at_most(item.start, item.stop) && at_most(item.stop, dim), current_,
             str("range ", text(item.start), ":", text(item.stop), " is not shown to be in axis ", axis));
   }

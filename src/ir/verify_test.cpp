@@ -60,18 +60,23 @@ TEST(VerifyGraph, Order) {
   EXPECT_THAT(broken([](Graph& g) { node(g, "e").operands[0] = ValueId(99); }),
               Contains("main: an operand is no value of the graph"));
   EXPECT_THAT(broken([](Graph& g) { node(g, "e").results[0] = value(g, "x"); }), Contains("%x: is made twice"));
-  EXPECT_THAT(broken([](Graph& g) { g.outputs[0].value = ValueId(); }), ElementsAre("main: an output is no value of the graph"));
+  EXPECT_THAT(broken([](Graph& g) { g.outputs[0].value = ValueId(); }),
+              ElementsAre("main: an output is no value of the graph"));
   EXPECT_THAT(broken([](Graph& g) { g.values.push_back({}); }), ElementsAre("%14: is made by nothing"));
 }
 
 TEST(VerifyGraph, Types) {
   EXPECT_THAT(broken([](Graph& g) { type(g, "e").dtype = DType::f32; }), ElementsAre("%e: its dtype is not f64"));
-  EXPECT_THAT(broken([](Graph& g) { type(g, "e").dims[1] = 4; }), ElementsAre("%e: operand 0 f64[n, 3] does not stretch to f64[n, 4]"));
+  EXPECT_THAT(broken([](Graph& g) { type(g, "e").dims[1] = 4; }),
+              ElementsAre("%e: operand 0 f64[n, 3] does not stretch to f64[n, 4]"));
   EXPECT_THAT(broken([](Graph& g) { type(g, "r").dims[0] = 4; }),
               Contains("%r: its type is f64[4]; its operands make f64[n]"));
-  EXPECT_THAT(broken([](Graph& g) { type(g, "m").dims = {3}; }), ElementsAre("%m: its type is f64[3]; its operands make f64[3, 3]"));
-  EXPECT_THAT(broken([](Graph& g) { node(g, "e").operands.push_back(value(g, "x")); }), ElementsAre("%e: exp has 2 operands"));
-  EXPECT_THAT(broken([](Graph& g) { node(g, "a").operands[1] = value(g, "y"); }), ElementsAre("%a: the condition is no 0-d bool"));
+  EXPECT_THAT(broken([](Graph& g) { type(g, "m").dims = {3}; }),
+              ElementsAre("%m: its type is f64[3]; its operands make f64[3, 3]"));
+  EXPECT_THAT(broken([](Graph& g) { node(g, "e").operands.push_back(value(g, "x")); }),
+              ElementsAre("%e: exp has 2 operands"));
+  EXPECT_THAT(broken([](Graph& g) { node(g, "a").operands[1] = value(g, "y"); }),
+              ElementsAre("%a: the condition is no 0-d bool"));
 }
 
 TEST(VerifyGraph, IndicesAndAxes) {

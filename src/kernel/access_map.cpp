@@ -60,21 +60,17 @@ bool apart_by_step(const Subscript& a, std::span<const Dim> extents_a, const Sub
 }
 
 bool apart_by_range(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
-                    std::span<const Dim> extents_b, std::span<const Dim> positive) {
+                    std::span<const Dim> extents_b, std::span<const Dim> facts) {
   const Range left = range_of(a, extents_a), right = range_of(b, extents_b);
-  return always_at_least(right.least, left.greatest + 1, positive) ||
-         always_at_least(left.least, right.greatest + 1, positive);
+  return always_at_least(right.least, left.greatest + 1, facts) ||
+         always_at_least(left.least, right.greatest + 1, facts);
 }
 
-/// Sizes that are at least 1 where two points exist to be compared, each once: the extents that are not numbers.
-std::vector<Dim> positive_sizes(std::span<const Dim> extents_a, std::span<const Dim> extents_b) {
-  std::vector<Dim> out;
-  for (const auto& extents : {extents_a, extents_b}) {
-    for (const Dim& extent : extents) {
-      if (!extent.is_constant() && std::ranges::find(out, extent) == out.end()) out.push_back(extent);
-    }
+/// Where a point exists, each of its axes has one at least.
+void add_facts_of_points(std::span<const Dim> extents, std::vector<Dim>& facts) {
+  for (const Dim& extent : extents) {
+    if (!extent.is_constant()) facts.push_back(extent - 1);
   }
-  return out;
 }
 
 /// Every integer between the ends, and both ends known.
@@ -223,13 +219,15 @@ bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const D
 }
 
 Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
-                       std::span<const Dim> extents_b) {
+                       std::span<const Dim> extents_b, std::span<const Dim> sizes) {
   INLAY_CHECK(a.rank() == b.rank(), "maps of rank ", a.rank(), " and ", b.rank(), " on one buffer");
   if (has_no_points(extents_a) || has_no_points(extents_b)) return Answer::no;
-  const std::vector<Dim> positive = positive_sizes(extents_a, extents_b);
+  std::vector<Dim> facts(sizes.begin(), sizes.end());
+  add_facts_of_points(extents_a, facts);
+  add_facts_of_points(extents_b, facts);
   for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
     const Subscript &left = a.subscripts[d], &right = b.subscripts[d];
-    if (apart_by_range(left, extents_a, right, extents_b, positive)) return Answer::no;
+    if (apart_by_range(left, extents_a, right, extents_b, facts)) return Answer::no;
     if (apart_by_step(left, extents_a, right, extents_b)) return Answer::no;
   }
   return surely_meet(a, extents_a, b, extents_b) ? Answer::yes : Answer::unknown;
@@ -268,10 +266,9 @@ std::optional<Region> bounding_region(const AccessMap& map, std::span<const Dim>
 Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim) {
   if (has_no_points(axis_extents)) return Answer::yes;
   const Range range = range_of(subscript, axis_extents);
-  const std::vector<Dim> positive = positive_sizes(axis_extents, {});
-  if (always_at_least(range.least, 0, positive) && always_at_least(dim, range.greatest + 1, positive)) {
-    return Answer::yes;
-  }
+  std::vector<Dim> facts;
+  add_facts_of_points(axis_extents, facts);
+  if (always_at_least(range.least, 0, facts) && always_at_least(dim, range.greatest + 1, facts)) return Answer::yes;
   // `no` must be true of a point that exists: an axis of 0 points, or an index that no point loads, touches nothing.
   const bool has_points =
       std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });

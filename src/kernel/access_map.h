@@ -80,8 +80,9 @@ bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const D
 
 /// Can a point of one (over its extents) and a point of the other touch the same element of the one buffer?
 /// no: the regions are disjoint for all sizes. yes: they meet at all sizes where both have points.
+/// `sizes` are other expressions that are known not to be negative, such as the lengths of the parts that lie between.
 Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
-                       std::span<const Dim> extents_b);
+                       std::span<const Dim> extents_b, std::span<const Dim> sizes = {});
 
 /// Is the subscript in [0, dim) at every point? An index counts as in its extent: it is proved or checked to be.
 /// no: some point lies outside for all sizes.

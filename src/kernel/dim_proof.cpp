@@ -1,11 +1,15 @@
 #include "kernel/dim_proof.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace inlay::kernel {
 namespace {
 
 // Each level replaces one function by one of its bounds, so this is also the number of functions that a proof looks
 // into.
 constexpr int kMaxDepth = 6;
+constexpr int kMaxFacts = 3;  // that one proof puts together
 
 Dim rebuild(const Dim::Atom& atom) {
   switch (atom.kind) {
@@ -82,29 +86,35 @@ bool never_negative(const Dim& d, int depth) {
   return false;
 }
 
-/// How often the fact `positive - 1 >= 0` may have to be taken from `d`: as often as makes one of its terms vanish.
+bool same_factors(const Dim::Term& a, const Dim::Term& b) {
+  Dim left = 1, right = 1;
+  for (const Dim::Atom& atom : a.factors) left = left * rebuild(atom);
+  for (const Dim::Atom& atom : b.factors) right = right * rebuild(atom);
+  return left == right;
+}
+
+/// How often a fact may have to be taken from `d`: as often as makes one of its terms vanish. None where they share
+/// none.
 std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
-  std::vector<int64_t> out = {1};
+  std::vector<int64_t> out;
   for (const Dim::Term& mine : d.terms()) {
     for (const Dim::Term& other : fact.terms()) {
+      if (!same_factors(mine, other)) continue;
+      if (out.empty()) out.push_back(1);
       const int64_t multiple = mine.coefficient / other.coefficient;
-      Dim left = mine.coefficient, right = multiple * other.coefficient;
-      for (const Dim::Atom& atom : mine.factors) left = left * rebuild(atom);
-      for (const Dim::Atom& atom : other.factors) right = right * rebuild(atom);
-      if (multiple > 1 && left == right) out.push_back(multiple);
+      if (multiple > 1) out.push_back(multiple);
     }
   }
   return out;
 }
 
 /// d is not negative if it is not even without some multiples of what is not negative.
-bool never_negative_given(const Dim& d, std::span<const Dim> positive) {
+bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
   if (never_negative(d, kMaxDepth)) return true;
-  for (std::size_t i = 0; i < positive.size(); ++i) {
-    const Dim fact = positive[i] - 1;
-    if (fact.is_constant()) continue;
-    for (int64_t multiple : useful_multiples(d, fact)) {
-      if (never_negative_given(d - Dim(multiple) * fact, positive.subspan(i + 1))) return true;
+  if (num_facts == 0) return false;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    for (int64_t multiple : useful_multiples(d, facts[i])) {
+      if (never_negative_given(d - Dim(multiple) * facts[i], facts.subspan(i + 1), num_facts - 1)) return true;
     }
   }
   return false;
@@ -112,8 +122,15 @@ bool never_negative_given(const Dim& d, std::span<const Dim> positive) {
 
 }  // namespace
 
-bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> positive) {
-  return never_negative_given(a - b, positive);
+bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
+  const Dim d = a - b;
+  if (never_negative(d, kMaxDepth)) return true;
+  // What holds in any case proves nothing new; most facts are of that kind.
+  std::vector<Dim> telling;
+  for (const Dim& fact : facts) {
+    if (!never_negative(fact, kMaxDepth) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
+  }
+  return !telling.empty() && never_negative_given(d, telling, kMaxFacts);
 }
 
 }  // namespace inlay::kernel

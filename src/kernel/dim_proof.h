@@ -9,8 +9,8 @@
 
 namespace inlay::kernel {
 
-/// Is a >= b for all sizes at which each of `positive` is at least 1? (The extents of axes, where a point exists.)
-/// false: not for all, or not proved.
-bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> positive = {});
+/// Is a >= b for all sizes at which each of `facts` is at least 0? (A slice's length is n - 1: so n is at least 1.
+/// Where a point exists, the extent of its axis minus 1 is such a fact too.) false: not for all, or not proved.
+bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts = {});
 
 }  // namespace inlay::kernel

@@ -72,8 +72,9 @@ T floored_quotient(T a, T b) {
   if constexpr (kIsFloat<T>) {
     // NumPy's way, so that a == b * (a // b) + a % b up to rounding, and 1 // 0.1 is 9.
     if (b == 0) return a / b;
-    const T r = remainder_of(a, b);
-    const T quotient = (a - r) / b;
+    const T r = std::fmod(a, b);
+    T quotient = (a - r) / b;
+    if (r != 0 && std::signbit(r) != std::signbit(b)) quotient -= 1;  // not r + b before: b may be infinite
     if (quotient == 0) return std::copysign(T(0), a / b);
     const T below = std::floor(quotient);
     return quotient - below > T(0.5) ? below + 1 : below;

@@ -63,7 +63,7 @@ struct Statement {
     cast,     // result = operands[0] as dtype
     store,    // buffer[map] = combine(buffer[map], operands[0])
     fold,     // buffer[map] = combine(buffer[map], operands[0]), where map leaves out the axes that are folded
-    check,    // operands[0] (bool) must hold, else error `site`
+    check,    // operands[0] (bool) must hold, else error `site` with the other operands (i64) as its numbers
   };
   Kind kind = Kind::load;
   RegisterId result;         // none: store, fold, check

@@ -213,7 +213,8 @@ Statement Parser::statement() {
   Statement out;
   if (accept("check")) {
     out.kind = Statement::Kind::check;
-    out.operands = {reg()};
+    do out.operands.push_back(reg());
+    while (accept(","));
     out.site = site();
     return out;
   }

@@ -39,6 +39,38 @@ class ContractVerifier {
   }
 
  private:
+  /// What is known not to be negative where the kernel runs: extents and dims are sizes, whatever they are made of (the
+  /// part of a concat between two others has no negative length), and the size checks before it have passed.
+  const std::vector<Dim>& sizes() {
+    if (!sizes_.empty()) return sizes_;
+    add_size(1);
+    for (const Buffer& buffer : program_.buffers) {
+      for (const Dim& dim : buffer.dims) add_size(dim);
+    }
+    bool before = true;
+    for (const Step& step : program_.steps) {
+      const auto* kernel = std::get_if<Kernel>(&step);
+      const auto* check = std::get_if<SizeCheck>(&step);
+      before = before && kernel != &kernel_;
+      if (kernel != nullptr) add_extents(*kernel);
+      if (check == nullptr || !before) continue;
+      add_size(check->right - check->left);
+      if (check->relation == DimCheck::Relation::equal) add_size(check->left - check->right);
+    }
+    return sizes_;
+  }
+
+  void add_extents(const Kernel& kernel) {
+    for (const Axis& axis : kernel.outer) add_size(axis.extent);
+    for (const Stage& stage : kernel.stages) {
+      for (const Axis& axis : stage.axes) add_size(axis.extent);
+    }
+  }
+
+  void add_size(const Dim& size) {
+    if (std::ranges::find(sizes_, size) == sizes_.end()) sizes_.push_back(size);
+  }
+
   std::string text(const Access& access) const {
     return str("`", print_statement(program_, kernel_, kernel_.stages[access.stage], *access.statement), "`");
   }
@@ -65,7 +97,12 @@ class ContractVerifier {
     if (!is_write(a) && !is_write(b)) return;
     if (root_of(program_, a.buffer) != root_of(program_, b.buffer) || commute(a, b)) return;
     if (first.stage == second.stage ? at_same_point(first, second) : at_same_outer_point(first, second)) return;
-    if (a.buffer == b.buffer && regions_overlap(a.map, first.extents, b.map, second.extents) == Answer::no) return;
+    if (a.buffer == b.buffer) {
+      const auto apart = [&](std::span<const Dim> sizes) {
+        return regions_overlap(a.map, first.extents, b.map, second.extents, sizes) == Answer::no;
+      };
+      if (apart({}) || apart(sizes())) return;
+    }
     const char* what =
         is_write(a) && is_write(b) ? "write one element at different " : "meet in one element at different ";
     complain_(str(where(second), ", ", text(second), " and ", text(first), " may ", what,
@@ -102,6 +139,7 @@ class ContractVerifier {
   const KernelProgram& program_;
   const Kernel& kernel_;
   const Complain& complain_;
+  std::vector<Dim> sizes_;  // empty: not asked for yet
 };
 
 }  // namespace

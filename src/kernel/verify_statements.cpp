@@ -6,6 +6,9 @@
 namespace inlay::kernel {
 namespace {
 
+constexpr std::size_t kMaxSiteNumbers = 4;  // as InlayCall::failure_numbers
+
+
 class StatementVerifier {
  public:
   StatementVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
@@ -171,9 +174,11 @@ class StatementVerifier {
   }
 
   void verify_check(const Statement& s) {
-    if (has_arity(s, 1)) {
-      const std::optional<DType> dtype = dtype_of(s.operands[0]);
-      if (dtype && *dtype != DType::boolean) complain("the condition is ", dtype_name(*dtype));
+    if (s.operands.empty() || s.operands.size() > 1 + kMaxSiteNumbers) return complain("a condition and up to four numbers");
+    for (std::size_t i = 0; i < s.operands.size(); ++i) {
+      const std::optional<DType> dtype = dtype_of(s.operands[i]);
+      const DType wanted = i == 0 ? DType::boolean : DType::i64;
+      if (dtype && *dtype != wanted) complain(i == 0 ? "the condition is " : "a number is ", dtype_name(*dtype));
     }
     if (!exists(s.site)) complain("there is no such site");
   }

@@ -149,6 +149,26 @@ TEST(VerifyKernelProgram, WritesHaveAnOrder) {
               IsEmpty());
 }
 
+// What lies between two parts of a concat has a length of m - 1: not negative, so they do not meet.
+TEST(VerifyKernelProgram, PartsOfAConcatAreApart) {
+  EXPECT_THAT(messages(parse(R"(program @p(x: f64[n] param 0, z: f64[m] param 1, y: f64[2*n + m - 1] output 0)
+        symbols n = x.0, m = z.0 { kernel @k0 {
+          stage (i < n) { %0 = load x[i] : f64 store y[i] set %0 store y[n + m - 1 + i] set %0 }
+          stage (i < m - 1) { %0 = load z[1 + i] : f64 store y[n + i] set %0 } } })")),
+              IsEmpty());
+  // Where only a size check says so.
+  const auto program = [](std::string_view check) {
+    return messages(
+        parse(str("program @p(x: f64[n] param 0, z: f64[m] param 1, y: f64[2*m] output 0) "
+                  "symbols n = x.0, m = z.0 {",
+                  check, R"( kernel @k0 { out y start fill 0.0
+          stage (i < n) { %0 = load x[i] : f64 store y[i] set %0 store y[m + i] set %0 } }
+        sites { #0 internal "" } })")));
+  };
+  EXPECT_THAT(program("check n <= m #0"), IsEmpty());
+  EXPECT_THAT(program("check m <= n #0"), ElementsAre(testing::HasSubstr("may write one element")));
+}
+
 TEST(VerifyKernelProgram, StagesMeetAtTheSameOuterPointOnly) {
   const auto rows = [](std::string_view later) {
     return messages_of(

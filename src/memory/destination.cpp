@@ -6,8 +6,8 @@
 
 namespace inlay::memory {
 
-using kernel::always_at_least;
 using kernel::AccessMap;
+using kernel::always_at_least;
 using kernel::Buffer;
 using kernel::BufferId;
 using kernel::Kernel;
@@ -70,8 +70,8 @@ class Finder {
         if (!is_plain || from.role != kernel::Role::temporary) continue;
         const auto begin = region_begin(other.map, from.dims, store.map, to.dims, extents);
         if (!begin) continue;
-        out_.push_back({root(other.buffer), root(store.buffer), *begin * Dim(size_bytes(to.dtype)), step, stage_index, i,
-                        stores});
+        out_.push_back(
+            {root(other.buffer), root(store.buffer), *begin * Dim(size_bytes(to.dtype)), step, stage_index, i, stores});
       }
     }
   }
@@ -83,14 +83,17 @@ class Finder {
 class Question {
  public:
   Question(const KernelProgram& program, const Liveness& liveness, const Transfer& transfer)
-      : program_(program), liveness_(liveness), transfer_(transfer), source_(program.buffers[transfer.source]),
+      : program_(program),
+        liveness_(liveness),
+        transfer_(transfer),
+        source_(program.buffers[transfer.source]),
         destination_(program.buffers[transfer.destination]) {}
 
   std::string why_not() const {
     using kernel::Role;
     if (source_.role != Role::temporary) return str("is of role ", role_name(source_.role));
     if (destination_.role != Role::temporary && destination_.role != Role::output) return "goes nowhere";
-      if (liveness_.uses[transfer_.source].writes.empty()) return "is written by nobody";
+    if (liveness_.uses[transfer_.source].writes.empty()) return "is written by nobody";
     if (!lies_inside()) return "is not proved to lie inside";
     if (!is_finished()) return "is written after it is copied";
     if (!starts_first()) return str(destination_.name, " is filled after ", source_.name, " is computed");

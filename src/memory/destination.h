@@ -1,7 +1,8 @@
 #pragma once
 // Values whose bytes are only brought somewhere else: into a slot of a concat, a slice of an update, an output.
 //
-// Such a value can be computed where it is brought. Then the bringing writes what is there already, and need not be done.
+// Such a value can be computed where it is brought. Then the bringing writes what is there already, and need not be
+// done.
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ struct Transfer {
 /// All of them, in program order.
 std::vector<Transfer> find_transfers(const kernel::KernelProgram& program);
 
-/// Empty: `source` may be computed in its region of `destination`: nothing else writes there, before or after. Otherwise
-/// why not. Who else lives in either buffer's bytes is not looked at here.
+/// Empty: `source` may be computed in its region of `destination`: nothing else writes there, before or after.
+/// Otherwise why not. Who else lives in either buffer's bytes is not looked at here.
 std::string why_not_in_destination(const kernel::KernelProgram& program, const Liveness& liveness,
                                    const Transfer& transfer);
 

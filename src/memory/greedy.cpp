@@ -1,8 +1,8 @@
 // The greedy planner: a few orders, two ways to place in an order, the best of all.
 //
-// Way one places the storages in the order, each at the lowest offset where it meets no placed one. Way two places, again
-// and again, the one that can go lowest (the order decides ties); it is better on hard packings, and quadratic, so it
-// stands back where there are very many storages.
+// Way one places the storages in the order, each at the lowest offset where it meets no placed one. Way two places,
+// again and again, the one that can go lowest (the order decides ties); it is better on hard packings, and quadratic,
+// so it stands back where there are very many storages.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -49,9 +49,7 @@ class Greedy {
       for (std::size_t s : placed_) best.offset_bytes[s] = offsets[s];
     };
     for (Better better : kOrders) {
-      std::vector<std::size_t> order = placed_;
-      std::stable_sort(order.begin(), order.end(),
-                       [&](std::size_t a, std::size_t b) { return better(storages_[a], storages_[b]); });
+      std::vector<std::size_t> order = sorted(better);
       consider(in_order(order));
       if (best.arena_bytes == best.lower_bound_bytes) break;
       if (placed_.size() <= kMostForLowestOffset) consider(lowest_first(order));
@@ -61,12 +59,20 @@ class Greedy {
   }
 
  private:
+  /// Equals in program order: the same input gives the same layout everywhere.
+  std::vector<std::size_t> sorted(Better better) const {
+    std::vector<std::size_t> out = placed_;
+    std::sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
+      if (better(storages_[a], storages_[b])) return true;
+      return !better(storages_[b], storages_[a]) && a < b;
+    });
+    return out;
+  }
+
   /// Storages that live at the same time: a sweep over ticks.
   void find_neighbours() {
-    std::vector<std::size_t> by_begin = placed_, live;
-    std::stable_sort(by_begin.begin(), by_begin.end(),
-                     [&](std::size_t a, std::size_t b) { return storages_[a].live.begin < storages_[b].live.begin; });
-    for (std::size_t s : by_begin) {
+    std::vector<std::size_t> live;
+    for (std::size_t s : sorted([](const Storage& a, const Storage& b) { return a.live.begin < b.live.begin; })) {
       std::erase_if(live, [&](std::size_t other) { return storages_[other].live.end <= storages_[s].live.begin; });
       if (storages_[s].live.begin >= storages_[s].live.end) continue;
       for (std::size_t other : live) {
@@ -81,7 +87,8 @@ class Greedy {
   int64_t lowest_offset(std::size_t s, const std::vector<int64_t>& offsets) {
     taken_.clear();
     for (std::size_t other : neighbours_[s]) {
-      if (offsets[other] != kNotPlaced) taken_.emplace_back(offsets[other], offsets[other] + storages_[other].size_bytes);
+      if (offsets[other] != kNotPlaced)
+        taken_.emplace_back(offsets[other], offsets[other] + storages_[other].size_bytes);
     }
     std::sort(taken_.begin(), taken_.end());
     int64_t at = 0;

@@ -28,8 +28,12 @@ bool has_bytes_of_ours(const Buffer& buffer) {
 }  // namespace
 
 Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdMap<SymbolId, StepId>& known_from)
-    : program_(program), liveness_(liveness), known_from_(known_from), group_of_(program.buffers.size(), -1),
-      offset_bytes_(program.buffers.size()), size_bytes_(program.buffers.size()) {
+    : program_(program),
+      liveness_(liveness),
+      known_from_(known_from),
+      group_of_(program.buffers.size(), -1),
+      offset_bytes_(program.buffers.size()),
+      size_bytes_(program.buffers.size()) {
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     if (!has_bytes_of_ours(program.buffers[b])) continue;
     size_bytes_[b] = kernel::size_bytes(program.buffers[b]);

@@ -12,7 +12,8 @@ namespace inlay::memory {
 /// buffer that is as large as all of it) and where its members lie in it.
 class Groups {
  public:
-  Groups(const kernel::KernelProgram& program, const Liveness& liveness, const IdMap<SymbolId, kernel::StepId>& known_from);
+  Groups(const kernel::KernelProgram& program, const Liveness& liveness,
+         const IdMap<SymbolId, kernel::StepId>& known_from);
 
   /// How a joined pair may stand to each other: the second takes the bytes of the first where it dies, or the first is
   /// made in its place within the second.
@@ -44,7 +45,7 @@ class Groups {
   const kernel::KernelProgram& program_;
   const Liveness& liveness_;
   const IdMap<SymbolId, kernel::StepId>& known_from_;
-  IdMap<kernel::BufferId, int> group_of_;   // -1: no bytes of ours
+  IdMap<kernel::BufferId, int> group_of_;  // -1: no bytes of ours
   IdMap<kernel::BufferId, Dim> offset_bytes_;
   IdMap<kernel::BufferId, Dim> size_bytes_;
   std::vector<Group> groups_;

@@ -19,13 +19,12 @@ Diagnostic wrong(std::string message) { return {ErrorCode::internal, {}, std::mo
 
 int64_t add_bytes(int64_t a, int64_t b) {
   int64_t out = 0;
-  if (__builtin_add_overflow(a, b, &out)) throw Error(ErrorCode::size_overflow, {}, "the working memory does not fit in 64 bits");
+  if (__builtin_add_overflow(a, b, &out))
+    throw Error(ErrorCode::size_overflow, {}, "the working memory does not fit in 64 bits");
   return out;
 }
 
-int64_t round_up(int64_t offset, int64_t alignment) {
-  return add_bytes(offset, alignment - 1) / alignment * alignment;
-}
+int64_t round_up(int64_t offset, int64_t alignment) { return add_bytes(offset, alignment - 1) / alignment * alignment; }
 
 Layout plan_naive(std::span<const Storage> storages) {
   Layout layout{.offset_bytes = std::vector<int64_t>(storages.size(), 0)};

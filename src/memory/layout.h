@@ -1,8 +1,8 @@
 #pragma once
 // Where every storage of a program lives, and when, for one tuple of sizes.
 //
-// A Layout is plain data: planners make it, `verify` proves it, the runtime reads it. Nothing here allocates, and nothing
-// here knows a graph: a planner sees intervals, sizes and alignments.
+// A Layout is plain data: planners make it, `verify` proves it, the runtime reads it. Nothing here allocates, and
+// nothing here knows a graph: a planner sees intervals, sizes and alignments.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -17,8 +17,8 @@ using StorageId = Id<struct StorageTag>;
 /// Whose bytes a storage is made of. Only `arena` is placed by a planner.
 enum class Owner : uint8_t { arena, output };
 
-/// Ticks at which a storage holds a needed byte: [begin, end). Step s reads at tick 2s and writes at 2s + 1. What it reads
-/// stays needed until it has written, so it ends at 2s + 2; what it writes begins at 2s + 1. So the two overlap.
+/// Ticks at which a storage holds a needed byte: [begin, end). Step s reads at tick 2s and writes at 2s + 1. What it
+/// reads stays needed until it has written, so it ends at 2s + 2; what it writes begins at 2s + 1. So the two overlap.
 struct Lifetime {
   int32_t begin = 0, end = 0;
   bool operator==(const Lifetime&) const = default;
@@ -37,9 +37,10 @@ struct Storage {
 };
 
 struct Layout {
-  std::vector<int64_t> offset_bytes;  // by StorageId, from the arena's base; 0 for other owners and where there are no bytes
+  std::vector<int64_t>
+      offset_bytes;  // by StorageId, from the arena's base; 0 for other owners and where there are no bytes
   int64_t arena_bytes = 0;
-  int64_t lower_bound_bytes = 0;       // no layout can need less
+  int64_t lower_bound_bytes = 0;  // no layout can need less
 };
 
 enum class Planner : uint8_t { naive, greedy };

@@ -1,11 +1,11 @@
 #include "memory/layout.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 #include <numeric>
 #include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace inlay::memory {
 namespace {
@@ -30,7 +30,8 @@ Storage storage(int32_t begin, int32_t end, int64_t size, int64_t alignment = 1)
 TEST(VerifyLayout, NamesBothStoragesThatOverlapWhileLive) {
   const std::vector<Storage> storages = {storage(0, 4, 64, 32), storage(3, 6, 64, 32)};
   const Layout layout = {.offset_bytes = {0, 32}, .arena_bytes = 96};
-  EXPECT_THAT(problems(layout, storages), ElementsAre("storage 0 [0, 64) and storage 1 [32, 96) are both live at tick 3"));
+  EXPECT_THAT(problems(layout, storages),
+              ElementsAre("storage 0 [0, 64) and storage 1 [32, 96) are both live at tick 3"));
 }
 
 TEST(VerifyLayout, TakesTheSameBytesOneAfterTheOther) {

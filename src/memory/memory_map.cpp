@@ -19,7 +19,8 @@ namespace {
 using Row = std::vector<std::string>;
 
 std::string step_text(const Step& step) {
-  if (const auto* kernel = std::get_if<kernel::Kernel>(&step)) return kernel->name.empty() ? "scalar" : "@" + kernel->name;
+  if (const auto* kernel = std::get_if<kernel::Kernel>(&step))
+    return kernel->name.empty() ? "scalar" : "@" + kernel->name;
   if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
   if (const auto* call = std::get_if<kernel::HostCall>(&step)) return str("host ", call->name);
   if (std::holds_alternative<kernel::Copy>(step)) return "copy";
@@ -44,7 +45,11 @@ std::string table(const std::vector<Row>& rows) {
 class Map {
  public:
   Map(const KernelProgram& program, const MemoryPlan& plan)
-      : program_(program), plan_(plan), sharing_(plan.sharing), liveness_(liveness(program)), names_(program.symbol_names()) {}
+      : program_(program),
+        plan_(plan),
+        sharing_(plan.sharing),
+        liveness_(liveness(program)),
+        names_(program.symbol_names()) {}
 
   std::string text() const {
     std::vector<Row> rows = {{"step", "value", "type", "storage", "at", "bytes", "lives", ""}};

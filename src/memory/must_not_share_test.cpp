@@ -5,9 +5,9 @@
 namespace inlay::memory {
 namespace {
 
-using testing::Planned;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Planned;
 
 /// `o` is made from x, then `kernels` follow.
 std::string with_base(std::string_view buffers, std::string_view kernels) {
@@ -193,7 +193,8 @@ TEST(MustNotShare, AnOperandReadThroughAnIndex) {
 
 // Each element of a broadcast operand is read by a whole row.
 TEST(MustNotShare, ABroadcastOperand) {
-  const Planned p(R"(program @main(x: f64[5] param 0, o: f64[5, 1] temporary, r: f64[5, 1] output 0, s: f64[1, 5] output 1) {
+  const Planned p(
+      R"(program @main(x: f64[5] param 0, o: f64[5, 1] temporary, r: f64[5, 1] output 0, s: f64[1, 5] output 1) {
     kernel @k0 {
       stage (i < 5) {
         %0 = load x[i] : f64
@@ -247,7 +248,8 @@ TEST(MustNotShare, AnOperandReadAfterTheStoreAtOnePoint) {
 
 // A row's stages run again for the next row: what that reads must not be written yet.
 TEST(MustNotShare, RowsThatReadTheNextRow) {
-  const Planned p(R"(program @main(x: f64[m, n] param 0, t: f64[m, n] temporary, r: f64[m, n] output 0, s: f64[m] output 1)
+  const Planned p(
+      R"(program @main(x: f64[m, n] param 0, t: f64[m, n] temporary, r: f64[m, n] output 0, s: f64[m] output 1)
       symbols m = x.0, n = x.1 {
     kernel @k0 {
       stage (i < m, j < n) {
@@ -478,14 +480,17 @@ TEST(MustNotShare, AValueStoredTwiceAndThenChanged) {
 // That m + 1 elements fit into n is checked, but after the part is made.
 TEST(MustNotShare, APlaceThatIsCheckedTooLate) {
   const auto text = [](const char* first, const char* second) {
-    return str(R"(program @main(x: f64[m] param 0, y: f64[n] param 1, a: f64[m] temporary, r: f64[n] output 0, s: f64 scalar)
-        symbols m = x.0, n = y.0 {)", first, R"(
+    return str(
+        R"(program @main(x: f64[m] param 0, y: f64[n] param 1, a: f64[m] temporary, r: f64[n] output 0, s: f64 scalar)
+        symbols m = x.0, n = y.0 {)",
+        first, R"(
       kernel @k0 {
         stage (i < m) {
           %0 = load x[i] : f64
           store a[i] set %0
         }
-      })", second, R"(
+      })",
+        second, R"(
       kernel @k1 {
         stage (i < m) {
           %0 = load a[i] : f64
@@ -579,7 +584,8 @@ TEST(MustNotShare, APlaceThatIsNotThereYet) {
 
 // A small value that is made long before the large one would keep all of it in the arena.
 TEST(MustNotShare, APlaceThatWouldCostMoreThanItSaves) {
-  const Planned p(R"(program @main(x: f64[10] param 0, a: f64[10] temporary, b: f64[1000] temporary, c: f64[1000] temporary,
+  const Planned p(
+      R"(program @main(x: f64[10] param 0, a: f64[10] temporary, b: f64[1000] temporary, c: f64[1000] temporary,
       s: f64 scalar, t: f64 scalar, u: f64 scalar) {
     kernel @k0 {
       stage (i < 10) {
@@ -625,7 +631,8 @@ TEST(MustNotShare, APlaceThatWouldCostMoreThanItSaves) {
 
 // A matmul reads its operands while it writes.
 TEST(MustNotShare, AMatmulWithItsOperand) {
-  const Planned p(R"(program @main(x: f64[n, n] param 0, a: f64[n, n] temporary, r: f64[n, n] output 0) symbols n = x.0 {
+  const Planned p(
+      R"(program @main(x: f64[n, n] param 0, a: f64[n, n] temporary, r: f64[n, n] output 0) symbols n = x.0 {
     kernel @k0 {
       stage (i < n, j < n) {
         %0 = load x[i, j] : f64

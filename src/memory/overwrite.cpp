@@ -80,8 +80,8 @@ class Question {
     return is_injective(write.at->map, points) == Answer::yes;
   }
 
-  /// The load stands in an earlier stage. With outer axes that stage runs again, for other outer points, after the write:
-  /// so both must keep to the part of the buffer that belongs to their outer point.
+  /// The load stands in an earlier stage. With outer axes that stage runs again, for other outer points, after the
+  /// write: so both must keep to the part of the buffer that belongs to their outer point.
   bool finishes_first(const Statement& load, const Statement& write) const {
     for (int axis = 0; axis < static_cast<int>(kernel_.outer.size()); ++axis) {
       if (!kernel_.outer[axis].extent.is(1) && !keeps_to_its_part(load, write, axis)) return false;

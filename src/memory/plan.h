@@ -1,8 +1,9 @@
 #pragma once
 // Where the bytes of a program live: the only place that knows two values may share them.
 //
-// Sharing is decided once per program, symbolically: every buffer lies in one storage at one byte offset, with the reason.
-// Layout is one offset per storage for one tuple of sizes. Planners see storages only, so each honours every sharing.
+// Sharing is decided once per program, symbolically: every buffer lies in one storage at one byte offset, with the
+// reason. Layout is one offset per storage for one tuple of sizes. Planners see storages only, so each honours every
+// sharing.
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,11 +16,11 @@ namespace inlay::memory {
 
 /// A storage before sizes are known.
 struct SharedStorage {
-  std::string name;             // of the buffer that began it
+  std::string name;  // of the buffer that began it
   Owner owner = Owner::arena;
-  int slot = -1;                // of an output or param
-  int segment = 0;              // whose block it lies in: at whose start its size is known
-  Lifetime live;                // from the first write of any buffer in it to the last use of any
+  int slot = -1;    // of an output or param
+  int segment = 0;  // whose block it lies in: at whose start its size is known
+  Lifetime live;    // from the first write of any buffer in it to the last use of any
   Dim size_bytes;
   int64_t alignment_bytes = 64;
 };
@@ -28,25 +29,27 @@ struct SharedStorage {
 enum class Reason : uint8_t {
   own,          // began its storage
   in_place,     // took the bytes of an operand that dies where it is born
-  destination,  // is computed in the region of the larger buffer that it is written to, or in the buffer that follows it
+  destination,  // is computed in the region of the larger buffer that it is written to, or in the buffer that follows
+                // it
   view,         // the same bytes under other dims: lies where its root lies
   none,         // has no bytes: a scalar in a register, a literal, a parameter, host memory, an opaque value
 };
 std::string_view reason_name(Reason reason);
 
 struct Placement {
-  StorageId storage;            // none for scalars, literals, params, host memory
-  Dim offset_bytes;             // from the storage's beginning
+  StorageId storage;  // none for scalars, literals, params, host memory
+  Dim offset_bytes;   // from the storage's beginning
   Reason reason = Reason::none;
-  kernel::BufferId took_over;   // of in_place, destination and view: whose bytes these are too
+  kernel::BufferId took_over;  // of in_place, destination and view: whose bytes these are too
 };
 
 /// Something that the program says and that need not be done, since what it would write is there already.
 /// A backend that does it all the same moves bytes onto themselves; nothing else changes.
 struct Elided {
   kernel::StepId step;
-  int stage = -1, statement = -1;  // a `store` of a kernel; or none: a Copy step, or a kernel's `copy` start of `buffer`
-  kernel::BufferId buffer;         // what it would have written
+  int stage = -1,
+      statement = -1;       // a `store` of a kernel; or none: a Copy step, or a kernel's `copy` start of `buffer`
+  kernel::BufferId buffer;  // what it would have written
   bool operator==(const Elided&) const = default;
 };
 
@@ -54,7 +57,7 @@ struct Elided {
 struct PlannedCopy {
   kernel::StepId step;
   kernel::BufferId source, destination;
-  std::string reason;           // "o is also read by @k3"
+  std::string reason;  // "o is also read by @k3"
 };
 
 struct Sharing {
@@ -91,8 +94,8 @@ int64_t alignment_bytes(const kernel::KernelProgram& program, const Sharing& sha
 
 struct MemoryPlan {
   Sharing sharing;
-  bool is_static = false;       // no symbol in any size: `layouts` are the only ones
-  std::vector<Layout> layouts;  // by segment, when static
+  bool is_static = false;             // no symbol in any size: `layouts` are the only ones
+  std::vector<Layout> layouts;        // by segment, when static
   int64_t arena_bytes() const;        // of a static plan: all segments together
   int64_t lower_bound_bytes() const;  // likewise
 };

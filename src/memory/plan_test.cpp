@@ -5,9 +5,9 @@
 namespace inlay::memory {
 namespace {
 
-using testing::Planned;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using testing::Planned;
 
 // Two maps through a temporary: it lies in the output, and nothing is left of the arena.
 TEST(Plan, ComputesATemporaryInTheOutputThatFollowsIt) {
@@ -134,7 +134,8 @@ TEST(Plan, UpdatesInPlace) {
 }
 
 // A scatter that is brought into a slot of the output, as in every gradient that ends in a join.
-const char* const kJoin = R"(program @main(g: i64[n] param 0, v: f64[n] param 1, t: f64[85] temporary, u: f64[85] temporary,
+const char* const kJoin =
+    R"(program @main(g: i64[n] param 0, v: f64[n] param 1, t: f64[85] temporary, u: f64[85] temporary,
     out: f64[175] output 0) symbols n = g.0 {
   kernel @k0 {
     out t start fill 0.0
@@ -268,7 +269,8 @@ TEST(Plan, MakesACopyStepNeedless) {
 
 // Softmax by rows: every outer point keeps to its row, so the last stage may write where the first has read.
 TEST(Plan, WorksInPlaceOnRows) {
-  const Planned p(R"(program @main(x: f64[m, n] param 0, t: f64[m, n] temporary, r: f64[m, n] temporary, peak: f64[m] temporary,
+  const Planned p(
+      R"(program @main(x: f64[m, n] param 0, t: f64[m, n] temporary, r: f64[m, n] temporary, peak: f64[m] temporary,
       s: f64 scalar) symbols m = x.0, n = x.1 {
     kernel @k0 {
       stage (i < m, j < n) {

@@ -81,7 +81,11 @@ class Decider {
   BufferId root(BufferId buffer) const { return kernel::root_of(program_, buffer); }
   const Buffer& buffer(BufferId b) const { return program_.buffers[b]; }
 
-  struct Decision { BufferId buffer; Reason reason; BufferId took_over; };
+  struct Decision {
+    BufferId buffer;
+    Reason reason;
+    BufferId took_over;
+  };
   void decided(BufferId b, Reason reason, BufferId took_over) { decisions_.push_back({b, reason, took_over}); }
 
   /// Who else reads the operand when its bytes are another's already.
@@ -123,8 +127,8 @@ class Decider {
     return join_equal(base, output);
   }
 
-  /// One of two buffers of the same size takes the other's bytes: the result those of the operand, but for a result that is
-  /// returned: then the operand is made there.
+  /// One of two buffers of the same size takes the other's bytes: the result those of the operand, but for a result
+  /// that is returned: then the operand is made there.
   std::string join_equal(BufferId operand, BufferId result) {
     const bool is_returned = buffer(result).role == Role::output;
     std::string why_not = is_returned ? groups_->join(operand, result, 0, Groups::Relation::takes_over)
@@ -176,9 +180,10 @@ class Decider {
   }
 
   bool may_take(const Kernel& kernel, StepId step, BufferId operand, BufferId result) const {
-    return groups_->has_bytes(operand) && operand != result && size_bytes(buffer(operand)) == size_bytes(buffer(result)) &&
-           size_bytes(buffer(operand).dtype) == size_bytes(buffer(result).dtype) &&
-           read_later(operand, step).empty() && why_not_overwrite(program_, kernel, operand, result).empty();
+    return groups_->has_bytes(operand) && operand != result &&
+           size_bytes(buffer(operand)) == size_bytes(buffer(result)) &&
+           size_bytes(buffer(operand).dtype) == size_bytes(buffer(result).dtype) && read_later(operand, step).empty() &&
+           why_not_overwrite(program_, kernel, operand, result).empty();
   }
 
   // --- the outcome ---
@@ -191,14 +196,17 @@ class Decider {
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
       const BufferId of = root(b);
       if (of == b || !groups_->has_bytes(of)) continue;
-      sharing_.placements[b] = {sharing_.placements[of].storage, sharing_.placements[of].offset_bytes, Reason::view, of};
+      sharing_.placements[b] = {sharing_.placements[of].storage, sharing_.placements[of].offset_bytes, Reason::view,
+                                of};
     }
   }
 
   void list_copies() {
     sharing_.copies = refusals_;
-    std::erase_if(sharing_.copies, [&](const PlannedCopy& copy) { return buffer(copy.destination).dtype == DType::opaque; });
-    std::ranges::stable_sort(sharing_.copies, {}, &PlannedCopy::step);
+    std::erase_if(sharing_.copies,
+                  [&](const PlannedCopy& copy) { return buffer(copy.destination).dtype == DType::opaque; });
+    std::ranges::sort(sharing_.copies, {},
+                      [](const PlannedCopy& copy) { return std::pair(copy.step, copy.destination); });
   }
 
   const KernelProgram& program_;
@@ -258,8 +266,8 @@ Answer shares_bytes(const KernelProgram& program, const Sharing& sharing, Buffer
   if (!left.storage.valid() || left.storage != right.storage) return Answer::no;
   const Dim left_end = left.offset_bytes + size_bytes(program.buffers[a]);
   const Dim right_end = right.offset_bytes + size_bytes(program.buffers[b]);
-  const bool apart = kernel::always_at_least(left.offset_bytes, right_end) ||
-                     kernel::always_at_least(right.offset_bytes, left_end);
+  const bool apart =
+      kernel::always_at_least(left.offset_bytes, right_end) || kernel::always_at_least(right.offset_bytes, left_end);
   return apart ? Answer::no : left.offset_bytes == right.offset_bytes ? Answer::yes : Answer::unknown;
 }
 

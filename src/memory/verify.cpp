@@ -1,7 +1,6 @@
 #include "memory/verify.h"
 
 #include <algorithm>
-#include <set>
 
 #include "memory/liveness.h"
 
@@ -47,7 +46,11 @@ class Replay {
  public:
   Replay(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
          std::span<const int64_t> symbols)
-      : program_(program), sharing_(plan.sharing), layouts_(layouts), symbols_(symbols), places_(program.buffers.size()) {}
+      : program_(program),
+        sharing_(plan.sharing),
+        layouts_(layouts),
+        symbols_(symbols),
+        places_(program.buffers.size()) {}
 
   std::vector<Diagnostic> run() {
     check_layouts();
@@ -79,7 +82,8 @@ class Replay {
     }
     for (int segment = 0; segment < sharing_.num_segments(); ++segment) {
       const std::vector<Storage> storages = storages_of_segment(sharing_, segment, symbols_);
-      for (Diagnostic& d : memory::verify(layouts_[segment], storages)) wrong(str("segment ", segment, ": ", d.message));
+      for (Diagnostic& d : memory::verify(layouts_[segment], storages))
+        wrong(str("segment ", segment, ": ", d.message));
     }
   }
 
@@ -270,8 +274,8 @@ class Replay {
     bool has_points = true;
     for (const kernel::Axis& axis : stage.axes) has_points = has_points && value(axis.extent) > 0;
     if (!has_points) return;
-    // Through an index any element may be read or written, at any point. So what is gathered must be there at the first
-    // point and after the last, and what is scattered to changes at both.
+    // Through an index any element may be read or written. So what is gathered must be there at the first point and after
+    // the last, and what is scattered to changes at every point, wherever the other subscripts allow.
     const auto all_indexed = [&](bool (*matches)(const Statement&), auto&& body) {
       for (const Statement& s : stage.statements) {
         if (matches(s) && s.map.has_index()) body(s.buffer);
@@ -289,15 +293,17 @@ class Replay {
             take_over(stage, s, point);
           } else if (!s.map.has_index()) {
             replay_statement(s, point);
-          } else if (is_first && is_write(s)) {
-            write_somewhere(s.buffer);
+          } else if (is_write(s) && (is_first || !reaches_everywhere(s))) {
+            scatter(s, point);
           }
         }
       }
       is_first = false;
     });
     all_indexed(is_load, [&](BufferId b) { read_all(b); });
-    all_indexed(is_write, [&](BufferId b) { write_somewhere(b); });
+    for (const Statement& s : stage.statements) {
+      if (is_write(s) && s.map.has_index() && reaches_everywhere(s)) scatter(s, point);
+    }
   }
 
   void replay_statement(const Statement& s, const std::vector<int64_t>& point) {
@@ -307,13 +313,31 @@ class Replay {
     if (is_write(s)) write(s.buffer, element(s, point));
   }
 
-  /// A scatter: nobody knows where. Every element has new content afterwards.
-  void write_somewhere(BufferId b) {
+  /// Nobody knows where along the dims that go through an index: every element there has new content afterwards.
+  void scatter(const Statement& s, const std::vector<int64_t>& point) {
+    const BufferId b = s.buffer;
     if (!is_ours(b)) return;
     for (int64_t e = 0; e < count(b) && out_.empty(); ++e) {
+      if (!may_reach(s, point, e)) continue;
       if (places_[root(b)].expected[static_cast<std::size_t>(e)] != 0) read(b, e);
       if (out_.empty()) write(b, e);
     }
+  }
+
+  /// Then the first point and the last show all that the points between would.
+  static bool reaches_everywhere(const Statement& s) {
+    return std::ranges::all_of(s.map.subscripts, [](const kernel::Subscript& u) { return u.index.has_value(); });
+  }
+
+  bool may_reach(const Statement& s, const std::vector<int64_t>& point, int64_t element) const {
+    const std::vector<Dim>& dims = program_.buffers[s.buffer].dims;
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      const kernel::Subscript& subscript = s.map.subscripts[d];
+      const int64_t coordinate = element % value(dims[d]);
+      element /= value(dims[d]);
+      if (!subscript.index && coordinate != coordinate_of(subscript, point)) return false;
+    }
+    return true;
   }
 
   /// A store that is left out: the register is an element of another buffer, which must lie in these very bytes.
@@ -333,13 +357,18 @@ class Replay {
     wrong(str(where(), ": a store to ", name(store.buffer), " is left out, but its bytes are not there"));
   }
 
+  int64_t coordinate_of(const kernel::Subscript& subscript, const std::vector<int64_t>& point) const {
+    int64_t at = value(subscript.base);
+    for (const kernel::AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+    return at;
+  }
+
   int64_t element(const Statement& s, const std::vector<int64_t>& point) const {
     const std::vector<Dim>& dims = program_.buffers[s.buffer].dims;
     int64_t out = 0;
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
-      int64_t at = value(subscript.base);
-      for (const kernel::AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+      const int64_t at = coordinate_of(subscript, point);
       if (at < 0 || at >= value(dims[d])) return -1;
       out = out * value(dims[d]) + at;
     }

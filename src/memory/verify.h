@@ -1,11 +1,11 @@
 #pragma once
 // Proves a MemoryPlan for one tuple of sizes, by another way than the one that made it.
 //
-// The schedule is replayed on numbered contents. Every write puts a new number into the bytes that it covers; every buffer
-// remembers, for each of its elements, the number that it should hold. A read must find exactly that number in every byte:
-// so bytes that were overwritten too early, placed twice, or never written are found where they hurt, whatever the plan's
-// reasons were. What an elided copy leaves undone moves only what the buffer should hold, not a byte. Plain, and as slow
-// as running the program in an interpreter: it must be easy to believe.
+// The schedule is replayed on numbered contents. Every write puts a new number into the bytes that it covers; every
+// buffer remembers, for each of its elements, the number that it should hold. A read must find exactly that number in
+// every byte: so bytes that were overwritten too early, placed twice, or never written are found where they hurt,
+// whatever the plan's reasons were. What an elided copy leaves undone moves only what the buffer should hold, not a
+// byte. Plain, and as slow as running the program in an interpreter: it must be easy to believe.
 #include <span>
 #include <vector>
 
@@ -13,8 +13,9 @@
 
 namespace inlay::memory {
 
-/// Everything wrong with `plan` for these sizes (all symbols, late ones too); empty when it is sound. `layouts` are those of
-/// the segments: plan.layouts of a static plan, else made by the planner for these symbols. Stops after the first ten.
+/// Everything wrong with `plan` for these sizes (all symbols, late ones too); empty when it is sound. `layouts` are
+/// those of the segments: plan.layouts of a static plan, else made by the planner for these symbols. Stops after the
+/// first ten.
 std::vector<Diagnostic> verify(const kernel::KernelProgram& program, const MemoryPlan& plan,
                                std::span<const Layout> layouts, std::span<const int64_t> symbols);
 

@@ -9,13 +9,14 @@
 namespace inlay::memory {
 namespace {
 
-using testing::Planned;
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Planned;
 
 // a and b live together; c takes a's place; t lies in out; the update r lies in c.
-const char* const kProgram = R"(program @main(x: f64[9] param 0, a: f64[9] temporary, b: f64[9] temporary, c: f64[9] temporary,
+const char* const kProgram =
+    R"(program @main(x: f64[9] param 0, a: f64[9] temporary, b: f64[9] temporary, c: f64[9] temporary,
     r: f64[9] temporary, t: f64[4] temporary, out: f64[13] output 0) {
   kernel @k0 {
     stage (i < 9) {
@@ -216,16 +217,17 @@ class RandomProgram {
       case 3: {  // an update of a slice, a scatter
         const Value base = any();
         const std::string name = fresh(base.second);
-        const std::string store = below(2) && base.second == "n"
-                                      ? str("      %90 = load g[i] : i64\n      store ", name, "[wrap(%90, n) checked #0] add %0\n")
-                                      : str("      store ", name, "[i] set %0\n");
-        out = str("  kernel @k", s, " {\n    out ", name, " start ", below(3) ? str("copy ", base.first) : "fill 0.0", "\n",
-                  stage("n", store, 2), "  }\n");
+        const std::string store = below(2) && base.second == "n" ? str("      %90 = load g[i] : i64\n      store ",
+                                                                       name, "[wrap(%90, n) checked #0] add %0\n")
+                                                                 : str("      store ", name, "[i] set %0\n");
+        out = str("  kernel @k", s, " {\n    out ", name, " start ", below(3) ? str("copy ", base.first) : "fill 0.0",
+                  "\n", stage("n", store, 2), "  }\n");
         break;
       }
       case 4: {  // the same register twice, once into a part
         const std::string a = fresh("n"), b = fresh("2*n");
-        out = str("  kernel @k", s, " {\n", stage("n", str("      store ", a, "[i] set %0\n      store ", b, "[n + i] set %0\n"), 1),
+        out = str("  kernel @k", s, " {\n",
+                  stage("n", str("      store ", a, "[i] set %0\n      store ", b, "[n + i] set %0\n"), 1),
                   stage("n", str("      store ", b, "[i] set %0\n"), 1), "  }\n");
         break;
       }

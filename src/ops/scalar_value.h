@@ -1,8 +1,9 @@
 #pragma once
 // What the rows of scalar_ops.def call: the meaning of each scalar op for one element, in plain C++.
 //
-// NumPy's meaning in every corner. Integers wrap, also where C++ leaves it undefined; x // 0 and x % 0 are 0; floor_div and
-// mod follow the sign of the divisor; NaN wins in max and min; sign(-0.0) is 0. Bit by bit the reference for backends.
+// NumPy's meaning in every corner. Integers wrap, also where C++ leaves it undefined; x // 0 and x % 0 are 0; floor_div
+// and mod follow the sign of the divisor; NaN wins in max and min; sign(-0.0) is 0. Bit by bit the reference for
+// backends.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -13,7 +14,8 @@
 
 namespace inlay {
 
-// Sums and products are taken in u64, where overflow is defined, and cut to T: the low bits are those of any wider type.
+// Sums and products are taken in u64, where overflow is defined, and cut to T: the low bits are those of any wider
+// type.
 
 template <class T>
 T wrap_add(T a, T b) {
@@ -45,7 +47,7 @@ T wrap_mul(T a, T b) {
 template <class T>
 T wrap_neg(T a) {
   if constexpr (std::is_floating_point_v<T>) {
-    return -a;   // 0 - a would lose the sign of zero
+    return -a;  // 0 - a would lose the sign of zero
   } else {
     return wrap_sub(T(0), a);
   }
@@ -99,7 +101,7 @@ T scalar_log1mexp(T a) {
 template <class T>
 T scalar_sigmoid(T a) {
   if (a >= T(0)) return T(1) / (T(1) + std::exp(-a));
-  const T e = std::exp(a);   // exp(-a) would overflow
+  const T e = std::exp(a);  // exp(-a) would overflow
   return e / (T(1) + e);
 }
 
@@ -120,7 +122,7 @@ T scalar_mod(T a, T b) {
   } else {
     if (b == T(0)) return T(0);
     if constexpr (std::is_signed_v<T>) {
-      if (b == T(-1)) return T(0);   // the least number % -1 traps
+      if (b == T(-1)) return T(0);  // the least number % -1 traps
     }
     const T remainder = static_cast<T>(a % b);
     const bool other_side = remainder != T(0) && (remainder < T(0)) != (b < T(0));
@@ -142,7 +144,7 @@ T scalar_floor_div(T a, T b) {
   } else {
     if (b == T(0)) return T(0);
     if constexpr (std::is_signed_v<T>) {
-      if (b == T(-1)) return wrap_neg(a);   // the least number / -1 traps
+      if (b == T(-1)) return wrap_neg(a);  // the least number / -1 traps
     }
     const T quotient = static_cast<T>(a / b);
     const bool rounded_up = a % b != T(0) && (a < T(0)) != (b < T(0));
@@ -167,15 +169,15 @@ T scalar_pow(T a, T b) {
   }
 }
 
-/// A float becomes an integer towards zero and wraps; NaN is an error; what i64 cannot hold is its least number first, as
-/// x86 converts. (u64 takes also what it alone can hold.) Anything but zero is true.
+/// A float becomes an integer towards zero and wraps; NaN is an error; what i64 cannot hold is its least number first,
+/// as x86 converts. (u64 takes also what it alone can hold.) Anything but zero is true.
 template <class To, class From>
 To scalar_cast(From a) {
   if constexpr (std::is_same_v<To, bool>) {
     return a != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (a != a) throw Error(ErrorCode::nan_to_integer, {}, "cast: NaN to an integer");
-    constexpr From kLimit = static_cast<From>(9223372036854775808.0);   // 2^63
+    constexpr From kLimit = static_cast<From>(9223372036854775808.0);  // 2^63
     if (a >= -kLimit && a < kLimit) return static_cast<To>(static_cast<int64_t>(a));
     if (std::is_same_v<To, uint64_t> && a > From(0) && a < 2 * kLimit) return static_cast<To>(static_cast<uint64_t>(a));
     return static_cast<To>(std::numeric_limits<int64_t>::min());

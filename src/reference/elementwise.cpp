@@ -45,13 +45,14 @@ Tensor each(std::span<const Tensor> operands, Row row) {
 
 Tensor apply_scalar(ScalarOp op, std::span<const Tensor> operands) {
   switch (op) {
-#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                             \
-  case ScalarOp::name##_:                                                                                          \
-    return each<OperandClass::operand_class, ResultRule::result, ScalarOp::name##_ == ScalarOp::select_>(          \
-        operands, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c) {                  \
-          using T [[maybe_unused]] = decltype(c);                                                                  \
-          return reference;                                                                                        \
-        });
+#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                              \
+  case ScalarOp::name##_:                                                                                           \
+    return each < OperandClass::operand_class, ResultRule::result,                                                  \
+           ScalarOp::name##_ == ScalarOp::select_ > (operands, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, \
+                                                                  [[maybe_unused]] auto c) {                        \
+                                  using T [[maybe_unused]] = decltype(c);                                           \
+                                  return reference;                                                                 \
+                                });
 #include "ops/scalar_ops.def"
 #undef SCALAR_OP
   }

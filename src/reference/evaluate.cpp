@@ -12,7 +12,10 @@ namespace {
 class Evaluator {
  public:
   Evaluator(const Graph& graph, std::span<const HostFunction> host_functions)
-      : graph_(graph), host_functions_(host_functions), values_(graph.values.size()), symbols_(graph.symbols.size(), 0) {}
+      : graph_(graph),
+        host_functions_(host_functions),
+        values_(graph.values.size()),
+        symbols_(graph.symbols.size(), 0) {}
 
   void bind(std::span<const Tensor> inputs) {
     if (inputs.size() != graph_.params.size()) {
@@ -66,13 +69,14 @@ class Evaluator {
     for (int axis = 0; axis < type.rank(); ++axis) {
       const int64_t given = values_[v].dims[axis], wanted = type.dims[axis].evaluate(symbols_);
       if (given == wanted) continue;
-      Error error(ErrorCode::shape_mismatch, location, str(label(v), ": dim ", axis, " is ", given, ", but ",
-                                                           type.dims[axis].to_text(graph_.symbol_names()),
-                                                           type.dims[axis].is_constant() ? "" : str(" is ", wanted),
-                                                           type.dims[axis].is_constant() ? " is wanted" : ""));
+      Error error(ErrorCode::shape_mismatch, location,
+                  str(label(v), ": dim ", axis, " is ", given, ", but ", type.dims[axis].to_text(graph_.symbol_names()),
+                      type.dims[axis].is_constant() ? "" : str(" is ", wanted),
+                      type.dims[axis].is_constant() ? " is wanted" : ""));
       for (SymbolId s : type.dims[axis].symbols()) {
         const Symbol& symbol = graph_.symbols[s];
-        error = std::move(error).note(symbol.name, str(symbols_[s.index], ", from dim ", symbol.axis, " of ", label(symbol.source)));
+        error = std::move(error).note(symbol.name,
+                                      str(symbols_[s.index], ", from dim ", symbol.axis, " of ", label(symbol.source)));
       }
       throw Error(error);
     }
@@ -83,8 +87,9 @@ class Evaluator {
     const bool equal = check.relation == DimCheck::Relation::equal;
     if (equal ? left == right : left <= right) return;
     if (check.code == ErrorCode::empty_reduction) throw Error(check.code, check.location, check.message);
-    throw Error(check.code, check.location, equal ? str(check.message, " is ", left, " on the left and ", right, " on the right")
-                                                  : str(check.message, ": ", left, " is beyond ", right));
+    throw Error(check.code, check.location,
+                equal ? str(check.message, " is ", left, " on the left and ", right, " on the right")
+                      : str(check.message, ": ", left, " is beyond ", right));
   }
 
   // Nodes.
@@ -162,7 +167,8 @@ class Evaluator {
 
   static Tensor broadcast(const Tensor& x, std::vector<int64_t> dims) {
     if (x.dims == dims) return x;
-    return rearrange(x, std::move(dims), [&](std::span<const int64_t> point) { return broadcast_offset(x.dims, point); });
+    return rearrange(x, std::move(dims),
+                     [&](std::span<const int64_t> point) { return broadcast_offset(x.dims, point); });
   }
 
   Tensor scalar(const Node& node) const {
@@ -199,7 +205,8 @@ class Evaluator {
     const Tensor& x = operand(node, 0);
     const Region from = region(node, 1);
     Tensor out = Tensor::zeros(x.dtype, from.dims);
-    for (std::size_t i = 0; i < from.elements.size(); ++i) copy_element(out, static_cast<int64_t>(i), x, from.elements[i]);
+    for (std::size_t i = 0; i < from.elements.size(); ++i)
+      copy_element(out, static_cast<int64_t>(i), x, from.elements[i]);
     return out;
   }
 
@@ -286,7 +293,8 @@ class Evaluator {
     try {
       return function(operands);
     } catch (const std::exception& reason) {
-      throw Error(ErrorCode::host_call_failed, node.location, str(node.text, ": the host call failed")).note("reason", reason.what());
+      throw Error(ErrorCode::host_call_failed, node.location, str(node.text, ": the host call failed"))
+          .note("reason", reason.what());
     }
   }
 
@@ -322,7 +330,8 @@ IdMap<ValueId, Tensor> evaluate_all(const Graph& graph, std::span<const Tensor> 
   return std::move(evaluator).values();
 }
 
-std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs, std::span<const HostFunction> host_functions) {
+std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs,
+                             std::span<const HostFunction> host_functions) {
   const IdMap<ValueId, Tensor> values = evaluate_all(graph, inputs, host_functions);
   std::vector<Tensor> outputs;
   for (const Output& output : graph.outputs) outputs.push_back(values[output.value]);

@@ -16,8 +16,8 @@ namespace inlay::reference {
 using HostFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>;
 
 /// The outputs. `inputs`: one for each parameter, in order. `host_functions`: by Node::host_function.
-/// Throws Error as a call of the compiled function would: arguments that do not fit, sizes that do not agree, an index out of
-/// bounds, a failed assert, ...
+/// Throws Error as a call of the compiled function would: arguments that do not fit, sizes that do not agree, an index
+/// out of bounds, a failed assert, ...
 std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs,
                              std::span<const HostFunction> host_functions = {});
 

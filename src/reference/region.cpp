@@ -45,11 +45,11 @@ int64_t broadcast_offset(std::span<const int64_t> dims, std::span<const int64_t>
 Region region_of(std::span<const int64_t> dims, std::span<const IndexItem> index, std::span<const Tensor> arrays,
                  std::span<const int64_t> symbols, const std::string& op) {
   const std::vector<int64_t> array_dims = joint_dims(arrays);
-  std::vector<Tensor> indices;   // as i64
+  std::vector<Tensor> indices;  // as i64
   for (const Tensor& array : arrays) indices.push_back(cast(array, DType::i64));
 
   Region region;
-  std::vector<std::size_t> axis_in_region(index.size(), 0);   // of each range
+  std::vector<std::size_t> axis_in_region(index.size(), 0);  // of each range
   std::size_t first_array_axis = 0;
   bool placed = arrays.empty();
   const auto place_arrays = [&] {
@@ -73,13 +73,12 @@ Region region_of(std::span<const int64_t> dims, std::span<const IndexItem> index
       const IndexItem& item = index[axis];
       int64_t at = 0;
       switch (item.kind) {
-        case IndexItem::Kind::range:
-          at = item.start.evaluate(symbols) + item.step * point[axis_in_region[axis]];
-          break;
+        case IndexItem::Kind::range: at = item.start.evaluate(symbols) + item.step * point[axis_in_region[axis]]; break;
         case IndexItem::Kind::position: at = item.position.evaluate(symbols); break;
         case IndexItem::Kind::array: {
           const Tensor& array = indices[next_array++];
-          const int64_t given = array.get<int64_t>(broadcast_offset(array.dims, point.subspan(first_array_axis, array_dims.size())));
+          const int64_t given =
+              array.get<int64_t>(broadcast_offset(array.dims, point.subspan(first_array_axis, array_dims.size())));
           at = given < 0 ? given + dims[axis] : given;
           if (at < 0 || at >= dims[axis]) {
             throw Error(ErrorCode::index_out_of_bounds, {},

@@ -45,7 +45,8 @@ struct Tensor {
 
 int64_t product(std::span<const int64_t> dims);
 
-/// visitor(T()) with the C++ type of a dtype that arithmetic is done in here: bool, integers, f32, f64. Others: unsupported.
+/// visitor(T()) with the C++ type of a dtype that arithmetic is done in here: bool, integers, f32, f64. Others:
+/// unsupported.
 template <class Visitor>
 decltype(auto) visit_arithmetic(DType dtype, Visitor visitor) {
   switch (dtype) {
@@ -73,7 +74,8 @@ decltype(auto) visit_arithmetic(DType dtype, Visitor visitor) {
 template <class T>
 Tensor tensor_of(DType dtype, std::vector<int64_t> dims, std::initializer_list<T> elements) {
   Tensor out = Tensor::zeros(dtype, std::move(dims));
-  INLAY_CHECK(static_cast<int64_t>(elements.size()) == out.num_elements(), elements.size(), " elements for ", out.type_text());
+  INLAY_CHECK(static_cast<int64_t>(elements.size()) == out.num_elements(), elements.size(), " elements for ",
+              out.type_text());
   int64_t i = 0;
   for (const T& element : elements) out.set<T>(i++, element);
   return out;

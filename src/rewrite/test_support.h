@@ -47,11 +47,11 @@ inline reference::Tensor random_tensor(DType dtype, const std::vector<int64_t>& 
   std::uniform_real_distribution<double> ordinary(-3, 3);
   for (int64_t i = 0; i < out.num_elements(); ++i) {
     const double value = tame ? ordinary(random) : nasty_values()[random() % nasty_values().size()];
-    const auto bits = static_cast<int64_t>(random());
+    const uint64_t bits = random();
     const Literal literal = is_float(dtype)           ? Literal::of_float(dtype, value)
-                            : dtype == DType::boolean ? Literal::of_integer(dtype, bits & 1)
-                            : tame                    ? Literal::of_integer(dtype, bits % 5)
-                                                      : Literal::of_integer(dtype, bits * bits);
+                            : dtype == DType::boolean ? Literal::of_integer(dtype, static_cast<int64_t>(bits & 1))
+                            : tame                    ? Literal::of_integer(dtype, static_cast<int64_t>(bits % 5))
+                                                      : Literal::of_integer(dtype, static_cast<int64_t>(bits * bits));
     literal.store(out.element(i));
   }
   return out;

@@ -28,7 +28,8 @@ class Kept {
   Block take(int64_t size_bytes) {
     int best = -1;
     for (int i = 0; i < count_; ++i) {
-      if (blocks_[i].size_bytes >= size_bytes && (best < 0 || blocks_[i].size_bytes < blocks_[best].size_bytes)) best = i;
+      if (blocks_[i].size_bytes >= size_bytes && (best < 0 || blocks_[i].size_bytes < blocks_[best].size_bytes))
+        best = i;
     }
     if (best >= 0) return remove(best);
     if (count_ > 0) {
@@ -63,7 +64,8 @@ thread_local Kept kept;
 
 ArenaBlock ArenaBlock::borrow(int64_t size_bytes) noexcept {
   if (size_bytes < 0 || size_bytes > std::numeric_limits<int64_t>::max() - kArenaAlignment) return {};
-  const int64_t rounded = std::max<int64_t>(size_bytes + kArenaAlignment - 1, kArenaAlignment) / kArenaAlignment * kArenaAlignment;
+  const int64_t rounded =
+      std::max<int64_t>(size_bytes + kArenaAlignment - 1, kArenaAlignment) / kArenaAlignment * kArenaAlignment;
   Block block = kept.take(rounded);
   if (!block.data) {
     block.data = static_cast<std::byte*>(std::aligned_alloc(kArenaAlignment, static_cast<std::size_t>(rounded)));

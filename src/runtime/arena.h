@@ -2,8 +2,8 @@
 // Working memory of a call. It belongs to the call, never to the code: so any number of threads may run one program.
 //
 // Each thread keeps the blocks that its calls returned and hands them out again, so a steady state allocates nothing. A
-// call that runs inside another (from a host call) finds the outer one's blocks taken and gets its own. Blocks are plain
-// memory of the thread, so they are as valid after a fork as before.
+// call that runs inside another (from a host call) finds the outer one's blocks taken and gets its own. Blocks are
+// plain memory of the thread, so they are as valid after a fork as before.
 #include <cstddef>
 #include <cstdint>
 #include <utility>

@@ -216,7 +216,8 @@ int32_t begin_segment(InlayCall* call, int32_t segment) {
     run.blocks[segment] = ArenaBlock::borrow(segment_bytes(run, segment));
     call->segments[segment] = run.blocks[segment].data();
     if (!call->segments[segment]) return INLAY_OUT_OF_MEMORY;
-    const bool ok = !run.host || allocate_outputs(run.executable, run.object, segment, run.symbols, *run.host, call->outputs);
+    const bool ok =
+        !run.host || allocate_outputs(run.executable, run.object, segment, run.symbols, *run.host, call->outputs);
     return ok ? INLAY_OK : INLAY_OUT_OF_MEMORY;
   });
 }
@@ -271,7 +272,8 @@ void Executable::bind_symbols(std::span<const TensorRef> params, std::span<int64
     throw Error(ErrorCode::wrong_argument_count, {},
                 str("takes ", object.params.size(), " arguments, not ", params.size()));
   }
-  INLAY_CHECK(symbols.size() >= object.symbols.size(), symbols.size(), " places for ", object.symbols.size(), " symbols");
+  INLAY_CHECK(symbols.size() >= object.symbols.size(), symbols.size(), " places for ", object.symbols.size(),
+              " symbols");
   for (const DimRule& rule : impl_->dim_rules) {
     const int64_t is = params[rule.param].dims[rule.axis];
     int64_t must_be = is;
@@ -337,8 +339,10 @@ int32_t Executable::Impl::run_with_host(const Executable& executable, const void
 Error Executable::error_of(int32_t code, const Failure& failure) const {
   const Object& object = impl_->object;
   if (code == INLAY_HOST_CALL_FAILED) return Error(ErrorCode::host_call_failed, {}, "a host call failed");
-  if (code == INLAY_OUT_OF_MEMORY) return Error(ErrorCode::out_of_memory, {}, "no memory for an output or for the call's own values");
-  if (code != INLAY_FAILED_AT_SITE || failure.site < 0 || static_cast<std::size_t>(failure.site) >= object.sites.size()) {
+  if (code == INLAY_OUT_OF_MEMORY)
+    return Error(ErrorCode::out_of_memory, {}, "no memory for an output or for the call's own values");
+  if (code != INLAY_FAILED_AT_SITE || failure.site < 0 ||
+      static_cast<std::size_t>(failure.site) >= object.sites.size()) {
     return Error(ErrorCode::internal, {}, str("the compiled code failed with ", code, " at site ", failure.site));
   }
   const SiteSpec& site = object.sites[static_cast<std::size_t>(failure.site)];

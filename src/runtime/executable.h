@@ -18,8 +18,10 @@ struct TensorRef {
   const int64_t* dims = nullptr;  // as many as the spec's rank
 };
 
-/// Sizes in, offsets out: fills offsets (by storage, those born in `segment`), returns the bytes of that segment's block.
-using LayoutFunction = std::function<int64_t(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets)>;
+/// Sizes in, offsets out: fills offsets (by storage, those born in `segment`), returns the bytes of that segment's
+/// block.
+using LayoutFunction =
+    std::function<int64_t(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets)>;
 
 /// What the caller brings for host calls and for outputs whose size is not known at the entry. One for each call.
 class Host {
@@ -44,8 +46,8 @@ class Executable {
 
   /// Binds the symbols from the dims of `params` and checks dims against the signature; throws Error naming both.
   void bind_symbols(std::span<const TensorRef> params, std::span<int64_t> symbols) const;
-  /// Dims of output `slot` for these symbols. Never negative: where `n - 1` has n = 0 the program's own checks fail, and
-  /// they run after the outputs were asked for.
+  /// Dims of output `slot` for these symbols. Never negative: where `n - 1` has n = 0 the program's own checks fail,
+  /// and they run after the outputs were asked for.
   void output_dims(int slot, std::span<const int64_t> symbols, std::span<int64_t> dims) const;
 
   /// Runs on params (row-major, checked by the caller for dtype and rank, dims checked here).
@@ -53,11 +55,14 @@ class Executable {
   /// Throws Error when a check in the program fails; a host call's failure is Error(host_call_failed).
   void call(std::span<const TensorRef> params, Host& host) const;
 
-  /// The fast door: params' and outputs' addresses, sizes already bound. A steady state allocates nothing: an arena of up
-  /// to 32 KiB lies on the stack, a larger one in a block that the thread keeps. Safe from many threads at once, and from
-  /// inside a host call. `host` may be null for a program without host calls.
-  /// Returns the entry's code; on INLAY_FAILED_AT_SITE `failure` has the site and its numbers. Never throws.
-  struct Failure { int64_t site = -1; std::array<int64_t, 4> numbers{}; };
+  /// The fast door: params' and outputs' addresses, sizes already bound. A steady state allocates nothing: an arena of
+  /// up to 32 KiB lies on the stack, a larger one in a block that the thread keeps. Safe from many threads at once, and
+  /// from inside a host call. `host` may be null for a program without host calls. Returns the entry's code; on
+  /// INLAY_FAILED_AT_SITE `failure` has the site and its numbers. Never throws.
+  struct Failure {
+    int64_t site = -1;
+    std::array<int64_t, 4> numbers{};
+  };
   int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure) const noexcept;
 
   /// The Error of a failed run: its site's message with the numbers in it.

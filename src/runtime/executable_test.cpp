@@ -1,16 +1,17 @@
 #include "runtime/executable.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <numeric>
 #include <thread>
 
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/arena.h"
 #include "runtime/testdata/sample.h"
 
 // Every allocation of this test program is counted: a steady state makes none.
@@ -18,13 +19,14 @@ namespace {
 std::atomic<int64_t> num_allocations{0};
 }  // namespace
 
-void* operator new(std::size_t size) {
+// noinline: gcc would see malloc and free in places where it knows new and delete, and warn.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   ++num_allocations;
   if (void* out = std::malloc(size ? size : 1)) return out;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
 
 namespace inlay::runtime {
 namespace {
@@ -153,6 +155,30 @@ TEST_P(Arena, ASteadyStateAllocatesNothing) {
   EXPECT_EQ(sum, 2.0 * static_cast<double>(n));
 }
 
+TEST(ArenaBlock, IsKeptByItsThreadAndGrows) {
+  const auto address = [](int64_t size) { return ArenaBlock::borrow(size).data(); };
+  release_arena_blocks();
+  std::byte* first = address(100000);
+  EXPECT_EQ(address(100000), first);
+  EXPECT_EQ(address(50000), first);
+  EXPECT_NE(address(0), nullptr);
+  {
+    const ArenaBlock outer = ArenaBlock::borrow(100000), inner = ArenaBlock::borrow(100000);
+    EXPECT_EQ(outer.data(), first);
+    EXPECT_NE(inner.data(), first);
+    for (const ArenaBlock* block : {&outer, &inner}) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(block->data()) % kArenaAlignment, 0u);
+    }
+  }
+  std::byte* grown = address(1000000);
+  EXPECT_EQ(address(900000), grown);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which end the program at such a request
+  EXPECT_EQ(address(int64_t{1} << 60), nullptr);
+#endif
+  EXPECT_EQ(address(-1), nullptr);
+  release_arena_blocks();
+}
+
 TEST_P(Arena, BelongsToTheCall) {
   const int64_t n = GetParam();
   const Executable executable(sample::add(8 * n), sample::resolve);
@@ -208,7 +234,8 @@ TEST(Executable, AsksForLateSizes) {
     TestHost host;
     executable.call(params, host);
     ASSERT_EQ(host.outputs[0].size(), static_cast<std::size_t>((n + 1) / 2));
-    for (std::size_t i = 0; i < host.outputs[0].size(); ++i) ASSERT_EQ(host.outputs[0][i], 4.0 * static_cast<double>(i));
+    for (std::size_t i = 0; i < host.outputs[0].size(); ++i)
+      ASSERT_EQ(host.outputs[0][i], 4.0 * static_cast<double>(i));
   }
 }
 
@@ -242,7 +269,8 @@ TEST(Executable, LetsNothingBeThrownThroughMachineCode) {
 TEST(Executable, NamesAnEntryThatIsNotThere) {
   Object object = sample::add(0);
   object.entry = "main";
-  EXPECT_EQ(message_of([&] { Executable(object, sample::resolve); }), "error[unknown-name]: the object has no entry main");
+  EXPECT_EQ(message_of([&] { Executable(object, sample::resolve); }),
+            "error[unknown-name]: the object has no entry main");
 }
 
 TEST(SizeExpr, EvaluatesPostfix) {
@@ -256,7 +284,8 @@ TEST(SizeExpr, EvaluatesPostfix) {
   EXPECT_EQ(expr.evaluate(negative), -6);  // floor(-21 / 4), and min(-7, 2)
   EXPECT_EQ(SizeExpr(9).evaluate({}), 9);
   const int64_t large[] = {int64_t{1} << 62, 1};
-  EXPECT_THAT(message_of([&] { expr.evaluate(large); }), testing::HasSubstr("error[size-overflow]: a size does not fit"));
+  EXPECT_THAT(message_of([&] { expr.evaluate(large); }),
+              testing::HasSubstr("error[size-overflow]: a size does not fit"));
 }
 
 }  // namespace

@@ -16,11 +16,19 @@ bool all_finite(const double* values, std::size_t count) {
   return sum == 0;
 }
 
-int run_with(const FlatLogpSpec& spec, const void** params, int64_t* symbols, const double* x, double* grad,
-             double* logp) {
+int64_t gradient_length(const FlatLogpSpec& spec, std::span<const int64_t> symbols) {
+  return spec.executable->object().outputs[static_cast<std::size_t>(spec.grad_output)].dims[0].evaluate(symbols);
+}
+
+int run_with(const FlatLogpSpec& spec, int64_t dim, const void** params, int64_t* symbols, const double* x,
+             double* grad, double* logp) {
   std::copy(spec.params.begin(), spec.params.end(), params);
   std::copy(spec.symbols.begin(), spec.symbols.end(), symbols);
   params[spec.x_param] = x;
+  if (spec.x_symbol >= 0) {
+    symbols[spec.x_symbol] = dim;
+    if (gradient_length(spec, {symbols, spec.symbols.size()}) != dim) return kFlatWrongDim;
+  }
   std::array<void*, 2> outputs;
   outputs[static_cast<std::size_t>(spec.logp_output)] = logp;
   outputs[static_cast<std::size_t>(spec.grad_output)] = grad;
@@ -31,23 +39,26 @@ int run_with(const FlatLogpSpec& spec, const void** params, int64_t* symbols, co
     default: return kFlatFailed;
   }
   if (!std::isfinite(*logp)) return kFlatLogpNotFinite;
-  return all_finite(grad, static_cast<std::size_t>(spec.dim)) ? kFlatOk : kFlatGradNotFinite;
+  return all_finite(grad, static_cast<std::size_t>(dim)) ? kFlatOk : kFlatGradNotFinite;
 }
 
 int call_flat_logp(std::size_t dim, const double* x, double* grad, double* logp, const void* context) noexcept {
   const auto& spec = *static_cast<const FlatLogpSpec*>(context);
-  if (dim != static_cast<std::size_t>(spec.dim)) return kFlatWrongDim;
-  if (spec.params.size() <= kInlineSlots && spec.symbols.size() <= kInlineSlots) {
-    const void* params[kInlineSlots];
-    int64_t symbols[kInlineSlots];
-    return run_with(spec, params, symbols, x, grad, logp);
-  }
+  const auto length = static_cast<int64_t>(dim);
+  if (spec.x_symbol < 0 && length != spec.dim) return kFlatWrongDim;
   try {
+    if (spec.params.size() <= kInlineSlots && spec.symbols.size() <= kInlineSlots) {
+      const void* params[kInlineSlots];
+      int64_t symbols[kInlineSlots];
+      return run_with(spec, length, params, symbols, x, grad, logp);
+    }
     std::vector<const void*> params(spec.params.size());
     std::vector<int64_t> symbols(spec.symbols.size());
-    return run_with(spec, params.data(), symbols.data(), x, grad, logp);
+    return run_with(spec, length, params.data(), symbols.data(), x, grad, logp);
   } catch (const std::bad_alloc&) {
     return kFlatOutOfMemory;
+  } catch (...) {
+    return kFlatWrongDim;  // a size that does not fit in 64 bits
   }
 }
 
@@ -75,7 +86,18 @@ void check(const FlatLogpSpec& spec) {
   const TensorSpec& grad = object.outputs[static_cast<std::size_t>(spec.grad_output)];
   require(logp.dtype == "f64" && logp.dims.empty(), "the log density must be one f64");
   require(is_vector(grad), "the gradient must be one f64 vector");
-  require(grad.dims[0].evaluate(spec.symbols) == spec.dim, "the gradient must be as long as the argument");
+  INLAY_CHECK(spec.x_symbol < static_cast<int>(spec.symbols.size()), "there is no symbol ", spec.x_symbol);
+  for (std::size_t p = 0; p < object.params.size(); ++p) {
+    for (const SizeExpr& size : object.params[p].dims) {
+      const bool mentions = std::ranges::any_of(size.items, [&](const SizeItem& item) {
+        return item.kind == SizeItem::Kind::symbol && item.number == spec.x_symbol;
+      });
+      require(!mentions || p == static_cast<std::size_t>(spec.x_param), "another argument is as long as the vector");
+    }
+  }
+  // Where the length is a symbol, each call compares.
+  require(spec.x_symbol >= 0 || gradient_length(spec, spec.symbols) == spec.dim,
+          "the gradient must be as long as the argument");
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #include "runtime/flat_function.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <limits>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "runtime/testdata/sample.h"
 
@@ -12,7 +12,10 @@ namespace inlay::runtime {
 namespace {
 
 FlatLogpSpec spec_of(int64_t dim) {
-  return {std::make_shared<const Executable>(sample::logp(), sample::resolve), {nullptr}, {dim}, 0, dim, 0, 1};
+  return {.executable = std::make_shared<const Executable>(sample::logp(), sample::resolve),
+          .params = {nullptr},
+          .symbols = {dim},
+          .dim = dim};
 }
 
 TEST(Trampoline, BringsItsContextWhateverTheCallerPasses) {
@@ -59,6 +62,33 @@ TEST(FlatLogp, NoticesAGradientThatIsNotFinite) {
   double grad[2] = {0, std::numeric_limits<double>::infinity()}, logp = 0;
   EXPECT_EQ(flat.function()(2, x, grad, &logp, nullptr), kFlatGradNotFinite);
   EXPECT_EQ(logp, 2);
+}
+
+TEST(FlatLogp, TakesAnyLengthWhereItIsASymbol) {
+  FlatLogpSpec spec = spec_of(0);
+  spec.x_symbol = 0;
+  const FlatLogp flat(std::move(spec));
+  const double x[] = {1, 2, 3};
+  for (std::size_t n : {0, 1, 3}) {
+    double grad[3] = {7, 7, 7}, logp = 1;
+    ASSERT_EQ(flat.function()(n, x, grad, &logp, nullptr), kFlatOk);
+    EXPECT_EQ(logp, n == 0 ? 0 : n == 1 ? -0.5 : -7);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(grad[i], i < n ? -x[i] : 7);
+  }
+}
+
+TEST(FlatLogp, RefusesLengthsThatDoNotFit) {
+  Object object = sample::logp();
+  object.outputs[1].dims[0].items = {
+      {SizeItem::Kind::symbol, 0}, {SizeItem::Kind::constant, 4}, {SizeItem::Kind::multiply}};
+  FlatLogpSpec spec = spec_of(0);
+  spec.executable = std::make_shared<const Executable>(object, sample::resolve);
+  spec.x_symbol = 0;
+  const FlatLogp flat(std::move(spec));
+  double x = 1, grad = 7, logp = 7;
+  EXPECT_EQ(flat.function()(1, &x, &grad, &logp, nullptr), kFlatWrongDim);
+  EXPECT_EQ(flat.function()(std::size_t{1} << 62, &x, &grad, &logp, nullptr), kFlatWrongDim);
+  EXPECT_EQ(grad, 7);
 }
 
 TEST(FlatLogp, ServesManyThreads) {

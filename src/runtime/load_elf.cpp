@@ -1,9 +1,5 @@
 #include "runtime/load_elf.h"
 
-#include <elf.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -12,6 +8,10 @@
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include <elf.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "support/error.h"
 
@@ -120,7 +120,9 @@ class Loader {
   }
   uint64_t address(uint64_t offset) const { return reinterpret_cast<uint64_t>(base_) + offset; }
   template <class T>
-  void write(uint64_t offset, T value) { std::memcpy(base_ + offset, &value, sizeof(T)); }
+  void write(uint64_t offset, T value) {
+    std::memcpy(base_ + offset, &value, sizeof(T));
+  }
 
   Bytes bytes_;
   const Resolver& resolve_;
@@ -180,7 +182,8 @@ void Loader::read_symbols() {
       Symbol symbol{bytes_.text(sections_[table.header.sh_link].header, raw.st_name),
                     static_cast<unsigned char>(ELF64_ST_TYPE(raw.st_info)),
                     static_cast<unsigned char>(ELF64_ST_BIND(raw.st_info)), raw.st_shndx, raw.st_value};
-      if (symbol.type == STT_TLS || symbol.type == STT_GNU_IFUNC) unsupported(str("the kind of symbol of ", symbol.name));
+      if (symbol.type == STT_TLS || symbol.type == STT_GNU_IFUNC)
+        unsupported(str("the kind of symbol of ", symbol.name));
       if (symbol.section == SHN_COMMON) unsupported(str("the common symbol ", symbol.name));
       if (symbol.section < SHN_LORESERVE && symbol.section >= sections_.size()) {
         damaged(str("symbol ", symbol.name, " lies in no section"));
@@ -245,11 +248,13 @@ void Loader::lay_out() {
     }
     if (access == Access::code) {
       const uint64_t stubs = advance(num_stubs_ * kStubBytes, kStubBytes);
-      for (Symbol& symbol : symbols_) if (symbol.stub) *symbol.stub += stubs;
+      for (Symbol& symbol : symbols_)
+        if (symbol.stub) *symbol.stub += stubs;
     }
     if (access == Access::constants) {
       const uint64_t got = advance(num_got_ * sizeof(uint64_t), sizeof(uint64_t));
-      for (Symbol& symbol : symbols_) if (symbol.got) *symbol.got += got;
+      for (Symbol& symbol : symbols_)
+        if (symbol.got) *symbol.got += got;
     }
     end_of_[static_cast<std::size_t>(access)] = round_up(at, page);
   }
@@ -258,7 +263,8 @@ void Loader::lay_out() {
 
 void Loader::copy_sections() {
   void* mapping = mmap(nullptr, total_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (mapping == MAP_FAILED) throw Error(ErrorCode::out_of_memory, {}, str("no memory for ", total_bytes_, " bytes of code"));
+  if (mapping == MAP_FAILED)
+    throw Error(ErrorCode::out_of_memory, {}, str("no memory for ", total_bytes_, " bytes of code"));
   base_ = static_cast<std::byte*>(mapping);
   for (const Section& section : sections_) {
     if (section.access == Access::none || section.header.sh_type == SHT_NOBITS || section.header.sh_size == 0) continue;
@@ -288,7 +294,8 @@ void Loader::find_addresses() {
       write(*symbol.stub + kJump.size(), symbol.address);
     }
   }
-  if (!missing.empty()) throw Error(ErrorCode::unknown_name, {}, str("the code needs names that nobody defines: ", missing));
+  if (!missing.empty())
+    throw Error(ErrorCode::unknown_name, {}, str("the code needs names that nobody defines: ", missing));
 }
 
 bool fits_32(int64_t value) { return value == static_cast<int32_t>(value); }
@@ -320,9 +327,7 @@ void Loader::relocate(const Section& target, const Elf64_Rela& rela) {
     }
     case R_X86_64_GOTPCREL:
     case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX:
-      write_32(relative_to(address(*symbol.got)));
-      break;
+    case R_X86_64_REX_GOTPCRELX: write_32(relative_to(address(*symbol.got))); break;
     case R_X86_64_32:
       if (absolute > std::numeric_limits<uint32_t>::max()) unsupported(str("the 32-bit reference to ", symbol.name));
       write(place, static_cast<uint32_t>(absolute));
@@ -337,7 +342,8 @@ void Loader::protect() {
   for (Access access : {Access::code, Access::constants}) {
     const uint64_t end = end_of_[static_cast<std::size_t>(access)];
     const int protection = access == Access::code ? PROT_READ | PROT_EXEC : PROT_READ;
-    if (end > begin && mprotect(base_ + begin, end - begin, protection) != 0) unsupported("this system's memory protection");
+    if (end > begin && mprotect(base_ + begin, end - begin, protection) != 0)
+      unsupported("this system's memory protection");
     begin = end;
   }
 }

@@ -2,10 +2,10 @@
 // Machine code that the JIT just made (or a cache kept) must become callable, without a linker at hand.
 //
 // The backend returns one relocatable ELF object for x86-64, position independent and of the small code model. load_elf
-// lays its sections out in one mapping, resolves the few names that it leaves open (math functions, memset), applies the
-// relocations, and makes code executable and constants read-only: no page is ever writable and executable.
-// It covers what LLVM and gcc emit for such objects, and names whatever else it meets. A damaged object is an Error,
-// never a crash: every offset is checked before it is followed. (What the code does once called is the object's affair.)
+// lays its sections out in one mapping, resolves the few names that it leaves open (math functions, memset), applies
+// the relocations, and makes code executable and constants read-only: no page is ever writable and executable. It
+// covers what LLVM and gcc emit for such objects, and names whatever else it meets. A damaged object is an Error, never
+// a crash: every offset is checked before it is followed. (What the code does once called is the object's affair.)
 #include <cstddef>
 #include <functional>
 #include <map>

@@ -1,9 +1,5 @@
 #include "runtime/load_elf.h"
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <sys/mman.h>
-
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +8,10 @@
 #include <iterator>
 #include <random>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
 
 #include "support/error.h"
 
@@ -153,7 +153,8 @@ TEST_P(LoadElf, RefusesWhatIsNoObject) {
   EXPECT_EQ(message_of(text), "error[invalid-file]: damaged object: it does not begin as an ELF file");
   std::vector<std::byte> other = object_;
   other[18] = std::byte{183};  // e_machine: aarch64
-  EXPECT_EQ(message_of(other), "error[unsupported]: the loader cannot take anything but a relocatable object for x86-64");
+  EXPECT_EQ(message_of(other),
+            "error[unsupported]: the loader cannot take anything but a relocatable object for x86-64");
 }
 
 TEST_P(LoadElf, RefusesEveryTruncation) {
@@ -163,8 +164,8 @@ TEST_P(LoadElf, RefusesEveryTruncation) {
   }
 }
 
-// What a damaged object means is unknown; that loading it returns or throws, and reads and writes only its own bytes, is
-// not. (Run under the address sanitizer this is sharper.)
+// What a damaged object means is unknown; that loading it returns or throws, and reads and writes only its own bytes,
+// is not. (Run under the address sanitizer this is sharper.)
 TEST_P(LoadElf, SurvivesDamage) {
   const char* given = std::getenv("INLAY_FUZZ_SEED");
   const auto seed = given ? static_cast<uint32_t>(std::atol(given)) : std::random_device()();
@@ -183,8 +184,7 @@ TEST_P(LoadElf, SurvivesDamage) {
   EXPECT_GT(refused, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Objects, LoadElf,
-                         testing::Values(INLAY_SAMPLE_O2, INLAY_SAMPLE_O0, INLAY_SAMPLE_NOPLT),
+INSTANTIATE_TEST_SUITE_P(Objects, LoadElf, testing::Values(INLAY_SAMPLE_O2, INLAY_SAMPLE_O0, INLAY_SAMPLE_NOPLT),
                          [](const auto& info) { return str("object", info.index); });
 
 }  // namespace

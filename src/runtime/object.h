@@ -1,6 +1,6 @@
 #pragma once
-// What a backend returns: relocatable bytes and everything a caller must know to run them. Plain data, the same whether it
-// was just generated, comes from a cache, or is written to disk.
+// What a backend returns: relocatable bytes and everything a caller must know to run them. Plain data, the same whether
+// it was just generated, comes from a cache, or is written to disk.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -11,13 +11,13 @@
 namespace inlay::runtime {
 
 struct TensorSpec {
-  std::string name;            // as the user knows it
-  std::string dtype;           // "f64", ...; "opaque"
+  std::string name;   // as the user knows it
+  std::string dtype;  // "f64", ...; "opaque"
   int64_t element_bytes = 8;
-  std::vector<SizeExpr> dims;  // over symbols
+  std::vector<SizeExpr> dims;          // over symbols
   std::vector<std::string> dim_texts;  // for errors: "n + 1"
-  bool bound = false;          // of a parameter: given once
-  int segment = 0;             // of an output: the segment at whose start its size is known
+  bool bound = false;                  // of a parameter: given once
+  int segment = 0;                     // of an output: the segment at whose start its size is known
 };
 
 /// The number of a symbol is axis `axis` of parameter `param`; param < 0: a host call sets it.
@@ -49,8 +49,8 @@ struct ArenaSpec {
 };
 
 struct Object {
-  std::vector<std::byte> code;         // a relocatable ELF object
-  std::string entry;                   // its function, see inlay/runtime.h
+  std::vector<std::byte> code;  // a relocatable ELF object
+  std::string entry;            // its function, see inlay/runtime.h
   std::vector<TensorSpec> params, outputs;
   std::vector<SymbolSpec> symbols;
   std::vector<SiteSpec> sites;

@@ -1,9 +1,9 @@
 #include "runtime/trampoline.h"
 
+#include <cstring>
+
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cstring>
 
 #include "support/error.h"
 
@@ -20,10 +20,10 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 
 Trampoline::Trampoline(void* target, const void* context) {
   unsigned char code[] = {
-      0xf3, 0x0f, 0x1e, 0xfa,                     // endbr64
-      0x49, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,         // movabs $context, %r8: the fifth argument
-      0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,         // movabs $target, %rax
-      0xff, 0xe0,                                 // jmp *%rax
+      0xf3, 0x0f, 0x1e, 0xfa,                    // endbr64
+      0x49, 0xb8, 0,    0,    0, 0, 0, 0, 0, 0,  // movabs $context, %r8: the fifth argument
+      0x48, 0xb8, 0,    0,    0, 0, 0, 0, 0, 0,  // movabs $target, %rax
+      0xff, 0xe0,                                // jmp *%rax
   };
   std::memcpy(code + 6, &context, sizeof(context));
   std::memcpy(code + 16, &target, sizeof(target));

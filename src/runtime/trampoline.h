@@ -1,9 +1,9 @@
 #pragma once
 // A plain C function pointer for something that has state.
 //
-// A sampler calls `int f(size_t, const double *, double *, double *, const void *user_data)` from many threads and passes
-// whatever it likes as user_data, also nothing. So the state cannot come in as an argument: it is baked into a few bytes
-// of machine code, made for one context, that puts the context where the fifth argument was and jumps on.
+// A sampler calls `int f(size_t, const double *, double *, double *, const void *user_data)` from many threads and
+// passes whatever it likes as user_data, also nothing. So the state cannot come in as an argument: it is baked into a
+// few bytes of machine code, made for one context, that puts the context where the fifth argument was and jumps on.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -13,8 +13,8 @@ namespace inlay::runtime {
 class Trampoline {
  public:
   Trampoline() = default;
-  /// A function that calls `target` with its own first four arguments and `context` as the fifth. For arguments that are
-  /// integers or pointers; any result.
+  /// A function that calls `target` with its own first four arguments and `context` as the fifth. For arguments that
+  /// are integers or pointers; any result.
   Trampoline(void* target, const void* context);
   ~Trampoline();
   Trampoline(Trampoline&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}

@@ -12,13 +12,13 @@ using tool::Random;
 
 constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 8, 9, 17, 33};
 constexpr const char* kSymbolNames[] = {"n", "m", "k"};
-constexpr DType kDTypes[] = {DType::f64, DType::f64, DType::f64, DType::f64, DType::f64, DType::i64, DType::i64,
-                             DType::f32, DType::f32, DType::boolean, DType::i32, DType::u8, DType::i8};
+constexpr DType kDTypes[] = {DType::f64, DType::f64, DType::f64,     DType::f64, DType::f64, DType::i64, DType::i64,
+                             DType::f32, DType::f32, DType::boolean, DType::i32, DType::u8,  DType::i8};
 
 /// A value so far, and what the maker must know of it.
 struct Entry {
   ValueId v;
-  bool exact = true;   // no rounding on its way: equal bit by bit in every evaluator
+  bool exact = true;  // no rounding on its way: equal bit by bit in every evaluator
   bool fails = false;
 };
 
@@ -35,7 +35,8 @@ class GraphMaker {
     for (int64_t i = 0; i < num_nodes * 4 && nodes_ < num_nodes; ++i) step();
     add_outputs();
     RandomGraph out{std::move(builder_).finish(), {}};
-    for (SymbolId s : ids<SymbolId>(out.graph.symbols.size())) out.given.sizes[out.graph.symbols[s].name] = size_of(Dim::symbol(s));
+    for (SymbolId s : ids<SymbolId>(out.graph.symbols.size()))
+      out.given.sizes[out.graph.symbols[s].name] = size_of(Dim::symbol(s));
     return out;
   }
 
@@ -53,7 +54,9 @@ class GraphMaker {
 
   // Chance.
 
-  int64_t draw(int64_t least, int64_t greatest) { return std::uniform_int_distribution<int64_t>(least, greatest)(random_); }
+  int64_t draw(int64_t least, int64_t greatest) {
+    return std::uniform_int_distribution<int64_t>(least, greatest)(random_);
+  }
   bool chance(int percent) { return draw(0, 99) < percent; }
   template <class Range>
   std::ranges::range_value_t<Range> of(const Range& range) {
@@ -110,7 +113,8 @@ class GraphMaker {
     }
     if (found.empty()) return std::nullopt;
     // The later half twice as often: deep graphs rather than wide ones.
-    const auto at = std::max(draw(0, static_cast<int64_t>(found.size()) - 1), chance(50) ? 0 : draw(0, static_cast<int64_t>(found.size()) - 1));
+    const auto at = std::max(draw(0, static_cast<int64_t>(found.size()) - 1),
+                             chance(50) ? 0 : draw(0, static_cast<int64_t>(found.size()) - 1));
     return found[static_cast<std::size_t>(at)];
   }
 
@@ -119,7 +123,7 @@ class GraphMaker {
   void add(ValueId v, bool exact) {
     ++nodes_;
     for (Entry& entry : pool_) {
-      if (entry.v == v) return;   // it changed nothing
+      if (entry.v == v) return;  // it changed nothing
     }
     pool_.push_back({v, exact, std::exchange(next_fails_, false)});
   }
@@ -130,7 +134,9 @@ class GraphMaker {
     return builder_.literal(Literal::of(dtype, value));
   }
 
-  static bool computes(DType dtype) { return dtype == DType::boolean || is_integer(dtype) || dtype == DType::f32 || dtype == DType::f64; }
+  static bool computes(DType dtype) {
+    return dtype == DType::boolean || is_integer(dtype) || dtype == DType::f32 || dtype == DType::f64;
+  }
 
   /// The same shape when stretched, without a check.
   static bool stretches(const std::vector<Dim>& a, const std::vector<Dim>& b) {
@@ -154,24 +160,42 @@ class GraphMaker {
   void step() {
     using Maker = void (GraphMaker::*)();
     constexpr Maker kMakers[] = {
-        &GraphMaker::scalar,    &GraphMaker::scalar,    &GraphMaker::scalar,    &GraphMaker::scalar,    &GraphMaker::scalar,
-        &GraphMaker::cast,      &GraphMaker::broadcast, &GraphMaker::reshape,   &GraphMaker::transpose, &GraphMaker::flip,
-        &GraphMaker::slice,     &GraphMaker::slice,     &GraphMaker::gather,    &GraphMaker::gather,    &GraphMaker::update,
-        &GraphMaker::update,    &GraphMaker::scatter,   &GraphMaker::scatter,   &GraphMaker::reduce,    &GraphMaker::reduce,
-        &GraphMaker::reduce,    &GraphMaker::concat,    &GraphMaker::concat,    &GraphMaker::iota,      &GraphMaker::size,
-        &GraphMaker::matmul,    &GraphMaker::host_call, &GraphMaker::assert_that};
+        &GraphMaker::scalar,    &GraphMaker::scalar,  &GraphMaker::scalar,    &GraphMaker::scalar,
+        &GraphMaker::scalar,    &GraphMaker::cast,    &GraphMaker::broadcast, &GraphMaker::reshape,
+        &GraphMaker::transpose, &GraphMaker::flip,    &GraphMaker::slice,     &GraphMaker::slice,
+        &GraphMaker::gather,    &GraphMaker::gather,  &GraphMaker::update,    &GraphMaker::update,
+        &GraphMaker::scatter,   &GraphMaker::scatter, &GraphMaker::reduce,    &GraphMaker::reduce,
+        &GraphMaker::reduce,    &GraphMaker::concat,  &GraphMaker::concat,    &GraphMaker::iota,
+        &GraphMaker::size,      &GraphMaker::matmul,  &GraphMaker::host_call, &GraphMaker::assert_that};
     (this->*of(kMakers))();
   }
 
   /// Does a small change of an operand change the result by a jump?
   static bool jumps(ScalarOp op) {
     switch (op) {
-      case ScalarOp::floor_: case ScalarOp::ceil_: case ScalarOp::round_: case ScalarOp::trunc_: case ScalarOp::sign_:
-      case ScalarOp::isnan_: case ScalarOp::isinf_: case ScalarOp::isfinite_: case ScalarOp::floor_div_: case ScalarOp::mod_:
-      case ScalarOp::eq_: case ScalarOp::ne_: case ScalarOp::lt_: case ScalarOp::le_: case ScalarOp::gt_: case ScalarOp::ge_:
-      case ScalarOp::pow_: case ScalarOp::arctan2_: case ScalarOp::lgamma_: case ScalarOp::gamma_: case ScalarOp::digamma_:
+      case ScalarOp::floor_:
+      case ScalarOp::ceil_:
+      case ScalarOp::round_:
+      case ScalarOp::trunc_:
+      case ScalarOp::sign_:
+      case ScalarOp::isnan_:
+      case ScalarOp::isinf_:
+      case ScalarOp::isfinite_:
+      case ScalarOp::floor_div_:
+      case ScalarOp::mod_:
+      case ScalarOp::eq_:
+      case ScalarOp::ne_:
+      case ScalarOp::lt_:
+      case ScalarOp::le_:
+      case ScalarOp::gt_:
+      case ScalarOp::ge_:
+      case ScalarOp::pow_:
+      case ScalarOp::arctan2_:
+      case ScalarOp::lgamma_:
+      case ScalarOp::gamma_:
+      case ScalarOp::digamma_:
       case ScalarOp::trigamma_: return true;
-      default: return false;   // clang-format off: a choice among ops, not a case for each
+      default: return false;  // clang-format off: a choice among ops, not a case for each
     }
   }
   /// Is the result exact where the operands are?
@@ -373,7 +397,13 @@ class GraphMaker {
 
   Combine write_combine(DType dtype) {
     const auto combine = of(std::vector<Combine>{Combine::set, Combine::set, Combine::add, Combine::add, Combine::mul, Combine::max, Combine::min});
-    return combine == Combine::set || accepts(combine_op(combine), dtype) ? combine : Combine::set;
+    const bool possible = combine == Combine::set || accepts(combine_op(combine), dtype);
+    return possible && !order_shows(combine, dtype) ? combine : Combine::set;
+  }
+
+  /// A product of tiny numbers and infinities is NaN or not by the order in which it underflows.
+  bool order_shows(Combine combine, DType dtype) const {
+    return combine == Combine::mul && is_float(dtype) && options_.elements == tool::Elements::nasty;
   }
 
   /// The dims of x[index], by asking the builder for the gather that would read them.
@@ -423,7 +453,7 @@ class GraphMaker {
     DType accumulator = from.dtype;
     if (combine == Combine::add && !is_float(from.dtype)) accumulator = DType::i64;
     if (combine == Combine::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
-    if (!accepts(combine_op(combine), accumulator)) return;
+    if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
     add(builder_.reduce(combine, use(*x), axes, accumulator), pool_[*x].exact && (extreme || !is_float(accumulator)));
   }
 

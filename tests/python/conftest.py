@@ -59,7 +59,8 @@ def check():
 
 @pytest.fixture
 def check_error():
-    """check_error(exception, inputs, output, *values): both modes raise that class, and both work afterwards on `good`."""
+    """check_error(exception, inputs, output, *values): both modes raise that class, and both work afterwards on
+    `good`."""
 
     def run(exception, inputs, output, *values, good=None):
         ours = pytensor.function(inputs, output, mode="INLAY", on_unused_input="ignore")

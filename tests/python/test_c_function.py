@@ -79,7 +79,7 @@ def test_failed_check_is_fatal():
 
 def test_shared_variables_are_bound():
     x = pt.tensor("x", shape=(2,), dtype="float64")
-    scale = pytensor.shared(np.array([2.0, 3.0]), shape=(2,))
+    scale = pytensor.shared(np.array([2.0, 3.0]))
     fn = pytensor.function([x], [(x * scale).sum(), x * scale], mode="INLAY")
     c = inlay.pytensor.c_function(fn)
     code, logp, grad = call_flat(c, np.ones(2))
@@ -100,8 +100,25 @@ def test_general_form():
     assert total == 6
 
 
-def test_sizes_must_be_constants():
+def test_a_flat_vector_of_any_length():
     x = pt.dvector("x")
+    c = inlay.pytensor.c_function(pytensor.function([x], [x.sum(), x * 2], mode="INLAY"))
+    for n in (1, 5, 1000):
+        code, logp, grad = call_flat(c, np.arange(float(n)))
+        assert code == 0 and logp == np.arange(float(n)).sum()
+        np.testing.assert_array_equal(grad, np.arange(float(n)) * 2)
+
+
+def test_a_gradient_that_is_as_long_only_for_some_lengths():
+    x = pt.dvector("x")
+    fn = pytensor.function([x], [x.sum(), pt.concatenate([x[:2] * 2, x[2:3]])], mode="INLAY")
+    c = inlay.pytensor.c_function(fn)
+    assert call_flat(c, np.arange(3.0))[0] == 0
+    assert call_flat(c, np.arange(7.0))[0] < 0
+
+
+def test_other_sizes_must_be_constants():
+    x = pt.dmatrix("x")
     with pytest.raises(NotImplementedError, match="x"):
         inlay.pytensor.c_function(pytensor.function([x], [x.sum(), x * 2], mode="INLAY"))
 

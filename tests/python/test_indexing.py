@@ -10,7 +10,8 @@ T = np.arange(60.0).reshape(3, 4, 5)
 
 SLICES = [
     slice(None), slice(1, None), slice(None, -1), slice(2, 5), slice(-3, None), slice(None, None, 2), slice(1, 6, 2),
-    slice(None, None, -1), slice(5, 1, -2), slice(-2, None, -1), slice(5, 2), slice(10, 20), slice(-100, 3), slice(7, None),
+    slice(None, None, -1), slice(5, 1, -2), slice(-2, None, -1), slice(5, 2), slice(10, 20), slice(-100, 3),
+    slice(7, None),
 ]  # fmt: skip
 
 
@@ -43,7 +44,13 @@ def test_position_out_of_bounds(position, check_error):
 def test_positions_that_are_values(check, check_error):
     x, m, i, j = pt.dvector("x"), pt.dmatrix("m"), pt.lscalar("i"), pt.iscalar("j")
     for a in (0, 3, -1, -4):
-        check([x, m, i], [x[i], m[i], m[i, 1:], pt.set_subtensor(x[i], 0.0), pt.inc_subtensor(m[i], 1.0)], V, M, np.array(a))
+        check(
+            [x, m, i],
+            [x[i], m[i], m[i, 1:], pt.set_subtensor(x[i], 0.0), pt.inc_subtensor(m[i], 1.0)],
+            V,
+            M,
+            np.array(a),
+        )
     check([m, i, j], [m[i, j], m[:, j]], M, np.array(2), np.array(-1, "int32"))
     check_error(IndexError, [x, i], x[i], V, np.array(7), good=(V, np.array(6)))
     check_error(IndexError, [x, i], x[i], V, np.array(-8), good=(V, np.array(-7)))
@@ -68,7 +75,11 @@ def test_one_index_array(name, constant, check):
     i = pt.constant(index) if constant else pt.tensor("i", shape=(None,) * index.ndim, dtype=index.dtype)
     arguments = ([x, m], (V, M)) if constant else ([x, m, i], (V, M, index))
     check(arguments[0], [x[i], m[i], m[:, i], m[1:, i] * 2, m[i, 1:]], *arguments[1])
-    check(arguments[0], [pt.inc_subtensor(x[i], x[i] + 1), pt.set_subtensor(m[i], 3.0), pt.inc_subtensor(m[:, i], 1.0)], *arguments[1])
+    check(
+        arguments[0],
+        [pt.inc_subtensor(x[i], x[i] + 1), pt.set_subtensor(m[i], 3.0), pt.inc_subtensor(m[:, i], 1.0)],
+        *arguments[1],
+    )
 
 
 def test_repeated_indices_last_wins_and_all_add(check):
@@ -81,13 +92,27 @@ def test_several_index_arrays(check):
     m, t, i, j = pt.dmatrix("m"), pt.dtensor3("t"), pt.lvector("i"), pt.lvector("j")
     a, b = np.array([0, 2, 1]), np.array([-1, 3, 0])
     check([m, i, j], [m[i, j], m[i[:, None], j[None, :]], m[i, i]], M, a, b)
-    check([t, i, j], [t[i, j], t[:, i, j], t[i, :, j], t[i, j, 1:], t[i, 0, j], t[0, i, j], t[i[:, None], :, j]], T, a, b)
-    check([t, i, j], [pt.inc_subtensor(t[i, j], 1.0), pt.set_subtensor(t[i, :, j], 2.0), pt.inc_subtensor(t[:, i, j], t[:, i, j])], T, a, b)
+    check(
+        [t, i, j], [t[i, j], t[:, i, j], t[i, :, j], t[i, j, 1:], t[i, 0, j], t[0, i, j], t[i[:, None], :, j]], T, a, b
+    )
+    check(
+        [t, i, j],
+        [pt.inc_subtensor(t[i, j], 1.0), pt.set_subtensor(t[i, :, j], 2.0), pt.inc_subtensor(t[:, i, j], t[:, i, j])],
+        T,
+        a,
+        b,
+    )
 
 
 def test_index_of_a_matrix_row_vector_value(check):
     m, i, v = pt.dmatrix("m"), pt.lvector("i"), pt.dvector("v")
-    check([m, i, v], [pt.inc_subtensor(m[i], v), pt.set_subtensor(m[i], v[None, :])], M, np.array([1, 1, 3]), np.arange(5.0))
+    check(
+        [m, i, v],
+        [pt.inc_subtensor(m[i], v), pt.set_subtensor(m[i], v[None, :])],
+        M,
+        np.array([1, 1, 3]),
+        np.arange(5.0),
+    )
 
 
 @pytest.mark.parametrize("bad", [[0, 7], [-8], [0, 1, 100], [-(2**40)], [2**40]])
@@ -102,7 +127,15 @@ def test_index_out_of_bounds(bad, check_error):
 
 def test_index_arrays_that_do_not_match(check_error):
     m, i, j = pt.dmatrix("m"), pt.lvector("i"), pt.lvector("j")
-    check_error((IndexError, ValueError), [m, i, j], m[i, j], M, np.array([0, 1]), np.array([0, 1, 2]), good=(M, np.array([0]), np.array([1])))
+    check_error(
+        (IndexError, ValueError),
+        [m, i, j],
+        m[i, j],
+        M,
+        np.array([0, 1]),
+        np.array([0, 1, 2]),
+        good=(M, np.array([0]), np.array([1])),
+    )
 
 
 def test_masks(check):

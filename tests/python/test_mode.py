@@ -267,6 +267,42 @@ def test_ifelse_takes_one_branch():
     np.testing.assert_array_equal(fn(0, [1.0, 2.0]), [2])
 
 
+def test_sparse_matrices_pass_through():
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    import pytensor.sparse
+
+    m, v = pytensor.sparse.csr_matrix("m"), pt.dmatrix("v")
+    fn = inlay_function([m, v], [pytensor.sparse.dot(m, v) * 2, m])
+    product, same = fn(scipy_sparse.csr_matrix(np.eye(3)), np.ones((3, 2)))
+    np.testing.assert_array_equal(product, np.full((3, 2), 2.0))
+    assert scipy_sparse.issparse(same)
+
+
+def test_scalars_of_pytensor():
+    import pytensor.scalar as ps
+
+    x, i = ps.float64("x"), ps.int64("i")
+    total, doubled = inlay_function([x, i], [x + i, x * 2])(1.5, 2)
+    assert total == 3.5 and doubled == 3.0
+
+
+def test_a_branch_that_is_not_taken_cannot_fail():
+    c, d, x, i = pt.bscalar("c"), pt.bscalar("d"), pt.dvector("x"), pt.lscalar("i")
+    shared_by_both = pt.exp(x)
+    foreign = Fragile(OddError)(x)
+    inner = ifelse(d, shared_by_both[i] + foreign.sum(), shared_by_both.sum())
+    fn = inlay_function([c, d, x, i], [ifelse(c, inner, x[0] * 2), shared_by_both])
+    ones, minus = np.ones(3), -np.ones(3)
+    assert_same(fn(1, 1, ones, 2)[0], np.array(np.e + 6))
+    assert_same(fn(1, 0, minus, 100)[0], np.array(3 / np.e))
+    assert_same(fn(0, 1, minus, 100)[0], np.array(-2.0))
+    with pytest.raises(IndexError):
+        fn(1, 1, ones, 100)
+    with pytest.raises(OddError):
+        fn(1, 1, minus, 0)
+    assert_same(fn(1, 1, ones, 2)[0], np.array(np.e + 6))
+
+
 def test_linear_algebra_runs_as_python():
     x = pt.dmatrix("x")
     a = np.array([[4.0, 1.0], [1.0, 3.0]])

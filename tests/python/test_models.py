@@ -90,28 +90,32 @@ def distributions():
     """A logp per distribution of everyday models, each on data that it could have made."""
     x = np.array([0.2, 0.7, 1.5, 3.1])
     k = np.array([0, 1, 3, 7])
-    return {
-        "normal": lambda p: pm.Normal.dist(p, 2.0, shape=4),
-        "student_t": lambda p: pm.StudentT.dist(pm.math.exp(p) + 1, p, 2.0, shape=4),
-        "cauchy": lambda p: pm.Cauchy.dist(p, 1.5, shape=4),
-        "laplace": lambda p: pm.Laplace.dist(p, 1.5, shape=4),
-        "exponential": lambda p: pm.Exponential.dist(pm.math.exp(p), shape=4),
-        "gamma": lambda p: pm.Gamma.dist(pm.math.exp(p), 2.0, shape=4),
-        "inverse_gamma": lambda p: pm.InverseGamma.dist(pm.math.exp(p), 2.0, shape=4),
-        "lognormal": lambda p: pm.LogNormal.dist(p, 1.0, shape=4),
-        "weibull": lambda p: pm.Weibull.dist(pm.math.exp(p), 2.0, shape=4),
-        "half_cauchy": lambda p: pm.HalfCauchy.dist(pm.math.exp(p), shape=4),
-        "poisson": lambda p: pm.Poisson.dist(pm.math.exp(p), shape=4),
-        "negative_binomial": lambda p: pm.NegativeBinomial.dist(pm.math.exp(p), 2.0, shape=4),
-        "binomial": lambda p: pm.Binomial.dist(8, pm.math.sigmoid(p), shape=4),
-        "bernoulli": lambda p: pm.Bernoulli.dist(logit_p=p, shape=4),
-        "beta": lambda p: pm.Beta.dist(pm.math.exp(p), 2.0, shape=4),
-        "truncated_normal": lambda p: pm.TruncatedNormal.dist(p, 1.0, lower=0.0, shape=4),
-        "logistic": lambda p: pm.Logistic.dist(p, 1.0, shape=4),
-        "gumbel": lambda p: pm.Gumbel.dist(p, 1.0, shape=4),
-        "von_mises": lambda p: pm.VonMises.dist(p, 2.0, shape=4),
-        "skew_normal": lambda p: pm.SkewNormal.dist(p, 1.0, alpha=2.0, shape=4),
-    }, x, k
+    return (
+        {
+            "normal": lambda p: pm.Normal.dist(p, 2.0, shape=4),
+            "student_t": lambda p: pm.StudentT.dist(nu=pm.math.exp(p) + 1, mu=p, sigma=2.0, shape=4),
+            "cauchy": lambda p: pm.Cauchy.dist(p, 1.5, shape=4),
+            "laplace": lambda p: pm.Laplace.dist(p, 1.5, shape=4),
+            "exponential": lambda p: pm.Exponential.dist(pm.math.exp(p), shape=4),
+            "gamma": lambda p: pm.Gamma.dist(pm.math.exp(p), 2.0, shape=4),
+            "inverse_gamma": lambda p: pm.InverseGamma.dist(pm.math.exp(p), 2.0, shape=4),
+            "lognormal": lambda p: pm.LogNormal.dist(p, 1.0, shape=4),
+            "weibull": lambda p: pm.Weibull.dist(pm.math.exp(p), 2.0, shape=4),
+            "half_cauchy": lambda p: pm.HalfCauchy.dist(pm.math.exp(p), shape=4),
+            "poisson": lambda p: pm.Poisson.dist(pm.math.exp(p), shape=4),
+            "negative_binomial": lambda p: pm.NegativeBinomial.dist(pm.math.exp(p), 2.0, shape=4),
+            "binomial": lambda p: pm.Binomial.dist(8, pm.math.sigmoid(p), shape=4),
+            "bernoulli": lambda p: pm.Bernoulli.dist(logit_p=p, shape=4),
+            "beta": lambda p: pm.Beta.dist(pm.math.exp(p), 2.0, shape=4),
+            "truncated_normal": lambda p: pm.TruncatedNormal.dist(p, 1.0, lower=0.0, shape=4),
+            "logistic": lambda p: pm.Logistic.dist(p, 1.0, shape=4),
+            "gumbel": lambda p: pm.Gumbel.dist(p, 1.0, shape=4),
+            "von_mises": lambda p: pm.VonMises.dist(p, 2.0, shape=4),
+            "skew_normal": lambda p: pm.SkewNormal.dist(mu=p, sigma=1.0, alpha=2.0, shape=4),
+        },
+        x,
+        k,
+    )
 
 
 NOT_NATIVE = {"von_mises"}  # Bessel functions

@@ -70,9 +70,7 @@ def test_dimshuffle(check):
 def test_dropping_an_axis_that_is_not_one_is_an_error(check_error):
     x = pt.dmatrix("x")
     y = pt.specify_shape(x, (None, 1)).dimshuffle(0)
-    error = pytest.raises(Exception)
-    with error:
-        pytensor.function([x], y, mode="INLAY")(np.ones((2, 3)))
+    check_error((ValueError, AssertionError), [x], y, np.ones((2, 3)), good=(np.ones((2, 1)),))
 
 
 def test_reshape(check):
@@ -159,7 +157,12 @@ def test_dot_of_wrong_shapes_is_an_error(check_error):
 
 def test_softmax_and_logsumexp(check):
     x = pt.dmatrix("x")
-    check([x], [pt.special.softmax(x, axis=-1), pt.special.log_softmax(x, axis=0), pt.logsumexp(x, axis=1)], M, native=False)
+    check(
+        [x],
+        [pt.special.softmax(x, axis=-1), pt.special.log_softmax(x, axis=0), pt.logsumexp(x, axis=1)],
+        M,
+        native=False,
+    )
 
 
 def test_runtime_broadcasting_is_an_error(check_error):

@@ -48,7 +48,8 @@ int64_t first_different_bits(const Tensor& found, const Tensor& wanted) {
 }  // namespace
 
 std::string element_text(const Tensor& tensor, int64_t i) {
-  const bool printable = tensor.dtype == DType::boolean || is_integer(tensor.dtype) || tensor.dtype == DType::f32 || tensor.dtype == DType::f64;
+  const bool printable = tensor.dtype == DType::boolean || is_integer(tensor.dtype) || tensor.dtype == DType::f32 ||
+                         tensor.dtype == DType::f64;
   if (printable) return Literal::load(tensor.dtype, tensor.element(i)).to_text();
   if (!is_complex(tensor.dtype)) return str("<", dtype_name(tensor.dtype), ">");
   const DType part = tensor.dtype == DType::c64 ? DType::f32 : DType::f64;
@@ -59,7 +60,8 @@ std::string element_text(const Tensor& tensor, int64_t i) {
 std::string tensor_text(const Tensor& tensor, int64_t most_elements) {
   std::string out = tensor.type_text() + " ";
   if (!tensor.dims.empty()) out += "[";
-  for (int64_t i = 0; i < std::min(most_elements, tensor.num_elements()); ++i) out += (i ? ", " : "") + element_text(tensor, i);
+  for (int64_t i = 0; i < std::min(most_elements, tensor.num_elements()); ++i)
+    out += (i ? ", " : "") + element_text(tensor, i);
   if (tensor.num_elements() > most_elements) out += ", ...";
   return tensor.dims.empty() ? out : out + "]";
 }

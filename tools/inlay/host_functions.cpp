@@ -19,7 +19,9 @@ std::vector<Tensor> positive(std::span<const Tensor> operands) {
   return {out};
 }
 
-std::vector<Tensor> fail(std::span<const Tensor>) { throw Error(ErrorCode::host_call_failed, {}, "fail: as it was asked to"); }
+std::vector<Tensor> fail(std::span<const Tensor>) {
+  throw Error(ErrorCode::host_call_failed, {}, "fail: as it was asked to");
+}
 
 HostFunction by_name(const std::string& name) {
   if (name == "copy") return copy;

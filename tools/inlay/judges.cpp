@@ -1,9 +1,7 @@
 #include "judges.h"
 
-#include <memory>
-
 #include "host_functions.h"
-#include "kernel/verify.h"
+#include "native_run.h"
 #include "planned_run.h"
 
 namespace inlay::tool {
@@ -12,29 +10,28 @@ namespace {
 using reference::HostFunction;
 using reference::Tensor;
 
-/// What the judges that run kernels share.
-struct Kernels {
-  kernel::KernelProgram program;
-  memory::MemoryPlan plan;
+/// What the judges of one compilation share; they may outlive whoever made them.
+struct Compiled {
+  std::shared_ptr<const Program> program;
   std::vector<HostFunction> host_functions;
 };
 
-std::shared_ptr<const Kernels> make_kernels(const Graph& graph, const JudgeOptions& options) {
-  auto kernels = std::make_shared<Kernels>();
-  kernels->program = lower(graph, options);
-  for (const Diagnostic& diagnostic : kernel::verify(kernels->program)) throw Error(diagnostic);
-  kernels->plan = memory::plan_memory(kernels->program);
-  kernels->host_functions = host_functions_of(graph);
-  return kernels;
-}
-
-Judge planned_judge(const std::string& name, std::shared_ptr<const Kernels> kernels, memory::Planner planner) {
-  return {name, [kernels = std::move(kernels), planner](std::span<const Tensor> inputs) {
-            return run_planned(kernels->program, kernels->plan, planner, inputs, kernels->host_functions);
+Judge planned_judge(const std::string& name, const Compiled& compiled, memory::Planner planner) {
+  return {name, [compiled, planner](std::span<const Tensor> inputs) {
+            return run_planned(compiled.program->kernels, compiled.program->plan, planner, inputs,
+                               compiled.host_functions);
           }};
 }
 
 }  // namespace
+
+const Judge& Judges::named(const std::string& name) const {
+  for (const Judge& judge : list) {
+    if (judge.name == name) return judge;
+  }
+  throw Error(ErrorCode::unknown_name, {}, str("there is no evaluator ", name))
+      .help(str("there are ", join(list, ", ", [](const Judge& judge) { return judge.name; })));
+}
 
 Judge reference_judge(const Graph& graph) {
   return {"reference", [&graph, functions = host_functions_of(graph)](std::span<const Tensor> inputs) {
@@ -42,14 +39,22 @@ Judge reference_judge(const Graph& graph) {
           }};
 }
 
-std::vector<Judge> make_judges(const Graph& graph, const JudgeOptions& options) {
-  const auto kernels = make_kernels(graph, options);
-  std::vector<Judge> judges = {reference_judge(graph)};
-  judges.push_back({"kernel", [kernels](std::span<const Tensor> inputs) {
-                      return run_apart(kernels->program, inputs, kernels->host_functions);
-                    }});
-  judges.push_back(planned_judge("kernel/naive", kernels, memory::Planner::naive));
-  judges.push_back(planned_judge("kernel/greedy", kernels, memory::Planner::greedy));
+Judges make_judges(const Graph& graph, Options options) {
+  options.verify = true;
+  const Compiled compiled = {std::make_shared<const Program>(compile_program(graph, options)),
+                             host_functions_of(graph)};
+  Judges judges = {compiled.program, {reference_judge(graph)}};
+  judges.list.push_back({"rewritten", [compiled](std::span<const Tensor> inputs) {
+                           return reference::evaluate(compiled.program->graph, inputs, compiled.host_functions);
+                         }});
+  judges.list.push_back({"kernel", [compiled](std::span<const Tensor> inputs) {
+                           return run_apart(compiled.program->kernels, inputs, compiled.host_functions);
+                         }});
+  judges.list.push_back(planned_judge("kernel/naive", compiled, memory::Planner::naive));
+  judges.list.push_back(planned_judge("kernel/greedy", compiled, memory::Planner::greedy));
+  judges.list.push_back({"llvm", [compiled](std::span<const Tensor> inputs) {
+                           return run_native(compiled.program->executable, inputs, compiled.host_functions);
+                         }});
   return judges;
 }
 

@@ -1,25 +1,40 @@
 #pragma once
-// Everything that can run a graph, behind one face: the two oracles and the backends.
+// Everything that can run a graph, behind one face: the two oracles and the backend.
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
-#include "lower.h"
+#include "compiler/compile.h"
 #include "reference/tensor.h"
 
 namespace inlay::tool {
 
 struct Judge {
-  std::string name;   // "reference", "kernel", "kernel/greedy", "llvm", ...
+  std::string name;
   /// Outputs for these inputs; throws Error as a call would.
   std::function<std::vector<reference::Tensor>(std::span<const reference::Tensor>)> run;
 };
 
-/// The reference first, then every other that this build has. The graph must outlive them.
-/// Throws Error(internal) with what a verifier says against the program on its way.
-std::vector<Judge> make_judges(const Graph& graph, const JudgeOptions& options = {});
+/// One compilation, judged at every stage of its way:
+///   reference      the graph as it was written
+///   rewritten      the reference on the graph after rewriting
+///   kernel         the kernels, each buffer alone in memory
+///   kernel/naive   the kernels on planned bytes, one storage after the other
+///   kernel/greedy  the kernels on planned bytes
+///   llvm           machine code
+/// The first one that is wrong says which stage is.
+struct Judges {
+  std::shared_ptr<const Program> program;
+  std::vector<Judge> list;
+
+  const Judge& named(const std::string& name) const;
+};
+
+/// The graph must outlive them. Verifies after every stage.
+Judges make_judges(const Graph& graph, Options options = {});
+
 Judge reference_judge(const Graph& graph);
 
 }  // namespace inlay::tool

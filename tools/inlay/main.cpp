@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 
 #include "compare.h"
+#include "explain.h"
 #include "ir/text.h"
+#include "ir/verify.h"
 #include "npy.h"
 #include "test_program.h"
 
@@ -16,13 +18,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A program test is a program too: what follows its first directive is not.
+Graph read_graph(const std::string& path) { return parse(parse_test_file(read_file(path), path).graph_text, path); }
+
+Options options_of(const std::string& fuse) {
+  Options options;
+  options.fuse = fuse == "none" ? fuse::Mode::none : fuse::Mode::all;
+  return options;
+}
+
 // inlay run
 
 struct RunCommand {
   std::string file;
   std::vector<std::string> arguments;
   std::string directory;
-  std::string evaluator;
+  std::string evaluator = "llvm";
 };
 
 /// "x=a.npy", by the parameter's name.
@@ -48,7 +59,8 @@ std::vector<Tensor> read_arguments(const Graph& graph, const std::vector<std::st
     inputs.push_back(std::move(found->second));
     given.erase(found);
   }
-  if (!given.empty()) throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first));
+  if (!given.empty())
+    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first));
   return inputs;
 }
 
@@ -60,20 +72,11 @@ std::string output_name(const Graph& graph, std::size_t i) {
   return name.empty() ? str("output", i) : name;
 }
 
-Judge judge_named(const Graph& graph, const std::string& name) {
-  std::vector<Judge> judges = make_judges(graph);
-  std::string known;
-  for (Judge& judge : judges) {
-    if (judge.name == name) return std::move(judge);
-    known += (known.empty() ? "" : ", ") + judge.name;
-  }
-  throw Error(ErrorCode::unknown_name, {}, str("there is no evaluator ", name)).help(str("there are ", known));
-}
-
 int run(const RunCommand& command) {
-  const Graph graph = parse(read_file(command.file), command.file);
+  const Graph graph = read_graph(command.file);
   const std::vector<Tensor> inputs = read_arguments(graph, command.arguments);
-  const Judge judge = command.evaluator.empty() ? make_judges(graph).back() : judge_named(graph, command.evaluator);
+  const Judge judge =
+      command.evaluator == "reference" ? reference_judge(graph) : make_judges(graph).named(command.evaluator);
   const std::vector<Tensor> outputs = judge.run(inputs);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     if (command.directory.empty()) {
@@ -115,7 +118,7 @@ std::vector<std::string> test_files(const std::vector<std::string>& paths) {
 
 int test(const TestCommand& command) {
   ProgramTestOptions options{.seed = command.seed, .update = command.update ? Update::yes : Update::no};
-  options.judges.fusing = command.fuse == "none" ? Fusing::none : Fusing::all;
+  options.compile = options_of(command.fuse);
   int failed = 0, runs = 0;
   const std::vector<std::string> files = test_files(command.paths);
   for (const std::string& path : files) {
@@ -129,15 +132,29 @@ int test(const TestCommand& command) {
     for (const std::string& failure : result.failures) std::cout << failure << "\n";
     if (!result.failures.empty()) ++failed;
   }
-  std::cout << files.size() - failed << " of " << files.size() << " program tests passed (" << runs << " runs, seed " << command.seed << ")\n";
+  std::cout << files.size() - failed << " of " << files.size() << " program tests passed (" << runs << " runs, seed "
+            << command.seed << ")\n";
   if (files.empty()) std::cout << "no program test was found\n";
   return failed || files.empty() ? 1 : 0;
 }
 
-// inlay opt
+// inlay opt, inlay explain
 
-int opt(const std::string& file) {
-  std::cout << print(parse(read_file(file), file));
+struct LookCommand {
+  std::string file;
+  std::string fuse = "all";
+  bool rewrite = false;
+};
+
+int opt(const LookCommand& command) {
+  const Graph graph = read_graph(command.file);
+  for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
+  std::cout << print(command.rewrite ? compile_program(graph).graph : graph);
+  return 0;
+}
+
+int explain_file(const LookCommand& command) {
+  std::cout << explain(compile_program(read_graph(command.file), options_of(command.fuse)));
   return 0;
 }
 
@@ -149,24 +166,33 @@ int main_checked(int argc, char** argv) {
   CLI::App* run_app = app.add_subcommand("run", "Run a program in text form on .npy files");
   run_app->add_option("file", run_command.file, "the program")->required();
   run_app->add_option("arguments", run_command.arguments, "parameter=file.npy, one for each parameter");
-  run_app->add_option("-o,--output", run_command.directory, "write the results as .npy files into this folder, instead of printing them");
-  run_app->add_option("--evaluator", run_command.evaluator, "llvm (if built), kernel/greedy, kernel/naive, reference");
+  run_app->add_option("-o,--output", run_command.directory,
+                      "write the results as .npy files into this folder, instead of printing them");
+  run_app->add_option("--evaluator", run_command.evaluator,
+                      "llvm, kernel/greedy, kernel/naive, kernel, rewritten, reference");
 
   TestCommand test_command;
   CLI::App* test_app = app.add_subcommand("test", "Judge program tests");
   test_app->add_option("paths", test_command.paths, "files, or folders of *.inlay")->required();
   test_app->add_flag("--update", test_command.update, "rewrite what follows a directive to what was found");
-  test_app->add_option("--fuse", test_command.fuse, "`none`: every op a kernel of its own")->check(CLI::IsMember({"all", "none"}));
+  test_app->add_option("--fuse", test_command.fuse, "`none`: every op a kernel of its own")
+      ->check(CLI::IsMember({"all", "none"}));
   test_app->add_option("--seed", test_command.seed, "of the random elements");
 
-  std::string opt_file;
-  CLI::App* opt_app = app.add_subcommand("opt", "Read a program, check it, rewrite it, print it");
-  opt_app->add_option("file", opt_file, "the program")->required();
+  LookCommand look;
+  CLI::App* opt_app = app.add_subcommand("opt", "Read a program, check it, print it");
+  opt_app->add_option("file", look.file, "the program")->required();
+  opt_app->add_flag("--rewrite", look.rewrite, "print what the rewriting passes made of it");
+
+  CLI::App* explain_app = app.add_subcommand("explain", "Show how a program is compiled: graph, kernels, memory, time");
+  explain_app->add_option("file", look.file, "the program")->required();
+  explain_app->add_option("--fuse", look.fuse, "`none`: every op a kernel of its own")
+      ->check(CLI::IsMember({"all", "none"}));
 
   CLI11_PARSE(app, argc, argv);
   if (*run_app) return run(run_command);
   if (*test_app) return test(test_command);
-  return opt(opt_file);
+  return *opt_app ? opt(look) : explain_file(look);
 }
 
 }  // namespace

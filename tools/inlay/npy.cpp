@@ -20,10 +20,20 @@ struct Descr {
   DType dtype;
 };
 // bf16 is not here: NumPy has no name for it. opaque is none of a file's business.
-constexpr std::array<Descr, 14> kDescrs = {{{"|b1", DType::boolean}, {"|i1", DType::i8}, {"<i2", DType::i16}, {"<i4", DType::i32},
-                                            {"<i8", DType::i64}, {"|u1", DType::u8}, {"<u2", DType::u16}, {"<u4", DType::u32},
-                                            {"<u8", DType::u64}, {"<f2", DType::f16}, {"<f4", DType::f32}, {"<f8", DType::f64},
-                                            {"<c8", DType::c64}, {"<c16", DType::c128}}};
+constexpr std::array<Descr, 14> kDescrs = {{{"|b1", DType::boolean},
+                                            {"|i1", DType::i8},
+                                            {"<i2", DType::i16},
+                                            {"<i4", DType::i32},
+                                            {"<i8", DType::i64},
+                                            {"|u1", DType::u8},
+                                            {"<u2", DType::u16},
+                                            {"<u4", DType::u32},
+                                            {"<u8", DType::u64},
+                                            {"<f2", DType::f16},
+                                            {"<f4", DType::f32},
+                                            {"<f8", DType::f64},
+                                            {"<c8", DType::c64},
+                                            {"<c16", DType::c128}}};
 
 [[noreturn]] void fail(const std::string& name, const std::string& message, const std::string& help = "") {
   Error error(ErrorCode::invalid_file, {}, str(name, ": ", message));
@@ -37,7 +47,8 @@ struct Header {
   std::vector<int64_t> dims;
 };
 
-/// The header is a Python dict literal with three known keys: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
+/// The header is a Python dict literal with three known keys: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4),
+/// }
 class HeaderReader {
  public:
   HeaderReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -96,7 +107,8 @@ class HeaderReader {
   DType descr() {
     std::string text = quoted();
     if (text.empty()) fail(name_, "the dtype is empty");
-    if (text[0] == '>') fail(name_, str("the elements are big-endian (", text, ")"), "save it as a.astype(a.dtype.newbyteorder('<'))");
+    if (text[0] == '>')
+      fail(name_, str("the elements are big-endian (", text, ")"), "save it as a.astype(a.dtype.newbyteorder('<'))");
     if (text[0] == '=') text[0] = '<';
     for (const Descr& known : kDescrs) {
       if (known.text == text || (text[0] == '<' && known.text.substr(1) == text.substr(1))) return known.dtype;
@@ -171,7 +183,8 @@ Tensor decode_npy(std::string_view bytes, const std::string& name) {
   const std::size_t header_start = 8 + length_bytes;
   if (bytes.size() < header_start) fail(name, "the file ends within its header");
   std::size_t header_length = 0;
-  for (std::size_t i = length_bytes; i-- > 0;) header_length = header_length << 8 | static_cast<unsigned char>(bytes[8 + i]);
+  for (std::size_t i = length_bytes; i-- > 0;)
+    header_length = header_length << 8 | static_cast<unsigned char>(bytes[8 + i]);
   if (header_length > bytes.size() - header_start) fail(name, "the file ends within its header");
 
   const Header header = HeaderReader(bytes.substr(header_start, header_length), name).read();

@@ -1,8 +1,8 @@
 #pragma once
 // NumPy's .npy files: one array each. Versions 1 to 3, row-major and column-major, little-endian.
 //
-// A file comes from anywhere: every length in it is compared with the bytes that are there before it is believed, and what
-// does not fit is Error(invalid_file) that says why.
+// A file comes from anywhere: every length in it is compared with the bytes that are there before it is believed, and
+// what does not fit is Error(invalid_file) that says why.
 #include <string>
 #include <string_view>
 #include <vector>

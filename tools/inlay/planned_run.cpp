@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 
+#include "guarded_block.h"
 #include "memory/verify.h"
 
 namespace inlay::tool {
@@ -11,37 +12,13 @@ namespace {
 
 using kernel::BufferId;
 
-/// Bytes between two rows of a known pattern. What the block held before is a pattern too: ones, which read as NaN.
-class GuardedBlock {
- public:
-  explicit GuardedBlock(int64_t size) : size_(static_cast<std::size_t>(std::max<int64_t>(size, 0))), bytes_(size_ + 2 * kGuard, kPattern) {
-    std::fill_n(begin(), size_, std::byte{0xff});
-  }
-  std::byte* begin() {
-    const auto address = reinterpret_cast<std::uintptr_t>(bytes_.data() + kGuard / 2);
-    return bytes_.data() + kGuard / 2 + (64 - address % 64) % 64;
-  }
-  void check(const std::string& name) {
-    for (std::byte* at = bytes_.data(); at != bytes_.data() + bytes_.size(); ++at) {
-      if (at == begin()) at += size_;
-      if (at == bytes_.data() + bytes_.size()) break;
-      INLAY_CHECK(*at == kPattern, "a byte beside ", name, " was written");
-    }
-  }
-
- private:
-  static constexpr std::size_t kGuard = 256;
-  static constexpr std::byte kPattern{0xa5};
-  std::size_t size_;
-  std::vector<std::byte> bytes_;
-};
-
 /// A door for the evaluator: calls the reference's functions, keeps what they return until the run ends.
 class Door {
  public:
   explicit Door(std::span<const reference::HostFunction> functions) : functions_(functions) {}
 
-  bool operator()(const kernel::HostCall& call, std::span<const kernel::HostTensor> operands, std::span<kernel::HostTensor> results) {
+  bool operator()(const kernel::HostCall& call, std::span<const kernel::HostTensor> operands,
+                  std::span<kernel::HostTensor> results) {
     const auto at = static_cast<std::size_t>(call.function);
     if (call.function < 0 || at >= functions_.size() || !functions_[at]) return false;
     std::vector<Tensor> arguments;
@@ -77,7 +54,8 @@ std::vector<kernel::Array> arrays_of(std::span<const Tensor> tensors) {
 /// Where everything lies in one run; blocks are made when the sizes that they need are known.
 class PlannedMemory {
  public:
-  PlannedMemory(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner, std::span<kernel::Array> params)
+  PlannedMemory(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner,
+                std::span<kernel::Array> params)
       : program_(program), plan_(plan), planner_(planner), params_(params) {}
 
   std::byte* address(BufferId buffer, std::span<const int64_t> symbols) {
@@ -114,12 +92,13 @@ class PlannedMemory {
   const memory::MemoryPlan& plan_;
   const memory::Planner planner_;
   std::span<kernel::Array> params_;
-  std::map<int, memory::Layout> layouts_;                  // by segment
-  std::map<std::pair<int, int>, GuardedBlock> blocks_;     // by output storage, or -1 and the segment
+  std::map<int, memory::Layout> layouts_;               // by segment
+  std::map<std::pair<int, int>, GuardedBlock> blocks_;  // by output storage, or -1 and the segment
 };
 
 /// The plan's own proof; quadratic, so only where it is short.
-void verify_plan(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner, std::span<const int64_t> symbols) {
+void verify_plan(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner,
+                 std::span<const int64_t> symbols) {
   int64_t elements = 0;
   for (const kernel::Buffer& buffer : program.buffers) elements += kernel::num_elements(buffer).evaluate(symbols);
   if (elements > 5000) return;
@@ -138,8 +117,9 @@ std::vector<Tensor> run_apart(const kernel::KernelProgram& program, std::span<co
   return outputs;
 }
 
-std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner,
-                                std::span<const Tensor> inputs, std::span<const reference::HostFunction> host_functions) {
+std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                                memory::Planner planner, std::span<const Tensor> inputs,
+                                std::span<const reference::HostFunction> host_functions) {
   std::vector<kernel::Array> params = arrays_of(inputs);
   std::vector<int64_t> symbols = kernel::bind_symbols(program, params);
   PlannedMemory memory(program, plan, planner, params);
@@ -147,7 +127,8 @@ std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memo
   const auto address = [&](BufferId buffer, std::span<const int64_t> known) { return memory.address(buffer, known); };
   const auto failure = kernel::evaluate(program, symbols, address, std::ref(door));
   memory.check_guards();
-  for (std::size_t i = 0; i < params.size(); ++i) INLAY_CHECK(params[i].bytes == inputs[i].data, "argument ", i, " was changed");
+  for (std::size_t i = 0; i < params.size(); ++i)
+    INLAY_CHECK(params[i].bytes == inputs[i].data, "argument ", i, " was changed");
   if (failure) throw kernel::error_of(program, *failure);
   verify_plan(program, plan, planner, symbols);
 

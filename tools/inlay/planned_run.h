@@ -17,7 +17,8 @@ std::vector<Tensor> run_apart(const kernel::KernelProgram& program, std::span<co
                               std::span<const reference::HostFunction> host_functions);
 
 /// The program on planned memory. Verifies the plan for these sizes first.
-std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner,
-                                std::span<const Tensor> inputs, std::span<const reference::HostFunction> host_functions);
+std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                                memory::Planner planner, std::span<const Tensor> inputs,
+                                std::span<const reference::HostFunction> host_functions);
 
 }  // namespace inlay::tool

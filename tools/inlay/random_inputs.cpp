@@ -44,8 +44,9 @@ IdMap<ValueId, std::vector<Dim>> indexed_dims(const Graph& graph) {
       if (node.index[axis].kind != IndexItem::Kind::array) continue;
       limits[node.index[axis].array].push_back(graph.type(node.operands[0]).dims[axis]);
     }
-    const bool passes_on = node.op == Op::cast || node.op == Op::broadcast || node.op == Op::reshape || node.op == Op::transpose ||
-                           node.op == Op::flip || node.op == Op::slice || node.op == Op::gather || node.op == Op::assert_;
+    const bool passes_on = node.op == Op::cast || node.op == Op::broadcast || node.op == Op::reshape ||
+                           node.op == Op::transpose || node.op == Op::flip || node.op == Op::slice ||
+                           node.op == Op::gather || node.op == Op::assert_;
     if (!passes_on || node.results.size() != 1) continue;
     for (const Dim& limit : limits[node.results[0]]) limits[node.operands[0]].push_back(limit);
   }
@@ -64,7 +65,7 @@ class InputMaker {
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
       const Symbol& symbol = graph_.symbols[s];
       if (!is_param(graph_, symbol.source)) {
-        known[s.index] = true;   // a host call's
+        known[s.index] = true;  // a host call's
         continue;
       }
       const auto value = given_.values.find(graph_.values[symbol.source].name);
@@ -118,7 +119,8 @@ class InputMaker {
       if (!found) throw Error(ErrorCode::unknown_name, {}, str("the program has no size ", name));
     }
     for (const auto& [name, value] : given_.values) {
-      const bool found = std::ranges::any_of(graph_.params, [&](const Param& p) { return graph_.values[p.value].name == name; });
+      const bool found =
+          std::ranges::any_of(graph_.params, [&](const Param& p) { return graph_.values[p.value].name == name; });
       if (!found) throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter ", name));
     }
   }
@@ -137,18 +139,20 @@ class InputMaker {
     }
   }
 
-  static std::optional<Range> range_of(const Param& param, const std::vector<Dim>& limits, const std::vector<int64_t>& sizes) {
+  static std::optional<Range> range_of(const Param& param, const std::vector<Dim>& limits,
+                                       const std::vector<int64_t>& sizes) {
     if (param.facts.has_range) return Range{param.facts.least, param.facts.greatest};
     if (limits.empty()) return std::nullopt;
     int64_t extent = std::numeric_limits<int64_t>::max();
     for (const Dim& limit : limits) extent = std::min(extent, limit.evaluate(sizes));
-    if (extent == 0) return Range{0, 0};   // any index is an error, and should be
+    if (extent == 0) return Range{0, 0};  // any index is an error, and should be
     return Range{-extent, extent - 1};
   }
 
   Tensor tensor(DType dtype, std::vector<int64_t> dims, std::optional<Range> range) {
     Tensor out = Tensor::zeros(dtype, std::move(dims));
-    if (is_complex(dtype) || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::opaque) return any_bits(std::move(out));
+    if (is_complex(dtype) || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::opaque)
+      return any_bits(std::move(out));
     reference::visit_arithmetic(dtype, [&](auto zero) {
       for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, element<decltype(zero)>(range));
     });
@@ -160,8 +164,18 @@ class InputMaker {
     using Limits = std::numeric_limits<T>;
     const bool nasty = elements_ == Elements::nasty && !range && draw(random_, 0, 7) == 0;
     if constexpr (std::is_floating_point_v<T>) {
-      const T special[] = {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity(), T(-0.0), T(0), Limits::max(), Limits::min(),
-                           Limits::denorm_min(), T(1), T(-1)};
+      // Not the largest: whether a sum overflows would depend on its order.
+      const T large = sizeof(T) == 8 ? T(1e30) : T(1e6);
+      const T special[] = {Limits::quiet_NaN(),
+                           Limits::infinity(),
+                           -Limits::infinity(),
+                           T(-0.0),
+                           T(0),
+                           large,
+                           Limits::min(),
+                           Limits::denorm_min(),
+                           T(1),
+                           T(-1)};
       if (nasty) return special[draw(random_, 0, 9)];
       return static_cast<T>(std::uniform_real_distribution<double>(-2, 2)(random_));
     } else if constexpr (std::is_same_v<T, bool>) {
@@ -178,7 +192,7 @@ class InputMaker {
   }
 
   Tensor any_bits(Tensor out) {
-    for (std::byte& byte : out.data) byte = static_cast<std::byte>(draw(random_, 0, 63));   // no NaN among them
+    for (std::byte& byte : out.data) byte = static_cast<std::byte>(draw(random_, 0, 63));  // no NaN among them
     return out;
   }
 

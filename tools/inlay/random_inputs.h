@@ -16,7 +16,7 @@ using Random = std::mt19937_64;
 
 enum class Elements : uint8_t {
   plain,  // small numbers, no NaN
-  nasty,  // also NaN, infinities, -0.0, the largest and the smallest
+  nasty,  // also NaN, infinities, -0.0, large and tiny ones
 };
 
 /// What is known of the arguments beforehand, by the names of symbols and parameters.
@@ -27,7 +27,8 @@ struct Given {
 
 /// One tensor for each parameter. Sizes that are given neither by name, nor by a value, nor by an assumption are drawn.
 /// Throws Error(unknown-name) for a name that the graph does not have.
-std::vector<Tensor> random_inputs(const Graph& graph, const Given& given, Random& random, Elements elements = Elements::plain);
+std::vector<Tensor> random_inputs(const Graph& graph, const Given& given, Random& random,
+                                  Elements elements = Elements::plain);
 
 /// The sizes alone, by SymbolId; those that a host call binds are 0.
 std::vector<int64_t> choose_sizes(const Graph& graph, const Given& given, Random& random);

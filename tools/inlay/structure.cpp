@@ -5,7 +5,6 @@
 
 #include "kernel/counts.h"
 #include "kernel/text.h"
-#include "memory/plan.h"
 
 namespace inlay::tool {
 namespace {
@@ -39,29 +38,36 @@ std::vector<std::string> names_in(std::string_view wanted) {
 int64_t arena_bytes(const memory::MemoryPlan& plan, std::span<const int64_t> sizes) {
   int64_t total = 0;
   for (int segment = 0; segment < plan.sharing.num_segments(); ++segment) {
-    total += memory::plan(memory::Planner::greedy, memory::storages_of_segment(plan.sharing, segment, sizes)).arena_bytes;
+    total +=
+        memory::plan(memory::Planner::greedy, memory::storages_of_segment(plan.sharing, segment, sizes)).arena_bytes;
   }
   return total;
 }
 
 }  // namespace
 
-std::string count_text(const Graph& graph, const JudgeOptions& options, std::string_view wanted, std::span<const int64_t> sizes) {
-  const kernel::KernelProgram program = lower(graph, options);
-  const memory::MemoryPlan plan = memory::plan_memory(program);
+std::string count_text(const Program& compiled, std::string_view wanted, std::span<const int64_t> sizes) {
+  const kernel::KernelProgram& program = compiled.kernels;
+  const memory::MemoryPlan& plan = compiled.plan;
   const bool sizes_known = sizes.size() == program.symbols.size();
   const kernel::KernelCounts counts = kernel::count(program);
   const auto text = [&](const Dim& dim) { return dim.to_text(program.symbol_names()); };
   const std::map<std::string, std::string, std::less<>> found = {
-      {"kernels", std::to_string(counts.kernels)},       {"stages", std::to_string(counts.stages)},
-      {"loads", std::to_string(counts.loads)},           {"stores", std::to_string(counts.stores)},
-      {"folds", std::to_string(counts.folds)},           {"gathers", std::to_string(counts.gathers)},
-      {"scatters", std::to_string(counts.scatters)},     {"ops", std::to_string(counts.ops)},
-      {"reads", text(counts.reads)},                     {"writes", text(counts.writes)},
+      {"kernels", std::to_string(counts.kernels)},
+      {"stages", std::to_string(counts.stages)},
+      {"loads", std::to_string(counts.loads)},
+      {"stores", std::to_string(counts.stores)},
+      {"folds", std::to_string(counts.folds)},
+      {"gathers", std::to_string(counts.gathers)},
+      {"scatters", std::to_string(counts.scatters)},
+      {"ops", std::to_string(counts.ops)},
+      {"reads", text(counts.reads)},
+      {"writes", text(counts.writes)},
       {"copies", std::to_string(plan.sharing.copies.size())},
       {"arena_bytes", sizes_known ? std::to_string(arena_bytes(plan, sizes)) : "?"},
       {"library_calls", std::to_string(counts.library_calls)},
-      {"host_calls", std::to_string(counts.host_calls)}, {"size_checks", std::to_string(counts.size_checks)},
+      {"host_calls", std::to_string(counts.host_calls)},
+      {"size_checks", std::to_string(counts.size_checks)},
   };
   return join(names_in(wanted.empty() ? kUsual : wanted), ", ", [&](const std::string& name) {
     const auto at = found.find(name);
@@ -70,8 +76,8 @@ std::string count_text(const Graph& graph, const JudgeOptions& options, std::str
   });
 }
 
-std::string fuse_text(const Graph& graph, const JudgeOptions& options) {
-  const kernel::KernelProgram program = lower(graph, options);
+std::string fuse_text(const Program& compiled) {
+  const kernel::KernelProgram& program = compiled.kernels;
   std::string out;
   for (const kernel::Step& step : program.steps) {
     const auto* kernel = std::get_if<kernel::Kernel>(&step);

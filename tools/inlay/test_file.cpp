@@ -38,13 +38,14 @@ double number(std::string_view text) {
   if (text == "true") return 1;
   if (text == "false") return 0;
   double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);   // inf and nan too
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);  // inf and nan too
   if (read.ec != std::errc() || read.ptr != text.data() + text.size()) fail(str("`", text, "` is no number"));
   return value;
 }
 
 /// "[[1, 2], [3, 4]]": dims from the nesting.
-void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t>& dims, std::vector<double>& elements) {
+void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t>& dims,
+                   std::vector<double>& elements) {
   text = trim(text);
   if (text.empty() || text.front() != '[') {
     if (depth != dims.size()) fail("the list is ragged");
@@ -86,7 +87,8 @@ Tensor tensor(DType dtype, std::string_view text) {
 }
 
 const Param* find_param(const Graph& graph, std::string_view name) {
-  const auto at = std::ranges::find_if(graph.params, [&](const Param& p) { return graph.values[p.value].name == name; });
+  const auto at =
+      std::ranges::find_if(graph.params, [&](const Param& p) { return graph.values[p.value].name == name; });
   return at == graph.params.end() ? nullptr : &*at;
 }
 
@@ -103,7 +105,8 @@ TestFile parse_test_file(std::string_view text, std::string path) {
     if (content.starts_with("#=")) {
       const std::string_view words = trim(content.substr(2));
       const std::size_t space = std::min(words.find(' '), words.size());
-      file.directives.push_back({std::string(words.substr(0, space)), std::string(trim(words.substr(space))), {}, line});
+      file.directives.push_back(
+          {std::string(words.substr(0, space)), std::string(trim(words.substr(space))), {}, line});
     } else if (!file.directives.empty()) {
       file.directives.back().body += content;
     } else {

@@ -23,19 +23,19 @@ namespace inlay::tool {
 
 struct ExpectedError {
   int line = 0;
-  std::string text;     // "shape-mismatch: add: dim 0 is 2 on the left and 3 on the right"
+  std::string text;  // "shape-mismatch: add: dim 0 is 2 on the left and 3 on the right"
 };
 
 struct Directive {
-  std::string name;     // run, fails, count, fuse, ...
-  std::string words;    // the rest of its line
-  std::string body;     // the lines below it
+  std::string name;   // run, fails, count, fuse, ...
+  std::string words;  // the rest of its line
+  std::string body;   // the lines below it
   int line = 0;
 };
 
 struct TestFile {
   std::string path;
-  std::string graph_text;              // everything above the first directive, so that lines keep their numbers
+  std::string graph_text;  // everything above the first directive, so that lines keep their numbers
   std::vector<ExpectedError> errors;
   std::vector<Directive> directives;
 

@@ -14,13 +14,14 @@ enum class Update : uint8_t { no, yes };
 
 struct ProgramTestOptions {
   uint64_t seed = 1;
-  Update update = Update::no;   // yes: what stands after `count` and `fuse` is no failure, since it is about to be replaced
-  JudgeOptions judges;
+  Update update =
+      Update::no;  // yes: what stands after `count` and `fuse` is no failure, since it is about to be replaced
+  Options compile;
 };
 
 struct ProgramTestResult {
-  std::vector<std::string> failures;   // "x.inlay:7: llvm: output 0: element 3 is ..."; empty: passed
-  std::string updated;                 // the file with the words and bodies that would have passed
+  std::vector<std::string> failures;  // "x.inlay:7: llvm: output 0: element 3 is ..."; empty: passed
+  std::string updated;                // the file with the words and bodies that would have passed
   int runs = 0;
 };
 

@@ -46,7 +46,8 @@ TEST(TestFile, ReadsRuns) {
 }
 
 TEST(RandomInputs, KeepToAssumptionsAndFactsAndWhatIsIndexed) {
-  const Graph graph = parse(R"(graph @main(%x: f64[n], %y: f64[m], %i: i64[k], %g: i64[k] bound {min 3, max 5, sorted}) assume n == m + 1 {
+  const Graph graph = parse(
+      R"(graph @main(%x: f64[n], %y: f64[m], %i: i64[k], %g: i64[k] bound {min 3, max 5, sorted}) assume n == m + 1 {
     %r = gather %x[%i]
     return %r
   })");
@@ -68,18 +69,27 @@ TEST(RandomInputs, KeepToAssumptionsAndFactsAndWhatIsIndexed) {
 
 TEST(RunProgramTest, PassesWhatIsRight) {
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exp %x\n  return %r\n}\n#= run n=0 n=3\n"), IsEmpty());
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exo %x #! unknown-op: there is no op exo\n  return %r\n}\n"), IsEmpty());
-  EXPECT_THAT(failures("graph @main(%x: f64[n], %i: i64[k]) {\n  %r = gather %x[%i] #! index-out-of-bounds: gather: index 7 is out of bounds for axis 0 with size 2\n"
-                       "  return %r\n}\n#= run i=[0, 1] x=[1, 2]\n#= fails i=[0, 7] x=[1, 2]\n"), IsEmpty());
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exo %x #! unknown-op: there is no op exo\n  return %r\n}\n"),
+              IsEmpty());
+  EXPECT_THAT(failures("graph @main(%x: f64[n], %i: i64[k]) {\n  %r = gather %x[%i] #! index-out-of-bounds: gather: "
+                       "index 7 is out of bounds for axis 0 with size 2\n"
+                       "  return %r\n}\n#= run i=[0, 1] x=[1, 2]\n#= fails i=[0, 7] x=[1, 2]\n"),
+              IsEmpty());
 }
 
 TEST(RunProgramTest, FailsWhatIsWrong) {
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exo %x\n  return %r\n}\n"), ElementsAre(HasSubstr("t.inlay:2: not expected: error[unknown-op]")));
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {   #! syntax: x\n  return %x\n}\n"), ElementsAre("t.inlay:1: expected, but nothing is wrong here: syntax: x"));
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= dance\n"), ElementsAre("t.inlay:4: there is no directive dance"));
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= fails n=3\n"), testing::Contains("t.inlay:4: reference: it does not fail"));
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run z=3\n"), ElementsAre(HasSubstr("t.inlay:4: error[unknown-name]: the program has no size z")));
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exp %x\n  return %r\n}\n#= count kernels 7\n"), ElementsAre("t.inlay:5: count kernels 7\n  found kernels 1"));
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exo %x\n  return %r\n}\n"),
+              ElementsAre(HasSubstr("t.inlay:2: not expected: error[unknown-op]")));
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {   #! syntax: x\n  return %x\n}\n"),
+              ElementsAre("t.inlay:1: expected, but nothing is wrong here: syntax: x"));
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= dance\n"),
+              ElementsAre("t.inlay:4: there is no directive dance"));
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= fails n=3\n"),
+              testing::Contains("t.inlay:4: reference: it does not fail"));
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run z=3\n"),
+              ElementsAre(HasSubstr("t.inlay:4: error[unknown-name]: the program has no size z")));
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exp %x\n  return %r\n}\n#= count kernels 7\n"),
+              ElementsAre("t.inlay:5: count kernels 7\n  found kernels 1"));
 }
 
 TEST(RunProgramTest, UpdateRewritesWhatFollowsADirective) {

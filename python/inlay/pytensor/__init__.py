@@ -1,7 +1,7 @@
 """inlay for PyTensor and PyMC: `mode="INLAY"`.
 
-Importing this registers the linker and the mode. `explain(fn)` says what became of a function, `c_function(fn)` gives it as a
-C pointer.
+Importing this registers the linker and the mode. `explain(fn)` says what became of a function, `c_function(fn)` gives
+it as a C pointer.
 """
 
 from .c_function import c_function

@@ -12,7 +12,8 @@ _NUMBER_IN_LOCATION = re.compile(r" #(\d+)")
 
 
 def dprint(fn, file=None):
-    """Print PyTensor's tree of `fn` and, beside each value, where inlay keeps it: storage, bytes, what it took over, kernel.
+    """Print PyTensor's tree of `fn` and, beside each value, where inlay keeps it: storage, bytes, what it took over,
+    kernel.
 
     A value that exists only within a kernel is said to be in its registers.
     """
@@ -53,5 +54,5 @@ def _notes(compiled):
 def _in_memory(place):
     text = f"{place['storage'] or place['role']}, {place['bytes']} bytes"
     if place["took_over"]:
-        text += f", {place['reason']} {place['took_over']}"
+        text += f", {place['reason']} of {place['took_over']}"
     return f"{text}, {place['kernel']}" if place["kernel"] else text

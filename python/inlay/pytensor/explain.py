@@ -85,8 +85,8 @@ def explain(fn):
 def _lines(e):
     arena = "by size" if e.arena_bytes is None else f"{e.arena_bytes} bytes"
     yield (
-        f"{len(e.kernels)} kernels, {len(e.temporaries)} temporaries, arena {arena}, {len(e.library_calls)} library calls, "
-        f"{len(e.host_calls)} host calls, {len(e.copies)} copies"
+        f"{len(e.kernels)} kernels, {len(e.temporaries)} temporaries, arena {arena}, "
+        f"{len(e.library_calls)} library calls, {len(e.host_calls)} host calls, {len(e.copies)} copies"
     )
     yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
         f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
@@ -95,7 +95,8 @@ def _lines(e):
     yield e.graph.rstrip()
     for kernel in e.kernels:
         yield ""
-        yield f"# {kernel.name}: {kernel.stages} stages, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
+        size = f"{kernel.stages} stages, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
+        yield f"# {kernel.name}: {size}"
         yield kernel.text.rstrip()
     for title, items in (
         ("library calls", e.library_calls),

@@ -1,7 +1,7 @@
 """Which of the user's nodes failed, and with what exception.
 
-A compiled function reports where it failed by the location that the translation gave the node. PyTensor's Function then raises
-through `raise_with_op`, which wants the position of the node in the order.
+A compiled function reports where it failed by the location that the translation gave the node. PyTensor's Function
+then raises through `raise_with_op`, which wants the position of the node in the order.
 """
 
 import re

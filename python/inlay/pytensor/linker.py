@@ -1,7 +1,8 @@
 """The linker: PyTensor asks it for something to call, and calls that.
 
-`make_all` translates and compiles the whole FunctionGraph and hands PyTensor's Function a `vm` that is one C callable: it
-reads the input cells, runs the machine code and returns the list of outputs. There are no thunks and no storage in between.
+`make_all` translates and compiles the whole FunctionGraph and hands PyTensor's Function a `vm` that is one C callable:
+it reads the input cells, runs the machine code and returns the list of outputs. There are no thunks and no storage in
+between.
 """
 
 import time

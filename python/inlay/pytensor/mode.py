@@ -8,7 +8,9 @@ from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
 from .linker import InlayLinker
 
-MODE = ptm.Mode(InlayLinker(), RewriteDatabaseQuery(include=["fast_run"], exclude=list(InlayLinker.incompatible_rewrites)))
+MODE = ptm.Mode(
+    InlayLinker(), RewriteDatabaseQuery(include=["fast_run"], exclude=list(InlayLinker.incompatible_rewrites))
+)
 
 
 def register_mode():

@@ -1,7 +1,7 @@
 """What PyTensor asks of each linker for graphs within graphs (Scan, OpFromGraph, optimizers).
 
-They are rewritten functionally, as for the other compilers: no op may overwrite its operands, since inlay decides about memory.
-Newer versions ask by dispatch on the class of the linker; older ones do not ask.
+They are rewritten functionally, as for the other compilers: no op may overwrite its operands, since inlay decides
+about memory. Newer versions ask by dispatch on the class of the linker; older ones do not ask.
 """
 
 import importlib

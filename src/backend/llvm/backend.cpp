@@ -1,9 +1,9 @@
 #include "backend/llvm/backend.h"
 
-#include <dlfcn.h>
-
 #include <cstdlib>
 #include <filesystem>
+
+#include <dlfcn.h>
 
 #include "backend/llvm/cpu.h"
 #include "backend/llvm/jit.h"
@@ -17,8 +17,8 @@ using kernel::Support;
 
 constexpr const char* kLibrary = "libinlay_jit.so";
 
-/// Where the JIT library may lie: named by the user, beside the binary that this code is in, as an install puts it, as the
-/// build left it.
+/// Where the JIT library may lie: named by the user, beside the binary that this code is in, as an install puts it, as
+/// the build left it.
 std::vector<std::string> candidates() {
   std::vector<std::string> out;
   if (const char* named = std::getenv("INLAY_JIT")) out.emplace_back(named);

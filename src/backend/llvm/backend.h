@@ -1,9 +1,9 @@
 #pragma once
 // Machine code from kernels, through LLVM, without LLVM in the caller.
 //
-// LLVM is 26 MB of library that takes milliseconds to map, and two copies of it in one process (ours and Numba's, say) must
-// never see each other's symbols. So it lives in libinlay_jit.so, which exports one C function and is loaded at the first
-// `emit`; this header needs none of it.
+// LLVM is 26 MB of library that takes milliseconds to map, and two copies of it in one process (ours and Numba's, say)
+// must never see each other's symbols. So it lives in libinlay_jit.so, which exports one C function and is loaded at
+// the first `emit`; this header needs none of it.
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -20,11 +20,11 @@ const kernel::BackendCaps& caps();
 enum class LanePrivate : uint8_t { off, when_small };
 
 struct EmitOptions {
-  /// Empty: what this CPU has (less what the environment's INLAY_CPU_FEATURES takes away). Otherwise LLVM's feature list,
-  /// laid over the CPU's: "-avx512f" is a machine without AVX-512.
+  /// Empty: what this CPU has (less what the environment's INLAY_CPU_FEATURES takes away). Otherwise LLVM's feature
+  /// list, laid over the CPU's: "-avx512f" is a machine without AVX-512.
   std::string cpu_features;
-  /// A scatter that accumulates into a small table does so in one copy of the table for each lane: neighbours that hit the
-  /// same element then need not wait for each other. Off: for measurements.
+  /// A scatter that accumulates into a small table does so in one copy of the table for each lane: neighbours that hit
+  /// the same element then need not wait for each other. Off: for measurements.
   LanePrivate scatter = LanePrivate::when_small;
   bool keep_ir = false;        // fill EmitResult::ir
   bool keep_assembly = false;  // fill EmitResult::assembly
@@ -32,10 +32,10 @@ struct EmitOptions {
 };
 
 struct EmitResult {
-  std::vector<std::byte> object;  // relocatable ELF for x86-64
-  std::string entry;              // of its function: int32_t entry(InlayCall*)
+  std::vector<std::byte> object;            // relocatable ELF for x86-64
+  std::string entry;                        // of its function: int32_t entry(InlayCall*)
   std::vector<std::string> external_names;  // what a loader must supply: math functions, cblas_*, memset, memcpy
-  std::string ir, assembly;       // when asked for
+  std::string ir, assembly;                 // when asked for
 };
 
 /// Throws Error(unsupported) for what no machine code exists for, and where libinlay_jit.so cannot be loaded.

@@ -1,12 +1,12 @@
 #pragma once
 // For tests: a KernelProgram compiled, loaded and run beside the evaluator, on memory that shows every wrong byte.
-#include <dlfcn.h>
-
 #include <cmath>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <random>
+
+#include <dlfcn.h>
 
 #include "backend/llvm/backend.h"
 #include "inlay/runtime.h"
@@ -134,14 +134,16 @@ class Compiled {
       }
     }
 
-    int32_t host_call(int32_t function, void* const* operands, const int64_t* operand_dims, void** results, int64_t* dims) {
+    int32_t host_call(int32_t function, void* const* operands, const int64_t* operand_dims, void** results,
+                      int64_t* dims) {
       for (const kernel::Step& step : program.steps) {
         const auto* found = std::get_if<kernel::HostCall>(&step);
         if (!found || found->function != function) continue;
         std::vector<kernel::HostTensor> in, out;
         for (std::size_t i = 0; i < found->operands.size(); ++i) {
           const kernel::Buffer& buffer = program.buffers[found->operands[i]];
-          in.push_back({buffer.dtype, {operand_dims, operand_dims + buffer.dims.size()}, static_cast<std::byte*>(operands[i])});
+          in.push_back(
+              {buffer.dtype, {operand_dims, operand_dims + buffer.dims.size()}, static_cast<std::byte*>(operands[i])});
           operand_dims += buffer.dims.size();
         }
         for (BufferId result : found->results) out.push_back({program.buffers[result].dtype, {}, nullptr});
@@ -210,7 +212,8 @@ inline double number_at(const Array& array, std::size_t i) {
 }
 
 /// Random elements: integers in [least, greatest], floats between.
-inline Array random_array(std::mt19937_64& random, DType dtype, std::vector<int64_t> dims, double least, double greatest) {
+inline Array random_array(std::mt19937_64& random, DType dtype, std::vector<int64_t> dims, double least,
+                          double greatest) {
   int64_t count = 1;
   for (int64_t dim : dims) count *= dim;
   const std::size_t bytes = static_cast<std::size_t>(size_bytes(dtype));

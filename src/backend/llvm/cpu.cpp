@@ -16,8 +16,8 @@ bool has_vector_math(std::string_view features) {
       if (end == features.size() || features[end] == ',') return false;
     }
   }
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") &&
-         __builtin_cpu_supports("avx512vl");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 
 }  // namespace inlay::llvm_backend

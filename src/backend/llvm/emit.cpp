@@ -3,15 +3,15 @@
 //   stage_plan.cpp     levels, lanes, unrolling                     no LLVM
 //   emit_stage.cpp     the loops of a stage                         emit_access.cpp    loads, stores, indices
 //   emit_fold.cpp      sums in registers                            emit_scatter.cpp   adding through an index
-//   emit_scalar.cpp    one op                                       emit_math.cpp      exp, log, ... by eights or per lane
-//   emit_kernel.cpp    outer loops, starts                          emit_steps.cpp     everything that is no kernel
-//   function.cpp, dims.cpp, places.cpp, types.cpp                   the function around them
-//   target.cpp         what LLVM needs, and the object file
+//   emit_scalar.cpp    one op                                       emit_math.cpp      exp, log, ... by eights or per
+//   lane emit_kernel.cpp    outer loops, starts                          emit_steps.cpp     everything that is no
+//   kernel function.cpp, dims.cpp, places.cpp, types.cpp                   the function around them target.cpp what
+//   LLVM needs, and the object file
 #include "backend/llvm/emit.h"
 
-#include <llvm/IR/Verifier.h>
-
 #include <algorithm>
+
+#include <llvm/IR/Verifier.h>
 
 #include "backend/llvm/function.h"
 #include "backend/llvm/steps.h"
@@ -82,7 +82,8 @@ std::string text_of(const llvm::Module& module) {
 
 }  // namespace
 
-EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options) {
+EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                       const EmitOptions& options) {
   EngineLock engine(options.cpu_features);
   const std::unique_ptr<llvm::Module> module = (*engine).new_module(program.name);
   FunctionEmitter f(program, plan, options, *engine, *module);

@@ -4,6 +4,7 @@
 namespace inlay::llvm_backend {
 
 /// What `emit` does, inside the JIT library.
-EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options);
+EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                       const EmitOptions& options);
 
 }  // namespace inlay::llvm_backend

@@ -14,8 +14,6 @@ Value* widen_index(FunctionEmitter& f, Value* index, DType dtype) {
   return f.b.CreateIntCast(index, index->getType()->getWithNewType(f.b.getInt64Ty()), is_signed_integer(dtype));
 }
 
-llvm::Align alignment_of(DType dtype) { return llvm::Align(static_cast<uint64_t>(size_bytes(dtype))); }
-
 }  // namespace
 
 Value* StageEmitter::element_address(DType dtype, Value* start, Value* offset) {
@@ -75,7 +73,7 @@ StageEmitter::Place StageEmitter::place(std::size_t i, Lanes& lanes) {
   return out;
 }
 
-/// The index as it counts from the front, i64. The same index with the same extent is looked at once.
+/// The same index with the same extent is looked at once.
 Value* StageEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
   const bool here = lanes.registers[index.index.index] != nullptr;
   Lanes& home = here ? lanes : uniform_;
@@ -88,8 +86,8 @@ Value* StageEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
   return value;
 }
 
-/// One unsigned compare finds both what is negative and what is too large. That goes to a cold block, which counts negative
-/// indices from the end and comes back, or leaves with the first lane that is out of bounds.
+/// One unsigned compare finds both what is negative and what is too large. That goes to a cold block, which counts
+/// negative indices from the end and comes back, or leaves with the first lane that is out of bounds.
 Value* StageEmitter::check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes) {
   Value* extent = splat(f_, f_.size(index.extent), lanes.width);
   const auto outside = [&](Value* x) {
@@ -104,24 +102,27 @@ Value* StageEmitter::check_index(const kernel::IndexTerm& index, Value* value, L
 
   b_.SetInsertPoint(cold);
   Value* zero = llvm::Constant::getNullValue(value->getType());
-  Value* from_end = b_.CreateSelect(b_.CreateICmpSLT(value, zero), b_.CreateAdd(value, extent), value);
-  Value* bad = outside(from_end);
+  Value* from_front = b_.CreateSelect(b_.CreateICmpSLT(value, zero), b_.CreateAdd(value, extent), value);
+  Value* bad = outside(from_front);
   llvm::BasicBlock* leave = f_.new_block("fail");
   b_.CreateCondBr(any_lane(f_, bad), leave, go_on, f_.unlikely());
   b_.SetInsertPoint(leave);
-  Value* number = value;
-  if (lanes.width > 1) {
-    Value* bits = b_.CreateBitCast(bad, b_.getIntNTy(static_cast<unsigned>(lanes.width)));
-    Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getTrue());
-    number = b_.CreateExtractElement(value, b_.CreateZExt(lane, b_.getInt64Ty()));
-  }
-  f_.fail(index.site, {number, f_.size(index.extent)});
+  f_.fail(index.site, {of_first_lane(bad, value), f_.size(index.extent)});
 
   b_.SetInsertPoint(go_on);
   llvm::PHINode* phi = b_.CreatePHI(value->getType(), 2);
   phi->addIncoming(value, hot);
-  phi->addIncoming(from_end, cold);
+  phi->addIncoming(from_front, cold);
   return phi;
+}
+
+/// `value` in the first lane where `condition` holds.
+Value* StageEmitter::of_first_lane(Value* condition, Value* value) {
+  auto* type = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  if (!type) return value;
+  Value* bits = b_.CreateBitCast(condition, b_.getIntNTy(type->getNumElements()));
+  Value* lane = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, b_.getTrue());
+  return b_.CreateExtractElement(value, b_.CreateZExt(lane, b_.getInt64Ty()));
 }
 
 Value* StageEmitter::load(const Place& place, DType dtype, Lanes& lanes) {

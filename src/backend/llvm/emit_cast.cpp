@@ -45,10 +45,50 @@ Value* float_to_integer(FunctionEmitter& f, Value* value, DType to) {
   return f.b.CreateTrunc(float_to_i64(f, value), value->getType()->getWithNewType(f.register_type(to)));
 }
 
+Value* widen_bf16(FunctionEmitter& f, Value* bits) {
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* wide = bits->getType()->getWithNewType(b.getInt32Ty());
+  Value* upper = b.CreateShl(b.CreateZExt(bits, wide), llvm::ConstantInt::get(wide, 16));
+  return b.CreateBitCast(upper, wide->getWithNewType(b.getFloatTy()));
+}
+
+/// To the nearest, to even in the middle; a NaN stays one.
+Value* narrow_to_bf16(FunctionEmitter& f, Value* value) {
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* wide = value->getType()->getWithNewType(b.getInt32Ty());
+  const auto number = [&](uint64_t n) { return llvm::ConstantInt::get(wide, n); };
+  Value* bits = b.CreateBitCast(value, wide);
+  Value* last = b.CreateAnd(b.CreateLShr(bits, number(16)), number(1));
+  Value* rounded = b.CreateAdd(bits, b.CreateAdd(last, number(0x7fff)));
+  Value* quiet = b.CreateOr(bits, number(0x400000));
+  Value* kept = b.CreateSelect(b.CreateFCmpUNO(value, value), quiet, rounded);
+  return b.CreateTrunc(b.CreateLShr(kept, number(16)), value->getType()->getWithNewType(b.getInt16Ty()));
+}
+
+Value* widen_f16(FunctionEmitter& f, Value* bits) {
+  Value* half = f.b.CreateBitCast(bits, bits->getType()->getWithNewType(f.b.getHalfTy()));
+  return f.b.CreateFPExt(half, bits->getType()->getWithNewType(f.b.getFloatTy()));
+}
+
+Value* narrow_to_f16(FunctionEmitter& f, Value* value) {
+  Value* half = f.b.CreateFPTrunc(value, value->getType()->getWithNewType(f.b.getHalfTy()));
+  return f.b.CreateBitCast(half, value->getType()->getWithNewType(f.b.getInt16Ty()));
+}
+
+bool is_storage_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
+
 }  // namespace
 
+/// f16 and bf16 go through f32, both ways.
 Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to) {
   if (from == to) return value;
+  if (is_storage_float(from)) {
+    return emit_cast(f, from == DType::f16 ? widen_f16(f, value) : widen_bf16(f, value), DType::f32, to);
+  }
+  if (is_storage_float(to)) {
+    value = emit_cast(f, value, from, DType::f32);
+    return to == DType::f16 ? narrow_to_f16(f, value) : narrow_to_bf16(f, value);
+  }
   llvm::IRBuilder<>& b = f.b;
   llvm::Type* type = value->getType()->getWithNewType(f.register_type(to));
   const bool from_float = is_float(from), to_float = is_float(to);
@@ -56,15 +96,8 @@ Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to) {
     llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());
     return from_float ? b.CreateFCmpUNE(value, zero) : b.CreateICmpNE(value, zero);
   }
-  if (from_float && to_float) {
-    // Between the two 16-bit kinds through f32; LLVM has no direct way.
-    if (size_bytes(from) == size_bytes(to)) value = b.CreateFPExt(value, value->getType()->getWithNewType(b.getFloatTy()));
-    return b.CreateFPCast(value, type);
-  }
-  if (from_float) {
-    if (size_bytes(from) == 2) value = b.CreateFPExt(value, value->getType()->getWithNewType(b.getFloatTy()));
-    return float_to_integer(f, value, to);
-  }
+  if (from_float && to_float) return b.CreateFPCast(value, type);
+  if (from_float) return float_to_integer(f, value, to);
   const bool is_signed = is_signed_integer(from);
   if (to_float) return is_signed ? b.CreateSIToFP(value, type) : b.CreateUIToFP(value, type);
   return b.CreateIntCast(value, type, is_signed);

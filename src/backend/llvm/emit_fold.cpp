@@ -1,5 +1,6 @@
-// Sums: what a fold or an accumulating store leaves out of its map is summed in registers, one sum for each lane, and the
-// lanes are put together once at the end. (Floats are so reassociated; PyTensor and NumPy do not promise an order either.)
+// Sums: what a fold or an accumulating store leaves out of its map is summed in registers, one sum for each lane, and
+// the lanes are put together once at the end. (Floats are so reassociated; PyTensor and NumPy do not promise an order
+// either.)
 #include "backend/llvm/stage.h"
 #include "support/error.h"
 

@@ -84,7 +84,9 @@ Division integer_division(FunctionEmitter& f, DType dtype, Value* a, Value* c) {
 Value* integer_power(FunctionEmitter& f, DType dtype, Value* a, Value* c, Value* active) {
   llvm::Type* type = a->getType();
   llvm::Type* wide = type->getWithNewType(f.b.getInt64Ty());
-  const auto widen = [&](Value* x) { return is_signed_integer(dtype) ? f.b.CreateSExt(x, wide) : f.b.CreateZExt(x, wide); };
+  const auto widen = [&](Value* x) {
+    return is_signed_integer(dtype) ? f.b.CreateSExt(x, wide) : f.b.CreateZExt(x, wide);
+  };
   if (dtype != DType::u64) return f.b.CreateTrunc(emit_math(f, "pow_i64", {widen(a), widen(c)}, active), type);
   // An exponent past 2^63 would look negative: the root of the even part, squared.
   Value* one = llvm::ConstantInt::get(type, 1);
@@ -167,8 +169,7 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::div_: return b.CreateFDiv(v[0], v[1]);
     case ScalarOp::floor_div_:
       return floating ? emit_math(f, "floor_div", v, active) : integer_division(f, dtype, v[0], v[1]).quotient;
-    case ScalarOp::mod_:
-      return floating ? emit_math(f, "mod", v, active) : integer_division(f, dtype, v[0], v[1]).rest;
+    case ScalarOp::mod_: return floating ? emit_math(f, "mod", v, active) : integer_division(f, dtype, v[0], v[1]).rest;
     case ScalarOp::pow_: return floating ? emit_math(f, "pow", v, active) : integer_power(f, dtype, v[0], v[1], active);
     case ScalarOp::max_: return extremum(f, dtype, v[0], v[1], true);
     case ScalarOp::min_: return extremum(f, dtype, v[0], v[1], false);
@@ -190,16 +191,6 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
 
 Value* emit_combine(FunctionEmitter& f, Combine combine, DType dtype, Value* left, Value* right) {
   return emit_op(f, combine_op(combine), dtype, {left, right}, nullptr);
-}
-
-Value* emit_has_no_result(FunctionEmitter& f, const kernel::Statement& statement, DType operand_dtype,
-                          llvm::ArrayRef<Value*> v) {
-  if (statement.kind == kernel::Statement::Kind::cast) {
-    if (!is_float(operand_dtype) || !is_integer(statement.dtype)) return nullptr;
-    return f.b.CreateFCmpUNO(v[0], v[0]);
-  }
-  if (statement.op != ScalarOp::pow_ || !is_signed_integer(operand_dtype)) return nullptr;
-  return f.b.CreateICmpSLT(v[1], zero_like(v[1]));
 }
 
 }  // namespace inlay::llvm_backend

@@ -1,8 +1,9 @@
 // Accumulating through an index that differs from lane to lane: lanes may meet in one element.
 //
-// Plainly, lane after lane loads, combines and stores. Where neighbours hit the same element (a sorted index: groups of
-// observations) each waits for the store before it. So where the table is small each lane has a copy of its own on the stack:
-// filled with what changes nothing, added to with one gather and one scatter that cannot meet, and summed up behind the loop.
+// Lane after lane loads, combines and stores. Where neighbours hit the same element (a sorted index: groups of
+// observations) each waits for the store before it. So where the table is small each lane has a copy of its own on the
+// stack, filled with what changes nothing, and the copies are summed up behind the loop. Then no two lanes meet, and
+// where the CPU gathers well eight loads and stores become a gather and a scatter.
 #include <algorithm>
 
 #include "backend/llvm/stage.h"
@@ -23,14 +24,14 @@ int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to;
 bool StageEmitter::wants_table(std::size_t i) const {
   const StageStatement& facts = plan_.statements[i];
   const Statement& s = statement(i);
-  if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || s.combine == Combine::set) return false;
+  if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || s.combine == Combine::set)
+    return false;
   if (s.kind != Statement::Kind::store && s.kind != Statement::Kind::fold) return false;
-  if (!f_.engine.facts().hardware_gather || size_bytes(s.dtype) < 4) return false;
   const Dim elements = kernel::num_elements(f_.program.buffers[s.buffer]);
   if (!elements.is_constant() || elements.constant() == 0) return false;
   // Clearing and summing up takes some two passes over the table; the loop must be worth it.
   Dim points = 1;
-  for (int axis : plan_.loops) points = points * stage_.axes[static_cast<std::size_t>(axis - plan_.first_axis)].extent;
+  for (const Dim& extent : plan_.extents) points = points * extent;
   if (points.is_constant() && points.constant() < 2 * elements.constant()) return false;
   // Another write to the same buffer must keep its order with this one.
   for (std::size_t k = 0; k < plan_.statements.size(); ++k) {
@@ -71,45 +72,40 @@ void StageEmitter::open_tables() {
 }
 
 void StageEmitter::scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
+  const Statement& s = statement(i);
   const auto table = std::ranges::find(tables_, i, &PrivateTable::statement);
-  if (table == tables_.end()) return scatter_in_order(statement(i), place, value, lanes);
-  scatter_into_table(statement(i), *table, place, value, lanes);
-}
+  if (table == tables_.end()) return scatter_lane_by_lane(s, place, 0, value, lanes);
 
-void StageEmitter::scatter_in_order(const Statement& s, const Place& place, Value* value, Lanes& lanes) {
-  const Place first = place;
-  if (lanes.width == 1) {
-    return store(first, s.dtype, emit_combine(f_, s.combine, s.dtype, load(first, s.dtype, lanes), value), lanes);
-  }
-  Lanes one;
-  // Lanes that do not count work on an element of nobody's.
-  Value* nowhere = lanes.active ? f_.lane_array(0) : nullptr;
-  if (nowhere) b_.CreateStore(llvm::Constant::getNullValue(f_.memory_type(s.dtype)), nowhere);
-  for (uint64_t lane = 0; lane < static_cast<uint64_t>(lanes.width); ++lane) {
-    Place where{.start = b_.CreateGEP(f_.memory_type(s.dtype), place.start, b_.CreateExtractElement(place.offsets, lane))};
-    if (nowhere) where.start = b_.CreateSelect(b_.CreateExtractElement(lanes.active, lane), where.start, nowhere);
-    Value* mine = b_.CreateExtractElement(value, lane);
-    store(where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, one), mine), one);
-  }
-}
-
-/// Element e of lane l's copy is table[l * pitch + e].
-void StageEmitter::scatter_into_table(const Statement& s, const PrivateTable& table, const Place& place, Value* value,
-                                      Lanes& lanes) {
-  // The offsets count from place.start, which lies in the buffer; the table mirrors the whole buffer.
+  // As far into the table as place.start lies in the buffer.
   Value* begin = f_.address(s.buffer);
-  Value* shift = nullptr;
-  if (place.start != begin) {
-    shift = b_.CreateExactSDiv(b_.CreateSub(b_.CreatePtrToInt(place.start, b_.getInt64Ty()),
-                                            b_.CreatePtrToInt(begin, b_.getInt64Ty())),
-                               f_.i64(size_bytes(s.dtype)));
+  Value* shift = place.start == begin ? f_.i64(0) : b_.CreatePtrDiff(b_.getInt8Ty(), place.start, begin);
+  Place mine{
+      .shape = Place::Shape::lanes, .start = element_address(DType::u8, table->table, shift), .offsets = place.offsets};
+  if (!f_.engine.facts().hardware_gather || size_bytes(s.dtype) < 4) {
+    return scatter_lane_by_lane(s, mine, table->pitch, value, lanes);
   }
   std::vector<llvm::Constant*> copies;
-  for (int lane = 0; lane < lanes.width; ++lane) copies.push_back(f_.i64(lane * table.pitch));
-  Value* offsets = b_.CreateAdd(place.offsets, llvm::ConstantVector::get(copies));
-  if (shift) offsets = b_.CreateAdd(offsets, splat(f_, shift, lanes.width));
-  const Place mine{.shape = Place::Shape::lanes, .start = table.table, .offsets = offsets};
+  for (int lane = 0; lane < lanes.width; ++lane) copies.push_back(f_.i64(lane * table->pitch));
+  mine.offsets = b_.CreateAdd(mine.offsets, llvm::ConstantVector::get(copies));
   store(mine, s.dtype, emit_combine(f_, s.combine, s.dtype, load(mine, s.dtype, lanes), value), lanes);
+}
+
+/// In order. Lane l's element lies l * pitch further.
+void StageEmitter::scatter_lane_by_lane(const Statement& s, const Place& place, int64_t pitch, Value* value,
+                                        Lanes& lanes) {
+  llvm::Type* type = f_.memory_type(s.dtype);
+  // Lanes that do not count work on an element of nobody's.
+  Value* nowhere = lanes.active ? f_.lane_array(0) : nullptr;
+  if (nowhere) b_.CreateStore(llvm::Constant::getNullValue(type), nowhere);
+  Lanes one;
+  for (int lane = 0; lane < lanes.width; ++lane) {
+    const auto number = static_cast<uint64_t>(lane);
+    Place where{.start = b_.CreateGEP(type, place.start, b_.CreateExtractElement(place.offsets, number))};
+    where.start = element_address(s.dtype, where.start, f_.i64(lane * pitch));
+    if (nowhere) where.start = b_.CreateSelect(b_.CreateExtractElement(lanes.active, number), where.start, nowhere);
+    Value* mine = b_.CreateExtractElement(value, number);
+    store(where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, one), mine), one);
+  }
 }
 
 /// Adds the copies up, a vector of elements at a time, and the sum to the buffer.
@@ -123,7 +119,8 @@ void StageEmitter::close_tables() {
       Value* sum = nullptr;
       for (int lane = 0; lane < plan_.width; ++lane) {
         Value* at = b_.CreateConstGEP1_64(element, table.table, static_cast<uint64_t>(lane * table.pitch));
-        Value* copy = b_.CreateAlignedLoad(vector, element_address(s.dtype, at, first), llvm::Align(8));
+        Value* bytes = b_.CreateAlignedLoad(vector, element_address(s.dtype, at, first), alignment_of(s.dtype));
+        Value* copy = f_.from_memory(bytes, s.dtype);
         sum = sum ? emit_combine(f_, s.combine, s.dtype, sum, copy) : copy;
       }
       const Place target{.shape = Place::Shape::contiguous, .start = element_address(s.dtype, begin, first)};

@@ -25,7 +25,9 @@ void StageEmitter::emit() {
   if (std::ranges::none_of(plan_.statements, has_effect)) return;
   // What is hoisted may read memory that only a point that exists is sure to have: nothing runs when a loop is empty.
   Value* any_point = b_.getTrue();
-  for (int axis : plan_.loops) any_point = b_.CreateAnd(b_.CreateICmpSGT(extent(axis), f_.i64(0)), any_point);
+  for (const Dim& extent : plan_.extents) {
+    any_point = b_.CreateAnd(b_.CreateICmpSGT(f_.size(extent), f_.i64(0)), any_point);
+  }
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any_point); known && known->isZero()) return;
   const std::vector<Value*> before = f_.scalars();
   const Branch branch = f_.open_if(any_point);
@@ -66,13 +68,9 @@ void StageEmitter::emit_level(int level) {
     for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
     emit_level(level + 1);
     for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
-    f_.close_loop(loop, f_.i64(1), extent(axis), values);
+    f_.close_loop(loop, f_.i64(1), f_.size(plan_.extents[static_cast<std::size_t>(level)]), values);
   }
   finish_sums(level);
-}
-
-Value* StageEmitter::extent(int axis) {
-  return f_.size(stage_.axes[static_cast<std::size_t>(axis - plan_.first_axis)].extent);
 }
 
 /// Everything at `level` but the vector loop; at the innermost level only where there is no loop at all.
@@ -103,7 +101,7 @@ void StageEmitter::emit_vector_axis() {
   hoist_ = b_.CreateBr(first);
   b_.SetInsertPoint(first);
 
-  Value* end = extent(plan_.vector_axis());
+  Value* end = f_.size(plan_.vector_extent());
   const int chunk = plan_.width * plan_.unroll;
   Value* whole = b_.CreateAnd(end, f_.i64(-chunk));
   Value* has_whole = b_.CreateICmpSGT(whole, f_.i64(0));
@@ -121,7 +119,8 @@ void StageEmitter::emit_vector_axis() {
     const Loop loop = f_.open_loop(f_.i64(0), sums);
     std::vector<Value*> next;
     for (int u = 0; u < plan_.unroll; ++u) {
-      const auto first_sum = loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
+      const auto first_sum =
+          loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
       std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
       Lanes lanes = lanes_at(u == 0 ? loop.point : b_.CreateNSWAdd(loop.point, f_.i64(u * plan_.width)));
       emit_body(lanes, mine);
@@ -237,18 +236,15 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
   llvm::SmallVector<Value*, 3> operands;
   for (kernel::RegisterId r : s.operands) operands.push_back(operand(r, lanes));
   const DType dtype = plan_.register_dtypes[s.operands.back().index];
-  if (s.site.valid()) {
-    if (Value* bad = emit_has_no_result(f_, s, dtype, operands)) {
-      if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
-      f_.fail_if(any_lane(f_, bad), s.site, {});
-    }
-  }
   if (s.kind == Kind::cast) return emit_cast(f_, operands[0], dtype, s.dtype);
 
-  const bool by_uniform = s.op == ScalarOp::div_ && dtype == DType::f64 && lanes.width > 1 && !plan_.varies(s.operands[1]);
-  const Dim& points = stage_.axes.empty() ? s.size : stage_.axes.back().extent;
-  const bool many = !points.is_constant() || points.constant() >= 4 * plan_.width;
-  if (by_uniform && many) {
+  // Preparing the divisor takes a division itself.
+  const auto is_worth_it = [&] {
+    const Dim& points = plan_.vector_extent();
+    return !points.is_constant() || points.constant() >= 4 * plan_.width;
+  };
+  if (s.op == ScalarOp::div_ && dtype == DType::f64 && lanes.width > 1 && !plan_.varies(s.operands[1]) &&
+      is_worth_it()) {
     const uint32_t divisor = s.operands[1].index;
     if (!divisors_.contains(divisor)) {
       hoisted([&]() -> Value* {
@@ -264,7 +260,15 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
 void StageEmitter::emit_check(const Statement& s, Lanes& lanes) {
   Value* bad = b_.CreateNot(operand(s.operands[0], lanes));
   if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
-  f_.fail_if(any_lane(f_, bad), s.site, {});
+  llvm::BasicBlock* leave = f_.new_block("fail");
+  llvm::BasicBlock* go_on = f_.new_block("checked");
+  b_.CreateCondBr(any_lane(f_, bad), leave, go_on, f_.unlikely());
+  b_.SetInsertPoint(leave);
+  llvm::SmallVector<Value*, 4> numbers;
+  for (std::size_t i = 1; i < s.operands.size(); ++i)
+    numbers.push_back(of_first_lane(bad, operand(s.operands[i], lanes)));
+  f_.fail(s.site, numbers);
+  b_.SetInsertPoint(go_on);
 }
 
 }  // namespace inlay::llvm_backend

@@ -116,8 +116,7 @@ void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
   Value* results = table_of(call.results.size());
   Value* result_dims = stack_of_dims(f, call.results);
   auto* type = llvm::FunctionType::get(
-      b.getInt32Ty(),
-      {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
+      b.getInt32Ty(), {b.getPtrTy(), b.getInt32Ty(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy(), b.getPtrTy()}, false);
   Value* function = f.call_field(offsetof(InlayCall, host_call), b.getPtrTy());
   f.return_unless_ok(b.CreateCall(type, function,
                                   {f.call_argument(), b.getInt32(static_cast<uint32_t>(call.function)), operands,
@@ -175,7 +174,8 @@ void emit_gemm(FunctionEmitter& f, const kernel::LibraryCall& call, llvm::Type* 
   };
 
   if (n.is(1) || m.is(1)) {
-    // A matrix and a vector. Cleared first: not every BLAS leaves what it does not read alone when there is nothing to sum.
+    // A matrix and a vector. Cleared first: not every BLAS leaves what it does not read alone when there is nothing to
+    // sum.
     b.CreateMemSet(out, b.getInt8(0), f.size(size_bytes(f.program.buffers[call.result])), llvm::Align(4));
     const bool right = n.is(1);
     const Dim &rows = right ? m : k, &columns = right ? k : n;
@@ -196,27 +196,6 @@ void emit_gemm(FunctionEmitter& f, const kernel::LibraryCall& call, llvm::Type* 
   f.close_if(branch, {}, {});
 }
 
-/// Integers: BLAS has none. Row by row, so that the innermost loop runs along memory.
-void emit_plain_matmul(FunctionEmitter& f, const kernel::LibraryCall& call, DType dtype) {
-  llvm::IRBuilder<>& b = f.b;
-  llvm::Type* type = f.memory_type(dtype);
-  Value *m = f.size(call.sizes[0]), *k = f.size(call.sizes[1]), *n = f.size(call.sizes[2]);
-  Value *a = f.address(call.operands[0]), *c = f.address(call.operands[1]), *out = f.address(call.result);
-  emit_fill(f, call.result, Literal::of(dtype, 0));
-  const Branch branch = f.open_if(b.CreateICmpSGT(b.CreateMul(m, b.CreateMul(k, n)), f.i64(0)));
-  const Loop row = f.open_loop(f.i64(0), {});
-  const Loop inner = f.open_loop(f.i64(0), {});
-  Value* left = b.CreateLoad(type, b.CreateGEP(type, a, b.CreateAdd(b.CreateMul(row.point, k), inner.point)));
-  const Loop column = f.open_loop(f.i64(0), {});
-  Value* right = b.CreateLoad(type, b.CreateGEP(type, c, b.CreateAdd(b.CreateMul(inner.point, n), column.point)));
-  Value* target = b.CreateGEP(type, out, b.CreateAdd(b.CreateMul(row.point, n), column.point));
-  b.CreateStore(b.CreateAdd(b.CreateLoad(type, target), b.CreateMul(left, right)), target);
-  f.close_loop(column, f.i64(1), n, {});
-  f.close_loop(inner, f.i64(1), k, {});
-  f.close_loop(row, f.i64(1), m, {});
-  f.close_if(branch, {}, {});
-}
-
 }  // namespace
 
 void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
@@ -225,7 +204,6 @@ void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
       const DType dtype = f.program.buffers[call.result].dtype;
       if (dtype == DType::f64) return emit_gemm(f, call, f.b.getDoubleTy(), 'd');
       if (dtype == DType::f32) return emit_gemm(f, call, f.b.getFloatTy(), 's');
-      if (is_integer(dtype)) return emit_plain_matmul(f, call, dtype);
       throw Error(ErrorCode::unsupported, {}, str("matmul of ", dtype_name(dtype)));
     }
   }

@@ -1,13 +1,13 @@
 #pragma once
 // The one function that a program becomes, while it is being written.
 //
-// int32_t entry(InlayCall*) runs the steps one after the other. Between steps control is in one place, the *spine*: what is
-// computed there (sizes, addresses, 0-d values) is defined for everything after it. Code inside a step's loops that finds it
-// needs a size or an address has it computed on the spine, just before the step.
+// int32_t entry(InlayCall*) runs the steps one after the other. Between steps control is in one place, the *spine*:
+// what is computed there (sizes, addresses, 0-d values) is defined for everything after it. Code inside a step's loops
+// that finds it needs a size or an address has it computed on the spine, just before the step.
+#include <vector>
+
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
-
-#include <vector>
 
 #include "backend/llvm/backend.h"
 #include "backend/llvm/target.h"
@@ -69,12 +69,12 @@ class FunctionEmitter {
   llvm::MDNode* unlikely() const { return unlikely_; }
 
   // ---- types.cpp
-  llvm::Type* memory_type(DType dtype) const;                    // bool is a byte
-  llvm::Type* register_type(DType dtype, int width = 1) const;   // bool is a bit
-  llvm::Constant* constant(const Literal& literal) const;        // of register type
+  llvm::Type* memory_type(DType dtype) const;                   // bool is a byte
+  llvm::Type* register_type(DType dtype, int width = 1) const;  // bool is a bit
+  llvm::Constant* constant(const Literal& literal) const;       // of register type
   llvm::Constant* memory_constant(const Literal& literal) const;
   llvm::ConstantInt* i64(int64_t value) const;
-  Value* to_memory(Value* value, DType dtype);                   // register type -> memory type, any width
+  Value* to_memory(Value* value, DType dtype);  // register type -> memory type, any width
   Value* from_memory(Value* value, DType dtype);
 
   // ---- dims.cpp
@@ -84,12 +84,14 @@ class FunctionEmitter {
   // ---- places.cpp
   /// Of the first byte of a buffer, on the spine. A scalar in a register has one only between spill and reload.
   Value* address(BufferId buffer);
-  void set_host_address(BufferId buffer, Value* address) { addresses_[kernel::root_of(program, buffer).index] = address; }
+  void set_host_address(BufferId buffer, Value* address) {
+    addresses_[kernel::root_of(program, buffer).index] = address;
+  }
   bool same_place(BufferId a, BufferId b) const;
   bool is_scalar(BufferId buffer) const;
   Value* scalar(BufferId buffer) const;  // its value now
   void set_scalar(BufferId buffer, Value* value);
-  void spill_scalar(BufferId buffer);   // to its stack slot, so that loops can change it
+  void spill_scalar(BufferId buffer);  // to its stack slot, so that loops can change it
   void reload_scalar(BufferId buffer);
   bool is_spilled(BufferId buffer) const;
   std::vector<Value*>& scalars() { return scalars_; }

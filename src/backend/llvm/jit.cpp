@@ -3,10 +3,11 @@
 #include "backend/llvm/emit.h"
 #include "support/error.h"
 
-extern "C" __attribute__((visibility("default"))) int inlay_jit_emit(
-    const inlay::kernel::KernelProgram* program, const inlay::memory::MemoryPlan* plan,
-    const inlay::llvm_backend::EmitOptions* options, inlay::llvm_backend::EmitResult* result,
-    inlay::llvm_backend::JitFailure* failure) {
+extern "C" __attribute__((visibility("default"))) int inlay_jit_emit(const inlay::kernel::KernelProgram* program,
+                                                                     const inlay::memory::MemoryPlan* plan,
+                                                                     const inlay::llvm_backend::EmitOptions* options,
+                                                                     inlay::llvm_backend::EmitResult* result,
+                                                                     inlay::llvm_backend::JitFailure* failure) {
   try {
     *result = inlay::llvm_backend::emit_in_jit(*program, *plan, *options);
     return 0;

@@ -12,8 +12,8 @@ struct JitFailure {
 };
 
 /// 0: `result` is filled. Otherwise `failure` is.
-using JitEmit = int (*)(const kernel::KernelProgram* program, const memory::MemoryPlan* plan, const EmitOptions* options,
-                        EmitResult* result, JitFailure* failure);
+using JitEmit = int (*)(const kernel::KernelProgram* program, const memory::MemoryPlan* plan,
+                        const EmitOptions* options, EmitResult* result, JitFailure* failure);
 
 inline constexpr const char* kJitEmitName = "inlay_jit_emit";
 

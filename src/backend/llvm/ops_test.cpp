@@ -1,7 +1,7 @@
 // Every scalar op on every dtype that it takes, and every cast, on nasty values, against the evaluator.
-#include <gtest/gtest.h>
-
 #include <limits>
+
+#include <gtest/gtest.h>
 
 #include "backend/llvm/compiled_test.h"
 #include "kernel/element.h"
@@ -17,8 +17,10 @@ std::vector<Literal> nasty(DType dtype) {
   if (dtype == DType::boolean) return {Literal::of_integer(dtype, 0), Literal::of_integer(dtype, 1)};
   if (is_float(dtype)) {
     constexpr double kInf = std::numeric_limits<double>::infinity();
-    for (double x : {0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, 3.0, -7.25, 0.1, 1e-3, 40.0, -40.0, 700.0, -745.5, 1e5,
-                     1e-300, 1e300, 5e-324, 3e9, -3e9, 1e19, kInf, -kInf, std::numeric_limits<double>::quiet_NaN()}) {
+    for (double x :
+         {0.0,    -0.0,  1.0,    -1.0, 0.5,  -0.5,  1.5,   2.5,    -2.5,
+          3.0,    -7.25, 0.1,    1e-3, 40.0, -40.0, 700.0, -745.5, 1e5,
+          1e-300, 1e300, 5e-324, 3e9,  -3e9, 1e19,  kInf,  -kInf,  std::numeric_limits<double>::quiet_NaN()}) {
       out.push_back(Literal::of_float(dtype, dtype == DType::f32 ? static_cast<float>(x) : x));
     }
     return out;
@@ -27,7 +29,8 @@ std::vector<Literal> nasty(DType dtype) {
   for (int64_t x : {0, 1, 2, 3, 5, 7, 100}) out.push_back(Literal::of_integer(dtype, x));
   if (is_signed_integer(dtype)) {
     const int64_t most = bits == 64 ? INT64_MAX : (int64_t{1} << (bits - 1)) - 1;
-    for (int64_t x : {int64_t{-1}, int64_t{-2}, int64_t{-7}, most, -most, -most - 1}) out.push_back(Literal::of_integer(dtype, x));
+    for (int64_t x : {int64_t{-1}, int64_t{-2}, int64_t{-7}, most, -most, -most - 1})
+      out.push_back(Literal::of_integer(dtype, x));
   } else {
     out.push_back(Literal::of_integer(dtype, bits == 64 ? -1 : (int64_t{1} << bits) - 1));
     out.push_back(Literal::of_integer(dtype, bits == 64 ? INT64_MIN : int64_t{1} << (bits - 1)));
@@ -68,8 +71,8 @@ std::string program_for(DType dtype, const std::vector<ScalarOp>& ops) {
       condition = "%3 = axis i : i64 %4 = literal 5 : i64 %5 = mod %3, %4 : i64 %6 = cast %5 : bool ";
       operands = "%6, %0, %1";
     }
-    body += str("kernel @k", k, " { stage (i < n) { %0 = load x[i] : ", t, " %1 = load y[i] : ", t, " ", condition, "%2 = ",
-                op.name, " ", operands, " : ", result, " store r", k, "[i] set %2 } } ");
+    body += str("kernel @k", k, " { stage (i < n) { %0 = load x[i] : ", t, " %1 = load y[i] : ", t, " ", condition,
+                "%2 = ", op.name, " ", operands, " : ", result, " store r", k, "[i] set %2 } } ");
   }
   return str("program @main(", buffers, ") symbols n = x.0 { ", body, "}");
 }
@@ -97,7 +100,8 @@ TEST_P(Ops, AgreeWithTheEvaluator) {
       if (ops[k] == ScalarOp::floor_div_ && std::isinf(number_at(params[1], i))) continue;  // not in the evaluator
       std::vector<kernel::Element> operands = {a};
       if (facts(ops[k]).arity > 1) operands.push_back(b);
-      if (ops[k] == ScalarOp::select_) operands.insert(operands.begin(), kernel::Element::of_integer(DType::boolean, i % 5 != 0));
+      if (ops[k] == ScalarOp::select_)
+        operands.insert(operands.begin(), kernel::Element::of_integer(DType::boolean, i % 5 != 0));
       const kernel::Element expected = kernel::apply_op(ops[k], operands);
       Array one{expected.dtype, {1}, std::vector<std::byte>(static_cast<std::size_t>(size_bytes(expected.dtype)))};
       expected.store(one.bytes.data());
@@ -117,8 +121,8 @@ TEST_P(Ops, CastsAgreeWithTheEvaluator) {
   std::string buffers = str("x: ", dtype_name(dtype), "[n] param 0"), body;
   for (std::size_t k = 0; k < std::size(kDTypes); ++k) {
     buffers += str(", r", k, ": ", dtype_name(kDTypes[k]), "[n] output ", k);
-    body += str("kernel @k", k, " { stage (i < n) { %0 = load x[i] : ", dtype_name(dtype), " %1 = cast %0 : ",
-                dtype_name(kDTypes[k]), " store r", k, "[i] set %1 } } ");
+    body += str("kernel @k", k, " { stage (i < n) { %0 = load x[i] : ", dtype_name(dtype),
+                " %1 = cast %0 : ", dtype_name(kDTypes[k]), " store r", k, "[i] set %1 } } ");
   }
   EmitOptions options;
   options.cpu_features = features;
@@ -137,21 +141,45 @@ TEST_P(Ops, CastsAgreeWithTheEvaluator) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Ops,
-                         ::testing::Combine(::testing::ValuesIn(kDTypes), ::testing::Values("", "-avx512f")),
+INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::Combine(::testing::ValuesIn(kDTypes), ::testing::Values("", "-avx512f")),
                          [](const auto& info) {
-                           return str(dtype_name(std::get<0>(info.param)), std::get<1>(info.param).empty() ? "" : "_avx2");
+                           return str(dtype_name(std::get<0>(info.param)),
+                                      std::get<1>(info.param).empty() ? "" : "_avx2");
                          });
+
+TEST(StorageFloats, ConvertAsTheirFormatsSay) {
+  const Compiled compiled(
+      R"(program @main(x: f64[n] param 0, h: f16[n] output 0, b: bf16[n] output 1, p: f64[n] output 2,
+      q: f64[n] output 3) symbols n = x.0 {
+    kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = cast %0 : f16  %2 = cast %0 : bf16  store h[i] set %1
+      store b[i] set %2  %3 = cast %1 : f64  %4 = cast %2 : f64  store p[i] set %3  store q[i] set %4 } } })");
+  const double inf = std::numeric_limits<double>::infinity();
+  const std::vector<double> x = {1, -2.5, 1.0 / 3, 65504, 65536, 1e-8, -0.0, inf, 1 + 0x1p-8, 1 + 3 * 0x1p-8, 3e38};
+  const kernel::Evaluation result = compiled.run(std::vector{vector_of(x)});
+  const std::vector<double> f16 = {1, -2.5, 0.333251953125, 65504, inf, 0, -0.0, inf, 1 + 0x1p-8, 1 + 3 * 0x1p-8, inf};
+  const std::vector<double> bf16 = {1,    -2.5, 0.333984375, 65536,      65536,       1.0011717677116394e-08,
+                                    -0.0, inf,  1,           1 + 0x1p-6, 3.0040553e38};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_EQ(number_at(result.outputs[2], i), f16[i]) << x[i];
+    EXPECT_FLOAT_EQ(number_at(result.outputs[3], i), bf16[i]) << x[i];
+  }
+  const auto* bits = reinterpret_cast<const uint16_t*>(result.outputs[1].bytes.data());
+  EXPECT_EQ(bits[1], 0xc020);
+  EXPECT_EQ(bits[7], 0x7f80);
+}
 
 TEST(UniformDivision, IsRoundedAsDivisionIs) {
   const Compiled compiled(R"(program @main(x: f64[n] param 0, d: f64 param 1, r: f64[n] output 0) symbols n = x.0 {
     kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64  store r[i] set %2 } } })");
   std::mt19937_64 random(11);
   const auto any_double = [&] { return std::bit_cast<double>(random()); };
-  const auto usual = [&] { return std::ldexp(std::uniform_real_distribution<>(-1, 1)(random), static_cast<int>(random() % 80) - 40); };
+  const auto usual = [&] {
+    return std::ldexp(std::uniform_real_distribution<>(-1, 1)(random), static_cast<int>(random() % 80) - 40);
+  };
   std::vector<double> divisors;
   for (const Literal& x : nasty(DType::f64)) divisors.push_back(x.f);
-  for (double x : {3e-310, 1.7e308, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1p-1000, 0x1p1000, 0x1.8p1001}) divisors.push_back(x);
+  for (double x : {3e-310, 1.7e308, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1p-1000, 0x1p1000, 0x1.8p1001})
+    divisors.push_back(x);
   for (int i = 0; i < 300; ++i) divisors.push_back(i % 2 ? any_double() : usual());
   int differ = 0;
   for (double d : divisors) {

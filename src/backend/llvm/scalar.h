@@ -6,8 +6,8 @@
 
 namespace inlay::llvm_backend {
 
-/// `op` on operands of `dtype` (select: of its branches), all of one width. `active`: which lanes count (null: all); the
-/// others may hold anything.
+/// `op` on operands of `dtype` (select: of its branches), all of one width. `active`: which lanes count (null: all);
+/// the others may hold anything.
 Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Value*> operands, Value* active);
 
 /// NumPy's conversion. Never poison: out of range a float becomes what the instruction gives (the least integer).
@@ -15,11 +15,6 @@ Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to);
 
 /// What `combine` does; not `set`.
 Value* emit_combine(FunctionEmitter& f, Combine combine, DType dtype, Value* left, Value* right);
-
-/// A bit for every lane that has no result under `op` or `cast` (Statement::site): an integer to a negative power, a NaN or
-/// infinity to an integer. None: cannot happen.
-Value* emit_has_no_result(FunctionEmitter& f, const kernel::Statement& statement, DType operand_dtype,
-                          llvm::ArrayRef<Value*> operands);
 
 /// An elementary function by name: a copy of its vector code, or the C function inlay_s_<name> for each lane.
 Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active);
@@ -30,6 +25,9 @@ struct UniformDivisor {
 };
 UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);  // once, for vectors of `width`
 Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by);
+
+/// Of an element: what is known of any address in a buffer.
+inline llvm::Align alignment_of(DType dtype) { return llvm::Align(static_cast<uint64_t>(size_bytes(dtype))); }
 
 // ---- widths
 inline int width_of(const Value* value) {

@@ -1,12 +1,12 @@
 #pragma once
 // One loop nest while it is being written.
 //
-// Loops over the outer axes of the stage are plain; the innermost runs in vectors: whole ones first, then one pass under a
-// mask for what is left. Statements are emitted at their level (stage_plan.h), so nothing is computed in a loop that does not
-// change in it, without any pass of LLVM to find that out.
-#include <llvm/ADT/STLFunctionalExtras.h>
-
+// Loops over the outer axes of the stage are plain; the innermost runs in vectors: whole ones first, then one pass
+// under a mask for what is left. Statements are emitted at their level (stage_plan.h), so nothing is computed in a loop
+// that does not change in it, without any pass of LLVM to find that out.
 #include <map>
+
+#include <llvm/ADT/STLFunctionalExtras.h>
 
 #include "backend/llvm/function.h"
 #include "backend/llvm/scalar.h"
@@ -25,11 +25,11 @@ class StageEmitter {
   /// The points of one pass: `width` of them, side by side on the vector axis. Or one, outside of the vector loop.
   struct Lanes {
     int width = 1;
-    Value* point = nullptr;            // on the vector axis, of lane 0
-    Value* active = nullptr;           // which lanes count; null: all
-    Value* num_active = nullptr;       // with `active`: the first so many
-    std::vector<Value*> registers;     // null: not computed here
-    std::vector<std::pair<kernel::IndexTerm, Value*>> wrapped;
+    Value* point = nullptr;                                     // on the vector axis, of lane 0
+    Value* active = nullptr;                                    // which lanes count; null: all
+    Value* num_active = nullptr;                                // with `active`: the first so many
+    std::vector<Value*> registers;                              // null: not computed here
+    std::vector<std::pair<kernel::IndexTerm, Value*>> wrapped;  // indices that count from the front
   };
 
   /// The elements that a statement touches in one pass.
@@ -51,10 +51,8 @@ class StageEmitter {
   void emit_level(int level);
   void emit_uniform(int level);
   void emit_vector_axis();
-  Value* points_left(Value* from, Value* end);
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
   Lanes lanes_at(Value* point) const;
-  Value* extent(int axis);
   void emit_statement(std::size_t i, Lanes& lanes);
   Value* emit_value(const kernel::Statement& statement, std::size_t i, Lanes& lanes);
   Value* emit_operation(const kernel::Statement& statement, Lanes& lanes);
@@ -68,6 +66,7 @@ class StageEmitter {
   Value* start_of(std::size_t i, Lanes& lanes);
   Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
   Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
+  Value* of_first_lane(Value* condition, Value* value);
   Value* load(const Place& place, DType dtype, Lanes& lanes);
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
@@ -84,9 +83,8 @@ class StageEmitter {
   // ---- emit_scatter.cpp
   void open_tables();
   void scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes);
-  void scatter_in_order(const kernel::Statement& statement, const Place& place, Value* value, Lanes& lanes);
-  void scatter_into_table(const kernel::Statement& statement, const PrivateTable& table, const Place& place, Value* value,
-                          Lanes& lanes);
+  void scatter_lane_by_lane(const kernel::Statement& statement, const Place& place, int64_t pitch, Value* value,
+                            Lanes& lanes);
   void close_tables();
   bool wants_table(std::size_t i) const;
 
@@ -97,14 +95,14 @@ class StageEmitter {
   const kernel::Kernel& kernel_;
   const kernel::Stage& stage_;
   StagePlan plan_;
-  std::vector<Value*> points_;       // by axis; of the vector axis: none
-  Lanes uniform_;                    // what does not vary in the vector loop
-  llvm::Instruction* hoist_ = nullptr;  // just before the vector loop
-  std::vector<Value*> splats_;       // by register
-  std::vector<Value*> starts_;       // by statement
+  std::vector<Value*> points_;                   // by axis; of the vector axis: none
+  Lanes uniform_;                                // what does not vary in the vector loop
+  llvm::Instruction* hoist_ = nullptr;           // just before the vector loop
+  std::vector<Value*> splats_;                   // by register
+  std::vector<Value*> starts_;                   // by statement
   std::map<uint32_t, UniformDivisor> divisors_;  // by register
   std::vector<std::size_t> sum_statements_;
-  std::vector<Value*> sums_;         // their values where we are
+  std::vector<Value*> sums_;  // their values where we are
   std::vector<PrivateTable> tables_;
 };
 

@@ -23,19 +23,26 @@ class Planner {
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
       : program_(program), stage_(stage) {
     plan_.first_axis = static_cast<int>(kernel.outer.size());
-    axis_levels_.resize(kernel.outer.size() + stage.axes.size());
     for (std::size_t i = 0; i < stage.axes.size(); ++i) {
       if (stage.axes[i].extent.is(1)) continue;
-      const int axis = plan_.first_axis + static_cast<int>(i);
-      plan_.loops.push_back(axis);
-      axis_levels_[static_cast<std::size_t>(axis)] = plan_.innermost();
+      plan_.loops.push_back(plan_.first_axis + static_cast<int>(i));
+      plan_.extents.push_back(stage.axes[i].extent);
+    }
+    for (const Statement& statement : stage.statements) {
+      kernel::LinearMap& place = plan_.statements.emplace_back().place;
+      if (has_place(statement)) place = kernel::linearize(statement.map, program.buffers[statement.buffer].dims);
+    }
+    merge_axes();
+    axis_levels_.resize(kernel.outer.size() + stage.axes.size());
+    for (std::size_t k = 0; k < plan_.loops.size(); ++k) {
+      axis_levels_[static_cast<std::size_t>(plan_.loops[k])] = static_cast<int>(k) + 1;
     }
   }
 
   StagePlan operator()(const std::vector<bool>& skip, int vector_bytes) {
     plan_.register_levels.resize(static_cast<std::size_t>(stage_.num_registers));
     plan_.register_dtypes.resize(static_cast<std::size_t>(stage_.num_registers));
-    for (const Statement& statement : stage_.statements) plan_.statements.push_back(place_and_level(statement));
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) find_level(stage_.statements[i], plan_.statements[i]);
     find_live(skip);
     choose_width(vector_bytes);
     choose_unroll();
@@ -52,14 +59,33 @@ class Planner {
     return level;
   }
 
-  StageStatement place_and_level(const Statement& statement) {
-    StageStatement out;
-    if (has_place(statement)) {
-      const kernel::Buffer& buffer = program_.buffers[statement.buffer];
-      out.place = kernel::linearize(statement.map, buffer.dims);
-      for (const auto& [index, stride] : out.place.indices) {
-        out.index_varies |= !plan_.loops.empty() && level_of(index.index) == plan_.innermost();
+  void merge_axes() {
+    for (std::size_t k = plan_.loops.size(); k-- > 1;) {
+      const int outer = plan_.loops[k - 1], inner = plan_.loops[k];
+      if (!are_one_loop(outer, inner, plan_.extents[k])) continue;
+      for (StageStatement& statement : plan_.statements) {
+        std::erase_if(statement.place.axes, [&](const auto& entry) { return entry.first == outer; });
       }
+      plan_.extents[k] = plan_.extents[k - 1] * plan_.extents[k];
+      plan_.extents.erase(plan_.extents.begin() + static_cast<std::ptrdiff_t>(k) - 1);
+      plan_.loops.erase(plan_.loops.begin() + static_cast<std::ptrdiff_t>(k) - 1);
+    }
+  }
+
+  /// Is a step of `outer` everywhere the `extent` steps of `inner`?
+  bool are_one_loop(int outer, int inner, const Dim& extent) const {
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& statement = stage_.statements[i];
+      if (statement.kind == Kind::axis && (statement.axis == outer || statement.axis == inner)) return false;
+      const kernel::LinearMap& place = plan_.statements[i].place;
+      if (!(place.stride_of(outer) == place.stride_of(inner) * extent)) return false;
+    }
+    return true;
+  }
+
+  void find_level(const Statement& statement, StageStatement& out) {
+    for (const auto& [index, stride] : out.place.indices) {
+      out.index_varies |= !plan_.loops.empty() && level_of(index.index) == plan_.innermost();
     }
     out.level = statement_level(statement, out);
     if (statement.kind == Kind::fold || (statement.kind == Kind::store && statement.combine != Combine::set)) {
@@ -70,7 +96,6 @@ class Planner {
       plan_.register_levels[statement.result.index] = out.level;
       plan_.register_dtypes[statement.result.index] = statement.dtype;
     }
-    return out;
   }
 
   int statement_level(const Statement& statement, const StageStatement& facts) const {
@@ -96,8 +121,9 @@ class Planner {
     for (std::size_t i = stage_.statements.size(); i-- > 0;) {
       const Statement& statement = stage_.statements[i];
       StageStatement& facts = plan_.statements[i];
-      const bool can_fail = statement.kind == Kind::check || statement.site.valid() ||
-                            std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; });
+      const bool can_fail =
+          statement.kind == Kind::check ||
+          std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; });
       const bool writes = statement.kind == Kind::store || statement.kind == Kind::fold;
       facts.live = !(i < skip.size() && skip[i]) &&
                    (can_fail || writes || (statement.result.valid() && needed[statement.result.index]));
@@ -119,14 +145,10 @@ class Planner {
       if (in_vector_loop(i)) bytes = std::max(bytes, inlay::size_bytes(stage_.statements[i].dtype));
     }
     plan_.width = std::clamp(static_cast<int>(vector_bytes / bytes), 2, kMaxLanes);
-    const Dim& extent = extent_of_vector_axis();
+    const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() < plan_.width) {
       plan_.width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent.constant(), 1))));
     }
-  }
-
-  const Dim& extent_of_vector_axis() const {
-    return stage_.axes[static_cast<std::size_t>(plan_.vector_axis() - plan_.first_axis)].extent;
   }
 
   /// Several vectors at a time where the loop is short of work: a plain sum waits for its own last addition.
@@ -142,13 +164,13 @@ class Planner {
       constexpr int kDearOp = 4;  // a division: the loop waits for that, not for its sums
       long_body |= statement.kind == Kind::op && facts(statement.op).cost >= kDearOp;
       const bool contiguous = plan_.statements[i].place.stride_of(plan_.vector_axis()).is(1);
-      long_body |= has_place(statement) && !plan_.statements[i].accumulates &&
-                   (plan_.statements[i].index_varies || !contiguous);
+      long_body |=
+          has_place(statement) && !plan_.statements[i].accumulates && (plan_.statements[i].index_varies || !contiguous);
     }
     constexpr int kShortBody = 8, kMediumBody = 16;
     if (long_body || count > kMediumBody) return;
     plan_.unroll = sums == 0 ? 1 : count <= kShortBody ? 4 : 2;
-    const Dim& extent = extent_of_vector_axis();
+    const Dim& extent = plan_.vector_extent();
     while (plan_.unroll > 1 && extent.is_constant() && extent.constant() < 2 * plan_.width * plan_.unroll) {
       plan_.unroll /= 2;
     }

@@ -1,9 +1,9 @@
 #pragma once
-// How the loops of a stage are laid out, before any instruction exists: which axes are loops, what is the same for a whole
-// loop and so computed outside of it, how many lanes, how many of them at a time.
+// How the loops of a stage are laid out, before any instruction exists: which axes are loops, what is the same for a
+// whole loop and so computed outside of it, how many lanes, how many of them at a time.
 //
-// A *level* counts loops from the outside: level 0 is before the first, level k inside the k-th. A statement belongs to the
-// level of the innermost loop that it varies with; loads and ops of an outer level are computed there, once.
+// A *level* counts loops from the outside: level 0 is before the first, level k inside the k-th. A statement belongs to
+// the level of the innermost loop that it varies with; loads and ops of an outer level are computed there, once.
 #include <vector>
 
 #include "kernel/kernel.h"
@@ -11,24 +11,27 @@
 namespace inlay::llvm_backend {
 
 struct StageStatement {
-  bool live = true;             // false: what it makes is used by nothing that is left to do
+  bool live = true;  // false: what it makes is used by nothing that is left to do
   int level = 0;
-  kernel::LinearMap place;      // of load, store and fold
-  bool index_varies = false;    // is a subscript loaded that differs from lane to lane?
-  bool accumulates = false;     // into a register, over loops: `opened` is the level outside of the outermost of them
+  kernel::LinearMap place;    // of load, store and fold
+  bool index_varies = false;  // is a subscript loaded that differs from lane to lane?
+  bool accumulates = false;   // into a register, over loops: `opened` is the level outside of the outermost of them
   int opened = 0;
 };
 
+/// Axes that every statement passes in row-major order are one loop: a short last axis then still fills the vectors.
 struct StagePlan {
-  int first_axis = 0;           // axes before it are the kernel's outer ones
-  std::vector<int> loops;       // the stage's axes of other than one point, outermost first. The last runs in vectors.
-  int width = 1;                // lanes
-  int unroll = 1;               // vectors at a time
+  int first_axis = 0;        // axes before it are the kernel's outer ones
+  std::vector<int> loops;    // the stage's axes of other than one point, outermost first; the last runs in vectors
+  std::vector<Dim> extents;  // of `loops`. An axis that is merged into the next is no loop, and the next is longer.
+  int width = 1;             // lanes
+  int unroll = 1;            // vectors at a time
   std::vector<StageStatement> statements;
   std::vector<int> register_levels;
   std::vector<DType> register_dtypes;
 
   int innermost() const { return static_cast<int>(loops.size()); }
+  const Dim& vector_extent() const { return extents.back(); }
   int vector_axis() const { return loops.empty() ? -1 : loops.back(); }
   bool varies(kernel::RegisterId r) const { return register_levels[r.index] == innermost(); }
 };

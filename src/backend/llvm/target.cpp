@@ -109,7 +109,8 @@ void write_object(llvm::Module& module, llvm::TargetMachine& machine, EmitResult
   result.object.assign(begin, begin + bytes.size());
   for (const auto& entry : symbols->getSymbols()) {
     const llvm::MCSymbol* symbol = entry.getValue().Symbol;
-    if (symbol && symbol->isUndefined() && !symbol->isTemporary()) result.external_names.push_back(symbol->getName().str());
+    if (symbol && symbol->isUndefined() && !symbol->isTemporary())
+      result.external_names.push_back(symbol->getName().str());
   }
   std::sort(result.external_names.begin(), result.external_names.end());
 }

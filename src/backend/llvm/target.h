@@ -1,15 +1,15 @@
 #pragma once
 // The machine that code is made for, and what LLVM needs to make it.
 //
-// Setting LLVM up costs more than a small function: a context with the math parsed into it, and a TargetMachine, are kept
-// for the process. One compilation at a time uses them.
-#include <llvm/IR/LLVMContext.h>
-#include <llvm/IR/Module.h>
-#include <llvm/Target/TargetMachine.h>
-
+// Setting LLVM up costs more than a small function: a context with the math parsed into it, and a TargetMachine, are
+// kept for the process. One compilation at a time uses them.
 #include <map>
 #include <memory>
 #include <mutex>
+
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+#include <llvm/Target/TargetMachine.h>
 
 #include "backend/llvm/backend.h"
 #include "backend/llvm/vector_math.h"

@@ -10,13 +10,13 @@ llvm::Type* FunctionEmitter::memory_type(DType dtype) const {
     case DType::i8:
     case DType::u8: return llvm::Type::getInt8Ty(context);
     case DType::i16:
-    case DType::u16: return llvm::Type::getInt16Ty(context);
+    case DType::u16:
+    case DType::f16:  // bits: there is no arithmetic on these, and none must touch a NaN on its way
+    case DType::bf16: return llvm::Type::getInt16Ty(context);
     case DType::i32:
     case DType::u32: return llvm::Type::getInt32Ty(context);
     case DType::i64:
     case DType::u64: return llvm::Type::getInt64Ty(context);
-    case DType::f16: return llvm::Type::getHalfTy(context);
-    case DType::bf16: return llvm::Type::getBFloatTy(context);
     case DType::f32: return llvm::Type::getFloatTy(context);
     case DType::f64: return llvm::Type::getDoubleTy(context);
     case DType::c64:
@@ -34,6 +34,13 @@ llvm::Type* FunctionEmitter::register_type(DType dtype, int width) const {
 llvm::Constant* FunctionEmitter::constant(const Literal& literal) const {
   llvm::Type* type = register_type(literal.dtype);
   if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, literal.f);
+  if (is_float(literal.dtype)) {
+    llvm::APFloat value(literal.f);
+    bool inexact = false;
+    value.convert(literal.dtype == DType::f16 ? llvm::APFloat::IEEEhalf() : llvm::APFloat::BFloat(),
+                  llvm::APFloat::rmNearestTiesToEven, &inexact);
+    return llvm::ConstantInt::get(type, value.bitcastToAPInt());
+  }
   return llvm::ConstantInt::get(type, static_cast<uint64_t>(literal.i), /*IsSigned=*/true);
 }
 

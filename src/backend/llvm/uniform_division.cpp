@@ -1,12 +1,12 @@
 // x / d, where d is the same for a whole loop (a standard deviation, a count), without dividing.
 //
-// Eight doubles take 16 cycles to divide and 1 to multiply. With r = 1/d rounded, q = x r is within 1.5 ulp of x/d; the rest
-// x - q d is exact in one fused multiply-add, and q + rest r is then the rounded quotient (Markstein; the cases where it could
-// differ need x/d within 2^-104 of the middle between two doubles). Where |x| is below 2^-960 the rest may underflow, and the
-// quotient be one unit in the last place off.
-// 1/d must be a normal number, so d is scaled by a power of two first, and x by the same: exact wherever x/d is not 0 or
-// infinite anyway. For d = 0, infinite or NaN the product x r alone is x/d already and the correction must do nothing; where the
-// correction is NaN (x infinite), q stands.
+// Eight doubles take 16 cycles to divide and 1 to multiply. With r = 1/d rounded, q = x r is within 1.5 ulp of x/d; the
+// rest x - q d is exact in one fused multiply-add, and q + rest r is then the rounded quotient (Markstein; the cases
+// where it could differ need x/d within 2^-104 of the middle between two doubles). Where |x| is below 2^-960 the rest
+// may underflow, and the quotient be one unit in the last place off. 1/d must be a normal number, so d is scaled by a
+// power of two first, and x by the same: exact wherever x/d is not 0 or infinite anyway. For d = 0, infinite or NaN the
+// product x r alone is x/d already and the correction must do nothing; where the correction is NaN (x infinite), q
+// stands.
 #include <limits>
 
 #include "backend/llvm/scalar.h"

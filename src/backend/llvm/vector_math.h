@@ -1,14 +1,14 @@
 #pragma once
 // Elementary functions of eight doubles, copied into the loops that use them.
 //
-// The functions were compiled to bitcode when inlay was built (math/). A call would spill every vector register around it
-// and costs up to half again as much as the function itself; and no inliner runs here. Each function is one basic block, so
-// its instructions are cloned to where its value is wanted.
-#include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/Module.h>
-
+// The functions were compiled to bitcode when inlay was built (math/). A call would spill every vector register around
+// it and costs up to half again as much as the function itself; and no inliner runs here. Each function is one basic
+// block, so its instructions are cloned to where its value is wanted.
 #include <memory>
 #include <string_view>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
 
 namespace inlay::llvm_backend {
 

@@ -1,10 +1,10 @@
 #pragma once
 // A program from text with its plan, for tests: by name instead of by number.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <string>
 #include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "kernel/text.h"
 #include "memory/plan.h"
@@ -52,7 +52,8 @@ struct Planned {
   std::vector<std::string> copies() const {
     std::vector<std::string> out;
     for (const PlannedCopy& copy : plan.sharing.copies) {
-      out.push_back(str(program.buffers[copy.source].name, " -> ", program.buffers[copy.destination].name, ": ", copy.reason));
+      out.push_back(
+          str(program.buffers[copy.source].name, " -> ", program.buffers[copy.destination].name, ": ", copy.reason));
     }
     return out;
   }

@@ -50,7 +50,8 @@ inline Object add(int64_t arena_bytes) {
   out.params = {vector("y", symbol(0), "n"), vector("x", symbol(0), "n")};
   out.outputs = {vector("out", symbol(0), "n"), scalar("sum")};
   out.symbols = {{"n", 0, 0}};
-  out.sites = {{ErrorCode::index_out_of_bounds, "log: element {0} of {1} is negative{9}", {{"value", "%x"}}, {"model.py:7"}}};
+  out.sites = {
+      {ErrorCode::index_out_of_bounds, "log: element {0} of {1} is negative{9}", {{"value", "%x"}}, {"model.py:7"}}};
   out.arena = {true, {arena_bytes}, 1};
   return out;
 }

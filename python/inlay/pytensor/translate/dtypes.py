@@ -1,5 +1,7 @@
 """PyTensor's dtype names and inlay's."""
 
+from pytensor.tensor.type import DenseTensorType
+
 from .registry import NotNative
 
 INLAY_NAMES = {
@@ -38,3 +40,8 @@ def arithmetic_dtype(dtype):
     if is_complex(dtype):
         raise NotNative("complex arithmetic")
     return "f32" if dtype == "f16" else dtype
+
+
+def is_tensor(variable_type):
+    """A NumPy array's type. (A sparse matrix is a TensorType too, but no array.)"""
+    return isinstance(variable_type, DenseTensorType) and variable_type.dtype in INLAY_NAMES

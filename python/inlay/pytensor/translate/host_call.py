@@ -1,9 +1,9 @@
 """A node that runs as Python: its op's own `perform`.
 
-The call takes arrays and other objects and returns one object per output. Everything it holds is made once, so it can run in
-several threads at a time; an op that can only run as a thunk (a lazy one) runs one call at a time.
-What it gets are copies of its own, since its memory belongs to the function and is used again, and an op may keep what it
-was given; what it returns shares no bytes with them.
+The call takes arrays and other objects and returns one object per output. Everything it holds is made once, so it can
+run in several threads at a time; an op that can only run as a thunk (a lazy one) runs one call at a time.
+What it gets are copies of its own, since its memory belongs to the function and is used again, and an op may keep what
+it was given; what it returns shares no bytes with them.
 """
 
 import threading
@@ -12,7 +12,8 @@ import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
+
+from .dtypes import is_tensor
 
 
 class HostCall:
@@ -23,23 +24,26 @@ class HostCall:
         self.number = number  # in the function's order, for errors
         self.name = str(node.op)
         self.variables = [x for x in dict.fromkeys(node.inputs) if not isinstance(x, Constant)]
-        self._positions = [
-            None if isinstance(x, Constant) else self.variables.index(x) for x in node.inputs
+        # Per input: its value where it is a constant; else where it stands among the arguments, and whether the op
+        # wants a NumPy scalar.
+        self._inputs = [
+            (x.data, None, False)
+            if isinstance(x, Constant)
+            else (None, self.variables.index(x), isinstance(x.type, ScalarType))
+            for x in node.inputs
         ]
-        self._scalars = [isinstance(x.type, ScalarType) for x in node.inputs]
+        self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
+        self._outputs = [_Output(x, node.op) for x in node.outputs]
         self._run = _performer(node)
 
     def __call__(self, *values):
-        node = self.node
-        inputs = []
-        for x, position, is_scalar in zip(node.inputs, self._positions, self._scalars):
-            value = x.data if position is None else values[position]
-            inputs.append(value[()] if is_scalar and isinstance(value, np.ndarray) else value)
-        for destroyed in getattr(node.op, "destroy_map", {}).values():
-            for i in destroyed:
-                inputs[i] = _copy(inputs[i])
-        results = self._run(inputs)
-        return tuple(_as_output(value, var) for value, var in zip(results, node.outputs))
+        inputs = [
+            constant if position is None else values[position][()] if is_scalar else values[position]
+            for constant, position, is_scalar in self._inputs
+        ]
+        for i in self._destroyed:
+            inputs[i] = _copy(inputs[i])
+        return tuple(output(value) for output, value in zip(self._outputs, self._run(inputs)))
 
 
 def _performer(node):
@@ -94,15 +98,28 @@ def _copy(value):
     return value.copy() if hasattr(value, "copy") else value
 
 
-def _as_output(value, var):
-    """What inlay expects: a row-major array of the declared dtype, or any object."""
-    if isinstance(var.type, TensorType):
-        value = np.asarray(value)
-        if value.dtype != np.dtype(var.type.dtype):
-            raise TypeError(f"{var.owner.op} returned {value.dtype} where its type says {var.type.dtype}")
-        if value.ndim != var.type.ndim:
-            raise TypeError(f"{var.owner.op} returned {value.ndim} dimensions where its type says {var.type.ndim}")
-        return np.require(value, requirements=["C", "A"])
-    if isinstance(var.type, ScalarType):
-        return np.asarray(value, dtype=var.type.dtype)
-    return value
+class _Output:
+    """Brings what an op returned for one output into the form that inlay reads: a row-major array of the declared
+    dtype and rank, or any object where the type is no array's."""
+
+    def __init__(self, var, op):
+        self._op = op
+        self._is_array = is_tensor(var.type) or isinstance(var.type, ScalarType)
+        self._is_scalar = isinstance(var.type, ScalarType)
+        if self._is_array:
+            self._dtype = np.dtype(var.type.dtype)
+            self._rank = 0 if self._is_scalar else var.type.ndim
+
+    def __call__(self, value):
+        if not self._is_array:
+            return value
+        if self._is_scalar:
+            return np.asarray(value, dtype=self._dtype)
+        if type(value) is not np.ndarray:
+            value = np.asarray(value)
+        if value.dtype != self._dtype:
+            raise TypeError(f"{self._op} returned {value.dtype} where its type says {self._dtype}")
+        if value.ndim != self._rank:
+            raise TypeError(f"{self._op} returned {value.ndim} dimensions where its type says {self._rank}")
+        flags = value.flags
+        return value if flags.c_contiguous and flags.aligned else np.require(value, requirements=["C", "A"])

@@ -4,7 +4,7 @@ import os
 
 
 def location(node, number):
-    """"Exp #7 alpha, model.py:41": unique within a function."""
+    """ "Exp #7 alpha, model.py:41": unique within a function."""
     text = f"{_op_name(node.op)} #{number}"
     name = next((x.name for x in node.outputs if x.name), None)
     if name:

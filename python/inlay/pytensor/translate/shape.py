@@ -95,4 +95,7 @@ def arange(t, node):
 @register(DeepCopyOp, ViewOp)
 def same(t, node):
     """Values are never mutated, and an output never shares bytes with an input: a copy is for the planner to make."""
-    return t.value(node.inputs[0])
+    value = t.value(node.inputs[0])
+    if value.dtype == "opaque":
+        raise NotNative("a copy of what is no tensor")
+    return value

@@ -1,7 +1,7 @@
 """Sizes that the graph computes with: `x.shape[0] - 1` as an expression, not as a value.
 
-inlay's dims are expressions over the sizes of inputs, and code is planned with them. So arithmetic on shapes is followed back
-to where the shapes come from. A size that comes from the elements of a tensor has no such expression.
+inlay's dims are expressions over the sizes of inputs, and code is planned with them. So arithmetic on shapes is
+followed back to where the shapes come from. A size that comes from the elements of a tensor has no such expression.
 """
 
 import pytensor.scalar as ps

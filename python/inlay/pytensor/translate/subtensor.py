@@ -1,18 +1,18 @@
 """Reading and writing through brackets.
 
 The indices of a PyTensor node stand in a template (`idx_list`) whose gaps the node's inputs fill. Here they become one
-list of slices, sizes and index arrays, and from it inlay's: a slice clamps as in Python (inlay's own are exact), a constant
-position drops its axis, everything else is an index array that inlay checks and wraps.
+list of slices, sizes and index arrays, and from it inlay's: a slice clamps as in Python (inlay's own are exact), a
+constant position drops its axis, everything else is an index array that inlay checks and wraps.
 """
 
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.graph.type import Type
 from pytensor.tensor import subtensor as pts
-from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import MakeSlice, NoneTypeT, SliceType
 
 from ... import _inlay
+from .dtypes import is_tensor
 from .registry import NotNative, register
 
 AdvancedSubtensor1 = getattr(pts, "AdvancedSubtensor1", None)
@@ -30,9 +30,7 @@ def _fill(template, inputs):
             return next(remaining)
         return entry
 
-    return [
-        slice(part(e.start), part(e.stop), part(e.step)) if isinstance(e, slice) else part(e) for e in template
-    ]
+    return [slice(part(e.start), part(e.stop), part(e.step)) if isinstance(e, slice) else part(e) for e in template]
 
 
 def _entries(op, inputs):
@@ -134,7 +132,7 @@ class _Index:
         if position is not None:
             self.items.append(x.dims[axis] + position if position < 0 else position)
             return
-        if isinstance(entry.type, TensorType) and entry.type.dtype == "bool":
+        if is_tensor(entry.type) and entry.type.dtype == "bool":
             self._add_mask(t, entry)
             return
         self.items.append(t.value(entry))
@@ -152,8 +150,10 @@ class _Index:
 
 
 def _is_scalar(entry):
-    return not isinstance(entry, slice) and getattr(entry.type, "ndim", 0) == 0 and (
-        not isinstance(entry.type, TensorType) or entry.type.dtype != "bool"
+    return (
+        not isinstance(entry, slice)
+        and getattr(entry.type, "ndim", 0) == 0
+        and (not is_tensor(entry.type) or entry.type.dtype != "bool")
     )
 
 
@@ -185,8 +185,8 @@ def _read(t, x, entries):
 
 
 def _write(t, x, value, entries, combine, stretches=True):
-    """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found only at
-    run time, over axes that are not index arrays; NumPy allows it."""
+    """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found
+    only at run time, over axes that are not index arrays; NumPy allows it."""
     index = _index(t, entries, x)
     value = t.cast(value, x.dtype)
     region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items).dims
@@ -218,21 +218,21 @@ def _axes_of_ranges(items, rank):
 
 def _stretch(t, value, region, axes):
     """`value` with each dim that may or may not be 1 at run time brought to that of the region, over `axes`."""
+    b = t.builder
     shift = len(region) - len(value.dims)
-    index = [(0, d, 1) for d in value.dims]
-    stretched = False
     for i, have in enumerate(value.dims):
         want = region[shift + i]
         if shift + i not in axes or isinstance(have, int) or t.known_equal(have, want):
             continue
-        b = t.builder
-        have_size, want_size, one = b.size(have), b.size(want), b.literal(1, "i64")
-        is_one = b.scalar("eq", [have_size, one])
-        fits = b.scalar("or", [is_one, b.scalar("eq", [have_size, want_size])])
-        position = b.assert_(b.iota(want, "i64"), fits, f"the value's dim {i} does not fit the region's", "shape-mismatch")
+        is_one = b.scalar("eq", [b.size(have), b.literal(1, "i64")])
+        fits = b.scalar("or", [is_one, b.scalar("eq", [b.size(have), b.size(want)])])
+        position = b.assert_(
+            b.iota(want, "i64"), fits, f"the value's dim {i} does not fit the region's", "shape-mismatch"
+        )
+        index = [(0, d, 1) for d in value.dims]
         index[i] = b.scalar("select", [is_one, b.literal(0, "i64"), position])
-        stretched = True
-    return t.builder.gather(value, index) if stretched else value
+        value = b.gather(value, index)
+    return value
 
 
 def _combine(op):
@@ -277,4 +277,4 @@ if AdvancedSubtensor1 is not None:
     @register(AdvancedIncSubtensor1)
     def advanced_inc_subtensor1(t, node):
         x, value, index = node.inputs
-        return _write(t, t.value(x), t.value(value), [index], _combine(node.op), stretches=False)
+        return _write(t, t.value(x), t.value(value), [index], _combine(node.op))

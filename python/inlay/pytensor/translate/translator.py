@@ -1,7 +1,7 @@
 """From a FunctionGraph to an inlay graph.
 
-The nodes are translated in order. Each gets as its location the name of its op, its number in PyTensor's own dprint and the
-line of the user's source that made it, so that an error and a dump name what the user wrote.
+The nodes are translated in order. Each gets as its location the name of its op, its number in PyTensor's own dprint
+and the line of the user's source that made it, so that an error and a dump name what the user wrote.
 A node without a native form is called through its own `perform` (`host_call.py`), that node alone.
 """
 
@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import ScalarType
-from pytensor.tensor.type import TensorType
 
 from ... import _inlay, errors
-from . import origin
-from .dtypes import INLAY_NAMES, PYTENSOR_NAMES
+from . import lazy, origin
+from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_tensor
 from .host_call import HostCall
 from .registry import NotNative, translation_of
 
@@ -38,10 +37,12 @@ class Translation:
 def translate(fgraph, order, name="main"):
     """The inlay graph of `fgraph`, whose nodes run in `order`."""
     t = Translator(name)
+    t.branches = lazy.branch_nodes(fgraph, order)
     for position, var in enumerate(fgraph.inputs):
         t.add_param(var, position)
     for number, node in enumerate(order):
-        t.add_node(node, number)
+        if t.branches[node] == ():
+            t.add_node(node, number)
     for var in fgraph.outputs:
         t.add_output(var)
     return t.finish(list(order))
@@ -60,6 +61,7 @@ class Translator:
         self._node_of_location = {}
         self._reasons = {}
         self._number = -1
+        self.branches = {}
         self._names = set()
 
     # The graph: parameters, nodes, outputs.
@@ -80,16 +82,20 @@ class Translator:
 
     def translate_node(self, node):
         """The values of the node's outputs."""
+        if isinstance(node.op, lazy.IfElse):
+            return self.lazy_call(node)
         translation = translation_of(node.op)
         try:
             if translation is None:
                 raise NotNative("no native form")
+            if any(_is_complex(x) for x in (*node.inputs, *node.outputs)):
+                raise NotNative("complex numbers")
             result = translation(self, node)
         except NotNative as reason:
             return self.host_call(node, str(reason))
         except errors.InlayError as error:
-            # Something that inlay refuses while the graph is built, two constant sizes that differ, say: PyTensor's own op
-            # says what is wrong, when it runs.
+            # Something that inlay refuses while the graph is built, two constant sizes that differ, say: PyTensor's own
+            # op says what is wrong, when it runs.
             if isinstance(error, errors.Internal):
                 raise
             return self.host_call(node, str(error).splitlines()[0])
@@ -111,7 +117,7 @@ class Translator:
 
     def _set(self, var, value):
         """`value` is that of `var`, with the sizes that PyTensor knows."""
-        if isinstance(var.type, TensorType):
+        if is_tensor(var.type):
             value = self.require_dims(
                 value, [have if want is None else want for have, want in zip(value.dims, var.type.shape, strict=True)]
             )
@@ -147,7 +153,9 @@ class Translator:
         if x.dtype == dtype:
             return x
         array = self._literals.get(x.index)
-        if array is not None and not (array.dtype.kind == "f" and dtype[0] in "iu"):  # NaN to integer: an error, at run time
+        if array is not None and not (
+            array.dtype.kind == "f" and dtype[0] in "iu"
+        ):  # NaN to integer: an error, at run time
             return self.constant_array(array.astype(PYTENSOR_NAMES[dtype]))
         return self.builder.cast(x, dtype)
 
@@ -170,7 +178,7 @@ class Translator:
     # Constants.
 
     def _constant(self, var):
-        if not isinstance(var.type, TensorType | ScalarType):
+        if not is_tensor(var.type) and not isinstance(var.type, ScalarType):
             return self.host_constant(var.data, str(var))
         return self.constant_array(np.asarray(var.data), var.name)
 
@@ -250,6 +258,13 @@ class Translator:
         operands = [self.value(x) for x in call.variables]
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
+    def lazy_call(self, node):
+        """An IfElse: one of two functions, as the condition says."""
+        self._reasons[self._number] = "only one branch runs"
+        call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
+        operands = [self.value(x) for x in call.variables]
+        return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+
     def host_constant(self, data, name):
         """A constant that is no tensor: a function without operands that returns it."""
         (value,) = self._add_host_call(lambda: (data,), [], [("opaque", ())], f"constant {name}")
@@ -277,9 +292,13 @@ class Translator:
         return name
 
 
+def _is_complex(var):
+    return getattr(var.type, "dtype", "") in ("complex64", "complex128")
+
+
 def _type_of(var):
     """inlay's dtype and the static shape of a PyTensor variable."""
-    if isinstance(var.type, TensorType) and var.type.dtype in INLAY_NAMES:
+    if is_tensor(var.type):
         return INLAY_NAMES[var.type.dtype], var.type.shape
     if isinstance(var.type, ScalarType):
         return INLAY_NAMES[var.type.dtype], ()
@@ -297,8 +316,10 @@ def _all_same(array):
     if array.dtype.kind == "f" and not np.isfinite(first):
         return array.size == 1
     # Bits, not values: -0.0 is not 0.0.
-    return array.size == 1 or bool((array == first).all() and (array.dtype.kind != "f" or first != 0 or
-                                                               (np.signbit(array) == np.signbit(first)).all()))
+    return array.size == 1 or bool(
+        (array == first).all()
+        and (array.dtype.kind != "f" or first != 0 or (np.signbit(array) == np.signbit(first)).all())
+    )
 
 
 def _is_one(dim):

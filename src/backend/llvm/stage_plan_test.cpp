@@ -1,0 +1,98 @@
+#include "backend/llvm/stage_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "kernel/text.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr int kVectorBytes = 64;
+
+StagePlan plan(std::string_view buffers, std::string_view stage, const std::vector<bool>& skip = {}) {
+  const kernel::KernelProgram program =
+      kernel::parse(str("program @main(", buffers, ") symbols n = x.0, m = x.1 { kernel @k0 { ", stage,
+                        " } sites { #0 internal \"\" } }"));
+  const kernel::Kernel& kernel = std::get<kernel::Kernel>(program.steps[0]);
+  return plan_stage(program, kernel, kernel.stages[0], skip, kVectorBytes);
+}
+
+std::vector<int> levels(const StagePlan& plan) {
+  std::vector<int> out;
+  for (const StageStatement& statement : plan.statements) out.push_back(statement.level);
+  return out;
+}
+
+TEST(StagePlan, AStatementStandsAtTheInnermostLoopThatItVariesWith) {
+  const StagePlan p = plan("x: f64[n, m] param 0, w: f64[n] param 1, s: f64 param 2, r: f64[n, m] output 0", R"(
+      stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load w[i] : f64  %2 = load s[] : f64  %3 = exp %1 : f64
+        %4 = exp %2 : f64  %5 = mul %0, %3 : f64  %6 = mul %5, %4 : f64  store r[i, j] set %6 })");
+  EXPECT_THAT(levels(p), ElementsAre(2, 1, 0, 1, 0, 2, 2, 2));
+  EXPECT_THAT(p.loops, ElementsAre(0, 1));
+}
+
+TEST(StagePlan, AxesInRowMajorOrderAreOneLoop) {
+  const StagePlan p =
+      plan("x: f64[n, m] param 0, r: f64[n, m] output 0, s: f64 output 1",
+           "stage (i < n, j < m) { %0 = load x[i, j] : f64  store r[i, j] set %0  fold add s[] %0 : f64 }");
+  EXPECT_THAT(p.loops, ElementsAre(1));
+  EXPECT_EQ(p.extents[0], Dim::symbol(SymbolId(0)) * Dim::symbol(SymbolId(1)));
+  // A flip, a row sum, a coordinate, a slice of the columns: none of them is.
+  EXPECT_EQ(plan("x: f64[n, m] param 0, r: f64[n, m] output 0",
+                 "stage (i < n, j < m) { %0 = load x[i, m - 1 - j] : f64  store r[i, j] set %0 }")
+                .innermost(),
+            2);
+  EXPECT_EQ(plan("x: f64[n, m] param 0, r: f64[n] output 0",
+                 "stage (i < n, j < m) { %0 = load x[i, j] : f64  fold add r[i] %0 : f64 }")
+                .innermost(),
+            2);
+  EXPECT_EQ(plan("x: f64[n, m] param 0, r: i64[n, m] output 0",
+                 "stage (i < n, j < m) { %0 = axis j : i64  store r[i, j] set %0 }")
+                .innermost(),
+            2);
+  EXPECT_EQ(plan("x: f64[n, m] param 0, r: f64[n, 3] output 0",
+                 "stage (i < n, j < 3) { %0 = load x[i, j] : f64  store r[i, j] set %0 }")
+                .innermost(),
+            2);
+}
+
+TEST(StagePlan, LanesFillARegisterOfTheWidestElement) {
+  const auto width = [](std::string_view t, std::string_view extent) {
+    return plan(str("x: ", t, "[n, m] param 0, r: ", t, "[", extent, "] output 0"),
+                str("stage (i < ", extent, ") { %0 = load x[0, 0] : ", t, "  %1 = axis i : i8 store r[i] set %0 }"))
+        .width;
+  };
+  EXPECT_EQ(width("f64", "n"), 8);
+  EXPECT_EQ(width("f32", "n"), 16);
+  EXPECT_EQ(width("u8", "n"), 16);
+  EXPECT_EQ(width("f64", "5"), 8);
+  EXPECT_EQ(width("f64", "3"), 4);
+  EXPECT_EQ(width("f64", "2"), 2);
+}
+
+TEST(StagePlan, OnlyAShortBodyThatSumsRunsSeveralVectorsAtATime) {
+  const auto unroll = [](std::string_view body) {
+    return plan("x: f64[n, m] param 0, r: f64[n] output 0, s: f64 output 1", str("stage (i < n) { ", body, " }"))
+        .unroll;
+  };
+  EXPECT_EQ(unroll("%0 = load r[i] : f64  fold add s[] %0 : f64"), 4);
+  EXPECT_EQ(unroll("%0 = load r[i] : f64  %1 = exp %0 : f64  fold add s[] %1 : f64"), 1);
+  EXPECT_EQ(unroll("%0 = load r[2*i] : f64  fold add s[] %0 : f64"), 1);
+  EXPECT_EQ(unroll("%0 = load x[i, 0] : f64  store r[i] set %0"), 1);
+}
+
+TEST(StagePlan, WhatIsSkippedTakesWhatItAloneNeedsWithIt) {
+  const StagePlan p = plan("x: f64[n, m] param 0, g: i64[n] param 1, r: f64[n] output 0, q: f64[n] output 1", R"(
+      stage (i < n) { %0 = load r[i] : f64  %1 = exp %0 : f64  store r[i] set %1  %2 = load g[i] : i64
+        %3 = load x[0, wrap(%2, m) checked #0] : f64  store q[i] set %3 })",
+                           {false, false, true, false, false, true});
+  std::vector<bool> live;
+  for (const StageStatement& statement : p.statements) live.push_back(statement.live);
+  EXPECT_THAT(live, ElementsAre(false, false, false, true, true, false));  // an index that is checked may still fail
+}
+
+}  // namespace
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,12 @@
+#pragma once
+// How a program was compiled, for a reader.
+#include <string>
+
+#include "compiler/compile.h"
+
+namespace inlay::tool {
+
+/// The graph after rewriting, the kernels, the memory map, what was not fused and why, and the seconds of each stage.
+std::string explain(const Program& program);
+
+}  // namespace inlay::tool
