@@ -315,29 +315,29 @@ class Replay {
 
   /// Nobody knows where along the dims that go through an index: every element there has new content afterwards.
   void scatter(const Statement& s, const std::vector<int64_t>& point) {
-    const BufferId b = s.buffer;
-    if (!is_ours(b)) return;
-    for (int64_t e = 0; e < count(b) && out_.empty(); ++e) {
-      if (!may_reach(s, point, e)) continue;
-      if (places_[root(b)].expected[static_cast<std::size_t>(e)] != 0) read(b, e);
-      if (out_.empty()) write(b, e);
+    if (!is_ours(s.buffer)) return;
+    std::vector<int64_t> reached = {0};  // elements, a dim at a time
+    for (std::size_t d = 0; d < s.map.subscripts.size(); ++d) {
+      const kernel::Subscript& subscript = s.map.subscripts[d];
+      const int64_t size = value(program_.buffers[s.buffer].dims[d]);
+      const int64_t fixed = subscript.index ? 0 : coordinate_of(subscript, point);
+      if (fixed < 0 || fixed >= size) return;  // no such element: the kernel verifier's business
+      std::vector<int64_t> next;
+      for (int64_t e : reached) {
+        for (int64_t i = 0; i < (subscript.index ? size : 1); ++i) next.push_back(e * size + fixed + i);
+      }
+      reached = std::move(next);
+    }
+    for (int64_t e : reached) {
+      if (!out_.empty()) return;
+      if (places_[root(s.buffer)].expected[static_cast<std::size_t>(e)] != 0) read(s.buffer, e);
+      if (out_.empty()) write(s.buffer, e);
     }
   }
 
   /// Then the first point and the last show all that the points between would.
   static bool reaches_everywhere(const Statement& s) {
     return std::ranges::all_of(s.map.subscripts, [](const kernel::Subscript& u) { return u.index.has_value(); });
-  }
-
-  bool may_reach(const Statement& s, const std::vector<int64_t>& point, int64_t element) const {
-    const std::vector<Dim>& dims = program_.buffers[s.buffer].dims;
-    for (std::size_t d = dims.size(); d-- > 0;) {
-      const kernel::Subscript& subscript = s.map.subscripts[d];
-      const int64_t coordinate = element % value(dims[d]);
-      element /= value(dims[d]);
-      if (!subscript.index && coordinate != coordinate_of(subscript, point)) return false;
-    }
-    return true;
   }
 
   /// A store that is left out: the register is an element of another buffer, which must lie in these very bytes.

@@ -1,4 +1,6 @@
 // Every kind of statement, at sizes around a vector's, with and without AVX-512, against the evaluator.
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -375,6 +377,35 @@ TEST(Failures, AFailedCheckHasTheNumbersOfItsFirstLane) {
     ASSERT_TRUE(run().failure);
     EXPECT_THAT(run().failure->numbers, ::testing::ElementsAre(at, -static_cast<int64_t>(at), 0, 0));
   }
+}
+
+TEST(Emit, RefusesWhatHasNoCodeAndGoesOn) {
+  const auto program = [](std::string_view dtype) {
+    return str("program @main(x: ", dtype, "[n] param 0, r: ", dtype,
+               "[n] output 0) symbols n = x.0 { kernel @k0 { stage (i < n) {"
+               " %0 = load x[i] : ",
+               dtype, "  store r[i] set %0 } } }");
+  };
+  try {
+    Compiled compiled(program("c128"));
+    FAIL() << "complex arithmetic was compiled";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::unsupported);
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("c128"));
+  }
+  const Compiled compiled(program("f64"));
+  EXPECT_EQ(difference(vector_of({1, 2}), compiled.run(std::vector{vector_of({1, 2})}).outputs[0], 0), "");
+}
+
+TEST(Emit, GivesTheSameBytesFromManyThreadsAtOnce) {
+  const KernelProgram program = kernel::parse(kChecked);
+  const memory::MemoryPlan plan = memory::plan_memory(program);
+  const EmitResult alone = emit(program, plan);
+  std::vector<EmitResult> results(8);
+  std::vector<std::thread> threads;
+  for (EmitResult& result : results) threads.emplace_back([&] { result = emit(program, plan); });
+  for (std::thread& thread : threads) thread.join();
+  for (const EmitResult& result : results) EXPECT_EQ(result.object, alone.object);
 }
 
 // ---- host calls and late sizes
