@@ -5,8 +5,8 @@ PyMC.
 """
 
 from . import errors  # noqa: F401  (first: the extension raises these)
-from ._inlay import Function
+from ._inlay import Function, __version__
 from .errors import InlayError
 from .text import compile
 
-__all__ = ["Function", "InlayError", "compile", "errors"]
+__all__ = ["Function", "InlayError", "__version__", "compile", "errors"]

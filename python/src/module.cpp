@@ -43,6 +43,7 @@ NB_MODULE(_inlay, m) {
       raise(error);
     }
   });
+  m.attr("__version__") = INLAY_VERSION;
   m.def("error_codes", error_codes);
   m.def("set_error_classes", [](nb::tuple classes) { set_error_classes(classes.ptr()); });
   bind_graph(m);
