@@ -29,13 +29,14 @@ struct Place {
 
 /// The questions for one value that are answered by computing it.
 struct Answers {
-  std::vector<Place> places;       // each once
+  std::vector<Place> places;       // each once, until two of them meet
   bool some_element_again = false; // two places may compute the same element
   bool through_index = false;
   bool again_per_outer_point = false;
 };
 
 void add_place(Answers& answers, Place place) {
+  if (answers.some_element_again) return;
   for (const Place& other : answers.places) {
     if (other.stage == place.stage && other.at == place.at) return;
   }

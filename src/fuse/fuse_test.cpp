@@ -11,6 +11,7 @@
 namespace inlay::fuse {
 namespace {
 
+using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -201,6 +202,18 @@ TEST(Fuse, SizesBoundByAHostCallAreKnownAfterIt) {
 })");
   EXPECT_EQ(f.counts.kernels, 1);
   EXPECT_EQ(f.counts.host_calls, 1);
+}
+
+TEST(Fuse, ChainsThatAskForTwoPointsAtEachLinkStayShort) {
+  // Written out, the last link would ask for 2^24 points of the first.
+  std::string text = "graph @main(%x: f64[n], %g: i64[24, n]) {\n  %f0 = neg %x\n";
+  for (int i = 0; i < 24; ++i) {
+    text += str("  %i", i, " = slice %g[", i, ", 0:n]\n  %g", i, " = gather %f", i, "[%i", i, "]\n");
+    text += str("  %f", i + 1, " = add %g", i, ", %f", i, "\n");
+  }
+  const Fused f = fused(text + "  return %f24\n}");
+  EXPECT_LE(f.counts.ops, 24 * 100);
+  EXPECT_THAT(f.program.refusals, Contains(HasSubstr("the loop's body would exceed 100 operations")));
 }
 
 TEST(MustNotFuse, AStageDoesNotReadWhatItScatters) {

@@ -299,7 +299,7 @@ class Cutter {
     const ValueId condition = node.operands[1];
     Piece piece;
     piece.writes.push_back({.kind = Statement::Kind::check, .value = condition, .target = v});
-    out_.pieces.push_back(std::move(piece)).valid();
+    out_.pieces.push_back(std::move(piece));
   }
 
   /// The buffer of `v` whose bytes a call can read.
@@ -428,6 +428,9 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
       ++cone.ops;
       cone.cost += node->op == Op::cast ? 1 : facts(node->scalar).cost;
     }
+    if (node->op == Op::slice || node->op == Op::gather || node->op == Op::transpose || node->op == Op::flip) {
+      cone.moves_points = true;
+    }
     if (node->op == Op::iota) cone.needs_affine_point = true;
     if (node->op == Op::reshape && graph.type(next).rank() > 1) cone.needs_affine_point = true;
     if (node->op == Op::reduce) {  // written out at the point
@@ -436,7 +439,8 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
       const Cone inner = cone_of(graph, node->operands[0], caps, forced, limit);
       cone.ops += static_cast<int>(terms.constant()) * (inner.ops + 1);
       cone.cost += static_cast<int>(terms.constant()) * (inner.cost + 1);
-      cone.needs_affine_point = cone.needs_affine_point || inner.needs_affine_point;
+      cone.needs_affine_point |= inner.needs_affine_point;
+      cone.moves_points |= inner.moves_points;
       continue;
     }
     for (ValueId operand : node->operands) {
@@ -446,11 +450,47 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
   return cone;
 }
 
+namespace {
+
+/// Homes of what is loaded for certain; where is not decided yet.
+IdMap<ValueId, Home> provisional_homes(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced) {
+  IdMap<ValueId, Home> homes(graph.values.size());
+  const auto load = [&](ValueId v) { homes[v].buffer = BufferId(0); };
+  for (ValueId v : ids<ValueId>(graph.values.size())) {
+    const Node* node = graph.node_of(v);
+    const bool in_register = node && node->op != Op::literal && has_one_element(graph.type(v));
+    if (in_register || forced.values[v] || always_stored(graph, v, caps)) load(v);
+    if (!node || node->op != Op::gather) continue;
+    const ValueId base = node->operands[0];
+    if (cone_of(graph, base, caps, forced.values, caps.max_body_ops).needs_affine_point) load(base);
+  }
+  return homes;
+}
+
+/// Would the body that computes `v` at a point be too long? A cone counts each value once; but where a chain of slices or
+/// gathers asks for two points of a value at each link, the number of points doubles from link to link.
+bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const Forced& forced,
+                 const IdMap<ValueId, Home>& homes) {
+  const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
+  if (cone.ops > caps.max_body_ops) return true;
+  if (!cone.moves_points || always_stored(graph, v, caps)) return false;
+  IdMap<kernel::SiteId, kernel::Site> sites;
+  kernel::Stage stage;
+  StageWriter writer(graph, homes, caps, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
+  writer.write({.value = v, .at = loop_over(graph.type(v).dims).at, .defines = true, .target = v});
+  return std::ranges::count_if(stage.statements, [](const Statement& statement) {
+           return statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast;
+         }) > caps.max_body_ops;
+}
+
+}  // namespace
+
 void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& forced) {
+  IdMap<ValueId, Home> homes = provisional_homes(graph, caps, forced);
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
     if (!node || node->operands.empty()) continue;
-    while (cone_of(graph, v, caps, forced.values, caps.max_body_ops).ops > caps.max_body_ops) {
+    while (is_too_long(graph, v, caps, forced, homes)) {
       // The largest operand is stored; what is left asks for it.
       ValueId largest;
       int most = 0;
@@ -465,6 +505,7 @@ void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& for
       if (!largest.valid()) break;
       forced.add(largest, str(graph.value_text(largest), " is stored: the loop's body would exceed ", caps.max_body_ops,
                               " operations"));
+      homes[largest].buffer = BufferId(0);
     }
   }
 }

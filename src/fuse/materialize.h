@@ -30,10 +30,11 @@ struct Cone {
   int cost = 0;
   std::vector<ValueId> values;  // v and what is computed with it
   bool needs_affine_point = false;  // holds an iota or a reshape that cannot be asked through two index arrays
+  bool moves_points = false;        // holds a view that asks for another point, so a value may be computed at several
 };
 Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const IdMap<ValueId, bool>& forced, int limit);
 
-/// Forces values so that no cone exceeds the backend's body limit.
+/// Forces values so that no body exceeds the backend's limit.
 void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& forced);
 
 }  // namespace inlay::fuse

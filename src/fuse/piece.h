@@ -57,7 +57,7 @@ struct Home {
 /// The graph, cut up.
 struct Pieces {
   IdMap<ValueId, Home> homes;
-  IdMap<PieceId, Piece> pieces;      // in an order in which they can run
+  IdMap<PieceId, Piece> pieces;      // in an order in which they can run: a piece waits for earlier ones only
 };
 
 }  // namespace inlay::fuse

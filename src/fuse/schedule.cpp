@@ -130,11 +130,10 @@ IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, con
       collect_symbols(statement.map, facts.symbols);
       for (SymbolId s : statement.size.symbols()) facts.symbols.push_back(s);
     }
-    for (const kernel::KernelOutput& start : piece.starts) {
+    if (!piece.starts.empty()) {  // they are loops over the whole value
       for (const Dim& dim : graph.type(piece.value).dims) {
         for (SymbolId s : dim.symbols()) facts.symbols.push_back(s);
       }
-      (void)start;
     }
     std::ranges::sort(facts.symbols);
     facts.symbols.erase(std::unique(facts.symbols.begin(), facts.symbols.end()), facts.symbols.end());
@@ -146,35 +145,17 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const IdMap<PieceId,
                   const kernel::BackendCaps& caps, Mode mode) {
   IdMap<PieceId, std::vector<Edge>> into(pieces.pieces.size()), out_of(pieces.pieces.size());
   for (const Edge& edge : edges_of(graph, pieces, facts)) {
+    INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
     into[edge.to].push_back(edge);
     out_of[edge.from].push_back(edge);
   }
-  // Every edge goes from a lower to a higher id but those of bytes made for a call, which are made on demand:
-  // a topological order serves both directions.
-  std::vector<PieceId> order;
-  IdMap<PieceId, int> waiting(pieces.pieces.size(), 0);
-  for (PieceId id : ids<PieceId>(pieces.pieces.size())) waiting[id] = static_cast<int>(into[id].size());
-  std::vector<bool> done(pieces.pieces.size(), false);
-  while (order.size() < pieces.pieces.size()) {
-    const std::size_t before = order.size();
-    for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
-      if (done[id.index] || waiting[id] > 0) continue;
-      done[id.index] = true;
-      order.push_back(id);
-      for (const Edge& edge : out_of[id]) --waiting[edge.to];
-    }
-    INLAY_CHECK(order.size() > before, "pieces wait for each other in a circle");
-  }
-
   Placer early(pieces, facts, caps, mode), late(pieces, facts, caps, mode);
-  for (PieceId id : order) early.place(id, into[id]);
-  for (auto id = order.rbegin(); id != order.rend(); ++id) late.place(*id, out_of[*id]);
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, into[id]);
+  for (uint32_t i = static_cast<uint32_t>(pieces.pieces.size()); i-- > 0;) late.place(PieceId(i), out_of[PieceId(i)]);
   Schedule forward = early.take(), backward = late.take();
   std::ranges::reverse(backward);
   Schedule& best = num_loops(backward, pieces) <= num_loops(forward, pieces) ? backward : forward;
-  IdMap<PieceId, int> position(pieces.pieces.size(), 0);
-  for (std::size_t i = 0; i < order.size(); ++i) position[order[i]] = static_cast<int>(i);
-  for (auto& stage : best) std::ranges::sort(stage, {}, [&](PieceId id) { return position[id]; });
+  for (auto& stage : best) std::ranges::sort(stage);
   return best;
 }
 

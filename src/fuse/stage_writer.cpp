@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace inlay::fuse {
 
 using kernel::IndexTerm;
@@ -144,6 +143,7 @@ void StageWriter::check(RegisterId condition, ErrorCode code, std::string messag
 }
 
 RegisterId StageWriter::value(ValueId v, AccessMap at) {
+  if (stage_.num_registers > max_registers_) return RegisterId(0);
   const TensorType& type = graph_.type(v);
   at = normalized(std::move(at), type.dims);
   auto& known = known_[v];

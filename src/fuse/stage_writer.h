@@ -1,5 +1,6 @@
 #pragma once
 // Answers questions for a value at a point with statements of one stage.
+#include <limits>
 #include <unordered_map>
 
 #include "fuse/piece.h"
@@ -16,9 +17,12 @@ struct Demand {
 
 class StageWriter {
  public:
+  /// With more than `max_registers` in the stage nothing more is asked: what stands there then only tells that a body is
+  /// too long.
   StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::BackendCaps& caps,
-              IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage)
-      : graph_(graph), homes_(homes), caps_(caps), sites_(sites), stage_(stage) {}
+              IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage,
+              int max_registers = std::numeric_limits<int>::max())
+      : graph_(graph), homes_(homes), caps_(caps), sites_(sites), stage_(stage), max_registers_(max_registers) {}
 
   void write(const Write& write);
 
@@ -52,6 +56,7 @@ class StageWriter {
   const kernel::BackendCaps& caps_;
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
+  const int max_registers_;
   std::unordered_map<ValueId, std::vector<std::pair<AccessMap, Register>>> known_;
   std::vector<Demand> demands_;
 };

@@ -113,6 +113,13 @@ def test_specify_shape(check, check_error):
     assert "3" in str(error) and "4" in str(error)
 
 
+def test_specify_shape_compares_dims_not_the_number_of_elements(check_error):
+    x = pt.dmatrix("x")
+    good, swapped = np.ones((3, 2)), np.ones((2, 3))
+    check_error((ValueError, AssertionError), [x], pt.specify_shape(x, (3, 2)), swapped, good=(good,))
+    check_error((ValueError, AssertionError), [x], pt.specify_shape(x, (3, 2)).sum(axis=0), swapped, good=(good,))
+
+
 def test_alloc(check):
     x = pt.dscalar("x")
     check([x], [pt.alloc(x, 3, 2), pt.alloc(x * 2, 0)], np.array(1.5))

@@ -2,7 +2,10 @@
 
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
 #include "ir/text.h"
+#include "kernel/counts.h"
 #include "kernel/text.h"
 
 namespace inlay::tool {
@@ -30,6 +33,34 @@ std::string explain(const Program& program) {
     total += seconds;
   }
   return str(out, milliseconds(total), "  all\n");
+}
+
+std::string explain_json(const Program& program) {
+  const auto names = program.kernels.symbol_names();
+  nlohmann::ordered_json kernels = nlohmann::json::array(), copies = nlohmann::json::array(), seconds;
+  for (const kernel::Step& step : program.kernels.steps) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (!kernel || kernel->is_scalar()) continue;
+    const kernel::KernelCounts counts = kernel::count(program.kernels, *kernel);
+    kernels.push_back({{"name", kernel->name},
+                       {"text", kernel::print_kernel(program.kernels, *kernel)},
+                       {"stages", counts.stages},
+                       {"loads", counts.loads},
+                       {"stores", counts.stores},
+                       {"reductions", counts.folds},
+                       {"reads", counts.reads.to_text(names)},
+                       {"writes", counts.writes.to_text(names)}});
+  }
+  for (const memory::PlannedCopy& copy : program.plan.sharing.copies) {
+    copies.push_back({{"source", program.kernels.buffers[copy.source].name},
+                      {"destination", program.kernels.buffers[copy.destination].name},
+                      {"reason", copy.reason}});
+  }
+  for (const auto& [stage, time] : program.seconds) seconds[stage] = time;
+  nlohmann::ordered_json out = {{"kernels", kernels}, {"copies", copies}, {"refusals", program.kernels.refusals},
+                                {"seconds", seconds}, {"arena_bytes", nullptr}};
+  if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
+  return out.dump(2) + "\n";
 }
 
 }  // namespace inlay::tool

@@ -144,6 +144,7 @@ struct LookCommand {
   std::string file;
   std::string fuse = "all";
   bool rewrite = false;
+  bool json = false;
 };
 
 int opt(const LookCommand& command) {
@@ -154,7 +155,8 @@ int opt(const LookCommand& command) {
 }
 
 int explain_file(const LookCommand& command) {
-  std::cout << explain(compile_program(read_graph(command.file), options_of(command.fuse)));
+  const Program program = compile_program(read_graph(command.file), options_of(command.fuse));
+  std::cout << (command.json ? explain_json(program) : explain(program));
   return 0;
 }
 
@@ -188,6 +190,7 @@ int main_checked(int argc, char** argv) {
   explain_app->add_option("file", look.file, "the program")->required();
   explain_app->add_option("--fuse", look.fuse, "`none`: every op a kernel of its own")
       ->check(CLI::IsMember({"all", "none"}));
+  explain_app->add_flag("--json", look.json, "one JSON object instead of text");
 
   CLI11_PARSE(app, argc, argv);
   if (*run_app) return run(run_command);

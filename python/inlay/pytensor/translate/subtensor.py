@@ -242,7 +242,24 @@ def _combine(op):
 @register(pts.Subtensor)
 def subtensor(t, node):
     x, *inputs = node.inputs
-    return _read(t, t.value(x), _fill(node.op.idx_list, inputs))
+    entries = _fill(node.op.idx_list, inputs)
+    exact = _exact_slice(t, node, entries)
+    return _read(t, t.value(x), entries) if exact is None else t.builder.slice(t.value(x), [exact])
+
+
+def _exact_slice(t, node, entries):
+    """x[4:89] of a vector of unknown length, where somebody insists that the result has 85 elements.
+
+    Then nothing is to be clamped: a shorter x is an error, and every size behind the slice is a number. PyMC cuts its
+    one flat vector into variables in this way.
+    """
+    if len(entries) != 1 or not isinstance(entries[0], slice) or node.inputs[0].type.shape != (None,):
+        return None
+    start, stop, step = _constant_slice(entries[0])
+    start = 0 if start is None else start
+    if stop is None or step != 1 or not 0 <= start < stop:
+        return None
+    return (start, stop, 1) if t.length_that_is_required(node.outputs[0]) == stop - start else None
 
 
 @register(pts.IncSubtensor)

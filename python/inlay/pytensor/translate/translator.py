@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Apply, Constant
 from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.elemwise import DimShuffle
+from pytensor.tensor.shape import SpecifyShape
 
 from ... import _inlay, errors
 from . import lazy, origin
@@ -38,6 +40,7 @@ def translate(fgraph, order, name="main"):
     """The inlay graph of `fgraph`, whose nodes run in `order`."""
     t = Translator(name)
     t.branches = lazy.branch_nodes(fgraph, order)
+    t.clients = fgraph.clients
     for position, var in enumerate(fgraph.inputs):
         t.add_param(var, position)
     for number, node in enumerate(order):
@@ -62,6 +65,7 @@ class Translator:
         self._reasons = {}
         self._number = -1
         self.branches = {}
+        self.clients = {}  # of the variables of the outermost graph
         self._names = set()
 
     # The graph: parameters, nodes, outputs.
@@ -173,6 +177,9 @@ class Translator:
         """x with these dims; each that is not known to be x's own is checked when the function runs."""
         if all(_same(have, want) for have, want in zip(x.dims, dims, strict=True)):
             return x
+        # Dim by dim, as a broadcast compares; a reshape compares only the number of elements, and [2, 3] is not [3, 2].
+        # A static 1 would stretch, so those are left to a reshape.
+        x = self.builder.broadcast(x, [1 if _is_one(have) else want for have, want in zip(x.dims, dims, strict=True)])
         return self.builder.reshape(x, dims)
 
     # Constants.
@@ -248,6 +255,15 @@ class Translator:
     @staticmethod
     def known_equal(a, b):
         return _same(a, b)
+
+    def length_that_is_required(self, vector):
+        """The length that one of the users of a vector insists on, or None."""
+        for user, _ in self.clients.get(vector, ()):
+            if isinstance(user, Apply) and isinstance(user.op, SpecifyShape) and isinstance(user.inputs[1], Constant):
+                return int(user.inputs[1].data)
+            if isinstance(user, Apply) and isinstance(user.op, DimShuffle) and 0 not in user.op.new_order:
+                return 1  # the axis is dropped
+        return None
 
     # Host calls.
 

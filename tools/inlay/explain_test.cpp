@@ -1,0 +1,27 @@
+#include "explain.h"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "ir/text.h"
+
+namespace inlay::tool {
+namespace {
+
+TEST(Explain, JsonSaysWhatTheTextSays) {
+  const Program program = compile_program(parse(R"(graph @main(%x: f64[n]) {
+    %e = exp %x
+    %s = reduce add %e [0] : f64
+    return %e, %s
+  })"));
+  const nlohmann::json explained = nlohmann::json::parse(explain_json(program));
+  ASSERT_EQ(explained["kernels"].size(), 1u);
+  EXPECT_EQ(explained["kernels"][0]["reads"], "n");
+  EXPECT_EQ(explained["kernels"][0]["reductions"], 1);
+  EXPECT_EQ(explained["copies"].size(), 0u);
+  EXPECT_EQ(explained["arena_bytes"], 0);
+  EXPECT_TRUE(explained["seconds"].contains("emit"));
+}
+
+}  // namespace
+}  // namespace inlay::tool
