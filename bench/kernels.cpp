@@ -32,7 +32,7 @@ enum class Begins { at_line, as_malloc };
 class Array {
  public:
   explicit Array(size_t size, Begins begins = Begins::at_line)
-      : block_(new (std::align_val_t{64}) double[size + 2]), data_(block_ + (begins == Begins::at_line ? 0 : 2)) {
+      : block_(new(std::align_val_t{64}) double[size + 2]), data_(block_ + (begins == Begins::at_line ? 0 : 2)) {
     for (size_t i = 0; i < size; ++i) data_[i] = static_cast<double>(i % 1000) / 500.0 - 1.0;
   }
   ~Array() { ::operator delete[](block_, std::align_val_t{64}); }
@@ -73,7 +73,8 @@ void exp_mul_add_inlay(benchmark::State& state) {
     %m = mul %e, %y
     %r = add %m, %z
     return %r
-  })", 3, 1, kElements);
+  })",
+              3, 1, kElements);
 }
 
 void triad_inlay(benchmark::State& state) {
@@ -82,7 +83,8 @@ void triad_inlay(benchmark::State& state) {
     %m = mul %c, %three
     %r = add %b, %m
     return %r
-  })", 2, 1, kElements);
+  })",
+              2, 1, kElements);
 }
 
 // The work of the Python row `call`, whose cost is what that row takes above this: on arrays that lie as NumPy's do.
@@ -93,7 +95,8 @@ void five_in_two_out_inlay(benchmark::State& state) {
     %r = add %p, %e
     %s = add %q, %e
     return %r, %s
-  })", 5, 2, 919, Begins::as_malloc);
+  })",
+              5, 2, 919, Begins::as_malloc);
 }
 
 template <auto function>

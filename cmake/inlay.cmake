@@ -4,13 +4,6 @@
 # every other. So each library gets an include directory of its own that holds one link, <build>/include/ir/ir -> src/ir,
 # and a folder sees the headers of what it links, and no others.
 
-# add_subdirectory for a folder that may not be there.
-function(inlay_add_folder path)
-  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${path}/CMakeLists.txt")
-    add_subdirectory(${path})
-  endif()
-endfunction()
-
 # ir -> inlay_ir, backend/llvm -> inlay_backend_llvm; a name that is no folder of src/ is a target and stays as it is.
 function(_inlay_targets out)
   set(targets)
@@ -40,7 +33,7 @@ endfunction()
 # inlay_library(<folder> [LINKS <folders or targets>...] [SOURCES <files>...] [TEST_LINKS <folders or targets>...])
 #
 # The library inlay_<folder> of every *.cpp here but *_test.cpp (or of SOURCES), and one test program <folder>_test of
-# every *_test.cpp. A folder with nothing to compile is a library of headers.
+# every *_test.cpp.
 function(inlay_library folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;SOURCES;TEST_LINKS")
   if(arg_UNPARSED_ARGUMENTS)
@@ -56,16 +49,10 @@ function(inlay_library folder)
   string(REPLACE "/" "_" stem "${folder}")
   _inlay_targets(links ${arg_LINKS})
   _inlay_include_dir(include_dir "${folder}")
-  if(sources)
-    add_library(inlay_${stem} STATIC ${sources})
-    set(scope PUBLIC)
-  else()
-    add_library(inlay_${stem} INTERFACE)
-    set(scope INTERFACE)
-  endif()
+  add_library(inlay_${stem} STATIC ${sources})
   # include/inlay/ is the product: what it says belongs to everyone.
-  target_include_directories(inlay_${stem} ${scope} "${include_dir}" "${PROJECT_SOURCE_DIR}/include")
-  target_link_libraries(inlay_${stem} ${scope} ${links})
+  target_include_directories(inlay_${stem} PUBLIC "${include_dir}" "${PROJECT_SOURCE_DIR}/include")
+  target_link_libraries(inlay_${stem} PUBLIC ${links})
 
   if(INLAY_TESTS AND tests)
     _inlay_targets(test_links ${arg_TEST_LINKS})

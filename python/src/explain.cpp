@@ -111,7 +111,10 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
     if (std::holds_alternative<kernel::LibraryCall>(step)) name = "matmul";
     if (std::holds_alternative<kernel::HostCall>(step)) name = "host call";
     if (std::holds_alternative<kernel::Copy>(step)) name = "copy";
-    for (kernel::BufferId b : kernel::access_of(program, step).writes) by_buffer[b] = name;
+    for (kernel::BufferId b : kernel::access_of(program, step).writes) {
+      // 0-d arithmetic adds an element to what a loop has written: the loop says more.
+      if (by_buffer[b].empty() || name != "scalar") by_buffer[b] = name;
+    }
   }
   return by_buffer;
 }

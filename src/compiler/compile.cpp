@@ -44,6 +44,7 @@ Program compile_program(const Graph& source, const Options& options) {
   Instrument run(options);  // verify, dump, time, count: here once, in no pass
   Graph graph = run.passes(kGraphPasses, source);
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, llvm_backend::caps(), options.fuse); });
+  kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
   auto emitted = run.stage("emit", [&] { return llvm_backend::emit(kernels, plan, emit_options(options, run)); });
   auto executable = run.stage("load", [&] { return load(kernels, plan, std::move(emitted), options); });

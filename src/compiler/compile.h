@@ -11,11 +11,11 @@ namespace inlay {
 
 /// A compiled program and how it came about.
 struct Program {
-  Graph graph;                    // after rewriting
+  Graph graph;  // after rewriting
   kernel::KernelProgram kernels;
   memory::MemoryPlan plan;
   runtime::Executable executable;
-  StageSeconds seconds;           // by stage, in the order of running
+  StageSeconds seconds;  // by stage, in the order of running
 };
 
 Program compile_program(const Graph& source, const Options& options = {});

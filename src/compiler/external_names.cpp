@@ -1,8 +1,6 @@
 #include "compiler/external_names.h"
 
-#include <cmath>
 #include <cstring>
-#include <utility>
 
 #include <cblas.h>
 
@@ -22,12 +20,9 @@ struct Name {
 };
 
 const Name kNames[] = {
-    {"memcpy", address(&std::memcpy)},
-    {"memset", address(&std::memset)},
-    {"memmove", address(&std::memmove)},
-    {"cblas_dgemm", address(&cblas_dgemm)},
-    {"cblas_dgemv", address(&cblas_dgemv)},
-    {"cblas_sgemm", address(&cblas_sgemm)},
+    {"memcpy", address(&std::memcpy)},      {"memset", address(&std::memset)},
+    {"memmove", address(&std::memmove)},    {"cblas_dgemm", address(&cblas_dgemm)},
+    {"cblas_dgemv", address(&cblas_dgemv)}, {"cblas_sgemm", address(&cblas_sgemm)},
     {"cblas_sgemv", address(&cblas_sgemv)},
 };
 

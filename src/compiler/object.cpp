@@ -47,8 +47,12 @@ void append(SizeExpr& out, const Dim& dim) {
 TensorSpec spec_of(const KernelProgram& program, BufferId id) {
   const Buffer& buffer = program.buffers[id];
   const auto names = program.symbol_names();
-  TensorSpec spec{.name = buffer.name, .dtype = std::string(dtype_name(buffer.dtype)),
-                  .element_bytes = size_bytes(buffer.dtype), .dims = {}, .dim_texts = {}, .bound = buffer.bound};
+  TensorSpec spec{.name = buffer.name,
+                  .dtype = std::string(dtype_name(buffer.dtype)),
+                  .element_bytes = size_bytes(buffer.dtype),
+                  .dims = {},
+                  .dim_texts = {},
+                  .bound = buffer.bound};
   for (const Dim& dim : buffer.dims) {
     spec.dims.push_back(to_size_expr(dim));
     spec.dim_texts.push_back(dim.to_text(names));

@@ -19,10 +19,9 @@ inline bool is_set(const char* variable) {
 }
 
 struct Options {
-  rewrite::PassOptions rewrite;  // closeness, disabled rules, --bisect
+  rewrite::PassOptions rewrite;  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse::Mode::all;
   memory::Planner planner = memory::Planner::greedy;
-  std::string backend = "llvm";
   std::string cpu_features;  // laid over the CPU's: "-avx512f"
 
   // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder

@@ -29,8 +29,8 @@ struct Place {
 
 /// The questions for one value that are answered by computing it.
 struct Answers {
-  std::vector<Place> places;       // each once, until two of them meet
-  bool some_element_again = false; // two places may compute the same element
+  std::vector<Place> places;        // each once, until two of them meet
+  bool some_element_again = false;  // two places may compute the same element
   bool through_index = false;
   bool again_per_outer_point = false;
 };
@@ -93,8 +93,9 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const IdMap<Piec
     const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
     if (cone.cost <= caps.max_inline_cost) continue;
     forced.add(v, str(graph.value_text(v), " is stored: it costs too much to be computed ",
-                      several ? "in more than one place" : of.through_index ? "for every index that reads it"
-                                                                           : "again in an outer loop"));
+                      several            ? "in more than one place"
+                      : of.through_index ? "for every index that reads it"
+                                         : "again in an outer loop"));
     for (ValueId part : cone.values) served[part] = true;
     any = true;
   }
@@ -110,9 +111,15 @@ const char* axis_name(std::size_t i) {
 
 class Assembler {
  public:
-  Assembler(const Graph& graph, const Pieces& pieces, const kernel::BackendCaps& caps, Mode mode, KernelProgram& program)
-      : graph_(graph), pieces_(pieces), caps_(caps), mode_(mode), program_(program),
-        is_known_(graph.symbols.size(), true), check_done_(graph.checks.size(), false) {
+  Assembler(const Graph& graph, const Pieces& pieces, const kernel::BackendCaps& caps, Mode mode,
+            KernelProgram& program)
+      : graph_(graph),
+        pieces_(pieces),
+        caps_(caps),
+        mode_(mode),
+        program_(program),
+        is_known_(graph.symbols.size(), true),
+        check_done_(graph.checks.size(), false) {
     for (SymbolId s : ids<SymbolId>(graph.symbols.size())) is_known_[s] = !graph.node_of(graph.symbols[s].source);
   }
 
@@ -146,7 +153,8 @@ class Assembler {
       const char* numbers = check.code == ErrorCode::slice_out_of_range ? ": {0} is beyond {1}"
                             : check.code == ErrorCode::empty_reduction  ? ""
                                                                         : " is {0} on the left and {1} on the right";
-      const kernel::SiteId site = program_.sites.push_back({check.code, str(check.message, numbers), {}, check.location});
+      const kernel::SiteId site =
+          program_.sites.push_back({check.code, str(check.message, numbers), {}, check.location});
       program_.steps.push_back(SizeCheck{check.left, check.right, check.relation, site});
     }
   }
@@ -162,9 +170,10 @@ class Assembler {
       for (const KernelOutput& start : piece.starts) kernel.outputs.push_back(start);
       for (const Write& write : piece.writes) {
         writer.write(write);
-        const bool listed = !write.buffer.valid() || std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) {
-                              return output.buffer == write.buffer;
-                            });
+        const bool listed =
+            !write.buffer.valid() || std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) {
+              return output.buffer == write.buffer;
+            });
         if (!listed) kernel.outputs.push_back({write.buffer, {}});
       }
     }

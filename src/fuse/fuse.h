@@ -2,11 +2,13 @@
 // Graph -> KernelProgram: partition an array program into fused loops so that few bytes move.
 //
 // Values are pulled, not pushed. A value that must exist in memory (an output, an operand of a call, what is folded or
-// scattered) is *materialised* and written by one or more Pieces: loop axes and what is stored or folded there. Everything
-// else is computed where a piece asks for it: a view changes the access map of the question, an elementwise op asks its
-// operands at the same point, a gather asks its index and then its base at what was loaded. So slices, gathers, scatters
-// and concat slots need no cases of their own, and the first question for a value at a point is the only one that computes.
+// scattered) is *materialised* and written by one or more Pieces: loop axes and what is stored or folded there.
+// Everything else is computed where a piece asks for it: a view changes the access map of the question, an elementwise
+// op asks its operands at the same point, a gather asks its index and then its base at what was loaded. So slices,
+// gathers, scatters and concat slots need no cases of their own, and the first question for a value at a point is the
+// only one that computes.
 //
+//   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   materialize.cpp   which values live in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage

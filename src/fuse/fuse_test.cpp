@@ -216,6 +216,19 @@ TEST(Fuse, ChainsThatAskForTwoPointsAtEachLinkStayShort) {
   EXPECT_THAT(f.program.refusals, Contains(HasSubstr("the loop's body would exceed 100 operations")));
 }
 
+TEST(Fuse, AHostCallWaitsForTheAssertsBeforeIt) {
+  const Fused f = fused(R"(graph @main(%x: f64[n], %ok: bool) {
+  %w = assert %x, %ok, "no"
+  %s = reduce add %w [0] : f64
+  %h = host_call "effect" (%x) : f64[n]
+  %t = reduce add %h [0] : f64
+  %u = mul %s, %t
+  return %u
+})");
+  const std::string text = kernel::print(f.program);
+  EXPECT_LT(text.find("check %"), text.find("host_call \"effect\""));
+}
+
 TEST(MustNotFuse, AStageDoesNotReadWhatItScatters) {
   const Fused f = fused(R"(graph @main(%b: f64[n], %g: i64[n]) {
   %r = scatter add %b[%g], %b

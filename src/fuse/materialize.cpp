@@ -17,29 +17,15 @@ using kernel::Subscript;
 
 namespace {
 
-/// Loop axes over the dims that are longer than 1, and the point that visits them in order.
-struct Loop {
-  std::vector<Dim> axes;
-  AccessMap at;
-};
-Loop loop_over(std::span<const Dim> dims) {
-  Loop loop;
-  for (const Dim& dim : dims) {
-    Subscript subscript;
-    if (!dim.is(1)) {
-      subscript.axes.push_back({static_cast<int>(loop.axes.size()), 1});
-      loop.axes.push_back(dim);
-    }
-    loop.at.subscripts.push_back(std::move(subscript));
-  }
-  return loop;
-}
-
 class Cutter {
  public:
   Cutter(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, KernelProgram& program)
-      : graph_(graph), caps_(caps), forced_(forced), program_(program),
-        required_(graph.values.size(), false), first_slot_(graph.values.size(), -1) {
+      : graph_(graph),
+        caps_(caps),
+        forced_(forced),
+        program_(program),
+        required_(graph.values.size(), false),
+        first_slot_(graph.values.size(), -1) {
     out_.homes = IdMap<ValueId, Home>(graph.values.size());
   }
 
@@ -155,7 +141,8 @@ class Cutter {
   Piece elementwise(ValueId v, BufferId buffer, bool defines) {
     Loop loop = loop_over(graph_.type(v).dims);
     Piece piece{.axes = std::move(loop.axes)};
-    piece.writes.push_back({.buffer = buffer, .map = loop.at, .value = v, .at = loop.at, .defines = defines, .target = v});
+    piece.writes.push_back(
+        {.buffer = buffer, .map = loop.at, .value = v, .at = loop.at, .defines = defines, .target = v});
     return piece;
   }
 
@@ -204,8 +191,8 @@ class Cutter {
     const std::vector<Dim>& dims = graph_.type(x).dims;
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     out_.homes[v].buffer = buffer;
-    // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over the
-    // long axis (X.T @ r over the observations).
+    // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
+    // the long axis (X.T @ r over the observations).
     const int64_t short_result = short_static_size(graph_.type(v).dims);
     const int ops = cone_of(graph_, x, caps_, forced_.values, caps_.max_body_ops).ops + 1;
     const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
@@ -219,7 +206,11 @@ class Cutter {
     Piece piece{.axes = loop.axes};
     piece.starts.push_back({buffer, {Start::Kind::fill, identity_of(node.combine, graph_.type(v).dtype), {}}});
     for (int64_t k = 0; k < (written_out ? short_result : 1); ++k) {
-      Write write{.kind = Statement::Kind::fold, .combine = node.combine, .buffer = buffer, .value = x, .at = loop.at,
+      Write write{.kind = Statement::Kind::fold,
+                  .combine = node.combine,
+                  .buffer = buffer,
+                  .value = x,
+                  .at = loop.at,
                   .target = v};
       int64_t rest = k, below = written_out ? short_result : 1;
       for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
@@ -277,9 +268,13 @@ class Cutter {
     Loop loop = loop_over(region_dims(graph_, node.index));
     PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
     piece.axes = std::move(loop.axes);
-    piece.writes.push_back({.combine = node.combine, .buffer = buffer, .map = std::move(placed.map),
-                            .indices = std::move(placed.arrays), .value = value,
-                            .at = broadcast_point(loop.at, graph_.type(value).dims), .target = v});
+    piece.writes.push_back({.combine = node.combine,
+                            .buffer = buffer,
+                            .map = std::move(placed.map),
+                            .indices = std::move(placed.arrays),
+                            .value = value,
+                            .at = broadcast_point(loop.at, graph_.type(value).dims),
+                            .target = v});
     add(v, std::move(piece));
   }
 
@@ -299,7 +294,7 @@ class Cutter {
     const ValueId condition = node.operands[1];
     Piece piece;
     piece.writes.push_back({.kind = Statement::Kind::check, .value = condition, .target = v});
-    out_.pieces.push_back(std::move(piece));
+    before_host_call_.push_back(out_.pieces.push_back(std::move(piece)));
   }
 
   /// The buffer of `v` whose bytes a call can read.
@@ -346,13 +341,15 @@ class Cutter {
         }
       }
     }
-    call.site = program_.sites.push_back({ErrorCode::host_call_failed, str(node.text, ": the host call failed"), {}, node.location});
+    call.site = program_.sites.push_back(
+        {ErrorCode::host_call_failed, str(node.text, ": the host call failed"), {}, node.location});
     piece.step = std::move(call);
     piece.value = node.results[0];
-    if (last_host_call_.valid()) piece.after.push_back(last_host_call_);  // they may have effects: in program order
+    // It may have effects, and what stands behind an assert may rely on it: in program order.
+    piece.after.insert(piece.after.end(), before_host_call_.begin(), before_host_call_.end());
     const PieceId id = out_.pieces.push_back(std::move(piece));
     for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
-    last_host_call_ = id;
+    before_host_call_ = {id};
   }
 
   void make_output(int slot) {
@@ -386,129 +383,11 @@ class Cutter {
   IdMap<ValueId, int> first_slot_;
   std::set<std::string> names_;
   std::unordered_map<ValueId, PieceId> memory_piece_;
-  PieceId last_host_call_;
+  std::vector<PieceId> before_host_call_;  // the last host call, and the asserts since
   Pieces out_;
 };
 
 }  // namespace
-
-bool has_one_element(const TensorType& type) {
-  return type.dtype != DType::opaque && std::ranges::all_of(type.dims, [](const Dim& dim) { return dim.is(1); });
-}
-
-bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& caps) {
-  const Node* node = graph.node_of(v);
-  if (!node) return true;
-  switch (node->op) {
-    case Op::update:
-    case Op::scatter:
-    case Op::concat:
-    case Op::matmul:
-    case Op::host_call: return true;
-    case Op::reduce: return !is_unrolled(graph, *node, caps);
-    case Op::reshape: return !reshape_is_map(graph, *node);
-    case Op::literal: return !has_one_element(graph.type(v));
-    default: return false;
-  }
-}
-
-Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const IdMap<ValueId, bool>& forced,
-             int limit) {
-  Cone cone;
-  std::vector<ValueId> todo = {v};
-  std::set<ValueId> seen = {v};
-  while (!todo.empty() && cone.ops <= limit) {
-    const ValueId next = todo.back();
-    todo.pop_back();
-    const Node* node = graph.node_of(next);
-    if (!node || always_stored(graph, next, caps)) continue;
-    if (next != v && (forced[next] || (has_one_element(graph.type(next)) && node->op != Op::literal))) continue;
-    cone.values.push_back(next);
-    if (node->op == Op::scalar || node->op == Op::cast) {
-      ++cone.ops;
-      cone.cost += node->op == Op::cast ? 1 : facts(node->scalar).cost;
-    }
-    if (node->op == Op::slice || node->op == Op::gather || node->op == Op::transpose || node->op == Op::flip) {
-      cone.moves_points = true;
-    }
-    if (node->op == Op::iota) cone.needs_affine_point = true;
-    if (node->op == Op::reshape && graph.type(next).rank() > 1) cone.needs_affine_point = true;
-    if (node->op == Op::reduce) {  // written out at the point
-      Dim terms = 1;
-      for (int axis : node->axes) terms = terms * graph.type(node->operands[0]).dims[axis];
-      const Cone inner = cone_of(graph, node->operands[0], caps, forced, limit);
-      cone.ops += static_cast<int>(terms.constant()) * (inner.ops + 1);
-      cone.cost += static_cast<int>(terms.constant()) * (inner.cost + 1);
-      cone.needs_affine_point |= inner.needs_affine_point;
-      cone.moves_points |= inner.moves_points;
-      continue;
-    }
-    for (ValueId operand : node->operands) {
-      if (seen.insert(operand).second) todo.push_back(operand);
-    }
-  }
-  return cone;
-}
-
-namespace {
-
-/// Homes of what is loaded for certain; where is not decided yet.
-IdMap<ValueId, Home> provisional_homes(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced) {
-  IdMap<ValueId, Home> homes(graph.values.size());
-  const auto load = [&](ValueId v) { homes[v].buffer = BufferId(0); };
-  for (ValueId v : ids<ValueId>(graph.values.size())) {
-    const Node* node = graph.node_of(v);
-    const bool in_register = node && node->op != Op::literal && has_one_element(graph.type(v));
-    if (in_register || forced.values[v] || always_stored(graph, v, caps)) load(v);
-    if (!node || node->op != Op::gather) continue;
-    const ValueId base = node->operands[0];
-    if (cone_of(graph, base, caps, forced.values, caps.max_body_ops).needs_affine_point) load(base);
-  }
-  return homes;
-}
-
-/// Would the body that computes `v` at a point be too long? A cone counts each value once; but where a chain of slices or
-/// gathers asks for two points of a value at each link, the number of points doubles from link to link.
-bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const Forced& forced,
-                 const IdMap<ValueId, Home>& homes) {
-  const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
-  if (cone.ops > caps.max_body_ops) return true;
-  if (!cone.moves_points || always_stored(graph, v, caps)) return false;
-  IdMap<kernel::SiteId, kernel::Site> sites;
-  kernel::Stage stage;
-  StageWriter writer(graph, homes, caps, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
-  writer.write({.value = v, .at = loop_over(graph.type(v).dims).at, .defines = true, .target = v});
-  return std::ranges::count_if(stage.statements, [](const Statement& statement) {
-           return statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast;
-         }) > caps.max_body_ops;
-}
-
-}  // namespace
-
-void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& forced) {
-  IdMap<ValueId, Home> homes = provisional_homes(graph, caps, forced);
-  for (ValueId v : ids<ValueId>(graph.values.size())) {
-    const Node* node = graph.node_of(v);
-    if (!node || node->operands.empty()) continue;
-    while (is_too_long(graph, v, caps, forced, homes)) {
-      // The largest operand is stored; what is left asks for it.
-      ValueId largest;
-      int most = 0;
-      for (ValueId operand : node->operands) {
-        if (forced.values[operand] || always_stored(graph, operand, caps)) continue;
-        const int ops = cone_of(graph, operand, caps, forced.values, caps.max_body_ops).ops;
-        if (ops > most) {
-          most = ops;
-          largest = operand;
-        }
-      }
-      if (!largest.valid()) break;
-      forced.add(largest, str(graph.value_text(largest), " is stored: the loop's body would exceed ", caps.max_body_ops,
-                              " operations"));
-      homes[largest].buffer = BufferId(0);
-    }
-  }
-}
 
 Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, KernelProgram& program) {
   program.outputs.assign(graph.outputs.size(), BufferId());

@@ -27,37 +27,37 @@ struct Write {
   kernel::Statement::Kind kind = kernel::Statement::Kind::store;  // store, fold or check
   Combine combine = Combine::set;
   BufferId buffer;
-  AccessMap map;                     // the target's affine part
-  std::vector<WriteIndex> indices;   // its loaded part
-  ValueId value;                     // what is written: this value ...
-  AccessMap at;                      // ... at this point
-  bool defines = false;              // the write makes `value`: compute it, do not load it
-  ValueId target;                    // the value that is written to (or the assert that is checked), for errors
+  AccessMap map;                    // the target's affine part
+  std::vector<WriteIndex> indices;  // its loaded part
+  ValueId value;                    // what is written: this value ...
+  AccessMap at;                     // ... at this point
+  bool defines = false;             // the write makes `value`: compute it, do not load it
+  ValueId target;                   // the value that is written to (or the assert that is checked), for errors
 };
 
 /// Loop axes and the writes at each of their points; or one step that is no loop.
 struct Piece {
-  ValueId value;                     // what it helps to materialise; the one that errors name
+  ValueId value;  // what it helps to materialise; the one that errors name
   std::vector<Dim> axes;
   std::vector<Write> writes;
   std::vector<kernel::KernelOutput> starts;
-  std::optional<kernel::Step> step;  // LibraryCall, HostCall or Copy instead of a loop
+  std::optional<kernel::Step> step;    // LibraryCall, HostCall or Copy instead of a loop
   std::vector<ValueId> step_operands;  // materialised values that `step` and the starts read
-  std::vector<PieceId> after;        // pieces of the same value that must come first
+  std::vector<PieceId> after;          // pieces of the same value that must come first
   bool is_loop() const { return !step && !axes.empty(); }
 };
 
 /// Where a value lives.
 struct Home {
-  BufferId buffer;                   // loads come from here; none: computed where it is asked for
-  BufferId memory;                   // of a one-element value in a register: where its bytes are, when somebody needs them
-  std::vector<PieceId> pieces;       // that write it
+  BufferId buffer;              // loads come from here; none: computed where it is asked for
+  BufferId memory;              // of a one-element value in a register: where its bytes are, when somebody needs them
+  std::vector<PieceId> pieces;  // that write it
 };
 
 /// The graph, cut up.
 struct Pieces {
   IdMap<ValueId, Home> homes;
-  IdMap<PieceId, Piece> pieces;      // in an order in which they can run: a piece waits for earlier ones only
+  IdMap<PieceId, Piece> pieces;  // in an order in which they can run: a piece waits for earlier ones only
 };
 
 }  // namespace inlay::fuse

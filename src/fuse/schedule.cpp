@@ -8,7 +8,8 @@ using kernel::Statement;
 
 namespace {
 
-/// One piece waits for another. `same_point`: only for what the other computes at the same point, so one loop serves both.
+/// One piece waits for another. `same_point`: only for what the other computes at the same point, so one loop serves
+/// both.
 struct Edge {
   PieceId from, to;
   bool same_point = false;
@@ -105,8 +106,8 @@ class Placer {
 };
 
 int num_loops(const Schedule& schedule, const Pieces& pieces) {
-  return static_cast<int>(std::ranges::count_if(
-      schedule, [&](const auto& stage) { return pieces.pieces[stage.front()].is_loop(); }));
+  return static_cast<int>(
+      std::ranges::count_if(schedule, [&](const auto& stage) { return pieces.pieces[stage.front()].is_loop(); }));
 }
 
 }  // namespace

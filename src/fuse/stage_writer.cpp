@@ -21,7 +21,8 @@ Subscript scaled(const Subscript& inner, const Dim& start, int64_t step) {
 
 Subscript constant(Dim value) { return {std::move(value), {}, {}}; }
 
-/// A dim of size 1 has one place only; one spelling lets equal questions meet. (gather sees to the index that is dropped.)
+/// A dim of size 1 has one place only; one spelling lets equal questions meet. (gather sees to the index that is
+/// dropped.)
 AccessMap normalized(AccessMap at, std::span<const Dim> dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].is(1)) at.subscripts[i] = constant(0);
@@ -42,8 +43,10 @@ bool has_constant_strides(std::span<const Dim> dims) {
 
 bool only_ones_differ(std::span<const Dim> from, std::span<const Dim> to) {
   std::vector<Dim> a, b;
-  for (const Dim& dim : from) if (!dim.is(1)) a.push_back(dim);
-  for (const Dim& dim : to) if (!dim.is(1)) b.push_back(dim);
+  for (const Dim& dim : from)
+    if (!dim.is(1)) a.push_back(dim);
+  for (const Dim& dim : to)
+    if (!dim.is(1)) b.push_back(dim);
   return a == b;
 }
 
@@ -195,7 +198,8 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
 
 RegisterId StageWriter::scalar(const Node& node, ValueId v, const AccessMap& at) {
   std::vector<RegisterId> operands;
-  for (ValueId operand : node.operands) operands.push_back(value(operand, broadcast_point(at, graph_.type(operand).dims)));
+  for (ValueId operand : node.operands)
+    operands.push_back(value(operand, broadcast_point(at, graph_.type(operand).dims)));
   const DType dtype = graph_.type(v).dtype;
   if (node.scalar == ScalarOp::pow_ && is_signed_integer(dtype)) {
     const RegisterId zero = literal(Literal::of_integer(dtype, 0));
@@ -209,8 +213,8 @@ RegisterId StageWriter::cast(const Node& node, ValueId v, const AccessMap& at) {
   const RegisterId x = value(node.operands[0], at);
   const DType from = graph_.type(node.operands[0]).dtype, to = graph_.type(v).dtype;
   if (is_float(from) && is_integer(to)) {
-    check(op(ScalarOp::eq_, DType::boolean, {x, x}), ErrorCode::nan_to_integer,
-          str("cast: NaN to ", dtype_name(to)), node);
+    check(op(ScalarOp::eq_, DType::boolean, {x, x}), ErrorCode::nan_to_integer, str("cast: NaN to ", dtype_name(to)),
+          node);
   }
   return add({.kind = Statement::Kind::cast, .dtype = to, .operands = {x}});
 }
@@ -233,11 +237,11 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
       return term;
     }
   }
-  kernel::Site site{ErrorCode::index_out_of_bounds,
-                    str(node ? op_name(node->op) : "gather", ": index {0} is out of bounds for axis ", axis,
-                        " with size {1}"),
-                    {{"array", graph_.describe(base)}, {"index", graph_.describe(array)}},
-                    node ? node->location : Location{}};
+  kernel::Site site{
+      ErrorCode::index_out_of_bounds,
+      str(node ? op_name(node->op) : "gather", ": index {0} is out of bounds for axis ", axis, " with size {1}"),
+      {{"array", graph_.describe(base)}, {"index", graph_.describe(array)}},
+      node ? node->location : Location{}};
   term.site = sites_.push_back(std::move(site));
   return term;
 }
@@ -387,7 +391,11 @@ void StageWriter::write(const Write& write) {
     map.subscripts[index.dim].index = index_term(index.array, index.at, index.step, index.extent, index.dim,
                                                  write.target, graph_.node_of(write.target));
   }
-  add({.kind = write.kind, .dtype = type.dtype, .combine = write.combine, .operands = {source}, .buffer = write.buffer,
+  add({.kind = write.kind,
+       .dtype = type.dtype,
+       .combine = write.combine,
+       .operands = {source},
+       .buffer = write.buffer,
        .map = std::move(map)},
       /*has_result=*/false);
 }

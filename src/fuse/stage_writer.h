@@ -17,8 +17,8 @@ struct Demand {
 
 class StageWriter {
  public:
-  /// With more than `max_registers` in the stage nothing more is asked: what stands there then only tells that a body is
-  /// too long.
+  /// With more than `max_registers` in the stage nothing more is asked: what stands there then only tells that a body
+  /// is too long.
   StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::BackendCaps& caps,
               IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage,
               int max_registers = std::numeric_limits<int>::max())
@@ -63,7 +63,7 @@ class StageWriter {
 
 /// An index list at a point of the region it selects: the affine part of each subscript, and the arrays that are asked.
 struct PlacedIndex {
-  AccessMap map;                    // of the indexed value; subscripts of arrays are empty
+  AccessMap map;  // of the indexed value; subscripts of arrays are empty
   std::vector<WriteIndex> arrays;
 };
 PlacedIndex place_index(const Graph& graph, const std::vector<IndexItem>& index, std::span<const Dim> base_dims,
@@ -72,7 +72,8 @@ PlacedIndex place_index(const Graph& graph, const std::vector<IndexItem>& index,
 /// `at` of a value with dims `to`, as asked of an operand with dims `from` that broadcasts to it.
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from);
 
-/// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known strides.)
+/// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
+/// strides.)
 bool reshape_is_map(const Graph& graph, const Node& node);
 
 /// Is the reduce written out at the point, term by term? Static and short.

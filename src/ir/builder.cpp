@@ -35,8 +35,8 @@ Dim GraphBuilder::symbol(std::string name) {
 
 void GraphBuilder::assume_equal(const Dim& left, const Dim& right) {
   graph_.assumptions.emplace_back(left, right);
-  graph_.checks.push_back({left, right, DimCheck::Relation::equal, {}, ErrorCode::shape_mismatch,
-                           "the sizes that the program assumes to be equal", location_});
+  graph_.checks.push_back(
+      {left, right, DimCheck::Relation::equal, {}, ErrorCode::shape_mismatch, "assume: one size", location_});
 }
 
 ValueId GraphBuilder::new_value(TensorType type, std::string name, NodeId node) {
@@ -78,7 +78,9 @@ ValueId GraphBuilder::add(Node node, TensorType type) {
   return v;
 }
 
-Error GraphBuilder::error(ErrorCode code, std::string message) const { return Error(code, location_, std::move(message)); }
+Error GraphBuilder::error(ErrorCode code, std::string message) const {
+  return Error(code, location_, std::move(message));
+}
 
 void GraphBuilder::require_same(const Dim& left, const Dim& right, const std::string& what,
                                 std::span<const ValueId> operands, ErrorCode code, DimCheck::Relation relation) {
@@ -87,8 +89,8 @@ void GraphBuilder::require_same(const Dim& left, const Dim& right, const std::st
   const Dim difference = left - right;
   if (difference.is_constant()) {
     if (equal ? difference.is(0) : difference.constant() <= 0) return;
-    Error failure = error(code, str(what, " is ", left.to_text(names), " on the left and ", right.to_text(names),
-                                    " on the right"));
+    Error failure =
+        error(code, str(what, " is ", left.to_text(names), " on the left and ", right.to_text(names), " on the right"));
     if (code == ErrorCode::slice_out_of_range) {
       failure = error(code, str(what, ": ", left.to_text(names), " is beyond ", right.to_text(names)));
     }
@@ -160,14 +162,15 @@ ValueId GraphBuilder::scalar(ScalarOp op, std::vector<ValueId> operands) {
   const bool is_select = op == ScalarOp::select_;
   const std::size_t first = is_select ? 1 : 0;
   if (is_select && type(operands[0]).dtype != DType::boolean) {
-    throw error(ErrorCode::wrong_dtype, str("select: the condition is ", dtype_name(type(operands[0]).dtype), ", not bool"))
+    throw error(ErrorCode::wrong_dtype,
+                str("select: the condition is ", dtype_name(type(operands[0]).dtype), ", not bool"))
         .note("condition", graph_.describe(operands[0]));
   }
   const DType dtype = type(operands[first]).dtype;
   for (std::size_t i = first; i < operands.size(); ++i) {
     if (type(operands[i]).dtype == dtype) continue;
-    throw error(ErrorCode::wrong_dtype, str(row.name, ": operands of ", dtype_name(dtype), " and ",
-                                            dtype_name(type(operands[i]).dtype)))
+    throw error(ErrorCode::wrong_dtype,
+                str(row.name, ": operands of ", dtype_name(dtype), " and ", dtype_name(type(operands[i]).dtype)))
         .note(operand_role(first, operands.size()), graph_.describe(operands[first]))
         .note(operand_role(i, operands.size()), graph_.describe(operands[i]))
         .help("cast one of them");
@@ -259,13 +262,15 @@ void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool
   for (std::size_t axis = index.size(); axis < dims.size(); ++axis) index.push_back(IndexItem::range(0, dims[axis]));
   const ValueId operand[] = {x};
   const auto bound_by = [&](const Dim& low, const Dim& high, std::size_t axis) {
-    require_same(low, high, str(op, ": axis ", axis), operand, ErrorCode::slice_out_of_range, DimCheck::Relation::at_most);
+    require_same(low, high, str(op, ": axis ", axis), operand, ErrorCode::slice_out_of_range,
+                 DimCheck::Relation::at_most);
   };
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const IndexItem& item = index[axis];
     switch (item.kind) {
       case IndexItem::Kind::range:
-        if (item.step < 1) throw error(ErrorCode::slice_out_of_range, str(op, ": step ", item.step, " is not positive"));
+        if (item.step < 1)
+          throw error(ErrorCode::slice_out_of_range, str(op, ": step ", item.step, " is not positive"));
         if (item.start.is(0) && item.stop == dims[axis]) break;  // whole: a size is never negative
         bound_by(0, item.start, axis);
         bound_by(item.start, item.stop, axis);
@@ -331,8 +336,8 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
   const char* name = op == Op::update ? "update" : "scatter";
   complete_index(x, index, op == Op::scatter, name);
   if (type(v).dtype != type(x).dtype) {
-    throw error(ErrorCode::wrong_dtype, str(name, ": a value of ", dtype_name(type(v).dtype), " into ",
-                                            dtype_name(type(x).dtype)))
+    throw error(ErrorCode::wrong_dtype,
+                str(name, ": a value of ", dtype_name(type(v).dtype), " into ", dtype_name(type(x).dtype)))
         .note("base", graph_.describe(x))
         .note("value", graph_.describe(v))
         .help("cast the value");
@@ -341,13 +346,15 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
     throw error(ErrorCode::unsupported, str(name, ": `", combine_name(combine), "` is for reductions"));
   }
   if (combine != Combine::set && !accepts(combine_op(combine), type(x).dtype)) {
-    throw error(ErrorCode::wrong_dtype, str(name, " ", combine_name(combine), ": does not take ", dtype_name(type(x).dtype)))
+    throw error(ErrorCode::wrong_dtype,
+                str(name, " ", combine_name(combine), ": does not take ", dtype_name(type(x).dtype)))
         .note("base", graph_.describe(x));
   }
   const std::vector<Dim> region = checked_region(index, name);
   const std::vector<Dim>& from = type(v).dims;
   if (from.size() > region.size()) {
-    throw error(ErrorCode::wrong_rank, str(name, ": a value of rank ", from.size(), " into a region of rank ", region.size()))
+    throw error(ErrorCode::wrong_rank,
+                str(name, ": a value of rank ", from.size(), " into a region of rank ", region.size()))
         .note("value", graph_.describe(v));
   }
   const ValueId operand[] = {v};
@@ -381,7 +388,8 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
         .note("operand", graph_.describe(x));
   }
   if (combine == Combine::set || !accepts(combine_op(combine), accumulator)) {
-    throw error(ErrorCode::wrong_dtype, str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
+    throw error(ErrorCode::wrong_dtype,
+                str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
         .note("operand", graph_.describe(x));
   }
   x = cast(x, accumulator);

@@ -1,8 +1,8 @@
 #pragma once
 // Makes a Graph, one checked node at a time.
 //
-// Every call infers the type of its result and throws Error where the operands do not fit. Where sizes are not known yet,
-// it records a DimCheck instead. `at` names where the next nodes come from, for errors and dumps.
+// Every call infers the type of its result and throws Error where the operands do not fit. Where sizes are not known
+// yet, it records a DimCheck instead. `at` names where the next nodes come from, for errors and dumps.
 #include <utility>
 
 #include "ir/graph.h"
@@ -24,21 +24,22 @@ class GraphBuilder {
   ValueId bound(std::string name, TensorType type, Facts facts = {});
   void name(ValueId v, std::string name);
 
-  ValueId literal(Literal value);                                        // 0-d
-  ValueId literal(std::vector<Literal> elements, std::vector<Dim> dims); // at most 16 elements, one dtype
+  ValueId literal(Literal value);                                         // 0-d
+  ValueId literal(std::vector<Literal> elements, std::vector<Dim> dims);  // at most 16 elements, one dtype
   ValueId literal(double value) { return literal(Literal::of_float(DType::f64, value)); }
 
   /// Operands broadcast as in NumPy, aligned at the last axis; a dim stretches only where its type says 1.
   ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
   ValueId cast(ValueId x, DType dtype);
 
-  ValueId broadcast(ValueId x, std::vector<Dim> dims);   // dims of x aligned at the last axis; each equal or 1
-  ValueId reshape(ValueId x, std::vector<Dim> dims);     // same number of elements, row-major order
+  ValueId broadcast(ValueId x, std::vector<Dim> dims);  // dims of x aligned at the last axis; each equal or 1
+  ValueId reshape(ValueId x, std::vector<Dim> dims);    // same number of elements, row-major order
   ValueId transpose(ValueId x, std::vector<int> permutation);
   ValueId flip(ValueId x, std::vector<int> axes);
   /// Fewer items than axes: the rest are whole. `array` items only in gather and scatter.
   ValueId slice(ValueId x, std::vector<IndexItem> index);
-  /// Index arrays broadcast together; their axes stand where the arrays stood if those are adjacent, else first (NumPy).
+  /// Index arrays broadcast together; their axes stand where the arrays stood if those are adjacent, else first
+  /// (NumPy).
   ValueId gather(ValueId x, std::vector<IndexItem> index);
   /// `v` broadcasts statically to the shape of the region x[index]. dtype of v = dtype of x.
   ValueId update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);

@@ -14,8 +14,26 @@ int64_t floor_div_value(int64_t a, int64_t b) {
   return (a % b != 0 && (a < 0) != (b < 0)) ? quotient - 1 : quotient;
 }
 
+[[noreturn]] void too_large(int64_t a, const char* sign, int64_t b) {
+  throw Error(ErrorCode::size_overflow, {}, str("a size does not fit in 64 bits: ", a, sign, b));
+}
+
+int64_t checked_add(int64_t a, int64_t b) {
+  int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) too_large(a, " + ", b);
+  return sum;
+}
+
+int64_t checked_multiply(int64_t a, int64_t b) {
+  int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) too_large(a, " * ", b);
+  return result;
+}
+
 template <class T>
-int order(const T& a, const T& b) { return a < b ? -1 : b < a ? 1 : 0; }
+int order(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
 
 }  // namespace
 
@@ -73,13 +91,13 @@ void Dim::add_term(Term term) {
     if (term.coefficient != 0) terms_.insert(at, std::move(term));
     return;
   }
-  at->coefficient += term.coefficient;
+  at->coefficient = checked_add(at->coefficient, term.coefficient);
   if (at->coefficient == 0) terms_.erase(at);
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
   Dim out = a;
-  out.constant_ += b.constant_;
+  out.constant_ = checked_add(out.constant_, b.constant_);
   for (const Dim::Term& term : b.terms_) out.add_term(term);
   return out;
 }
@@ -87,10 +105,10 @@ Dim operator+(const Dim& a, const Dim& b) {
 Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  Dim out(a.constant_ * b.constant_);
+  Dim out(checked_multiply(a.constant_, b.constant_));
   const auto scale = [&](const Dim& dim, int64_t factor) {
     for (Dim::Term term : dim.terms_) {
-      term.coefficient *= factor;
+      term.coefficient = checked_multiply(term.coefficient, factor);
       out.add_term(std::move(term));
     }
   };
@@ -98,7 +116,7 @@ Dim operator*(const Dim& a, const Dim& b) {
   scale(b, a.constant_);
   for (const Dim::Term& left : a.terms_) {
     for (const Dim::Term& right : b.terms_) {
-      Dim::Term term{left.coefficient * right.coefficient, left.factors};
+      Dim::Term term{checked_multiply(left.coefficient, right.coefficient), left.factors};
       term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
       std::sort(term.factors.begin(), term.factors.end(),
                 [](const auto& x, const auto& y) { return Dim::compare(x, y) < 0; });
@@ -127,16 +145,16 @@ Dim min(const Dim& a, const Dim& b) {
   const Dim difference = a - b;
   if (difference.is_constant()) return difference.constant_ <= 0 ? a : b;
   const bool ordered = Dim::compare(a, b) <= 0;
-  return Dim::of_atom({Dim::Atom::Kind::min, {},
-                       std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
+  return Dim::of_atom(
+      {Dim::Atom::Kind::min, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
 }
 
 Dim max(const Dim& a, const Dim& b) {
   const Dim difference = a - b;
   if (difference.is_constant()) return difference.constant_ >= 0 ? a : b;
   const bool ordered = Dim::compare(a, b) <= 0;
-  return Dim::of_atom({Dim::Atom::Kind::max, {},
-                       std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
+  return Dim::of_atom(
+      {Dim::Atom::Kind::max, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
 }
 
 int64_t Dim::evaluate(std::span<const int64_t> symbols) const {
@@ -192,7 +210,9 @@ std::vector<SymbolId> Dim::symbols() const {
 std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
   const auto atom_text = [&](const Atom& atom) -> std::string {
     if (atom.kind == Atom::Kind::symbol) return names[atom.symbol];
-    const char* function = atom.kind == Atom::Kind::floor_div ? "floordiv" : atom.kind == Atom::Kind::min ? "min" : "max";
+    const char* function = atom.kind == Atom::Kind::floor_div ? "floordiv"
+                           : atom.kind == Atom::Kind::min     ? "min"
+                                                              : "max";
     return str(function, "(", atom.operands->first.to_text(names), ", ", atom.operands->second.to_text(names), ")");
   };
   std::string out;

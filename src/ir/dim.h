@@ -24,9 +24,9 @@ class Dim {
   static Dim symbol(SymbolId symbol);
 
   bool is_constant() const { return terms_.empty(); }
-  int64_t constant() const;            // only of a constant
+  int64_t constant() const;  // only of a constant
   bool is(int64_t value) const { return is_constant() && constant_ == value; }
-  bool is_symbol() const;              // exactly one symbol
+  bool is_symbol() const;  // exactly one symbol
   SymbolId as_symbol() const;
 
   friend Dim operator+(const Dim& a, const Dim& b);

@@ -1,13 +1,12 @@
 #include "ir/graph.h"
 
-#include <algorithm>
 #include <array>
 
 namespace inlay {
 
 std::string_view op_name(Op op) {
   constexpr std::array<std::string_view, 18> kNames = {
-      "literal", "scalar", "cast",    "broadcast", "reshape", "transpose", "flip", "slice",  "gather",
+      "literal", "scalar",  "cast",   "broadcast", "reshape", "transpose", "flip",   "slice",     "gather",
       "update",  "scatter", "reduce", "concat",    "iota",    "size",      "matmul", "host_call", "assert"};
   return kNames[static_cast<std::size_t>(op)];
 }
@@ -36,7 +35,8 @@ std::string Graph::describe(ValueId v) const {
 }
 
 bool arrays_apart(std::span<const IndexItem> index) {
-  // NumPy: arrays are adjacent when no `range` stands between two of them; a `position` counts as an array beside arrays.
+  // NumPy: arrays are adjacent when no `range` stands between two of them; a `position` counts as an array beside
+  // arrays.
   int first = -1, last = -1;
   for (int i = 0; i < static_cast<int>(index.size()); ++i) {
     if (index[i].kind != IndexItem::Kind::array) continue;

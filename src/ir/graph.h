@@ -37,13 +37,13 @@ enum class Op : uint8_t {
   transpose,
   flip,
   slice,
-  gather,     // read through index arrays
-  update,     // a new value: a base with a region written or combined
-  scatter,    // the same through index arrays
+  gather,   // read through index arrays
+  update,   // a new value: a base with a region written or combined
+  scatter,  // the same through index arrays
   reduce,
   concat,
-  iota,       // 0, 1, ..., n-1
-  size,       // a Dim as a 0-d i64 value
+  iota,  // 0, 1, ..., n-1
+  size,  // a Dim as a 0-d i64 value
   matmul,
   host_call,  // a function that the door supplies
   assert_,    // its first operand, once its condition holds
@@ -54,10 +54,10 @@ std::string_view op_name(Op op);
 struct IndexItem {
   enum class Kind : uint8_t { range, position, array };
   Kind kind = Kind::range;
-  Dim start, stop;      // range: 0 <= start <= stop <= dim, every `step`-th element
-  int64_t step = 1;     // > 0
-  Dim position;         // 0 <= position < dim
-  ValueId array;        // integers of any rank; negative ones count from the end; out of bounds is an error
+  Dim start, stop;   // range: 0 <= start <= stop <= dim, every `step`-th element
+  int64_t step = 1;  // > 0
+  Dim position;      // 0 <= position < dim
+  ValueId array;     // integers of any rank; negative ones count from the end; out of bounds is an error
 
   static IndexItem range(Dim start, Dim stop, int64_t step = 1) { return {Kind::range, start, stop, step, {}, {}}; }
   static IndexItem at(Dim position) { return {Kind::position, {}, {}, 1, position, {}}; }
@@ -68,16 +68,16 @@ struct IndexItem {
 
 struct Node {
   Op op = Op::literal;
-  ScalarOp scalar = ScalarOp::add_;   // of Op::scalar
-  Combine combine = Combine::set;     // of update, scatter, reduce
-  std::vector<ValueId> operands;      // index arrays too, after the others, in the order of `index`
+  ScalarOp scalar = ScalarOp::add_;  // of Op::scalar
+  Combine combine = Combine::set;    // of update, scatter, reduce
+  std::vector<ValueId> operands;     // index arrays too, after the others, in the order of `index`
   std::vector<ValueId> results;
-  std::vector<IndexItem> index;       // of slice, gather, update, scatter: one item for each axis of operand 0
-  std::vector<int> axes;              // transpose: the permutation; flip, reduce: axes, ascending; concat: one
-  Dim size;                           // of Op::size
-  std::vector<Literal> elements;      // of Op::literal, row-major
-  std::string text;                   // assert: its message; host_call: its name
-  int host_function = -1;             // of host_call: index into the door's table
+  std::vector<IndexItem> index;                // of slice, gather, update, scatter: one item for each axis of operand 0
+  std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; concat: one
+  Dim size;                                    // of Op::size
+  std::vector<Literal> elements;               // of Op::literal, row-major
+  std::string text;                            // assert: its message; host_call: its name
+  int host_function = -1;                      // of host_call: index into the door's table
   ErrorCode error = ErrorCode::assert_failed;  // of assert
   Location location;
 };
@@ -86,7 +86,7 @@ struct Node {
 struct Facts {
   bool has_range = false;  // of an integer array: every element in [least, greatest]
   int64_t least = 0, greatest = 0;
-  bool sorted = false;     // ascending
+  bool sorted = false;  // ascending
   bool operator==(const Facts&) const = default;
 };
 
@@ -98,8 +98,8 @@ struct Param {
 
 struct Value {
   TensorType type;
-  std::string name;      // as the user knows it; may be empty
-  NodeId node;           // none: a parameter
+  std::string name;  // as the user knows it; may be empty
+  NodeId node;       // none: a parameter
 };
 
 struct Symbol {
@@ -114,9 +114,9 @@ struct DimCheck {
   enum class Relation : uint8_t { equal, at_most };
   Dim left, right;
   Relation relation = Relation::equal;
-  NodeId node;            // where the check stands; none: at the entry
+  NodeId node;  // where the check stands; none: at the entry
   ErrorCode code = ErrorCode::shape_mismatch;
-  std::string message;    // "add: dim 1", to which the numbers are added
+  std::string message;  // "add: dim 1", to which the numbers are added
   Location location;
 };
 
@@ -150,7 +150,8 @@ struct Graph {
 /// Does NumPy put the index arrays' axes first? (A range stands between two of them.)
 bool arrays_apart(std::span<const IndexItem> index);
 
-/// Dims of the region that an index list selects: the index arrays' broadcast dims stand where the arrays stood, or first.
+/// Dims of the region that an index list selects: the index arrays' broadcast dims stand where the arrays stood, or
+/// first.
 std::vector<Dim> region_dims(const Graph& graph, std::span<const IndexItem> index);
 
 }  // namespace inlay

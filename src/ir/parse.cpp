@@ -1,6 +1,5 @@
 #include <charconv>
 #include <map>
-#include <set>
 
 #include "ir/builder.h"
 #include "ir/lexer.h"
@@ -70,6 +69,8 @@ struct Definition {
   Token label;
   std::string name;
 };
+
+constexpr int kDeepest = 100;  // sizes within sizes
 
 class Parser {
  public:
@@ -260,19 +261,34 @@ class Parser {
     return result;
   }
 
+  /// A size within a size goes one deeper; a text that nests without end is refused, where it would end the stack.
+  Dim nested_dim(NewSymbols allowed) {
+    struct Deeper {
+      int& depth;
+      explicit Deeper(int& d) : depth(d) { ++depth; }
+      ~Deeper() { --depth; }
+    };
+    const Deeper deeper(depth_);
+    if (depth_ > kDeepest) {
+      throw Error(ErrorCode::unsupported, in_.location(in_.peek()),
+                  str("a size is nested more than ", kDeepest, " deep"));
+    }
+    return dim(allowed);
+  }
+
   Dim dim_factor(NewSymbols allowed) {
     if (in_.peek().kind == Token::Kind::integer) return integer<int64_t>("");
     if (in_.accept("(")) {
-      const Dim inner = dim(allowed);
+      const Dim inner = nested_dim(allowed);
       in_.expect(")");
       return inner;
     }
     const Token token = in_.expect(Token::Kind::name, "a size");
     if (!in_.at_punctuation("(")) return symbol(token, allowed);
     in_.expect("(");
-    const Dim a = dim(allowed);
+    const Dim a = nested_dim(allowed);
     in_.expect(",");
-    const Dim b = dim(allowed);
+    const Dim b = nested_dim(allowed);
     in_.expect(")");
     if (token.text == "min") return min(a, b);
     if (token.text == "max") return max(a, b);
@@ -675,6 +691,7 @@ class Parser {
   std::map<std::string, Location, std::less<>> definitions_;
   std::map<std::string, SymbolEntry, std::less<>> symbols_;
   int num_host_calls_ = 0;
+  int depth_ = 0;  // of the size that is read
 };
 
 }  // namespace

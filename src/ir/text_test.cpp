@@ -224,6 +224,19 @@ TEST(TextErrors, OfTheOps) {
               ElementsAre("t:1:23: unknown-name: symbol n is bound by nothing"));
 }
 
+TEST(TextErrors, OfSizesThatAreTooLargeOrTooDeep) {
+  EXPECT_THAT(
+      body_problems("%e = iota n * 4000000000 * 4000000000 : i64"),
+      ElementsAre(testing::HasSubstr("size-overflow: a size does not fit in 64 bits: 4000000000 * 4000000000")));
+  EXPECT_THAT(body_problems("%e = iota n + 9223372036854775807 + 1 : i64"),
+              ElementsAre(testing::HasSubstr("size-overflow: ")));
+  const auto nested = [](int depth) { return std::string(depth, '(') + "n" + std::string(depth, ')') + " : i64"; };
+  const auto refused = testing::HasSubstr("unsupported: a size is nested more than 100 deep");
+  EXPECT_THAT(body_problems("%e = iota " + nested(100)), testing::IsEmpty());
+  EXPECT_THAT(body_problems("%e = iota " + nested(101) + "\n%f = iota " + nested(3)), ElementsAre(refused));
+  EXPECT_THAT(body_problems("%e = iota " + nested(100000)), ElementsAre(refused));
+}
+
 TEST(TextErrors, ParseThrowsTheFirst) { EXPECT_THROW(parse("graph"), Error); }
 
 TEST(Nearest, GivesNothingThatIsFar) {

@@ -142,7 +142,8 @@ class KernelRun {
       case Statement::Kind::check:
         if (value(s.operands[0]).is_true()) return true;
         failure_ = {s.site, {}};
-        for (std::size_t i = 1; i < s.operands.size(); ++i) failure_.numbers.push_back(value(s.operands[i]).to_integer());
+        for (std::size_t i = 1; i < s.operands.size(); ++i)
+          failure_.numbers.push_back(value(s.operands[i]).to_integer());
         return false;
       case Statement::Kind::load:
       case Statement::Kind::store:

@@ -8,7 +8,6 @@ namespace {
 
 constexpr std::size_t kMaxSiteNumbers = 4;  // as InlayCall::failure_numbers
 
-
 class StatementVerifier {
  public:
   StatementVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
@@ -174,7 +173,8 @@ class StatementVerifier {
   }
 
   void verify_check(const Statement& s) {
-    if (s.operands.empty() || s.operands.size() > 1 + kMaxSiteNumbers) return complain("a condition and up to four numbers");
+    if (s.operands.empty() || s.operands.size() > 1 + kMaxSiteNumbers)
+      return complain("a condition and up to four numbers");
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
       const std::optional<DType> dtype = dtype_of(s.operands[i]);
       const DType wanted = i == 0 ? DType::boolean : DType::i64;

@@ -4,8 +4,6 @@
 // again and again, the one that can go lowest (the order decides ties); it is better on hard packings, and quadratic,
 // so it stands back where there are very many storages.
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 #include "memory/layout.h"
 

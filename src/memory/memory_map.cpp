@@ -1,6 +1,5 @@
 // The printed memory map: steps down, with what each brings into memory.
 #include <algorithm>
-#include <iomanip>
 #include <sstream>
 
 #include "memory/liveness.h"

@@ -72,7 +72,11 @@ class Replay {
   BufferId root(BufferId b) const { return kernel::root_of(program_, b); }
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
   int64_t value(const Dim& dim) const { return dim.evaluate(symbols_); }
-  int64_t count(BufferId b) const { return std::max<int64_t>(value(num_elements(program_.buffers[b])), 0); }
+  /// Asked for at every access, so found once.
+  int64_t count(BufferId b) {
+    if (counts_[b] < 0) counts_[b] = std::max<int64_t>(value(num_elements(program_.buffers[b])), 0);
+    return counts_[b];
+  }
 
   // --- the plan by itself ---
 
@@ -188,25 +192,26 @@ class Replay {
   }
 
   void read_all(BufferId b) {
-    for (int64_t e = 0; e < count(b) && is_ours(b) && out_.empty(); ++e) read(b, e);
+    for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && out_.empty(); ++e) read(b, e);
   }
 
   void write_all(BufferId b) {
-    for (int64_t e = 0; e < count(b) && is_ours(b) && out_.empty(); ++e) write(b, e);
+    for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && out_.empty(); ++e) write(b, e);
   }
 
   /// All of `from` into all of `to`. Elided: no byte moves, and the bytes are those of `from` already.
   void copy_all(BufferId from, BufferId to, bool elided) {
     if (!is_ours(to)) return;
     if (elided && !is_ours(from)) return wrong(str(where(), ": the copy of ", name(from), " cannot be left out"));
-    std::vector<Content> contents(static_cast<std::size_t>(count(to)));
-    for (int64_t e = 0; e < count(to); ++e) {
+    const int64_t num_elements = count(to);
+    std::vector<Content> contents(static_cast<std::size_t>(num_elements));
+    for (int64_t e = 0; e < num_elements; ++e) {
       if (is_ours(from)) read(from, e);
       if (!out_.empty()) return;
       contents[static_cast<std::size_t>(e)] =
           is_ours(from) ? places_[root(from)].expected[static_cast<std::size_t>(e)] : ++last_content_;
     }
-    for (int64_t e = 0; e < count(to) && out_.empty(); ++e) {
+    for (int64_t e = 0; e < num_elements && out_.empty(); ++e) {
       if (elided) {
         places_[root(to)].expected[static_cast<std::size_t>(e)] = contents[static_cast<std::size_t>(e)];
       } else {
@@ -274,8 +279,8 @@ class Replay {
     bool has_points = true;
     for (const kernel::Axis& axis : stage.axes) has_points = has_points && value(axis.extent) > 0;
     if (!has_points) return;
-    // Through an index any element may be read or written. So what is gathered must be there at the first point and after
-    // the last, and what is scattered to changes at every point, wherever the other subscripts allow.
+    // Through an index any element may be read or written. So what is gathered must be there at the first point and
+    // after the last, and what is scattered to changes at every point, wherever the other subscripts allow.
     const auto all_indexed = [&](bool (*matches)(const Statement&), auto&& body) {
       for (const Statement& s : stage.statements) {
         if (matches(s) && s.map.has_index()) body(s.buffer);
@@ -349,9 +354,11 @@ class Replay {
       if ((!loads && !stores) || !is_ours(other.buffer) || other.map.has_index()) continue;
       const int64_t from = element(other, point);
       if (!in_range(other.buffer, from) || !in_range(store.buffer, to)) return;
-      if (bytes_of(other.buffer, from).data() != bytes_of(store.buffer, to).data()) continue;
-      places_[root(store.buffer)].expected[static_cast<std::size_t>(to)] =
-          places_[root(other.buffer)].expected[static_cast<std::size_t>(from)];
+      const auto bytes = bytes_of(store.buffer, to);
+      const Content held = places_[root(other.buffer)].expected[static_cast<std::size_t>(from)];
+      // A load may have been overwritten since by a store of the same register: that one holds, not the load.
+      if (bytes_of(other.buffer, from).data() != bytes.data() || bytes.front() != held) continue;
+      places_[root(store.buffer)].expected[static_cast<std::size_t>(to)] = held;
       return;
     }
     wrong(str(where(), ": a store to ", name(store.buffer), " is left out, but its bytes are not there"));
@@ -388,6 +395,7 @@ class Replay {
   std::span<const Layout> layouts_;
   std::span<const int64_t> symbols_;
   IdMap<BufferId, Place> places_;
+  IdMap<BufferId, int64_t> counts_ = IdMap<BufferId, int64_t>(program_.buffers.size(), -1);
   std::vector<Block> blocks_;
   Content last_content_ = 0;
   StepId step_;

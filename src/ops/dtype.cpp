@@ -9,9 +9,22 @@ struct Row {
   std::string_view name;
   int64_t bytes;
 };
-constexpr std::array<Row, kNumDTypes> kRows = {{{"bool", 1}, {"i8", 1}, {"i16", 2}, {"i32", 4}, {"i64", 8}, {"u8", 1},
-                                                {"u16", 2}, {"u32", 4}, {"u64", 8}, {"f16", 2}, {"bf16", 2},
-                                                {"f32", 4}, {"f64", 8}, {"c64", 8}, {"c128", 16}, {"opaque", 8}}};
+constexpr std::array<Row, kNumDTypes> kRows = {{{"bool", 1},
+                                                {"i8", 1},
+                                                {"i16", 2},
+                                                {"i32", 4},
+                                                {"i64", 8},
+                                                {"u8", 1},
+                                                {"u16", 2},
+                                                {"u32", 4},
+                                                {"u64", 8},
+                                                {"f16", 2},
+                                                {"bf16", 2},
+                                                {"f32", 4},
+                                                {"f64", 8},
+                                                {"c64", 8},
+                                                {"c128", 16},
+                                                {"opaque", 8}}};
 
 const Row& row(DType dtype) { return kRows[static_cast<std::size_t>(dtype)]; }
 bool within(DType dtype, DType first, DType last) { return first <= dtype && dtype <= last; }

@@ -18,8 +18,8 @@ struct Literal {
   static Literal of_integer(DType dtype, int64_t value) { return {dtype, 0, value}; }
   static Literal of(DType dtype, double value);  // converts: for 0, 1 and the like of any dtype
 
-  std::string to_text() const;            // 1.5, -3, true, inf, nan: parses back to the same bits (nan payloads aside)
-  void store(void* bytes) const;          // as one element of dtype
+  std::string to_text() const;    // 1.5, -3, true, inf, nan: parses back to the same bits (nan payloads aside)
+  void store(void* bytes) const;  // as one element of dtype
   static Literal load(DType dtype, const void* bytes);
   bool same_bits(const Literal& other) const;
   bool operator==(const Literal& other) const { return same_bits(other); }

@@ -1,7 +1,6 @@
 #include "reference/evaluate.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "reference/elementwise.h"
 #include "reference/region.h"

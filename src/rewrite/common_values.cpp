@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <unordered_map>
 
 #include "rewrite/commutative.h"
 #include "rewrite/rewriter.h"

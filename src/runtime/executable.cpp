@@ -231,12 +231,13 @@ int32_t host_call(InlayCall* call, int32_t function, void* const* operands, cons
   });
 }
 
+// The arena is not on the stack here: a host call may call the same program again, to any depth that its language
+// allows.
 int32_t run_asking(Run& run, InlayCall& call) {
-  alignas(kArenaAlignment) std::byte stack[kStackArenaBytes];
   const int64_t bytes = segment_bytes(run, 0);
   if (bytes < 0) return INLAY_OUT_OF_MEMORY;
-  if (bytes > kStackArenaBytes) run.blocks[0] = ArenaBlock::borrow(bytes);
-  call.segments[0] = bytes > kStackArenaBytes ? run.blocks[0].data() : stack;
+  run.blocks[0] = ArenaBlock::borrow(bytes);
+  call.segments[0] = run.blocks[0].data();
   if (!call.segments[0]) return INLAY_OUT_OF_MEMORY;
   return run.executable.entry()(&call);
 }
@@ -346,7 +347,10 @@ Error Executable::error_of(int32_t code, const Failure& failure) const {
     return Error(ErrorCode::internal, {}, str("the compiled code failed with ", code, " at site ", failure.site));
   }
   const SiteSpec& site = object.sites[static_cast<std::size_t>(failure.site)];
-  return Error(Diagnostic{site.code, site.location, with_numbers(site.message, failure.numbers), site.notes, {}});
+  // The message of an assert is the user's own: its braces are not ours.
+  std::string message =
+      site.code == ErrorCode::assert_failed ? site.message : with_numbers(site.message, failure.numbers);
+  return Error(Diagnostic{site.code, site.location, std::move(message), site.notes, {}});
 }
 
 }  // namespace inlay::runtime

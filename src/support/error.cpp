@@ -7,8 +7,7 @@ namespace inlay {
 std::string_view code_name(ErrorCode code) {
   switch (code) {
 #define ERROR_CODE(name, text, python_class) \
-  case ErrorCode::name:                      \
-    return text;
+  case ErrorCode::name: return text;
 #include "support/error_codes.def"
 #undef ERROR_CODE
   }
@@ -18,8 +17,7 @@ std::string_view code_name(ErrorCode code) {
 std::string_view python_class(ErrorCode code) {
   switch (code) {
 #define ERROR_CODE(name, text, python_class) \
-  case ErrorCode::name:                      \
-    return #python_class;
+  case ErrorCode::name: return #python_class;
 #include "support/error_codes.def"
 #undef ERROR_CODE
   }

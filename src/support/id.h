@@ -55,7 +55,10 @@ class IdRange {
   struct Iterator {
     uint32_t i;
     IdType operator*() const { return IdType(i); }
-    Iterator& operator++() { ++i; return *this; }
+    Iterator& operator++() {
+      ++i;
+      return *this;
+    }
     bool operator==(const Iterator&) const = default;
   };
   explicit IdRange(std::size_t size) : size_(static_cast<uint32_t>(size)) {}
@@ -66,7 +69,9 @@ class IdRange {
   uint32_t size_;
 };
 template <class IdType>
-IdRange<IdType> ids(std::size_t size) { return IdRange<IdType>(size); }
+IdRange<IdType> ids(std::size_t size) {
+  return IdRange<IdType>(size);
+}
 
 }  // namespace inlay
 

@@ -2,6 +2,7 @@
 
 import gc
 import pickle
+import sys
 import threading
 
 import cloudpickle
@@ -395,3 +396,34 @@ def test_functions_are_freed():
         make()
         gc.collect()
     assert resident_bytes() - before < 30 * 2**20
+
+
+class CallsAgain(pytensor.graph.op.Op):
+    """An op whose `perform` calls a function that holds the op."""
+
+    __props__ = ()
+    function = None
+
+    def make_node(self, x):
+        return pytensor.graph.basic.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        (x,) = inputs
+        outputs[0][0] = x if x.sum() == 0 else CallsAgain.function(x - 1)
+
+
+def test_a_function_may_call_itself():
+    x = pt.dvector("x")
+    y = pt.exp(x)
+    fn = inlay_function([x], CallsAgain()(x + 0 * y.sum()) + y)
+    CallsAgain.function = fn
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000)  # Python's own; some libraries raise it beyond what any stack holds
+    try:
+        np.testing.assert_allclose(fn([3.0]), np.exp([3.0]) + np.exp([2.0]) + np.exp([1.0]) + 1)
+        with pytest.raises(RecursionError):
+            fn([0.5])  # never 0
+        np.testing.assert_allclose(fn([1.0]), np.exp([1.0]) + 1)
+    finally:
+        sys.setrecursionlimit(limit)
+        CallsAgain.function = None

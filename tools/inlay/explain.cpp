@@ -57,8 +57,11 @@ std::string explain_json(const Program& program) {
                       {"reason", copy.reason}});
   }
   for (const auto& [stage, time] : program.seconds) seconds[stage] = time;
-  nlohmann::ordered_json out = {{"kernels", kernels}, {"copies", copies}, {"refusals", program.kernels.refusals},
-                                {"seconds", seconds}, {"arena_bytes", nullptr}};
+  nlohmann::ordered_json out = {{"kernels", kernels},
+                                {"copies", copies},
+                                {"refusals", program.kernels.refusals},
+                                {"seconds", seconds},
+                                {"arena_bytes", nullptr}};
   if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
   return out.dump(2) + "\n";
 }

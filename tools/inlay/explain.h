@@ -9,8 +9,8 @@ namespace inlay::tool {
 /// The graph after rewriting, the kernels, the memory map, what was not fused and why, and the seconds of each stage.
 std::string explain(const Program& program);
 
-/// The same as one JSON object: `kernels` (name, text, stages, loads, stores, reductions, reads, writes), `copies` (reason),
-/// `arena_bytes` (null where it depends on sizes), `refusals`, `seconds` by stage.
+/// The same as one JSON object: `kernels` (name, text, stages, loads, stores, reductions, reads, writes), `copies`
+/// (reason), `arena_bytes` (null where it depends on sizes), `refusals`, `seconds` by stage.
 std::string explain_json(const Program& program);
 
 }  // namespace inlay::tool

@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <deque>
-#include <map>
 
 #include "guarded_block.h"
 

@@ -30,19 +30,25 @@ def dprint(fn, file=None):
 
 def _notes(compiled):
     """Number of the node -> a few words about its value."""
-    places = {}
+    places, loops = {}, {}
     for place in compiled.program.value_places():
         number = _NUMBER_IN_LOCATION.search(place["location"])
         if number and place["role"] in ("output", "temporary", "host"):
             places[int(number[1])] = place  # the last buffer of a node is its result
+        if number and place["role"] == "scalar" and place["kernel"].startswith("@"):
+            loops[int(number[1])] = place["kernel"]  # a loop folds into it
     nodes = compiled.translation.nodes
     numbers = {node: number for number, node in enumerate(nodes)}
     kernels, notes = {}, {}
     for number in reversed(range(len(nodes))):
         place = places.get(number)
+        loop = loops.get(number)
         if place is not None:
-            kernels[number] = {place["kernel"]}
-            notes[number] = _in_memory(place)
+            kernels[number] = {loop or place["kernel"]}
+            notes[number] = _in_memory(place | {"kernel": loop or place["kernel"]})
+        elif loop is not None:
+            kernels[number] = {loop}
+            notes[number] = f"a register, folded in {loop}"
         else:
             # It lives where it is read.
             clients = [n for x in nodes[number].outputs for n, _ in compiled.fgraph.clients.get(x, ()) if n in numbers]

@@ -146,7 +146,8 @@ const kernel::BackendCaps& caps() {
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options) {
   EmitResult result;
   JitFailure failure;
-  if (jit()(&program, &plan, &options, &result, &failure) != 0) throw Error(failure.code, {}, failure.message);
+  if (jit()(jit_layout(), &program, &plan, &options, &result, &failure) != 0)
+    throw Error(failure.code, {}, failure.message);
   return result;
 }
 

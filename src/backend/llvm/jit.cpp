@@ -3,11 +3,17 @@
 #include "backend/llvm/emit.h"
 #include "support/error.h"
 
-extern "C" __attribute__((visibility("default"))) int inlay_jit_emit(const inlay::kernel::KernelProgram* program,
+extern "C" __attribute__((visibility("default"))) int inlay_jit_emit(uint64_t layout,
+                                                                     const inlay::kernel::KernelProgram* program,
                                                                      const inlay::memory::MemoryPlan* plan,
                                                                      const inlay::llvm_backend::EmitOptions* options,
                                                                      inlay::llvm_backend::EmitResult* result,
                                                                      inlay::llvm_backend::JitFailure* failure) {
+  if (layout != inlay::llvm_backend::jit_layout()) {
+    failure->code = inlay::ErrorCode::unsupported;
+    failure->message = "libinlay_jit.so belongs to another build of inlay";
+    return 1;
+  }
   try {
     *result = inlay::llvm_backend::emit_in_jit(*program, *plan, *options);
     return 0;
