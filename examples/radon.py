@@ -146,8 +146,8 @@ def compare(model, with_numba):
 def sample(model, draws, tune, chains, progress_bar):
     """NUTS on INLAY. PyMC compiles its trace function in the default mode whatever `compile_kwargs` says: so both."""
     with model, linkers_that_run() as linkers, inlay.pytensor.default_mode():
-        trace = pm.sample(draws, tune=tune, chains=chains, cores=2, random_seed=85, nuts_sampler="pymc",
-                          progressbar=progress_bar, compile_kwargs={"mode": "INLAY"})
+        trace = pm.sample(draws, tune=tune, chains=chains, target_accept=0.9, cores=2, random_seed=85,
+                          nuts_sampler="pymc", progressbar=progress_bar, compile_kwargs={"mode": "INLAY"})
     print("linkers that ran: " + ", ".join(f"{name} (functions: {count})" for name, count in linkers.items()))
     return trace
 
@@ -162,7 +162,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--short", action="store_true", help="few draws, no progress bar")
     parser.add_argument("--no-numba", action="store_true", help="skip the comparison with PyTensor's NUMBA mode")
-    parser.add_argument("--draws", type=int, help="draws of each chain, after as many of tuning (default 500)")
+    parser.add_argument("--draws", type=int, help="draws of each chain, after twice as many of tuning (default 500)")
     arguments = parser.parse_args()
     draws = arguments.draws or (30 if arguments.short else 500)
 
@@ -172,7 +172,7 @@ def main():
     compare(model, with_numba=not arguments.no_numba)
     chains = 2 if arguments.short else 4
     print(f"\nsampling {chains} x {draws} draws")
-    print_posterior(sample(model, draws, draws, chains, progress_bar=not arguments.short))
+    print_posterior(sample(model, draws, 2 * draws, chains, progress_bar=not arguments.short))
 
 
 if __name__ == "__main__":

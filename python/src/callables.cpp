@@ -6,6 +6,8 @@
 #include <structmember.h>
 
 #include "call.h"
+#include "errors.h"
+#include "support/error.h"
 
 namespace inlay::python {
 namespace {
@@ -51,11 +53,13 @@ PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t 
   const BoundProgram& program = *as_callable(self)->program;
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
-    PyErr_SetString(PyExc_TypeError, "an inlay function takes no keyword arguments");
+    raise(Error(ErrorCode::wrong_argument_count, {}, "an inlay function takes no keyword arguments"));
     return nullptr;
   }
   if (count != program.arguments().size()) {
-    PyErr_Format(PyExc_TypeError, "takes %zu arguments, not %zu", program.arguments().size(), count);
+    const auto names_text = join(program.arguments(), ", ", [](const TensorInfo& info) { return info.name; });
+    raise(Error(ErrorCode::wrong_argument_count, {}, str("takes ", program.arguments().size(), " arguments (", names_text,
+                                                         "), not ", count)));
     return nullptr;
   }
   ShortArray<PyObject*, 16> results(program.results().size());

@@ -55,6 +55,11 @@ void GraphBuilder::bind_symbols(ValueId v) {
 }
 
 ValueId GraphBuilder::param(std::string name, TensorType type) {
+  for (const Dim& dim : type.dims) {
+    if (dim.is_constant() && dim.constant() < 0) {
+      throw error(ErrorCode::shape_mismatch, str("parameter ", name, ": a size of ", dim.constant()));
+    }
+  }
   const ValueId v = new_value(std::move(type), std::move(name), NodeId());
   graph_.params.push_back({v, false, {}});
   bind_symbols(v);

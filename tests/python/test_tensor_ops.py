@@ -108,7 +108,7 @@ def test_specify_shape(check, check_error):
     x = pt.dvector("x")
     check([x], pt.specify_shape(x, (3,)) * 2, np.arange(3.0))
     error = check_error(
-        (ValueError, AssertionError), [x], pt.specify_shape(x, (3,)) * 2, np.arange(4.0), good=(np.arange(3.0),)
+        AssertionError, [x], pt.specify_shape(x, (3,)) * 2, np.arange(4.0), good=(np.arange(3.0),)
     )
     assert "3" in str(error) and "4" in str(error)
 
@@ -116,8 +116,8 @@ def test_specify_shape(check, check_error):
 def test_specify_shape_compares_dims_not_the_number_of_elements(check_error):
     x = pt.dmatrix("x")
     good, swapped = np.ones((3, 2)), np.ones((2, 3))
-    check_error((ValueError, AssertionError), [x], pt.specify_shape(x, (3, 2)), swapped, good=(good,))
-    check_error((ValueError, AssertionError), [x], pt.specify_shape(x, (3, 2)).sum(axis=0), swapped, good=(good,))
+    check_error(AssertionError, [x], pt.specify_shape(x, (3, 2)), swapped, good=(good,))
+    check_error(AssertionError, [x], pt.specify_shape(x, (3, 2)).sum(axis=0), swapped, good=(good,))
 
 
 def test_alloc(check):

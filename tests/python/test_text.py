@@ -122,3 +122,11 @@ def test_many_threads():
     for t in threads:
         t.join()
     assert wrong == []
+
+
+def test_wrong_number_of_arguments():
+    f = inlay.compile("graph @main(%a: f64[n], %b: f64[n]) {\n %c = add %a, %b\n return %c\n}")
+    with pytest.raises(inlay.errors.WrongArgumentCount, match=r"takes 2 arguments \(a, b\), not 1") as raised:
+        f(np.ones(3))
+    assert isinstance(raised.value, TypeError)
+    assert f(np.ones(3), np.ones(3)).tolist() == [2.0, 2.0, 2.0]

@@ -7,6 +7,9 @@ then raises through `raise_with_op`, which wants the position of the node in the
 import re
 
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.shape import SpecifyShape
+
+from .. import errors
 
 
 class Handler:
@@ -27,6 +30,8 @@ class Handler:
         op = self._nodes[position].op
         if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
             return op.exc_type(op.msg)
+        if isinstance(op, SpecifyShape) and isinstance(exception, errors.ShapeMismatch):
+            return AssertionError(f"SpecifyShape: {exception}")  # as PyTensor's own op does
         return exception
 
     def _position(self, exception, failed_host_call):
