@@ -111,11 +111,9 @@ const char* axis_name(std::size_t i) {
 
 class Assembler {
  public:
-  Assembler(const Graph& graph, const Pieces& pieces, const kernel::BackendCaps& caps, Mode mode,
-            KernelProgram& program)
+  Assembler(const Graph& graph, const Pieces& pieces, Mode mode, KernelProgram& program)
       : graph_(graph),
         pieces_(pieces),
-        caps_(caps),
         mode_(mode),
         program_(program),
         is_known_(graph.symbols.size(), true),
@@ -164,7 +162,7 @@ class Assembler {
     Stage stage;
     const std::vector<Dim>& axes = pieces_.pieces[ids.front()].axes;
     for (std::size_t i = 0; i < axes.size(); ++i) stage.axes.push_back({axis_name(i), axes[i]});
-    StageWriter writer(graph_, pieces_.homes, caps_, program_.sites, stage);
+    StageWriter writer(graph_, pieces_.homes, program_.sites, stage);
     for (PieceId id : ids) {
       const Piece& piece = pieces_.pieces[id];
       for (const KernelOutput& start : piece.starts) kernel.outputs.push_back(start);
@@ -215,7 +213,6 @@ class Assembler {
 
   const Graph& graph_;
   const Pieces& pieces_;
-  const kernel::BackendCaps& caps_;
   Mode mode_;
   KernelProgram& program_;
   IdMap<SymbolId, bool> is_known_;
@@ -243,10 +240,10 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     program.name = graph.name;
     program.symbols = graph.symbols;
     const Pieces pieces = cut(graph, caps, forced, program);
-    const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces, caps);
+    const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     if (round < kMaxRounds && force_recomputed(graph, pieces, facts, stages, caps, forced)) continue;
-    Assembler(graph, pieces, caps, mode, program).run(stages);
+    Assembler(graph, pieces, mode, program).run(stages);
     program.refusals = forced.reasons;
     return program;
   }

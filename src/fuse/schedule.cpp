@@ -112,14 +112,14 @@ int num_loops(const Schedule& schedule, const Pieces& pieces) {
 
 }  // namespace
 
-IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, const kernel::BackendCaps& caps) {
+IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces) {
   IdMap<PieceId, PieceFacts> out(pieces.pieces.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const Piece& piece = pieces.pieces[id];
     PieceFacts& facts = out[id];
     IdMap<kernel::SiteId, kernel::Site> sites;
     kernel::Stage stage;
-    StageWriter writer(graph, pieces.homes, caps, sites, stage);
+    StageWriter writer(graph, pieces.homes, sites, stage);
     for (const Write& write : piece.writes) writer.write(write);
     facts.demands = writer.demands();
     for (const Dim& axis : piece.axes) {

@@ -19,10 +19,9 @@ class StageWriter {
  public:
   /// With more than `max_registers` in the stage nothing more is asked: what stands there then only tells that a body
   /// is too long.
-  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::BackendCaps& caps,
-              IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage,
-              int max_registers = std::numeric_limits<int>::max())
-      : graph_(graph), homes_(homes), caps_(caps), sites_(sites), stage_(stage), max_registers_(max_registers) {}
+  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, IdMap<kernel::SiteId, kernel::Site>& sites,
+              kernel::Stage& stage, int max_registers = std::numeric_limits<int>::max())
+      : graph_(graph), homes_(homes), sites_(sites), stage_(stage), max_registers_(max_registers) {}
 
   void write(const Write& write);
 
@@ -53,7 +52,6 @@ class StageWriter {
 
   const Graph& graph_;
   const IdMap<ValueId, Home>& homes_;
-  const kernel::BackendCaps& caps_;
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
