@@ -281,13 +281,12 @@ class Replay {
     if (!has_points) return;
     // Through an index any element may be read or written. So what is gathered must be there at the first point and
     // after the last, and what is scattered to changes at every point, wherever the other subscripts allow.
-    const auto all_indexed = [&](bool (*matches)(const Statement&), auto&& body) {
+    const auto read_gathered = [&] {
       for (const Statement& s : stage.statements) {
-        if (matches(s) && s.map.has_index()) body(s.buffer);
+        if (s.kind == Statement::Kind::load && s.map.has_index()) read_all(s.buffer);
       }
     };
-    const auto is_load = [](const Statement& s) { return s.kind == Statement::Kind::load; };
-    all_indexed(is_load, [&](BufferId b) { read_all(b); });
+    read_gathered();
     bool is_first = true;
     for_each_point(stage.axes, point, [&] {
       for (bool elided : {false, true}) {  // what is left out follows what makes it needless
@@ -305,7 +304,7 @@ class Replay {
       }
       is_first = false;
     });
-    all_indexed(is_load, [&](BufferId b) { read_all(b); });
+    read_gathered();
     for (const Statement& s : stage.statements) {
       if (is_write(s) && s.map.has_index() && reaches_everywhere(s)) scatter(s, point);
     }

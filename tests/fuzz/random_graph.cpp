@@ -66,7 +66,6 @@ class GraphMaker {
   // Sizes.
 
   int64_t size_of(const Dim& dim) const { return dim.evaluate(symbol_sizes_); }
-  int64_t num_elements(ValueId v) const { return size_of(product(type(v).dims)); }
 
   /// A symbol that a parameter is about to bind.
   Dim symbol() {
