@@ -38,17 +38,30 @@ runtime::Executable load(const kernel::KernelProgram& kernels, const memory::Mem
                              find_external, std::move(layout));
 }
 
-}  // namespace
-
-Program compile_program(const Graph& source, const Options& options) {
-  Instrument run(options);  // verify, dump, time, count: here once, in no pass
+/// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
+Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(kGraphPasses, source);
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, llvm_backend::caps(), options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
-  auto emitted = run.stage("emit", [&] { return llvm_backend::emit(kernels, plan, emit_options(options, run)); });
-  auto executable = run.stage("load", [&] { return load(kernels, plan, std::move(emitted), options); });
-  return {std::move(graph), std::move(kernels), std::move(plan), std::move(executable), run.seconds()};
+  return {std::move(graph), std::move(kernels), std::move(plan), run.seconds()};
+}
+
+}  // namespace
+
+Lowered lower(const Graph& source, const Options& options) {
+  Instrument run(options);
+  return lower(run, source, options);
+}
+
+Program compile_program(const Graph& source, const Options& options) {
+  Instrument run(options);
+  Lowered lowered = lower(run, source, options);
+  auto emitted =
+      run.stage("emit", [&] { return llvm_backend::emit(lowered.kernels, lowered.plan, emit_options(options, run)); });
+  auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
+  lowered.seconds = run.seconds();
+  return {std::move(lowered), std::move(executable)};
 }
 
 runtime::Executable compile(const Graph& source, const Options& options) {

@@ -9,14 +9,21 @@
 
 namespace inlay {
 
-/// A compiled program and how it came about.
-struct Program {
+/// What a program becomes before any machine code: all that the kernel evaluator and the dumps need.
+struct Lowered {
   Graph graph;  // after rewriting
   kernel::KernelProgram kernels;
   memory::MemoryPlan plan;
-  runtime::Executable executable;
   StageSeconds seconds;  // by stage, in the order of running
 };
+
+/// A compiled program and how it came about.
+struct Program : Lowered {
+  runtime::Executable executable;
+};
+
+/// Works without a code generator too.
+Lowered lower(const Graph& source, const Options& options = {});
 
 Program compile_program(const Graph& source, const Options& options = {});
 

@@ -19,7 +19,7 @@ std::string milliseconds(double seconds) {
 
 }  // namespace
 
-std::string explain(const Program& program) {
+std::string explain(const Lowered& program) {
   std::string out =
       str("# the graph, rewritten\n", print(program.graph), "\n# the kernels\n", kernel::print(program.kernels),
           "\n# the memory\n", memory::memory_map(program.kernels, program.plan));
@@ -35,7 +35,7 @@ std::string explain(const Program& program) {
   return str(out, milliseconds(total), "  all\n");
 }
 
-std::string explain_json(const Program& program) {
+std::string explain_json(const Lowered& program) {
   const auto names = program.kernels.symbol_names();
   nlohmann::ordered_json kernels = nlohmann::json::array(), copies = nlohmann::json::array(), seconds;
   for (const kernel::Step& step : program.kernels.steps) {

@@ -7,10 +7,10 @@
 namespace inlay::tool {
 
 /// The graph after rewriting, the kernels, the memory map, what was not fused and why, and the seconds of each stage.
-std::string explain(const Program& program);
+std::string explain(const Lowered& program);
 
 /// The same as one JSON object: `kernels` (name, text, stages, loads, stores, reductions, reads, writes), `copies`
 /// (reason), `arena_bytes` (null where it depends on sizes), `refusals`, `seconds` by stage.
-std::string explain_json(const Program& program);
+std::string explain_json(const Lowered& program);
 
 }  // namespace inlay::tool

@@ -1,5 +1,6 @@
 #include "judges.h"
 
+#include "backend/llvm/backend.h"
 #include "host_functions.h"
 #include "native_run.h"
 #include "planned_run.h"
@@ -12,9 +13,17 @@ using reference::Tensor;
 
 /// What the judges of one compilation share; they may outlive whoever made them.
 struct Compiled {
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Lowered> program;
+  std::shared_ptr<const runtime::Executable> executable;  // none in a build without LLVM
   std::vector<HostFunction> host_functions;
 };
+
+Compiled compile_for_judges(const Graph& graph, const Options& options) {
+  if (!llvm_backend::has_code_generator())
+    return {std::make_shared<const Lowered>(lower(graph, options)), nullptr, host_functions_of(graph)};
+  const auto program = std::make_shared<const Program>(compile_program(graph, options));
+  return {program, {program, &program->executable}, host_functions_of(graph)};
+}
 
 Judge planned_judge(const std::string& name, const Compiled& compiled, memory::Planner planner) {
   return {name, [compiled, planner](std::span<const Tensor> inputs) {
@@ -41,8 +50,7 @@ Judge reference_judge(const Graph& graph) {
 
 Judges make_judges(const Graph& graph, Options options) {
   options.verify = true;
-  const Compiled compiled = {std::make_shared<const Program>(compile_program(graph, options)),
-                             host_functions_of(graph)};
+  const Compiled compiled = compile_for_judges(graph, options);
   Judges judges = {compiled.program, {reference_judge(graph)}};
   judges.list.push_back({"rewritten", [compiled](std::span<const Tensor> inputs) {
                            return reference::evaluate(compiled.program->graph, inputs, compiled.host_functions);
@@ -52,8 +60,9 @@ Judges make_judges(const Graph& graph, Options options) {
                          }});
   judges.list.push_back(planned_judge("kernel/naive", compiled, memory::Planner::naive));
   judges.list.push_back(planned_judge("kernel/greedy", compiled, memory::Planner::greedy));
+  if (!compiled.executable) return judges;
   judges.list.push_back({"llvm", [compiled](std::span<const Tensor> inputs) {
-                           return run_native(compiled.program->executable, inputs, compiled.host_functions);
+                           return run_native(*compiled.executable, inputs, compiled.host_functions);
                          }});
   return judges;
 }

@@ -23,10 +23,10 @@ struct Judge {
 ///   kernel         the kernels, each buffer alone in memory
 ///   kernel/naive   the kernels on planned bytes, one storage after the other
 ///   kernel/greedy  the kernels on planned bytes
-///   llvm           machine code
+///   llvm           machine code, where this build has a code generator
 /// The first one that is wrong says which stage is.
 struct Judges {
-  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Lowered> program;
   std::vector<Judge> list;
 
   const Judge& named(const std::string& name) const;

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "backend/llvm/backend.h"
 #include "compare.h"
 #include "explain.h"
 #include "ir/text.h"
@@ -150,12 +151,14 @@ struct LookCommand {
 int opt(const LookCommand& command) {
   const Graph graph = read_graph(command.file);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
-  std::cout << print(command.rewrite ? compile_program(graph).graph : graph);
+  std::cout << print(command.rewrite ? lower(graph).graph : graph);
   return 0;
 }
 
 int explain_file(const LookCommand& command) {
-  const Program program = compile_program(read_graph(command.file), options_of(command.fuse));
+  const Graph graph = read_graph(command.file);
+  const Options options = options_of(command.fuse);
+  const Lowered program = llvm_backend::has_code_generator() ? compile_program(graph, options) : lower(graph, options);
   std::cout << (command.json ? explain_json(program) : explain(program));
   return 0;
 }

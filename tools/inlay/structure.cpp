@@ -46,7 +46,7 @@ int64_t arena_bytes(const memory::MemoryPlan& plan, std::span<const int64_t> siz
 
 }  // namespace
 
-std::string count_text(const Program& compiled, std::string_view wanted, std::span<const int64_t> sizes) {
+std::string count_text(const Lowered& compiled, std::string_view wanted, std::span<const int64_t> sizes) {
   const kernel::KernelProgram& program = compiled.kernels;
   const memory::MemoryPlan& plan = compiled.plan;
   const bool sizes_known = sizes.size() == program.symbols.size();
@@ -76,7 +76,7 @@ std::string count_text(const Program& compiled, std::string_view wanted, std::sp
   });
 }
 
-std::string fuse_text(const Program& compiled) {
+std::string fuse_text(const Lowered& compiled) {
   const kernel::KernelProgram& program = compiled.kernels;
   std::string out;
   for (const kernel::Step& step : program.steps) {

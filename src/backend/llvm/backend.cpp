@@ -143,6 +143,8 @@ const kernel::BackendCaps& caps() {
   return caps;
 }
 
+bool has_code_generator() { return INLAY_HAS_LLVM; }
+
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options) {
   EmitResult result;
   JitFailure failure;

@@ -17,6 +17,9 @@ namespace inlay::llvm_backend {
 /// What this backend computes in vectors, for the CPU at hand.
 const kernel::BackendCaps& caps();
 
+/// False in a build without LLVM: then `emit` throws, and all the rest of inlay works.
+bool has_code_generator();
+
 enum class LanePrivate : uint8_t { off, when_small };
 
 struct EmitOptions {

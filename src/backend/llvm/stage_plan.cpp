@@ -21,7 +21,7 @@ bool has_place(const Statement& statement) {
 class Planner {
  public:
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
-      : program_(program), stage_(stage) {
+      : stage_(stage) {
     plan_.first_axis = static_cast<int>(kernel.outer.size());
     for (std::size_t i = 0; i < stage.axes.size(); ++i) {
       if (stage.axes[i].extent.is(1)) continue;
@@ -176,7 +176,6 @@ class Planner {
     }
   }
 
-  const kernel::KernelProgram& program_;
   const kernel::Stage& stage_;
   std::vector<int> axis_levels_;
   StagePlan plan_;
