@@ -15,6 +15,17 @@ bool holds(const kernel::SizeCheck& check, std::span<const int64_t> symbols) {
   return check.relation == DimCheck::Relation::equal ? left == right : left <= right;
 }
 
+/// What is stored at the running value of a fold where a mask holds is no longer than the stage has points.
+bool can_be_filled(const kernel::Stage& stage, std::span<const int64_t> symbols) {
+  int64_t points = 1;
+  for (const kernel::Axis& axis : stage.axes) points *= axis.extent.evaluate(symbols);
+  return std::ranges::all_of(stage.statements, [&](const kernel::Statement& s) {
+    return !s.predicate.valid() || std::ranges::all_of(s.map.subscripts, [&](const kernel::Subscript& subscript) {
+      return !subscript.index || subscript.index->checked || subscript.index->extent.evaluate(symbols) <= points;
+    });
+  });
+}
+
 bool accepted(const kernel::KernelProgram& program, std::span<const int64_t> symbols) {
   for (const kernel::Buffer& buffer : program.buffers) {
     for (const Dim& dim : buffer.dims) {
@@ -23,6 +34,9 @@ bool accepted(const kernel::KernelProgram& program, std::span<const int64_t> sym
   }
   return std::ranges::all_of(program.steps, [&](const kernel::Step& step) {
     const auto* check = std::get_if<kernel::SizeCheck>(&step);
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (kernel)
+      return std::ranges::all_of(kernel->stages, [&](const auto& stage) { return can_be_filled(stage, symbols); });
     return !check || holds(*check, symbols);
   });
 }

@@ -33,6 +33,8 @@ bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& cap
   switch (node->op) {
     case Op::update:
     case Op::scatter:
+    case Op::cumulative:
+    case Op::compress:
     case Op::concat:
     case Op::matmul:
     case Op::host_call: return true;

@@ -130,10 +130,8 @@ class Assembler {
         continue;
       }
       program_.steps.push_back(*first.step);
-      if (const auto* call = std::get_if<kernel::HostCall>(&*first.step)) {
-        for (const auto& binding : call->bindings) is_known_[binding.symbol] = true;
-        add_size_checks();
-      }
+      for (SymbolId symbol : symbols_bound_by(*first.step)) is_known_[symbol] = true;
+      if (!symbols_bound_by(*first.step).empty()) add_size_checks();
     }
     name_kernels();
   }

@@ -51,7 +51,9 @@ class Cutter {
     }
     for (NodeId id : ids<NodeId>(graph_.nodes.size())) {
       const Op op = graph_.nodes[id].op;
-      if (op != Op::host_call && op != Op::assert_) continue;  // they can fail: they run whoever reads them
+      // They can fail, or bind a symbol: they run whoever reads them.
+      if (op == Op::as_size || op == Op::compress) needed_[graph_.nodes[id].results[0]] = true;
+      if (op != Op::host_call && op != Op::assert_) continue;
       for (ValueId v : graph_.nodes[id].results) needed_[v] = true;
     }
     for (uint32_t i = static_cast<uint32_t>(graph_.values.size()); i-- > 0;) {
@@ -161,6 +163,10 @@ class Cutter {
       case Op::matmul: return matmul(v, node);
       case Op::update:
       case Op::scatter: return write_region(v, node);
+      case Op::cumulative: return cumulative(v, node);
+      case Op::compress:
+        if (v == node.results[0]) compress(node);
+        return;
       case Op::concat: return concat(v, node);
       case Op::reduce:
         if (!is_unrolled(graph_, node, caps_)) return reduce(v, node);
@@ -169,6 +175,7 @@ class Cutter {
         if (!reshape_is_map(graph_, node) && !has_one_element(graph_.type(v))) return view(v, node);
         break;
       case Op::assert_: check(v, node); break;
+      case Op::as_size: return as_size(v, node);
       default: break;
     }
     if (!is_stored(v)) return;
@@ -234,6 +241,104 @@ class Cutter {
       size *= dim.constant();
     }
     return size <= caps_.max_short_side ? size : 0;
+  }
+
+  /// A buffer that holds no value of the graph: what a running fold has got so far.
+  BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
+    const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
+    std::string name = str(graph_.values[of].name.empty() ? str("$", of.index) : graph_.values[of].name, "_so_far");
+    while (!names_.insert(name).second) name += "'";
+    return program_.buffers.push_back(Buffer{.name = std::move(name),
+                                             .dtype = dtype,
+                                             .dims = std::move(dims),
+                                             .role = one ? Role::scalar : Role::temporary});
+  }
+
+  void cumulative(ValueId v, const Node& node) {
+    const TensorType& type = graph_.type(v);
+    const auto axis = static_cast<std::size_t>(node.axes[0]);
+    const BufferId buffer = new_memory(v);
+    out_.homes[v].buffer = buffer;
+    Piece piece = elementwise(v, buffer, /*defines=*/false);
+    Write fold{.kind = Statement::Kind::fold,
+               .combine = node.combine,
+               .map = piece.writes[0].map,
+               .value = node.operands[0],
+               .at = piece.writes[0].at,
+               .running = v,
+               .runs = true,
+               .target = v};
+    std::vector<Dim> rest = type.dims;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
+    fold.map.subscripts.erase(fold.map.subscripts.begin() + static_cast<std::ptrdiff_t>(axis));
+    fold.buffer = new_state(v, type.dtype, std::move(rest));
+    piece.starts.push_back({fold.buffer, {Start::Kind::fill, first_of(node.combine, type.dtype), {}}});
+    piece.writes.insert(piece.writes.begin(), std::move(fold));
+    add(v, std::move(piece));
+  }
+
+  /// What leaves even the sign of a first zero as it is.
+  static Literal first_of(Combine combine, DType dtype) {
+    return combine == Combine::add && is_float(dtype) ? Literal::of_float(dtype, -0.0) : identity_of(combine, dtype);
+  }
+
+  /// The number is known before anything of that size is touched.
+  PieceId bind(ValueId v, const Node& node) {
+    kernel::Site site{ErrorCode::negative_size, "as_size: a size of {0}", {}, node.location};
+    site.notes.emplace_back("operand", graph_.describe(node.operands[0]));
+    Piece piece{.value = v, .step_operands = {v}};
+    piece.step =
+        kernel::BindSize{out_.homes[v].buffer, node.size.as_symbol(), program_.sites.push_back(std::move(site))};
+    return out_.pieces.push_back(std::move(piece));
+  }
+
+  void as_size(ValueId v, const Node& node) {
+    const BufferId buffer = new_buffer(v, Role::scalar);
+    Piece piece = elementwise(v, buffer, /*defines=*/true);
+    out_.homes[v].buffer = buffer;
+    add(v, std::move(piece));
+    bind(v, node);
+  }
+
+  /// Twice over the mask: to count, and then each element that counts goes where the count stands.
+  void compress(const Node& node) {
+    const ValueId mask = node.operands[0], count = node.results[0];
+    const Loop loop = loop_over(graph_.type(mask).dims);
+    const auto counting = [&](BufferId into, int64_t first) {
+      Piece piece{.axes = loop.axes};
+      piece.starts.push_back({into, {Start::Kind::fill, Literal::of_integer(DType::i64, first), {}}});
+      piece.writes.push_back({.kind = Statement::Kind::fold,
+                              .combine = Combine::add,
+                              .buffer = into,
+                              .value = mask,
+                              .at = loop.at,
+                              .converted = DType::i64,
+                              .target = count});
+      return piece;
+    };
+    out_.homes[count].buffer = new_buffer(count, Role::scalar);
+    add(count, counting(out_.homes[count].buffer, 0));
+    const PieceId bound = bind(count, node);
+
+    Piece piece = counting(new_state(count, DType::i64, {}), -1);
+    piece.writes[0].runs = true;
+    piece.after = {bound};
+    piece.value = count;
+    for (std::size_t r = 1; r < node.results.size(); ++r) {
+      const ValueId v = node.results[r];
+      if (!needed_[v]) continue;
+      out_.homes[v].buffer = new_memory(v);
+      Write write{
+          .buffer = out_.homes[v].buffer, .value = node.operands[r], .at = loop.at, .predicate = mask, .target = v};
+      write.map.subscripts.emplace_back();
+      write.indices.push_back({.extent = node.size, .running = piece.writes[0].buffer});
+      piece.writes.push_back(std::move(write));
+    }
+    if (piece.writes.size() == 1) return;
+    const PieceId id = out_.pieces.push_back(std::move(piece));
+    for (std::size_t r = 1; r < node.results.size(); ++r) {
+      if (needed_[node.results[r]]) out_.homes[node.results[r]].pieces = {id};
+    }
   }
 
   void concat(ValueId v, const Node& node) {

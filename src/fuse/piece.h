@@ -20,6 +20,7 @@ struct WriteIndex {
   AccessMap at;
   int64_t step = 1;
   Dim extent;
+  BufferId running;  // instead of an array: the running value of the piece's fold into this buffer, known to lie within
 };
 
 /// One store or fold at each point of a piece.
@@ -32,6 +33,10 @@ struct Write {
   ValueId value;                    // what is written: this value ...
   AccessMap at;                     // ... at this point
   bool defines = false;             // the write makes `value`: compute it, do not load it
+  std::optional<DType> converted;   // a fold's own dtype, where that is not the value's
+  ValueId running;                  // of a fold: what it makes at each point, at `at`
+  bool runs = false;                // of a fold: its value is used at each point
+  ValueId predicate;                // of a store: where this, asked like `value`, holds
   ValueId target;                   // the value that is written to (or the assert that is checked), for errors
 };
 
@@ -41,7 +46,7 @@ struct Piece {
   std::vector<Dim> axes;
   std::vector<Write> writes;
   std::vector<kernel::KernelOutput> starts;
-  std::optional<kernel::Step> step;    // LibraryCall, HostCall or Copy instead of a loop
+  std::optional<kernel::Step> step;    // LibraryCall, HostCall, Copy or BindSize instead of a loop
   std::vector<ValueId> step_operands;  // materialised values that `step` and the starts read
   std::vector<PieceId> after;          // pieces of the same value that must come first
   bool is_loop() const { return !step && !axes.empty(); }

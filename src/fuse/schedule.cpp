@@ -27,7 +27,8 @@ bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, cons
   if (producer.step || consumer.step || producer.axes != consumer.axes) return false;
   if (pieces.homes[demand.value].pieces.size() != 1) return false;
   return std::ranges::any_of(producer.writes, [&](const Write& write) {
-    return write.defines && write.value == demand.value && write.at == demand.at;
+    const bool makes = (write.defines && write.value == demand.value) || write.running == demand.value;
+    return makes && write.at == demand.at;
   });
 }
 
@@ -36,8 +37,8 @@ std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const IdMap
   IdMap<SymbolId, PieceId> binder(graph.symbols.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const Piece& piece = pieces.pieces[id];
-    if (!piece.step || !std::holds_alternative<kernel::HostCall>(*piece.step)) continue;
-    for (const auto& binding : std::get<kernel::HostCall>(*piece.step).bindings) binder[binding.symbol] = id;
+    if (!piece.step) continue;
+    for (SymbolId symbol : symbols_bound_by(*piece.step)) binder[symbol] = id;
   }
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const Piece& piece = pieces.pieces[id];

@@ -185,9 +185,12 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
     case Op::reduce: return unrolled_reduce(*node, at);
     case Op::iota: return iota(graph_.type(v).dtype, at);
     case Op::size: return size(node->size);
+    case Op::as_size:
     case Op::assert_: return value(x, at);
     case Op::update:
     case Op::scatter:
+    case Op::cumulative:
+    case Op::compress:
     case Op::concat:
     case Op::matmul:
     case Op::host_call: break;
@@ -386,18 +389,32 @@ void StageWriter::write(const Write& write) {
     const Node& node = *graph_.node_of(write.target);
     return check(source, node.error, node.text, node);
   }
+  if (write.converted && *write.converted != type.dtype) {
+    source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
+  }
   AccessMap map = write.map;
   for (const WriteIndex& index : write.indices) {
+    if (index.running.valid()) {
+      map.subscripts[index.dim].index = IndexTerm{running_.at(index.running), index.step, index.extent, false, {}};
+      continue;
+    }
     map.subscripts[index.dim].index = index_term(index.array, index.at, index.step, index.extent, index.dim,
                                                  write.target, graph_.node_of(write.target));
   }
-  add({.kind = write.kind,
-       .dtype = type.dtype,
-       .combine = write.combine,
-       .operands = {source},
-       .buffer = write.buffer,
-       .map = std::move(map)},
-      /*has_result=*/false);
+  RegisterId predicate;
+  if (write.predicate.valid()) predicate = value(write.predicate, write.at);
+  const RegisterId result = add({.kind = write.kind,
+                                 .dtype = write.converted.value_or(type.dtype),
+                                 .combine = write.combine,
+                                 .operands = {source},
+                                 .predicate = predicate,
+                                 .buffer = write.buffer,
+                                 .map = std::move(map)},
+                                /*has_result=*/write.runs);
+  if (write.runs) running_[write.buffer] = result;
+  if (!write.running.valid()) return;
+  demands_.push_back({write.running, at, false});
+  known_[write.running].emplace_back(at, result);
 }
 
 }  // namespace inlay::fuse

@@ -56,6 +56,7 @@ class StageWriter {
   kernel::Stage& stage_;
   const int max_registers_;
   std::unordered_map<ValueId, std::vector<std::pair<AccessMap, Register>>> known_;
+  std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
   std::vector<Demand> demands_;
 };
 

@@ -13,7 +13,8 @@ class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name = "main");
 
-  /// A new size, bound by the first parameter or host-call result that has it as a whole dim.
+  /// A new size, bound by the first parameter or host-call result that has it as a whole dim, or by as_size or
+  /// compress.
   Dim symbol(std::string name);
   void assume_equal(const Dim& left, const Dim& right);
 
@@ -48,9 +49,19 @@ class GraphBuilder {
   /// Over `axes` (ascending, each once). `accumulator`: the dtype it is computed in and of the result; x is cast to it.
   /// max and min of no elements: an error. A mean is a sum and a division.
   ValueId reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator);
+  /// The running combination along `axis`: element i combines elements 0 ... i of x, one after the other, in the dtype
+  /// `accumulator`, to which x is cast and which is that of the result. add, mul, max, min (NaN stays from where it
+  /// stands). Along an axis of no elements there is none. Source: numpy.ufunc.accumulate.
+  ValueId cumulative(Combine combine, ValueId x, int axis, DType accumulator);
   ValueId concat(std::vector<ValueId> parts, int axis);
   ValueId iota(Dim length, DType dtype);
   ValueId size(Dim size);
+  /// `n`, a 0-d integer, is the number of `symbol` (from `symbol`, not bound yet) for what follows: a size that is
+  /// known only when the value is. The result is that number, as i64. Error at run time: negative-size.
+  ValueId as_size(ValueId n, const Dim& symbol);
+  /// The elements of each of `xs` [n] where `mask`, bool [n], holds, in order. First the number of them, a 0-d i64,
+  /// which is that of `symbol` for what follows; then the elements of each, [symbol].
+  std::vector<ValueId> compress(ValueId mask, std::vector<ValueId> xs, const Dim& symbol);
 
   /// [m, k] x [k, n] -> [m, n]; rank 1 operands as in numpy.dot. f32 or f64.
   ValueId matmul(ValueId a, ValueId b);
@@ -70,6 +81,7 @@ class GraphBuilder {
   ValueId add(Node node, TensorType type);
   ValueId new_value(TensorType type, std::string name, NodeId node);
   void bind_symbols(ValueId v);
+  void bind_to_value(const Dim& symbol, ValueId v, const char* op);
   Error error(ErrorCode code, std::string message) const;
   /// Throws where the dims differ for all sizes; records a check where they may.
   void require_same(const Dim& left, const Dim& right, const std::string& what, std::span<const ValueId> operands,

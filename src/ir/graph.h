@@ -41,9 +41,12 @@ enum class Op : uint8_t {
   update,   // a new value: a base with a region written or combined
   scatter,  // the same through index arrays
   reduce,
+  cumulative,  // the running combination along an axis, in order
   concat,
-  iota,  // 0, 1, ..., n-1
-  size,  // a Dim as a 0-d i64 value
+  iota,      // 0, 1, ..., n-1
+  size,      // a Dim as a 0-d i64 value
+  as_size,   // a 0-d i64 value, once it is known to be a size: from here on it is the number of a symbol
+  compress,  // how many elements of a mask hold, which is the number of a symbol; and the elements where it does
   matmul,
   host_call,  // a function that the door supplies
   assert_,    // its first operand, once its condition holds
@@ -69,12 +72,13 @@ struct IndexItem {
 struct Node {
   Op op = Op::literal;
   ScalarOp scalar = ScalarOp::add_;  // of Op::scalar
-  Combine combine = Combine::set;    // of update, scatter, reduce
+  Combine combine = Combine::set;    // of update, scatter, reduce, cumulative
   std::vector<ValueId> operands;     // index arrays too, after the others, in the order of `index`
   std::vector<ValueId> results;
   std::vector<IndexItem> index;                // of slice, gather, update, scatter: one item for each axis of operand 0
-  std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; concat: one
-  Dim size;                                    // of Op::size
+  std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; cumulative,
+                                               // concat: one
+  Dim size;                                    // of size; of as_size and compress: the symbol that they bind
   std::vector<Literal> elements;               // of Op::literal, row-major
   std::string text;                            // assert: its message; host_call: its name
   int host_function = -1;                      // of host_call: index into the door's table
@@ -104,7 +108,9 @@ struct Value {
 
 struct Symbol {
   std::string name;
-  // Who gives it its number: axis `axis` of a parameter, or of a result of a host call.
+  // Who gives it its number: axis `axis` of a parameter or of a result of a host call; kOfValue: the value itself, a
+  // 0-d i64 (of as_size, compress).
+  static constexpr int kOfValue = -1;
   ValueId source;
   int axis = 0;
 };

@@ -153,11 +153,13 @@ class Parser {
     }
   }
 
+  /// After a statement that is wrong, what it would have bound is bound by nothing: that follows from it.
   void check_symbols() {
+    if (!in_.diagnostics().empty()) return;
     for (const auto& [name, entry] : symbols_) {
       if (builder_.graph().symbols[entry.dim.as_symbol()].source.valid()) continue;
       throw Error(ErrorCode::unknown_name, entry.location, str("symbol ", name, " is bound by nothing"))
-          .help("a parameter or the result of a host call must have it as a whole dim");
+          .help("a parameter or the result of a host call must have it as a whole dim, or a value be it (as_size)");
     }
   }
 
@@ -408,11 +410,12 @@ class Parser {
 
   std::vector<ValueId> right_side(const Token& op) {
     if (op.text == "host_call") return host_call();
+    if (op.text == "compress") return compress();
     const auto rule = rules().find(op.text);
     if (rule != rules().end()) return {(this->*rule->second)()};
     if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
     std::vector<std::string> known = keys(rules());
-    known.emplace_back("host_call");
+    known.insert(known.end(), {"host_call", "compress"});
     for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
     throw unknown(op, "op", "", known, ErrorCode::unknown_op);
   }
@@ -420,12 +423,12 @@ class Parser {
   using Rule = ValueId (Parser::*)();
   static const std::map<std::string, Rule, std::less<>>& rules() {
     static const std::map<std::string, Rule, std::less<>> kRules = {
-        {"literal", &Parser::literal},    {"cast", &Parser::cast},     {"broadcast", &Parser::broadcast},
-        {"reshape", &Parser::reshape},    {"flip", &Parser::flip},     {"transpose", &Parser::transpose},
-        {"slice", &Parser::slice},        {"gather", &Parser::gather}, {"update", &Parser::update},
-        {"scatter", &Parser::scatter},    {"reduce", &Parser::reduce}, {"concat", &Parser::concat},
-        {"iota", &Parser::iota},          {"size", &Parser::size},     {"matmul", &Parser::matmul},
-        {"assert", &Parser::assert_that},
+        {"literal", &Parser::literal},    {"cast", &Parser::cast},       {"broadcast", &Parser::broadcast},
+        {"reshape", &Parser::reshape},    {"flip", &Parser::flip},       {"transpose", &Parser::transpose},
+        {"slice", &Parser::slice},        {"gather", &Parser::gather},   {"update", &Parser::update},
+        {"scatter", &Parser::scatter},    {"reduce", &Parser::reduce},   {"concat", &Parser::concat},
+        {"iota", &Parser::iota},          {"size", &Parser::size},       {"matmul", &Parser::matmul},
+        {"assert", &Parser::assert_that}, {"as_size", &Parser::as_size}, {"cumulative", &Parser::cumulative},
     };
     return kRules;
   }
@@ -622,6 +625,17 @@ class Parser {
                            [&](const TensorType& t) { return builder_.reduce(how, x, over, t.dtype); });
   }
 
+  ValueId cumulative() {
+    const Combine how = combine();
+    const ValueId x = value();
+    const std::vector<int> along = axes();
+    if (along.size() != 1) throw Error(ErrorCode::wrong_arity, location_, "cumulative: runs along one axis");
+    in_.expect(":");
+    const Token start = in_.peek();
+    return declared_result("cumulative", start,
+                           [&](const TensorType& t) { return builder_.cumulative(how, x, along[0], t.dtype); });
+  }
+
   ValueId concat() {
     const int axis = static_cast<int>(signed_integer());
     return builder_.concat(operands(), axis);
@@ -635,6 +649,22 @@ class Parser {
   }
 
   ValueId size() { return builder_.size(dim()); }
+
+  ValueId as_size() {
+    const ValueId n = value();
+    return builder_.as_size(n, bound_symbol());
+  }
+
+  std::vector<ValueId> compress() {
+    std::vector<ValueId> all = operands();
+    return builder_.compress(all[0], {all.begin() + 1, all.end()}, bound_symbol());
+  }
+
+  /// `: k`: the symbol that the statement binds.
+  Dim bound_symbol() {
+    in_.expect(":");
+    return symbol(in_.expect(Token::Kind::name, "the symbol that the value is the number of"), NewSymbols::yes);
+  }
 
   ValueId matmul() {
     const std::vector<ValueId> pair = operands();

@@ -94,6 +94,7 @@ class Printer {
       separator = ", ";
     }
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
+      if (graph_.nodes[n].op == Op::as_size || graph_.nodes[n].op == Op::compress) dim(graph_.nodes[n].size);
       if (graph_.nodes[n].op != Op::host_call) continue;
       for (ValueId v : graph_.nodes[n].results) type(graph_.type(v));
     }
@@ -135,7 +136,7 @@ class Printer {
 
   static bool ends_in_type(Op op) {
     return op == Op::literal || op == Op::cast || op == Op::broadcast || op == Op::reshape || op == Op::reduce ||
-           op == Op::iota || op == Op::host_call;
+           op == Op::cumulative || op == Op::iota || op == Op::as_size || op == Op::compress || op == Op::host_call;
   }
 
   std::string item(const IndexItem& item) {
@@ -181,9 +182,13 @@ class Printer {
         return str(name(), " ", combine_name(node.combine), " ", indexed(node), ", ", values_[node.operands[1]]);
       case Op::reduce:
         return str("reduce ", combine_name(node.combine), " ", operands(node), " ", axes(), " : ", result_type());
+      case Op::cumulative:
+        return str("cumulative ", combine_name(node.combine), " ", operands(node), " ", axes(), " : ", result_type());
       case Op::concat: return str("concat ", node.axes[0], " ", operands(node));
       case Op::iota: return str("iota ", dim(graph_.type(node.results[0]).dims[0]), " : ", result_type());
       case Op::size: return str("size ", dim(node.size));
+      case Op::as_size:
+      case Op::compress: return str(name(), " ", operands(node), " : ", dim(node.size));
       case Op::matmul: return str("matmul ", operands(node));
       case Op::host_call:
         return str("host_call ", text::quote(node.text), " (", operands(node), node.results.empty() ? ")" : ") : ",

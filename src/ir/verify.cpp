@@ -24,7 +24,10 @@ Arity arity_of(const Node& node) {
     case Op::transpose:
     case Op::flip:
     case Op::slice:
-    case Op::reduce: return {1, 1};
+    case Op::reduce:
+    case Op::cumulative:
+    case Op::as_size: return {1, 1};
+    case Op::compress: return {1, kAny};
     case Op::gather: return {2, kAny};
     case Op::update: return {2, 2};
     case Op::scatter: return {3, kAny};
@@ -93,12 +96,23 @@ class Verifier {
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
       const Symbol& symbol = graph_.symbols[s];
       if (symbol.source != v) continue;
-      const std::vector<Dim>& dims = graph_.type(v).dims;
-      const bool whole =
-          symbol.axis >= 0 && symbol.axis < static_cast<int>(dims.size()) && dims[symbol.axis] == Dim::symbol(s);
-      if (!whole) fail(v, str("axis ", symbol.axis, " does not bind symbol ", symbol.name));
+      if (!binds(v, symbol, Dim::symbol(s))) {
+        const std::string who = symbol.axis == Symbol::kOfValue ? "" : str("axis ", symbol.axis, " ");
+        fail(v, str(who, "does not bind symbol ", symbol.name));
+      }
       bound_[s] = true;
     }
+  }
+
+  /// Has the value the symbol as a whole dim, or is it the symbol's number?
+  bool binds(ValueId v, const Symbol& symbol, const Dim& as_dim) const {
+    const std::vector<Dim>& dims = graph_.type(v).dims;
+    if (symbol.axis != Symbol::kOfValue) {
+      return symbol.axis >= 0 && symbol.axis < static_cast<int>(dims.size()) && dims[symbol.axis] == as_dim;
+    }
+    const Node* node = graph_.node_of(v);
+    return node && (node->op == Op::as_size || node->op == Op::compress) && node->size == as_dim &&
+           node->results[0] == v;
   }
 
   void check_symbols(ValueId v) {
@@ -128,7 +142,8 @@ class Verifier {
     }
     for (ValueId v : node.results) check_symbols(v);
     if (node.op == Op::host_call) return;
-    if (node.results.size() != 1) return fail(name, node.location, str("has ", node.results.size(), " results"));
+    if (node.results.size() != 1 && node.op != Op::compress)
+      return fail(name, node.location, str("has ", node.results.size(), " results"));
     const ValueId result = node.results[0];
     const Arity arity = arity_of(node);
     if (node.operands.size() < arity.least || node.operands.size() > arity.greatest) {
@@ -204,9 +219,12 @@ class Verifier {
       case Op::update:
       case Op::scatter: return write(node);
       case Op::reduce: return reduce(node);
+      case Op::cumulative: return cumulative(node);
       case Op::concat: return concat(node);
       case Op::iota: return require(type(current_).rank() == 1, current_, "iota makes rank 1");
       case Op::size: check_symbols(current_, node.size); return expect_type(DType::i64, {});
+      case Op::as_size: return as_size(node);
+      case Op::compress: return compress(node);
       case Op::matmul: return matmul(node);
       case Op::host_call: return;
       case Op::assert_:
@@ -368,6 +386,34 @@ class Verifier {
       if (!std::ranges::binary_search(node.axes, axis)) dims.push_back(from.dims[axis]);
     }
     expect_type(from.dtype, dims);
+  }
+
+  void cumulative(const Node& node) {
+    const TensorType& from = type(node.operands[0]);
+    if (node.axes.size() != 1 || !check_axes(node.axes, from.rank())) return;
+    require(node.combine != Combine::set && accepts(combine_op(node.combine), from.dtype), current_,
+            str("cumulative ", combine_name(node.combine), " does not take ", dtype_name(from.dtype)));
+    expect_type(from.dtype, from.dims);
+  }
+
+  void as_size(const Node& node) {
+    require(type(node.operands[0]) == TensorType{DType::i64, {}}, current_, "a size is no 0-d i64");
+    require(node.size.is_symbol(), current_, "binds no symbol");
+    expect_type(DType::i64, {});
+  }
+
+  void compress(const Node& node) {
+    const TensorType& mask = type(node.operands[0]);
+    expect_type(DType::i64, {});
+    if (mask.dtype != DType::boolean || mask.rank() != 1) return fail(current_, "the mask is no vector of bool");
+    if (node.results.size() != node.operands.size()) return fail(current_, "has not one result for each operand");
+    require(node.size.is_symbol(), current_, "binds no symbol");
+    for (std::size_t i = 1; i < node.operands.size(); ++i) {
+      const TensorType& x = type(node.operands[i]);
+      require(same(x.dims, mask.dims), current_, str("operand ", i, " is ", text(x)));
+      current_ = node.results[i];
+      expect_type(x.dtype, {node.size});
+    }
   }
 
   void concat(const Node& node) {

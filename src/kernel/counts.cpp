@@ -28,6 +28,7 @@ class Counter {
   }
   void operator()(const LibraryCall&) { ++counts.library_calls; }
   void operator()(const HostCall&) { ++counts.host_calls; }
+  void operator()(const BindSize&) {}
   void operator()(const Copy&) { ++counts.copies; }
   void operator()(const SizeCheck&) { ++counts.size_checks; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernel/element.h"
 #include "kernel/run_kernel.h"
 #include "kernel/text.h"
 
@@ -75,6 +76,13 @@ class ProgramRun {
     const bool holds = check.relation == DimCheck::Relation::equal ? left == right : left <= right;
     if (holds) return std::nullopt;
     return Failure{check.site, {left, right}};
+  }
+
+  std::optional<Failure> run_step(const BindSize& bind) {
+    const int64_t number = Element::load(DType::i64, view(bind.value).data).to_integer();
+    if (number < 0) return Failure{bind.site, {number}};
+    symbols_[bind.symbol.index] = number;
+    return std::nullopt;
   }
 
   std::optional<Failure> run_step(const LibraryCall& call) {

@@ -216,6 +216,30 @@ TEST(EvaluateKernelProgram, AHostCallBindsASize) {
   EXPECT_EQ(run(kHost, {f64({-2})}, positive).error, "positive failed");
 }
 
+/// The positive ones, counted and then moved.
+constexpr std::string_view kCompaction =
+    R"(program @main(x: f64[n] param 0, c: i64 scalar, at: i64 scalar, r: f64[k] output 0) symbols n = x.0, k {
+  kernel @k0 { out c start fill -1
+    stage (i < n) { %0 = load x[i] : f64  %1 = literal 0.0 : f64  %2 = gt %0, %1 : bool  %3 = cast %2 : i64
+                    fold add c[] %3 : i64 } }
+  scalar { %0 = load c[] : i64  %1 = literal 1 : i64  %2 = add %0, %1 : i64  store c[] set %2 }
+  size k = c #0
+  kernel @k1 { out at start fill -1
+    stage (i < n) { %0 = load x[i] : f64  %1 = literal 0.0 : f64  %2 = gt %0, %1 : bool  %3 = cast %2 : i64
+                    %4 = fold add at[] %3 : i64  store r[wrap(%4, k) proved] set %0 if %2 } }
+  sites { #0 negative-size "a size of {0}" } })";
+
+TEST(EvaluateKernelProgram, ARunningFoldIsWhereAStoreGoes) {
+  EXPECT_THAT(run(kCompaction, {f64({1, -2, 3, 4, -5})}).values, ElementsAre(1, 3, 4));
+  EXPECT_THAT(run(kCompaction, {f64({-1})}).values, ElementsAre());
+}
+
+TEST(EvaluateKernelProgram, ANegativeSizeFails) {
+  std::string text(kCompaction);
+  text.replace(text.find("literal 1 : i64"), 15, "literal -3 : i64");
+  EXPECT_EQ(run(text, {f64({1})}).error, "a size of -3");
+}
+
 TEST(EvaluateKernelProgram, AnyDTypeMoves) {
   const KernelProgram program =
       sound(R"(program @main(z: c128[n] param 0, r: c128[n] output 0, q: c128[n] output 1) symbols n = z.0 {

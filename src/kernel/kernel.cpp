@@ -52,6 +52,11 @@ class AccessCollector {
 
   StepAccess operator()(const SizeCheck&) { return {}; }
 
+  StepAccess operator()(const BindSize& bind) {
+    read(bind.value);
+    return std::move(access_);
+  }
+
  private:
   BufferId root(BufferId buffer) const { return root_of(program_, buffer); }
   void read(BufferId buffer) { add_once(access_.reads, root(buffer)); }
@@ -133,6 +138,15 @@ std::vector<Dim> axis_extents(const Kernel& kernel, const Stage& stage) {
 BufferId root_of(const KernelProgram& program, BufferId buffer) {
   while (program.buffers[buffer].view_of.valid()) buffer = program.buffers[buffer].view_of;
   return buffer;
+}
+
+std::vector<SymbolId> symbols_bound_by(const Step& step) {
+  std::vector<SymbolId> out;
+  if (const auto* bind = std::get_if<BindSize>(&step)) out.push_back(bind->symbol);
+  if (const auto* call = std::get_if<HostCall>(&step)) {
+    for (const HostCall::Binding& binding : call->bindings) out.push_back(binding.symbol);
+  }
+  return out;
 }
 
 StepAccess access_of(const KernelProgram& program, const Step& step) {

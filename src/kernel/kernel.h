@@ -61,16 +61,19 @@ struct Statement {
     size,     // result = the value of `size`, a Dim (i64)
     op,       // result = op(operands)
     cast,     // result = operands[0] as dtype
-    store,    // buffer[map] = combine(buffer[map], operands[0])
-    fold,     // buffer[map] = combine(buffer[map], operands[0]), where map leaves out the axes that are folded
+    store,    // buffer[map] = combine(buffer[map], operands[0]); with a predicate: only where it holds
+    fold,     // buffer[map] = combine(buffer[map], operands[0]), where map leaves out the axes that are folded;
+              // with a result, the points that fold into one element come in row-major order, and result = what the
+              // element is then: a running sum
     check,    // operands[0] (bool) must hold, else error `site` with the other operands (i64) as its numbers
   };
   Kind kind = Kind::load;
-  RegisterId result;         // none: store, fold, check
+  RegisterId result;         // none: store, check; may be none: fold
   DType dtype = DType::f64;  // of the result; of the element for store and fold
   ScalarOp op = ScalarOp::add_;
   Combine combine = Combine::set;
   std::vector<RegisterId> operands;
+  RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;
   Literal literal;
@@ -144,7 +147,18 @@ struct SizeCheck {
   SiteId site;
 };
 
-using Step = std::variant<Kernel, LibraryCall, HostCall, Copy, SizeCheck>;
+/// The element of `value`, a scalar of i64, is the number of `symbol` from here on. A negative one fails with itself as
+/// number {0}.
+struct BindSize {
+  BufferId value;
+  SymbolId symbol;
+  SiteId site;
+};
+
+using Step = std::variant<Kernel, LibraryCall, HostCall, Copy, SizeCheck, BindSize>;
+
+/// The symbols whose numbers are known only after the step.
+std::vector<SymbolId> symbols_bound_by(const Step& step);
 
 /// A place that can fail, with what an error says about it. The machine code knows its number only.
 struct Site {

@@ -36,6 +36,8 @@ class Parser : TextReader {
   void finish_outputs(Kernel& kernel);
   LibraryCall library_call();
   HostCall host_call();
+  BindSize bind_size();
+  Combine combine();
   Copy copy();
   SizeCheck size_check();
   void step();
@@ -193,6 +195,12 @@ Statement Parser::with_result() {
   } else if (op.text == "size") {
     out.kind = Statement::Kind::size;
     out.size = dim();
+  } else if (op.text == "fold") {
+    out.kind = Statement::Kind::fold;
+    out.combine = combine();
+    out.buffer = buffer();
+    out.map = map();
+    out.operands = {reg()};
   } else {
     out.kind = op.text == "cast" ? Statement::Kind::cast : Statement::Kind::op;
     const std::optional<ScalarOp> found = scalar_op_from_name(op.text);
@@ -208,6 +216,13 @@ Statement Parser::with_result() {
   return out;
 }
 
+Combine Parser::combine() {
+  const Token token = expect(Token::Kind::name, "how the element is combined");
+  if (const std::optional<Combine> found = combine_from_name(token.text)) return *found;
+  throw error(token, ErrorCode::unknown_name, str("elements cannot be combined by `", token.text, "`"))
+      .help("set, add, mul, max, min, and, or");
+}
+
 Statement Parser::statement() {
   if (peek().kind == Token::Kind::reg) return with_result();
   Statement out;
@@ -218,21 +233,13 @@ Statement Parser::statement() {
     out.site = site();
     return out;
   }
-  const auto combine = [&] {
-    const Token token = expect(Token::Kind::name, "how the element is combined");
-    const std::optional<Combine> found = combine_from_name(token.text);
-    if (!found) {
-      throw error(token, ErrorCode::unknown_name, str("elements cannot be combined by `", token.text, "`"))
-          .help("set, add, mul, max, min, and, or");
-    }
-    return *found;
-  };
   if (accept("store")) {
     out.kind = Statement::Kind::store;
     out.buffer = buffer();
     out.map = map();
     out.combine = combine();
     out.operands = {reg()};
+    if (accept("if")) out.predicate = reg();
     out.dtype = out_.buffers[out.buffer].dtype;
     return out;
   }
@@ -365,6 +372,14 @@ HostCall Parser::host_call() {
   return out;
 }
 
+BindSize Parser::bind_size() {
+  BindSize out{.symbol = symbol()};
+  expect("=");
+  out.value = buffer();
+  out.site = site();
+  return out;
+}
+
 Copy Parser::copy() {
   Copy out;
   out.source = buffer();
@@ -397,6 +412,8 @@ void Parser::step() {
     out_.steps.emplace_back(copy());
   } else if (accept("check")) {
     out_.steps.emplace_back(size_check());
+  } else if (accept("size")) {
+    out_.steps.emplace_back(bind_size());
   } else {
     throw unexpected("a step");
   }

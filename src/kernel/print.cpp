@@ -78,6 +78,7 @@ class Printer {
   std::string step(const HostCall& call);
   std::string step(const Copy& copy);
   std::string step(const SizeCheck& check);
+  std::string step(const BindSize& bind);
   std::string site(SiteId id);
 
   const KernelProgram& program_;
@@ -116,6 +117,7 @@ std::string Printer::symbols_text() {
     const Symbol& declared = program_.symbols[s];
     std::string text = symbol(s);
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      if (declared.axis == Symbol::kOfValue) break;  // a `bind` says so
       if (!declared.source.valid() || program_.buffers[b].value != declared.source) continue;
       text += str(" = ", buffer(b), ".", declared.axis);
       break;
@@ -178,10 +180,11 @@ std::string Printer::right_side(const Statement& s) {
 std::string Printer::statement(const Statement& s) {
   switch (s.kind) {
     case Statement::Kind::store:
-      return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands));
+      return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands),
+                 s.predicate.valid() ? str(" if ", register_text(s.predicate)) : "");
     case Statement::Kind::fold:
-      return str("fold ", combine_name(s.combine), " ", access(s.buffer, s.map), " ", registers_text(s.operands), " : ",
-                 dtype_name(s.dtype));
+      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", combine_name(s.combine), " ",
+                 access(s.buffer, s.map), " ", registers_text(s.operands), " : ", dtype_name(s.dtype));
     case Statement::Kind::check: return str("check ", registers_text(s.operands), " ", site_text(s.site));
     case Statement::Kind::load:
     case Statement::Kind::literal:
@@ -256,6 +259,10 @@ std::string Printer::step(const Copy& copy) {
 std::string Printer::step(const SizeCheck& check) {
   const char* relation = check.relation == DimCheck::Relation::equal ? " == " : " <= ";
   return str("  check ", dim(check.left), relation, dim(check.right), " ", site_text(check.site), "\n");
+}
+
+std::string Printer::step(const BindSize& bind) {
+  return str("  size ", symbol(bind.symbol), " = ", buffer(bind.value), " ", site_text(bind.site), "\n");
 }
 
 std::string Printer::site(SiteId id) {

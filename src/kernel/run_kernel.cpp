@@ -149,13 +149,16 @@ class KernelRun {
       case Statement::Kind::store:
       case Statement::Kind::fold: break;
     }
+    if (s.predicate.valid() && !value(s.predicate).is_true()) return true;
     std::byte* const at = address(placed, point);
     if (at == nullptr) return false;
     if (s.kind == Statement::Kind::load) {
       result(s) = Element::load(placed.view.dtype, at);
-    } else {
-      combined(s, placed.view, at).store(at);
+      return true;
     }
+    const Element now = combined(s, placed.view, at);
+    now.store(at);
+    if (s.result.valid()) result(s) = now;
     return true;
   }
 

@@ -58,6 +58,9 @@ constexpr std::string_view kEverything =
     stage (i < n) {
       %0 = load t[0] : f64
       fold max out[n + i] %0 : f64
+      %1 = fold add total[] %0 : f64
+      %2 = isnan %1 : bool
+      store x[i] set %1 if %2
     }
   }
   kernel @k1 {
@@ -65,6 +68,7 @@ constexpr std::string_view kEverything =
   }
   call matmul t = x, h (1, n, 85)
   copy t -> out "%t is also an output"
+  size m = s #1
   sites {
     #0 shape-mismatch "n is {0}, not {1}" at "model.py:3" note "left" "%3 \"alpha\"" note "right" "%4"
     #1 index-out-of-bounds "index {0} is out of bounds"

@@ -146,12 +146,20 @@ class ProgramVerifier {
 
   void verify_step(const SizeCheck& check) { verify_site(check.site, "a size check"); }
 
+  void verify_step(const BindSize& bind) {
+    verify_site(bind.site, "a bind");
+    if (bind.symbol.index >= program_.symbols.size()) return complain("a bind names no symbol");
+    if (!all_exist("a bind", {bind.value})) return;
+    const Buffer& number = buffer(bind.value);
+    if (number.role != Role::scalar || number.dtype != DType::i64) {
+      complain(str(name(bind.value), " is bound as a size, and is no scalar of i64"));
+    }
+  }
+
   // ---- Flow: sizes are known and bytes are written before they are used ----
 
   void forget_bound_symbols(const Step& step) {
-    const auto* call = std::get_if<HostCall>(&step);
-    if (call == nullptr) return;
-    for (const HostCall::Binding& binding : call->bindings) known_[binding.symbol.index] = false;
+    for (SymbolId symbol : symbols_bound_by(step)) known_[symbol.index] = false;
   }
 
   void require_known(const Dim& dim, const std::string& what) {
@@ -170,8 +178,8 @@ class ProgramVerifier {
     for (BufferId b : access.reads) verify_read(b);
     if (const auto* call = std::get_if<HostCall>(&step)) {
       for (BufferId b : call->operands) require_known(b);
-      for (const HostCall::Binding& binding : call->bindings) known_[binding.symbol.index] = true;
     }
+    for (SymbolId symbol : symbols_bound_by(step)) known_[symbol.index] = true;
     for (BufferId b : access.writes) {
       require_known(b);
       const Role role = buffer(b).role;

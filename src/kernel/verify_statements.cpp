@@ -74,7 +74,8 @@ class StatementVerifier {
   }
 
   static bool has_result(const Statement& s) {
-    return s.kind != Statement::Kind::store && s.kind != Statement::Kind::fold && s.kind != Statement::Kind::check;
+    if (s.kind == Statement::Kind::fold) return s.result.valid();
+    return s.kind != Statement::Kind::store && s.kind != Statement::Kind::check;
   }
 
   void define(const Statement& s) {
@@ -166,10 +167,21 @@ class StatementVerifier {
     }
     if (s.dtype != to.dtype) complain(to.name, " holds ", dtype_name(to.dtype), ", not ", dtype_name(s.dtype));
     if (s.kind == Statement::Kind::fold && s.combine == Combine::set) complain("a fold combines");
+    if (s.kind == Statement::Kind::fold && s.result.valid() && s.map.has_index()) {
+      complain("a running fold goes through no index");
+    }
+    if (s.predicate.valid()) verify_predicate(s);
     if (s.combine != Combine::set && !accepts(combine_op(s.combine), to.dtype)) {
       complain(dtype_name(to.dtype), " cannot be combined by `", combine_name(s.combine), "`");
     }
     verify_map(s);
+  }
+
+  void verify_predicate(const Statement& s) {
+    if (s.kind != Statement::Kind::store || s.combine != Combine::set)
+      complain("only a store that sets has a predicate");
+    const std::optional<DType> dtype = dtype_of(s.predicate);
+    if (dtype && *dtype != DType::boolean) complain("the predicate is ", dtype_name(*dtype));
   }
 
   void verify_check(const Statement& s) {

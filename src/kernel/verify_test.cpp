@@ -47,6 +47,19 @@ TEST(VerifyKernelProgram, SoundProgramsPass) {
       }
     })"),
               IsEmpty());
+  // A running sum, and what counts moved to where it stands.
+  EXPECT_THAT(messages_of(R"(
+    kernel @k0 {
+      out s start fill 0.0
+      stage (i < n) {
+        %0 = load x[i] : f64
+        %1 = fold add s[] %0 : f64
+        %2 = isnan %1 : bool
+        %3 = cast %1 : i64
+        store t[wrap(%3, n) proved] set %0 if %2
+      }
+    })"),
+              IsEmpty());
   // Two regions of one buffer in one kernel; a later stage reads what an earlier one folded; rows.
   EXPECT_THAT(messages_of(R"(
     kernel @k0 {
@@ -251,6 +264,31 @@ TEST(VerifyKernelProgram, NamesOfNothingDoNotCrash) {
   EXPECT_THAT(messages(program), testing::Contains("kernel @k0: an output is no buffer"));
   program.buffers[BufferId(0)].dims[0] = Dim::symbol(SymbolId(50));
   EXPECT_THAT(messages(program), ElementsAre("x has a size of a symbol that does not exist"));
+}
+
+TEST(VerifyKernelProgram, WhatARunningFoldAndAPredicateMayBe) {
+  EXPECT_THAT(
+      messages_of(R"(kernel @k0 { out t start fill 0.0
+      stage (i < n) { %0 = load x[i] : f64  %1 = load g[i] : i64  %2 = fold add t[wrap(%1, n) checked #0] %0 : f64
+                      store t[i] add %0 if %2 } })"),
+      ElementsAre("kernel @k0, stage 0, `%2 = fold add t[wrap(%1, n) checked #0] %0 : f64`: a running fold goes "
+                  "through no index",
+                  "kernel @k0, stage 0, `store t[i] add %0 if %2`: only a store that sets has a predicate",
+                  "kernel @k0, stage 0, `store t[i] add %0 if %2`: the predicate is f64"));
+}
+
+TEST(VerifyKernelProgram, ASizeIsBoundByAScalarBeforeItIsUsed) {
+  constexpr std::string_view kHead =
+      "program @main(n: i64 param 0, c: i64 scalar, f: f64 scalar, t: f64[k] temporary) symbols k {\n";
+  constexpr std::string_view kScalars =
+      "scalar { %0 = load n[] : i64  store c[] set %0  %1 = literal 0.0 : f64  store f[] set %1 }\n";
+  constexpr std::string_view kFill = "kernel @k0 { out t start fill 0.0 }\n";
+  const auto of = [&](std::string_view first, std::string_view then) {
+    return messages(parse(str(kHead, kScalars, first, then, kSites)));
+  };
+  EXPECT_THAT(of("size k = c #0\n", kFill), IsEmpty());
+  EXPECT_THAT(of(kFill, "size k = c #0\n"), ElementsAre("t uses k before it is known"));
+  EXPECT_THAT(of("size k = f #0\n", ""), ElementsAre("f is bound as a size, and is no scalar of i64"));
 }
 
 }  // namespace

@@ -21,7 +21,9 @@ using kernel::StepId;
 
 namespace {
 
-bool is_plain_store(const Statement& s) { return s.kind == Statement::Kind::store && s.combine == Combine::set; }
+bool is_plain_store(const Statement& s) {
+  return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid();
+}
 
 /// The place of `source`'s first element in `destination`, if points touch the elements of both in the same order.
 std::optional<Dim> region_begin(const AccessMap& from, std::span<const Dim> from_dims, const AccessMap& to,

@@ -22,6 +22,7 @@ std::string step_text(const Step& step) {
     return kernel->name.empty() ? "scalar" : "@" + kernel->name;
   if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
   if (const auto* call = std::get_if<kernel::HostCall>(&step)) return str("host ", call->name);
+  if (std::holds_alternative<kernel::BindSize>(step)) return "size";
   if (std::holds_alternative<kernel::Copy>(step)) return "copy";
   return "check";
 }

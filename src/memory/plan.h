@@ -66,7 +66,7 @@ struct Sharing {
   std::vector<Elided> elided;
   std::vector<PlannedCopy> copies;
 
-  // A size that is known only after a host call cuts the program: see segment_of.
+  // A size that is known only after a step that binds it cuts the program: see segment_of.
   std::vector<kernel::StepId> segment_starts;  // the step before which segment 0, 1, ... begins
   IdMap<SymbolId, int> symbol_segments;        // since when a symbol is known
 

@@ -27,14 +27,13 @@ std::string step_name(const Step& step) {
   if (const auto* kernel = std::get_if<Kernel>(&step)) return kernel->name.empty() ? "scalar code" : "@" + kernel->name;
   if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
   if (const auto* call = std::get_if<HostCall>(&step)) return call->name;
+  if (std::holds_alternative<kernel::BindSize>(step)) return "a size";
   return "a copy";
 }
 
-/// Does a buffer's size depend on what the call binds?
-bool is_needed(const KernelProgram& program, const HostCall& call) {
-  const auto binds = [&](SymbolId symbol) {
-    return std::ranges::any_of(call.bindings, [&](const HostCall::Binding& b) { return b.symbol == symbol; });
-  };
+/// Does a buffer's size depend on one of these symbols?
+bool is_needed(const KernelProgram& program, std::span<const SymbolId> bound) {
+  const auto binds = [&](SymbolId symbol) { return std::ranges::find(bound, symbol) != bound.end(); };
   return std::ranges::any_of(program.buffers, [&](const Buffer& buffer) {
     if (buffer.role != Role::temporary && buffer.role != Role::output) return false;
     return std::ranges::any_of(buffer.dims, [&](const Dim& dim) { return std::ranges::any_of(dim.symbols(), binds); });
@@ -46,12 +45,12 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
   sharing.symbol_segments = IdMap<SymbolId, int>(program.symbols.size(), 0);
   known_from = IdMap<SymbolId, StepId>(program.symbols.size(), StepId(0));
   for (StepId step : ids<StepId>(program.steps.size())) {
-    const auto* call = std::get_if<HostCall>(&program.steps[step.index]);
-    if (!call || call->bindings.empty() || !is_needed(program, *call)) continue;
+    const std::vector<SymbolId> bound = symbols_bound_by(program.steps[step.index]);
+    if (bound.empty() || !is_needed(program, bound)) continue;
     const StepId next(step.index + 1);
-    for (const HostCall::Binding& binding : call->bindings) {
-      sharing.symbol_segments[binding.symbol] = sharing.num_segments();
-      known_from[binding.symbol] = next;
+    for (SymbolId symbol : bound) {
+      sharing.symbol_segments[symbol] = sharing.num_segments();
+      known_from[symbol] = next;
     }
     sharing.segment_starts.push_back(next);
   }

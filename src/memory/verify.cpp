@@ -234,6 +234,8 @@ class Replay {
     return true;
   }
 
+  bool replay(const kernel::BindSize&) { return true; }  // a register, and a number that is given here
+
   bool replay(const kernel::Copy& copy) {
     copy_all(copy.source, copy.destination, sharing_.is_elided(step_));
     return true;

@@ -58,7 +58,7 @@ class Evaluator {
       throw Error(ErrorCode::wrong_rank, location, str(label(v), ": rank is ", tensor.rank(), ", not ", type.rank()));
     }
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
-      if (graph_.symbols[s].source == v) symbols_[s.index] = tensor.dims[graph_.symbols[s].axis];
+      if (graph_.symbols[s].source == v) symbols_[s.index] = tensor.dims[graph_.symbols[s].axis];  // never of a value
     }
     values_[v] = tensor;
   }
@@ -74,8 +74,8 @@ class Evaluator {
                       type.dims[axis].is_constant() ? " is wanted" : ""));
       for (SymbolId s : type.dims[axis].symbols()) {
         const Symbol& symbol = graph_.symbols[s];
-        error = std::move(error).note(symbol.name,
-                                      str(symbols_[s.index], ", from dim ", symbol.axis, " of ", label(symbol.source)));
+        const std::string from = symbol.axis == Symbol::kOfValue ? "" : str("dim ", symbol.axis, " of ");
+        error = std::move(error).note(symbol.name, str(symbols_[s.index], ", from ", from, label(symbol.source)));
       }
       throw Error(error);
     }
@@ -103,8 +103,10 @@ class Evaluator {
 
   void node(const Node& node) {
     if (node.op == Op::host_call) return host_call(node);
+    if (node.op == Op::compress) return compress(node);
     try {
       values_[node.results[0]] = result(node);
+      if (node.op == Op::as_size) bind_size(node);
     } catch (const Error& error) {
       // What one element found wrong does not know where it stands.
       Diagnostic diagnostic = error.diagnostic();
@@ -128,14 +130,17 @@ class Evaluator {
       case Op::update:
       case Op::scatter: return write(node);
       case Op::reduce: return reduce(node);
+      case Op::cumulative: return cumulative(node);
       case Op::concat: return concat(node);
       case Op::iota: return iota(node);
       case Op::size: return i64({}, {node.size.evaluate(symbols_)});
       case Op::matmul: return matmul(node);
       case Op::assert_: return assert_that(node);
+      case Op::as_size: return operand(node, 0);
+      case Op::compress:
       case Op::host_call: break;
     }
-    INLAY_CHECK(false, "no result of a host call here");
+    INLAY_CHECK(false, op_name(node.op), " has several results");
     return {};
   }
 
@@ -235,6 +240,47 @@ class Evaluator {
       combine_element(node.combine, out, to, x, next++);
     });
     return out;
+  }
+
+  /// Each element is the one before it along the axis, combined with x's.
+  Tensor cumulative(const Node& node) const {
+    Tensor out = operand(node, 0);
+    int64_t stride = 1;
+    for (int axis = node.axes[0] + 1; axis < out.rank(); ++axis) stride *= out.dims[axis];
+    const Tensor x = out;
+    int64_t next = 0;
+    for_each_point(x.dims, [&](std::span<const int64_t> point) {
+      const int64_t at = next++;
+      if (point[node.axes[0]] == 0) return;
+      copy_element(out, at, out, at - stride);
+      combine_element(node.combine, out, at, x, at);
+    });
+    return out;
+  }
+
+  void bind_size(const Node& node) {
+    const int64_t number = operand(node, 0).get<int64_t>(0);
+    if (number < 0) {
+      throw Error(ErrorCode::negative_size, node.location, str("as_size: a size of ", number));
+    }
+    symbols_[node.size.as_symbol().index] = number;
+  }
+
+  void compress(const Node& node) {
+    const Tensor& mask = operand(node, 0);
+    int64_t count = 0;
+    for (int64_t i = 0; i < mask.num_elements(); ++i) count += mask.get<bool>(i) ? 1 : 0;
+    symbols_[node.size.as_symbol().index] = count;
+    values_[node.results[0]] = i64({}, {count});
+    for (std::size_t r = 1; r < node.results.size(); ++r) {
+      const Tensor& x = operand(node, r);
+      Tensor out = Tensor::zeros(x.dtype, {count});
+      int64_t next = 0;
+      for (int64_t i = 0; i < mask.num_elements(); ++i) {
+        if (mask.get<bool>(i)) copy_element(out, next++, x, i);
+      }
+      values_[node.results[r]] = std::move(out);
+    }
   }
 
   Tensor concat(const Node& node) const {

@@ -9,7 +9,10 @@
 namespace inlay::rewrite {
 namespace {
 
-bool may_share(const Node& node) { return node.op != Op::host_call && node.op != Op::assert_; }
+/// What binds a symbol binds it for itself alone.
+bool may_share(const Node& node) {
+  return node.op != Op::host_call && node.op != Op::assert_ && node.op != Op::as_size && node.op != Op::compress;
+}
 
 std::size_t mixed(std::size_t hash, uint64_t item) { return (hash ^ item) * 0x9e3779b97f4a7c15u + std::rotl(hash, 23); }
 

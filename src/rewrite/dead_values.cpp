@@ -7,7 +7,7 @@
 namespace inlay::rewrite {
 namespace {
 
-/// What outputs, asserts and the signature need. Symbols too: a host call that gives one its number is needed with it.
+/// What outputs, asserts and the signature need. Symbols too: what gives one its number is needed with it.
 class Needs {
  public:
   explicit Needs(const Graph& graph)
@@ -49,7 +49,7 @@ class Needs {
     for (const Dim& dim : graph_.type(v).dims) need(dim);
   }
 
-  /// Operands and the host calls that bind a node's sizes stand before it, so one sweep from the end finds all.
+  /// Operands and what binds a node's sizes stand before it, so one sweep from the end finds all.
   void visit(NodeId n) {
     const Node& node = graph_.nodes[n];
     if (node.op == Op::assert_) nodes[n] = true;

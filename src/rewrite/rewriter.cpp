@@ -29,15 +29,19 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1]);
       case Op::scatter: return builder.scatter(node.combine, operands[0], node.index, operands[1]);
       case Op::reduce: return builder.reduce(node.combine, operands[0], node.axes, types[0].dtype);
+      case Op::cumulative: return builder.cumulative(node.combine, operands[0], node.axes[0], types[0].dtype);
       case Op::concat: return builder.concat(operands, node.axes[0]);
       case Op::iota: return builder.iota(types[0].dims[0], types[0].dtype);
       case Op::size: return builder.size(node.size);
+      case Op::as_size: return builder.as_size(operands[0], node.size);
       case Op::matmul: return builder.matmul(operands[0], operands[1]);
       case Op::assert_: return builder.assert_that(operands[0], operands[1], node.text, node.error);
+      case Op::compress:
       case Op::host_call: break;
     }
     return {};
   };
+  if (node.op == Op::compress) return builder.compress(operands[0], {operands.begin() + 1, operands.end()}, node.size);
   if (node.op == Op::host_call) return builder.host_call(node.text, node.host_function, operands, std::move(types));
   return {one()};
 }

@@ -67,7 +67,7 @@ std::string dim_text(const TensorSpec& spec, int axis) {
 }
 
 std::string binder_text(const Object& object, const SymbolSpec& symbol) {
-  if (symbol.param < 0) return "bound by a host call";
+  if (symbol.param < 0) return "found on the way";
   return str("bound by dim ", symbol.axis, " of ", object.params[symbol.param].name);
 }
 

@@ -20,7 +20,7 @@ struct TensorSpec {
   int segment = 0;                     // of an output: the segment at whose start its size is known
 };
 
-/// The number of a symbol is axis `axis` of parameter `param`; param < 0: a host call sets it.
+/// The number of a symbol is axis `axis` of parameter `param`; param < 0: the program sets it on its way.
 struct SymbolSpec {
   std::string name;
   int param = -1;

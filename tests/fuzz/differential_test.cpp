@@ -71,6 +71,7 @@ class Sensitivity {
       case Op::update:
       case Op::scatter:
       case Op::reduce:
+      case Op::cumulative:
         return node.combine == Combine::set || node.combine == Combine::max || node.combine == Combine::min;
       case Op::matmul: return false;
       case Op::cast: return false;

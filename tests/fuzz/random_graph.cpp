@@ -159,13 +159,14 @@ class GraphMaker {
   void step() {
     using Maker = void (GraphMaker::*)();
     constexpr Maker kMakers[] = {
-        &GraphMaker::scalar,    &GraphMaker::scalar,  &GraphMaker::scalar,    &GraphMaker::scalar,
-        &GraphMaker::scalar,    &GraphMaker::cast,    &GraphMaker::broadcast, &GraphMaker::reshape,
-        &GraphMaker::transpose, &GraphMaker::flip,    &GraphMaker::slice,     &GraphMaker::slice,
-        &GraphMaker::gather,    &GraphMaker::gather,  &GraphMaker::update,    &GraphMaker::update,
-        &GraphMaker::scatter,   &GraphMaker::scatter, &GraphMaker::reduce,    &GraphMaker::reduce,
-        &GraphMaker::reduce,    &GraphMaker::concat,  &GraphMaker::concat,    &GraphMaker::iota,
-        &GraphMaker::size,      &GraphMaker::matmul,  &GraphMaker::host_call, &GraphMaker::assert_that};
+        &GraphMaker::scalar,     &GraphMaker::scalar,     &GraphMaker::scalar,    &GraphMaker::scalar,
+        &GraphMaker::scalar,     &GraphMaker::cast,       &GraphMaker::broadcast, &GraphMaker::reshape,
+        &GraphMaker::transpose,  &GraphMaker::flip,       &GraphMaker::slice,     &GraphMaker::slice,
+        &GraphMaker::gather,     &GraphMaker::gather,     &GraphMaker::update,    &GraphMaker::update,
+        &GraphMaker::scatter,    &GraphMaker::scatter,    &GraphMaker::reduce,    &GraphMaker::reduce,
+        &GraphMaker::reduce,     &GraphMaker::concat,     &GraphMaker::concat,    &GraphMaker::iota,
+        &GraphMaker::size,       &GraphMaker::matmul,     &GraphMaker::host_call, &GraphMaker::assert_that,
+        &GraphMaker::cumulative, &GraphMaker::cumulative, &GraphMaker::compress};
     (this->*of(kMakers))();
   }
 
@@ -476,6 +477,55 @@ class GraphMaker {
       parts.push_back(use(*part));
     }
     add(builder_.concat(parts, axis), exact);
+  }
+
+  void cumulative() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+    if (!x) return;
+    const TensorType from = type(pool_[*x].v);
+    const auto axis = static_cast<int>(draw(0, from.rank() - 1));
+    const auto combine = of(std::vector<Combine>{Combine::add, Combine::add, Combine::mul, Combine::max, Combine::min});
+    const bool extreme = combine == Combine::max || combine == Combine::min;
+    const DType accumulator = combine == Combine::add && !is_float(from.dtype) ? DType::i64 : from.dtype;
+    if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
+    add(builder_.cumulative(combine, use(*x), axis, accumulator), pool_[*x].exact && (extreme || !is_float(accumulator)));
+  }
+
+  /// Sizes that are found on the way are known to nobody here; so what has them is an output, or of another size again.
+  Dim late_symbol() {
+    symbol_sizes_.push_back(0);
+    return builder_.symbol(str("late", symbol_sizes_.size()));
+  }
+
+  void compress() {
+    const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() == 1; });
+    if (!mask) return;
+    const ValueId m = use(*mask);
+    const std::vector<Dim> dims = type(m).dims;
+    const auto fits = [&](const Entry& e) { return type(e.v).dims == dims && computes(type(e.v).dtype) && e.exact; };
+    std::vector<ValueId> xs = {builder_.iota(dims[0], DType::i64)};
+    while (pick(fits) && chance(60)) xs.push_back(use(*pick(fits)));
+    const std::vector<ValueId> results = builder_.compress(m, xs, late_symbol());
+    add(results[0], true);
+    builder_.output(chance(50) ? results.back() : builder_.flip(results.back(), {0}));
+    const ValueId where = results[1];
+    const auto base = pick([&](const Entry& e) {
+      return type(e.v).rank() >= 1 && type(e.v).dims[0] == dims[0] && computes(type(e.v).dtype) && e.exact;
+    });
+    std::vector<IndexItem> index = {IndexItem::through(where)};
+    if (chance(50)) builder_.output(builder_.gather(use(*base), index));
+    if (chance(50)) {
+      const ValueId one = literal(type(pool_[*base].v).dtype);
+      add(builder_.scatter(write_combine(type(one).dtype), use(*base), index, one), !is_float(type(one).dtype));
+    }
+    if (chance(50)) add(builder_.reduce(Combine::add, where, {0}, DType::i64), true);
+    if (chance(50)) builder_.output(builder_.cumulative(Combine::add, where, 0, DType::i64));
+    if (chance(50)) builder_.output(builder_.concat({where, xs[0], where}, 0));
+    if (!chance(50)) return;
+    // The same number under another name: that the two agree is found when the program runs.
+    const Dim again = late_symbol();
+    builder_.as_size(results[0], again);
+    builder_.output(builder_.scalar(ScalarOp::add_, {builder_.iota(again, DType::i64), where}));
   }
 
   void iota() {

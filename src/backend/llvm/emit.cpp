@@ -39,6 +39,7 @@ void emit_step(FunctionEmitter& f, StepId id) {
                  [&](const kernel::HostCall& call) { emit_host_call(f, call); },
                  [&](const kernel::Copy& copy) { emit_copy(f, id, copy); },
                  [&](const kernel::SizeCheck& check) { emit_size_check(f, check); },
+                 [&](const kernel::BindSize& bind) { emit_bind_size(f, bind); },
              },
              step);
 }

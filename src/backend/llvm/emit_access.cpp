@@ -206,6 +206,7 @@ void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
   const Statement& s = statement(i);
   Value* value = emit_cast(f_, operand(s.operands[0], lanes), plan_.register_dtypes[s.operands[0].index], s.dtype);
   const bool in_register = f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer);
+  if (s.predicate.valid()) return store_if(operand(s.predicate, lanes), i, value, lanes);
   if (s.combine == Combine::set) {
     if (!in_register) return store(place(i, lanes), s.dtype, value, lanes);
     INLAY_CHECK(lanes.width == 1, "a scalar is set in a loop");
@@ -213,6 +214,22 @@ void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
   }
   if (in_register || !plan_.statements[i].index_varies) return combine_into(i, value, lanes);
   scatter(i, place(i, lanes), value, lanes);
+}
+
+/// Only where the predicate holds; elsewhere the place may be none at all.
+void StageEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes) {
+  const DType dtype = statement(i).dtype;
+  if (lanes.width == 1) {
+    const Branch branch = f_.open_if(predicate);
+    store(place(i, lanes), dtype, value, lanes);
+    f_.close_if(branch, {}, {});
+    return;
+  }
+  const Place where = place(i, lanes);
+  INLAY_CHECK(where.shape != Place::Shape::one, "a store of some lanes to one element");
+  Lanes some = lanes;
+  some.active = lanes.active ? b_.CreateAnd(lanes.active, predicate) : predicate;
+  store(where, dtype, value, some);
 }
 
 }  // namespace inlay::llvm_backend

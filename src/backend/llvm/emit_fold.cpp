@@ -12,12 +12,14 @@ void StageEmitter::open_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (plan_.statements[sum_statements_[k]].opened != level) continue;
     const Statement& fold = statement(sum_statements_[k]);
-    sums_[k] = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width);
+    sums_[k] = fold.result.valid() ? state(sum_statements_[k])
+                                   : splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width);
   }
 }
 
 void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
   const Statement& fold = statement(sum_statements_[sum]);
+  if (fold.result.valid()) return run_on(sum, lanes, sums);
   const kernel::RegisterId r = fold.operands[0];
   Value* value = emit_cast(f_, operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
   Value* next = emit_combine(f_, fold.combine, fold.dtype, sums[sum], value);
@@ -28,8 +30,61 @@ void StageEmitter::finish_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     const std::size_t i = sum_statements_[k];
     if (plan_.statements[i].opened != level) continue;
+    if (statement(i).result.valid()) {
+      set_state(i, sums_[k]);
+      continue;
+    }
     combine_into(i, reduce_lanes(statement(i).combine, statement(i).dtype, sums_[k]), uniform_);
   }
+}
+
+/// The sum is one element, and each lane has what it is there.
+void StageEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
+  const Statement& fold = statement(sum_statements_[sum]);
+  Value* value = operand(fold.operands[0], lanes);
+  if (lanes.active) {
+    Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), lanes.width);
+    value = b_.CreateSelect(lanes.active, value, nothing);
+  }
+  Value* running = lanes_so_far(fold, value, sums[sum]);
+  lanes.registers[fold.result.index] = running;
+  sums[sum] = lanes.width == 1 ? running : b_.CreateExtractElement(running, static_cast<uint64_t>(lanes.width - 1));
+}
+
+/// Lane l: `before`, then lanes 0 to l. Integers by doubling the distance, log(width) steps; what rounds one after the
+/// other, as the oracles do.
+Value* StageEmitter::lanes_so_far(const Statement& fold, Value* value, Value* before) {
+  const int width = width_of(value);
+  const auto combined = [&](Value* a, Value* b) { return emit_combine(f_, fold.combine, fold.dtype, a, b); };
+  if (width == 1) return combined(before, value);
+  if (!is_float(fold.dtype)) {
+    Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), width);
+    for (int distance = 1; distance < width; distance *= 2) {
+      llvm::SmallVector<int, 16> shifted;
+      for (int lane = 0; lane < width; ++lane) shifted.push_back(lane < distance ? width + lane : lane - distance);
+      value = combined(b_.CreateShuffleVector(value, nothing, shifted), value);
+    }
+    return combined(splat(f_, before, width), value);
+  }
+  Value* out = llvm::PoisonValue::get(value->getType());
+  for (int lane = 0; lane < width; ++lane) {
+    before = combined(before, b_.CreateExtractElement(value, static_cast<uint64_t>(lane)));
+    out = b_.CreateInsertElement(out, before, static_cast<uint64_t>(lane));
+  }
+  return out;
+}
+
+/// What the element of a running fold is before the loop.
+Value* StageEmitter::state(std::size_t i) {
+  const Statement& s = statement(i);
+  if (f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer)) return f_.scalar(s.buffer);
+  return load(place(i, uniform_), s.dtype, uniform_);
+}
+
+void StageEmitter::set_state(std::size_t i, Value* value) {
+  const Statement& s = statement(i);
+  if (f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer)) return f_.set_scalar(s.buffer, value);
+  store(place(i, uniform_), s.dtype, value, uniform_);
 }
 
 /// By halves, so that it takes log(width) steps.
@@ -48,12 +103,17 @@ Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
 /// buffer[place] = combine(buffer[place], value), where no two lanes meet.
 void StageEmitter::combine_into(std::size_t i, Value* value, Lanes& lanes) {
   const Statement& s = statement(i);
-  if (f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer)) {
-    f_.set_scalar(s.buffer, emit_combine(f_, s.combine, s.dtype, f_.scalar(s.buffer), value));
-    return;
+  const bool in_register = f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer);
+  Value* now = nullptr;
+  if (in_register) {
+    now = emit_combine(f_, s.combine, s.dtype, f_.scalar(s.buffer), value);
+    f_.set_scalar(s.buffer, now);
+  } else {
+    const Place where = place(i, lanes);
+    now = emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, lanes), value);
+    store(where, s.dtype, now, lanes);
   }
-  const Place where = place(i, lanes);
-  store(where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, lanes), value), lanes);
+  if (s.result.valid()) lanes.registers[s.result.index] = now;
 }
 
 }  // namespace inlay::llvm_backend

@@ -101,6 +101,16 @@ void emit_size_check(FunctionEmitter& f, const kernel::SizeCheck& check) {
   f.fail_if(bad, check.site, {left, right});
 }
 
+void emit_bind_size(FunctionEmitter& f, const kernel::BindSize& bind) {
+  llvm::IRBuilder<>& b = f.b;
+  Value* number = f.scalar(bind.value);
+  f.fail_if(b.CreateICmpSLT(number, f.i64(0)), bind.site, {number});
+  f.set_symbol(bind.symbol, number);
+  Value* symbols = f.call_field(offsetof(InlayCall, symbols), b.getPtrTy());
+  b.CreateStore(number, array_entry(f, b.getInt64Ty(), symbols, bind.symbol.index));
+  f.begin_step();  // sizes of what was bound are computed from here on
+}
+
 void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
   llvm::IRBuilder<>& b = f.b;
   const auto table_of = [&](std::size_t count) { return f.stack(b.getPtrTy(), std::max<std::size_t>(count, 1)); };

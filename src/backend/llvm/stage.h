@@ -71,14 +71,19 @@ class StageEmitter {
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
   void emit_store(std::size_t i, Lanes& lanes);
+  void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
   Value* element_address(DType dtype, Value* start, Value* offset);
 
   // ---- emit_fold.cpp: sums in registers
   void open_sums(int level);
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   void finish_sums(int level);
   Value* reduce_lanes(Combine combine, DType dtype, Value* value);
   void combine_into(std::size_t i, Value* value, Lanes& lanes);
+  Value* state(std::size_t i);
+  void set_state(std::size_t i, Value* value);
 
   // ---- emit_scatter.cpp
   void open_tables();

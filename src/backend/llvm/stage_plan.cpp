@@ -129,6 +129,7 @@ class Planner {
                    (can_fail || writes || (statement.result.valid() && needed[statement.result.index]));
       if (!facts.live) continue;
       for (RegisterId operand : statement.operands) needed[operand.index] = true;
+      if (statement.predicate.valid()) needed[statement.predicate.index] = true;
       for (const auto& [index, stride] : facts.place.indices) needed[index.index.index] = true;
     }
   }
@@ -155,13 +156,14 @@ class Planner {
   void choose_unroll() {
     if (plan_.loops.empty()) return;
     int count = 0, sums = 0;
-    bool long_body = false;
+    bool long_body = false;  // or one whose points wait for each other
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       if (!in_vector_loop(i)) continue;
       const Statement& statement = stage_.statements[i];
       ++count;
       sums += plan_.statements[i].accumulates ? 1 : 0;
       constexpr int kDearOp = 4;  // a division: the loop waits for that, not for its sums
+      long_body |= statement.kind == Kind::fold && statement.result.valid();
       long_body |= statement.kind == Kind::op && facts(statement.op).cost >= kDearOp;
       const bool contiguous = plan_.statements[i].place.stride_of(plan_.vector_axis()).is(1);
       long_body |=

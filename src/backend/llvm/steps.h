@@ -9,6 +9,7 @@ void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call);
 void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call);
 void emit_copy(FunctionEmitter& f, kernel::StepId step, const kernel::Copy& copy);
 void emit_size_check(FunctionEmitter& f, const kernel::SizeCheck& check);
+void emit_bind_size(FunctionEmitter& f, const kernel::BindSize& bind);
 
 /// Every step that begins a segment asks for its memory first.
 void emit_segment_begin(FunctionEmitter& f, int segment);
