@@ -60,7 +60,7 @@ constexpr std::string_view kEverything =
       fold max out[n + i] %0 : f64
       %1 = fold add total[] %0 : f64
       %2 = isnan %1 : bool
-      store x[i] set %1 if %2
+      store t[i] set %1 if %2
     }
   }
   kernel @k1 {
