@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "facts.h"
+#include "ir/compose_sizes.h"
 #include "ir/text.h"
 #include "numpy_api.h"
 
@@ -129,6 +130,12 @@ std::vector<Value> host_call(const BuilderPtr& b, std::string name, int function
   return values;
 }
 
+std::vector<Value> values_of(const BuilderPtr& b, const std::vector<ValueId>& ids) {
+  std::vector<Value> values;
+  for (ValueId id : ids) values.push_back({b, id});
+  return values;
+}
+
 void bind_dim(nb::module_& m) {
   nb::class_<Dim>(m, "Dim", "A size: an expression over the sizes of inputs.")
       .def("__add__", [](const Dim& a, nb::handle b) { return dim_to_python(a + dim_from(b)); })
@@ -149,6 +156,27 @@ void bind_dim(nb::module_& m) {
       });
   m.def("dim_min", [](nb::handle a, nb::handle b) { return dim_to_python(min(dim_from(a), dim_from(b))); });
   m.def("dim_max", [](nb::handle a, nb::handle b) { return dim_to_python(max(dim_from(a), dim_from(b))); });
+}
+
+/// What ir/compose_sizes.h composes: results whose size is known only when the function runs.
+void bind_late_sizes(nb::class_<GraphBuilder>& builder) {
+  builder.def("late_size", [](const BuilderPtr& b, const Value& n) { return dim_to_python(late_size(*b, n.id)); })
+      .def("arange",
+           [](const BuilderPtr& b, const Value& start, const Value& stop, const Value& step, std::string_view dtype) {
+             return Value{b, arange(*b, start.id, stop.id, step.id, dtype_named(dtype))};
+           })
+      .def("nonzero", [](const BuilderPtr& b, const Value& x) { return values_of(b, nonzero(*b, x.id)); })
+      .def("read_where", [](const BuilderPtr& b, const Value& x,
+                            const Value& mask) { return Value{b, read_where(*b, x.id, mask.id)}; })
+      .def("write_where",
+           [](const BuilderPtr& b, std::string_view combine, const Value& x, const Value& mask, const Value& v) {
+             return Value{b, write_where(*b, combine_named(combine), x.id, mask.id, v.id)};
+           })
+      .def("repeat", [](const BuilderPtr& b, const Value& x, const Value& count,
+                        int axis) { return Value{b, repeat(*b, x.id, count.id, axis)}; })
+      .def("repeat_each", [](const BuilderPtr& b, const Value& x, const Value& counts, int axis) {
+        return Value{b, repeat_each(*b, x.id, counts.id, axis)};
+      });
 }
 
 void bind_value(nb::module_& m) {
@@ -175,7 +203,9 @@ void bind_graph(nb::module_& m) {
   nb::class_<Graph>(m, "Graph", "A finished array program.")
       .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
       .def("__str__", [](const Graph& graph) { return print(graph); });
-  nb::class_<GraphBuilder>(m, "GraphBuilder", "Makes a Graph, one checked node at a time.")
+  nb::class_<GraphBuilder> builder(m, "GraphBuilder", "Makes a Graph, one checked node at a time.");
+  bind_late_sizes(builder);
+  builder
       .def(
           "__init__", [](GraphBuilder* self, std::string name) { new (self) GraphBuilder(std::move(name)); },
           "name"_a = "main")
@@ -224,6 +254,10 @@ void bind_graph(nb::module_& m) {
            [](const BuilderPtr& b, std::string_view combine, const Value& x, std::vector<int> axes,
               std::string_view accumulator) {
              return Value{b, b->reduce(combine_named(combine), x.id, std::move(axes), dtype_named(accumulator))};
+           })
+      .def("cumulative",
+           [](const BuilderPtr& b, std::string_view combine, const Value& x, int axis, std::string_view accumulator) {
+             return Value{b, b->cumulative(combine_named(combine), x.id, axis, dtype_named(accumulator))};
            })
       .def("concat", [](const BuilderPtr& b, const std::vector<Value>& parts,
                         int axis) { return Value{b, b->concat(ids_of(parts), axis)}; })

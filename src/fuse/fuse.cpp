@@ -5,6 +5,7 @@
 #include "fuse/materialize.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
+#include "fuse/unread.h"
 
 namespace inlay::fuse {
 
@@ -243,6 +244,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     if (round < kMaxRounds && force_recomputed(graph, pieces, facts, stages, caps, forced)) continue;
     Assembler(graph, pieces, mode, program).run(stages);
     program.refusals = forced.reasons;
+    drop_unread(program);
     return program;
   }
 }

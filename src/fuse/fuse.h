@@ -12,6 +12,7 @@
 //   materialize.cpp   which values live in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
+//   unread.cpp        what nothing reads once stages are shared
 #include "ir/graph.h"
 #include "kernel/caps.h"
 #include "kernel/kernel.h"

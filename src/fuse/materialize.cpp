@@ -286,7 +286,8 @@ class Cutter {
   PieceId bind(ValueId v, const Node& node) {
     kernel::Site site{ErrorCode::negative_size, "as_size: a size of {0}", {}, node.location};
     site.notes.emplace_back("operand", graph_.describe(node.operands[0]));
-    Piece piece{.value = v, .step_operands = {v}};
+    // What is asserted before it may be why it is no size: that is said first.
+    Piece piece{.value = v, .step_operands = {v}, .after = before_host_call_};
     piece.step =
         kernel::BindSize{out_.homes[v].buffer, node.size.as_symbol(), program_.sites.push_back(std::move(site))};
     return out_.pieces.push_back(std::move(piece));

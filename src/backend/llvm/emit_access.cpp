@@ -216,6 +216,21 @@ void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
   scatter(i, place(i, lanes), value, lanes);
 }
 
+/// Is the place of a store the number of points so far where its predicate holds? Then lanes go to neighbours.
+bool StageEmitter::packs(std::size_t i) const {
+  const Statement& s = statement(i);
+  const kernel::LinearMap& place = plan_.statements[i].place;
+  const bool by_index_alone =
+      place.indices.size() == 1 && place.indices[0].second.is(1) && place.stride_of(plan_.vector_axis()).is(0);
+  if (!by_index_alone) return false;
+  const auto makes = [&](kernel::RegisterId r) { return std::ranges::find(stage_.statements, r, &Statement::result); };
+  const auto count = makes(place.indices[0].first.index);
+  if (count->kind != Statement::Kind::fold || count->combine != Combine::add || count->dtype != DType::i64)
+    return false;
+  const auto one = makes(count->operands[0]);
+  return one->kind == Statement::Kind::cast && one->operands[0] == s.predicate;
+}
+
 /// Only where the predicate holds; elsewhere the place may be none at all.
 void StageEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes) {
   const DType dtype = statement(i).dtype;
@@ -225,10 +240,19 @@ void StageEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes
     f_.close_if(branch, {}, {});
     return;
   }
-  const Place where = place(i, lanes);
-  INLAY_CHECK(where.shape != Place::Shape::one, "a store of some lanes to one element");
   Lanes some = lanes;
   some.active = lanes.active ? b_.CreateAnd(lanes.active, predicate) : predicate;
+  if (packs(i)) {
+    // The first lane's place, or that of the first after it.
+    Value* count = operand(plan_.statements[i].place.indices[0].first.index, lanes);
+    Value* holds = b_.CreateZExt(b_.CreateExtractElement(predicate, uint64_t{0}), b_.getInt64Ty());
+    Value* first = b_.CreateSub(b_.CreateAdd(b_.CreateExtractElement(count, uint64_t{0}), f_.i64(1)), holds);
+    b_.CreateMaskedCompressStore(f_.to_memory(value, dtype), element_address(dtype, start_of(i, lanes), first),
+                                 some.active);
+    return;
+  }
+  const Place where = place(i, lanes);
+  INLAY_CHECK(where.shape != Place::Shape::one, "a store of some lanes to one element");
   store(where, dtype, value, some);
 }
 

@@ -71,6 +71,7 @@ class StageEmitter {
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
   void emit_store(std::size_t i, Lanes& lanes);
+  bool packs(std::size_t i) const;
   void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
   Value* element_address(DType dtype, Value* start, Value* offset);
 

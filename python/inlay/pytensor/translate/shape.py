@@ -2,10 +2,9 @@
 
 from math import prod
 
-import numpy as np
 from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.graph.basic import Constant
-from pytensor.tensor.basic import Alloc, AllocEmpty, ARange
+from pytensor.tensor.basic import Alloc, AllocEmpty, MakeVector
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
@@ -29,7 +28,7 @@ def shape(t, node):
 @register(Reshape)
 def reshape(t, node):
     x = t.value(node.inputs[0])
-    dims = t.shape_vector(node.inputs[1])
+    dims = _wanted(t, x, node.inputs[1])
     static = node.outputs[0].type.shape
     dims = [d if s is None else s for d, s in zip(dims, static, strict=True)]
     unknown = [i for i, d in enumerate(dims) if isinstance(d, int) and d == -1]
@@ -42,6 +41,29 @@ def reshape(t, node):
     elif unknown:
         raise NotNative("two unknown sizes")
     return t.builder.reshape(x, dims)
+
+
+def _wanted(t, x, vector):
+    """The dims that are asked for. One that is a value may turn out to be -1 when the function runs: what is left over."""
+    made_of = vector.owner.inputs if vector.owner and isinstance(vector.owner.op, MakeVector) else None
+    if made_of is None or any(isinstance(v, Constant) and int(v.data) == -1 for v in made_of):
+        return t.shape_vector(vector)
+    dims = []
+    for v in made_of:
+        try:
+            dims.append(t.dim(v, late=False))
+        except NotNative:
+            dims.append(None)
+    b = t.builder
+    number = [t.cast(t.value(v), "i64") if d is None else b.size(d) for v, d in zip(made_of, dims, strict=True)]
+    for i in [i for i, d in enumerate(dims) if d is None]:
+        rest = b.literal(1, "i64")
+        for other in number[:i] + number[i + 1 :]:
+            rest = b.scalar("mul", [rest, other])
+        left_over = b.scalar("floor_div", [b.size(prod(x.dims)), rest])
+        is_unknown = b.scalar("eq", [number[i], b.literal(-1, "i64")])
+        dims[i] = t.late_size(b.scalar("select", [is_unknown, left_over, number[i]]))
+    return dims
 
 
 @register(SpecifyShape)
@@ -67,29 +89,6 @@ def alloc_empty(t, node):
     """Whatever was there: zeros, so that a function gives the same result each time."""
     dtype = INLAY_NAMES[node.outputs[0].type.dtype]
     return t.builder.broadcast(t.builder.literal(0, dtype), t.sizes(node.inputs, node.outputs[0].type.shape))
-
-
-@register(ARange)
-def arange(t, node):
-    start, stop, step = node.inputs
-    if not isinstance(start, Constant) or not isinstance(step, Constant):
-        raise NotNative("arange from or by what is not constant")
-    out = INLAY_NAMES[node.outputs[0].type.dtype]
-    if out != "i64" or any(np.asarray(x.data).dtype.kind not in "iu" for x in (start, step)):
-        raise NotNative("arange of other than int64")
-    first, by = int(start.data), int(step.data)
-    if isinstance(stop, Constant):
-        length = len(range(first, int(stop.data), by))
-    elif first == 0 and by == 1:
-        length = t.dim(stop)
-    else:
-        raise NotNative("arange of a length that is not known")
-    count = t.builder.iota(length, "i64")
-    if by != 1:
-        count = t.builder.scalar("mul", [count, t.builder.literal(by, "i64")])
-    if first != 0:
-        count = t.builder.scalar("add", [count, t.builder.literal(first, "i64")])
-    return count
 
 
 @register(DeepCopyOp, ViewOp)

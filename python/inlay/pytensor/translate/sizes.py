@@ -1,8 +1,11 @@
 """Sizes that the graph computes with: `x.shape[0] - 1` as an expression, not as a value.
 
 inlay's dims are expressions over the sizes of inputs, and code is planned with them. So arithmetic on shapes is
-followed back to where the shapes come from. A size that comes from the elements of a tensor has no such expression.
+followed back to where the shapes come from. A size that comes from the elements of a tensor has no such expression: it
+is known only when its value is, and what follows is planned then.
 """
+
+from math import prod
 
 import pytensor.scalar as ps
 from pytensor.graph.basic import Constant
@@ -16,43 +19,51 @@ from .registry import NotNative
 _ARITHMETIC = {
     ps.Add: lambda t, *xs: sum(xs),
     ps.Sub: lambda t, a, b: a - b,
+    ps.Mul: lambda t, *xs: prod(xs),
     ps.Maximum: lambda t, a, b: t.max(a, b),
     ps.Minimum: lambda t, a, b: t.min(a, b),
 }
 
 
-def size_of(t, var):
-    """The dim that a 0-d variable stands for."""
+def size_of(t, var, late=True):
+    """The dim that a 0-d variable stands for. `late`: it may be one that only its value tells."""
     if isinstance(var, Constant):
         return int(var.data)
+    try:
+        return _expression(t, var, late)
+    except NotNative:
+        if not late or var.type.dtype[0] not in "iu":
+            raise
+        return t.late_size(t.value(var))
+
+
+def _expression(t, var, late):
     node = var.owner
     if node is None:
         raise NotNative(f"a size that is the value of {var}")
     if isinstance(node.op, Shape_i):
         return t.value(node.inputs[0]).dims[node.op.i]
     if isinstance(node.op, ScalarFromTensor | TensorFromScalar):
-        return size_of(t, node.inputs[0])
+        return size_of(t, node.inputs[0], late)
     if isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0:
-        return size_of(t, node.inputs[0])
+        return size_of(t, node.inputs[0], late)
     if isinstance(node.op, Subtensor):
         return _element(t, node)
     scalar_op = node.op.scalar_op if isinstance(node.op, Elemwise) else node.op
-    return _arithmetic(t, scalar_op, node)
-
-
-def _arithmetic(t, scalar_op, node):
     if isinstance(scalar_op, ps.Cast) and node.inputs[0].type.dtype.startswith(("int", "uint")):
-        return size_of(t, node.inputs[0])
-    if type(scalar_op) in _ARITHMETIC:
-        return _ARITHMETIC[type(scalar_op)](t, *(size_of(t, x) for x in node.inputs))
-    if isinstance(scalar_op, ps.Mul):
-        product = 1
-        for x in node.inputs:
-            product = product * size_of(t, x)
-        return product
+        return size_of(t, node.inputs[0], late)
     if isinstance(scalar_op, ps.IntDiv) and isinstance(node.inputs[1], Constant) and int(node.inputs[1].data) > 0:
-        return size_of(t, node.inputs[0]) // int(node.inputs[1].data)
+        return _of_sizes(t, node, late)[0] // int(node.inputs[1].data)
+    if type(scalar_op) in _ARITHMETIC:
+        return _ARITHMETIC[type(scalar_op)](t, *_of_sizes(t, node, late))
     raise NotNative(f"a size computed by {node.op}")
+
+
+def _of_sizes(t, node, late):
+    """The operands of arithmetic on sizes. One that is only a value may be negative, and the result yet a size: so
+    besides a product with it, all of it is a value."""
+    of_a_product = late and isinstance(getattr(node.op, "scalar_op", node.op), ps.Mul)
+    return [size_of(t, x, of_a_product) for x in node.inputs]
 
 
 def _element(t, node):

@@ -133,19 +133,20 @@ class _Index:
             self.items.append(x.dims[axis] + position if position < 0 else position)
             return
         if is_tensor(entry.type) and entry.type.dtype == "bool":
-            self._add_mask(t, entry)
+            self._add_mask(t, entry, x)
             return
         self.items.append(t.value(entry))
         self.has_array = True
 
-    def _add_mask(self, t, entry):
-        """A constant mask is the positions where it is true."""
-        if not isinstance(entry, Constant):
-            raise NotNative("a mask that is not constant")
+    def _add_mask(self, t, entry, x):
+        """A mask is the positions where it is true; its dims are those that it stands for."""
         if entry.type.ndim == 0:
             raise NotNative("a scalar mask")
-        for positions in np.nonzero(entry.data):
-            self.items.append(t.constant_array(positions))
+        if isinstance(entry, Constant):
+            self.items += [t.constant_array(positions) for positions in np.nonzero(entry.data)]
+        else:
+            axis = len(self.items)
+            self.items += t.builder.nonzero(t.require_dims(t.value(entry), x.dims[axis : axis + entry.type.ndim]))
         self.has_array = True
 
 
@@ -172,7 +173,18 @@ def _index(t, entries, x):
     return _Index(t, entries, x)
 
 
+def _lone_mask(t, entries):
+    """The mask, where it is all there is in the brackets, and not a constant."""
+    if len(entries) != 1 or isinstance(entries[0], slice) or isinstance(entries[0], Constant):
+        return None
+    is_mask = is_tensor(entries[0].type) and entries[0].type.dtype == "bool" and entries[0].type.ndim > 0
+    return t.value(entries[0]) if is_mask else None
+
+
 def _read(t, x, entries):
+    mask = _lone_mask(t, entries)
+    if mask is not None:
+        return t.builder.read_where(x, mask)
     index = _index(t, entries, x)
     read = t.builder.gather if index.has_array else t.builder.slice
     result = read(x, index.items)
@@ -187,11 +199,17 @@ def _read(t, x, entries):
 def _write(t, x, value, entries, combine, stretches=True):
     """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found
     only at run time, over axes that are not index arrays; NumPy allows it."""
-    index = _index(t, entries, x)
     value = t.cast(value, x.dtype)
+    if x.dtype == "bool" and combine == "add":
+        combine = "or"
+    mask = _lone_mask(t, entries)
+    if mask is not None and len(value.dims) <= len(x.dims) - len(mask.dims):
+        rest = x.dims[len(mask.dims) :]
+        return t.builder.write_where(combine, x, mask, stretch(t, value, rest, set(range(len(rest)))))
+    index = _index(t, entries, x)
     region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items).dims
     if stretches:
-        value = _stretch(t, value, region, _axes_of_ranges(index.items, len(region)))
+        value = stretch(t, value, region, _axes_of_ranges(index.items, len(region)))
     if index.flips:
         if index.has_array:
             raise NotNative("a backwards slice among index arrays")
@@ -199,8 +217,6 @@ def _write(t, x, value, entries, combine, stretches=True):
         kept = [axis for axis, item in enumerate(index.items) if isinstance(item, tuple)]
         value = t.builder.broadcast(value, region)
         value = t.builder.flip(value, [kept.index(axis) for axis in index.flips])
-    if x.dtype == "bool" and combine == "add":
-        combine = "or"
     write = t.builder.scatter if index.has_array else t.builder.update
     return write(combine, x, index.items, value)
 
@@ -216,7 +232,7 @@ def _axes_of_ranges(items, rank):
     return set(range(rank)) - set(range(first, first + rank - len(ranges)))
 
 
-def _stretch(t, value, region, axes):
+def stretch(t, value, region, axes):
     """`value` with each dim that may or may not be 1 at run time brought to that of the region, over `axes`."""
     b = t.builder
     shift = len(region) - len(value.dims)
@@ -229,8 +245,10 @@ def _stretch(t, value, region, axes):
         position = b.assert_(
             b.iota(want, "i64"), fits, f"the value's dim {i} does not fit the region's", "shape-mismatch"
         )
+        # Never beyond the value, so that it is the assertion that fails.
+        last = b.scalar("sub", [b.size(have), b.literal(1, "i64")])
         index = [(0, d, 1) for d in value.dims]
-        index[i] = b.scalar("select", [is_one, b.literal(0, "i64"), position])
+        index[i] = b.scalar("min", [position, last])
         value = b.gather(value, index)
     return value
 

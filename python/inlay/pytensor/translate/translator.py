@@ -58,6 +58,7 @@ class Translator:
         self.builder = _inlay.GraphBuilder(name)
         self._values = {}
         self._arrays = {}  # (address, shape, strides, dtype) of a bound array -> its value
+        self._late_sizes = {}  # index of a value that is a size -> that size
         self._literals = {}  # index of a value that is a literal -> its elements
         self._host_calls = []
         self._bound = []
@@ -225,16 +226,22 @@ class Translator:
 
     # Sizes. A dim is a Python int or an expression over the sizes of inputs.
 
-    def dim(self, var):
-        """The size that a 0-d integer variable stands for."""
-        if isinstance(var, Constant):
-            return int(var.data)
-        return self._dim_of_node(var)
-
-    def _dim_of_node(self, var):
+    def dim(self, var, late=True):
+        """The size that a 0-d integer variable stands for. `late`: it may be one that only its value tells."""
         from .sizes import size_of
 
-        return size_of(self, var)
+        return size_of(self, var, late)
+
+    def late_size(self, value):
+        """A 0-d integer value as a size that is known once the value is. The same size for the same value."""
+        if value.index not in self._late_sizes:
+            self._late_sizes[value.index] = self.builder.late_size(value)
+        return self._late_sizes[value.index]
+
+    def is_only_returned(self, var):
+        """Does nothing but the function's caller read it?"""
+        users = [user for user, _ in self.clients.get(var, ())]
+        return bool(users) and all(user == "output" or type(user.op).__name__ == "Output" for user in users)
 
     def shape_vector(self, var):
         """The sizes that a vector of integers stands for."""

@@ -1,0 +1,72 @@
+"""Ops whose results have a size that only values tell, and running sums."""
+
+import numpy as np
+from pytensor.graph.basic import Constant
+from pytensor.tensor.basic import ARange, Nonzero
+from pytensor.tensor.extra_ops import CumOp, Repeat
+
+from .dtypes import INLAY_NAMES, is_complex
+from .registry import NotNative, register
+from .sizes import size_of
+from .subtensor import stretch
+
+_CUMULATIVE = {"add": "add", "mul": "mul"}
+
+
+@register(CumOp)
+def cumulative(t, node):
+    """PyTensor says that the dtype is that of x; what its Python code returns of small integers is NumPy's int64, and a
+    function that returns the sum itself returns that too."""
+    x = t.value(node.inputs[0])
+    declared = INLAY_NAMES[node.outputs[0].type.dtype]
+    if is_complex(declared) or declared in ("f16", "bf16"):
+        raise NotNative(f"a running {node.op.mode} of {declared}")
+    widened = "u64" if declared[0] == "u" else "i64" if declared[0] in "ib" else declared
+    result = t.builder.cumulative(_CUMULATIVE[node.op.mode], x, node.op.axis, widened)
+    return result if t.is_only_returned(node.outputs[0]) else t.cast(result, declared)
+
+
+@register(ARange)
+def arange(t, node):
+    out = INLAY_NAMES[node.outputs[0].type.dtype]
+    if is_complex(out) or out in ("bool", "f16", "bf16"):
+        raise NotNative(f"arange of {out}")
+    start, stop, step = node.inputs
+    if all(_is_constant_integer(x) for x in (start, step)):
+        first, by = int(start.data), int(step.data)
+        if by and _is_constant_integer(stop):
+            return _counted(t, len(range(first, int(stop.data), by)), first, by, out)
+        if (first, by) == (0, 1) and stop.type.dtype[0] in "iu":
+            try:
+                return t.builder.iota(size_of(t, stop, late=False), out)
+            except NotNative:
+                pass  # its length is that of a value
+    return t.builder.arange(*(t.value(x) for x in node.inputs), out)
+
+
+def _is_constant_integer(var):
+    return isinstance(var, Constant) and np.asarray(var.data).dtype.kind in "iu"
+
+
+def _counted(t, length, first, by, dtype):
+    count = t.builder.iota(length, dtype)
+    if by != 1:
+        count = t.builder.scalar("mul", [count, t.builder.literal(by, dtype)])
+    if first != 0:
+        count = t.builder.scalar("add", [count, t.builder.literal(first, dtype)])
+    return count
+
+
+@register(Nonzero)
+def nonzero(t, node):
+    x = t.value(node.inputs[0])
+    if is_complex(x.dtype):
+        raise NotNative("complex numbers")
+    return t.builder.nonzero(x)
+
+
+@register(Repeat)
+def repeat(t, node):
+    x, counts = t.operands(node)
+    axis = node.op.axis
+    return t.builder.repeat_each(x, stretch(t, counts, [x.dims[axis]], {0}), axis)

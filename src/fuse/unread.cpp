@@ -1,0 +1,114 @@
+#include "fuse/unread.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace inlay::fuse {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Statement;
+
+namespace {
+
+/// Calls `visit` with each buffer that the step names.
+template <class Visit>
+void for_each_buffer(kernel::Step& step, Visit visit) {
+  const auto all = [&](std::vector<BufferId>& list) {
+    for (BufferId& b : list) visit(b);
+  };
+  std::visit(
+      [&](auto& it) {
+        using T = std::decay_t<decltype(it)>;
+        if constexpr (std::is_same_v<T, Kernel>) {
+          for (KernelOutput& output : it.outputs) {
+            visit(output.buffer);
+            if (output.start.source.valid()) visit(output.start.source);
+          }
+          for (kernel::Stage& stage : it.stages) {
+            for (Statement& s : stage.statements) {
+              if (s.buffer.valid()) visit(s.buffer);
+            }
+          }
+        } else if constexpr (std::is_same_v<T, kernel::LibraryCall>) {
+          all(it.operands);
+          visit(it.result);
+        } else if constexpr (std::is_same_v<T, kernel::HostCall>) {
+          all(it.operands);
+          all(it.results);
+        } else if constexpr (std::is_same_v<T, kernel::Copy>) {
+          visit(it.source);
+          visit(it.destination);
+        } else if constexpr (std::is_same_v<T, kernel::BindSize>) {
+          visit(it.value);
+        } else {
+          static_assert(std::is_same_v<T, kernel::SizeCheck>, "the buffers of another kind of step");
+        }
+      },
+      step);
+}
+
+bool is_plain_store(const Statement& s) {
+  return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.map.has_index();
+}
+
+/// Is the buffer named by nothing but plain stores and the list of outputs?
+IdMap<BufferId, bool> find_unread(KernelProgram& program) {
+  IdMap<BufferId, int> names(program.buffers.size(), 0), stores(program.buffers.size(), 0);
+  for (kernel::Step& step : program.steps) {
+    for_each_buffer(step, [&](BufferId b) { ++names[b]; });
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) continue;
+    for (const KernelOutput& output : kernel->outputs)
+      stores[output.buffer] += output.start.kind == kernel::Start::Kind::keep;
+    for (const kernel::Stage& stage : kernel->stages) {
+      for (const Statement& s : stage.statements) {
+        if (is_plain_store(s)) ++stores[s.buffer];
+      }
+    }
+  }
+  for (const kernel::Buffer& buffer : program.buffers) {
+    if (buffer.view_of.valid()) ++names[buffer.view_of];
+  }
+  IdMap<BufferId, bool> unread(program.buffers.size(), false);
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    const kernel::Buffer& buffer = program.buffers[b];
+    unread[b] = buffer.role == kernel::Role::temporary && !buffer.view_of.valid() && names[b] == stores[b];
+  }
+  return unread;
+}
+
+void drop_buffers(KernelProgram& program, const IdMap<BufferId, bool>& dropped) {
+  IdMap<BufferId, BufferId> now(program.buffers.size());
+  IdMap<BufferId, kernel::Buffer> kept;
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    if (!dropped[b]) now[b] = kept.push_back(std::move(program.buffers[b]));
+  }
+  for (kernel::Buffer& buffer : kept) {
+    if (buffer.view_of.valid()) buffer.view_of = now[buffer.view_of];
+  }
+  for (kernel::Step& step : program.steps) for_each_buffer(step, [&](BufferId& b) { b = now[b]; });
+  for (BufferId& b : program.params) b = now[b];
+  for (BufferId& b : program.outputs) b = now[b];
+  program.buffers = std::move(kept);
+}
+
+}  // namespace
+
+void drop_unread(KernelProgram& program) {
+  const IdMap<BufferId, bool> unread = find_unread(program);
+  if (std::ranges::find(unread, true) == unread.end()) return;
+  for (kernel::Step& step : program.steps) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) continue;
+    std::erase_if(kernel->outputs, [&](const KernelOutput& output) { return unread[output.buffer]; });
+    for (kernel::Stage& stage : kernel->stages) {
+      std::erase_if(stage.statements, [&](const Statement& s) { return is_plain_store(s) && unread[s.buffer]; });
+    }
+  }
+  drop_buffers(program, unread);
+}
+
+}  // namespace inlay::fuse

@@ -1,0 +1,10 @@
+#pragma once
+#include "kernel/kernel.h"
+
+namespace inlay::fuse {
+
+/// Drops the temporaries that nothing loads, with the stores to them: those of a running sum whose readers all stand in
+/// the loop that makes it, and take it from a register. After stages are shared: before, nobody knows who stands where.
+void drop_unread(kernel::KernelProgram& program);
+
+}  // namespace inlay::fuse

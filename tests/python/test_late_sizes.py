@@ -1,0 +1,204 @@
+"""Sizes that only values tell, masks and running sums, against PyTensor's Python mode."""
+
+import inlay
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+X = np.array([[1.0, -2.0, 0.0, np.nan], [3.0, np.inf, -0.0, 4.0], [-1.0, 0.5, 7.0, -8.0]])
+
+
+# Running sums.
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0), (1, 1), (33, 1), (1, 40), (40, 33)])
+def test_cumulative(name, axis, shape, check):
+    x = pt.dmatrix("x")
+    values = np.random.default_rng(1).normal(size=shape) + 1
+    check([x], [getattr(pt, name)(x, axis=axis), pt.exp(-getattr(pt, name)(pt.abs(x) + 1, axis=axis))], values)
+
+
+def test_cumulative_of_nan_and_zeros(check):
+    x = pt.dmatrix("x")
+    check([x], [pt.cumsum(x, axis=0), pt.cumsum(x, axis=1), pt.cumprod(x, axis=1)], X)
+    v = pt.dvector("v")
+    check([v], pt.cumsum(v), np.array([-0.0, -0.0, 0.0, -1.0]))
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_cumulative_of_rank_3(axis, check):
+    x = pt.dtensor3("x")
+    check([x], pt.cumsum(x, axis=axis), np.arange(2.0 * 17 * 9).reshape(2, 17, 9))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int32", "int64", "uint64", "float32"])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_cumulative_dtypes(name, dtype, check):
+    x = pt.vector("x", dtype=dtype)
+    check([x], getattr(pt, name)(x), np.array([1, 1, 100, 101, 3]).astype(dtype))
+
+
+def test_gradient_of_a_running_sum(check):
+    x = pt.dvector("x")
+    check([x], pt.grad((pt.cumsum(x**2) ** 2).sum(), x), np.arange(11.0))
+
+
+# ARange.
+
+
+@pytest.mark.parametrize("values", [(0, 5, 1), (2, 11, 3), (11, 2, -3), (5, 5, 1), (5, 2, 1), (-3, -8, -1), (0, 1, 7)])
+@pytest.mark.parametrize("dtype", ["int64", "int32", "float64"])
+def test_arange(values, dtype, check):
+    a, b, c = (pt.scalar(n, dtype=dtype) for n in "abc")
+    check([a, b, c], [pt.arange(a, b, c), pt.arange(a, b, c) * 2 + a], *np.array(values, dtype))
+
+
+def test_arange_of_floats(check):
+    a, b, c = pt.dscalars("a", "b", "c")
+    for values in [(0.0, 1.0, 0.1), (1.5, -2.0, -0.25), (0.1, 0.1, 1.0), (0.0, 3.0, 1e9), (-1.0, 1.0, 0.3)]:
+        check([a, b, c], pt.arange(a, b, c), *map(np.float64, values))
+
+
+def test_arange_of_a_length(check):
+    n = pt.lscalar("n")
+    x = pt.dvector("x")
+    f = check([n, x], [pt.arange(n), pt.arange(n).sum() + x, pt.arange(x.shape[0])], 7, np.ones(3))
+    for length in (0, 1, -4, 100):
+        check([n, x], [pt.arange(n), pt.arange(n).sum() + x, pt.arange(x.shape[0])], length, np.ones(3))
+    assert inlay.pytensor.explain(f).host_calls == []
+
+
+def test_arange_by_nothing(check_error):
+    a = pt.lscalar("a")
+    check_error(ZeroDivisionError, [a], pt.arange(0, 5, a), 0, good=(2,))
+    x = pt.dscalar("x")
+    check_error(ValueError, [x], pt.arange(0.0, x, 1.0), np.nan, good=(2.0,))
+
+
+# Sizes of values.
+
+
+def test_alloc_of_a_value(check, check_error):
+    n = pt.lscalar("n")
+    x = pt.dvector("x")
+    for length in (0, 1, 6):
+        check([n, x], [pt.zeros(n) + 1, pt.full((n, x.shape[0]), x)], length, np.arange(3.0))
+    check_error(ValueError, [n], pt.zeros(n), -1, good=(3,))
+
+
+def test_reshape_to_values(check, check_error):
+    x = pt.dmatrix("x")
+    a, b = pt.lscalars("a", "b")
+    for sizes in [(4, 3), (12, 1), (-1, 6), (2, -1)]:
+        check([x, a, b], [x.reshape((a, b)) * 2, x.reshape((a, b)).sum(axis=0)], np.arange(12.0).reshape(3, 4), *sizes)
+    check([x, a], x.reshape((a, -1)), np.arange(12.0).reshape(3, 4), 6)
+    check_error(ValueError, [x, a], x.reshape((a, 5)), np.ones((3, 4)), 2, good=(np.ones((2, 5)), 2))
+
+
+def test_bincount(check):
+    x = pt.lvector("x")
+    check([x], pt.bincount(x), np.array([3, 1, 1, 7]))
+    check([x], pt.bincount(x, minlength=5), np.array([0]))
+
+
+def test_two_values_that_must_be_one_size(check, check_error):
+    m, n = pt.lscalars("m", "n")
+    out = pt.arange(m) + pt.arange(n)
+    check([m, n], out, 4, 4)
+    check_error(ValueError, [m, n], out, 4, 3, good=(2, 2))
+
+
+# Masks.
+
+MASKS = {
+    "some": [True, False, True],
+    "none": [False, False, False],
+    "all": [True, True, True],
+}
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_rows_by_a_mask(mask, check):
+    x, p = pt.dmatrix("x"), pt.vector("p", dtype="bool")
+    v = pt.dvector("v")
+    p_value = np.array(MASKS[mask])
+    check([x, p], [x[p], x[p].sum(), pt.exp(x)[p] * 2, x[p, 1], x[p, 1:]], X, p_value)
+    check([x, p, v], [x[p].set(1.5), x[p].inc(2.0), x[p].set(v), x[p].inc(v)], X, p_value, np.arange(4.0))
+    rows = np.arange(4.0 * p_value.sum()).reshape(-1, 4)
+    y = pt.dmatrix("y")
+    check([x, p, y], [x[p].set(y), x[p].inc(y)], X, p_value, rows)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_elements_by_a_mask(mask, check):
+    x, p = pt.dmatrix("x"), pt.matrix("p", dtype="bool")
+    p_value = np.outer(MASKS[mask], [True, True, False, True])
+    v = pt.dvector("v")
+    check([x, p], [x[p], x[p].set(0.0), x[p].inc(1.0), x[p].sum()], X, p_value)
+    check([x, p, v], [x[p].set(v), x[p].inc(v)], X, p_value, np.arange(float(p_value.sum())))
+    check([x], [x[x > 0], x[pt.isnan(x)], x[x > 0].set(-1.0)], X)
+
+
+def test_columns_by_a_mask(check):
+    x, p = pt.dmatrix("x"), pt.vector("p", dtype="bool")
+    check([x, p], [x[:, p], x[1:, p], x[:, p].set(3.0)], X, np.array([True, False, True, True]))
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 17, 100])
+def test_masks_of_vectors(size, check):
+    x = pt.dvector("x")
+    values = np.random.default_rng(size).normal(size=size)
+    check([x], [x[x > 0], x[x > 0].sum(), pt.cumsum(x[x < 0.5]), x[x > 0][::-1]], values)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float32", "int64"])
+def test_masks_of_dtypes(dtype, check):
+    x, p = pt.vector("x", dtype=dtype), pt.vector("p", dtype="bool")
+    rng = np.random.default_rng(3)
+    check([x, p], [x[p], x[p][:0]], rng.integers(0, 2, 40).astype(dtype), rng.integers(0, 2, 40).astype(bool))
+
+
+def test_a_mask_of_another_length(check_error):
+    x, p = pt.dvector("x"), pt.vector("p", dtype="bool")
+    check_error((ValueError, IndexError), [x, p], x[p], np.ones(3), np.ones(4, bool), good=(np.ones(2), np.ones(2, bool)))
+
+
+def test_nonzero(check):
+    x = pt.dmatrix("x")
+    check([x], list(pt.nonzero(x)), X)
+    check([x], list(pt.nonzero(x)), np.zeros((0, 4)))
+    check([x], list(pt.nonzero(x)), np.zeros((2, 4)))
+    t = pt.tensor3("t", dtype="int8")
+    check([t], [*pt.nonzero(t), pt.flatnonzero(t)], np.arange(24).reshape(2, 3, 4).astype("int8") % 3)
+    check([x], [pt.nonzero_values(x), pt.compress([True, False, True], x, axis=0)], X)
+
+
+# Repeat.
+
+
+def test_repeat(check, check_error):
+    x, n = pt.dmatrix("x"), pt.lscalar("n")
+    r = pt.lvector("r")
+    for count in (0, 1, 3):
+        check([x, n], [pt.repeat(x, n, axis=0), pt.repeat(x, n, axis=1), pt.repeat(x, n)], X, count)
+    check([x], pt.repeat(x, 2, axis=1), X)
+    for counts in ([1, 0, 3], [0, 0, 0], [2, 2, 2]):
+        check([x, r], pt.repeat(x, r, axis=0), X, np.array(counts))
+    check([x, r], pt.repeat(x, r, axis=1), X, np.array([0, 1, 2, 0]))
+    check([x, r], pt.repeat(x, r, axis=0), X, np.array([2]))
+    check([x, r], pt.repeat(x, r, axis=0), np.zeros((0, 4)), np.zeros(0, "int64"))
+    check_error(ValueError, [x, r], pt.repeat(x, r, axis=0), X, np.array([1, -1, 1]), good=(X, np.array([1, 1, 0])))
+    check_error(ValueError, [x, r], pt.repeat(x, r, axis=0), X, np.array([1, 1]), good=(X, np.array([1, 1, 0])))
+
+
+def test_late_sizes_are_no_host_calls():
+    x = pt.dvector("x")
+    f = pytensor.function([x], [x[x > 0].sum(), pt.cumsum(x)], mode="INLAY")
+    explained = inlay.pytensor.explain(f)
+    assert explained.host_calls == []
+    for size in (0, 1, 5, 3):
+        values = np.arange(float(size)) - 1
+        np.testing.assert_array_equal(f(values)[0], values[values > 0].sum())
