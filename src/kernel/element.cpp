@@ -113,18 +113,34 @@ T lesser_of(T a, T b) {
   return a != a ? a : b != b ? b : b < a ? b : a;
 }
 
+/// By powers of two in 128 bits: a shift in C++ is undefined where the count is negative or large.
+template <class T>
+T shifted_left(T a, T count) {
+  if constexpr (kIsFloat<T>) return a;
+  return Wide(count) < 0 || Wide(count) > 63 ? T(0) : static_cast<T>(Wide(a) * (Wide(1) << static_cast<int>(count)));
+}
+
+template <class T>
+T shifted_right(T a, T count) {
+  if constexpr (kIsFloat<T>) return a;
+  const int places = Wide(count) < 0 || Wide(count) > 64 ? 64 : static_cast<int>(count);
+  const Wide scale = Wide(1) << places;
+  return static_cast<T>((Wide(a) - (Wide(a) < 0 ? scale - 1 : 0)) / scale);
+}
+
 template <class T>
 using Arithmetic = std::conditional_t<kIsFloat<T>, T, Wide>;
 
 /// All ops on elements of one C++ type. For integers and bool the floating functions compile, but `apply_op` lets none
 /// come.
 template <class T>
-Element apply_to(ScalarOp op, DType dtype, T a, T b) {
+Element apply_to(ScalarOp op, DType dtype, T a, T b, T c) {
   using A = Arithmetic<T>;
   const auto same = [&](auto value) { return put<T>(dtype, static_cast<T>(value)); };
   const auto truth = [](bool value) { return put<bool>(DType::boolean, value); };
   const auto x = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(a);
   const auto y = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(b);
+  const auto z = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(c);
   const auto bits = [](auto value) { return static_cast<Wide>(value); };
   switch (op) {
     case ScalarOp::neg_: return same(-A(a));
@@ -158,6 +174,8 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b) {
     case ScalarOp::arcsinh_: return same(std::asinh(x));
     case ScalarOp::arccosh_: return same(std::acosh(x));
     case ScalarOp::arctanh_: return same(std::atanh(x));
+    case ScalarOp::deg2rad_: return same(x * static_cast<decltype(x)>(M_PI / 180));
+    case ScalarOp::rad2deg_: return same(x * static_cast<decltype(x)>(180 / M_PI));
     case ScalarOp::floor_: return same(std::floor(x));
     case ScalarOp::ceil_: return same(std::ceil(x));
     case ScalarOp::round_: return same(std::nearbyint(x));
@@ -167,13 +185,22 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b) {
     case ScalarOp::erfcx_: return same(inlay_s_erfcx(x));
     case ScalarOp::erfinv_: return same(inlay_s_erfinv(x));
     case ScalarOp::erfcinv_: return same(inlay_s_erfcinv(x));
+    case ScalarOp::ndtr_: return same(inlay_s_ndtr(x));
+    case ScalarOp::ndtri_: return same(inlay_s_ndtri(x));
+    case ScalarOp::log_ndtr_: return same(inlay_s_log_ndtr(x));
+    case ScalarOp::logit_: return same(inlay_s_logit(x));
     case ScalarOp::lgamma_: return same(inlay_s_lgamma(x));
     case ScalarOp::gamma_: return same(inlay_s_gamma(x));
     case ScalarOp::digamma_: return same(inlay_s_digamma(x));
     case ScalarOp::trigamma_: return same(inlay_s_trigamma(x));
+    case ScalarOp::i0_: return same(inlay_s_i0(x));
+    case ScalarOp::i1_: return same(inlay_s_i1(x));
+    case ScalarOp::j0_: return same(inlay_s_j0(x));
+    case ScalarOp::j1_: return same(inlay_s_j1(x));
     case ScalarOp::isnan_: return truth(std::isnan(x));
     case ScalarOp::isinf_: return truth(std::isinf(x));
     case ScalarOp::isfinite_: return truth(std::isfinite(x));
+    case ScalarOp::signbit_: return truth(std::signbit(x));
     case ScalarOp::not_: return std::is_same_v<T, bool> ? truth(!a) : same(~bits(a));
     case ScalarOp::add_: return same(static_cast<T>(A(a) + A(b)));
     case ScalarOp::sub_: return same(static_cast<T>(A(a) - A(b)));
@@ -185,6 +212,17 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b) {
     case ScalarOp::max_: return same(greater_of(a, b));
     case ScalarOp::min_: return same(lesser_of(a, b));
     case ScalarOp::arctan2_: return same(std::atan2(x, y));
+    case ScalarOp::copysign_: return same(std::copysign(x, y));
+    case ScalarOp::nextafter_: return same(std::nextafter(x, y));
+    case ScalarOp::xlogy_: return same(inlay_s_xlogy(x, y));
+    case ScalarOp::xlog1py_: return same(inlay_s_xlog1py(x, y));
+    case ScalarOp::logaddexp_: return same(inlay_s_logaddexp(x, y));
+    case ScalarOp::beta_: return same(inlay_s_beta(x, y));
+    case ScalarOp::lbeta_: return same(inlay_s_lbeta(x, y));
+    case ScalarOp::polygamma_: return same(inlay_s_polygamma(x, y));
+    case ScalarOp::gammainc_: return same(inlay_s_gammainc(x, y));
+    case ScalarOp::gammaincc_: return same(inlay_s_gammaincc(x, y));
+    case ScalarOp::gammainc_da_: return same(inlay_s_gammainc_da(x, y));
     case ScalarOp::eq_: return truth(a == b);
     case ScalarOp::ne_: return truth(a != b);
     case ScalarOp::lt_: return truth(a < b);
@@ -194,9 +232,15 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b) {
     case ScalarOp::and_: return same(bits(a) & bits(b));
     case ScalarOp::or_: return same(bits(a) | bits(b));
     case ScalarOp::xor_: return same(bits(a) ^ bits(b));
+    case ScalarOp::left_shift_: return same(shifted_left(a, b));
+    case ScalarOp::right_shift_: return same(shifted_right(a, b));
+    case ScalarOp::clip_: return same(lesser_of(greater_of(a, b), c));
+    case ScalarOp::betainc_: return same(inlay_s_betainc(x, y, z));
+    case ScalarOp::betainc_da_: return same(inlay_s_betainc_da(x, y, z));
+    case ScalarOp::betainc_db_: return same(inlay_s_betainc_db(x, y, z));
     case ScalarOp::select_: break;
   }
-  INLAY_CHECK(false, "`", facts(op).name, "` is no op of one or two elements");
+  INLAY_CHECK(false, "`", facts(op).name, "` is no op of elements of one dtype");
   return {};
 }
 
@@ -259,7 +303,8 @@ Element apply_op(ScalarOp op, std::span<const Element> operands) {
     using T = decltype(zero);
     INLAY_CHECK(accepts(op, dtype), "`", facts(op).name, "` does not take ", dtype_name(dtype));
     const T a = get<T>(operands[0]);
-    return apply_to<T>(op, dtype, a, operands.size() > 1 ? get<T>(operands[1]) : a);
+    const T b = operands.size() > 1 ? get<T>(operands[1]) : a;
+    return apply_to<T>(op, dtype, a, b, operands.size() > 2 ? get<T>(operands[2]) : a);
   });
 }
 

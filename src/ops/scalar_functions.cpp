@@ -1,49 +1,12 @@
 #include "ops/scalar_functions.h"
 
-#include <cfenv>
 #include <cmath>
 #include <limits>
 
-#include <boost/math/policies/policy.hpp>
-#include <boost/math/special_functions/digamma.hpp>
-#include <boost/math/special_functions/erf.hpp>
-#include <boost/math/special_functions/trigamma.hpp>
-
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kLn2 = 0x1.62e42fefa39efp-1;
-constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
-constexpr double kSqrt2 = 0x1.6a09e667f3bcdp+0;
-constexpr double kInverseSqrtPi = 0x1.20dd750429b6dp-1;
-
-// Never throws, never sets errno; what has no value is nan or infinite. Double arithmetic is accurate enough.
-namespace policies = boost::math::policies;
-using Quiet = policies::policy<
-    policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
-    policies::overflow_error<policies::ignore_error>, policies::underflow_error<policies::ignore_error>,
-    policies::denorm_error<policies::ignore_error>, policies::evaluation_error<policies::ignore_error>,
-    policies::rounding_error<policies::ignore_error>, policies::indeterminate_result_error<policies::ignore_error>,
-    policies::promote_double<false>, policies::promote_float<false>>;
-
-bool is_negative_integer(double x) { return x < 0 && x == std::floor(x); }
-
-/// e^(scale x^2) f with the digits that x * x loses brought back.
-double times_exp_of_square(double scale, double x, double f) {
-  const double high = x * x;
-  const double low = std::fma(x, x, -high);
-  const double e = std::exp(scale * high) * f;
-  return std::isfinite(e) && std::isfinite(low) ? std::fma(e, scale * low, e) : e;
-}
-
-/// e^(x^2) erfc(x) for x >= 26 (sooner, erfc has lost no digits yet): the asymptotic series; 7 terms reach 1e-17.
-double erfcx_large(double x) {
-  const double t = 0.5 / (x * x);
-  double sum = 1;
-  for (int k = 13; k >= 1; k -= 2) sum = 1 - k * t * sum;
-  return kInverseSqrtPi / x * sum;
-}
 
 /// NumPy's divmod: the quotient rounded down; the remainder has the sign of y.
 double divide_down(double x, double y, double* remainder) {
@@ -108,59 +71,28 @@ double inlay_s_sigmoid(double x) noexcept {
 
 double inlay_s_softplus(double x) noexcept { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
 
-double inlay_s_erfcx(double x) noexcept {
-  if (x >= 26) return erfcx_large(x);
-  return times_exp_of_square(1, x, std::erfc(x));
-}
-
-double inlay_s_erfinv(double x) noexcept {
-  if (!(std::fabs(x) < 1)) return std::fabs(x) == 1 ? std::copysign(kInf, x) : kNan;
-  if (std::fabs(x) < 1e-300) return x == 0 ? x : x / (2 * kInverseSqrtPi);  // Boost divides by what underflows
-  return boost::math::erf_inv(x, Quiet());
-}
-
-double inlay_s_erfcinv(double x) noexcept {
-  if (!(x > 0 && x < 2)) return x == 0 ? kInf : x == 2 ? -kInf : kNan;
-  return boost::math::erfc_inv(x, Quiet());
-}
-
-/// The quantile of the standard normal distribution.
-double inlay_s_ndtri(double p) noexcept { return -kSqrt2 * inlay_s_erfcinv(2 * p); }
-
-/// The logarithm of the standard normal distribution function.
-double inlay_s_log_ndtr(double x) noexcept {
-  if (x > 1) return std::log1p(-times_exp_of_square(-0.5, x, 0.5 * inlay_s_erfcx(x * kSqrtHalf)));
-  if (x > -1) return std::log1p(-0.5 * std::erfc(x * kSqrtHalf));
-  return std::log(0.5 * inlay_s_erfcx(-x * kSqrtHalf)) - 0.5 * x * x;
-}
-
-double inlay_s_gamma(double x) noexcept { return is_negative_integer(x) ? kNan : std::tgamma(x); }
-
-double inlay_s_lgamma(double x) noexcept {
-  int sign = 0;
-  return lgamma_r(x, &sign);  // std::lgamma writes a global
-}
-
-double inlay_s_digamma(double x) noexcept {
-  if (x == 0) return std::copysign(kInf, -x);
-  if (is_negative_integer(x) || std::isnan(x)) return kNan;
-  if (x == kInf) return kInf;
-  return boost::math::digamma(x, Quiet());
-}
-
-double inlay_s_trigamma(double x) noexcept {
-  if (x == 0 || is_negative_integer(x)) return kInf;
-  if (x == kInf) return 0;
-  if (std::isnan(x)) return x;
-  if (std::fabs(x) < 1e-160) return kInf;
-  return boost::math::trigamma(x, Quiet());
-}
-
 /// Half to even. The rounding mode is the default one.
 double inlay_s_round(double x) noexcept { return std::nearbyint(x); }
 
 /// nan -> nan, -0.0 -> 0.
 double inlay_s_sign(double x) noexcept { return x > 0 ? 1 : x < 0 ? -1 : x == 0 ? 0 : x; }
+
+/// Around 1/2 through 2 x - 1, which is exact there, so that the digits around the root are right.
+double inlay_s_logit(double x) noexcept {
+  if (x > 0.25 && x < 0.75) return std::log1p(2 * x - 1) - std::log1p(1 - 2 * x);
+  return std::log(x) - std::log1p(-x);
+}
+
+/// x log y, and 0 for x = 0 and any y but nan.
+double inlay_s_xlogy(double x, double y) noexcept { return x == 0 && !std::isnan(y) ? 0 : x * std::log(y); }
+double inlay_s_xlog1py(double x, double y) noexcept { return x == 0 && !std::isnan(y) ? 0 : x * std::log1p(y); }
+
+/// log(e^x + e^y)
+double inlay_s_logaddexp(double x, double y) noexcept {
+  if (x == y) return x + kLn2;  // infinities too
+  if (std::isnan(x) || std::isnan(y)) return x + y;
+  return std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
+}
 
 double inlay_s_pow(double x, double y) noexcept { return std::pow(x, y); }
 double inlay_s_arctan2(double x, double y) noexcept { return std::atan2(x, y); }
@@ -217,11 +149,13 @@ const void* address_of(F* function) {
 
 #define UNARY(name) {#name, "inlay_s_" #name, 1, ScalarSignature::f64_f64, address_of(inlay_s_##name)},
 #define BINARY(name) {#name, "inlay_s_" #name, 2, ScalarSignature::f64_f64_f64, address_of(inlay_s_##name)},
+#define TERNARY(name) {#name, "inlay_s_" #name, 3, ScalarSignature::f64_f64_f64_f64, address_of(inlay_s_##name)},
 #define INTEGER(name) {#name, "inlay_s_" #name, 2, ScalarSignature::i64_i64_i64, address_of(inlay_s_##name)},
 const ScalarFunction kScalarFunctions[] = {INLAY_SCALAR_UNARY(UNARY) INLAY_SCALAR_BINARY(BINARY)
-                                               INLAY_SCALAR_INTEGER(INTEGER)};
+                                               INLAY_SCALAR_TERNARY(TERNARY) INLAY_SCALAR_INTEGER(INTEGER)};
 #undef UNARY
 #undef BINARY
+#undef TERNARY
 #undef INTEGER
 
 }  // namespace

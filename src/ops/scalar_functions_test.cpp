@@ -233,8 +233,15 @@ TEST(ScalarFunctions, NeverThrowAndNeverHang) {
       if (function.signature == ScalarSignature::f64_f64) {
         reinterpret_cast<double (*)(double)>(const_cast<void*>(function.address))(x);
       }
-      if (function.signature != ScalarSignature::f64_f64_f64) continue;
-      for (double y : nasty) reinterpret_cast<double (*)(double, double)>(const_cast<void*>(function.address))(x, y);
+      for (double y : nasty) {
+        if (function.signature == ScalarSignature::f64_f64_f64) {
+          reinterpret_cast<double (*)(double, double)>(const_cast<void*>(function.address))(x, y);
+        }
+        if (function.signature != ScalarSignature::f64_f64_f64_f64) continue;
+        for (double z : nasty) {
+          reinterpret_cast<double (*)(double, double, double)>(const_cast<void*>(function.address))(x, y, z);
+        }
+      }
     }
   }
 }

@@ -33,6 +33,7 @@ bool accepts(ScalarOp op, DType dtype) {
     case OperandClass::Numeric: return floating || is_integer(dtype);
     case OperandClass::Floating: return floating;
     case OperandClass::Ordered: return floating || is_integer(dtype) || dtype == DType::boolean;
+    case OperandClass::Integer: return is_integer(dtype);
     case OperandClass::Logical: return is_integer(dtype) || dtype == DType::boolean;
     case OperandClass::Any: return floating || is_integer(dtype) || dtype == DType::boolean;
   }

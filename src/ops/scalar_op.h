@@ -21,7 +21,7 @@ inline constexpr int kNumScalarOps = 0
 #undef SCALAR_OP
     ;
 
-enum class OperandClass : uint8_t { Numeric, Floating, Ordered, Logical, Any };
+enum class OperandClass : uint8_t { Numeric, Floating, Ordered, Integer, Logical, Any };
 enum class ResultRule : uint8_t { Same, Bool };
 
 struct ScalarOpFacts {

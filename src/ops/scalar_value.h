@@ -87,6 +87,23 @@ T scalar_not(T a) {
   }
 }
 
+/// The bits that a shift by `count` moves out, counted as unsigned, so that a negative count moves out all.
+template <class T>
+bool shifts_all_out(T count) {
+  return static_cast<std::make_unsigned_t<T>>(count) >= 8 * sizeof(T);
+}
+
+template <class T>
+T scalar_left_shift(T a, T count) {
+  return shifts_all_out(count) ? T(0) : static_cast<T>(static_cast<uint64_t>(a) << count);
+}
+
+template <class T>
+T scalar_right_shift(T a, T count) {
+  if (shifts_all_out(count)) return static_cast<T>(a < T(0) ? -1 : 0);
+  return static_cast<T>(a >> count);
+}
+
 template <class T>
 T select(bool condition, T yes, T no) {
   return condition ? yes : no;

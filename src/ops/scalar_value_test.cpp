@@ -20,6 +20,19 @@ TEST(ScalarValue, I8AgreesWithWideArithmeticEverywhere) {
   }
 }
 
+TEST(ScalarValue, ShiftsMoveEveryBitOutWhereTheCountIsLargeOrNegative) {
+  EXPECT_EQ((scalar_left_shift<int8_t>(1, 7)), -128);
+  EXPECT_EQ((scalar_left_shift<int8_t>(1, 8)), 0);
+  EXPECT_EQ((scalar_left_shift<int8_t>(-1, 1)), -2);
+  EXPECT_EQ((scalar_left_shift<int64_t>(1, -1)), 0);
+  EXPECT_EQ((scalar_right_shift<int8_t>(-7, 1)), -4);
+  EXPECT_EQ((scalar_right_shift<int8_t>(-7, 8)), -1);
+  EXPECT_EQ((scalar_right_shift<int8_t>(-7, -1)), -1);
+  EXPECT_EQ((scalar_right_shift<int8_t>(7, -1)), 0);
+  EXPECT_EQ((scalar_right_shift<uint8_t>(200, 3)), 25);
+  EXPECT_EQ((scalar_right_shift<uint64_t>(UINT64_MAX, 63)), 1);
+}
+
 TEST(ScalarValue, UnsignedDivision) {
   EXPECT_EQ(scalar_floor_div<uint8_t>(200, 255), 0);
   EXPECT_EQ(scalar_mod<uint8_t>(200, 255), 200);

@@ -12,6 +12,7 @@ constexpr bool takes() {
     case OperandClass::Numeric: return !is_bool;
     case OperandClass::Floating: return std::is_floating_point_v<T>;
     case OperandClass::Ordered: return true;
+    case OperandClass::Integer: return std::is_integral_v<T> && !is_bool;
     case OperandClass::Logical: return std::is_integral_v<T>;
     case OperandClass::Any: return true;
   }

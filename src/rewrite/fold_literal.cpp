@@ -45,6 +45,7 @@ constexpr bool takes(OperandClass operands) {
     case OperandClass::Numeric: return !std::is_same_v<T, bool>;
     case OperandClass::Floating: return std::is_floating_point_v<T>;
     case OperandClass::Ordered: return true;
+    case OperandClass::Integer: return std::is_integral_v<T> && !std::is_same_v<T, bool>;
     case OperandClass::Logical: return std::is_integral_v<T>;
     case OperandClass::Any: return true;
   }

@@ -181,6 +181,9 @@ class GraphMaker {
       case ScalarOp::isnan_:
       case ScalarOp::isinf_:
       case ScalarOp::isfinite_:
+      case ScalarOp::signbit_:
+      case ScalarOp::copysign_:
+      case ScalarOp::nextafter_:
       case ScalarOp::floor_div_:
       case ScalarOp::mod_:
       case ScalarOp::eq_:
@@ -194,7 +197,18 @@ class GraphMaker {
       case ScalarOp::lgamma_:
       case ScalarOp::gamma_:
       case ScalarOp::digamma_:
-      case ScalarOp::trigamma_: return true;
+      case ScalarOp::trigamma_:
+      case ScalarOp::polygamma_:
+      case ScalarOp::beta_:
+      case ScalarOp::lbeta_:
+      case ScalarOp::xlogy_:
+      case ScalarOp::xlog1py_:
+      case ScalarOp::gammainc_:
+      case ScalarOp::gammaincc_:
+      case ScalarOp::gammainc_da_:
+      case ScalarOp::betainc_:
+      case ScalarOp::betainc_da_:
+      case ScalarOp::betainc_db_: return true;
       default: return false;  // clang-format off: a choice among ops, not a case for each
     }
   }
@@ -202,7 +216,8 @@ class GraphMaker {
   static bool rounds(ScalarOp op) {
     switch (op) {
       case ScalarOp::neg_: case ScalarOp::abs_: case ScalarOp::sign_: case ScalarOp::floor_: case ScalarOp::ceil_:
-      case ScalarOp::round_: case ScalarOp::trunc_: case ScalarOp::max_: case ScalarOp::min_: case ScalarOp::select_: return false;
+      case ScalarOp::round_: case ScalarOp::trunc_: case ScalarOp::max_: case ScalarOp::min_: case ScalarOp::select_:
+      case ScalarOp::clip_: case ScalarOp::copysign_: case ScalarOp::nextafter_: return false;
       default: return true;
     }
   }
@@ -232,6 +247,7 @@ class GraphMaker {
     };
     // With three operands of different ranks two may fit the first and not each other: then not this time.
     if (facts(op).arity >= 2) operands.push_back(another(dtype));
+    if (facts(op).arity >= 3 && !is_select) operands.push_back(another(dtype));
     if (is_select) operands.insert(operands.begin(), another(DType::boolean));
     for (ValueId a : operands) {
       for (ValueId b : operands) {

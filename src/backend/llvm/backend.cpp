@@ -84,6 +84,8 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::reciprocal_:
     case ScalarOp::square_:
     case ScalarOp::sqrt_:
+    case ScalarOp::deg2rad_:
+    case ScalarOp::rad2deg_:
     case ScalarOp::floor_:
     case ScalarOp::ceil_:
     case ScalarOp::round_:
@@ -91,6 +93,9 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::isnan_:
     case ScalarOp::isinf_:
     case ScalarOp::isfinite_:
+    case ScalarOp::signbit_:
+    case ScalarOp::copysign_:
+    case ScalarOp::nextafter_:
     case ScalarOp::not_:
     case ScalarOp::add_:
     case ScalarOp::sub_:
@@ -107,6 +112,9 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::and_:
     case ScalarOp::or_:
     case ScalarOp::xor_:
+    case ScalarOp::left_shift_:
+    case ScalarOp::right_shift_:
+    case ScalarOp::clip_:
     case ScalarOp::select_: return true;
     case ScalarOp::cbrt_:
     case ScalarOp::exp2_:
@@ -124,8 +132,28 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::erfcx_:
     case ScalarOp::erfinv_:
     case ScalarOp::erfcinv_:
+    case ScalarOp::ndtr_:
+    case ScalarOp::ndtri_:
+    case ScalarOp::log_ndtr_:
+    case ScalarOp::logit_:
     case ScalarOp::gamma_:
     case ScalarOp::trigamma_:
+    case ScalarOp::polygamma_:
+    case ScalarOp::i0_:
+    case ScalarOp::i1_:
+    case ScalarOp::j0_:
+    case ScalarOp::j1_:
+    case ScalarOp::xlogy_:
+    case ScalarOp::xlog1py_:
+    case ScalarOp::logaddexp_:
+    case ScalarOp::beta_:
+    case ScalarOp::lbeta_:
+    case ScalarOp::gammainc_:
+    case ScalarOp::gammaincc_:
+    case ScalarOp::gammainc_da_:
+    case ScalarOp::betainc_:
+    case ScalarOp::betainc_da_:
+    case ScalarOp::betainc_db_:
     case ScalarOp::arctan2_: return false;
   }
   return false;

@@ -1,4 +1,5 @@
 // One ScalarOp at a time. The switch names every op: a new row in scalar_ops.def does not compile until it is here.
+#include <cmath>
 #include <limits>
 
 #include "backend/llvm/scalar.h"
@@ -80,6 +81,42 @@ Division integer_division(FunctionEmitter& f, DType dtype, Value* a, Value* c) {
   return {b.CreateSelect(none, zero, floored), b.CreateSelect(none, zero, positive)};
 }
 
+Value* width_in_bits(const Value* like) {
+  return llvm::ConstantInt::get(like->getType(), like->getType()->getScalarSizeInBits());
+}
+
+/// What a shift of LLVM leaves undefined for a large count is never chosen.
+Value* shift_left(FunctionEmitter& f, Value* a, Value* count) {
+  Value* inside = f.b.CreateICmpULT(count, width_in_bits(count));
+  return f.b.CreateSelect(inside, f.b.CreateShl(a, count), zero_like(a));
+}
+
+Value* shift_right(FunctionEmitter& f, DType dtype, Value* a, Value* count) {
+  llvm::IRBuilder<>& b = f.b;
+  Value* inside = b.CreateICmpULT(count, width_in_bits(count));
+  if (!is_signed_integer(dtype)) return b.CreateSelect(inside, b.CreateLShr(a, count), zero_like(a));
+  Value* most = b.CreateSub(width_in_bits(count), llvm::ConstantInt::get(count->getType(), 1));
+  return b.CreateAShr(a, b.CreateSelect(inside, count, most));
+}
+
+Value* bits_of(FunctionEmitter& f, Value* x) {
+  return f.b.CreateBitCast(x, x->getType()->getWithNewType(f.b.getIntNTy(x->getType()->getScalarSizeInBits())));
+}
+
+/// Neighbours differ by 1 as integers, away from zero where the integer grows.
+Value* next_after(FunctionEmitter& f, Value* x, Value* y) {
+  llvm::IRBuilder<>& b = f.b;
+  Value* bits = bits_of(f, x);
+  Value* one = llvm::ConstantInt::get(bits->getType(), 1);
+  Value* grows = b.CreateICmpEQ(b.CreateFCmpOLT(x, y), b.CreateFCmpOGT(x, zero_like(x)));
+  Value* next = b.CreateBitCast(b.CreateSelect(grows, b.CreateAdd(bits, one), b.CreateSub(bits, one)), x->getType());
+  Value* least = b.CreateBitCast(one, x->getType());
+  Value* from_zero = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, least, y);
+  next = b.CreateSelect(b.CreateFCmpOEQ(x, zero_like(x)), from_zero, next);
+  next = b.CreateSelect(b.CreateFCmpOEQ(x, y), y, next);
+  return b.CreateSelect(b.CreateFCmpUNO(x, y), b.CreateFAdd(x, y), next);
+}
+
 /// Any integer width through the i64 function: everything wraps, so only the low bits matter.
 Value* integer_power(FunctionEmitter& f, DType dtype, Value* a, Value* c, Value* active) {
   llvm::Type* type = a->getType();
@@ -144,6 +181,8 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::arcsinh_: return emit_math(f, "arcsinh", v, active);
     case ScalarOp::arccosh_: return emit_math(f, "arccosh", v, active);
     case ScalarOp::arctanh_: return emit_math(f, "arctanh", v, active);
+    case ScalarOp::deg2rad_: return b.CreateFMul(v[0], number_like(v[0], M_PI / 180));
+    case ScalarOp::rad2deg_: return b.CreateFMul(v[0], number_like(v[0], 180 / M_PI));
     case ScalarOp::floor_: return unary_intrinsic(f, llvm::Intrinsic::floor, v[0]);
     case ScalarOp::ceil_: return unary_intrinsic(f, llvm::Intrinsic::ceil, v[0]);
     case ScalarOp::round_: return unary_intrinsic(f, llvm::Intrinsic::roundeven, v[0]);
@@ -153,15 +192,24 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::erfcx_: return emit_math(f, "erfcx", v, active);
     case ScalarOp::erfinv_: return emit_math(f, "erfinv", v, active);
     case ScalarOp::erfcinv_: return emit_math(f, "erfcinv", v, active);
+    case ScalarOp::ndtr_: return emit_math(f, "ndtr", v, active);
+    case ScalarOp::ndtri_: return emit_math(f, "ndtri", v, active);
+    case ScalarOp::log_ndtr_: return emit_math(f, "log_ndtr", v, active);
+    case ScalarOp::logit_: return emit_math(f, "logit", v, active);
     case ScalarOp::lgamma_: return emit_math(f, "lgamma", v, active);
     case ScalarOp::gamma_: return emit_math(f, "gamma", v, active);
     case ScalarOp::digamma_: return emit_math(f, "digamma", v, active);
     case ScalarOp::trigamma_: return emit_math(f, "trigamma", v, active);
+    case ScalarOp::i0_: return emit_math(f, "i0", v, active);
+    case ScalarOp::i1_: return emit_math(f, "i1", v, active);
+    case ScalarOp::j0_: return emit_math(f, "j0", v, active);
+    case ScalarOp::j1_: return emit_math(f, "j1", v, active);
     case ScalarOp::isnan_: return b.CreateFCmpUNO(v[0], v[0]);
     case ScalarOp::isinf_:
       return b.CreateFCmpOEQ(absolute(f, dtype, v[0]), number_like(v[0], std::numeric_limits<double>::infinity()));
     case ScalarOp::isfinite_:
       return b.CreateFCmpOLT(absolute(f, dtype, v[0]), number_like(v[0], std::numeric_limits<double>::infinity()));
+    case ScalarOp::signbit_: return b.CreateICmpSLT(bits_of(f, v[0]), zero_like(bits_of(f, v[0])));
     case ScalarOp::not_: return b.CreateNot(v[0]);
     case ScalarOp::add_: return floating ? b.CreateFAdd(v[0], v[1]) : b.CreateAdd(v[0], v[1]);
     case ScalarOp::sub_: return floating ? b.CreateFSub(v[0], v[1]) : b.CreateSub(v[0], v[1]);
@@ -174,6 +222,17 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::max_: return extremum(f, dtype, v[0], v[1], true);
     case ScalarOp::min_: return extremum(f, dtype, v[0], v[1], false);
     case ScalarOp::arctan2_: return emit_math(f, "arctan2", v, active);
+    case ScalarOp::copysign_: return b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, v[0], v[1]);
+    case ScalarOp::nextafter_: return next_after(f, v[0], v[1]);
+    case ScalarOp::xlogy_: return emit_math(f, "xlogy", v, active);
+    case ScalarOp::xlog1py_: return emit_math(f, "xlog1py", v, active);
+    case ScalarOp::logaddexp_: return emit_math(f, "logaddexp", v, active);
+    case ScalarOp::beta_: return emit_math(f, "beta", v, active);
+    case ScalarOp::lbeta_: return emit_math(f, "lbeta", v, active);
+    case ScalarOp::polygamma_: return emit_math(f, "polygamma", v, active);
+    case ScalarOp::gammainc_: return emit_math(f, "gammainc", v, active);
+    case ScalarOp::gammaincc_: return emit_math(f, "gammaincc", v, active);
+    case ScalarOp::gammainc_da_: return emit_math(f, "gammainc_da", v, active);
     case ScalarOp::eq_: return compare(f, dtype, v[0], v[1], P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
     case ScalarOp::ne_: return compare(f, dtype, v[0], v[1], P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE);
     case ScalarOp::lt_: return compare(f, dtype, v[0], v[1], P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);
@@ -183,6 +242,12 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::and_: return b.CreateAnd(v[0], v[1]);
     case ScalarOp::or_: return b.CreateOr(v[0], v[1]);
     case ScalarOp::xor_: return b.CreateXor(v[0], v[1]);
+    case ScalarOp::left_shift_: return shift_left(f, v[0], v[1]);
+    case ScalarOp::right_shift_: return shift_right(f, dtype, v[0], v[1]);
+    case ScalarOp::clip_: return extremum(f, dtype, extremum(f, dtype, v[0], v[1], true), v[2], false);
+    case ScalarOp::betainc_: return emit_math(f, "betainc", v, active);
+    case ScalarOp::betainc_da_: return emit_math(f, "betainc_da", v, active);
+    case ScalarOp::betainc_db_: return emit_math(f, "betainc_db", v, active);
     case ScalarOp::select_: return b.CreateSelect(v[0], v[1], v[2]);
   }
   INLAY_CHECK(false, "a scalar op of no kind");

@@ -66,7 +66,7 @@ std::string program_for(DType dtype, const std::vector<ScalarOp>& ops) {
     const ScalarOpFacts& op = facts(ops[k]);
     const std::string_view result = op.result == ResultRule::Bool ? "bool" : t;
     buffers += str(", r", k, ": ", result, "[n] output ", k);
-    std::string operands = op.arity == 1 ? "%0" : "%0, %1", condition;
+    std::string operands = op.arity == 1 ? "%0" : op.arity == 2 ? "%0, %1" : "%0, %1, %0", condition;
     if (ops[k] == ScalarOp::select_) {
       condition = "%3 = axis i : i64 %4 = literal 5 : i64 %5 = mod %3, %4 : i64 %6 = cast %5 : bool ";
       operands = "%6, %0, %1";
@@ -100,6 +100,7 @@ TEST_P(Ops, AgreeWithTheEvaluator) {
       if (ops[k] == ScalarOp::floor_div_ && std::isinf(number_at(params[1], i))) continue;  // not in the evaluator
       std::vector<kernel::Element> operands = {a};
       if (facts(ops[k]).arity > 1) operands.push_back(b);
+      if (facts(ops[k]).arity > 2 && ops[k] != ScalarOp::select_) operands.push_back(a);
       if (ops[k] == ScalarOp::select_)
         operands.insert(operands.begin(), kernel::Element::of_integer(DType::boolean, i % 5 != 0));
       const kernel::Element expected = kernel::apply_op(ops[k], operands);

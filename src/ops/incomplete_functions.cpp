@@ -1,0 +1,172 @@
+// The regularized incomplete gamma and beta functions, and their derivatives by the parameters.
+//
+// For those derivatives no closed form exists. Here the series and the continued fractions of the functions themselves
+// are evaluated on numbers that carry their derivative.
+#include <cmath>
+#include <limits>
+
+#include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/gamma.hpp>
+
+#include "ops/quiet_boost.h"
+#include "ops/scalar_functions.h"
+
+namespace {
+
+using inlay::Quiet;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr int kMostTerms = 200000;
+
+/// A number and its derivative by the parameter in question.
+struct Dual {
+  double value = 0, slope = 0;
+};
+
+Dual operator+(Dual x, Dual y) { return {x.value + y.value, x.slope + y.slope}; }
+Dual operator-(Dual x, Dual y) { return {x.value - y.value, x.slope - y.slope}; }
+Dual operator*(Dual x, Dual y) { return {x.value * y.value, x.slope * y.value + x.value * y.slope}; }
+Dual operator/(Dual x, Dual y) {
+  const double quotient = x.value / y.value;
+  return {quotient, (x.slope - quotient * y.slope) / y.value};
+}
+
+bool is_small(Dual x, Dual beside) {
+  return std::fabs(x.value) <= kEpsilon * std::fabs(beside.value) &&
+         std::fabs(x.slope) <= kEpsilon * std::fabs(beside.slope);
+}
+
+/// A continued fraction b0 + a1 / (b1 + a2 / (b2 + ...)) from the front (Lentz, Thompson and Barnett, 1986).
+class Fraction {
+ public:
+  explicit Fraction(Dual first) : value_(away_from_zero(first)), c_(value_) {}
+
+  /// Takes one term more; true when the value no longer moves.
+  bool take(Dual a, Dual b) {
+    d_ = Dual{1} / away_from_zero(b + a * d_);
+    c_ = away_from_zero(b + a / c_);
+    const Dual before = value_;
+    value_ = value_ * (c_ * d_);
+    return is_small(value_ - before, value_);
+  }
+  Dual value() const { return value_; }
+
+ private:
+  static Dual away_from_zero(Dual x) { return x.value == 0 ? Dual{1e-300, x.slope} : x; }
+
+  Dual value_, c_, d_;
+};
+
+// ---- gamma
+
+/// x^a e^-x / gamma(a + 1), by which P(a, x) falls from a to a + 1.
+double step_of_gammainc(double a, double x) { return boost::math::gamma_p_derivative(a + 1, x, Quiet()); }
+
+/// dP/da by the series P = x^a e^-x / gamma(a + 1) (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...), for x not far above a.
+double gammainc_da_series(double a, double x) {
+  Dual term = {1}, sum = {1};
+  for (int k = 1; k < kMostTerms; ++k) {
+    term = term * (Dual{x} / Dual{a + k, 1});
+    sum = sum + term;
+    if (is_small(term, sum)) break;
+  }
+  const double rate = std::log(x) - inlay_s_digamma(a + 1);  // of the logarithm of the factor
+  return step_of_gammainc(a, x) * (rate * sum.value + sum.slope);
+}
+
+/// dP/da from 1 - P = x^a e^-x / gamma(a) / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), for x above a.
+double gammainc_da_fraction(double a, double x) {
+  Fraction fraction(Dual{x + 1 - a, -1});
+  for (int k = 1; k < kMostTerms; ++k) {
+    if (fraction.take(Dual{k * (a - k), static_cast<double>(k)}, Dual{x + 1 - a + 2 * k, -1})) break;
+  }
+  const Dual inverse = Dual{1} / fraction.value();
+  const double rate = std::log(x) - inlay_s_digamma(a);
+  return -x * boost::math::gamma_p_derivative(a, x, Quiet()) * (rate * inverse.value + inverse.slope);
+}
+
+/// dP/da from differences of P over steps of 1, which are known, for a so large that three orders suffice.
+double gammainc_da_large(double a, double x) {
+  const auto step = [&](double away) { return step_of_gammainc(a - 0.5 + away, x); };
+  const double second = step(1) - 2 * step(0) + step(-1);
+  const double fourth = step(2) - 4 * step(1) + 6 * step(0) - 4 * step(-1) + step(-2);
+  return -(step(0) - second / 24 + 3 * fourth / 640);
+}
+
+// ---- beta
+
+/// A point of I_x(a, b), with y = 1 - x exact where x is not; `by_a`: which parameter the derivative is taken by.
+struct BetaPoint {
+  Dual a, b;
+  double x = 0, y = 0, log_x = 0, log_y = 0;
+};
+
+/// I_x(a, b)'s derivative by the continued fraction of x^a y^b / (a B(a, b)) / (1 + d1 / (1 + d2 / (1 + ...))), for x
+/// up to the mean, where it converges fast.
+double betainc_slope_below_mean(const BetaPoint& p) {
+  const Dual one = {1}, x = {p.x};
+  const Dual sum = p.a + p.b;
+  Fraction fraction(one);
+  for (int k = 0; k < kMostTerms; ++k) {
+    const Dual m = {static_cast<double>(k)};
+    const Dual even = p.a + m + m;
+    if (k > 0 && fraction.take(m * (p.b - m) * x / ((even - one) * even), one)) break;
+    const Dual odd = Dual{0} - (p.a + m) * (sum + m) * x / (even * (even + one));
+    if (fraction.take(odd, one)) break;
+  }
+  const Dual inverse = one / fraction.value();
+  const double digamma_sum = inlay_s_digamma(sum.value);
+  const double rate = p.a.slope * (p.log_x - 1 / p.a.value - inlay_s_digamma(p.a.value) + digamma_sum) +
+                      p.b.slope * (p.log_y - inlay_s_digamma(p.b.value) + digamma_sum);
+  const double log_factor = p.a.value * p.log_x + p.b.value * p.log_y - inlay_s_lbeta(p.a.value, p.b.value);
+  return std::exp(log_factor) / p.a.value * (rate * inverse.value + inverse.slope);
+}
+
+double betainc_slope(Dual a, Dual b, double x) {
+  if (!(a.value > 0 && b.value > 0 && x >= 0 && x <= 1)) return kNan;
+  if (std::isinf(a.value) || std::isinf(b.value)) return kNan;
+  if (x == 0 || x == 1) return 0;
+  const BetaPoint p = {a, b, x, 1 - x, std::log(x), std::log1p(-x)};
+  if (x * (a.value + b.value) <= a.value) return betainc_slope_below_mean(p);
+  return -betainc_slope_below_mean({p.b, p.a, p.y, p.x, p.log_y, p.log_x});
+}
+
+}  // namespace
+
+extern "C" {
+
+double inlay_s_gammainc(double a, double x) noexcept {
+  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (std::isinf(a) && std::isinf(x))) return kNan;
+  if (a == 0 || std::isinf(x)) return 1;
+  if (x == 0 || std::isinf(a)) return 0;
+  return boost::math::gamma_p(a, x, Quiet());
+}
+
+double inlay_s_gammaincc(double a, double x) noexcept {
+  if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (std::isinf(a) && std::isinf(x))) return kNan;
+  if (a == 0 || std::isinf(x)) return 0;
+  if (x == 0 || std::isinf(a)) return 1;
+  return boost::math::gamma_q(a, x, Quiet());
+}
+
+double inlay_s_gammainc_da(double a, double x) noexcept {
+  if (!(a > 0 && x >= 0) || std::isinf(a)) return kNan;
+  if (x == 0 || std::isinf(x)) return 0;
+  if (a >= 1e6) return gammainc_da_large(a, x);
+  return x < a + 1 ? gammainc_da_series(a, x) : gammainc_da_fraction(a, x);
+}
+
+double inlay_s_betainc(double a, double b, double x) noexcept {
+  if (!(a >= 0 && b >= 0 && x >= 0 && x <= 1)) return kNan;
+  if ((a == 0 && b == 0) || (std::isinf(a) && std::isinf(b))) return kNan;
+  if (a == 0 || std::isinf(b)) return x > 0 ? 1 : 0;
+  if (b == 0 || std::isinf(a)) return x < 1 ? 0 : 1;
+  return boost::math::ibeta(a, b, x, Quiet());
+}
+
+double inlay_s_betainc_da(double a, double b, double x) noexcept { return betainc_slope({a, 1}, {b, 0}, x); }
+double inlay_s_betainc_db(double a, double b, double x) noexcept { return betainc_slope({a, 0}, {b, 1}, x); }
+
+}  // extern "C"

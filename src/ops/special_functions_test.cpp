@@ -1,0 +1,199 @@
+// Values from mpmath, and the corners where SciPy decides, of the functions of gamma_functions.cpp,
+// incomplete_functions.cpp, bessel_functions.cpp and normal_functions.cpp that came with more than one operand or after
+// the elementary ones.
+#include <cmath>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "ops/scalar_functions.h"
+
+namespace inlay {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+bool same(double a, double b) {
+  return (std::isnan(a) && std::isnan(b)) || (a == b && std::signbit(a) == std::signbit(b));
+}
+
+struct One {
+  const char* name;
+  double (*function)(double);
+  double x, want;
+};
+struct Two {
+  const char* name;
+  double (*function)(double, double);
+  double x, y, want;
+};
+struct Three {
+  const char* name;
+  double (*function)(double, double, double);
+  double x, y, z, want;
+};
+
+void expect_near(const char* name, double got, double want) {
+  EXPECT_LE(std::fabs(got - want), 2e-14 * std::fabs(want)) << name << " is " << got << ", not " << want;
+}
+
+TEST(SpecialFunctions, OfOneOperandHaveTheirKnownValues) {
+  const One rows[] = {
+      {"ndtr", inlay_s_ndtr, 0.3, 0x1.3c5ee2cc40b79p-1},
+      {"ndtr", inlay_s_ndtr, -1.7, 0x1.6d148ca287905p-5},
+      {"ndtr", inlay_s_ndtr, -20.0, 0x1.c0bd0f1880783p-295},
+      {"ndtr", inlay_s_ndtr, 5.0, 0x1.fffff661ae86fp-1},
+      {"logit", inlay_s_logit, 0.3, -0x1.b1d10670aae9ap-1},
+      {"logit", inlay_s_logit, 0.5000001, 0x1.ad7f29a800065p-22},
+      {"logit", inlay_s_logit, 1e-300, -0x1.5963447f87fb5p+9},
+      {"logit", inlay_s_logit, 0.9, 0x1.193ea7aad030bp+1},
+      {"i0", inlay_s_i0, 0.3, 0x1.05cae00ad35d9p+0},
+      {"i0", inlay_s_i0, -20.0, 0x1.4c52c5479f734p+25},
+      {"i0", inlay_s_i0, 700.0, 0x1.c8cdeeadb5df0p+1003},
+      {"i1", inlay_s_i1, 0.3, 0x1.36ab428e8f8a0p-3},
+      {"i1", inlay_s_i1, -20.0, -0x1.43e7deb14bddep+25},
+      {"i1", inlay_s_i1, 700.0, 0x1.c87a5f5ceb9dfp+1003},
+      {"j0", inlay_s_j0, 0.3, 0x1.f48b6d692fb9ep-1},
+      {"j0", inlay_s_j0, -20.0, 0x1.561106f7bed64p-3},
+      {"j0", inlay_s_j0, 1000.0, 0x1.961ae599a7b3cp-6},
+      {"j1", inlay_s_j1, 0.3, 0x1.2fc1c68a32002p-3},
+      {"j1", inlay_s_j1, -20.0, -0x1.11bf9c29ff1c6p-4},
+      {"j1", inlay_s_j1, 1000.0, 0x1.35dfe90198bdcp-8},
+      {"digamma", inlay_s_digamma, -0.504083, 0x1.3d52bdd11743ap-24},
+      {"digamma", inlay_s_digamma, -1.5734985, -0x1.1e7b33e8c9d1bp-22},
+      {"digamma", inlay_s_digamma, -9.70267, 0x1.43304f3fc2fecp-15},
+      {"digamma", inlay_s_digamma, -100.25, 0x1.f045737bcae4cp+2},
+  };
+  for (const One& row : rows) expect_near(row.name, row.function(row.x), row.want);
+}
+
+TEST(SpecialFunctions, OfTwoOperandsHaveTheirKnownValues) {
+  const Two rows[] = {
+      {"xlogy", inlay_s_xlogy, 2.5, 0.3, -0x1.814573bed10e9p+1},
+      {"xlog1py", inlay_s_xlog1py, 2.5, 1e-10, 0x1.12e0be823261cp-32},
+      {"logaddexp", inlay_s_logaddexp, 1.0, 2.0, 0x1.2818f57f7d825p+1},
+      {"logaddexp", inlay_s_logaddexp, -800.0, -801.0, -0x1.8fd7e70a80828p+9},
+      {"logaddexp", inlay_s_logaddexp, 3.0, -40.0, 0x1.8000000000000p+1},
+      {"beta", inlay_s_beta, 2.5, 0.3, 0x1.2fa1297b18b80p+1},
+      {"beta", inlay_s_beta, 100.0, 200.0, 0x1.c07f28f3dae24p-278},
+      {"beta", inlay_s_beta, -1.5, 2.25, 0x1.17afa6d04c33ep+1},
+      {"lbeta", inlay_s_lbeta, 2.5, 0.3, 0x1.ba411e9fadbe0p-1},
+      {"lbeta", inlay_s_lbeta, 100000.0, 200000.0, -0x1.74f77150d37b6p+17},
+      {"lbeta", inlay_s_lbeta, 3.0, 100000000.0, -0x1.b48d18dd48365p+5},
+      {"lbeta", inlay_s_lbeta, -1.5, 2.25, 0x1.9032d3b2d9dabp-1},
+      {"polygamma", inlay_s_polygamma, 2.0, 0.3, -0x1.2d1713d4de2acp+6},
+      {"polygamma", inlay_s_polygamma, 3.0, 10.5, 0x1.04d8369c08cefp-9},
+      {"polygamma", inlay_s_polygamma, 2.0, -1.25, 0x1.eee2adf961009p+6},
+      {"gammainc", inlay_s_gammainc, 0.3, 2.0, 0x1.f4b902b95ec2ep-1},
+      {"gammainc", inlay_s_gammainc, 20.0, 15.0, 0x1.ff1a965b84748p-4},
+      {"gammainc", inlay_s_gammainc, 1e-05, 1e-05, 0x1.fff1aac77a2c1p-1},
+      {"gammaincc", inlay_s_gammaincc, 0.3, 2.0, 0x1.68dfa8d427a3fp-6},
+      {"gammaincc", inlay_s_gammaincc, 20.0, 30.0, 0x1.665ff9e6c670ap-6},
+      {"gammaincc", inlay_s_gammaincc, 1.0, 100.0, 0x1.a8c1f14e2af5dp-145},
+      {"gammainc_da", inlay_s_gammainc_da, 0.3, 2.0, -0x1.9689f512d0338p-4},
+      {"gammainc_da", inlay_s_gammainc_da, 20.0, 15.0, -0x1.8d6cbeebd9a82p-5},
+      {"gammainc_da", inlay_s_gammainc_da, 3.0, 1e-05, -0x1.32b32c0131eb5p-49},
+      {"gammainc_da", inlay_s_gammainc_da, 2.5, 40.0, -0x1.6c25f3b27fa97p-49},
+  };
+  for (const Two& row : rows) expect_near(row.name, row.function(row.x, row.y), row.want);
+}
+
+TEST(SpecialFunctions, OfThreeOperandsHaveTheirKnownValues) {
+  const Three rows[] = {
+      {"betainc", inlay_s_betainc, 2.5, 0.3, 0.2, 0x1.b90e528b91c13p-9},
+      {"betainc", inlay_s_betainc, 20.0, 30.0, 0.5, 0x1.d8fbcde3c4ec0p-1},
+      {"betainc", inlay_s_betainc, 3.0, 4.0, 1e-10, 0x1.95a5efe8e3333p-96},
+      {"betainc_da", inlay_s_betainc_da, 2.5, 0.3, 0.2, -0x1.9a034b18c42c0p-8},
+      {"betainc_da", inlay_s_betainc_da, 20.0, 30.0, 0.5, -0x1.74fbc248f3ce4p-6},
+      {"betainc_da", inlay_s_betainc_da, 3.0, 4.0, 1e-10, -0x1.1c11f5ec9a629p-91},
+      {"betainc_db", inlay_s_betainc_db, 2.5, 0.3, 0.2, 0x1.cd923b9faff23p-7},
+      {"betainc_db", inlay_s_betainc_db, 20.0, 30.0, 0.5, 0x1.2fb24dc91a608p-6},
+      {"betainc_db", inlay_s_betainc_db, 3.0, 4.0, 1e-10, 0x1.f44ca7e27946cp-97},
+  };
+  for (const Three& row : rows) expect_near(row.name, row.function(row.x, row.y, row.z), row.want);
+}
+
+TEST(SpecialFunctions, OfOneOperandHaveTheirCorners) {
+  const One rows[] = {
+      {"ndtr", inlay_s_ndtr, -kInf, 0},  {"ndtr", inlay_s_ndtr, kInf, 1},   {"logit", inlay_s_logit, 0, -kInf},
+      {"logit", inlay_s_logit, 1, kInf}, {"logit", inlay_s_logit, 2, kNan}, {"logit", inlay_s_logit, -1, kNan},
+      {"logit", inlay_s_logit, 0.5, 0},  {"i0", inlay_s_i0, 0, 1},          {"i0", inlay_s_i0, -kInf, kInf},
+      {"i0", inlay_s_i0, 1e300, kInf},   {"i1", inlay_s_i1, -0.0, -0.0},    {"i1", inlay_s_i1, -kInf, -kInf},
+      {"j0", inlay_s_j0, kInf, 0},       {"j1", inlay_s_j1, 0, 0},
+  };
+  for (const One& row : rows) {
+    EXPECT_TRUE(same(row.function(row.x), row.want)) << row.name << "(" << row.x << ") is " << row.function(row.x);
+  }
+}
+
+TEST(SpecialFunctions, OfTwoOperandsHaveTheirCorners) {
+  const Two rows[] = {
+      {"xlogy", inlay_s_xlogy, 0, 0, 0},
+      {"xlogy", inlay_s_xlogy, 0, kNan, kNan},
+      {"xlogy", inlay_s_xlogy, 1, 0, -kInf},
+      {"xlog1py", inlay_s_xlog1py, 0, -1, 0},
+      {"xlog1py", inlay_s_xlog1py, 1, -1, -kInf},
+      {"logaddexp", inlay_s_logaddexp, -kInf, -kInf, -kInf},
+      {"logaddexp", inlay_s_logaddexp, -kInf, 0, 0},
+      {"logaddexp", inlay_s_logaddexp, kInf, -kInf, kInf},
+      {"logaddexp", inlay_s_logaddexp, kInf, kNan, kNan},
+      {"beta", inlay_s_beta, 0, 2, kInf},
+      {"beta", inlay_s_beta, -2, 2, 0.5},
+      {"beta", inlay_s_beta, -2, 1, -0.5},
+      {"beta", inlay_s_beta, -2, 3, kInf},
+      {"beta", inlay_s_beta, 2, kInf, 0},
+      {"lbeta", inlay_s_lbeta, 1, 1, 0},
+      {"lbeta", inlay_s_lbeta, 0, 2, kInf},
+      {"lbeta", inlay_s_lbeta, 2, kInf, -kInf},
+      {"polygamma", inlay_s_polygamma, 0, 0, -kInf},
+      {"polygamma", inlay_s_polygamma, 1, -1, kInf},
+      {"polygamma", inlay_s_polygamma, 2, -1, -kInf},
+      {"polygamma", inlay_s_polygamma, 2, kInf, -0.0},
+      {"polygamma", inlay_s_polygamma, 1.5, 2, kNan},
+      {"polygamma", inlay_s_polygamma, -1, 2, kNan},
+      {"gammainc", inlay_s_gammainc, 0, 0, kNan},
+      {"gammainc", inlay_s_gammainc, 0, 1, 1},
+      {"gammainc", inlay_s_gammainc, 1, 0, 0},
+      {"gammainc", inlay_s_gammainc, -1, 1, kNan},
+      {"gammainc", inlay_s_gammainc, kInf, 1, 0},
+      {"gammainc", inlay_s_gammainc, 1, kInf, 1},
+      {"gammaincc", inlay_s_gammaincc, 0, 1, 0},
+      {"gammaincc", inlay_s_gammaincc, 1, 0, 1},
+      {"gammaincc", inlay_s_gammaincc, kInf, kInf, kNan},
+      {"gammainc_da", inlay_s_gammainc_da, 2, 0, 0},
+      {"gammainc_da", inlay_s_gammainc_da, -2, 1, kNan},
+  };
+  for (const Two& row : rows) {
+    const double got = row.function(row.x, row.y);
+    EXPECT_TRUE(same(got, row.want)) << row.name << "(" << row.x << ", " << row.y << ") is " << got;
+  }
+}
+
+TEST(SpecialFunctions, BetaincHasItsCorners) {
+  const Three rows[] = {
+      {"betainc", inlay_s_betainc, 0, 0, 0.5, kNan},  {"betainc", inlay_s_betainc, 0, 1, 0.5, 1},
+      {"betainc", inlay_s_betainc, 0, 1, 0, 0},       {"betainc", inlay_s_betainc, 1, 0, 0.5, 0},
+      {"betainc", inlay_s_betainc, 1, kInf, 0.5, 1},  {"betainc", inlay_s_betainc, kInf, 1, 1, 1},
+      {"betainc", inlay_s_betainc, 1, 1, 2, kNan},    {"betainc", inlay_s_betainc, -1, 1, 0.5, kNan},
+      {"betainc", inlay_s_betainc, 2, 3, 1, 1},       {"betainc_da", inlay_s_betainc_da, 2, 3, 1, 0},
+      {"betainc_db", inlay_s_betainc_db, 2, 3, 0, 0}, {"betainc_da", inlay_s_betainc_da, 0, 3, 0.5, kNan},
+  };
+  for (const Three& row : rows) {
+    const double got = row.function(row.x, row.y, row.z);
+    EXPECT_TRUE(same(got, row.want)) << row.name << "(" << row.x << ", " << row.y << ", " << row.z << ") is " << got;
+  }
+}
+
+// The differences of P over steps of 1 take over at a = 1e6; on both sides the slope is that of the normal distribution
+// up to 1 / a.
+TEST(SpecialFunctions, GammaincDaIsSmoothWhereItsFormulaChanges) {
+  for (double z : {-3.0, -1.0, 0.0, 0.5, 2.0}) {
+    const double below = inlay_s_gammainc_da(999'999, 999'999 + 1000 * z);
+    const double above = inlay_s_gammainc_da(1'000'001, 1'000'001 + 1000 * z);
+    EXPECT_LE(std::fabs(above / below - 1), 2e-6) << z;
+  }
+}
+
+}  // namespace
+}  // namespace inlay
