@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "graph.h"
 #include "numpy_api.h"
+#include "ops_table.h"
 
 namespace nb = nanobind;
 
@@ -47,6 +48,7 @@ NB_MODULE(_inlay, m) {
   m.def("error_codes", error_codes);
   m.def("set_error_classes", [](nb::tuple classes) { set_error_classes(classes.ptr()); });
   bind_graph(m);
+  bind_ops_table(m);
   bind_compile(m);
   if (!add_callables(m.ptr())) throw nb::python_error();
 }

@@ -104,7 +104,13 @@ double inlay_s_polygamma(double n, double x) noexcept {
   if (x <= 0 && is_integer(x)) return sign * kInf;
   if (x == kInf) return sign * 0.0;
   if (n > 170 && x < 0) return kNan;
-  if (n > 1e6) return x < 1 ? sign * kInf : kNan;
+  if (x > 0) {
+    // n! / x^(n + 1) is the first term of a sum below n! / x^(n + 1) (1 + x / n): what is out of range takes long else.
+    const double log_first = inlay_s_lgamma(n + 1) - (n + 1) * std::log(x);
+    if (log_first > 710) return sign * kInf;
+    if (log_first + std::log1p(x / n) < -760) return sign * 0.0;
+  }
+  if (n > 1e6) return kNan;
   return static_cast<double>(boost::math::polygamma(static_cast<int>(n), static_cast<long double>(x), Quiet()));
 }
 

@@ -33,9 +33,10 @@ Dual operator/(Dual x, Dual y) {
   return {quotient, (x.slope - quotient * y.slope) / y.value};
 }
 
+/// Or nan, which no further term mends.
 bool is_small(Dual x, Dual beside) {
-  return std::fabs(x.value) <= kEpsilon * std::fabs(beside.value) &&
-         std::fabs(x.slope) <= kEpsilon * std::fabs(beside.slope);
+  return !(std::fabs(x.value) > kEpsilon * std::fabs(beside.value)) &&
+         !(std::fabs(x.slope) > kEpsilon * std::fabs(beside.slope));
 }
 
 /// A continued fraction b0 + a1 / (b1 + a2 / (b2 + ...)) from the front (Lentz, Thompson and Barnett, 1986).
@@ -66,6 +67,8 @@ double step_of_gammainc(double a, double x) { return boost::math::gamma_p_deriva
 
 /// dP/da by the series P = x^a e^-x / gamma(a + 1) (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...), for x not far above a.
 double gammainc_da_series(double a, double x) {
+  const double factor = step_of_gammainc(a, x);
+  if (factor == 0) return 0;
   Dual term = {1}, sum = {1};
   for (int k = 1; k < kMostTerms; ++k) {
     term = term * (Dual{x} / Dual{a + k, 1});
@@ -73,18 +76,20 @@ double gammainc_da_series(double a, double x) {
     if (is_small(term, sum)) break;
   }
   const double rate = std::log(x) - inlay_s_digamma(a + 1);  // of the logarithm of the factor
-  return step_of_gammainc(a, x) * (rate * sum.value + sum.slope);
+  return factor * (rate * sum.value + sum.slope);
 }
 
 /// dP/da from 1 - P = x^a e^-x / gamma(a) / (x + 1 - a - 1 (1 - a) / (x + 3 - a - ...)), for x above a.
 double gammainc_da_fraction(double a, double x) {
+  const double factor = x * boost::math::gamma_p_derivative(a, x, Quiet());
+  if (factor == 0) return 0;
   Fraction fraction(Dual{x + 1 - a, -1});
   for (int k = 1; k < kMostTerms; ++k) {
     if (fraction.take(Dual{k * (a - k), static_cast<double>(k)}, Dual{x + 1 - a + 2 * k, -1})) break;
   }
   const Dual inverse = Dual{1} / fraction.value();
   const double rate = std::log(x) - inlay_s_digamma(a);
-  return -x * boost::math::gamma_p_derivative(a, x, Quiet()) * (rate * inverse.value + inverse.slope);
+  return -factor * (rate * inverse.value + inverse.slope);
 }
 
 /// dP/da from differences of P over steps of 1, which are known, for a so large that three orders suffice.
@@ -106,6 +111,9 @@ struct BetaPoint {
 /// I_x(a, b)'s derivative by the continued fraction of x^a y^b / (a B(a, b)) / (1 + d1 / (1 + d2 / (1 + ...))), for x
 /// up to the mean, where it converges fast.
 double betainc_slope_below_mean(const BetaPoint& p) {
+  const double log_factor = p.a.value * p.log_x + p.b.value * p.log_y - inlay_s_lbeta(p.a.value, p.b.value);
+  const double factor = std::exp(log_factor) / p.a.value;
+  if (factor == 0) return 0;
   const Dual one = {1}, x = {p.x};
   const Dual sum = p.a + p.b;
   Fraction fraction(one);
@@ -120,8 +128,7 @@ double betainc_slope_below_mean(const BetaPoint& p) {
   const double digamma_sum = inlay_s_digamma(sum.value);
   const double rate = p.a.slope * (p.log_x - 1 / p.a.value - inlay_s_digamma(p.a.value) + digamma_sum) +
                       p.b.slope * (p.log_y - inlay_s_digamma(p.b.value) + digamma_sum);
-  const double log_factor = p.a.value * p.log_x + p.b.value * p.log_y - inlay_s_lbeta(p.a.value, p.b.value);
-  return std::exp(log_factor) / p.a.value * (rate * inverse.value + inverse.slope);
+  return factor * (rate * inverse.value + inverse.slope);
 }
 
 double betainc_slope(Dual a, Dual b, double x) {

@@ -1,74 +1,38 @@
 #include "rewrite/pattern.h"
 
 #include <bit>
-#include <cctype>
 #include <cmath>
-#include <cstdlib>
 
+#include "ops/expression.h"
 #include "rewrite/commutative.h"
 
 namespace inlay::rewrite {
 namespace {
 
-/// expr = name "(" expr {"," expr} ")" | variable | number | "1/c"
-class PatternParser {
- public:
-  explicit PatternParser(std::string_view text) : text_(text) {}
-
-  Pattern whole() {
-    Pattern out = expression();
-    INLAY_CHECK(at_ == text_.size(), "after the expression of a rule: ", text_);
-    return out;
-  }
-
- private:
-  Pattern expression() {
-    const std::string_view word = next_word();
-    INLAY_CHECK(!word.empty(), "an expression of a rule: ", text_);
-    if (take('(')) return call(word);
-    Pattern out;
-    if (word == "1/c") {
-      out.kind = Pattern::Kind::inverse;
-      out.variable = 'c';
-    } else if (word.size() == 1 && std::isalpha(static_cast<unsigned char>(word[0]))) {
-      out.kind = word == "c" ? Pattern::Kind::literal : Pattern::Kind::value;
-      out.variable = word[0];
-    } else {
+Pattern from_expression(const Expression& expression) {
+  Pattern out;
+  switch (expression.kind) {
+    case Expression::Kind::op:
+      out.kind = Pattern::Kind::op;
+      out.op = expression.op;
+      for (const Expression& operand : expression.operands) out.operands.push_back(from_expression(operand));
+      return out;
+    case Expression::Kind::number:
       out.kind = Pattern::Kind::number;
-      out.number = std::strtod(std::string(word).c_str(), nullptr);
-    }
+      out.number = expression.number;
+      return out;
+    case Expression::Kind::word: break;
+  }
+  if (expression.word == "1/c") {
+    out.kind = Pattern::Kind::inverse;
+    out.variable = 'c';
     return out;
   }
-
-  Pattern call(std::string_view name) {
-    const std::optional<ScalarOp> op = scalar_op_from_name(name);
-    INLAY_CHECK(op, "no scalar op is named ", name, ": ", text_);
-    Pattern out{.kind = Pattern::Kind::op, .op = *op};
-    do {
-      out.operands.push_back(expression());
-    } while (take(','));
-    INLAY_CHECK(take(')'), "a call in a rule is not closed: ", text_);
-    INLAY_CHECK(static_cast<int>(out.operands.size()) == facts(*op).arity, "operands of ", name, ": ", text_);
-    return out;
-  }
-
-  std::string_view next_word() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && text_.find_first_of("(), ", at_) != at_) ++at_;
-    return text_.substr(begin, at_ - begin);
-  }
-
-  bool take(char symbol) {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    if (at_ == text_.size() || text_[at_] != symbol) return false;
-    ++at_;
-    return true;
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
+  INLAY_CHECK(expression.word.size() == 1, "a rule's variable: ", expression.word);
+  out.kind = expression.word == "c" ? Pattern::Kind::literal : Pattern::Kind::value;
+  out.variable = expression.word[0];
+  return out;
+}
 
 bool is_view(Op op) {
   return op == Op::broadcast || op == Op::reshape || op == Op::transpose || op == Op::flip || op == Op::slice;
@@ -76,7 +40,7 @@ bool is_view(Op op) {
 
 }  // namespace
 
-Pattern parse_pattern(std::string_view text) { return PatternParser(text).whole(); }
+Pattern parse_pattern(std::string_view text) { return from_expression(parse_expression(text)); }
 
 bool is_number(const Literal& literal, double number) {
   if (is_float(literal.dtype)) return std::bit_cast<uint64_t>(literal.f) == std::bit_cast<uint64_t>(number);

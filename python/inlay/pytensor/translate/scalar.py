@@ -256,7 +256,7 @@ def _round_half_away(s, out, x):
     return s.select(s.gt(x, s.constant(0, out)), s.floor(s.add(x, half)), s.ceil(s.sub(x, half)))
 
 
-# Functions of one real number.
+# Functions of real numbers.
 
 for _name, _op in {
     "sqrt": ps.Sqrt,
@@ -291,6 +291,15 @@ for _name, _op in {
     "gamma": psm.Gamma,
     "digamma": psm.Psi,
     "trigamma": psm.TriGamma,
+    "i0": psm.I0,
+    "i1": psm.I1,
+    "j0": psm.J0,
+    "j1": psm.J1,
+    # Of several.
+    "polygamma": psm.PolyGamma,
+    "gammainc": psm.GammaInc,
+    "gammaincc": psm.GammaIncC,
+    "betainc": psm.BetaInc,
 }.items():
     plain(_name, _op)
 
