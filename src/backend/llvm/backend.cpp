@@ -62,6 +62,27 @@ bool host_has_vector_math() {
 bool vectorizes(ScalarOp op, DType dtype) {
   switch (op) {
     case ScalarOp::exp_:
+    case ScalarOp::exp2_:
+    case ScalarOp::log2_:
+    case ScalarOp::log10_:
+    case ScalarOp::cbrt_:
+    case ScalarOp::logit_:
+    case ScalarOp::sinh_:
+    case ScalarOp::cosh_:
+    case ScalarOp::arcsinh_:
+    case ScalarOp::arccosh_:
+    case ScalarOp::arctanh_:
+    case ScalarOp::arctan_:
+    case ScalarOp::arcsin_:
+    case ScalarOp::arccos_:
+    case ScalarOp::tan_:
+    case ScalarOp::ndtr_:
+    case ScalarOp::erfcx_:
+    case ScalarOp::log_ndtr_:
+    case ScalarOp::logaddexp_:
+    case ScalarOp::xlogy_:
+    case ScalarOp::xlog1py_:
+    case ScalarOp::arctan2_:
     case ScalarOp::expm1_:
     case ScalarOp::log_:
     case ScalarOp::log1p_:
@@ -116,26 +137,9 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::right_shift_:
     case ScalarOp::clip_:
     case ScalarOp::select_: return true;
-    case ScalarOp::cbrt_:
-    case ScalarOp::exp2_:
-    case ScalarOp::log2_:
-    case ScalarOp::log10_:
-    case ScalarOp::tan_:
-    case ScalarOp::arcsin_:
-    case ScalarOp::arccos_:
-    case ScalarOp::arctan_:
-    case ScalarOp::sinh_:
-    case ScalarOp::cosh_:
-    case ScalarOp::arcsinh_:
-    case ScalarOp::arccosh_:
-    case ScalarOp::arctanh_:
-    case ScalarOp::erfcx_:
     case ScalarOp::erfinv_:
     case ScalarOp::erfcinv_:
-    case ScalarOp::ndtr_:
     case ScalarOp::ndtri_:
-    case ScalarOp::log_ndtr_:
-    case ScalarOp::logit_:
     case ScalarOp::gamma_:
     case ScalarOp::trigamma_:
     case ScalarOp::polygamma_:
@@ -143,9 +147,6 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::i1_:
     case ScalarOp::j0_:
     case ScalarOp::j1_:
-    case ScalarOp::xlogy_:
-    case ScalarOp::xlog1py_:
-    case ScalarOp::logaddexp_:
     case ScalarOp::beta_:
     case ScalarOp::lbeta_:
     case ScalarOp::gammainc_:
@@ -153,8 +154,7 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::gammainc_da_:
     case ScalarOp::betainc_:
     case ScalarOp::betainc_da_:
-    case ScalarOp::betainc_db_:
-    case ScalarOp::arctan2_: return false;
+    case ScalarOp::betainc_db_: return false;
   }
   return false;
 }

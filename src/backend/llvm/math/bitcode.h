@@ -5,9 +5,9 @@
 // refers to no global. It needs AVX-512 (F, DQ). The bytes are static; a zero byte stands behind them, so they may be
 // wrapped in a MemoryBuffer without a copy.
 //
-// Right everywhere: exp log log1p expm1 log1mexp sigmoid softplus tanh erf erfc.
-// Right where `i8 inlay_v8_<name>_domain(operands)` has a bit set, lane 0 the lowest: lgamma digamma sin cos pow (two
-// operands). Where not all eight are set, the caller must branch to the scalar function, lane by lane.
+// A function is right everywhere, or, where there is an `i8 inlay_v8_<name>_domain(operands)`, in the lanes whose bit
+// that sets, lane 0 the lowest. Where not all eight are set, the caller must branch to the scalar function, lane by
+// lane.
 #include <stddef.h>
 
 #ifdef __cplusplus

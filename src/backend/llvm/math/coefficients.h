@@ -168,6 +168,72 @@ static const double kErfcx[14][16] = {
     {0x1.c733741d3de8ap-15, 0x1.368def9343ac3p-18, 0x1.05b4ff1f05d91p-21, 0x1.0ab32e30323e0p-24, 0x1.129266407a1f4p-28, 0x1.5ed2def19123dp-33, 0x1.618db1c1ec63cp-37, 0x1.ff5ecf7a66d7dp-41, 0x1.87fbc2c708405p-45, 0x1.a176dab6b41acp-50, 0x1.91d9b0a7fb5bap-54, 0x1.27a3b1ef7551bp-57, 0x1.e66bdc7747ea5p-62, 0x1.231451a2b22e6p-66, 0x1.389a88c05d704p-70, 0x1.f98caae28feccp-74},
 };
 
+// constants, with what rounding loses of them
+#define kSqrtHalf 0x1.6a09e667f3bcdp-1
+#define kSqrtHalfLow -0x1.bdd3413b26456p-55
+#define kPi 0x1.921fb54442d18p+1
+#define kPiLow 0x1.1a62633145c07p-53
+#define kLog2E 0x1.71547652b82fep+0
+#define kLog2ELow 0x1.777d0ffda0d24p-56
+#define kLog10E 0x1.bcb7b1526e50ep-2
+#define kLog10ELow 0x1.95355baaafad3p-57
+
+// sinh(x) = x + x^3 P(x^2), x^2 in [0.0, 1.0001], error 0.00092 x 2^-53
+static const double kSinhPoly[7] = {
+    0x1.5555555555556p-3, 0x1.11111111110adp-7, 0x1.a01a01a0280d7p-13,
+    0x1.71de3a46af808p-19, 0x1.ae6466e62e03ep-26, 0x1.611a66ccb576cp-33,
+    0x1.b4c32c9ee1640p-41,
+};
+
+// arctan: the centres of the pieces, 1 and 0 for an infinite one, and their angles
+static const double kArctanCentre[16] = {
+    0x1.b9224dab8d580p+0, 0x1.1d09381188966p+1, 0x1.5d6ecfe1d8763p+1,
+    0x1.9dc09dc3cc4fep+1, 0x1.f87a28ef43899p+1, 0x1.3cec9a02df424p+2,
+    0x1.7d67e7e66ced4p+2, 0x1.0000000000000p+0, 0x0.0p+0,
+    0x1.7e8e639a21440p-3, 0x1.3edd6983a7389p-2, 0x1.be89019b51d1dp-2,
+    0x1.3c6ef372fe950p-1, 0x1.bc0e249480c49p-1, 0x1.1e05147de31e7p+0,
+    0x1.5e19d20a8029fp+0,
+};
+static const double kArctanScale[16] = {
+    0x1.0000000000000p+0, 0x1.0000000000000p+0, 0x1.0000000000000p+0,
+    0x1.0000000000000p+0, 0x1.0000000000000p+0, 0x1.0000000000000p+0,
+    0x1.0000000000000p+0, 0x0.0p+0, 0x1.0000000000000p+0,
+    0x1.0000000000000p+0, 0x1.0000000000000p+0, 0x1.0000000000000p+0,
+    0x1.0000000000000p+0, 0x1.0000000000000p+0, 0x1.0000000000000p+0,
+    0x1.0000000000000p+0,
+};
+static const double kArctanHigh[16] = {
+    0x1.0b833be165cc9p+0, 0x1.26127862b05f6p+0, 0x1.383c272726984p+0,
+    0x1.4551433f00782p+0, 0x1.52830a73b6c02p+0, 0x1.5f1cecb0d4d6ep+0,
+    0x1.67904161d0676p+0, 0x1.921fb54442d18p+0, 0x0.0p+0,
+    0x1.7a329a3414c4ap-3, 0x1.351ea1f3d8fafp-2, 0x1.a514023a34d20p-2,
+    0x1.1b6e192ebbe45p-1, 0x1.6dcc57bb565fdp-1, 0x1.ae73bd5e44e5bp-1,
+    0x1.e0fc41503331dp-1,
+};
+static const double kArctanLow[16] = {
+    -0x1.7627ba873f18ep-56, 0x1.573b220fbcd1ep-54, 0x1.6d6554a1f06aep-56,
+    0x1.2033a30d44480p-54, 0x1.b67e933294396p-54, -0x1.d3317adf4554bp-55,
+    -0x1.b9a6e0e2b8c4cp-54, 0x1.1a62633145c07p-54, 0x0.0p+0,
+    -0x1.7968b02cae4f8p-58, 0x1.c743bfdd20be0p-56, 0x1.efa4c5b5e22bfp-58,
+    -0x1.c780684241a31p-56, -0x1.7185e47b3e037p-56, 0x1.e1ddffe9cb301p-55,
+    0x1.3c8427f7f8638p-58,
+};
+
+// arctan(t) = t + t^3 P(t^2), t^2 in [0.0, 0.0236734], error 0.0022 x 2^-53
+static const double kArctanPoly[7] = {
+    -0x1.5555555555551p-2, 0x1.9999999996234p-3, -0x1.2492491e95e00p-3,
+    0x1.c71c68b3d65a8p-4, -0x1.74598ada38dedp-4, 0x1.3a53f825dc95cp-4,
+    -0x1.f867b100e9bccp-5,
+};
+
+// cbrt(m), m in [1.0, 2.0], error 1.1e+10 x 2^-53
+static const double kCbrtPoly[6] = {
+    0x1.e4b0ce6f60a6fp-2, 0x1.ad234be06e411p-1, -0x1.e07d736256a4dp-2,
+    0x1.9f499c32f0bb1p-3, -0x1.9cc4275df7075p-5, 0x1.5e85a80040eaep-8,
+};
+#define kCbrt2 0x1.428a2f98d728bp+0
+#define kCbrt4 0x1.965fea53d6e3dp+0
+
 // lgamma(x) / ((x - 1)(x - 2)), x in [1/2, 8); error 0.087 x 2^-53
 static const double kLgammaFirst[16] = {
     0x1.992dfc9539d9bp-2, 0x1.72c2097ce3928p-2, 0x1.54b70fd4d44ecp-2,

@@ -210,6 +210,59 @@ def erf_tables():
     pieces("kErfcx", erfcx, 13, quarters_of_binades(mpf(2)), "erfc: e^(x^2) erfc(x), by x + 2 in [2, 32)")
 
 
+def constants():
+    comment("constants, with what rounding loses of them")
+    for name, value in {
+        "kSqrtHalf": mp.sqrt(mpf(1) / 2), "kPi": mp.pi, "kLog2E": 1 / mp.log(2), "kLog10E": 1 / mp.log(10),
+    }.items():
+        scalar(name, value)
+        scalar(name + "Low", value - mpf(float(value)))
+
+
+def sinh_tables():
+    def tail(z):  # (sinh(x) - x) / x^3, z = x^2
+        x = mp.sqrt(z)
+        return (mp.sinh(x) - x) / x**3 if z > mpf(10) ** -15 else mpf(1) / 6 + z / 120
+
+    polynomial("kSinhPoly", tail, lambda z: z + mpf(1) / 100, 6, 0, mpf("1.0001"),
+               "sinh(x) = x + x^3 P(x^2), x^2 in")
+
+
+def arctan_tables():
+    # By a / b + 1/2 in [1/2, 8); in the last piece, which reaches to infinity, the centre is infinite.
+    comment("arctan: the centres of the pieces, 1 and 0 for an infinite one, and their angles")
+    centres, scales, angles, most = [], [], [], mpf(0)
+    for low, _, high in quarters_of_binades(mpf(1) / 2):
+        low, high = mp.atan(low - mpf(1) / 2), mp.atan(high - mpf(1) / 2)
+        if high > mp.atan(mpf(7.4)):
+            centre, angle, most = None, mp.pi / 2, max(most, mp.pi / 2 - low)
+        else:
+            angle = mpf(0) if low == 0 else (low + high) / 2
+            centre = mpf(float(mp.tan(angle)))
+            angle = mp.atan(centre)
+            most = max(most, angle - low, high - angle)
+        centres.append(mpf(1) if centre is None else centre)
+        scales.append(mpf(0 if centre is None else 1))
+        angles.append(angle)
+    table("kArctanCentre", centres)
+    table("kArctanScale", scales)
+    table("kArctanHigh", angles)
+    table("kArctanLow", [a - mpf(float(a)) for a in angles])
+
+    def tail(z):  # (arctan(t) - t) / t^3, z = t^2
+        t = mp.sqrt(z)
+        return (mp.atan(t) - t) / t**3 if z > mpf(10) ** -15 else -mpf(1) / 3 + z / 5
+
+    high = (mp.tan(most) * mpf("1.0001")) ** 2
+    polynomial("kArctanPoly", tail, lambda z: z + mpf(1) / 1000, 6, 0, high, "arctan(t) = t + t^3 P(t^2), t^2 in")
+
+
+def cbrt_tables():
+    polynomial("kCbrtPoly", mp.cbrt, lambda m: 1 / mp.cbrt(m), 5, 1, 2, "cbrt(m), m in")
+    scalar("kCbrt2", mp.cbrt(2))
+    scalar("kCbrt4", mp.cbrt(4))
+
+
 def gamma_tables():
     mp.dps = 70
 
@@ -264,6 +317,10 @@ def main():
     pow_tables()
     sin_tables()
     erf_tables()
+    constants()
+    sinh_tables()
+    arctan_tables()
+    cbrt_tables()
     gamma_tables()
 
 

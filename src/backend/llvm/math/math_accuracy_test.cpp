@@ -43,6 +43,15 @@ long double sigmoid(long double x) { return x < 0 ? expl(x) / (1 + expl(x)) : 1 
 long double log1mexp(long double x) { return x < -0.693L ? log1pl(-expl(x)) : logl(-expm1l(x)); }
 long double softplus(long double x) { return fmaxl(x, 0) + log1pl(expl(-fabsl(x))); }
 
+long double logit(long double x) {
+  return x > 0.25L && x < 0.75L ? log1pl(2 * x - 1) - log1pl(1 - 2 * x) : logl(x) - log1pl(-x);
+}
+long double ndtr(long double x) { return erfcl(x * -0.70710678118654752440L) / 2; }
+long double erfcx(long double x) { return expl(x * x) * erfcl(x); }
+long double log_ndtr(long double x) { return x < 0 ? logl(ndtr(x)) : log1pl(-ndtr(-x)); }
+
+bool erfcx_domain(double x) { return x > -26 && x < 28; }
+bool log_ndtr_domain(double x) { return x > -37; }
 bool small_angle(double x) { return std::fabs(x) < 524288; }
 bool not_negative(double x) { return !(x < 0); }
 long double lgamma_of_positive(long double x) { return x == 1 || x == 2 ? 0 : lgammal(x); }
@@ -80,7 +89,24 @@ const std::vector<Function>& functions() {
        not_negative},
       {"sin", sinl, 1.2, {{-4, 4}, {-500, 500}, {-524288, 524288}, {-1, 1, Range::exponent}}, small_angle},
       {"cos", cosl, 1.2, {{-4, 4}, {-500, 500}, {-524288, 524288}, {-1, 1, Range::exponent}}, small_angle},
-      {"tanh", tanhl, 2.6, {{-25, 25}, {-1, 1}, {-0.1, 0.1}, {-1, 1, Range::exponent}}},
+      {"tanh", tanhl, 1.2, {{-25, 25}, {-1, 1}, {-0.1, 0.1}, {-1, 1, Range::exponent}}},
+      {"exp2", exp2l, 1.1, {{-1075, 1024}, {-1, 1}, {-0.1, 0.1}, {-1, 1, Range::exponent}, {-1075, -1000}}},
+      {"log2", log2l, 0.8, {{0, 4}, {0.9, 1.1}, {0.999, 1.001}, {kTiny, kLargest, Range::exponent}}},
+      {"log10", log10l, 0.8, {{0, 4}, {0.9, 1.1}, {0.999, 1.001}, {kTiny, kLargest, Range::exponent}}},
+      {"cbrt", cbrtl, 0.6, {{-8, 8}, {-kLargest, kLargest, Range::exponent}, {0, 1e-300}}},
+      {"logit", logit, 0.8, {{0, 1}, {0.49, 0.51}, {kTiny, 0.5, Range::exponent}}},
+      {"sinh", sinhl, 1.6, {{-711, 711}, {-4, 4}, {-1.1, 1.1}, {-1, 1, Range::exponent}}},
+      {"cosh", coshl, 1.3, {{-711, 711}, {-4, 4}}},
+      {"arcsinh", asinhl, 1.7, {{-4, 4}, {-0.1, 0.1}, {-kLargest, kLargest, Range::exponent}}},
+      {"arccosh", acoshl, 2.7, {{1, 4}, {1, 1.01}, {1, kLargest, Range::exponent}}},
+      {"arctanh", atanhl, 1.2, {{-1, 1}, {-0.1, 0.1}, {-1, 1, Range::exponent}}},
+      {"arctan", atanl, 1.5, {{-8, 8}, {-0.2, 0.2}, {-kLargest, kLargest, Range::exponent}}},
+      {"arcsin", asinl, 2.5, {{-1, 1}, {-0.1, 0.1}, {0.99, 1}, {-1, 1, Range::exponent}}},
+      {"arccos", acosl, 1.9, {{-1, 1}, {0.9, 1}, {-1e-3, 1e-3}}},
+      {"tan", tanl, 2.4, {{-4, 4}, {-500, 500}, {-524288, 524288}, {-1, 1, Range::exponent}}, small_angle},
+      {"ndtr", ndtr, 2.8, {{-38, 9}, {-4, 4}, {-1, 1}, {-1, 1, Range::exponent}}},
+      {"erfcx", erfcx, 2.2, {{-26, 28}, {-4, 4}, {-1, 1, Range::exponent}}, erfcx_domain},
+      {"log_ndtr", log_ndtr, 3, {{-37, 9}, {-4, 4}, {-1.1, -0.9}, {-1, 1, Range::exponent}}, log_ndtr_domain},
   };
   return all;
 }

@@ -44,6 +44,13 @@ INLAY_INLINE v8d sin_of(v8d x) {
   return by_class_of(x, turned(value, s.turns), 0x00000122);  // 1: +-0 as it is
 }
 
+INLAY_INLINE v8d tan_of(v8d x) {
+  const SinCos s = sin_cos(x);
+  const v8i odd = (s.turns & 1) != 0;
+  const v8d value = select8(odd, -s.cos, s.sin) / select8(odd, s.sin, s.cos);
+  return by_class_of(x, value, 0x00000122);
+}
+
 INLAY_INLINE v8d cos_of(v8d x) {
   const SinCos s = sin_cos(x);
   const v8d value = select8((s.turns & 1) != 0, s.sin, s.cos);

@@ -39,6 +39,16 @@ INLAY_INLINE v8d exp_of_minus_abs(v8d x) {
   return scale(e.high + fma8(e.high, e.p, lookup16(kExpTableLow, e.index)), e.k);
 }
 
+/// 2^x: the rest after sixteenths is exact, so only its product with ln2 is rounded.
+INLAY_INLINE v8d exp2_of(v8d x) {
+  const v8d y = clamp(x, -1100, 1100);
+  const v8d shifted = y + kRoundToSixteenths;
+  const v8d k = shifted - splat(kRoundToSixteenths);
+  const v8d r = (y - k) * kLn2;
+  const v8d high = lookup16(kExpTable, (v8i)shifted);
+  return scale(fma8(high, fma8(r * r, POLYNOMIAL(r, kExpPoly), r), high), k);
+}
+
 /// e^x - 1 as 2^floor(k) (high + low); the sum is not yet rounded.
 ///
 /// Around 0 (|k| <= 1/16) the table is not used, so that nothing cancels: the polynomial reaches three times as far.

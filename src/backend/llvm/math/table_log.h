@@ -53,6 +53,23 @@ INLAY_INLINE v8d log_of(v8d x) {
   return log_by_class_of(x, l.high + l.low);
 }
 
+/// log(x) times a constant in two parts.
+INLAY_INLINE v8d log_scaled(v8d x, double factor, double factor_low) {
+  const Log log = log_in_two(x);
+  const v8d product = log.high * factor;
+  const v8d rest = fma8(log.high, splat(factor), -product);
+  return log_by_class_of(x, product + fma8(log.low, splat(factor), fma8(log.high, splat(factor_low), rest)));
+}
+
+/// log((n + n_low) / (d + d_low)), where the lows are what rounding lost of n and d: the quotient in two parts.
+INLAY_INLINE v8d log_of_quotient(v8d n, v8d n_low, v8d d, v8d d_low) {
+  const v8d inverse = 1 / d;
+  const v8d q = n * inverse;
+  const v8d rest = (fnma8(q, d, n) + fnma8(q, d_low, n_low)) * inverse;
+  const LogParts l = log_parts(q);
+  return log_by_class_of(q, log_of_parts(l, scale(rest, -l.n)));
+}
+
 INLAY_INLINE v8d log1p_of(v8d x) {
   const v8d u = x + 1;
   const v8d rest = x - (u - 1);

@@ -27,10 +27,30 @@ LOOP(lgamma)
 LOOP(digamma)
 LOOP(sin)
 LOOP(cos)
+LOOP(exp2)
+LOOP(log2)
+LOOP(log10)
+LOOP(cbrt)
+LOOP(logit)
+LOOP(sinh)
+LOOP(cosh)
+LOOP(arcsinh)
+LOOP(arccosh)
+LOOP(arctanh)
+LOOP(arctan)
+LOOP(arcsin)
+LOOP(arccos)
+LOOP(tan)
+LOOP(ndtr)
+LOOP(erfcx)
+LOOP(log_ndtr)
 DOMAIN(lgamma)
 DOMAIN(digamma)
 DOMAIN(sin)
 DOMAIN(cos)
+DOMAIN(tan)
+DOMAIN(erfcx)
+DOMAIN(log_ndtr)
 
 static void loop_pow(const double* x, const double* y, double* out, long count) {
   for (long i = 0; i < count; i += 8) {
@@ -58,6 +78,23 @@ const InlayVectorFunction inlay_vector_functions[] = {
     ROW_WITH_DOMAIN(digamma),
     ROW_WITH_DOMAIN(sin),
     ROW_WITH_DOMAIN(cos),
+    ROW(exp2),
+    ROW(log2),
+    ROW(log10),
+    ROW(cbrt),
+    ROW(logit),
+    ROW(sinh),
+    ROW(cosh),
+    ROW(arcsinh),
+    ROW(arccosh),
+    ROW(arctanh),
+    ROW(arctan),
+    ROW(arcsin),
+    ROW(arccos),
+    ROW_WITH_DOMAIN(tan),
+    ROW(ndtr),
+    ROW_WITH_DOMAIN(erfcx),
+    ROW_WITH_DOMAIN(log_ndtr),
     {"pow", 0, loop_pow, domain_pow},
 };
 const int inlay_num_vector_functions = sizeof(inlay_vector_functions) / sizeof(inlay_vector_functions[0]);

@@ -2,8 +2,12 @@
 //
 // Every function is one basic block: both sides of a choice are computed and one is selected. Special values (signed
 // zeros, infinities, nan, subnormals, overflow, gradual underflow) are right. docs/math.md has the measured errors.
+#include "arctan.h"
+#include "cbrt.h"
 #include "erf.h"
 #include "gamma.h"
+#include "hyperbolic.h"
+#include "normal.h"
 #include "pow.h"
 #include "sin.h"
 #include "table_exp.h"
@@ -32,13 +36,6 @@ v8d inlay_v8_softplus(v8d x) {
   return _mm512_max_pd(splat(0), x) + log1p_of_fraction(e);
 }
 
-/// (1 - e^-2|x|) / (1 + e^-2|x|), from e^-2|x| - 1 so that nothing cancels at 0.
-v8d inlay_v8_tanh(v8d x) {
-  const Expm1Parts e = expm1_parts(_mm512_max_pd(splat(-60), -2 * abs8(x)));
-  const v8d t = scale(e.high + e.low, e.k);
-  return with_sign_of(t / (t + 2), x);
-}
-
 /// log(1 - e^x) for x <= 0. Left of -log 2, 1 - e^x is formed with what its rounding lost; right of it from e^x - 1.
 v8d inlay_v8_log1mexp(v8d x) {
   const Expm1Parts e = expm1_parts(_mm512_max_pd(splat(-800), x));
@@ -50,6 +47,35 @@ v8d inlay_v8_log1mexp(v8d x) {
   const LogParts l = log_parts(u);
   return -abs8(log_by_class_of(u, log_of_parts(l, scale(rest, -l.n))));  // -0.0 at -inf
 }
+
+/// log(e^x + e^y) = max(x, y) + log1p(e^-|x - y|). Equal infinities have no difference; nan stays nan through it.
+v8d inlay_v8_logaddexp(v8d x, v8d y) {
+  const v8d away = select8(x == y, splat(0), x - y);
+  return _mm512_max_pd(x, y) + log1p_of_fraction(exp_of_minus_abs(away));
+}
+
+/// x log y, but 0 for x = 0 and any y but nan.
+v8d inlay_v8_xlogy(v8d x, v8d y) { return select8((x == 0) & (y == y), splat(0), x * log_of(y)); }
+v8d inlay_v8_xlog1py(v8d x, v8d y) { return select8((x == 0) & (y == y), splat(0), x * log1p_of(y)); }
+
+v8d inlay_v8_exp2(v8d x) { return exp2_of(x); }
+v8d inlay_v8_log2(v8d x) { return log_scaled(x, kLog2E, kLog2ELow); }
+v8d inlay_v8_log10(v8d x) { return log_scaled(x, kLog10E, kLog10ELow); }
+v8d inlay_v8_cbrt(v8d x) { return cbrt_of(x); }
+v8d inlay_v8_logit(v8d x) { return logit_of(x); }
+
+v8d inlay_v8_sinh(v8d x) { return sinh_of(x); }
+v8d inlay_v8_cosh(v8d x) { return cosh_of(x); }
+v8d inlay_v8_tanh(v8d x) { return tanh_of(x); }
+v8d inlay_v8_arcsinh(v8d x) { return arcsinh_of(x); }
+v8d inlay_v8_arccosh(v8d x) { return arccosh_of(x); }
+v8d inlay_v8_arctanh(v8d x) { return arctanh_of(x); }
+
+v8d inlay_v8_arctan(v8d x) { return arctan_of(x); }
+v8d inlay_v8_arcsin(v8d x) { return arcsin_of(x); }
+v8d inlay_v8_arccos(v8d x) { return arccos_of(x); }
+
+v8d inlay_v8_ndtr(v8d x) { return ndtr_of(x); }
 
 v8d inlay_v8_erf(v8d x) { return erf_of(x); }
 
@@ -65,6 +91,20 @@ Lanes inlay_v8_digamma_domain(v8d x) { return not_below_0(x); }
 
 v8d inlay_v8_sin(v8d x) { return sin_of(x); }
 Lanes inlay_v8_sin_domain(v8d x) { return below(abs8(x), kSinLimit); }
+
+v8d inlay_v8_tan(v8d x) { return tan_of(x); }
+Lanes inlay_v8_tan_domain(v8d x) { return below(abs8(x), kSinLimit); }
+
+v8d inlay_v8_arctan2(v8d y, v8d x) { return arctan2_of(y, x); }
+Lanes inlay_v8_arctan2_domain(v8d y, v8d x) {
+  return above(abs8(y), 1e-145) & above(abs8(x), 1e-145) & below(abs8(y), 1e145) & below(abs8(x), 1e145);
+}
+
+v8d inlay_v8_erfcx(v8d x) { return erfcx_of(x); }
+Lanes inlay_v8_erfcx_domain(v8d x) { return above(x, -26) & below(x, 28); }
+
+v8d inlay_v8_log_ndtr(v8d x) { return log_ndtr_of(x); }
+Lanes inlay_v8_log_ndtr_domain(v8d x) { return above(x, -37); }
 
 v8d inlay_v8_cos(v8d x) { return cos_of(x); }
 Lanes inlay_v8_cos_domain(v8d x) { return below(abs8(x), kSinLimit); }

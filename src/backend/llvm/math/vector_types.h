@@ -24,6 +24,7 @@ INLAY_INLINE v8d scale(v8d x, v8d k) { return _mm512_scalef_pd(x, k); }
 
 INLAY_INLINE v8d select8(v8i mask, v8d yes, v8d no) { return mask ? yes : no; }
 
+INLAY_INLINE v8d sqrt8(v8d x) { return _mm512_sqrt_pd(x); }
 INLAY_INLINE v8d abs8(v8d x) { return (v8d)((v8i)x & 0x7fffffffffffffffL); }
 INLAY_INLINE v8d with_sign_of(v8d x, v8d sign) {
   return (v8d)(((v8i)x & 0x7fffffffffffffffL) | ((v8i)sign & (long)0x8000000000000000L));
@@ -33,6 +34,7 @@ INLAY_INLINE v8d with_sign_of(v8d x, v8d sign) {
 typedef unsigned char Lanes;
 INLAY_INLINE Lanes not_below_0(v8d x) { return _mm512_cmp_pd_mask(x, splat(0), _CMP_NLT_UQ); }
 INLAY_INLINE Lanes above_0(v8d x) { return _mm512_cmp_pd_mask(x, splat(0), _CMP_GT_OQ); }
+INLAY_INLINE Lanes above(v8d x, double limit) { return _mm512_cmp_pd_mask(x, splat(limit), _CMP_GT_OQ); }
 INLAY_INLINE Lanes below(v8d x, double limit) { return _mm512_cmp_pd_mask(x, splat(limit), _CMP_LT_OQ); }
 
 /// What to return by the class of x: four bits each, from the lowest, for quiet nan, signalling nan, 0, 1, -inf, +inf,
