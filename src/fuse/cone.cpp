@@ -1,7 +1,6 @@
 #include "fuse/cone.h"
 
 #include <algorithm>
-#include <set>
 
 #include "fuse/stage_writer.h"
 
@@ -49,7 +48,8 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
              int limit) {
   Cone cone;
   std::vector<ValueId> todo = {v};
-  std::set<ValueId> seen = {v};
+  IdMap<ValueId, bool> seen(graph.values.size(), false);
+  seen[v] = true;
   while (!todo.empty() && cone.ops <= limit) {
     const ValueId next = todo.back();
     todo.pop_back();
@@ -77,7 +77,8 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
       continue;
     }
     for (ValueId operand : node->operands) {
-      if (seen.insert(operand).second) todo.push_back(operand);
+      if (!seen[operand]) todo.push_back(operand);
+      seen[operand] = true;
     }
   }
   return cone;
@@ -103,13 +104,13 @@ IdMap<ValueId, Home> provisional_homes(const Graph& graph, const kernel::Backend
 /// Would the body that computes `v` at a point be too long? A cone counts each value once; but where a chain of slices
 /// or gathers asks for two points of a value at each link, the number of points doubles from link to link.
 bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const Forced& forced,
-                 const IdMap<ValueId, Home>& homes) {
+                 const IdMap<ValueId, Home>& homes, Points& points) {
   const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
   if (cone.ops > caps.max_body_ops) return true;
   if (!cone.moves_points || always_stored(graph, v, caps)) return false;
   IdMap<kernel::SiteId, kernel::Site> sites;
   kernel::Stage stage;
-  StageWriter writer(graph, homes, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
+  StageWriter writer(graph, homes, points, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
   writer.write({.value = v, .at = loop_over(graph.type(v).dims).at, .defines = true, .target = v});
   return std::ranges::count_if(stage.statements, [](const Statement& statement) {
            return statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast;
@@ -118,12 +119,12 @@ bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps,
 
 }  // namespace
 
-void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& forced) {
+void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Points& points, Forced& forced) {
   IdMap<ValueId, Home> homes = provisional_homes(graph, caps, forced);
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
     if (!node || node->operands.empty()) continue;
-    while (is_too_long(graph, v, caps, forced, homes)) {
+    while (is_too_long(graph, v, caps, forced, homes, points)) {
       // The largest operand is stored; what is left asks for it.
       ValueId largest;
       int most = 0;

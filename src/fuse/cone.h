@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "fuse/points.h"
 #include "ir/graph.h"
 #include "kernel/access_map.h"
 #include "kernel/caps.h"
@@ -49,6 +50,6 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
              int limit);
 
 /// Forces values so that no body exceeds the backend's limit.
-void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Forced& forced);
+void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Points& points, Forced& forced);
 
 }  // namespace inlay::fuse

@@ -24,8 +24,8 @@ constexpr int kMaxRounds = 8;
 /// Where a value is computed: at these points of a stage.
 struct Place {
   std::size_t stage = 0;
-  AccessMap at;
-  std::vector<Dim> axes;
+  const AccessMap* at = nullptr;
+  const std::vector<Dim>* axes = nullptr;
 };
 
 /// The questions for one value that are answered by computing it.
@@ -43,7 +43,9 @@ void add_place(Answers& answers, Place place) {
   }
   for (const Place& other : answers.places) {
     // The elements (i, 0) and (i, 1) of one value, or its two halves, are different work.
-    answers.some_element_again |= kernel::regions_overlap(other.at, other.axes, place.at, place.axes) != Answer::no;
+    const bool same = other.at == place.at && *other.axes == *place.axes;
+    answers.some_element_again |=
+        same || kernel::regions_overlap(*other.at, *other.axes, *place.at, *place.axes) != Answer::no;
   }
   answers.places.push_back(std::move(place));
 }
@@ -70,9 +72,9 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
       for (const Demand& demand : facts[id].demands) {
         if (demand.loaded) continue;
         Answers& answers = out[demand.value];
-        add_place(answers, {stage, demand.at, axes});
-        answers.through_index |= demand.at.has_index();
-        answers.again_per_outer_point |= skips_outer_axis(demand.at, static_cast<int>(axes.size()));
+        add_place(answers, {stage, demand.at, &axes});
+        answers.through_index |= demand.at->has_index();
+        answers.again_per_outer_point |= skips_outer_axis(*demand.at, static_cast<int>(axes.size()));
       }
     }
   }
@@ -112,9 +114,10 @@ const char* axis_name(std::size_t i) {
 
 class Assembler {
  public:
-  Assembler(const Graph& graph, const Pieces& pieces, Mode mode, KernelProgram& program)
+  Assembler(const Graph& graph, const Pieces& pieces, Points& points, Mode mode, KernelProgram& program)
       : graph_(graph),
         pieces_(pieces),
+        points_(points),
         mode_(mode),
         program_(program),
         is_known_(graph.symbols.size(), true),
@@ -161,7 +164,7 @@ class Assembler {
     Stage stage;
     const std::vector<Dim>& axes = pieces_.pieces[ids.front()].axes;
     for (std::size_t i = 0; i < axes.size(); ++i) stage.axes.push_back({axis_name(i), axes[i]});
-    StageWriter writer(graph_, pieces_.homes, program_.sites, stage);
+    StageWriter writer(graph_, pieces_.homes, points_, program_.sites, stage);
     for (PieceId id : ids) {
       const Piece& piece = pieces_.pieces[id];
       for (const KernelOutput& start : piece.starts) kernel.outputs.push_back(start);
@@ -212,6 +215,7 @@ class Assembler {
 
   const Graph& graph_;
   const Pieces& pieces_;
+  Points& points_;
   Mode mode_;
   KernelProgram& program_;
   IdMap<SymbolId, bool> is_known_;
@@ -233,16 +237,17 @@ void force_all(const Graph& graph, Forced& forced) {
 KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode) {
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
   if (mode == Mode::none) force_all(graph, forced);
-  cap_bodies(graph, caps, forced);
+  Points points;
+  cap_bodies(graph, caps, points, forced);
   for (int round = 0;; ++round) {
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
     const Pieces pieces = cut(graph, caps, forced, program);
-    const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces);
+    const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces, points);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     if (round < kMaxRounds && force_recomputed(graph, pieces, facts, stages, caps, forced)) continue;
-    Assembler(graph, pieces, mode, program).run(stages);
+    Assembler(graph, pieces, points, mode, program).run(stages);
     program.refusals = forced.reasons;
     drop_unread(program);
     return program;

@@ -28,7 +28,7 @@ bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, cons
   if (pieces.homes[demand.value].pieces.size() != 1) return false;
   return std::ranges::any_of(producer.writes, [&](const Write& write) {
     const bool makes = (write.defines && write.value == demand.value) || write.running == demand.value;
-    return makes && write.at == demand.at;
+    return makes && write.at == *demand.at;
   });
 }
 
@@ -113,14 +113,14 @@ int num_loops(const Schedule& schedule, const Pieces& pieces) {
 
 }  // namespace
 
-IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces) {
+IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, Points& points) {
   IdMap<PieceId, PieceFacts> out(pieces.pieces.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const Piece& piece = pieces.pieces[id];
     PieceFacts& facts = out[id];
     IdMap<kernel::SiteId, kernel::Site> sites;
     kernel::Stage stage;
-    StageWriter writer(graph, pieces.homes, sites, stage);
+    StageWriter writer(graph, pieces.homes, points, sites, stage);
     for (const Write& write : piece.writes) writer.write(write);
     facts.demands = writer.demands();
     for (const Dim& axis : piece.axes) {

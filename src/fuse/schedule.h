@@ -12,7 +12,7 @@ struct PieceFacts {
   int ops = 0;
   std::vector<SymbolId> symbols;
 };
-IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces);
+IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, Points& points);
 
 /// Stages in the order of running; the pieces of one share its loop.
 using Schedule = std::vector<std::vector<PieceId>>;

@@ -23,6 +23,12 @@ Subscript constant(Dim value) { return {std::move(value), {}, {}}; }
 
 /// A dim of size 1 has one place only; one spelling lets equal questions meet. (gather sees to the index that is
 /// dropped.)
+bool is_normal(const AccessMap& at, std::span<const Dim> dims) {
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (dims[i].is(1) && !(at.subscripts[i].is_constant() && at.subscripts[i].base.is(0))) return false;
+  }
+  return true;
+}
 AccessMap normalized(AccessMap at, std::span<const Dim> dims) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (dims[i].is(1)) at.subscripts[i] = constant(0);
@@ -145,19 +151,23 @@ void StageWriter::check(RegisterId condition, ErrorCode code, std::string messag
   add({.kind = Statement::Kind::check, .operands = {condition}, .site = site}, /*has_result=*/false);
 }
 
-RegisterId StageWriter::value(ValueId v, AccessMap at) {
+RegisterId StageWriter::value(ValueId v, const AccessMap& at) {
   if (stage_.num_registers > max_registers_) return RegisterId(0);
   const TensorType& type = graph_.type(v);
-  at = normalized(std::move(at), type.dims);
-  auto& known = known_[v];
-  for (const auto& [point, reg] : known) {
-    if (point == at) return reg;
-  }
+  if (!is_normal(at, type.dims)) return value(v, normalized(at, type.dims));
+  const Question question{v, points_.find_or_add(at)};
+  if (const auto known = known_.find(question); known != known_.end()) return known->second;
   const BufferId buffer = homes_[v].buffer;
-  demands_.push_back({v, at, buffer.valid()});
-  const RegisterId result = buffer.valid() ? load(buffer, type.dtype, at) : definition(v, at);
-  known_[v].emplace_back(std::move(at), result);
+  demands_.push_back({v, question.at, buffer.valid()});
+  const RegisterId result = buffer.valid() ? load(buffer, type.dtype, *question.at) : definition(v, *question.at);
+  known_.emplace(question, result);
   return result;
+}
+
+RegisterId StageWriter::broadcast_value(ValueId v, const AccessMap& at) {
+  const std::vector<Dim>& dims = graph_.type(v).dims;
+  if (at.rank() == static_cast<int>(dims.size()) && is_normal(at, dims)) return value(v, at);
+  return value(v, broadcast_point(at, dims));
 }
 
 RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
@@ -170,7 +180,7 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
     case Op::literal: return literal(node->elements[0]);
     case Op::scalar: return scalar(*node, v, at);
     case Op::cast: return cast(*node, v, at);
-    case Op::broadcast: return value(x, broadcast_point(at, dims_of(x)));
+    case Op::broadcast: return broadcast_value(x, at);
     case Op::reshape: return value(x, reshaped(*node, v, at));
     case Op::transpose:
       from.subscripts.resize(at.subscripts.size());
@@ -201,8 +211,7 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
 
 RegisterId StageWriter::scalar(const Node& node, ValueId v, const AccessMap& at) {
   std::vector<RegisterId> operands;
-  for (ValueId operand : node.operands)
-    operands.push_back(value(operand, broadcast_point(at, graph_.type(operand).dims)));
+  for (ValueId operand : node.operands) operands.push_back(broadcast_value(operand, at));
   const DType dtype = graph_.type(v).dtype;
   if (node.scalar == ScalarOp::pow_ && is_signed_integer(dtype)) {
     const RegisterId zero = literal(Literal::of_integer(dtype, 0));
@@ -325,7 +334,7 @@ AccessMap StageWriter::reshaped(const Node& node, ValueId v, const AccessMap& at
       line.axes.push_back(term);
     }
   }
-  std::erase_if(line.axes, [](const kernel::AxisTerm& term) { return term.step == 0; });
+  erase_if(line.axes, [](const kernel::AxisTerm& term) { return term.step == 0; });
   for (const Dim& dim : from) out.subscripts.push_back(dim.is(1) ? constant(0) : line);
   return out;
 }
@@ -376,14 +385,14 @@ RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
 
 void StageWriter::write(const Write& write) {
   const TensorType& type = graph_.type(write.value);
-  const AccessMap at = normalized(write.at, type.dims);
+  const AccessMap* at = points_.find_or_add(normalized(write.at, type.dims));
   RegisterId source;
   if (write.defines) {
     demands_.push_back({write.value, at, false});
-    source = definition(write.value, at);
-    known_[write.value].emplace_back(at, source);
+    source = definition(write.value, *at);
+    known_.emplace(Question{write.value, at}, source);
   } else {
-    source = value(write.value, at);
+    source = value(write.value, *at);
   }
   if (write.kind == Statement::Kind::check) {
     const Node& node = *graph_.node_of(write.target);
@@ -414,7 +423,7 @@ void StageWriter::write(const Write& write) {
   if (write.runs) running_[write.buffer] = result;
   if (!write.running.valid()) return;
   demands_.push_back({write.running, at, false});
-  known_[write.running].emplace_back(at, result);
+  known_.emplace(Question{write.running, at}, result);
 }
 
 }  // namespace inlay::fuse

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "fuse/piece.h"
+#include "fuse/points.h"
 #include "kernel/caps.h"
 
 namespace inlay::fuse {
@@ -11,7 +12,7 @@ namespace inlay::fuse {
 /// One load of a materialised value, or one computation of another, as the writer met it.
 struct Demand {
   ValueId value;
-  AccessMap at;
+  const AccessMap* at = nullptr;  // of the writer's points
   bool loaded = false;
 };
 
@@ -19,9 +20,10 @@ class StageWriter {
  public:
   /// With more than `max_registers` in the stage nothing more is asked: what stands there then only tells that a body
   /// is too long.
-  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, IdMap<kernel::SiteId, kernel::Site>& sites,
-              kernel::Stage& stage, int max_registers = std::numeric_limits<int>::max())
-      : graph_(graph), homes_(homes), sites_(sites), stage_(stage), max_registers_(max_registers) {}
+  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, Points& points,
+              IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage,
+              int max_registers = std::numeric_limits<int>::max())
+      : graph_(graph), homes_(homes), points_(points), sites_(sites), stage_(stage), max_registers_(max_registers) {}
 
   void write(const Write& write);
 
@@ -30,8 +32,19 @@ class StageWriter {
 
  private:
   using Register = kernel::RegisterId;
+  struct Question {
+    ValueId value;
+    const AccessMap* at;  // of points_
+    bool operator==(const Question&) const = default;
+  };
+  struct QuestionHash {
+    std::size_t operator()(const Question& question) const {
+      return std::hash<const void*>()(question.at) * 31 + question.value.index;
+    }
+  };
 
-  Register value(ValueId v, AccessMap at);
+  Register value(ValueId v, const AccessMap& at);
+  Register broadcast_value(ValueId v, const AccessMap& at);
   Register definition(ValueId v, const AccessMap& at);
   Register scalar(const Node& node, ValueId v, const AccessMap& at);
   Register cast(const Node& node, ValueId v, const AccessMap& at);
@@ -52,10 +65,11 @@ class StageWriter {
 
   const Graph& graph_;
   const IdMap<ValueId, Home>& homes_;
+  Points& points_;
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
-  std::unordered_map<ValueId, std::vector<std::pair<AccessMap, Register>>> known_;
+  std::unordered_map<Question, Register, QuestionHash> known_;
   std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
   std::vector<Demand> demands_;
 };

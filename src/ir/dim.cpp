@@ -53,17 +53,58 @@ int Dim::compare_factors(const Term& a, const Term& b) {
 }
 
 int Dim::compare(const Dim& a, const Dim& b) {
-  for (std::size_t i = 0; i < a.terms_.size() && i < b.terms_.size(); ++i) {
-    if (int c = compare_factors(a.terms_[i], b.terms_[i])) return c;
-    if (int c = order(a.terms_[i].coefficient, b.terms_[i].coefficient)) return c;
+  if (a.terms_ != b.terms_) {
+    const std::vector<Term>&left = a.terms(), &right = b.terms();
+    for (std::size_t i = 0; i < left.size() && i < right.size(); ++i) {
+      if (int c = compare_factors(left[i], right[i])) return c;
+      if (int c = order(left[i].coefficient, right[i].coefficient)) return c;
+    }
+    if (int c = order(left.size(), right.size())) return c;
   }
-  if (int c = order(a.terms_.size(), b.terms_.size())) return c;
   return order(a.constant_, b.constant_);
+}
+
+class Dim::Sum {
+ public:
+  explicit Sum(int64_t constant) : constant_(constant) {}
+
+  void add(Term term) {
+    const auto less = [](const Term& a, const Term& b) { return compare_factors(a, b) < 0; };
+    const auto at = std::lower_bound(terms_.begin(), terms_.end(), term, less);
+    if (at == terms_.end() || compare_factors(*at, term) != 0) {
+      if (term.coefficient != 0) terms_.insert(at, std::move(term));
+      return;
+    }
+    at->coefficient = checked_add(at->coefficient, term.coefficient);
+    if (at->coefficient == 0) terms_.erase(at);
+  }
+
+  void add_scaled(const Dim& dim, int64_t factor) {
+    for (Term term : dim.terms()) {
+      term.coefficient = checked_multiply(term.coefficient, factor);
+      add(std::move(term));
+    }
+  }
+
+  Dim finish() && {
+    Dim out(constant_);
+    if (!terms_.empty()) out.terms_ = std::make_shared<const std::vector<Term>>(std::move(terms_));
+    return out;
+  }
+
+ private:
+  int64_t constant_;
+  std::vector<Term> terms_;
+};
+
+const std::vector<Dim::Term>& Dim::terms() const {
+  static const std::vector<Term> none;
+  return terms_ ? *terms_ : none;
 }
 
 Dim Dim::of_atom(Atom atom) {
   Dim out;
-  out.terms_.push_back({1, {std::move(atom)}});
+  out.terms_ = std::make_shared<const std::vector<Term>>(1, Term{1, {std::move(atom)}});
   return out;
 }
 
@@ -75,68 +116,59 @@ int64_t Dim::constant() const {
 }
 
 bool Dim::is_symbol() const {
-  return constant_ == 0 && terms_.size() == 1 && terms_[0].coefficient == 1 && terms_[0].factors.size() == 1 &&
-         terms_[0].factors[0].kind == Atom::Kind::symbol;
+  return constant_ == 0 && terms().size() == 1 && terms()[0].coefficient == 1 && terms()[0].factors.size() == 1 &&
+         terms()[0].factors[0].kind == Atom::Kind::symbol;
 }
 
 SymbolId Dim::as_symbol() const {
   INLAY_CHECK(is_symbol(), "a size expression was used as a symbol");
-  return terms_[0].factors[0].symbol;
-}
-
-void Dim::add_term(Term term) {
-  const auto less = [](const Term& a, const Term& b) { return compare_factors(a, b) < 0; };
-  const auto at = std::lower_bound(terms_.begin(), terms_.end(), term, less);
-  if (at == terms_.end() || compare_factors(*at, term) != 0) {
-    if (term.coefficient != 0) terms_.insert(at, std::move(term));
-    return;
-  }
-  at->coefficient = checked_add(at->coefficient, term.coefficient);
-  if (at->coefficient == 0) terms_.erase(at);
+  return terms()[0].factors[0].symbol;
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  Dim out = a;
-  out.constant_ = checked_add(out.constant_, b.constant_);
-  for (const Dim::Term& term : b.terms_) out.add_term(term);
-  return out;
+  const int64_t constant = checked_add(a.constant_, b.constant_);
+  if (!a.terms_ || !b.terms_) {
+    Dim out = a.terms_ ? a : b;
+    out.constant_ = constant;
+    return out;
+  }
+  Dim::Sum sum(constant);
+  sum.add_scaled(a, 1);
+  sum.add_scaled(b, 1);
+  return std::move(sum).finish();
 }
 
 Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  Dim out(checked_multiply(a.constant_, b.constant_));
-  const auto scale = [&](const Dim& dim, int64_t factor) {
-    for (Dim::Term term : dim.terms_) {
-      term.coefficient = checked_multiply(term.coefficient, factor);
-      out.add_term(std::move(term));
-    }
-  };
-  scale(a, b.constant_);
-  scale(b, a.constant_);
-  for (const Dim::Term& left : a.terms_) {
-    for (const Dim::Term& right : b.terms_) {
+  if (a.is(1)) return b;
+  if (b.is(1)) return a;
+  Dim::Sum sum(checked_multiply(a.constant_, b.constant_));
+  sum.add_scaled(a, b.constant_);
+  sum.add_scaled(b, a.constant_);
+  for (const Dim::Term& left : a.terms()) {
+    for (const Dim::Term& right : b.terms()) {
       Dim::Term term{checked_multiply(left.coefficient, right.coefficient), left.factors};
       term.factors.insert(term.factors.end(), right.factors.begin(), right.factors.end());
       std::sort(term.factors.begin(), term.factors.end(),
                 [](const auto& x, const auto& y) { return Dim::compare(x, y) < 0; });
-      out.add_term(std::move(term));
+      sum.add(std::move(term));
     }
   }
-  return out;
+  return std::move(sum).finish();
 }
 
 Dim floor_div(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return floor_div_value(a.constant_, b.constant_);
   if (b.is(1)) return a;
   if (b.is_constant() && a.constant_ % b.constant_ == 0 &&
-      std::ranges::all_of(a.terms_, [&](const auto& term) { return term.coefficient % b.constant_ == 0; })) {
-    Dim out(a.constant_ / b.constant_);
-    for (Dim::Term term : a.terms_) {
+      std::ranges::all_of(a.terms(), [&](const auto& term) { return term.coefficient % b.constant_ == 0; })) {
+    Dim::Sum sum(a.constant_ / b.constant_);
+    for (Dim::Term term : a.terms()) {
       term.coefficient /= b.constant_;
-      out.add_term(std::move(term));
+      sum.add(std::move(term));
     }
-    return out;
+    return std::move(sum).finish();
   }
   return Dim::of_atom({Dim::Atom::Kind::floor_div, {}, std::make_shared<const std::pair<Dim, Dim>>(a, b)});
 }
@@ -165,7 +197,7 @@ int64_t Dim::evaluate(std::span<const int64_t> symbols) const {
     return atom.kind == Atom::Kind::min ? std::min(a, b) : std::max(a, b);
   };
   int64_t total = constant_;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     int64_t product = term.coefficient;
     for (const Atom& atom : term.factors) product *= value_of(atom);
     total += product;
@@ -181,7 +213,7 @@ Dim Dim::substitute(const IdMap<SymbolId, Dim>& replacement) const {
     return atom.kind == Atom::Kind::min ? inlay::min(a, b) : inlay::max(a, b);
   };
   Dim total(constant_);
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     Dim product(term.coefficient);
     for (const Atom& atom : term.factors) product = product * value_of(atom);
     total = total + product;
@@ -191,7 +223,7 @@ Dim Dim::substitute(const IdMap<SymbolId, Dim>& replacement) const {
 
 std::vector<SymbolId> Dim::symbols() const {
   std::vector<SymbolId> out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     for (const Atom& atom : term.factors) {
       if (atom.kind == Atom::Kind::symbol) {
         out.push_back(atom.symbol);
@@ -216,7 +248,7 @@ std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
     return str(function, "(", atom.operands->first.to_text(names), ", ", atom.operands->second.to_text(names), ")");
   };
   std::string out;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     const int64_t magnitude = std::abs(term.coefficient);
     out += out.empty() ? (term.coefficient < 0 ? "-" : "") : (term.coefficient < 0 ? " - " : " + ");
     if (magnitude != 1) out += str(magnitude, "*");
@@ -238,7 +270,7 @@ int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
     return a >= 0 ? 0 : kUnknown;
   };
   int64_t total = constant_;
-  for (const Term& term : terms_) {
+  for (const Term& term : terms()) {
     if (term.coefficient < 0) return kUnknown;
     int64_t product = term.coefficient;
     for (const Atom& atom : term.factors) {

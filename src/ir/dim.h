@@ -23,7 +23,7 @@ class Dim {
   Dim(int64_t constant) : constant_(constant) {}  // NOLINT: an integer is a Dim
   static Dim symbol(SymbolId symbol);
 
-  bool is_constant() const { return terms_.empty(); }
+  bool is_constant() const { return !terms_; }
   int64_t constant() const;  // only of a constant
   bool is(int64_t value) const { return is_constant() && constant_ == value; }
   bool is_symbol() const;  // exactly one symbol
@@ -65,17 +65,19 @@ class Dim {
     std::vector<Atom> factors;  // sorted; never empty
   };
   int64_t constant_part() const { return constant_; }
-  const std::vector<Term>& terms() const { return terms_; }
+  const std::vector<Term>& terms() const;
 
  private:
+  class Sum;  // a Dim that is being made
+
   static int compare(const Dim& a, const Dim& b);
   static int compare(const Atom& a, const Atom& b);
   static int compare_factors(const Term& a, const Term& b);
-  void add_term(Term term);
   static Dim of_atom(Atom atom);
 
   int64_t constant_ = 0;
-  std::vector<Term> terms_;  // sorted by factors; no zero coefficient
+  // Sorted by factors, no zero coefficient; null: none. Shared by copies: sizes are copied far more often than made.
+  std::shared_ptr<const std::vector<Term>> terms_;
 };
 
 /// yes: equal for all sizes; no: for none; unknown: it depends.

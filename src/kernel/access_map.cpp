@@ -126,7 +126,7 @@ bool tells_axes(const Subscript& subscript, std::span<const Dim> extents, const 
 
 /// The subscript without what cannot matter: axes of extent 1, and how an index is checked.
 Subscript bare(Subscript subscript, std::span<const Dim> extents) {
-  std::erase_if(subscript.axes, [&](const AxisTerm& term) { return !counts(term, extents); });
+  erase_if(subscript.axes, [&](const AxisTerm& term) { return !counts(term, extents); });
   if (subscript.index) {
     subscript.index->checked = false;
     subscript.index->site = {};

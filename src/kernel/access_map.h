@@ -18,6 +18,7 @@
 #include "ir/dim.h"
 #include "support/answer.h"
 #include "support/id.h"
+#include "support/small_vector.h"
 
 namespace inlay::kernel {
 
@@ -42,7 +43,7 @@ struct IndexTerm {
 
 struct Subscript {
   Dim base;
-  std::vector<AxisTerm> axes;  // ascending by axis, each once
+  SmallVector<AxisTerm, 2> axes;  // ascending by axis, each once
   std::optional<IndexTerm> index;
 
   bool is_constant() const { return axes.empty() && !index; }

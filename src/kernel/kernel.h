@@ -72,7 +72,7 @@ struct Statement {
   DType dtype = DType::f64;  // of the result; of the element for store and fold
   ScalarOp op = ScalarOp::add_;
   Combine combine = Combine::set;
-  std::vector<RegisterId> operands;
+  SmallVector<RegisterId, 4> operands;
   RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;

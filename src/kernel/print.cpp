@@ -18,7 +18,7 @@ std::string register_text(RegisterId reg) { return reg.valid() ? str("%", reg.in
 std::string site_text(SiteId site) { return site.valid() ? str("#", site.index) : "#?"; }
 std::string optional_site(SiteId site) { return site.valid() ? str(" ", site_text(site)) : ""; }
 
-std::string registers_text(const std::vector<RegisterId>& registers) { return join(registers, ", ", register_text); }
+std::string registers_text(std::span<const RegisterId> registers) { return join(registers, ", ", register_text); }
 
 /// Adds "+ term" or "- term" to a sum.
 void add_term(std::string& sum, std::string term) {

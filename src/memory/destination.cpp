@@ -59,13 +59,18 @@ class Finder {
   void find_in(const Kernel& kernel, StepId step, int stage_index) {
     const Stage& stage = kernel.stages[stage_index];
     const std::vector<Dim> extents = axis_extents(kernel, stage);
+    std::vector<std::vector<const Statement*>> of_register(stage.num_registers);  // that load it or store it
+    for (const Statement& s : stage.statements) {
+      if (s.kind == Statement::Kind::load) of_register[s.result.index].push_back(&s);
+      if (is_plain_store(s)) of_register[s.operands[0].index].push_back(&s);
+    }
     for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
       const Statement& store = stage.statements[i];
       if (!is_plain_store(store)) continue;
-      for (const Statement& other : stage.statements) {
-        const bool loads = other.kind == Statement::Kind::load && other.result == store.operands[0];
-        const bool stores = &other != &store && is_plain_store(other) && other.operands[0] == store.operands[0];
-        if ((!loads && !stores) || root(other.buffer) == root(store.buffer)) continue;
+      for (const Statement* one : of_register[store.operands[0].index]) {
+        const Statement& other = *one;
+        const bool stores = other.kind == Statement::Kind::store;
+        if (one == &store || root(other.buffer) == root(store.buffer)) continue;
         const Buffer &from = program_.buffers[other.buffer], &to = program_.buffers[store.buffer];
         // A register of another dtype would have rounded what it carries.
         const bool is_plain = from.dtype == to.dtype && other.dtype == from.dtype && store.dtype == to.dtype;

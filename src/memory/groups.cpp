@@ -17,7 +17,7 @@ using kernel::StepId;
 
 namespace {
 
-// For questions of more or less memory, where sizes are not known yet: every symbol is a large size.
+// What every symbol is taken for, where sizes are not known yet.
 constexpr int64_t kNominalSize = 1000;
 
 bool has_bytes_of_ours(const Buffer& buffer) {
@@ -33,13 +33,19 @@ Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdM
       known_from_(known_from),
       group_of_(program.buffers.size(), -1),
       offset_bytes_(program.buffers.size()),
-      size_bytes_(program.buffers.size()) {
+      size_bytes_(program.buffers.size()),
+      nominal_bytes_(program.buffers.size(), 0),
+      load_bytes_(2 * program.steps.size() + 2, 0) {
+  const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     if (!has_bytes_of_ours(program.buffers[b])) continue;
     size_bytes_[b] = kernel::size_bytes(program.buffers[b]);
+    nominal_bytes_[b] = static_cast<double>(std::max<int64_t>(size_bytes_[b].evaluate(symbols), 0));
     group_of_[b] = static_cast<int>(groups_.size());
     groups_.push_back({b, {b}, liveness.lives[b]});
+    add_load(groups_.back(), 1);
   }
+  find_peak();
 }
 
 std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation) {
@@ -47,12 +53,16 @@ std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_byte
   if (!why_not.empty()) return why_not;
   Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
   const Dim shift = offset_bytes_[parent] + offset_bytes;
+  add_load(from, -1);
+  add_load(to, -1);
   for (BufferId member : from.members) {
     offset_bytes_[member] = offset_bytes_[member] + shift;
     group_of_[member] = group_of_[parent];
     to.members.push_back(member);
   }
   to.live = {std::min(to.live.begin, from.live.begin), std::max(to.live.end, from.live.end)};
+  add_load(to, 1);
+  find_peak();
   from = {};
   return "";
 }
@@ -109,22 +119,31 @@ bool Groups::is_known_at(const Dim& size, StepId step) const {
   return std::ranges::all_of(size.symbols(), [&](SymbolId symbol) { return known_from_[symbol] <= step; });
 }
 
-/// Would the arena's lower bound rise? A small value that is made long before a large one would keep all of it.
-bool Groups::raises_peak(int child, int parent) const {
-  if (program_.buffers[groups_[parent].container].role == Role::output) return false;
-  const Lifetime &a = groups_[child].live, &b = groups_[parent].live;
-  const std::vector<int64_t> symbols(program_.symbols.size(), kNominalSize);
-  std::vector<Storage> before, after;
-  for (int g = 0; g < static_cast<int>(groups_.size()); ++g) {
-    const Group& group = groups_[g];
-    if (group.members.empty() || program_.buffers[group.container].role == Role::output) continue;
-    Storage storage{.live = group.live,
-                    .size_bytes = std::max<int64_t>(size_bytes_[group.container].evaluate(symbols), 0)};
-    before.push_back(storage);
-    if (g == parent) storage.live = {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-    if (g != child) after.push_back(storage);
+bool Groups::in_arena(const Group& group) const { return program_.buffers[group.container].role != Role::output; }
+
+void Groups::add_load(const Group& group, double sign) {
+  if (!in_arena(group)) return;
+  for (int32_t tick = group.live.begin; tick < group.live.end; ++tick) {
+    load_bytes_[tick] += sign * nominal_bytes_[group.container];
   }
-  return lower_bound_bytes(after) > lower_bound_bytes(before);
+}
+
+void Groups::find_peak() { peak_bytes_ = std::ranges::max(load_bytes_); }
+
+/// Would the arena's least size rise? A small value that is made long before a large one would keep all of it.
+bool Groups::raises_peak(int child, int parent) const {
+  const Group &from = groups_[child], &to = groups_[parent];
+  if (!in_arena(to)) return false;
+  const auto lives_at = [](const Group& group, int32_t tick) {
+    return group.live.begin <= tick && tick < group.live.end;
+  };
+  for (int32_t tick = std::min(from.live.begin, to.live.begin); tick < std::max(from.live.end, to.live.end); ++tick) {
+    double load = load_bytes_[tick];
+    if (lives_at(from, tick) && in_arena(from)) load -= nominal_bytes_[from.container];
+    if (!lives_at(to, tick)) load += nominal_bytes_[to.container];
+    if (load > peak_bytes_) return true;
+  }
+  return false;
 }
 
 void Groups::place(Sharing& sharing) const {

@@ -40,7 +40,10 @@ class Groups {
   bool may_meet(kernel::BufferId a, const Dim& offset_a, kernel::BufferId b, const Dim& offset_b) const;
   bool is_started(kernel::BufferId buffer) const;
   bool is_known_at(const Dim& size, kernel::StepId step) const;
+  bool in_arena(const Group& group) const;
   bool raises_peak(int child, int parent) const;
+  void add_load(const Group& group, double sign);
+  void find_peak();
 
   const kernel::KernelProgram& program_;
   const Liveness& liveness_;
@@ -48,7 +51,11 @@ class Groups {
   IdMap<kernel::BufferId, int> group_of_;  // -1: no bytes of ours
   IdMap<kernel::BufferId, Dim> offset_bytes_;
   IdMap<kernel::BufferId, Dim> size_bytes_;
+  // For the question of more or less memory, with every symbol a large size; double: sums cannot overflow.
+  IdMap<kernel::BufferId, double> nominal_bytes_;
   std::vector<Group> groups_;
+  std::vector<double> load_bytes_;  // nominal, of the groups in the arena, by tick
+  double peak_bytes_ = 0;
 };
 
 }  // namespace inlay::memory

@@ -1,0 +1,78 @@
+#pragma once
+// A vector whose first few elements lie in the object itself: for the short lists that every statement and access map
+// holds, which are copied far more often than made.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <initializer_list>
+#include <type_traits>
+#include <vector>
+
+namespace inlay {
+
+/// Of trivially copyable elements. Up to N of them need no allocation.
+template <class T, std::size_t N>
+class SmallVector {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  using value_type = T;
+
+  SmallVector() = default;
+  SmallVector(std::initializer_list<T> items) : SmallVector(items.begin(), items.end()) {}
+  SmallVector(const std::vector<T>& items) : SmallVector(items.begin(), items.end()) {}  // NOLINT: the same list
+  template <class Iterator>
+  SmallVector(Iterator first, Iterator last) {
+    for (; first != last; ++first) push_back(*first);
+  }
+
+  void push_back(const T& item) {
+    if (!more_.empty()) {
+      more_.push_back(item);
+    } else if (size_ < N) {
+      few_[size_] = item;
+    } else {
+      const T copy = item;  // it may be one of ours
+      more_.assign(few_.begin(), few_.end());
+      more_.push_back(copy);
+    }
+    ++size_;
+  }
+
+  /// Removes [first, last).
+  void erase(T* first, T* last) {
+    std::copy(last, end(), first);
+    size_ -= static_cast<std::size_t>(last - first);
+    if (!more_.empty()) more_.resize(size_);
+  }
+  void clear() { *this = {}; }
+
+  T* begin() { return more_.empty() ? few_.data() : more_.data(); }
+  T* end() { return begin() + size_; }
+  const T* begin() const { return more_.empty() ? few_.data() : more_.data(); }
+  const T* end() const { return begin() + size_; }
+  T& operator[](std::size_t i) { return begin()[i]; }
+  const T& operator[](std::size_t i) const { return begin()[i]; }
+  T& front() { return *begin(); }
+  const T& front() const { return *begin(); }
+  T& back() { return end()[-1]; }
+  const T& back() const { return end()[-1]; }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  T* data() { return begin(); }
+  const T* data() const { return begin(); }
+
+  bool operator==(const SmallVector& other) const { return std::equal(begin(), end(), other.begin(), other.end()); }
+
+ private:
+  std::size_t size_ = 0;
+  std::array<T, N> few_{};
+  std::vector<T> more_;  // all of them, once there are more than N
+};
+
+template <class T, std::size_t N, class Predicate>
+void erase_if(SmallVector<T, N>& items, Predicate predicate) {
+  items.erase(std::remove_if(items.begin(), items.end(), predicate), items.end());
+}
+
+}  // namespace inlay
