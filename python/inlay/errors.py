@@ -6,6 +6,8 @@ NumPy user expects (here IndexError). `code` is the code; `location`, where ther
 
 import builtins
 
+import numpy as np
+
 from . import _inlay
 
 
@@ -18,7 +20,8 @@ class InlayError(Exception):
 
 def _make_class(code, base):
     name = "".join(word.capitalize() for word in code.split("-"))
-    return type(name, (InlayError, getattr(builtins, base)), {"code": code, "__module__": __name__})
+    base = getattr(builtins, base, None) or getattr(np.linalg, base)
+    return type(name, (InlayError, base), {"code": code, "__module__": __name__})
 
 
 _classes = tuple(_make_class(code, base) for code, base in _inlay.error_codes())

@@ -58,8 +58,8 @@ PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t 
   }
   if (count != program.arguments().size()) {
     const auto names_text = join(program.arguments(), ", ", [](const TensorInfo& info) { return info.name; });
-    raise(Error(ErrorCode::wrong_argument_count, {}, str("takes ", program.arguments().size(), " arguments (", names_text,
-                                                         "), not ", count)));
+    raise(Error(ErrorCode::wrong_argument_count, {},
+                str("takes ", program.arguments().size(), " arguments (", names_text, "), not ", count)));
     return nullptr;
   }
   ShortArray<PyObject*, 16> results(program.results().size());

@@ -66,8 +66,10 @@ void add_steps(const KernelProgram& program, nb::dict& d) {
     if (const auto* k = std::get_if<Kernel>(&step)) {
       if (!k->is_scalar()) kernels.append(kernel_dict(program, *k));
     } else if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
-      library_calls.append(str("matmul ", names.buffers[call->result], " = ",
-                               join(call->operands, ", ", [&](kernel::BufferId b) { return names.buffers[b]; })));
+      const auto list = [&](const std::vector<kernel::BufferId>& buffers) {
+        return join(buffers, ", ", [&](kernel::BufferId b) { return names.buffers[b]; });
+      };
+      library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
       host_calls.append(host->name);
     } else if (const auto* copy = std::get_if<kernel::Copy>(&step)) {
@@ -108,7 +110,7 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
   for (const kernel::Step& step : program.steps) {
     std::string name;
     if (const auto* k = std::get_if<Kernel>(&step)) name = k->is_scalar() ? "scalar" : "@" + k->name;
-    if (std::holds_alternative<kernel::LibraryCall>(step)) name = "matmul";
+    if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) name = facts(call->op).name;
     if (std::holds_alternative<kernel::HostCall>(step)) name = "host call";
     if (std::holds_alternative<kernel::Copy>(step)) name = "copy";
     for (kernel::BufferId b : kernel::access_of(program, step).writes) {

@@ -9,6 +9,7 @@
 #include "facts.h"
 #include "ir/compose_sizes.h"
 #include "ir/text.h"
+#include "linalg.h"
 #include "numpy_api.h"
 
 namespace nb = nanobind;
@@ -205,6 +206,7 @@ void bind_graph(nb::module_& m) {
       .def("__str__", [](const Graph& graph) { return print(graph); });
   nb::class_<GraphBuilder> builder(m, "GraphBuilder", "Makes a Graph, one checked node at a time.");
   bind_late_sizes(builder);
+  bind_linalg(builder);
   builder
       .def(
           "__init__", [](GraphBuilder* self, std::string name) { new (self) GraphBuilder(std::move(name)); },

@@ -2,8 +2,7 @@
 
 #include <cstring>
 
-#include <cblas.h>
-
+#include "library/library.h"
 #include "ops/scalar_functions.h"
 
 namespace inlay {
@@ -20,16 +19,16 @@ struct Name {
 };
 
 const Name kNames[] = {
-    {"memcpy", address(&std::memcpy)},      {"memset", address(&std::memset)},
-    {"memmove", address(&std::memmove)},    {"cblas_dgemm", address(&cblas_dgemm)},
-    {"cblas_dgemv", address(&cblas_dgemv)}, {"cblas_sgemm", address(&cblas_sgemm)},
-    {"cblas_sgemv", address(&cblas_sgemv)},
+    {"memcpy", address(&std::memcpy)},
+    {"memset", address(&std::memset)},
+    {"memmove", address(&std::memmove)},
 };
 
 }  // namespace
 
 void* find_external(std::string_view name) {
   if (const ScalarFunction* function = find_scalar_function(name)) return const_cast<void*>(function->address);
+  if (const InlayLibraryFunction function = library::find_function(name)) return address(function);
   for (const Name& entry : kNames) {
     if (entry.name == name) return entry.address;
   }

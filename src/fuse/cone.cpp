@@ -35,7 +35,7 @@ bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& cap
     case Op::cumulative:
     case Op::compress:
     case Op::concat:
-    case Op::matmul:
+    case Op::library:
     case Op::host_call: return true;
     case Op::reduce: return !is_unrolled(graph, *node, caps);
     case Op::reshape: return !reshape_is_map(graph, *node);

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <set>
 
+#include "fuse/library_operand.h"
 #include "fuse/stage_writer.h"
+#include "ir/library_types.h"
+#include "ops/library_workspace.h"
 
 namespace inlay::fuse {
 
@@ -60,6 +63,10 @@ class Cutter {
       const ValueId v(i);
       const Node* node = graph_.node_of(v);
       if (!needed_[v] || !node) continue;
+      if (node->op == Op::library) {
+        require_library_operands(*node);
+        continue;
+      }
       for (ValueId operand : node->operands) needed_[operand] = true;
       require_operands(*node);
     }
@@ -68,7 +75,6 @@ class Cutter {
   void require_operands(const Node& node) {
     switch (node.op) {
       case Op::host_call:
-      case Op::matmul:
         for (ValueId operand : node.operands) required_[operand] = true;
         break;
       case Op::reshape:
@@ -80,6 +86,15 @@ class Cutter {
         break;
       }
       default: break;
+    }
+  }
+
+  /// A library function writes all of its results, whoever reads them, and reads the bytes below views.
+  void require_library_operands(const Node& node) {
+    for (ValueId result : node.results) needed_[result] = true;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      const ValueId base = library_operand(graph_, node, i).base;
+      needed_[base] = required_[base] = true;
     }
   }
 
@@ -160,7 +175,9 @@ class Cutter {
       case Op::host_call:
         if (v == node.results[0]) host_call(node);
         return;
-      case Op::matmul: return matmul(v, node);
+      case Op::library:
+        if (v == node.results[0]) library_call(node);
+        return;
       case Op::update:
       case Op::scatter: return write_region(v, node);
       case Op::cumulative: return cumulative(v, node);
@@ -420,17 +437,52 @@ class Cutter {
     return home.memory;
   }
 
-  void matmul(ValueId v, const Node& node) {
+  void library_call(const Node& node) {
     Piece piece;
-    const TensorType &a = graph_.type(node.operands[0]), &b = graph_.type(node.operands[1]);
-    kernel::LibraryCall call;
-    for (ValueId operand : node.operands) call.operands.push_back(in_memory(operand, piece));
-    call.sizes = {a.rank() == 2 ? a.dims[0] : Dim(1), a.dims.back(), b.rank() == 2 ? b.dims[1] : Dim(1)};
-    call.result = new_memory(v);
-    out_.homes[v].buffer = call.result;
-    piece.step_operands = node.operands;
+    kernel::LibraryCall call{.op = node.library, .options = node.library_options};
+    std::vector<TensorType> types;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      types.push_back(graph_.type(node.operands[i]));
+      const LibraryOperand operand = library_operand(graph_, node, i);
+      call.options |= operand.layout;
+      call.operands.push_back(in_memory(operand.base, piece));
+      piece.step_operands.push_back(operand.base);
+    }
+    for (ValueId result : node.results) {
+      call.results.push_back(new_memory(result));
+      out_.homes[result].buffer = call.results.back();
+    }
+    const LibraryShape shape = library_shape(node.library, types);
+    call.sizes = {product(shape.batch)};
+    call.sizes.insert(call.sizes.end(), shape.sizes.begin(), shape.sizes.end());
+    const Dim bytes = library_workspace_bytes(node.library, size_bytes(types[0].dtype), shape.sizes);
+    if (!bytes.is(0)) call.workspace = new_workspace(node, bytes);
+    call.sites = library_sites(node);
     piece.step = std::move(call);
-    add(v, std::move(piece));
+    piece.value = node.results[0];
+    const PieceId id = out_.pieces.push_back(std::move(piece));
+    for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
+  }
+
+  BufferId new_workspace(const Node& node, const Dim& bytes) {
+    std::string name = str("workspace of ", facts(node.library).name);
+    while (!names_.insert(name).second) name += "'";
+    return program_.buffers.push_back({.name = std::move(name), .dtype = DType::u8, .dims = {bytes}});
+  }
+
+  /// By LibraryStatus.
+  std::vector<kernel::SiteId> library_sites(const Node& node) {
+    std::vector<kernel::SiteId> out;
+    const LibraryOpFacts& row = facts(node.library);
+    if (row.operands == LibraryOpFacts::Operands::Ordered) return out;
+    out.push_back(program_.sites.push_back(
+        {ErrorCode::size_overflow, str(row.name, ": a size is beyond 2147483647"), {}, node.location}));
+    if (row.failure.empty() || has(node.library_options, LibraryOption::nan)) return out;
+    std::vector<std::pair<std::string, std::string>> notes;
+    for (ValueId v : node.operands) notes.emplace_back("operand", graph_.describe(v));
+    out.push_back(program_.sites.push_back(
+        {ErrorCode::factorization_failed, failure_message(node.library), std::move(notes), node.location}));
+    return out;
   }
 
   void host_call(const Node& node) {

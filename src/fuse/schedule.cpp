@@ -132,6 +132,11 @@ IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, Poi
       collect_symbols(statement.map, facts.symbols);
       for (SymbolId s : statement.size.symbols()) facts.symbols.push_back(s);
     }
+    if (const auto* call = piece.step ? std::get_if<kernel::LibraryCall>(&*piece.step) : nullptr) {
+      for (const Dim& size : call->sizes) {
+        for (SymbolId s : size.symbols()) facts.symbols.push_back(s);
+      }
+    }
     if (!piece.starts.empty()) {  // they are loops over the whole value
       for (const Dim& dim : graph.type(piece.value).dims) {
         for (SymbolId s : dim.symbols()) facts.symbols.push_back(s);

@@ -202,7 +202,7 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
     case Op::cumulative:
     case Op::compress:
     case Op::concat:
-    case Op::matmul:
+    case Op::library:
     case Op::host_call: break;
   }
   INLAY_CHECK(false, op_name(node->op), " is not computed at a point: ", graph_.describe(v));

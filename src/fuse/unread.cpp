@@ -34,7 +34,8 @@ void for_each_buffer(kernel::Step& step, Visit visit) {
           }
         } else if constexpr (std::is_same_v<T, kernel::LibraryCall>) {
           all(it.operands);
-          visit(it.result);
+          all(it.results);
+          if (it.workspace.valid()) visit(it.workspace);
         } else if constexpr (std::is_same_v<T, kernel::HostCall>) {
           all(it.operands);
           all(it.results);

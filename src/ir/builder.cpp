@@ -548,28 +548,6 @@ std::vector<ValueId> GraphBuilder::compress(ValueId mask, std::vector<ValueId> x
   return results;
 }
 
-ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
-  const TensorType left = type(a), right = type(b);
-  const ValueId pair[] = {a, b};
-  if (left.dtype != right.dtype || (left.dtype != DType::f64 && left.dtype != DType::f32)) {
-    throw error(ErrorCode::wrong_dtype, str("matmul: of ", dtype_name(left.dtype), " and ", dtype_name(right.dtype)))
-        .note("left", graph_.describe(a))
-        .note("right", graph_.describe(b));
-  }
-  if (left.rank() < 1 || left.rank() > 2 || right.rank() < 1 || right.rank() > 2) {
-    throw error(ErrorCode::wrong_rank, str("matmul: of ranks ", left.rank(), " and ", right.rank()))
-        .note("left", graph_.describe(a))
-        .note("right", graph_.describe(b));
-  }
-  require_same(left.dims.back(), right.dims.front(), "matmul: the summed dim", pair);
-  TensorType result{left.dtype, {}};
-  if (left.rank() == 2) result.dims.push_back(left.dims[0]);
-  if (right.rank() == 2) result.dims.push_back(right.dims[1]);
-  Node node{.op = Op::matmul};
-  node.operands = {a, b};
-  return add(std::move(node), std::move(result));
-}
-
 std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std::vector<ValueId> operands,
                                              std::vector<TensorType> results) {
   Node node{.op = Op::host_call};

@@ -63,7 +63,10 @@ class GraphBuilder {
   /// which is that of `symbol` for what follows; then the elements of each, [symbol].
   std::vector<ValueId> compress(ValueId mask, std::vector<ValueId> xs, const Dim& symbol);
 
-  /// [m, k] x [k, n] -> [m, n]; rank 1 operands as in numpy.dot. f32 or f64.
+  /// The results of a library op, as its row in ops/library_ops.def says. Leading axes are batch axes: they broadcast
+  /// statically, as in NumPy's linalg.
+  std::vector<ValueId> library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options = 0);
+  /// numpy.matmul. f32 and f64 as a library op, integers and bools as products and a sum.
   ValueId matmul(ValueId a, ValueId b);
 
   /// Result types may have new symbols (from `symbol`) as whole dims: the call's result binds them.
@@ -72,6 +75,9 @@ class GraphBuilder {
   ValueId assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code = ErrorCode::assert_failed);
 
   void output(ValueId v, std::string name = "");
+
+  /// An error of a node that would stand here.
+  Error error(ErrorCode code, std::string message) const;
 
   const Graph& graph() const { return graph_; }
   const TensorType& type(ValueId v) const { return graph_.type(v); }
@@ -82,7 +88,6 @@ class GraphBuilder {
   ValueId new_value(TensorType type, std::string name, NodeId node);
   void bind_symbols(ValueId v);
   void bind_to_value(const Dim& symbol, ValueId v, const char* op);
-  Error error(ErrorCode code, std::string message) const;
   /// Throws where the dims differ for all sizes; records a check where they may.
   void require_same(const Dim& left, const Dim& right, const std::string& what, std::span<const ValueId> operands,
                     ErrorCode code = ErrorCode::shape_mismatch,
@@ -91,6 +96,10 @@ class GraphBuilder {
   std::vector<Dim> broadcast_dims(std::span<const ValueId> operands, const std::string& what);
   std::vector<Dim> checked_region(std::span<const IndexItem> index, const char* op);
   ValueId write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
+  std::vector<TensorType> types_of(std::span<const ValueId> values) const;
+  void require_core_sizes(LibraryOp op, std::span<const ValueId> operands);
+  void broadcast_batches(LibraryOp op, std::span<ValueId> operands);
+  ValueId multiply_and_sum(ValueId a, ValueId b);
 
   Graph graph_;
   Location location_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/dim.h"
+#include "ops/library_op.h"
 #include "ops/literal.h"
 #include "ops/scalar_op.h"
 #include "support/error.h"
@@ -43,11 +44,11 @@ enum class Op : uint8_t {
   reduce,
   cumulative,  // the running combination along an axis, in order
   concat,
-  iota,      // 0, 1, ..., n-1
-  size,      // a Dim as a 0-d i64 value
-  as_size,   // a 0-d i64 value, once it is known to be a size: from here on it is the number of a symbol
-  compress,  // how many elements of a mask hold, which is the number of a symbol; and the elements where it does
-  matmul,
+  iota,       // 0, 1, ..., n-1
+  size,       // a Dim as a 0-d i64 value
+  as_size,    // a 0-d i64 value, once it is known to be a size: from here on it is the number of a symbol
+  compress,   // how many elements of a mask hold, which is the number of a symbol; and the elements where it does
+  library,    // a LibraryOp over matrices or rows, for each point of the leading axes; may have several results
   host_call,  // a function that the door supplies
   assert_,    // its first operand, once its condition holds
 };
@@ -71,9 +72,11 @@ struct IndexItem {
 
 struct Node {
   Op op = Op::literal;
-  ScalarOp scalar = ScalarOp::add_;  // of Op::scalar
-  Combine combine = Combine::set;    // of update, scatter, reduce, cumulative
-  std::vector<ValueId> operands;     // index arrays too, after the others, in the order of `index`
+  ScalarOp scalar = ScalarOp::add_;       // of Op::scalar
+  Combine combine = Combine::set;         // of update, scatter, reduce, cumulative
+  LibraryOp library = LibraryOp::matmul;  // of Op::library
+  LibraryOptions library_options = 0;
+  std::vector<ValueId> operands;  // index arrays too, after the others, in the order of `index`
   std::vector<ValueId> results;
   std::vector<IndexItem> index;                // of slice, gather, update, scatter: one item for each axis of operand 0
   std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; cumulative,

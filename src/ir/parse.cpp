@@ -3,6 +3,7 @@
 
 #include "ir/builder.h"
 #include "ir/lexer.h"
+#include "ir/linalg.h"
 #include "ir/nearest.h"
 #include "ir/text.h"
 
@@ -370,7 +371,12 @@ class Parser {
       throw Error(ErrorCode::wrong_arity, location_,
                   str(op.text, ": ", results.size(), " results, and ", made.size(), " names for them"));
     }
-    if (in_.accept(":")) check_type(op, results[0]);
+    if (in_.accept(":")) {
+      for (std::size_t i = 0; i == 0 || in_.accept(","); ++i) {
+        if (i == results.size()) in_.fail_expected("the end of the line");
+        check_type(op, results[i]);
+      }
+    }
     if (in_.accept_name("at")) in_.expect(Token::Kind::string, "where it comes from, in quotes");
     for (std::size_t i = 0; i < results.size(); ++i) {
       define(made[i], results[i]);
@@ -414,9 +420,11 @@ class Parser {
     const auto rule = rules().find(op.text);
     if (rule != rules().end()) return {(this->*rule->second)()};
     if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
+    if (const auto library = library_op_from_name(op.text)) return library_call(*library);
     std::vector<std::string> known = keys(rules());
     known.insert(known.end(), {"host_call", "compress"});
     for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
+    for (int i = 0; i < kNumLibraryOps; ++i) known.emplace_back(facts(static_cast<LibraryOp>(i)).name);
     throw unknown(op, "op", "", known, ErrorCode::unknown_op);
   }
 
@@ -427,7 +435,7 @@ class Parser {
         {"reshape", &Parser::reshape},    {"flip", &Parser::flip},       {"transpose", &Parser::transpose},
         {"slice", &Parser::slice},        {"gather", &Parser::gather},   {"update", &Parser::update},
         {"scatter", &Parser::scatter},    {"reduce", &Parser::reduce},   {"concat", &Parser::concat},
-        {"iota", &Parser::iota},          {"size", &Parser::size},       {"matmul", &Parser::matmul},
+        {"iota", &Parser::iota},          {"size", &Parser::size},       {"einsum", &Parser::einsum},
         {"assert", &Parser::assert_that}, {"as_size", &Parser::as_size}, {"cumulative", &Parser::cumulative},
     };
     return kRules;
@@ -666,12 +674,36 @@ class Parser {
     return symbol(in_.expect(Token::Kind::name, "the symbol that the value is the number of"), NewSymbols::yes);
   }
 
-  ValueId matmul() {
-    const std::vector<ValueId> pair = operands();
-    if (pair.size() != 2) {
-      throw Error(ErrorCode::wrong_arity, location_, str("matmul: takes 2 operands, not ", pair.size()));
+  /// Read only: what it is made of is what is printed.
+  ValueId einsum() {
+    const std::string subscripts = in_.expect(Token::Kind::string, "the subscripts in quotes").text;
+    return linalg::einsum(builder_, subscripts, operands());
+  }
+
+  std::vector<ValueId> library_call(LibraryOp op) {
+    std::vector<ValueId> values = operands();
+    LibraryOptions options = 0;
+    while (in_.peek().kind == Token::Kind::name && !in_.peek().first_on_line && !in_.at_name("at")) {
+      const Token word = in_.next();
+      const auto option = library_option_from_name(word.text);
+      if (!option) throw unknown(word, "option", "", words(options_text(facts(op).options)));
+      options = options | *option;
     }
-    return builder_.matmul(pair[0], pair[1]);
+    // Of integers it is no library op.
+    if (op == LibraryOp::matmul && values.size() == 2 && options == 0) return {builder_.matmul(values[0], values[1])};
+    return builder_.library(op, std::move(values), options);
+  }
+
+  static std::vector<std::string> words(std::string_view text) {
+    std::vector<std::string> out;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+      if (text[at] == ' ') {
+        out.emplace_back();
+      } else {
+        out.back() += text[at];
+      }
+    }
+    return out;
   }
 
   std::vector<ValueId> host_call() {

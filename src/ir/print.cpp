@@ -129,7 +129,9 @@ class Printer {
   std::string statement(const Node& node) {
     const std::string results = join(node.results, ", ", [&](ValueId v) { return definition(v); });
     std::string out = results.empty() ? right_side(node) : str(results, " = ", right_side(node));
-    if (options_.types == Show::yes && !ends_in_type(node.op)) out += str(" : ", type(graph_.type(node.results[0])));
+    if (options_.types == Show::yes && !ends_in_type(node.op)) {
+      out += str(" : ", join(node.results, ", ", [&](ValueId v) { return type(graph_.type(v)); }));
+    }
     if (options_.locations == Show::yes && !node.location.empty()) out += str(" at ", text::quote(node.location.text));
     return out;
   }
@@ -189,7 +191,7 @@ class Printer {
       case Op::size: return str("size ", dim(node.size));
       case Op::as_size:
       case Op::compress: return str(name(), " ", operands(node), " : ", dim(node.size));
-      case Op::matmul: return str("matmul ", operands(node));
+      case Op::library: return str(facts(node.library).name, " ", operands(node), options_text(node.library_options));
       case Op::host_call:
         return str("host_call ", text::quote(node.text), " (", operands(node), node.results.empty() ? ")" : ") : ",
                    join(node.results, ", ", [&](ValueId v) { return type(graph_.type(v)); }));

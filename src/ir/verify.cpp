@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/library_types.h"
+
 namespace inlay {
 namespace {
 
@@ -32,7 +34,8 @@ Arity arity_of(const Node& node) {
     case Op::update: return {2, 2};
     case Op::scatter: return {3, kAny};
     case Op::concat: return {1, kAny};
-    case Op::matmul:
+    case Op::library:
+      return {facts(node.library).signature.operands.size(), facts(node.library).signature.operands.size()};
     case Op::assert_: return {2, 2};
     case Op::host_call: return {0, kAny};
   }
@@ -130,7 +133,9 @@ class Verifier {
 
   void node(NodeId n) {
     const Node& node = graph_.nodes[n];
-    const std::string name(node.op == Op::scalar ? facts(node.scalar).name : op_name(node.op));
+    const std::string name(node.op == Op::scalar    ? facts(node.scalar).name
+                           : node.op == Op::library ? facts(node.library).name
+                                                    : op_name(node.op));
     for (ValueId v : node.operands) {
       if (!check_handle(v, "an operand")) return;
       check_defined(v, name);
@@ -142,8 +147,10 @@ class Verifier {
     }
     for (ValueId v : node.results) check_symbols(v);
     if (node.op == Op::host_call) return;
-    if (node.results.size() != 1 && node.op != Op::compress)
+    const std::size_t num_results = node.op == Op::library ? facts(node.library).signature.results.size() : 1;
+    if (node.results.size() != num_results && node.op != Op::compress) {
       return fail(name, node.location, str("has ", node.results.size(), " results"));
+    }
     const ValueId result = node.results[0];
     const Arity arity = arity_of(node);
     if (node.operands.size() < arity.least || node.operands.size() > arity.greatest) {
@@ -225,7 +232,7 @@ class Verifier {
       case Op::size: check_symbols(current_, node.size); return expect_type(DType::i64, {});
       case Op::as_size: return as_size(node);
       case Op::compress: return compress(node);
-      case Op::matmul: return matmul(node);
+      case Op::library: return library(node);
       case Op::host_call: return;
       case Op::assert_:
         require(type(node.operands[1]) == TensorType{DType::boolean, {}}, current_, "the condition is no 0-d bool");
@@ -436,15 +443,27 @@ class Verifier {
     expect_type(first.dtype, dims);
   }
 
-  void matmul(const Node& node) {
-    const TensorType &a = type(node.operands[0]), &b = type(node.operands[1]);
-    const auto rank_fits = [](const TensorType& t) { return t.rank() == 1 || t.rank() == 2; };
-    if (!rank_fits(a) || !rank_fits(b)) return fail(current_, "matmul of other ranks than 1 and 2");
-    require(a.dtype == b.dtype, current_, "matmul of different dtypes");
-    require(same(a.dims.back(), b.dims.front()), current_, "the summed dims differ");
-    std::vector<Dim> dims(a.dims.begin(), a.dims.end() - 1);
-    dims.insert(dims.end(), b.dims.begin() + 1, b.dims.end());
-    expect_type(a.dtype, dims);
+  void library(const Node& node) {
+    std::vector<TensorType> operands;
+    for (ValueId v : node.operands) operands.push_back(type(v));
+    ErrorCode code = ErrorCode::internal;
+    const std::string problem = library_operands_problem(node.library, operands, code);
+    if (!problem.empty()) return fail(current_, problem);
+    const LibraryOpFacts& row = facts(node.library);
+    require((node.library_options & ~row.options) == 0, current_, str(row.name, " has other options"));
+    const LibraryShape shape = library_shape(node.library, operands);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      std::vector<Dim> dims;
+      if (has_all_core_axes(node.library, i, operands[i].rank())) dims = shape.batch;
+      for (const CoreAxis& axis : core_axes(node.library, i, operands[i].rank())) {
+        dims.push_back(shape.sizes[row.signature.letters.find(axis.letter)]);
+      }
+      require(same(operands[i].dims, dims), current_, str("operand ", i, " of ", row.name, " has other sizes"));
+    }
+    for (std::size_t r = 0; r < node.results.size(); ++r) {
+      current_ = node.results[r];
+      expect_type(shape.results[r].dtype, shape.results[r].dims);
+    }
   }
 
   const Graph& graph_;

@@ -6,6 +6,7 @@
 #include "kernel/element.h"
 #include "kernel/run_kernel.h"
 #include "kernel/text.h"
+#include "textbook/textbook.h"
 
 namespace inlay::kernel {
 namespace {
@@ -86,34 +87,18 @@ class ProgramRun {
   }
 
   std::optional<Failure> run_step(const LibraryCall& call) {
-    switch (call.function) {
-      case LibraryCall::Function::matmul: matmul(call); break;
-    }
-    return std::nullopt;
-  }
-
-  void matmul(const LibraryCall& call) {
-    const View a = view(call.operands[0]), b = view(call.operands[1]), c = view(call.result);
-    const int64_t m = call.sizes[0].evaluate(symbols_), k = call.sizes[1].evaluate(symbols_),
-                  n = call.sizes[2].evaluate(symbols_);
-    INLAY_CHECK(a.num_elements() == m * k && b.num_elements() == k * n && c.num_elements() == m * n, "matmul of ", m,
-                " x ", k, " and ", k, " x ", n, " on buffers of other sizes");
-    const auto run = [&](auto zero) {
-      using T = decltype(zero);
-      const auto element = [](const View& v, int64_t i) {
-        T out;
-        std::memcpy(&out, v.data + i * static_cast<int64_t>(sizeof(T)), sizeof out);
-        return static_cast<double>(out);
-      };
-      for (int64_t i = 0; i < m * n; ++i) {
-        double sum = 0;
-        for (int64_t l = 0; l < k; ++l) sum += element(a, i / n * k + l) * element(b, l * n + i % n);
-        const T rounded = static_cast<T>(sum);
-        std::memcpy(c.data + i * static_cast<int64_t>(sizeof(T)), &rounded, sizeof rounded);
-      }
-    };
-    INLAY_CHECK(c.dtype == DType::f32 || c.dtype == DType::f64, "matmul of ", dtype_name(c.dtype));
-    c.dtype == DType::f32 ? run(float()) : run(double());
+    std::vector<const std::byte*> operands;
+    std::vector<std::byte*> results;
+    std::vector<int64_t> sizes;
+    for (BufferId operand : call.operands) operands.push_back(view(operand).data);
+    for (BufferId result : call.results) results.push_back(view(result).data);
+    for (const Dim& size : call.sizes) sizes.push_back(size.evaluate(symbols_));
+    const DType dtype = program_.buffers[call.operands[0]].dtype;
+    const auto failure = textbook::run(call.op, call.options, dtype, operands, results, sizes);
+    if (!failure) return std::nullopt;
+    const auto site = static_cast<std::size_t>(LibraryStatus::failed) - 1;
+    INLAY_CHECK(site < call.sites.size(), facts(call.op).name, " failed, and the call has no site for it");
+    return Failure{call.sites[site], {failure->number, failure->matrix}};
   }
 
   std::optional<Failure> run_step(const HostCall& call) {

@@ -187,7 +187,7 @@ TEST(EvaluateKernelProgram, ACheckStopsTheRun) {
 
 TEST(EvaluateKernelProgram, Matmul) {
   const auto result = run(R"(program @main(a: f64[2, 3] param 0, b: f64[3, 2] param 1, c: f64[2, 2] output 0) {
-    call matmul c = a, b (2, 3, 2) })",
+    call matmul c = a, b (1, 2, 3, 2) })",
                           {f64({2, 3}, {1, 2, 3, 4, 5, 6}), f64({3, 2}, {1, 0, 0, 1, 1, 1})});
   EXPECT_THAT(result.values, ElementsAre(4, 5, 10, 11));
 }

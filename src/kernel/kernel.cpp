@@ -34,7 +34,8 @@ class AccessCollector {
 
   StepAccess operator()(const LibraryCall& call) {
     for (BufferId operand : call.operands) read(operand);
-    write(call.result);
+    for (BufferId result : call.results) write(result);
+    if (call.workspace.valid()) write(call.workspace);
     return std::move(access_);
   }
 

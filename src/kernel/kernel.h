@@ -111,13 +111,21 @@ struct Kernel {
   bool is_scalar() const;
 };
 
-/// A call into BLAS. Operands and results are whole row-major buffers.
+/// A call of a library function. Operands and results are whole row-major buffers: a batch of matrices or rows.
 struct LibraryCall {
-  enum class Function : uint8_t { matmul };
-  Function function = Function::matmul;
-  std::vector<BufferId> operands;  // a [m, k], b [k, n]
-  std::vector<Dim> sizes;          // m, k, n
-  BufferId result;                 // [m, n]
+  LibraryOp op = LibraryOp::matmul;
+  LibraryOptions options = 0;      // also how the operands lie
+  std::vector<BufferId> operands;  // none is changed
+  std::vector<BufferId> results;
+  std::vector<Dim> sizes;     // of the batch, then by the letters of the op's signature
+  BufferId workspace;         // scratch memory of the call, u8; none where the function wants none
+  std::vector<SiteId> sites;  // where status k > 0 of the function fails: sites[k - 1] (LibraryStatus)
+};
+
+/// What a library function returns, 0 aside.
+enum class LibraryStatus : int32_t {
+  too_large = 1,  // a size is beyond the 32 bits that BLAS and LAPACK count with
+  failed = 2,     // the numbers of the site: what was found, and in which matrix of the batch
 };
 
 struct HostCall {

@@ -58,7 +58,7 @@ TEST(AccessOf, AViewIsItsRoot) {
   const NamedAccess access =
       access_of_step("kernel @k0 { stage (i < n) { %0 = load v[i, 0] : f64  store y[i] set %0 } }");
   EXPECT_THAT(access.reads, ElementsAre("t"));
-  EXPECT_THAT(access_of_step("call matmul y = v, x (n, 1, 1)").reads, ElementsAre("t", "x"));
+  EXPECT_THAT(access_of_step("call matmul y = v, x (1, n, 1, 1)").reads, ElementsAre("t", "x"));
 }
 
 TEST(AccessOf, OtherSteps) {

@@ -331,15 +331,22 @@ Kernel Parser::scalar() {
 LibraryCall Parser::library_call() {
   LibraryCall out;
   const Token function = expect(Token::Kind::name, "the name of a library function");
-  if (function.text != "matmul") {
-    throw error(function, ErrorCode::unknown_op, str("there is no library function `", function.text, "`"));
-  }
-  out.result = buffer();
+  const auto op = library_op_from_name(function.text);
+  if (!op) throw error(function, ErrorCode::unknown_op, str("there is no library function `", function.text, "`"));
+  out.op = *op;
+  do out.results.push_back(buffer());
+  while (accept(","));
   expect("=");
   do out.operands.push_back(buffer());
   while (accept(","));
   expect("(");
   list(")", [&] { out.sizes.push_back(dim()); });
+  while (const auto option = library_option_from_name(peek().text)) {
+    take();
+    out.options = out.options | *option;
+  }
+  if (accept("workspace")) out.workspace = buffer();
+  while (peek().kind == Token::Kind::site) out.sites.push_back(site());
   return out;
 }
 

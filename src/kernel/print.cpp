@@ -232,12 +232,12 @@ std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
 }
 
 std::string Printer::step(const LibraryCall& call) {
-  const char* function = "";
-  switch (call.function) {
-    case LibraryCall::Function::matmul: function = "matmul"; break;
-  }
-  return str("  call ", function, " ", buffer(call.result), " = ", buffer_list(call.operands), " (",
-             join(call.sizes, ", ", [&](const Dim& d) { return dim(d); }), ")\n");
+  std::string out =
+      str("  call ", facts(call.op).name, " ", buffer_list(call.results), " = ", buffer_list(call.operands), " (",
+          join(call.sizes, ", ", [&](const Dim& d) { return dim(d); }), ")", options_text(call.options));
+  if (call.workspace.valid()) out += str(" workspace ", buffer(call.workspace));
+  for (SiteId site : call.sites) out += str(" ", site_text(site));
+  return out + "\n";
 }
 
 std::string Printer::step(const HostCall& call) {

@@ -20,7 +20,8 @@
 //       }
 //     }
 //     scalar { ... }                              # 0-d arithmetic: the statements of its one stage
-//     call matmul t = a, b (m, k, n)
+//     call matmul t = a, b (1, m, k, n)          # the batch, then the sizes of the op's signature
+//     call eigh w, v = a (k, n) upper workspace u #0 #1
 //     host_call "name" 0 (a, b) -> h bind k = h.0 #3
 //     copy a -> b "why"
 //     sites { #0 index-out-of-bounds "index {0} is out of bounds" at "model.py:3" note "left" "%3" }

@@ -66,7 +66,7 @@ constexpr std::string_view kEverything =
   kernel @k1 {
     out t start copy h
   }
-  call matmul t = x, h (1, n, 85)
+  call matmul t = x, h (1, 1, n, 85)
   copy t -> out "%t is also an output"
   size m = s #1
   sites {

@@ -108,17 +108,41 @@ class ProgramVerifier {
   }
 
   void verify_step(const LibraryCall& call) {
-    if (call.operands.size() != 2 || call.sizes.size() != 3) return complain("matmul takes 2 operands and 3 sizes");
-    if (!all_exist("matmul", {call.operands[0], call.operands[1], call.result})) return;
-    const Buffer &a = buffer(call.operands[0]), &b = buffer(call.operands[1]), &c = buffer(call.result);
-    if ((c.dtype != DType::f32 && c.dtype != DType::f64) || a.dtype != c.dtype || b.dtype != c.dtype) {
-      complain(str("matmul ", name(call.result), ": its operands are not of one dtype, f32 or f64"));
+    const LibraryOpFacts& row = facts(call.op);
+    const LibrarySignature& signature = row.signature;
+    const std::string function(row.name);
+    const bool counts_fit = call.operands.size() == signature.operands.size() &&
+                            call.results.size() == signature.results.size() &&
+                            call.sizes.size() == signature.letters.size() + 1;
+    if (!counts_fit) {
+      return complain(str(function, " takes ", signature.operands.size(), " operands and ",
+                          signature.letters.size() + 1, " sizes, and has ", signature.results.size(), " results"));
     }
-    const auto& [m, k, n] = std::tie(call.sizes[0], call.sizes[1], call.sizes[2]);
-    const bool differs = same_dim(num_elements(a), m * k) == Answer::no ||
-                         same_dim(num_elements(b), k * n) == Answer::no ||
-                         same_dim(num_elements(c), m * n) == Answer::no;
-    if (differs) complain(str("matmul ", name(call.result), ": a buffer has another size"));
+    if (!all_exist(function, call.operands) || !all_exist(function, call.results)) return;
+    if (call.workspace.valid() && !all_exist(function, {call.workspace})) return;
+    for (SiteId site : call.sites) verify_site(site, function);
+    const std::string what = str(function, " ", name(call.results[0]));
+    const DType dtype = buffer(call.operands[0]).dtype;
+    if (!accepts(call.op, dtype)) complain(str(what, ": it does not take ", dtype_name(dtype)));
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const bool shared = has(call.options, i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
+      verify_part(call, call.operands[i], signature.operands[i], dtype, shared ? Dim(1) : call.sizes[0], what);
+    }
+    for (std::size_t r = 0; r < call.results.size(); ++r) {
+      verify_part(call, call.results[r], signature.results[r], result_dtype(call.op, r, dtype), call.sizes[0], what);
+    }
+  }
+
+  /// One buffer of a library call: its dtype, and as many elements as its core axes and the batch ask for.
+  void verify_part(const LibraryCall& call, BufferId b, const CoreAxes& axes, DType dtype, Dim count,
+                   const std::string& what) {
+    const std::string& letters = facts(call.op).signature.letters;
+    for (const CoreAxis& axis : axes) {
+      count =
+          count * (axis.letter == 'p' ? min(call.sizes[1], call.sizes[2]) : call.sizes[letters.find(axis.letter) + 1]);
+    }
+    if (buffer(b).dtype != dtype) complain(str(what, ": ", name(b), " is not of ", dtype_name(dtype)));
+    if (same_dim(num_elements(buffer(b)), count) == Answer::no) complain(str(what, ": ", name(b), " has another size"));
   }
 
   void verify_step(const HostCall& call) {

@@ -237,10 +237,10 @@ TEST(VerifyKernelProgram, SizesAreKnownBeforeTheyAreUsed) {
 
 TEST(VerifyKernelProgram, StepsFitTheirBuffers) {
   EXPECT_THAT(messages_of("copy s -> c \"\""), ElementsAre("copy s -> c: f64 to f64[2]"));
-  EXPECT_THAT(messages_of("call matmul s = a, b (n, m, n)"), IsEmpty());  // for n = 1 it fits
-  EXPECT_THAT(messages_of("call matmul t = g, g (n, 1, 1)"),
-              ElementsAre("matmul t: its operands are not of one dtype, f32 or f64"));
-  EXPECT_THAT(messages_of("call matmul t = x (n, 1, 1)"), ElementsAre("matmul takes 2 operands and 3 sizes"));
+  EXPECT_THAT(messages_of("call matmul s = a, b (1, n, m, n)"), IsEmpty());  // for n = 1 it fits
+  EXPECT_THAT(messages_of("call matmul t = g, g (1, n, 1, 1)"), ElementsAre("matmul t: it does not take i64"));
+  EXPECT_THAT(messages_of("call matmul t = x (1, n, 1, 1)"),
+              ElementsAre("matmul takes 2 operands and 4 sizes, and has 1 results"));
   EXPECT_THAT(messages_of("check n == m #4"), ElementsAre("a size check has no site"));
   EXPECT_THAT(messages_of("host_call \"f\" 0 (x) -> t"),
               ElementsAre("host call \"f\": its result t is not the host's"));

@@ -20,7 +20,7 @@ using Row = std::vector<std::string>;
 std::string step_text(const Step& step) {
   if (const auto* kernel = std::get_if<kernel::Kernel>(&step))
     return kernel->name.empty() ? "scalar" : "@" + kernel->name;
-  if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return std::string(facts(call->op).name);
   if (const auto* call = std::get_if<kernel::HostCall>(&step)) return str("host ", call->name);
   if (std::holds_alternative<kernel::BindSize>(step)) return "size";
   if (std::holds_alternative<kernel::Copy>(step)) return "copy";

@@ -639,7 +639,7 @@ TEST(MustNotShare, AMatmulWithItsOperand) {
         store a[i, j] set %0
       }
     }
-    call matmul r = a, x (n, n, n)
+    call matmul r = a, x (1, n, n, n)
   })");
   EXPECT_FALSE(p.share("r", "a"));
   EXPECT_THAT(p.problems(), IsEmpty());

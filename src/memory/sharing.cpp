@@ -25,7 +25,7 @@ namespace {
 
 std::string step_name(const Step& step) {
   if (const auto* kernel = std::get_if<Kernel>(&step)) return kernel->name.empty() ? "scalar code" : "@" + kernel->name;
-  if (std::holds_alternative<kernel::LibraryCall>(step)) return "matmul";
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return std::string(facts(call->op).name);
   if (const auto* call = std::get_if<HostCall>(&step)) return call->name;
   if (std::holds_alternative<kernel::BindSize>(step)) return "a size";
   return "a copy";

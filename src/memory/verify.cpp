@@ -224,7 +224,8 @@ class Replay {
 
   bool replay(const kernel::LibraryCall& call) {
     for (BufferId operand : call.operands) read_all(operand);
-    write_all(call.result);
+    if (call.workspace.valid()) write_all(call.workspace);
+    for (BufferId result : call.results) write_all(result);
     for (BufferId operand : call.operands) read_all(operand);  // the call reads while it writes
     return true;
   }

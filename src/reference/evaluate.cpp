@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "ir/library_types.h"
 #include "reference/elementwise.h"
 #include "reference/region.h"
+#include "textbook/textbook.h"
 
 namespace inlay::reference {
 namespace {
@@ -95,16 +97,18 @@ class Evaluator {
 
   const Tensor& operand(const Node& node, std::size_t i) const { return values_[node.operands[i]]; }
 
-  std::vector<int64_t> result_dims(const Node& node) const {
+  std::vector<int64_t> dims_of(ValueId v) const {
     std::vector<int64_t> dims;
-    for (const Dim& dim : graph_.type(node.results[0]).dims) dims.push_back(dim.evaluate(symbols_));
+    for (const Dim& dim : graph_.type(v).dims) dims.push_back(dim.evaluate(symbols_));
     return dims;
   }
+  std::vector<int64_t> result_dims(const Node& node) const { return dims_of(node.results[0]); }
 
   void node(const Node& node) {
     if (node.op == Op::host_call) return host_call(node);
     if (node.op == Op::compress) return compress(node);
     try {
+      if (node.op == Op::library) return library(node);
       values_[node.results[0]] = result(node);
       if (node.op == Op::as_size) bind_size(node);
     } catch (const Error& error) {
@@ -134,13 +138,13 @@ class Evaluator {
       case Op::concat: return concat(node);
       case Op::iota: return iota(node);
       case Op::size: return i64({}, {node.size.evaluate(symbols_)});
-      case Op::matmul: return matmul(node);
       case Op::assert_: return assert_that(node);
       case Op::as_size: return operand(node, 0);
       case Op::compress:
+      case Op::library:
       case Op::host_call: break;
     }
-    INLAY_CHECK(false, op_name(node.op), " has several results");
+    INLAY_CHECK(false, "the results of ", op_name(node.op), " are not made here");
     return {};
   }
 
@@ -307,26 +311,29 @@ class Evaluator {
     return out;
   }
 
-  Tensor matmul(const Node& node) const {
-    const Tensor &a = operand(node, 0), &b = operand(node, 1);
-    Tensor out = Tensor::zeros(a.dtype, result_dims(node));
-    const int64_t inner = a.dims.back();
-    const int64_t rows = a.rank() == 2 ? a.dims[0] : 1, columns = b.rank() == 2 ? b.dims[1] : 1;
-    visit_arithmetic(a.dtype, [&](auto zero) {
-      using T = decltype(zero);
-      if constexpr (!std::is_same_v<T, bool>) {
-        for (int64_t r = 0; r < rows; ++r) {
-          for (int64_t c = 0; c < columns; ++c) {
-            T sum = T(0);
-            for (int64_t k = 0; k < inner; ++k) {
-              sum = static_cast<T>(sum + a.get<T>(r * inner + k) * b.get<T>(k * columns + c));
-            }
-            out.set<T>(r * columns + c, sum);
-          }
-        }
-      }
-    });
-    return out;
+  void library(const Node& node) {
+    std::vector<TensorType> types;
+    std::vector<const std::byte*> operands;
+    std::vector<std::byte*> results;
+    for (ValueId v : node.operands) {
+      types.push_back(graph_.type(v));
+      operands.push_back(values_[v].data.data());
+    }
+    for (ValueId v : node.results) {
+      values_[v] = Tensor::zeros(graph_.type(v).dtype, dims_of(v));
+      results.push_back(values_[v].data.data());
+    }
+    const LibraryShape shape = library_shape(node.library, types);
+    std::vector<int64_t> sizes = {product(shape.batch).evaluate(symbols_)};
+    for (const Dim& size : shape.sizes) sizes.push_back(size.evaluate(symbols_));
+    const auto failure = textbook::run(node.library, node.library_options, types[0].dtype, operands, results, sizes);
+    if (!failure) return;
+    std::string message = failure_message(node.library);
+    for (const auto& [place, number] : {std::pair("{0}", failure->number), std::pair("{1}", failure->matrix)}) {
+      const std::size_t at = message.find(place);
+      if (at != std::string::npos) message.replace(at, 3, std::to_string(number));
+    }
+    throw Error(ErrorCode::factorization_failed, node.location, message);
   }
 
   Tensor assert_that(const Node& node) const {

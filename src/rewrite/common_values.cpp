@@ -20,6 +20,7 @@ std::size_t mixed(std::size_t hash, uint64_t item) { return (hash ^ item) * 0x9e
 std::size_t hash_of(const Node& node) {
   std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16,
                            static_cast<uint64_t>(node.scalar) << 8 | static_cast<uint64_t>(node.combine));
+  if (node.op == Op::library) hash = mixed(hash, static_cast<uint64_t>(node.library) << 32 | node.library_options);
   for (ValueId v : node.operands) hash = mixed(hash, v.index);
   for (int axis : node.axes) hash = mixed(hash, axis);
   for (const Literal& element : node.elements) {
@@ -32,7 +33,8 @@ std::size_t hash_of(const Node& node) {
 bool same_expression(const Node& a, const TensorType& a_type, const Node& b, const TensorType& b_type) {
   return a.op == b.op && (a.op != Op::scalar || a.scalar == b.scalar) && a.combine == b.combine &&
          a.operands == b.operands && a.index == b.index && a.axes == b.axes && a.size == b.size &&
-         a.elements == b.elements && a_type == b_type;
+         a.elements == b.elements && (a.op != Op::library || a.library == b.library) &&
+         a.library_options == b.library_options && a_type == b_type;
 }
 
 }  // namespace

@@ -34,15 +34,16 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::iota: return builder.iota(types[0].dims[0], types[0].dtype);
       case Op::size: return builder.size(node.size);
       case Op::as_size: return builder.as_size(operands[0], node.size);
-      case Op::matmul: return builder.matmul(operands[0], operands[1]);
       case Op::assert_: return builder.assert_that(operands[0], operands[1], node.text, node.error);
       case Op::compress:
+      case Op::library:
       case Op::host_call: break;
     }
     return {};
   };
   if (node.op == Op::compress) return builder.compress(operands[0], {operands.begin() + 1, operands.end()}, node.size);
   if (node.op == Op::host_call) return builder.host_call(node.text, node.host_function, operands, std::move(types));
+  if (node.op == Op::library) return builder.library(node.library, operands, node.library_options);
   return {one()};
 }
 
@@ -115,19 +116,22 @@ void Rewriter::copy(NodeId old) {
 }
 
 void Rewriter::replace(NodeId old, ValueId by) {
-  const ValueId result = source_.nodes[old].results.at(0);
-  const Value& old_value = source_.values[result];
   INLAY_CHECK(source_.nodes[old].results.size() == 1, "a node of several results cannot be replaced by one value");
-  INLAY_CHECK(builder_.type(by) == old_value.type, "what replaces ", source_.describe(result), " is ",
-              graph().type_text(builder_.type(by)));
   if (!began_at_[old].valid()) at(old);
-  values_[result] = by;
-  pass_name_on(result, by);
+  replace_result(source_.nodes[old].results.at(0), by);
+}
+
+void Rewriter::replace_result(ValueId old, ValueId by) {
+  INLAY_CHECK(builder_.type(by) == source_.type(old), "what replaces ", source_.describe(old), " is ",
+              graph().type_text(builder_.type(by)));
+  values_[old] = by;
+  pass_name_on(old, by);
 }
 
 void Rewriter::share(NodeId old, NodeId twin) {
   began_at_[old] = began_at_[twin];
-  replace(old, (*this)[source_.nodes[twin].results.at(0)]);
+  const std::vector<ValueId>&results = source_.nodes[old].results, &twins = source_.nodes[twin].results;
+  for (std::size_t r = 0; r < results.size(); ++r) replace_result(results[r], (*this)[twins[r]]);
 }
 
 void Rewriter::pass_name_on(ValueId old, ValueId by) {

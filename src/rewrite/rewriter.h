@@ -37,6 +37,7 @@ class Rewriter {
   Graph finish() &&;
 
  private:
+  void replace_result(ValueId old, ValueId by);
   /// A parameter keeps its name, and so does a value that has one already.
   void pass_name_on(ValueId old, ValueId by);
   std::vector<DimCheck> merged_checks(std::vector<DimCheck> built) const;

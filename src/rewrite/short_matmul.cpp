@@ -1,11 +1,18 @@
 #include "rewrite/short_matmul.h"
 
+#include <algorithm>
+
 #include "rewrite/rewriter.h"
 
 namespace inlay::rewrite {
 namespace {
 
 bool is_short(const Dim& dim, int64_t limit) { return dim.is_constant() && dim.constant() <= limit; }
+
+bool is_plain_matmul(const Graph& graph, const Node& node) {
+  const auto has_batch = [&](ValueId v) { return graph.type(v).rank() > 2; };
+  return node.op == Op::library && node.library == LibraryOp::matmul && std::ranges::none_of(node.operands, has_batch);
+}
 
 bool pays(const Graph& graph, const Node& node, int64_t limit) {
   const TensorType &left = graph.type(node.operands[0]), &right = graph.type(node.operands[1]);
@@ -34,7 +41,7 @@ Graph expand_short_matmul(const Graph& graph, PassContext& context) {
   Rewriter out(graph);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     const Node& node = graph.nodes[n];
-    if (node.op != Op::matmul) {
+    if (!is_plain_matmul(graph, node)) {
       out.copy(n);
       continue;
     }

@@ -73,7 +73,7 @@ class Sensitivity {
       case Op::reduce:
       case Op::cumulative:
         return node.combine == Combine::set || node.combine == Combine::max || node.combine == Combine::min;
-      case Op::matmul: return false;
+      case Op::library: return node.library == LibraryOp::sort;
       case Op::cast: return false;
       default: return true;
     }

@@ -166,7 +166,8 @@ class GraphMaker {
         &GraphMaker::scatter,    &GraphMaker::scatter,    &GraphMaker::reduce,    &GraphMaker::reduce,
         &GraphMaker::reduce,     &GraphMaker::concat,     &GraphMaker::concat,    &GraphMaker::iota,
         &GraphMaker::size,       &GraphMaker::matmul,     &GraphMaker::host_call, &GraphMaker::assert_that,
-        &GraphMaker::cumulative, &GraphMaker::cumulative, &GraphMaker::compress};
+        &GraphMaker::cumulative, &GraphMaker::cumulative, &GraphMaker::compress,  &GraphMaker::factorization,
+        &GraphMaker::rows};
     (this->*of(kMakers))();
   }
 
@@ -551,13 +552,103 @@ class GraphMaker {
 
   void size() { add(builder_.size(known_dim() * draw(1, 2) + draw(0, 2)), true); }
 
+  /// Of all ranks, and of integers; what does not fit is no product.
   void matmul() {
-    const auto fits = [&](const Entry& e) { return is_float(type(e.v).dtype) && (type(e.v).rank() == 1 || type(e.v).rank() == 2); };
+    const auto fits = [&](const Entry& e) {
+      const DType dtype = type(e.v).dtype;
+      return computes(dtype) && (is_float(dtype) || dtype == DType::i64 || dtype == DType::boolean) && type(e.v).rank() >= 1;
+    };
     const auto a = pick(fits);
     if (!a) return;
     const TensorType left = type(pool_[*a].v);
-    const auto b = pick([&](const Entry& e) { return fits(e) && type(e.v).dtype == left.dtype && type(e.v).dims.front() == left.dims.back(); });
-    if (b) add(builder_.matmul(use(*a), use(*b)), false);
+    const auto b = pick([&](const Entry& e) {
+      const TensorType& t = type(e.v);
+      if (!fits(e) || t.dtype != left.dtype || !(t.dims[t.rank() > 1 ? t.rank() - 2 : 0] == left.dims.back())) return false;
+      if (t.rank() < 2 || left.rank() < 2) return true;
+      return stretches({left.dims.begin(), left.dims.end() - 2}, {t.dims.begin(), t.dims.end() - 2});
+    });
+    if (b) add(builder_.matmul(use(*a), use(*b)), !is_float(left.dtype));
+  }
+
+  // Factorizations. Of matrices that are far from singular, so that the results are sharp; and of each its unique part: not a
+  // singular vector, whose sign is open, but the product of the factors.
+
+  ValueId literal_like(ValueId x, double value) { return builder_.literal(Literal::of(type(x).dtype, value)); }
+  ValueId swapped(ValueId x) {
+    std::vector<int> axes(static_cast<std::size_t>(type(x).rank()));
+    for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
+    std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+    return builder_.transpose(x, axes);
+  }
+  /// x with a row of its own scale in each column: x * row.
+  ValueId scaled(ValueId x, ValueId row) {
+    std::vector<Dim> dims = type(row).dims;
+    dims.insert(dims.end() - 1, Dim(1));
+    return builder_.scalar(ScalarOp::mul_, {x, builder_.reshape(row, dims)});
+  }
+  ValueId eye(const Dim& n, DType dtype) {
+    const ValueId i = builder_.iota(n, DType::i64);
+    return builder_.cast(builder_.scalar(ScalarOp::eq_, {i, builder_.reshape(i, {n, 1})}), dtype);
+  }
+  ValueId call(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options = 0) {
+    return builder_.library(op, std::move(operands), options)[0];
+  }
+
+  void factorization() {
+    if (options_.elements == tool::Elements::nasty) return;  // NaN in, and an error or NaN out, as the library likes
+    const auto x = pick([&](const Entry& e) {
+      const DType dtype = type(e.v).dtype;
+      return e.exact && (dtype == DType::f64 || dtype == DType::f32) && type(e.v).rank() >= 2;
+    });
+    if (!x) return;
+    const ValueId sigmoid = builder_.scalar(ScalarOp::sigmoid_, {use(*x)});
+    const ValueId is_number = builder_.scalar(ScalarOp::eq_, {use(*x), use(*x)});
+    const ValueId bounded = builder_.scalar(ScalarOp::select_, {is_number, sigmoid, literal_like(sigmoid, 0.5)});
+    const DType dtype = type(bounded).dtype;
+    const Dim n = type(bounded).dims[static_cast<std::size_t>(type(bounded).rank()) - 2];
+    const ValueId a = builder_.scalar(
+        ScalarOp::add_, {builder_.matmul(bounded, swapped(bounded)), builder_.scalar(ScalarOp::mul_, {eye(n, dtype), literal_like(bounded, 2)})});
+    const LibraryOptions upper = chance(50) ? static_cast<LibraryOptions>(LibraryOption::upper) : 0;
+    const LibraryOptions nan = static_cast<LibraryOptions>(LibraryOption::nan);
+    switch (draw(0, 7)) {
+      case 0: return add(call(LibraryOp::cholesky, {a}, upper | nan), false);
+      case 1: {
+        const ValueId l = call(LibraryOp::cholesky, {a}, upper | nan);
+        const LibraryOptions turned = chance(50) ? static_cast<LibraryOptions>(LibraryOption::transposed) : 0;
+        return add(call(LibraryOp::solve_triangular, {l, bounded}, upper | turned | nan), false);
+      }
+      case 2: return add(call(LibraryOp::solve, {a, bounded}, nan), false);
+      case 3: {
+        const std::vector<ValueId> parts = builder_.library(LibraryOp::qr, {a});
+        add(parts[1], false);
+        return add(builder_.matmul(parts[0], parts[1]), false);
+      }
+      case 4: return add(call(LibraryOp::lu_factor, {a}, nan), false);
+      case 5: {
+        const std::vector<ValueId> parts = builder_.library(LibraryOp::svd, {bounded});
+        add(parts[1], false);
+        return add(builder_.matmul(scaled(parts[0], parts[1]), parts[2]), false);
+      }
+      case 6: return add(call(LibraryOp::expm, {a}), false);
+      default: {
+        const std::vector<ValueId> parts = builder_.library(LibraryOp::eigh, {a}, upper);
+        add(parts[0], false);
+        return add(builder_.matmul(scaled(parts[1], parts[0]), swapped(parts[1])), false);
+      }
+    }
+  }
+
+  void rows() {
+    const auto x = pick([&](const Entry& e) { return e.exact && accepts(LibraryOp::sort, type(e.v).dtype) && type(e.v).rank() >= 1; });
+    if (!x) return;
+    if (chance(30)) return add(call(LibraryOp::argsort, {use(*x)}), true);
+    const ValueId sorted = call(LibraryOp::sort, {use(*x)});
+    add(sorted, true);
+    const DType dtype = type(sorted).dtype;
+    const auto wanted = pick([&](const Entry& e) { return e.exact && type(e.v).dtype == dtype && type(e.v).rank() == 1; });
+    if (!wanted || type(sorted).rank() != 1) return;
+    const LibraryOptions right = chance(50) ? static_cast<LibraryOptions>(LibraryOption::right) : 0;
+    add(call(LibraryOp::searchsorted, {sorted, use(*wanted)}, right), true);
   }
 
   void host_call() {

@@ -35,10 +35,11 @@ struct EmitOptions {
 };
 
 struct EmitResult {
-  std::vector<std::byte> object;            // relocatable ELF for x86-64
-  std::string entry;                        // of its function: int32_t entry(InlayCall*)
-  std::vector<std::string> external_names;  // what a loader must supply: math functions, cblas_*, memset, memcpy
-  std::string ir, assembly;                 // when asked for
+  std::vector<std::byte> object;  // relocatable ELF for x86-64
+  std::string entry;              // of its function: int32_t entry(InlayCall*)
+  std::vector<std::string>
+      external_names;        // what a loader must supply: math functions, library functions, memset, memcpy
+  std::string ir, assembly;  // when asked for
 };
 
 /// Throws Error(unsupported) for what no machine code exists for, and where libinlay_jit.so cannot be loaded.

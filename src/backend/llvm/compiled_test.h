@@ -12,6 +12,7 @@
 #include "inlay/runtime.h"
 #include "kernel/evaluate.h"
 #include "kernel/text.h"
+#include "library/library.h"
 #include "memory/plan.h"
 #include "ops/scalar_functions.h"
 #include "runtime/load_elf.h"
@@ -25,8 +26,8 @@ using kernel::KernelProgram;
 
 inline void* resolve(std::string_view name) {
   if (const ScalarFunction* function = find_scalar_function(name)) return const_cast<void*>(function->address);
-  static void* const blas = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_LOCAL);
-  return dlsym(name.starts_with("cblas_") ? blas : RTLD_DEFAULT, std::string(name).c_str());
+  if (const InlayLibraryFunction function = library::find_function(name)) return reinterpret_cast<void*>(function);
+  return dlsym(RTLD_DEFAULT, std::string(name).c_str());
 }
 
 class Compiled {

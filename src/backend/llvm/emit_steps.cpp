@@ -161,61 +161,32 @@ void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
   }
 }
 
-namespace {
-
-/// C[m, n] = A[m, k] B[k, n] by BLAS, all row-major.
-void emit_gemm(FunctionEmitter& f, const kernel::LibraryCall& call, llvm::Type* type, char letter) {
-  llvm::IRBuilder<>& b = f.b;
-  constexpr uint32_t kRowMajor = 101, kNoTrans = 111, kTrans = 112;
-  const Dim &m = call.sizes[0], &k = call.sizes[1], &n = call.sizes[2];
-  Value* a = operand_address(f, call.operands[0]);
-  Value* c = operand_address(f, call.operands[1]);
-  Value* out = f.address(call.result);
-  const auto count = [&](const Dim& dim) { return b.CreateTrunc(f.size(dim), b.getInt32Ty()); };
-  const auto leading = [&](const Dim& dim) {  // at least 1, or BLAS complains about an empty matrix
-    return b.CreateTrunc(b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, f.size(dim), f.i64(1)), b.getInt32Ty());
-  };
-  llvm::Type* integer = b.getInt32Ty();
-  llvm::Type* pointer = b.getPtrTy();
-  Value *one = llvm::ConstantFP::get(type, 1), *zero = llvm::ConstantFP::get(type, 0);
-  const auto blas = [&](const char* name, llvm::ArrayRef<llvm::Type*> types, llvm::ArrayRef<Value*> arguments) {
-    auto* signature = llvm::FunctionType::get(b.getVoidTy(), types, false);
-    b.CreateCall(f.module.getOrInsertFunction(str("cblas_", letter, name), signature), arguments);
-  };
-
-  if (n.is(1) || m.is(1)) {
-    // A matrix and a vector. Cleared first: not every BLAS leaves what it does not read alone when there is nothing to
-    // sum.
-    b.CreateMemSet(out, b.getInt8(0), f.size(size_bytes(f.program.buffers[call.result])), llvm::Align(4));
-    const bool right = n.is(1);
-    const Dim &rows = right ? m : k, &columns = right ? k : n;
-    Value* some = b.CreateICmpSGT(b.CreateMul(f.size(rows), f.size(columns)), f.i64(0));
-    const Branch branch = f.open_if(some);
-    blas("gemv", {integer, integer, integer, integer, type, pointer, integer, pointer, integer, type, pointer, integer},
-         {b.getInt32(kRowMajor), b.getInt32(right ? kNoTrans : kTrans), count(rows), count(columns), one, right ? a : c,
-          leading(columns), right ? c : a, b.getInt32(1), zero, out, b.getInt32(1)});
-    f.close_if(branch, {}, {});
-    return;
-  }
-  const Branch branch = f.open_if(b.CreateICmpSGT(b.CreateMul(f.size(m), f.size(n)), f.i64(0)));
-  blas("gemm",
-       {integer, integer, integer, integer, integer, integer, type, pointer, integer, pointer, integer, type, pointer,
-        integer},
-       {b.getInt32(kRowMajor), b.getInt32(kNoTrans), b.getInt32(kNoTrans), count(m), count(n), count(k), one, a,
-        leading(k), c, leading(n), zero, out, leading(n)});
-  f.close_if(branch, {}, {});
-}
-
-}  // namespace
-
+// int32_t inlay_l_NAME_DTYPE(operands, results, sizes, options, workspace, failure): see library/library.h.
 void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
-  switch (call.function) {
-    case kernel::LibraryCall::Function::matmul: {
-      const DType dtype = f.program.buffers[call.result].dtype;
-      if (dtype == DType::f64) return emit_gemm(f, call, f.b.getDoubleTy(), 'd');
-      if (dtype == DType::f32) return emit_gemm(f, call, f.b.getFloatTy(), 's');
-      throw Error(ErrorCode::unsupported, {}, str("matmul of ", dtype_name(dtype)));
-    }
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type *pointer = b.getPtrTy(), *i64 = b.getInt64Ty(), *i32 = b.getInt32Ty();
+  Value* operands = f.stack(pointer, call.operands.size());
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    b.CreateStore(operand_address(f, call.operands[i]), array_entry(f, pointer, operands, i));
+  }
+  Value* results = f.stack(pointer, call.results.size());
+  for (std::size_t r = 0; r < call.results.size(); ++r) {
+    b.CreateStore(f.address(call.results[r]), array_entry(f, pointer, results, r));
+  }
+  Value* sizes = f.stack(i64, call.sizes.size());
+  for (std::size_t s = 0; s < call.sizes.size(); ++s) {
+    b.CreateStore(f.size(call.sizes[s]), array_entry(f, i64, sizes, s));
+  }
+  Value* workspace = call.workspace.valid() ? f.address(call.workspace) : llvm::ConstantPointerNull::get(b.getPtrTy());
+  Value* failure = f.stack(i64, 2);
+  const DType dtype = f.program.buffers[call.operands[0]].dtype;
+  auto* type = llvm::FunctionType::get(i32, {pointer, pointer, pointer, i32, pointer, pointer}, false);
+  const auto function =
+      f.module.getOrInsertFunction(str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype)), type);
+  Value* status = b.CreateCall(function, {operands, results, sizes, b.getInt32(call.options), workspace, failure});
+  for (std::size_t site = 0; site < call.sites.size(); ++site) {
+    Value* numbers[] = {b.CreateLoad(i64, failure), b.CreateLoad(i64, array_entry(f, i64, failure, 1))};
+    f.fail_if(b.CreateICmpEQ(status, b.getInt32(static_cast<uint32_t>(site + 1))), call.sites[site], numbers);
   }
 }
 

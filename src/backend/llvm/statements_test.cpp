@@ -226,10 +226,10 @@ std::vector<Case> cases() {
           kernel @k1 { stage (i < n) { %0 = load t[n - 1 - i] : f64  store r[i] set %0 } }
           copy t -> q "two outputs")")},
       {"matmul", on_n("x: f64[n, m] param 0, y: f64[m, n] param 1, r: f64[n, n] output 0, s: f64[m, m] output 1",
-                      "call matmul r = x, y (n, m, n) call matmul s = y, x (m, n, m)")},
+                      "call matmul r = x, y (1, n, m, n) call matmul s = y, x (1, m, n, m)")},
       {"matrix and vector", on_n("x: f64[n, m] param 0, y: f64[m, 1] param 1, w: f64[1, n] param 2, r: f64[n, 1] "
                                  "output 0, s: f64[1, m] output 1",
-                                 "call matmul r = x, y (n, m, 1) call matmul s = w, x (1, n, m)")},
+                                 "call matmul r = x, y (1, n, m, 1) call matmul s = w, x (1, 1, n, m)")},
       {"floordiv of sizes", on_n("x: f64[n] param 0, r: f64[floordiv(n, 2) + 1] output 0", R"(kernel @k0 {
           out r start fill 0.0
           stage (i < floordiv(n, 2)) { %0 = load x[2*i] : f64  store r[i] set %0 } })")},

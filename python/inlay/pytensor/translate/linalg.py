@@ -1,31 +1,206 @@
-"""Products of matrices and vectors."""
+"""Products of matrices, factorizations and systems of equations: each for one matrix, and under Blockwise for a batch.
 
+PyTensor's ops of this kind do not raise where a matrix has no factor: their result is NaN (its older versions raise).
+"""
+
+import functools
+
+from pytensor.tensor.blas import BatchedDot
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
-from .dtypes import INLAY_NAMES, arithmetic_dtype
-from .registry import register
+from . import linalg_ops as ops
+from .dtypes import INLAY_NAMES, arithmetic_dtype, is_float
+from .registry import NotNative, register
+
+_BATCHED = {}  # class of a core op -> its function
 
 
-@register(Dot)
-def dot(t, node):
-    out = INLAY_NAMES[node.outputs[0].type.dtype]
-    compute = arithmetic_dtype(out)
-    a, b = (t.cast(t.value(x), compute) for x in node.inputs)
-    if compute in ("f32", "f64"):
-        return t.cast(t.builder.matmul(a, b), out)
-    return t.cast(_multiply_and_sum(t.builder, a, b, compute), out)
+def batched(*op_classes):
+    """The decorated function(t, op, dtype, *operands) works on the last axes of its operands, and broadcasts the others.
+
+    `dtype` is what the operands have been cast to: that of the first result, where inlay can compute in it.
+    """
+
+    def add(function):
+        for op_class in op_classes:
+            if op_class is None:
+                continue
+            _BATCHED[op_class] = function
+            register(op_class)(functools.partial(_call_core, function))
+        return function
+
+    return add
 
 
-def _multiply_and_sum(builder, a, b, dtype):
-    """Integers: a product and a sum over the shared axis."""
-    if len(b.dims) == 1:
-        return _reduce(builder, builder.scalar("mul", [a, b]), len(a.dims) - 1, dtype)
-    b = builder.transpose(b, [1, 0])  # [n, k]: the shared axis last on both sides
-    a = builder.reshape(a, [*a.dims[:-1], 1, a.dims[-1]])
-    return _reduce(builder, builder.scalar("mul", [a, b]), len(a.dims) - 1, dtype)
+def _call_core(function, t, node):
+    return _call(function, t, node.op, node)
 
 
-def _reduce(builder, x, axis, dtype):
-    if dtype == "bool":
-        return builder.reduce("or", x, [axis], "bool")
-    return builder.reduce("add", x, [axis], dtype)
+@register(Blockwise)
+def blockwise(t, node):
+    core = node.op.core_op
+    function = next((_BATCHED[c] for c in type(core).__mro__ if c in _BATCHED), None)
+    if function is None:
+        raise NotNative(f"no native form of a batch of {type(core).__name__}")
+    return _call(function, t, core, node)
+
+
+def _call(function, t, op, node):
+    outs = [INLAY_NAMES[x.type.dtype] for x in node.outputs]
+    dtype = arithmetic_dtype(next((o for o in outs if is_float(o)), outs[0]))
+    operands = [t.cast(x, dtype) for x in t.operands(node)]
+    results = function(t, op, dtype, *operands)
+    results = results if isinstance(results, list | tuple) else [results]
+    return [t.cast(x, out) for x, out in zip(results, outs, strict=True)]
+
+
+@batched(Dot, BatchedDot)
+def dot(t, op, dtype, a, b):
+    return t.builder.matmul(a, b)
+
+
+def _on_failure(op):
+    """Older ops say by `on_error` that they raise."""
+    return [] if getattr(op, "on_error", "nan") == "raise" else ["nan"]
+
+
+def _triangle(op):
+    return [] if op.lower else ["upper"]
+
+
+@batched(ops.Cholesky)
+def cholesky(t, op, dtype, a):
+    return t.builder.library("cholesky", [a], _triangle(op) + _on_failure(op))
+
+
+def _as_matrix(function):
+    """For systems whose right side is a vector under a batch: a matrix of one column."""
+
+    @functools.wraps(function)
+    def solve(t, op, dtype, a, b):
+        if op.b_ndim == 2 or len(a.dims) == 2 and len(b.dims) == 1:
+            return function(t, op, dtype, a, b)
+        x = function(t, op, dtype, a, t.builder.reshape(b, [*b.dims, 1]))
+        return t.builder.reshape(x, x.dims[:-1])
+
+    return solve
+
+
+@batched(ops.SolveTriangular)
+@_as_matrix
+def solve_triangular(t, op, dtype, a, b):
+    options = _triangle(op) + ["nan"]
+    if op.unit_diagonal:
+        options.append("unit_diagonal")
+    if getattr(op, "trans", 0) not in (0, "N"):
+        options.append("transposed")
+    return t.builder.library("solve_triangular", [a, b], options)[0]
+
+
+@batched(ops.CholeskySolve)
+@_as_matrix
+def cholesky_solve(t, op, dtype, c, b):
+    return t.builder.cholesky_solve(c, b, _triangle(op) + ["nan"])
+
+
+@batched(ops.Solve)
+@_as_matrix
+def solve(t, op, dtype, a, b):
+    if op.assume_a in ("tridiagonal", "banded"):
+        raise NotNative(f"a {op.assume_a} system")
+    if op.assume_a in ("sym", "her"):
+        a = _symmetric(t, op, a)
+    if op.assume_a == "pos":  # as its triangle says, of which the other is not read
+        c = t.builder.library("cholesky", [a], _triangle(op) + ["nan"])[0]
+        return t.builder.cholesky_solve(c, b, _triangle(op) + ["nan"])
+    return t.builder.library("solve", [a, b], ["nan"])[0]
+
+
+def _symmetric(t, op, a):
+    """The matrix of which `a` holds one triangle; the other is not read."""
+    n = a.dims[-1]
+    i = t.builder.iota(n, "i64")
+    below = t.builder.scalar("ge" if op.lower else "le", [t.builder.reshape(i, [n, 1]), i])
+    return t.builder.scalar("select", [below, a, t.builder.swapped(a)])
+
+
+@batched(ops.LUFactor)
+def lu_factor(t, op, dtype, a):
+    return t.builder.library("lu_factor", [a], ["nan"])
+
+
+@batched(ops.LU)
+def lu(t, op, dtype, a):
+    p, lower, upper = t.builder.lu(a)
+    if op.permute_l:
+        return t.builder.take_rows(lower, p), upper
+    if op.p_indices:
+        return p, lower, upper
+    return t.builder.permutation_matrix(p, a), lower, upper
+
+
+@batched(ops.PivotToPermutations)
+def pivots_to_permutation(t, op, dtype, pivots):
+    (rows,) = t.builder.library("pivots_to_permutation", [t.cast(pivots, "i64")])
+    return rows if op.inverse else t.builder.library("argsort", [rows])
+
+
+@batched(ops.QR)
+def qr(t, op, dtype, a):
+    if op.pivoting or op.mode == "raw":
+        raise NotNative("pivots in a QR factorization" if op.pivoting else "the raw form of a QR factorization")
+    if op.mode == "full":
+        return t.builder.library("qr_complete", [a])
+    if op.mode == "r":
+        return t.builder.library("qr_r", [a])
+    return t.builder.library("qr", [a])
+
+
+@batched(ops.SVD)
+def svd(t, op, dtype, a):
+    if not op.compute_uv:
+        return t.builder.library("singular_values", [a])
+    return t.builder.library("svd_full" if op.full_matrices else "svd", [a])
+
+
+@batched(ops.Eigh)
+def eigh(t, op, dtype, *operands):
+    if len(operands) != 1:
+        raise NotNative("a generalized eigenproblem")
+    lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"
+    return t.builder.library("eigh", list(operands), [] if lower else ["upper"])
+
+
+@batched(ops.Eigvalsh)
+def eigvalsh(t, op, dtype, *operands):
+    if len(operands) != 1:
+        raise NotNative("a generalized eigenproblem")
+    return t.builder.library("eigvalsh", list(operands), _triangle(op))
+
+
+@batched(ops.Expm)
+def expm(t, op, dtype, a):
+    return t.builder.library("expm", [a])
+
+
+@batched(ops.MatrixInverse)
+def inverse(t, op, dtype, a):
+    return t.builder.inverse(a)
+
+
+@batched(ops.MatrixPinv)
+def pseudo_inverse(t, op, dtype, a):
+    if op.hermitian:
+        raise NotNative("the pseudoinverse of a matrix that is said to be hermitian")
+    return t.builder.pseudo_inverse(a)
+
+
+@batched(ops.Det)
+def determinant(t, op, dtype, a):
+    return t.builder.determinant(a)
+
+
+@batched(ops.SLogDet)
+def log_determinant(t, op, dtype, a):
+    return t.builder.log_determinant(a)

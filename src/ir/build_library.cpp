@@ -1,0 +1,146 @@
+// The builder's calls for library ops: their batch axes broadcast here, so that a node's operands agree.
+#include <algorithm>
+#include <map>
+
+#include "ir/builder.h"
+#include "ir/library_types.h"
+
+namespace inlay {
+
+std::vector<ValueId> GraphBuilder::library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options) {
+  const LibraryOpFacts& row = facts(op);
+  if ((options & ~row.options) != 0) {
+    throw error(ErrorCode::unsupported, str(row.name, ": has no option", options_text(options & ~row.options)));
+  }
+  std::vector<TensorType> types = types_of(operands);
+  ErrorCode code = ErrorCode::wrong_arity;
+  const std::string problem = library_operands_problem(op, types, code);
+  if (!problem.empty()) {
+    Error failure = error(code, problem);
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const char* role = operands.size() == 1 ? "operand" : i == 0 ? "left" : "right";
+      if (code != ErrorCode::wrong_arity) failure = std::move(failure).note(role, graph_.describe(operands[i]));
+    }
+    throw failure;
+  }
+  require_core_sizes(op, operands);
+  broadcast_batches(op, operands);
+
+  LibraryShape shape = library_shape(op, types_of(operands));
+  Node node{.op = Op::library, .library = op, .library_options = options};
+  node.operands = std::move(operands);
+  node.location = location_;
+  const NodeId id = graph_.nodes.push_back(std::move(node));
+  for (TensorType& type : shape.results) graph_.nodes[id].results.push_back(new_value(std::move(type), "", id));
+  return graph_.nodes[id].results;
+}
+
+std::vector<TensorType> GraphBuilder::types_of(std::span<const ValueId> values) const {
+  std::vector<TensorType> types;
+  for (ValueId v : values) types.push_back(type(v));
+  return types;
+}
+
+/// Axes with one letter have one size: `solve: rows of the right operand is 3 on the left and 4 on the right`.
+void GraphBuilder::require_core_sizes(LibraryOp op, std::span<const ValueId> operands) {
+  std::map<char, Dim> sizes;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::vector<Dim> dims = type(operands[i]).dims;
+    const CoreAxes axes = core_axes(op, i, static_cast<int>(dims.size()));
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      const Dim& dim = dims[dims.size() - axes.size() + a];
+      const auto [entry, is_new] = sizes.emplace(axes[a].letter, dim);
+      if (is_new) continue;
+      const bool square = i == 0;
+      const std::string what = op == LibraryOp::matmul ? "matmul: the summed dim"
+                               : square                ? str(facts(op).name, ": a square matrix: rows and columns")
+                                                       : str(facts(op).name, ": size ", axes[a].letter);
+      require_same(entry->second, dim, what, square ? operands.first(1) : operands);
+    }
+  }
+}
+
+/// Operands get the batch axes that they broadcast to. A plain vector has none, and stands with a single matrix.
+void GraphBuilder::broadcast_batches(LibraryOp op, std::span<ValueId> operands) {
+  if (operands.size() < 2) return;
+  std::vector<std::vector<Dim>> batches;
+  std::size_t rank = 0;
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::vector<Dim>& dims = type(operands[i]).dims;
+    const std::size_t num_core = core_axes(op, i, static_cast<int>(dims.size())).size();
+    batches.emplace_back(dims.begin(), dims.end() - static_cast<std::ptrdiff_t>(num_core));
+    rank = std::max(rank, batches.back().size());
+  }
+  std::vector<Dim> batch(rank, Dim(1));
+  for (const std::vector<Dim>& dims : batches) {
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      Dim& dim = batch[rank - dims.size() + i];
+      if (dims[i].is(1)) continue;
+      if (!dim.is(1)) {
+        require_same(dim, dims[i], str(facts(op).name, ": batch dim ", rank - dims.size() + i), operands);
+      }
+      if (dim.is(1) || dims[i].is_constant()) dim = dims[i];
+    }
+  }
+  for (std::size_t i = 0; i < operands.size(); ++i) {
+    const std::vector<Dim>& dims = type(operands[i]).dims;
+    if (!has_all_core_axes(op, i, static_cast<int>(dims.size()))) continue;
+    std::vector<Dim> wanted = batch;
+    wanted.insert(wanted.end(), dims.begin() + static_cast<std::ptrdiff_t>(batches[i].size()), dims.end());
+    operands[i] = broadcast(operands[i], std::move(wanted));
+  }
+}
+
+namespace {
+
+bool is_number(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
+
+}  // namespace
+
+ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
+  const TensorType left = type(a), right = type(b);
+  if (left.dtype == right.dtype && is_number(left.dtype) && left.rank() > 0 && right.rank() > 0) {
+    return multiply_and_sum(a, b);
+  }
+  // A vector beside a batch of matrices is a matrix of one row or column.
+  if (left.rank() == 1 && right.rank() > 2) {
+    const ValueId product = matmul(reshape(a, {1, left.dims[0]}), b);
+    std::vector<Dim> dims = type(product).dims;
+    dims.erase(dims.end() - 2);
+    return reshape(product, std::move(dims));
+  }
+  if (right.rank() == 1 && left.rank() > 2) {
+    const ValueId product = matmul(a, reshape(b, {right.dims[0], 1}));
+    std::vector<Dim> dims = type(product).dims;
+    dims.pop_back();
+    return reshape(product, std::move(dims));
+  }
+  return library(LibraryOp::matmul, {a, b})[0];
+}
+
+/// Integers are in no BLAS: products, and a sum over the shared axis, which is brought to the end on both sides.
+ValueId GraphBuilder::multiply_and_sum(ValueId a, ValueId b) {
+  const ValueId pair[] = {a, b};
+  const std::vector<Dim> left = type(a).dims, right = type(b).dims;
+  require_same(left.back(), right.size() == 1 ? right[0] : right[right.size() - 2], "matmul: the summed dim", pair);
+  if (right.size() > 1) {
+    std::vector<int> swap(right.size());
+    for (std::size_t i = 0; i < swap.size(); ++i) swap[i] = static_cast<int>(i);
+    std::swap(swap[swap.size() - 1], swap[swap.size() - 2]);
+    b = transpose(b, swap);
+    if (left.size() > 1) {
+      std::vector<Dim> rows = left;
+      rows.insert(rows.end() - 1, Dim(1));
+      a = reshape(a, rows);
+      std::vector<Dim> columns = type(b).dims;
+      columns.insert(columns.end() - 2, Dim(1));
+      b = reshape(b, columns);
+    }
+  }
+  const DType dtype = type(a).dtype;
+  const bool logical = dtype == DType::boolean;
+  const ValueId products = scalar(logical ? ScalarOp::and_ : ScalarOp::mul_, {a, b});
+  return reduce(logical ? Combine::or_ : Combine::add, products, {type(products).rank() - 1}, dtype);
+}
+
+}  // namespace inlay

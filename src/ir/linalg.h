@@ -1,0 +1,47 @@
+#pragma once
+// Linear algebra that is made of other ops: what numpy.linalg and SciPy offer beyond the library ops.
+//
+// Each works on the last two axes (or the last), for each point of those before. dtypes: f32, f64.
+#include "ir/builder.h"
+
+namespace inlay::linalg {
+
+ValueId identity(GraphBuilder& b, const Dim& n, DType dtype);
+/// The last two axes, swapped.
+ValueId swapped(GraphBuilder& b, ValueId a);
+/// numpy.diagonal of the last two axes.
+ValueId diagonal(GraphBuilder& b, ValueId a);
+/// a with zeros above (below) its diagonal; `k`: or above the k-th one beside it (numpy.tril, numpy.triu).
+ValueId lower_triangle(GraphBuilder& b, ValueId a, int64_t k = 0);
+ValueId upper_triangle(GraphBuilder& b, ValueId a, int64_t k = 0);
+/// result[..., i, :] = a[..., rows[..., i], :]: numpy.take_along_axis of whole rows.
+ValueId take_rows(GraphBuilder& b, ValueId a, ValueId rows);
+
+/// numpy.linalg.inv. Errors: factorization-failed where a is singular.
+ValueId inverse(GraphBuilder& b, ValueId a);
+/// numpy.linalg.det. Of a singular matrix 0, of an empty one 1.
+ValueId determinant(GraphBuilder& b, ValueId a);
+/// numpy.linalg.slogdet. Of a singular matrix 0 and -inf.
+struct SignAndLog {
+  ValueId sign, log;
+};
+SignAndLog log_determinant(GraphBuilder& b, ValueId a);
+/// a = l[p] @ u: scipy.linalg.lu with p_indices, of a square matrix.
+struct PLU {
+  ValueId p, l, u;
+};
+PLU lu(GraphBuilder& b, ValueId a);
+/// The matrix with p_matrix @ x = x[p].
+ValueId permutation_matrix(GraphBuilder& b, ValueId p, DType dtype);
+/// x of (c @ c.T) @ x = y, or with `options` upper (c.T @ c) @ x = y: scipy.linalg.cho_solve.
+ValueId cholesky_solve(GraphBuilder& b, ValueId c, ValueId y, LibraryOptions options);
+/// x of a @ x = y by the factors that lu_factor gave: scipy.linalg.lu_solve.
+ValueId lu_solve(GraphBuilder& b, ValueId lu, ValueId pivots, ValueId y);
+/// numpy.linalg.pinv: singular values up to 1e-15 of the largest one count as 0.
+ValueId pseudo_inverse(GraphBuilder& b, ValueId a);
+
+/// numpy.einsum. Letters, commas and, where it is written, `->`; no ellipsis. From left to right: each step is one
+/// matmul, with axes that nobody else wants summed before. Errors: syntax, wrong-arity, wrong-rank, shape-mismatch.
+ValueId einsum(GraphBuilder& b, std::string_view subscripts, std::vector<ValueId> operands);
+
+}  // namespace inlay::linalg

@@ -1,0 +1,116 @@
+#pragma once
+// What a library function makes of its arguments: one struct, and the loop over the batch.
+#include <cstddef>
+#include <limits>
+
+#include "library/library.h"
+#include "ops/library_op.h"
+
+namespace inlay::library {
+
+inline constexpr int32_t kTooLarge = 1, kFailed = 2;  // as kernel::LibraryStatus
+
+/// The arguments of one call.
+struct Call {
+  const void* const* operands = nullptr;
+  void* const* results = nullptr;
+  const int64_t* sizes = nullptr;
+  LibraryOptions options = 0;
+  std::byte* workspace = nullptr;
+  int64_t* failure = nullptr;
+
+  bool has(LibraryOption option) const { return inlay::has(options, option); }
+  int64_t batch() const { return sizes[0]; }
+  int64_t size(std::size_t letter) const { return sizes[letter + 1]; }
+
+  /// The matrix of `num_elements` of operand 0 or 1, or of a result, at a point of the batch.
+  template <class T>
+  const T* operand(std::size_t i, int64_t point, int64_t num_elements) const {
+    const bool shared = has(i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
+    return static_cast<const T*>(operands[i]) + (shared ? 0 : point * num_elements);
+  }
+  template <class T>
+  T* result(std::size_t i, int64_t point, int64_t num_elements) const {
+    return static_cast<T*>(results[i]) + point * num_elements;
+  }
+
+  /// BLAS and LAPACK count in 32 bits.
+  bool is_too_large(std::size_t num_letters) const {
+    for (std::size_t letter = 0; letter < num_letters; ++letter) {
+      if (size(letter) > std::numeric_limits<int32_t>::max()) return true;
+    }
+    return false;
+  }
+  int count(std::size_t letter) const { return static_cast<int>(size(letter)); }
+
+  int32_t fail(int64_t number, int64_t point) const {
+    failure[0] = number;
+    failure[1] = point;
+    return kFailed;
+  }
+};
+
+/// Parts of the workspace, one after the other.
+class Workspace {
+ public:
+  explicit Workspace(const Call& call) : at_(call.workspace) {}
+  template <class T>
+  T* take(int64_t count) {
+    T* out = reinterpret_cast<T*>(at_);
+    at_ += static_cast<std::size_t>(count) * sizeof(T);
+    return out;
+  }
+  /// LAPACK's integers. Eight bytes are counted for each, so that what follows stays aligned.
+  int* take_integers(int64_t count) { return reinterpret_cast<int*>(take<int64_t>(count)); }
+
+ private:
+  std::byte* at_;
+};
+
+using Function = int32_t (*)(const Call&);
+
+/// The C function of `function`.
+template <Function function>
+int32_t entry(const void* const* operands, void* const* results, const int64_t* sizes, uint32_t options,
+              void* workspace, int64_t* failure) {
+  return function({operands, results, sizes, options, static_cast<std::byte*>(workspace), failure});
+}
+
+// By family; T is float or double, but for rows.
+template <class T>
+int32_t matmul(const Call& call);
+template <class T>
+int32_t cholesky(const Call& call);
+template <class T>
+int32_t solve_triangular(const Call& call);
+template <class T>
+int32_t solve(const Call& call);
+template <class T>
+int32_t lu_factor(const Call& call);
+template <class T>
+int32_t qr(const Call& call);
+template <class T>
+int32_t qr_complete(const Call& call);
+template <class T>
+int32_t qr_r(const Call& call);
+template <class T>
+int32_t svd(const Call& call);
+template <class T>
+int32_t svd_full(const Call& call);
+template <class T>
+int32_t singular_values(const Call& call);
+template <class T>
+int32_t eigh(const Call& call);
+template <class T>
+int32_t eigvalsh(const Call& call);
+template <class T>
+int32_t expm(const Call& call);
+int32_t pivots_to_permutation(const Call& call);
+template <class T>
+int32_t sort(const Call& call);
+template <class T>
+int32_t argsort(const Call& call);
+template <class T>
+int32_t searchsorted(const Call& call);
+
+}  // namespace inlay::library

@@ -1,0 +1,75 @@
+#include "library/library.h"
+
+#include <string>
+#include <unordered_map>
+
+#include "library/call.h"
+#include "support/str.h"
+
+extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+
+namespace inlay::library {
+namespace {
+
+using Table = std::unordered_map<std::string, InlayLibraryFunction>;
+
+template <Function function>
+void add(Table& table, LibraryOp op, DType dtype) {
+  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = entry<function>;
+}
+
+template <class T>
+void add_matrices(Table& table, DType dtype) {
+  add<matmul<T>>(table, LibraryOp::matmul, dtype);
+  add<cholesky<T>>(table, LibraryOp::cholesky, dtype);
+  add<solve_triangular<T>>(table, LibraryOp::solve_triangular, dtype);
+  add<solve<T>>(table, LibraryOp::solve, dtype);
+  add<lu_factor<T>>(table, LibraryOp::lu_factor, dtype);
+  add<qr<T>>(table, LibraryOp::qr, dtype);
+  add<qr_complete<T>>(table, LibraryOp::qr_complete, dtype);
+  add<qr_r<T>>(table, LibraryOp::qr_r, dtype);
+  add<svd<T>>(table, LibraryOp::svd, dtype);
+  add<svd_full<T>>(table, LibraryOp::svd_full, dtype);
+  add<singular_values<T>>(table, LibraryOp::singular_values, dtype);
+  add<eigh<T>>(table, LibraryOp::eigh, dtype);
+  add<expm<T>>(table, LibraryOp::expm, dtype);
+  add<eigvalsh<T>>(table, LibraryOp::eigvalsh, dtype);
+}
+
+template <class T>
+void add_rows(Table& table, DType dtype) {
+  add<sort<T>>(table, LibraryOp::sort, dtype);
+  add<argsort<T>>(table, LibraryOp::argsort, dtype);
+  add<searchsorted<T>>(table, LibraryOp::searchsorted, dtype);
+}
+
+Table make_table() {
+  // Whoever calls decides about threads; a library that starts its own would be in their way.
+  if (openblas_set_num_threads) openblas_set_num_threads(1);
+  Table table;
+  add_matrices<float>(table, DType::f32);
+  add_matrices<double>(table, DType::f64);
+  add<pivots_to_permutation>(table, LibraryOp::pivots_to_permutation, DType::i64);
+  add_rows<uint8_t>(table, DType::boolean);
+  add_rows<int8_t>(table, DType::i8);
+  add_rows<int16_t>(table, DType::i16);
+  add_rows<int32_t>(table, DType::i32);
+  add_rows<int64_t>(table, DType::i64);
+  add_rows<uint8_t>(table, DType::u8);
+  add_rows<uint16_t>(table, DType::u16);
+  add_rows<uint32_t>(table, DType::u32);
+  add_rows<uint64_t>(table, DType::u64);
+  add_rows<float>(table, DType::f32);
+  add_rows<double>(table, DType::f64);
+  return table;
+}
+
+}  // namespace
+
+InlayLibraryFunction find_function(std::string_view name) {
+  static const Table table = make_table();
+  const auto found = table.find(std::string(name));
+  return found == table.end() ? nullptr : found->second;
+}
+
+}  // namespace inlay::library

@@ -1,0 +1,116 @@
+// Singular values and symmetric eigenvalues.
+#include <algorithm>
+
+#include "library/call.h"
+#include "library/lapack.h"
+#include "library/layout.h"
+#include "ops/library_workspace.h"
+
+namespace inlay::library {
+namespace {
+
+/// What a decomposition gives for a matrix without elements: square factors are identities.
+template <class T>
+void set_identity(T* x, int64_t n) {
+  std::fill(x, x + n * n, T(0));
+  for (int64_t i = 0; i < n; ++i) x[i * (n + 1)] = T(1);
+}
+
+// By columns, our a is a', and a' = v s u': LAPACK's u is our v, whose columns are the rows of vh. So all factors come
+// out as they are wanted.
+template <class T>
+int32_t decompose(const Call& call, const char* job) {
+  if (call.is_too_large(2)) return kTooLarge;
+  const int m = call.count(0), n = call.count(1), p = std::min(m, n);
+  const bool vectors = *job != 'N', full = *job == 'A';
+  const int64_t size = call.size(0) * call.size(1);
+  const int64_t u_columns = full ? m : p, vh_rows = full ? n : p;
+  const int64_t work_elements = svd_work_elements<int64_t>(vectors, m, n);
+  if (work_elements > std::numeric_limits<int>::max()) return kTooLarge;
+  const int lwork = static_cast<int>(work_elements), ldu = std::max(n, 1),
+            ldvt = std::max(static_cast<int>(u_columns), 1);
+  Workspace workspace(call);
+  T* a = workspace.take<T>(size);
+  T* work = workspace.take<T>(work_elements);
+  int* integers = workspace.take_integers(static_cast<int64_t>(p) * 8 + 1);
+  for (int64_t point = 0; point < call.batch(); ++point) {
+    T* s = call.result<T>(vectors ? 1 : 0, point, p);
+    T* u = vectors ? call.result<T>(0, point, m * u_columns) : nullptr;
+    T* vh = vectors ? call.result<T>(2, point, n * vh_rows) : nullptr;
+    if (size == 0) {
+      if (full) set_identity(u, m), set_identity(vh, n);
+      continue;
+    }
+    const T* from = call.operand<T>(0, point, size);
+    std::copy(from, from + size, a);
+    int info = 0;
+    Lapack<T>::gesdd(job, &n, &m, a, &n, s, vh, &ldu, u, &ldvt, work, &lwork, integers, &info, 1);
+    if (info != 0) return call.fail(info, point);
+  }
+  return 0;
+}
+
+template <class T>
+int32_t diagonalize(const Call& call, bool vectors) {
+  if (call.is_too_large(1)) return kTooLarge;
+  const int n = call.count(0);
+  const int64_t size = call.size(0) * call.size(0);
+  const int64_t work_elements = eigh_work_elements<int64_t>(vectors, n);
+  if (work_elements > std::numeric_limits<int>::max()) return kTooLarge;
+  const int lwork = static_cast<int>(work_elements), num_integers = vectors ? 5 * n + 3 : 1;
+  Workspace workspace(call);
+  T* copy = vectors ? nullptr : workspace.take<T>(size);
+  T* work = workspace.take<T>(work_elements);
+  int* integers = workspace.take_integers(num_integers);
+  for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    T* a = vectors ? call.result<T>(1, point, size) : copy;
+    const T* from = call.operand<T>(0, point, size);
+    std::copy(from, from + size, a);
+    int info = 0;
+    Lapack<T>::syevd(vectors ? "V" : "N", call.has(LibraryOption::upper) ? "L" : "U", &n, a, &n,
+                     call.result<T>(0, point, n), work, &lwork, integers, &num_integers, &info, 1, 1);
+    if (info != 0) return call.fail(info, point);
+    if (vectors) transpose_in_place(a, n);
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <class T>
+int32_t svd(const Call& call) {
+  return decompose<T>(call, "S");
+}
+
+template <class T>
+int32_t svd_full(const Call& call) {
+  return decompose<T>(call, "A");
+}
+
+template <class T>
+int32_t singular_values(const Call& call) {
+  return decompose<T>(call, "N");
+}
+
+template <class T>
+int32_t eigh(const Call& call) {
+  return diagonalize<T>(call, true);
+}
+
+template <class T>
+int32_t eigvalsh(const Call& call) {
+  return diagonalize<T>(call, false);
+}
+
+template int32_t svd<float>(const Call&);
+template int32_t svd<double>(const Call&);
+template int32_t svd_full<float>(const Call&);
+template int32_t svd_full<double>(const Call&);
+template int32_t singular_values<float>(const Call&);
+template int32_t singular_values<double>(const Call&);
+template int32_t eigh<float>(const Call&);
+template int32_t eigh<double>(const Call&);
+template int32_t eigvalsh<float>(const Call&);
+template int32_t eigvalsh<double>(const Call&);
+
+}  // namespace inlay::library

@@ -1,0 +1,78 @@
+#pragma once
+// The table of library ops as an enum, and the facts of each row.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ops/dtype.h"
+
+namespace inlay {
+
+enum class LibraryOp : uint8_t {
+#define LIBRARY_OP(name, signature, operands, results, options, failure) name,
+#include "ops/library_ops.def"
+#undef LIBRARY_OP
+};
+
+inline constexpr int kNumLibraryOps = 0
+#define LIBRARY_OP(name, signature, operands, results, options, failure) +1
+#include "ops/library_ops.def"
+#undef LIBRARY_OP
+    ;
+
+/// A set of options: the bits of LibraryOption. The functions of src/library get it as it is.
+using LibraryOptions = uint32_t;
+
+enum class LibraryOption : LibraryOptions {
+  upper = 1,
+  transposed = 2,
+  unit_diagonal = 4,
+  right = 8,
+  nan = 16,
+  // How operands lie in memory: fuse says it, a graph never does.
+  left_transposed = 32,   // the first two core axes of operand 0 are swapped (matmul)
+  right_transposed = 64,  // those of operand 1
+  left_shared = 128,      // operand 0 is one for the whole batch
+  right_shared = 256,     // operand 1 is
+};
+constexpr bool has(LibraryOptions options, LibraryOption option) {
+  return (options & static_cast<LibraryOptions>(option)) != 0;
+}
+constexpr LibraryOptions operator|(LibraryOptions options, LibraryOption option) {
+  return options | static_cast<LibraryOptions>(option);
+}
+std::optional<LibraryOption> library_option_from_name(std::string_view name);
+/// ` upper nan`: each with a blank before it.
+std::string options_text(LibraryOptions options);
+
+/// One core axis: a size's letter; it may be left out where `optional`.
+struct CoreAxis {
+  char letter = 'n';
+  bool optional = false;
+};
+using CoreAxes = std::vector<CoreAxis>;
+
+struct LibrarySignature {
+  std::vector<CoreAxes> operands, results;
+  std::string letters;  // of the operands' sizes, in order of first appearance; p is none of them
+};
+
+struct LibraryOpFacts {
+  std::string_view name;
+  LibrarySignature signature;
+  enum class Operands : uint8_t { Floating, Ordered, Index } operands;
+  std::string_view results;  // of each, 'T' or 'i'
+  LibraryOptions options;    // that a graph may give
+  std::string_view failure;  // empty: it never fails
+};
+
+const LibraryOpFacts& facts(LibraryOp op);
+std::optional<LibraryOp> library_op_from_name(std::string_view name);
+bool accepts(LibraryOp op, DType dtype);
+DType result_dtype(LibraryOp op, std::size_t result, DType operands);
+/// `cholesky: the matrix is not positive definite: its leading minor of order {0} is not positive (matrix {1})`.
+std::string failure_message(LibraryOp op);
+
+}  // namespace inlay

@@ -1,0 +1,222 @@
+"""Products, factorizations and systems of equations against PyTensor's Python mode; what is not unique, by its product."""
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.tensor.blas import BatchedDot
+from pytensor.tensor.blockwise import Blockwise
+
+import inlay
+
+linalg = pt.linalg
+RNG = np.random.default_rng(7)
+
+
+def _matrices(*shape, dtype="float64"):
+    return RNG.normal(size=shape).astype(dtype)
+
+
+def _covariances(*shape, dtype="float64"):
+    x = RNG.normal(size=shape)
+    return (x @ np.swapaxes(x, -1, -2) + np.eye(shape[-1])).astype(dtype)
+
+
+def same(inputs, outputs, *values, foreign=()):
+    """inlay's results, natively but for ops of the classes `foreign`, are those of PyTensor's Python mode."""
+    outputs = outputs if isinstance(outputs, list) else [outputs]
+    ours = pytensor.function(inputs, outputs, mode="INLAY", on_unused_input="ignore")
+    theirs = pytensor.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
+    translation = ours.vm.compiled.translation
+    assert {type(translation.nodes[n].op).__name__ for n in translation.reasons} <= set(foreign)
+    assert foreign or inlay.pytensor.explain(ours).host_calls == []
+    with np.errstate(all="ignore"):
+        for got, want in zip(ours(*values), theirs(*values), strict=True):
+            want = np.asarray(want)
+            assert (got.dtype, got.shape) == (want.dtype, want.shape)
+            single = want.dtype == "float32"
+            np.testing.assert_allclose(got, want, rtol=2e-4 if single else 1e-9, atol=2e-5 if single else 1e-11)
+    return ours
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int8", "bool"])
+@pytest.mark.parametrize("m, k, n", [(3, 4, 5), (1, 1, 1), (2, 0, 3), (0, 2, 3), (20, 30, 40)])
+def test_dot(m, k, n, dtype):
+    x, y = pt.matrix("x", dtype=dtype), pt.matrix("y", dtype=dtype)
+    a, b = (np.round(_matrices(*s) * 3).astype(dtype) for s in ((m, k), (k, n)))
+    same([x, y], [pt.dot(x, y), pt.dot(y.T, x.T), pt.dot(x, x.T)], a, b)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+def test_matmul_over_batches(dtype):
+    x, y, z = (pt.tensor(name, dtype=dtype, shape=shape) for name, shape in
+               (("x", (None, None, None)), ("y", (None, None, None)), ("z", (None, None))))
+    a, b, c = (np.round(_matrices(*s) * 3).astype(dtype) for s in ((2, 3, 4), (2, 4, 5), (4, 5)))
+    same([x, y, z], [x @ y, x @ z, z.T @ y, y.mT @ x.mT, x @ z[:, 0], z[:, 0] @ y, x[:, None] @ y], a, b, c)
+    empty = a[:0], b[:0], c
+    same([x, y, z], [x @ y, x @ z], *empty)
+
+
+def test_a_transposed_operand_is_no_copy():
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    fn = same([x, y], x.T @ y, _matrices(40, 30), _matrices(40, 20))
+    e = inlay.pytensor.explain(fn)
+    assert (len(e.kernels), len(e.library_calls), e.copies) == (0, 1, [])
+
+
+def test_batched_dot():
+    x, y = pt.dtensor3("x"), pt.dtensor3("y")
+    same([x, y], BatchedDot()(x, y), _matrices(3, 2, 4), _matrices(3, 4, 5))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("shape", [(3, 3), (1, 1), (0, 0), (2, 4, 4), (2, 0, 0)])
+def test_cholesky(shape, lower):
+    a = pt.tensor("a", shape=(None,) * len(shape))
+    same([a], linalg.cholesky(a, lower=lower), _covariances(*shape) if 0 not in shape else np.zeros(shape))
+
+
+def test_cholesky_of_what_has_none():
+    a = pt.dtensor3("a")
+    same([a], linalg.cholesky(a), np.array([[[2.0, 1], [1, 2]], [[1, 2], [2, 1]], [[np.nan, 0], [0, 1]]]))
+    m = pt.dmatrix("m")
+    fn = pytensor.function([m], linalg.cholesky(m), mode="INLAY")
+    with pytest.raises(ValueError):
+        fn(np.zeros((2, 3)))
+    np.testing.assert_allclose(fn(4 * np.eye(2)), 2 * np.eye(2))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("unit", [True, False])
+@pytest.mark.parametrize("trans", [0, 1])
+@pytest.mark.parametrize("columns", [None, 1, 3])
+def test_solve_triangular(columns, trans, unit, lower, dtype):
+    a, b = pt.matrix("a", dtype=dtype), pt.tensor("b", dtype=dtype, shape=(None,) * (1 if columns is None else 2))
+    x = linalg.solve_triangular(a, b, lower=lower, trans=trans, unit_diagonal=unit)
+    same([a, b], x, _matrices(4, 4, dtype=dtype) + 3 * np.eye(4, dtype=dtype), _matrices(*[4, columns][: b.ndim], dtype=dtype))
+
+
+def test_singular_triangle():
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    same([a, b], linalg.solve_triangular(a, b), np.array([[1.0, 2], [0, 0]]), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("assume_a", ["gen", "pos", "sym"])
+@pytest.mark.parametrize("lower", [True, False])
+def test_solve(assume_a, lower):
+    a, b, c, v = pt.dmatrix("a"), pt.dmatrix("b"), pt.dtensor3("c"), pt.dvector("v")
+    kwargs = {"assume_a": assume_a, "lower": lower}
+    good = _covariances(4, 4)
+    if assume_a == "gen":
+        good = good + _matrices(4, 4) / 3
+    outputs = [linalg.solve(a, b, **kwargs), linalg.solve(a, v, **kwargs), linalg.solve(c, b, b_ndim=2, **kwargs)]
+    same([a, b, c, v], outputs, good, _matrices(4, 3), np.stack([good, 2 * good]), _matrices(4))
+    same([a, c], linalg.solve(c, a[:, 0], b_ndim=1, **kwargs), good, np.stack([good, good + np.eye(4)]))
+
+
+def test_singular_system_is_nan():
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    fn = pytensor.function([a, b], linalg.solve(a, b), mode="INLAY")
+    assert np.isnan(fn(np.array([[1.0, 2], [2, 4]]), np.ones((2, 3)))).all()
+    np.testing.assert_allclose(fn(np.eye(2), np.ones((2, 3))), np.ones((2, 3)))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+def test_cho_solve(lower):
+    c, b, v = pt.dmatrix("c"), pt.dmatrix("b"), pt.dvector("v")
+    factor = np.linalg.cholesky(_covariances(4, 4))
+    same([c, b, v], [linalg.cho_solve((c, lower), b), linalg.cho_solve((c, lower), v)], factor if lower else factor.T,
+         _matrices(4, 2), _matrices(4))
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (1, 1), (3, 5, 5)])
+def test_lu(shape):
+    a = pt.tensor("a", shape=(None,) * len(shape))
+    outputs = [*linalg.lu(a), *linalg.lu(a, permute_l=True), *linalg.lu_factor(a)]
+    if shape != (1, 1):  # where the indices have another dtype than SciPy's op says
+        outputs += linalg.lu(a, p_indices=True)
+    same([a], outputs, _matrices(*shape))
+
+
+def test_lu_solve():
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    same([a, b], linalg.lu_solve(linalg.lu_factor(a), b), _matrices(4, 4), _matrices(4, 2))
+
+
+@pytest.mark.parametrize("mode", ["full", "economic", "r"])
+@pytest.mark.parametrize("shape", [(4, 3), (3, 3), (2, 4), (1, 1), (2, 5, 3)])
+def test_qr(shape, mode):
+    a = pt.tensor("a", shape=(None,) * len(shape))
+    out = linalg.qr(a, mode=mode)
+    same([a], list(out) if isinstance(out, list | tuple) else [out], _matrices(*shape))
+
+
+@pytest.mark.parametrize("full", [True, False])
+@pytest.mark.parametrize("shape", [(4, 3), (3, 3), (2, 4), (1, 1), (2, 5, 3)])
+def test_svd(shape, full):
+    a = pt.tensor("a", shape=(None,) * len(shape))
+    u, s, vh = linalg.svd(a, full_matrices=full)
+    k = min(shape[-2:])
+    back = (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
+    same([a], [s, back, linalg.svd(a, compute_uv=False)], _matrices(*shape))
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("shape", [(4, 4), (1, 1), (3, 5, 5)])
+def test_eigh(shape, lower):
+    a = pt.tensor("a", shape=(None,) * len(shape))
+    w, v = linalg.eigh(a, lower=lower)
+    outputs = [w, (v * w[..., None, :]) @ v.mT]
+    if len(shape) == 2:
+        outputs.append(linalg.eigvalsh(a, None, lower=lower))
+    same([a], outputs, _matrices(*shape))
+
+
+@pytest.mark.parametrize("shape", [(3, 3), (1, 1), (0, 0), (4, 2, 2)])
+def test_inverse_and_determinant(shape):
+    a = pt.tensor("a", shape=(None,) * len(shape))
+    value = _matrices(*shape)
+    same([a], [linalg.inv(a), linalg.det(a), linalg.pinv(a), *Blockwise(linalg.SLogDet())(a)], value)
+    same([a], [linalg.slogdet(a)[0], linalg.slogdet(a)[1]], value)
+
+
+def test_determinant_of_a_singular_matrix():
+    a = pt.dmatrix("a")
+    same([a], [linalg.det(a), *linalg.slogdet(a)], np.array([[1.0, 2], [2, 4]]))
+    fn = pytensor.function([a], linalg.inv(a), mode="INLAY")
+    with pytest.raises(np.linalg.LinAlgError, match="the matrix is singular: pivot 2 is 0"):
+        fn(np.array([[1.0, 2], [2, 4]]))
+    np.testing.assert_allclose(fn(2 * np.eye(2)), np.eye(2) / 2)
+
+
+def test_expm():
+    a, b = pt.dmatrix("a"), pt.tensor("b", shape=(None, None, None), dtype="float32")
+    same([a, b], [linalg.expm(a), linalg.expm(b)], 3 * _matrices(4, 4), _matrices(2, 3, 3, dtype="float32"))
+
+
+def test_wide_pseudoinverse():
+    a = pt.dmatrix("a")
+    rank_one = np.outer([1.0, 2, 3], [1.0, -1])
+    for value in (_matrices(2, 4), _matrices(5, 3), rank_one, np.zeros((2, 3)), np.zeros((0, 3))):
+        same([a], linalg.pinv(a), value)
+
+
+@pytest.mark.parametrize("subscripts, shapes", [
+    ("ij,jk->ik", [(2, 3), (3, 4)]), ("ij->ji", [(2, 3)]), ("ii", [(3, 3)]), ("ij,ij->", [(2, 3), (2, 3)]),
+    ("bij,bjk->bik", [(2, 3, 4), (2, 4, 5)]), ("i,j->ij", [(2,), (3,)]),
+])
+def test_einsum(subscripts, shapes):
+    inputs = [pt.tensor(f"x{i}", shape=s) for i, s in enumerate(shapes)]
+    same(inputs, pt.einsum(subscripts, *inputs), *[_matrices(*s) for s in shapes])
+
+
+def test_gradients():
+    a, b = pt.dmatrix("a"), pt.dvector("b")
+    chol = linalg.cholesky(a @ a.T + pt.eye(4))
+    logp = -((linalg.solve_triangular(chol, b, lower=True)) ** 2).sum() / 2 - pt.log(pt.diagonal(chol)).sum()
+    others = ("Eye", "ExtractDiag", "AllocDiag", "Tri", "FillDiagonal")
+    same([a, b], pytensor.grad(logp, [a, b]), _matrices(4, 4), _matrices(4), foreign=others)
+    w, _ = linalg.eigh(a + a.T)
+    cost = (w**2).sum() + linalg.det(a) + linalg.inv(a).sum()
+    same([a], pytensor.grad(cost, a), _matrices(3, 3), foreign=others)
