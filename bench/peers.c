@@ -16,3 +16,12 @@ void NAME(exp_mul_add)(size_t n, const double *restrict x, const double *restric
 void NAME(triad)(size_t n, double scalar, const double *restrict b, const double *restrict c, double *restrict a) {
   for (size_t i = 0; i < n; i++) a[i] = b[i] + scalar * c[i];
 }
+
+#define SCALAR(op, expression, from, to)                                                 \
+  void NAME(scalar_##op)(size_t n, const double *restrict input, double *restrict out) { \
+    for (size_t i = 0; i < n; i++) {                                                     \
+      const double x = input[i];                                                         \
+      out[i] = expression;                                                               \
+    }                                                                                    \
+  }
+#include "scalars.def"

@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -67,9 +68,9 @@ def installed(package):
 
 
 @functools.cache
-def kernels():
-    """Microseconds by name, from the C++ side."""
-    text = subprocess.run([BUILD / "bin" / "inlay_bench", "--benchmark_format=json"],
+def kernels(only="-^scalar_"):
+    """Microseconds by name, from the C++ side: those that the filter leaves."""
+    text = subprocess.run([BUILD / "bin" / "inlay_bench", "--benchmark_format=json", f"--benchmark_filter={only}"],
                           check=True, capture_output=True, text=True).stdout
     least = [b for b in json.loads(text)["benchmarks"] if b.get("aggregate_name") == "least"]
     return {b["run_name"].split("/repeats")[0].split("/min_time")[0]: b["cpu_time"] for b in least}
@@ -151,6 +152,41 @@ def kernel_rows():
     yield ratio_row("triad on 1e5 doubles", kernels()["triad/inlay"], "STREAM", stream, 0.9)
 
 
+def scalar_rows():
+    """Every scalar op that has vector code, alone in a loop on 1e5 doubles."""
+    import scipy.special
+
+    text = (BENCH / "scalars.def").read_text()
+    figures = kernels("^scalar_")
+    for op, low, high in re.findall(r"^SCALAR\((\w+),.*,\s*(\S+),\s*(\S+)\)$", text, re.MULTILINE):
+        x = np.linspace(float(low), float(high), ELEMENTS)
+        ours = figures[f"scalar_{op}/inlay"]
+        best = min(("clang", "gcc"), key=lambda peer: figures[f"scalar_{op}/{peer}"])
+        yield ratio_row(f"{op} on 1e5 doubles", ours, f"{best}, -O3 -ffast-math", figures[f"scalar_{op}/{best}"], 1.0)
+        ufunc = getattr(np, op, None) or getattr(scipy.special, SCIPY_NAMES.get(op, op), None)
+        if ufunc is not None:
+            out = np.empty(ELEMENTS)
+            yield Row("", ours, "NumPy" if hasattr(np, op) else "SciPy", microseconds_per_call(lambda: ufunc(x, out)))
+        if hasattr(np, op):
+            yield Row("", ours, "numba @njit", numba_ufunc(getattr(np, op), x))
+
+
+SCIPY_NAMES = {"sigmoid": "expit", "lgamma": "gammaln"}
+
+
+def numba_ufunc(ufunc, x):
+    import numba
+
+    @numba.njit
+    def kernel(x, out):
+        for i in range(x.size):
+            out[i] = ufunc(x[i])
+
+    out = np.empty(ELEMENTS)
+    kernel(x, out)
+    return microseconds_per_call(kernel, x, out)
+
+
 def call_rows():
     import inlay.pytensor
     import pytensor
@@ -179,7 +215,7 @@ def call_rows():
     yield ratio_row("x + 1 on 3 doubles, through PyTensor", plus_one("INLAY"), "PyTensor C", plus_one(c_mode), 1, "ns")
 
 
-GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "calls": call_rows, "cold": cold_rows}
+GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "scalars": scalar_rows, "calls": call_rows, "cold": cold_rows}
 
 
 def figure(value, unit):

@@ -1,6 +1,7 @@
 // The gamma function, its logarithm and the derivatives of that, and the beta function.
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
@@ -56,6 +57,9 @@ double log_beta_of_positive(double a, double b) {
 /// The value and the sign of log |B(a, b)| by gamma functions, where an operand is not positive.
 double log_beta_of_any(double a, double b, int* sign) {
   int sign_a = 0, sign_b = 0, sign_sum = 0;
+  if (a < b) std::swap(a, b);
+  // gamma(a) / gamma(a + b) is a^-b but for b^2 / a.
+  if (a > 1e17 * (1 + b * b)) return log_abs_gamma(b, sign) - b * std::log(a);
   const double sum = log_abs_gamma(a + b, &sign_sum);
   const double value = log_abs_gamma(a, &sign_a) + log_abs_gamma(b, &sign_b);
   *sign = sign_a * sign_b * sign_sum;

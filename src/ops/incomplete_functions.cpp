@@ -18,6 +18,7 @@ using inlay::Quiet;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kTiny = 1e-300;  // gammainc is 1 - a E1(x) for tiny a, and Boost underflows on its way
 constexpr int kMostTerms = 200000;
 
 /// A number and its derivative by the parameter in question.
@@ -148,6 +149,7 @@ double inlay_s_gammainc(double a, double x) noexcept {
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (std::isinf(a) && std::isinf(x))) return kNan;
   if (a == 0 || std::isinf(x)) return 1;
   if (x == 0 || std::isinf(a)) return 0;
+  if (a < kTiny) return 1;
   return boost::math::gamma_p(a, x, Quiet());
 }
 
@@ -155,6 +157,7 @@ double inlay_s_gammaincc(double a, double x) noexcept {
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (std::isinf(a) && std::isinf(x))) return kNan;
   if (a == 0 || std::isinf(x)) return 0;
   if (x == 0 || std::isinf(a)) return 1;
+  if (a < kTiny) return 0;
   return boost::math::gamma_q(a, x, Quiet());
 }
 

@@ -101,14 +101,17 @@ bool Matcher::match_operands(const Pattern& pattern, const std::vector<ValueId>&
   return false;
 }
 
+/// A view of op(a, b) is op(view a, view b) only where a and b have the shape that is viewed.
+bool Matcher::has_the_shape_viewed(const Viewed& found) const {
+  if (found.views.empty()) return true;
+  const ValueId viewed = graph_.nodes[found.views.back()].operands[0];
+  return graph_.type(found.value).dims == graph_.type(viewed).dims;
+}
+
 bool Matcher::match(const Pattern& pattern, Viewed found, Bindings& bindings) {
   switch (pattern.kind) {
     case Pattern::Kind::value: {
-      // A view of op(a, b) is op(view a, view b) only where a and b have the shape that is viewed.
-      if (!found.views.empty()) {
-        const ValueId viewed = graph_.nodes[found.views.back()].operands[0];
-        if (graph_.type(found.value).dims != graph_.type(viewed).dims) return false;
-      }
+      if (!has_the_shape_viewed(found)) return false;
       const auto [at, is_new] = bindings.values.emplace(pattern.variable, found);
       return is_new || at->second == found;
     }
@@ -123,6 +126,7 @@ bool Matcher::match(const Pattern& pattern, Viewed found, Bindings& bindings) {
     case Pattern::Kind::inverse: return false;  // stands on the right side of a rule only
     case Pattern::Kind::op: break;
   }
+  if (!has_the_shape_viewed(found)) return false;
 
   while (const std::optional<ValueId> inner = viewed_by(found.value)) {
     found.views.push_back(graph_.values[found.value].node);

@@ -54,6 +54,7 @@ class Matcher {
   bool match(const Pattern& pattern, Viewed found, Bindings& bindings);
   bool match_operands(const Pattern& pattern, const std::vector<ValueId>& operands, const std::vector<NodeId>& views,
                       Bindings& bindings);
+  bool has_the_shape_viewed(const Viewed& found) const;
   /// The operand that `v` is a view of, if it is one that may be looked through.
   std::optional<ValueId> viewed_by(ValueId v);
 

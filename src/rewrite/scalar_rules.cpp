@@ -64,6 +64,9 @@ constexpr Rule kRules[] = {
     {"one-minus-sigmoid", "sub(1, sigmoid(x))",              "sigmoid(neg(x))",       "",                    better},
     {"log-sigmoid",       "log(sigmoid(x))",                 "neg(softplus(neg(x)))", "",                    better},
     {"log1m-sigmoid",     "log1p(neg(sigmoid(x)))",          "neg(softplus(x))",      "",                    better},
+    {"logaddexp",         "log(add(exp(x), exp(y)))",        "logaddexp(x, y)",       "",                    better},
+    {"logit",             "log(div(x, sub(1, x)))",          "logit(x)",              "",                    better},
+    {"logit-sub",         "sub(log(x), log1p(neg(x)))",      "logit(x)",              "",                    better},
 };
 // clang-format on
 
