@@ -182,7 +182,7 @@ TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
             "p:2:43: syntax: expected a whole number, found `1.5`");
   EXPECT_EQ(error_of("kernel @k0 { stage (i < n) { store y[i] inc %0 } }"),
             "p:2:41: unknown-name: elements cannot be combined by `inc`");
-  EXPECT_EQ(error_of("call svd y = x (n)"), "p:2:6: unknown-op: there is no library function `svd`");
+  EXPECT_EQ(error_of("call fft y = x (n)"), "p:2:6: unknown-op: there is no library function `fft`");
   EXPECT_EQ(error_of("host_call \"f\" 0 (x) -> y bind n = x.0"),
             "p:2:35: unknown-name: `x` is not a result of this call");
   EXPECT_EQ(error_of("check n 3 #0"), "p:2:9: syntax: expected `==` or `<=`, found `3`");

@@ -123,7 +123,7 @@ class ProgramVerifier {
     for (SiteId site : call.sites) verify_site(site, function);
     const std::string what = str(function, " ", name(call.results[0]));
     const DType dtype = buffer(call.operands[0]).dtype;
-    if (!accepts(call.op, dtype)) complain(str(what, ": it does not take ", dtype_name(dtype)));
+    if (!accepts(call.op, dtype)) return complain(str(what, ": it does not take ", dtype_name(dtype)));
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       const bool shared = has(call.options, i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
       verify_part(call, call.operands[i], signature.operands[i], dtype, shared ? Dim(1) : call.sizes[0], what);
