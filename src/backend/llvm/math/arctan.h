@@ -7,7 +7,8 @@
 ///
 /// a / b falls into one of sixteen pieces [c - ..., c + ...], and arctan(a / b) = arctan(c) + arctan(t) with
 /// t = (a - c b) / (b + c a), |t| < 1/6. The first c is 0, so that small angles keep their digits; the last is
-/// infinite: t = -b / a. `ratio` is a / b, roughly.
+/// infinite: t = -b / a. `ratio` is a / b to 13 bits: it only picks the piece, and the polynomial reaches a bit
+/// further.
 INLAY_INLINE v8d angle_of(v8d a, v8d b, v8d ratio) {
   const v8i index = quarter_of(_mm512_min_pd(splat(7.75), ratio + 0.5)).index;
   const v8d c = lookup16(kArctanCentre, index);     // 1 where c is infinite
@@ -28,7 +29,7 @@ INLAY_INLINE v8d arctan_of(v8d x) {
 /// The angle of (x, y), with the sign of y.
 INLAY_INLINE v8d arctan2_of(v8d y, v8d x) {
   const v8d a = abs8(y), b = abs8(x);
-  const v8d angle = angle_of(a, b, a / b);
+  const v8d angle = angle_of(a, b, a * rough_reciprocal(b));
   return with_sign_of(select8(x < 0, (kPi - angle) + kPiLow, angle), y);
 }
 
@@ -36,12 +37,12 @@ INLAY_INLINE v8d arctan2_of(v8d y, v8d x) {
 INLAY_INLINE v8d arcsin_of(v8d x) {
   const v8d y = abs8(x);
   const v8d other = sqrt8((1 - y) * (1 + y));
-  return by_class_of(x, with_sign_of(angle_of(y, other, y / other), x), 0x00000122);
+  return by_class_of(x, with_sign_of(angle_of(y, other, y * rough_reciprocal(other)), x), 0x00000122);
 }
 
 INLAY_INLINE v8d arccos_of(v8d x) {
   const v8d y = abs8(x);
   const v8d other = sqrt8((1 - y) * (1 + y));
-  const v8d angle = angle_of(other, y, other / y);
+  const v8d angle = angle_of(other, y, other * rough_reciprocal(y));
   return select8(x < 0, (kPi - angle) + kPiLow, angle);
 }

@@ -24,6 +24,8 @@ INLAY_INLINE v8d scale(v8d x, v8d k) { return _mm512_scalef_pd(x, k); }
 
 INLAY_INLINE v8d select8(v8i mask, v8d yes, v8d no) { return mask ? yes : no; }
 
+/// 1 / x to 14 bits, at the price of a multiplication.
+INLAY_INLINE v8d rough_reciprocal(v8d x) { return _mm512_rcp14_pd(x); }
 INLAY_INLINE v8d sqrt8(v8d x) { return _mm512_sqrt_pd(x); }
 INLAY_INLINE v8d abs8(v8d x) { return (v8d)((v8i)x & 0x7fffffffffffffffL); }
 INLAY_INLINE v8d with_sign_of(v8d x, v8d sign) {
