@@ -190,6 +190,19 @@ def test_determinant_of_a_singular_matrix():
     np.testing.assert_allclose(fn(2 * np.eye(2)), np.eye(2) / 2)
 
 
+def test_block_diagonal():
+    a, b, c = pt.dmatrix("a"), pt.dmatrix("b"), pt.dtensor3("c")
+    same([a, b], [linalg.block_diag(a, b, a), linalg.block_diag(a)], _matrices(2, 3), _matrices(1, 2))
+    same([a, b], linalg.block_diag(a, b), np.zeros((0, 2)), _matrices(2, 2))
+    same([c], linalg.block_diag(c, 2 * c), _matrices(3, 2, 2))
+
+
+def test_products_of_other_kinds():
+    a, v = pt.dmatrix("a"), pt.dvector("v")
+    outputs = [linalg.kron(a, a), pt.outer(v, v), linalg.matrix_power(a, 3), pt.tensordot(a, a, axes=1), pt.vecdot(v, v)]
+    same([a, v], outputs, _matrices(3, 3), _matrices(4))
+
+
 def test_expm():
     a, b = pt.dmatrix("a"), pt.tensor("b", shape=(None, None, None), dtype="float32")
     same([a, b], [linalg.expm(a), linalg.expm(b)], 3 * _matrices(4, 4), _matrices(2, 3, 3, dtype="float32"))

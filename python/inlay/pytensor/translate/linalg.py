@@ -60,6 +60,23 @@ def dot(t, op, dtype, a, b):
     return t.builder.matmul(a, b)
 
 
+@batched(ops.BlockDiagonal)
+def block_diagonal(t, op, dtype, *blocks):
+    """Each block is written into its place among zeros."""
+    batch = max((x.dims[:-2] for x in blocks), key=len)
+    rows, columns = sum(x.dims[-2] for x in blocks), sum(x.dims[-1] for x in blocks)
+    if any(len(x.dims[:-2]) != len(batch) for x in blocks):
+        raise NotNative("blocks of different ranks")
+    result = t.builder.broadcast(t.builder.literal(0, dtype), [*batch, rows, columns])
+    row = column = 0
+    for x in blocks:
+        below, right = row + x.dims[-2], column + x.dims[-1]
+        index = [*((0, d, 1) for d in batch), (row, below, 1), (column, right, 1)]
+        result = t.builder.update("set", result, index, x)
+        row, column = below, right
+    return result
+
+
 def _on_failure(op):
     """Older ops say by `on_error` that they raise."""
     return [] if getattr(op, "on_error", "nan") == "raise" else ["nan"]

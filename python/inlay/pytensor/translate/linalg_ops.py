@@ -3,6 +3,7 @@
 import importlib
 
 _MODULES = (
+    "pytensor.tensor.linalg.constructors",
     "pytensor.tensor.linalg.decomposition.cholesky",
     "pytensor.tensor.linalg.decomposition.eigen",
     "pytensor.tensor.linalg.decomposition.lu",
@@ -30,6 +31,7 @@ def _find(name):
     return None
 
 
+BlockDiagonal = _find("BlockDiagonal")
 Cholesky = _find("Cholesky")
 CholeskySolve = _find("CholeskySolve")
 Det = _find("Det")
