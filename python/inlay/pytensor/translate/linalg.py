@@ -17,7 +17,7 @@ _BATCHED = {}  # class of a core op -> its function
 
 
 def batched(*op_classes):
-    """The decorated function(t, op, dtype, *operands) works on the last axes of its operands, and broadcasts the others.
+    """The decorated function(t, op, dtype, *operands) works on the last axes of its operands and broadcasts the others.
 
     `dtype` is what the operands have been cast to: that of the first result, where inlay can compute in it.
     """
