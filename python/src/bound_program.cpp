@@ -123,6 +123,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       auto* array = reinterpret_cast<PyArrayObject*>(bound[num_bound++]);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
+      runtime::check_facts(spec, {PyArray_DATA(array), dims.data()});
     } else {
       parameter_template_.push_back(nullptr);
       argument_slots_.push_back(static_cast<int>(slot));

@@ -6,11 +6,11 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include "facts.h"
 #include "ir/compose_sizes.h"
 #include "ir/text.h"
 #include "linalg.h"
 #include "numpy_api.h"
+#include "ops/facts.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;

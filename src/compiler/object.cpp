@@ -52,7 +52,8 @@ TensorSpec spec_of(const KernelProgram& program, BufferId id) {
                   .element_bytes = size_bytes(buffer.dtype),
                   .dims = {},
                   .dim_texts = {},
-                  .bound = buffer.bound};
+                  .bound = buffer.bound,
+                  .facts = buffer.facts};
   for (const Dim& dim : buffer.dims) {
     spec.dims.push_back(to_size_expr(dim));
     spec.dim_texts.push_back(dim.to_text(names));

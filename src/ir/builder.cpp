@@ -67,6 +67,12 @@ ValueId GraphBuilder::param(std::string name, TensorType type) {
 }
 
 ValueId GraphBuilder::bound(std::string name, TensorType type, Facts facts) {
+  if (facts != Facts() && !is_integer(type.dtype)) {
+    throw error(ErrorCode::wrong_dtype, str("%", name, ": facts are of integers, not of ", dtype_name(type.dtype)));
+  }
+  if (facts.has_range && facts.least > facts.greatest) {
+    throw error(ErrorCode::false_fact, str("%", name, ": min ", facts.least, " is greater than max ", facts.greatest));
+  }
   const ValueId v = param(std::move(name), std::move(type));
   graph_.params.back().bound = true;
   graph_.params.back().facts = facts;

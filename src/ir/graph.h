@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ir/dim.h"
+#include "ops/facts.h"
 #include "ops/library_op.h"
 #include "ops/literal.h"
 #include "ops/scalar_op.h"
@@ -87,14 +88,6 @@ struct Node {
   int host_function = -1;                      // of host_call: index into the door's table
   ErrorCode error = ErrorCode::assert_failed;  // of assert
   Location location;
-};
-
-/// What is known of a bound array; code may depend on it, and on nothing else of the bytes.
-struct Facts {
-  bool has_range = false;  // of an integer array: every element in [least, greatest]
-  int64_t least = 0, greatest = 0;
-  bool sorted = false;  // ascending
-  bool operator==(const Facts&) const = default;
 };
 
 struct Param {

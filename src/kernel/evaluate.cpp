@@ -183,7 +183,10 @@ std::vector<int64_t> bind_symbols(const KernelProgram& program, std::span<const 
     }
   }
   for (std::size_t i = 0; i < params.size(); ++i) {
-    require_fit(program, program.buffers[program.params[i]], params[i], symbols);
+    const Buffer& buffer = program.buffers[program.params[i]];
+    require_fit(program, buffer, params[i], symbols);
+    const std::size_t count = params[i].bytes.size() / static_cast<std::size_t>(inlay::size_bytes(buffer.dtype));
+    check_facts(buffer.facts, buffer.dtype, params[i].bytes.data(), static_cast<int64_t>(count), str("%", buffer.name));
   }
   return symbols;
 }

@@ -25,6 +25,10 @@ class Evaluator {
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) give(graph_.params[i].value, inputs[i], Location());
     for (std::size_t i = 0; i < inputs.size(); ++i) check_dims(graph_.params[i].value, Location());
+    for (const Param& param : graph_.params) {
+      const Tensor& tensor = values_[param.value];
+      check_facts(param.facts, tensor.dtype, tensor.data.data(), tensor.num_elements(), label(param.value));
+    }
     for (const DimCheck& check : graph_.checks) {
       if (!check.node.valid()) this->check(check);
     }

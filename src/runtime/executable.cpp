@@ -110,6 +110,15 @@ std::string with_numbers(const std::string& message, const std::array<int64_t, 4
 
 }  // namespace
 
+void check_facts(const TensorSpec& param, const TensorRef& argument) {
+  if (param.facts == Facts()) return;
+  const auto dtype = dtype_from_name(param.dtype);
+  INLAY_CHECK(dtype, "dtype ", param.dtype);
+  int64_t count = 1;
+  for (std::size_t axis = 0; axis < param.dims.size(); ++axis) count *= argument.dims[axis];
+  check_facts(param.facts, *dtype, argument.data, count, str("%", param.name));
+}
+
 struct Executable::Impl {
   Object object;
   LoadedCode code;
@@ -299,6 +308,9 @@ void Executable::call(std::span<const TensorRef> params, Host& host) const {
   const Object& object = impl_->object;
   Scratch<int64_t, 32> symbols(object.symbols.size());
   bind_symbols(params, symbols.span());
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    if (object.params[i].bound) check_facts(object.params[i], params[i]);
+  }
   Scratch<const void*, 64> addresses(params.size());
   for (std::size_t i = 0; i < params.size(); ++i) addresses[i] = params[i].data;
   Scratch<void*, 32> outputs(object.outputs.size());

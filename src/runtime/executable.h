@@ -18,6 +18,10 @@ struct TensorRef {
   const int64_t* dims = nullptr;  // as many as the spec's rank
 };
 
+/// Throws Error(false_fact) where elements contradict what the code trusts of the parameter. `call` does it for each
+/// bound array; whoever goes through `run` does it once, when the array is bound.
+void check_facts(const TensorSpec& param, const TensorRef& argument);
+
 /// Sizes in, offsets out: fills offsets (by storage, those born in `segment`), returns the bytes of that segment's
 /// block.
 using LayoutFunction =
@@ -50,15 +54,15 @@ class Executable {
   /// and they run after the outputs were asked for.
   void output_dims(int slot, std::span<const int64_t> symbols, std::span<int64_t> dims) const;
 
-  /// Runs on params (row-major, checked by the caller for dtype and rank, dims checked here).
+  /// Runs on params (row-major, checked by the caller for dtype and rank; dims, and facts of bound ones, checked here).
   /// Outputs are asked from `host`, all before the first step where sizes are known at the entry; opaque ones are not.
   /// Throws Error when a check in the program fails; a host call's failure is Error(host_call_failed).
   void call(std::span<const TensorRef> params, Host& host) const;
 
-  /// The fast door: params' and outputs' addresses, sizes already bound. A steady state allocates nothing: an arena of
-  /// up to 32 KiB lies on the stack, a larger one in a block that the thread keeps. Safe from many threads at once, and
-  /// from inside a host call. `host` may be null for a program without host calls. Returns the entry's code; on
-  /// INLAY_FAILED_AT_SITE `failure` has the site and its numbers. Never throws.
+  /// The fast door: params' and outputs' addresses, sizes already bound, facts checked. A steady state allocates
+  /// nothing: an arena of up to 32 KiB lies on the stack, a larger one in a block that the thread keeps. Safe from many
+  /// threads at once, and from inside a host call. `host` may be null for a program without host calls. Returns the
+  /// entry's code; on INLAY_FAILED_AT_SITE `failure` has the site and its numbers. Never throws.
   struct Failure {
     int64_t site = -1;
     std::array<int64_t, 4> numbers{};

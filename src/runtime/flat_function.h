@@ -32,7 +32,8 @@ enum FlatLogpCode : int {
 /// What the function is made of: which parameter is x, where the others lie, which output is which.
 struct FlatLogpSpec {
   std::shared_ptr<const Executable> executable;
-  std::vector<const void*> params;  // addresses by slot; that of x is ignored. They must outlive the function.
+  std::vector<const void*> params;  // addresses by slot; that of x is ignored. They must outlive the function. Facts of
+                                    // bound ones are checked by whoever binds them.
   std::vector<int64_t> symbols;     // all bound, for the shapes of the params; that of the length of x is ignored
   int x_param = 0;
   int x_symbol = -1;  // the symbol that is the length of x: bound by `dim` at the call; -1: none

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "ops/facts.h"
 #include "runtime/size_expr.h"
 #include "support/error.h"
 
@@ -17,6 +18,7 @@ struct TensorSpec {
   std::vector<SizeExpr> dims;          // over symbols
   std::vector<std::string> dim_texts;  // for errors: "n + 1"
   bool bound = false;                  // of a parameter: given once
+  Facts facts;                         // of a bound parameter: what the code trusts
   int segment = 0;                     // of an output: the segment at whose start its size is known
 };
 
