@@ -150,11 +150,7 @@ class Assembler {
       };
       if (check_done_[i] || !known(check.left) || !known(check.right)) continue;
       check_done_[i] = true;
-      const char* numbers = check.code == ErrorCode::slice_out_of_range ? ": {0} is beyond {1}"
-                            : check.code == ErrorCode::empty_reduction  ? ""
-                                                                        : " is {0} on the left and {1} on the right";
-      const kernel::SiteId site =
-          program_.sites.push_back({check.code, str(check.message, numbers), {}, check.location});
+      const kernel::SiteId site = program_.sites.push_back({check.code, check.message, check.notes, check.location});
       program_.steps.push_back(SizeCheck{check.left, check.right, check.relation, site});
     }
   }

@@ -146,9 +146,12 @@ RegisterId StageWriter::load(BufferId buffer, DType dtype, AccessMap map) {
   return add({.kind = Statement::Kind::load, .dtype = dtype, .buffer = buffer, .map = std::move(map)});
 }
 
-void StageWriter::check(RegisterId condition, ErrorCode code, std::string message, const Node& node) {
+void StageWriter::check(RegisterId condition, ErrorCode code, std::string message, const Node& node,
+                        const std::vector<RegisterId>& numbers) {
   const kernel::SiteId site = sites_.push_back({code, std::move(message), {}, node.location});
-  add({.kind = Statement::Kind::check, .operands = {condition}, .site = site}, /*has_result=*/false);
+  Statement statement{.kind = Statement::Kind::check, .operands = {condition}, .site = site};
+  for (RegisterId number : numbers) statement.operands.push_back(number);
+  add(std::move(statement), /*has_result=*/false);
 }
 
 RegisterId StageWriter::value(ValueId v, const AccessMap& at) {
@@ -396,7 +399,9 @@ void StageWriter::write(const Write& write) {
   }
   if (write.kind == Statement::Kind::check) {
     const Node& node = *graph_.node_of(write.target);
-    return check(source, node.error, node.text, node);
+    std::vector<RegisterId> numbers;
+    for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], {}));
+    return check(source, node.error, node.text, node, numbers);
   }
   if (write.converted && *write.converted != type.dtype) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});

@@ -55,7 +55,8 @@ class StageWriter {
   Register literal(const Literal& literal);
   Register size(const Dim& dim);
   Register op(ScalarOp op, DType dtype, std::vector<Register> operands);
-  void check(Register condition, ErrorCode code, std::string message, const Node& node);
+  void check(Register condition, ErrorCode code, std::string message, const Node& node,
+             const std::vector<Register>& numbers = {});
   kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                ValueId base, const Node* node);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);

@@ -41,7 +41,7 @@ std::vector<TensorType> GraphBuilder::types_of(std::span<const ValueId> values) 
   return types;
 }
 
-/// Axes with one letter have one size: `solve: rows of the right operand is 3 on the left and 4 on the right`.
+/// Axes with one letter have one size: `solve: size n is 3 on the left and 4 on the right`.
 void GraphBuilder::require_core_sizes(LibraryOp op, std::span<const ValueId> operands) {
   std::map<char, Dim> sizes;
   for (std::size_t i = 0; i < operands.size(); ++i) {
@@ -51,11 +51,18 @@ void GraphBuilder::require_core_sizes(LibraryOp op, std::span<const ValueId> ope
       const Dim& dim = dims[dims.size() - axes.size() + a];
       const auto [entry, is_new] = sizes.emplace(axes[a].letter, dim);
       if (is_new) continue;
-      const bool square = i == 0;
-      const std::string what = op == LibraryOp::matmul ? "matmul: the summed dim"
-                               : square                ? str(facts(op).name, ": a square matrix: rows and columns")
-                                                       : str(facts(op).name, ": size ", axes[a].letter);
-      require_same(entry->second, dim, what, square ? operands.first(1) : operands);
+      if (i == 0) {
+        const auto message = [&] {
+          return str(facts(op).name, ": a matrix of {0} rows and {1} columns is not square");
+        };
+        require_same(entry->second, dim, message, {{"operand", operands[0]}});
+        continue;
+      }
+      const auto message = [&] {
+        const std::string size = op == LibraryOp::matmul ? "the summed dim" : str("size ", axes[a].letter);
+        return str(facts(op).name, ": ", size, " is {0} on the left and {1} on the right");
+      };
+      require_same(entry->second, dim, message, {{"left", operands[0]}, {"right", operands[i]}});
     }
   }
 }
@@ -77,7 +84,11 @@ void GraphBuilder::broadcast_batches(LibraryOp op, std::span<ValueId> operands) 
       Dim& dim = batch[rank - dims.size() + i];
       if (dims[i].is(1)) continue;
       if (!dim.is(1)) {
-        require_same(dim, dims[i], str(facts(op).name, ": batch dim ", rank - dims.size() + i), operands);
+        const auto message = [&] {
+          return str(facts(op).name, ": batch dim ", rank - dims.size() + i,
+                     " is {0} on the left and {1} on the right");
+        };
+        require_same(dim, dims[i], message, {{"left", operands[0]}, {"right", operands[1]}});
       }
       if (dim.is(1) || dims[i].is_constant()) dim = dims[i];
     }
@@ -120,9 +131,10 @@ ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
 
 /// Integers are in no BLAS: products, and a sum over the shared axis, which is brought to the end on both sides.
 ValueId GraphBuilder::multiply_and_sum(ValueId a, ValueId b) {
-  const ValueId pair[] = {a, b};
   const std::vector<Dim> left = type(a).dims, right = type(b).dims;
-  require_same(left.back(), right.size() == 1 ? right[0] : right[right.size() - 2], "matmul: the summed dim", pair);
+  const auto message = [] { return std::string("matmul: the summed dim is {0} on the left and {1} on the right"); };
+  require_same(left.back(), right.size() == 1 ? right[0] : right[right.size() - 2], message,
+               {{"left", a}, {"right", b}});
   if (right.size() > 1) {
     std::vector<int> swap(right.size());
     for (std::size_t i = 0; i < swap.size(); ++i) swap[i] = static_cast<int>(i);

@@ -7,6 +7,7 @@ namespace inlay {
 namespace {
 
 constexpr std::size_t kMaxLiteralElements = 16;
+constexpr std::size_t kMaxNumbers = 4;  // of an assert: a failed call brings so many
 constexpr std::array<const char*, 3> kOperandNames = {"left", "right", "third"};
 
 std::string operand_role(std::size_t position, std::size_t count) {
@@ -35,8 +36,18 @@ Dim GraphBuilder::symbol(std::string name) {
 
 void GraphBuilder::assume_equal(const Dim& left, const Dim& right) {
   graph_.assumptions.emplace_back(left, right);
-  graph_.checks.push_back(
-      {left, right, DimCheck::Relation::equal, {}, ErrorCode::shape_mismatch, "assume: one size", location_});
+  const auto names = graph_.symbol_names();
+  DimCheck check{.left = left, .right = right, .location = location_};
+  const std::string sides[] = {left.to_text(names), right.to_text(names)};
+  check.message = str(
+      "assume ", sides[0], " == ", sides[1], " does not hold: ", left.is_constant() ? "" : str(sides[0], " is {0}"),
+      left.is_constant() || right.is_constant() ? "" : " and ", right.is_constant() ? "" : str(sides[1], " is {1}"));
+  for (SymbolId s : (left - right).symbols()) {
+    const Symbol& symbol = graph_.symbols[s];
+    if (!symbol.source.valid()) continue;
+    check.notes.emplace_back(symbol.name, str("dim ", symbol.axis, " of ", graph_.describe(symbol.source)));
+  }
+  graph_.checks.push_back(std::move(check));
 }
 
 ValueId GraphBuilder::new_value(TensorType type, std::string name, NodeId node) {
@@ -93,29 +104,34 @@ Error GraphBuilder::error(ErrorCode code, std::string message) const {
   return Error(code, location_, std::move(message));
 }
 
-void GraphBuilder::require_same(const Dim& left, const Dim& right, const std::string& what,
-                                std::span<const ValueId> operands, ErrorCode code, DimCheck::Relation relation) {
-  const auto names = graph_.symbol_names();
+bool GraphBuilder::holds(const Dim& left, const Dim& right, DimCheck::Relation relation) const {
   const bool equal = relation == DimCheck::Relation::equal;
   const Dim difference = left - right;
-  if (difference.is_constant()) {
-    if (equal ? difference.is(0) : difference.constant() <= 0) return;
-    Error failure =
-        error(code, str(what, " is ", left.to_text(names), " on the left and ", right.to_text(names), " on the right"));
-    if (code == ErrorCode::slice_out_of_range) {
-      failure = error(code, str(what, ": ", left.to_text(names), " is beyond ", right.to_text(names)));
-    }
-    for (std::size_t i = 0; i < operands.size(); ++i) {
-      failure = std::move(failure).note(operand_role(i, operands.size()), graph_.describe(operands[i]));
-    }
-    throw failure;
-  }
+  if (difference.is_constant()) return equal ? difference.is(0) : difference.constant() <= 0;
   // Assumptions are equations that hold at the entry: what differs by exactly one of them is equal.
   for (const auto& [a, b] : graph_.assumptions) {
-    if (difference == a - b || difference == b - a) return;
+    if (difference == a - b || difference == b - a) return true;
   }
-  if (!equal && (right - left).lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0) return;
-  graph_.checks.push_back({left, right, relation, NodeId(graph_.nodes.size()), code, what, location_});
+  return !equal && (right - left).lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0;
+}
+
+/// Of the node that is made next; throws where it fails whatever the sizes are.
+void GraphBuilder::check_at_run_time(DimCheck check) {
+  if ((check.left - check.right).is_constant()) {
+    const auto names = graph_.symbol_names();
+    const std::string sizes[] = {check.left.to_text(names), check.right.to_text(names)};
+    throw Error(Diagnostic{check.code, check.location, with_numbers(check.message, sizes), std::move(check.notes), {}});
+  }
+  check.node = NodeId(graph_.nodes.size());
+  graph_.checks.push_back(std::move(check));
+}
+
+std::vector<std::pair<std::string, std::string>> GraphBuilder::notes_of(std::initializer_list<Operand> operands) const {
+  std::vector<std::pair<std::string, std::string>> notes;
+  for (const Operand& operand : operands) {
+    notes.emplace_back(std::string(operand.role), graph_.describe(operand.value));
+  }
+  return notes;
 }
 
 ValueId GraphBuilder::literal(Literal value) {
@@ -156,8 +172,9 @@ std::vector<Dim> GraphBuilder::broadcast_dims(std::span<const ValueId> operands,
         widest[axis] = v;
         continue;
       }
-      const ValueId pair[] = {widest[axis], v};
-      require_same(dims[axis], from[i], str(what, ": dim ", axis), pair);
+      require_same(dims[axis], from[i],
+                   [&] { return str(what, ": dim ", axis, " is {0} on the left and {1} on the right"); },
+                   {{"left", widest[axis]}, {"right", v}});
       // The one that is a number says more.
       if (from[i].is_constant()) dims[axis] = from[i];
     }
@@ -214,9 +231,10 @@ ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
         .note("operand", graph_.describe(x));
   }
   const std::size_t shift = dims.size() - from.size();
-  const ValueId operand[] = {x};
   for (std::size_t i = 0; i < from.size(); ++i) {
-    if (!from[i].is(1)) require_same(from[i], dims[shift + i], str("broadcast: dim ", shift + i), operand);
+    if (from[i].is(1)) continue;
+    require_same(from[i], dims[shift + i], [&] { return str("broadcast: dim ", shift + i, " is {0}, not {1}"); },
+                 {{"operand", x}});
   }
   if (from == dims) return x;
   Node node{.op = Op::broadcast};
@@ -226,8 +244,12 @@ ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
 
 ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
   if (type(x).dims == dims) return x;
-  const ValueId operand[] = {x};
-  require_same(product(type(x).dims), product(dims), "reshape: number of elements", operand);
+  const auto message = [&] {
+    const auto names = graph_.symbol_names();
+    return str("reshape: {0} elements do not fill [",
+               join(dims, ", ", [&](const Dim& dim) { return dim.to_text(names); }), "], which takes {1}");
+  };
+  require_same(product(type(x).dims), product(dims), message, {{"operand", x}});
   Node node{.op = Op::reshape};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});
@@ -271,10 +293,10 @@ void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool
         .note("operand", graph_.describe(x));
   }
   for (std::size_t axis = index.size(); axis < dims.size(); ++axis) index.push_back(IndexItem::range(0, dims[axis]));
-  const ValueId operand[] = {x};
   const auto bound_by = [&](const Dim& low, const Dim& high, std::size_t axis) {
-    require_same(low, high, str(op, ": axis ", axis), operand, ErrorCode::slice_out_of_range,
-                 DimCheck::Relation::at_most);
+    require_same(
+        low, high, [&] { return str(op, ": axis ", axis, ": {0} is beyond {1}"); }, {{"operand", x}},
+        ErrorCode::slice_out_of_range, DimCheck::Relation::at_most);
   };
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const IndexItem& item = index[axis];
@@ -368,10 +390,12 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
                 str(name, ": a value of rank ", from.size(), " into a region of rank ", region.size()))
         .note("value", graph_.describe(v));
   }
-  const ValueId operand[] = {v};
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::size_t axis = region.size() - from.size() + i;
-    if (!from[i].is(1)) require_same(from[i], region[axis], str(name, ": dim ", axis, " of the value"), operand);
+    if (from[i].is(1)) continue;
+    require_same(from[i], region[axis],
+                 [&] { return str(name, ": the value's dim ", i, " is {0}, the region's is {1}"); },
+                 {{"base", x}, {"value", v}});
   }
   Node node{.op = op, .combine = combine};
   node.operands = {x, v};
@@ -424,7 +448,7 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
     if (!count.is_constant()) {
       graph_.checks.push_back({min(rest, 1), count, DimCheck::Relation::at_most, NodeId(graph_.nodes.size()),
                                ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"),
-                               location_});
+                               notes_of({{"operand", x}}), location_});
     }
   }
   Node node{.op = Op::reduce, .combine = combine};
@@ -465,17 +489,20 @@ ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
   }
   for (std::size_t p = 1; p < parts.size(); ++p) {
     const TensorType part = type(parts[p]);
-    const ValueId pair[] = {parts[0], parts[p]};
+    const std::string role = str("part ", p);
     if (part.dtype != result.dtype || part.rank() != result.rank()) {
       const bool dtype = part.dtype != result.dtype;
       throw error(dtype ? ErrorCode::wrong_dtype : ErrorCode::wrong_rank,
                   dtype ? str("concat: parts of ", dtype_name(result.dtype), " and ", dtype_name(part.dtype))
                         : str("concat: parts of rank ", result.rank(), " and ", part.rank()))
           .note("part 0", graph_.describe(parts[0]))
-          .note(str("part ", p), graph_.describe(parts[p]));
+          .note(role, graph_.describe(parts[p]));
     }
     for (int d = 0; d < result.rank(); ++d) {
-      if (d != axis) require_same(result.dims[d], part.dims[d], str("concat: dim ", d), pair);
+      if (d == axis) continue;
+      require_same(result.dims[d], part.dims[d],
+                   [&] { return str("concat: dim ", d, " is {0} in part 0 and {1} in ", role); },
+                   {{"part 0", parts[0]}, {role, parts[p]}});
     }
     result.dims[axis] = result.dims[axis] + part.dims[axis];
   }
@@ -536,8 +563,8 @@ std::vector<ValueId> GraphBuilder::compress(ValueId mask, std::vector<ValueId> x
       throw error(ErrorCode::wrong_rank, str("compress: an operand of rank ", type(x).rank(), ", not a vector"))
           .note("operand", graph_.describe(x));
     }
-    const ValueId pair[] = {mask, x};
-    require_same(type(mask).dims[0], type(x).dims[0], "compress: the mask's length", pair);
+    const auto message = [] { return std::string("compress: the mask has {0} elements, the operand {1}"); };
+    require_same(type(mask).dims[0], type(x).dims[0], message, {{"mask", mask}, {"operand", x}});
   }
   Node node{.op = Op::compress};
   node.operands = {mask};
@@ -572,15 +599,27 @@ std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std
   return values;
 }
 
-ValueId GraphBuilder::assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code) {
+ValueId GraphBuilder::assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code,
+                                  std::vector<ValueId> numbers) {
   const TensorType& type = graph_.type(condition);
   if (type.dtype != DType::boolean || type.rank() != 0) {
     throw error(type.rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
                 str("assert: the condition is ", graph_.type_text(type), ", not a 0-d bool"))
         .note("condition", graph_.describe(condition));
   }
+  for (ValueId number : numbers) {
+    if (graph_.type(number) == TensorType{DType::i64, {}}) continue;
+    throw error(ErrorCode::wrong_dtype,
+                str("assert: a number of the message is ", graph_.type_text(graph_.type(number)), ", not a 0-d i64"))
+        .note("number", graph_.describe(number));
+  }
+  if (!numbers.empty() && (numbers.size() > kMaxNumbers || code == ErrorCode::assert_failed)) {
+    throw error(ErrorCode::unsupported,
+                str("assert: up to ", kMaxNumbers, " numbers, in the message of another code than assert-failed"));
+  }
   Node node{.op = Op::assert_};
   node.operands = {x, condition};
+  node.operands.insert(node.operands.end(), numbers.begin(), numbers.end());
   node.text = std::move(message);
   node.error = code;
   return add(std::move(node), graph_.type(x));

@@ -3,6 +3,8 @@
 //
 // Every call infers the type of its result and throws Error where the operands do not fit. Where sizes are not known
 // yet, it records a DimCheck instead. `at` names where the next nodes come from, for errors and dumps.
+#include <initializer_list>
+#include <string_view>
 #include <utility>
 
 #include "ir/graph.h"
@@ -72,7 +74,10 @@ class GraphBuilder {
   /// Result types may have new symbols (from `symbol`) as whole dims: the call's result binds them.
   std::vector<ValueId> host_call(std::string name, int function, std::vector<ValueId> operands,
                                  std::vector<TensorType> results);
-  ValueId assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code = ErrorCode::assert_failed);
+  /// `numbers`, up to four 0-d i64, stand in the message where it says {0}, {1}, ...; a message without them is the
+  /// user's own, braces and all.
+  ValueId assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code = ErrorCode::assert_failed,
+                      std::vector<ValueId> numbers = {});
 
   void output(ValueId v, std::string name = "");
 
@@ -88,10 +93,23 @@ class GraphBuilder {
   ValueId new_value(TensorType type, std::string name, NodeId node);
   void bind_symbols(ValueId v);
   void bind_to_value(const Dim& symbol, ValueId v, const char* op);
-  /// Throws where the dims differ for all sizes; records a check where they may.
-  void require_same(const Dim& left, const Dim& right, const std::string& what, std::span<const ValueId> operands,
+  /// An operand as an error's notes show it: what it is to the op, and the value.
+  struct Operand {
+    std::string_view role;
+    ValueId value;
+  };
+  /// Throws where the sizes are wrong in every run; records a check where they may be. `message` is asked for the text
+  /// only then; {0} and {1} in it are the two sizes.
+  template <class Message>
+  void require_same(const Dim& left, const Dim& right, const Message& message, std::initializer_list<Operand> operands,
                     ErrorCode code = ErrorCode::shape_mismatch,
-                    DimCheck::Relation relation = DimCheck::Relation::equal);
+                    DimCheck::Relation relation = DimCheck::Relation::equal) {
+    if (holds(left, right, relation)) return;
+    check_at_run_time({left, right, relation, {}, code, message(), notes_of(operands), location_});
+  }
+  bool holds(const Dim& left, const Dim& right, DimCheck::Relation relation) const;
+  void check_at_run_time(DimCheck check);
+  std::vector<std::pair<std::string, std::string>> notes_of(std::initializer_list<Operand> operands) const;
   void complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op);
   std::vector<Dim> broadcast_dims(std::span<const ValueId> operands, const std::string& what);
   std::vector<Dim> checked_region(std::span<const IndexItem> index, const char* op);

@@ -87,7 +87,7 @@ TEST(Where, ReadsElementsAndRows) {
   EXPECT_EQ(run({x, bools({2}, {false, true})}, make)[0], f64({1, 2}, {3, 4}));
   EXPECT_EQ(run({x, bools({2}, {false, false})}, make)[0], f64({0, 2}, {}));
   EXPECT_EQ(error_of({x, bools({3}, {true, false, true})}, make),
-            "error[shape-mismatch]: broadcast: dim 0 is 3 on the left and 2 on the right");
+            "error[shape-mismatch]: broadcast: dim 0 is 3, not 2");
   EXPECT_EQ(error_of({x, x}, make), "error[wrong-dtype]: a mask f64[n2, n3] of f64[n0, n1]");
   EXPECT_EQ(error_of({x, bools({}, {true})}, make), "error[wrong-rank]: a mask bool of f64[n0, n1]");
 }
@@ -104,7 +104,7 @@ TEST(Where, WritesOneValueOrOneForEach) {
   EXPECT_EQ(run({x, rows, f64({2}, {7, 8})}, make(Combine::add))[0], f64({2, 2}, {1, 2, 10, 12}));
   EXPECT_EQ(run({x, rows, f64({1, 2}, {7, 8})}, make(Combine::mul))[0], f64({2, 2}, {1, 2, 21, 32}));
   EXPECT_EQ(error_of({x, mask, f64({2}, {7, 8})}, make(Combine::set)),
-            "error[shape-mismatch]: scatter: dim 0 of the value is 2 on the left and 3 on the right");
+            "error[shape-mismatch]: scatter: the value's dim 0 is 2, the region's is 3");
 }
 
 TEST(Repeat, ByOneCountOrOneForEach) {

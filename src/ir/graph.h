@@ -51,7 +51,7 @@ enum class Op : uint8_t {
   compress,   // how many elements of a mask hold, which is the number of a symbol; and the elements where it does
   library,    // a LibraryOp over matrices or rows, for each point of the leading axes; may have several results
   host_call,  // a function that the door supplies
-  assert_,    // its first operand, once its condition holds
+  assert_,    // its first operand, once its condition, the second, holds; further ones are numbers for its message
 };
 std::string_view op_name(Op op);
 
@@ -118,7 +118,8 @@ struct DimCheck {
   Relation relation = Relation::equal;
   NodeId node;  // where the check stands; none: at the entry
   ErrorCode code = ErrorCode::shape_mismatch;
-  std::string message;  // "add: dim 1", to which the numbers are added
+  std::string message;  // "add: dim 1 is {0} on the left and {1} on the right": the two sizes of the run
+  std::vector<std::pair<std::string, std::string>> notes;  // role and description of the operands
   Location location;
 };
 

@@ -7,6 +7,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
+bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
+
 class Lexer {
  public:
   Lexer(std::string_view source, std::string_view file_name) : source_(source) { out_.file_name = file_name; }
@@ -70,6 +72,10 @@ class Lexer {
     if (c == '%' || c == '@') return sigil(c == '%' ? Token::Kind::value : Token::Kind::global);
     Token& token = begin(Token::Kind::punctuation);
     if (c == '=' && peek(1) == '=') take(token);
+    if (!is_ascii(c)) {
+      fail(token, str("`", letter(), "` has no meaning here: names are of ASCII letters, digits and `_`"));
+      return void(out_.tokens.pop_back());
+    }
     if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) > 0x7e) {
       fail(token, "a character that has no meaning here");
       advance();
@@ -79,11 +85,27 @@ class Lexer {
     take(token);
   }
 
+  /// The letter of more than one byte that stands here.
+  std::string letter() {
+    std::string bytes;
+    do {
+      bytes += peek();
+      advance();
+    } while (at_ < source_.size() && (static_cast<unsigned char>(peek()) & 0xc0) == 0x80);
+    return bytes;
+  }
+
   void sigil(Token::Kind kind) {
     Token& token = begin(kind);
     const char sign = peek();
     advance();
     take_while(token, is_name_part);
+    if (at_ < source_.size() && !is_ascii(peek())) {
+      const std::string before = token.text, strange = letter();
+      fail(token, str("`", sign, before, strange, "`: names are of ASCII letters, digits and `_`"));
+      take_while(token, [](char c) { return is_name_part(c) || !is_ascii(c); });
+      return;
+    }
     if (token.text.empty()) fail(token, str("`", sign, "` without a name"));
   }
 

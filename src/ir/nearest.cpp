@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace inlay::text {
@@ -23,7 +24,80 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+constexpr std::pair<std::string_view, std::string_view> kNumpyWords[] = {
+    {"float64", "f64"},
+    {"float32", "f32"},
+    {"float16", "f16"},
+    {"bfloat16", "bf16"},
+    {"double", "f64"},
+    {"float", "f64"},
+    {"int64", "i64"},
+    {"int32", "i32"},
+    {"int16", "i16"},
+    {"int8", "i8"},
+    {"int", "i64"},
+    {"uint64", "u64"},
+    {"uint32", "u32"},
+    {"uint16", "u16"},
+    {"uint8", "u8"},
+    {"bool_", "bool"},
+    {"boolean", "bool"},
+    {"complex64", "c64"},
+    {"complex128", "c128"},
+    {"subtract", "sub"},
+    {"multiply", "mul"},
+    {"divide", "div"},
+    {"true_divide", "div"},
+    {"floor_divide", "floor_div"},
+    {"remainder", "mod"},
+    {"power", "pow"},
+    {"negative", "neg"},
+    {"absolute", "abs"},
+    {"fabs", "abs"},
+    {"rint", "round"},
+    {"asin", "arcsin"},
+    {"acos", "arccos"},
+    {"atan", "arctan"},
+    {"atan2", "arctan2"},
+    {"gammaln", "lgamma"},
+    {"expit", "sigmoid"},
+    {"maximum", "max"},
+    {"minimum", "min"},
+    {"equal", "eq"},
+    {"not_equal", "ne"},
+    {"less", "lt"},
+    {"less_equal", "le"},
+    {"greater", "gt"},
+    {"greater_equal", "ge"},
+    {"logical_and", "and"},
+    {"logical_or", "or"},
+    {"logical_xor", "xor"},
+    {"logical_not", "not"},
+    {"bitwise_and", "and"},
+    {"bitwise_or", "or"},
+    {"bitwise_xor", "xor"},
+    {"invert", "not"},
+    {"where", "select"},
+    {"astype", "cast"},
+    {"broadcast_to", "broadcast"},
+    {"sum", "reduce add"},
+    {"prod", "reduce mul"},
+    {"cumsum", "cumulative add"},
+    {"cumprod", "cumulative mul"},
+    {"take", "gather"},
+    {"arange", "iota"},
+    {"concatenate", "concat"},
+    {"dot", "matmul"},
+};
+
 }  // namespace
+
+std::optional<std::string> word_for_numpy(std::string_view name) {
+  for (const auto& [numpy, ours] : kNumpyWords) {
+    if (numpy == name) return std::string(ours);
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   std::optional<std::string> best;

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -213,6 +214,13 @@ class Parser {
   }
 
   ValueId value() {
+    const Token::Kind kind = in_.peek().kind;
+    if (kind == Token::Kind::integer || kind == Token::Kind::real || in_.at_punctuation("-")) {
+      const std::string number = in_.at_punctuation("-") ? str("-", in_.peek(1).text) : in_.peek().text;
+      throw Error(ErrorCode::syntax, in_.location(in_.peek()),
+                  str("expected a value, such as `%x`, found `", number, "`"))
+          .help(str("a number is a value of its own: `%c = literal ", number, " : f64`"));
+    }
     const Token token = in_.expect(Token::Kind::value, "a value, such as `%x`");
     const auto found = values_.find(token.text);
     if (found == values_.end()) throw unknown(token, "value", "%", keys(values_));
@@ -230,7 +238,9 @@ class Parser {
   Error unknown(const Token& token, std::string_view what, std::string_view sign, const std::vector<std::string>& known,
                 ErrorCode code = ErrorCode::unknown_name) const {
     Error error(code, in_.location(token), str("there is no ", what, " ", sign, token.text));
-    const auto guess = text::nearest(token.text, known);
+    const auto of_numpy = text::word_for_numpy(token.text);
+    const bool fits = of_numpy && std::ranges::find(known, of_numpy->substr(0, of_numpy->find(' '))) != known.end();
+    const auto guess = fits ? of_numpy : text::nearest(token.text, known);
     return guess ? std::move(error).help(str("did you mean ", sign, *guess, "?")) : error;
   }
 
@@ -725,7 +735,10 @@ class Parser {
     const ValueId condition = value();
     in_.expect(",");
     const std::string message = in_.expect(Token::Kind::string, "the message in quotes").text;
-    return builder_.assert_that(x, condition, message, in_.accept(",") ? error_code() : ErrorCode::assert_failed);
+    std::vector<ValueId> numbers;
+    if (in_.accept("(")) list(")", [&] { numbers.push_back(value()); });
+    const ErrorCode code = in_.accept(",") ? error_code() : ErrorCode::assert_failed;
+    return builder_.assert_that(x, condition, message, code, std::move(numbers));
   }
 
   /// `shape-mismatch`: names with hyphens between them.

@@ -196,7 +196,9 @@ class Printer {
         return str("host_call ", text::quote(node.text), " (", operands(node), node.results.empty() ? ")" : ") : ",
                    join(node.results, ", ", [&](ValueId v) { return type(graph_.type(v)); }));
       case Op::assert_: {
-        const std::string text = str("assert ", operands(node), ", ", text::quote(node.text));
+        const std::string numbers = node.operands.size() > 2 ? str(" (", operands(node, 2), ")") : "";
+        const std::string text = str("assert ", values_[node.operands[0]], ", ", values_[node.operands[1]], ", ",
+                                     text::quote(node.text), numbers);
         return node.error == ErrorCode::assert_failed ? text : str(text, ", ", code_name(node.error));
       }
     }

@@ -36,7 +36,7 @@ Arity arity_of(const Node& node) {
     case Op::concat: return {1, kAny};
     case Op::library:
       return {facts(node.library).signature.operands.size(), facts(node.library).signature.operands.size()};
-    case Op::assert_: return {2, 2};
+    case Op::assert_: return {2, 6};
     case Op::host_call: return {0, kAny};
   }
   return {};
@@ -236,6 +236,9 @@ class Verifier {
       case Op::host_call: return;
       case Op::assert_:
         require(type(node.operands[1]) == TensorType{DType::boolean, {}}, current_, "the condition is no 0-d bool");
+        for (std::size_t i = 2; i < node.operands.size(); ++i) {
+          require(type(node.operands[i]) == TensorType{DType::i64, {}}, current_, "a number is no 0-d i64");
+        }
         return expect_type(type(node.operands[0]).dtype, type(node.operands[0]).dims);
     }
   }

@@ -151,14 +151,7 @@ void require_fit(const KernelProgram& program, const Buffer& buffer, const Array
 Error error_of(const KernelProgram& program, const Failure& failure) {
   INLAY_CHECK(failure.site.index < program.sites.size(), "a run failed where the program has no site");
   const Site& site = program.sites[failure.site];
-  std::string message = site.message;
-  for (std::size_t k = 0; k < failure.numbers.size(); ++k) {
-    const std::string place = str("{", k, "}"), number = std::to_string(failure.numbers[k]);
-    for (auto at = message.find(place); at != std::string::npos; at = message.find(place, at + number.size())) {
-      message.replace(at, place.size(), number);
-    }
-  }
-  return Error(Diagnostic{site.code, site.location, message, site.notes, ""});
+  return Error(Diagnostic{site.code, site.location, with_numbers(site.message, failure.numbers), site.notes, ""});
 }
 
 std::optional<Failure> evaluate(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,

@@ -78,6 +78,7 @@ extern "C" {
 double inlay_s_gamma(double x) noexcept { return is_negative_integer(x) ? kNan : std::tgamma(x); }
 
 double inlay_s_lgamma(double x) noexcept {
+  if (x == -kInf) return x;  // as SciPy; the C library has +inf
   int sign = 0;
   return lgamma_r(x, &sign);  // std::lgamma writes a global
 }

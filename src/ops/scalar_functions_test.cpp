@@ -196,6 +196,7 @@ TEST(ScalarFunctions, HaveTheirValuesInTheCorners) {
       {"lgamma", inlay_s_lgamma, 0.0, kInf},
       {"lgamma", inlay_s_lgamma, -3.0, kInf},
       {"lgamma", inlay_s_lgamma, kInf, kInf},
+      {"lgamma", inlay_s_lgamma, -kInf, -kInf},
       {"digamma", inlay_s_digamma, 0.0, -kInf},
       {"digamma", inlay_s_digamma, -0.0, kInf},
       {"digamma", inlay_s_digamma, -2.0, kNan},

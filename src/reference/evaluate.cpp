@@ -91,10 +91,8 @@ class Evaluator {
     const int64_t left = check.left.evaluate(symbols_), right = check.right.evaluate(symbols_);
     const bool equal = check.relation == DimCheck::Relation::equal;
     if (equal ? left == right : left <= right) return;
-    if (check.code == ErrorCode::empty_reduction) throw Error(check.code, check.location, check.message);
-    throw Error(check.code, check.location,
-                equal ? str(check.message, " is ", left, " on the left and ", right, " on the right")
-                      : str(check.message, ": ", left, " is beyond ", right));
+    const int64_t sizes[] = {left, right};
+    throw Error(Diagnostic{check.code, check.location, with_numbers(check.message, sizes), check.notes, {}});
   }
 
   // Nodes.
@@ -341,8 +339,10 @@ class Evaluator {
   }
 
   Tensor assert_that(const Node& node) const {
-    if (!operand(node, 1).get<bool>(0)) throw Error(node.error, node.location, node.text);
-    return operand(node, 0);
+    if (operand(node, 1).get<bool>(0)) return operand(node, 0);
+    std::vector<int64_t> numbers;
+    for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(operand(node, i).get<int64_t>(0));
+    throw Error(node.error, node.location, with_numbers(node.text, numbers));
   }
 
   static std::vector<Tensor> call(const Node& node, const HostFunction& function, std::span<const Tensor> operands) {

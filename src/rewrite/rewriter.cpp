@@ -34,7 +34,9 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::iota: return builder.iota(types[0].dims[0], types[0].dtype);
       case Op::size: return builder.size(node.size);
       case Op::as_size: return builder.as_size(operands[0], node.size);
-      case Op::assert_: return builder.assert_that(operands[0], operands[1], node.text, node.error);
+      case Op::assert_:
+        return builder.assert_that(operands[0], operands[1], node.text, node.error,
+                                   {operands.begin() + 2, operands.end()});
       case Op::compress:
       case Op::library:
       case Op::host_call: break;

@@ -48,7 +48,7 @@ TEST(ExpandShortMatmul, KeepsTheCheckInTheUsersWords) {
   PassContext context;
   const Graph after = expanded("f64[n, 1]", "f64[k]", context).second;
   ASSERT_EQ(after.checks.size(), 1u);
-  EXPECT_EQ(after.checks[0].message, "matmul: the summed dim");
+  EXPECT_EQ(after.checks[0].message, "matmul: the summed dim is {0} on the left and {1} on the right");
   EXPECT_EQ(after.checks[0].node, NodeId(0));
   std::mt19937 random(1);
   // mul alone would stretch the 1.

@@ -92,22 +92,6 @@ std::string binder_text(const Object& object, const SymbolSpec& symbol) {
   throw out;
 }
 
-/// "index {0} is out of bounds" with the numbers of the failed run.
-std::string with_numbers(const std::string& message, const std::array<int64_t, 4>& numbers) {
-  std::string out;
-  for (std::size_t i = 0; i < message.size(); ++i) {
-    const bool is_number = message[i] == '{' && i + 2 < message.size() && message[i + 2] == '}' &&
-                           message[i + 1] >= '0' && message[i + 1] < '0' + static_cast<int>(numbers.size());
-    if (!is_number) {
-      out += message[i];
-      continue;
-    }
-    out += std::to_string(numbers[static_cast<std::size_t>(message[i + 1] - '0')]);
-    i += 2;
-  }
-  return out;
-}
-
 }  // namespace
 
 void check_facts(const TensorSpec& param, const TensorRef& argument) {

@@ -62,6 +62,25 @@ int call_flat_logp(std::size_t dim, const double* x, double* grad, double* logp,
   }
 }
 
+/// May the gradient be as long as the argument, for some length? A size that is followed from length to length ends
+/// where it is its own; n - 1 and 2 * n never do.
+bool may_be_as_long(const FlatLogpSpec& spec) {
+  std::vector<int64_t> symbols = spec.symbols;
+  for (int64_t length : {int64_t{1}, int64_t{2}, int64_t{1000003}}) {
+    try {
+      for (int i = 0; i < 64 && length > 0; ++i) {
+        symbols[static_cast<std::size_t>(spec.x_symbol)] = length;
+        const int64_t next = gradient_length(spec, symbols);
+        if (next == length) return true;
+        length = next;
+      }
+    } catch (const Error&) {
+      // It grows beyond 64 bits.
+    }
+  }
+  return false;
+}
+
 void require(bool holds, const char* what) {
   if (!holds) {
     throw Error(ErrorCode::unsupported, {}, str("no C function of the form ", kFlatLogpSignature, ": ", what));
@@ -96,6 +115,7 @@ void check(const FlatLogpSpec& spec) {
     }
   }
   // Where the length is a symbol, each call compares.
+  require(spec.x_symbol < 0 || may_be_as_long(spec), "the gradient is never as long as the argument");
   require(spec.x_symbol >= 0 || gradient_length(spec, spec.symbols) == spec.dim,
           "the gradient must be as long as the argument");
 }

@@ -78,13 +78,21 @@ TEST(FlatLogp, TakesAnyLengthWhereItIsASymbol) {
 }
 
 TEST(FlatLogp, RefusesLengthsThatDoNotFit) {
-  Object object = sample::logp();
-  object.outputs[1].dims[0].items = {
-      {SizeItem::Kind::symbol, 0}, {SizeItem::Kind::constant, 4}, {SizeItem::Kind::multiply}};
-  FlatLogpSpec spec = spec_of(0);
-  spec.executable = std::make_shared<const Executable>(object, sample::resolve);
-  spec.x_symbol = 0;
-  const FlatLogp flat(std::move(spec));
+  const auto with_gradient = [](std::vector<SizeItem> length) {
+    Object object = sample::logp();
+    object.outputs[1].dims[0].items = std::move(length);
+    FlatLogpSpec spec = spec_of(0);
+    spec.executable = std::make_shared<const Executable>(object, sample::resolve);
+    spec.x_symbol = 0;
+    return spec;
+  };
+  const SizeItem n = {SizeItem::Kind::symbol, 0}, four = {SizeItem::Kind::constant, 4},
+                 times = {SizeItem::Kind::multiply}, minus_6 = {SizeItem::Kind::constant, -6},
+                 plus = {SizeItem::Kind::add};
+  EXPECT_THROW(FlatLogp(with_gradient({n, four, times})), Error);    // 4 * n: never n
+  EXPECT_THROW(FlatLogp(with_gradient({n, minus_6, plus})), Error);  // n - 6
+  EXPECT_NO_THROW(FlatLogp(with_gradient({four})));
+  const FlatLogp flat(with_gradient({n, four, times, minus_6, plus}));  // 4 * n - 6: n where it is 2
   double x = 1, grad = 7, logp = 7;
   EXPECT_EQ(flat.function()(1, &x, &grad, &logp, nullptr), kFlatWrongDim);
   EXPECT_EQ(flat.function()(std::size_t{1} << 62, &x, &grad, &logp, nullptr), kFlatWrongDim);

@@ -34,6 +34,27 @@ std::string Diagnostic::to_text() const {
   return out;
 }
 
+std::string with_numbers(std::string_view message, std::span<const std::string> numbers) {
+  std::string out;
+  for (std::size_t i = 0; i < message.size(); ++i) {
+    const bool is_place = message[i] == '{' && i + 2 < message.size() && message[i + 2] == '}' &&
+                          message[i + 1] >= '0' && message[i + 1] < '0' + static_cast<int>(numbers.size());
+    if (!is_place) {
+      out += message[i];
+      continue;
+    }
+    out += numbers[static_cast<std::size_t>(message[i + 1] - '0')];
+    i += 2;
+  }
+  return out;
+}
+
+std::string with_numbers(std::string_view message, std::span<const int64_t> numbers) {
+  std::vector<std::string> texts;
+  for (int64_t number : numbers) texts.push_back(std::to_string(number));
+  return with_numbers(message, texts);
+}
+
 Error::Error(ErrorCode code, Location location, std::string message)
     : Error(Diagnostic{code, std::move(location), std::move(message), {}, {}}) {}
 

@@ -1,6 +1,7 @@
 #pragma once
 // Errors. `Error` is for the caller's mistake; INLAY_CHECK is for ours.
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -46,6 +47,10 @@ struct Diagnostic {
   /// error[code]: message, then one indented line for each note, the location and the help.
   std::string to_text() const;
 };
+
+/// "index {0} is out of bounds" with the numbers of a failed run in their places.
+std::string with_numbers(std::string_view message, std::span<const std::string> numbers);
+std::string with_numbers(std::string_view message, std::span<const int64_t> numbers);
 
 /// A caller's mistake, to be thrown. what() is the whole text.
 class Error : public std::exception {

@@ -679,7 +679,12 @@ class GraphMaker {
     const auto condition = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() == 0; });
     const bool computed = condition && may_fail();
     const ValueId holds = computed ? use(*condition) : builder_.literal(Literal::of_integer(DType::boolean, 1));
-    add(builder_.assert_that(use(*x), holds, "as it was asked to"), pool_[*x].exact);
+    const auto number = pick([&](const Entry& e) { return type(e.v) == TensorType{DType::i64, {}}; });
+    if (number && chance(50)) {
+      add(builder_.assert_that(use(*x), holds, "it is {0}", ErrorCode::shape_mismatch, {use(*number)}), pool_[*x].exact);
+    } else {
+      add(builder_.assert_that(use(*x), holds, "as it was asked to"), pool_[*x].exact);
+    }
   }
 
   Random& random_;

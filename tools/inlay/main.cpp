@@ -37,6 +37,13 @@ struct RunCommand {
   std::string evaluator = "llvm";
 };
 
+/// "%x: f64[n], %i: i64[m]"
+std::string parameters_text(const Graph& graph) {
+  return join(graph.params, ", ", [&](const Param& param) {
+    return str(graph.value_text(param.value), ": ", graph.type_text(graph.type(param.value)));
+  });
+}
+
 /// "x=a.npy", by the parameter's name.
 std::vector<Tensor> read_arguments(const Graph& graph, const std::vector<std::string>& arguments) {
   std::map<std::string, Tensor> given;
@@ -55,13 +62,16 @@ std::vector<Tensor> read_arguments(const Graph& graph, const std::vector<std::st
     const auto found = given.find(graph.values[param.value].name);
     if (found == given.end()) {
       throw Error(ErrorCode::wrong_argument_count, {}, str("no file for ", graph.value_text(param.value)))
-          .note("parameter", graph.describe(param.value));
+          .note("parameter", graph.describe(param.value))
+          .help(str("takes ", parameters_text(graph), "; each as NAME=FILE.npy"));
     }
     inputs.push_back(std::move(found->second));
     given.erase(found);
   }
-  if (!given.empty())
-    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first));
+  if (!given.empty()) {
+    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first))
+        .help(str("it takes ", parameters_text(graph)));
+  }
   return inputs;
 }
 

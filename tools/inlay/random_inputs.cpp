@@ -72,6 +72,11 @@ class InputMaker {
       const auto size = given_.sizes.find(symbol.name);
       if (value != given_.values.end() && symbol.axis < value->second.rank()) {
         sizes[s.index] = value->second.dims[symbol.axis];
+        if (size != given_.sizes.end() && size->second != sizes[s.index]) {
+          throw Error(ErrorCode::shape_mismatch, {},
+                      str(symbol.name, "=", size->second, " is given, but dim ", symbol.axis, " of ",
+                          graph_.value_text(symbol.source), " is ", sizes[s.index]));
+        }
       } else if (size != given_.sizes.end()) {
         sizes[s.index] = size->second;
       } else {

@@ -66,6 +66,8 @@ class ProgramTest {
         std::ranges::any_of(file_.directives, [](const Directive& d) { return d.name == "fails"; });
     if (!parsed.graph || !fails_later) expect_diagnostics(parsed.diagnostics);
     if (!parsed.graph) return;
+    if (file_.directives.empty() && file_.errors.empty())
+      fail(0, "nothing to test: no directive, such as `#= run`, and no error that is expected");
     check_text_form(*parsed.graph);
     judges_ = make_judges(*parsed.graph, options_.compile);
     for (Directive& directive : file_.directives) {

@@ -45,6 +45,16 @@ TEST(TestFile, ReadsRuns) {
   EXPECT_THROW(runs_of(graph, {"run", "n=many", "", 1}), Error);
 }
 
+TEST(ProgramTest, OfNothingFails) {
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n"),
+              ElementsAre("t.inlay: nothing to test: no directive, such as `#= run`, and no error that is expected"));
+}
+
+TEST(ProgramTest, SizesThatContradictAnArrayFail) {
+  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run n=0 x=[1, nan]\n"),
+              ElementsAre("t.inlay:4: error[shape-mismatch]: n=0 is given, but dim 0 of %x is 2"));
+}
+
 TEST(RandomInputs, KeepToAssumptionsAndFactsAndWhatIsIndexed) {
   const Graph graph = parse(
       R"(graph @main(%x: f64[n], %y: f64[m], %i: i64[k], %g: i64[k] bound {min 3, max 5, sorted}) assume n == m + 1 {
