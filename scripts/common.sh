@@ -26,7 +26,7 @@ install_packages() {
       die "these Debian packages are missing and only root can install them: ${missing[*]}"
     as_root=(sudo)
   fi
-  say "installing ${missing[*]}"
+  say "installing ${missing[*]}; this takes minutes"
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >&2
 }

@@ -1,12 +1,13 @@
 """inlay: array programs as planned, fused native functions.
 
-`inlay.compile(text)` compiles a program in inlay's text form. `inlay.pytensor` is a linker and a mode for PyTensor and
-PyMC.
+`inlay.compile(text)` compiles a program in inlay's text form, `inlay.explain(fn)` says what became of it.
+`inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
 """
 
 from . import errors  # noqa: F401  (first: the extension raises these)
 from ._inlay import Function, __version__
 from .errors import InlayError
+from .explanation import explain
 from .text import compile
 
-__all__ = ["Function", "InlayError", "__version__", "compile", "errors"]
+__all__ = ["Function", "InlayError", "__version__", "compile", "errors", "explain"]

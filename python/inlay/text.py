@@ -1,25 +1,156 @@
 """Programs in inlay's text form."""
 
+import copyreg
+import inspect
+import re
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
 from . import _inlay
+from .errors import UnknownName, WrongArgumentCount
 
 
-def compile(text, file_name="<text>"):
+@dataclass
+class Compilation:
+    """What a function keeps of how it came about, for `explain` and for pickling."""
+
+    program: Any  # _inlay.Program
+    arguments: tuple  # of the `compile` that made it
+    seconds: float
+
+    def stage_seconds(self, stages):
+        """By stage, in the order of running."""
+        rest = max(self.seconds - sum(stages.values()), 0.0)
+        return {"read": rest, **stages, "first call": max(self.program.first_call_seconds, 0.0)}
+
+
+def compile(text, file_name="<text>", *, bound=None, host_functions=None):
     """The function that a program in text form describes.
 
-    It takes NumPy arrays, one for each parameter in order, of the dtype and rank that the program says, in any memory
-    layout, and returns new arrays: one, or a tuple of several. It may be called from many threads at once. A program
-    with bound parameters or host calls needs a door that supplies them and cannot be compiled from text alone.
+    It takes NumPy arrays, one for each parameter that is not bound, in order or by name, of the dtype and rank that the
+    program says, in any memory layout, and returns new arrays: one, or a tuple of several. It may be called from many
+    threads at once.
 
-    Errors: ValueError for text that is no program, with file, line and column; TypeError for an argument of another
-    dtype or rank, ValueError for sizes that do not fit, IndexError for an index out of bounds. After an error the
-    function is as it was.
+    `bound`: for each `bound` parameter of the program, by name, its array, which is copied; what the program says of its
+    elements (`bound {min 0, max 84}`) is checked now. `host_functions`: for each name that a `host_call` of the program
+    has, a function of arrays that returns a tuple of arrays (or one array), of the dtypes that the program says.
+
+    The function has `parameters`, the type of each by name; `inlay.explain(fn)` says what became of the program. It can
+    be pickled where its host functions can.
+
+    Errors: ValueError for text that is no program, with file, line and column, and for a bound array that contradicts
+    the program; TypeError for an argument of another dtype or rank, ValueError for sizes that do not fit, IndexError
+    for an index out of bounds. After an error the function is as it was.
 
     >>> axpy = inlay.compile('''graph @main(%a: f64, %x: f64[n], %y: f64[n]) {
     ...   %p = mul %a, %x
     ...   %s = add %p, %y
     ...   return %s
     ... }''')
-    >>> axpy(2.0, np.ones(3), np.ones(3))
+    >>> axpy(2.0, np.ones(3), y=np.ones(3))
     array([3., 3., 3.])
     """
-    return _inlay.compile(_inlay.parse(text, file_name)).function()
+    start = time.perf_counter()
+    if not isinstance(text, str):
+        raise TypeError(f"inlay.compile takes the text of a program, not {_a(text)}")
+    if _looks_like_a_path(text):
+        raise ValueError(f"inlay.compile takes the text of a program, not a path: open({text!r}).read()")
+    graph = _inlay.parse(text, file_name)
+    arrays = _bound_arrays(graph, dict(bound or {}))
+    functions = _functions(graph, dict(host_functions or {}))
+    program = _inlay.compile(graph, arrays, functions)
+    fn = program.function()
+    arguments = (text, file_name, bound, host_functions)
+    fn.compilation = Compilation(program, arguments, time.perf_counter() - start)
+    fn.parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
+    fn.description = _description(graph, fn.parameters)
+    fn.__signature__ = _signature(fn.parameters)
+    return fn
+
+
+def _a(value):
+    return "a path: pass what the file holds" if hasattr(value, "__fspath__") else f"a {type(value).__name__}"
+
+
+def _looks_like_a_path(text):
+    return re.fullmatch(r"[^\s{}()%]+", text) is not None and ("/" in text or text.endswith(".inlay"))
+
+
+def _bound_arrays(graph, given):
+    """A copy of each, row-major and in this machine's byte order, in the order of the bound parameters."""
+    arrays = []
+    names = [name for name, *_, is_bound in graph.parameters if is_bound]
+    missing = [name for name in names if name not in given]
+    if missing:
+        raise WrongArgumentCount(
+            f"error[wrong-argument-count]: no array for the bound parameter %{missing[0]}"
+            f"\n  help: inlay.compile(text, bound={{{', '.join(f'{n!r}: array' for n in names)}}})"
+        )
+    for name in given:
+        if name not in names:
+            raise UnknownName(f"error[unknown-name]: the program has no bound parameter %{name}{_there_are(names)}")
+    for name in names:
+        array = np.array(given[name], order="C")
+        arrays.append(array.astype(array.dtype.newbyteorder("="), copy=False))
+    return arrays
+
+
+def _functions(graph, given):
+    """By the number of the host call."""
+    names = graph.host_calls
+    for name in given:
+        if name not in names:
+            raise UnknownName(f"error[unknown-name]: the program calls no function {name!r}{_there_are(names)}")
+    for name in names:
+        if name not in given:
+            raise WrongArgumentCount(
+                f"error[wrong-argument-count]: no function for the host call {name!r}"
+                f"\n  help: inlay.compile(text, host_functions={{{name!r}: function}})"
+            )
+        if not callable(given[name]):
+            raise TypeError(f"the host function {name!r} is {_a(given[name])}, not a function")
+    return [_returning_plain_arrays(given[name]) for name in names]
+
+
+def _returning_plain_arrays(function):
+    def call(*arrays):
+        results = function(*arrays)
+        results = results if isinstance(results, tuple) else (results,)
+        return tuple(np.require(r, requirements=["C", "A"]) if isinstance(r, np.ndarray) else r for r in results)
+
+    return call
+
+
+def _there_are(names):
+    return f", but {', '.join(names)}" if names else ": it has none"
+
+
+def _description(graph, parameters):
+    takes = ", ".join(f"{name}: {kind}" for name, kind in parameters.items())
+    returns = ", ".join(graph.outputs)
+    return f"{graph.name}({takes}) -> {returns if len(graph.outputs) == 1 else f'({returns})'}"
+
+
+def _signature(parameters):
+    either, only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
+    try:
+        return inspect.Signature([inspect.Parameter(name, either) for name in parameters])
+    except ValueError:  # a name that Python does not take, such as `3` or `lambda`
+        return inspect.Signature([inspect.Parameter(f"_{i}", only) for i in range(len(parameters))])
+
+
+def _compile_again(text, file_name, bound, host_functions):
+    return compile(text, file_name, bound=bound, host_functions=host_functions)
+
+
+def _reduce(fn):
+    compilation = fn.__dict__.get("compilation")
+    if not isinstance(compilation, Compilation):
+        raise TypeError(f"{fn!r} cannot be pickled: it does not come from inlay.compile")
+    return _compile_again, compilation.arguments
+
+
+copyreg.pickle(_inlay.Function, _reduce)

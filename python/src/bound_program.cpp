@@ -114,6 +114,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
                            std::span<PyObject* const> host_functions)
     : executable_(std::move(executable)) {
   const runtime::Object& object = executable_->object();
+  symbol_template_.assign(object.symbols.size(), -1);
   std::size_t num_bound = 0;
   for (std::size_t slot = 0; slot < object.params.size(); ++slot) {
     const runtime::TensorSpec& spec = object.params[slot];
@@ -121,8 +122,12 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     if (spec.bound) {
       INLAY_CHECK(num_bound < bound.size(), "no array for ", spec.name);
       auto* array = reinterpret_cast<PyArrayObject*>(bound[num_bound++]);
+      const TensorInfo info = info_of(spec);
+      const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
+      if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, array);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
+      bind_sizes(spec, dims);
       runtime::check_facts(spec, {PyArray_DATA(array), dims.data()});
     } else {
       parameter_template_.push_back(nullptr);
@@ -136,6 +141,27 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
   bound_.assign(bound.begin(), bound.end());
   host_functions_.assign(host_functions.begin(), host_functions.end());
   visit([](PyObject* o) { Py_INCREF(o); });
+}
+
+/// Those of a bound array, which no call looks at again; what depends on an argument's is left to the runtime's rules.
+void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims) {
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const int symbol = symbol_of(spec.dims[axis]);
+    int64_t must_be = dims[axis];
+    if (spec.dims[axis].is_constant()) {
+      must_be = spec.dims[axis].items[0].number;
+    } else if (symbol < 0) {
+      needs_rules_ = true;
+    } else {
+      int64_t& known = symbol_template_[static_cast<std::size_t>(symbol)];
+      if (known < 0) known = dims[axis];
+      must_be = known;
+    }
+    if (must_be == dims[axis]) continue;
+    const std::string size = symbol < 0 ? str(must_be) : str(spec.dim_texts[axis], " = ", must_be);
+    throw Error(ErrorCode::shape_mismatch, {},
+                str(spec.name, ": dim ", axis, " is ", dims[axis], ", but must be ", size));
+  }
 }
 
 BoundProgram::~BoundProgram() {
@@ -196,6 +222,18 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
   return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
 }
 
+/// NumPy made no array for a result: an error of ours that says which.
+[[noreturn]] void too_large(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols) {
+  const bool out_of_memory = PyErr_ExceptionMatches(PyExc_MemoryError) != 0;
+  PyErr_Clear();
+  const TensorInfo& info = program.results()[slot];
+  std::vector<int64_t> dims(static_cast<std::size_t>(info.rank));
+  program.executable().output_dims(static_cast<int>(slot), symbols, dims);
+  const std::string result = str("result ", slot, ", ", dtype_name(info.dtype), "[", join(dims, ", "), "]");
+  if (out_of_memory) throw Error(ErrorCode::out_of_memory, {}, str("no memory for ", result));
+  throw Error(ErrorCode::size_overflow, {}, str(result, " has more bytes than an array can have"));
+}
+
 void drop(std::span<PyObject*> objects) {
   for (PyObject*& o : objects) {
     Py_XDECREF(o);
@@ -214,9 +252,9 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     ShortArray<const void*, 32> params(parameter_template_.size());
     std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
     ShortArray<PyArrayObject*, 32> arrays(arguments_.size());
-    ShortArray<int64_t, 32> symbols(executable_->object().symbols.size());
-    for (int64_t& s : symbols.span()) s = -1;
-    bool sizes_bound = true;
+    ShortArray<int64_t, 32> symbols(symbol_template_.size());
+    std::copy(symbol_template_.begin(), symbol_template_.end(), symbols.data());
+    bool sizes_bound = !needs_rules_;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       const TensorInfo& info = arguments_[i];
       auto& place = params[static_cast<std::size_t>(argument_slots_[i])];
@@ -247,7 +285,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
       results[slot] = new_result(*this, slot, symbols.span());
       if (results[slot] == nullptr) {
         drop(results);
-        return false;
+        too_large(*this, slot, symbols.span());
       }
       addresses[slot] = PyArray_DATA(reinterpret_cast<PyArrayObject*>(results[slot]));
     }
@@ -286,7 +324,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     raise(error);
   } catch (const std::bad_alloc&) {
     drop(results);
-    PyErr_NoMemory();
+    raise(Error(ErrorCode::out_of_memory, {}, "no memory for the call's own values"));
   }
   return false;
 }

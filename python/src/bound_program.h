@@ -47,6 +47,8 @@ class BoundProgram {
   /// Addresses of all parameters, those of the arguments null; and where argument i belongs among them.
   std::span<const void* const> parameter_template() const { return parameter_template_; }
   int slot_of_argument(std::size_t i) const { return argument_slots_[i]; }
+  /// The sizes that the bound arrays bind, by symbol; -1: an argument's or the program's own.
+  std::span<const int64_t> symbol_template() const { return symbol_template_; }
 
   /// One sentence for each argument that a call has had to copy.
   std::vector<std::string> copies_at_the_door() const;
@@ -65,6 +67,7 @@ class BoundProgram {
 
  private:
   friend class Call;
+  void bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims);
   void note_copy(std::size_t argument) const { copied_[argument].store(true, std::memory_order_relaxed); }
 
   std::shared_ptr<const runtime::Executable> executable_;
@@ -72,6 +75,8 @@ class BoundProgram {
   std::vector<int> argument_slots_;
   std::vector<const void*> parameter_template_;
   std::vector<std::vector<int64_t>> bound_dims_;  // by slot, of bound parameters
+  std::vector<int64_t> symbol_template_;          // sizes that bound arrays bind; -1: not known
+  bool needs_rules_ = false;                      // a dim of a bound array is an expression
   std::vector<PyObject*> bound_, host_functions_;
   mutable std::vector<std::atomic<bool>> copied_;
   mutable std::atomic<uint32_t> num_calls_{0};

@@ -23,7 +23,8 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
 bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1; }
 
 std::string type_text(const TensorInfo& info) {
-  return str(info.name, info.name.empty() ? "" : ": ", dtype_name(info.dtype), "[", join(info.dims, ", "), "]");
+  const bool named = !info.name.empty() && info.name[0] != '$';  // not a number that inlay gave
+  return str(named ? info.name : "", named ? ": " : "", dtype_name(info.dtype), "[", join(info.dims, ", "), "]");
 }
 
 }  // namespace
@@ -32,7 +33,8 @@ CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vec
     : program_(std::move(program)) {
   INLAY_CHECK(arguments.size() == program_->arguments().size(), "one for each argument");
   context_.program = program_.get();
-  context_.symbols.assign(program_->executable().object().symbols.size(), -1);
+  const std::span<const int64_t> symbols = program_->symbol_template();
+  context_.symbols.assign(symbols.begin(), symbols.end());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const TensorInfo& info = program_->arguments()[i];
     const void* data = nullptr;
@@ -43,7 +45,9 @@ CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vec
       data = arguments[i];
       kept_.push_back(Py_NewRef(arguments[i]));
     } else {
-      PyObject* array = PyArray_FROMANY(arguments[i], info.numpy_type, info.rank, info.rank, NPY_ARRAY_CARRAY_RO);
+      // A copy: a shared variable that was made with borrow=True shows its array to others, who may write to it.
+      PyObject* array = PyArray_FROMANY(arguments[i], info.numpy_type, info.rank, info.rank,
+                                        NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSURECOPY);
       if (array == nullptr) {
         PyErr_Clear();
         throw Error(ErrorCode::wrong_dtype, {},

@@ -1,5 +1,6 @@
 #include "callables.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 
@@ -49,13 +50,38 @@ void refine_error(PyObject* self, int failed_host_call) {
   Py_DECREF(refined);
 }
 
+PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names);
+
+/// The call with the arguments that were given by name in their places.
+PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t num_positional, PyObject* names) {
+  const std::span<const TensorInfo> parameters = as_callable(self)->program->arguments();
+  std::vector<PyObject*> all(arguments, arguments + num_positional);
+  all.resize(std::max(num_positional, parameters.size()), nullptr);
+  const auto wrong = [&](std::string message) {
+    raise(Error(ErrorCode::wrong_argument_count, {}, std::move(message)));
+    return nullptr;
+  };
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    const char* text = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
+    if (text == nullptr) return nullptr;
+    const std::string name = text;
+    const auto at = std::ranges::find(parameters, name, &TensorInfo::name);
+    const auto names_text = join(parameters, ", ", [](const TensorInfo& info) { return info.name; });
+    if (at == parameters.end()) return wrong(str("there is no parameter ", name, ", but ", names_text));
+    PyObject*& place = all[static_cast<std::size_t>(at - parameters.begin())];
+    if (place != nullptr) return wrong(str(name, " is given twice"));
+    place = arguments[num_positional + static_cast<std::size_t>(i)];
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (all[i] == nullptr) return wrong(str("no argument for ", parameters[i].name));
+  }
+  return call_function(self, all.data(), all.size(), nullptr);
+}
+
 PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   const BoundProgram& program = *as_callable(self)->program;
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-  if (names != nullptr && PyTuple_GET_SIZE(names) > 0) {
-    raise(Error(ErrorCode::wrong_argument_count, {}, "an inlay function takes no keyword arguments"));
-    return nullptr;
-  }
+  if (names != nullptr && PyTuple_GET_SIZE(names) > 0) return call_by_name(self, arguments, count, names);
   if (count != program.arguments().size()) {
     const auto names_text = join(program.arguments(), ", ", [](const TensorInfo& info) { return info.name; });
     raise(Error(ErrorCode::wrong_argument_count, {},
@@ -130,6 +156,14 @@ void deallocate(PyObject* self) {
   Py_DECREF(type);
 }
 
+/// "<inlay function main(a: f64, x: f64[n]) -> f64[n]>": its `description`, where a door has given it one.
+PyObject* represent(PyObject* self) {
+  PyObject* description =
+      as_callable(self)->dict == nullptr ? nullptr : PyDict_GetItemString(as_callable(self)->dict, "description");
+  if (description == nullptr) return PyUnicode_FromFormat("<%s>", Py_TYPE(self)->tp_name);
+  return PyUnicode_FromFormat("<inlay function %S>", description);
+}
+
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(Callable, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(Callable, dict), READONLY, nullptr},
@@ -148,6 +182,7 @@ PyTypeObject* make_type(PyObject* module, const char* name, const char* doc) {
       {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
       {Py_tp_clear, reinterpret_cast<void*>(clear)},
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+      {Py_tp_repr, reinterpret_cast<void*>(represent)},
       {Py_tp_members, members},
       {Py_tp_getset, dict_getset},
       {Py_tp_doc, const_cast<char*>(doc)},

@@ -1,5 +1,7 @@
 #include "graph.h"
 
+#include <algorithm>
+
 #include <nanobind/operators.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -137,6 +139,30 @@ std::vector<Value> values_of(const BuilderPtr& b, const std::vector<ValueId>& id
   return values;
 }
 
+nb::list parameters_of(const Graph& graph) {
+  nb::list all;
+  const auto names = graph.symbol_names();
+  for (const Param& param : graph.params) {
+    const TensorType& type = graph.type(param.value);
+    std::vector<std::string> dims;
+    for (const Dim& dim : type.dims) dims.push_back(dim.to_text(names));
+    all.append(nb::make_tuple(graph.value_text(param.value).substr(1), numpy_name(type.dtype), dims,
+                              graph.type_text(type), param.bound));
+  }
+  return all;
+}
+
+std::vector<std::string> host_calls_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) {
+    if (node.op != Op::host_call || node.host_function < 0) continue;
+    const auto at = static_cast<std::size_t>(node.host_function);
+    names.resize(std::max(names.size(), at + 1));
+    names[at] = node.text;
+  }
+  return names;
+}
+
 void bind_dim(nb::module_& m) {
   nb::class_<Dim>(m, "Dim", "A size: an expression over the sizes of inputs.")
       .def("__add__", [](const Dim& a, nb::handle b) { return dim_to_python(a + dim_from(b)); })
@@ -203,6 +229,17 @@ void bind_graph(nb::module_& m) {
   bind_value(m);
   nb::class_<Graph>(m, "Graph", "A finished array program.")
       .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
+      .def_ro("name", &Graph::name)
+      .def_prop_ro("parameters", parameters_of, "For each parameter: name, dtype, dims as text, whether it is bound.")
+      .def_prop_ro(
+          "outputs",
+          [](const Graph& graph) {
+            std::vector<std::string> types;
+            for (const Output& output : graph.outputs) types.push_back(graph.type_text(graph.type(output.value)));
+            return types;
+          },
+          "The type of each, as text.")
+      .def_prop_ro("host_calls", host_calls_of, "The names of the functions that it calls, by number.")
       .def("__str__", [](const Graph& graph) { return print(graph); });
   nb::class_<GraphBuilder> builder(m, "GraphBuilder", "Makes a Graph, one checked node at a time.");
   bind_late_sizes(builder);
@@ -271,10 +308,12 @@ void bind_graph(nb::module_& m) {
       .def("host_call", host_call)
       .def(
           "assert_",
-          [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code) {
-            return Value{b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code))};
+          [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code,
+             const std::vector<Value>& numbers) {
+            return Value{
+                b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code), ids_of(numbers))};
           },
-          "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed")
+          "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed", "numbers"_a = std::vector<Value>())
       .def(
           "output", [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
           "value"_a, "name"_a = "")

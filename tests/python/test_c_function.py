@@ -141,3 +141,34 @@ def test_eight_threads_at_once(radon):
     for t in threads:
         t.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize("gradient", [lambda x: x[:-1], lambda x: pt.concatenate([x, x]), lambda x: x[1:] * 2])
+def test_a_gradient_of_another_length_is_refused(gradient):
+    x = pt.dvector("x")
+    fn = pytensor.function([x], [x.sum(), gradient(x)], mode="INLAY")
+    with pytest.raises(NotImplementedError, match="the gradient is never as long as the argument"):
+        inlay.pytensor.c_function(fn)
+
+
+def test_a_gradient_whose_length_is_a_number_is_compared_per_call():
+    x = pt.dvector("x")
+    fn = pytensor.function([x], [x.sum(), pt.concatenate([x[:2] * 2, x[2:3]])], mode="INLAY")
+    c = inlay.pytensor.c_function(fn)
+    assert call_flat(c, np.arange(3.0))[0] == 0
+
+
+def test_values_of_shared_variables_are_copied():
+    array = np.ones(3)
+    shared = pytensor.shared(array, borrow=True)
+    x = pt.tensor("x", shape=(3,), dtype="float64")
+    c = inlay.pytensor.c_function(pytensor.function([x], [(x * shared).sum(), x * shared], mode="INLAY"))
+    array[:] = 99
+    code, logp, grad = call_flat(c, np.arange(3.0))
+    assert code == 0 and logp == 3 and grad.tolist() == [0, 1, 2]
+
+
+def test_of_text():
+    fn = inlay.compile("graph @main(%x: f64[n]) {\n %s = reduce add %x [0] : f64\n return %s, %x\n}")
+    code, logp, grad = call_flat(inlay.pytensor.c_function(fn), np.arange(3.0))
+    assert code == 0 and logp == 3 and grad.tolist() == [0, 1, 2]

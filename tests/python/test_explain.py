@@ -43,7 +43,7 @@ def test_json(fn):
 
 def test_text(fn):
     text = str(inlay.pytensor.explain(fn))
-    assert "1 kernels" in text and "graph @" in text and "kernel @k0" in text
+    assert "1 kernel, " in text and "graph @" in text and "kernel @k0" in text
 
 
 def test_host_calls_have_reasons():

@@ -35,6 +35,12 @@ def test_unary(name, check):
     check([x], getattr(pt, name)(x), values, rtol=2e-12)
 
 
+@pytest.mark.parametrize("name", ["gammaln", "gamma", "psi", "tri_gamma"])
+def test_gamma_functions_of_infinity(name, check):
+    x = pt.dvector("x")
+    check([x], getattr(pt, name)(x), np.array([-np.inf, np.inf, np.nan] * 5))
+
+
 @pytest.mark.parametrize("name", ["sqrt", "exp", "log", "sigmoid", "floor", "abs", "sign"])
 def test_unary_float32(name, check):
     x = pt.fvector("x")

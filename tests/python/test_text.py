@@ -1,6 +1,10 @@
 """`inlay.compile`: programs in text form as Python callables."""
 
+import copy
+import inspect
+import pickle
 import threading
+from pathlib import Path
 
 import inlay
 import numpy as np
@@ -65,9 +69,18 @@ def test_wrong_arguments(arguments, exception, words):
     np.testing.assert_array_equal(axpy(1.0, np.ones(2), np.ones(2))[0], [2, 2])
 
 
-def test_keywords_are_refused():
-    with pytest.raises(TypeError):
-        inlay.compile(AXPY)(1.0, np.ones(2), y=np.ones(2))
+def test_arguments_by_name():
+    axpy = inlay.compile(AXPY)
+    for call in (lambda: axpy(2.0, np.ones(2), y=np.zeros(2)), lambda: axpy(y=np.zeros(2), x=np.ones(2), a=2.0)):
+        np.testing.assert_array_equal(call()[0], [2, 2])
+    for arguments, names, message in (
+        ((1.0, np.ones(2)), {"z": np.ones(2)}, "there is no parameter z, but a, x, y"),
+        ((1.0, np.ones(2)), {"x": np.ones(2)}, "x is given twice"),
+        ((1.0,), {"y": np.ones(2)}, "no argument for x"),
+        ((1.0, np.ones(2), np.ones(2), 3), {"y": np.ones(2)}, "y is given twice"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            axpy(*arguments, **names)
 
 
 def test_index_out_of_bounds():
@@ -130,3 +143,175 @@ def test_wrong_number_of_arguments():
         f(np.ones(3))
     assert isinstance(raised.value, TypeError)
     assert f(np.ones(3), np.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+RATES = """
+graph @main(%rate: f64[85], %county: i64[n] bound {min 0, max 84, sorted}, %x: f64[n]) {
+  %r = gather %rate[%county]
+  %y = mul %r, %x
+  return %y
+}
+"""
+
+
+def test_bound_arrays():
+    county = np.array([3, 3, 7])
+    rates = inlay.compile(RATES, bound={"county": county})
+    county[:] = 10**9  # it has its own copy
+    np.testing.assert_array_equal(rates(np.arange(85.0), np.full(3, 2.0)), [6, 6, 14])
+    np.testing.assert_array_equal(inlay.compile(RATES, bound={"county": [0, 1]})(np.arange(85.0), np.ones(2)), [0, 1])
+    swapped = inlay.compile(RATES, bound={"county": np.array([1, 2]).astype(">i8")})
+    np.testing.assert_array_equal(swapped(np.arange(85.0), np.ones(2)), [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("county", "exception", "message"),
+    [
+        ([0, 90], inlay.errors.FalseFact, "error[false-fact]: %county: bound with max 84, but element 1 is 90"),
+        ([-1, 0], inlay.errors.FalseFact, "error[false-fact]: %county: bound with min 0, but element 0 is -1"),
+        ([7, 3], inlay.errors.FalseFact, "error[false-fact]: %county: bound as sorted, but element 1 is 3, after 7"),
+        (
+            np.array([1, 2], "int32"),
+            TypeError,
+            "error[wrong-dtype]: county: an array of int32 where int64 is expected",
+        ),
+        ([[1]], TypeError, "error[wrong-rank]: county: an array of 2 dimensions, [1, 1], where 1 is expected"),
+    ],
+)
+def test_wrong_bound_arrays(county, exception, message):
+    with pytest.raises(exception) as raised:
+        inlay.compile(RATES, bound={"county": county})
+    assert str(raised.value) == message
+
+
+def test_sizes_of_bound_arrays_are_checked():
+    rates = inlay.compile(RATES, bound={"county": [3, 3, 7]})
+    with pytest.raises(ValueError, match=r"x: dim 0 is 2, but n is 3, bound by dim 0 of county"):
+        rates(np.ones(85), np.ones(2))
+    longer = inlay.compile(
+        "graph @main(%x: f64[n], %g: f64[n + 1] bound) {\n %y = slice %g[0:n]\n %z = add %x, %y\n return %z\n}",
+        bound={"g": [1.0, 2.0, 3.0]},
+    )
+    np.testing.assert_array_equal(longer(np.ones(2)), [2, 3])
+    with pytest.raises(ValueError, match="g: dim 0 is 3, but n \\+ 1 is 2"):
+        longer(np.ones(1))
+    with pytest.raises(ValueError, match=r"error\[shape-mismatch\]: g: dim 0 is 2, but must be 3"):
+        inlay.compile("graph @main(%g: f64[3] bound) {\n return %g\n}", bound={"g": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"h: dim 0 is 1, but must be n = 2"):
+        inlay.compile(
+            "graph @main(%g: f64[n] bound, %h: f64[n] bound) {\n %s = add %g, %h\n return %s\n}",
+            bound={"g": [1.0, 2.0], "h": [1.0]},
+        )
+
+
+def test_what_must_be_supplied():
+    with pytest.raises(TypeError, match="no array for the bound parameter %county"):
+        inlay.compile(RATES)
+    with pytest.raises(ValueError, match="the program has no bound parameter %x, but county"):
+        inlay.compile(RATES, bound={"county": [1], "x": [1.0]})
+    calls = 'graph @main(%x: f64[n]) {\n %y = host_call "half" (%x) : f64[n]\n return %y\n}'
+    with pytest.raises(TypeError, match="no function for the host call 'half'"):
+        inlay.compile(calls)
+    with pytest.raises(ValueError, match="the program calls no function 'twice', but half"):
+        inlay.compile(calls, host_functions={"half": len, "twice": len})
+    with pytest.raises(TypeError, match="the host function 'half' is a int, not a function"):
+        inlay.compile(calls, host_functions={"half": 3})
+
+
+def test_host_functions():
+    calls = 'graph @main(%x: f64[n]) {\n %y = host_call "f" (%x) : f64[n]\n return %y\n}'
+    for f in (lambda x: x / 2, lambda x: (x / 2,), lambda x: (x / 2)[::-1][::-1]):
+        np.testing.assert_array_equal(inlay.compile(calls, host_functions={"f": f})(np.arange(3.0)), [0, 0.5, 1])
+
+    def fails(x):
+        raise KeyError("mine")
+
+    fn = inlay.compile(calls, host_functions={"f": fails})
+    with pytest.raises(KeyError, match="mine"):
+        fn(np.ones(2))
+    wrong = inlay.compile(calls, host_functions={"f": lambda x: x.astype("float32")})
+    with pytest.raises(TypeError, match="float64"):
+        wrong(np.ones(2))
+
+
+def test_a_function_says_what_it_is():
+    axpy = inlay.compile(AXPY)
+    assert repr(axpy) == "<inlay function main(a: f64, x: f64[n], y: f64[n]) -> (f64[n], f64)>"
+    assert axpy.parameters == {"a": "f64", "x": "f64[n]", "y": "f64[n]"}
+    assert str(inspect.signature(axpy)) == "(a, x, y)"
+
+
+def test_a_function_can_be_pickled():
+    rates = inlay.compile(RATES, bound={"county": [3, 3, 7]})
+    for again in (pickle.loads(pickle.dumps(rates)), copy.deepcopy(rates)):
+        np.testing.assert_array_equal(again(np.arange(85.0), np.ones(3)), [3, 3, 7])
+
+
+def test_explain():
+    rates = inlay.compile(RATES, bound={"county": [3, 3, 7]})
+    e = inlay.explain(rates)
+    assert len(e.kernels) == 1 and e.seconds["emit"] > 0
+    assert "1 kernel, 0 temporaries, arena" in str(e) and "1 stage, reads" in str(e)
+    with pytest.raises(TypeError, match=r"is not a function that inlay.compile returned"):
+        inlay.explain(len)
+
+
+def test_run_time_errors_name_operands_and_numbers():
+    add = inlay.compile("graph @main(%x: f64[n], %y: f64[m]) {\n  %s = add %x, %y\n  return %s\n}", "f.inlay")
+    with pytest.raises(ValueError) as raised:
+        add(np.ones(3), np.ones(4))
+    assert str(raised.value) == (
+        "error[shape-mismatch]: add: dim 0 is 3 on the left and 4 on the right\n"
+        "  at     f.inlay:2:3\n"
+        "  left   %x  f64[n]\n"
+        "  right  %y  f64[m]"
+    )
+    shifted = inlay.compile(
+        "graph @main(%o: f64[n], %x: f64[m]) assume n == m + 1 {\n %r = update set %o[1:n], %x\n return %r\n}", "f"
+    )
+    with pytest.raises(ValueError) as raised:
+        shifted(np.ones(3), np.ones(3))
+    assert str(raised.value) == (
+        "error[shape-mismatch]: assume n == m + 1 does not hold: n is 3 and m + 1 is 4\n"
+        "  at     f:1:44\n"
+        "  n      dim 0 of %o  f64[n]\n"
+        "  m      dim 0 of %x  f64[m]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "message", "hint"),
+    [
+        ("%y = cast %x : float32", "there is no dtype float32", "did you mean f32?"),
+        ("%y = subtract %x, %x", "there is no op subtract", "did you mean sub?"),
+        ("%y = sum %x", "there is no op sum", "did you mean reduce add?"),
+        ("%y = mul %x, 2.0", "found `2.0`", "`%c = literal 2.0 : f64`"),
+        ("%y = mul %x, -2", "found `-2`", "`%c = literal -2 : f64`"),
+        ("%é = exp %x", "`%é`: names are of ASCII letters, digits and `_`", ""),
+    ],
+)
+def test_near_misses(line, message, hint):
+    with pytest.raises(ValueError) as raised:
+        inlay.compile(f"graph @main(%x: f64[n]) {{\n  {line}\n  return %x\n}}")
+    assert message in str(raised.value) and hint in str(raised.value)
+
+
+def test_what_is_no_text():
+    with pytest.raises(ValueError, match=r"takes the text of a program, not a path: open\('shift.inlay'\)"):
+        inlay.compile("shift.inlay")
+    with pytest.raises(TypeError, match="takes the text of a program, not a path"):
+        inlay.compile(Path("shift.inlay"))
+    with pytest.raises(TypeError, match="takes the text of a program, not a int"):
+        inlay.compile(3)
+
+
+@pytest.mark.parametrize("exception", [MemoryError, ValueError])
+def test_results_that_are_too_large(exception):
+    outer = inlay.compile(
+        "graph @main(%x: f64[n], %y: f64[m], %z: f64[k]) {\n"
+        "  %one = literal 1.0 : f64\n  %b = broadcast %one : f64[n, m, k, n]\n  return %b\n}"
+    )
+    n, m = (100_000, 100) if exception is MemoryError else (1_000_000, 1000)  # 80 petabytes, or more than 63 bits
+    with pytest.raises(exception) as raised:
+        outer(np.ones(n), np.ones(m), np.ones(10_000))
+    assert isinstance(raised.value, inlay.InlayError)

@@ -34,5 +34,5 @@ def compiled_of(fn):
     """What `fn` was compiled to."""
     compiled = getattr(getattr(function_of(fn), "vm", None), "compiled", None)
     if not isinstance(compiled, Compiled):
-        raise TypeError(f"{fn!r} is not a function that inlay compiled")
+        raise TypeError(f"{fn!r} is not a PyTensor function that inlay compiled (mode='INLAY')")
     return compiled

@@ -1,112 +1,18 @@
-"""What became of a function, in words and in numbers."""
+"""What became of a PyTensor function."""
 
-import json
-from dataclasses import asdict, dataclass, field
-
+from ..explanation import explain as explain_text
+from ..explanation import explanation_of
+from ..text import Compilation
 from .compiled import compiled_of
 
 
-@dataclass(frozen=True)
-class Kernel:
-    """One fused loop nest."""
-
-    name: str
-    text: str
-    stages: int
-    loads: int
-    stores: int
-    reductions: int
-    reads: str  # elements of memory, as an expression in sizes
-    writes: str
-    width: int  # elements in a vector
-
-
-@dataclass(frozen=True)
-class Copy:
-    """Bytes that are moved and nothing more, and why."""
-
-    source: str
-    destination: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Temporary:
-    """Working memory that outlives a kernel; `first` and `last` are the steps between which it holds something."""
-
-    name: str
-    bytes: int | str
-    first: int
-    last: int
-
-
-@dataclass(frozen=True)
-class Explanation:
-    kernels: list
-    library_calls: list
-    host_calls: list
-    host_call_reasons: dict
-    copies: list
-    temporaries: list
-    arena_bytes: int | None  # None where it depends on sizes that a call brings
-    refusals: list
-    seconds: dict
-    graph: str
-    memory_map: str = field(repr=False, default="")
-
-    def to_dict(self):
-        """Plain lists, dicts, numbers and text."""
-        return json.loads(json.dumps(asdict(self)))
-
-    def __str__(self):
-        return "\n".join(_lines(self)).rstrip() + "\n"
-
-
 def explain(fn):
-    """What inlay made of the PyTensor function `fn`: an `Explanation`; print it to read it."""
+    """What inlay made of `fn`, a PyTensor function or what `inlay.compile` returned: an `Explanation`; print it to read
+    it."""
+    if isinstance(getattr(fn, "compilation", None), Compilation):
+        return explain_text(fn)
     compiled = compiled_of(fn)
-    data = compiled.program.explain()
     nodes, reasons = compiled.translation.nodes, compiled.translation.reasons
-    return Explanation(
-        kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
-        library_calls=data["library_calls"],
-        host_calls=data["host_calls"],
-        host_call_reasons={f"{nodes[n].op} #{n}": reason for n, reason in reasons.items()},
-        copies=[Copy(**d) for d in data["copies"]],
-        temporaries=[Temporary(**d) for d in data["temporaries"]],
-        arena_bytes=data["arena_bytes"],
-        refusals=data["refusals"],
-        seconds=compiled.seconds(data["seconds"]),
-        graph=data["graph"],
-        memory_map=data["memory_map"],
+    return explanation_of(
+        compiled.program, compiled.seconds, {f"{nodes[n].op} #{n}": reason for n, reason in reasons.items()}
     )
-
-
-def _lines(e):
-    arena = "by size" if e.arena_bytes is None else f"{e.arena_bytes} bytes"
-    yield (
-        f"{len(e.kernels)} kernels, {len(e.temporaries)} temporaries, arena {arena}, "
-        f"{len(e.library_calls)} library calls, {len(e.host_calls)} host calls, {len(e.copies)} copies"
-    )
-    yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
-        f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
-    )
-    yield ""
-    yield e.graph.rstrip()
-    for kernel in e.kernels:
-        yield ""
-        size = f"{kernel.stages} stages, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
-        yield f"# {kernel.name}: {size}"
-        yield kernel.text.rstrip()
-    for title, items in (
-        ("library calls", e.library_calls),
-        ("host calls", [f"{name}: {reason}" for name, reason in e.host_call_reasons.items()]),
-        ("copies", [f"{c.source} -> {c.destination}: {c.reason}" for c in e.copies]),
-        ("not fused", e.refusals),
-    ):
-        if items:
-            yield ""
-            yield f"{title}:"
-            yield from (f"  {item}" for item in items)
-    yield ""
-    yield e.memory_map.rstrip()

@@ -29,9 +29,10 @@ class Handler:
         self._vm_dict["position_of_error"] = position
         op = self._nodes[position].op
         if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
-            return op.exc_type(op.msg)
+            return _of_its_own_class(op.exc_type(op.msg), exception)
         if isinstance(op, SpecifyShape) and isinstance(exception, errors.ShapeMismatch):
-            return AssertionError(f"SpecifyShape: {exception}")  # as PyTensor's own op does
+            words = re.sub(r"^error\[[\w-]+\]: (broadcast|reshape): ", "SpecifyShape: ", str(exception))
+            return _of_its_own_class(AssertionError(words), exception)  # as PyTensor's own op does
         return exception
 
     def _position(self, exception, failed_host_call):
@@ -44,3 +45,9 @@ class Handler:
             return self._node_of_location[location]
         number = re.search(r"#(\d+)", location)
         return int(number[1]) if number and int(number[1]) < len(self._nodes) else None
+
+
+def _of_its_own_class(exception, ours):
+    """What PyTensor's op raises, with inlay's code and location, which name what failed."""
+    exception.code, exception.location = ours.code, ours.location
+    return exception

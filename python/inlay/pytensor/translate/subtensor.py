@@ -242,9 +242,8 @@ def stretch(t, value, region, axes):
             continue
         is_one = b.scalar("eq", [b.size(have), b.literal(1, "i64")])
         fits = b.scalar("or", [is_one, b.scalar("eq", [b.size(have), b.size(want)])])
-        position = b.assert_(
-            b.iota(want, "i64"), fits, f"the value's dim {i} does not fit the region's", "shape-mismatch"
-        )
+        message = f"the value's dim {i} is {{0}}, the region's is {{1}}"
+        position = b.assert_(b.iota(want, "i64"), fits, message, "shape-mismatch", [b.size(have), b.size(want)])
         # Never beyond the value, so that it is the assertion that fails.
         last = b.scalar("sub", [b.size(have), b.literal(1, "i64")])
         index = [(0, d, 1) for d in value.dims]

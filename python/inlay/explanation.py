@@ -1,0 +1,125 @@
+"""What became of a function, in words and in numbers."""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+from .text import Compilation
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One fused loop nest."""
+
+    name: str
+    text: str
+    stages: int
+    loads: int
+    stores: int
+    reductions: int
+    reads: str  # elements of memory, as an expression in sizes
+    writes: str
+    width: int  # elements in a vector
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Bytes that are moved and nothing more, and why."""
+
+    source: str
+    destination: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Temporary:
+    """Working memory that outlives a kernel; `first` and `last` are the steps between which it holds something."""
+
+    name: str
+    bytes: int | str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class Explanation:
+    kernels: list
+    library_calls: list
+    host_calls: list
+    host_call_reasons: dict
+    copies: list
+    temporaries: list
+    arena_bytes: int | None  # None where it depends on sizes that a call brings
+    refusals: list
+    seconds: dict
+    graph: str
+    memory_map: str = field(repr=False, default="")
+
+    def to_dict(self):
+        """Plain lists, dicts, numbers and text."""
+        return json.loads(json.dumps(asdict(self)))
+
+    def __str__(self):
+        return "\n".join(_lines(self)).rstrip() + "\n"
+
+
+def explanation_of(program, seconds, host_call_reasons):
+    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides."""
+    data = program.explain()
+    return Explanation(
+        kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
+        library_calls=data["library_calls"],
+        host_calls=data["host_calls"],
+        host_call_reasons=host_call_reasons,
+        copies=[Copy(**d) for d in data["copies"]],
+        temporaries=[Temporary(**d) for d in data["temporaries"]],
+        arena_bytes=data["arena_bytes"],
+        refusals=data["refusals"],
+        seconds=seconds(data["seconds"]),
+        graph=data["graph"],
+        memory_map=data["memory_map"],
+    )
+
+
+def explain(fn):
+    """What inlay made of a function that `inlay.compile` returned: an `Explanation`; print it to read it."""
+    compilation = getattr(fn, "compilation", None)
+    if not isinstance(compilation, Compilation):
+        raise TypeError(
+            f"{fn!r} is not a function that inlay.compile returned; inlay.pytensor.explain takes PyTensor's functions"
+        )
+    return explanation_of(compilation.program, compilation.stage_seconds, {})
+
+
+def _count(number, noun):
+    return f"{number} {noun}" if number == 1 else f"{number} {noun[:-1] + 'ie' if noun.endswith('y') else noun}s"
+
+
+def _lines(e):
+    arena = "by size" if e.arena_bytes is None else _count(e.arena_bytes, "byte")
+    yield (
+        f"{_count(len(e.kernels), 'kernel')}, {_count(len(e.temporaries), 'temporary')}, arena {arena}, "
+        f"{_count(len(e.library_calls), 'library call')}, {_count(len(e.host_calls), 'host call')}, "
+        f"{_count(len(e.copies), 'copy')}"
+    )
+    yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
+        f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
+    )
+    yield ""
+    yield e.graph.rstrip()
+    for kernel in e.kernels:
+        yield ""
+        size = f"{_count(kernel.stages, 'stage')}, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
+        yield f"# {kernel.name}: {size}"
+        yield kernel.text.rstrip()
+    for title, items in (
+        ("library calls", e.library_calls),
+        ("host calls", [f"{name}: {reason}" for name, reason in e.host_call_reasons.items()] or e.host_calls),
+        ("copies", [f"{c.source} -> {c.destination}: {c.reason}" for c in e.copies]),
+        ("not fused", e.refusals),
+    ):
+        if items:
+            yield ""
+            yield f"{title}:"
+            yield from (f"  {item}" for item in items)
+    yield ""
+    yield e.memory_map.rstrip()

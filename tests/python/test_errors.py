@@ -1,0 +1,61 @@
+"""What the errors of PyTensor's functions say: the op in its own words, the operands by name, the numbers, the origin."""
+
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.raise_op import Assert
+
+x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
+
+
+def error_of(inputs, output, *values):
+    """The exception, without what PyTensor adds to it."""
+    fn = pytensor.function(inputs, output, mode="INLAY")
+    assert inlay.pytensor.explain(fn).host_calls == []
+    with pytest.raises(Exception) as raised:
+        fn(*values)
+    return raised.value
+
+
+def first_lines(error):
+    return str(error).split("\nApply node")[0]
+
+
+def test_operands_are_named():
+    error = error_of([x, y], x + y, np.ones(3), np.ones(4))
+    assert isinstance(error, ValueError) and error.code == "shape-mismatch"
+    text = first_lines(error)
+    assert text.startswith("error[shape-mismatch]: add: dim 0 is 3 on the left and 4 on the right\n")
+    assert "\n  left   %x  f64[x_0]" in text and "\n  right  %y  f64[y_0]" in text
+
+
+def test_words_of_each_op():
+    def says(words, inputs, output, *values):
+        assert words in str(error_of(inputs, output, *values))
+
+    says("reshape: 5 elements do not fill [2, 2], which takes 4", [x], x.reshape((2, 2)), np.ones(5))
+    says("the value's dim 0 is 5, the region's is 3", [x, y], x[1:4].set(y), np.ones(9), np.ones(5))
+    says("the value's dim 0 is 5, the region's is 2", [x, y], x[1:4].inc(y), np.ones(3), np.ones(5))
+    says("concat: dim 1 is 2 in part 0 and 3 in part 1", [m], pt.concatenate([m[:, :2], m]), np.ones((2, 3)))
+
+
+def test_specify_shape():
+    error = error_of([x], pt.specify_shape(x, (3,)) * 2, np.ones(5))
+    assert isinstance(error, AssertionError) and not isinstance(error, inlay.InlayError)
+    assert first_lines(error).startswith("SpecifyShape: dim 0 is 5, not 3\n")
+    assert error.code == "shape-mismatch" and "SpecifyShape" in error.location
+
+
+def test_assert_has_code_and_origin():
+    error = error_of([x], Assert("x is short")(x, x.shape[0] > 3) * 2, np.ones(2))
+    assert type(error) is AssertionError and first_lines(error).startswith("x is short")
+    assert error.code == "assert-failed" and "Assert" in error.location
+
+
+def test_results_that_are_too_large():
+    wide = pt.alloc(1.5, x.shape[0], y.shape[0], x.shape[0], y.shape[0])
+    assert isinstance(error_of([x, y], wide, np.ones(100_000), np.ones(1000)), inlay.errors.OutOfMemory)
+    error = error_of([x, y], wide, np.ones(1_000_000), np.ones(10_000))
+    assert isinstance(error, inlay.errors.SizeOverflow) and isinstance(error, ValueError)
