@@ -100,7 +100,15 @@ class Call {
     const int64_t m = size(0), k = size(1), n = size(2);
     const Matrix a = has(LibraryOption::left_transposed) ? matrix(0, k, m).transposed() : matrix(0, m, k);
     const Matrix b = has(LibraryOption::right_transposed) ? matrix(1, n, k).transposed() : matrix(1, k, n);
-    give(0, product(a, b).elements);
+    Matrix out = product(a, b);
+    if (dtype_ == DType::f32) {  // rounded at each step, as the sum of products is that a rewrite makes of it
+      for (int64_t e = 0; e < m * n; ++e) {
+        float sum = 0;
+        for (int64_t l = 0; l < k; ++l) sum += static_cast<float>(a(e / n, l)) * static_cast<float>(b(l, e % n));
+        out.elements[static_cast<std::size_t>(e)] = static_cast<double>(sum);
+      }
+    }
+    give(0, out.elements);
     return 0;
   }
 
