@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "ir/compose_sizes.h"
+#include "ir/region.h"
 #include "ir/text.h"
 #include "linalg.h"
 #include "numpy_api.h"
@@ -154,13 +155,19 @@ nb::list parameters_of(const Graph& graph) {
 
 std::vector<std::string> host_calls_of(const Graph& graph) {
   std::vector<std::string> names;
-  for (const Node& node : graph.nodes) {
-    if (node.op != Op::host_call || node.host_function < 0) continue;
+  for_each_node(graph, [&](const Node& node) {
+    if (node.op != Op::host_call || node.host_function < 0) return;
     const auto at = static_cast<std::size_t>(node.host_function);
     names.resize(std::max(names.size(), at + 1));
     names[at] = node.text;
-  }
+  });
   return names;
+}
+
+std::vector<Value> loop(const BuilderPtr& b, nb::handle count, const std::vector<Value>& initial,
+                        const std::vector<Value>& captured, const Graph& body, bool has_condition) {
+  return values_of(b, b->loop(dim_from(count), ids_of(initial), ids_of(captured), body,
+                              has_condition ? Ends::by_condition : Ends::after_count));
 }
 
 void bind_dim(nb::module_& m) {
@@ -314,6 +321,16 @@ void bind_graph(nb::module_& m) {
                 b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code), ids_of(numbers))};
           },
           "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed", "numbers"_a = std::vector<Value>())
+      .def(
+          "body", [](const BuilderPtr& b) { return std::make_shared<GraphBuilder>(b->body()); },
+          "A builder for a body of a cond or a loop.")
+      .def("step", [](const BuilderPtr& b, std::string name,
+                      nb::handle count) { return Value{b, b->step(std::move(name), dim_from(count))}; })
+      .def(
+          "cond",
+          [](const BuilderPtr& b, const Value& condition, const std::vector<Value>& captured, const Graph& then,
+             const Graph& otherwise) { return values_of(b, b->cond(condition.id, ids_of(captured), then, otherwise)); })
+      .def("loop", loop, "count"_a, "initial"_a, "captured"_a, "body"_a, "has_condition"_a = false)
       .def(
           "output", [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
           "value"_a, "name"_a = "")

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "compiler/sample_sizes.h"
+#include "ir/region.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "kernel/text.h"
@@ -71,11 +72,29 @@ Graph Instrument::passes(std::span<const GraphPass> table, const Graph& source) 
   return graph;
 }
 
+namespace {
+
+/// The pass on every body of a cond or a loop, then on the graph around them.
+Graph run_inside_out(const GraphPass& pass, const Graph& graph, rewrite::PassContext& context) {
+  if (std::ranges::none_of(graph.nodes, [](const Node& node) { return is_region(node.op); })) {
+    return pass.run(graph, context);
+  }
+  Graph changed = graph;
+  for (Node& node : changed.nodes) {
+    for (auto& body : node.region.bodies) {
+      body = std::make_shared<const Graph>(run_inside_out(pass, *body, context));
+    }
+  }
+  return pass.run(changed, context);
+}
+
+}  // namespace
+
 Graph Instrument::pass(const GraphPass& pass, const Graph& graph) {
   ++step_;
   input_ = &graph;
   rewrite::PassContext context(rewrite_);
-  const auto run = [&] { return pass.run(graph, context); };
+  const auto run = [&] { return run_inside_out(pass, graph, context); };
   Graph result = timed(pass.name, run);
   rewrite_.max_rewrites = context.rewrites_left();
   counts_.push_back({pass.name, context.counts()});

@@ -36,7 +36,9 @@ bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& cap
     case Op::compress:
     case Op::concat:
     case Op::library:
-    case Op::host_call: return true;
+    case Op::host_call:
+    case Op::cond:
+    case Op::loop: return true;
     case Op::reduce: return !is_unrolled(graph, *node, caps);
     case Op::reshape: return !reshape_is_map(graph, *node);
     case Op::literal: return !has_one_element(graph.type(v));

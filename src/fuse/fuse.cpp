@@ -122,20 +122,23 @@ class Assembler {
         program_(program),
         is_known_(graph.symbols.size(), true),
         check_done_(graph.checks.size(), false) {
-    for (SymbolId s : ids<SymbolId>(graph.symbols.size())) is_known_[s] = !graph.node_of(graph.symbols[s].source);
+    for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
+      is_known_[s] = graph.is_body || !graph.node_of(graph.symbols[s].source);
+    }
   }
 
   void run(const Schedule& schedule) {
     add_size_checks();
     for (const auto& stage : schedule) {
       const Piece& first = pieces_.pieces[stage.front()];
-      if (!first.step) {
+      if (first.steps.empty()) {
         add_stage(stage);
         continue;
       }
-      program_.steps.push_back(*first.step);
-      for (SymbolId symbol : symbols_bound_by(*first.step)) is_known_[symbol] = true;
-      if (!symbols_bound_by(*first.step).empty()) add_size_checks();
+      program_.steps.insert(program_.steps.end(), first.steps.begin(), first.steps.end());
+      const std::vector<SymbolId> bound = symbols_bound_by(first.steps.front());
+      for (SymbolId symbol : bound) is_known_[symbol] = true;
+      if (!bound.empty()) add_size_checks();
     }
     name_kernels();
   }
@@ -231,6 +234,10 @@ void force_all(const Graph& graph, Forced& forced) {
 }  // namespace
 
 KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode) {
+  FusedBodies bodies;
+  for (const Node& node : graph.nodes) {
+    for (const auto& body : node.region.bodies) bodies.emplace(body.get(), fuse(*body, caps, mode));
+  }
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
   if (mode == Mode::none) force_all(graph, forced);
   Points points;
@@ -239,12 +246,12 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
-    const Pieces pieces = cut(graph, caps, forced, program);
+    const Pieces pieces = cut(graph, caps, forced, bodies, program);
     const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces, points);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     if (round < kMaxRounds && force_recomputed(graph, pieces, facts, stages, caps, forced)) continue;
     Assembler(graph, pieces, points, mode, program).run(stages);
-    program.refusals = forced.reasons;
+    program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
     drop_unread(program);
     return program;
   }

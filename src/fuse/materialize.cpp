@@ -6,6 +6,7 @@
 #include "fuse/library_operand.h"
 #include "fuse/stage_writer.h"
 #include "ir/library_types.h"
+#include "ir/region.h"
 #include "ops/library_workspace.h"
 
 namespace inlay::fuse {
@@ -22,10 +23,12 @@ namespace {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, KernelProgram& program)
+  Cutter(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, const FusedBodies& bodies,
+         KernelProgram& program)
       : graph_(graph),
         caps_(caps),
         forced_(forced),
+        bodies_(bodies),
         program_(program),
         required_(graph.values.size(), false),
         first_slot_(graph.values.size(), -1) {
@@ -56,7 +59,7 @@ class Cutter {
       const Op op = graph_.nodes[id].op;
       // They can fail, or bind a symbol: they run whoever reads them.
       if (op == Op::as_size || op == Op::compress) needed_[graph_.nodes[id].results[0]] = true;
-      if (op != Op::host_call && op != Op::assert_) continue;
+      if (!has_effects(graph_.nodes[id])) continue;
       for (ValueId v : graph_.nodes[id].results) needed_[v] = true;
     }
     for (uint32_t i = static_cast<uint32_t>(graph_.values.size()); i-- > 0;) {
@@ -68,6 +71,9 @@ class Cutter {
         continue;
       }
       for (ValueId operand : node->operands) needed_[operand] = true;
+      if (is_region(node->op)) {
+        for (ValueId result : node->results) needed_[result] = true;  // a body makes all of them
+      }
       require_operands(*node);
     }
   }
@@ -75,7 +81,13 @@ class Cutter {
   void require_operands(const Node& node) {
     switch (node.op) {
       case Op::host_call:
+      case Op::cond:
         for (ValueId operand : node.operands) required_[operand] = true;
+        break;
+      case Op::loop:  // initial values are computed where they are carried
+        for (std::size_t i = static_cast<std::size_t>(node.region.num_carried); i < node.operands.size(); ++i) {
+          required_[node.operands[i]] = true;
+        }
         break;
       case Op::reshape:
         if (!reshape_is_map(graph_, node)) required_[node.operands[0]] = true;
@@ -174,6 +186,12 @@ class Cutter {
         return;
       case Op::host_call:
         if (v == node.results[0]) host_call(node);
+        return;
+      case Op::cond:
+        if (v == node.results[0]) cond(node);
+        return;
+      case Op::loop:
+        if (v == node.results[0]) loop(node);
         return;
       case Op::library:
         if (v == node.results[0]) library_call(node);
@@ -305,8 +323,8 @@ class Cutter {
     site.notes.emplace_back("operand", graph_.describe(node.operands[0]));
     // What is asserted before it may be why it is no size: that is said first.
     Piece piece{.value = v, .step_operands = {v}, .after = before_host_call_};
-    piece.step =
-        kernel::BindSize{out_.homes[v].buffer, node.size.as_symbol(), program_.sites.push_back(std::move(site))};
+    piece.steps = {
+        kernel::BindSize{out_.homes[v].buffer, node.size.as_symbol(), program_.sites.push_back(std::move(site))}};
     return out_.pieces.push_back(std::move(piece));
   }
 
@@ -458,7 +476,7 @@ class Cutter {
     const Dim bytes = library_workspace_bytes(node.library, size_bytes(types[0].dtype), shape.sizes);
     if (!bytes.is(0)) call.workspace = new_workspace(node, bytes);
     call.sites = library_sites(node);
-    piece.step = std::move(call);
+    piece.steps = {std::move(call)};
     piece.value = node.results[0];
     const PieceId id = out_.pieces.push_back(std::move(piece));
     for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
@@ -501,13 +519,90 @@ class Cutter {
     }
     call.site = program_.sites.push_back(
         {ErrorCode::host_call_failed, str(node.text, ": the host call failed"), {}, node.location});
-    piece.step = std::move(call);
+    piece.steps = {std::move(call)};
+    add_call(node, std::move(piece));
+  }
+
+  /// A piece that makes all results of a node.
+  void add_call(const Node& node, Piece piece) {
     piece.value = node.results[0];
+    const bool effects = has_effects(node);
     // It may have effects, and what stands behind an assert may rely on it: in program order.
-    piece.after.insert(piece.after.end(), before_host_call_.begin(), before_host_call_.end());
+    if (effects) piece.after.insert(piece.after.end(), before_host_call_.begin(), before_host_call_.end());
     const PieceId id = out_.pieces.push_back(std::move(piece));
     for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
-    before_host_call_ = {id};
+    if (effects) before_host_call_ = {id};
+  }
+
+  // --- regions ---
+
+  /// Where the bodies read a value of the outside.
+  BufferId captured(ValueId v, Piece& reader) {
+    const Home& home = out_.homes[v];
+    reader.step_operands.push_back(v);
+    if (home.buffer.valid()) return home.buffer;
+    const Node* node = graph_.node_of(v);
+    INLAY_CHECK(node && node->op == Op::literal, "a value without a home is read in a body: ", graph_.describe(v));
+    const BufferId buffer = new_buffer(v, Role::literal);
+    program_.buffers[buffer].elements = node->elements;
+    return buffer;
+  }
+
+  /// Where a region leaves a result.
+  BufferId result_of_region(ValueId v) {
+    const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
+    out_.homes[v].buffer = buffer;
+    return buffer;
+  }
+
+  Piece region_piece(const Node& node) const {
+    Piece piece{.value = node.results[0]};
+    for (SymbolId s : node.region.count.symbols()) piece.step_symbols.push_back(s);
+    for (const auto& body : node.region.bodies) {
+      for (SymbolId s : symbols_in(*body)) piece.step_symbols.push_back(s);
+    }
+    return piece;
+  }
+
+  void cond(const Node& node) {
+    Piece piece = region_piece(node);
+    CondBuffers buffers{.condition = captured(node.operands[0], piece)};
+    for (std::size_t i = 1; i < node.operands.size(); ++i) {
+      buffers.captured.push_back(captured(node.operands[i], piece));
+    }
+    for (ValueId v : node.results) buffers.results.push_back(result_of_region(v));
+    piece.steps =
+        cond_steps(program_, buffers, bodies_.at(node.region.bodies[0].get()), bodies_.at(node.region.bodies[1].get()));
+    add_call(node, std::move(piece));
+  }
+
+  void loop(const Node& node) {
+    Piece piece = region_piece(node);
+    LoopBuffers buffers{.count = node.region.count, .has_condition = node.region.has_condition};
+    const auto num_carried = static_cast<std::size_t>(node.region.num_carried);
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      if (i >= num_carried) {
+        buffers.captured.push_back(captured(node.operands[i], piece));
+        continue;
+      }
+      buffers.carried.push_back(result_of_region(node.results[i]));
+      Piece initial = elementwise(node.operands[i], buffers.carried.back(), /*defines=*/false);
+      initial.value = initial.writes[0].target = node.results[i];
+      piece.after.push_back(out_.pieces.push_back(std::move(initial)));
+    }
+    for (std::size_t i = num_carried; i < node.results.size(); ++i) {
+      const ValueId trace = node.results[i];
+      buffers.traces.push_back(new_memory(trace));
+      out_.homes[trace].buffer = buffers.traces.back();
+      if (!node.region.has_condition) continue;
+      // Rows that are not reached.
+      Piece zeros{.value = trace};
+      const Literal zero = Literal::of(graph_.type(trace).dtype, 0);
+      zeros.starts.push_back({buffers.traces.back(), {Start::Kind::fill, zero, {}}});
+      piece.after.push_back(out_.pieces.push_back(std::move(zeros)));
+    }
+    piece.steps = loop_steps(program_, buffers, bodies_.at(node.region.bodies[0].get()));
+    add_call(node, std::move(piece));
   }
 
   void make_output(int slot) {
@@ -516,7 +611,9 @@ class Cutter {
     const Home& home = out_.homes[v];
     const BufferId buffer = new_output_buffer(v, slot);
     const bool in_bytes = home.buffer.valid() && program_.buffers[home.buffer].role != Role::scalar;
-    if (!in_bytes) {  // a one-element value, or a literal
+    // A body's outputs are written by points: so that they may be rows, or joined by the loop that makes the value.
+    const bool by_points = graph_.is_body && in_bytes && !program_.buffers[home.buffer].view_of.valid();
+    if (!in_bytes || by_points) {  // a one-element value, or a literal
       Piece piece = elementwise(v, buffer, /*defines=*/false);
       piece.value = v;
       out_.pieces.push_back(std::move(piece));
@@ -529,13 +626,14 @@ class Cutter {
                          : role == Role::host    ? "made by a host call, in the host's memory"
                          : role == Role::literal ? "a constant is returned"
                                                  : "returned more than once";
-    Piece piece{.value = v, .step = kernel::Copy{home.buffer, buffer, reason}, .after = home.pieces};
+    Piece piece{.value = v, .steps = {kernel::Copy{home.buffer, buffer, reason}}, .after = home.pieces};
     out_.pieces.push_back(std::move(piece));
   }
 
   const Graph& graph_;
   const kernel::BackendCaps& caps_;
   const Forced& forced_;
+  const FusedBodies& bodies_;
   KernelProgram& program_;
   IdMap<ValueId, bool> needed_, required_;
   IdMap<ValueId, int> first_slot_;
@@ -547,9 +645,10 @@ class Cutter {
 
 }  // namespace
 
-Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, KernelProgram& program) {
+Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, const FusedBodies& bodies,
+           KernelProgram& program) {
   program.outputs.assign(graph.outputs.size(), BufferId());
-  return Cutter(graph, caps, forced, program).run();
+  return Cutter(graph, caps, forced, bodies, program).run();
 }
 
 }  // namespace inlay::fuse

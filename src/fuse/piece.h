@@ -46,10 +46,11 @@ struct Piece {
   std::vector<Dim> axes;
   std::vector<Write> writes;
   std::vector<kernel::KernelOutput> starts;
-  std::optional<kernel::Step> step;    // LibraryCall, HostCall, Copy or BindSize instead of a loop
-  std::vector<ValueId> step_operands;  // materialised values that `step` and the starts read
+  std::vector<kernel::Step> steps;     // LibraryCall, HostCall, Copy or BindSize, or a whole region, instead of a loop
+  std::vector<SymbolId> step_symbols;  // of sizes that stand in `steps` and not in an operand
+  std::vector<ValueId> step_operands;  // materialised values that `steps` and the starts read
   std::vector<PieceId> after;          // pieces of the same value that must come first
-  bool is_loop() const { return !step && !axes.empty(); }
+  bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 
 /// Where a value lives.

@@ -24,7 +24,7 @@ void collect_symbols(const AccessMap& map, std::vector<SymbolId>& out) {
 bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, const Demand& demand) {
   const Piece& producer = pieces.pieces[from];
   const Piece& consumer = pieces.pieces[to];
-  if (producer.step || consumer.step || producer.axes != consumer.axes) return false;
+  if (!producer.steps.empty() || !consumer.steps.empty() || producer.axes != consumer.axes) return false;
   if (pieces.homes[demand.value].pieces.size() != 1) return false;
   return std::ranges::any_of(producer.writes, [&](const Write& write) {
     const bool makes = (write.defines && write.value == demand.value) || write.running == demand.value;
@@ -37,8 +37,8 @@ std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const IdMap
   IdMap<SymbolId, PieceId> binder(graph.symbols.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const Piece& piece = pieces.pieces[id];
-    if (!piece.step) continue;
-    for (SymbolId symbol : symbols_bound_by(*piece.step)) binder[symbol] = id;
+    if (piece.steps.empty()) continue;
+    for (SymbolId symbol : symbols_bound_by(piece.steps.front())) binder[symbol] = id;
   }
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const Piece& piece = pieces.pieces[id];
@@ -86,7 +86,7 @@ class Placer {
   bool fits(PieceId id, int stage) const {
     const Piece& piece = pieces_.pieces[id];
     const Piece& first = pieces_.pieces[stages_[stage].front()];
-    if (piece.step || first.step || piece.axes != first.axes) return false;
+    if (!piece.steps.empty() || !first.steps.empty() || piece.axes != first.axes) return false;
     if (piece.axes.empty()) return true;  // 0-d arithmetic: straight-line code, no loop to keep small
     return mode_ == Mode::all && ops_[stage] + facts_[id].ops <= caps_.max_body_ops;
   }
@@ -123,6 +123,7 @@ IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, Poi
     StageWriter writer(graph, pieces.homes, points, sites, stage);
     for (const Write& write : piece.writes) writer.write(write);
     facts.demands = writer.demands();
+    facts.symbols = piece.step_symbols;
     for (const Dim& axis : piece.axes) {
       for (SymbolId s : axis.symbols()) facts.symbols.push_back(s);
     }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/dim_proof.h"
+
 namespace inlay::fuse {
 
 using kernel::IndexTerm;
@@ -206,7 +208,9 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
     case Op::compress:
     case Op::concat:
     case Op::library:
-    case Op::host_call: break;
+    case Op::host_call:
+    case Op::cond:
+    case Op::loop: break;
   }
   INLAY_CHECK(false, op_name(node->op), " is not computed at a point: ", graph_.describe(v));
   return {};
@@ -246,6 +250,11 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
     source = view->operands[0];
   }
   for (const Param& param : graph_.params) {
+    const bool is_step = param.value == source && param.below;
+    if (is_step && kernel::always_at_least(extent, *param.below)) {
+      term.checked = false;
+      return term;
+    }
     if (param.value != source || !param.facts.has_range || !extent.is_constant()) continue;
     if (param.facts.least >= 0 && param.facts.greatest < extent.constant()) {
       term.checked = false;

@@ -44,8 +44,16 @@ void for_each_buffer(kernel::Step& step, Visit visit) {
           visit(it.destination);
         } else if constexpr (std::is_same_v<T, kernel::BindSize>) {
           visit(it.value);
+        } else if constexpr (std::is_same_v<T, kernel::LoopBegin>) {
+          visit(it.step);
+        } else if constexpr (std::is_same_v<T, kernel::LoopEnd>) {
+          if (it.go_on.valid()) visit(it.go_on);
+        } else if constexpr (std::is_same_v<T, kernel::CondBegin>) {
+          visit(it.condition);
         } else {
-          static_assert(std::is_same_v<T, kernel::SizeCheck>, "the buffers of another kind of step");
+          constexpr bool names_none = std::is_same_v<T, kernel::SizeCheck> || std::is_same_v<T, kernel::CondElse> ||
+                                      std::is_same_v<T, kernel::CondEnd>;
+          static_assert(names_none, "the buffers of another kind of step");
         }
       },
       step);

@@ -31,6 +31,10 @@ std::vector<int> whole_permutation_check(std::vector<int> permutation, int rank)
 GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
 
 Dim GraphBuilder::symbol(std::string name) {
+  if (graph_.is_body) {
+    throw error(ErrorCode::unsupported, str("symbol ", name, ": a size that is found in the body of a cond or a loop"))
+        .help("a body has the sizes of the graph around it");
+  }
   return Dim::symbol(graph_.symbols.push_back(Symbol{std::move(name), {}, 0}));
 }
 
@@ -59,7 +63,7 @@ void GraphBuilder::bind_symbols(ValueId v) {
   for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
     if (!dims[axis].is_symbol()) continue;
     Symbol& symbol = graph_.symbols[dims[axis].as_symbol()];
-    if (symbol.source.valid()) continue;
+    if (symbol.source.valid() || graph_.is_body) continue;
     symbol.source = v;
     symbol.axis = axis;
   }
@@ -72,7 +76,7 @@ ValueId GraphBuilder::param(std::string name, TensorType type) {
     }
   }
   const ValueId v = new_value(std::move(type), std::move(name), NodeId());
-  graph_.params.push_back({v, false, {}});
+  graph_.params.push_back({.value = v});
   bind_symbols(v);
   return v;
 }
@@ -528,6 +532,10 @@ ValueId GraphBuilder::size(Dim size) {
 
 /// `v` gives `symbol` its number.
 void GraphBuilder::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
+  if (graph_.is_body) {
+    throw error(ErrorCode::unsupported, str(op, ": a size that is found in the body of a cond or a loop"))
+        .help("a body has the sizes of the graph around it");
+  }
   INLAY_CHECK(symbol.is_symbol(), op, " binds a symbol, not ", symbol.to_text(graph_.symbol_names()));
   Symbol& bound = graph_.symbols[symbol.as_symbol()];
   if (bound.source.valid()) {
@@ -629,7 +637,7 @@ void GraphBuilder::output(ValueId v, std::string name) { graph_.outputs.push_bac
 
 Graph GraphBuilder::finish() && {
   for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
-    if (graph_.symbols[s].source.valid()) continue;
+    if (graph_.symbols[s].source.valid() || graph_.is_body) continue;
     throw Error(ErrorCode::unknown_name, {}, str("symbol ", graph_.symbols[s].name, " is bound by nothing"))
         .help("a parameter or the result of a host call must have it as a whole dim, or a value be it (as_size)");
   }

@@ -11,6 +11,9 @@
 
 namespace inlay {
 
+/// When does a loop end? `by_condition`: also after a step whose last output, a 0-d bool, is false.
+enum class Ends : uint8_t { after_count, by_condition };
+
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name = "main");
@@ -79,6 +82,18 @@ class GraphBuilder {
   ValueId assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code = ErrorCode::assert_failed,
                       std::vector<ValueId> numbers = {});
 
+  /// A builder for a body of a cond or a loop at this place: a graph of its own with the sizes of this one.
+  GraphBuilder body() const;
+  /// The first parameter of a loop's body: the number of the step, in [0, count).
+  ValueId step(std::string name, Dim count);
+  /// What `then` returns where the 0-d bool `condition` holds, else what `otherwise` returns; the other is not
+  /// computed. Both are bodies with a parameter for each of `captured`, and return values of the same types.
+  std::vector<ValueId> cond(ValueId condition, std::vector<ValueId> captured, Graph then, Graph otherwise);
+  /// `body` `count` times; see Region for its parameters and outputs. What is carried keeps its type. Results: what is
+  /// carried after the last step, and for each traced output its values, one row for each step.
+  std::vector<ValueId> loop(Dim count, std::vector<ValueId> initial, std::vector<ValueId> captured, Graph body,
+                            Ends ends = Ends::after_count);
+
   void output(ValueId v, std::string name = "");
 
   /// An error of a node that would stand here.
@@ -87,6 +102,9 @@ class GraphBuilder {
   const Graph& graph() const { return graph_; }
   const TensorType& type(ValueId v) const { return graph_.type(v); }
   Graph finish() &&;
+
+  /// Of a body with the symbols of `graph`.
+  static GraphBuilder body_of(const Graph& graph);
 
  private:
   ValueId add(Node node, TensorType type);
@@ -113,6 +131,8 @@ class GraphBuilder {
   void complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op);
   std::vector<Dim> broadcast_dims(std::span<const ValueId> operands, const std::string& what);
   std::vector<Dim> checked_region(std::span<const IndexItem> index, const char* op);
+  void require_captured(const char* op, std::span<const ValueId> outside, const Graph& body, std::size_t first_param);
+  std::vector<ValueId> add_region(Node node, const std::vector<TensorType>& types);
   ValueId write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
   std::vector<TensorType> types_of(std::span<const ValueId> values) const;
   void require_core_sizes(LibraryOp op, std::span<const ValueId> operands);

@@ -5,10 +5,10 @@
 namespace inlay {
 
 std::string_view op_name(Op op) {
-  constexpr std::array<std::string_view, 21> kNames = {
-      "literal", "scalar", "cast",    "broadcast", "reshape", "transpose",  "flip",
-      "slice",   "gather", "update",  "scatter",   "reduce",  "cumulative", "concat",
-      "iota",    "size",   "as_size", "compress",  "library", "host_call",  "assert"};
+  constexpr std::array<std::string_view, 23> kNames = {
+      "literal", "scalar",   "cast",    "broadcast", "reshape",    "transpose", "flip", "slice",
+      "gather",  "update",   "scatter", "reduce",    "cumulative", "concat",    "iota", "size",
+      "as_size", "compress", "library", "host_call", "assert",     "cond",      "loop"};
   return kNames[static_cast<std::size_t>(op)];
 }
 

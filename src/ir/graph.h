@@ -4,6 +4,7 @@
 // A Graph is plain tables and typed handles. Nodes stand in program order: operands come before their users. Nothing is
 // ever mutated: `update` makes a new value. Only memory planning knows that two values may share bytes.
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,6 +53,8 @@ enum class Op : uint8_t {
   library,    // a LibraryOp over matrices or rows, for each point of the leading axes; may have several results
   host_call,  // a function that the door supplies
   assert_,    // its first operand, once its condition, the second, holds; further ones are numbers for its message
+  cond,       // one of two bodies
+  loop,       // a body, a number of times
 };
 std::string_view op_name(Op op);
 
@@ -71,6 +74,24 @@ struct IndexItem {
   bool operator==(const IndexItem&) const = default;
 };
 
+struct Graph;
+
+/// The bodies of a cond or a loop, and how values pass the border.
+///
+/// A body is closed: what it reads of the outside comes in as an operand, and stands for one of its parameters. So
+/// every pass and every oracle treats it as a graph. Its sizes are the outer graph's, by the same ids.
+///   cond   operands: the 0-d bool, captured...      bodies: then, else, each with a parameter for each captured one
+///   loop   operands: initial..., captured...        body: parameters step, carried..., captured...
+///          results: carried, after the last step    outputs: next carried..., traced..., and the condition if it has
+///          one
+///                   ..., traces [count, ...]...
+struct Region {
+  std::vector<std::shared_ptr<const Graph>> bodies;
+  Dim count;                   // of loop: the greatest number of steps, >= 0
+  int num_carried = 0;         // of loop
+  bool has_condition = false;  // loop: after a step that gives false no other follows; rows of traces not reached are 0
+};
+
 struct Node {
   Op op = Op::literal;
   ScalarOp scalar = ScalarOp::add_;       // of Op::scalar
@@ -87,6 +108,7 @@ struct Node {
   std::string text;                            // assert: its message; host_call: its name
   int host_function = -1;                      // of host_call: index into the door's table
   ErrorCode error = ErrorCode::assert_failed;  // of assert
+  Region region;                               // of cond and loop
   Location location;
 };
 
@@ -94,6 +116,7 @@ struct Param {
   ValueId value;
   bool bound = false;  // given once, when the program is bound, not per call
   Facts facts;
+  std::optional<Dim> below;  // of a loop's body, its first: the number of the step, 0 <= step < below
 };
 
 struct Value {
@@ -130,6 +153,7 @@ struct Output {
 
 struct Graph {
   std::string name = "main";
+  bool is_body = false;  // of a region: the graph around it gives its symbols their numbers
   IdMap<SymbolId, Symbol> symbols;
   IdMap<ValueId, Value> values;
   IdMap<NodeId, Node> nodes;

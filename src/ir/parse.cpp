@@ -49,6 +49,16 @@ class Cursor {
 
   std::size_t position() const { return at_; }
 
+  /// How many braces that were opened since `start` are open still.
+  int braces_since(std::size_t start) const {
+    int open = 0;
+    for (std::size_t i = start; i < at_; ++i) {
+      if (tokens()[i].kind == Token::Kind::punctuation)
+        open += tokens()[i].text == "{" ? 1 : tokens()[i].text == "}" ? -1 : 0;
+    }
+    return open;
+  }
+
   /// On to the first token of the next line.
   void skip_line() {
     do next();
@@ -108,14 +118,18 @@ class Parser {
       do assumption();
       while (in_.accept(","));
     }
+    statements();
+    outputs();
+    in_.expect("}");
+    if (in_.peek().kind != Token::Kind::end) in_.fail_expected("the end of the text");
+  }
+
+  void statements() {
     in_.expect("{");
     while (!in_.at_name("return")) {
       if (in_.at_punctuation("}") || in_.peek().kind == Token::Kind::end) in_.fail_expected("`return`");
       recovering_statement();
     }
-    outputs();
-    in_.expect("}");
-    if (in_.peek().kind != Token::Kind::end) in_.fail_expected("the end of the text");
   }
 
   /// Items between commas up to `close`; there may be none.
@@ -355,6 +369,7 @@ class Parser {
     }
     for (const Definition& d : made) define(d, ValueId());
     if (!in_.peek().first_on_line || in_.position() == start) in_.skip_line();
+    while (in_.braces_since(start) > 0 && in_.peek().kind != Token::Kind::end) in_.skip_line();  // the whole region
   }
 
   /// What the line says of its origin, or else its own place.
@@ -368,7 +383,7 @@ class Parser {
 
   void statement(std::vector<Definition>& made) {
     location_ = statement_location();
-    if (!in_.at_name("host_call")) {
+    if (!in_.at_name("host_call") && !in_.at_name("loop") && !in_.at_name("cond")) {
       do made.push_back(definition());
       while (in_.accept(","));
       in_.expect("=");
@@ -381,7 +396,7 @@ class Parser {
       throw Error(ErrorCode::wrong_arity, location_,
                   str(op.text, ": ", results.size(), " results, and ", made.size(), " names for them"));
     }
-    if (in_.accept(":")) {
+    if (!results.empty() && in_.accept(":")) {
       for (std::size_t i = 0; i == 0 || in_.accept(","); ++i) {
         if (i == results.size()) in_.fail_expected("the end of the line");
         check_type(op, results[i]);
@@ -427,12 +442,14 @@ class Parser {
   std::vector<ValueId> right_side(const Token& op) {
     if (op.text == "host_call") return host_call();
     if (op.text == "compress") return compress();
+    if (op.text == "cond") return cond();
+    if (op.text == "loop") return loop();
     const auto rule = rules().find(op.text);
     if (rule != rules().end()) return {(this->*rule->second)()};
     if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
     if (const auto library = library_op_from_name(op.text)) return library_call(*library);
     std::vector<std::string> known = keys(rules());
-    known.insert(known.end(), {"host_call", "compress"});
+    known.insert(known.end(), {"host_call", "compress", "cond", "loop"});
     for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
     for (int i = 0; i < kNumLibraryOps; ++i) known.emplace_back(facts(static_cast<LibraryOp>(i)).name);
     throw unknown(op, "op", "", known, ErrorCode::unknown_op);
@@ -727,6 +744,128 @@ class Parser {
       while (in_.accept(","));
     }
     return builder_.host_call(name, num_host_calls_++, std::move(arguments), std::move(results));
+  }
+
+  // Regions. A body is closed: it has names of its own.
+
+  /// `(%a = %x, %b = %y)`: names inside, values outside.
+  struct Captured {
+    std::vector<Definition> inside;
+    std::vector<ValueId> outside;
+  };
+  void captured(std::string_view word, Captured& out) {
+    if (!in_.accept_name(word)) return;
+    in_.expect("(");
+    list(")", [&] {
+      out.inside.push_back({in_.expect(Token::Kind::value, "a name in the body, such as `%a`"), {}});
+      Definition& made = out.inside.back();
+      if (text::is_identifier(made.label.text)) made.name = made.label.text;
+      if (in_.peek().kind == Token::Kind::string) made.name = in_.next().text;
+      in_.expect("=");
+      out.outside.push_back(value());
+    });
+  }
+
+  /// What the parser knows of one graph.
+  struct Scope {
+    GraphBuilder builder;
+    std::map<std::string, ValueId, std::less<>> values;
+    std::map<std::string, Location, std::less<>> definitions;
+    Location location;
+  };
+
+  /// `{ statements return ... }` with these parameters. `finish` reads what is returned.
+  template <class Finish>
+  Graph body(const Definition* step, const Dim& count, const Captured& captured, Finish finish) {
+    Scope outer{std::move(builder_), std::move(values_), std::move(definitions_), location_};
+    const auto leave = [&] {
+      builder_ = std::move(outer.builder);
+      values_ = std::move(outer.values);
+      definitions_ = std::move(outer.definitions);
+      location_ = outer.location;
+    };
+    const std::size_t mistakes = in_.diagnostics().size();
+    try {
+      builder_ = outer.builder.body();
+      values_.clear();
+      definitions_.clear();
+      builder_.at(location_);
+      if (step) define(once(*step), builder_.step(step->name, count));
+      for (std::size_t i = 0; i < captured.inside.size(); ++i) {
+        const Definition& made = once(captured.inside[i]);
+        define(made, builder_.param(made.name, outer.builder.type(captured.outside[i])));
+      }
+      statements();
+      in_.expect_name("return");
+      finish();
+      in_.expect("}");
+      if (in_.diagnostics().size() > mistakes) throw FollowUpError();
+      Graph graph = std::move(builder_).finish();
+      leave();
+      return graph;
+    } catch (...) {
+      leave();
+      throw;
+    }
+  }
+
+  const Definition& once(const Definition& made) const {
+    if (!values_.contains(made.label.text)) return made;
+    throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is made twice"));
+  }
+
+  /// Values up to a word or the brace.
+  int returned() {
+    int count = 0;
+    if (in_.peek().kind != Token::Kind::value) return count;
+    do {
+      builder_.output(value());
+      ++count;
+    } while (in_.accept(","));
+    return count;
+  }
+
+  void accept_origin() {
+    if (in_.accept_name("at")) in_.expect(Token::Kind::string, "where it comes from, in quotes");
+  }
+
+  std::vector<ValueId> cond() {
+    const ValueId condition = value();
+    Captured in;
+    captured("with", in);
+    accept_origin();
+    Graph then = body(nullptr, 0, in, [&] { returned(); });
+    in_.expect_name("else");
+    Graph otherwise = body(nullptr, 0, in, [&] { returned(); });
+    builder_.at(location_);
+    return builder_.cond(condition, in.outside, std::move(then), std::move(otherwise));
+  }
+
+  std::vector<ValueId> loop() {
+    Definition step{in_.expect(Token::Kind::value, "the name of the step, such as `%i`"), {}};
+    if (text::is_identifier(step.label.text)) step.name = step.label.text;
+    if (in_.peek().kind == Token::Kind::string) step.name = in_.next().text;
+    in_.expect("<");
+    const Dim count = dim();
+    Captured in;
+    captured("carry", in);
+    const auto num_carried = static_cast<std::ptrdiff_t>(in.outside.size());
+    captured("with", in);
+    accept_origin();
+    Ends ends = Ends::after_count;
+    Graph once = body(&step, count, in, [&] {
+      if (const int next = returned(); next != num_carried) {
+        throw Error(ErrorCode::wrong_arity, location_,
+                    str("loop: ", num_carried, " values are carried, and ", next, " are returned for the next step"));
+      }
+      if (in_.accept_name("trace")) returned();
+      if (!in_.accept_name("while")) return;
+      ends = Ends::by_condition;
+      builder_.output(value());
+    });
+    builder_.at(location_);
+    const auto split = in.outside.begin() + num_carried;
+    return builder_.loop(count, {in.outside.begin(), split}, {split, in.outside.end()}, std::move(once), ends);
   }
 
   ValueId assert_that() {

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "ir/lexer.h"
+#include "ir/region.h"
 #include "ir/text.h"
 
 namespace inlay {
@@ -21,17 +22,24 @@ IdMap<SymbolId, std::string> symbol_texts(const Graph& graph) {
   return texts;
 }
 
+/// How symbols are written, and whether the text meets them in their own order.
+struct SymbolNames {
+  IdMap<SymbolId, std::string> texts;
+  std::set<SymbolId> seen;
+  bool in_order = true;
+};
+
 class Printer {
  public:
-  Printer(const Graph& graph, const PrintOptions& options)
-      : graph_(graph), options_(options), symbols_(symbol_texts(graph)), values_(graph.values.size()) {
-    label_values();
+  /// `header`: the branch before this one, whose parameters are written for both.
+  Printer(const Graph& graph, const PrintOptions& options, SymbolNames& symbols, const Printer* header = nullptr)
+      : graph_(graph), options_(options), symbols_(symbols), values_(graph.values.size()) {
+    label_values(header);
   }
 
   std::string run() {
     const std::string signature = this->signature();
-    std::string body;
-    for (NodeId n : ids<NodeId>(graph_.nodes.size())) body += str("  ", statement(graph_.nodes[n]), "\n");
+    const std::string body = statements("  ");
     const std::string outputs = join(graph_.outputs, ", ", [&](const Output& output) {
       return output.name.empty() ? values_[output.value] : str(name_text(output.name), " = ", values_[output.value]);
     });
@@ -41,24 +49,31 @@ class Printer {
 
  private:
   /// Parameters first, then results in program order; a name that two values have belongs to neither.
-  void label_values() {
+  void label_values(const Printer* header) {
     std::vector<ValueId> order;
     for (const Param& param : graph_.params) order.push_back(param.value);
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       order.insert(order.end(), graph_.nodes[n].results.begin(), graph_.nodes[n].results.end());
     }
+    std::set<std::string> taken;
+    for (std::size_t i = 0; header && i < graph_.params.size(); ++i) {
+      taken.insert(header->values_[header->graph_.params[i].value]);
+    }
     std::map<std::string, int> uses;
     for (ValueId v : order) ++uses[graph_.values[v].name];
     for (std::size_t position = 0; position < order.size(); ++position) {
       const std::string& name = graph_.values[order[position]].name;
-      const bool own = text::is_identifier(name) && uses[name] == 1;
-      values_[order[position]] = own ? str("%", name) : str("%", position);
+      const bool is_param = position < graph_.params.size();
+      const bool own = text::is_identifier(name) && uses[name] == 1 && !taken.contains(str("%", name));
+      values_[order[position]] = header && is_param ? header->values_[header->graph_.params[position].value]
+                                 : own              ? str("%", name)
+                                                    : str("%", position);
     }
   }
 
   std::string dim(const Dim& dim) {
     note_symbols(dim);
-    return dim.to_text(symbols_);
+    return dim.to_text(symbols_.texts);
   }
 
   /// In the order of the text, which is the order in which the parser meets them.
@@ -68,8 +83,8 @@ class Printer {
         if (atom.kind != Dim::Atom::Kind::symbol) {
           note_symbols(atom.operands->first);
           note_symbols(atom.operands->second);
-        } else if (seen_.insert(atom.symbol).second) {
-          in_order_ = in_order_ && atom.symbol.index + 1 == seen_.size();
+        } else if (symbols_.seen.insert(atom.symbol).second) {
+          symbols_.in_order = symbols_.in_order && atom.symbol.index + 1 == symbols_.seen.size();
         }
       }
     }
@@ -82,8 +97,8 @@ class Printer {
 
   /// `[m, n]` where the order in which symbols first appear is not the graph's: it decides how sums are written.
   std::string symbol_list() const {
-    if (in_order_ && seen_.size() == graph_.symbols.size()) return "";
-    return str("[", join(symbols_, ", "), "]");
+    if (symbols_.in_order && symbols_.seen.size() == graph_.symbols.size()) return "";
+    return str("[", join(symbols_.texts, ", "), "]");
   }
 
   std::string signature() {
@@ -124,6 +139,65 @@ class Printer {
   std::string operands(const Node& node, std::size_t first = 0) const {
     const std::vector<ValueId> rest(node.operands.begin() + static_cast<std::ptrdiff_t>(first), node.operands.end());
     return join(rest, ", ", [&](ValueId v) { return values_[v]; });
+  }
+
+  std::string statements(const std::string& indent) {
+    std::string out;
+    for (const Node& node : graph_.nodes) {
+      out += str(indent, is_region(node.op) ? region(node, indent) : statement(node), "\n");
+    }
+    return out;
+  }
+
+  /// `%r = cond %p with (%a = %x) {` and what follows: bodies are closed, so each has names of its own.
+  std::string region(const Node& node, const std::string& indent) {
+    const Region& region = node.region;
+    std::vector<Printer> bodies;
+    bodies.reserve(region.bodies.size());
+    for (const auto& body : region.bodies) {
+      bodies.emplace_back(*body, options_, symbols_, bodies.empty() ? nullptr : &bodies[0]);
+    }
+    const bool is_loop = node.op == Op::loop;
+    const std::size_t num_carried = static_cast<std::size_t>(region.num_carried), first_param = is_loop ? 1 : 0;
+    const auto pairs = [&](const char* word, std::size_t from, std::size_t to) {
+      std::vector<std::string> texts;
+      for (std::size_t i = from; i < to; ++i) {
+        const ValueId inside = region.bodies[0]->params[first_param + i].value;
+        texts.push_back(str(bodies[0].definition(inside), " = ", values_[node.operands[i + 1 - first_param]]));
+      }
+      return texts.empty() ? "" : str(" ", word, " (", join(texts, ", "), ")");
+    };
+    std::string out = join(node.results, ", ", [&](ValueId v) { return definition(v); });
+    if (is_loop) {
+      out += str(out.empty() ? "loop " : " = loop ", bodies[0].definition(region.bodies[0]->params[0].value), " < ",
+                 dim(region.count), pairs("carry", 0, num_carried), pairs("with", num_carried, node.operands.size()));
+    } else {
+      out += str(out.empty() ? "cond " : " = cond ", values_[node.operands[0]],
+                 pairs("with", 0, node.operands.size() - 1));
+    }
+    if (options_.locations == Show::yes && !node.location.empty()) out += str(" at ", text::quote(node.location.text));
+    for (std::size_t b = 0; b < bodies.size(); ++b) {
+      out += str(b > 0 ? " else {\n" : " {\n", bodies[b].statements(indent + "  "), indent, "  return",
+                 bodies[b].returned(region), "\n", indent, "}");
+    }
+    return out;
+  }
+
+  /// ` %next trace %row while %again`
+  std::string returned(const Region& region) const {
+    const std::size_t num_carried = static_cast<std::size_t>(region.num_carried);
+    std::string out;
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const bool is_condition = region.has_condition && i + 1 == graph_.outputs.size();
+      const bool is_trace = region.bodies.size() == 1 && !is_condition && i >= num_carried;
+      const bool begins = i == 0 || is_condition || (is_trace && i == num_carried);
+      out += str(begins ? " " : ", ",
+                 is_condition                   ? "while "
+                 : is_trace && i == num_carried ? "trace "
+                                                : "",
+                 values_[graph_.outputs[i].value]);
+    }
+    return out;
   }
 
   std::string statement(const Node& node) {
@@ -201,20 +275,23 @@ class Printer {
                                      text::quote(node.text), numbers);
         return node.error == ErrorCode::assert_failed ? text : str(text, ", ", code_name(node.error));
       }
+      case Op::cond:
+      case Op::loop: break;  // they stand on several lines
     }
     return "";
   }
 
   const Graph& graph_;
   const PrintOptions options_;
-  IdMap<SymbolId, std::string> symbols_;
+  SymbolNames& symbols_;
   IdMap<ValueId, std::string> values_;
-  std::set<SymbolId> seen_;
-  bool in_order_ = true;
 };
 
 }  // namespace
 
-std::string print(const Graph& graph, const PrintOptions& options) { return Printer(graph, options).run(); }
+std::string print(const Graph& graph, const PrintOptions& options) {
+  SymbolNames symbols{symbol_texts(graph), {}, true};
+  return Printer(graph, options, symbols).run();
+}
 
 }  // namespace inlay

@@ -31,6 +31,11 @@ class Counter {
   void operator()(const BindSize&) {}
   void operator()(const Copy&) { ++counts.copies; }
   void operator()(const SizeCheck&) { ++counts.size_checks; }
+  void operator()(const LoopBegin&) { ++counts.loops; }
+  void operator()(const LoopEnd&) {}
+  void operator()(const CondBegin&) { ++counts.conds; }
+  void operator()(const CondElse&) {}
+  void operator()(const CondEnd&) {}
 
   KernelCounts counts;
 

@@ -19,6 +19,7 @@ struct KernelCounts {
   Dim reads, writes;
   int copy_starts = 0;
   int copies = 0, library_calls = 0, host_calls = 0, size_checks = 0;  // steps
+  int loops = 0, conds = 0;                                            // regions; what stands in them counts once
 };
 
 KernelCounts count(const KernelProgram& program);

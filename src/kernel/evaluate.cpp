@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "kernel/element.h"
+#include "kernel/regions.h"
 #include "kernel/run_kernel.h"
 #include "kernel/text.h"
 #include "textbook/textbook.h"
@@ -16,6 +17,7 @@ class ProgramRun {
   ProgramRun(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
              const HostFunctions& host)
       : program_(program),
+        regions_(regions_of(program)),
         names_(program),
         symbols_(symbols),
         address_of_(address_of),
@@ -25,15 +27,54 @@ class ProgramRun {
     for (BufferId b : ids<BufferId>(program.buffers.size())) place_own(b);
   }
 
-  std::optional<Failure> run() {
-    for (const Step& step : program_.steps) {
-      auto failure = std::visit([&](const auto& each) { return run_step(each); }, step);
+  std::optional<Failure> run() { return run_steps(StepId(0), StepId(program_.steps.size())); }
+
+ private:
+  std::optional<Failure> run_steps(StepId begin, StepId end) {
+    for (uint32_t i = begin.index; i < end.index; ++i) {
+      const Step& step = program_.steps[i];
+      std::optional<Failure> failure;
+      if (const auto* loop = std::get_if<LoopBegin>(&step)) {
+        const RegionSpan& region = region_at(regions_, StepId(i));
+        failure = run_loop(*loop, region);
+        i = region.end.index;
+      } else if (const auto* cond = std::get_if<CondBegin>(&step)) {
+        const RegionSpan& region = region_at(regions_, StepId(i));
+        failure = holds(cond->condition) ? run_steps(StepId(i + 1), region.otherwise)
+                                         : run_steps(StepId(region.otherwise.index + 1), region.end);
+        i = region.end.index;
+      } else {
+        failure = std::visit([&](const auto& each) { return run_step(each); }, step);
+      }
       if (failure) return failure;
     }
     return std::nullopt;
   }
 
- private:
+  std::optional<Failure> run_loop(const LoopBegin& loop, const RegionSpan& region) {
+    const BufferId go_on = std::get<LoopEnd>(program_.steps[region.end.index]).go_on;
+    const int64_t count = loop.count.evaluate(symbols_);
+    for (int64_t step = 0; step < count; ++step) {
+      std::memcpy(view(loop.step).data, &step, sizeof step);
+      if (auto failure = run_steps(StepId(region.begin.index + 1), region.end)) return failure;
+      if (go_on.valid() && !holds(go_on)) break;
+    }
+    return std::nullopt;
+  }
+
+  bool holds(BufferId condition) {
+    const View at = view(condition);
+    INLAY_CHECK(at.dtype == DType::boolean && at.num_elements() == 1, "`", at.name, "` is no condition");
+    return *at.data != std::byte(0);
+  }
+
+  // Markers, which run_steps has looked at.
+  std::optional<Failure> run_step(const LoopBegin&) { return std::nullopt; }
+  std::optional<Failure> run_step(const LoopEnd&) { return std::nullopt; }
+  std::optional<Failure> run_step(const CondBegin&) { return std::nullopt; }
+  std::optional<Failure> run_step(const CondElse&) { return std::nullopt; }
+  std::optional<Failure> run_step(const CondEnd&) { return std::nullopt; }
+
   /// Scalars and literals have no place in a plan: their bytes are here.
   void place_own(BufferId id) {
     const Buffer& buffer = program_.buffers[id];
@@ -123,6 +164,7 @@ class ProgramRun {
   }
 
   const KernelProgram& program_;
+  const std::vector<RegionSpan> regions_;
   Names names_;
   std::span<int64_t> symbols_;
   const Addresses& address_of_;

@@ -57,6 +57,20 @@ class AccessCollector {
     read(bind.value);
     return std::move(access_);
   }
+  StepAccess operator()(const LoopBegin& loop) {
+    write(loop.step);
+    return std::move(access_);
+  }
+  StepAccess operator()(const LoopEnd& loop) {
+    if (loop.go_on.valid()) read(loop.go_on);
+    return std::move(access_);
+  }
+  StepAccess operator()(const CondBegin& cond) {
+    read(cond.condition);
+    return std::move(access_);
+  }
+  StepAccess operator()(const CondElse&) { return {}; }
+  StepAccess operator()(const CondEnd&) { return {}; }
 
  private:
   BufferId root(BufferId buffer) const { return root_of(program_, buffer); }

@@ -163,7 +163,28 @@ struct BindSize {
   SiteId site;
 };
 
-using Step = std::variant<Kernel, LibraryCall, HostCall, Copy, SizeCheck, BindSize>;
+// Regions stand flat in the list of steps: a body is what stands between two markers. So a step's number is its place
+// in the list wherever it stands, and what lives in a body lives in a range of numbers. kernel/regions.h finds the
+// ends.
+
+/// What follows, up to its LoopEnd, `count` times.
+struct LoopBegin {
+  BufferId step;  // a scalar of i64: 0, 1, ..., count - 1
+  Dim count;
+};
+struct LoopEnd {
+  BufferId go_on;  // none, or a 0-d bool: when it is false no other pass follows
+};
+
+/// What follows, up to its CondElse, where the 0-d bool holds; else what stands between CondElse and CondEnd.
+struct CondBegin {
+  BufferId condition;
+};
+struct CondElse {};
+struct CondEnd {};
+
+using Step = std::variant<Kernel, LibraryCall, HostCall, Copy, SizeCheck, BindSize, LoopBegin, LoopEnd, CondBegin,
+                          CondElse, CondEnd>;
 
 /// The symbols whose numbers are known only after the step.
 std::vector<SymbolId> symbols_bound_by(const Step& step);

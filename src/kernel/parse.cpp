@@ -41,6 +41,9 @@ class Parser : TextReader {
   Copy copy();
   SizeCheck size_check();
   void step();
+  void loop();
+  void cond();
+  void steps_in_braces();
   void sites();
   void refusals();
 
@@ -406,6 +409,31 @@ SizeCheck Parser::size_check() {
   return out;
 }
 
+void Parser::steps_in_braces() {
+  expect("{");
+  while (!accept("}")) step();
+}
+
+void Parser::loop() {
+  LoopBegin begin{buffer(), 0};
+  expect("<");
+  begin.count = dim();
+  out_.steps.emplace_back(begin);
+  steps_in_braces();
+  LoopEnd end;
+  if (accept("while")) end.go_on = buffer();
+  out_.steps.emplace_back(end);
+}
+
+void Parser::cond() {
+  out_.steps.emplace_back(CondBegin{buffer()});
+  steps_in_braces();
+  out_.steps.emplace_back(CondElse{});
+  expect("else");
+  steps_in_braces();
+  out_.steps.emplace_back(CondEnd{});
+}
+
 void Parser::step() {
   if (accept("kernel")) {
     out_.steps.emplace_back(kernel());
@@ -421,6 +449,10 @@ void Parser::step() {
     out_.steps.emplace_back(size_check());
   } else if (accept("size")) {
     out_.steps.emplace_back(bind_size());
+  } else if (accept("loop")) {
+    loop();
+  } else if (accept("cond")) {
+    cond();
   } else {
     throw unexpected("a step");
   }

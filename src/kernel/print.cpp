@@ -79,6 +79,14 @@ class Printer {
   std::string step(const Copy& copy);
   std::string step(const SizeCheck& check);
   std::string step(const BindSize& bind);
+  std::string step(const LoopBegin& loop) { return str("  loop ", buffer(loop.step), " < ", dim(loop.count), " {\n"); }
+  std::string step(const LoopEnd& loop) {
+    return loop.go_on.valid() ? str("  } while ", buffer(loop.go_on), "\n") : "  }\n";
+  }
+  std::string step(const CondBegin& cond) { return str("  cond ", buffer(cond.condition), " {\n"); }
+  std::string step(const CondElse&) { return "  } else {\n"; }
+  std::string step(const CondEnd&) { return "  }\n"; }
+  std::string steps();
   std::string site(SiteId id);
 
   const KernelProgram& program_;
@@ -273,9 +281,39 @@ std::string Printer::site(SiteId id) {
   return out + "\n";
 }
 
+bool begins_body(const Step& step) {
+  return std::holds_alternative<LoopBegin>(step) || std::holds_alternative<CondBegin>(step) ||
+         std::holds_alternative<CondElse>(step);
+}
+bool ends_body(const Step& step) {
+  return std::holds_alternative<LoopEnd>(step) || std::holds_alternative<CondEnd>(step) ||
+         std::holds_alternative<CondElse>(step);
+}
+
+/// `text` with every line moved in.
+std::string moved_in(const std::string& text, std::size_t depth) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = text.find('\n', begin) + 1;
+    out += std::string(2 * depth, ' ') + text.substr(begin, end - begin);
+    begin = end;
+  }
+  return out;
+}
+
+std::string Printer::steps() {
+  std::string out;
+  std::size_t depth = 0;
+  for (const Step& s : program_.steps) {
+    if (ends_body(s) && depth > 0) --depth;
+    out += moved_in(std::visit([&](const auto& each) { return step(each); }, s), depth);
+    if (begins_body(s)) ++depth;
+  }
+  return out;
+}
+
 std::string Printer::program() {
-  std::string out = signature();
-  for (const Step& s : program_.steps) out += std::visit([&](const auto& each) { return step(each); }, s);
+  std::string out = signature() + steps();
   if (program_.sites.size() > 0) {
     out += "  sites {\n";
     for (SiteId id : ids<SiteId>(program_.sites.size())) out += site(id);

@@ -24,6 +24,8 @@
 //     call eigh w, v = a (k, n) upper workspace u #0 #1
 //     host_call "name" 0 (a, b) -> h bind k = h.0 #3
 //     copy a -> b "why"
+//     loop i < k { ... } while p                # without the condition: k times. What stands within is steps
+//     cond p { ... } else { ... }
 //     sites { #0 index-out-of-bounds "index {0} is out of bounds" at "model.py:3" note "left" "%3" }
 //     refusals { "%12 is not fused into @k0: also read by %15" }
 //   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/regions.h"
 #include "kernel/verify_kernel.h"
 
 namespace inlay::kernel {
@@ -20,8 +21,10 @@ class ProgramVerifier {
     for (BufferId b : ids<BufferId>(program_.buffers.size())) verify_buffer(b);
     verify_slots(program_.params, Role::param);
     verify_slots(program_.outputs, Role::output);
+    if (const std::string mistake = why_not_nested(program_); !mistake.empty()) complain(mistake);
     if (out_.empty()) {
       for (const Step& step : program_.steps) verify_shape(step);
+      for (const RegionSpan& region : regions_of(program_)) verify_body(region);
     }
     if (out_.empty()) {
       for (const Step& step : program_.steps) forget_bound_symbols(step);
@@ -179,6 +182,32 @@ class ProgramVerifier {
       complain(str(name(bind.value), " is bound as a size, and is no scalar of i64"));
     }
   }
+  void verify_body(const RegionSpan& region) {
+    for (uint32_t i = region.begin.index; i < region.end.index; ++i) {
+      for (SymbolId symbol : symbols_bound_by(program_.steps[i])) {
+        complain(str("symbol ", names_.symbols[symbol], " is bound in the body of a loop or cond"));
+      }
+    }
+  }
+
+  void verify_step(const LoopBegin& loop) {
+    if (!all_exist("a loop", {loop.step})) return;
+    const Buffer& step = buffer(loop.step);
+    if (step.role != Role::scalar || step.dtype != DType::i64) {
+      complain(str("the step ", name(loop.step), " of a loop is no scalar of i64"));
+    }
+  }
+  void verify_step(const LoopEnd& loop) {
+    if (loop.go_on.valid()) verify_condition(loop.go_on);
+  }
+  void verify_step(const CondBegin& cond) { verify_condition(cond.condition); }
+  void verify_step(const CondElse&) {}
+  void verify_step(const CondEnd&) {}
+  void verify_condition(BufferId condition) {
+    if (!all_exist("a condition", {condition})) return;
+    const Buffer& it = buffer(condition);
+    if (it.dtype != DType::boolean || !num_elements(it).is(1)) complain(str(name(condition), " is no condition"));
+  }
 
   // ---- Flow: sizes are known and bytes are written before they are used ----
 
@@ -197,7 +226,22 @@ class ProgramVerifier {
     for (const Dim& dim : buffer(b).dims) require_known(dim, name(b));
   }
 
+  /// After a cond only that is written which both of its bodies write. A loop counts as running: what it writes of
+  /// a trace is all of it, or was filled before.
+  void verify_branches(const Step& step) {
+    if (std::holds_alternative<CondBegin>(step)) branches_.push_back({written_, {}});
+    if (std::holds_alternative<CondElse>(step)) {
+      branches_.back().then = written_;
+      written_ = branches_.back().before;
+    }
+    if (std::holds_alternative<CondEnd>(step)) {
+      for (BufferId b : ids<BufferId>(written_.size())) written_[b] = written_[b] && branches_.back().then[b];
+      branches_.pop_back();
+    }
+  }
+
   void verify_flow(const Step& step) {
+    verify_branches(step);
     const StepAccess access = access_of(program_, step);
     for (BufferId b : access.reads) verify_read(b);
     if (const auto* call = std::get_if<HostCall>(&step)) {
@@ -213,6 +257,7 @@ class ProgramVerifier {
       written_[b] = true;
     }
     if (const auto* kernel = std::get_if<Kernel>(&step)) verify_sizes(*kernel);
+    if (const auto* loop = std::get_if<LoopBegin>(&step)) require_known(loop->count, "a loop");
     if (const auto* check = std::get_if<SizeCheck>(&step)) {
       require_known(check->left, "a size check");
       require_known(check->right, "a size check");
@@ -249,6 +294,10 @@ class ProgramVerifier {
   Names names_;
   std::vector<bool> known_;        // by SymbolId
   IdMap<BufferId, bool> written_;  // of roots
+  struct Branches {
+    IdMap<BufferId, bool> before, then;
+  };
+  std::vector<Branches> branches_;  // of the conds that are open
   std::vector<Diagnostic> out_;
 };
 

@@ -18,7 +18,31 @@ void include(Lifetime& life, int32_t begin, int32_t end) {
   }
 }
 
+/// What passes the border of a loop is needed in every pass: from before the first to after the last. What is used in
+/// its body alone is made anew in each pass, before it is read, and lives within one.
+void widen(const KernelProgram& program, Liveness& out) {
+  std::vector<kernel::RegionSpan> regions = kernel::regions_of(program);
+  std::ranges::reverse(regions);  // inner ones first
+  for (const kernel::RegionSpan& region : regions) {
+    if (!region.is_loop()) continue;
+    const int32_t begin = read_tick(region.begin), end = end_tick(region.end);
+    for (Lifetime& life : out.lives) {
+      const bool is_apart = life.begin >= end || life.end <= begin;
+      const bool is_inside = life.begin > begin && life.end < end;
+      if (!is_apart && !is_inside) include(life, begin, end);
+    }
+  }
+}
+
 }  // namespace
+
+bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::RegionSpan>& regions, BufferId buffer,
+                       StepId step) {
+  const Lifetime& life = liveness.lives[buffer];
+  return std::ranges::all_of(regions, [&](const kernel::RegionSpan& region) {
+    return !region.is_loop() || !region.holds(step) || life.begin > read_tick(region.begin);
+  });
+}
 
 Liveness liveness(const KernelProgram& program) {
   Liveness out{IdMap<BufferId, Uses>(program.buffers.size()), IdMap<BufferId, Lifetime>(program.buffers.size())};
@@ -38,6 +62,7 @@ Liveness liveness(const KernelProgram& program) {
     const BufferId root = kernel::root_of(program, b);
     out.lives[root].end = last;
   }
+  widen(program, out);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "kernel/regions.h"
 #include "memory/layout.h"
 
 namespace inlay::memory {
@@ -14,10 +15,16 @@ struct Uses {
 
 struct Liveness {
   IdMap<kernel::BufferId, Uses> uses;
-  IdMap<kernel::BufferId, Lifetime> lives;  // {0, 0}: no step touches it. Outputs live to the end of the program.
+  /// {0, 0}: no step touches it. Outputs live to the end of the program. What passes the border of a loop lives through
+  /// all of its passes.
+  IdMap<kernel::BufferId, Lifetime> lives;
 };
 
 Liveness liveness(const kernel::KernelProgram& program);
+
+/// Is the buffer, which `step` uses, used in no other pass of the loops around `step`, and nowhere outside of them?
+bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::RegionSpan>& regions,
+                       kernel::BufferId buffer, kernel::StepId step);
 
 inline int32_t read_tick(kernel::StepId step) { return 2 * static_cast<int32_t>(step.index); }
 inline int32_t write_tick(kernel::StepId step) { return read_tick(step) + 1; }

@@ -24,6 +24,7 @@ std::string step_text(const Step& step) {
   if (const auto* call = std::get_if<kernel::HostCall>(&step)) return str("host ", call->name);
   if (std::holds_alternative<kernel::BindSize>(step)) return "size";
   if (std::holds_alternative<kernel::Copy>(step)) return "copy";
+  if (std::holds_alternative<kernel::LoopBegin>(step)) return "loop";
   return "check";
 }
 

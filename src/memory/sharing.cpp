@@ -58,7 +58,8 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
 
 class Decider {
  public:
-  explicit Decider(const KernelProgram& program) : program_(program), liveness_(liveness(program)) {
+  explicit Decider(const KernelProgram& program)
+      : program_(program), liveness_(liveness(program)), regions_(kernel::regions_of(program)) {
     sharing_.placements = IdMap<BufferId, Placement>(program.buffers.size());
     cut_segments(program, sharing_, known_from_);
   }
@@ -66,6 +67,7 @@ class Decider {
   Sharing decide() {
     Groups groups(program_, liveness_, known_from_);
     groups_ = &groups;
+    for (StepId step : steps()) share_carried(step);
     for (StepId step : steps()) share_starts(step);
     for (const Transfer& transfer : find_transfers(program_)) share_destination(transfer);
     for (StepId step : steps()) share_operands(step);
@@ -87,8 +89,13 @@ class Decider {
   };
   void decided(BufferId b, Reason reason, BufferId took_over) { decisions_.push_back({b, reason, took_over}); }
 
+  bool lives_in_one_pass(BufferId b, StepId step) const {
+    return memory::lives_in_one_pass(liveness_, regions_, b, step);
+  }
+
   /// Who else reads the operand when its bytes are another's already.
   std::string read_later(BufferId operand, StepId step) const {
+    if (!lives_in_one_pass(operand, step)) return "is needed in every pass of a loop";
     const Uses& uses = liveness_.uses[operand];
     for (const std::vector<StepId>* list : {&uses.reads, &uses.writes}) {
       for (StepId other : *list) {
@@ -98,13 +105,55 @@ class Decider {
     return buffer(operand).role == Role::output ? "is returned" : "";
   }
 
+  bool is_elided(const Transfer& transfer) const { return transfer.stage < 0 && sharing_.is_elided(transfer.step); }
+
+  // --- what a loop carries ---
+
+  /// The copy at the end of a loop's body that makes the next value the carried one. It is left out where the next
+  /// value is computed in the carried one's bytes: when no step reads the carried value after it.
+  void share_carried(StepId step) {
+    const auto* copy = std::get_if<Copy>(&program_.steps[step.index]);
+    if (!copy) return;
+    const BufferId next = root(copy->source), carried = root(copy->destination);
+    if (lives_in_one_pass(carried, step) || !lives_in_one_pass(next, step)) return;
+    if (!why_not_carried(next, carried, step).empty()) return;
+    if (!groups_->join(next, carried, 0, Groups::Relation::takes_over).empty()) return;
+    decided(next, Reason::in_place, carried);
+    sharing_.elided.push_back({step, -1, -1, copy->destination});
+    const StepId made = liveness_.uses[next].writes.front();
+    const auto& kernel = std::get<Kernel>(program_.steps[made.index]);
+    for (const KernelOutput& output : kernel.outputs) {
+      const bool continues = output.start.kind == Start::Kind::copy && root(output.start.source) == carried;
+      if (continues && root(output.buffer) == next) sharing_.elided.push_back({made, -1, -1, output.buffer});
+    }
+  }
+
+  std::string why_not_carried(BufferId next, BufferId carried, StepId copy) const {
+    if (!groups_->has_bytes(next) || !groups_->has_bytes(carried)) return "has no bytes of its own";
+    const std::vector<StepId>& writes = liveness_.uses[next].writes;
+    if (writes.size() != 1) return "is written by several steps";
+    const StepId made = writes.front();
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[made.index]);
+    if (!kernel) return "is not made by a kernel";
+    // The innermost loop around the copy must be that of the kernel, and nothing may choose between the two.
+    for (const kernel::RegionSpan& region : regions_) {
+      if (region.holds(made) != region.holds(copy)) return "is made in another region";
+    }
+    for (const std::vector<StepId>* uses : {&liveness_.uses[carried].reads, &liveness_.uses[carried].writes}) {
+      for (StepId use : *uses) {
+        if (use > made && use < copy) return "is written over what is read later";
+      }
+    }
+    return why_not_overwrite(program_, *kernel, carried, next);
+  }
+
   // --- copy starts ---
 
   void share_starts(StepId step) {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
     if (!kernel) return;
     for (const KernelOutput& output : kernel->outputs) {
-      if (output.start.kind != Start::Kind::copy) continue;
+      if (output.start.kind != Start::Kind::copy || sharing_.is_elided(step, output.buffer)) continue;
       const std::string why_not = share_start(*kernel, step, root(output.start.source), root(output.buffer));
       if (why_not.empty()) {
         sharing_.elided.push_back({step, -1, -1, output.buffer});
@@ -122,6 +171,7 @@ class Decider {
     if (!groups_->has_bytes(base) || !groups_->has_bytes(output)) return str(name, " has no bytes of its own");
     if (std::string later = read_later(base, step); !later.empty()) return str(name, " ", later);
     if (liveness_.uses[output].writes.front() != step) return str(buffer(output).name, " is written before");
+    if (!lives_in_one_pass(output, step)) return str(buffer(output).name, " is needed in every pass of a loop");
     if (std::string why = why_not_overwrite(program_, kernel, base, output); !why.empty()) return str(name, " ", why);
     return join_equal(base, output);
   }
@@ -146,7 +196,10 @@ class Decider {
   void share_destination(const Transfer& transfer) {
     const bool is_copy_step = transfer.stage < 0;
     std::string why_not;
-    if (!groups_->has_bytes(transfer.source) || !groups_->has_bytes(transfer.destination)) {
+    if (is_elided(transfer)) return;
+    if (!lives_in_one_pass(transfer.source, transfer.step) || !lives_in_one_pass(transfer.destination, transfer.step)) {
+      why_not = "is needed in every pass of a loop";
+    } else if (!groups_->has_bytes(transfer.source) || !groups_->has_bytes(transfer.destination)) {
       why_not = "has no bytes of its own";
     }
     if (why_not.empty()) why_not = why_not_in_destination(program_, liveness_, transfer);
@@ -171,6 +224,7 @@ class Decider {
     const kernel::StepAccess access = kernel::access_of(program_, program_.steps[step.index]);
     for (BufferId result : access.writes) {
       if (!groups_->has_bytes(result) || liveness_.uses[result].writes.front() != step) continue;
+      if (!lives_in_one_pass(result, step)) continue;
       if (size_bytes(buffer(result)).is(0)) continue;
       for (BufferId operand : access.reads) {
         if (may_take(*kernel, step, operand, result) && join_equal(operand, result).empty()) break;
@@ -210,6 +264,7 @@ class Decider {
 
   const KernelProgram& program_;
   Liveness liveness_;
+  std::vector<kernel::RegionSpan> regions_;
   IdMap<SymbolId, StepId> known_from_;
   Groups* groups_ = nullptr;
   Sharing sharing_;

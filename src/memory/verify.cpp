@@ -42,11 +42,17 @@ struct Place {
 
 bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
 
+/// Which ways the conditions of conds and loops send a replay.
+enum class Ways : uint8_t { all_true, all_false, in_turn };
+
 class Replay {
  public:
   Replay(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
-         std::span<const int64_t> symbols)
+         std::span<const int64_t> symbols, Ways ways)
       : program_(program),
+        regions_(kernel::regions_of(program)),
+        liveness_(liveness(program)),
+        ways_(ways),
         sharing_(plan.sharing),
         layouts_(layouts),
         symbols_(symbols),
@@ -56,16 +62,68 @@ class Replay {
     check_layouts();
     check_lives();
     if (out_.empty()) place_buffers();
-    for (StepId step : ids<StepId>(program_.steps.size())) {
-      if (!out_.empty()) return std::move(out_);
-      step_ = step;
-      if (!std::visit([&](const auto& s) { return replay(s); }, program_.steps[step.index])) return std::move(out_);
-    }
-    check_outputs();
+    if (replay_steps(StepId(0), StepId(program_.steps.size()))) check_outputs();
     return std::move(out_);
   }
 
  private:
+  // --- regions ---
+
+  /// False ends the program.
+  bool replay_steps(StepId begin, StepId end) {
+    for (uint32_t i = begin.index; i < end.index; ++i) {
+      if (!out_.empty()) return false;
+      step_ = StepId(i);
+      const kernel::Step& step = program_.steps[i];
+      if (const auto* loop = std::get_if<kernel::LoopBegin>(&step)) {
+        const kernel::RegionSpan& region = region_at(regions_, StepId(i));
+        if (!replay_loop(*loop, region)) return false;
+        i = region.end.index;
+      } else if (std::holds_alternative<kernel::CondBegin>(step)) {
+        const kernel::RegionSpan& region = region_at(regions_, StepId(i));
+        const bool ok = choose() ? replay_steps(StepId(i + 1), region.otherwise)
+                                 : replay_steps(StepId(region.otherwise.index + 1), region.end);
+        if (!ok) return false;
+        i = region.end.index;
+      } else if (!std::visit([&](const auto& s) { return replay(s); }, step)) {
+        return false;
+      }
+    }
+    return out_.empty();
+  }
+
+  bool replay_loop(const kernel::LoopBegin& loop, const kernel::RegionSpan& region) {
+    const bool may_end = std::get<kernel::LoopEnd>(program_.steps[region.end.index]).go_on.valid();
+    const int64_t count = value(loop.count);
+    for (int64_t pass = 0; pass < count; ++pass) {
+      // What a body makes for itself is made anew.
+      for (BufferId b : ids<BufferId>(places_.size())) {
+        const Lifetime& life = liveness_.lives[b];
+        const bool is_inside = life.begin > read_tick(region.begin) && life.end < end_tick(region.end);
+        if (is_inside) std::ranges::fill(places_[b].expected, 0);
+      }
+      if (!replay_steps(StepId(region.begin.index + 1), region.end)) return false;
+      if (may_end && !choose()) break;
+    }
+    return true;
+  }
+
+  /// Conditions have no values here: one way for all, or in turn.
+  bool choose() {
+    switch (ways_) {
+      case Ways::all_true: return true;
+      case Ways::all_false: return false;
+      case Ways::in_turn: return num_choices_++ % 2 == 0;
+    }
+    return true;
+  }
+
+  bool replay(const kernel::LoopBegin&) { return true; }
+  bool replay(const kernel::LoopEnd&) { return true; }
+  bool replay(const kernel::CondBegin&) { return true; }
+  bool replay(const kernel::CondElse&) { return true; }
+  bool replay(const kernel::CondEnd&) { return true; }
+
   void wrong(std::string message) {
     if (out_.size() < kMostMessages) out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}});
   }
@@ -93,7 +151,7 @@ class Replay {
 
   /// A storage must live wherever one of its buffers is touched.
   void check_lives() {
-    const Liveness lives = liveness(program_);
+    const Liveness& lives = liveness_;
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
       const Placement& placement = sharing_.placements[b];
       if (!placement.storage.valid() || root(b) != b || lives.uses[b].writes.empty()) continue;
@@ -393,6 +451,10 @@ class Replay {
   }
 
   const KernelProgram& program_;
+  const std::vector<kernel::RegionSpan> regions_;
+  const Liveness liveness_;
+  const Ways ways_;
+  int num_choices_ = 0;
   const Sharing& sharing_;
   std::span<const Layout> layouts_;
   std::span<const int64_t> symbols_;
@@ -408,7 +470,12 @@ class Replay {
 
 std::vector<Diagnostic> verify(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
                                std::span<const int64_t> symbols) {
-  return Replay(program, plan, layouts, symbols).run();
+  std::vector<Diagnostic> out = Replay(program, plan, layouts, symbols, Ways::all_true).run();
+  if (kernel::regions_of(program).empty()) return out;
+  for (Ways ways : {Ways::all_false, Ways::in_turn}) {
+    if (out.empty()) out = Replay(program, plan, layouts, symbols, ways).run();
+  }
+  return out;
 }
 
 std::vector<Diagnostic> verify(const KernelProgram& program, const MemoryPlan& plan, std::span<const int64_t> symbols,

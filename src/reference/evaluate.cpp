@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "ir/library_types.h"
+#include "ir/region.h"
+#include "reference/control_flow.h"
 #include "reference/elementwise.h"
 #include "reference/region.h"
 #include "textbook/textbook.h"
@@ -33,6 +35,9 @@ class Evaluator {
       if (!check.node.valid()) this->check(check);
     }
   }
+
+  /// Of a body: the sizes are known.
+  void know(std::span<const int64_t> symbols) { symbols_.assign(symbols.begin(), symbols.end()); }
 
   void run(const Observer& observer) {
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
@@ -109,6 +114,7 @@ class Evaluator {
   void node(const Node& node) {
     if (node.op == Op::host_call) return host_call(node);
     if (node.op == Op::compress) return compress(node);
+    if (is_region(node.op)) return region(node);
     try {
       if (node.op == Op::library) return library(node);
       values_[node.results[0]] = result(node);
@@ -144,7 +150,9 @@ class Evaluator {
       case Op::as_size: return operand(node, 0);
       case Op::compress:
       case Op::library:
-      case Op::host_call: break;
+      case Op::host_call:
+      case Op::cond:
+      case Op::loop: break;
     }
     INLAY_CHECK(false, "the results of ", op_name(node.op), " are not made here");
     return {};
@@ -343,6 +351,31 @@ class Evaluator {
     std::vector<int64_t> numbers;
     for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(operand(node, i).get<int64_t>(0));
     throw Error(node.error, node.location, with_numbers(node.text, numbers));
+  }
+
+  void region(const Node& node) {
+    std::vector<Tensor> operands;
+    for (ValueId v : node.operands) operands.push_back(values_[v]);
+    const RunBody run = [&](const Graph& body, std::vector<Tensor> params) {
+      Evaluator inside(body, host_functions_);
+      inside.know(std::span(symbols_).first(body.symbols.size()));
+      inside.bind(params);
+      inside.run({});
+      std::vector<Tensor> outputs;
+      for (const Output& output : body.outputs) outputs.push_back(inside.values_[output.value]);
+      return outputs;
+    };
+    std::vector<Tensor> traces;
+    for (std::size_t i = static_cast<std::size_t>(node.region.num_carried); i < node.results.size(); ++i) {
+      std::vector<int64_t> dims;
+      const TensorType& type = graph_.type(node.results[i]);
+      for (const Dim& dim : type.dims) dims.push_back(dim.evaluate(symbols_));
+      if (node.op == Op::loop) traces.push_back(Tensor::zeros(type.dtype, std::move(dims)));
+    }
+    const std::vector<Tensor> results =
+        node.op == Op::cond ? run_cond(node, operands, run)
+                            : run_loop(node, operands, node.region.count.evaluate(symbols_), std::move(traces), run);
+    for (std::size_t i = 0; i < results.size(); ++i) values_[node.results[i]] = results[i];
   }
 
   static std::vector<Tensor> call(const Node& node, const HostFunction& function, std::span<const Tensor> operands) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/region.h"
 #include "rewrite/commutative.h"
 #include "rewrite/rewriter.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 /// What binds a symbol binds it for itself alone.
 bool may_share(const Node& node) {
-  return node.op != Op::host_call && node.op != Op::assert_ && node.op != Op::as_size && node.op != Op::compress;
+  return node.op != Op::host_call && node.op != Op::assert_ && node.op != Op::as_size && node.op != Op::compress &&
+         !is_region(node.op);
 }
 
 std::size_t mixed(std::size_t hash, uint64_t item) { return (hash ^ item) * 0x9e3779b97f4a7c15u + std::rotl(hash, 23); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/region.h"
 #include "rewrite/rewriter.h"
 
 namespace inlay::rewrite {
@@ -34,7 +35,7 @@ class Needs {
     for (SymbolId s : dim.symbols()) {
       if (symbols[s]) continue;
       symbols[s] = true;
-      need(graph_.symbols[s].source);
+      if (graph_.symbols[s].source.valid()) need(graph_.symbols[s].source);
     }
   }
   void need(const DimCheck& check) {
@@ -52,12 +53,16 @@ class Needs {
   /// Operands and what binds a node's sizes stand before it, so one sweep from the end finds all.
   void visit(NodeId n) {
     const Node& node = graph_.nodes[n];
-    if (node.op == Op::assert_) nodes[n] = true;
+    if (node.op == Op::assert_ || (is_region(node.op) && has_effects(node))) nodes[n] = true;
     if (!nodes[n]) return;
     for (ValueId v : node.operands) need(v);
     for (ValueId v : node.results) need_type(v);
     for (const IndexItem& item : node.index) need(item.start), need(item.stop), need(item.position);
     need(node.size);
+    need(node.region.count);
+    for (const auto& body : node.region.bodies) {
+      for (SymbolId s : symbols_in(*body)) need(Dim::symbol(s));
+    }
     for (const DimCheck* check : checks_of_[n]) need(*check);
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/region.h"
+
 namespace inlay::rewrite {
 namespace {
 
@@ -39,10 +41,21 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
                                    {operands.begin() + 2, operands.end()});
       case Op::compress:
       case Op::library:
-      case Op::host_call: break;
+      case Op::host_call:
+      case Op::cond:
+      case Op::loop: break;
     }
     return {};
   };
+  const Region& region = node.region;
+  if (node.op == Op::cond) {
+    return builder.cond(operands[0], {operands.begin() + 1, operands.end()}, *region.bodies[0], *region.bodies[1]);
+  }
+  if (node.op == Op::loop) {
+    const auto captured = operands.begin() + region.num_carried;
+    return builder.loop(region.count, {operands.begin(), captured}, {captured, operands.end()}, *region.bodies[0],
+                        region.has_condition ? Ends::by_condition : Ends::after_count);
+  }
   if (node.op == Op::compress) return builder.compress(operands[0], {operands.begin() + 1, operands.end()}, node.size);
   if (node.op == Op::host_call) return builder.host_call(node.text, node.host_function, operands, std::move(types));
   if (node.op == Op::library) return builder.library(node.library, operands, node.library_options);
@@ -53,11 +66,12 @@ Rewriter::Rewriter(const Graph& source) : Rewriter(source, IdMap<SymbolId, bool>
 
 Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     : source_(source),
-      builder_(source.name),
+      builder_(source.is_body ? GraphBuilder::body_of(source) : GraphBuilder(source.name)),
       symbols_(source.symbols.size()),
       values_(source.values.size()),
       began_at_(source.nodes.size()) {
   for (SymbolId s : ids<SymbolId>(source.symbols.size())) {
+    if (source.is_body) continue;  // the graph around it decides
     if (keep[s]) symbols_[s] = builder_.symbol(source.symbols[s].name);
     same_symbols_ = same_symbols_ && keep[s];
   }
@@ -65,12 +79,14 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     const Value& value = source.values[param.value];
     TensorType type{value.type.dtype, {}};
     for (const Dim& old : value.type.dims) type.dims.push_back(dim(old));
-    values_[param.value] = param.bound ? builder_.bound(value.name, std::move(type), param.facts)
-                                       : builder_.param(value.name, std::move(type));
+    values_[param.value] = param.bound   ? builder_.bound(value.name, std::move(type), param.facts)
+                           : param.below ? builder_.step(value.name, dim(*param.below))
+                                         : builder_.param(value.name, std::move(type));
   }
   for (const DimCheck& check : source.checks) {
     INLAY_CHECK(!check.node.valid() || check.node.index < source.nodes.size(), "a check at no node: ", check.message);
   }
+  if (source.is_body) return;
   for (const auto& [left, right] : source.assumptions) builder_.assume_equal(dim(left), dim(right));
 }
 
@@ -91,6 +107,10 @@ Node Rewriter::mapped(NodeId old) const {
     item.position = dim(item.position);
   }
   node.size = dim(node.size);
+  node.region.count = dim(node.region.count);
+  for (auto& body : node.region.bodies) {
+    if (!same_symbols_) body = std::make_shared<const Graph>(with_symbols(*body, graph(), symbols_));
+  }
   return node;
 }
 

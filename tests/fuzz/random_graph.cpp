@@ -167,7 +167,7 @@ class GraphMaker {
         &GraphMaker::reduce,     &GraphMaker::concat,     &GraphMaker::concat,    &GraphMaker::iota,
         &GraphMaker::size,       &GraphMaker::matmul,     &GraphMaker::host_call, &GraphMaker::assert_that,
         &GraphMaker::cumulative, &GraphMaker::cumulative, &GraphMaker::compress,  &GraphMaker::factorization,
-        &GraphMaker::rows};
+        &GraphMaker::rows,       &GraphMaker::cond,       &GraphMaker::loop};
     (this->*of(kMakers))();
   }
 
@@ -352,7 +352,8 @@ class GraphMaker {
     const int64_t size = size_of(dim);
     const bool empty = size_of(product(dims)) == 0;
     if (size == 0 && !empty && !may_fail()) return std::nullopt;
-    if (dims.empty() || chance(60)) {
+    if (step_ && dims.empty() && loop_count_ == dim && chance(80)) return step_;
+    if (depth_ == 0 && (dims.empty() || chance(60))) {
       const DType dtype = chance(80) ? DType::i64 : of(std::vector<DType>{DType::i32, DType::u8, DType::i8});
       if (dim.is_constant() && size > 0 && chance(50)) {
         return builder_.bound(str("b", next_bound_++), {dtype, dims}, {true, 0, dim.constant() - 1, chance(50)});
@@ -376,7 +377,7 @@ class GraphMaker {
 
   /// At most one place in a program fails, so that all evaluators fail in the same one.
   bool may_fail() {
-    if (failing_places_ > 0 || !chance(20)) return false;
+    if (depth_ > 0 || failing_places_ > 0 || !chance(20)) return false;
     ++failing_places_;
     next_fails_ = true;
     return true;
@@ -515,6 +516,7 @@ class GraphMaker {
   }
 
   void compress() {
+    if (depth_ > 0) return;  // a body finds no sizes
     const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() == 1; });
     if (!mask) return;
     const ValueId m = use(*mask);
@@ -653,7 +655,7 @@ class GraphMaker {
 
   void host_call() {
     if (!chance(20)) return;
-    const bool late = chance(40);
+    const bool late = depth_ == 0 && chance(40);
     const auto x = pick([&](const Entry& e) {
       return computes(type(e.v).dtype) && (!late || (e.exact && type(e.v).dtype == DType::f64 && type(e.v).rank() == 1));
     });
@@ -687,6 +689,130 @@ class GraphMaker {
     }
   }
 
+  // Regions. What fails stands outside of them: a branch is not always taken.
+
+  /// The maker's state around a body.
+  struct Outside {
+    GraphBuilder builder;
+    std::vector<Entry> pool;
+    std::optional<ValueId> step;
+    Dim loop_count;
+  };
+  Outside enter() {
+    Outside outside{std::move(builder_), std::move(pool_), step_, loop_count_};
+    builder_ = outside.builder.body();
+    pool_.clear();
+    step_.reset();
+    ++depth_;
+    return outside;
+  }
+  Graph leave(Outside outside) {
+    Graph body = std::move(builder_).finish();
+    builder_ = std::move(outside.builder);
+    pool_ = std::move(outside.pool);
+    step_ = outside.step;
+    loop_count_ = outside.loop_count;
+    --depth_;
+    return body;
+  }
+
+  std::vector<Entry> some_values(int64_t most) {
+    std::vector<Entry> out;
+    for (int64_t i = draw(0, most); i > 0; --i) {
+      const auto x = pick([&](const Entry& e) { return computes(type(e.v).dtype); });
+      if (x) out.push_back(pool_[*x]);
+    }
+    return out;
+  }
+
+  static std::vector<ValueId> ids_of(const std::vector<Entry>& entries) {
+    std::vector<ValueId> out;
+    for (const Entry& e : entries) out.push_back(e.v);
+    return out;
+  }
+
+  void come_in(const Outside& outside, const std::vector<Entry>& captured) {
+    for (const Entry& e : captured) {
+      pool_.push_back({builder_.param(str("c", pool_.size()), outside.builder.type(e.v)), e.exact});
+    }
+  }
+
+  void some_steps() {
+    for (int64_t i = draw(1, 4); i > 0; --i) step();
+  }
+
+  /// The last value of this type: there is one, since a parameter has it.
+  Entry last_of(const TensorType& wanted) {
+    for (std::size_t i = pool_.size(); i-- > 0;) {
+      if (type(pool_[i].v) == wanted) return pool_[i];
+    }
+    return pool_[0];
+  }
+
+  void cond() {
+    if (depth_ > 1 || !chance(50)) return;
+    std::vector<Entry> captured = some_values(3);
+    if (captured.empty()) return;
+    const auto found = pick([&](const Entry& e) { return type(e.v) == TensorType{DType::boolean, {}}; });
+    const ValueId condition = found         ? use(*found)
+                              : depth_ == 0 ? builder_.param(str("q", next_bound_++), {DType::boolean, {}})
+                                            : builder_.literal(Literal::of_integer(DType::boolean, draw(0, 1)));
+    std::vector<TensorType> types;
+    for (std::size_t i = 0; i < captured.size() && (i == 0 || chance(50)); ++i) types.push_back(type(captured[i].v));
+    std::vector<bool> exact(types.size(), true);
+    const auto branch = [&] {
+      Outside outside = enter();
+      come_in(outside, captured);
+      some_steps();
+      for (std::size_t i = 0; i < types.size(); ++i) {
+        const Entry e = last_of(types[i]);
+        builder_.output(e.v);
+        exact[i] = exact[i] && e.exact;
+      }
+      return leave(std::move(outside));
+    };
+    Graph then = branch(), otherwise = branch();
+    const auto results = builder_.cond(condition, ids_of(captured), std::move(then), std::move(otherwise));
+    for (std::size_t i = 0; i < results.size(); ++i) add(results[i], exact[i] || !is_float(types[i].dtype));
+  }
+
+  void loop() {
+    if (depth_ > 1 || !chance(50)) return;
+    Dim count = known_dim();
+    if (size_of(count) > 5) count = draw(0, 3);
+    const std::vector<Entry> carried = some_values(2), captured = some_values(2);
+    std::vector<Entry> all = carried;
+    // What rounding does to a carried value goes round with it.
+    for (Entry& e : all) e.exact = !is_float(type(e.v).dtype);
+    all.insert(all.end(), captured.begin(), captured.end());
+    std::vector<TensorType> types;
+    for (const Entry& e : carried) types.push_back(type(e.v));
+    Outside outside = enter();
+    loop_count_ = count;
+    step_ = builder_.step("i", count);
+    pool_.push_back({*step_});
+    come_in(outside, all);
+    some_steps();
+    std::vector<bool> exact;
+    for (const TensorType& carried_type : types) {
+      builder_.output(last_of(carried_type).v);
+      exact.push_back(!is_float(carried_type.dtype));
+    }
+    for (const Entry& traced : some_values(2)) {
+      builder_.output(traced.v);
+      exact.push_back(traced.exact);
+    }
+    const auto go_on = pick([&](const Entry& e) { return type(e.v) == TensorType{DType::boolean, {}}; });
+    const bool ends = go_on && chance(60);
+    if (ends) builder_.output(use(*go_on));
+    Graph body = leave(std::move(outside));
+    const auto results = builder_.loop(count, ids_of(carried), ids_of(captured), std::move(body),
+                                       ends ? Ends::by_condition : Ends::after_count);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      add(results[i], exact[i] || !is_float(type(results[i]).dtype));
+    }
+  }
+
   Random& random_;
   const RandomGraphOptions options_;
   GraphBuilder builder_;
@@ -694,6 +820,9 @@ class GraphMaker {
   std::optional<Dim> symbols_[3];
   std::vector<int64_t> symbol_sizes_;          // by SymbolId
   std::vector<Entry> pool_;
+  std::optional<ValueId> step_;                // of the innermost loop
+  Dim loop_count_;
+  int depth_ = 0;                              // regions around
   int nodes_ = 0, failing_places_ = 0, host_functions_ = 0, next_bound_ = 0;
   bool has_late_size_ = false, next_fails_ = false;
 };

@@ -1,5 +1,7 @@
 #include "host_functions.h"
 
+#include "ir/region.h"
+
 namespace inlay::tool {
 namespace {
 
@@ -34,12 +36,12 @@ HostFunction by_name(const std::string& name) {
 
 std::vector<HostFunction> host_functions_of(const Graph& graph) {
   std::vector<HostFunction> functions;
-  for (const Node& node : graph.nodes) {
-    if (node.op != Op::host_call || node.host_function < 0) continue;
+  for_each_node(graph, [&](const Node& node) {
+    if (node.op != Op::host_call || node.host_function < 0) return;
     const auto at = static_cast<std::size_t>(node.host_function);
     if (functions.size() <= at) functions.resize(at + 1);
     functions[at] = by_name(node.text);
-  }
+  });
   return functions;
 }
 

@@ -44,6 +44,14 @@ IdMap<ValueId, std::vector<Dim>> indexed_dims(const Graph& graph) {
       if (node.index[axis].kind != IndexItem::Kind::array) continue;
       limits[node.index[axis].array].push_back(graph.type(node.operands[0]).dims[axis]);
     }
+    for (const auto& body : node.region.bodies) {
+      const IdMap<ValueId, std::vector<Dim>> inside = indexed_dims(*body);
+      const std::size_t first_operand = node.op == Op::cond ? 1 : 0, first_param = node.op == Op::cond ? 0 : 1;
+      for (std::size_t i = first_operand; i < node.operands.size(); ++i) {
+        const std::vector<Dim>& found = inside[body->params[i + first_param - first_operand].value];
+        limits[node.operands[i]].insert(limits[node.operands[i]].end(), found.begin(), found.end());
+      }
+    }
     const bool passes_on = node.op == Op::cast || node.op == Op::broadcast || node.op == Op::reshape ||
                            node.op == Op::transpose || node.op == Op::flip || node.op == Op::slice ||
                            node.op == Op::gather || node.op == Op::assert_;

@@ -67,6 +67,8 @@ std::string count_text(const Lowered& compiled, std::string_view wanted, std::sp
       {"arena_bytes", sizes_known ? std::to_string(arena_bytes(plan, sizes)) : "?"},
       {"library_calls", std::to_string(counts.library_calls)},
       {"host_calls", std::to_string(counts.host_calls)},
+      {"loops", std::to_string(counts.loops)},
+      {"conds", std::to_string(counts.conds)},
       {"size_checks", std::to_string(counts.size_checks)},
   };
   return join(names_in(wanted.empty() ? kUsual : wanted), ", ", [&](const std::string& name) {

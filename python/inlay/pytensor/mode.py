@@ -9,7 +9,7 @@ from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from .linker import InlayLinker
 
 MODE = ptm.Mode(
-    InlayLinker(), RewriteDatabaseQuery(include=["fast_run"], exclude=list(InlayLinker.incompatible_rewrites))
+    InlayLinker(), RewriteDatabaseQuery(include=["fast_run", "scan_save_mem_no_prealloc"], exclude=list(InlayLinker.incompatible_rewrites))
 )
 
 

@@ -5,7 +5,8 @@
 //   emit_fold.cpp      sums in registers                            emit_scatter.cpp   adding through an index
 //   emit_scalar.cpp    one op                                       emit_math.cpp      exp, log, ... by eights or per
 //   lane emit_kernel.cpp    outer loops, starts                          emit_steps.cpp     everything that is no
-//   kernel function.cpp, dims.cpp, places.cpp, types.cpp                   the function around them target.cpp what
+//   kernel emit_regions.cpp    loops and conds around steps
+//   function.cpp, dims.cpp, places.cpp, types.cpp                   the function around them target.cpp what
 //   LLVM needs, and the object file
 #include "backend/llvm/emit.h"
 
@@ -14,6 +15,7 @@
 #include <llvm/IR/Verifier.h>
 
 #include "backend/llvm/function.h"
+#include "backend/llvm/regions.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/target.h"
 #include "support/error.h"
@@ -30,7 +32,7 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
-void emit_step(FunctionEmitter& f, StepId id) {
+void emit_step(FunctionEmitter& f, RegionEmitter& regions, StepId id) {
   const kernel::Step& step = f.program.steps[id.index];
   f.begin_step();
   std::visit(Overloaded{
@@ -40,6 +42,11 @@ void emit_step(FunctionEmitter& f, StepId id) {
                  [&](const kernel::Copy& copy) { emit_copy(f, id, copy); },
                  [&](const kernel::SizeCheck& check) { emit_size_check(f, check); },
                  [&](const kernel::BindSize& bind) { emit_bind_size(f, bind); },
+                 [&](const kernel::LoopBegin& loop) { regions.begin_loop(id, loop); },
+                 [&](const kernel::LoopEnd& loop) { regions.end_loop(loop); },
+                 [&](const kernel::CondBegin& cond) { regions.begin_cond(id, cond); },
+                 [&](const kernel::CondElse&) { regions.begin_else(); },
+                 [&](const kernel::CondEnd&) { regions.end_cond(); },
              },
              step);
 }
@@ -53,9 +60,10 @@ void emit_segments_that_begin_at(FunctionEmitter& f, std::size_t step) {
 }
 
 void emit_function(FunctionEmitter& f) {
+  RegionEmitter regions(f);
   for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
     emit_segments_that_begin_at(f, i);
-    emit_step(f, StepId(i));
+    emit_step(f, regions, StepId(i));
   }
   emit_segments_that_begin_at(f, f.program.steps.size());
   f.finish();

@@ -50,7 +50,8 @@ llvm::BasicBlock* FunctionEmitter::new_block(const char* name) {
 
 void FunctionEmitter::begin_step() {
   llvm::BasicBlock* next = new_block("step");
-  spine_ = b.CreateBr(next);
+  llvm::Instruction* end = b.CreateBr(next);
+  if (region_depth_ == 0) spine_ = end;
   b.SetInsertPoint(next);
 }
 

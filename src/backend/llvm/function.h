@@ -3,7 +3,8 @@
 //
 // int32_t entry(InlayCall*) runs the steps one after the other. Between steps control is in one place, the *spine*:
 // what is computed there (sizes, addresses, 0-d values) is defined for everything after it. Code inside a step's loops
-// that finds it needs a size or an address has it computed on the spine, just before the step.
+// that finds it needs a size or an address has it computed on the spine, just before the step, and code in the body of
+// a loop or cond just before the outermost of them: its sizes are known there, since no body binds one.
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>
@@ -44,8 +45,10 @@ class FunctionEmitter {
   llvm::IRBuilder<> b;
 
   // ---- function.cpp: the frame
-  void begin_step();  // what was emitted so far is the spine of what comes
-  void finish();      // return INLAY_OK
+  void begin_step();  // what was emitted so far is the spine of what comes; in a region, what stands before it
+  void enter_region() { ++region_depth_; }
+  void leave_region() { --region_depth_; }
+  void finish();  // return INLAY_OK
   Value* call_argument() const { return function_->getArg(0); }
   Value* call_field(size_t offset_bytes, llvm::Type* type);  // loads a member of the InlayCall, here
   Value* call_field_address(size_t offset_bytes);
@@ -105,6 +108,7 @@ class FunctionEmitter {
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;
   llvm::Instruction* spine_ = nullptr;
+  int region_depth_ = 0;
   llvm::BasicBlock* failed_ = nullptr;
   llvm::MDNode* unlikely_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;

@@ -6,6 +6,7 @@ from . import (  # noqa: F401  (registers translations)
     late,
     linalg,
     reduce,
+    scan,
     shape,
     sort,
     structure,

@@ -1,14 +1,20 @@
 """IfElse: only the branch that is taken runs.
 
-The nodes that serve one branch alone leave the main graph; each branch becomes a function of its own, compiled with
-it. The node is then a call that looks at the condition and runs one of the two. So a branch that is not taken costs
-nothing and cannot fail.
+The nodes that serve one branch alone leave the main graph, and become the body of a cond. So a branch that is not taken
+costs nothing and cannot fail.
+
+Where a body cannot hold a branch (the branches return different shapes, say, or find a size), each branch becomes a
+function of its own, compiled with the main one, and the node is a call that looks at the condition and runs one of the
+two.
 """
 
+import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.graph.fg import FunctionGraph
 
 from ... import _inlay
+from .bodies import Body
+from .registry import NotNative
 
 try:
     from pytensor.conditional.op import IfElse
@@ -47,6 +53,33 @@ def _common_prefix(paths):
     while length < len(first) and all(len(p) > length and p[length] == first[length] for p in others):
         length += 1
     return first[:length]
+
+
+def cond(t, node):
+    """The results of an IfElse as those of a cond."""
+    condition = t.value(node.inputs[0])
+    if condition.dtype != "bool":
+        condition = t.builder.scalar("ne", [condition, t.cast(t.constant_array(np.asarray(0)), condition.dtype)])
+    n = node.op.n_outs
+    own = t.branches.get(node, ())
+    bodies, results = [], []
+    for which in (0, 1):
+        body = Body(t, bodies[0].captured if bodies else ())
+        with body:
+            t.add_nodes_in((*own, (node, which)))
+            results.append([t.value(x) for x in node.inputs[1 + which * n : 1 + (which + 1) * n]])
+        bodies.append(body)
+    for value in bodies[1].captured[len(bodies[0].captured) :]:
+        bodies[0].bring_in(value)
+    for a, b in zip(*results, strict=True):
+        if not all(map(t.known_equal, a.dims, b.dims)):
+            raise NotNative("the branches return arrays of different shapes")
+    graphs = []
+    for body, values in zip(bodies, results, strict=True):
+        for value in values:
+            body.builder.output(value)
+        graphs.append(body.builder.finish())
+    return t.builder.cond(condition, bodies[1].captured, *graphs)
 
 
 class LazyCall:

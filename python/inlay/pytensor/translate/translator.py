@@ -39,13 +39,10 @@ class Translation:
 def translate(fgraph, order, name="main"):
     """The inlay graph of `fgraph`, whose nodes run in `order`."""
     t = Translator(name)
-    t.branches = lazy.branch_nodes(fgraph, order)
     t.clients = fgraph.clients
     for position, var in enumerate(fgraph.inputs):
         t.add_param(var, position)
-    for number, node in enumerate(order):
-        if t.branches[node] == ():
-            t.add_node(node, number)
+    t.add_nodes(fgraph, order, range(len(order)))
     for var in fgraph.outputs:
         t.add_output(var)
     return t.finish(list(order))
@@ -60,14 +57,21 @@ class Translator:
         self._arrays = {}  # (address, shape, strides, dtype) of a bound array -> its value
         self._late_sizes = {}  # index of a value that is a size -> that size
         self._literals = {}  # index of a value that is a literal -> its elements
+        self._body = None  # of a cond or loop that is being built
         self._host_calls = []
         self._bound = []
         self._node_of_location = {}
         self._reasons = {}
         self._number = -1
-        self.branches = {}
+        self.branches = {}  # node -> the branches that it stands in
+        self.nodes_in = {}  # branches -> the nodes that stand in them, with their numbers
         self.clients = {}  # of the variables of the outermost graph
         self._names = set()
+
+    @property
+    def number(self):
+        """Of the node that is translated, in PyTensor's order."""
+        return self._number
 
     # The graph: parameters, nodes, outputs.
 
@@ -76,6 +80,27 @@ class Translator:
         dtype, shape = _type_of(var)
         dims = [self.builder.symbol(f"{name}_{axis}") if n is None else n for axis, n in enumerate(shape)]
         self._values[var] = self.builder.param(name, dtype, dims)
+
+    @property
+    def scope(self):
+        """The graph that is being built, and what is known of it."""
+        return self.builder, self._values, self._literals, self._body
+
+    @scope.setter
+    def scope(self, scope):
+        self.builder, self._values, self._literals, self._body = scope
+
+    def add_nodes(self, fgraph, order, numbers):
+        """All nodes but those that serve one branch of an IfElse alone: they are added with it."""
+        branches = lazy.branch_nodes(fgraph, order)
+        self.branches.update(branches)
+        for node, number in zip(order, numbers, strict=True):
+            self.nodes_in.setdefault(branches[node], []).append((node, number))
+        self.add_nodes_in(())
+
+    def add_nodes_in(self, branches):
+        for node, number in self.nodes_in.pop(branches, []):
+            self.add_node(node, number)
 
     def add_node(self, node, number):
         self._number = number
@@ -90,6 +115,7 @@ class Translator:
         if isinstance(node.op, lazy.IfElse):
             return self.lazy_call(node)
         translation = translation_of(node.op)
+        calls, reasons = len(self._host_calls), dict(self._reasons)
         try:
             if translation is None:
                 raise NotNative("no native form")
@@ -97,12 +123,14 @@ class Translator:
                 raise NotNative("complex numbers")
             result = translation(self, node)
         except NotNative as reason:
+            self._forget_calls(calls, reasons)
             return self.host_call(node, str(reason))
         except errors.InlayError as error:
             # Something that inlay refuses while the graph is built, two constant sizes that differ, say: PyTensor's own
             # op says what is wrong, when it runs.
             if isinstance(error, errors.Internal):
                 raise
+            self._forget_calls(calls, reasons)
             return self.host_call(node, str(error).splitlines()[0])
         return list(result) if isinstance(result, list | tuple) else [result]
 
@@ -146,9 +174,12 @@ class Translator:
 
     def value(self, var):
         if var not in self._values:
-            if not isinstance(var, Constant):
+            if isinstance(var, Constant):
+                self._values[var] = self._constant(var)
+            elif self._body is not None:
+                self._values[var] = self._body.capture(var)
+            else:
                 raise KeyError(f"no value for {var}")
-            self._values[var] = self._constant(var)
         return self._values[var]
 
     def operands(self, node):
@@ -208,6 +239,10 @@ class Translator:
 
     def _bound_array(self, array, name):
         """Bound row-major; an axis permutation of a row-major array is that array, transposed."""
+        if self._body is not None:  # only the outermost graph has bound arrays
+            with self._body.outside():
+                value = self._bound_array(array, name)
+            return self._body.bring_in(value)
         key = (array.ctypes.data, array.shape, array.strides, array.dtype.name)
         if key in self._arrays:
             return self._arrays[key]
@@ -282,11 +317,28 @@ class Translator:
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
     def lazy_call(self, node):
-        """An IfElse: one of two functions, as the condition says."""
-        self._reasons[self._number] = "only one branch runs"
+        """An IfElse: a cond, or where a branch cannot be a body, one of two functions."""
+        calls, reasons = len(self._host_calls), dict(self._reasons)
+        nodes_in, number = dict(self.nodes_in), self._number
+        try:
+            return lazy.cond(self, node)
+        except NotNative as reason:
+            why = str(reason)
+        except errors.InlayError as error:
+            if isinstance(error, errors.Internal):
+                raise
+            why = str(error).splitlines()[0]
+        self._forget_calls(calls, reasons)
+        self.nodes_in, self._number = nodes_in, number
+        self._reasons[number] = why
         call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
         operands = [self.value(x) for x in call.variables]
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+
+    def _forget_calls(self, count, reasons):
+        """What was begun natively runs as a whole through Python: its own calls with it."""
+        del self._host_calls[count:]
+        self._reasons = reasons
 
     def host_constant(self, data, name):
         """A constant that is no tensor: a function without operands that returns it."""

@@ -1,0 +1,49 @@
+"""Bodies of cond and loop: graphs of their own, which values of the outside enter as parameters."""
+
+from contextlib import contextmanager
+
+
+class Body:
+    """While it is entered, the translator builds into it. What it asks of the outside becomes a parameter."""
+
+    def __init__(self, t, captured=()):
+        self._t = t
+        self.builder = t.builder.body()
+        self.captured = []  # values of the outside, in the order of the parameters
+        self._inside = {}  # number of a value of the outside -> the value in here
+        self._outer_scope = t.scope
+        for value in captured:
+            self.bring_in(value)
+
+    def __enter__(self):
+        self._t.scope = (self.builder, {}, {}, self)
+        return self
+
+    def __exit__(self, *exception):
+        self._t.scope = self._outer_scope
+
+    @contextmanager
+    def outside(self):
+        """Within the block the translator builds into the graph around."""
+        inner, self._t.scope = self._t.scope, self._outer_scope
+        try:
+            yield
+        finally:
+            self._t.scope = inner
+
+    def capture(self, var):
+        """The value in here of a PyTensor variable of the outside."""
+        with self.outside():
+            value = self._t.value(var)
+        return self.bring_in(value)
+
+    def bring_in(self, value):
+        """What stands in here for a value of the outside."""
+        if value.index not in self._inside:
+            literal = self._outer_scope[2].get(value.index)
+            if literal is not None and self._t.builder is self.builder:
+                self._inside[value.index] = self._t.constant_array(literal)
+            else:
+                self._inside[value.index] = self.builder.param(value.name or "c", value.dtype, value.dims)
+                self.captured.append(value)
+        return self._inside[value.index]

@@ -1,0 +1,112 @@
+// Loops and conds around steps. A 0-d value that changes in a body is a phi where control meets; all else that the
+// steps of a body share (sizes, addresses) was there before the outermost region began.
+#include "backend/llvm/regions.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+
+Value* RegionEmitter::condition(BufferId buffer) {
+  if (f_.is_scalar(buffer)) return f_.scalar(buffer);
+  return f_.from_memory(f_.b.CreateLoad(f_.memory_type(DType::boolean), f_.address(buffer)), DType::boolean);
+}
+
+RegionEmitter::Open& RegionEmitter::open(kernel::StepId begin) {
+  Open region{region_at(regions_, begin)};
+  f_.enter_region();
+  region.before = f_.scalars();
+  open_.push_back(std::move(region));
+  return open_.back();
+}
+
+void RegionEmitter::close(std::vector<Value*> scalars) {
+  f_.scalars() = std::move(scalars);
+  open_.pop_back();
+  f_.leave_region();
+}
+
+void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loop) {
+  llvm::IRBuilder<>& b = f_.b;
+  Open& region = open(step);
+  Value* count = f_.size(loop.count);
+  const kernel::StepId last = region.span.end;
+  region.again = std::get<kernel::LoopEnd>(f_.program.steps[last.index]).go_on.valid();
+  llvm::BasicBlock* before = b.GetInsertBlock();
+  region.head = f_.new_block("pass");
+  region.after = f_.new_block("passed");
+  b.CreateBr(region.head);
+  b.SetInsertPoint(region.head);
+  const auto phi = [&](Value* initial) {
+    llvm::PHINode* out = b.CreatePHI(initial->getType(), 2);
+    out->addIncoming(initial, before);
+    return out;
+  };
+  region.step = phi(f_.i64(0));
+  if (region.again) region.go_on = phi(b.getTrue());
+  for (uint32_t i = step.index + 1; i < last.index; ++i) {
+    for (BufferId written : access_of(f_.program, f_.program.steps[i]).writes) {
+      Value*& value = f_.scalars()[written.index];
+      const bool changes = f_.is_scalar(written) && value && value == region.before[written.index];
+      if (!changes) continue;
+      region.carried.emplace_back(written, phi(value));
+      value = region.carried.back().second;
+    }
+  }
+  region.at_head = f_.scalars();
+  Value* more = b.CreateICmpSLT(region.step, count);
+  if (region.again) more = b.CreateAnd(region.go_on, more);
+  llvm::BasicBlock* body = f_.new_block("body");
+  b.CreateCondBr(more, body, region.after);
+  b.SetInsertPoint(body);
+  f_.set_scalar(loop.step, region.step);
+}
+
+void RegionEmitter::end_loop(const kernel::LoopEnd& loop) {
+  llvm::IRBuilder<>& b = f_.b;
+  Open& region = open_.back();
+  if (region.again) region.go_on->addIncoming(condition(loop.go_on), b.GetInsertBlock());
+  Value* next = b.CreateAdd(region.step, f_.i64(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
+  region.step->addIncoming(next, b.GetInsertBlock());
+  for (const auto& [buffer, phi] : region.carried) phi->addIncoming(f_.scalar(buffer), b.GetInsertBlock());
+  b.CreateBr(region.head);
+  b.SetInsertPoint(region.after);
+  close(std::move(region.at_head));
+}
+
+void RegionEmitter::begin_cond(kernel::StepId step, const kernel::CondBegin& cond) {
+  llvm::IRBuilder<>& b = f_.b;
+  Open& region = open(step);
+  region.head = f_.new_block("otherwise");
+  region.after = f_.new_block("either");
+  llvm::BasicBlock* then = f_.new_block("then");
+  b.CreateCondBr(condition(cond.condition), then, region.head);
+  b.SetInsertPoint(then);
+}
+
+void RegionEmitter::begin_else() {
+  Open& region = open_.back();
+  region.at_head = std::exchange(f_.scalars(), region.before);
+  region.then_end = f_.b.GetInsertBlock();
+  f_.b.CreateBr(region.after);
+  f_.b.SetInsertPoint(region.head);
+}
+
+void RegionEmitter::end_cond() {
+  llvm::IRBuilder<>& b = f_.b;
+  Open& region = open_.back();
+  llvm::BasicBlock* else_end = b.GetInsertBlock();
+  b.CreateBr(region.after);
+  b.SetInsertPoint(region.after);
+  const std::vector<Value*>&then = region.at_head, &otherwise = f_.scalars();
+  std::vector<Value*> merged(then.size());
+  for (std::size_t i = 0; i < merged.size(); ++i) {
+    if (then[i] == otherwise[i]) merged[i] = then[i];
+    if (!then[i] || !otherwise[i] || merged[i]) continue;  // of one body alone: nobody reads it from here on
+    llvm::PHINode* phi = b.CreatePHI(then[i]->getType(), 2);
+    phi->addIncoming(then[i], region.then_end);
+    phi->addIncoming(otherwise[i], else_end);
+    merged[i] = phi;
+  }
+  close(std::move(merged));
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,38 @@
+#pragma once
+// The loops and conds that are open while the steps of a program are emitted.
+#include "backend/llvm/function.h"
+#include "kernel/regions.h"
+
+namespace inlay::llvm_backend {
+
+class RegionEmitter {
+ public:
+  explicit RegionEmitter(FunctionEmitter& f) : f_(f), regions_(kernel::regions_of(f.program)) {}
+
+  void begin_loop(kernel::StepId step, const kernel::LoopBegin& loop);
+  void end_loop(const kernel::LoopEnd& loop);
+  void begin_cond(kernel::StepId step, const kernel::CondBegin& cond);
+  void begin_else();
+  void end_cond();
+
+ private:
+  struct Open {
+    kernel::RegionSpan span;
+    llvm::BasicBlock *head = nullptr, *after = nullptr;  // of a loop: where each pass begins; of a cond: its else
+    std::vector<Value*> before, at_head;  // 0-d values before the region; at a pass's begin, or after `then`
+    llvm::BasicBlock* then_end = nullptr;
+    llvm::PHINode *step = nullptr, *go_on = nullptr;
+    bool again = false;  // does a condition end it?
+    std::vector<std::pair<BufferId, llvm::PHINode*>> carried;
+  };
+
+  Open& open(kernel::StepId begin);
+  void close(std::vector<Value*> scalars);
+  Value* condition(BufferId buffer);
+
+  FunctionEmitter& f_;
+  const std::vector<kernel::RegionSpan> regions_;
+  std::vector<Open> open_;
+};
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,297 @@
+#include "fuse/region_steps.h"
+
+#include <algorithm>
+
+#include "fuse/cone.h"
+
+namespace inlay::fuse {
+
+using kernel::AccessMap;
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::RegisterId;
+using kernel::Role;
+using kernel::SiteId;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Step;
+using kernel::Subscript;
+
+namespace {
+
+/// Is every access to the output a plain store or a load at a point? Then it can be a row of a larger buffer, by the
+/// access maps alone. What is filled, copied, folded or called into is written as a whole.
+bool is_written_by_points(const KernelProgram& body, BufferId output) {
+  const auto touches = [&](const std::vector<BufferId>& list) { return std::ranges::find(list, output) != list.end(); };
+  const auto is_plain = [&](const Kernel& kernel) {
+    return std::ranges::all_of(kernel.outputs,
+                               [&](const KernelOutput& o) {
+                                 return o.buffer == output ? o.start.kind == Start::Kind::keep
+                                                           : o.start.source != output;
+                               }) &&
+           std::ranges::all_of(kernel.stages, [&](const Stage& stage) {
+             return std::ranges::all_of(stage.statements, [&](const Statement& s) {
+               return s.buffer != output || s.kind == Statement::Kind::load ||
+                      (s.kind == Statement::Kind::store && s.combine == Combine::set);
+             });
+           });
+  };
+  const bool is_viewed = std::ranges::any_of(body.buffers, [&](const Buffer& b) { return b.view_of == output; });
+  return !is_viewed && std::ranges::all_of(body.steps, [&](const Step& step) {
+    if (const auto* kernel = std::get_if<Kernel>(&step)) return is_plain(*kernel);
+    const kernel::StepAccess access = kernel::access_of(body, step);
+    return !touches(access.reads) && !touches(access.writes);
+  });
+}
+
+/// A row of a trace: subscript 0 is the step.
+struct Row {
+  BufferId trace, step;
+  Dim count;
+};
+
+Statement load_step(BufferId step, RegisterId result) {
+  return {.kind = Statement::Kind::load, .result = result, .dtype = DType::i64, .buffer = step};
+}
+
+AccessMap row_map(const AccessMap& map, RegisterId step, const Dim& count) {
+  AccessMap out = map;
+  out.subscripts.insert(out.subscripts.begin(), Subscript{0, {}, kernel::IndexTerm{step, 1, count, false, {}}});
+  return out;
+}
+
+/// Brings the steps of a body into a program, with the program's buffers for its parameters and outputs.
+class Splice {
+ public:
+  Splice(KernelProgram& program, const KernelProgram& body)
+      : program_(program), body_(body), buffers_(body.buffers.size()), first_site_(program.sites.size()) {
+    for (const kernel::Site& site : body.sites) program_.sites.push_back(site);
+    program_.refusals.insert(program_.refusals.end(), body.refusals.begin(), body.refusals.end());
+  }
+
+  void put(BufferId inside, BufferId outside) { buffers_[inside] = outside; }
+  void put_row(BufferId output, Row row) { rows_.emplace_back(output, std::move(row)); }
+
+  std::vector<Step> steps() {
+    for (BufferId b : ids<BufferId>(body_.buffers.size())) bring(b);
+    std::vector<Step> out;
+    for (const Step& step : body_.steps) {
+      out.push_back(std::visit([&](const auto& each) -> Step { return brought(each); }, step));
+    }
+    return out;
+  }
+
+ private:
+  const Row* row_of(BufferId inside) const {
+    const auto found = std::ranges::find(rows_, inside, &std::pair<BufferId, Row>::first);
+    return found == rows_.end() ? nullptr : &found->second;
+  }
+
+  void bring(BufferId b) {
+    if (buffers_[b].valid()) return;
+    if (const Row* row = row_of(b)) return put(b, row->trace);
+    Buffer copy = body_.buffers[b];
+    copy.value = ValueId();
+    if (copy.view_of.valid()) {
+      bring(kernel::root_of(body_, b));
+      copy.view_of = kernel::root_of(program_, buffers_[kernel::root_of(body_, b)]);
+      copy.role = program_.buffers[copy.view_of].role;
+      copy.slot = program_.buffers[copy.view_of].slot;
+    }
+    put(b, program_.buffers.push_back(std::move(copy)));
+  }
+
+  BufferId brought(BufferId b) const { return b.valid() ? buffers_[b] : b; }
+  std::vector<BufferId> brought(std::vector<BufferId> list) const {
+    for (BufferId& b : list) b = brought(b);
+    return list;
+  }
+  SiteId brought(SiteId site) const { return site.valid() ? SiteId(first_site_ + site.index) : site; }
+
+  Kernel brought(Kernel kernel) const {
+    for (KernelOutput& output : kernel.outputs) {
+      output.buffer = brought(output.buffer);
+      output.start.source = brought(output.start.source);
+    }
+    for (Stage& stage : kernel.stages) bring_stage(stage);
+    return kernel;
+  }
+
+  void bring_stage(Stage& stage) const {
+    RegisterId step;  // loaded once
+    BufferId step_buffer;
+    for (Statement& s : stage.statements) {
+      if (const Row* row = row_of(s.buffer)) {
+        if (!step.valid()) step = RegisterId(stage.num_registers++);
+        step_buffer = row->step;
+        s.map = row_map(s.map, step, row->count);
+      }
+      s.buffer = brought(s.buffer);
+      s.site = brought(s.site);
+      for (Subscript& subscript : s.map.subscripts) {
+        if (subscript.index) subscript.index->site = brought(subscript.index->site);
+      }
+    }
+    if (step.valid()) stage.statements.insert(stage.statements.begin(), load_step(step_buffer, step));
+  }
+
+  kernel::LibraryCall brought(kernel::LibraryCall call) const {
+    call.operands = brought(std::move(call.operands));
+    call.result = brought(call.result);
+    return call;
+  }
+  kernel::HostCall brought(kernel::HostCall call) const {
+    call.operands = brought(std::move(call.operands));
+    call.results = brought(std::move(call.results));
+    call.site = brought(call.site);
+    return call;
+  }
+  kernel::Copy brought(kernel::Copy copy) const {
+    copy.source = brought(copy.source);
+    copy.destination = brought(copy.destination);
+    return copy;
+  }
+  kernel::SizeCheck brought(kernel::SizeCheck check) const {
+    check.site = brought(check.site);
+    return check;
+  }
+  kernel::LoopBegin brought(kernel::LoopBegin loop) const {
+    loop.step = brought(loop.step);
+    return loop;
+  }
+  kernel::LoopEnd brought(kernel::LoopEnd loop) const { return {brought(loop.go_on)}; }
+  kernel::CondBegin brought(kernel::CondBegin cond) const { return {brought(cond.condition)}; }
+  kernel::CondElse brought(kernel::CondElse marker) const { return marker; }
+  kernel::CondEnd brought(kernel::CondEnd marker) const { return marker; }
+
+  KernelProgram& program_;
+  const KernelProgram& body_;
+  IdMap<BufferId, BufferId> buffers_;
+  std::vector<std::pair<BufferId, Row>> rows_;
+  std::size_t first_site_;
+};
+
+void append(std::vector<Step>& out, std::vector<Step> more) {
+  out.insert(out.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+}
+
+/// A buffer like an output of a body, for the time of the body.
+BufferId new_like(KernelProgram& program, const Buffer& output) {
+  const bool one = std::ranges::all_of(output.dims, [](const Dim& dim) { return dim.is(1); });
+  return program.buffers.push_back(
+      {.name = output.name, .dtype = output.dtype, .dims = output.dims, .role = one ? Role::scalar : Role::temporary});
+}
+
+/// trace[step] = row.
+Kernel store_row(const KernelProgram& program, BufferId from, const Row& row) {
+  constexpr const char* kNames[] = {"i", "j", "k", "l", "m"};
+  const Buffer& source = program.buffers[from];
+  const Loop loop = loop_over(source.dims);
+  Stage stage{.num_registers = 2};
+  for (std::size_t a = 0; a < loop.axes.size(); ++a) {
+    stage.axes.push_back({kNames[std::min(a, std::size(kNames) - 1)], loop.axes[a]});
+  }
+  stage.statements.push_back(load_step(row.step, RegisterId(0)));
+  stage.statements.push_back(
+      {.kind = Statement::Kind::load, .result = RegisterId(1), .dtype = source.dtype, .buffer = from, .map = loop.at});
+  stage.statements.push_back({.kind = Statement::Kind::store,
+                              .dtype = source.dtype,
+                              .operands = {RegisterId(1)},
+                              .buffer = row.trace,
+                              .map = row_map(loop.at, RegisterId(0), row.count)});
+  return {.outputs = {{row.trace, {}}}, .stages = {std::move(stage)}};
+}
+
+/// carried = next, for all at once. 0-d values in one piece of scalar code; others are copied, unless the next value is
+/// made in its place.
+void advance(const KernelProgram& program, const std::vector<BufferId>& next, const std::vector<BufferId>& carried,
+             std::vector<Step>& out) {
+  Kernel scalars{.stages = {Stage{}}};
+  Stage& stage = scalars.stages[0];
+  const auto at_start = [&](BufferId b) { return AccessMap{std::vector<Subscript>(program.buffers[b].dims.size())}; };
+  std::vector<std::pair<BufferId, RegisterId>> loaded;
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    if (program.buffers[carried[i]].role != Role::scalar) {
+      out.push_back(kernel::Copy{next[i], carried[i],
+                                 str(program.buffers[carried[i]].name, " is still read when its next value is made")});
+      continue;
+    }
+    const DType dtype = program.buffers[next[i]].dtype;
+    loaded.emplace_back(carried[i], RegisterId(stage.num_registers++));
+    stage.statements.push_back({.kind = Statement::Kind::load,
+                                .result = loaded.back().second,
+                                .dtype = dtype,
+                                .buffer = next[i],
+                                .map = at_start(next[i])});
+  }
+  for (const auto& [to, value] : loaded) {
+    scalars.outputs.push_back({to, {}});
+    stage.statements.push_back({.kind = Statement::Kind::store,
+                                .dtype = program.buffers[to].dtype,
+                                .operands = {value},
+                                .buffer = to,
+                                .map = at_start(to)});
+  }
+  if (!loaded.empty()) out.emplace_back(std::move(scalars));
+}
+
+}  // namespace
+
+std::vector<Step> cond_steps(KernelProgram& program, const CondBuffers& buffers, const KernelProgram& then,
+                             const KernelProgram& otherwise) {
+  const auto body = [&](const KernelProgram& branch) {
+    Splice splice(program, branch);
+    for (std::size_t i = 0; i < buffers.captured.size(); ++i) splice.put(branch.params[i], buffers.captured[i]);
+    for (std::size_t i = 0; i < buffers.results.size(); ++i) splice.put(branch.outputs[i], buffers.results[i]);
+    return splice.steps();
+  };
+  std::vector<Step> out = {kernel::CondBegin{buffers.condition}};
+  append(out, body(then));
+  out.emplace_back(kernel::CondElse{});
+  append(out, body(otherwise));
+  out.emplace_back(kernel::CondEnd{});
+  return out;
+}
+
+std::vector<Step> loop_steps(KernelProgram& program, const LoopBuffers& buffers, const KernelProgram& body) {
+  Splice splice(program, body);
+  const BufferId step =
+      program.buffers.push_back({.name = body.buffers[body.params[0]].name, .dtype = DType::i64, .role = Role::scalar});
+  splice.put(body.params[0], step);
+  for (std::size_t i = 0; i < buffers.carried.size(); ++i) splice.put(body.params[1 + i], buffers.carried[i]);
+  for (std::size_t i = 0; i < buffers.captured.size(); ++i) {
+    splice.put(body.params[1 + buffers.carried.size() + i], buffers.captured[i]);
+  }
+  std::vector<BufferId> next;
+  std::vector<std::pair<BufferId, Row>> rows_apart;  // made as a whole, and copied to their rows
+  BufferId go_on;
+  for (std::size_t i = 0; i < body.outputs.size(); ++i) {
+    const BufferId output = body.outputs[i];
+    const std::size_t trace = i - buffers.carried.size();
+    if (i >= buffers.carried.size() && trace < buffers.traces.size()) {
+      Row row{buffers.traces[trace], step, buffers.count};
+      if (is_written_by_points(body, output)) {
+        splice.put_row(output, std::move(row));
+        continue;
+      }
+      rows_apart.emplace_back(new_like(program, body.buffers[output]), std::move(row));
+      splice.put(output, rows_apart.back().first);
+      continue;
+    }
+    const BufferId made = new_like(program, body.buffers[output]);
+    splice.put(output, made);
+    (i < buffers.carried.size() ? next.emplace_back() : go_on) = made;
+  }
+  std::vector<Step> out = {kernel::LoopBegin{step, buffers.count}};
+  append(out, splice.steps());
+  for (const auto& [from, row] : rows_apart) out.emplace_back(store_row(program, from, row));
+  advance(program, next, buffers.carried, out);
+  out.emplace_back(kernel::LoopEnd{go_on});
+  return out;
+}
+
+}  // namespace inlay::fuse

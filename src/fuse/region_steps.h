@@ -1,0 +1,30 @@
+#pragma once
+// The steps of a cond or a loop: those of its bodies, fused by themselves, between markers.
+#include <unordered_map>
+
+#include "ir/graph.h"
+#include "kernel/kernel.h"
+
+namespace inlay::fuse {
+
+/// What every body in a graph has been fused to.
+using FusedBodies = std::unordered_map<const Graph*, kernel::KernelProgram>;
+
+/// `captured`: buffers of the outside, one for each parameter; `results`: where both bodies write theirs.
+struct CondBuffers {
+  kernel::BufferId condition;
+  std::vector<kernel::BufferId> captured, results;
+};
+std::vector<kernel::Step> cond_steps(kernel::KernelProgram& program, const CondBuffers& buffers,
+                                     const kernel::KernelProgram& then, const kernel::KernelProgram& otherwise);
+
+/// `carried` hold the initial values before, and the last ones after. `traces` are written row by row.
+struct LoopBuffers {
+  Dim count;
+  std::vector<kernel::BufferId> carried, captured, traces;
+  bool has_condition = false;
+};
+std::vector<kernel::Step> loop_steps(kernel::KernelProgram& program, const LoopBuffers& buffers,
+                                     const kernel::KernelProgram& body);
+
+}  // namespace inlay::fuse

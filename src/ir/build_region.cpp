@@ -1,0 +1,154 @@
+// The builder's calls for cond and loop.
+#include <algorithm>
+
+#include "ir/builder.h"
+
+namespace inlay {
+
+GraphBuilder GraphBuilder::body_of(const Graph& graph) {
+  GraphBuilder out("body");
+  out.graph_.is_body = true;
+  out.graph_.symbols = graph.symbols;
+  for (Symbol& symbol : out.graph_.symbols) symbol.source = ValueId();
+  out.graph_.assumptions = graph.assumptions;  // they hold in a body too
+  return out;
+}
+
+GraphBuilder GraphBuilder::body() const { return body_of(graph_); }
+
+ValueId GraphBuilder::step(std::string name, Dim count) {
+  const ValueId v = param(std::move(name), {DType::i64, {}});
+  graph_.params.back().below = std::move(count);
+  return v;
+}
+
+namespace {
+
+/// Equal for all sizes that the assumptions leave. A region never compares sizes when it runs: what differs is two
+/// types.
+bool same_type(const Graph& graph, const TensorType& a, const TensorType& b) {
+  const auto same = [&](const Dim& left, const Dim& right) {
+    const Dim difference = left - right;
+    return difference.is(0) || std::ranges::any_of(graph.assumptions, [&](const auto& pair) {
+             return difference == pair.first - pair.second || difference == pair.second - pair.first;
+           });
+  };
+  return a.dtype == b.dtype && std::ranges::equal(a.dims, b.dims, same);
+}
+
+/// dtype, rank or shape: what a user would look for first.
+ErrorCode difference_of(const TensorType& a, const TensorType& b) {
+  if (a.dtype != b.dtype) return ErrorCode::wrong_dtype;
+  return a.rank() != b.rank() ? ErrorCode::wrong_rank : ErrorCode::shape_mismatch;
+}
+
+}  // namespace
+
+void GraphBuilder::require_captured(const char* op, std::span<const ValueId> outside, const Graph& body,
+                                    std::size_t first_param) {
+  if (!body.is_body) throw error(ErrorCode::unsupported, str(op, ": @", body.name, " is no body of this graph"));
+  if (body.params.size() != first_param + outside.size()) {
+    throw error(ErrorCode::wrong_arity, str(op, ": ", first_param + outside.size(),
+                                            " values come in, and the body has ", body.params.size(), " parameters"));
+  }
+  for (std::size_t i = 0; i < outside.size(); ++i) {
+    const ValueId inside = body.params[first_param + i].value;
+    const TensorType &wanted = body.type(inside), &given = type(outside[i]);
+    if (same_type(graph_, given, wanted)) continue;
+    throw error(difference_of(given, wanted), str(op, ": ", body.value_text(inside), " is ", body.type_text(wanted),
+                                                  ", and what comes in is ", graph_.type_text(given)))
+        .note("operand", graph_.describe(outside[i]));
+  }
+}
+
+std::vector<ValueId> GraphBuilder::add_region(Node node, const std::vector<TensorType>& types) {
+  node.location = location_;
+  const NodeId id = graph_.nodes.push_back(std::move(node));
+  std::vector<ValueId> values;
+  for (const TensorType& type : types) {
+    values.push_back(new_value(type, "", id));
+    graph_.nodes[id].results.push_back(values.back());
+  }
+  return values;
+}
+
+std::vector<ValueId> GraphBuilder::cond(ValueId condition, std::vector<ValueId> captured, Graph then, Graph otherwise) {
+  if (type(condition) != TensorType{DType::boolean, {}}) {
+    throw error(type(condition).rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
+                str("cond: the condition is ", graph_.type_text(type(condition)), ", not a 0-d bool"))
+        .note("condition", graph_.describe(condition));
+  }
+  require_captured("cond", captured, then, 0);
+  require_captured("cond", captured, otherwise, 0);
+  if (then.outputs.size() != otherwise.outputs.size()) {
+    throw error(ErrorCode::wrong_arity, str("cond: ", then.outputs.size(), " results where the condition holds, and ",
+                                            otherwise.outputs.size(), " where not"));
+  }
+  std::vector<TensorType> types;
+  for (std::size_t i = 0; i < then.outputs.size(); ++i) {
+    const TensorType &a = then.type(then.outputs[i].value), &b = otherwise.type(otherwise.outputs[i].value);
+    if (!same_type(graph_, a, b)) {
+      throw error(difference_of(a, b), str("cond: result ", i, " is ", then.type_text(a),
+                                           " where the condition holds, and ", otherwise.type_text(b), " where not"));
+    }
+    if (a.dtype == DType::opaque) throw error(ErrorCode::unsupported, str("cond: result ", i, " is opaque"));
+    types.push_back(a);
+  }
+  Node node{.op = Op::cond};
+  node.operands = {condition};
+  node.operands.insert(node.operands.end(), captured.begin(), captured.end());
+  node.region.bodies = {std::make_shared<const Graph>(std::move(then)),
+                        std::make_shared<const Graph>(std::move(otherwise))};
+  return add_region(std::move(node), types);
+}
+
+std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial, std::vector<ValueId> captured,
+                                        Graph body, Ends ends) {
+  std::vector<ValueId> operands = initial;
+  operands.insert(operands.end(), captured.begin(), captured.end());
+  require_captured("loop", operands, body, 1);
+  const TensorType& step = body.type(body.params[0].value);
+  if (step != TensorType{DType::i64, {}}) {
+    throw error(ErrorCode::wrong_dtype, str("loop: the number of the step is ", body.type_text(step), ", not i64"));
+  }
+  const std::size_t num_conditions = ends == Ends::by_condition ? 1 : 0;
+  if (body.outputs.size() < initial.size() + num_conditions) {
+    throw error(ErrorCode::wrong_arity, str("loop: ", initial.size(), " values are carried, and the body returns ",
+                                            body.outputs.size() - std::min(body.outputs.size(), num_conditions)));
+  }
+  require_same(0, count, "loop: the number of steps", {}, ErrorCode::slice_out_of_range, DimCheck::Relation::at_most);
+  std::vector<TensorType> types;
+  for (std::size_t i = 0; i < body.outputs.size(); ++i) {
+    TensorType of = body.type(body.outputs[i].value);
+    if (of.dtype == DType::opaque) throw error(ErrorCode::unsupported, str("loop: output ", i, " is opaque"));
+    if (i < initial.size()) {
+      const TensorType& carried = type(initial[i]);
+      if (!same_type(graph_, carried, of)) {
+        throw error(difference_of(carried, of),
+                    str("loop: ", body.value_text(body.params[1 + i].value), " begins as ", graph_.type_text(carried),
+                        ", and the next one is ", body.type_text(of)))
+            .note("initial", graph_.describe(initial[i]));
+      }
+      of = carried;
+    } else if (i + num_conditions == body.outputs.size() && ends == Ends::by_condition) {
+      if (of != TensorType{DType::boolean, {}}) {
+        throw error(of.rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
+                    str("loop: the condition is ", body.type_text(of), ", not a 0-d bool"));
+      }
+      break;
+    } else {
+      of.dims.insert(of.dims.begin(), count);
+    }
+    types.push_back(std::move(of));
+  }
+  body.params[0].below = count;
+  Node node{.op = Op::loop};
+  node.operands = std::move(operands);
+  node.region = {.bodies = {std::make_shared<const Graph>(std::move(body))},
+                 .count = std::move(count),
+                 .num_carried = static_cast<int>(initial.size()),
+                 .has_condition = ends == Ends::by_condition};
+  return add_region(std::move(node), types);
+}
+
+}  // namespace inlay
