@@ -1,5 +1,6 @@
 #include "compiler/instrument.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 #include <cstdio>

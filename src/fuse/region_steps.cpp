@@ -123,12 +123,15 @@ class Splice {
 
   void bring_stage(Stage& stage) const {
     RegisterId step;  // loaded once
-    BufferId step_buffer;
+    bool is_new = false;
+    const BufferId step_buffer = rows_.empty() ? BufferId() : rows_.front().second.step;
     for (Statement& s : stage.statements) {
       if (const Row* row = row_of(s.buffer)) {
+        is_new |= !step.valid();
         if (!step.valid()) step = RegisterId(stage.num_registers++);
-        step_buffer = row->step;
         s.map = row_map(s.map, step, row->count);
+      } else if (!step.valid() && s.kind == Statement::Kind::load && brought(s.buffer) == step_buffer) {
+        step = s.result;
       }
       s.buffer = brought(s.buffer);
       s.site = brought(s.site);
@@ -136,7 +139,7 @@ class Splice {
         if (subscript.index) subscript.index->site = brought(subscript.index->site);
       }
     }
-    if (step.valid()) stage.statements.insert(stage.statements.begin(), load_step(step_buffer, step));
+    if (is_new) stage.statements.insert(stage.statements.begin(), load_step(step_buffer, step));
   }
 
   kernel::LibraryCall brought(kernel::LibraryCall call) const {
@@ -216,8 +219,7 @@ void advance(const KernelProgram& program, const std::vector<BufferId>& next, co
   std::vector<std::pair<BufferId, RegisterId>> loaded;
   for (std::size_t i = 0; i < next.size(); ++i) {
     if (program.buffers[carried[i]].role != Role::scalar) {
-      out.push_back(kernel::Copy{next[i], carried[i],
-                                 str(program.buffers[carried[i]].name, " is still read when its next value is made")});
+      out.push_back(kernel::Copy{next[i], carried[i], str("the next value of ", program.buffers[carried[i]].name)});
       continue;
     }
     const DType dtype = program.buffers[next[i]].dtype;

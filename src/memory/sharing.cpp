@@ -105,8 +105,6 @@ class Decider {
     return buffer(operand).role == Role::output ? "is returned" : "";
   }
 
-  bool is_elided(const Transfer& transfer) const { return transfer.stage < 0 && sharing_.is_elided(transfer.step); }
-
   // --- what a loop carries ---
 
   /// The copy at the end of a loop's body that makes the next value the carried one. It is left out where the next
@@ -116,8 +114,12 @@ class Decider {
     if (!copy) return;
     const BufferId next = root(copy->source), carried = root(copy->destination);
     if (lives_in_one_pass(carried, step) || !lives_in_one_pass(next, step)) return;
-    if (!why_not_carried(next, carried, step).empty()) return;
-    if (!groups_->join(next, carried, 0, Groups::Relation::takes_over).empty()) return;
+    std::string why_not = why_not_carried(next, carried, step);
+    if (why_not.empty()) why_not = groups_->join(next, carried, 0, Groups::Relation::takes_over);
+    carried_copies_.push_back(step);
+    if (!why_not.empty()) {
+      return refusals_.push_back({step, copy->source, copy->destination, str(copy->reason, ", which ", why_not)});
+    }
     decided(next, Reason::in_place, carried);
     sharing_.elided.push_back({step, -1, -1, copy->destination});
     const StepId made = liveness_.uses[next].writes.front();
@@ -141,7 +143,7 @@ class Decider {
     }
     for (const std::vector<StepId>* uses : {&liveness_.uses[carried].reads, &liveness_.uses[carried].writes}) {
       for (StepId use : *uses) {
-        if (use > made && use < copy) return "is written over what is read later";
+        if (use > made && use < copy) return str("is read by ", step_name(program_.steps[use.index]));
       }
     }
     return why_not_overwrite(program_, *kernel, carried, next);
@@ -196,7 +198,7 @@ class Decider {
   void share_destination(const Transfer& transfer) {
     const bool is_copy_step = transfer.stage < 0;
     std::string why_not;
-    if (is_elided(transfer)) return;
+    if (std::ranges::find(carried_copies_, transfer.step) != carried_copies_.end()) return;
     if (!lives_in_one_pass(transfer.source, transfer.step) || !lives_in_one_pass(transfer.destination, transfer.step)) {
       why_not = "is needed in every pass of a loop";
     } else if (!groups_->has_bytes(transfer.source) || !groups_->has_bytes(transfer.destination)) {
@@ -269,6 +271,7 @@ class Decider {
   Groups* groups_ = nullptr;
   Sharing sharing_;
   std::vector<Decision> decisions_;
+  std::vector<StepId> carried_copies_;  // at the ends of loops
   std::vector<PlannedCopy> refusals_;
 };
 

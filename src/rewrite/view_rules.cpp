@@ -95,6 +95,33 @@ std::optional<ValueId> slice_of_slice(Simplifier& simplifier, const Node& node, 
   return simplifier.make(out, type);
 }
 
+/// slice(concat(..., x, ...)) -> slice(x), where nothing of the other parts is read
+std::optional<ValueId> slice_of_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Node* inner = operand_of(simplifier, node, Op::concat);
+  if (!inner) return std::nullopt;
+  const Graph& graph = simplifier.graph();
+  const IdMap<SymbolId, int64_t> sizes(graph.symbols.size(), 0);
+  const auto at_most = [&](const Dim& a, const Dim& b) { return (b - a).lower_bound(sizes) >= 0; };
+  const int axis = inner->axes[0];
+  const IndexItem& item = node.index[axis];
+  const bool is_range = item.kind == IndexItem::Kind::range;
+  const Dim first = is_range ? item.start : item.position, end = is_range ? item.stop : item.position + 1;
+  Dim begin = 0;
+  for (ValueId part : inner->operands) {
+    const Dim next = begin + graph.type(part).dims[axis];
+    if (at_most(begin, first) && at_most(end, next)) {
+      if (!simplifier.fires("slice-of-concat", Close::bitwise)) return std::nullopt;
+      Node out = unary(Op::slice, part);
+      out.index = node.index;
+      out.index[axis] =
+          is_range ? IndexItem::range(first - begin, end - begin, item.step) : IndexItem::at(first - begin);
+      return simplifier.make(out, type);
+    }
+    begin = next;
+  }
+  return std::nullopt;
+}
+
 /// cast(literal) -> literal
 std::optional<ValueId> cast_of_literal(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::literal);
@@ -146,6 +173,7 @@ constexpr NamedNodeRule kNodeRules[] = {
     {"broadcast-of-broadcast", Op::broadcast, broadcast_of_broadcast},
     {"flip-of-flip", Op::flip, flip_of_flip},
     {"slice-of-slice", Op::slice, slice_of_slice},
+    {"slice-of-concat", Op::slice, slice_of_concat},
     {"cast-of-literal", Op::cast, cast_of_literal},
     {"cast-of-cast", Op::cast, cast_of_cast},
     {"assert-of-true", Op::assert_, assert_of_true},

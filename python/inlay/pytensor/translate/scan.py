@@ -119,8 +119,10 @@ class _Scan:
             for tap, value in zip(info.mit_mot_out_slices[j], of(outs)):
                 buffers[j] = t.builder.scatter("set", buffers[j], [_plus(t, step, tap - base)], value)
         states = of([*op.inner_mitsot_outs(inner_outputs), *op.inner_sitsot_outs(inner_outputs)])
+        states = [t.require_dims(value, own[-1].dims) for own, value in zip(rows, states)]
         next_rows = [x for own, value in zip(rows, states) for x in (*own[1:], value)]
         untraced = of(op.inner_untraced_sit_sot_outs(inner_outputs))
+        untraced = [t.require_dims(value, before.dims) for before, value in zip(carried, untraced)]
         traces = [value for state, value in zip(self.states, states) if state.keeps_all]
         traces += of(op.inner_nitsot_outs(inner_outputs))
         outputs = [*buffers, *next_rows, *untraced, *traces]

@@ -1,0 +1,189 @@
+"""IfElse and Scan against PyTensor's Python mode: loops and branches of machine code, not calls."""
+
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.raise_op import Assert
+
+try:
+    from pytensor.conditional.op import ifelse
+except ImportError:  # older versions
+    from pytensor.ifelse import ifelse
+
+X = np.array([0.5, -1.0, np.nan, 3.0])
+
+
+def scan(*args, **kwargs):
+    return pytensor.scan(*args, return_updates=False, **kwargs)
+
+
+def explained(inputs, outputs):
+    return inlay.pytensor.explain(pytensor.function(inputs, outputs, mode="INLAY"))
+
+
+# IfElse
+
+
+@pytest.mark.parametrize("condition", [0, 1])
+@pytest.mark.parametrize("value", [X, X[:0], X[:1]])
+def test_ifelse(condition, value, check):
+    c, x = pt.lscalar("c"), pt.dvector("x")
+    shared = pt.exp(x)
+    check([c, x], [ifelse(c, pt.sin(shared) * 2, shared[::-1] + x), shared], condition, value)
+
+
+@pytest.mark.parametrize("condition", [0.0, -0.0, 0.5, np.nan])
+def test_ifelse_condition_is_any_number(condition, check):
+    c, x = pt.dscalar("c"), pt.dscalar("x")
+    check([c, x], ifelse(c, x + 1, x * 3), condition, 2.5)
+
+
+def test_ifelse_with_several_results_and_constants(check):
+    c, x = pt.bscalar("c"), pt.dmatrix("x")
+    table = np.arange(40.0)
+    a, b = ifelse(c, [x.sum(axis=0), pt.constant(table).sum() + x[0, 0]], [x[0], pt.constant(1.5, dtype="float64")])
+    for condition in (0, 1):
+        check([c, x], [a, b], np.int8(condition), np.arange(12.0).reshape(3, 4))
+
+
+def test_ifelse_in_ifelse(check):
+    c, d, x = pt.lscalar("c"), pt.lscalar("d"), pt.dvector("x")
+    inner = ifelse(d, pt.cumsum(pt.exp(x)) * 0 + x, x - x.mean())
+    for values in [(0, 0), (0, 1), (1, 0), (1, 1)]:
+        check([c, d, x], ifelse(c, inner * 2, x), *values, X[:2], native=False)
+
+
+def test_a_branch_that_is_not_taken_does_not_fail(check):
+    c, x, i = pt.lscalar("c"), pt.dvector("x"), pt.lscalar("i")
+    out = ifelse(c, Assert("x is empty")(x[i] * 2, x.size > 0), pt.constant(-1.0, dtype="float64"))
+    ours = check([c, x, i], out, 0, X[:0], 100)
+    with pytest.raises(IndexError):
+        ours(1, X, 100)
+    assert ours(1, X, 3)[0] == 6.0
+
+
+def test_ifelse_branches_of_different_lengths_run_as_a_call():
+    c, x = pt.lscalar("c"), pt.dvector("x")
+    fn = pytensor.function([c, x], ifelse(c, x * 2, x[:1] + 1), mode="INLAY")
+    np.testing.assert_array_equal(fn(1, X[:2]), X[:2] * 2)
+    np.testing.assert_array_equal(fn(0, X[:2]), X[:1] + 1)
+    (reason,) = inlay.pytensor.explain(fn).host_call_reasons.values()
+    assert reason == "the branches return arrays of different shapes"
+
+
+# Scan
+
+
+@pytest.mark.parametrize("length", [1, 2, 20])
+def test_scan_of_all_steps_and_of_the_last(length, check):
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    rows = scan(lambda v, c: c * 0.5 + v, sequences=[x], outputs_info=[s])
+    value = np.linspace(-1, 1, length)
+    check([x, s], rows, value, 3.0)
+    check([x, s], rows[-1], value, 3.0)
+    check([x, s], [rows, rows[-1] * 2], value, 3.0)
+
+
+def test_scan_of_no_steps(check):
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    check([x, s], scan(lambda v, c: c * 0.5 + v, sequences=[x], outputs_info=[s]), np.zeros(0), 3.0)
+
+
+def test_scan_of_vectors(check):
+    x, s, w = pt.dmatrix("x"), pt.dvector("s"), pt.dmatrix("w")
+    rows, norms = scan(
+        lambda v, c, w: [pt.tanh(w @ c + v), (v * v).sum()], sequences=[x], outputs_info=[s, None], non_sequences=[w]
+    )
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=(3, 3))
+    check([x, s, w], [rows, norms], *values, rtol=1e-12)
+    check([x, s, w], [rows[-1], norms], *values, rtol=1e-12)
+
+
+def test_scan_with_several_taps_and_backwards(check):
+    x, s = pt.dvector("x"), pt.dvector("s")
+    rows = scan(
+        lambda v, u, a, b: 0.5 * a - 0.25 * b + v * u,
+        sequences=[{"input": x, "taps": [0, 1]}],
+        outputs_info=[{"initial": s, "taps": [-1, -3]}],
+        go_backwards=True,
+    )
+    # (Backwards slices of symbolic axes, which give the taps of the sequence, may be calls.)
+    check([x, s], rows, np.arange(9.0), np.array([1.0, 2.0, 3.0]), native=False)
+    check([x, s], rows[-1], np.arange(9.0), np.array([1.0, 2.0, 3.0]), native=False)
+
+
+def test_scan_with_a_constant_number_of_steps(check):
+    s = pt.dvector("s")
+    check([s], scan(lambda c: pt.sin(c) + 1, outputs_info=[s], n_steps=4), X)
+    check([s], scan(lambda c: pt.sin(c) + 1, outputs_info=[s], n_steps=4)[-1], X)
+
+
+def test_scan_of_integers_and_of_several_states(check):
+    k = pt.lvector("k")
+    a, b = scan(
+        lambda v, a, b: [a + v, pt.maximum(a, b) * 2],
+        sequences=[k],
+        outputs_info=[np.int64(0), np.int64(-5)],
+    )
+    check([k], [a, b], np.arange(7))
+
+
+def test_scan_until_a_condition(check):
+    from pytensor.scan.utils import until
+
+    x = pt.dscalar("x")
+    last = scan(lambda c: (c * 2, until(c > 100)), outputs_info=[x], n_steps=50)[-1]
+    check([x], last, 1.5, native=False)
+
+
+def test_gradient_of_a_scan(check):
+    x, s, a = pt.dvector("x"), pt.dscalar("s"), pt.dscalar("a")
+    rows = scan(lambda v, c, a: pt.tanh(a * c + v), sequences=[x], outputs_info=[s], non_sequences=[a])
+    cost = (rows**2).sum()
+    check([x, s, a], [cost, *pytensor.grad(cost, [x, s, a])], np.linspace(-1, 1, 7), 0.3, 0.9, rtol=1e-11, native=False)
+
+
+def test_gradient_of_a_scan_of_vectors(check):
+    x, s, w = pt.dmatrix("x"), pt.dvector("s"), pt.dmatrix("w")
+    rows = scan(lambda v, c, w: pt.tanh(w @ c + v), sequences=[x], outputs_info=[s], non_sequences=[w])
+    cost = (rows**2).sum()
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=(3, 3))
+    check([x, s, w], [cost, *pytensor.grad(cost, [x, s, w])], *values, rtol=1e-10, native=False)
+
+
+def test_ifelse_and_scan_in_a_scan(check):
+    x, s = pt.dmatrix("x"), pt.dscalar("s")
+
+    def step(row, c):
+        inner = scan(lambda v, t: t + v * c, sequences=[row], outputs_info=[c])[-1]
+        return ifelse(pt.gt(inner, 0), pt.log(inner), inner - 1)
+
+    check([x, s], scan(step, sequences=[x], outputs_info=[s]), np.linspace(-1, 2, 12).reshape(4, 3), 0.5)
+
+
+def test_a_call_in_a_scan(check):
+    x, s = pt.dmatrix("x"), pt.dvector("s")
+    rows = scan(lambda v, c: pt.sort(c + v), sequences=[x], outputs_info=[s])
+    check([x, s], rows, np.array([[3.0, 1.0, 2.0], [0.0, -1.0, 5.0]]), np.zeros(3), native=False)
+
+
+def test_an_error_in_a_scan_names_the_op():
+    x, i = pt.dvector("x"), pt.lvector("i")
+    fn = pytensor.function([x, i], scan(lambda j, x: x[j], sequences=[i], non_sequences=[x]), mode="INLAY")
+    np.testing.assert_array_equal(fn(X, [0, -1]), X[[0, -1]])
+    with pytest.raises(IndexError, match="4"):
+        fn(X, [0, 4])
+
+
+def test_a_scan_of_scalars_is_registers():
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    last = scan(lambda v, c: c * 0.5 + v, sequences=[x], outputs_info=[s])[-1]
+    e = explained([x, s], last)
+    assert e.host_calls == []
+    assert e.kernels == []
+    assert e.copies == []
+    assert e.arena_bytes == 0
