@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include <cstring>
+#include <utility>
 
 #include "support/error.h"
 
@@ -26,14 +27,21 @@ class Call::Holder {
 };
 
 Call::~Call() {
-  if (kept_.empty() && exception_type_ == nullptr) return;
+  if (kept_.empty() && returned_.empty() && exception_type_ == nullptr) return;
   PyGILState_STATE foreign{};
   if (gil_ == Gil::foreign) foreign = PyGILState_Ensure();
   for (PyObject* object : kept_) Py_DECREF(object);
+  for (PyObject* object : returned_) Py_XDECREF(object);
   Py_XDECREF(exception_type_);
   Py_XDECREF(exception_);
   Py_XDECREF(trace_);
   if (gil_ == Gil::foreign) PyGILState_Release(foreign);
+}
+
+void Call::keep_returned(int function, PyObject* object) {
+  const auto at = static_cast<std::size_t>(function);
+  if (returned_.size() <= at) returned_.resize(at + 1);
+  Py_XDECREF(std::exchange(returned_[at], object));
 }
 
 void Call::begin_run() {
@@ -118,7 +126,7 @@ bool Call::call_python(int function, void* const* operands, const int64_t* opera
   }
   for (std::size_t i = 0; i < count; ++i) Py_XDECREF(arguments[i + 1]);
   if (returned == nullptr) return false;
-  keep(returned);
+  keep_returned(function, returned);
   if (!PyTuple_Check(returned) || static_cast<std::size_t>(PyTuple_GET_SIZE(returned)) != spec.results.size()) {
     PyErr_Format(PyExc_TypeError, "%s must return a tuple of %zu values", spec.name.c_str(), spec.results.size());
     return false;

@@ -40,12 +40,16 @@ class Call final : public runtime::Host {
   class Holder;  // has the GIL for a while
   bool call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
                    int64_t* result_dims);
+  /// Keeps a new reference until the call ends, or until the function is called again: in the body of a loop, whose
+  /// next pass reads nothing of this one's.
+  void keep_returned(int function, PyObject* object);
   bool take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address, int64_t*& dims);
 
   const BoundProgram& program_;
   Gil gil_;
   PyThreadState* state_ = nullptr;
   std::vector<PyObject*> kept_;
+  std::vector<PyObject*> returned_;  // by function: what its last call returned
   PyObject *exception_type_ = nullptr, *exception_ = nullptr, *trace_ = nullptr;
   int failed_host_call_ = -1;
 };

@@ -162,6 +162,11 @@ class Splice {
     check.site = brought(check.site);
     return check;
   }
+  kernel::BindSize brought(kernel::BindSize bind) const {
+    bind.value = brought(bind.value);
+    bind.site = brought(bind.site);
+    return bind;
+  }
   kernel::LoopBegin brought(kernel::LoopBegin loop) const {
     loop.step = brought(loop.step);
     return loop;

@@ -269,6 +269,8 @@ class Translator:
 
     def late_size(self, value):
         """A 0-d integer value as a size that is known once the value is. The same size for the same value."""
+        if self._body is not None:
+            raise NotNative("a size that is found in the body of a loop or a branch")
         if value.index not in self._late_sizes:
             self._late_sizes[value.index] = self.builder.late_size(value)
         return self._late_sizes[value.index]
