@@ -48,6 +48,22 @@ bool is_written_by_points(const KernelProgram& body, BufferId output) {
   });
 }
 
+/// Is the output written by 0-d code alone, so that it can be a register? (One element may be scattered into, or be a
+/// library's result: then it has an address.)
+bool is_written_by_scalar_code(const KernelProgram& body, BufferId output) {
+  if (!is_written_by_points(body, output)) return false;
+  for (const Step& step : body.steps) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) continue;
+    for (const Stage& stage : kernel->stages) {
+      for (const Statement& s : stage.statements) {
+        if (s.buffer == output && (!kernel->outer.empty() || !stage.axes.empty() || s.map.has_index())) return false;
+      }
+    }
+  }
+  return true;
+}
+
 /// A row of a trace: subscript 0 is the step.
 struct Row {
   BufferId trace, step;
@@ -64,6 +80,34 @@ AccessMap row_map(const AccessMap& map, RegisterId step, const Dim& count) {
   return out;
 }
 
+/// to = from for each pair of single elements, all at once: 0-d code.
+Kernel scalar_moves(const KernelProgram& program, const std::vector<std::pair<BufferId, BufferId>>& moves) {
+  Kernel out{.stages = {Stage{}}};
+  Stage& stage = out.stages[0];
+  const auto map_of = [&](BufferId b) {
+    AccessMap map;
+    for (std::size_t d = 0; d < program.buffers[b].dims.size(); ++d) map.subscripts.push_back({});
+    return map;
+  };
+  for (const auto& [from, to] : moves) {
+    stage.statements.push_back({.kind = Statement::Kind::load,
+                                .result = RegisterId(stage.num_registers++),
+                                .dtype = program.buffers[from].dtype,
+                                .buffer = from,
+                                .map = map_of(from)});
+  }
+  for (std::size_t i = 0; i < moves.size(); ++i) {
+    const BufferId to = moves[i].second;
+    out.outputs.push_back({to, {}});
+    stage.statements.push_back({.kind = Statement::Kind::store,
+                                .dtype = program.buffers[to].dtype,
+                                .operands = {RegisterId(i)},
+                                .buffer = to,
+                                .map = map_of(to)});
+  }
+  return out;
+}
+
 /// Brings the steps of a body into a program, with the program's buffers for its parameters and outputs.
 class Splice {
  public:
@@ -74,6 +118,14 @@ class Splice {
   }
 
   void put(BufferId inside, BufferId outside) { buffers_[inside] = outside; }
+  /// `outside` gets what the body returns there.
+  void put_output(BufferId output, BufferId outside) {
+    const bool in_register = program_.buffers[outside].role == Role::scalar;
+    if (!in_register || is_written_by_scalar_code(body_, output)) return put(output, outside);
+    const Buffer& like = body_.buffers[output];
+    put(output, program_.buffers.push_back({.name = like.name, .dtype = like.dtype, .dims = like.dims}));
+    fetched_.emplace_back(buffers_[output], outside);
+  }
   void put_row(BufferId output, Row row) { rows_.emplace_back(output, std::move(row)); }
 
   std::vector<Step> steps() {
@@ -82,6 +134,7 @@ class Splice {
     for (const Step& step : body_.steps) {
       out.push_back(std::visit([&](const auto& each) -> Step { return brought(each); }, step));
     }
+    if (!fetched_.empty()) out.emplace_back(scalar_moves(program_, fetched_));
     return out;
   }
 
@@ -144,7 +197,9 @@ class Splice {
 
   kernel::LibraryCall brought(kernel::LibraryCall call) const {
     call.operands = brought(std::move(call.operands));
-    call.result = brought(call.result);
+    call.results = brought(std::move(call.results));
+    call.workspace = brought(call.workspace);
+    for (SiteId& site : call.sites) site = brought(site);
     return call;
   }
   kernel::HostCall brought(kernel::HostCall call) const {
@@ -180,6 +235,7 @@ class Splice {
   const KernelProgram& body_;
   IdMap<BufferId, BufferId> buffers_;
   std::vector<std::pair<BufferId, Row>> rows_;
+  std::vector<std::pair<BufferId, BufferId>> fetched_;  // one element in memory -> the register that it goes to
   std::size_t first_site_;
 };
 
@@ -218,32 +274,15 @@ Kernel store_row(const KernelProgram& program, BufferId from, const Row& row) {
 /// made in its place.
 void advance(const KernelProgram& program, const std::vector<BufferId>& next, const std::vector<BufferId>& carried,
              std::vector<Step>& out) {
-  Kernel scalars{.stages = {Stage{}}};
-  Stage& stage = scalars.stages[0];
-  const auto at_start = [&](BufferId b) { return AccessMap{std::vector<Subscript>(program.buffers[b].dims.size())}; };
-  std::vector<std::pair<BufferId, RegisterId>> loaded;
+  std::vector<std::pair<BufferId, BufferId>> registers;
   for (std::size_t i = 0; i < next.size(); ++i) {
-    if (program.buffers[carried[i]].role != Role::scalar) {
+    if (program.buffers[carried[i]].role == Role::scalar) {
+      registers.emplace_back(next[i], carried[i]);
+    } else {
       out.push_back(kernel::Copy{next[i], carried[i], str("the next value of ", program.buffers[carried[i]].name)});
-      continue;
     }
-    const DType dtype = program.buffers[next[i]].dtype;
-    loaded.emplace_back(carried[i], RegisterId(stage.num_registers++));
-    stage.statements.push_back({.kind = Statement::Kind::load,
-                                .result = loaded.back().second,
-                                .dtype = dtype,
-                                .buffer = next[i],
-                                .map = at_start(next[i])});
   }
-  for (const auto& [to, value] : loaded) {
-    scalars.outputs.push_back({to, {}});
-    stage.statements.push_back({.kind = Statement::Kind::store,
-                                .dtype = program.buffers[to].dtype,
-                                .operands = {value},
-                                .buffer = to,
-                                .map = at_start(to)});
-  }
-  if (!loaded.empty()) out.emplace_back(std::move(scalars));
+  if (!registers.empty()) out.emplace_back(scalar_moves(program, registers));
 }
 
 }  // namespace
@@ -253,7 +292,7 @@ std::vector<Step> cond_steps(KernelProgram& program, const CondBuffers& buffers,
   const auto body = [&](const KernelProgram& branch) {
     Splice splice(program, branch);
     for (std::size_t i = 0; i < buffers.captured.size(); ++i) splice.put(branch.params[i], buffers.captured[i]);
-    for (std::size_t i = 0; i < buffers.results.size(); ++i) splice.put(branch.outputs[i], buffers.results[i]);
+    for (std::size_t i = 0; i < buffers.results.size(); ++i) splice.put_output(branch.outputs[i], buffers.results[i]);
     return splice.steps();
   };
   std::vector<Step> out = {kernel::CondBegin{buffers.condition}};
@@ -286,11 +325,11 @@ std::vector<Step> loop_steps(KernelProgram& program, const LoopBuffers& buffers,
         continue;
       }
       rows_apart.emplace_back(new_like(program, body.buffers[output]), std::move(row));
-      splice.put(output, rows_apart.back().first);
+      splice.put_output(output, rows_apart.back().first);
       continue;
     }
     const BufferId made = new_like(program, body.buffers[output]);
-    splice.put(output, made);
+    splice.put_output(output, made);
     (i < buffers.carried.size() ? next.emplace_back() : go_on) = made;
   }
   std::vector<Step> out = {kernel::LoopBegin{step, buffers.count}};

@@ -133,7 +133,8 @@ IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, Poi
       collect_symbols(statement.map, facts.symbols);
       for (SymbolId s : statement.size.symbols()) facts.symbols.push_back(s);
     }
-    if (const auto* call = piece.step ? std::get_if<kernel::LibraryCall>(&*piece.step) : nullptr) {
+    const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
+    if (call) {
       for (const Dim& size : call->sizes) {
         for (SymbolId s : size.symbols()) facts.symbols.push_back(s);
       }

@@ -116,7 +116,8 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
     throw error(ErrorCode::wrong_arity, str("loop: ", initial.size(), " values are carried, and the body returns ",
                                             body.outputs.size() - std::min(body.outputs.size(), num_conditions)));
   }
-  require_same(0, count, "loop: the number of steps", {}, ErrorCode::slice_out_of_range, DimCheck::Relation::at_most);
+  const auto message = [] { return std::string("loop: the number of steps is {1}"); };
+  require_same(0, count, message, {}, ErrorCode::negative_size, DimCheck::Relation::at_most);
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     TensorType of = body.type(body.outputs[i].value);
