@@ -150,7 +150,12 @@ RegisterId StageWriter::load(BufferId buffer, DType dtype, AccessMap map) {
 
 void StageWriter::check(RegisterId condition, ErrorCode code, std::string message, const Node& node,
                         const std::vector<RegisterId>& numbers) {
-  const kernel::SiteId site = sites_.push_back({code, std::move(message), {}, node.location});
+  kernel::Site failure{code, std::move(message), {}, node.location};
+  // The message of an assert is its author's, and says what there is to say.
+  for (ValueId v : node.op == Op::assert_ ? std::vector<ValueId>() : node.operands) {
+    failure.notes.emplace_back("operand", graph_.describe(v));
+  }
+  const kernel::SiteId site = sites_.push_back(std::move(failure));
   Statement statement{.kind = Statement::Kind::check, .operands = {condition}, .site = site};
   for (RegisterId number : numbers) statement.operands.push_back(number);
   add(std::move(statement), /*has_result=*/false);

@@ -266,6 +266,12 @@ def test_run_time_errors_name_operands_and_numbers():
         "  left   %x  f64[n]\n"
         "  right  %y  f64[m]"
     )
+    casts = inlay.compile("graph @main(%x: f64[n]) {\n  %k = cast %x : i64\n  return %k\n}", "f")
+    with pytest.raises(ValueError) as raised:
+        casts(np.array([1.0, np.nan]))
+    assert str(raised.value) == (
+        "error[nan-to-integer]: cast: NaN to i64\n  at     f:2:3\n  operand %x  f64[n]"
+    )
     shifted = inlay.compile(
         "graph @main(%o: f64[n], %x: f64[m]) assume n == m + 1 {\n %r = update set %o[1:n], %x\n return %r\n}", "f"
     )
