@@ -9,6 +9,7 @@
 #include "callables.h"
 #include "compiler/compile.h"
 #include "explain.h"
+#include "ir/region.h"
 #include "ir/text.h"
 
 namespace nb = nanobind;
@@ -38,11 +39,11 @@ void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_f
         ErrorCode::wrong_argument_count, {},
         str(graph.value_text(param.value), " is bound: an array for it must be given when the program is compiled"));
   }
-  for (const Node& node : graph.nodes) {
-    if (node.op != Op::host_call || static_cast<std::size_t>(node.host_function) < num_functions) continue;
+  for_each_node(graph, [&](const Node& node) {
+    if (node.op != Op::host_call || static_cast<std::size_t>(node.host_function) < num_functions) return;
     throw Error(ErrorCode::wrong_argument_count, node.location,
                 str("the host call \"", node.text, "\" needs a function when the program is compiled"));
-  }
+  });
 }
 
 std::shared_ptr<Compiled> compile_bound(const Graph& graph, nb::list bound, nb::list host_functions) {

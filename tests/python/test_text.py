@@ -218,6 +218,20 @@ def test_what_must_be_supplied():
         inlay.compile(calls, host_functions={"half": 3})
 
 
+def test_host_functions_of_a_loop():
+    text = """graph @main(%x: f64[n], %a: f64[k]) {
+  %y = loop %i < k carry (%c = %x) {
+    %w = host_call "half" (%c) : f64[n]
+    return %w
+  }
+  return %y
+}"""
+    with pytest.raises(TypeError, match="no function for the host call 'half'"):
+        inlay.compile(text)
+    halves = inlay.compile(text, host_functions={"half": lambda x: x / 2})
+    np.testing.assert_array_equal(halves(np.full(2, 8.0), np.ones(3)), [1, 1])
+
+
 def test_host_functions():
     calls = 'graph @main(%x: f64[n]) {\n %y = host_call "f" (%x) : f64[n]\n return %y\n}'
     for f in (lambda x: x / 2, lambda x: (x / 2,), lambda x: (x / 2)[::-1][::-1]):
