@@ -14,7 +14,8 @@ enum {
   INLAY_OK = 0,
   INLAY_FAILED_AT_SITE = 1,   /* failure_site and failure_numbers say where and why */
   INLAY_HOST_CALL_FAILED = 2, /* the host keeps the reason */
-  INLAY_OUT_OF_MEMORY = 3
+  INLAY_OUT_OF_MEMORY = 3,
+  INLAY_SIZE_OVERFLOW = 4     /* a size in bytes does not fit in 63 bits */
 };
 
 typedef struct InlayCall InlayCall;
@@ -25,7 +26,7 @@ struct InlayCall {
   /* By slot. An output whose size is known at the entry is allocated by the caller; one whose size is known later is
    * set by begin_segment; an opaque one is set by the code. */
   void** outputs;
-  /* Sizes, by symbol. Those bound by parameters are set by the caller, the others by the code after a host call. */
+  /* Sizes, by symbol. Those bound by parameters are set by the caller, the others by the code on its way. */
   int64_t* symbols;
   /* One block of working memory for each segment; block 0 is set by the caller. 64-byte aligned. */
   void** segments;

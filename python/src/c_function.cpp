@@ -15,6 +15,7 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
   for (std::size_t i = 0; i < context.from_caller.size(); ++i) arguments[context.from_caller[i]] = inputs[i];
   switch (context.program->run_raw(arguments.data(), context.symbols, outputs)) {
     case INLAY_OK: return 0;
+    case INLAY_SIZE_OVERFLOW:
     case INLAY_OUT_OF_MEMORY: return runtime::kFlatOutOfMemory;
     default: return runtime::kFlatFailed;
   }
@@ -95,6 +96,7 @@ bool CFunction::is_flat() const {
   const TensorInfo& x = program_->arguments()[context_.from_caller[0]];
   const TensorInfo &logp = program_->results()[0], &gradient = program_->results()[1];
   if (!is_vector(x) || logp.dtype != DType::f64 || logp.rank != 0 || !is_vector(gradient)) return false;
+  if (gradient.is_late) return false;
   return (x.is_static && gradient.dims == x.dims) || x.symbols[0] >= 0;
 }
 

@@ -208,6 +208,11 @@ void bind_late_sizes(nb::class_<GraphBuilder>& builder) {
            })
       .def("repeat", [](const BuilderPtr& b, const Value& x, const Value& count,
                         int axis) { return Value{b, repeat(*b, x.id, count.id, axis)}; })
+      .def("unique",
+           [](const BuilderPtr& b, const Value& x) {
+             const Unique found = unique(*b, x.id);
+             return values_of(b, {found.values, found.first, found.inverse, found.counts});
+           })
       .def("repeat_each", [](const BuilderPtr& b, const Value& x, const Value& counts, int axis) {
         return Value{b, repeat_each(*b, x.id, counts.id, axis)};
       });

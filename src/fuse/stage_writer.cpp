@@ -60,6 +60,21 @@ bool only_ones_differ(std::span<const Dim> from, std::span<const Dim> to) {
 
 }  // namespace
 
+namespace {
+
+/// Are the elements of `v` some of 0, 1, ..., extent - 1? Where a mask holds, or all of them.
+bool is_place_in(const Graph& graph, ValueId v, const Dim& extent) {
+  const Node* node = graph.node_of(v);
+  if (node && node->op == Op::compress && v != node->results[0]) {
+    const auto result = std::ranges::find(node->results, v);
+    v = node->operands[static_cast<std::size_t>(result - node->results.begin())];
+    node = graph.node_of(v);
+  }
+  return node && node->op == Op::iota && graph.type(v).dtype == DType::i64 && graph.type(v).dims[0] == extent;
+}
+
+}  // namespace
+
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {
   AccessMap out;
   const std::size_t shift = at.subscripts.size() - from.size();
@@ -246,6 +261,10 @@ RegisterId StageWriter::cast(const Node& node, ValueId v, const AccessMap& at) {
 IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                   ValueId base, const Node* node) {
   IndexTerm term{value(array, at), step, extent, true, {}};
+  if (is_place_in(graph_, array, extent)) {
+    term.checked = false;
+    return term;
+  }
   // Facts of a bound array prove what would else be checked; views keep them.
   ValueId source = array;
   while (const Node* view = graph_.node_of(source)) {

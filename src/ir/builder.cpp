@@ -461,29 +461,6 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
   return add(std::move(node), std::move(result));
 }
 
-ValueId GraphBuilder::cumulative(Combine combine, ValueId x, int axis, DType accumulator) {
-  if (axis < 0 || axis >= type(x).rank()) {
-    throw error(ErrorCode::axis_out_of_range, str("cumulative: axis ", axis, " of a rank ", type(x).rank(), " value"))
-        .note("operand", graph_.describe(x));
-  }
-  const bool runs =
-      combine == Combine::add || combine == Combine::mul || combine == Combine::max || combine == Combine::min;
-  if (!runs) {
-    throw error(ErrorCode::unsupported, str("cumulative ", combine_name(combine), ": add, mul, max and min run along"));
-  }
-  if (!accepts(combine_op(combine), accumulator)) {
-    throw error(ErrorCode::wrong_dtype,
-                str("cumulative ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
-        .note("operand", graph_.describe(x));
-  }
-  x = cast(x, accumulator);
-  if (type(x).dims[axis].is(1)) return x;
-  Node node{.op = Op::cumulative, .combine = combine};
-  node.operands = {x};
-  node.axes = {axis};
-  return add(std::move(node), type(x));
-}
-
 ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
   if (parts.empty()) throw error(ErrorCode::wrong_arity, "concat: of no parts");
   TensorType result = type(parts[0]);
@@ -528,65 +505,6 @@ ValueId GraphBuilder::size(Dim size) {
   Node node{.op = Op::size};
   node.size = std::move(size);
   return add(std::move(node), {DType::i64, {}});
-}
-
-/// `v` gives `symbol` its number.
-void GraphBuilder::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
-  if (graph_.is_body) {
-    throw error(ErrorCode::unsupported, str(op, ": a size that is found in the body of a cond or a loop"))
-        .help("a body has the sizes of the graph around it");
-  }
-  INLAY_CHECK(symbol.is_symbol(), op, " binds a symbol, not ", symbol.to_text(graph_.symbol_names()));
-  Symbol& bound = graph_.symbols[symbol.as_symbol()];
-  if (bound.source.valid()) {
-    throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is bound already"))
-        .note("by", graph_.describe(bound.source));
-  }
-  bound.source = v;
-  bound.axis = Symbol::kOfValue;
-}
-
-ValueId GraphBuilder::as_size(ValueId n, const Dim& symbol) {
-  if (type(n).rank() != 0 || !is_integer(type(n).dtype)) {
-    throw error(type(n).rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
-                str("as_size: a size is a 0-d integer, not ", graph_.type_text(type(n))))
-        .note("operand", graph_.describe(n));
-  }
-  Node node{.op = Op::as_size};
-  node.operands = {cast(n, DType::i64)};
-  node.size = symbol;
-  const ValueId v = add(std::move(node), {DType::i64, {}});
-  bind_to_value(symbol, v, "as_size");
-  return v;
-}
-
-std::vector<ValueId> GraphBuilder::compress(ValueId mask, std::vector<ValueId> xs, const Dim& symbol) {
-  if (type(mask).rank() != 1 || type(mask).dtype != DType::boolean) {
-    throw error(type(mask).rank() == 1 ? ErrorCode::wrong_dtype : ErrorCode::wrong_rank,
-                str("compress: the mask is ", graph_.type_text(type(mask)), ", not a vector of bool"))
-        .note("mask", graph_.describe(mask));
-  }
-  for (ValueId x : xs) {
-    if (type(x).rank() != 1) {
-      throw error(ErrorCode::wrong_rank, str("compress: an operand of rank ", type(x).rank(), ", not a vector"))
-          .note("operand", graph_.describe(x));
-    }
-    const auto message = [] { return std::string("compress: the mask has {0} elements, the operand {1}"); };
-    require_same(type(mask).dims[0], type(x).dims[0], message, {{"mask", mask}, {"operand", x}});
-  }
-  Node node{.op = Op::compress};
-  node.operands = {mask};
-  node.operands.insert(node.operands.end(), xs.begin(), xs.end());
-  node.size = symbol;
-  const ValueId count = add(std::move(node), {DType::i64, {}});
-  bind_to_value(symbol, count, "compress");
-  std::vector<ValueId> results = {count};
-  const NodeId id = graph_.values[count].node;
-  for (ValueId x : xs) {
-    results.push_back(new_value({type(x).dtype, {symbol}}, "", id));
-    graph_.nodes[id].results.push_back(results.back());
-  }
-  return results;
 }
 
 std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std::vector<ValueId> operands,

@@ -192,4 +192,25 @@ ValueId repeat_each(GraphBuilder& b, ValueId x, ValueId counts, int axis) {
   return take(b, x, places, axis);
 }
 
+Unique unique(GraphBuilder& b, ValueId x) {
+  x = flat(b, x);
+  const TensorType type = b.type(x);
+  const Dim length = type.dims[0];
+  const ValueId order = b.library(LibraryOp::argsort, {x})[0], zero = integer(b, 0), one = integer(b, 1);
+  const ValueId at = b.iota(length, DType::i64);
+  const ValueId before = b.scalar(ScalarOp::max_, {b.scalar(ScalarOp::sub_, {at, one}), zero});
+  const ValueId sorted = b.gather(x, {IndexItem::through(order)});
+  const ValueId previous = b.gather(sorted, {IndexItem::through(before)});
+  ValueId differs = b.scalar(ScalarOp::ne_, {sorted, previous});
+  if (is_float(type.dtype)) {  // behind a NaN stand only NaNs
+    differs = b.scalar(ScalarOp::and_, {differs, b.scalar(ScalarOp::eq_, {previous, previous})});
+  }
+  const ValueId is_new = b.scalar(ScalarOp::or_, {differs, b.scalar(ScalarOp::eq_, {at, zero})});
+  const std::vector<ValueId> found = b.compress(is_new, {sorted, order}, new_symbol(b));
+  const ValueId number = b.scalar(ScalarOp::sub_, {b.cumulative(Combine::add, is_new, 0, DType::i64), one});
+  const ValueId places = b.broadcast(zero, {length}), none = b.broadcast(zero, b.type(found[1]).dims);
+  return {found[1], found[2], b.scatter(Combine::set, places, {IndexItem::through(order)}, number),
+          b.scatter(Combine::add, none, {IndexItem::through(number)}, one)};
+}
+
 }  // namespace inlay

@@ -41,4 +41,14 @@ ValueId repeat(GraphBuilder& b, ValueId x, ValueId count, int axis);
 /// Errors:   negative-size for a negative count. Source: numpy.repeat.
 ValueId repeat_each(GraphBuilder& b, ValueId x, ValueId counts, int axis);
 
+/// The different elements of x, all axes as one, ascending; NaN, which counts as one, last.
+struct Unique {
+  ValueId values;   // [k]
+  ValueId first;    // [k] i64: where in x each stands first
+  ValueId inverse;  // [elements of x] i64: x == values[inverse]
+  ValueId counts;   // [k] i64: how often
+};
+/// Source: numpy.unique. What of it is not used is not computed.
+Unique unique(GraphBuilder& b, ValueId x);
+
 }  // namespace inlay

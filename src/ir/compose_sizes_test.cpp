@@ -123,5 +123,19 @@ TEST(Repeat, ByOneCountOrOneForEach) {
   EXPECT_EQ(error_of({x, integer(1)}, by(2)), "error[axis-out-of-range]: repeat: axis 2 of a rank 2 value");
 }
 
+TEST(Unique, IsSortedAndCounts) {
+  const Make make = [](GraphBuilder& b, std::vector<ValueId> p) {
+    const Unique found = unique(b, p[0]);
+    return std::vector{found.values, found.first, found.inverse, found.counts};
+  };
+  EXPECT_EQ(run({i64({2, 3}, {3, 1, 3, 2, 1, 3})}, make),
+            (std::vector{i64({3}, {1, 2, 3}), i64({3}, {1, 3, 0}), i64({6}, {2, 0, 2, 1, 0, 2}), i64({3}, {2, 1, 3})}));
+  EXPECT_EQ(run({f64({0}, {})}, make), (std::vector{f64({0}, {}), i64({0}, {}), i64({0}, {}), i64({0}, {})}));
+  const double nan = std::nan("");
+  const std::vector<Tensor> with_nan = run({f64({4}, {nan, 1, nan, 1})}, make);
+  EXPECT_EQ(with_nan[1], i64({2}, {1, 0}));
+  EXPECT_EQ(with_nan[3], i64({2}, {2, 2}));
+}
+
 }  // namespace
 }  // namespace inlay

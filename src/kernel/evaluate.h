@@ -14,7 +14,8 @@
 
 namespace inlay::kernel {
 
-/// Where a run stopped. A checked index: {index, extent}; a size check: {left, right}; `check` and a host call: {}.
+/// Where a run stopped. A checked index: {index, extent}; a size check: {left, right}; a bound size: {it}; a host
+/// call: {}; `check`: its own.
 struct Failure {
   SiteId site;
   std::vector<int64_t> numbers;
@@ -58,7 +59,7 @@ struct Evaluation {
 /// shows.
 Evaluation evaluate(const KernelProgram& program, std::span<const Array> params, const HostFunctions& host = {});
 
-/// The sizes that the params bind; 0 where a host call does. Throws Error where a param does not fit its buffer.
+/// The sizes that the params bind; 0 where a step does. Throws Error where a param does not fit its buffer.
 std::vector<int64_t> bind_symbols(const KernelProgram& program, std::span<const Array> params);
 
 }  // namespace inlay::kernel

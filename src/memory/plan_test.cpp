@@ -357,6 +357,28 @@ TEST(Plan, CutsWhereSizesAreKnownLate) {
   EXPECT_EQ(plan_greedy(late).arena_bytes, 24);
 }
 
+TEST(Plan, ASizeThatIsAValueCutsTheProgramWhereItIsBound) {
+  const Planned p(R"(program @main(x: f64[n] param 0, c: i64 scalar, a: f64[n] temporary, t: f64[k] temporary,
+      out: f64[k] output 0) symbols n = x.0, k {
+    kernel @k0 { out c start fill 0
+      stage (i < n) { %0 = load x[i] : f64  %1 = exp %0 : f64  store a[i] set %1  %2 = isnan %1 : bool
+                      %3 = cast %2 : i64  fold add c[] %3 : i64 } }
+    size k = c #0
+    kernel @k1 { out c start fill -1
+      stage (i < n) { %0 = load a[i] : f64  %1 = isnan %0 : bool  %2 = cast %1 : i64  %3 = fold add c[] %2 : i64
+                      store t[wrap(%3, k) proved] set %0 if %1 } }
+    kernel @k2 { stage (i < k) { %0 = load t[k - 1 - i] : f64  store out[i] set %0 } }
+    sites { #0 negative-size "" }
+  })");
+  const Sharing& sharing = p.plan.sharing;
+  ASSERT_EQ(sharing.num_segments(), 2);
+  EXPECT_EQ(sharing.segment_starts[1], kernel::StepId(2));
+  EXPECT_EQ(sharing.storages[p.at("a").storage].segment, 0);
+  EXPECT_EQ(sharing.storages[p.at("t").storage].segment, 1);
+  EXPECT_EQ(p.where("t"), "own");  // a is as long as n, and read where t is written
+  EXPECT_THAT(p.problems({9, 4}), IsEmpty());
+}
+
 TEST(Plan, RefusesSizesThatWrapAround) {
   const Planned p(R"(program @main(x: f64[n] param 0, y: f64[m] param 1, t: f64[n, m] temporary, s: f64 scalar)
       symbols n = x.0, m = y.0 {

@@ -28,7 +28,7 @@ using Observer = std::function<void(ValueId, Tensor&)>;
 IdMap<ValueId, Tensor> evaluate_all(const Graph& graph, std::span<const Tensor> inputs,
                                     std::span<const HostFunction> host_functions = {}, const Observer& observer = {});
 
-/// The sizes, by SymbolId, that these inputs bind; those bound by host calls are 0. Throws where an input does not fit.
+/// The sizes, by SymbolId, that these inputs bind; those bound by nodes are 0. Throws where an input does not fit.
 std::vector<int64_t> bind_symbols(const Graph& graph, std::span<const Tensor> inputs);
 
 }  // namespace inlay::reference

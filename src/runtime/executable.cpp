@@ -197,6 +197,8 @@ template <class Body>
 int32_t as_code(int32_t code_of_exception, const Body& body) noexcept {
   try {
     return body();
+  } catch (const Error& error) {
+    return error.code() == ErrorCode::size_overflow ? static_cast<int32_t>(INLAY_SIZE_OVERFLOW) : code_of_exception;
   } catch (...) {
     return code_of_exception;
   }
@@ -336,6 +338,10 @@ int32_t Executable::Impl::run_with_host(const Executable& executable, const void
 Error Executable::error_of(int32_t code, const Failure& failure) const {
   const Object& object = impl_->object;
   if (code == INLAY_HOST_CALL_FAILED) return Error(ErrorCode::host_call_failed, {}, "a host call failed");
+  if (code == INLAY_SIZE_OVERFLOW) {
+    return Error(ErrorCode::size_overflow, {},
+                 "the size of an output or of the call's own values does not fit in 63 bits");
+  }
   if (code == INLAY_OUT_OF_MEMORY)
     return Error(ErrorCode::out_of_memory, {}, "no memory for an output or for the call's own values");
   if (code != INLAY_FAILED_AT_SITE || failure.site < 0 ||

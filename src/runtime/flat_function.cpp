@@ -35,6 +35,7 @@ int run_with(const FlatLogpSpec& spec, int64_t dim, const void** params, int64_t
   Executable::Failure failure;
   switch (spec.executable->run(params, outputs.data(), symbols, nullptr, failure)) {
     case INLAY_OK: break;
+    case INLAY_SIZE_OVERFLOW:
     case INLAY_OUT_OF_MEMORY: return kFlatOutOfMemory;
     default: return kFlatFailed;
   }
@@ -105,6 +106,7 @@ void check(const FlatLogpSpec& spec) {
   const TensorSpec& grad = object.outputs[static_cast<std::size_t>(spec.grad_output)];
   require(logp.dtype == "f64" && logp.dims.empty(), "the log density must be one f64");
   require(is_vector(grad), "the gradient must be one f64 vector");
+  require(grad.segment == 0, "the length of the gradient must be known when it is called");
   INLAY_CHECK(spec.x_symbol < static_cast<int>(spec.symbols.size()), "there is no symbol ", spec.x_symbol);
   for (std::size_t p = 0; p < object.params.size(); ++p) {
     for (const SizeExpr& size : object.params[p].dims) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "ir/builder.h"
+#include "ir/compose_sizes.h"
 
 namespace inlay::fuzz {
 namespace {
@@ -159,15 +159,16 @@ class GraphMaker {
   void step() {
     using Maker = void (GraphMaker::*)();
     constexpr Maker kMakers[] = {
-        &GraphMaker::scalar,     &GraphMaker::scalar,     &GraphMaker::scalar,    &GraphMaker::scalar,
-        &GraphMaker::scalar,     &GraphMaker::cast,       &GraphMaker::broadcast, &GraphMaker::reshape,
-        &GraphMaker::transpose,  &GraphMaker::flip,       &GraphMaker::slice,     &GraphMaker::slice,
-        &GraphMaker::gather,     &GraphMaker::gather,     &GraphMaker::update,    &GraphMaker::update,
-        &GraphMaker::scatter,    &GraphMaker::scatter,    &GraphMaker::reduce,    &GraphMaker::reduce,
-        &GraphMaker::reduce,     &GraphMaker::concat,     &GraphMaker::concat,    &GraphMaker::iota,
-        &GraphMaker::size,       &GraphMaker::matmul,     &GraphMaker::host_call, &GraphMaker::assert_that,
-        &GraphMaker::cumulative, &GraphMaker::cumulative, &GraphMaker::compress,  &GraphMaker::factorization,
-        &GraphMaker::rows,       &GraphMaker::cond,       &GraphMaker::loop};
+        &GraphMaker::scalar,     &GraphMaker::scalar,        &GraphMaker::scalar,    &GraphMaker::scalar,
+        &GraphMaker::scalar,     &GraphMaker::cast,          &GraphMaker::broadcast, &GraphMaker::reshape,
+        &GraphMaker::transpose,  &GraphMaker::flip,          &GraphMaker::slice,     &GraphMaker::slice,
+        &GraphMaker::gather,     &GraphMaker::gather,        &GraphMaker::update,    &GraphMaker::update,
+        &GraphMaker::scatter,    &GraphMaker::scatter,       &GraphMaker::reduce,    &GraphMaker::reduce,
+        &GraphMaker::reduce,     &GraphMaker::concat,        &GraphMaker::concat,    &GraphMaker::iota,
+        &GraphMaker::size,       &GraphMaker::matmul,        &GraphMaker::host_call, &GraphMaker::assert_that,
+        &GraphMaker::cumulative, &GraphMaker::cumulative,    &GraphMaker::compress,  &GraphMaker::where,
+        &GraphMaker::arange,     &GraphMaker::factorization, &GraphMaker::rows,      &GraphMaker::cond,
+        &GraphMaker::loop};
     (this->*of(kMakers))();
   }
 
@@ -545,6 +546,48 @@ class GraphMaker {
     const Dim again = late_symbol();
     builder_.as_size(results[0], again);
     builder_.output(builder_.scalar(ScalarOp::add_, {builder_.iota(again, DType::i64), where}));
+  }
+
+  /// Sizes that a composition has bound by itself.
+  void note_late_symbols() { symbol_sizes_.resize(builder_.graph().symbols.size(), 0); }
+
+  void where() {
+    const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() >= 1; });
+    if (!mask) return;
+    const std::vector<Dim> dims = type(pool_[*mask].v).dims;
+    const auto x = pick([&](const Entry& e) {
+      const std::vector<Dim>& of_x = type(e.v).dims;
+      return computes(type(e.v).dtype) && of_x.size() >= dims.size() && std::equal(dims.begin(), dims.end(), of_x.begin());
+    });
+    if (!x) return;
+    const DType dtype = type(pool_[*x].v).dtype;
+    if (chance(60)) builder_.output(read_where(builder_, use(*x), use(*mask)));
+    if (chance(30)) builder_.output(of(nonzero(builder_, use(*mask))));
+    const Combine combine = write_combine(dtype);
+    const bool keeps = combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_float(dtype);
+    const bool exact = pool_[*x].exact && keeps;
+    if (chance(60)) add(write_where(builder_, combine, use(*x), use(*mask), literal(dtype)), exact);
+    if (chance(40)) {  // a row for each place, though all alike
+      const ValueId row = builder_.broadcast(literal(dtype), std::vector<Dim>(type(pool_[*x].v).dims.size() - dims.size() + 1, Dim(1)));
+      add(write_where(builder_, combine, use(*x), use(*mask), row), exact);
+    }
+    note_late_symbols();
+  }
+
+  void arange() {
+    const auto number = [&](int64_t least, int64_t greatest) {
+      return builder_.literal(Literal::of_integer(DType::i64, draw(least, greatest)));
+    };
+    const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() >= 1; });
+    if (!mask) return;
+    std::vector<int> axes;
+    for (int axis = 0; axis < type(pool_[*mask].v).rank(); ++axis) axes.push_back(axis);
+    const ValueId count = builder_.reduce(Combine::add, use(*mask), axes, DType::i64);
+    const DType dtype = of(std::vector<DType>{DType::i64, DType::f64, DType::f32, DType::u8});
+    const ValueId step = builder_.literal(Literal::of_integer(DType::i64, of(std::vector<int64_t>{1, 2, 3, -1})));
+    const ValueId counted = inlay::arange(builder_, number(-3, 3), count, step, dtype);
+    builder_.output(chance(50) ? counted : builder_.cumulative(Combine::max, counted, 0, dtype));
+    note_late_symbols();
   }
 
   void iota() {

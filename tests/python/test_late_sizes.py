@@ -81,6 +81,16 @@ def test_arange_by_nothing(check_error):
 # Sizes of values.
 
 
+def test_a_size_that_does_not_fit():
+    n = pt.lscalar("n")
+    c = pt.cumsum(pt.arange(n))
+    f = pytensor.function([n], (c[::-1] * c).sum(), mode="INLAY")
+    assert f(3) == 0 * 3 + 1 * 1 + 3 * 0
+    with pytest.raises(inlay.errors.SizeOverflow, match="does not fit in 63 bits"):
+        f(2**61)
+    assert f(3) == 1
+
+
 def test_alloc_of_a_value(check, check_error):
     n = pt.lscalar("n")
     x = pt.dvector("x")
@@ -192,6 +202,22 @@ def test_repeat(check, check_error):
     check([x, r], pt.repeat(x, r, axis=0), np.zeros((0, 4)), np.zeros(0, "int64"))
     check_error(ValueError, [x, r], pt.repeat(x, r, axis=0), X, np.array([1, -1, 1]), good=(X, np.array([1, 1, 0])))
     check_error(ValueError, [x, r], pt.repeat(x, r, axis=0), X, np.array([1, 1]), good=(X, np.array([1, 1, 0])))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32", "float64"])
+@pytest.mark.parametrize("size", [0, 1, 50])
+def test_unique(dtype, size, check):
+    x = pt.vector("x", dtype=dtype)
+    values = np.random.default_rng(size).integers(0, 9, size).astype(dtype)
+    outs = pt.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    check([x], list(outs), values)
+    check([x], pt.unique(x), values)
+
+
+def test_unique_of_nan_and_of_matrices(check):
+    x = pt.dmatrix("x")
+    check([x], list(pt.unique(x, return_index=True, return_counts=True)), np.array([[1.0, np.nan], [np.nan, 1.0]]))
+    check([x], [pt.unique(x).sum(), pt.unique(pt.exp(x)) * 2], np.array([[1.0, -2.0, 1.0], [0.0, 7.0, 3.0]]))
 
 
 def test_late_sizes_are_no_host_calls():

@@ -73,7 +73,7 @@ class InputMaker {
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
       const Symbol& symbol = graph_.symbols[s];
       if (!is_param(graph_, symbol.source)) {
-        known[s.index] = true;  // a host call's
+        known[s.index] = true;  // a node's
         continue;
       }
       const auto value = given_.values.find(graph_.values[symbol.source].name);

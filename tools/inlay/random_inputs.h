@@ -30,7 +30,7 @@ struct Given {
 std::vector<Tensor> random_inputs(const Graph& graph, const Given& given, Random& random,
                                   Elements elements = Elements::plain);
 
-/// The sizes alone, by SymbolId; those that a host call binds are 0.
+/// The sizes alone, by SymbolId; those that a node binds are 0.
 std::vector<int64_t> choose_sizes(const Graph& graph, const Given& given, Random& random);
 
 }  // namespace inlay::tool

@@ -3,7 +3,7 @@
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import ARange, Nonzero
-from pytensor.tensor.extra_ops import CumOp, Repeat
+from pytensor.tensor.extra_ops import CumOp, Repeat, Unique
 
 from .dtypes import INLAY_NAMES, is_complex
 from .registry import NotNative, register
@@ -70,3 +70,15 @@ def repeat(t, node):
     x, counts = t.operands(node)
     axis = node.op.axis
     return t.builder.repeat_each(x, stretch(t, counts, [x.dims[axis]], {0}), axis)
+
+
+@register(Unique)
+def unique(t, node):
+    op, x = node.op, t.value(node.inputs[0])
+    if op.axis is not None and len(x.dims) != 1:
+        raise NotNative("unique slices along an axis")
+    if is_complex(x.dtype) or x.dtype in ("f16", "bf16"):
+        raise NotNative(f"unique of {x.dtype}")
+    values, first, inverse, counts = t.builder.unique(x)
+    asked = [(op.return_index, first), (op.return_inverse, inverse), (op.return_counts, counts)]
+    return [values, *(v for is_asked, v in asked if is_asked)]
