@@ -1,5 +1,6 @@
 #include "bound_program.h"
 
+#include <cmath>
 #include <ctime>
 
 #include "call.h"
@@ -77,6 +78,13 @@ PyArrayObject* bring_into_form(const TensorInfo& info, PyObject* object) {
     } catch (...) {
       Py_DECREF(any);
       throw;
+    }
+  }
+  if (is_number && info.dtype == DType::f32 && PyFloat_Check(object)) {
+    const double number = PyFloat_AS_DOUBLE(object);
+    if (std::isfinite(number) && !std::isfinite(static_cast<float>(number))) {
+      Py_DECREF(any);
+      throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": ", number, " does not fit float32"));
     }
   }
   PyArray_Descr* descr = PyArray_DescrFromType(info.numpy_type);

@@ -8,6 +8,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "ir/compose.h"
 #include "ir/compose_sizes.h"
 #include "ir/region.h"
 #include "ir/text.h"
@@ -120,6 +121,33 @@ Combine combine_named(std::string_view name) {
   throw Error(ErrorCode::unknown_op, {}, str("there is no combine \"", name, "\""));
 }
 
+/// A size, a sequence of sizes, or a word (True is one).
+ComposeArgument argument_from(nb::handle h) {
+  ComposeArgument out;
+  if (nb::isinstance<nb::str>(h)) {
+    out.word = nb::cast<std::string>(h);
+  } else if (nb::isinstance<nb::bool_>(h)) {
+    out.word = nb::cast<bool>(h) ? "true" : "false";
+  } else if (PyTuple_Check(h.ptr()) || PyList_Check(h.ptr())) {
+    out.is_list = true;
+    out.sizes = dims_from(h);
+  } else {
+    out.sizes = {dim_from(h)};
+  }
+  return out;
+}
+
+/// One value where the composition makes one, else a list.
+nb::object composed(const BuilderPtr& b, std::string_view name, nb::args operands, nb::kwargs arguments) {
+  NamedArguments named;
+  for (auto [key, value] : arguments) named.emplace(nb::cast<std::string>(key), argument_from(value));
+  std::vector<ValueId> ids;
+  for (nb::handle h : operands) ids.push_back(nb::cast<Value>(h).id);
+  std::vector<Value> values;
+  for (ValueId id : compose(*b, name, ids, named)) values.push_back({b, id});
+  return values.size() == 1 ? nb::cast(values[0]) : nb::cast(values);
+}
+
 std::vector<Value> host_call(const BuilderPtr& b, std::string name, int function, const std::vector<Value>& operands,
                              nb::sequence results) {
   std::vector<TensorType> types;
@@ -170,6 +198,12 @@ std::vector<Value> loop(const BuilderPtr& b, nb::handle count, const std::vector
                               has_condition ? Ends::by_condition : Ends::after_count));
 }
 
+bool is_size(const Dim& dim) {
+  std::size_t count = 0;
+  for (SymbolId s : dim.symbols()) count = std::max<std::size_t>(count, s.index + 1);
+  return dim.lower_bound(IdMap<SymbolId, int64_t>(count, 0)) >= 0;
+}
+
 void bind_dim(nb::module_& m) {
   nb::class_<Dim>(m, "Dim", "A size: an expression over the sizes of inputs.")
       .def("__add__", [](const Dim& a, nb::handle b) { return dim_to_python(a + dim_from(b)); })
@@ -184,6 +218,7 @@ void bind_dim(nb::module_& m) {
       .def_prop_ro(
           "symbol", [](const Dim& d) { return d.is_symbol() ? static_cast<int>(d.as_symbol().index) : -1; },
           "The number of the symbol that it is, or -1.")
+      .def_prop_ro("is_size", is_size, "Is it known never to be negative?")
       .def("__floordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(a, dim_from(b))); })
       .def("__eq__", [](const Dim& a, nb::handle b) {
         return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b) : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
@@ -289,6 +324,10 @@ void bind_graph(nb::module_& m) {
            })
       .def("flip", [](const BuilderPtr& b, const Value& x,
                       std::vector<int> axes) { return Value{b, b->flip(x.id, std::move(axes))}; })
+      .def("diagonal", [](const BuilderPtr& b, const Value& x, int first,
+                          int second) { return Value{b, b->diagonal(x.id, first, second)}; })
+      .def("compose", composed, "name"_a, "operands"_a, "arguments"_a,
+           "The nodes of a composition, such as `compose(\"softmax\", x, axes=[1])`: docs/text.md lists them.")
       .def("slice", [](const BuilderPtr& b, const Value& x,
                        nb::sequence index) { return Value{b, b->slice(x.id, index_from(index))}; })
       .def("gather", [](const BuilderPtr& b, const Value& x,

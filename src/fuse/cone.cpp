@@ -63,8 +63,8 @@ Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, con
       ++cone.ops;
       cone.cost += node->op == Op::cast ? 1 : facts(node->scalar).cost;
     }
-    const bool moves =
-        node->op == Op::slice || node->op == Op::gather || node->op == Op::transpose || node->op == Op::flip;
+    const bool moves = node->op == Op::slice || node->op == Op::gather || node->op == Op::transpose ||
+                       node->op == Op::flip || node->op == Op::diagonal;
     if (moves && !forced[node->operands[0]] && !always_stored(graph, node->operands[0], caps)) cone.moves_points = true;
     if (node->op == Op::iota) cone.needs_affine_point = true;
     if (node->op == Op::reshape && graph.type(next).rank() > 1) cone.needs_affine_point = true;

@@ -78,9 +78,21 @@ class Cutter {
     }
   }
 
+  /// What an assert hands on: a call reads that, and needs no copy of it. That the assert holds is seen to before.
+  ValueId asserted(ValueId v) const {
+    const Node* node = graph_.node_of(v);
+    while (node && node->op == Op::assert_) {
+      v = node->operands[0];
+      node = graph_.node_of(v);
+    }
+    return v;
+  }
+
   void require_operands(const Node& node) {
     switch (node.op) {
       case Op::host_call:
+        for (ValueId operand : node.operands) required_[asserted(operand)] = true;
+        break;
       case Op::cond:
         for (ValueId operand : node.operands) required_[operand] = true;
         break;
@@ -440,6 +452,7 @@ class Cutter {
 
   /// The buffer of `v` whose bytes a call can read.
   BufferId in_memory(ValueId v, Piece& reader) {
+    v = asserted(v);
     Home& home = out_.homes[v];
     const bool literal = graph_.node_of(v) && graph_.node_of(v)->op == Op::literal;
     reader.after.insert(reader.after.end(), home.pieces.begin(), home.pieces.end());

@@ -121,6 +121,14 @@ PlacedIndex place_index(const Graph& graph, const std::vector<IndexItem>& index,
   return placed;
 }
 
+AccessMap diagonal_point(const AccessMap& at, std::span<const int> axes) {
+  AccessMap from = at;
+  const Subscript place = from.subscripts.back();
+  from.subscripts.pop_back();
+  for (int axis : axes) from.subscripts.insert(from.subscripts.begin() + axis, place);  // ascending: each finds its own
+  return from;
+}
+
 bool reshape_is_map(const Graph& graph, const Node& node) {
   const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
   const std::vector<Dim>& to = graph.type(node.results[0]).dims;
@@ -215,6 +223,7 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
       from = at;
       for (int axis : node->axes) from.subscripts[axis] = scaled(at.subscripts[axis], dims_of(x)[axis] - 1, -1);
       return value(x, from);
+    case Op::diagonal: return value(x, diagonal_point(at, node->axes));
     case Op::slice:
     case Op::gather: return gather(*node, at);
     case Op::reduce: return unrolled_reduce(*node, at);
@@ -269,7 +278,7 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
   ValueId source = array;
   while (const Node* view = graph_.node_of(source)) {
     const bool keeps_facts = view->op == Op::broadcast || view->op == Op::reshape || view->op == Op::transpose ||
-                             view->op == Op::flip || view->op == Op::slice;
+                             view->op == Op::flip || view->op == Op::diagonal || view->op == Op::slice;
     if (!keeps_facts) break;
     source = view->operands[0];
   }

@@ -88,6 +88,9 @@ AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from);
 
 /// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
 /// strides.)
+/// The point of x, where `at` is the point of its diagonal: the last place stands in both axes.
+AccessMap diagonal_point(const AccessMap& at, std::span<const int> axes);
+
 bool reshape_is_map(const Graph& graph, const Node& node);
 
 /// Is the reduce written out at the point, term by term? Static and short.

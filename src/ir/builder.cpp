@@ -290,6 +290,28 @@ ValueId GraphBuilder::flip(ValueId x, std::vector<int> axes) {
   return add(std::move(node), type(x));
 }
 
+ValueId GraphBuilder::diagonal(ValueId x, int first, int second) {
+  const int rank = type(x).rank();
+  for (int axis : {first, second}) {
+    if (axis >= 0 && axis < rank && first != second) continue;
+    throw error(ErrorCode::axis_out_of_range,
+                str("diagonal: axes ", first, " and ", second, " of a rank ", rank, " value"))
+        .note("operand", graph_.describe(x));
+  }
+  std::vector<Dim> dims = type(x).dims;
+  const auto [low, high] = std::minmax(first, second);
+  require(DimCheck::Relation::equal, dims[low], dims[high], ErrorCode::shape_mismatch,
+          str("diagonal: axis ", low, " has {0} elements, axis ", high, " {1}"), x);
+  const Dim length = dims[high].is_constant() ? dims[high] : dims[low];
+  dims.erase(dims.begin() + high);
+  dims.erase(dims.begin() + low);
+  dims.push_back(length);
+  Node node{.op = Op::diagonal};
+  node.operands = {x};
+  node.axes = {low, high};
+  return add(std::move(node), {type(x).dtype, std::move(dims)});
+}
+
 void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op) {
   const std::vector<Dim> dims = type(x).dims;
   if (index.size() > dims.size()) {
@@ -297,25 +319,23 @@ void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool
         .note("operand", graph_.describe(x));
   }
   for (std::size_t axis = index.size(); axis < dims.size(); ++axis) index.push_back(IndexItem::range(0, dims[axis]));
-  const auto bound_by = [&](const Dim& low, const Dim& high, std::size_t axis) {
-    require_same(
-        low, high, [&] { return str(op, ": axis ", axis, ": {0} is beyond {1}"); }, {{"operand", x}},
-        ErrorCode::slice_out_of_range, DimCheck::Relation::at_most);
+  const auto at_most = [&](const Dim& low, const Dim& high, ErrorCode code, const std::string& message) {
+    require(DimCheck::Relation::at_most, low, high, code, str(op, ": ", message), x);
   };
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const IndexItem& item = index[axis];
     switch (item.kind) {
       case IndexItem::Kind::range:
-        if (item.step < 1)
-          throw error(ErrorCode::slice_out_of_range, str(op, ": step ", item.step, " is not positive"));
         if (item.start.is(0) && item.stop == dims[axis]) break;  // whole: a size is never negative
-        bound_by(0, item.start, axis);
-        bound_by(item.start, item.stop, axis);
-        bound_by(item.stop, dims[axis], axis);
+        at_most(0, item.start, ErrorCode::slice_out_of_range, str("axis ", axis, " begins at {1}, before {0}"));
+        at_most(item.start, item.stop, ErrorCode::slice_out_of_range, str("axis ", axis, ": {0} is beyond {1}"));
+        at_most(item.stop, dims[axis], ErrorCode::slice_out_of_range, str("axis ", axis, ": {0} is beyond {1}"));
         break;
       case IndexItem::Kind::position:
-        bound_by(0, item.position, axis);
-        bound_by(item.position + 1, dims[axis], axis);
+        at_most(0, item.position, ErrorCode::index_out_of_bounds,
+                str("index {1} is out of bounds for axis ", axis, ", which begins at {0}"));
+        at_most(item.position, dims[axis] - 1, ErrorCode::index_out_of_bounds,
+                str("index {0} is out of bounds for axis ", axis, ", whose last is {1}"));
         break;
       case IndexItem::Kind::array:
         if (!arrays_allowed) {
@@ -340,7 +360,35 @@ std::vector<Dim> GraphBuilder::checked_region(std::span<const IndexItem> index, 
   return region_dims(graph_, index);
 }
 
+ValueId GraphBuilder::upwards(ValueId x, std::vector<IndexItem>& index, const char* op) {
+  std::vector<int> axes = check_steps(x, index, op);
+  for (int axis : axes) {
+    const Dim last = type(x).dims[axis] - 1;
+    index[axis] = IndexItem::range(last - index[axis].start, last - index[axis].stop, -index[axis].step);
+  }
+  return flip(x, std::move(axes));
+}
+
+std::vector<int> GraphBuilder::check_steps(ValueId x, std::span<const IndexItem> index, const char* op) {
+  std::vector<int> downwards;
+  for (int axis = 0; axis < std::min(type(x).rank(), static_cast<int>(index.size())); ++axis) {
+    const IndexItem& item = index[axis];
+    if (item.kind != IndexItem::Kind::range || item.step > 0) continue;
+    if (item.step == 0) throw error(ErrorCode::slice_out_of_range, str(op, ": axis ", axis, " has a step of 0"));
+    downwards.push_back(axis);
+    const auto at_most = [&](const Dim& low, const Dim& high, const char* message) {
+      require(DimCheck::Relation::at_most, low, high, ErrorCode::slice_out_of_range,
+              str(op, ": axis ", axis, message, ", going down"), x);
+    };
+    at_most(item.start, type(x).dims[axis] - 1, " begins at {0}, beyond {1}");
+    at_most(item.stop, item.start, " begins at {1}, before {0}");
+    at_most(-1, item.stop, " ends before {1}, below {0}");
+  }
+  return downwards;
+}
+
 ValueId GraphBuilder::slice(ValueId x, std::vector<IndexItem> index) {
+  x = upwards(x, index, "slice");
   complete_index(x, index, /*arrays_allowed=*/false, "slice");
   const auto whole = [&](std::size_t axis) {
     return index[axis].kind == IndexItem::Kind::range && index[axis].step == 1 && index[axis].start.is(0) &&
@@ -357,6 +405,7 @@ ValueId GraphBuilder::slice(ValueId x, std::vector<IndexItem> index) {
 }
 
 ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index) {
+  x = upwards(x, index, "gather");
   complete_index(x, index, /*arrays_allowed=*/true, "gather");
   TensorType result{type(x).dtype, checked_region(index, "gather")};
   Node node{.op = Op::gather};
@@ -369,8 +418,35 @@ ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index) {
   return add(std::move(node), std::move(result));
 }
 
+ValueId GraphBuilder::flip_in_region(ValueId v, std::span<const IndexItem> index, const std::vector<int>& axes,
+                                     int region_rank) {
+  std::vector<int> flips;
+  const int num_ranges = static_cast<int>(
+      std::ranges::count_if(index, [](const IndexItem& item) { return item.kind == IndexItem::Kind::range; }));
+  const bool apart = arrays_apart(index);
+  bool behind_arrays = apart;
+  int range = 0;
+  for (int axis = 0; axis < static_cast<int>(index.size()); ++axis) {
+    if (index[axis].kind == IndexItem::Kind::array) behind_arrays = true;
+    if (index[axis].kind != IndexItem::Kind::range) continue;
+    const int in_region = range++ + (behind_arrays ? region_rank - num_ranges : 0);
+    const int in_value = in_region - (region_rank - type(v).rank());
+    const bool flipped = std::ranges::binary_search(axes, axis) && in_value >= 0 && !type(v).dims[in_value].is(1);
+    if (flipped) flips.push_back(in_value);
+  }
+  return flip(v, std::move(flips));
+}
+
 ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
   const char* name = op == Op::update ? "update" : "scatter";
+  const std::vector<int> downwards = check_steps(x, index, name);
+  for (int axis : downwards) {
+    // The same elements, going up from the last one; an empty region stands behind its start.
+    const Dim start = index[axis].start;
+    const int64_t step = -index[axis].step;
+    const Dim last = start + step - Dim(step) * ceil_div(start - index[axis].stop, step);
+    index[axis] = IndexItem::range(step == 1 ? last : min(last, start + 1), start + 1, step);
+  }
   complete_index(x, index, op == Op::scatter, name);
   if (type(v).dtype != type(x).dtype) {
     throw error(ErrorCode::wrong_dtype,
@@ -401,6 +477,7 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
                  [&] { return str(name, ": the value's dim ", i, " is {0}, the region's is {1}"); },
                  {{"base", x}, {"value", v}});
   }
+  v = flip_in_region(v, index, downwards, static_cast<int>(region.size()));
   Node node{.op = op, .combine = combine};
   node.operands = {x, v};
   for (const IndexItem& item : index) {

@@ -42,7 +42,12 @@ class GraphBuilder {
   ValueId reshape(ValueId x, std::vector<Dim> dims);    // same number of elements, row-major order
   ValueId transpose(ValueId x, std::vector<int> permutation);
   ValueId flip(ValueId x, std::vector<int> axes);
-  /// Fewer items than axes: the rest are whole. `array` items only in gather and scatter.
+  /// The elements of x whose places on axes `first` and `second`, which are of one size, are equal: the two axes go,
+  /// and one of that size comes last.
+  ValueId diagonal(ValueId x, int first, int second);
+  /// Fewer items than axes: the rest are whole. `array` items only in gather and scatter. A range may go backwards, in
+  /// all four: `-1 <= stop <= start < dim`, step < 0, every step-th element from `start` down to before `stop`. The
+  /// node has the same elements as a range that goes up, and a flip of the region stands beside it.
   ValueId slice(ValueId x, std::vector<IndexItem> index);
   /// Index arrays broadcast together; their axes stand where the arrays stood if those are adjacent, else first
   /// (NumPy).
@@ -96,8 +101,15 @@ class GraphBuilder {
 
   void output(ValueId v, std::string name = "");
 
-  /// An error of a node that would stand here.
+  // For compositions (ir/compose.h), which check what they take in the words of what the user called.
+
   Error error(ErrorCode code, std::string message) const;
+  /// Throws where the relation between the sizes holds in no run; records a check, at the node that is made next, where
+  /// it may not hold. {0} and {1} in the message are the two sizes.
+  void require(DimCheck::Relation relation, const Dim& left, const Dim& right, ErrorCode code,
+               const std::string& message, ValueId operand) {
+    require_same(left, right, [&] { return message; }, {{"operand", operand}}, code, relation);
+  }
 
   const Graph& graph() const { return graph_; }
   const TensorType& type(ValueId v) const { return graph_.type(v); }
@@ -128,6 +140,13 @@ class GraphBuilder {
   bool holds(const Dim& left, const Dim& right, DimCheck::Relation relation) const;
   void check_at_run_time(DimCheck check);
   std::vector<std::pair<std::string, std::string>> notes_of(std::initializer_list<Operand> operands) const;
+  /// x, flipped where the index goes down, and the index of the same elements going up.
+  ValueId upwards(ValueId x, std::vector<IndexItem>& index, const char* op);
+  /// The axes along which the index goes down, where it does so within x.
+  std::vector<int> check_steps(ValueId x, std::span<const IndexItem> index, const char* op);
+  /// v, which is written to a region of this rank, flipped along the region's axes that stand for these axes of the
+  /// base.
+  ValueId flip_in_region(ValueId v, std::span<const IndexItem> index, const std::vector<int>& axes, int region_rank);
   void complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op);
   std::vector<Dim> broadcast_dims(std::span<const ValueId> operands, const std::string& what);
   std::vector<Dim> checked_region(std::span<const IndexItem> index, const char* op);

@@ -1,14 +1,15 @@
 #include "ir/graph.h"
 
+#include <algorithm>
 #include <array>
 
 namespace inlay {
 
 std::string_view op_name(Op op) {
-  constexpr std::array<std::string_view, 23> kNames = {
-      "literal", "scalar",   "cast",    "broadcast", "reshape",    "transpose", "flip", "slice",
-      "gather",  "update",   "scatter", "reduce",    "cumulative", "concat",    "iota", "size",
-      "as_size", "compress", "library", "host_call", "assert",     "cond",      "loop"};
+  constexpr std::array<std::string_view, 24> kNames = {
+      "literal", "scalar",  "cast",     "broadcast", "reshape",   "transpose",  "flip",   "diagonal",
+      "slice",   "gather",  "update",   "scatter",   "reduce",    "cumulative", "concat", "iota",
+      "size",    "as_size", "compress", "library",   "host_call", "assert",     "cond",   "loop"};
   return kNames[static_cast<std::size_t>(op)];
 }
 
@@ -36,18 +37,12 @@ std::string Graph::describe(ValueId v) const {
 }
 
 bool arrays_apart(std::span<const IndexItem> index) {
-  // NumPy: arrays are adjacent when no `range` stands between two of them; a `position` counts as an array beside
-  // arrays.
-  int first = -1, last = -1;
-  for (int i = 0; i < static_cast<int>(index.size()); ++i) {
-    if (index[i].kind != IndexItem::Kind::array) continue;
-    if (first < 0) first = i;
-    last = i;
-  }
-  for (int i = first + 1; i < last; ++i) {
-    if (index[i].kind == IndexItem::Kind::range) return true;
-  }
-  return false;
+  const auto is_range = [](const IndexItem& item) { return item.kind == IndexItem::Kind::range; };
+  const auto is_array = [](const IndexItem& item) { return item.kind == IndexItem::Kind::array; };
+  if (std::ranges::none_of(index, is_array)) return false;
+  const auto first = std::ranges::find_if_not(index, is_range);
+  const auto last = std::find_if_not(index.rbegin(), index.rend(), is_range).base();
+  return std::any_of(first, last, is_range);
 }
 
 namespace {

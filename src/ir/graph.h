@@ -39,6 +39,7 @@ enum class Op : uint8_t {
   reshape,
   transpose,
   flip,
+  diagonal,  // two axes become one, the last
   slice,
   gather,   // read through index arrays
   update,   // a new value: a base with a region written or combined
@@ -101,8 +102,8 @@ struct Node {
   std::vector<ValueId> operands;  // index arrays too, after the others, in the order of `index`
   std::vector<ValueId> results;
   std::vector<IndexItem> index;                // of slice, gather, update, scatter: one item for each axis of operand 0
-  std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; cumulative,
-                                               // concat: one
+  std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; diagonal:
+                                               // two; cumulative, concat: one
   Dim size;                                    // of size; of as_size and compress: the symbol that they bind
   std::vector<Literal> elements;               // of Op::literal, row-major
   std::string text;                            // assert: its message; host_call: its name
@@ -174,7 +175,8 @@ struct Graph {
   std::string describe(ValueId v) const;
 };
 
-/// Does NumPy put the index arrays' axes first? (A range stands between two of them.)
+/// Does NumPy put the index arrays' axes first? A range stands between two of them; a position among index arrays
+/// counts as one.
 bool arrays_apart(std::span<const IndexItem> index);
 
 /// Dims of the region that an index list selects: the index arrays' broadcast dims stand where the arrays stood, or

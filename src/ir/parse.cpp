@@ -3,6 +3,7 @@
 #include <map>
 
 #include "ir/builder.h"
+#include "ir/compose.h"
 #include "ir/lexer.h"
 #include "ir/linalg.h"
 #include "ir/nearest.h"
@@ -446,10 +447,12 @@ class Parser {
     if (op.text == "loop") return loop();
     const auto rule = rules().find(op.text);
     if (rule != rules().end()) return {(this->*rule->second)()};
+    if (is_composition(op.text)) return composition(op);
     if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
     if (const auto library = library_op_from_name(op.text)) return library_call(*library);
     std::vector<std::string> known = keys(rules());
     known.insert(known.end(), {"host_call", "compress", "cond", "loop"});
+    for (const std::string& name : composition_names()) known.push_back(name);
     for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
     for (int i = 0; i < kNumLibraryOps; ++i) known.emplace_back(facts(static_cast<LibraryOp>(i)).name);
     throw unknown(op, "op", "", known, ErrorCode::unknown_op);
@@ -464,8 +467,47 @@ class Parser {
         {"scatter", &Parser::scatter},    {"reduce", &Parser::reduce},   {"concat", &Parser::concat},
         {"iota", &Parser::iota},          {"size", &Parser::size},       {"einsum", &Parser::einsum},
         {"assert", &Parser::assert_that}, {"as_size", &Parser::as_size}, {"cumulative", &Parser::cumulative},
+        {"diagonal", &Parser::diagonal},
     };
     return kRules;
+  }
+
+  /// `softmax %x, axes = [1]`: operands, then named arguments.
+  std::vector<ValueId> composition(const Token& op) {
+    std::vector<ValueId> values;
+    NamedArguments named;
+    const auto item = [&] {
+      if (in_.peek().kind == Token::Kind::value && named.empty()) {
+        values.push_back(value());
+        return;
+      }
+      const Token name = in_.expect(Token::Kind::name, "an operand, or the name of an argument");
+      in_.expect("=");
+      if (!named.emplace(name.text, argument()).second) {
+        throw Error(ErrorCode::duplicate_name, in_.location(name), str(op.text, ": `", name.text, "` is given twice"));
+      }
+    };
+    do item();
+    while (in_.accept(","));
+    return compose(builder_, op.text, values, named);
+  }
+
+  /// `[n, 3]`, a size, or a word.
+  ComposeArgument argument() {
+    ComposeArgument out;
+    if (in_.accept("[")) {
+      out.is_list = true;
+      list("]", [&] { out.sizes.push_back(dim()); });
+      return out;
+    }
+    const bool word = in_.peek().kind == Token::Kind::name && !in_.at_punctuation("(", 1);
+    if (word) out.word = in_.peek().text;
+    if (word && !symbols_.contains(out.word)) {
+      in_.next();
+    } else {
+      out.sizes.push_back(dim());
+    }
+    return out;
   }
 
   std::vector<ValueId> operands() {
@@ -498,16 +540,20 @@ class Parser {
 
   IndexItem index_item(ValueId x, std::size_t axis) {
     if (in_.peek().kind == Token::Kind::value) return IndexItem::through(value());
-    const Dim start = in_.at_punctuation(":") ? Dim(0) : dim();
+    const bool open_start = in_.at_punctuation(":");
+    Dim start = open_start ? Dim(0) : dim();
     if (!in_.accept(":")) return IndexItem::at(start);
     const bool open = in_.at_punctuation(":") || in_.at_punctuation(",") || in_.at_punctuation("]");
-    if (open && axis >= builder_.type(x).dims.size()) {
+    if ((open || open_start) && axis >= builder_.type(x).dims.size()) {
       throw Error(ErrorCode::wrong_rank, location_,
                   str("an index for axis ", axis, " of a rank ", builder_.type(x).rank(), " value"))
           .note("operand", builder_.graph().describe(x));
     }
-    const Dim stop = open ? builder_.type(x).dims[axis] : dim();
-    return IndexItem::range(start, stop, in_.accept(":") ? signed_integer() : 1);
+    Dim stop = open ? builder_.type(x).dims[axis] : dim();
+    const int64_t step = in_.accept(":") ? signed_integer() : 1;
+    if (step < 0 && open_start) start = builder_.type(x).dims[axis] - 1;
+    if (step < 0 && open) stop = -1;
+    return IndexItem::range(start, stop, step);
   }
 
   // One rule for each op, in the order of `Op`.
@@ -626,6 +672,14 @@ class Parser {
   ValueId flip() {
     const ValueId x = value();
     return builder_.flip(x, axes());
+  }
+
+  ValueId diagonal() {
+    const ValueId x = value();
+    const Token start = in_.peek();
+    const std::vector<int> over = axes();
+    if (over.size() == 2) return builder_.diagonal(x, over[0], over[1]);
+    throw Error(ErrorCode::wrong_arity, in_.location(start), str("diagonal: takes 2 axes, not ", over.size()));
   }
 
   ValueId slice() {

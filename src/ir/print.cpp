@@ -250,7 +250,8 @@ class Printer {
       case Op::broadcast:
       case Op::reshape: return str(name(), " ", operands(node), " : ", result_type());
       case Op::transpose:
-      case Op::flip: return str(name(), " ", operands(node), " ", axes());
+      case Op::flip:
+      case Op::diagonal: return str(name(), " ", operands(node), " ", axes());
       case Op::slice:
       case Op::gather: return str(name(), " ", indexed(node));
       case Op::update:

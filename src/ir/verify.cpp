@@ -26,6 +26,7 @@ Arity arity_of(const Node& node) {
     case Op::reshape:
     case Op::transpose:
     case Op::flip:
+    case Op::diagonal:
     case Op::slice:
     case Op::reduce:
     case Op::cumulative:
@@ -225,6 +226,7 @@ class Verifier {
                        "reshape changes the number of elements");
       case Op::transpose: return transpose(node);
       case Op::flip: return flip(node);
+      case Op::diagonal: return diagonal(node);
       case Op::slice:
       case Op::gather: return read(node);
       case Op::update:
@@ -310,6 +312,19 @@ class Verifier {
     if (check_axes(node.axes, from.rank())) expect_type(from.dtype, from.dims);
   }
 
+  void diagonal(const Node& node) {
+    const TensorType& from = type(node.operands[0]);
+    if (!check_axes(node.axes, from.rank())) return;
+    if (node.axes.size() != 2) return fail(current_, str(node.axes.size(), " axes, not 2"));
+    require(same(from.dims[node.axes[0]], from.dims[node.axes[1]]), current_, "the two dims differ");
+    std::vector<Dim> dims;
+    for (int axis = 0; axis < from.rank(); ++axis) {
+      if (!std::ranges::binary_search(node.axes, axis)) dims.push_back(from.dims[axis]);
+    }
+    dims.push_back(from.dims[node.axes[0]]);
+    expect_type(from.dtype, dims);
+  }
+
   /// The shape of x[index], or none when the index itself is wrong. `first_array`: where index arrays begin in
   /// operands.
   std::optional<std::vector<Dim>> region(const Node& node, std::size_t first_array) {
@@ -322,6 +337,12 @@ class Verifier {
     std::size_t next_array = first_array;
     int array_blocks = 0;
     bool in_block = false;
+    const bool any_array =
+        std::ranges::any_of(node.index, [](const IndexItem& item) { return item.kind == IndexItem::Kind::array; });
+    const auto in_array_block = [&] {
+      if (!in_block) ++array_blocks;
+      in_block = true;
+    };
     for (int axis = 0; axis < x.rank(); ++axis) {
       const IndexItem& item = node.index[axis];
       switch (item.kind) {
@@ -333,6 +354,7 @@ class Verifier {
         case IndexItem::Kind::position:
           require(at_most(0, item.position) && at_most(item.position + 1, x.dims[axis]), current_,
                   str("position ", text(item.position), " is not shown to be in axis ", axis));
+          if (any_array) in_array_block();
           break;
         case IndexItem::Kind::array:
           if (next_array >= node.operands.size() || node.operands[next_array] != item.array) {
@@ -342,8 +364,7 @@ class Verifier {
           ++next_array;
           require(is_integer(type(item.array).dtype), current_, "an index array of no integers");
           stretch(arrays, type(item.array).dims);
-          if (!in_block) ++array_blocks;
-          in_block = true;
+          in_array_block();
           break;
       }
     }
@@ -351,7 +372,7 @@ class Verifier {
       fail(current_, "more operands than index arrays");
       return std::nullopt;
     }
-    // Arrays with a range between them: their axes come first, as in NumPy.
+    // Arrays with a range between them, where a position beside arrays is one too: their axes come first, as in NumPy.
     std::vector<Dim> dims = array_blocks > 1 ? arrays : ranges_before;
     const std::vector<Dim>& middle = array_blocks > 1 ? ranges_before : arrays;
     dims.insert(dims.end(), middle.begin(), middle.end());

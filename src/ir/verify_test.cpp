@@ -91,6 +91,17 @@ TEST(VerifyGraph, IndicesAndAxes) {
   EXPECT_THAT(broken([](Graph& g) { node(g, "t").axes = {1, 1}; }), ElementsAre("%t: the axes are no permutation"));
 }
 
+TEST(VerifyGraph, ADiagonalHasTwoAxesOfOneSize) {
+  Graph graph = parse("graph @main(%x: f64[n, m, n]) {\n%d = diagonal %x [2, 0]\nreturn %d }");
+  EXPECT_THAT(messages(graph), IsEmpty());
+  node(graph, "d").axes = {0, 1};
+  EXPECT_THAT(messages(graph), Contains("%d: the two dims differ"));
+  node(graph, "d").axes = {2};
+  EXPECT_THAT(messages(graph), ElementsAre("%d: 1 axes, not 2"));
+  node(graph, "d").axes = {0, 3};
+  EXPECT_THAT(messages(graph), ElementsAre("%d: axes [0, 3] of rank 3"));
+}
+
 TEST(VerifyGraph, SizesThatDifferNeedACheck) {
   Graph graph = parse("graph @main(%x: f64[n], %y: f64[m]) {\n%e = add %x, %y\nreturn %e }");
   EXPECT_THAT(messages(graph), IsEmpty());

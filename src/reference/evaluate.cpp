@@ -137,6 +137,7 @@ class Evaluator {
       case Op::reshape: return {operand(node, 0).dtype, result_dims(node), operand(node, 0).data};
       case Op::transpose: return transpose(node);
       case Op::flip: return flip(node);
+      case Op::diagonal: return diagonal(node);
       case Op::slice:
       case Op::gather: return read(node);
       case Op::update:
@@ -209,6 +210,18 @@ class Evaluator {
     return rearrange(x, x.dims, [&](std::span<const int64_t> point) {
       std::vector<int64_t> from(point.begin(), point.end());
       for (int axis : node.axes) from[axis] = x.dims[axis] - 1 - point[axis];
+      return linear(x.dims, from);
+    });
+  }
+
+  Tensor diagonal(const Node& node) const {
+    const Tensor& x = operand(node, 0);
+    return rearrange(x, result_dims(node), [&](std::span<const int64_t> point) {
+      std::vector<int64_t> from;
+      std::size_t next = 0;
+      for (int axis = 0; axis < x.rank(); ++axis) {
+        from.push_back(std::ranges::binary_search(node.axes, axis) ? point.back() : point[next++]);
+      }
       return linear(x.dims, from);
     });
   }

@@ -59,6 +59,9 @@ TEST(Evaluate, Elementwise) {
 TEST(Evaluate, Views) {
   EXPECT_EQ(run("%x: f64[n, m]", "%r = transpose %x [1, 0]", {kMatrix}), f64({3, 2}, {1, 4, 2, 5, 3, 6}));
   EXPECT_EQ(run("%x: f64[n, m]", "%r = flip %x [1]", {kMatrix}), f64({2, 3}, {3, 2, 1, 6, 5, 4}));
+  EXPECT_EQ(
+      run("%x: f64[2, 3, 2]", "%r = diagonal %x [2, 0]", {f64({2, 3, 2}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11})}),
+      f64({3, 2}, {0, 7, 2, 9, 4, 11}));
   EXPECT_EQ(run("%x: f64[n, m]", "%r = slice %x[1, 0:m:2]", {kMatrix}), f64({2}, {4, 6}));
   EXPECT_EQ(run("%x: f64[n, m]", "%r = reshape %x : f64[n * m]", {kMatrix}), f64({6}, {1, 2, 3, 4, 5, 6}));
   EXPECT_EQ(run("%x: f64[n]", "%r = broadcast %x : f64[2, n]", {f64({2}, {1, 2})}), f64({2, 2}, {1, 2, 1, 2}));

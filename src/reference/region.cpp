@@ -18,15 +18,17 @@ std::vector<int64_t> joint_dims(std::span<const Tensor> arrays) {
   return joint;
 }
 
-/// NumPy puts the arrays' axes where the arrays stand, or first when a range stands between two of them.
+/// NumPy puts the arrays' axes where the arrays stand, or first when a range stands between two of them. A position
+/// beside arrays counts as one.
 bool ranges_between_arrays(std::span<const IndexItem> index) {
   bool seen_array = false, seen_range_after = false;
   for (const IndexItem& item : index) {
-    if (item.kind == IndexItem::Kind::array) {
-      if (seen_range_after) return true;
-      seen_array = true;
+    if (item.kind == IndexItem::Kind::range) {
+      seen_range_after = seen_array;
+      continue;
     }
-    if (item.kind == IndexItem::Kind::range) seen_range_after = seen_array;
+    if (seen_range_after) return true;
+    seen_array = true;
   }
   return false;
 }
@@ -58,7 +60,7 @@ Region region_of(std::span<const int64_t> dims, std::span<const IndexItem> index
     region.dims.insert(region.dims.end(), array_dims.begin(), array_dims.end());
     placed = true;
   };
-  if (ranges_between_arrays(index)) place_arrays();
+  if (!arrays.empty() && ranges_between_arrays(index)) place_arrays();
   for (std::size_t axis = 0; axis < index.size(); ++axis) {
     if (index[axis].kind == IndexItem::Kind::array) place_arrays();
     if (index[axis].kind != IndexItem::Kind::range) continue;

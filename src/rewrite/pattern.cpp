@@ -35,7 +35,8 @@ Pattern from_expression(const Expression& expression) {
 }
 
 bool is_view(Op op) {
-  return op == Op::broadcast || op == Op::reshape || op == Op::transpose || op == Op::flip || op == Op::slice;
+  return op == Op::broadcast || op == Op::reshape || op == Op::transpose || op == Op::flip || op == Op::diagonal ||
+         op == Op::slice;
 }
 
 }  // namespace

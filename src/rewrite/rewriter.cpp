@@ -26,6 +26,7 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::reshape: return builder.reshape(operands[0], types[0].dims);
       case Op::transpose: return builder.transpose(operands[0], node.axes);
       case Op::flip: return builder.flip(operands[0], node.axes);
+      case Op::diagonal: return builder.diagonal(operands[0], node.axes[0], node.axes[1]);
       case Op::slice: return builder.slice(operands[0], node.index);
       case Op::gather: return builder.gather(operands[0], node.index);
       case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "ir/compose.h"
 #include "ir/compose_sizes.h"
 
 namespace inlay::fuzz {
@@ -168,7 +169,8 @@ class GraphMaker {
         &GraphMaker::size,       &GraphMaker::matmul,        &GraphMaker::host_call, &GraphMaker::assert_that,
         &GraphMaker::cumulative, &GraphMaker::cumulative,    &GraphMaker::compress,  &GraphMaker::where,
         &GraphMaker::arange,     &GraphMaker::factorization, &GraphMaker::rows,      &GraphMaker::cond,
-        &GraphMaker::loop};
+        &GraphMaker::loop,       &GraphMaker::diagonal,      &GraphMaker::moved,     &GraphMaker::placed,
+        &GraphMaker::reduced};
     (this->*of(kMakers))();
   }
 
@@ -314,10 +316,90 @@ class GraphMaker {
     add(builder_.flip(use(*x), {static_cast<int>(draw(0, type(pool_[*x].v).rank() - 1))}), pool_[*x].exact);
   }
 
+  void diagonal() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 2; });
+    if (!x) return;
+    const int rank = type(pool_[*x].v).rank();
+    const auto first = draw(0, rank - 1), second = (first + draw(1, rank - 1)) % rank;
+    add(composed("extract_diag", *x, {{"offset", draw(-2, 2)}, {"first", first}, {"second", second}}), pool_[*x].exact);
+  }
+
+  // Compositions (ir/compose.h).
+
+  ValueId composed(std::string_view name, std::size_t x, const std::vector<std::pair<std::string, Dim>>& numbers, NamedArguments named = {}, std::vector<ValueId> more = {}) {
+    for (const auto& [argument, number] : numbers) named[argument] = {{number}, false, ""};
+    more.insert(more.begin(), use(x));
+    return compose(builder_, name, more, named)[0];
+  }
+
+  static ComposeArgument list(std::vector<Dim> sizes) { return {std::move(sizes), true, ""}; }
+
+  /// The elements of a value, some of them, or some several times.
+  void moved() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && type(e.v).rank() <= 2; });
+    if (!x) return;
+    const std::vector<Dim> dims = type(pool_[*x].v).dims;
+    const int64_t axis = draw(0, static_cast<int64_t>(dims.size()) - 1);
+    const bool empty = size_of(product(dims)) == 0;
+    std::vector<Dim> before, after;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      before.emplace_back(draw(0, 2));
+      after.emplace_back(draw(0, 3));
+    }
+    constexpr const char* kModes[] = {"constant", "edge", "reflect", "symmetric", "wrap"};
+    const std::string mode = empty ? "constant" : of(kModes);
+    const auto make = [&]() -> ValueId {
+      switch (draw(0, 5)) {
+        case 0: return composed("roll", *x, {{"shift", draw(-4, 4)}, {"axis", axis}});
+        case 1: return composed("repeat", *x, {{"count", draw(0, 3)}, {"axis", axis}});
+        case 2: return composed("tile", *x, {}, {{"times", list({draw(1, 2), draw(0, 2)})}});
+        case 3: return composed("expand_dims", *x, {}, {{"axes", list({draw(-2, 1)})}});
+        case 4: return composed("swapaxes", *x, {{"first", 0}, {"second", -1}});
+        default: return composed("pad", *x, {}, {{"before", list(before)}, {"after", list(after)}, {"mode", {{}, false, mode}}});
+      }
+    };
+    add(make(), pool_[*x].exact);
+  }
+
+  /// Elements of a value, and others, by where they stand.
+  void placed() {
+    const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && type(e.v).rank() <= 2 && computes(type(e.v).dtype); });
+    if (!x) return;
+    const ValueId other = literal(type(pool_[*x].v).dtype);
+    const auto make = [&]() -> ValueId {
+      if (type(pool_[*x].v).rank() == 1) return composed("alloc_diag", *x, {{"offset", draw(-1, 1)}});
+      switch (draw(0, 3)) {
+        case 0: return composed("tril", *x, {{"offset", draw(-1, 1)}});
+        case 1: return composed("triu", *x, {{"offset", draw(-1, 1)}});
+        case 2: return composed("set_diag", *x, {{"offset", draw(-1, 1)}}, {}, {other});
+        default: return composed("fill_diagonal", *x, {}, {{"wrap", {{}, false, chance(50) ? "true" : "false"}}}, {other});
+      }
+    };
+    add(make(), pool_[*x].exact);
+  }
+
+  /// Reductions of several nodes.
+  void reduced() {
+    const bool arg = chance(40);
+    const auto x = pick([&](const Entry& e) {
+      const DType dtype = type(e.v).dtype;
+      return type(e.v).rank() >= 1 && (arg ? e.exact && computes(dtype) : dtype == DType::f64) && size_of(product(type(e.v).dims)) > 0;
+    });
+    if (!x) return;
+    NamedArguments named;
+    if (chance(70)) named["axes"] = list({draw(-type(pool_[*x].v).rank(), type(pool_[*x].v).rank() - 1)});
+    const bool nasty = options_.elements == tool::Elements::nasty;
+    if (arg) return add(composed(chance(50) ? "argmax" : "argmin", *x, {}, named), true);
+    if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
+    if (nasty) return;
+    constexpr const char* kNames[] = {"mean", "var", "logsumexp", "softmax", "log_softmax"};
+    add(composed(of(kNames), *x, {}, named), false);
+  }
+
   /// Ranges and positions that hold for the chosen sizes.
   IndexItem item(const Dim& dim) {
     const int64_t size = size_of(dim);
-    switch (draw(0, 5)) {
+    switch (draw(0, 6)) {
       case 0: return IndexItem::range(0, dim);
       case 1: return IndexItem::range(0, dim, draw(2, 3));
       case 2:
@@ -329,6 +411,7 @@ class GraphMaker {
       case 4:
         if (size >= 1) return IndexItem::range(0, dim - 1);
         break;
+      case 5: return IndexItem::range(dim - 1, -1, -draw(1, 3));
       default:
         if (size >= 2) return IndexItem::range(1, dim - 1, draw(1, 2));
         break;

@@ -304,7 +304,7 @@ def test_run_time_errors_name_operands_and_numbers():
     [
         ("%y = cast %x : float32", "there is no dtype float32", "did you mean f32?"),
         ("%y = subtract %x, %x", "there is no op subtract", "did you mean sub?"),
-        ("%y = sum %x", "there is no op sum", "did you mean reduce add?"),
+        ("%y = cumsum %x", "there is no op cumsum", "did you mean cumulative add?"),
         ("%y = mul %x, 2.0", "found `2.0`", "`%c = literal 2.0 : f64`"),
         ("%y = mul %x, -2", "found `-2`", "`%c = literal -2 : f64`"),
         ("%é = exp %x", "`%é`: names are of ASCII letters, digits and `_`", ""),
