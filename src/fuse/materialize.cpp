@@ -452,7 +452,6 @@ class Cutter {
 
   /// The buffer of `v` whose bytes a call can read.
   BufferId in_memory(ValueId v, Piece& reader) {
-    v = asserted(v);
     Home& home = out_.homes[v];
     const bool literal = graph_.node_of(v) && graph_.node_of(v)->op == Op::literal;
     reader.after.insert(reader.after.end(), home.pieces.begin(), home.pieces.end());
@@ -519,7 +518,7 @@ class Cutter {
   void host_call(const Node& node) {
     Piece piece;
     kernel::HostCall call{.name = node.text, .function = node.host_function};
-    for (ValueId operand : node.operands) call.operands.push_back(in_memory(operand, piece));
+    for (ValueId operand : node.operands) call.operands.push_back(in_memory(asserted(operand), piece));
     for (std::size_t r = 0; r < node.results.size(); ++r) {
       const ValueId result = node.results[r];
       call.results.push_back(new_buffer(result, Role::host));

@@ -25,8 +25,7 @@ def test_slices_of_a_vector_of_known_length(where, check):
 @pytest.mark.parametrize("length", [0, 1, 4, 7])
 def test_slices_of_a_vector_of_any_length(where, length, check):
     x = pt.dvector("x")
-    backwards = where.step is not None and where.step < 0
-    check([x], [x[where] + 1, pt.set_subtensor(x[where], -1.0)], V[:length], native=not backwards)
+    check([x], [x[where] + 1, pt.set_subtensor(x[where], -1.0)], V[:length])
 
 
 def test_positions(check):
@@ -180,3 +179,49 @@ def test_value_of_run_time_length_one_stretches_over_axes_that_are_not_indexed(c
     check([m, i, y, v], outputs, M, index, np.arange(8.0).reshape(4, 2), np.arange(3.0))
     check_error(ValueError, [m, v], outputs[2], M, np.arange(2.0), good=(M, np.arange(3.0)))
     check_error(ValueError, [m, v], outputs[2], M, np.arange(4.0), good=(M, np.arange(1.0)))
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 5, 6])
+def test_slices_with_any_ends_and_steps(length, check):
+    x = pt.dvector("x")
+    ends = [None, 0, 1, 3, -1, -2, -7, 9]
+    for step in (1, 2, -1, -2, -3, None):
+        outputs = [x[start:stop:step] for start in ends for stop in ends]
+        check([x], outputs, np.arange(float(length)))
+
+
+@pytest.mark.parametrize("step", [1, 2, -1, -2, -3])
+def test_writes_to_slices_with_any_step(step, check):
+    x, v, s = pt.dvector("x"), pt.dvector("v"), pt.dscalar("s")
+    for start, stop in [(None, None), (1, -1), (-1, 1), (4, 0), (0, 0), (-9, 9)]:
+        part = x[start:stop:step]
+        for length in (0, 1, 5, 6):
+            value = np.arange(float(length))
+            room = np.arange(float(len(value[start:stop:step]))) + 10
+            check([x, v, s], [part.set(v), part.inc(v), part.set(s)], value, room, 7.0)
+
+
+def test_slices_at_sizes(check):
+    x, y = pt.dmatrix("x"), pt.dvector("y")
+    n, k = x.shape[0], y.shape[0]
+    check([x, y], [x[:k], x[k:], x[k::-1], x[: n // 2, ::-1], x[n - 1 :: -2] * 2], np.arange(12.0).reshape(4, 3), np.ones(2))
+
+
+def test_backwards_slices_beside_index_arrays(check):
+    x, i = pt.dtensor3("x"), pt.lvector("i")
+    value = np.arange(24.0).reshape(2, 3, 4)
+    outputs = [x[i, ::-1], x[:, i, ::-2], x[::-1, :, i], x[i, ::-1].inc(1.5), x[i, :, ::-1].set(x[i])]
+    check([x, i], outputs, value, np.array([1, -1, 0, 1]))
+
+
+def test_increments_that_ignore_duplicates(check):
+    from pytensor.tensor.subtensor import advanced_inc_subtensor
+
+    x, v, i = pt.dvector("x"), pt.dvector("v"), pt.lvector("i")
+    output = advanced_inc_subtensor(x, v, i, ignore_duplicates=True)
+    check([x, v, i], output, np.arange(4.0), np.array([10.0, 20, 30]), np.array([1, 3, 1]))
+
+
+def test_position_beside_an_empty_index_array(check_error):
+    x, j = pt.dtensor3("x"), pt.lvector("j")
+    check_error(IndexError, [x, j], x[1, :, j], np.zeros((0, 2, 3)), np.zeros(0, int), good=(np.ones((2, 2, 3)), [0, 2]))

@@ -20,6 +20,7 @@ class Handler:
         self._nodes = translation.nodes
         self._host_calls = translation.host_calls
         self._node_of_location = translation.node_of_location
+        self._exceptions = translation.exceptions
 
     def __call__(self, exception, failed_host_call):
         position = self._position(exception, failed_host_call)
@@ -30,6 +31,8 @@ class Handler:
         op = self._nodes[position].op
         if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
             return _of_its_own_class(op.exc_type(op.msg), exception)
+        if failed_host_call < 0 and position in self._exceptions:
+            return _of_its_own_class(self._exceptions[position](str(exception)), exception)
         if isinstance(op, SpecifyShape) and isinstance(exception, errors.ShapeMismatch):
             words = re.sub(r"^error\[[\w-]+\]: (broadcast|reshape): ", "SpecifyShape: ", str(exception))
             return _of_its_own_class(AssertionError(words), exception)  # as PyTensor's own op does

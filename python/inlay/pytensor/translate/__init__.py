@@ -1,7 +1,9 @@
 """From PyTensor's graphs to inlay's. One file for each family of ops; `registry.py` says how one is added."""
 
 from . import (  # noqa: F401  (registers translations)
+    diagonal,
     elemwise,
+    index_numbers,
     join,
     late,
     linalg,
@@ -9,6 +11,7 @@ from . import (  # noqa: F401  (registers translations)
     scan,
     shape,
     sort,
+    special,
     structure,
     subtensor,
 )

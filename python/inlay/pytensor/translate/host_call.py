@@ -118,7 +118,10 @@ class _Output:
         if type(value) is not np.ndarray:
             value = np.asarray(value)
         if value.dtype != self._dtype:
-            raise TypeError(f"{self._op} returned {value.dtype} where its type says {self._dtype}")
+            # Another byte order or size, as of a running sum of int8; never another kind of number.
+            if not np.can_cast(value.dtype, self._dtype, "same_kind"):
+                raise TypeError(f"{self._op} returned {value.dtype} where its type says {self._dtype}")
+            value = value.astype(self._dtype)
         if value.ndim != self._rank:
             raise TypeError(f"{self._op} returned {value.ndim} dimensions where its type says {self._rank}")
         flags = value.flags

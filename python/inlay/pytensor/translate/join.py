@@ -52,13 +52,5 @@ def split(t, node):
     sizes = t.shape_vector(sizes)
     if any(isinstance(s, int) and s < 0 for s in sizes):
         raise NotNative("a negative split size")
-    total = sum(sizes)
-    if not t.known_equal(total, x.dims[axis]):
-        raise NotNative("split sizes that are not known to add up to the axis")
-    results, start = [], 0
-    for size in sizes:
-        index = [(0, d, 1) for d in x.dims]
-        index[axis] = (start, start + size, 1)
-        results.append(t.builder.slice(x, index))
-        start = start + size
-    return results
+    parts = t.builder.compose("split", x, sizes=sizes, axis=axis)
+    return parts if isinstance(parts, list) else [parts]

@@ -1,11 +1,16 @@
-"""Sum, Prod, Max, Min, All, Any and the like."""
+"""Sum, Prod, Max, Min, All, Any and the like, and where an extreme stands."""
 
 import pytensor.scalar as ps
 from pytensor.tensor.elemwise import CAReduce
-from pytensor.tensor.math import MulWithoutZeros
+from pytensor.tensor.math import Argmax, MulWithoutZeros
 
-from .dtypes import INLAY_NAMES, is_complex
+from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
 from .registry import NotNative, register
+
+try:
+    from pytensor.tensor.math import MaxAndArgmax  # older versions
+except ImportError:
+    MaxAndArgmax = None
 
 _COMBINES = {
     ps.Add: "add",
@@ -44,3 +49,34 @@ def careduce(t, node):
     if not axes:
         return t.cast(x, out)
     return t.cast(t.builder.reduce(combine, x, list(axes), accumulator), out)
+
+
+def _axes_and_operand(t, node):
+    """The operand in a dtype that is computed with, and the axes as inlay takes them: none named are all."""
+    x = t.value(node.inputs[0])
+    axis = node.op.axis
+    x = t.cast(x, arithmetic_dtype(x.dtype))
+    return x, [] if axis is None else list(axis)
+
+
+@register(Argmax)
+def argmax(t, node):
+    x, axes = _axes_and_operand(t, node)
+    return _position(t, x, axes)
+
+
+def _position(t, x, axes):
+    if not x.dims:
+        return t.builder.literal(0, "i64")
+    return t.builder.compose("argmax", x, axes=axes)
+
+
+if MaxAndArgmax is not None:
+
+    @register(MaxAndArgmax)
+    def max_and_argmax(t, node):
+        x, axes = _axes_and_operand(t, node)
+        rank = len(x.dims)
+        over = [a % rank for a in axes] or list(range(rank))
+        greatest = t.builder.reduce("max", x, over, x.dtype) if rank else x
+        return t.cast(greatest, INLAY_NAMES[node.outputs[0].type.dtype]), _position(t, x, axes)

@@ -5,11 +5,17 @@ from math import prod
 from pytensor.compile.ops import DeepCopyOp, ViewOp
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import Alloc, AllocEmpty, MakeVector
+from pytensor.tensor.extra_ops import CpuContiguous
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
 from .dtypes import INLAY_NAMES
 from .registry import NotNative, register
+
+try:
+    from pytensor.tensor.reshape import JoinDims, SplitDims
+except ImportError:  # older versions
+    JoinDims = SplitDims = None
 
 
 @register(Shape_i)
@@ -30,14 +36,15 @@ def reshape(t, node):
     x = t.value(node.inputs[0])
     dims = _wanted(t, x, node.inputs[1])
     static = node.outputs[0].type.shape
-    dims = [d if s is None else s for d, s in zip(dims, static, strict=True)]
+    return _reshaped(t, x, [d if s is None else s for d, s in zip(dims, static, strict=True)])
+
+
+def _reshaped(t, x, dims):
+    """x with these dims, one of which may be -1: what is left over."""
     unknown = [i for i, d in enumerate(dims) if isinstance(d, int) and d == -1]
     if len(unknown) == 1:
         # The one that is left over. Where it does not come out even, the number of elements differs: inlay checks that.
-        others = prod(d for i, d in enumerate(dims) if i != unknown[0])
-        if isinstance(others, int) and others == 0:
-            raise NotNative("a reshape of no elements with an unknown size")
-        dims[unknown[0]] = prod(x.dims) // others
+        x, dims[unknown[0]] = _left_over(t, x, prod(d for i, d in enumerate(dims) if i != unknown[0]))
     elif unknown:
         raise NotNative("two unknown sizes")
     return t.builder.reshape(x, dims)
@@ -64,6 +71,45 @@ def _wanted(t, x, vector):
         is_unknown = b.scalar("eq", [number[i], b.literal(-1, "i64")])
         dims[i] = t.late_size(b.scalar("select", [is_unknown, left_over, number[i]]))
     return dims
+
+
+def _left_over(t, x, others):
+    """x, and the size that its elements make beside `others`. Beside no elements any size would do: an error, as in
+    NumPy."""
+    elements = prod(x.dims)
+    if isinstance(others, int):
+        if others == 0:
+            raise NotNative("a reshape of no elements with an unknown size")
+        return x, elements // others
+    size = elements // others
+    if t.known_equal(size * others, elements):
+        return x, size
+    b = t.builder
+    some = b.scalar("ge", [b.size(others), b.literal(1, "i64")])
+    x = b.assert_(x, some, "a reshape of no elements with an unknown size", "shape-mismatch")
+    return x, elements // t.max(others, 1)
+
+
+@register(CpuContiguous)
+def contiguous(t, node):
+    return t.value(node.inputs[0])  # every value is row-major
+
+
+if JoinDims is not None:
+
+    @register(JoinDims)
+    def join_dims(t, node):
+        first, count = node.op.start_axis, node.op.n_axes
+        x = t.value(node.inputs[0])
+        dims = x.dims
+        return t.builder.reshape(x, [*dims[:first], prod(dims[first : first + count]), *dims[first + count :]])
+
+    @register(SplitDims)
+    def split_dims(t, node):
+        axis = node.op.axis
+        x, sizes = node.inputs
+        x, sizes = t.value(x), t.shape_vector(sizes)
+        return _reshaped(t, x, [*x.dims[:axis], *sizes, *x.dims[axis + 1 :]])
 
 
 @register(SpecifyShape)

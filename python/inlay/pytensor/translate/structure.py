@@ -17,11 +17,10 @@ def op_from_graph(t, node):
 def check_and_raise(t, node):
     op = node.op
     x, *conditions = node.inputs
-    if any(c.type.ndim for c in conditions):
-        raise NotNative("a condition that is not a scalar")
     value = t.value(x)
     if value.dtype == "opaque":
         raise NotNative("a condition on what is no tensor")
     for condition in conditions:
-        value = t.builder.assert_(value, t.cast(t.value(condition), "bool"), op.msg)
+        holds = t.builder.compose("all", t.value(condition))
+        value = t.builder.assert_(value, holds, op.msg)
     return value

@@ -76,45 +76,59 @@ def _constant_slice(entry):
     return part(entry.start, None), part(entry.stop, None), step
 
 
-def _clamped(t, bound, dim):
-    """`bound` as Python takes it in a slice: from the end when negative, and never outside 0 .. dim."""
-    if isinstance(dim, int):
-        return min(max(bound + dim, 0), dim) if bound < 0 else min(bound, dim)
-    return t.max(dim + bound, 0) if bound < 0 else t.min(dim, bound)
-
-
 def _range(t, entry, dim):
-    """(start, stop, step > 0) of a slice over an axis of `dim` elements, and whether it is to be read backwards."""
-    start, stop, step = _constant_slice(entry)
-    if step > 0:
-        first = 0 if start is None else _clamped(t, start, dim)
-        last = dim if stop is None else _clamped(t, stop, dim)
-        if isinstance(first, int) and isinstance(last, int):
-            return (first, max(first, last), step), False
-        return (first, last if _ordered(t, first, last) else t.max(first, last), step), False
-    if isinstance(dim, int):
-        return _reversed_static(range(*slice(start, stop, step).indices(dim)))
-    if start is None and stop is None and step == -1:
-        return (0, dim, 1), True
-    raise NotNative("a backwards slice of an axis whose size is not known")
+    """(start, stop, step) of a slice over an axis of `dim` elements, as Python takes it: what is negative counts from
+    the end, and nothing reaches outside the axis. inlay's own slices are exact."""
+    step = 1 if _is_missing(entry.step) else _integer(entry.step)
+    if step is None:
+        raise NotNative("a slice whose step is not constant")
+    if step == 0:
+        raise NotNative("a slice of step 0")
+    down = step < 0
+    least, greatest = (-1, dim - 1) if down else (0, dim)
+    start, stop = (greatest, least) if down else (least, greatest)
+    if not _is_missing(entry.start):
+        start = _clamped(t, entry.start, dim, least, greatest)
+    if not _is_missing(entry.stop):
+        stop = _clamped(t, entry.stop, dim, least, greatest)
+        if not _is_missing(entry.start):
+            stop = t.min(start, stop) if down else t.max(start, stop)
+    return start, stop, step
 
 
-def _ordered(t, first, last):
-    return isinstance(first, int) and first == 0
+def _is_missing(part):
+    return part is None or (isinstance(part, Constant) and part.data is None)
 
 
-def _reversed_static(indices):
-    if len(indices) == 0:
-        return (0, 0, 1), True
-    return (indices[-1], indices[0] + 1, -indices.step), True
+def _clamped(t, bound, dim, least, greatest):
+    """The place that `bound` names, from the end where it is negative."""
+    place = _integer(bound)
+    if place is None:
+        try:
+            place = t.dim(bound, late=False)
+        except NotNative:
+            return _late_place(t, bound, dim, least, greatest)
+    if not isinstance(place, int):
+        return t.min(greatest, place) if place.is_size else _late_place(t, bound, dim, least, greatest)
+    return t.max(dim + place, least) if place < 0 else t.min(greatest, place)
+
+
+def _late_place(t, bound, dim, least, greatest):
+    """The same for a number that only its value tells."""
+    b = t.builder
+    number = t.cast(t.value(bound), "i64")
+    from_end = b.scalar("add", [number, b.size(dim)])
+    place = b.scalar("select", [b.scalar("lt", [number, b.literal(0, "i64")]), from_end, number])
+    first = b.literal(least, "i64")
+    inside = b.scalar("min", [b.scalar("max", [place, first]), b.size(greatest)])
+    return t.late_size(b.scalar("sub", [inside, first])) + least
 
 
 class _Index:
-    """inlay's index items for one node, and the axes of the result of a read that are to be reversed."""
+    """inlay's index items for one node."""
 
     def __init__(self, t, entries, x):
         self.items = []
-        self.flips = []  # axes of x
         self.has_array = False
         for entry in entries:
             self._add(t, entry, x)
@@ -123,10 +137,7 @@ class _Index:
     def _add(self, t, entry, x):
         axis = len(self.items)
         if isinstance(entry, slice):
-            item, backwards = _range(t, entry, x.dims[axis])
-            self.items.append(item)
-            if backwards:
-                self.flips.append(axis)
+            self.items.append(_range(t, entry, x.dims[axis]))
             return
         position = _integer(entry) if _is_scalar(entry) else None
         if position is not None:
@@ -158,21 +169,6 @@ def _is_scalar(entry):
     )
 
 
-def _mixes_positions_and_arrays(entries):
-    """NumPy takes a plain position among index arrays for one of them, of rank 0; it may move the arrays' axes."""
-    return any(not isinstance(e, slice) and not _is_scalar(e) for e in entries)
-
-
-def _index(t, entries, x):
-    if _mixes_positions_and_arrays(entries):
-        index = _Index(t, [e for e in entries], x)
-        index.items = [
-            i if isinstance(i, tuple) or not isinstance(i, int) else t.builder.literal(i, "i64") for i in index.items
-        ]
-        return index
-    return _Index(t, entries, x)
-
-
 def _lone_mask(t, entries):
     """The mask, where it is all there is in the brackets, and not a constant."""
     if len(entries) != 1 or isinstance(entries[0], slice) or isinstance(entries[0], Constant):
@@ -185,20 +181,14 @@ def _read(t, x, entries):
     mask = _lone_mask(t, entries)
     if mask is not None:
         return t.builder.read_where(x, mask)
-    index = _index(t, entries, x)
-    read = t.builder.gather if index.has_array else t.builder.slice
-    result = read(x, index.items)
-    if not index.flips:
-        return result
-    if index.has_array:
-        raise NotNative("a backwards slice among index arrays")
-    kept = [axis for axis, item in enumerate(index.items) if isinstance(item, tuple)]
-    return t.builder.flip(result, [kept.index(axis) for axis in index.flips])
+    index = _Index(t, entries, x)
+    return (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
 
 
-def _write(t, x, value, entries, combine, stretches=True):
+def _write(t, x, value, entries, combine, stretches=True, once=False):
     """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found
-    only at run time, over axes that are not index arrays; NumPy allows it."""
+    only at run time, over axes that are not index arrays; NumPy allows it. `once`: an increment that counts once for
+    each element, however often the indices name it."""
     value = t.cast(value, x.dtype)
     if x.dtype == "bool" and combine == "add":
         combine = "or"
@@ -206,17 +196,13 @@ def _write(t, x, value, entries, combine, stretches=True):
     if mask is not None and len(value.dims) <= len(x.dims) - len(mask.dims):
         rest = x.dims[len(mask.dims) :]
         return t.builder.write_where(combine, x, mask, stretch(t, value, rest, set(range(len(rest)))))
-    index = _index(t, entries, x)
-    region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items).dims
+    index = _Index(t, entries, x)
+    region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
     if stretches:
-        value = stretch(t, value, region, _axes_of_ranges(index.items, len(region)))
-    if index.flips:
-        if index.has_array:
-            raise NotNative("a backwards slice among index arrays")
-        # The region of a backwards slice, read forwards, takes the value backwards.
-        kept = [axis for axis, item in enumerate(index.items) if isinstance(item, tuple)]
-        value = t.builder.broadcast(value, region)
-        value = t.builder.flip(value, [kept.index(axis) for axis in index.flips])
+        value = stretch(t, value, region.dims, _axes_of_ranges(index.items, len(region.dims)))
+    if once:
+        # Through equal indices the later stays: what NumPy's x[i] += y does.
+        value, combine = t.builder.scalar("or" if x.dtype == "bool" else "add", [region, value]), "set"
     write = t.builder.scatter if index.has_array else t.builder.update
     return write(combine, x, index.items, value)
 
@@ -224,8 +210,8 @@ def _write(t, x, value, entries, combine, stretches=True):
 def _axes_of_ranges(items, rank):
     """The axes of x[items] that are slices of axes of x; those of the index arrays are the others."""
     ranges = [i for i, item in enumerate(items) if isinstance(item, tuple)]
-    arrays = [i for i, item in enumerate(items) if isinstance(item, _inlay.Value)]
-    if not arrays:
+    arrays = [i for i, item in enumerate(items) if not isinstance(item, tuple)]  # a position beside arrays is one too
+    if not any(isinstance(item, _inlay.Value) for item in items):
         return set(range(rank))
     apart = any(arrays[0] < i < arrays[-1] for i in ranges)
     first = 0 if apart else sum(i < arrays[0] for i in ranges)
@@ -272,11 +258,18 @@ def _exact_slice(t, node, entries):
     """
     if len(entries) != 1 or not isinstance(entries[0], slice) or node.inputs[0].type.shape != (None,):
         return None
-    start, stop, step = _constant_slice(entries[0])
+    (entry,) = entries
+    if any(not _is_missing(part) and _integer(part) is None for part in (entry.start, entry.stop, entry.step)):
+        return None
+    start, stop, step = _constant_slice(entry)
     start = 0 if start is None else start
     if stop is None or step != 1 or not 0 <= start < stop:
         return None
-    return (start, stop, 1) if t.length_that_is_required(node.outputs[0]) == stop - start else None
+    required = t.length_that_is_required(node.outputs[0])
+    if required is None or required[0] != stop - start:
+        return None
+    t.fails_as(required[1])
+    return (start, stop, 1)
 
 
 @register(pts.IncSubtensor)
@@ -294,11 +287,10 @@ def advanced_subtensor(t, node):
 @register(pts.AdvancedIncSubtensor)
 def advanced_inc_subtensor(t, node):
     x, value, *inputs = node.inputs
-    if getattr(node.op, "ignore_duplicates", False) and not node.op.set_instead_of_inc:
-        raise NotNative("an increment that ignores duplicates")
+    once = getattr(node.op, "ignore_duplicates", False) and not node.op.set_instead_of_inc
     entries = _entries(node.op, inputs)
     is_vector = len(entries) == 1 and not isinstance(entries[0], slice) and entries[0].type.ndim == 1
-    return _write(t, t.value(x), t.value(value), entries, _combine(node.op), stretches=not is_vector)
+    return _write(t, t.value(x), t.value(value), entries, _combine(node.op), stretches=not is_vector, once=once)
 
 
 if AdvancedSubtensor1 is not None:

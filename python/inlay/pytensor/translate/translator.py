@@ -34,6 +34,7 @@ class Translation:
     bound: list = field(default_factory=list)  # arrays, in the order of the graph's bound parameters
     node_of_location: dict = field(default_factory=dict)  # location text -> index into `nodes`
     reasons: dict = field(default_factory=dict)  # index into `nodes` -> why that node is a host call
+    exceptions: dict = field(default_factory=dict)  # index into `nodes` -> what a failure of it raises, where not inlay's own
 
 
 def translate(fgraph, order, name="main"):
@@ -62,6 +63,7 @@ class Translator:
         self._bound = []
         self._node_of_location = {}
         self._reasons = {}
+        self._exceptions = {}
         self._number = -1
         self.branches = {}  # node -> the branches that it stands in
         self.nodes_in = {}  # branches -> the nodes that stand in them, with their numbers
@@ -146,6 +148,7 @@ class Translator:
             bound=self._bound,
             node_of_location=self._node_of_location,
             reasons=self._reasons,
+            exceptions=self._exceptions,
         )
 
     def _set(self, var, value):
@@ -301,13 +304,18 @@ class Translator:
         return _same(a, b)
 
     def length_that_is_required(self, vector):
-        """The length that one of the users of a vector insists on, or None."""
+        """The length that one of the users of a vector insists on, and what PyTensor raises where it is another; or
+        None."""
         for user, _ in self.clients.get(vector, ()):
             if isinstance(user, Apply) and isinstance(user.op, SpecifyShape) and isinstance(user.inputs[1], Constant):
-                return int(user.inputs[1].data)
+                return int(user.inputs[1].data), AssertionError
             if isinstance(user, Apply) and isinstance(user.op, DimShuffle) and 0 not in user.op.new_order:
-                return 1  # the axis is dropped
+                return 1, ValueError  # the axis is dropped
         return None
+
+    def fails_as(self, exception):
+        """What is to be raised where the node that is translated fails, rather than inlay's own."""
+        self._exceptions[self._number] = exception
 
     # Host calls.
 

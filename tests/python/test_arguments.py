@@ -1,0 +1,111 @@
+"""Arrays of any layout, through the callable of a program in text form and through PyTensor's door."""
+
+import inlay
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+
+def unaligned(a):
+    raw = np.zeros(a.nbytes + 1, "u1")
+    out = raw[1:].view(a.dtype).reshape(a.shape)
+    out[...] = a
+    assert a.size == 0 or a.itemsize == 1 or not out.flags.aligned
+    return out
+
+
+def in_records(a):
+    """Elements with other bytes between them."""
+    records = np.zeros(a.shape, np.dtype([("x", a.dtype), ("y", "u1", 3)], align=True))
+    records["x"] = a
+    return records["x"]
+
+
+def read_only(a):
+    a = a.copy()
+    a.flags.writeable = False
+    return a
+
+
+LAYOUTS = {
+    "row_major": lambda a: a,
+    "column_major": np.asfortranarray,
+    "permuted": lambda a: np.ascontiguousarray(a.transpose(1, 2, 0)).transpose(2, 0, 1),
+    "every_second": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "backwards": lambda a: a[::-1, :, ::-1].copy()[::-1, :, ::-1],
+    "zero_stride": lambda a: np.broadcast_to(a[:1], a.shape),
+    "unaligned": unaligned,
+    "in_records": in_records,
+    "read_only": read_only,
+    "other_byte_order": lambda a: a.astype(a.dtype.newbyteorder(">")),
+    "subclass": lambda a: a.view(type("Sub", (np.ndarray,), {})),
+}
+PROGRAM = """
+graph @main(%x: {dtype}[n, m, 4], %y: {dtype}[m]) {{
+  %t = transpose %x [2, 0, 1]
+  %a = add %t, %y
+  %d = extract_diag %x, first = 0, second = 2
+  %s = reduce max %a [0] : {dtype}
+  %u = update set %x[0:n, 0:m, 1], %y
+  return %a, %d, %s, %u
+}}
+"""
+
+
+def wanted(x, y):
+    u = x.copy()
+    u[:, :, 1] = y
+    a = x.transpose(2, 0, 1) + y
+    return a, np.diagonal(x, 0, 0, 2), a.max(axis=0), u
+
+
+@pytest.mark.parametrize("dtype", [("f64", "float64"), ("f32", "float32"), ("i8", "int8")], ids=lambda d: d[0])
+@pytest.mark.parametrize("shape", [(2, 3, 4), (1, 1, 4), (0, 3, 4), (2, 0, 4)])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_program_reads_any_layout(layout, shape, dtype):
+    fn = inlay.compile(PROGRAM.format(dtype=dtype[0]))
+    x = LAYOUTS[layout](np.arange(np.prod(shape)).reshape(shape).astype(dtype[1]) - 3)
+    y = np.arange(shape[1]).astype(dtype[1])[::-1]
+    before = np.array(x)
+    for got, want in zip(fn(x, y), wanted(np.array(x, dtype[1]), y), strict=True):
+        assert got.flags.c_contiguous and got.flags.writeable and not np.shares_memory(got, x)
+        np.testing.assert_array_equal(got, want)
+    np.testing.assert_array_equal(x, before)
+
+
+# PyTensor itself refuses what is not aligned, in every mode.
+ALIGNED = [name for name in LAYOUTS if name != "unaligned"]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (0, 3, 4)])
+@pytest.mark.parametrize("layout", ALIGNED)
+def test_the_mode_reads_any_layout(layout, shape, check):
+    x = pt.dtensor3("x")
+    value = LAYOUTS[layout](np.arange(float(np.prod(shape))).reshape(shape))
+    check([x], [x.transpose(2, 0, 1) + 1, x.sum(axis=0), x[:, ::-1], pt.diagonal(x, 0, 0, 2)], value)
+
+
+@pytest.mark.parametrize("layout", ALIGNED)
+def test_shared_variables_of_any_layout(layout):
+    value = LAYOUTS[layout](np.arange(24.0).reshape(2, 3, 4))
+    state = pytensor.shared(np.asarray(value, "float64"), borrow=True)
+    fn = pytensor.function([], state.sum(axis=1), updates=[(state, state * 2)], mode="INLAY")
+    np.testing.assert_array_equal(fn(), np.array(value).sum(axis=1))
+    np.testing.assert_array_equal(fn(), 2 * np.array(value).sum(axis=1))
+
+
+def test_arguments_that_overlap_each_other():
+    fn = inlay.compile("graph @main(%x: f64[n], %y: f64[n]) {\n %r = sub %x, %y\n return %r\n}")
+    a = np.arange(6.0)
+    np.testing.assert_array_equal(fn(a[:5], a[1:]), -np.ones(5))
+    np.testing.assert_array_equal(fn(a, a[::-1]), a - a[::-1])
+
+
+def test_a_number_that_does_not_fit_is_refused():
+    fn = inlay.compile("graph @main(%x: f32) {\n %r = neg %x\n return %r\n}")
+    with pytest.raises(TypeError, match=r"x: 1e\+300 does not fit float32"):
+        fn(1e300)
+    assert fn(float("inf")) == -np.inf
+    assert fn(0.1) == np.float32(-0.1)
