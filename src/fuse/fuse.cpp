@@ -17,7 +17,7 @@ using kernel::Stage;
 
 namespace {
 
-constexpr int kMaxRounds = 8;
+constexpr int kMaxRounds = 8;  // of storing what would be computed more than once; real programs take two or three
 
 // --- computing again, or storing ---
 
@@ -249,7 +249,15 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     const Pieces pieces = cut(graph, caps, forced, bodies, program);
     const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces, points);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
-    if (round < kMaxRounds && force_recomputed(graph, pieces, facts, stages, caps, forced)) continue;
+    Forced more = forced;
+    if (force_recomputed(graph, pieces, facts, stages, caps, more)) {
+      if (round < kMaxRounds) {
+        forced = std::move(more);
+        continue;
+      }
+      forced.reasons.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
+                                   " rounds of storing such values"));
+    }
     Assembler(graph, pieces, points, mode, program).run(stages);
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
     drop_unread(program);

@@ -526,7 +526,7 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
       throw error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
           .note("operand", graph_.describe(x));
     }
-    if (!count.is_constant()) {
+    if (count.lower_bound({}) < 1) {
       graph_.checks.push_back({min(rest, 1), count, DimCheck::Relation::at_most, NodeId(graph_.nodes.size()),
                                ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"),
                                notes_of({{"operand", x}}), location_});

@@ -62,9 +62,8 @@ Graph share_common_values(const Graph& graph, PassContext& context) {
     const auto twin = std::find_if(first, last, [&](const auto& entry) {
       return same_expression(entry.second.node, type_of(entry.second.old), node, type_of(n));
     });
-    if (twin != last && context.may_rewrite()) {
+    if (twin != last && context.fires("common-value", Close::bitwise)) {
       out.share(n, twin->second.old);
-      context.count("shared");
       continue;
     }
     out.copy(n);

@@ -24,7 +24,7 @@ TEST(ShareCommonValues, ComputesEqualExpressionsOnce) {
   EXPECT_EQ(count_nodes(after, ScalarOp::exp_), 1);
   EXPECT_EQ(count_nodes(after, Op::gather), 1);
   EXPECT_EQ(count_nodes(after, ScalarOp::mul_), 1);
-  EXPECT_EQ(context.counted("shared"), 3);
+  EXPECT_EQ(context.counted("common-value"), 3);
 }
 
 TEST(ShareCommonValues, ComparesLiteralsBitByBit) {
@@ -57,7 +57,7 @@ TEST(ShareCommonValues, TellsApartWhatOnlyLooksAlike) {
   })");
   PassContext context;
   EXPECT_EQ(shared(before, context).nodes.size(), before.nodes.size());
-  EXPECT_EQ(context.counted("shared"), 0);
+  EXPECT_EQ(context.counted("common-value"), 0);
 }
 
 TEST(ShareCommonValues, NeverSharesHostCallsAndAsserts) {

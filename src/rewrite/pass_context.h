@@ -58,19 +58,28 @@ class PassContext {
   }
   const std::vector<std::string>& refusals() const { return refusals_; }
 
-  /// Takes one step from the budget; false: there is none left, and the rewrite must not happen.
-  bool may_rewrite() {
-    if (left_ == 0) return false;
+  /// May the rule of this name rewrite? Counts it and takes one step from the budget: the last question before it
+  /// builds.
+  bool fires(const char* rule, Close close) {
+    if (close > options_.farthest || left_ == 0) return false;
+    for (const std::string& disabled : options_.disabled_rules) {
+      if (disabled == rule) return false;
+    }
     --left_;
+    last_ = rule;
+    count(rule);
     return true;
   }
   int64_t rewrites_left() const { return left_; }
+  /// The rule that fired last; empty: none did.
+  const std::string& last_rewrite() const { return last_; }
 
  private:
   PassOptions options_;
   int64_t left_;
   std::vector<std::pair<std::string, int64_t>> counts_;
   std::vector<std::string> refusals_;
+  std::string last_;
 };
 
 }  // namespace inlay::rewrite

@@ -5,6 +5,7 @@
 
 #include "ops/expression.h"
 #include "rewrite/commutative.h"
+#include "rewrite/fold_literal.h"
 
 namespace inlay::rewrite {
 namespace {
@@ -23,13 +24,14 @@ Pattern from_expression(const Expression& expression) {
       return out;
     case Expression::Kind::word: break;
   }
-  if (expression.word == "1/c") {
-    out.kind = Pattern::Kind::inverse;
-    out.variable = 'c';
+  if (expression.word == "true" || expression.word == "false") {
+    out.kind = Pattern::Kind::boolean;
+    out.number = expression.word == "true" ? 1 : 0;
     return out;
   }
   INLAY_CHECK(expression.word.size() == 1, "a rule's variable: ", expression.word);
-  out.kind = expression.word == "c" ? Pattern::Kind::literal : Pattern::Kind::value;
+  const bool is_literal = expression.word == "c" || expression.word == "d";
+  out.kind = is_literal ? Pattern::Kind::literal : Pattern::Kind::value;
   out.variable = expression.word[0];
   return out;
 }
@@ -42,6 +44,23 @@ bool is_view(Op op) {
 }  // namespace
 
 Pattern parse_pattern(std::string_view text) { return from_expression(parse_expression(text)); }
+
+std::optional<Literal> constant(const Pattern& pattern, const Bindings& bindings, DType dtype) {
+  switch (pattern.kind) {
+    case Pattern::Kind::value: return std::nullopt;
+    case Pattern::Kind::literal: return bindings.literals.at(pattern.variable);
+    case Pattern::Kind::number: return Literal::of(dtype, pattern.number);
+    case Pattern::Kind::boolean: return Literal::of(DType::boolean, pattern.number);
+    case Pattern::Kind::op: break;
+  }
+  std::vector<Literal> operands;
+  for (const Pattern& operand : pattern.operands) {
+    const std::optional<Literal> known = constant(operand, bindings, dtype);
+    if (!known) return std::nullopt;
+    operands.push_back(*known);
+  }
+  return fold_scalar(pattern.op, operands);
+}
 
 bool is_number(const Literal& literal, double number) {
   if (is_float(literal.dtype)) return std::bit_cast<uint64_t>(literal.f) == std::bit_cast<uint64_t>(number);
@@ -117,14 +136,14 @@ bool Matcher::match(const Pattern& pattern, Viewed found, Bindings& bindings) {
       return is_new || at->second == found;
     }
     case Pattern::Kind::literal:
-    case Pattern::Kind::number: {
+    case Pattern::Kind::number:
+    case Pattern::Kind::boolean: {
       const std::optional<Literal> literal = splat(found.value);
-      if (!literal) return false;
-      if (pattern.kind == Pattern::Kind::number) return is_number(*literal, pattern.number);
+      if (!literal || (pattern.kind == Pattern::Kind::boolean && literal->dtype != DType::boolean)) return false;
+      if (pattern.kind != Pattern::Kind::literal) return is_number(*literal, pattern.number);
       const auto [at, is_new] = bindings.literals.emplace(pattern.variable, *literal);
       return is_new || at->second == *literal;
     }
-    case Pattern::Kind::inverse: return false;  // stands on the right side of a rule only
     case Pattern::Kind::op: break;
   }
   if (!has_the_shape_viewed(found)) return false;

@@ -12,9 +12,9 @@ namespace inlay::rewrite {
 struct Pattern {
   enum class Kind : uint8_t {
     value,    // x, y, z, p
-    literal,  // c
-    inverse,  // 1/c
+    literal,  // c, d
     number,   // 0.5
+    boolean,  // true
     op,       // exp(x)
   };
   Kind kind = Kind::value;
@@ -62,6 +62,9 @@ class Matcher {
   std::vector<bool> checked_;  // by node
   std::size_t checks_read_ = 0;
 };
+
+/// The literal that a right side is: c, 0.5, sub(c, 1). Numbers are of `dtype`.
+std::optional<Literal> constant(const Pattern& pattern, const Bindings& bindings, DType dtype);
 
 bool is_number(const Literal& literal, double number);
 

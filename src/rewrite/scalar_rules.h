@@ -8,10 +8,11 @@ namespace inlay::rewrite {
 
 /// `from` and `to` are expressions over
 ///   x y z p    any value; twice the same letter is twice the same value
-///   c          a literal; 1/c is its reciprocal
+///   c d        a literal; on the right side ops of literals alone are computed at once: reciprocal(c)
 ///   1  -0.5  inf   a literal of that value, in the dtype of the rule's operands (-0 is the float -0.0; 1 is also true)
+///   true false     a literal bool
 /// Operands of commutative ops match in any order, and views of what an op makes match as what it makes of the views.
-/// `when` names what must hold (scalar_rules.cpp: kConditions), joined by " and "; empty: always.
+/// `when` names what must hold (simplifier.cpp: kConditions), joined by " and "; empty: always.
 struct Rule {
   const char* name;
   const char* from;

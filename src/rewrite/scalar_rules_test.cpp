@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "rewrite/common_values.h"
 #include "rewrite/dead_values.h"
 #include "rewrite/pattern.h"
 #include "rewrite/simplify.h"
@@ -12,15 +13,6 @@ namespace inlay::rewrite {
 namespace {
 
 constexpr DType kDTypes[] = {DType::f64, DType::f32, DType::i64, DType::i8, DType::u8, DType::boolean};
-
-/// All rules but one.
-std::vector<std::string> others(const std::string& rule) {
-  std::vector<std::string> out = {"fold"};
-  for (const Rule& other : scalar_rules()) {
-    if (other.name != rule) out.emplace_back(other.name);
-  }
-  return out;
-}
 
 /// Makes the left side of a rule out of parameters and literals.
 class LeftSide {
@@ -44,12 +36,11 @@ class LeftSide {
   ValueId expression(const Pattern& pattern, DType dtype) {
     switch (pattern.kind) {
       case Pattern::Kind::value: return variable(pattern.variable, dtype);
-      case Pattern::Kind::literal: return b_.literal(Literal::of(dtype, literal_));
+      case Pattern::Kind::literal: return b_.literal(Literal::of(dtype, pattern.variable == 'c' ? literal_ : 7));
+      case Pattern::Kind::boolean: return b_.literal(Literal::of(DType::boolean, pattern.number));
       case Pattern::Kind::number: return b_.literal(Literal::of(dtype, pattern.number));
-      case Pattern::Kind::inverse: break;
       case Pattern::Kind::op: return call(pattern, dtype);
     }
-    ADD_FAILURE() << "1/c on the left side";
     return {};
   }
 
@@ -106,6 +97,8 @@ void expect_close(const Rule& rule, const reference::Tensor& from, const referen
     const double a = Literal::load(from.dtype, from.element(i)).f, b = Literal::load(to.dtype, to.element(i)).f;
     // An infinity may have been an overflow, or log1p(-exp(5e-324)), where 1 - exp(5e-324) is below zero.
     if (rule.close == Close::better && std::isinf(a)) continue;
+    // inf / inf of exp(x) / (1 + exp(x)) is nan, where the better has a value. Ordinary numbers have no such excuse.
+    if (rule.close == Close::better && !tame && std::isnan(a)) continue;
     EXPECT_EQ(std::isnan(a), std::isnan(b)) << rule.name << ": " << a << " became " << b;
     if (std::isnan(a)) continue;
     if (rule.close == Close::rounding) {
@@ -127,6 +120,14 @@ void make_ordinary(reference::Tensor& x, std::mt19937& random) {
   }
 }
 
+/// With all rules: what they leave is food for none.
+void expect_end(const Graph& before) {
+  PassContext first, second;
+  const Graph once = drop_dead_values(share_common_values(simplify(before, first), first), first);
+  const Graph twice = simplify(once, second);
+  EXPECT_EQ(second.last_rewrite(), "") << print(before) << "became" << print(once) << "and then" << print(twice);
+}
+
 class EveryRule : public testing::TestWithParam<Rule> {};
 
 TEST_P(EveryRule, AgreesWithWhatItReplaces) {
@@ -142,7 +143,8 @@ TEST_P(EveryRule, AgreesWithWhatItReplaces) {
         for (bool views : {false, true}) {
           const std::optional<Graph> before = LeftSide(dtype, dims, literal, views).build(rule);
           if (!before) continue;
-          PassContext context(PassOptions{.disabled_rules = others(rule.name)});
+          expect_end(*before);
+          PassContext context(PassOptions{.disabled_rules = other_rules(rule.name)});
           const Graph after = verified(drop_dead_values(simplify(*before, context), context));
           if (context.counted(rule.name) == 0) continue;
           ++fired;
@@ -167,9 +169,18 @@ INSTANTIATE_TEST_SUITE_P(List, EveryRule, testing::ValuesIn(scalar_rules().begin
                            return name;
                          });
 
-TEST(ScalarRules, HaveNamesOfTheirOwn) {
-  std::set<std::string> names;
-  for (const Rule& rule : scalar_rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+TEST(Rules, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> names;
+  for (const RuleInfo& rule : all_rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+}
+
+TEST(Rules, AnUnknownOneIsToldItsNeighbour) {
+  try {
+    require_rule("pow-tow");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "error[unknown-name]: there is no rewrite rule pow-tow\n  help: did you mean pow-two?");
+  }
 }
 
 TEST(ScalarRules, OnlyBitwiseOnesRunWhenEveryBitCounts) {

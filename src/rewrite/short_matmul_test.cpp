@@ -22,7 +22,7 @@ TEST(ExpandShortMatmul, AgreesInEveryRank) {
       PassContext context;
       const auto [before, after] = expanded(a, b, context);
       EXPECT_EQ(count_nodes(after, Op::library), 0);
-      EXPECT_EQ(context.counted("expanded"), 1);
+      EXPECT_EQ(context.counted("short-matmul"), 1);
       std::mt19937 random(3);
       const auto inputs = random_inputs(before, sizes, random, /*tame=*/true);
       EXPECT_TRUE(same_bits(reference::evaluate(before, inputs)[0], reference::evaluate(after, inputs)[0]));

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "rewrite/fold_literal.h"
+#include "rewrite/node_rules.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/scalar_rules.h"
-#include "rewrite/view_rules.h"
 
 namespace inlay::rewrite {
 namespace {
+
+/// Rules that feed each other, as those of a sigmoid do, make chains of four or five.
+constexpr std::size_t kLongestChain = 64;
 
 using Condition = bool (*)(const Graph& graph, const Bindings& bindings, char variable);
 
@@ -26,6 +30,19 @@ bool exact_reciprocal(const Graph&, const Bindings& bindings, char variable) {
   return std::abs(exponent) < (c.dtype == DType::f64 ? 1000 : 120);  // both far from subnormals
 }
 
+/// 1/c is neither subnormal nor infinite.
+bool normal_reciprocal(const Graph&, const Bindings& bindings, char variable) {
+  const Literal& c = bindings.literals.at(variable);
+  if (!is_float(c.dtype)) return false;
+  const double largest = c.dtype == DType::f64 ? 1e300 : 1e37;
+  return std::abs(c.f) <= largest && std::abs(c.f) >= 1 / largest;
+}
+
+bool power_of_two(const Graph&, const Bindings& bindings, char variable) {
+  const Literal& c = bindings.literals.at(variable);
+  return is_integer(c.dtype) && c.i > 0 && (c.i & (c.i - 1)) == 0;
+}
+
 /// Neither below zero nor -0.0, whatever it is made of. (sqrt is not here: sqrt(-0.0) is -0.0.)
 bool never_negative(const Graph& graph, const Bindings& bindings, char variable) {
   const Node* node = graph.node_of(bindings.values.at(variable).value);
@@ -37,6 +54,11 @@ bool never_negative(const Graph& graph, const Bindings& bindings, char variable)
 
 bool floating(const Graph& graph, const Bindings& bindings, char variable) {
   return is_float(dtype_of(graph, bindings, variable));
+}
+
+/// Every value equals itself.
+bool integer(const Graph& graph, const Bindings& bindings, char variable) {
+  return is_integer(dtype_of(graph, bindings, variable));
 }
 
 bool boolean(const Graph& graph, const Bindings& bindings, char variable) {
@@ -61,7 +83,10 @@ struct NamedCondition {
 };
 constexpr NamedCondition kConditions[] = {
     {"exact_reciprocal", exact_reciprocal},
+    {"normal_reciprocal", normal_reciprocal},
+    {"power_of_two", power_of_two},
     {"never_negative", never_negative},
+    {"integer", integer},
     {"floating", floating},
     {"boolean", boolean},
     {"has_sign", has_sign},
@@ -105,6 +130,10 @@ const std::vector<ReadRule>& rules_of(ScalarOp op) {
   return kByOp[static_cast<std::size_t>(op)];
 }
 
+DType result_dtype(const Graph& graph, const Node& node) {
+  return facts(node.scalar).result == ResultRule::Bool ? DType::boolean : graph.type(node.operands.back()).dtype;
+}
+
 /// The dtype that the numbers of a rule have.
 DType operand_dtype(const Graph& graph, const std::vector<ValueId>& operands) {
   return graph.type(operands.back()).dtype;
@@ -130,33 +159,37 @@ std::optional<std::vector<Dim>> certain_dims(const Graph& graph, const std::vect
 }
 
 bool Simplifier::fires(const char* rule, Close close) {
-  if (close > context_.options().farthest) return false;
-  if (std::ranges::find(context_.options().disabled_rules, rule) != context_.options().disabled_rules.end())
-    return false;
-  if (!context_.may_rewrite()) return false;
-  context_.count(rule);
+  if (!context_.fires(rule, close)) return false;
+  chain_.push_back(rule);
+  INLAY_CHECK(chain_.size() <= kLongestChain,
+              "rules that undo each other: ", join(std::span(chain_).last(6), ", then "));
   return true;
 }
 
+bool Simplifier::fires() { return fires(asking_->name, asking_->close); }
+
 std::optional<ValueId> Simplifier::simplified(const Node& node, const TensorType& type) {
-  if (node.op == Op::scalar) return simplified_scalar(node.scalar, node.operands, type.dims);
-  for (const NamedNodeRule& rule : node_rules()) {
-    if (rule.op != node.op) continue;
-    if (const std::optional<ValueId> by = rule.apply(*this, node, type)) return by;
-  }
-  return std::nullopt;
+  const std::size_t length = chain_.size();
+  std::optional<ValueId> by = by_node_rule(node, type);
+  if (!by && node.op == Op::scalar) by = by_scalar_rule(node.scalar, node.operands, type.dims);
+  chain_.resize(length);
+  return by;
 }
 
-std::optional<ValueId> Simplifier::simplified_scalar(ScalarOp op, const std::vector<ValueId>& operands,
-                                                     const std::vector<Dim>& dims) {
-  std::vector<Literal> literals;
-  for (ValueId v : operands) {
-    if (const std::optional<Literal> literal = matcher_.splat(v)) literals.push_back(*literal);
+std::optional<ValueId> Simplifier::by_node_rule(const Node& node, const TensorType& type) {
+  const NodeRule* outer = std::exchange(asking_, nullptr);
+  std::optional<ValueId> by;
+  for (const NodeRule& rule : node_rules()) {
+    if (rule.op != node.op) continue;
+    asking_ = &rule;
+    if ((by = rule.apply(*this, node, type))) break;
   }
-  if (literals.size() == operands.size()) {
-    const std::optional<Literal> folded = fold_scalar(op, literals);
-    if (folded && fires("fold", Close::rounding)) return filled(*folded, dims);
-  }
+  asking_ = outer;
+  return by;
+}
+
+std::optional<ValueId> Simplifier::by_scalar_rule(ScalarOp op, const std::vector<ValueId>& operands,
+                                                  const std::vector<Dim>& dims) {
   for (const ReadRule& rule : rules_of(op)) {
     const std::optional<Bindings> bindings = matcher_.match(rule.from, op, operands);
     if (!bindings) continue;
@@ -174,10 +207,11 @@ ValueId Simplifier::make(const Node& node, const TensorType& type) {
 }
 
 ValueId Simplifier::scalar(ScalarOp op, std::vector<ValueId> operands) {
-  if (const std::optional<std::vector<Dim>> dims = certain_dims(graph(), operands)) {
-    if (const std::optional<ValueId> by = simplified_scalar(op, operands, *dims)) return *by;
-  }
-  return builder_.scalar(op, std::move(operands));
+  const std::optional<std::vector<Dim>> dims = certain_dims(graph(), operands);
+  if (!dims) return builder_.scalar(op, std::move(operands));
+  Node node{.op = Op::scalar, .scalar = op};
+  node.operands = std::move(operands);
+  return make(node, {result_dtype(graph(), node), *dims});
 }
 
 ValueId Simplifier::filled(const Literal& literal, const std::vector<Dim>& dims) {
@@ -206,13 +240,11 @@ ValueId Simplifier::build(const Pattern& pattern, const Bindings& bindings, DTyp
       }
       return v;
     }
-    case Pattern::Kind::literal: return builder_.literal(bindings.literals.at(pattern.variable));
-    case Pattern::Kind::inverse: {
-      const Literal& c = bindings.literals.at(pattern.variable);
-      return builder_.literal(Literal::of_float(c.dtype, 1 / c.f));
-    }
-    case Pattern::Kind::number: return builder_.literal(Literal::of(dtype, pattern.number));
+    case Pattern::Kind::literal:
+    case Pattern::Kind::number:
+    case Pattern::Kind::boolean: return builder_.literal(*constant(pattern, bindings, dtype));
     case Pattern::Kind::op: {
+      if (const std::optional<Literal> known = constant(pattern, bindings, dtype)) return builder_.literal(*known);
       std::vector<ValueId> operands;
       for (const Pattern& operand : pattern.operands) operands.push_back(build(operand, bindings, dtype));
       return scalar(pattern.op, std::move(operands));

@@ -11,15 +11,17 @@ class Simplifier {
       : builder_(builder), context_(context), matcher_(builder.graph()) {}
 
   /// What computes the same as `node`, whose operands are of the new graph; none where no rule fits. Builds nothing
-  /// then.
+  /// then. What a rule builds is simplified too, so rules that undid each other would never end: a chain of rules that
+  /// is longer than any right one is a mistake of ours, and says which rules it was.
   std::optional<ValueId> simplified(const Node& node, const TensorType& type);
 
   // For rules.
   GraphBuilder& builder() { return builder_; }
   const Graph& graph() const { return builder_.graph(); }
   Matcher& matcher() { return matcher_; }
-  /// May the rule of this name run? Counts it. The last question a rule asks before it builds.
-  bool fires(const char* rule, Close close);
+  /// May the node rule that asks run? Counts it. The last question that it asks before it builds.
+  bool fires();
+  PassContext& context() { return context_; }
   /// Builds a node, simplified.
   ValueId make(const Node& node, const TensorType& type);
   ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
@@ -29,13 +31,17 @@ class Simplifier {
   ValueId stretched(ValueId v, const std::vector<Dim>& dims);
 
  private:
-  std::optional<ValueId> simplified_scalar(ScalarOp op, const std::vector<ValueId>& operands,
-                                           const std::vector<Dim>& dims);
+  std::optional<ValueId> by_scalar_rule(ScalarOp op, const std::vector<ValueId>& operands,
+                                        const std::vector<Dim>& dims);
+  std::optional<ValueId> by_node_rule(const Node& node, const TensorType& type);
+  bool fires(const char* rule, Close close);
   ValueId build(const Pattern& pattern, const Bindings& bindings, DType dtype);
 
   GraphBuilder& builder_;
   PassContext& context_;
   Matcher matcher_;
+  const struct NodeRule* asking_ = nullptr;
+  std::vector<const char*> chain_;  // the rules that led to what is being built
 };
 
 /// The dims that the operands broadcast to; none where that needs a check at run time.

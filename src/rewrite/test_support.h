@@ -11,7 +11,7 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "reference/evaluate.h"
-#include "rewrite/pass_context.h"
+#include "rewrite/rules.h"
 
 namespace inlay::rewrite {
 
@@ -25,6 +25,15 @@ inline int64_t count_nodes(const Graph& graph, ScalarOp op) {
 inline Graph verified(Graph graph) {
   for (const Diagnostic& diagnostic : verify(graph)) ADD_FAILURE() << diagnostic.to_text() << "\n" << print(graph);
   return graph;
+}
+
+/// All rules but one.
+inline std::vector<std::string> other_rules(std::string_view rule) {
+  std::vector<std::string> out;
+  for (const RuleInfo& other : all_rules()) {
+    if (other.name != rule) out.emplace_back(other.name);
+  }
+  return out;
 }
 
 /// `f` of the one statement after the parameters that the test is about.

@@ -1,0 +1,130 @@
+// Slices of what was written or joined, and writes that cover others.
+#include <algorithm>
+
+#include "rewrite/node_rules.h"
+
+namespace inlay::rewrite {
+namespace {
+
+Dim begin_of(const IndexItem& item) { return item.kind == IndexItem::Kind::position ? item.position : item.start; }
+Dim end_of(const IndexItem& item) {
+  return item.kind == IndexItem::Kind::position ? item.position + Dim(1) : item.stop;
+}
+
+IndexItem moved(IndexItem item, const Dim& by) {
+  item.start = item.start - by;
+  item.stop = item.stop - by;
+  item.position = item.position - by;
+  return item;
+}
+
+/// A slice of a concatenation that lies in one part is a slice of that part.
+std::optional<ValueId> slice_of_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Node* inner = operand_of(simplifier, node, Op::concat);
+  if (!inner) return std::nullopt;
+  const auto axis = static_cast<std::size_t>(inner->axes[0]);
+  const IndexItem& item = node.index[axis];
+  Dim offset = 0;
+  for (ValueId part : inner->operands) {
+    const Dim end = offset + simplifier.graph().type(part).dims[axis];
+    if (at_most(offset, begin_of(item)) && at_most(end_of(item), end)) {
+      if (!simplifier.fires()) return std::nullopt;
+      Node out = unary(Op::slice, part);
+      out.index = node.index;
+      IndexItem& own = out.index[axis];
+      own = own.kind == IndexItem::Kind::position ? IndexItem::at(own.position - offset) : moved(own, offset);
+      return simplifier.make(out, type);
+    }
+    offset = end;
+  }
+  return std::nullopt;
+}
+
+/// The region that was set is what was written there.
+std::optional<ValueId> slice_of_its_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Node* inner = operand_of(simplifier, node, Op::update);
+  if (!inner || inner->combine != Combine::set || inner->index != node.index) return std::nullopt;
+  const ValueId written = inner->operands[1];
+  const std::vector<Dim>& dims = simplifier.graph().type(written).dims;
+  const bool stretches = dims.size() <= type.dims.size() &&
+                         std::equal(dims.rbegin(), dims.rend(), type.dims.rbegin(),
+                                    [](const Dim& own, const Dim& wide) { return own.is(1) || own == wide; });
+  if (!stretches || !simplifier.fires()) return std::nullopt;
+  return simplifier.stretched(written, type.dims);
+}
+
+bool are_disjoint(std::span<const IndexItem> a, std::span<const IndexItem> b) {
+  for (std::size_t axis = 0; axis < a.size(); ++axis) {
+    if (at_most(end_of(a[axis]), begin_of(b[axis])) || at_most(end_of(b[axis]), begin_of(a[axis]))) return true;
+  }
+  return false;
+}
+
+/// What an update did not touch is the base's.
+std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Node* inner = operand_of(simplifier, node, Op::update);
+  if (!inner || !are_disjoint(inner->index, node.index) || !simplifier.fires()) return std::nullopt;
+  Node out = unary(Op::slice, inner->operands[0]);
+  out.index = node.index;
+  return simplifier.make(out, type);
+}
+
+/// What is set and set again was set once.
+std::optional<ValueId> update_again(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Node* inner = operand_of(simplifier, node, Op::update);
+  if (!inner || node.combine != Combine::set || inner->index != node.index || !simplifier.fires()) return std::nullopt;
+  Node out = node;
+  out.operands[0] = inner->operands[0];
+  return simplifier.make(out, type);
+}
+
+/// An update of every element is a new value, or an elementwise op.
+std::optional<ValueId> update_of_all(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  for (std::size_t axis = 0; axis < node.index.size(); ++axis) {
+    const IndexItem& item = node.index[axis];
+    const bool whole =
+        item.kind == IndexItem::Kind::range && item.step == 1 && item.start.is(0) && item.stop == type.dims[axis];
+    if (!whole) return std::nullopt;
+  }
+  const bool is_elementwise = node.combine == Combine::set || accepts(combine_op(node.combine), type.dtype);
+  if (!is_elementwise || certain_dims(simplifier.graph(), node.operands) != type.dims) return std::nullopt;
+  if (!simplifier.fires()) return std::nullopt;
+  if (node.combine == Combine::set) return simplifier.stretched(node.operands[1], type.dims);
+  return simplifier.scalar(combine_op(node.combine), node.operands);
+}
+
+/// concat(concat(x, y), z) -> concat(x, y, z)
+std::optional<ValueId> concat_of_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  Node out{.op = Op::concat};
+  out.axes = node.axes;
+  for (std::size_t i = 0; i < node.operands.size(); ++i) {
+    const Node* inner = operand_of(simplifier, node, Op::concat, i);
+    if (inner && inner->axes == node.axes) {
+      out.operands.insert(out.operands.end(), inner->operands.begin(), inner->operands.end());
+    } else {
+      out.operands.push_back(node.operands[i]);
+    }
+  }
+  if (out.operands.size() == node.operands.size() || !simplifier.fires()) return std::nullopt;
+  return simplifier.make(out, type);
+}
+
+using enum Close;
+
+// clang-format off: a table
+constexpr NodeRule kRules[] = {
+    // name                  from                          to                             how close  op
+    {"slice-of-concat",      "slice(concat(x, y))",        "slice(x), where it lies in x", bitwise,  Op::slice,  slice_of_concat},
+    {"slice-of-its-update",  "slice(update set(x, v))",    "v, of the region written",     bitwise,  Op::slice,  slice_of_its_update},
+    {"slice-beside-update",  "slice(update(x, v))",        "slice(x), beside the region",  bitwise,  Op::slice,  slice_beside_update},
+    {"update-again",         "update set(update(x, v), w)", "update set(x, w), of one region", bitwise, Op::update, update_again},
+    {"update-of-all",        "update(x, v)",               "v, or op(x, v), of all of x",  bitwise,  Op::update, update_of_all},
+    {"concat-of-concat",     "concat(concat(x, y), z)",    "concat(x, y, z)",              bitwise,  Op::concat, concat_of_concat},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const NodeRule> region_rules() { return kRules; }
+
+}  // namespace inlay::rewrite
