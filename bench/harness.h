@@ -44,7 +44,7 @@ class Array {
 // Runs a text program whose parameters are arrays of `size` doubles and whose one symbol is their length.
 inline void run_program(benchmark::State& state, std::string_view text, size_t num_params, size_t num_outputs,
                         size_t size, Range range = {}, Begins begins = Begins::at_line) {
-  const runtime::Executable program = compile(parse(text));
+  const runtime::Executable program = compile_program(parse(text)).executable;
   std::vector<std::unique_ptr<Array>> arrays;
   std::vector<const void*> params;
   std::vector<void*> outputs;

@@ -57,6 +57,9 @@ if(INLAY_WERROR)
   add_compile_options(-Werror)
 endif()
 
+if(INLAY_FUZZERS)
+  add_compile_options(-fsanitize=fuzzer-no-link)   # what libFuzzer watches; its programs link the rest
+endif()
 if(INLAY_SANITIZE)
   add_compile_options(-fsanitize=${INLAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
   add_link_options(-fsanitize=${INLAY_SANITIZE})

@@ -1,7 +1,7 @@
 # check-format and check-tidy: targets of the `check` workflow. Reformat with the target `format`.
 
 set(globs)
-foreach(folder src include tools python/src tests bench)
+foreach(folder src include tools python/src tests bench examples)
   foreach(extension h cpp c)
     list(APPEND globs "${PROJECT_SOURCE_DIR}/${folder}/*.${extension}")
   endforeach()

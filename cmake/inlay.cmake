@@ -51,7 +51,7 @@ function(inlay_library folder)
   _inlay_include_dir(include_dir "${folder}")
   add_library(inlay_${stem} STATIC ${sources})
   # include/inlay/ is the product: what it says belongs to everyone.
-  target_include_directories(inlay_${stem} PUBLIC "${include_dir}" "${PROJECT_SOURCE_DIR}/include")
+  target_include_directories(inlay_${stem} PUBLIC "$<BUILD_INTERFACE:${include_dir};${PROJECT_SOURCE_DIR}/include>")
   target_link_libraries(inlay_${stem} PUBLIC ${links})
 
   if(INLAY_TESTS AND tests)

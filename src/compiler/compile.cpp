@@ -44,7 +44,21 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, llvm_backend::caps(), options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
-  return {std::move(graph), std::move(kernels), std::move(plan), run.seconds()};
+  return {std::move(graph), std::move(kernels), std::move(plan), run.seconds(), run.counts(), run.last_rewrite()};
+}
+
+Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
+  auto kernels = run.stage("kernels", [&] { return source; });
+  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
+  return {Graph(), std::move(kernels), std::move(plan), run.seconds(), {}, {}};
+}
+
+Program finish(Instrument& run, Lowered lowered, const Options& options) {
+  auto emitted =
+      run.stage("emit", [&] { return llvm_backend::emit(lowered.kernels, lowered.plan, emit_options(options, run)); });
+  auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
+  lowered.seconds = run.seconds();
+  return {std::move(lowered), std::move(executable)};
 }
 
 }  // namespace
@@ -56,16 +70,17 @@ Lowered lower(const Graph& source, const Options& options) {
 
 Program compile_program(const Graph& source, const Options& options) {
   Instrument run(options);
-  Lowered lowered = lower(run, source, options);
-  auto emitted =
-      run.stage("emit", [&] { return llvm_backend::emit(lowered.kernels, lowered.plan, emit_options(options, run)); });
-  auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
-  lowered.seconds = run.seconds();
-  return {std::move(lowered), std::move(executable)};
+  return finish(run, lower(run, source, options), options);
 }
 
-runtime::Executable compile(const Graph& source, const Options& options) {
-  return compile_program(source, options).executable;
+Lowered lower(const kernel::KernelProgram& kernels, const Options& options) {
+  Instrument run(options);
+  return lower(run, kernels, options);
+}
+
+Program compile_program(const kernel::KernelProgram& kernels, const Options& options) {
+  Instrument run(options);
+  return finish(run, lower(run, kernels, options), options);
 }
 
 }  // namespace inlay

@@ -1,5 +1,5 @@
 #pragma once
-// From a Graph to machine code. compile.cpp shows the whole route on one page.
+// From a Graph to machine code. compile.cpp shows the whole route on one page; inlay/compile.h is the door for C++.
 #include "compiler/instrument.h"
 #include "compiler/options.h"
 #include "ir/graph.h"
@@ -15,6 +15,8 @@ struct Lowered {
   kernel::KernelProgram kernels;
   memory::MemoryPlan plan;
   StageSeconds seconds;  // by stage, in the order of running
+  std::vector<PassCounts> rewrites;
+  std::string last_rewrite;  // the rule that fired last: of --bisect=N, the N-th
 };
 
 /// A compiled program and how it came about.
@@ -27,7 +29,8 @@ Lowered lower(const Graph& source, const Options& options = {});
 
 Program compile_program(const Graph& source, const Options& options = {});
 
-/// The same, for whoever only wants to run it.
-runtime::Executable compile(const Graph& source, const Options& options = {});
+/// From the kernels on: what `inlay run` does with a dump of them. `graph` of what it gives is empty.
+Lowered lower(const kernel::KernelProgram& kernels, const Options& options = {});
+Program compile_program(const kernel::KernelProgram& kernels, const Options& options = {});
 
 }  // namespace inlay

@@ -27,7 +27,7 @@ void write_file(const fs::path& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw Error(ErrorCode::invalid_file, {}, str("cannot write ", path.string()));
+  if (!out) throw Error(ErrorCode::invalid_file, {}, str("cannot write the dump ", path.string()));
 }
 
 /// NN-name.extension, as dump() names its files.
@@ -48,7 +48,10 @@ std::string fresh_directory(const std::string& directory) {
   const fs::path path = number == 1 ? fs::path(directory) : fs::path(directory) / std::to_string(number);
   std::error_code failure;
   fs::create_directories(path, failure);
-  if (failure) throw Error(ErrorCode::invalid_file, {}, str("cannot make the dump directory ", path.string()));
+  if (failure)
+    throw Error(ErrorCode::invalid_file, {},
+                str("cannot make the folder ", path.string(), " for the dumps: ", failure.message()))
+        .help("INLAY_DUMP, or the option dump_directory, names a folder that can be written");
   std::vector<fs::path> old;
   for (const auto& entry : fs::directory_iterator(path)) {
     if (entry.is_regular_file() && is_dump_file(entry.path())) old.push_back(entry.path());
@@ -99,6 +102,7 @@ Graph Instrument::pass(const GraphPass& pass, const Graph& graph) {
   Graph result = timed(pass.name, run);
   rewrite_.max_rewrites = context.rewrites_left();
   counts_.push_back({pass.name, context.counts()});
+  if (!context.last_rewrite().empty()) last_rewrite_ = context.last_rewrite();
   refusals_.insert(refusals_.end(), context.refusals().begin(), context.refusals().end());
   if (dumps()) {
     const std::string text = print(result);

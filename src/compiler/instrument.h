@@ -57,6 +57,7 @@ class Instrument {
 
   const StageSeconds& seconds() const { return seconds_; }
   const std::vector<PassCounts>& counts() const { return counts_; }
+  const std::string& last_rewrite() const { return last_rewrite_; }       // the rule that fired last, over all passes
   const std::vector<std::string>& refusals() const { return refusals_; }  // of graph passes
 
  private:
@@ -102,6 +103,7 @@ class Instrument {
   std::optional<kernel::KernelProgram> kernels_;  // of the plan that is looked at; kept only when someone looks
   StageSeconds seconds_;
   std::vector<PassCounts> counts_;
+  std::string last_rewrite_;
   std::vector<std::string> refusals_;
 };
 

@@ -17,11 +17,10 @@ using kernel::Support;
 
 constexpr const char* kLibrary = "libinlay_jit.so";
 
-/// Where the JIT library may lie: named by the user, beside the binary that this code is in, as an install puts it, as
-/// the build left it.
+/// Where the JIT library may lie: beside the binary that this code is in, as an install puts it, where the loader looks
+/// (the binary's own run path, LD_LIBRARY_PATH), as the build left it.
 std::vector<std::string> candidates() {
   std::vector<std::string> out;
-  if (const char* named = std::getenv("INLAY_JIT")) out.emplace_back(named);
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&candidates), &info) && info.dli_fname) {
     std::error_code ignored;
@@ -29,21 +28,35 @@ std::vector<std::string> candidates() {
     out.push_back(here / kLibrary);
     out.push_back(here / ".." / "lib" / kLibrary);
   }
+  out.emplace_back(kLibrary);
   out.push_back(fs::path(INLAY_JIT_BUILD_DIR) / kLibrary);
   return out;
 }
 
+/// The function of the library at `path`; null: `why` says why not.
+JitEmit load_jit(const std::string& path, std::string& why) {
+  // RTLD_LOCAL, and hidden symbols inside: another LLVM in this process and ours never meet.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    why = dlerror();
+    return nullptr;
+  }
+  void* function = dlsym(library, kJitEmitName);
+  if (!function) why = str(path, ": has no ", kJitEmitName);
+  return reinterpret_cast<JitEmit>(function);
+}
+
 JitEmit load_jit() {
-  std::string tried;
+  std::string tried, why;
+  // Who names a library wants that one: another must not stand in for it.
+  if (const char* named = std::getenv("INLAY_JIT"); named && *named) {
+    if (JitEmit function = load_jit(named, why)) return function;
+    throw Error(ErrorCode::unsupported, {}, str("INLAY_JIT names no code generator: ", why))
+        .help(str("name ", kLibrary, ", or unset INLAY_JIT: it is found beside the program"));
+  }
   for (const std::string& path : candidates()) {
-    // RTLD_LOCAL, and hidden symbols inside: another LLVM in this process and ours never meet.
-    void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-      tried += str("\n  ", dlerror());
-      continue;
-    }
-    if (void* function = dlsym(library, kJitEmitName)) return reinterpret_cast<JitEmit>(function);
-    tried += str("\n  ", path, ": has no ", kJitEmitName);
+    if (JitEmit function = load_jit(path, why)) return function;
+    tried += str("\n  ", why);
   }
   throw Error(ErrorCode::unsupported, {}, str("the code generator was not found; tried:", tried))
       .help(str("set INLAY_JIT to the path of ", kLibrary));

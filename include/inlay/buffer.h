@@ -1,0 +1,94 @@
+#pragma once
+// Arrays for calls: one that owns its memory, and one that points into yours. Both are row-major.
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include "ops/dtype.h"
+
+namespace inlay {
+
+/// The dtype of a C++ type. (`bool` is one byte, as in NumPy.)
+template <class T>
+constexpr DType dtype_of() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return DType::boolean;
+  } else if constexpr (std::is_floating_point_v<T>) {
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "float and double only");
+    return sizeof(T) == 4 ? DType::f32 : DType::f64;
+  } else {
+    static_assert(std::is_integral_v<T>, "a number");
+    constexpr DType kSigned[] = {DType::i8, DType::i16, DType::i32, DType::i64};
+    constexpr DType kUnsigned[] = {DType::u8, DType::u16, DType::u32, DType::u64};
+    constexpr int kLog = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+    return std::is_signed_v<T> ? kSigned[kLog] : kUnsigned[kLog];
+  }
+}
+
+/// Owns its elements, 64-byte aligned. A copy is a copy of the elements.
+class Array {
+ public:
+  Array() = default;
+  /// Zeros. Throws Error(size_overflow) or Error(out_of_memory).
+  Array(DType dtype, std::vector<int64_t> dims);
+  Array(const Array& other);
+  Array(Array&&) noexcept = default;
+  Array& operator=(Array other) noexcept;
+
+  DType dtype() const { return dtype_; }
+  const std::vector<int64_t>& dims() const { return dims_; }
+  int64_t num_elements() const;
+  void* data() { return data_.get(); }
+  const void* data() const { return data_.get(); }
+
+  /// Throws Error(wrong_dtype) where T is not the dtype.
+  template <class T>
+  std::span<T> elements() {
+    require(dtype_of<T>());
+    return {static_cast<T*>(data()), static_cast<std::size_t>(num_elements())};
+  }
+  template <class T>
+  std::span<const T> elements() const {
+    require(dtype_of<T>());
+    return {static_cast<const T*>(data()), static_cast<std::size_t>(num_elements())};
+  }
+
+ private:
+  void require(DType dtype) const;
+  struct Free {
+    void operator()(void* memory) const noexcept;
+  };
+
+  DType dtype_ = DType::f64;
+  std::vector<int64_t> dims_ = {0};
+  std::unique_ptr<void, Free> data_;
+};
+
+/// Somebody's elements, which must outlive it.
+struct ArrayRef {
+  DType dtype = DType::f64;
+  std::vector<int64_t> dims;
+  const void* data = nullptr;
+
+  ArrayRef(DType dtype, std::vector<int64_t> dims, const void* data)
+      : dtype(dtype), dims(std::move(dims)), data(data) {}
+  ArrayRef(const Array& array)  // NOLINT: an Array is an argument
+      : ArrayRef(array.dtype(), array.dims(), array.data()) {}
+  template <class T>
+  ArrayRef(std::span<T> elements)  // NOLINT: a vector
+      : ArrayRef(dtype_of<std::remove_const_t<T>>(), {static_cast<int64_t>(elements.size())}, elements.data()) {}
+  template <class T>
+    requires(!std::is_same_v<T, bool>)
+  ArrayRef(const std::vector<T>& elements)  // NOLINT: a vector
+      : ArrayRef(std::span<const T>(elements)) {}
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  ArrayRef(const T& number)  // NOLINT: a 0-d array
+      : ArrayRef(dtype_of<T>(), {}, &number) {}
+};
+
+}  // namespace inlay

@@ -1,0 +1,26 @@
+#pragma once
+// From a graph to a function.
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "inlay/executable.h"
+#include "inlay/graph.h"
+
+namespace inlay {
+
+/// What a `host_call` of the graph calls: operands in, results out. An exception fails the call:
+/// Error(host_call_failed).
+using HostFunction = std::function<std::vector<Array>(std::span<const ArrayRef> operands)>;
+
+struct CompileOptions {
+  std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given
+  bool keep_every_bit = false;               // only rewrites that change no bit of a result
+  std::string dump_directory;                // what every stage made, as files; empty: as INLAY_DUMP says
+  bool verify = false;                       // check every stage's result (also by INLAY_VERIFY)
+};
+
+/// Throws Error where the program is wrong, or no code generator was found.
+Executable compile(const Graph& graph, const CompileOptions& options = {});
+
+}  // namespace inlay

@@ -1,0 +1,7 @@
+#pragma once
+// Everything: graphs, compiling, calling, errors. (inlay/runtime.h is the C ABI below it.)
+#include "inlay/buffer.h"
+#include "inlay/compile.h"
+#include "inlay/error.h"
+#include "inlay/executable.h"
+#include "inlay/graph.h"

@@ -1,0 +1,217 @@
+// The C++ door: include/inlay/executable.h and compile.h over the compiler and the runtime.
+#include "runtime/executable.h"
+
+#include <algorithm>
+#include <deque>
+#include <optional>
+
+#include "compiler/compile.h"
+#include "inlay/compile.h"
+
+namespace inlay {
+
+struct ExecutableState {
+  runtime::Executable executable;
+  std::vector<HostFunction> host_functions;
+  std::vector<TensorInfo> params, results;
+};
+
+namespace {
+
+DType dtype_of_spec(const runtime::TensorSpec& spec) {
+  const auto dtype = dtype_from_name(spec.dtype);
+  INLAY_CHECK(dtype, "no dtype is called ", spec.dtype);
+  return *dtype;
+}
+
+std::vector<TensorInfo> infos_of(const std::vector<runtime::TensorSpec>& specs) {
+  std::vector<TensorInfo> out;
+  for (const runtime::TensorSpec& spec : specs)
+    out.push_back({spec.name, dtype_of_spec(spec), spec.dim_texts, spec.bound});
+  return out;
+}
+
+/// Memory for results, and the caller's functions. One for each call.
+class CallHost final : public runtime::Host {
+ public:
+  explicit CallHost(const ExecutableState& state) : state_(state), results_(state.results.size()) {}
+
+  void* allocate_output(int slot, std::span<const int64_t> dims) override {
+    const auto at = static_cast<std::size_t>(slot);
+    try {
+      results_[at] = Array(state_.results[at].dtype, {dims.begin(), dims.end()});
+    } catch (const Error&) {
+      return nullptr;
+    }
+    return results_[at].data();
+  }
+
+  int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                    int64_t* result_dims) override {
+    try {
+      call(spec_of(function), operands, operand_dims, results, result_dims);
+      return INLAY_OK;
+    } catch (const std::exception& exception) {
+      failure_ = exception.what();
+      return INLAY_HOST_CALL_FAILED;
+    }
+  }
+
+  const std::string& failure() const { return failure_; }
+  std::vector<Array> take_results() { return std::move(results_); }
+
+ private:
+  const runtime::HostCallSpec& spec_of(int function) const {
+    const auto& specs = state_.executable.object().host_calls;
+    const auto found = std::ranges::find(specs, function, &runtime::HostCallSpec::function);
+    INLAY_CHECK(found != specs.end(), "no host call ", function);
+    return *found;
+  }
+
+  void call(const runtime::HostCallSpec& spec, void* const* operands, const int64_t* operand_dims, void** results,
+            int64_t* result_dims) {
+    std::vector<ArrayRef> arguments;
+    for (std::size_t i = 0; i < spec.operands.size(); ++i) {
+      const auto rank = spec.operands[i].dims.size();
+      arguments.emplace_back(dtype_of_spec(spec.operands[i]), std::vector<int64_t>(operand_dims, operand_dims + rank),
+                             operands[i]);
+      operand_dims += rank;
+    }
+    std::vector<Array> made = state_.host_functions.at(static_cast<std::size_t>(spec.function))(arguments);
+    if (made.size() != spec.results.size()) {
+      throw Error(ErrorCode::wrong_arity, {}, str("returned ", made.size(), " arrays, not ", spec.results.size()));
+    }
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const DType dtype = dtype_of_spec(spec.results[i]);
+      if (made[i].dtype() != dtype || made[i].dims().size() != spec.results[i].dims.size()) {
+        throw Error(ErrorCode::wrong_dtype, {},
+                    str("result ", i, " is ", dtype_name(made[i].dtype()), " of rank ", made[i].dims().size(),
+                        " where ", dtype_name(dtype), " of rank ", spec.results[i].dims.size(), " is expected"));
+      }
+      kept_.push_back(std::move(made[i]));
+      results[i] = kept_.back().data();
+      result_dims = std::ranges::copy(kept_.back().dims(), result_dims).out;
+    }
+  }
+
+  const ExecutableState& state_;
+  std::vector<Array> results_;
+  std::deque<Array> kept_;
+  std::string failure_;
+};
+
+std::string type_text(DType dtype, const std::vector<std::string>& dims) {
+  return dims.empty() ? std::string(dtype_name(dtype)) : str(dtype_name(dtype), "[", join(dims, ", "), "]");
+}
+
+/// Number, dtypes and ranks; the runtime compares sizes.
+std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<const ArrayRef> arguments) {
+  if (arguments.size() != state.params.size()) {
+    const auto names = join(state.params, ", ", [](const TensorInfo& info) { return info.name; });
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str("takes ", state.params.size(), " arguments (", names, "), not ", arguments.size()));
+  }
+  std::vector<runtime::TensorRef> out;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const TensorInfo& info = state.params[i];
+    const bool same_dtype = arguments[i].dtype == info.dtype;
+    if (!same_dtype || arguments[i].dims.size() != info.dims.size()) {
+      std::vector<std::string> dims;
+      for (int64_t dim : arguments[i].dims) dims.push_back(str(dim));
+      throw Error(same_dtype ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype, {},
+                  str("argument ", info.name, " is ", type_text(arguments[i].dtype, dims), ", not ",
+                      type_text(info.dtype, info.dims)));
+    }
+    out.push_back({const_cast<void*>(arguments[i].data), arguments[i].dims.data()});  // never written
+  }
+  return out;
+}
+
+Error host_failure(const CallHost& host) {
+  return {ErrorCode::host_call_failed, {}, str("a host function failed: ", host.failure())};
+}
+
+Options options_of(const CompileOptions& from) {
+  Options out;
+  if (from.keep_every_bit) out.rewrite.farthest = rewrite::Close::bitwise;
+  if (!from.dump_directory.empty()) out.dump_directory = from.dump_directory;
+  out.verify = out.verify || from.verify;
+  return out;
+}
+
+void require_functions(const Graph& graph, const CompileOptions& options) {
+  for (const Node& node : graph.nodes) {
+    const auto at = static_cast<std::size_t>(node.host_function);
+    if (node.op != Op::host_call || (at < options.host_functions.size() && options.host_functions[at])) continue;
+    throw Error(ErrorCode::unknown_name, node.location,
+                str("host call \"", node.text, "\": no host function ", node.host_function, " was given"));
+  }
+}
+
+}  // namespace
+
+Executable compile(const Graph& graph, const CompileOptions& options) {
+  require_functions(graph, options);
+  Program program = compile_program(graph, options_of(options));
+  const runtime::Object& object = program.executable.object();
+  std::vector<TensorInfo> params = infos_of(object.params), results = infos_of(object.outputs);
+  return Executable(std::make_shared<const ExecutableState>(
+      ExecutableState{std::move(program.executable), options.host_functions, std::move(params), std::move(results)}));
+}
+
+const std::vector<TensorInfo>& Executable::params() const { return state_->params; }
+const std::vector<TensorInfo>& Executable::results() const { return state_->results; }
+
+std::vector<Array> Executable::operator()(std::span<const ArrayRef> arguments) const {
+  const std::vector<runtime::TensorRef> params = checked(*state_, arguments);
+  CallHost host(*state_);
+  try {
+    state_->executable.call(params, host);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::host_call_failed) throw;
+    throw host_failure(host);
+  }
+  return host.take_results();
+}
+
+Executable::Call Executable::prepare(std::span<const ArrayRef> like) const {
+  for (const runtime::TensorSpec& spec : state_->executable.object().outputs) {
+    if (spec.segment == 0) continue;
+    throw Error(ErrorCode::unsupported, {}, str("prepare: the size of ", spec.name, " is known only when it runs"));
+  }
+  Call out;
+  out.state_ = state_;
+  out.symbols_.assign(state_->executable.object().symbols.size(), -1);
+  state_->executable.bind_symbols(checked(*state_, like), out.symbols_);
+  for (std::size_t slot = 0; slot < state_->results.size(); ++slot) {
+    std::vector<int64_t> dims(state_->results[slot].dims.size());
+    state_->executable.output_dims(static_cast<int>(slot), out.symbols_, dims);
+    out.result_dims_.push_back(std::move(dims));
+  }
+  return out;
+}
+
+void Executable::Call::operator()(const void* const* arguments, void* const* results) const {
+  constexpr std::size_t kFew = 64;
+  int64_t few_symbols[kFew];
+  void* few_results[kFew];
+  std::vector<int64_t> more_symbols;
+  std::vector<void*> more_results;
+  // The code writes symbols and results of its own there, so each call has a copy.
+  int64_t* symbols = few_symbols;
+  void** outputs = few_results;
+  if (symbols_.size() > kFew) symbols = (more_symbols.resize(symbols_.size()), more_symbols.data());
+  if (result_dims_.size() > kFew) outputs = (more_results.resize(result_dims_.size()), more_results.data());
+  std::ranges::copy(symbols_, symbols);
+  std::copy_n(results, result_dims_.size(), outputs);
+  CallHost* host = nullptr;
+  std::optional<CallHost> own_host;
+  if (!state_->executable.object().host_calls.empty()) host = &own_host.emplace(*state_);
+  runtime::Executable::Failure failure;
+  const int32_t code = state_->executable.run(arguments, outputs, symbols, host, failure);
+  if (code == INLAY_OK) return;
+  if (code == INLAY_HOST_CALL_FAILED && host) throw host_failure(*host);
+  throw state_->executable.error_of(code, failure);
+}
+
+}  // namespace inlay

@@ -1,0 +1,132 @@
+// The C++ door, as a user has it.
+#include "inlay/executable.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backend/llvm/backend.h"
+#include "inlay/inlay.h"
+
+namespace inlay {
+namespace {
+
+using testing::ElementsAre;
+
+class CppDoor : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!llvm_backend::has_code_generator()) GTEST_SKIP() << "a build without a code generator";
+  }
+};
+
+std::string error_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(CppDoor, BuildsCompilesAndCalls) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  const ValueId x = b.param("x", {DType::f64, {n}}), s = b.param("s", {DType::f64, {}});
+  const ValueId y = b.scalar(ScalarOp::mul_, {x, s});
+  b.output(y, "y");
+  b.output(b.reduce(Combine::add, y, {0}, DType::f64), "total");
+  const Executable f = compile(std::move(b).finish());
+  EXPECT_EQ(f.params()[0].dims, std::vector<std::string>{"n"});
+  EXPECT_EQ(f.results()[1].name, "total");
+
+  const std::vector<double> values = {1, 2, 3};
+  const std::vector<Array> results = f({values, 2.0});
+  EXPECT_THAT(results[0].elements<double>(), ElementsAre(2, 4, 6));
+  EXPECT_EQ(results[1].elements<double>()[0], 12);
+  EXPECT_EQ(f({std::vector<double>(), 2.0})[0].num_elements(), 0);
+}
+
+TEST_F(CppDoor, PreparedCallsWriteWhereTheyAreTold) {
+  const Executable f = compile(parse("graph @main(%x: f64[n], %y: f64[n]) { %z = add %x, %y; return %z }"));
+  const std::vector<double> x = {1, 2}, y = {10, 20};
+  const std::vector<ArrayRef> like = {x, y};
+  const Executable::Call call = f.prepare(like);
+  EXPECT_EQ(call.result_dims(), std::vector<std::vector<int64_t>>{{2}});
+  double z[2] = {};
+  const void* arguments[] = {x.data(), y.data()};
+  void* results[] = {z};
+  for (int i = 0; i < 3; ++i) call(arguments, results);
+  EXPECT_THAT(z, ElementsAre(11, 22));
+}
+
+TEST_F(CppDoor, SaysWhatIsWrongWithAnArgument) {
+  const Executable f = compile(parse("graph @main(%x: f64[n, 3], %y: f64[n]) { return %x }"));
+  const Array x(DType::f64, {2, 3}), y(DType::f64, {2});
+  EXPECT_EQ(error_of([&] { (void)f({x}); }), "error[wrong-argument-count]: takes 2 arguments (x, y), not 1");
+  EXPECT_EQ(error_of([&] { (void)f({Array(DType::f32, {2, 3}), y}); }),
+            "error[wrong-dtype]: argument x is f32[2, 3], not f64[n, 3]");
+  EXPECT_EQ(error_of([&] { (void)f({x, x}); }), "error[wrong-rank]: argument y is f64[2, 3], not f64[n]");
+  EXPECT_THAT(error_of([&] { (void)f({x, Array(DType::f64, {5})}); }), testing::StartsWith("error[shape-mismatch]"));
+  EXPECT_THAT(error_of([] { (void)Array(DType::f64, {int64_t{1} << 40, int64_t{1} << 40}); }),
+              testing::StartsWith("error[size-overflow]"));
+  EXPECT_EQ(error_of([&] { (void)x.elements<float>(); }), "error[wrong-dtype]: the array is f64, not f32");
+}
+
+TEST_F(CppDoor, ChecksOfTheProgramAreErrors) {
+  const Executable f = compile(parse("graph @main(%x: f64[n], %i: i64[m]) { %g = gather %x[%i]; return %g }"));
+  const std::vector<double> x = {1, 2};
+  const std::vector<int64_t> good = {1, -2}, bad = {2, 0};
+  EXPECT_THAT(f({x, good})[0].elements<double>(), ElementsAre(2, 1));
+  EXPECT_THAT(error_of([&] { (void)f({x, bad}); }), testing::StartsWith("error[index-out-of-bounds]"));
+  const std::vector<ArrayRef> like = {x, bad};
+  double out[2];
+  const void* arguments[] = {x.data(), bad.data()};
+  void* results[] = {out};
+  EXPECT_THAT(error_of([&] { f.prepare(like)(arguments, results); }),
+              testing::StartsWith("error[index-out-of-bounds]"));
+}
+
+const char kHostCall[] = R"(graph @main(%x: f64[n]) {
+  %h = host_call "twice" (%x) : f64[n]
+  %y = neg %h
+  return %y
+})";
+
+TEST_F(CppDoor, HostFunctions) {
+  CompileOptions options;
+  options.host_functions = {[](std::span<const ArrayRef> operands) -> std::vector<Array> {
+    if (operands[0].dims[0] == 3) throw std::runtime_error("three is too many");
+    Array out(DType::f64, operands[0].dims);
+    for (int64_t i = 0; i < out.num_elements(); ++i) {
+      out.elements<double>()[i] = 2 * static_cast<const double*>(operands[0].data)[i];
+    }
+    return {out};
+  }};
+  const Executable f = compile(parse(kHostCall), options);
+  EXPECT_THAT(f({std::vector<double>{1, 2}})[0].elements<double>(), ElementsAre(-2, -4));
+  EXPECT_EQ(error_of([&] { (void)f({std::vector<double>{1, 2, 3}}); }),
+            "error[host-call-failed]: a host function failed: three is too many");
+  EXPECT_THAT(error_of([] { (void)compile(parse(kHostCall)); }), testing::StartsWith("error[unknown-name]"));
+}
+
+TEST_F(CppDoor, CanKeepEveryBit) {
+  CompileOptions exact;
+  exact.keep_every_bit = true;
+  const Graph graph = parse("graph @main(%x: f64[n], %s: f64) { %y = div %x, %s; return %y }");
+  const std::vector<double> x = {5, 7, 11, 13};
+  EXPECT_THAT(compile(graph, exact)({x, 3.0})[0].elements<double>(), ElementsAre(5 / 3.0, 7 / 3.0, 11 / 3.0, 13 / 3.0));
+}
+
+TEST(Array, IsAValue) {
+  Array a(DType::i32, {2, 2});
+  a.elements<int32_t>()[3] = 7;
+  Array b = a;
+  b.elements<int32_t>()[3] = 8;
+  EXPECT_EQ(a.elements<int32_t>()[3], 7);
+  a = b;
+  EXPECT_EQ(a.elements<int32_t>()[3], 8);
+  EXPECT_EQ(Array().num_elements(), 0);
+}
+
+}  // namespace
+}  // namespace inlay
