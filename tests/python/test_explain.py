@@ -35,6 +35,13 @@ def test_numbers(fn):
     assert e.seconds["translate"] > 0 and e.seconds["first call"] > 0
 
 
+def test_rewrites_are_counted():
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    e = inlay.pytensor.explain(pytensor.function([x, s], x / s, mode="INLAY"))
+    assert e.rewrites["div-by-scalar"] == 1
+    assert "div-by-scalar 1" in str(e)
+
+
 def test_json(fn):
     e = inlay.pytensor.explain(fn)
     assert json.loads(json.dumps(e.to_dict())) == e.to_dict()

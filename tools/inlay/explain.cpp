@@ -17,12 +17,33 @@ std::string milliseconds(double seconds) {
   return text;
 }
 
+std::string number_text(int64_t number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%9lld", static_cast<long long>(number));
+  return text;
+}
+
+std::string rewrites_text(const Lowered& program) {
+  std::string out;
+  for (const PassCounts& pass : program.rewrites) {
+    for (const auto& [what, count] : pass.counts) {
+      if (count > 0) out += str(number_text(count), "  ", what, " (", pass.pass, ")\n");
+    }
+  }
+  if (!program.last_rewrite.empty()) out += str("the last one: ", program.last_rewrite, "\n");
+  return out;
+}
+
 }  // namespace
 
 std::string explain(const Lowered& program) {
-  std::string out =
-      str("# the graph, rewritten\n", print(program.graph), "\n# the kernels\n", kernel::print(program.kernels),
-          "\n# the memory\n", memory::memory_map(program.kernels, program.plan));
+  const bool has_graph = !program.graph.outputs.empty();  // not of kernels that were read from a dump
+  std::string out;
+  if (has_graph) out += str("# the graph, rewritten\n", print(program.graph), "\n");
+  if (const std::string rewrites = rewrites_text(program); !rewrites.empty())
+    out += str("# the rewrites\n", rewrites, "\n");
+  out += str("# the kernels\n", kernel::print(program.kernels), "\n# the memory\n",
+             memory::memory_map(program.kernels, program.plan));
   if (!program.kernels.refusals.empty()) {
     out += str("\n# not fused\n", join(program.kernels.refusals, "\n"), "\n");
   }
@@ -56,12 +77,14 @@ std::string explain_json(const Lowered& program) {
                       {"destination", program.kernels.buffers[copy.destination].name},
                       {"reason", copy.reason}});
   }
+  nlohmann::ordered_json rewrites = nlohmann::json::object();
+  for (const PassCounts& pass : program.rewrites) {
+    for (const auto& [what, count] : pass.counts) rewrites[what] = rewrites.value(what, int64_t{0}) + count;
+  }
   for (const auto& [stage, time] : program.seconds) seconds[stage] = time;
-  nlohmann::ordered_json out = {{"kernels", kernels},
-                                {"copies", copies},
-                                {"refusals", program.kernels.refusals},
-                                {"seconds", seconds},
-                                {"arena_bytes", nullptr}};
+  nlohmann::ordered_json out = {{"rewrites", rewrites}, {"kernels", kernels},
+                                {"copies", copies},     {"refusals", program.kernels.refusals},
+                                {"seconds", seconds},   {"arena_bytes", nullptr}};
   if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
   return out.dump(2) + "\n";
 }

@@ -23,5 +23,26 @@ TEST(Explain, JsonSaysWhatTheTextSays) {
   EXPECT_TRUE(explained["seconds"].contains("memory"));
 }
 
+TEST(Explain, CountsTheRewritesByTheirRules) {
+  Options options;
+  options.rewrite.max_rewrites = 2;
+  const Lowered program = lower(parse(R"(graph @main(%x: f64[n]) {
+    %e = exp %x
+    %f = exp %x
+    %a = neg %e
+    %b = neg %a
+    %c = neg %b
+    %d = neg %c
+    return %d, %f
+  })"),
+                                options);
+  const std::string text = explain(program);
+  EXPECT_NE(text.find("# the rewrites\n        1  common-value (common-values)\n        1  neg-neg (simplify)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("the last one: neg-neg\n"), std::string::npos) << text;
+  EXPECT_EQ(nlohmann::json::parse(explain_json(program))["rewrites"]["neg-neg"], 1);
+}
+
 }  // namespace
 }  // namespace inlay::tool

@@ -32,16 +32,27 @@ HostFunction by_name(const std::string& name) {
   return {};
 }
 
+void add(std::vector<HostFunction>& functions, int number, const std::string& name) {
+  const auto at = static_cast<std::size_t>(number);
+  if (functions.size() <= at) functions.resize(at + 1);
+  functions[at] = by_name(name);
+}
+
 }  // namespace
 
 std::vector<HostFunction> host_functions_of(const Graph& graph) {
   std::vector<HostFunction> functions;
   for_each_node(graph, [&](const Node& node) {
-    if (node.op != Op::host_call || node.host_function < 0) return;
-    const auto at = static_cast<std::size_t>(node.host_function);
-    if (functions.size() <= at) functions.resize(at + 1);
-    functions[at] = by_name(node.text);
+    if (node.op == Op::host_call && node.host_function >= 0) add(functions, node.host_function, node.text);
   });
+  return functions;
+}
+
+std::vector<HostFunction> host_functions_of(const kernel::KernelProgram& program) {
+  std::vector<HostFunction> functions;
+  for (const kernel::Step& step : program.steps) {
+    if (const auto* call = std::get_if<kernel::HostCall>(&step)) add(functions, call->function, call->name);
+  }
   return functions;
 }
 

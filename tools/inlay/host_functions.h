@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "kernel/kernel.h"
 #include "reference/evaluate.h"
 
 namespace inlay::tool {
 
 /// By Node::host_function. A name that is not above gives an empty function, which fails when it is called.
 std::vector<reference::HostFunction> host_functions_of(const Graph& graph);
+std::vector<reference::HostFunction> host_functions_of(const kernel::KernelProgram& program);
 
 }  // namespace inlay::tool

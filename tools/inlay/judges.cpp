@@ -18,11 +18,13 @@ struct Compiled {
   std::vector<HostFunction> host_functions;
 };
 
-Compiled compile_for_judges(const Graph& graph, const Options& options) {
+/// `source`: a Graph, or a KernelProgram.
+template <class Source>
+Compiled compile_for_judges(const Source& source, const Options& options) {
   if (!llvm_backend::has_code_generator())
-    return {std::make_shared<const Lowered>(lower(graph, options)), nullptr, host_functions_of(graph)};
-  const auto program = std::make_shared<const Program>(compile_program(graph, options));
-  return {program, {program, &program->executable}, host_functions_of(graph)};
+    return {std::make_shared<const Lowered>(lower(source, options)), nullptr, host_functions_of(source)};
+  const auto program = std::make_shared<const Program>(compile_program(source, options));
+  return {program, {program, &program->executable}, host_functions_of(source)};
 }
 
 Judge planned_judge(const std::string& name, const Compiled& compiled, memory::Planner planner) {
@@ -30,6 +32,19 @@ Judge planned_judge(const std::string& name, const Compiled& compiled, memory::P
             return run_planned(compiled.program->kernels, compiled.program->plan, planner, inputs,
                                compiled.host_functions);
           }};
+}
+
+/// What runs kernels.
+void add_kernel_judges(const Compiled& compiled, std::vector<Judge>& list) {
+  list.push_back({"kernel", [compiled](std::span<const Tensor> inputs) {
+                    return run_apart(compiled.program->kernels, inputs, compiled.host_functions);
+                  }});
+  list.push_back(planned_judge("kernel/naive", compiled, memory::Planner::naive));
+  list.push_back(planned_judge("kernel/greedy", compiled, memory::Planner::greedy));
+  if (!compiled.executable) return;
+  list.push_back({"llvm", [compiled](std::span<const Tensor> inputs) {
+                    return run_native(*compiled.executable, inputs, compiled.host_functions);
+                  }});
 }
 
 }  // namespace
@@ -55,15 +70,15 @@ Judges make_judges(const Graph& graph, Options options) {
   judges.list.push_back({"rewritten", [compiled](std::span<const Tensor> inputs) {
                            return reference::evaluate(compiled.program->graph, inputs, compiled.host_functions);
                          }});
-  judges.list.push_back({"kernel", [compiled](std::span<const Tensor> inputs) {
-                           return run_apart(compiled.program->kernels, inputs, compiled.host_functions);
-                         }});
-  judges.list.push_back(planned_judge("kernel/naive", compiled, memory::Planner::naive));
-  judges.list.push_back(planned_judge("kernel/greedy", compiled, memory::Planner::greedy));
-  if (!compiled.executable) return judges;
-  judges.list.push_back({"llvm", [compiled](std::span<const Tensor> inputs) {
-                           return run_native(*compiled.executable, inputs, compiled.host_functions);
-                         }});
+  add_kernel_judges(compiled, judges.list);
+  return judges;
+}
+
+Judges make_judges(const kernel::KernelProgram& kernels, Options options) {
+  options.verify = true;
+  const Compiled compiled = compile_for_judges(kernels, options);
+  Judges judges = {compiled.program, {}};
+  add_kernel_judges(compiled, judges.list);
   return judges;
 }
 

@@ -35,6 +35,9 @@ struct Judges {
 /// The graph must outlive them. Verifies after every stage.
 Judges make_judges(const Graph& graph, Options options = {});
 
+/// Of kernels that were read from a dump: those that begin with `kernel`, and `llvm`.
+Judges make_judges(const kernel::KernelProgram& kernels, Options options = {});
+
 Judge reference_judge(const Graph& graph);
 
 }  // namespace inlay::tool

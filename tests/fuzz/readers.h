@@ -1,0 +1,23 @@
+#pragma once
+// What reads bytes that come from anywhere: each either understands them or says what is wrong with an Error. A crash,
+// a hang, an Error(internal) or a text that does not come back is a mistake of ours.
+//
+// Fed by libFuzzer (reader_fuzzer.cpp, preset `fuzz`) and by a plain mutator in every build (readers_test.cpp).
+#include <string>
+#include <string_view>
+
+namespace inlay::fuzz {
+
+/// Reads, verifies, prints and reads again. Returns what is wrong with inlay; empty: nothing.
+std::string try_graph_text(std::string_view bytes);
+std::string try_kernel_text(std::string_view bytes);
+/// Reads, writes and reads again.
+std::string try_npy(std::string_view bytes);
+
+struct Reader {
+  const char* name;
+  std::string (*attempt)(std::string_view bytes);
+};
+inline constexpr Reader kReaders[] = {{"graph", try_graph_text}, {"kernels", try_kernel_text}, {"npy", try_npy}};
+
+}  // namespace inlay::fuzz

@@ -1,0 +1,156 @@
+"""The command line tool: exit codes, help, colours, what is fed back, what is said of a wrong environment."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
+COMMANDS = ["run", "test", "opt", "explain", "list"]
+
+PROGRAM = """graph @main(%x: f64[n], %s: f64) {
+  %a = div %x, %s
+  %two = literal 2.0 : f64
+  %b = pow %a, %two
+  %t = reduce add %b [0] : f64
+  return %b, total = %t
+}
+"""
+
+
+def tool(*arguments, code=0, **environment):
+    done = subprocess.run(
+        [TOOL, *arguments], capture_output=True, text=True, timeout=120, env={**os.environ, **environment}
+    )
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.inlay").write_text(PROGRAM)
+    np.save(tmp_path / "x.npy", np.array([2.0, 6.0]))
+    np.save(tmp_path / "s.npy", np.array(2.0))
+    return tmp_path
+
+
+ARGUMENTS = ["x=x.npy", "s=s.npy"]
+RESULT = "b = f64[2] [1.0, 9.0]\ntotal = f64 10.0\n"
+
+
+def test_exit_codes(program):
+    assert tool("run", "p.inlay", *ARGUMENTS) == RESULT
+    assert "no file for %s" in tool("run", "p.inlay", "x=x.npy", code=1)
+    assert "error[invalid-file]" in tool("opt", "missing.inlay", code=1)
+    (program / "bad.inlay").write_text("graph @main(%x: f64) { return %y }")
+    assert "error[unknown-name]" in tool("opt", "bad.inlay", code=1)
+    (program / "dump-of-nothing").mkdir()
+    (program / "test.inlay").write_text(PROGRAM + "#= count kernels 17\n")
+    assert "0 of 1 program tests passed" in tool("test", "test.inlay", code=1)
+    assert "no program test was found" in tool("test", str(program / "dump-of-nothing"), code=1)
+    for wrong in [[], ["fly"], ["run"], ["opt", "--flag", "p.inlay"], ["opt", "--bisect=-1", "p.inlay"]]:
+        tool(*wrong, code=2)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help(command):
+    text = tool(command, "--help")
+    if command != "list":
+        assert "Examples:" in text
+        assert "--bisect" in text
+        assert "--rewrite-off" in text
+
+
+def test_help_of_all():
+    text = tool("--help")
+    assert all(command in text for command in COMMANDS)
+    assert "Exit codes:" in text
+    assert "INLAY_DUMP" in text
+
+
+def test_rewrites_can_be_left_out(program):
+    assert "div" in tool("opt", "--rewrite", "--rewrite-off=div-by-scalar,pow-two", "p.inlay")
+    assert "pow" in tool("opt", "--rewrite", "--bisect=1", "p.inlay")
+    assert "pow" not in tool("opt", "--rewrite", "p.inlay")
+    assert json.loads(tool("explain", "--json", "--bisect=1", "p.inlay"))["rewrites"]["div-by-scalar"] == 1
+    assert tool("run", "p.inlay", *ARGUMENTS, "--bisect=0") == RESULT
+    wrong = tool("opt", "--rewrite", "--rewrite-off=pow-tow", "p.inlay", code=1)
+    assert wrong == "error[unknown-name]: there is no rewrite rule pow-tow\n  help: did you mean pow-two?\n"
+
+
+def test_the_rewrite_that_breaks_a_test_is_found(program):
+    # A count that holds before the second rewrite only stands in for a wrong one.
+    signs = "graph @main(%x: f64[n]) { %m = literal -1.0 : f64; %a = mul %x, %m; %b = square %a; return %b }\n"
+    (program / "broken.inlay").write_text(signs + "#= count ops 2\n")
+    done = subprocess.run(
+        [ROOT / "scripts" / "bisect", "broken.inlay"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "INLAY_TOOL": str(TOOL)},
+    )
+    assert done.stdout.startswith("rewrite 2 breaks it: square-neg\n"), done.stdout + done.stderr
+
+
+def test_kernels_are_fed_back(program):
+    tool("explain", "p.inlay", INLAY_DUMP=str(program / "dump"))
+    (kernels,) = (program / "dump").glob("*.kernels")
+    assert tool("opt", str(kernels)) == kernels.read_text()
+    for evaluator in ["kernel", "kernel/naive", "kernel/greedy", "llvm"]:
+        assert tool("run", str(kernels), *ARGUMENTS, "--evaluator", evaluator) == RESULT
+    assert "# the memory" in tool("explain", str(kernels))
+    (graph,) = (program / "dump").glob("*simplify.inlay")
+    assert tool("run", str(graph), *ARGUMENTS) == RESULT
+    assert "there is no evaluator reference" in tool(
+        "run", str(kernels), *ARGUMENTS, "--evaluator", "reference", code=1
+    )
+    kernels.write_text(kernels.read_text().replace("store", "stroe", 1))
+    assert "error[" in tool("opt", str(kernels), code=1)
+
+
+def test_a_wrong_environment_is_said(program):
+    missing = str(program / "nowhere.so")
+    text = tool("run", "p.inlay", *ARGUMENTS, code=1, INLAY_JIT=missing)
+    assert text.startswith("error[unsupported]: INLAY_JIT names no code generator: ")
+    assert missing in text
+    text = tool("explain", "p.inlay", code=1, INLAY_DUMP="/proc/nowhere")
+    assert text.startswith("error[invalid-file]: cannot make the folder /proc/nowhere for the dumps: ")
+
+
+def at_a_terminal(*arguments, **environment):
+    """What the tool writes when stdout and stderr are a terminal."""
+    master, slave = pty.openpty()
+    done = subprocess.Popen(
+        [TOOL, *arguments], stdout=slave, stderr=slave, env={**os.environ, "TERM": "xterm", **environment}
+    )
+    os.close(slave)
+    text = b""
+    while True:
+        try:
+            chunk = os.read(master, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        text += chunk
+    done.wait()
+    return text.decode()
+
+
+def test_colour_only_at_a_terminal(program, monkeypatch):
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b[1;31merror[invalid-file]" in at_a_terminal("opt", "missing.inlay")
+    assert "\x1b" not in at_a_terminal("opt", "missing.inlay", NO_COLOR="1")
+    assert "\x1b" not in tool("opt", "missing.inlay", code=1)
+
+
+def test_list():
+    assert "pow-two" in tool("list", "rules")
+    assert {row["name"] for row in json.loads(tool("list", "ops", "--json"))} > {"add", "exp", "select"}
+    assert "shape-mismatch        ValueError" in tool("list", "errors")

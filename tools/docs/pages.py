@@ -1,0 +1,276 @@
+"""What is made from tables of the code: docs/ops.md, the rules in docs/rewriting.md, the stubs of the extension module.
+
+    python tools/docs/pages.py [--check]     writes them; --check only says which are stale
+
+Rows come from `inlay list` (of `INLAY_TOOL`, else build/release), from the translations of `inlay.pytensor`, and from the statements of docs/text.md, so a new
+op appears when this runs again. What stands here is prose, and the reasons of holes.
+"""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
+
+# NumPy's or SciPy's name where it is not ours.
+OTHER_NAMES = {
+    "neg": "negative",
+    "pow": "power",
+    "max": "maximum",
+    "min": "minimum",
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "div": "true_divide",
+    "sub": "subtract",
+    "mul": "multiply",
+    "floor_div": "floor_divide",
+    "round": "rint",
+    "select": "where",
+    "not": "invert",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "shift_left": "left_shift",
+    "shift_right": "right_shift",
+    "sigmoid": "scipy.special.expit",
+    "lgamma": "scipy.special.gammaln",
+    "digamma": "scipy.special.psi",
+    "beta": "scipy.special.beta",
+    "lbeta": "scipy.special.betaln",
+}
+
+# Why an op has no name there: it is a composition that NumPy and SciPy leave to the user.
+NO_NUMPY = {
+    "log1mexp": "log(1 - exp(x)), exact near both ends",
+    "softplus": "log(1 + exp(x)), without overflow",
+    "trigamma": "scipy.special.polygamma(1, x)",
+}
+
+# Scalar ops of PyTensor that inlay leaves to PyTensor for good, each with its reason.
+LEFT_TO_PYTENSOR = {}
+
+
+def run_tool(*arguments):
+    done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def rows_of(what):
+    return json.loads(run_tool("list", what, "--json"))
+
+
+def table(head, rows):
+    out = ["| " + " | ".join(head) + " |", "| " + " | ".join("---" for _ in head) + " |"]
+    for row in rows:
+        out.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
+    return "\n".join(out) + "\n"
+
+
+def numpy_name(op):
+    import numpy as np
+    import scipy.special
+
+    name = OTHER_NAMES.get(op, op)
+    if name.startswith("scipy."):
+        return f"`{name}`"
+    if hasattr(np, name):
+        return f"`{name}`"
+    if hasattr(scipy.special, name):
+        return f"`scipy.special.{name}`"
+    return NO_NUMPY.get(op, "")
+
+
+class Recorder:
+    """Stands in for a translation: notes which of inlay's scalar ops it makes."""
+
+    def __init__(self):
+        self.ops = []
+
+    def __getattr__(self, name):
+        def make(*operands):
+            self.ops.append(name.rstrip("_"))
+            return Operand("f64")
+
+        return make
+
+    def constant(self, value, dtype):
+        return Operand(dtype)
+
+    def cast(self, x, dtype):
+        return Operand(dtype)
+
+    @property
+    def _translator(self):
+        raise NotImplementedError  # more than scalar ops
+
+
+class Operand:
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+
+def made_of(function):
+    """The scalar ops that a translation is made of; None: it is more than those."""
+    for dtype in ("f64", "i64"):
+        for arity in (1, 2, 3, 4):
+            recorder = Recorder()
+            try:
+                function(recorder, dtype, *[Operand(dtype) for _ in range(arity)])
+            except (TypeError, IndexError):  # another number of operands
+                continue
+            except Exception:
+                break
+            if recorder.ops or arity > 1:
+                return recorder.ops
+    return None
+
+
+def pytensor_names():
+    """inlay's op -> the PyTensor ops that are it; the PyTensor ops made of several; those that no translation has."""
+    import pytensor.scalar as ps
+    import pytensor.scalar.basic as basic
+    import pytensor.scalar.math as psm
+    from inlay.pytensor.translate import scalar
+
+    by_op, composed, left = {}, [], []
+    for op_class, (function, _) in scalar._SCALARS.items():
+        ops = made_of(function)
+        if ops is not None and len(ops) == 1:
+            by_op.setdefault(ops[0], []).append(op_class.__name__)
+        elif ops:
+            composed.append((op_class.__name__, sorted(set(ops))))
+    classes = set()
+    for module in (basic, psm):
+        for c in vars(module).values():
+            if isinstance(c, type) and issubclass(c, ps.ScalarOp) and c.__module__ == module.__name__:
+                classes.add(c)
+    known = set(scalar._SCALARS) | {ps.Composite}
+    for op_class in classes - known:
+        is_base = any(other is not op_class and issubclass(other, op_class) for other in classes)
+        if not is_base and not any(base in known for base in op_class.__mro__[1:]):
+            left.append(op_class.__name__)
+    return by_op, sorted(composed), sorted(left)
+
+
+def derivatives():
+    """op -> its derivatives by each operand, once src/ops/derivatives.def is there."""
+    path = ROOT / "src" / "ops" / "derivatives.def"
+    out = {}
+    if path.exists():
+        for op, operand, text in re.findall(r'^DERIVATIVE\((\w+),\s*(\w+),\s*"([^"]*)"', path.read_text(), re.M):
+            out.setdefault(op, []).append(f"{operand}: `{text}`")
+    return out
+
+
+def tensor_ops():
+    """Every op of the Graph but literals and scalar ops, with its statement and meaning in docs/text.md."""
+    header = (ROOT / "src" / "ir" / "graph.h").read_text()
+    enum = re.search(r"enum class Op : uint8_t \{(.*?)\n\};", header, re.S)[1]
+    names = [n.rstrip("_") for n in re.findall(r"^\s*(\w+),?", re.sub(r"//[^\n]*", "", enum), re.M)]
+    text = (ROOT / "docs" / "text.md").read_text()
+    statements = re.findall(r"^\| (`%.*?) \|\s?(.*?)\s?\|$", text, re.M)
+    rows = []
+    for name in names:
+        if name in ("literal", "scalar"):
+            continue
+        found = [row for row in statements if re.search(rf"= {name}\b", row[0])]
+        if not found:
+            sys.exit(f"docs/text.md has no statement with {name}")
+        rows.append((f"`{name}`", *found[0]))
+    return rows
+
+
+def ops_page():
+    ops, by_derivative = rows_of("ops"), derivatives()
+    by_op, composed, left = pytensor_names()
+    holes = [op["name"] for op in ops if op["f64"] == "per lane"]
+    alone = [op["name"] for op in ops if "alone" in (op["f64"], op["i64"])]
+    rows = []
+    for op in ops:
+        name = op["name"]
+        row = [f"`{name}`", str(op["arity"]), op["operands"], op["result"], op["f64"] or op["i64"]]
+        if by_derivative:
+            row.append("; ".join(by_derivative.get(name, [])))
+        row += [numpy_name(name), ", ".join(f"`{n}`" for n in sorted(by_op.get(name, [])))]
+        rows.append(row)
+    head = ["op", "operands", "dtypes", "result", "loop"]
+    head += (["derivative"] if by_derivative else []) + ["NumPy, SciPy", "PyTensor"]
+    parts = [
+        "# Ops\n",
+        "Made by `tools/docs/pages.py` from the tables of the code; a test fails when this page is older than they are.\n",
+        "## Scalar ops\n",
+        "Applied elementwise; operands broadcast. *loop* is what the fuser is told: `vector`, whole vectors at a time;\n"
+        "`per lane`, a function called for each lane, still fused. All operands have one dtype (of `select`: the branches).\n",
+        table(head, rows),
+        "### Holes\n",
+        f"- No vector form, so slower than it could be, though fused: {', '.join(f'`{n}`' for n in holes) or 'none'}.\n"
+        f"- Runs alone, in no fused loop: {', '.join(f'`{n}`' for n in alone) or 'none'}.\n",
+        "PyTensor scalar ops that are made of several of these:\n",
+        table(["PyTensor", "made of"], [(f"`{n}`", ", ".join(f"`{op}`" for op in made)) for n, made in composed]),
+    ]
+    if left:
+        reasons = [(f"`{n}`", LEFT_TO_PYTENSOR.get(n, "inlay has no such op yet: the node runs in Python")) for n in left]
+        parts += ["PyTensor scalar ops that have no translation:\n", table(["PyTensor", "why"], reasons)]
+    parts += [
+        "## Tensor ops\n",
+        "Statements of the text form ([text.md](text.md)); `src/ir/builder.h` has the calls that make them.\n",
+        table(["op", "statement", "meaning"], tensor_ops()),
+    ]
+    return "\n".join(parts)
+
+
+def rules_section():
+    rows = []
+    for rule in rows_of("rules"):
+        rows.append((f"`{rule['name']}`", f"`{rule['from']}`", f"`{rule['to']}`", rule["when"] and f"`{rule['when']}`", rule["close"]))
+    return "\n" + table(["rule", "from", "to", "when", "close"], rows) + "\n"
+
+
+def with_section(text, name, section):
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    return text[: text.index(begin) + len(begin)] + "\n" + section + text[text.index(end) :]
+
+
+def stubs():
+    from inlay import _inlay
+    from nanobind.stubgen import StubGen
+
+    generator = StubGen(_inlay)
+    generator.put(_inlay)
+    return generator.get()
+
+
+def pages():
+    """Every generated file: path -> text."""
+    rewriting = ROOT / "docs" / "rewriting.md"
+    return {
+        ROOT / "docs" / "ops.md": ops_page(),
+        ROOT / "python" / "inlay" / "_inlay.pyi": stubs(),
+        rewriting: with_section(rewriting.read_text(), "rules", rules_section()),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is stale")
+    check = parser.parse_args().check
+    made = pages()
+    stale = [path for path, text in made.items() if not path.exists() or path.read_text() != text]
+    for path in stale:
+        print(f"{path.relative_to(ROOT)}: {'stale' if check else 'written'}")
+        if not check:
+            path.write_text(made[path])
+    return 1 if check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+#pragma once
+// What `inlay run`, `test`, `opt`, `explain` and `list` do once main.cpp has read the command line. Each returns the
+// exit code; what goes wrong is thrown.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/options.h"
+
+namespace inlay::tool {
+
+// Exit codes, by the kind of what went wrong.
+inline constexpr int kDone = 0;
+inline constexpr int kFailed = 1;      // a program or a file is wrong, a call failed, a test did not pass
+inline constexpr int kWrongUsage = 2;  // the command line itself
+inline constexpr int kOurMistake = 3;  // a promise inside inlay was broken
+
+/// Options of a compilation, as the command line says them.
+struct CompileFlags {
+  std::string fuse = "all";
+  std::vector<std::string> rewrite_off;
+  int64_t bisect = -1;  // below 0: all rewrites
+
+  Options options() const;
+};
+
+struct RunCommand {
+  std::string file;
+  std::vector<std::string> arguments;
+  std::string directory;
+  std::string evaluator;  // empty: llvm, or kernel/greedy in a build without it
+  CompileFlags compile;
+};
+int run(const RunCommand& command);
+
+struct TestCommand {
+  std::vector<std::string> paths;
+  bool update = false;
+  uint64_t seed = 1;
+  CompileFlags compile;
+};
+int test(const TestCommand& command);
+
+struct OptCommand {
+  std::string file;
+  bool rewrite = false;
+  CompileFlags compile;
+};
+int opt(const OptCommand& command);
+
+struct ExplainCommand {
+  std::string file;
+  bool json = false;
+  CompileFlags compile;
+};
+int explain_file(const ExplainCommand& command);
+
+struct ListCommand {
+  std::string what;  // ops, rules, errors
+  bool json = false;
+};
+int list(const ListCommand& command);
+
+}  // namespace inlay::tool

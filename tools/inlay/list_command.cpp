@@ -1,0 +1,121 @@
+// inlay list: what there is, from the tables that the compiler itself is made of.
+#include <iostream>
+
+#include <nlohmann/json.hpp>
+
+#include "backend/llvm/backend.h"
+#include "commands.h"
+#include "rewrite/rules.h"
+
+namespace inlay::tool {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string_view class_name(OperandClass operands) {
+  switch (operands) {
+    case OperandClass::Numeric: return "numbers";
+    case OperandClass::Floating: return "floats";
+    case OperandClass::Ordered: return "numbers and bool";
+    case OperandClass::Logical: return "bool and integers";
+    case OperandClass::Any: return "all";
+  }
+  return "";
+}
+
+std::string_view support_name(ScalarOp op, DType dtype) {
+  if (!accepts(op, dtype)) return "";
+  switch (llvm_backend::caps().support(op, dtype)) {
+    case kernel::Support::vector: return "vector";
+    case kernel::Support::per_lane: return "per lane";
+    case kernel::Support::none: return "alone";
+  }
+  return "";
+}
+
+std::string_view close_name(rewrite::Close close) {
+  switch (close) {
+    case rewrite::Close::bitwise: return "bitwise";
+    case rewrite::Close::rounding: return "rounding";
+    case rewrite::Close::better: return "better";
+  }
+  return "";
+}
+
+/// One object for each scalar op.
+Json ops() {
+  Json out = Json::array();
+  for (int i = 0; i < kNumScalarOps; ++i) {
+    const auto op = static_cast<ScalarOp>(i);
+    const ScalarOpFacts& row = facts(op);
+    out.push_back({{"name", row.name},
+                   {"arity", row.arity},
+                   {"operands", class_name(row.operands)},
+                   {"result", row.result == ResultRule::Bool ? "bool" : "as the operands"},
+                   {"f64", support_name(op, DType::f64)},
+                   {"i64", support_name(op, DType::i64)},
+                   {"cost", row.cost}});
+  }
+  return out;
+}
+
+Json rules() {
+  Json out = Json::array();
+  for (const rewrite::RuleInfo& rule : rewrite::all_rules()) {
+    out.push_back({{"name", rule.name},
+                   {"from", rule.from},
+                   {"to", rule.to},
+                   {"when", rule.when},
+                   {"close", close_name(rule.close)}});
+  }
+  return out;
+}
+
+Json errors() {
+  Json out = Json::array();
+  for (int i = 0; i < kNumErrorCodes; ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    out.push_back({{"name", code_name(code)}, {"class", python_class(code)}});
+  }
+  return out;
+}
+
+/// Columns, as wide as their widest word.
+void print_table(const Json& rows) {
+  std::vector<std::size_t> widths;
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::string> head;
+  for (const auto& [key, value] : rows.at(0).items()) head.push_back(key);
+  cells.push_back(head);
+  for (const Json& row : rows) {
+    std::vector<std::string> line;
+    for (const auto& [key, value] : row.items())
+      line.push_back(value.is_string() ? value.get<std::string>() : value.dump());
+    cells.push_back(std::move(line));
+  }
+  for (std::size_t column = 0; column < head.size(); ++column) {
+    widths.push_back(0);
+    for (const auto& line : cells) widths.back() = std::max(widths.back(), line[column].size());
+  }
+  for (const auto& line : cells) {
+    std::string text;
+    for (std::size_t column = 0; column < line.size(); ++column) {
+      text += line[column] + std::string(widths[column] - line[column].size() + 2, ' ');
+    }
+    std::cout << text.substr(0, text.find_last_not_of(' ') + 1) << "\n";
+  }
+}
+
+}  // namespace
+
+int list(const ListCommand& command) {
+  const Json rows = command.what == "ops" ? ops() : command.what == "rules" ? rules() : errors();
+  if (command.json) {
+    std::cout << rows.dump(1) << "\n";
+  } else {
+    print_table(rows);
+  }
+  return kDone;
+}
+
+}  // namespace inlay::tool

@@ -1,0 +1,61 @@
+// inlay opt and inlay explain
+#include <iostream>
+
+#include "backend/llvm/backend.h"
+#include "commands.h"
+#include "explain.h"
+#include "ir/text.h"
+#include "kernel/text.h"
+#include "program_file.h"
+#include "rewrite/rules.h"
+#include "terminal.h"
+
+namespace inlay::tool {
+namespace {
+
+std::string text_of(const Graph& graph, const OptCommand& command) {
+  return print(command.rewrite ? lower(graph, command.compile.options()).graph : graph);
+}
+
+std::string text_of(const kernel::KernelProgram& kernels, const OptCommand& command) {
+  if (command.rewrite) throw Error(ErrorCode::unsupported, {}, str(command.file, ": kernels are not rewritten"));
+  return kernel::print(kernels);
+}
+
+template <class Source>
+Lowered compiled(const Source& source, const Options& options) {
+  if (!llvm_backend::has_code_generator()) return lower(source, options);
+  return compile_program(source, options);
+}
+
+}  // namespace
+
+Options CompileFlags::options() const {
+  Options options;
+  options.fuse = fuse == "none" ? fuse::Mode::none : fuse::Mode::all;
+  for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
+  options.rewrite.disabled_rules = rewrite_off;
+  if (bisect >= 0) options.rewrite.max_rewrites = bisect;
+  return options;
+}
+
+int opt(const OptCommand& command) {
+  const ProgramFile program = read_program(command.file);
+  std::cout << std::visit([&](const auto& source) { return text_of(source, command); }, program);
+  return kDone;
+}
+
+int explain_file(const ExplainCommand& command) {
+  const ProgramFile program = read_program(command.file);
+  const Options options = command.compile.options();
+  const Lowered made = std::visit(
+      [&](const auto& source) {
+        const Progress progress(str("compiling ", command.file));
+        return compiled(source, options);
+      },
+      program);
+  std::cout << (command.json ? explain_json(made) : explain(made));
+  return kDone;
+}
+
+}  // namespace inlay::tool

@@ -1,0 +1,39 @@
+#include "program_file.h"
+
+#include "ir/text.h"
+#include "ir/verify.h"
+#include "kernel/text.h"
+#include "kernel/verify.h"
+#include "npy.h"
+#include "test_file.h"
+
+namespace inlay::tool {
+namespace {
+
+/// The first word that is not in a comment.
+std::string_view first_word(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos) return {};
+    text.remove_prefix(begin);
+    if (text[0] != '#') return text.substr(0, text.find_first_of(" \t\r\n@"));
+    text.remove_prefix(std::min(text.find('\n'), text.size()));
+  }
+  return {};
+}
+
+}  // namespace
+
+ProgramFile read_program(const std::string& path) {
+  const std::string text = read_file(path);
+  if (first_word(text) == "program") {
+    kernel::KernelProgram kernels = kernel::parse(text, path);
+    for (const Diagnostic& diagnostic : kernel::verify(kernels)) throw Error(diagnostic);
+    return kernels;
+  }
+  Graph graph = parse(parse_test_file(text, path).graph_text, path);
+  for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
+  return graph;
+}
+
+}  // namespace inlay::tool

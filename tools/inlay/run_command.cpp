@@ -1,0 +1,123 @@
+// inlay run
+#include <filesystem>
+#include <iostream>
+#include <map>
+
+#include "backend/llvm/backend.h"
+#include "commands.h"
+#include "compare.h"
+#include "judges.h"
+#include "npy.h"
+#include "program_file.h"
+#include "terminal.h"
+
+namespace inlay::tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the doors of a program are called.
+struct Signature {
+  struct Parameter {
+    std::string name, text;  // alpha; %alpha  f64[n]
+  };
+  std::vector<Parameter> params;
+  std::vector<std::string> outputs;
+};
+
+/// An output's own name, that of its value, or its position.
+std::string output_name(const std::string& own, const std::string& of_value, std::size_t i) {
+  if (!own.empty()) return own;
+  return of_value.empty() ? str("output", i) : of_value;
+}
+
+Signature signature_of(const Graph& graph) {
+  Signature out;
+  for (const Param& param : graph.params) {
+    out.params.push_back({graph.values[param.value].name, graph.describe(param.value)});
+  }
+  for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
+    const Output& output = graph.outputs[i];
+    out.outputs.push_back(output_name(output.name, graph.values[output.value].name, i));
+  }
+  return out;
+}
+
+Signature signature_of(const kernel::KernelProgram& program) {
+  Signature out;
+  for (kernel::BufferId b : program.params) {
+    out.params.push_back({program.buffers[b].name, str("%", program.buffers[b].name)});
+  }
+  for (std::size_t i = 0; i < program.outputs.size(); ++i) {
+    out.outputs.push_back(output_name(program.buffers[program.outputs[i]].name, "", i));
+  }
+  return out;
+}
+
+/// "x=a.npy", by the parameter's name.
+std::vector<Tensor> read_arguments(const Signature& signature, const std::vector<std::string>& arguments) {
+  std::map<std::string, Tensor> given;
+  for (const std::string& argument : arguments) {
+    const std::size_t equals = argument.find('=');
+    if (equals == std::string::npos) {
+      throw Error(ErrorCode::wrong_argument_count, {}, str("`", argument, "`: expected parameter=file.npy"));
+    }
+    const std::string name = argument.substr(0, equals);
+    if (!given.emplace(name, read_npy(argument.substr(equals + 1))).second) {
+      throw Error(ErrorCode::duplicate_name, {}, str("%", name, " is given twice"));
+    }
+  }
+  std::vector<Tensor> inputs;
+  for (const Signature::Parameter& param : signature.params) {
+    const auto found = given.find(param.name);
+    if (found == given.end()) {
+      throw Error(ErrorCode::wrong_argument_count, {}, str("no file for %", param.name)).note("parameter", param.text);
+    }
+    inputs.push_back(std::move(found->second));
+    given.erase(found);
+  }
+  if (!given.empty())
+    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first));
+  return inputs;
+}
+
+Judge judge_of(const Graph& graph, const std::string& evaluator, const Options& options) {
+  return evaluator == "reference" ? reference_judge(graph) : make_judges(graph, options).named(evaluator);
+}
+
+Judge judge_of(const kernel::KernelProgram& kernels, const std::string& evaluator, const Options& options) {
+  return make_judges(kernels, options).named(evaluator);
+}
+
+void write_or_print(const RunCommand& command, const Signature& signature, const std::vector<Tensor>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (command.directory.empty()) {
+      std::cout << signature.outputs[i] << " = " << tensor_text(outputs[i]) << "\n";
+    } else {
+      fs::create_directories(command.directory);
+      write_npy((fs::path(command.directory) / (signature.outputs[i] + ".npy")).string(), outputs[i]);
+    }
+  }
+}
+
+std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& program, const Signature& signature) {
+  Progress progress(str("compiling ", command.file));
+  const Options options = command.compile.options();
+  const std::string native = llvm_backend::has_code_generator() ? "llvm" : "kernel/greedy";
+  const std::string& evaluator = command.evaluator.empty() ? native : command.evaluator;
+  const std::vector<Tensor> inputs = read_arguments(signature, command.arguments);
+  const Judge judge = std::visit([&](const auto& source) { return judge_of(source, evaluator, options); }, program);
+  progress.now(str("running ", command.file, " by ", evaluator));
+  return judge.run(inputs);
+}
+
+}  // namespace
+
+int run(const RunCommand& command) {
+  const ProgramFile program = read_program(command.file);
+  const Signature signature = std::visit([](const auto& source) { return signature_of(source); }, program);
+  write_or_print(command, signature, outputs_of(command, program, signature));
+  return kDone;
+}
+
+}  // namespace inlay::tool
