@@ -52,6 +52,7 @@ class Explanation:
     refusals: list
     seconds: dict
     graph: str
+    rewrites: dict  # how often each rule fired; `dropped` counts values that nothing needed
     memory_map: str = field(repr=False, default="")
 
     def to_dict(self):
@@ -76,6 +77,7 @@ def explanation_of(program, seconds, host_call_reasons):
         refusals=data["refusals"],
         seconds=seconds(data["seconds"]),
         graph=data["graph"],
+        rewrites=data["rewrites"],
         memory_map=data["memory_map"],
     )
 
@@ -104,6 +106,8 @@ def _lines(e):
     yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
         f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
     )
+    if e.rewrites:
+        yield "rewrites: " + ", ".join(f"{name} {count}" for name, count in e.rewrites.items())
     yield ""
     yield e.graph.rstrip()
     for kernel in e.kernels:

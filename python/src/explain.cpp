@@ -131,6 +131,14 @@ nb::dict explain(const Program& p) {
   for (const std::string& refusal : p.kernels.refusals) refusals.append(refusal);
   d["refusals"] = refusals;
   d["graph"] = print(p.graph);
+  nb::dict rewrites;
+  for (const PassCounts& pass : p.rewrites) {
+    for (const auto& [what, count] : pass.counts) {
+      const nb::str name(what.c_str());
+      rewrites[name] = count + (rewrites.contains(name) ? nb::cast<int64_t>(rewrites[name]) : 0);
+    }
+  }
+  d["rewrites"] = rewrites;
   nb::dict seconds;
   for (const auto& [stage, time] : p.seconds) seconds[nb::cast(std::string(stage))] = time;
   d["seconds"] = seconds;
