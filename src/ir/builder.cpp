@@ -17,13 +17,12 @@ std::string operand_role(std::size_t position, std::size_t count) {
 
 bool is_index_dtype(DType dtype) { return is_integer(dtype); }
 
-std::vector<int> whole_permutation_check(std::vector<int> permutation, int rank) {
-  std::vector<int> sorted = permutation;
-  std::sort(sorted.begin(), sorted.end());
-  for (int i = 0; i < static_cast<int>(sorted.size()); ++i) {
-    if (sorted[i] != i) return {};
+bool is_permutation(std::vector<int> axes, int rank) {
+  std::sort(axes.begin(), axes.end());
+  for (int i = 0; i < static_cast<int>(axes.size()); ++i) {
+    if (axes[i] != i) return false;
   }
-  return static_cast<int>(permutation.size()) == rank ? permutation : std::vector<int>{};
+  return static_cast<int>(axes.size()) == rank;
 }
 
 }  // namespace
@@ -261,7 +260,7 @@ ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
 
 ValueId GraphBuilder::transpose(ValueId x, std::vector<int> permutation) {
   const int rank = type(x).rank();
-  if (rank > 0 && whole_permutation_check(permutation, rank).empty()) {
+  if (!is_permutation(permutation, rank)) {
     throw error(ErrorCode::axis_out_of_range,
                 str("transpose: [", join(permutation, ", "), "] is not a permutation of ", rank, " axes"))
         .note("operand", graph_.describe(x));
