@@ -53,10 +53,26 @@ NO_NUMPY = {
     "log1mexp": "log(1 - exp(x)), exact near both ends",
     "softplus": "log(1 + exp(x)), without overflow",
     "trigamma": "scipy.special.polygamma(1, x)",
+    "gammainc_da": "the derivative of gammainc by its first operand",
+    "betainc_da": "the derivative of betainc by its first operand",
+    "betainc_db": "the derivative of betainc by its second operand",
 }
 
 # Scalar ops of PyTensor that inlay leaves to PyTensor for good, each with its reason.
-LEFT_TO_PYTENSOR = {}
+_BY_ITERATION = "an inverse by iteration: SciPy's own runs"
+_ANY_ORDER = "a Bessel function of any real order: SciPy's own runs"
+LEFT_TO_PYTENSOR = {
+    "BetaIncInv": _BY_ITERATION,
+    "GammaIncInv": _BY_ITERATION,
+    "GammaIncCInv": _BY_ITERATION,
+    "Hyp2F1": "no series for it is right for all arguments: SciPy's own runs",
+    "Grad2F1Loop": "the derivative of Hyp2F1, likewise",
+    "Ive": _ANY_ORDER,
+    "Jv": _ANY_ORDER,
+    "Kve": _ANY_ORDER,
+    "NdtriExp": "rare: SciPy's own runs",
+    "Owens_t": "rare: SciPy's own runs",
+}
 
 
 def run_tool(*arguments):
@@ -161,14 +177,15 @@ def pytensor_names():
     return by_op, sorted(composed), sorted(left)
 
 
-def derivatives():
-    """op -> its derivatives by each operand, once src/ops/derivatives.def is there."""
-    path = ROOT / "src" / "ops" / "derivatives.def"
-    out = {}
-    if path.exists():
-        for op, operand, text in re.findall(r'^DERIVATIVE\((\w+),\s*(\w+),\s*"([^"]*)"', path.read_text(), re.M):
-            out.setdefault(op, []).append(f"{operand}: `{text}`")
-    return out
+def derivatives(op):
+    """By each operand, a, b, c; where all have none for one reason, that reason."""
+    parts = op["derivatives"].split("; ")
+    if len(set(parts)) == 1 and parts[0].startswith("none: "):
+        return parts[0]
+    return "; ".join(
+        f"{operand}: {text}" if text.startswith("none: ") else f"{operand}: `{text}`"
+        for operand, text in zip("abc", parts, strict=False)
+    )
 
 
 def tensor_ops():
@@ -190,7 +207,7 @@ def tensor_ops():
 
 
 def ops_page():
-    ops, by_derivative = rows_of("ops"), derivatives()
+    ops = rows_of("ops")
     by_op, composed, left = pytensor_names()
     holes = [op["name"] for op in ops if op["f64"] == "per lane"]
     alone = [op["name"] for op in ops if "alone" in (op["f64"], op["i64"])]
@@ -198,18 +215,16 @@ def ops_page():
     for op in ops:
         name = op["name"]
         row = [f"`{name}`", str(op["arity"]), op["operands"], op["result"], op["f64"] or op["i64"]]
-        if by_derivative:
-            row.append("; ".join(by_derivative.get(name, [])))
-        row += [numpy_name(name), ", ".join(f"`{n}`" for n in sorted(by_op.get(name, [])))]
+        row += [derivatives(op), numpy_name(name), ", ".join(f"`{n}`" for n in sorted(by_op.get(name, [])))]
         rows.append(row)
-    head = ["op", "operands", "dtypes", "result", "loop"]
-    head += (["derivative"] if by_derivative else []) + ["NumPy, SciPy", "PyTensor"]
+    head = ["op", "operands", "dtypes", "result", "loop", "derivative", "NumPy, SciPy", "PyTensor"]
     parts = [
         "# Ops\n",
         "Made by `tools/docs/pages.py` from the tables of the code; a test fails when this page is older than they are.\n",
         "## Scalar ops\n",
         "Applied elementwise; operands broadcast. *loop* is what the fuser is told: `vector`, whole vectors at a time;\n"
-        "`per lane`, a function called for each lane, still fused. All operands have one dtype (of `select`: the branches).\n",
+        "`per lane`, a function called for each lane, still fused. All operands have one dtype (of `select`: the branches).\n"
+        "Derivatives are by the operands `a`, `b`, `c`, as expressions over them and the result `r`.\n",
         table(head, rows),
         "### Holes\n",
         f"- No vector form, so slower than it could be, though fused: {', '.join(f'`{n}`' for n in holes) or 'none'}.\n"

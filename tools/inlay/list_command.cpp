@@ -5,6 +5,7 @@
 
 #include "backend/llvm/backend.h"
 #include "commands.h"
+#include "ops/derivative.h"
 #include "rewrite/rules.h"
 
 namespace inlay::tool {
@@ -18,6 +19,7 @@ std::string_view class_name(OperandClass operands) {
     case OperandClass::Floating: return "floats";
     case OperandClass::Ordered: return "numbers and bool";
     case OperandClass::Logical: return "bool and integers";
+    case OperandClass::Integer: return "integers";
     case OperandClass::Any: return "all";
   }
   return "";
@@ -42,6 +44,16 @@ std::string_view close_name(rewrite::Close close) {
   return "";
 }
 
+/// By operand: "mul(r, 2)", or "none: its result is a truth value".
+std::string derivatives(ScalarOp op) {
+  std::vector<std::string> out;
+  for (int operand = 0; operand < facts(op).arity; ++operand) {
+    const Derivative& one = derivative(op, operand);
+    out.push_back(one.text.empty() ? str("none: ", one.why) : std::string(one.text));
+  }
+  return join(out, "; ");
+}
+
 /// One object for each scalar op.
 Json ops() {
   Json out = Json::array();
@@ -54,7 +66,8 @@ Json ops() {
                    {"result", row.result == ResultRule::Bool ? "bool" : "as the operands"},
                    {"f64", support_name(op, DType::f64)},
                    {"i64", support_name(op, DType::i64)},
-                   {"cost", row.cost}});
+                   {"cost", row.cost},
+                   {"derivatives", derivatives(op)}});
   }
   return out;
 }

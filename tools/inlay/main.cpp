@@ -80,50 +80,69 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->type_name("N");
 }
 
+CLI::App* declare(CLI::App& app, RunCommand& command) {
+  CLI::App* run = app.add_subcommand("run", "Run a program on .npy files");
+  run->add_option("file", command.file, "the program")->required();
+  run->add_option("arguments", command.arguments, "parameter=file.npy, one for each parameter");
+  run->add_option("-o,--output", command.directory,
+                  "write the results as .npy files into this folder, instead of printing them");
+  run->add_option("--evaluator", command.evaluator, "who runs it, see below");
+  add_compile_flags(run, command.compile);
+  run->footer(kRunFooter);
+  return run;
+}
+
+CLI::App* declare(CLI::App& app, TestCommand& command) {
+  CLI::App* test = app.add_subcommand("test", "Judge program tests");
+  test->add_option("paths", command.paths, "files, or folders of *.inlay")->required();
+  test->add_flag("--update", command.update, "rewrite what follows a directive to what was found");
+  test->add_option("--seed", command.seed, "of the random elements");
+  add_compile_flags(test, command.compile);
+  test->footer(kTestFooter);
+  return test;
+}
+
+CLI::App* declare(CLI::App& app, OptCommand& command) {
+  CLI::App* opt = app.add_subcommand("opt", "Read a program, check it, print it");
+  opt->add_option("file", command.file, "the program")->required();
+  opt->add_flag("--rewrite", command.rewrite, "print what the rewriting passes made of it");
+  add_compile_flags(opt, command.compile);
+  opt->footer(kOptFooter);
+  return opt;
+}
+
+CLI::App* declare(CLI::App& app, ExplainCommand& command) {
+  CLI::App* explain = app.add_subcommand("explain", "Show how a program is compiled: rewrites, kernels, memory, time");
+  explain->add_option("file", command.file, "the program")->required();
+  explain->add_flag("--json", command.json, "one JSON object instead of text");
+  add_compile_flags(explain, command.compile);
+  explain->footer(kExplainFooter);
+  return explain;
+}
+
+CLI::App* declare(CLI::App& app, ListCommand& command) {
+  CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules or the error codes");
+  list->add_option("what", command.what, "ops, rules or errors")
+      ->required()
+      ->check(CLI::IsMember({"ops", "rules", "errors"}));
+  list->add_flag("--json", command.json, "a JSON array of objects");
+  return list;
+}
+
 /// Runs what was asked for; CLI's own exceptions are about the command line.
 int parse_and_run(CLI::App& app, int argc, char** argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
-
   RunCommand run_command;
-  CLI::App* run_app = app.add_subcommand("run", "Run a program on .npy files");
-  run_app->add_option("file", run_command.file, "the program")->required();
-  run_app->add_option("arguments", run_command.arguments, "parameter=file.npy, one for each parameter");
-  run_app->add_option("-o,--output", run_command.directory,
-                      "write the results as .npy files into this folder, instead of printing them");
-  run_app->add_option("--evaluator", run_command.evaluator, "who runs it, see below");
-  add_compile_flags(run_app, run_command.compile);
-  run_app->footer(kRunFooter);
-
   TestCommand test_command;
-  CLI::App* test_app = app.add_subcommand("test", "Judge program tests");
-  test_app->add_option("paths", test_command.paths, "files, or folders of *.inlay")->required();
-  test_app->add_flag("--update", test_command.update, "rewrite what follows a directive to what was found");
-  test_app->add_option("--seed", test_command.seed, "of the random elements");
-  add_compile_flags(test_app, test_command.compile);
-  test_app->footer(kTestFooter);
-
   OptCommand opt_command;
-  CLI::App* opt_app = app.add_subcommand("opt", "Read a program, check it, print it");
-  opt_app->add_option("file", opt_command.file, "the program")->required();
-  opt_app->add_flag("--rewrite", opt_command.rewrite, "print what the rewriting passes made of it");
-  add_compile_flags(opt_app, opt_command.compile);
-  opt_app->footer(kOptFooter);
-
   ExplainCommand explain_command;
-  CLI::App* explain_app =
-      app.add_subcommand("explain", "Show how a program is compiled: rewrites, kernels, memory, time");
-  explain_app->add_option("file", explain_command.file, "the program")->required();
-  explain_app->add_flag("--json", explain_command.json, "one JSON object instead of text");
-  add_compile_flags(explain_app, explain_command.compile);
-  explain_app->footer(kExplainFooter);
-
   ListCommand list_command;
-  CLI::App* list_app = app.add_subcommand("list", "List the scalar ops, the rewrite rules or the error codes");
-  list_app->add_option("what", list_command.what, "ops, rules or errors")
-      ->required()
-      ->check(CLI::IsMember({"ops", "rules", "errors"}));
-  list_app->add_flag("--json", list_command.json, "a JSON array of objects");
+  const CLI::App* run_app = declare(app, run_command);
+  const CLI::App* test_app = declare(app, test_command);
+  const CLI::App* opt_app = declare(app, opt_command);
+  const CLI::App* explain_app = declare(app, explain_command);
+  declare(app, list_command);
 
   app.parse(argc, argv);
   if (*run_app) return run(run_command);
