@@ -9,7 +9,7 @@ set(INLAY_PARTS_DIR include/inlay/parts)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/inlay" DESTINATION include COMPONENT cpp)
 foreach(part
     support/answer.h support/error.h support/error_codes.def support/id.h support/str.h
-    ops/dtype.h ops/literal.h ops/scalar_op.h ops/scalar_ops.def
+    ops/dtype.h ops/library_op.h ops/library_ops.def ops/literal.h ops/scalar_op.h ops/scalar_ops.def
     ir/builder.h ir/dim.h ir/graph.h ir/text.h)
   cmake_path(GET part PARENT_PATH folder)
   install(FILES "${PROJECT_SOURCE_DIR}/src/${part}" DESTINATION ${INLAY_PARTS_DIR}/${folder} COMPONENT cpp)
@@ -17,8 +17,8 @@ endforeach()
 
 foreach(folder IN LISTS folders)
   string(REPLACE "/" "_" stem "${folder}")
-  if(stem STREQUAL "reference")
-    continue()  # an oracle, for tests
+  if(stem STREQUAL "reference" OR stem STREQUAL "textbook")
+    continue()  # oracles, for tests
   endif()
   install(TARGETS inlay_${stem} EXPORT inlayTargets ARCHIVE DESTINATION lib COMPONENT cpp)
 endforeach()

@@ -197,12 +197,28 @@ def tensor_ops():
     statements = re.findall(r"^\| (`%.*?) \|\s?(.*?)\s?\|$", text, re.M)
     rows = []
     for name in names:
-        if name in ("literal", "scalar"):
+        if name in ("literal", "scalar", "library"):
             continue
         found = [row for row in statements if re.search(rf"= {name}\b", row[0])]
         if not found:
             sys.exit(f"docs/text.md has no statement with {name}")
         rows.append((f"`{name}`", *found[0]))
+    return rows
+
+
+def library_ops():
+    """The rows of library_ops.def, each with the comment above it."""
+    rows, comment = [], []
+    text = (ROOT / "src" / "ops" / "library_ops.def").read_text().split("\n\n", 1)[1]  # behind the head of the file
+    for statement in re.findall(r"^//.*|^LIBRARY_OP\((?:[^)\"]|\"[^\"]*\")*\)", text, re.M):
+        if statement.startswith("//"):
+            comment.append(statement[2:].strip())
+            continue
+        name, signature, dtypes = re.match(r"LIBRARY_OP\((\w+),\s*\"([^\"]*)\",\s*(\w+)", statement).groups()
+        options = re.findall(r"\"([^\"]*)\"", statement)[2]
+        dtypes = {"Floating": "floats", "Ordered": "numbers and bool", "Index": "i64"}[dtypes]
+        rows.append((f"`{name}`", f"`{signature}`", dtypes, options and f"`{options}`", " ".join(comment)))
+        comment = []
     return rows
 
 
@@ -239,6 +255,10 @@ def ops_page():
         "## Tensor ops\n",
         "Statements of the text form ([text.md](text.md)); `src/ir/builder.h` has the calls that make them.\n",
         table(["op", "statement", "meaning"], tensor_ops()),
+        "## Library ops\n",
+        "Functions of a library over whole matrices or rows, for each point of the axes before those of the signature.\n"
+        "Rows of `src/ops/library_ops.def`: `a` is the first operand, `b` the second.\n",
+        table(["op", "core axes", "dtypes", "options", "meaning"], library_ops()),
     ]
     return "\n".join(parts)
 
