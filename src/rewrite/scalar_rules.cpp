@@ -133,6 +133,7 @@ constexpr Rule kRules[] = {
     {"logaddexp",          "log(add(exp(x), exp(y)))",        "logaddexp(x, y)",       "",                    better},
     {"log-of-ndtr",        "log(ndtr(x))",                    "log_ndtr(x)",           "",                    better},
     {"logit",              "log(div(x, sub(1, x)))",          "logit(x)",              "",                    better},
+    {"logit-sub",          "sub(log(x), log1p(neg(x)))",      "logit(x)",              "",                    better},
     {"logit-of-sigmoid",   "logit(sigmoid(x))",               "x",                     "",                    better},
     {"softplus",           "log1p(exp(x))",                   "softplus(x)",           "",                    better},
     {"log1mexp",           "log1p(neg(exp(x)))",              "log1mexp(x)",           "",                    better},
