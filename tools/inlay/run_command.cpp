@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 /// What the doors of a program are called.
 struct Signature {
   struct Parameter {
-    std::string name, text;  // alpha; %alpha  f64[n]
+    std::string name, type;  // alpha; f64[n]
   };
   std::vector<Parameter> params;
   std::vector<std::string> outputs;
@@ -34,7 +34,7 @@ std::string output_name(const std::string& own, const std::string& of_value, std
 Signature signature_of(const Graph& graph) {
   Signature out;
   for (const Param& param : graph.params) {
-    out.params.push_back({graph.values[param.value].name, graph.describe(param.value)});
+    out.params.push_back({graph.values[param.value].name, graph.type_text(graph.type(param.value))});
   }
   for (std::size_t i = 0; i < graph.outputs.size(); ++i) {
     const Output& output = graph.outputs[i];
@@ -46,12 +46,20 @@ Signature signature_of(const Graph& graph) {
 Signature signature_of(const kernel::KernelProgram& program) {
   Signature out;
   for (kernel::BufferId b : program.params) {
-    out.params.push_back({program.buffers[b].name, str("%", program.buffers[b].name)});
+    const kernel::Buffer& buffer = program.buffers[b];
+    const auto dims = join(buffer.dims, ", ", [&](const Dim& dim) { return dim.to_text(program.symbol_names()); });
+    out.params.push_back({buffer.name, str(dtype_name(buffer.dtype), buffer.dims.empty() ? "" : str("[", dims, "]"))});
   }
   for (std::size_t i = 0; i < program.outputs.size(); ++i) {
     out.outputs.push_back(output_name(program.buffers[program.outputs[i]].name, "", i));
   }
   return out;
+}
+
+/// "%x: f64[n], %i: i64[m]"
+std::string parameters_text(const Signature& signature) {
+  return join(signature.params, ", ",
+              [](const Signature::Parameter& param) { return str("%", param.name, ": ", param.type); });
 }
 
 /// "x=a.npy", by the parameter's name.
@@ -71,13 +79,17 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
   for (const Signature::Parameter& param : signature.params) {
     const auto found = given.find(param.name);
     if (found == given.end()) {
-      throw Error(ErrorCode::wrong_argument_count, {}, str("no file for %", param.name)).note("parameter", param.text);
+      throw Error(ErrorCode::wrong_argument_count, {}, str("no file for %", param.name))
+          .note("parameter", str("%", param.name, "  ", param.type))
+          .help(str("takes ", parameters_text(signature), "; each as NAME=FILE.npy"));
     }
     inputs.push_back(std::move(found->second));
     given.erase(found);
   }
-  if (!given.empty())
-    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first));
+  if (!given.empty()) {
+    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first))
+        .help(str("it takes ", parameters_text(signature)));
+  }
   return inputs;
 }
 
