@@ -65,12 +65,66 @@ class Graph:
     @property
     def text(self) -> str: ...
 
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parameters(self) -> list:
+        """For each parameter: name, dtype, dims as text, whether it is bound."""
+
+    @property
+    def outputs(self) -> list[str]:
+        """The type of each, as text."""
+
+    @property
+    def host_calls(self) -> list[str]:
+        """The names of the functions that it calls, by number."""
+
     def __str__(self) -> str: ...
 
 class GraphBuilder:
     """Makes a Graph, one checked node at a time."""
 
     def __init__(self, name: str = 'main') -> None: ...
+
+    def late_size(self, arg: Value, /) -> object: ...
+
+    def arange(self, arg0: Value, arg1: Value, arg2: Value, arg3: str, /) -> Value: ...
+
+    def nonzero(self, arg: Value, /) -> list[Value]: ...
+
+    def read_where(self, arg0: Value, arg1: Value, /) -> Value: ...
+
+    def write_where(self, arg0: str, arg1: Value, arg2: Value, arg3: Value, /) -> Value: ...
+
+    def repeat(self, arg0: Value, arg1: Value, arg2: int, /) -> Value: ...
+
+    def repeat_each(self, arg0: Value, arg1: Value, arg2: int, /) -> Value: ...
+
+    def library(self, op: str, operands: Sequence[Value], options: Sequence[str] = []) -> list[Value]: ...
+
+    def swapped(self, arg: Value, /) -> Value:
+        """The last two axes, swapped."""
+
+    def diagonal(self, arg: Value, /) -> Value: ...
+
+    def inverse(self, arg: Value, /) -> Value: ...
+
+    def determinant(self, arg: Value, /) -> Value: ...
+
+    def pseudo_inverse(self, arg: Value, /) -> Value: ...
+
+    def log_determinant(self, arg: Value, /) -> tuple[Value, Value]: ...
+
+    def lu(self, arg: Value, /) -> tuple[Value, Value, Value]: ...
+
+    def take_rows(self, arg0: Value, arg1: Value, /) -> Value: ...
+
+    def permutation_matrix(self, arg0: Value, arg1: Value, /) -> Value: ...
+
+    def cholesky_solve(self, arg0: Value, arg1: Value, arg2: Sequence[str], /) -> Value: ...
+
+    def einsum(self, arg0: str, arg1: Sequence[Value], /) -> Value: ...
 
     def at(self, arg: str, /) -> None: ...
 
@@ -108,6 +162,8 @@ class GraphBuilder:
 
     def reduce(self, arg0: str, arg1: Value, arg2: Sequence[int], arg3: str, /) -> Value: ...
 
+    def cumulative(self, arg0: str, arg1: Value, arg2: int, arg3: str, /) -> Value: ...
+
     def concat(self, arg0: Sequence[Value], arg1: int, /) -> Value: ...
 
     def iota(self, arg0: object, arg1: str, /) -> Value: ...
@@ -122,6 +178,11 @@ class GraphBuilder:
 
     def finish(self) -> Graph:
         """The graph; the builder is empty afterwards."""
+
+def scalar_ops() -> list:
+    """
+    The rows of the table of scalar ops: name, arity, the dtypes of the operands, the result (bool, or the same), how f64 is computed on this machine, and the derivative by each operand, or why there is none.
+    """
 
 class CFunction:
     """A C function pointer; valid for as long as this object lives."""
@@ -158,6 +219,9 @@ def parse(text: str, file_name: str = '<text>') -> Graph: ...
 class Function:
     """A compiled function: NumPy arrays in, new arrays out."""
 
+    def __repr__(self, /):
+        """Return repr(self)."""
+
     def __call__(self, /, *args, **kwargs):
         """Call self as a function."""
 
@@ -165,6 +229,9 @@ class Function:
 
 class Vm:
     """A compiled function over the cells of a PyTensor Function."""
+
+    def __repr__(self, /):
+        """Return repr(self)."""
 
     def __call__(self, /, *args, **kwargs):
         """Call self as a function."""
