@@ -4,15 +4,12 @@ include(CMakePackageConfigHelpers)
 
 set(INLAY_PACKAGE_DIR lib/cmake/inlay)
 
-# include/inlay/*.h stand on these headers of src/, which keep their names below a folder of their own.
+# include/inlay/*.h stand on the headers of these folders of src/, which keep their names below a folder of their own.
 set(INLAY_PARTS_DIR include/inlay/parts)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/inlay" DESTINATION include COMPONENT cpp)
-foreach(part
-    support/answer.h support/error.h support/error_codes.def support/id.h support/str.h
-    ops/dtype.h ops/library_op.h ops/library_ops.def ops/literal.h ops/scalar_op.h ops/scalar_ops.def
-    ir/builder.h ir/dim.h ir/graph.h ir/text.h)
-  cmake_path(GET part PARENT_PATH folder)
-  install(FILES "${PROJECT_SOURCE_DIR}/src/${part}" DESTINATION ${INLAY_PARTS_DIR}/${folder} COMPONENT cpp)
+foreach(folder support ops ir)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/${folder}" DESTINATION ${INLAY_PARTS_DIR} COMPONENT cpp
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
 endforeach()
 
 foreach(folder IN LISTS folders)

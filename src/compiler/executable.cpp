@@ -7,6 +7,7 @@
 
 #include "compiler/compile.h"
 #include "inlay/compile.h"
+#include "ir/region.h"
 
 namespace inlay {
 
@@ -140,12 +141,12 @@ Options options_of(const CompileOptions& from) {
 }
 
 void require_functions(const Graph& graph, const CompileOptions& options) {
-  for (const Node& node : graph.nodes) {
+  for_each_node(graph, [&](const Node& node) {
     const auto at = static_cast<std::size_t>(node.host_function);
-    if (node.op != Op::host_call || (at < options.host_functions.size() && options.host_functions[at])) continue;
+    if (node.op != Op::host_call || (at < options.host_functions.size() && options.host_functions[at])) return;
     throw Error(ErrorCode::unknown_name, node.location,
                 str("host call \"", node.text, "\": no host function ", node.host_function, " was given"));
-  }
+  });
 }
 
 }  // namespace
