@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 import types
+from typing import overload
 
 
 def error_codes() -> list[tuple[str, str]]: ...
@@ -29,6 +30,10 @@ class Dim:
     @property
     def symbol(self) -> int:
         """The number of the symbol that it is, or -1."""
+
+    @property
+    def is_size(self) -> bool:
+        """Is it known never to be negative?"""
 
     def __floordiv__(self, arg: object, /) -> object: ...
 
@@ -99,6 +104,8 @@ class GraphBuilder:
 
     def repeat(self, arg0: Value, arg1: Value, arg2: int, /) -> Value: ...
 
+    def unique(self, arg: Value, /) -> list[Value]: ...
+
     def repeat_each(self, arg0: Value, arg1: Value, arg2: int, /) -> Value: ...
 
     def library(self, op: str, operands: Sequence[Value], options: Sequence[str] = []) -> list[Value]: ...
@@ -106,7 +113,11 @@ class GraphBuilder:
     def swapped(self, arg: Value, /) -> Value:
         """The last two axes, swapped."""
 
+    @overload
     def diagonal(self, arg: Value, /) -> Value: ...
+
+    @overload
+    def diagonal(self, arg0: Value, arg1: int, arg2: int, /) -> Value: ...
 
     def inverse(self, arg: Value, /) -> Value: ...
 
@@ -151,6 +162,11 @@ class GraphBuilder:
     def transpose(self, arg0: Value, arg1: Sequence[int], /) -> Value: ...
 
     def flip(self, arg0: Value, arg1: Sequence[int], /) -> Value: ...
+
+    def compose(self, name: str, *operands, **arguments) -> object:
+        """
+        The nodes of a composition, such as `compose("softmax", x, axes=[1])`: docs/text.md lists them.
+        """
 
     def slice(self, arg0: Value, arg1: Sequence, /) -> Value: ...
 
