@@ -635,6 +635,7 @@ class GraphMaker {
   void note_late_symbols() { symbol_sizes_.resize(builder_.graph().symbols.size(), 0); }
 
   void where() {
+    if (depth_ > 0) return;  // a body finds no sizes
     const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() >= 1; });
     if (!mask) return;
     const std::vector<Dim> dims = type(pool_[*mask].v).dims;
@@ -658,6 +659,7 @@ class GraphMaker {
   }
 
   void arange() {
+    if (depth_ > 0) return;  // a body finds no sizes
     const auto number = [&](int64_t least, int64_t greatest) {
       return builder_.literal(Literal::of_integer(DType::i64, draw(least, greatest)));
     };
