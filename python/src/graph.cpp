@@ -67,6 +67,11 @@ std::vector<IndexItem> index_from(nb::handle sequence) {
 }
 
 Literal literal_from(nb::handle h, DType dtype) {
+  if (is_complex(dtype)) {
+    const Py_complex number = PyComplex_AsCComplex(h.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+    return Literal::of_float(dtype, number.real, number.imag);
+  }
   if (is_float(dtype)) return Literal::of_float(dtype, nb::cast<double>(nb::float_(h)));
   const nb::object number = nb::steal(PyNumber_Long(h.ptr()));
   if (!number.is_valid()) throw nb::python_error();
@@ -223,6 +228,10 @@ void bind_dim(nb::module_& m) {
       .def("__eq__", [](const Dim& a, nb::handle b) {
         return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b) : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
       });
+  m.def(
+      "promote",
+      [](std::string_view a, std::string_view b) { return dtype_name(promote(dtype_named(a), dtype_named(b))); },
+      "The dtype in which operands of two dtypes meet.");
   m.def("dim_min", [](nb::handle a, nb::handle b) { return dim_to_python(min(dim_from(a), dim_from(b))); });
   m.def("dim_max", [](nb::handle a, nb::handle b) { return dim_to_python(max(dim_from(a), dim_from(b))); });
 }

@@ -29,12 +29,22 @@ std::string_view support_text(ScalarOp op, DType dtype) {
 
 nb::str text(std::string_view view) { return nb::str(view.data(), view.size()); }
 
+std::string_view result_text(ResultRule rule) {
+  switch (rule) {
+    case ResultRule::Same: return "same";
+    case ResultRule::Bool: return "bool";
+    case ResultRule::Real: return "real";
+    case ResultRule::Pair: return "complex";
+  }
+  return "";
+}
+
 nb::dict row(ScalarOp op) {
   nb::dict out;
   out["name"] = text(facts(op).name);
   out["arity"] = facts(op).arity;
   out["dtypes"] = dtypes_of(op);
-  out["result"] = facts(op).result == ResultRule::Bool ? "bool" : "same";
+  out["result"] = text(result_text(facts(op).result));
   out["f64"] = text(support_text(op, DType::f64));
   nb::list derivatives, reasons;
   for (int operand = 0; operand < facts(op).arity; ++operand) {
@@ -57,9 +67,10 @@ void bind_ops_table(nb::module_& m) {
         for (int i = 0; i < kNumScalarOps; ++i) rows.append(row(static_cast<ScalarOp>(i)));
         return rows;
       },
-      "The rows of the table of scalar ops: name, arity, the dtypes of the operands, the result (bool, or the same), "
-      "how "
-      "f64 is computed on this machine, and the derivative by each operand, or why there is none.");
+      "The rows of the table of scalar ops: name, arity, the dtypes of the operands, the result (the same, bool, real: "
+      "of the "
+      "parts of a complex operand, or complex: of the operands as parts), how f64 is computed on this machine, and the "
+      "derivative by each operand, or why there is none.");
 }
 
 }  // namespace inlay::python

@@ -104,7 +104,8 @@ void GraphBuilder::broadcast_batches(LibraryOp op, std::span<ValueId> operands) 
 
 namespace {
 
-bool is_number(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
+/// In no function of src/library.
+bool is_number(DType dtype) { return is_integer(dtype) || dtype == DType::boolean || is_complex(dtype); }
 
 }  // namespace
 
@@ -129,7 +130,8 @@ ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
   return library(LibraryOp::matmul, {a, b})[0];
 }
 
-/// Integers are in no BLAS: products, and a sum over the shared axis, which is brought to the end on both sides.
+/// Integers, and complex numbers as yet, go to no BLAS: products, and a sum over the shared axis, which is brought to
+/// the end on both sides.
 ValueId GraphBuilder::multiply_and_sum(ValueId a, ValueId b) {
   const std::vector<Dim> left = type(a).dims, right = type(b).dims;
   const auto message = [] { return std::string("matmul: the summed dim is {0} on the left and {1} on the right"); };

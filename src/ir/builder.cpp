@@ -210,8 +210,7 @@ ValueId GraphBuilder::scalar(ScalarOp op, std::vector<ValueId> operands) {
     throw error(ErrorCode::wrong_dtype, str(row.name, ": does not take ", dtype_name(dtype)))
         .note(operand_role(first, operands.size()), graph_.describe(operands[first]));
   }
-  TensorType result{row.result == ResultRule::Bool ? DType::boolean : dtype,
-                    broadcast_dims(operands, std::string(row.name))};
+  TensorType result{result_dtype(op, dtype), broadcast_dims(operands, std::string(row.name))};
   Node node{.op = Op::scalar, .scalar = op};
   node.operands = std::move(operands);
   return add(std::move(node), std::move(result));
@@ -222,9 +221,22 @@ ValueId GraphBuilder::cast(ValueId x, DType dtype) {
   if (dtype == DType::opaque || type(x).dtype == DType::opaque) {
     throw error(ErrorCode::wrong_dtype, "cast: an opaque value has no elements").note("operand", graph_.describe(x));
   }
+  if (is_complex(type(x).dtype) && !is_complex(dtype)) {
+    throw error(ErrorCode::wrong_dtype, str("cast: from ", dtype_name(type(x).dtype), " to ", dtype_name(dtype),
+                                            " would drop the imaginary part"))
+        .note("operand", graph_.describe(x))
+        .help("say which number is meant: real, imag, abs or angle");
+  }
   Node node{.op = Op::cast};
   node.operands = {x};
   return add(std::move(node), {dtype, type(x).dims});
+}
+
+std::vector<ValueId> GraphBuilder::promoted(std::vector<ValueId> operands) {
+  DType common = DType::boolean;
+  for (ValueId v : operands) common = promote(common, type(v).dtype);
+  for (ValueId& v : operands) v = cast(v, common);
+  return operands;
 }
 
 ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
@@ -507,6 +519,9 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
                 str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
         .note("operand", graph_.describe(x));
   }
+  if (is_half(accumulator) && (combine == Combine::add || combine == Combine::mul)) {
+    return cast(reduce(combine, x, std::move(axes), DType::f32), accumulator);  // rounded once, not at every element
+  }
   x = cast(x, accumulator);
   if (axes.empty()) return x;
   TensorType result{accumulator, {}};
@@ -571,7 +586,7 @@ ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
 }
 
 ValueId GraphBuilder::iota(Dim length, DType dtype) {
-  if (!is_integer(dtype) && dtype != DType::f32 && dtype != DType::f64) {
+  if (!is_integer(dtype) && !is_float(dtype)) {
     throw error(ErrorCode::wrong_dtype, str("iota: does not make ", dtype_name(dtype)));
   }
   return add(Node{.op = Op::iota}, {dtype, {std::move(length)}});

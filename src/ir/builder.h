@@ -37,6 +37,8 @@ class GraphBuilder {
   /// Operands broadcast as in NumPy, aligned at the last axis; a dim stretches only where its type says 1.
   ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
   ValueId cast(ValueId x, DType dtype);
+  /// Cast to the dtype in which all of them meet (promote), for callers whose users mix dtypes.
+  std::vector<ValueId> promoted(std::vector<ValueId> operands);
 
   ValueId broadcast(ValueId x, std::vector<Dim> dims);  // dims of x aligned at the last axis; each equal or 1
   ValueId reshape(ValueId x, std::vector<Dim> dims);    // same number of elements, row-major order
@@ -76,7 +78,7 @@ class GraphBuilder {
   /// The results of a library op, as its row in ops/library_ops.def says. Leading axes are batch axes: they broadcast
   /// statically, as in NumPy's linalg.
   std::vector<ValueId> library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options = 0);
-  /// numpy.matmul. f32 and f64 as a library op, integers and bools as products and a sum.
+  /// numpy.matmul. f32 and f64 as a library op, integers, bools and complex numbers as products and a sum.
   ValueId matmul(ValueId a, ValueId b);
 
   /// Result types may have new symbols (from `symbol`) as whole dims: the call's result binds them.

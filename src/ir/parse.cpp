@@ -558,41 +558,70 @@ class Parser {
 
   // One rule for each op, in the order of `Op`.
 
+  /// A number as it is written: where, and with its sign.
+  struct Number {
+    Token token;
+    std::string text;
+  };
+
+  Number number() {
+    const std::string sign = in_.accept("-") ? "-" : "";
+    const Token& token = in_.peek();
+    const bool known_name = token.kind == Token::Kind::name && (token.text == "true" || token.text == "false" ||
+                                                                token.text == "inf" || token.text == "nan");
+    if (token.kind != Token::Kind::integer && token.kind != Token::Kind::real && !known_name) {
+      in_.fail_expected("a number");
+    }
+    return {token, sign + in_.next().text};
+  }
+
+  /// One number, or a complex one by its parts: (1.5, -2).
+  std::vector<Number> element() {
+    if (!in_.accept("(")) return {number()};
+    std::vector<Number> parts = {number()};
+    in_.expect(",");
+    parts.push_back(number());
+    in_.expect(")");
+    return parts;
+  }
+
   ValueId literal() {
-    std::vector<Token> elements;
-    std::vector<std::string> texts;
+    std::vector<std::vector<Number>> elements;
     const bool scalar = !in_.accept("[");
-    const auto element = [&] {
-      std::string sign = in_.accept("-") ? "-" : "";
-      const Token& token = in_.peek();
-      const bool known_name = token.kind == Token::Kind::name && (token.text == "true" || token.text == "false" ||
-                                                                  token.text == "inf" || token.text == "nan");
-      if (token.kind != Token::Kind::integer && token.kind != Token::Kind::real && !known_name) {
-        in_.fail_expected("a number");
-      }
-      elements.push_back(in_.next());
-      texts.push_back(sign + elements.back().text);
-    };
     if (scalar) {
-      element();
+      elements.push_back(element());
     } else {
-      list("]", element);
+      list("]", [&] { elements.push_back(element()); });
     }
     in_.expect(":");
     const TensorType declared = type(NewSymbols::no);
     std::vector<Literal> values;
-    for (std::size_t i = 0; i < elements.size(); ++i) values.push_back(literal(declared.dtype, elements[i], texts[i]));
+    for (const std::vector<Number>& written : elements) values.push_back(literal(declared.dtype, written));
     if (scalar && declared.dims.empty()) return builder_.literal(values[0]);
     return builder_.literal(std::move(values), declared.dims);
   }
 
-  Literal literal(DType dtype, const Token& token, const std::string& text) const {
+  Literal literal(DType dtype, const std::vector<Number>& written) const {
+    if (is_complex(dtype) && written.size() == 2) {
+      const DType part = real_of(dtype);
+      return Literal::of_float(dtype, literal(part, written[0]).f, literal(part, written[1]).f);
+    }
+    if (is_complex(dtype)) return Literal::of_float(dtype, literal(real_of(dtype), written[0]).f);
+    if (written.size() == 1) return literal(dtype, written[0]);
+    throw Error(ErrorCode::wrong_dtype, in_.location(written[0].token),
+                str("literal: (", written[0].text, ", ", written[1].text, ") is no ", dtype_name(dtype)));
+  }
+
+  Literal literal(DType dtype, const Number& number) const {
+    const auto& [token, text] = number;
     const char *first = text.data(), *last = text.data() + text.size();
     if (is_float(dtype) && token.kind != Token::Kind::name) {
       double result = 0;
       const auto read = std::from_chars(first, last, result);
-      if (read.ec == std::errc()) return rounded(dtype, result);
-      if (read.ec == std::errc::result_out_of_range) return rounded(dtype, std::strtod(text.c_str(), nullptr));
+      if (read.ec == std::errc()) return Literal::of_float(dtype, result);
+      if (read.ec == std::errc::result_out_of_range) {
+        return Literal::of_float(dtype, std::strtod(text.c_str(), nullptr));
+      }
     }
     if (is_float(dtype) && (token.text == "inf" || token.text == "nan")) {
       return Literal::of_float(dtype, std::strtod(text.c_str(), nullptr));
@@ -603,11 +632,6 @@ class Parser {
       if (const auto value = fitting_integer(dtype, text)) return Literal::of_integer(dtype, *value);
     }
     throw Error(ErrorCode::wrong_dtype, in_.location(token), str("literal: ", text, " is no ", dtype_name(dtype)));
-  }
-
-  /// To what an element of the dtype can hold, so that it prints as it was read.
-  static Literal rounded(DType dtype, double value) {
-    return Literal::of_float(dtype, dtype == DType::f32 ? static_cast<float>(value) : value);
   }
 
   /// u64 as its bits.

@@ -158,6 +158,31 @@ TEST(Text, LiteralsKeepTheirBits) {
   EXPECT_EQ(element("-9223372036854775808 : i64").i, std::numeric_limits<int64_t>::min());
   EXPECT_EQ(element("-128 : i8").i, -128);
   EXPECT_EQ(element("2 : f64").f, 2.0);
+  EXPECT_EQ(element("0.1 : f16").f, 0.0999755859375);
+  EXPECT_EQ(element("0.1 : bf16").f, 0.10009765625);
+  EXPECT_EQ(element("(1.5, -2) : c128"), Literal::of_float(DType::c128, 1.5, -2));
+  EXPECT_EQ(element("(0.1, -0.0) : c64"), Literal::of_float(DType::c64, 0.1F, -0.0));
+  EXPECT_EQ(element("2 : c64"), Literal::of_float(DType::c64, 2, 0));
+}
+
+TEST(Text, PrintsComplexAndHalfLiterals) {
+  const std::string text = R"(graph @main() {
+  %a = literal (1.5, -inf) : c128
+  %b = literal [(0.1, 0.0), (nan, -2.0)] : c64[2]
+  %c = literal 0.099975586 : f16
+  return %a, %b, %c
+}
+)";
+  EXPECT_EQ(print(parse(text)), text);
+}
+
+TEST(Builder, PromotesToTheDTypeInWhichAllMeet) {
+  GraphBuilder b;
+  const ValueId i = b.param("i", {DType::i32, {}}), x = b.param("x", {DType::f32, {}}),
+                z = b.param("z", {DType::c64, {}});
+  for (ValueId v : b.promoted({i, x})) EXPECT_EQ(b.type(v).dtype, DType::f64);
+  for (ValueId v : b.promoted({i, x, z})) EXPECT_EQ(b.type(v).dtype, DType::c128);
+  EXPECT_EQ(b.promoted({x, x})[0], x);
 }
 
 // Errors: the place, the code, and what would have been right.

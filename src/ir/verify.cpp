@@ -216,7 +216,7 @@ class Verifier {
     switch (node.op) {
       case Op::literal: return literal(node);
       case Op::scalar: return scalar(node);
-      case Op::cast: return expect_type(type(current_).dtype, type(node.operands[0]).dims);
+      case Op::cast: return check_cast(node);
       case Op::broadcast:
         expect_dtype_of(node.operands[0]);
         return expect_stretches(type(node.operands[0]).dims, type(current_).dims, "the operand");
@@ -251,6 +251,13 @@ class Verifier {
     }
   }
 
+  void check_cast(const Node& node) {
+    const TensorType& from = type(node.operands[0]);
+    require(!is_complex(from.dtype) || is_complex(type(current_).dtype), current_,
+            "a complex number is cast to a real one");
+    expect_type(type(current_).dtype, from.dims);
+  }
+
   void expect_dtype_of(ValueId operand) {
     require(type(current_).dtype == type(operand).dtype, current_, "a view changes the dtype");
   }
@@ -274,7 +281,7 @@ class Verifier {
       expect_stretches(type(node.operands[i]).dims, type(current_).dims, str("operand ", i));
     }
     require(accepts(node.scalar, dtype), current_, str(facts(node.scalar).name, " does not take ", dtype_name(dtype)));
-    const DType result = facts(node.scalar).result == ResultRule::Bool ? DType::boolean : dtype;
+    const DType result = result_dtype(node.scalar, dtype);
     require(type(current_).dtype == result, current_, str("its dtype is not ", dtype_name(result)));
     // Nothing stretches a dim that is 1 in every operand.
     for (int from_last = 1; from_last <= type(current_).rank(); ++from_last) {

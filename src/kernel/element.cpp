@@ -1,6 +1,7 @@
 #include "kernel/element.h"
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 
@@ -30,9 +31,9 @@ decltype(auto) visit_dtype(DType dtype, Visitor visitor) {
     case DType::f32: return visitor(float());
     case DType::f64: return visitor(double());
     case DType::f16:
-    case DType::bf16:
+    case DType::bf16:  // by way of f32: see apply_op and cast
     case DType::c64:
-    case DType::c128:
+    case DType::c128:  // see apply_complex
     case DType::opaque: break;
   }
   throw Error(ErrorCode::unsupported, {}, str("the kernel evaluator has no arithmetic on ", dtype_name(dtype)));
@@ -238,10 +239,152 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b, T c) {
     case ScalarOp::betainc_: return same(inlay_s_betainc(x, y, z));
     case ScalarOp::betainc_da_: return same(inlay_s_betainc_da(x, y, z));
     case ScalarOp::betainc_db_: return same(inlay_s_betainc_db(x, y, z));
+    case ScalarOp::complex_:
+      if constexpr (kIsFloat<T>) return put(complex_of(dtype), std::complex<T>(a, b));
+      break;
+    case ScalarOp::real_:
+    case ScalarOp::imag_:
+    case ScalarOp::conj_:
+    case ScalarOp::angle_:  // see apply_complex
     case ScalarOp::select_: break;
   }
-  INLAY_CHECK(false, "`", facts(op).name, "` is no op of elements of one dtype");
+  INLAY_CHECK(false, "`", facts(op).name, "` is no op of elements of ", dtype_name(dtype));
   return {};
+}
+
+template <class R>
+std::complex<R> quotient(std::complex<R> a, std::complex<R> b) {
+  // Both divided by the larger part of b; where b is 0, by +0, so that the result is infinite or NaN.
+  const R x = b.real(), y = b.imag();
+  if (x == 0 && y == 0) return {a.real() / std::fabs(x), a.imag() / std::fabs(x)};
+  const bool real_is_larger = std::fabs(x) >= std::fabs(y);
+  const R ratio = real_is_larger ? y / x : x / y, factor = 1 / (real_is_larger ? x + y * ratio : y + x * ratio);
+  if (real_is_larger) return {(a.real() + a.imag() * ratio) * factor, (a.imag() - a.real() * ratio) * factor};
+  return {(a.real() * ratio + a.imag()) * factor, (a.imag() * ratio - a.real()) * factor};
+}
+
+template <class R>
+std::complex<R> one_over(std::complex<R> a) {
+  const R x = a.real(), y = a.imag();
+  if (std::fabs(x) >= std::fabs(y)) return {1 / (x + y * (y / x)), -(y / x) / (x + y * (y / x))};
+  return {(x / y) / (x * (x / y) + y), -1 / (x * (x / y) + y)};
+}
+
+/// The functions of two doubles that return one part and write the other.
+std::complex<double> by_function(double (*function)(double, double, double*), std::complex<double> z) {
+  double im = 0;
+  const double re = function(z.real(), z.imag(), &im);
+  return {re, im};
+}
+
+/// All ops on complex elements.
+template <class R>
+Element apply_complex(ScalarOp op, DType dtype, std::complex<R> a, std::complex<R> b) {
+  using Double = std::complex<double>;
+  const auto same = [&](auto value) { return put(dtype, std::complex<R>(value)); };
+  const auto part = [&](R value) { return put(real_of(dtype), value); };
+  const auto truth = [](bool value) { return put<bool>(DType::boolean, value); };
+  const auto either = [&](auto holds) { return truth(holds(a.real()) || holds(a.imag())); };
+  const auto product = [](std::complex<R> x, std::complex<R> y) {
+    return std::complex<R>(x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real());
+  };
+  const Double z(a), w(b);
+  switch (op) {
+    case ScalarOp::neg_: return same(-a);
+    case ScalarOp::abs_: return part(static_cast<R>(std::hypot(z.real(), z.imag())));
+    case ScalarOp::sign_: return same(by_function(inlay_s_csign, z));
+    case ScalarOp::reciprocal_: return same(one_over(a));
+    case ScalarOp::square_: return same(product(a, a));
+    case ScalarOp::sqrt_: return same(std::sqrt(z));
+    case ScalarOp::exp_: return same(std::exp(z));
+    case ScalarOp::exp2_: return same(by_function(inlay_s_cexp2, z));
+    case ScalarOp::expm1_: return same(by_function(inlay_s_cexpm1, z));
+    case ScalarOp::log_: return same(std::log(z));
+    case ScalarOp::log2_: return same(by_function(inlay_s_clog2, z));
+    case ScalarOp::log10_: return same(by_function(inlay_s_clog10, z));
+    case ScalarOp::log1p_: return same(by_function(inlay_s_clog1p, z));
+    case ScalarOp::sin_: return same(std::sin(z));
+    case ScalarOp::cos_: return same(std::cos(z));
+    case ScalarOp::tan_: return same(std::tan(z));
+    case ScalarOp::arcsin_: return same(std::asin(z));
+    case ScalarOp::arccos_: return same(std::acos(z));
+    case ScalarOp::arctan_: return same(std::atan(z));
+    case ScalarOp::sinh_: return same(std::sinh(z));
+    case ScalarOp::cosh_: return same(std::cosh(z));
+    case ScalarOp::tanh_: return same(std::tanh(z));
+    case ScalarOp::arcsinh_: return same(std::asinh(z));
+    case ScalarOp::arccosh_: return same(std::acosh(z));
+    case ScalarOp::arctanh_: return same(std::atanh(z));
+    case ScalarOp::isnan_: return either([](R x) { return std::isnan(x); });
+    case ScalarOp::isinf_: return either([](R x) { return std::isinf(x); });
+    case ScalarOp::isfinite_: return truth(std::isfinite(a.real()) && std::isfinite(a.imag()));
+    case ScalarOp::real_: return part(a.real());
+    case ScalarOp::imag_: return part(a.imag());
+    case ScalarOp::conj_: return same(std::complex<R>(a.real(), -a.imag()));
+    case ScalarOp::angle_: return part(std::atan2(a.imag(), a.real()));
+    case ScalarOp::add_: return same(a + b);
+    case ScalarOp::sub_: return same(a - b);
+    case ScalarOp::mul_: return same(product(a, b));
+    case ScalarOp::div_: return same(quotient(a, b));
+    case ScalarOp::pow_: {
+      double im = 0;
+      const double re = inlay_s_cpow(z.real(), z.imag(), w.real(), w.imag(), &im);
+      return same(Double(re, im));
+    }
+    case ScalarOp::eq_: return truth(a == b);
+    case ScalarOp::ne_: return truth(!(a == b));
+    default: break;
+  }
+  INLAY_CHECK(false, "`", facts(op).name, "` is no op of complex numbers");
+  return {};
+}
+
+/// f16 and bf16 are computed in f32. From and to their bits without the conversions that the reference uses.
+float half_to_float(DType dtype, uint16_t bits) {
+  const int digits = dtype == DType::f16 ? 10 : 7, bias = dtype == DType::f16 ? 15 : 127;
+  const int fraction = bits & ((1 << digits) - 1), exponent = (bits & 0x7fff) >> digits;
+  double value = exponent == 2 * bias + 1
+                     ? (fraction ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity())
+                     : std::ldexp(fraction + (exponent ? 1 << digits : 0), std::max(exponent, 1) - bias - digits);
+  return static_cast<float>(std::copysign(value, bits & 0x8000 ? -1 : 1));
+}
+
+/// The nearest of all 2^15 numbers: their order is that of their bits.
+uint16_t float_to_half(DType dtype, double x) {
+  const uint16_t infinity = dtype == DType::f16 ? 0x7c00 : 0x7f80, sign = std::signbit(x) ? 0x8000 : 0;
+  if (std::isnan(x)) return sign | infinity | (dtype == DType::f16 ? 0x200 : 0x40);
+  const auto value = [&](int bits) {
+    if (bits == infinity) return dtype == DType::f16 ? 0x1p16 : 0x1p128;  // where the next number would be
+    return static_cast<double>(half_to_float(dtype, static_cast<uint16_t>(bits)));
+  };
+  const double magnitude = std::fabs(x);
+  int below = 0, above = infinity;
+  if (magnitude >= value(infinity)) return sign | infinity;
+  while (above - below > 1) {
+    const int middle = (below + above) / 2;
+    (value(middle) <= magnitude ? below : above) = middle;
+  }
+  const double down = magnitude - value(below), up = value(above) - magnitude;
+  const bool stays = down < up || (down == up && below % 2 == 0);
+  return static_cast<uint16_t>(sign | (stays ? below : above));
+}
+
+Element widened(const Element& x) {
+  return is_half(x.dtype) ? put(DType::f32, half_to_float(x.dtype, get<uint16_t>(x))) : x;
+}
+
+Element narrowed(DType dtype, double value) {
+  return put(dtype, float_to_half(dtype, dtype == DType::f16 ? value : static_cast<double>(static_cast<float>(value))));
+}
+
+Element to_complex(const Element& x, DType dtype) {
+  if (is_complex(x.dtype)) {
+    if (dtype == DType::c128) return put(dtype, std::complex<double>(get<std::complex<float>>(x)));
+    return put(dtype, std::complex<float>(get<std::complex<double>>(x)));
+  }
+  const Element part = cast(x, real_of(dtype));
+  if (dtype == DType::c64) return put(dtype, std::complex<float>(get<float>(part), 0));
+  return put(dtype, std::complex<double>(get<double>(part), 0));
 }
 
 template <class From>
@@ -299,9 +442,22 @@ Element apply_op(ScalarOp op, std::span<const Element> operands) {
               " operands");
   if (op == ScalarOp::select_) return operands[0].is_true() ? operands[1] : operands[2];
   const DType dtype = operands[0].dtype;
+  INLAY_CHECK(accepts(op, dtype), "`", facts(op).name, "` does not take ", dtype_name(dtype));
+  const Element& last = operands.back();
+  if (dtype == DType::c64) {
+    return apply_complex(op, dtype, get<std::complex<float>>(operands[0]), get<std::complex<float>>(last));
+  }
+  if (dtype == DType::c128) {
+    return apply_complex(op, dtype, get<std::complex<double>>(operands[0]), get<std::complex<double>>(last));
+  }
+  if (is_half(dtype)) {
+    std::array<Element, 3> wide;
+    for (std::size_t i = 0; i < operands.size(); ++i) wide[i] = widened(operands[i]);
+    const Element result = apply_op(op, std::span(wide).first(operands.size()));
+    return result.dtype == DType::f32 ? narrowed(dtype, static_cast<double>(get<float>(result))) : result;
+  }
   return visit_dtype(dtype, [&](auto zero) {
     using T = decltype(zero);
-    INLAY_CHECK(accepts(op, dtype), "`", facts(op).name, "` does not take ", dtype_name(dtype));
     const T a = get<T>(operands[0]);
     const T b = operands.size() > 1 ? get<T>(operands[1]) : a;
     return apply_to<T>(op, dtype, a, b, operands.size() > 2 ? get<T>(operands[2]) : a);
@@ -310,6 +466,10 @@ Element apply_op(ScalarOp op, std::span<const Element> operands) {
 
 Element cast(const Element& x, DType dtype) {
   if (x.dtype == dtype) return x;
+  INLAY_CHECK(!is_complex(x.dtype) || is_complex(dtype), "a complex number was cast to ", dtype_name(dtype));
+  if (is_complex(dtype)) return to_complex(x, dtype);
+  if (is_half(x.dtype)) return cast(widened(x), dtype);
+  if (is_half(dtype)) return narrowed(dtype, get<double>(cast(x, DType::f64)));
   return visit_dtype(x.dtype, [&](auto from) {
     return visit_dtype(dtype, [&](auto to) { return put(dtype, convert<decltype(to)>(get<decltype(from)>(x))); });
   });

@@ -25,8 +25,7 @@ struct Element {
   int64_t to_integer() const;  // of an integer; u64 as its bits
 };
 
-/// Operands as the row of the op says. An integer to a negative power, and arithmetic on a dtype that has none here
-/// (f16, bf16, complex), throw.
+/// Operands as the row of the op says. An integer to a negative power throws.
 Element apply_op(ScalarOp op, std::span<const Element> operands);
 
 /// A float becomes an integer towards zero and is cut as if it had been i64 first; NaN throws.

@@ -198,6 +198,14 @@ AccessMap TextReader::map() {
 }
 
 Literal TextReader::literal(DType dtype) {
+  if (is_complex(dtype)) {
+    expect("(");
+    const double re = literal(DType::f64).f;
+    expect(",");
+    const double im = literal(DType::f64).f;
+    expect(")");
+    return Literal::of_float(dtype, re, im);
+  }
   const bool negative = accept("-");
   const Token token = take();
   if (token.text == "true" || token.text == "false") return Literal::of_integer(dtype, token.text == "true");

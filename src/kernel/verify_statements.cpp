@@ -117,7 +117,7 @@ class StatementVerifier {
         return;
       case Statement::Kind::op: return verify_op(s);
       case Statement::Kind::cast:
-        if (has_arity(s, 1)) dtype_of(s.operands[0]);
+        if (has_arity(s, 1)) verify_cast(s);
         return;
       case Statement::Kind::store:
       case Statement::Kind::fold: return verify_write(s);
@@ -125,7 +125,12 @@ class StatementVerifier {
     }
   }
 
-  static bool is_number(DType dtype) { return is_integer(dtype) || dtype == DType::f32 || dtype == DType::f64; }
+  static bool is_number(DType dtype) { return is_integer(dtype) || is_float(dtype); }
+
+  void verify_cast(const Statement& s) {
+    const std::optional<DType> from = dtype_of(s.operands[0]);
+    if (from && is_complex(*from) && !is_complex(s.dtype)) complain("a complex number is cast to a real one");
+  }
 
   void verify_load(const Statement& s) {
     if (!exists(s.buffer)) return complain("there is no such buffer");
@@ -152,7 +157,7 @@ class StatementVerifier {
       if (other != dtype) return complain("operands of ", dtype_name(dtype), " and ", dtype_name(other));
     }
     if (!accepts(s.op, dtype)) return complain("`", op.name, "` does not take ", dtype_name(dtype));
-    const DType result = op.result == ResultRule::Bool ? DType::boolean : dtype;
+    const DType result = result_dtype(s.op, dtype);
     if (s.dtype != result) complain("the result is ", dtype_name(result));
   }
 

@@ -8,17 +8,21 @@
 
 namespace inlay {
 
-/// A scalar constant of any real dtype: floats in `f`, integers and bool in `i` (u64 as its bits).
+/// A scalar constant of any dtype but opaque: floats in `f`, complex numbers in `f` and `imaginary`, integers and bool
+/// in `i` (u64 as its bits).
 struct Literal {
   DType dtype = DType::f64;
   double f = 0;
   int64_t i = 0;
+  double imaginary = 0;
 
-  static Literal of_float(DType dtype, double value) { return {dtype, value, 0}; }
-  static Literal of_integer(DType dtype, int64_t value) { return {dtype, 0, value}; }
+  /// Of a float or complex dtype; rounded to it.
+  static Literal of_float(DType dtype, double value, double imaginary = 0);
+  static Literal of_integer(DType dtype, int64_t value) { return {dtype, 0, value, 0}; }
   static Literal of(DType dtype, double value);  // converts: for 0, 1 and the like of any dtype
 
-  std::string to_text() const;    // 1.5, -3, true, inf, nan: parses back to the same bits (nan payloads aside)
+  std::string to_text()
+      const;  // 1.5, -3, true, inf, nan, (1.0, -2.0): parses back to the same bits (nan payloads aside)
   void store(void* bytes) const;  // as one element of dtype
   static Literal load(DType dtype, const void* bytes);
   bool same_bits(const Literal& other) const;

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/complex_value.h"
+
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
@@ -137,6 +139,42 @@ int64_t inlay_s_pow_i64(int64_t x, int64_t y) noexcept {
   return power;
 }
 
+#define COMPLEX(name, value)                                                \
+  double inlay_s_##name(double re, double im, double* im_result) noexcept { \
+    const std::complex<double> z(re, im), result = value;                   \
+    *im_result = result.imag();                                             \
+    return result.real();                                                   \
+  }
+COMPLEX(csqrt, std::sqrt(z))
+COMPLEX(cexp, std::exp(z))
+COMPLEX(cexp2, inlay::complex_exp2(z))
+COMPLEX(cexpm1, inlay::complex_expm1(z))
+COMPLEX(clog, std::log(z))
+COMPLEX(clog2, inlay::complex_log2(z))
+COMPLEX(clog10, inlay::complex_log10(z))
+COMPLEX(clog1p, inlay::complex_log1p(z))
+COMPLEX(csin, std::sin(z))
+COMPLEX(ccos, std::cos(z))
+COMPLEX(ctan, std::tan(z))
+COMPLEX(carcsin, std::asin(z))
+COMPLEX(carccos, std::acos(z))
+COMPLEX(carctan, std::atan(z))
+COMPLEX(csinh, std::sinh(z))
+COMPLEX(ccosh, std::cosh(z))
+COMPLEX(ctanh, std::tanh(z))
+COMPLEX(carcsinh, std::asinh(z))
+COMPLEX(carccosh, std::acosh(z))
+COMPLEX(carctanh, std::atanh(z))
+COMPLEX(csign, inlay::complex_sign(z))
+#undef COMPLEX
+
+double inlay_s_cpow(double re_x, double im_x, double re_y, double im_y, double* im_result) noexcept {
+  const std::complex<double> result =
+      inlay::complex_pow(std::complex<double>(re_x, im_x), std::complex<double>(re_y, im_y));
+  *im_result = result.imag();
+  return result.real();
+}
+
 }  // extern "C"
 
 namespace inlay {
@@ -151,12 +189,19 @@ const void* address_of(F* function) {
 #define BINARY(name) {#name, "inlay_s_" #name, 2, ScalarSignature::f64_f64_f64, address_of(inlay_s_##name)},
 #define TERNARY(name) {#name, "inlay_s_" #name, 3, ScalarSignature::f64_f64_f64_f64, address_of(inlay_s_##name)},
 #define INTEGER(name) {#name, "inlay_s_" #name, 2, ScalarSignature::i64_i64_i64, address_of(inlay_s_##name)},
-const ScalarFunction kScalarFunctions[] = {INLAY_SCALAR_UNARY(UNARY) INLAY_SCALAR_BINARY(BINARY)
-                                               INLAY_SCALAR_TERNARY(TERNARY) INLAY_SCALAR_INTEGER(INTEGER)};
+#define COMPLEX(name) {#name, "inlay_s_" #name, 1, ScalarSignature::c128_c128, address_of(inlay_s_##name)},
+#define COMPLEX_BINARY(name) {#name, "inlay_s_" #name, 2, ScalarSignature::c128_c128_c128, address_of(inlay_s_##name)},
+// clang-format off
+const ScalarFunction kScalarFunctions[] = {
+    INLAY_SCALAR_UNARY(UNARY) INLAY_SCALAR_BINARY(BINARY) INLAY_SCALAR_TERNARY(TERNARY) INLAY_SCALAR_INTEGER(INTEGER)
+    INLAY_SCALAR_COMPLEX(COMPLEX) INLAY_SCALAR_COMPLEX_BINARY(COMPLEX_BINARY)};
+// clang-format on
 #undef UNARY
 #undef BINARY
 #undef TERNARY
 #undef INTEGER
+#undef COMPLEX
+#undef COMPLEX_BINARY
 
 }  // namespace
 

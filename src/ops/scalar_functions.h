@@ -22,6 +22,12 @@
 #define INLAY_SCALAR_TERNARY(X) X(betainc) X(betainc_da) X(betainc_db)
 // (int64, int64) -> int64; everything wraps
 #define INLAY_SCALAR_INTEGER(X) X(floor_div_i64) X(mod_i64) X(pow_i64)
+// (complex, by its parts) -> complex: the real part is returned, the imaginary part written
+#define INLAY_SCALAR_COMPLEX(X)                                                                                 \
+  X(csqrt) X(cexp) X(cexp2) X(cexpm1) X(clog) X(clog2) X(clog10) X(clog1p) X(csin) X(ccos) X(ctan) X(carcsin)   \
+  X(carccos) X(carctan) X(csinh) X(ccosh) X(ctanh) X(carcsinh) X(carccosh) X(carctanh) X(csign)
+// (complex, complex) -> complex, likewise
+#define INLAY_SCALAR_COMPLEX_BINARY(X) X(cpow)
 // clang-format on
 
 extern "C" {
@@ -37,6 +43,13 @@ INLAY_SCALAR_TERNARY(INLAY_DECLARE)
 #define INLAY_DECLARE(name) int64_t inlay_s_##name(int64_t x, int64_t y) noexcept;
 INLAY_SCALAR_INTEGER(INLAY_DECLARE)
 #undef INLAY_DECLARE
+#define INLAY_DECLARE(name) double inlay_s_##name(double re, double im, double* im_result) noexcept;
+INLAY_SCALAR_COMPLEX(INLAY_DECLARE)
+#undef INLAY_DECLARE
+#define INLAY_DECLARE(name) \
+  double inlay_s_##name(double re_x, double im_x, double re_y, double im_y, double* im_result) noexcept;
+INLAY_SCALAR_COMPLEX_BINARY(INLAY_DECLARE)
+#undef INLAY_DECLARE
 }
 
 namespace inlay {
@@ -45,7 +58,9 @@ enum class ScalarSignature : uint8_t {
   f64_f64,
   f64_f64_f64,
   f64_f64_f64_f64,
-  i64_i64_i64
+  i64_i64_i64,
+  c128_c128,
+  c128_c128_c128
 };  // operands, then the result
 
 struct ScalarFunction {

@@ -234,6 +234,11 @@ TEST(ScalarFunctions, NeverThrowAndNeverHang) {
       if (function.signature == ScalarSignature::f64_f64) {
         reinterpret_cast<double (*)(double)>(const_cast<void*>(function.address))(x);
       }
+      double im = 0;
+      if (function.signature == ScalarSignature::c128_c128) {
+        const auto call = reinterpret_cast<double (*)(double, double, double*)>(const_cast<void*>(function.address));
+        for (double y : nasty) call(x, y, &im);
+      }
       for (double y : nasty) {
         if (function.signature == ScalarSignature::f64_f64_f64) {
           reinterpret_cast<double (*)(double, double)>(const_cast<void*>(function.address))(x, y);

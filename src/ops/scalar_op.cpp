@@ -28,16 +28,30 @@ std::optional<ScalarOp> scalar_op_from_name(std::string_view name) {
 }
 
 bool accepts(ScalarOp op, DType dtype) {
-  const bool floating = dtype == DType::f32 || dtype == DType::f64;
+  const bool is_bool = dtype == DType::boolean;
   switch (facts(op).operands) {
-    case OperandClass::Numeric: return floating || is_integer(dtype);
-    case OperandClass::Floating: return floating;
-    case OperandClass::Ordered: return floating || is_integer(dtype) || dtype == DType::boolean;
+    case OperandClass::Numeric: return is_integer(dtype) || is_float(dtype);
+    case OperandClass::Floating: return is_float(dtype);
+    case OperandClass::Ordered: return is_bool || is_integer(dtype) || is_float(dtype);
     case OperandClass::Integer: return is_integer(dtype);
-    case OperandClass::Logical: return is_integer(dtype) || dtype == DType::boolean;
-    case OperandClass::Any: return floating || is_integer(dtype) || dtype == DType::boolean;
+    case OperandClass::Logical: return is_bool || is_integer(dtype);
+    case OperandClass::Number: return is_integer(dtype) || is_float(dtype) || is_complex(dtype);
+    case OperandClass::Analytic: return is_float(dtype) || is_complex(dtype);
+    case OperandClass::Complex: return is_complex(dtype);
+    case OperandClass::Part: return dtype == DType::f32 || dtype == DType::f64;
+    case OperandClass::Any: return dtype != DType::opaque;
   }
   return false;
+}
+
+DType result_dtype(ScalarOp op, DType dtype) {
+  switch (facts(op).result) {
+    case ResultRule::Same: return dtype;
+    case ResultRule::Bool: return DType::boolean;
+    case ResultRule::Real: return real_of(dtype);
+    case ResultRule::Pair: return complex_of(dtype);
+  }
+  return dtype;
 }
 
 std::string_view combine_name(Combine combine) { return kCombineNames[static_cast<std::size_t>(combine)]; }

@@ -21,8 +21,19 @@ inline constexpr int kNumScalarOps = 0
 #undef SCALAR_OP
     ;
 
-enum class OperandClass : uint8_t { Numeric, Floating, Ordered, Integer, Logical, Any };
-enum class ResultRule : uint8_t { Same, Bool };
+enum class OperandClass : uint8_t {
+  Numeric,
+  Floating,
+  Ordered,
+  Integer,
+  Logical,
+  Number,
+  Analytic,
+  Complex,
+  Part,
+  Any
+};
+enum class ResultRule : uint8_t { Same, Bool, Real, Pair };
 
 struct ScalarOpFacts {
   std::string_view name;
@@ -37,6 +48,9 @@ std::optional<ScalarOp> scalar_op_from_name(std::string_view name);
 
 /// Does the op take operands of `dtype`? (For select: of the branches.)
 bool accepts(ScalarOp op, DType dtype);
+
+/// The dtype of its result for operands of a dtype that it accepts.
+DType result_dtype(ScalarOp op, DType dtype);
 
 /// How a write, a reduction or a fold combines a new element with what is there.
 enum class Combine : uint8_t { set, add, mul, max, min, and_, or_ };

@@ -32,6 +32,32 @@ TEST(ScalarOps, OperandClasses) {
   }
 }
 
+TEST(DType, PromotesAsNumPyDoes) {
+  EXPECT_EQ(promote(DType::i64, DType::f32), DType::f64);
+  EXPECT_EQ(promote(DType::u64, DType::i8), DType::f64);
+  EXPECT_EQ(promote(DType::u8, DType::i8), DType::i16);
+  EXPECT_EQ(promote(DType::i16, DType::f16), DType::f32);
+  EXPECT_EQ(promote(DType::i32, DType::c64), DType::c128);
+  EXPECT_EQ(promote(DType::f16, DType::bf16), DType::f32);
+  for (int i = 0; i < kNumDTypes - 1; ++i) {
+    for (int j = 0; j < kNumDTypes - 1; ++j) {
+      const auto a = static_cast<DType>(i), b = static_cast<DType>(j), both = promote(a, b);
+      EXPECT_EQ(both, promote(b, a));
+      EXPECT_EQ(promote(a, both), both) << dtype_name(a) << " " << dtype_name(b);
+    }
+  }
+}
+
+TEST(ScalarOps, ComplexOperandsAndTheirParts) {
+  EXPECT_TRUE(accepts(ScalarOp::mul_, DType::c64));
+  EXPECT_FALSE(accepts(ScalarOp::lt_, DType::c64));
+  EXPECT_FALSE(accepts(ScalarOp::real_, DType::f64));
+  EXPECT_EQ(result_dtype(ScalarOp::abs_, DType::c64), DType::f32);
+  EXPECT_EQ(result_dtype(ScalarOp::abs_, DType::i8), DType::i8);
+  EXPECT_EQ(result_dtype(ScalarOp::complex_, DType::f64), DType::c128);
+  EXPECT_EQ(result_dtype(ScalarOp::isnan_, DType::c128), DType::boolean);
+}
+
 TEST(Combine, StartsWithWhatChangesNothing) {
   EXPECT_EQ(identity_of(Combine::add, DType::f64).f, 0);
   EXPECT_EQ(identity_of(Combine::mul, DType::i8).i, 1);

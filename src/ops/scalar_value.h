@@ -7,8 +7,9 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
+#include "ops/complex_value.h"
+#include "ops/element_types.h"
 #include "ops/scalar_functions.h"
 #include "support/error.h"
 
@@ -19,7 +20,7 @@ namespace inlay {
 
 template <class T>
 T wrap_add(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> || kIsComplex<T>) {
     return a + b;
   } else {
     return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
@@ -28,7 +29,7 @@ T wrap_add(T a, T b) {
 
 template <class T>
 T wrap_sub(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> || kIsComplex<T>) {
     return a - b;
   } else {
     return static_cast<T>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
@@ -37,7 +38,9 @@ T wrap_sub(T a, T b) {
 
 template <class T>
 T wrap_mul(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kIsComplex<T>) {
+    return complex_mul(a, b);
+  } else if constexpr (std::is_floating_point_v<T>) {
     return a * b;
   } else {
     return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
@@ -46,7 +49,7 @@ T wrap_mul(T a, T b) {
 
 template <class T>
 T wrap_neg(T a) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (std::is_floating_point_v<T> || kIsComplex<T>) {
     return -a;  // 0 - a would lose the sign of zero
   } else {
     return wrap_sub(T(0), a);
@@ -54,8 +57,10 @@ T wrap_neg(T a) {
 }
 
 template <class T>
-T scalar_abs(T a) {
-  if constexpr (std::is_floating_point_v<T>) {
+typename RealOf<T>::Type scalar_abs(T a) {
+  if constexpr (kIsComplex<T>) {
+    return std::hypot(a.real(), a.imag());
+  } else if constexpr (std::is_floating_point_v<T>) {
     return std::fabs(a);
   } else {
     return a < T(0) ? wrap_neg(a) : a;
@@ -64,9 +69,66 @@ T scalar_abs(T a) {
 
 template <class T>
 T scalar_sign(T a) {
-  if (a != a) return a;
-  return static_cast<T>(static_cast<T>(a > T(0)) - static_cast<T>(a < T(0)));
+  if constexpr (kIsComplex<T>) {
+    return complex_sign(a);
+  } else {
+    if (a != a) return a;
+    return static_cast<T>(static_cast<T>(a > T(0)) - static_cast<T>(a < T(0)));
+  }
 }
+
+template <class T>
+bool scalar_isinf(T a) {
+  if constexpr (kIsComplex<T>) {
+    return std::isinf(a.real()) || std::isinf(a.imag());
+  } else {
+    return std::isinf(a);
+  }
+}
+
+template <class T>
+bool scalar_isfinite(T a) {
+  if constexpr (kIsComplex<T>) {
+    return std::isfinite(a.real()) && std::isfinite(a.imag());
+  } else {
+    return std::isfinite(a);
+  }
+}
+
+template <class T>
+T scalar_reciprocal(T a) {
+  if constexpr (kIsComplex<T>) {
+    return complex_reciprocal(a);
+  } else {
+    return T(1) / a;
+  }
+}
+
+template <class T>
+T scalar_div(T a, T b) {
+  if constexpr (kIsComplex<T>) {
+    return complex_div(a, b);
+  } else {
+    return a / b;
+  }
+}
+
+// Of these the C++ library has no complex form, or not NumPy's.
+#define INLAY_REAL_OR_COMPLEX(name) \
+  template <class T>                \
+  T scalar_##name(T a) {            \
+    if constexpr (kIsComplex<T>) {  \
+      return complex_##name(a);     \
+    } else {                        \
+      return std::name(a);          \
+    }                               \
+  }
+INLAY_REAL_OR_COMPLEX(exp2)
+INLAY_REAL_OR_COMPLEX(expm1)
+INLAY_REAL_OR_COMPLEX(log2)
+INLAY_REAL_OR_COMPLEX(log10)
+INLAY_REAL_OR_COMPLEX(log1p)
+#undef INLAY_REAL_OR_COMPLEX
 
 template <class T>
 T scalar_max(T a, T b) {
@@ -172,7 +234,9 @@ T scalar_floor_div(T a, T b) {
 /// Integers: an error for a negative power, for every base (as NumPy), and wrapping otherwise.
 template <class T>
 T scalar_pow(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (kIsComplex<T>) {
+    return complex_pow(a, b);
+  } else if constexpr (std::is_floating_point_v<T>) {
     return std::pow(a, b);
   } else {
     if (b < T(0)) {
@@ -187,10 +251,21 @@ T scalar_pow(T a, T b) {
 }
 
 /// A float becomes an integer towards zero and wraps; NaN is an error; what i64 cannot hold is its least number first,
-/// as x86 converts. (u64 takes also what it alone can hold.) Anything but zero is true.
+/// as x86 converts. (u64 takes also what it alone can hold.) Anything but zero is true. A complex number becomes no
+/// other.
 template <class To, class From>
 To scalar_cast(From a) {
-  if constexpr (std::is_same_v<To, bool>) {
+  if constexpr (kIsHalf<From>) {
+    return scalar_cast<To>(widen(a));
+  } else if constexpr (kIsHalf<To>) {
+    return stored<To>(scalar_cast<double>(a));
+  } else if constexpr (kIsComplex<To> && kIsComplex<From>) {
+    return static_cast<To>(a);
+  } else if constexpr (kIsComplex<To>) {
+    return To(static_cast<typename To::value_type>(a));
+  } else if constexpr (kIsComplex<From>) {
+    throw Error(ErrorCode::wrong_dtype, {}, "cast: a complex number to a real one");
+  } else if constexpr (std::is_same_v<To, bool>) {
     return a != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>) {
     if (a != a) throw Error(ErrorCode::nan_to_integer, {}, "cast: NaN to an integer");

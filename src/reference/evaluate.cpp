@@ -4,6 +4,7 @@
 
 #include "ir/library_types.h"
 #include "ir/region.h"
+#include "ops/scalar_value.h"
 #include "reference/control_flow.h"
 #include "reference/elementwise.h"
 #include "reference/region.h"
@@ -328,8 +329,8 @@ class Evaluator {
 
   Tensor iota(const Node& node) const {
     Tensor out = Tensor::zeros(graph_.type(node.results[0]).dtype, result_dims(node));
-    visit_arithmetic(out.dtype, [&](auto zero) {
-      for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, static_cast<decltype(zero)>(i));
+    visit_element_type(out.dtype, [&](auto zero) {
+      for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, scalar_cast<decltype(zero)>(i));
     });
     return out;
   }

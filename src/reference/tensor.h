@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ops/dtype.h"
+#include "ops/element_types.h"
 #include "support/error.h"
 
 namespace inlay::reference {
@@ -44,31 +44,6 @@ struct Tensor {
 };
 
 int64_t product(std::span<const int64_t> dims);
-
-/// visitor(T()) with the C++ type of a dtype that arithmetic is done in here: bool, integers, f32, f64. Others:
-/// unsupported.
-template <class Visitor>
-decltype(auto) visit_arithmetic(DType dtype, Visitor visitor) {
-  switch (dtype) {
-    case DType::boolean: return visitor(bool());
-    case DType::i8: return visitor(int8_t());
-    case DType::i16: return visitor(int16_t());
-    case DType::i32: return visitor(int32_t());
-    case DType::i64: return visitor(int64_t());
-    case DType::u8: return visitor(uint8_t());
-    case DType::u16: return visitor(uint16_t());
-    case DType::u32: return visitor(uint32_t());
-    case DType::u64: return visitor(uint64_t());
-    case DType::f32: return visitor(float());
-    case DType::f64: return visitor(double());
-    case DType::f16:
-    case DType::bf16:
-    case DType::c64:
-    case DType::c128:
-    case DType::opaque: break;
-  }
-  throw Error(ErrorCode::unsupported, {}, str("the reference evaluator does no arithmetic on ", dtype_name(dtype)));
-}
 
 /// A tensor from a list, for tests: of<double>(DType::f64, {2}, {1.0, 2.0}).
 template <class T>

@@ -9,29 +9,6 @@
 namespace inlay::rewrite {
 namespace {
 
-template <class Visitor>
-std::optional<Literal> visit_dtype(DType dtype, Visitor visitor) {
-  switch (dtype) {
-    case DType::boolean: return visitor(bool());
-    case DType::i8: return visitor(int8_t());
-    case DType::i16: return visitor(int16_t());
-    case DType::i32: return visitor(int32_t());
-    case DType::i64: return visitor(int64_t());
-    case DType::u8: return visitor(uint8_t());
-    case DType::u16: return visitor(uint16_t());
-    case DType::u32: return visitor(uint32_t());
-    case DType::u64: return visitor(uint64_t());
-    case DType::f32: return visitor(float());
-    case DType::f64: return visitor(double());
-    case DType::f16:
-    case DType::bf16:
-    case DType::c64:
-    case DType::c128:
-    case DType::opaque: break;
-  }
-  return std::nullopt;
-}
-
 template <class T>
 T element(const Literal& literal) {
   T value;
@@ -39,32 +16,19 @@ T element(const Literal& literal) {
   return value;
 }
 
-template <class T>
-constexpr bool takes(OperandClass operands) {
-  switch (operands) {
-    case OperandClass::Numeric: return !std::is_same_v<T, bool>;
-    case OperandClass::Floating: return std::is_floating_point_v<T>;
-    case OperandClass::Ordered: return true;
-    case OperandClass::Integer: return std::is_integral_v<T> && !std::is_same_v<T, bool>;
-    case OperandClass::Logical: return std::is_integral_v<T>;
-    case OperandClass::Any: return true;
-  }
-  return false;
-}
-
 /// `row(a, b, c)`; operands that the op does not have are read as its last one, and not looked at.
 template <OperandClass operand_class, ResultRule rule, bool is_select, class Row>
-std::optional<Literal> apply(std::span<const Literal> operands, Row row) {
+std::optional<Literal> apply(std::span<const Literal> operands, DType to, Row row) {
   const Literal& last = operands.back();
-  return visit_dtype(last.dtype, [&](auto zero) -> std::optional<Literal> {
+  return visit_element_type(last.dtype, [&](auto zero) -> std::optional<Literal> {
     using T = decltype(zero);
     using First = std::conditional_t<is_select, bool, T>;
-    using Result = std::conditional_t<rule == ResultRule::Bool, bool, T>;
     if constexpr (takes<T>(operand_class)) {
       const T b = element<T>(operands.size() > 1 ? operands[1] : last);
       const T c = element<T>(operands.size() > 2 ? operands[2] : last);
-      const Result value = static_cast<Result>(row(element<First>(operands[0]), b, c));
-      return Literal::load(rule == ResultRule::Bool ? DType::boolean : last.dtype, &value);
+      const auto value =
+          stored<ResultElement<rule, T>>(row(computed(element<First>(operands[0])), computed(b), computed(c)));
+      return Literal::load(to, &value);
     }
     return std::nullopt;
   });
@@ -78,15 +42,17 @@ bool is_negative_power(ScalarOp op, std::span<const Literal> operands) {
 
 std::optional<Literal> fold_scalar(ScalarOp op, std::span<const Literal> operands) {
   if (is_negative_power(op, operands)) return std::nullopt;
+  const DType to = result_dtype(op, operands.back().dtype);
   switch (op) {
-#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                              \
-  case ScalarOp::name##_:                                                                                           \
-    return apply < OperandClass::operand_class, ResultRule::result,                                                 \
-           ScalarOp::name##_ == ScalarOp::select_ > (operands, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, \
-                                                                  [[maybe_unused]] auto c) {                        \
-                                  using T [[maybe_unused]] = decltype(c);                                           \
-                                  return reference;                                                                 \
-                                });
+#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                            \
+  case ScalarOp::name##_:                                                                                         \
+    return apply < OperandClass::operand_class, ResultRule::result,                                               \
+           ScalarOp::name##_ ==                                                                                   \
+               ScalarOp::select_ >                                                                                \
+                   (operands, to, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c) { \
+                     using T [[maybe_unused]] = decltype(c);                                                      \
+                     return reference;                                                                            \
+                   });
 #include "ops/scalar_ops.def"
 #undef SCALAR_OP
   }
@@ -94,11 +60,11 @@ std::optional<Literal> fold_scalar(ScalarOp op, std::span<const Literal> operand
 }
 
 std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
-  return visit_dtype(dtype, [&](auto to) {
+  return visit_element_type(dtype, [&](auto to) {
     using To = decltype(to);
-    return visit_dtype(literal.dtype, [&](auto from) -> std::optional<Literal> {
-      using From = decltype(from);
-      const From value = element<From>(literal);
+    return visit_element_type(literal.dtype, [&](auto from) -> std::optional<Literal> {
+      using From = Computed<decltype(from)>;
+      const From value = computed(element<decltype(from)>(literal));
       if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
         const double whole = std::trunc(static_cast<double>(value));
         const double least = static_cast<double>(std::numeric_limits<To>::min());
@@ -113,12 +79,13 @@ std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
 
 bool holds_all_values(DType to, DType from) {
   if (to == from) return true;
+  if (is_complex(to)) return holds_all_values(real_of(to), real_of(from));
   if (is_float(to)) {
     // How many bits an integer may have: the digits of the significand.
-    const int digits = to == DType::f64 ? 53 : to == DType::f32 ? 24 : 0;
-    if (from == DType::boolean) return digits > 0;
+    const int digits = to == DType::f64 ? 53 : to == DType::f32 ? 24 : to == DType::f16 ? 11 : 8;
+    if (from == DType::boolean) return true;
     if (is_integer(from)) return size_bytes(from) * 8 <= digits;
-    return digits > 0 && is_float(from) && size_bytes(from) < size_bytes(to);
+    return is_float(from) && size_bytes(from) < size_bytes(to);
   }
   if (!is_integer(to)) return false;
   if (from == DType::boolean) return true;

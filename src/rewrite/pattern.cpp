@@ -63,7 +63,9 @@ std::optional<Literal> constant(const Pattern& pattern, const Bindings& bindings
 }
 
 bool is_number(const Literal& literal, double number) {
-  if (is_float(literal.dtype)) return std::bit_cast<uint64_t>(literal.f) == std::bit_cast<uint64_t>(number);
+  if (is_complex(literal.dtype) && std::bit_cast<uint64_t>(literal.imaginary) != 0) return false;
+  if (is_float(literal.dtype) || is_complex(literal.dtype))
+    return std::bit_cast<uint64_t>(literal.f) == std::bit_cast<uint64_t>(number);
   if (number != std::trunc(number) || std::abs(number) > 16) return false;  // rules speak of small integers only
   if (number < 0 && !is_signed_integer(literal.dtype)) return false;
   return literal.i == static_cast<int64_t>(number);

@@ -19,6 +19,7 @@ struct Rule {
   const char* to;
   const char* when;
   Close close;
+  bool complex = false;  // holds for complex numbers too
 };
 
 /// The first rule that fits is taken.

@@ -27,7 +27,8 @@ bool exact_reciprocal(const Graph&, const Bindings& bindings, char variable) {
   if (!is_float(c.dtype) || c.f == 0 || !std::isfinite(c.f)) return false;
   int exponent = 0;
   if (std::abs(std::frexp(c.f, &exponent)) != 0.5) return false;
-  return std::abs(exponent) < (c.dtype == DType::f64 ? 1000 : 120);  // both far from subnormals
+  const int limit = c.dtype == DType::f64 ? 1000 : c.dtype == DType::f16 ? 14 : 120;
+  return std::abs(exponent) < limit;  // both far from subnormals
 }
 
 /// 1/c is neither subnormal nor infinite.
@@ -130,8 +131,11 @@ const std::vector<ReadRule>& rules_of(ScalarOp op) {
   return kByOp[static_cast<std::size_t>(op)];
 }
 
-DType result_dtype(const Graph& graph, const Node& node) {
-  return facts(node.scalar).result == ResultRule::Bool ? DType::boolean : graph.type(node.operands.back()).dtype;
+/// Rules speak of real numbers, but for those that say otherwise.
+bool is_for(const Rule& rule, const Graph& graph, const Bindings& bindings) {
+  return rule.complex || std::ranges::none_of(bindings.values, [&](const auto& binding) {
+           return is_complex(graph.type(binding.second.value).dtype);
+         });
 }
 
 /// The dtype that the numbers of a rule have.
@@ -193,6 +197,7 @@ std::optional<ValueId> Simplifier::by_scalar_rule(ScalarOp op, const std::vector
   for (const ReadRule& rule : rules_of(op)) {
     const std::optional<Bindings> bindings = matcher_.match(rule.from, op, operands);
     if (!bindings) continue;
+    if (!is_for(*rule.rule, graph(), *bindings)) continue;
     const auto holds = [&](const auto& condition) { return condition.first(graph(), *bindings, condition.second); };
     if (!std::ranges::all_of(rule.conditions, holds)) continue;
     if (!fires(rule.rule->name, rule.rule->close)) continue;
@@ -211,7 +216,7 @@ ValueId Simplifier::scalar(ScalarOp op, std::vector<ValueId> operands) {
   if (!dims) return builder_.scalar(op, std::move(operands));
   Node node{.op = Op::scalar, .scalar = op};
   node.operands = std::move(operands);
-  return make(node, {result_dtype(graph(), node), *dims});
+  return make(node, {result_dtype(node.scalar, graph().type(node.operands.back()).dtype), *dims});
 }
 
 ValueId Simplifier::filled(const Literal& literal, const std::vector<Dim>& dims) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <cstring>
 #include <iostream>
 
 #include <gtest/gtest.h>
@@ -66,8 +67,9 @@ class Sensitivity {
       case Op::scalar:
         return node.scalar == ScalarOp::neg_ || node.scalar == ScalarOp::abs_ || node.scalar == ScalarOp::max_ ||
                node.scalar == ScalarOp::min_ || node.scalar == ScalarOp::select_ || node.scalar == ScalarOp::floor_ ||
-               node.scalar == ScalarOp::ceil_ || node.scalar == ScalarOp::round_ || node.scalar == ScalarOp::trunc_ ||
-               node.scalar == ScalarOp::sign_;
+               node.scalar == ScalarOp::real_ || node.scalar == ScalarOp::imag_ || node.scalar == ScalarOp::conj_ ||
+               node.scalar == ScalarOp::complex_ || node.scalar == ScalarOp::ceil_ || node.scalar == ScalarOp::round_ ||
+               node.scalar == ScalarOp::trunc_ || node.scalar == ScalarOp::sign_;
       case Op::update:
       case Op::scatter:
       case Op::reduce:
@@ -80,30 +82,48 @@ class Sensitivity {
   }
 
   void shake(const Graph& graph, ValueId v, Tensor& value) {
-    if (moves_elements_only(*graph.node_of(v))) return;
-    if (value.dtype == DType::f64) shake_as<double>(value);
-    if (value.dtype == DType::f32) shake_as<float>(value);
+    if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
+    visit_element_type(value.dtype, [&](auto zero) {
+      using T = decltype(zero);
+      if constexpr (kIsFloating<T> || kIsComplex<T>) {
+        for (int64_t i = 0; i < value.num_elements(); ++i) value.set(i, shaken(value.get<T>(i)));
+      }
+    });
   }
 
+  /// By some units in the last place; each part of a complex number by units of its size, as a product rounds it.
   template <class T>
-  void shake_as(Tensor& value) {
-    std::uniform_int_distribution<int> units(1, 4);  // never 0: each element moves in each round
-    for (int64_t i = 0; i < value.num_elements(); ++i) {
-      const T x = value.get<T>(i);
-      const int moved = random_() % 2 == 0 ? units(random_) : -units(random_);
-      if (std::isfinite(x))
-        value.set(i, static_cast<T>(x + x * static_cast<T>(moved) * std::numeric_limits<T>::epsilon()));
+  T shaken(T x) {
+    if constexpr (kIsComplex<T>) {
+      using R = typename T::value_type;
+      const auto size = std::hypot(static_cast<double>(x.real()), static_cast<double>(x.imag()));
+      const double unit = size * static_cast<double>(std::numeric_limits<R>::epsilon());
+      if (!std::isfinite(unit)) return x;
+      const R re = static_cast<R>(static_cast<double>(x.real()) + some() * unit);
+      return T(re, static_cast<R>(static_cast<double>(x.imag()) + some() * unit));
+    } else {
+      constexpr double kUnit = std::is_same_v<T, Half> ? 0x1p-10
+                               : std::is_same_v<T, BFloat16>
+                                   ? 0x1p-7
+                                   : static_cast<double>(std::numeric_limits<Computed<T>>::epsilon());
+      const auto plain = static_cast<double>(computed(x));
+      return std::isfinite(plain) ? stored<T>(plain + plain * some() * kUnit) : x;
     }
+  }
+  /// Never 0: each element moves in each round.
+  double some() {
+    std::uniform_int_distribution<int> units(1, 4);
+    return random_() % 2 == 0 ? units(random_) : -units(random_);
   }
 
   void note(std::size_t i, const Tensor& found, const Tensor& plain) {
-    if (found.dims != plain.dims) return;
-    for (int64_t e = 0; e < plain.num_elements(); ++e) {
-      double distance = 0;
-      if (plain.dtype == DType::f64) distance = apart(found.get<double>(e), plain.get<double>(e));
-      if (plain.dtype == DType::f32)
-        distance = apart(static_cast<double>(found.get<float>(e)), static_cast<double>(plain.get<float>(e)));
-      moved_[i].set(e, std::max(moved_[i].get<double>(e), distance));
+    if (found.dims != plain.dims || plain.dtype == DType::opaque) return;
+    if (!is_float(plain.dtype) && !is_complex(plain.dtype)) return;
+    const std::vector<double> f = tool::numbers_of(found), p = tool::numbers_of(plain);
+    const std::size_t parts = is_complex(plain.dtype) ? 2 : 1;
+    for (std::size_t k = 0; k < p.size(); ++k) {
+      const auto e = static_cast<int64_t>(k / parts);
+      moved_[i].set(e, std::max(moved_[i].get<double>(e), apart(f[k], p[k])));
     }
   }
   static double apart(double a, double b) {
@@ -116,13 +136,23 @@ class Sensitivity {
   std::vector<Tensor> moved_;
 };
 
+void copy_element(Tensor& to, const Tensor& from, std::size_t i) {
+  const auto at = static_cast<int64_t>(i);
+  std::memcpy(to.element(at), from.element(at), static_cast<std::size_t>(size_bytes(to.dtype)));
+}
+
 /// The elements of `found` that differ by no more than the program's own rounding, taken from the reference.
-template <class T>
 void forgive(Tensor& found, const Tensor& wanted, std::size_t output, const Sensitivity& sensitivity) {
-  for (int64_t i = 0; i < wanted.num_elements(); ++i) {
-    const double allowed = 1e4 * sensitivity(output, i), f = static_cast<double>(found.get<T>(i)),
-                 w = static_cast<double>(wanted.get<T>(i));
-    if (std::isinf(allowed) || std::fabs(f - w) <= allowed) found.set(i, wanted.get<T>(i));
+  if (!is_float(wanted.dtype) && !is_complex(wanted.dtype)) return;
+  const std::vector<double> f = tool::numbers_of(found), w = tool::numbers_of(wanted);
+  const std::size_t parts = is_complex(wanted.dtype) ? 2 : 1;
+  const double factor =
+      is_half(wanted.dtype) ? 8 : 1e4;  // evaluators round half precision alike, but for double rounding
+  for (std::size_t i = 0; i * parts < w.size(); ++i) {
+    const double allowed = factor * sensitivity(output, static_cast<int64_t>(i));
+    bool near = true;
+    for (std::size_t k = i * parts; k < (i + 1) * parts; ++k) near = near && std::fabs(f[k] - w[k]) <= allowed;
+    if (std::isinf(allowed) || near) copy_element(found, wanted, i);
   }
 }
 
@@ -130,14 +160,15 @@ void forgive(Tensor& found, const Tensor& wanted, std::size_t output, const Sens
 enum class Finite : uint8_t { as_wanted, may_be_more };
 
 void forgive_finite(Tensor& found, const Tensor& wanted) {
-  if (wanted.dtype != DType::f64 && wanted.dtype != DType::f32) return;
-  reference::visit_arithmetic(wanted.dtype, [&](auto zero) {
-    using T = decltype(zero);
-    for (int64_t i = 0; i < wanted.num_elements(); ++i) {
-      const auto f = static_cast<double>(found.get<T>(i)), w = static_cast<double>(wanted.get<T>(i));
-      if (std::isfinite(f) && !std::isfinite(w)) found.set(i, wanted.get<T>(i));
-    }
-  });
+  if (!is_float(wanted.dtype) && !is_complex(wanted.dtype)) return;
+  const std::vector<double> f = tool::numbers_of(found), w = tool::numbers_of(wanted);
+  const std::size_t parts = is_complex(wanted.dtype) ? 2 : 1;
+  const auto finite = [&](const std::vector<double>& numbers, std::size_t i) {
+    return std::isfinite(numbers[i * parts]) && std::isfinite(numbers[(i + 1) * parts - 1]);
+  };
+  for (std::size_t i = 0; i * parts < w.size(); ++i) {
+    if (finite(f, i) && !finite(w, i)) copy_element(found, wanted, i);
+  }
 }
 
 struct Outcome {
@@ -168,8 +199,7 @@ std::string disagreement(const Graph& graph, std::span<const Tensor> inputs, con
     if (found.outputs[i].dims == wanted.outputs[i].dims && found.outputs[i].dtype == wanted.outputs[i].dtype) {
       if (finite == Finite::may_be_more) forgive_finite(found.outputs[i], wanted.outputs[i]);
       if (!sensitivity) sensitivity.emplace(graph, inputs, wanted.outputs, seed);
-      if (wanted.outputs[i].dtype == DType::f64) forgive<double>(found.outputs[i], wanted.outputs[i], i, *sensitivity);
-      if (wanted.outputs[i].dtype == DType::f32) forgive<float>(found.outputs[i], wanted.outputs[i], i, *sensitivity);
+      forgive(found.outputs[i], wanted.outputs[i], i, *sensitivity);
     }
     if (const auto differs = tool::difference(found.outputs[i], wanted.outputs[i]))
       return str("output ", i, ": ", *differs);

@@ -13,8 +13,10 @@ using tool::Random;
 
 constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 8, 9, 17, 33};
 constexpr const char* kSymbolNames[] = {"n", "m", "k"};
-constexpr DType kDTypes[] = {DType::f64, DType::f64, DType::f64,     DType::f64, DType::f64, DType::i64, DType::i64,
-                             DType::f32, DType::f32, DType::boolean, DType::i32, DType::u8,  DType::i8};
+constexpr DType kDTypes[] = {DType::f64,  DType::f64, DType::f64,  DType::f64,     DType::f64, DType::i64,
+                             DType::i64,  DType::f32, DType::f32,  DType::boolean, DType::i32, DType::u8,
+                             DType::i8,   DType::f64, DType::f64,  DType::i64,     DType::f32, DType::f16,
+                             DType::bf16, DType::c64, DType::c128, DType::c128};
 
 /// A value so far, and what the maker must know of it.
 struct Entry {
@@ -128,15 +130,17 @@ class GraphMaker {
     pool_.push_back({v, exact, std::exchange(next_fails_, false)});
   }
 
+  /// Floats and complex numbers: what ops on them may round.
+  static bool is_inexact(DType dtype) { return is_float(dtype) || is_complex(dtype); }
+
   ValueId literal(DType dtype) {
     constexpr double kValues[] = {0, 1, 2, 3, 0.5, -1, -2.5};
+    if (is_complex(dtype)) return builder_.literal(Literal::of_float(dtype, of(kValues), of(kValues)));
     const double value = is_float(dtype) ? of(kValues) : static_cast<double>(draw(0, dtype == DType::boolean ? 1 : 3));
     return builder_.literal(Literal::of(dtype, value));
   }
 
-  static bool computes(DType dtype) {
-    return dtype == DType::boolean || is_integer(dtype) || dtype == DType::f32 || dtype == DType::f64;
-  }
+  static bool computes(DType dtype) { return dtype != DType::opaque; }
 
   /// The same shape when stretched, without a check.
   static bool stretches(const std::vector<Dim>& a, const std::vector<Dim>& b) {
@@ -216,9 +220,20 @@ class GraphMaker {
       default: return false;  // clang-format off: a choice among ops, not a case for each
     }
   }
-  /// Is the result exact where the operands are?
-  static bool rounds(ScalarOp op) {
+  /// Most complex functions jump across a branch cut, and the axes are where results meet it.
+  static bool jumps_in_the_plane(ScalarOp op) {
     switch (op) {
+      case ScalarOp::neg_: case ScalarOp::abs_: case ScalarOp::square_: case ScalarOp::exp_: case ScalarOp::sin_:
+      case ScalarOp::cos_: case ScalarOp::sinh_: case ScalarOp::cosh_: case ScalarOp::real_: case ScalarOp::imag_:
+      case ScalarOp::conj_: case ScalarOp::add_: case ScalarOp::sub_: case ScalarOp::mul_: case ScalarOp::select_: return false;
+      default: return true;
+    }
+  }
+  /// Is the result exact where the operands are?
+  static bool rounds(ScalarOp op, DType dtype) {
+    if (is_complex(dtype) && op == ScalarOp::abs_) return true;
+    switch (op) {
+      case ScalarOp::real_: case ScalarOp::imag_: case ScalarOp::conj_: case ScalarOp::complex_:
       case ScalarOp::neg_: case ScalarOp::abs_: case ScalarOp::sign_: case ScalarOp::floor_: case ScalarOp::ceil_:
       case ScalarOp::round_: case ScalarOp::trunc_: case ScalarOp::max_: case ScalarOp::min_: case ScalarOp::select_:
       case ScalarOp::clip_: case ScalarOp::copysign_: case ScalarOp::nextafter_: return false;
@@ -232,7 +247,7 @@ class GraphMaker {
     const auto fits = [&](const Entry& e) {
       const DType dtype = type(e.v).dtype;
       if (op == ScalarOp::pow_ && is_signed_integer(dtype)) return false;   // it could fail
-      return accepts(op, dtype) && (e.exact || is_integer(dtype) || !jumps(op));
+      return accepts(op, dtype) && (e.exact || is_integer(dtype) || !(is_complex(dtype) ? jumps_in_the_plane(op) : jumps(op)));
     };
     const auto first = pick(fits);
     if (!first) return;
@@ -258,21 +273,20 @@ class GraphMaker {
         if (!stretches(type(a).dims, type(b).dims)) return;
       }
     }
-    const bool result_is_float = is_float(dtype) && facts(op).result == ResultRule::Same;
-    add(builder_.scalar(op, operands), result_is_float ? exact && !rounds(op) : true);
+    add(builder_.scalar(op, operands), is_inexact(result_dtype(op, dtype)) ? exact && !rounds(op, dtype) : true);
   }
 
   void cast() {
     const DType to = of(kDTypes);
     const auto x = pick([&](const Entry& e) {
-      const bool to_integer = is_float(type(e.v).dtype) && !is_float(to);
-      return computes(type(e.v).dtype) && !(to_integer && (!e.exact || options_.elements == tool::Elements::nasty));
+      const DType from = type(e.v).dtype;
+      const bool to_integer = is_float(from) && !is_inexact(to);
+      const bool loses_part = is_complex(from) && !is_complex(to);
+      return computes(from) && !loses_part && !(to_integer && (!e.exact || options_.elements == tool::Elements::nasty));
     });
     if (!x) return;
-    const DType from = type(pool_[*x].v).dtype;
-    const bool rounds = (from == DType::f64 || from == DType::i64 || from == DType::i32) && to == DType::f32;
-    const bool exact = pool_[*x].exact && !rounds;
-    add(builder_.cast(use(*x), to), is_float(to) ? exact : true);
+    const bool rounds = promote(type(pool_[*x].v).dtype, to) != to;
+    add(builder_.cast(use(*x), to), is_inexact(to) ? pool_[*x].exact && !rounds : true);
   }
 
   void broadcast() {
@@ -505,7 +519,7 @@ class GraphMaker {
 
   /// A product of tiny numbers and infinities is NaN or not by the order in which it underflows.
   bool order_shows(Combine combine, DType dtype) const {
-    return combine == Combine::mul && is_float(dtype) && options_.elements == tool::Elements::nasty;
+    return combine == Combine::mul && is_inexact(dtype) && options_.elements == tool::Elements::nasty;
   }
 
   /// The dims of x[index], by asking the builder for the gather that would read them.
@@ -521,7 +535,7 @@ class GraphMaker {
     const bool exact = pool_[x].exact && (!value || pool_[*value].exact);
     const ValueId v = value && chance(85) ? use(*value) : literal(dtype);
     const Combine combine = write_combine(dtype);
-    const bool keeps = combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_float(dtype);
+    const bool keeps = combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_inexact(dtype);
     add((builder_.*make)(combine, use(x), index, v), exact && keeps);
   }
 
@@ -553,10 +567,10 @@ class GraphMaker {
     const bool never_any = std::ranges::any_of(axes, [&](int axis) { return from.dims[axis].is(0); });
     if (extreme && (never_any || (count == 0 && !may_fail()))) return;
     DType accumulator = from.dtype;
-    if (combine == Combine::add && !is_float(from.dtype)) accumulator = DType::i64;
+    if (combine == Combine::add && !is_inexact(from.dtype)) accumulator = DType::i64;
     if (combine == Combine::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
     if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
-    add(builder_.reduce(combine, use(*x), axes, accumulator), pool_[*x].exact && (extreme || !is_float(accumulator)));
+    add(builder_.reduce(combine, use(*x), axes, accumulator), pool_[*x].exact && (extreme || !is_inexact(accumulator)));
   }
 
   void concat() {
@@ -588,9 +602,9 @@ class GraphMaker {
     const auto axis = static_cast<int>(draw(0, from.rank() - 1));
     const auto combine = of(std::vector<Combine>{Combine::add, Combine::add, Combine::mul, Combine::max, Combine::min});
     const bool extreme = combine == Combine::max || combine == Combine::min;
-    const DType accumulator = combine == Combine::add && !is_float(from.dtype) ? DType::i64 : from.dtype;
+    const DType accumulator = combine == Combine::add && !is_inexact(from.dtype) ? DType::i64 : from.dtype;
     if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
-    add(builder_.cumulative(combine, use(*x), axis, accumulator), pool_[*x].exact && (extreme || !is_float(accumulator)));
+    add(builder_.cumulative(combine, use(*x), axis, accumulator), pool_[*x].exact && (extreme || !is_inexact(accumulator)));
   }
 
   /// Sizes that are found on the way are known to nobody here; so what has them is an output, or of another size again.
@@ -619,7 +633,7 @@ class GraphMaker {
     if (chance(50)) builder_.output(builder_.gather(use(*base), index));
     if (chance(50)) {
       const ValueId one = literal(type(pool_[*base].v).dtype);
-      add(builder_.scatter(write_combine(type(one).dtype), use(*base), index, one), !is_float(type(one).dtype));
+      add(builder_.scatter(write_combine(type(one).dtype), use(*base), index, one), !is_inexact(type(one).dtype));
     }
     if (chance(50)) add(builder_.reduce(Combine::add, where, {0}, DType::i64), true);
     if (chance(50)) builder_.output(builder_.cumulative(Combine::add, where, 0, DType::i64));
@@ -686,7 +700,8 @@ class GraphMaker {
   void matmul() {
     const auto fits = [&](const Entry& e) {
       const DType dtype = type(e.v).dtype;
-      return computes(dtype) && (is_float(dtype) || dtype == DType::i64 || dtype == DType::boolean) && type(e.v).rank() >= 1;
+      const bool multiplies = dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype) || dtype == DType::i64 || dtype == DType::boolean;
+      return multiplies && type(e.v).rank() >= 1;
     };
     const auto a = pick(fits);
     if (!a) return;

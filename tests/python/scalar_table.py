@@ -123,6 +123,12 @@ TABLE = {
     # PyTensor's clip means something else where the bounds cross; it is made of comparisons.
     "clip": Row(lambda a, b, c: min(max(a, b), c), numpy="clip"),
     "select": Row(lambda a, b, c: b if a else c, numpy="where", pytensor="switch"),
+    # Complex numbers and their parts: test_complex.py judges them.
+    "real": Row(pytensor="real"),
+    "imag": Row(pytensor="imag"),
+    "conj": Row(numpy="conjugate", pytensor="conj"),
+    "angle": Row(pytensor="angle"),
+    "complex": Row(pytensor="complex"),
     # Exponentials and logarithms.
     "cbrt": Row(lambda a: mp.sign(a) * mp.cbrt(abs(a)), one(even(-8, 8), both(5e-324, 1e308)), numpy="cbrt"),
     "exp": Row(

@@ -1,5 +1,6 @@
 #include "compare.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "ops/literal.h"
@@ -10,31 +11,47 @@ namespace {
 using reference::Tensor;
 
 /// The largest finite magnitude, at least 1.
-template <class T>
-double scale_of(const Tensor& tensor) {
+double scale_of(std::span<const double> numbers) {
   double scale = 1;
-  for (int64_t i = 0; i < tensor.num_elements(); ++i) {
-    const double magnitude = std::fabs(static_cast<double>(tensor.get<T>(i)));
-    if (std::isfinite(magnitude)) scale = std::max(scale, magnitude);
+  for (double number : numbers) {
+    if (std::isfinite(number)) scale = std::max(scale, std::fabs(number));
   }
   return scale;
 }
 
-template <class T>
-bool close(T found, T wanted, double allowed) {
+bool close(double found, double wanted, double allowed) {
   if (std::isnan(wanted) || std::isnan(found)) return std::isnan(wanted) && std::isnan(found);
   if (found == wanted) return true;
   if (!std::isfinite(found) || !std::isfinite(wanted)) return false;
-  return std::fabs(static_cast<double>(found) - static_cast<double>(wanted)) <= allowed;
+  return std::fabs(found - wanted) <= allowed;
 }
 
-template <class T>
+bool has_nan(std::span<const double> parts) {
+  return std::ranges::any_of(parts, [](double part) { return std::isnan(part); });
+}
+
+/// A complex number that is NaN in one part is NaN: which part, C leaves open.
 int64_t first_difference(const Tensor& found, const Tensor& wanted, double relative) {
-  const double allowed = relative * scale_of<T>(wanted);
-  for (int64_t i = 0; i < wanted.num_elements(); ++i) {
-    if (!close(found.get<T>(i), wanted.get<T>(i), allowed)) return i;
+  const std::vector<double> f = numbers_of(found), w = numbers_of(wanted);
+  const double allowed = relative * scale_of(w);
+  const std::size_t parts = is_complex(wanted.dtype) ? 2 : 1;
+  for (std::size_t i = 0; i < w.size(); i += parts) {
+    const auto mine = std::span(f).subspan(i, parts), theirs = std::span(w).subspan(i, parts);
+    if (has_nan(mine) && has_nan(theirs)) continue;
+    for (std::size_t p = 0; p < parts; ++p) {
+      if (!close(mine[p], theirs[p], allowed)) return static_cast<int64_t>(i / parts);
+    }
   }
   return -1;
+}
+
+double tolerance_of(DType dtype, const Tolerance& tolerance) {
+  switch (real_of(dtype)) {
+    case DType::f64: return tolerance.f64;
+    case DType::f32: return tolerance.f32;
+    case DType::f16: return tolerance.f16;
+    default: return tolerance.bf16;
+  }
 }
 
 int64_t first_different_bits(const Tensor& found, const Tensor& wanted) {
@@ -47,14 +64,25 @@ int64_t first_different_bits(const Tensor& found, const Tensor& wanted) {
 
 }  // namespace
 
+std::vector<double> numbers_of(const Tensor& tensor) {
+  std::vector<double> out;
+  visit_element_type(tensor.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for (int64_t i = 0; i < tensor.num_elements(); ++i) {
+      if constexpr (kIsComplex<T>) {
+        out.push_back(static_cast<double>(tensor.get<T>(i).real()));
+        out.push_back(static_cast<double>(tensor.get<T>(i).imag()));
+      } else {
+        out.push_back(static_cast<double>(computed(tensor.get<T>(i))));
+      }
+    }
+  });
+  return out;
+}
+
 std::string element_text(const Tensor& tensor, int64_t i) {
-  const bool printable = tensor.dtype == DType::boolean || is_integer(tensor.dtype) || tensor.dtype == DType::f32 ||
-                         tensor.dtype == DType::f64;
-  if (printable) return Literal::load(tensor.dtype, tensor.element(i)).to_text();
-  if (!is_complex(tensor.dtype)) return str("<", dtype_name(tensor.dtype), ">");
-  const DType part = tensor.dtype == DType::c64 ? DType::f32 : DType::f64;
-  return str("(", Literal::load(part, tensor.element(i)).to_text(), ", ",
-             Literal::load(part, tensor.element(i) + size_bytes(part)).to_text(), ")");
+  if (tensor.dtype == DType::opaque) return "<opaque>";
+  return Literal::load(tensor.dtype, tensor.element(i)).to_text();
 }
 
 std::string tensor_text(const Tensor& tensor, int64_t most_elements) {
@@ -70,9 +98,9 @@ std::optional<std::string> difference(const Tensor& found, const Tensor& wanted,
   if (found.dtype != wanted.dtype || found.dims != wanted.dims) {
     return str("the type is ", found.type_text(), ", the reference says ", wanted.type_text());
   }
-  const int64_t at = wanted.dtype == DType::f64   ? first_difference<double>(found, wanted, tolerance.f64)
-                     : wanted.dtype == DType::f32 ? first_difference<float>(found, wanted, tolerance.f32)
-                                                  : first_different_bits(found, wanted);
+  const bool rounds = is_float(wanted.dtype) || is_complex(wanted.dtype);
+  const int64_t at = rounds ? first_difference(found, wanted, tolerance_of(wanted.dtype, tolerance))
+                            : first_different_bits(found, wanted);
   if (at < 0) return std::nullopt;
   return str("element ", at, " is ", element_text(found, at), ", the reference says ", element_text(wanted, at));
 }

@@ -164,9 +164,8 @@ class InputMaker {
 
   Tensor tensor(DType dtype, std::vector<int64_t> dims, std::optional<Range> range) {
     Tensor out = Tensor::zeros(dtype, std::move(dims));
-    if (is_complex(dtype) || dtype == DType::f16 || dtype == DType::bf16 || dtype == DType::opaque)
-      return any_bits(std::move(out));
-    reference::visit_arithmetic(dtype, [&](auto zero) {
+    if (dtype == DType::opaque) return any_bits(std::move(out));
+    visit_element_type(dtype, [&](auto zero) {
       for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, element<decltype(zero)>(range));
     });
     return out;
@@ -176,7 +175,12 @@ class InputMaker {
   T element(const std::optional<Range>& range) {
     using Limits = std::numeric_limits<T>;
     const bool nasty = elements_ == Elements::nasty && !range && draw(random_, 0, 7) == 0;
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (kIsComplex<T>) {
+      const auto re = element<typename T::value_type>(range);
+      return T(re, element<typename T::value_type>(range));
+    } else if constexpr (kIsHalf<T>) {
+      return stored<T>(element<float>(range));
+    } else if constexpr (std::is_floating_point_v<T>) {
       // Not the largest: whether a sum overflows would depend on its order.
       const T large = sizeof(T) == 8 ? T(1e30) : T(1e6);
       const T special[] = {Limits::quiet_NaN(),
@@ -210,12 +214,14 @@ class InputMaker {
   }
 
   static void sort(Tensor& tensor) {
-    reference::visit_arithmetic(tensor.dtype, [&](auto zero) {
+    visit_element_type(tensor.dtype, [&](auto zero) {
       using T = decltype(zero);
-      std::vector<T> elements;
-      for (int64_t i = 0; i < tensor.num_elements(); ++i) elements.push_back(tensor.get<T>(i));
-      std::sort(elements.begin(), elements.end());
-      for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.set<T>(i, elements[i]);
+      if constexpr (std::is_integral_v<T>) {  // facts are known of integers only
+        std::vector<T> elements;
+        for (int64_t i = 0; i < tensor.num_elements(); ++i) elements.push_back(tensor.get<T>(i));
+        std::sort(elements.begin(), elements.end());
+        for (int64_t i = 0; i < tensor.num_elements(); ++i) tensor.set<T>(i, elements[i]);
+      }
     });
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <complex>
 
 namespace inlay::tool {
 namespace {
@@ -18,8 +19,8 @@ std::vector<std::string> split_words(std::string_view text) {
   std::vector<std::string> words(1);
   int depth = 0;
   for (char c : text) {
-    if (c == '[') ++depth;
-    if (c == ']') --depth;
+    if (c == '[' || c == '(') ++depth;
+    if (c == ']' || c == ')') --depth;
     const bool separates = depth == 0 && (c == ' ' || c == ',' || c == '\t');
     if (!separates) {
       words.back() += c;
@@ -43,13 +44,22 @@ double number(std::string_view text) {
   return value;
 }
 
+/// A number, or a complex one by its parts: (1, -2).
+std::complex<double> element(std::string_view text) {
+  text = trim(text);
+  const std::size_t comma = text.find(',');
+  if (text.empty() || text.front() != '(') return number(text);
+  if (text.back() != ')' || comma == std::string_view::npos) fail(str("`", text, "` is no number"));
+  return {number(text.substr(1, comma - 1)), number(text.substr(comma + 1, text.size() - comma - 2))};
+}
+
 /// "[[1, 2], [3, 4]]": dims from the nesting.
 void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t>& dims,
-                   std::vector<double>& elements) {
+                   std::vector<std::complex<double>>& elements) {
   text = trim(text);
   if (text.empty() || text.front() != '[') {
     if (depth != dims.size()) fail("the list is ragged");
-    elements.push_back(number(text));
+    elements.push_back(element(text));
     return;
   }
   if (text.back() != ']') fail("a list does not end");
@@ -63,7 +73,8 @@ void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t
     int level = 0;
     std::size_t end = 0;
     while (end < text.size() && (level > 0 || text[end] != ',')) {
-      level += text[end] == '[' ? 1 : text[end] == ']' ? -1 : 0;
+      const char c = text[end];
+      level += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
       ++end;
     }
     read_elements(text.substr(0, end), depth + 1, dims, elements);
@@ -76,12 +87,19 @@ void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t
 
 Tensor tensor(DType dtype, std::string_view text) {
   std::vector<int64_t> dims;
-  std::vector<double> elements;
+  std::vector<std::complex<double>> elements;
   read_elements(text, 0, dims, elements);
   Tensor out = Tensor::zeros(dtype, dims);
-  reference::visit_arithmetic(dtype, [&](auto zero) {
+  visit_element_type(dtype, [&](auto zero) {
     using T = decltype(zero);
-    for (std::size_t i = 0; i < elements.size(); ++i) out.set<T>(static_cast<int64_t>(i), static_cast<T>(elements[i]));
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      if constexpr (kIsComplex<T>) {
+        out.set<T>(at, static_cast<T>(elements[i]));
+      } else {
+        out.set<T>(at, stored<T>(elements[i].real()));
+      }
+    }
   });
   return out;
 }

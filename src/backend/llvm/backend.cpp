@@ -72,7 +72,11 @@ bool host_has_vector_math() {
   return has;
 }
 
+/// Of complex numbers what is a formula of the parts; the rest is a call for each lane.
+bool vectorizes_complex(ScalarOp op) { return facts(op).cost <= 4 && op != ScalarOp::sign_ && op != ScalarOp::abs_; }
+
 bool vectorizes(ScalarOp op, DType dtype) {
+  if (is_complex(dtype)) return vectorizes_complex(op);
   switch (op) {
     case ScalarOp::exp_:
     case ScalarOp::exp2_:
@@ -131,6 +135,10 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::copysign_:
     case ScalarOp::nextafter_:
     case ScalarOp::not_:
+    case ScalarOp::real_:
+    case ScalarOp::imag_:
+    case ScalarOp::conj_:
+    case ScalarOp::complex_:
     case ScalarOp::add_:
     case ScalarOp::sub_:
     case ScalarOp::mul_:
@@ -167,7 +175,8 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::gammainc_da_:
     case ScalarOp::betainc_:
     case ScalarOp::betainc_da_:
-    case ScalarOp::betainc_db_: return false;
+    case ScalarOp::betainc_db_:
+    case ScalarOp::angle_: return false;
   }
   return false;
 }

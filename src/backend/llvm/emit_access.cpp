@@ -125,36 +125,49 @@ Value* StageEmitter::of_first_lane(Value* condition, Value* value) {
   return b_.CreateExtractElement(value, b_.CreateZExt(lane, b_.getInt64Ty()));
 }
 
-Value* StageEmitter::load(const Place& place, DType dtype, Lanes& lanes) {
-  llvm::Type* type = f_.memory_type(dtype);
+/// The number or the parts at each place, as vectors: element type, address of the first, offsets in elements.
+Value* StageEmitter::load_lanes(llvm::Type* type, Value* start, Value* offsets, DType dtype, Lanes& lanes) {
   const llvm::Align align = alignment_of(dtype);
-  if (place.shape == Place::Shape::one) {
-    return splat(f_, f_.from_memory(b_.CreateAlignedLoad(type, place.start, align), dtype), lanes.width);
-  }
   auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes.width));
-  if (place.shape == Place::Shape::contiguous) {
-    Value* loaded = lanes.active ? static_cast<Value*>(b_.CreateMaskedLoad(vector, place.start, align, lanes.active,
-                                                                           llvm::Constant::getNullValue(vector)))
-                                 : b_.CreateAlignedLoad(vector, place.start, align);
-    return f_.from_memory(loaded, dtype);
-  }
-  const bool by_instruction = f_.engine.facts().hardware_gather && size_bytes(dtype) >= 4;
+  llvm::Type* element = f_.memory_type(dtype);
+  const bool by_instruction = f_.engine.facts().hardware_gather && size_bytes(real_of(dtype)) >= 4;
   if (by_instruction) {
-    Value* addresses = b_.CreateGEP(type, place.start, place.offsets);
+    Value* addresses = b_.CreateGEP(element, start, offsets);
     return b_.CreateMaskedGather(vector, addresses, align, lanes.active, llvm::Constant::getNullValue(vector));
   }
   // Lane 0 always counts, so lanes that do not may read what it reads.
-  Value* offsets = place.offsets;
   if (lanes.active) {
     Value* first = splat(f_, b_.CreateExtractElement(offsets, uint64_t{0}), lanes.width);
     offsets = b_.CreateSelect(lanes.active, offsets, first);
   }
   Value* loaded = llvm::PoisonValue::get(vector);
   for (int lane = 0; lane < lanes.width; ++lane) {
-    Value* address = b_.CreateGEP(type, place.start, b_.CreateExtractElement(offsets, static_cast<uint64_t>(lane)));
+    Value* address = b_.CreateGEP(element, start, b_.CreateExtractElement(offsets, static_cast<uint64_t>(lane)));
     loaded = b_.CreateInsertElement(loaded, b_.CreateAlignedLoad(type, address, align), static_cast<uint64_t>(lane));
   }
-  return f_.from_memory(loaded, dtype);
+  return loaded;
+}
+
+Value* StageEmitter::load(const Place& place, DType dtype, Lanes& lanes) {
+  llvm::Type* type = f_.memory_type(dtype);
+  const llvm::Align align = alignment_of(dtype);
+  if (place.shape == Place::Shape::one) {
+    return splat(f_, f_.from_memory(b_.CreateAlignedLoad(type, place.start, align), dtype), lanes.width);
+  }
+  llvm::Type* part = f_.memory_type(real_of(dtype));
+  if (place.shape == Place::Shape::contiguous) {
+    const int parts = is_complex(dtype) ? 2 : 1;
+    auto* vector = llvm::FixedVectorType::get(part, static_cast<unsigned>(parts * lanes.width));
+    Value* active = lanes.active && parts == 2 ? twice_each(f_, lanes.active) : lanes.active;
+    Value* loaded = active ? static_cast<Value*>(b_.CreateMaskedLoad(vector, place.start, align, active,
+                                                                     llvm::Constant::getNullValue(vector)))
+                           : b_.CreateAlignedLoad(vector, place.start, align);
+    return parts == 2 ? deinterleaved(f_, loaded) : f_.from_memory(loaded, dtype);
+  }
+  Value* first = load_lanes(part, place.start, place.offsets, dtype, lanes);
+  if (!is_complex(dtype)) return f_.from_memory(first, dtype);
+  Value* second = b_.CreateConstInBoundsGEP1_64(part, place.start, 1);
+  return complex_of(f_, first, load_lanes(part, second, place.offsets, dtype, lanes));
 }
 
 void StageEmitter::store(const Place& place, DType dtype, Value* value, Lanes& lanes) {
@@ -167,22 +180,35 @@ void StageEmitter::store(const Place& place, DType dtype, Value* value, Lanes& l
         if (lanes.active) {
           last = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, last, f_.i64(lanes.width - 1));
         }
-        value = b_.CreateExtractElement(value, last);
+        value = lane_of(f_, value, last);
       }
       b_.CreateAlignedStore(value, place.start, align);
       return;
     }
-    case Place::Shape::contiguous:
-      if (lanes.active) {
-        b_.CreateMaskedStore(value, place.start, align, lanes.active);
+    case Place::Shape::contiguous: {
+      Value* active = lanes.active;
+      if (is_complex(dtype)) {
+        value = interleaved(f_, value);
+        if (active) active = twice_each(f_, active);
+      }
+      if (active) {
+        b_.CreateMaskedStore(value, place.start, align, active);
       } else {
         b_.CreateAlignedStore(value, place.start, align);
       }
       return;
+    }
     case Place::Shape::lanes: {
       // Where lanes meet, the last one stays: the instruction promises it, and LLVM does.
       Value* addresses = b_.CreateGEP(f_.memory_type(dtype), place.start, place.offsets);
-      b_.CreateMaskedScatter(value, addresses, align, lanes.active);
+      if (!is_complex(dtype)) {
+        b_.CreateMaskedScatter(value, addresses, align, lanes.active);
+        return;
+      }
+      const Parts parts = parts_of(f_, value);
+      b_.CreateMaskedScatter(parts.re, addresses, align, lanes.active);
+      Value* second = b_.CreateGEP(f_.memory_type(real_of(dtype)), addresses, f_.i64(1));
+      b_.CreateMaskedScatter(parts.im, second, align, lanes.active);
       return;
     }
   }
@@ -247,8 +273,12 @@ void StageEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes
     Value* count = operand(plan_.statements[i].place.indices[0].first.index, lanes);
     Value* holds = b_.CreateZExt(b_.CreateExtractElement(predicate, uint64_t{0}), b_.getInt64Ty());
     Value* first = b_.CreateSub(b_.CreateAdd(b_.CreateExtractElement(count, uint64_t{0}), f_.i64(1)), holds);
-    b_.CreateMaskedCompressStore(f_.to_memory(value, dtype), element_address(dtype, start_of(i, lanes), first),
-                                 some.active);
+    Value* to = element_address(dtype, start_of(i, lanes), first);
+    if (is_complex(dtype)) {
+      b_.CreateMaskedCompressStore(interleaved(f_, value), to, twice_each(f_, some.active));
+    } else {
+      b_.CreateMaskedCompressStore(f_.to_memory(value, dtype), to, some.active);
+    }
     return;
   }
   const Place where = place(i, lanes);

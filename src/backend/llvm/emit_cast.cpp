@@ -70,23 +70,46 @@ Value* widen_f16(FunctionEmitter& f, Value* bits) {
   return f.b.CreateFPExt(half, bits->getType()->getWithNewType(f.b.getFloatTy()));
 }
 
+/// To f32 with an odd last digit where it is not exact, so that rounding again rounds as if it were once.
+Value* narrow_to_odd_f32(FunctionEmitter& f, Value* value) {
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* type = value->getType();
+  Value* nearest = b.CreateFPTrunc(value, type->getWithNewType(b.getFloatTy()));
+  Value* back = b.CreateFPExt(nearest, type);
+  Value* bits = b.CreateBitCast(nearest, type->getWithNewType(b.getInt32Ty()));
+  Value* one = llvm::ConstantInt::get(bits->getType(), 1);
+  Value* even = b.CreateICmpEQ(b.CreateAnd(bits, one), llvm::Constant::getNullValue(bits->getType()));
+  const auto magnitude = [&](Value* x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); };
+  Value* too_large = b.CreateFCmpOGT(magnitude(back), magnitude(value));
+  Value* moved = b.CreateSelect(too_large, b.CreateSub(bits, one), b.CreateAdd(bits, one));
+  Value* odd = b.CreateSelect(b.CreateAnd(even, b.CreateFCmpONE(back, value)), moved, bits);
+  return b.CreateBitCast(odd, nearest->getType());
+}
+
 Value* narrow_to_f16(FunctionEmitter& f, Value* value) {
   Value* half = f.b.CreateFPTrunc(value, value->getType()->getWithNewType(f.b.getHalfTy()));
   return f.b.CreateBitCast(half, value->getType()->getWithNewType(f.b.getInt16Ty()));
 }
-
-bool is_storage_float(DType dtype) { return dtype == DType::f16 || dtype == DType::bf16; }
 
 }  // namespace
 
 /// f16 and bf16 go through f32, both ways.
 Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to) {
   if (from == to) return value;
-  if (is_storage_float(from)) {
+  if (is_complex(from)) {
+    INLAY_CHECK(is_complex(to), "a complex number is cast to ", dtype_name(to));
+    return for_each_part(f, value, [&](Value* part) { return emit_cast(f, part, real_of(from), real_of(to)); });
+  }
+  if (is_complex(to)) {
+    Value* part = emit_cast(f, value, from, real_of(to));
+    return complex_of(f, part, llvm::Constant::getNullValue(part->getType()));
+  }
+  if (is_half(from)) {
     return emit_cast(f, from == DType::f16 ? widen_f16(f, value) : widen_bf16(f, value), DType::f32, to);
   }
-  if (is_storage_float(to)) {
-    value = emit_cast(f, value, from, DType::f32);
+  if (is_half(to)) {
+    const bool twice = from == DType::f64 && to == DType::f16;
+    value = twice ? narrow_to_odd_f32(f, value) : emit_cast(f, value, from, DType::f32);
     return to == DType::f16 ? narrow_to_f16(f, value) : narrow_to_bf16(f, value);
   }
   llvm::IRBuilder<>& b = f.b;

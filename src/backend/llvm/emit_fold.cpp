@@ -23,7 +23,7 @@ void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>
   const kernel::RegisterId r = fold.operands[0];
   Value* value = emit_cast(f_, operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
   Value* next = emit_combine(f_, fold.combine, fold.dtype, sums[sum], value);
-  sums[sum] = lanes.active ? b_.CreateSelect(lanes.active, next, sums[sum]) : next;
+  sums[sum] = lanes.active ? select(f_, lanes.active, next, sums[sum]) : next;
 }
 
 void StageEmitter::finish_sums(int level) {
@@ -44,11 +44,11 @@ void StageEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& su
   Value* value = operand(fold.operands[0], lanes);
   if (lanes.active) {
     Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), lanes.width);
-    value = b_.CreateSelect(lanes.active, value, nothing);
+    value = select(f_, lanes.active, value, nothing);
   }
   Value* running = lanes_so_far(fold, value, sums[sum]);
   lanes.registers[fold.result.index] = running;
-  sums[sum] = lanes.width == 1 ? running : b_.CreateExtractElement(running, static_cast<uint64_t>(lanes.width - 1));
+  sums[sum] = lanes.width == 1 ? running : lane_of(f_, running, f_.i64(lanes.width - 1));
 }
 
 /// Lane l: `before`, then lanes 0 to l. Integers by doubling the distance, log(width) steps; what rounds one after the
@@ -57,7 +57,7 @@ Value* StageEmitter::lanes_so_far(const Statement& fold, Value* value, Value* be
   const int width = width_of(value);
   const auto combined = [&](Value* a, Value* b) { return emit_combine(f_, fold.combine, fold.dtype, a, b); };
   if (width == 1) return combined(before, value);
-  if (!is_float(fold.dtype)) {
+  if (!is_float(fold.dtype) && !is_complex(fold.dtype)) {
     Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), width);
     for (int distance = 1; distance < width; distance *= 2) {
       llvm::SmallVector<int, 16> shifted;
@@ -66,12 +66,12 @@ Value* StageEmitter::lanes_so_far(const Statement& fold, Value* value, Value* be
     }
     return combined(splat(f_, before, width), value);
   }
-  Value* out = llvm::PoisonValue::get(value->getType());
+  std::vector<Value*> results;
   for (int lane = 0; lane < width; ++lane) {
-    before = combined(before, b_.CreateExtractElement(value, static_cast<uint64_t>(lane)));
-    out = b_.CreateInsertElement(out, before, static_cast<uint64_t>(lane));
+    before = combined(before, lane_of(f_, value, f_.i64(lane)));
+    results.push_back(before);
   }
-  return out;
+  return from_lanes(f_, results);
 }
 
 /// What the element of a running fold is before the loop.
@@ -89,15 +89,17 @@ void StageEmitter::set_state(std::size_t i, Value* value) {
 
 /// By halves, so that it takes log(width) steps.
 Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
+  const auto lanes_of = [&](int first, int count) {
+    llvm::SmallVector<int, 16> numbers;
+    for (int lane = 0; lane < count; ++lane) numbers.push_back(first + lane);
+    return for_each_part(f_, value, [&](Value* part) { return b_.CreateShuffleVector(part, numbers); });
+  };
   for (int width = width_of(value) / 2; width >= 1; width /= 2) {
-    llvm::SmallVector<int, 16> low, high;
-    for (int lane = 0; lane < width; ++lane) {
-      low.push_back(lane);
-      high.push_back(lane + width);
-    }
-    value = emit_combine(f_, combine, dtype, b_.CreateShuffleVector(value, low), b_.CreateShuffleVector(value, high));
+    value = emit_combine(f_, combine, dtype, lanes_of(0, width), lanes_of(width, width));
   }
-  return width_of(value) == 1 && value->getType()->isVectorTy() ? b_.CreateExtractElement(value, uint64_t{0}) : value;
+  return for_each_part(f_, value, [&](Value* part) {
+    return part->getType()->isVectorTy() ? b_.CreateExtractElement(part, uint64_t{0}) : part;
+  });
 }
 
 /// buffer[place] = combine(buffer[place], value), where no two lanes meet.

@@ -119,4 +119,39 @@ Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> op
   return f.b.CreateFPTrunc(in_doubles(f, name, wide, active), type);
 }
 
+Value* emit_complex_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands) {
+  llvm::IRBuilder<>& b = f.b;
+  llvm::Type* type = operands[0]->getType();
+  llvm::Type* one = b.getDoubleTy();
+  llvm::SmallVector<Value*, 4> wide;
+  for (Value* operand : operands) wide.push_back(b.CreateFPExt(operand, type->getWithNewType(one)));
+  llvm::SmallVector<llvm::Type*, 5> types(operands.size(), one);
+  types.push_back(b.getPtrTy());
+  llvm::FunctionCallee callee =
+      f.module.getOrInsertFunction(str("inlay_s_", name), llvm::FunctionType::get(one, types, false));
+  const auto call = [&](llvm::SmallVector<Value*, 5> arguments, Value* imaginary) {
+    arguments.push_back(imaginary);
+    llvm::CallInst* result = b.CreateCall(callee, arguments);
+    result->setDoesNotThrow();
+    result->setFastMathFlags(llvm::FastMathFlags());
+    return result;
+  };
+  Value *re = nullptr, *im = nullptr;
+  if (width_of(operands[0]) == 1) {
+    re = call(llvm::SmallVector<Value*, 5>(wide.begin(), wide.end()), f.lane_array(0));
+    im = b.CreateLoad(one, f.lane_array(0));
+  } else {
+    for (std::size_t i = 0; i < wide.size(); ++i) b.CreateAlignedStore(wide[i], f.lane_array(i), llvm::Align(64));
+    const Loop loop = f.open_loop(f.i64(0), {});
+    const auto lane_of = [&](std::size_t i) { return b.CreateGEP(one, f.lane_array(i), loop.point); };
+    llvm::SmallVector<Value*, 5> arguments;
+    for (std::size_t i = 0; i < wide.size(); ++i) arguments.push_back(b.CreateLoad(one, lane_of(i)));
+    b.CreateStore(call(arguments, lane_of(1)), lane_of(0));
+    f.close_loop(loop, f.i64(1), f.i64(width_of(operands[0])), {});
+    re = b.CreateAlignedLoad(wide[0]->getType(), f.lane_array(0), llvm::Align(64));
+    im = b.CreateAlignedLoad(wide[0]->getType(), f.lane_array(1), llvm::Align(64));
+  }
+  return complex_of(f, b.CreateFPTrunc(re, type), b.CreateFPTrunc(im, type));
+}
+
 }  // namespace inlay::llvm_backend

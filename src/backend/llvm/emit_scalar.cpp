@@ -132,6 +132,14 @@ Value* integer_power(FunctionEmitter& f, DType dtype, Value* a, Value* c, Value*
   return f.b.CreateMul(f.b.CreateMul(root, root), f.b.CreateSelect(odd, a, one));
 }
 
+/// f16 and bf16: each op rounds.
+Value* in_f32(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Value*> operands, Value* active) {
+  llvm::SmallVector<Value*, 2> wide;
+  for (Value* operand : operands) wide.push_back(emit_cast(f, operand, dtype, DType::f32));
+  Value* result = emit_op(f, op, DType::f32, wide, active);
+  return result_dtype(op, dtype) == DType::boolean ? result : emit_cast(f, result, DType::f32, dtype);
+}
+
 }  // namespace
 
 llvm::Constant* number_like(const Value* like, double value) {
@@ -148,6 +156,8 @@ Value* any_lane(FunctionEmitter& f, Value* lanes) {
 }
 
 Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Value*> v, Value* active) {
+  if (is_complex(dtype)) return emit_complex_op(f, op, dtype, v, active);
+  if (is_half(dtype) && op != ScalarOp::select_) return in_f32(f, op, dtype, v, active);
   using P = llvm::CmpInst::Predicate;
   llvm::IRBuilder<>& b = f.b;
   const bool floating = is_floating(v.back());
@@ -233,6 +243,11 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::gammainc_: return emit_math(f, "gammainc", v, active);
     case ScalarOp::gammaincc_: return emit_math(f, "gammaincc", v, active);
     case ScalarOp::gammainc_da_: return emit_math(f, "gammainc_da", v, active);
+    case ScalarOp::complex_: return complex_of(f, v[0], v[1]);
+    case ScalarOp::real_:
+    case ScalarOp::imag_:
+    case ScalarOp::conj_:
+    case ScalarOp::angle_: break;  // of complex operands only
     case ScalarOp::eq_: return compare(f, dtype, v[0], v[1], P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ);
     case ScalarOp::ne_: return compare(f, dtype, v[0], v[1], P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE);
     case ScalarOp::lt_: return compare(f, dtype, v[0], v[1], P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT);

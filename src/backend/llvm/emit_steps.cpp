@@ -39,7 +39,7 @@ void emit_fill(FunctionEmitter& f, BufferId buffer, const Literal& value) {
   if (f.is_scalar(buffer) && !f.is_spilled(buffer)) return f.set_scalar(buffer, f.constant(value));
   llvm::IRBuilder<>& b = f.b;
   const kernel::Buffer& facts = f.program.buffers[buffer];
-  const auto align = llvm::Align(static_cast<uint64_t>(size_bytes(facts.dtype)));
+  const llvm::Align align = alignment_of(facts.dtype);
   llvm::Constant* element = f.memory_constant(value);
   Value* address = f.address(buffer);
   Value* count = f.size(num_elements(facts));
@@ -49,7 +49,8 @@ void emit_fill(FunctionEmitter& f, BufferId buffer, const Literal& value) {
     return;
   }
   // Vectors of it, then one by one.
-  const int width = f.engine.facts().vector_bytes / static_cast<int>(size_bytes(facts.dtype));
+  const int width =
+      is_complex(facts.dtype) ? 1 : f.engine.facts().vector_bytes / static_cast<int>(size_bytes(facts.dtype));
   const auto fill = [&](Value* begin, Value* end, int lanes) {
     const Branch branch = f.open_if(b.CreateICmpSLT(begin, end));
     const Loop loop = f.open_loop(begin, {});

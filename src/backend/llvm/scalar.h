@@ -1,8 +1,6 @@
 #pragma once
 // Scalar ops on values of register type: one element or a vector of them, whatever the width.
-#include <optional>
-
-#include "backend/llvm/function.h"
+#include "backend/llvm/complex.h"
 
 namespace inlay::llvm_backend {
 
@@ -16,6 +14,9 @@ Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to);
 /// What `combine` does; not `set`.
 Value* emit_combine(FunctionEmitter& f, Combine combine, DType dtype, Value* left, Value* right);
 
+/// A function of complex numbers: inlay_s_<name> for each lane. The operands are their parts.
+Value* emit_complex_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands);
+
 /// An elementary function by name: a copy of its vector code, or the C function inlay_s_<name> for each lane.
 Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active);
 
@@ -27,15 +28,19 @@ UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);  
 Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by);
 
 /// Of an element: what is known of any address in a buffer.
-inline llvm::Align alignment_of(DType dtype) { return llvm::Align(static_cast<uint64_t>(size_bytes(dtype))); }
+inline llvm::Align alignment_of(DType dtype) { return llvm::Align(static_cast<uint64_t>(size_bytes(real_of(dtype)))); }
 
 // ---- widths
 inline int width_of(const Value* value) {
-  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  llvm::Type* type = value->getType();
+  if (type->isStructTy()) type = type->getStructElementType(0);  // of a complex value: of its parts
+  const auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(type);
   return vector ? static_cast<int>(vector->getNumElements()) : 1;
 }
 inline Value* splat(FunctionEmitter& f, Value* value, int width) {
-  return width == 1 ? value : f.b.CreateVectorSplat(static_cast<unsigned>(width), value);
+  if (width == 1) return value;
+  return for_each_part(f, value,
+                       [&](Value* part) { return f.b.CreateVectorSplat(static_cast<unsigned>(width), part); });
 }
 /// A constant of the type of `like`.
 llvm::Constant* number_like(const Value* like, double value);

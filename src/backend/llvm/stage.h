@@ -67,6 +67,7 @@ class StageEmitter {
   Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
   Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
   Value* of_first_lane(Value* condition, Value* value);
+  Value* load_lanes(llvm::Type* type, Value* start, Value* offsets, DType dtype, Lanes& lanes);
   Value* load(const Place& place, DType dtype, Lanes& lanes);
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);

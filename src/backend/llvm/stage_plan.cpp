@@ -138,12 +138,12 @@ class Planner {
     return plan_.statements[i].live && plan_.statements[i].level == plan_.innermost();
   }
 
-  /// As many lanes of the widest element as fill a vector register.
+  /// As many lanes of the widest number as fill a vector register; complex elements fill two.
   void choose_width(int vector_bytes) {
     if (plan_.loops.empty()) return;
     int64_t bytes = 1;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      if (in_vector_loop(i)) bytes = std::max(bytes, inlay::size_bytes(stage_.statements[i].dtype));
+      if (in_vector_loop(i)) bytes = std::max(bytes, inlay::size_bytes(real_of(stage_.statements[i].dtype)));
     }
     plan_.width = std::clamp(static_cast<int>(vector_bytes / bytes), 2, kMaxLanes);
     const Dim& extent = plan_.vector_extent();

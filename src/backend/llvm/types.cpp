@@ -1,3 +1,4 @@
+#include "backend/llvm/complex.h"
 #include "backend/llvm/function.h"
 #include "support/error.h"
 
@@ -20,19 +21,26 @@ llvm::Type* FunctionEmitter::memory_type(DType dtype) const {
     case DType::f32: return llvm::Type::getFloatTy(context);
     case DType::f64: return llvm::Type::getDoubleTy(context);
     case DType::c64:
-    case DType::c128:
+    case DType::c128: return complex_type(memory_type(real_of(dtype)));
     case DType::opaque: break;
   }
   throw Error(ErrorCode::unsupported, {}, str("a loop over elements of dtype ", dtype_name(dtype)));
 }
 
 llvm::Type* FunctionEmitter::register_type(DType dtype, int width) const {
+  if (is_complex(dtype)) return complex_type(register_type(real_of(dtype), width));
   llvm::Type* one = dtype == DType::boolean ? llvm::Type::getInt1Ty(module.getContext()) : memory_type(dtype);
   return width == 1 ? one : llvm::FixedVectorType::get(one, width);
 }
 
 llvm::Constant* FunctionEmitter::constant(const Literal& literal) const {
   llvm::Type* type = register_type(literal.dtype);
+  if (is_complex(literal.dtype)) {
+    llvm::Type* part = register_type(real_of(literal.dtype));
+    return llvm::ConstantStruct::get(
+        llvm::cast<llvm::StructType>(type),
+        {llvm::ConstantFP::get(part, literal.f), llvm::ConstantFP::get(part, literal.imaginary)});
+  }
   if (type->isFloatingPointTy()) return llvm::ConstantFP::get(type, literal.f);
   if (is_float(literal.dtype)) {
     llvm::APFloat value(literal.f);

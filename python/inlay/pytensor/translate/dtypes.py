@@ -2,8 +2,6 @@
 
 from pytensor.tensor.type import DenseTensorType
 
-from .registry import NotNative
-
 INLAY_NAMES = {
     "bool": "bool",
     "int8": "i8",
@@ -20,6 +18,7 @@ INLAY_NAMES = {
     "complex64": "c64",
     "complex128": "c128",
 }
+REAL_DTYPES = {"c64": "f32", "c128": "f64"}  # of the parts of a complex number
 PYTENSOR_NAMES = {inlay: name for name, inlay in INLAY_NAMES.items()}
 
 
@@ -35,10 +34,12 @@ def is_integer(dtype):
     return dtype[0] in "iu"
 
 
+def is_signed(dtype):
+    return dtype[0] == "i"
+
+
 def arithmetic_dtype(dtype):
-    """The dtype in which inlay computes what PyTensor calls `dtype`: half precision is for storage only."""
-    if is_complex(dtype):
-        raise NotNative("complex arithmetic")
+    """The dtype in which inlay computes what PyTensor calls `dtype`: an op of half precision rounds once, at its end."""
     return "f32" if dtype == "f16" else dtype
 
 

@@ -19,8 +19,6 @@ def cumulative(t, node):
     function that returns the sum itself returns that too."""
     x = t.value(node.inputs[0])
     declared = INLAY_NAMES[node.outputs[0].type.dtype]
-    if is_complex(declared) or declared in ("f16", "bf16"):
-        raise NotNative(f"a running {node.op.mode} of {declared}")
     widened = "u64" if declared[0] == "u" else "i64" if declared[0] in "ib" else declared
     result = t.builder.cumulative(_CUMULATIVE[node.op.mode], x, node.op.axis, widened)
     return result if t.is_only_returned(node.outputs[0]) else t.cast(result, declared)
@@ -60,8 +58,6 @@ def _counted(t, length, first, by, dtype):
 @register(Nonzero)
 def nonzero(t, node):
     x = t.value(node.inputs[0])
-    if is_complex(x.dtype):
-        raise NotNative("complex numbers")
     return t.builder.nonzero(x)
 
 

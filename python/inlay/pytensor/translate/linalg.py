@@ -10,7 +10,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
 from . import linalg_ops as ops
-from .dtypes import INLAY_NAMES, arithmetic_dtype, is_float
+from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex, is_float
 from .registry import NotNative, register
 
 _BATCHED = {}  # class of a core op -> its function
@@ -47,6 +47,8 @@ def blockwise(t, node):
 
 
 def _call(function, t, op, node):
+    if not isinstance(op, Dot | BatchedDot) and any(is_complex(x.dtype) for x in t.operands(node)):
+        raise NotNative("a complex matrix")
     outs = [INLAY_NAMES[x.type.dtype] for x in node.outputs]
     dtype = arithmetic_dtype(next((o for o in outs if is_float(o)), outs[0]))
     operands = [t.cast(x, dtype) for x in t.operands(node)]

@@ -4,7 +4,7 @@ import pytensor.scalar as ps
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.math import Argmax, MulWithoutZeros
 
-from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
+from .dtypes import INLAY_NAMES, arithmetic_dtype
 from .registry import NotNative, register
 
 try:
@@ -32,8 +32,6 @@ def careduce(t, node):
         raise NotNative(f"reduction by {op.scalar_op}")
     out = INLAY_NAMES[node.outputs[0].type.dtype]
     accumulator = INLAY_NAMES[op.acc_dtype] if op.acc_dtype else out
-    if is_complex(accumulator) or is_complex(x.dtype) or is_complex(out):
-        raise NotNative("complex arithmetic")
     if out == x.dtype == "bool":
         accumulator = "bool"  # PyTensor says int64; all, any, max and min of bools are the same in bool
     if accumulator == "f16":

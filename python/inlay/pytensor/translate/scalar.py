@@ -5,6 +5,7 @@ and the dtype of the result. The same functions serve `Elemwise`, `Composite` an
 inlay's scalar ops apply to tensors of any rank.
 """
 
+import functools
 import math
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytensor.scalar as ps
 import pytensor.scalar.math as psm
 from pytensor.tensor.math import MulWithoutZeros
 
-from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, arithmetic_dtype, is_float, is_integer
+from ... import _inlay
+from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float, is_integer, is_signed
 from .registry import NotNative
 
 _SCALARS = {}
@@ -68,8 +70,6 @@ def emit(translator, op, operands, result_dtypes):
     function, convention = entry
     out = INLAY_NAMES[result_dtypes[0]]
     compute = arithmetic_dtype(out)
-    for operand in operands:
-        arithmetic_dtype(operand.dtype)
     if convention == "result":
         operands = [translator.cast(x, compute) for x in operands]
     elif convention == "common":
@@ -96,10 +96,7 @@ def _inline(translator, op, operands):
 
 
 def _common_dtype(dtypes):
-    common = np.result_type(*(PYTENSOR_NAMES[d] for d in dtypes)).name
-    if is_float(INLAY_NAMES[common]) and all(is_integer(d) for d in dtypes):
-        raise NotNative("u64 against signed integers")  # NumPy compares these exactly, no common dtype holds both
-    return arithmetic_dtype(INLAY_NAMES[common])
+    return arithmetic_dtype(functools.reduce(_inlay.promote, dtypes))
 
 
 # Arithmetic. PyTensor's `add` and `mul` take any number of operands; on bool they are `or` and `and`.
@@ -123,9 +120,17 @@ def _chain(op, xs):
 
 
 plain("sub", ps.Sub)
-plain("max", ps.Maximum)
-plain("min", ps.Minimum)
 plain("arctan2", ps.ArcTan2)
+
+
+@scalar(ps.Maximum)
+def _maximum(s, out, a, b):
+    return s.select(s.or_(_compare(s, "ge", a, b), s.isnan(a)), a, b) if is_complex(out) else s.max(a, b)
+
+
+@scalar(ps.Minimum)
+def _minimum(s, out, a, b):
+    return s.select(s.or_(_compare(s, "le", a, b), s.isnan(a)), a, b) if is_complex(out) else s.min(a, b)
 
 
 @scalar(ps.TrueDiv)
@@ -162,7 +167,7 @@ def _neg(s, out, x):
     return s.neg(x)
 
 
-@scalar(ps.Abs)
+@scalar(ps.Abs, operands="common")
 def _abs(s, out, x):
     return x if out == "bool" else s.abs(x)
 
@@ -195,12 +200,42 @@ def _mul_without_zeros(s, out, a, b):
 
 # Comparison, logic, selection.
 
-plain("lt", ps.LT, operands="common")
-plain("le", ps.LE, operands="common")
-plain("gt", ps.GT, operands="common")
-plain("ge", ps.GE, operands="common")
-plain("eq", ps.EQ, operands="common")
-plain("ne", ps.NEQ, operands="common")
+
+# inlay's op, and the one that says the same with the operands exchanged.
+_MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def _compare(s, name, a, b):
+    if b.dtype == "u64" and is_signed(a.dtype):
+        a, b, name = b, a, _MIRRORED[name]
+    if a.dtype == "u64" and is_signed(b.dtype):
+        return _compare_u64(s, name, a, b)
+    common = _common_dtype([a.dtype, b.dtype])
+    a, b = s.cast(a, common), s.cast(b, common)
+    if is_complex(common) and name in ("gt", "ge"):
+        a, b, name = b, a, _MIRRORED[name]
+    if is_complex(common) and name in ("lt", "le"):
+        return _in_order(s, getattr(s, name), a, b)
+    return getattr(s, name)(a, b)
+
+
+def _compare_u64(s, name, a, b):
+    """With a signed integer: exactly, as NumPy. No dtype holds both."""
+    below_all = s.lt(b, s.constant(0, b.dtype))
+    as_unsigned = getattr(s, name)(a, s.cast(b, "u64"))
+    return s.or_(below_all, as_unsigned) if name in ("gt", "ge", "ne") else s.and_(s.not_(below_all), as_unsigned)
+
+
+def _in_order(s, last, a, b):
+    """NumPy orders complex numbers by the real part, then by the imaginary one; NaN is in no order."""
+    re_a, im_a, re_b, im_b = s.real(a), s.imag(a), s.real(b), s.imag(b)
+    comparable = s.and_(s.eq(im_a, im_a), s.eq(im_b, im_b))
+    return s.or_(s.and_(s.lt(re_a, re_b), comparable), s.and_(s.eq(re_a, re_b), last(im_a, im_b)))
+
+
+for _name, _op in {"lt": ps.LT, "le": ps.LE, "gt": ps.GT, "ge": ps.GE, "eq": ps.EQ, "ne": ps.NEQ}.items():
+    scalar(_op, operands="own")(lambda s, out, a, b, name=_name: _compare(s, name, a, b))
+
 plain("and_", ps.AND)
 plain("or_", ps.OR)
 plain("xor", ps.XOR)
@@ -209,12 +244,12 @@ plain("not_", ps.Invert)
 
 @scalar(ps.IsNan, operands="common")
 def _isnan(s, out, x):
-    return s.isnan(x) if is_float(x.dtype) else s.ne(x, x)
+    return s.ne(x, x) if is_integer(x.dtype) or x.dtype == "bool" else s.isnan(x)
 
 
 @scalar(ps.IsInf, operands="common")
 def _isinf(s, out, x):
-    return s.isinf(x) if is_float(x.dtype) else s.ne(x, x)
+    return s.ne(x, x) if is_integer(x.dtype) or x.dtype == "bool" else s.isinf(x)
 
 
 @scalar(ps.Switch, operands="own")
@@ -227,14 +262,53 @@ def _second(s, out, a, b):
     return s._translator.broadcast_like(b, a)
 
 
-@scalar(ps.Identity, ps.Cast)
+@scalar(ps.Identity)
 def _identity(s, out, x):
     return x
 
 
-@scalar(ps.Conj, ps.Real)
+@scalar(ps.Cast, operands="own")
+def _cast(s, out, x):
+    return x  # the result is cast: once
+
+
+# Parts of complex numbers; a real number is its own.
+
+
+@scalar(ps.Conj)
+def _conj(s, out, x):
+    return s.conj(x) if is_complex(out) else x
+
+
+@scalar(ps.Real, operands="own")
 def _real(s, out, x):
-    return x
+    return s.real(x) if is_complex(x.dtype) else x
+
+
+@scalar(ps.Imag, operands="own")
+def _imag(s, out, x):
+    return s.imag(x) if is_complex(x.dtype) else s._translator.broadcast_like(s.constant(0, out), x)
+
+
+@scalar(getattr(ps, "Angle", None), operands="own")
+def _angle(s, out, x):
+    if is_complex(x.dtype):
+        return s.angle(x)
+    x = s.cast(x, out)
+    return s.arctan2(s.constant(0, out), x)
+
+
+@scalar(ps.Complex, operands="own")
+def _complex(s, out, re, im):
+    part = REAL_DTYPES[out]
+    return s.complex(s.cast(re, part), s.cast(im, part))
+
+
+@scalar(getattr(ps, "ComplexFromPolar", None), operands="own")
+def _polar(s, out, size, angle):
+    part = REAL_DTYPES[out]
+    size, angle = s.cast(size, part), s.cast(angle, part)
+    return s.complex(s.mul(size, s.cos(angle)), s.mul(size, s.sin(angle)))
 
 
 # Rounding: integers are already whole.

@@ -17,7 +17,7 @@ from pytensor.tensor.shape import SpecifyShape
 
 from ... import _inlay, errors
 from . import lazy, origin
-from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_tensor
+from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_complex, is_tensor
 from .host_call import HostCall
 from .registry import NotNative, translation_of
 
@@ -121,8 +121,6 @@ class Translator:
         try:
             if translation is None:
                 raise NotNative("no native form")
-            if any(_is_complex(x) for x in (*node.inputs, *node.outputs)):
-                raise NotNative("complex numbers")
             result = translation(self, node)
         except NotNative as reason:
             self._forget_calls(calls, reasons)
@@ -191,12 +189,20 @@ class Translator:
     def cast(self, x, dtype):
         if x.dtype == dtype:
             return x
+        if is_complex(x.dtype) and not is_complex(dtype):
+            return self._real_of_complex(x, dtype)
         array = self._literals.get(x.index)
         if array is not None and not (
             array.dtype.kind == "f" and dtype[0] in "iu"
         ):  # NaN to integer: an error, at run time
             return self.constant_array(array.astype(PYTENSOR_NAMES[dtype]))
         return self.builder.cast(x, dtype)
+
+    def _real_of_complex(self, x, dtype):
+        """As NumPy: the real part; of bool, whether either part is not 0."""
+        if dtype == "bool":
+            return self.builder.scalar("ne", [x, self.builder.literal(0, x.dtype)])
+        return self.cast(self.builder.scalar("real", [x]), dtype)
 
     def broadcast_like(self, x, *others):
         """x with the shape that it and the others broadcast to."""
@@ -227,7 +233,7 @@ class Translator:
     def constant_array(self, array, name=None):
         """A literal when it is small or all one number, else an array bound once."""
         dtype = INLAY_NAMES[array.dtype.name]
-        if dtype in ("c64", "c128") or array.size == 0:
+        if array.size == 0:
             return self._bound_array(array, name)
         if _all_same(array):
             value = self.builder.literal(array.flat[0].item(), dtype)
@@ -377,10 +383,6 @@ class Translator:
         return name
 
 
-def _is_complex(var):
-    return getattr(var.type, "dtype", "") in ("complex64", "complex128")
-
-
 def _type_of(var):
     """inlay's dtype and the static shape of a PyTensor variable."""
     if is_tensor(var.type):
@@ -397,6 +399,8 @@ def _identifier(name):
 
 
 def _all_same(array):
+    if array.dtype.kind == "c":
+        return _all_same(array.real) and _all_same(array.imag)
     first = array.flat[0]
     if array.dtype.kind == "f" and not np.isfinite(first):
         return array.size == 1
