@@ -62,8 +62,8 @@ class Executable {
   /// The fast door: params' and outputs' addresses, sizes already bound, facts checked. A steady state allocates
   /// nothing: an arena of up to 32 KiB lies on the stack, a larger one in a block that the thread keeps. Safe from many
   /// threads at once, and from inside a host call. `host` may be null for a program without host calls and
-  /// without outputs of a size that is found on the way. Returns the entry's code; on INLAY_FAILED_AT_SITE `failure` has
-  /// the site and its numbers. Never throws.
+  /// without outputs of a size that is found on the way. Returns the entry's code; on INLAY_FAILED_AT_SITE `failure`
+  /// has the site and its numbers. Never throws.
   struct Failure {
     int64_t site = -1;
     std::array<int64_t, 4> numbers{};

@@ -397,7 +397,7 @@ class GraphMaker {
     const bool arg = chance(40);
     const auto x = pick([&](const Entry& e) {
       const DType dtype = type(e.v).dtype;
-      return type(e.v).rank() >= 1 && (arg ? e.exact && computes(dtype) : dtype == DType::f64) && size_of(product(type(e.v).dims)) > 0;
+      return type(e.v).rank() >= 1 && (arg ? e.exact && computes(dtype) && !is_complex(dtype) : dtype == DType::f64) && size_of(product(type(e.v).dims)) > 0;
     });
     if (!x) return;
     NamedArguments named;

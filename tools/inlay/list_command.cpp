@@ -20,7 +20,21 @@ std::string_view class_name(OperandClass operands) {
     case OperandClass::Ordered: return "numbers and bool";
     case OperandClass::Logical: return "bool and integers";
     case OperandClass::Integer: return "integers";
+    case OperandClass::Number: return "numbers and complex";
+    case OperandClass::Analytic: return "floats and complex";
+    case OperandClass::Complex: return "complex";
+    case OperandClass::Part: return "floats that are parts of a complex";
     case OperandClass::Any: return "all";
+  }
+  return "";
+}
+
+std::string_view result_name(ResultRule result) {
+  switch (result) {
+    case ResultRule::Same: return "as the operands";
+    case ResultRule::Bool: return "bool";
+    case ResultRule::Real: return "real";
+    case ResultRule::Pair: return "complex";
   }
   return "";
 }
@@ -63,7 +77,7 @@ Json ops() {
     out.push_back({{"name", row.name},
                    {"arity", row.arity},
                    {"operands", class_name(row.operands)},
-                   {"result", row.result == ResultRule::Bool ? "bool" : "as the operands"},
+                   {"result", result_name(row.result)},
                    {"f64", support_name(op, DType::f64)},
                    {"i64", support_name(op, DType::i64)},
                    {"cost", row.cost},
