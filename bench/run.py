@@ -106,6 +106,20 @@ def radon_rows():
     yield limit_row("radon host calls", len(view.host_calls), 0, "host calls")
 
 
+@functools.cache
+def lowering():
+    """Milliseconds of rewriting, fusing and planning a model-like graph, by its number of nodes."""
+    text = subprocess.run([BUILD / "bin" / "inlay_bench_compiling", "--benchmark_format=json"],
+                          check=True, capture_output=True, text=True).stdout
+    return {int(b["name"].split("/")[1]): b["cpu_time"] for b in json.loads(text)["benchmarks"]}
+
+
+def compiling_rows():
+    yield limit_row("rewrite + fuse + memory, 2000 nodes", lowering()[2000], 60, "ms")
+    growth = lowering()[20000] / lowering()[2000]
+    yield limit_row("same, 20 000 nodes over 2000 nodes", growth, 15, "times")
+
+
 def cold_rows():
     ours = 1e3 * cold_seconds("radon", "INLAY")
     yield limit_row("radon linking + first call, cold", ours, 80, "ms")
@@ -215,7 +229,8 @@ def call_rows():
     yield ratio_row("x + 1 on 3 doubles, through PyTensor", plus_one("INLAY"), "PyTensor C", plus_one(c_mode), 1, "ns")
 
 
-GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "scalars": scalar_rows, "calls": call_rows, "cold": cold_rows}
+GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "scalars": scalar_rows, "calls": call_rows, "cold": cold_rows,
+          "compiling": compiling_rows}
 
 
 def figure(value, unit):
