@@ -59,8 +59,8 @@ constexpr std::string_view kEveryOp =
   %after = mul %h1, %h1 : f64[late]
   %ok = assert %x, %yes, "must \"hold\"" : f64[m]
   %ok2 = assert %x, %yes, "shapes", shape-mismatch : f64[m]
-  %36 "not an identifier" = neg %x : f64[m]
-  return %r, loss = %all, "a name" = %36, %after
+  %38 "not an identifier" = neg %x : f64[m]
+  return %r, loss = %all, "a name" = %38, %after
 }
 )";
 
