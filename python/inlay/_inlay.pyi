@@ -1,5 +1,6 @@
 from collections.abc import Sequence
 import types
+from typing import overload
 
 
 def error_codes() -> list[tuple[str, str]]: ...
@@ -30,9 +31,16 @@ class Dim:
     def symbol(self) -> int:
         """The number of the symbol that it is, or -1."""
 
+    @property
+    def is_size(self) -> bool:
+        """Is it known never to be negative?"""
+
     def __floordiv__(self, arg: object, /) -> object: ...
 
     def __eq__(self, arg: object, /) -> bool: ...
+
+def promote(arg0: str, arg1: str, /) -> str:
+    """The dtype in which operands of two dtypes meet."""
 
 def dim_min(arg0: object, arg1: object, /) -> object: ...
 
@@ -65,12 +73,72 @@ class Graph:
     @property
     def text(self) -> str: ...
 
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def parameters(self) -> list:
+        """For each parameter: name, dtype, dims as text, whether it is bound."""
+
+    @property
+    def outputs(self) -> list[str]:
+        """The type of each, as text."""
+
+    @property
+    def host_calls(self) -> list[str]:
+        """The names of the functions that it calls, by number."""
+
     def __str__(self) -> str: ...
 
 class GraphBuilder:
     """Makes a Graph, one checked node at a time."""
 
     def __init__(self, name: str = 'main') -> None: ...
+
+    def late_size(self, arg: Value, /) -> object: ...
+
+    def arange(self, arg0: Value, arg1: Value, arg2: Value, arg3: str, /) -> Value: ...
+
+    def nonzero(self, arg: Value, /) -> list[Value]: ...
+
+    def read_where(self, arg0: Value, arg1: Value, /) -> Value: ...
+
+    def write_where(self, arg0: str, arg1: Value, arg2: Value, arg3: Value, /) -> Value: ...
+
+    def repeat(self, arg0: Value, arg1: Value, arg2: int, /) -> Value: ...
+
+    def unique(self, arg: Value, /) -> list[Value]: ...
+
+    def repeat_each(self, arg0: Value, arg1: Value, arg2: int, /) -> Value: ...
+
+    def library(self, op: str, operands: Sequence[Value], options: Sequence[str] = []) -> list[Value]: ...
+
+    def swapped(self, arg: Value, /) -> Value:
+        """The last two axes, swapped."""
+
+    @overload
+    def diagonal(self, arg: Value, /) -> Value: ...
+
+    @overload
+    def diagonal(self, arg0: Value, arg1: int, arg2: int, /) -> Value: ...
+
+    def inverse(self, arg: Value, /) -> Value: ...
+
+    def determinant(self, arg: Value, /) -> Value: ...
+
+    def pseudo_inverse(self, arg: Value, /) -> Value: ...
+
+    def log_determinant(self, arg: Value, /) -> tuple[Value, Value]: ...
+
+    def lu(self, arg: Value, /) -> tuple[Value, Value, Value]: ...
+
+    def take_rows(self, arg0: Value, arg1: Value, /) -> Value: ...
+
+    def permutation_matrix(self, arg0: Value, arg1: Value, /) -> Value: ...
+
+    def cholesky_solve(self, arg0: Value, arg1: Value, arg2: Sequence[str], /) -> Value: ...
+
+    def einsum(self, arg0: str, arg1: Sequence[Value], /) -> Value: ...
 
     def at(self, arg: str, /) -> None: ...
 
@@ -98,6 +166,11 @@ class GraphBuilder:
 
     def flip(self, arg0: Value, arg1: Sequence[int], /) -> Value: ...
 
+    def compose(self, name: str, *operands, **arguments) -> object:
+        """
+        The nodes of a composition, such as `compose("softmax", x, axes=[1])`: docs/text.md lists them.
+        """
+
     def slice(self, arg0: Value, arg1: Sequence, /) -> Value: ...
 
     def gather(self, arg0: Value, arg1: Sequence, /) -> Value: ...
@@ -107,6 +180,8 @@ class GraphBuilder:
     def scatter(self, arg0: str, arg1: Value, arg2: Sequence, arg3: Value, /) -> Value: ...
 
     def reduce(self, arg0: str, arg1: Value, arg2: Sequence[int], arg3: str, /) -> Value: ...
+
+    def cumulative(self, arg0: str, arg1: Value, arg2: int, arg3: str, /) -> Value: ...
 
     def concat(self, arg0: Sequence[Value], arg1: int, /) -> Value: ...
 
@@ -118,10 +193,24 @@ class GraphBuilder:
 
     def host_call(self, arg0: str, arg1: int, arg2: Sequence[Value], arg3: Sequence, /) -> list[Value]: ...
 
+    def body(self) -> GraphBuilder:
+        """A builder for a body of a cond or a loop."""
+
+    def step(self, arg0: str, arg1: object, /) -> Value: ...
+
+    def cond(self, arg0: Value, arg1: Sequence[Value], arg2: Graph, arg3: Graph, /) -> list[Value]: ...
+
+    def loop(self, count: object, initial: Sequence[Value], captured: Sequence[Value], body: Graph, has_condition: bool = False) -> list[Value]: ...
+
     def output(self, value: Value, name: str = '') -> None: ...
 
     def finish(self) -> Graph:
         """The graph; the builder is empty afterwards."""
+
+def scalar_ops() -> list:
+    """
+    The rows of the table of scalar ops: name, arity, the dtypes of the operands, the result (the same, bool, real: of the parts of a complex operand, or complex: of the operands as parts), how f64 is computed on this machine, and the derivative by each operand, or why there is none.
+    """
 
 class CFunction:
     """A C function pointer; valid for as long as this object lives."""
@@ -158,6 +247,9 @@ def parse(text: str, file_name: str = '<text>') -> Graph: ...
 class Function:
     """A compiled function: NumPy arrays in, new arrays out."""
 
+    def __repr__(self, /):
+        """Return repr(self)."""
+
     def __call__(self, /, *args, **kwargs):
         """Call self as a function."""
 
@@ -165,6 +257,9 @@ class Function:
 
 class Vm:
     """A compiled function over the cells of a PyTensor Function."""
+
+    def __repr__(self, /):
+        """Return repr(self)."""
 
     def __call__(self, /, *args, **kwargs):
         """Call self as a function."""
