@@ -342,9 +342,15 @@ class Replay {
     if (!has_points) return;
     // Through an index any element may be read or written. So what is gathered must be there at the first point and
     // after the last, and what is scattered to changes at every point, wherever the other subscripts allow.
+    // An index into no elements is out of bounds: nothing is read.
+    const auto can_load = [&](const Statement& s) {
+      return std::ranges::none_of(s.map.subscripts, [&](const kernel::Subscript& subscript) {
+        return subscript.index && value(subscript.index->extent) == 0;
+      });
+    };
     const auto read_gathered = [&] {
       for (const Statement& s : stage.statements) {
-        if (s.kind == Statement::Kind::load && s.map.has_index()) read_all(s.buffer);
+        if (s.kind == Statement::Kind::load && s.map.has_index() && can_load(s)) read_all(s.buffer);
       }
     };
     read_gathered();
