@@ -46,7 +46,8 @@ class _Scan:
         ]
         taps = (*self.info.mit_sot_in_slices, *self.info.sit_sot_in_slices)
         buffers = [*op.outer_mitsot(outer), *op.outer_sitsot(outer)]
-        inside = [*op.inner_mitsot_grouped(inner), *([x] for x in op.inner_sitsot(inner))]
+        several = _by_state(op.inner_mitsot(inner), self.info.mit_sot_in_slices)
+        inside = [*several, *([x] for x in op.inner_sitsot(inner))]
         self.states = [_State(t, *parts, self.steps) for parts in zip(buffers, taps, inside, strict=True)]
         self.buffers = [t.value(x) for x in op.outer_mitmot(outer)]
         self.untraced = [t.value(x) for x in op.outer_untraced_sit_sot(outer)]
@@ -95,7 +96,8 @@ class _Scan:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
         n = len(self.buffers)
         buffers, carried = carried[:n], carried[n:]
-        for buffer, taps, group in zip(buffers, info.mit_mot_in_slices, op.inner_mitmot_grouped(inner)):
+        read = _by_state(op.inner_mitmot(inner), info.mit_mot_in_slices)
+        for buffer, taps, group in zip(buffers, info.mit_mot_in_slices, read):
             for tap, x in zip(taps, group):
                 values[x] = t.builder.gather(buffer, [_plus(t, step, tap - min(taps))])
         rows = []
@@ -130,6 +132,12 @@ class _Scan:
             stop = t.value(inner_outputs[-1])
             outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constant_array(_ZERO), stop.dtype)]))
         return outputs
+
+
+def _by_state(flat, taps):
+    """The body's inputs of several taps, a list for each state. (Older versions of PyTensor do not group them.)"""
+    inputs = iter(flat)
+    return [[next(inputs) for _ in each] for each in taps]
 
 
 def _sequence(t, value, steps):
