@@ -252,6 +252,17 @@ TEST(NodeRules, DoNotCentreTwice) {
             0);
 }
 
+TEST(NodeRules, LeaveSumsOfComplexNumbers) {
+  EXPECT_EQ(rewrites_of("graph @main(%x: c64[n, m]) { %a = reduce add %x [1] : c64; %b = reduce add %a [0] : c64; "
+                        "return %b }"),
+            0)
+      << "another order rounds differently";
+  EXPECT_EQ(rewrites_of("graph @main(%x: c128[5]) { %e = exp %x; %s = reduce add %e [0] : c128; %l = log %s; "
+                        "return %l }"),
+            0)
+      << "complex numbers have no greatest one, and log(exp(x)) is another branch than x";
+}
+
 TEST(NodeRules, SeeOverlap) {
   EXPECT_EQ(rewrites_of("graph @main(%v: f64[n], %x: f64[n + 3]) { %u = update set %x[1:n + 1], %v; "
                         "%a = slice %u[0:2]; return %a }"),

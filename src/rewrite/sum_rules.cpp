@@ -9,7 +9,7 @@ namespace {
 /// reduce(reduce(x)) -> reduce(x) of integers, where the order does not matter.
 std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::reduce);
-  if (!inner || inner->combine != node.combine || is_float(type.dtype)) return std::nullopt;
+  if (!inner || inner->combine != node.combine || is_float(type.dtype) || is_complex(type.dtype)) return std::nullopt;
   if (simplifier.graph().type(node.operands[0]).dtype != type.dtype) return std::nullopt;
   const std::vector<Dim>& dims = simplifier.graph().type(inner->operands[0]).dims;
   Node out = unary(Op::reduce, inner->operands[0]);
@@ -52,7 +52,7 @@ bool is_sum_of(Simplifier& simplifier, ValueId sum, ValueId of) {
 /// log(exp(x) / sum(exp(x))) -> x - log(sum(exp(x))): finite where the quotient underflows. The division by the one sum
 /// of a vector is a product with its reciprocal.
 std::optional<ValueId> log_of_softmax(Simplifier& simplifier, const Node& node, const TensorType& type) {
-  if (node.scalar != ScalarOp::log_) return std::nullopt;
+  if (node.scalar != ScalarOp::log_ || !is_float(type.dtype)) return std::nullopt;
   std::optional<ValueId> exponential, sum;
   if (const Node* quotient = scalar_node(simplifier, node.operands[0], ScalarOp::div_)) {
     exponential = quotient->operands[0];
@@ -98,7 +98,8 @@ std::optional<ValueId> log_sum_exp(Simplifier& simplifier, const Node& node, con
   if (!sum || sum->op != Op::reduce || sum->combine != Combine::add) return std::nullopt;
   const Node* exp = scalar_node(simplifier, sum->operands[0], ScalarOp::exp_);
   const TensorType sum_type = simplifier.graph().type(summed);
-  if (!exp || sum_type.dtype != simplifier.graph().type(exp->operands[0]).dtype) return std::nullopt;
+  if (!exp || !is_float(sum_type.dtype) || sum_type.dtype != simplifier.graph().type(exp->operands[0]).dtype)
+    return std::nullopt;
   if (is_centred(simplifier, exp->operands[0])) return std::nullopt;
   const ValueId x = exp->operands[0];
   const std::vector<int> axes = sum->axes;
