@@ -2,6 +2,7 @@
 
 import itertools
 
+import inlay.pytensor
 import numpy as np
 import pytensor
 import pytensor.scalar as ps
@@ -84,9 +85,16 @@ def test_powers_wrap(dtype, check):
 
 @pytest.mark.parametrize("source", INTEGERS)
 @pytest.mark.parametrize("target", ["bool", *INTEGERS, *FLOATS, "complex64"])
-def test_integers_convert(source, target, check):
+def test_integers_convert(source, target):
+    # Against NumPy: older versions of PyTensor raise where a number does not fit.
     x = pt.vector("x", dtype=source)
-    check([x], pt.cast(x, target), nasty(source))
+    function = pytensor.function([x], pt.cast(x, target), mode="INLAY")
+    assert inlay.pytensor.explain(function).host_calls == []
+    with np.errstate(over="ignore"):  # u64 to float16
+        expected = nasty(source).astype(target)
+    found = function(nasty(source))
+    assert found.dtype == expected.dtype
+    np.testing.assert_array_equal(found, expected)
 
 
 @pytest.mark.parametrize("source", FLOATS)
