@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "ops/element_types.h"
 #include "ops/scalar_functions.h"
 #include "support/error.h"
 
@@ -16,27 +17,17 @@ __extension__ using Wide = __int128;  // holds every sum, product and quotient o
 template <class T>
 constexpr bool kIsFloat = std::is_floating_point_v<T>;
 
+/// visitor(T()) for bool, integers, f32 and f64. Half precision goes by way of f32 (see apply_op and cast), complex
+/// numbers by apply_complex.
 template <class Visitor>
-decltype(auto) visit_dtype(DType dtype, Visitor visitor) {
-  switch (dtype) {
-    case DType::boolean: return visitor(bool());
-    case DType::i8: return visitor(int8_t());
-    case DType::i16: return visitor(int16_t());
-    case DType::i32: return visitor(int32_t());
-    case DType::i64: return visitor(int64_t());
-    case DType::u8: return visitor(uint8_t());
-    case DType::u16: return visitor(uint16_t());
-    case DType::u32: return visitor(uint32_t());
-    case DType::u64: return visitor(uint64_t());
-    case DType::f32: return visitor(float());
-    case DType::f64: return visitor(double());
-    case DType::f16:
-    case DType::bf16:  // by way of f32: see apply_op and cast
-    case DType::c64:
-    case DType::c128:  // see apply_complex
-    case DType::opaque: break;
-  }
-  throw Error(ErrorCode::unsupported, {}, str("the kernel evaluator has no arithmetic on ", dtype_name(dtype)));
+auto visit_dtype(DType dtype, Visitor visitor) {
+  return visit_element_type(dtype, [&](auto zero) -> decltype(visitor(bool())) {
+    if constexpr (std::is_arithmetic_v<decltype(zero)>) {
+      return visitor(zero);
+    } else {
+      throw Error(ErrorCode::unsupported, {}, str("the kernel evaluator has no arithmetic on ", dtype_name(dtype)));
+    }
+  });
 }
 
 template <class T>

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "ops/element_types.h"
 #include "support/error.h"
 
 namespace inlay {
@@ -12,25 +13,12 @@ namespace {
 /// visitor(T*) with the elements as what they are; false where they are no integers.
 template <class Visitor>
 bool visit_integers(DType dtype, const void* elements, Visitor visitor) {
-  switch (dtype) {
-    case DType::i8: visitor(static_cast<const int8_t*>(elements)); return true;
-    case DType::i16: visitor(static_cast<const int16_t*>(elements)); return true;
-    case DType::i32: visitor(static_cast<const int32_t*>(elements)); return true;
-    case DType::i64: visitor(static_cast<const int64_t*>(elements)); return true;
-    case DType::u8: visitor(static_cast<const uint8_t*>(elements)); return true;
-    case DType::u16: visitor(static_cast<const uint16_t*>(elements)); return true;
-    case DType::u32: visitor(static_cast<const uint32_t*>(elements)); return true;
-    case DType::u64: visitor(static_cast<const uint64_t*>(elements)); return true;
-    case DType::boolean:
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-    case DType::c64:
-    case DType::c128:
-    case DType::opaque: return false;
-  }
-  return false;
+  if (!is_integer(dtype)) return false;
+  visit_element_type(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) visitor(static_cast<const T*>(elements));
+  });
+  return true;
 }
 
 template <class T>

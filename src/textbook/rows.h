@@ -4,33 +4,23 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "ops/dtype.h"
+#include "ops/element_types.h"
 #include "support/error.h"
 
 namespace inlay::textbook {
 
-/// visitor(T()) with the C++ type of an ordered dtype.
+/// visitor(T()) with the C++ type of an ordered dtype; a bool is read as its byte.
 template <class Visitor>
 void visit_ordered(DType dtype, Visitor visitor) {
-  switch (dtype) {
-    case DType::boolean: return visitor(uint8_t());
-    case DType::i8: return visitor(int8_t());
-    case DType::i16: return visitor(int16_t());
-    case DType::i32: return visitor(int32_t());
-    case DType::i64: return visitor(int64_t());
-    case DType::u8: return visitor(uint8_t());
-    case DType::u16: return visitor(uint16_t());
-    case DType::u32: return visitor(uint32_t());
-    case DType::u64: return visitor(uint64_t());
-    case DType::f32: return visitor(float());
-    case DType::f64: return visitor(double());
-    case DType::f16:
-    case DType::bf16:
-    case DType::c64:
-    case DType::c128:
-    case DType::opaque: break;
-  }
-  INLAY_CHECK(false, dtype_name(dtype), " has no order here");
+  visit_element_type(dtype, [&](auto zero) {
+    if constexpr (std::is_same_v<decltype(zero), bool>) {
+      visitor(uint8_t());
+    } else if constexpr (std::is_arithmetic_v<decltype(zero)>) {
+      visitor(zero);
+    } else {
+      INLAY_CHECK(false, dtype_name(dtype), " has no order here");
+    }
+  });
 }
 
 /// NaN comes after everything.
