@@ -5,6 +5,7 @@ import pytensor.scalar as ps
 import pytensor.tensor as pt
 import pytest
 from pytensor.tensor.elemwise import Elemwise
+from versions import OLD_PYTENSOR
 
 INF, NAN = np.inf, np.nan
 
@@ -44,8 +45,10 @@ def test_functions_at_their_corners(name, check):
 def test_parts(dtype, check):
     z = pt.vector("z", dtype=dtype)
     outputs = [pt.real(z), pt.imag(z), pt.conj(z), pt.angle(z), abs(z), -z, pt.sqr(z), pt.isnan(z), pt.isinf(z)]
-    check([z], outputs, PLAIN.astype(dtype))
-    check([z], outputs[:4] + outputs[-2:], CORNERS.astype(dtype))
+    # (The older version says float64 of the angle of complex64, and computes it in float32.)
+    rtol = 1e-6 if OLD_PYTENSOR and dtype == "complex64" else 1e-13
+    check([z], outputs, PLAIN.astype(dtype), rtol=rtol)
+    check([z], outputs[:4] + outputs[-2:], CORNERS.astype(dtype), rtol=rtol)
 
 
 def test_abs_neither_overflows_nor_underflows(check):
@@ -94,6 +97,7 @@ def test_powers(check):
     check([z], pt.pow(z, np.array(2.0)), np.array([0, 1j]))
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its Python mode has no sign of complex numbers")
 def test_sign(check):
     z = pt.zvector("z")
     check([z], pt.sign(z), np.array([3 + 4j, 0, -2, 1j, complex(INF, 1), complex(NAN, 0), 1e308 + 1e308j]))
@@ -111,7 +115,12 @@ def test_casts(check):
     z, c, x, i = pt.zvector("z"), pt.cvector("c"), pt.dvector("x"), pt.lvector("i")
     outputs = [pt.cast(z, "complex64"), pt.cast(c, "complex128"), pt.cast(x, "complex64"), pt.cast(i, "complex128")]
     check([z, c, x, i], outputs, PLAIN, PLAIN.astype("complex64"), np.arange(7.0), np.arange(7))
-    # pt.cast refuses what drops the imaginary part; the scalar op does not.
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its Python mode raises")
+def test_casts_that_drop_the_imaginary_part(check):
+    """pt.cast refuses them; the scalar op does not."""
+    z = pt.zvector("z")
     for op in (ps.convert_to_float32, ps.convert_to_int8, ps.convert_to_bool):
         check([z], Elemwise(op)(z), PLAIN)
 

@@ -14,6 +14,7 @@ import scipy.special
 from accuracy import FEATURES, OPS, native
 from conftest import host_calls
 from scalar_table import TABLE
+from versions import OLD_PYTENSOR, OLD_SCIPY
 
 DTYPES = {
     "bool": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "u8": "uint8", "u16": "uint16",
@@ -85,8 +86,11 @@ def not_small(x):
 DIFFERENT = {
     "i0": (lambda x: np.isinf(x), "SciPy has nan at infinity, where the limit is infinite"),
     "i1": (lambda x: np.isinf(x) | (x == 0), "as i0; and SciPy loses the sign of zero"),
-    "j0": (lambda x: np.isinf(x), "SciPy has nan at infinity, where the limit is 0"),
-    "j1": (lambda x: np.isinf(x), "as j0"),
+    "j0": (
+        lambda x: np.isinf(x) | OLD_SCIPY & (abs(x) > 1e15),
+        "SciPy has nan at infinity, where the limit is 0; older SciPy loses the phase",
+    ),
+    "j1": (lambda x: np.isinf(x) | OLD_SCIPY & (abs(x) > 1e15), "as j0"),
     "erfinv": (lambda x: x == 0, "SciPy loses the sign of zero"),
     "erfcinv": (lambda x: (x == 1) | (abs(x) < TINY), "SciPy has -0.0 at 1, and overflows early"),
     "ndtri": (lambda x: x == 0.5, "the sign of zero"),
@@ -264,6 +268,8 @@ def test_pytensors_op_of_that_name_is_native(name):
     if not theirs:
         assert name == "clip" or not hasattr(pt, name)
         return
+    if OLD_PYTENSOR and not hasattr(pt, theirs):
+        pytest.skip(f"it has no {theirs}")
     row = OPS[name]
     dtype = "float64" if "f64" in row["dtypes"] else "int64"
     operands = [pt.vector(f"x{i}", dtype=dtype) for i in range(row["arity"])]

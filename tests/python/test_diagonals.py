@@ -6,6 +6,7 @@ import pytest
 from pytensor.tensor.basic import alloc_diag
 from pytensor.tensor.extra_ops import fill_diagonal, fill_diagonal_offset
 from pytensor.tensor.special import log_softmax, softmax
+from versions import OLD_PYTENSOR
 
 SHAPES = [(3, 3), (2, 5), (5, 2), (1, 1), (0, 0), (0, 3)]
 
@@ -72,6 +73,8 @@ def test_eye_and_tri(k, check):
 @pytest.mark.parametrize("function", [softmax, log_softmax])
 @pytest.mark.parametrize("axis", [None, 0, -1, (0, 1)])
 def test_softmax(function, axis, check):
+    if OLD_PYTENSOR and isinstance(axis, tuple):
+        pytest.skip("its softmax takes one axis")
     x = pt.dmatrix("x")
     for value in ([[1.0, 2, 1000], [-3, 0, 5]], [[0.5]], [[np.nan, 1], [2, 3]]):
         check([x], function(x, axis=axis), np.array(value), rtol=1e-12)

@@ -6,6 +6,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.raise_op import Assert
+from versions import OLD_PYTENSOR
 
 x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
 
@@ -45,13 +46,15 @@ def test_specify_shape():
     error = error_of([x], pt.specify_shape(x, (3,)) * 2, np.ones(5))
     assert isinstance(error, AssertionError) and not isinstance(error, inlay.InlayError)
     assert first_lines(error).startswith("SpecifyShape: dim 0 is 5, not 3\n")
-    assert error.code == "shape-mismatch" and "SpecifyShape" in error.location
+    if not OLD_PYTENSOR:  # which raises another exception of that class
+        assert error.code == "shape-mismatch" and "SpecifyShape" in error.location
 
 
 def test_assert_has_code_and_origin():
     error = error_of([x], Assert("x is short")(x, x.shape[0] > 3) * 2, np.ones(2))
     assert type(error) is AssertionError and first_lines(error).startswith("x is short")
-    assert error.code == "assert-failed" and "Assert" in error.location
+    if not OLD_PYTENSOR:  # which raises another exception of that class
+        assert error.code == "assert-failed" and "Assert" in error.location
 
 
 def test_results_that_are_too_large():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytensor.tensor as pt
 import pytest
+from versions import OLD_PYTENSOR
 
 V = np.arange(7.0) * 1.5
 M = np.arange(20.0).reshape(4, 5)
@@ -214,6 +215,7 @@ def test_backwards_slices_beside_index_arrays(check):
     check([x, i], outputs, value, np.array([1, -1, 0, 1]))
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its function does not take ignore_duplicates")
 def test_increments_that_ignore_duplicates(check):
     from pytensor.tensor.subtensor import advanced_inc_subtensor
 

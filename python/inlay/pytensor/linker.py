@@ -27,7 +27,8 @@ class InlayLinker(JITLinker):
         "inplace",  # and decides what shares memory
         "local_careduce_fusion",
         "local_uint_constant_indices",
-        "scan_reduce_trace_prealloc",
+        "scan_reduce_trace_prealloc",  # rooms for results that PyTensor's own loop would pass in
+        "scan_save_mem_prealloc",  # as older versions name it; with the mode's own it would shorten a Scan twice
     )
 
     def make_all(self, input_storage=None, output_storage=None, storage_map=None):

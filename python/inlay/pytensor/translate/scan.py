@@ -1,8 +1,9 @@
 """Scan: a loop whose body is the inner graph.
 
 What is carried from step to step is carried as values; what is kept of all steps is a trace. A buffer that PyTensor
-passes in with room for all steps is its first rows and the trace behind them. In the gradient of a Scan such a buffer
-is read and added to at several places; it is carried whole, and written in place.
+passes in with room for all steps is its first rows and the trace behind them. One with room for some of them is carried
+whole and written around: a later row takes the place of the oldest, and the result is put in order behind the loop. In
+the gradient of a Scan a buffer is read and added to at several places; it is carried whole too, and written in place.
 """
 
 import numpy as np
@@ -30,8 +31,8 @@ class _State:
         self.rows = -min(taps)
         length = _length(t, var)
         self.keeps_all = t.known_equal(length, steps + self.rows)
-        if not self.keeps_all and not t.known_equal(length, self.rows):
-            raise NotNative("a Scan that keeps some of its steps")
+        keeps_last = t.known_equal(length, self.rows)
+        self.ring = None if self.keeps_all or keeps_last else t.value(var)
         self.first = _first_rows(t, var, self.rows)
         self.initial = [_row(t, self.first, i) for i in range(self.rows)]
 
@@ -54,15 +55,13 @@ class _Scan:
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
         if any(value.dtype == "opaque" for value in self.untraced):
             raise NotNative("a Scan that carries an object")
-        if self.info.as_while and (self.lengths or any(s.keeps_all for s in self.states)):
+        if self.info.as_while and (self.lengths or any(s.keeps_all or s.ring for s in self.states)):
             raise NotNative("a Scan that ends by a condition and keeps its steps")
-        for length in self.lengths:
-            if not t.known_equal(length, self.steps) and length != 1:
-                raise NotNative("a Scan that keeps some of its steps")
 
     def results(self):
         t = self.t
-        initial = [*self.buffers, *(row for s in self.states for row in s.initial), *self.untraced]
+        rings = [s.ring for s in self.states if s.ring]
+        initial = [*self.buffers, *rings, *(row for s in self.states for row in s.initial), *self.untraced]
         body = Body(t)
         with body:
             step = body.builder.step("step", self.steps)
@@ -73,29 +72,29 @@ class _Scan:
         after = t.builder.loop(
             self.steps, initial, body.captured, body.builder.finish(), has_condition=self.info.as_while
         )
-        results = list(after[: len(self.buffers)])
-        last, traces = after[len(self.buffers) : len(initial)], list(after[len(initial) :])
+        after, traces = list(after[: len(initial)]), list(after[len(initial) :])
+        results, after = after[: len(self.buffers)], after[len(self.buffers) :]
+        rings, last = after[: len(rings)], after[len(rings) :]
         for state in self.states:
             rows, last = last[: state.rows], last[state.rows :]
             if state.keeps_all:
                 results.append(t.builder.concat([state.first, traces.pop(0)], 0))
+            elif state.ring:
+                results.append(_in_order(t, rings.pop(0), self.steps + state.rows))
             else:
                 results.append(_stacked(t, rows))
-        for length in self.lengths:
-            trace = traces.pop(0)
-            keeps_all = t.known_equal(length, self.steps)
-            results.append(trace if keeps_all else t.builder.slice(trace, [(self.steps - 1, self.steps, 1)]))
+        results += [_last_rows(t, trace, length) for trace, length in zip(traces, self.lengths, strict=True)]
         return [*results, *last]
 
     def _body(self, body, step, carried):
-        """What the body returns."""
+        """What the body returns, in the order of `carried`; then the traces, and whether to go on."""
         t, op, info = self.t, self.op, self.info
         inner, inner_outputs = op.inner_inputs, op.inner_outputs
         values = t.scope[1]
         for x, sequence in self.sequences:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
-        n = len(self.buffers)
-        buffers, carried = carried[:n], carried[n:]
+        n, m = len(self.buffers), sum(state.ring is not None for state in self.states)
+        buffers, rings, carried = carried[:n], carried[n : n + m], carried[n + m :]
         read = _by_state(op.inner_mitmot(inner), info.mit_mot_in_slices)
         for buffer, taps, group in zip(buffers, info.mit_mot_in_slices, read):
             for tap, x in zip(taps, group):
@@ -122,12 +121,16 @@ class _Scan:
                 buffers[j] = t.builder.scatter("set", buffers[j], [_plus(t, step, tap - base)], value)
         states = of([*op.inner_mitsot_outs(inner_outputs), *op.inner_sitsot_outs(inner_outputs)])
         states = [t.require_dims(value, own[-1].dims) for own, value in zip(rows, states)]
+        written = [(state.rows, value) for state, value in zip(self.states, states) if state.ring]
+        for j, (first, value) in enumerate(written):
+            position = _modulo(t, _plus(t, step, first), rings[j].dims[0])
+            rings[j] = t.builder.scatter("set", rings[j], [position], value)
         next_rows = [x for own, value in zip(rows, states) for x in (*own[1:], value)]
         untraced = of(op.inner_untraced_sit_sot_outs(inner_outputs))
         untraced = [t.require_dims(value, before.dims) for before, value in zip(carried, untraced)]
         traces = [value for state, value in zip(self.states, states) if state.keeps_all]
         traces += of(op.inner_nitsot_outs(inner_outputs))
-        outputs = [*buffers, *next_rows, *untraced, *traces]
+        outputs = [*buffers, *rings, *next_rows, *untraced, *traces]
         if info.as_while:
             stop = t.value(inner_outputs[-1])
             outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constant_array(_ZERO), stop.dtype)]))
@@ -149,6 +152,34 @@ def _sequence(t, value, steps):
 
 def _plus(t, step, offset):
     return step if offset == 0 else t.builder.scalar("add", [step, t.builder.literal(offset, "i64")])
+
+
+def _modulo(t, number, size):
+    return t.builder.scalar("mod", [number, t.builder.size(size)])
+
+
+def _in_order(t, ring, written):
+    """The rows of a buffer whose row number i, of those ever `written`, stands at i modulo the buffer's length."""
+    length = ring.dims[0]
+    count, size = t.builder.size(written), t.builder.size(length)
+    zero = t.builder.literal(0, "i64")
+    is_full = t.builder.scalar("gt", [count, size])
+    oldest = t.builder.scalar("select", [is_full, _modulo(t, count, length), zero])
+    order = t.builder.scalar("add", [t.builder.iota(length, "i64"), oldest])
+    return t.builder.gather(ring, [_modulo(t, order, length)])
+
+
+def _last_rows(t, trace, length):
+    """A buffer of `length` rows that ends with the last of the trace, or begins with all of it and ends with zeros."""
+    steps, *inner = trace.dims
+    if t.known_equal(length, steps):
+        return trace
+    count = t.min(length, steps)
+    rows = t.builder.slice(trace, [(steps - count, steps, 1)])
+    rest = t.max(length - steps, 0)
+    if t.known_equal(rest, 0):
+        return rows
+    return t.builder.concat([rows, t.builder.broadcast(t.builder.literal(0, trace.dtype), [rest, *inner])], 0)
 
 
 def _row(t, value, position):

@@ -61,9 +61,9 @@ def _expression(t, var, late):
 
 def _of_sizes(t, node, late):
     """The operands of arithmetic on sizes. One that is only a value may be negative, and the result yet a size: so
-    besides a product with it, all of it is a value."""
+    besides a product with it, and a number of steps, all of it is a value."""
     of_a_product = late and isinstance(getattr(node.op, "scalar_op", node.op), ps.Mul)
-    return [size_of(t, x, of_a_product) for x in node.inputs]
+    return [size_of(t, x, of_a_product or (late and t.is_number_of_steps(x))) for x in node.inputs]
 
 
 def _element(t, node):

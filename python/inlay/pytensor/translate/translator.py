@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
 from pytensor.scalar.basic import ScalarType
+from pytensor.scan.op import Scan
 from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import SpecifyShape
 
@@ -298,6 +299,11 @@ class Translator:
     def sizes(self, variables, static):
         """The dims that 0-d variables stand for; those that PyTensor knows are taken from `static`."""
         return [self.dim(v) if s is None else s for v, s in zip(variables, static, strict=True)]
+
+    def is_number_of_steps(self, var):
+        """Does a Scan make that many steps? Then no value of it is negative."""
+        users = self.clients.get(var, ())
+        return any(isinstance(user, Apply) and isinstance(user.op, Scan) and i == 0 for user, i in users)
 
     def min(self, a, b):
         return _inlay.dim_min(a, b)
