@@ -148,6 +148,13 @@ QR qr(const Matrix& a) {
   return out;
 }
 
+namespace {
+
+/// What iterates ends here, also where infinities keep it from converging.
+constexpr int kMostSweeps = 100;
+
+}  // namespace
+
 // Jacobi's rotations, row by row, until nothing is left beside the diagonal.
 Eigen eigh(const Matrix& lower) {
   const int64_t n = lower.rows;
@@ -156,13 +163,14 @@ Eigen eigh(const Matrix& lower) {
     for (int64_t c = r + 1; c < n; ++c) a(r, c) = lower(c, r);
   }
   Matrix v = Matrix::identity(n);
-  constexpr int kMostSweeps = 100;
-  for (int sweep = 0; sweep < kMostSweeps; ++sweep) {
+  Eigen out{{}, Matrix(n, n)};
+  while (out.sweeps < kMostSweeps) {
     double beside = 0, all = 0;
     for (int64_t r = 0; r < n; ++r) {
       for (int64_t c = 0; c < n; ++c) (r == c ? all : beside) += a(r, c) * a(r, c);
     }
     if (!(beside > 1e-34 * (all + beside))) break;
+    ++out.sweeps;
     for (int64_t p = 0; p < n; ++p) {
       for (int64_t q = p + 1; q < n; ++q) {
         if (a(p, q) == 0) continue;
@@ -179,6 +187,7 @@ Eigen eigh(const Matrix& lower) {
           a(p, k) = c * x - s * y;
           a(q, k) = s * x + c * y;
         }
+        a(p, q) = a(q, p) = 0;  // it is, but for rounding, which would keep the sweeps going
         for (int64_t k = 0; k < n; ++k) {
           const double x = v(k, p), y = v(k, q);
           v(k, p) = c * x - s * y;
@@ -190,7 +199,6 @@ Eigen eigh(const Matrix& lower) {
   std::vector<int64_t> order;
   for (int64_t i = 0; i < n; ++i) order.push_back(i);
   std::ranges::sort(order, [&](int64_t x, int64_t y) { return a(x, x) < a(y, y); });
-  Eigen out{{}, Matrix(n, n)};
   for (int64_t i = 0; i < n; ++i) {
     const int64_t from = order[static_cast<std::size_t>(i)];
     out.w.push_back(a(from, from));
@@ -227,13 +235,14 @@ void complete_columns(Matrix& u, int64_t first) {
 SVD svd(const Matrix& a) {
   if (a.rows < a.columns) {
     SVD turned = svd(a.transposed());
-    return {turned.vh.transposed(), std::move(turned.s), turned.u.transposed()};
+    return {turned.vh.transposed(), std::move(turned.s), turned.u.transposed(), turned.sweeps};
   }
   const int64_t m = a.rows, n = a.columns;
   Matrix w = a, v = Matrix::identity(n);
-  constexpr int kMostSweeps = 100;
-  for (int sweep = 0, rotated = 1; sweep < kMostSweeps && rotated; ++sweep) {
-    rotated = 0;
+  SVD out{Matrix(m, m), {}, Matrix(n, n)};
+  const double rounding = 1e-16 * static_cast<double>(m + 2);  // of a product of two columns
+  for (bool rotated = true; rotated && out.sweeps < kMostSweeps; out.sweeps += rotated) {
+    rotated = false;
     for (int64_t p = 0; p < n; ++p) {
       for (int64_t q = p + 1; q < n; ++q) {
         double x = 0, y = 0, xy = 0;
@@ -242,8 +251,8 @@ SVD svd(const Matrix& a) {
           y += w(k, q) * w(k, q);
           xy += w(k, p) * w(k, q);
         }
-        if (!(std::fabs(xy) > 1e-16 * std::sqrt(x * y))) continue;
-        rotated = 1;
+        if (!(std::fabs(xy) > rounding * std::sqrt(x * y))) continue;
+        rotated = true;
         const double zeta = (y - x) / (2 * xy);
         const double t = std::copysign(1 / (std::fabs(zeta) + std::hypot(zeta, 1.0)), zeta);
         const double c = 1 / std::hypot(t, 1.0), s = t * c;
@@ -266,7 +275,6 @@ SVD svd(const Matrix& a) {
     lengths.emplace_back(-length, c);
   }
   std::ranges::sort(lengths);
-  SVD out{Matrix(m, m), {}, Matrix(n, n)};
   int64_t independent = 0;
   for (int64_t i = 0; i < n; ++i) {
     const auto [negative, from] = lengths[static_cast<std::size_t>(i)];

@@ -46,6 +46,7 @@ QR qr(const Matrix& a);
 struct Eigen {
   std::vector<double> w;
   Matrix v;
+  int sweeps = 0;  // over all pairs of columns; about 10, or it does not converge
 };
 Eigen eigh(const Matrix& a);
 
@@ -54,6 +55,7 @@ struct SVD {
   Matrix u;
   std::vector<double> s;
   Matrix vh;
+  int sweeps = 0;
 };
 SVD svd(const Matrix& a);
 

@@ -65,6 +65,16 @@ TEST(Matrix, EigenvectorsOfASymmetricMatrix) {
   }
 }
 
+TEST(Matrix, RotationsConvergeInAFewSweeps) {
+  for (int64_t n : {2, 9, 33}) {
+    for (int i = 0; i < 10; ++i) {
+      EXPECT_LT(eigh(random_matrix(n, n)).sweeps, 15);
+      EXPECT_LT(svd(random_matrix(n, n)).sweeps, 15);
+      EXPECT_LT(svd(product(random_matrix(n, 1), random_matrix(1, n))).sweeps, 15);
+    }
+  }
+}
+
 TEST(Matrix, FactorsMultiplyToTheMatrix) {
   for (const Matrix& a : {random_matrix(4, 3), random_matrix(3, 5), random_matrix(2, 2)}) {
     const QR parts = qr(a);
