@@ -56,7 +56,8 @@ class Replay {
         sharing_(plan.sharing),
         layouts_(layouts),
         symbols_(symbols),
-        places_(program.buffers.size()) {}
+        places_(program.buffers.size()),
+        turns_(program.buffers.size(), -1) {}
 
   std::vector<Diagnostic> run() {
     check_layouts();
@@ -96,6 +97,7 @@ class Replay {
     const bool may_end = std::get<kernel::LoopEnd>(program_.steps[region.end.index]).go_on.valid();
     const int64_t count = value(loop.count);
     for (int64_t pass = 0; pass < count; ++pass) {
+      if (!may_end) turns_[loop.step] = pass;  // else nobody knows how much of a trace there will be
       // What a body makes for itself is made anew.
       for (BufferId b : ids<BufferId>(places_.size())) {
         const Lifetime& life = liveness_.lives[b];
@@ -340,17 +342,16 @@ class Replay {
     bool has_points = true;
     for (const kernel::Axis& axis : stage.axes) has_points = has_points && value(axis.extent) > 0;
     if (!has_points) return;
-    // Through an index any element may be read or written. So what is gathered must be there at the first point and
-    // after the last, and what is scattered to changes at every point, wherever the other subscripts allow.
-    // An index into no elements is out of bounds: nothing is read.
-    const auto can_load = [&](const Statement& s) {
-      return std::ranges::none_of(s.map.subscripts, [&](const kernel::Subscript& subscript) {
-        return subscript.index && value(subscript.index->extent) == 0;
-      });
-    };
+    known_.clear();
+    for (const Statement& s : stage.statements) {
+      const bool is_turn = s.kind == Statement::Kind::load && turns_[s.buffer] >= 0;
+      if (is_turn) known_.emplace_back(s.result, turns_[s.buffer]);
+    }
+    // Through an index any element may be read or written, wherever the other subscripts allow. So what is gathered
+    // must be there at the first point and after the last, and what is scattered to changes at every point.
     const auto read_gathered = [&] {
       for (const Statement& s : stage.statements) {
-        if (s.kind == Statement::Kind::load && s.map.has_index() && can_load(s)) read_all(s.buffer);
+        if (s.kind == Statement::Kind::load && is_anywhere(s.map)) gather(s, stage, point);
       }
     };
     read_gathered();
@@ -362,9 +363,9 @@ class Replay {
           if (sharing_.is_elided(step_, stage_index, i) != elided) continue;
           if (elided) {
             take_over(stage, s, point);
-          } else if (!s.map.has_index()) {
+          } else if (!is_anywhere(s.map)) {
             replay_statement(s, point);
-          } else if (is_write(s) && (is_first || !reaches_everywhere(s))) {
+          } else if (is_write(s) && (is_first || !reaches_the_same(s))) {
             scatter(s, point);
           }
         }
@@ -373,7 +374,7 @@ class Replay {
     });
     read_gathered();
     for (const Statement& s : stage.statements) {
-      if (is_write(s) && s.map.has_index() && reaches_everywhere(s)) scatter(s, point);
+      if (is_write(s) && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
     }
   }
 
@@ -384,31 +385,53 @@ class Replay {
     if (is_write(s)) write(s.buffer, element(s, point));
   }
 
-  /// Nobody knows where along the dims that go through an index: every element there has new content afterwards.
+  /// Reads what the points of a stage may read.
+  void gather(const Statement& s, const Stage& stage, std::vector<int64_t>& point) {
+    if (!is_ours(s.buffer)) return;
+    std::vector<bool> seen(static_cast<std::size_t>(count(s.buffer)), false);  // by where the indices are 0
+    for_each_point(stage.axes, point, [&] {
+      const int64_t first = element(s, point);
+      if (first >= 0 && first < count(s.buffer) && seen[static_cast<std::size_t>(first)]) return;
+      for (int64_t e : reachable(s, point)) {
+        if (out_.empty()) read(s.buffer, e);
+      }
+      if (first >= 0 && first < count(s.buffer)) seen[static_cast<std::size_t>(first)] = true;
+    });
+  }
+
+  /// Every element there has new content afterwards.
   void scatter(const Statement& s, const std::vector<int64_t>& point) {
     if (!is_ours(s.buffer)) return;
-    std::vector<int64_t> reached = {0};  // elements, a dim at a time
-    for (std::size_t d = 0; d < s.map.subscripts.size(); ++d) {
-      const kernel::Subscript& subscript = s.map.subscripts[d];
-      const int64_t size = value(program_.buffers[s.buffer].dims[d]);
-      const int64_t fixed = subscript.index ? 0 : coordinate_of(subscript, point);
-      if (fixed < 0 || fixed >= size) return;  // no such element: the kernel verifier's business
-      std::vector<int64_t> next;
-      for (int64_t e : reached) {
-        for (int64_t i = 0; i < (subscript.index ? size : 1); ++i) next.push_back(e * size + fixed + i);
-      }
-      reached = std::move(next);
-    }
-    for (int64_t e : reached) {
+    for (int64_t e : reachable(s, point)) {
       if (!out_.empty()) return;
       if (places_[root(s.buffer)].expected[static_cast<std::size_t>(e)] != 0) read(s.buffer, e);
       if (out_.empty()) write(s.buffer, e);
     }
   }
 
-  /// Then the first point and the last show all that the points between would.
-  static bool reaches_everywhere(const Statement& s) {
-    return std::ranges::all_of(s.map.subscripts, [](const kernel::Subscript& u) { return u.index.has_value(); });
+  /// The elements that a point may reach: nobody knows which along the dims that go through an index. None where a
+  /// subscript leaves the buffer, which is the kernel verifier's business.
+  std::vector<int64_t> reachable(const Statement& s, const std::vector<int64_t>& point) const {
+    std::vector<int64_t> reached = {0};  // a dim at a time
+    for (std::size_t d = 0; d < s.map.subscripts.size(); ++d) {
+      const kernel::Subscript& subscript = s.map.subscripts[d];
+      const int64_t size = value(program_.buffers[s.buffer].dims[d]);
+      const int64_t extent = is_anywhere(subscript) ? value(subscript.index->extent) : 1;
+      std::vector<int64_t> next;
+      for (int64_t e : reached) {
+        for (int64_t i = 0; i < extent; ++i) {
+          const int64_t at = coordinate_of(subscript, point) + (extent == 1 ? 0 : i * subscript.index->step);
+          if (at >= 0 && at < size) next.push_back(e * size + at);
+        }
+      }
+      reached = std::move(next);
+    }
+    return reached;
+  }
+
+  /// From every point the same? Then the first point and the last show all that the points between would.
+  static bool reaches_the_same(const Statement& s) {
+    return std::ranges::all_of(s.map.subscripts, [](const kernel::Subscript& u) { return u.axes.empty(); });
   }
 
   /// A store that is left out: the register is an element of another buffer, which must lie in these very bytes.
@@ -417,7 +440,7 @@ class Replay {
     for (const Statement& other : stage.statements) {
       const bool loads = other.kind == Statement::Kind::load && other.result == store.operands[0];
       const bool stores = &other != &store && other.kind == Statement::Kind::store && other.operands == store.operands;
-      if ((!loads && !stores) || !is_ours(other.buffer) || other.map.has_index()) continue;
+      if ((!loads && !stores) || !is_ours(other.buffer) || is_anywhere(other.map)) continue;
       const int64_t from = element(other, point);
       if (!in_range(other.buffer, from) || !in_range(store.buffer, to)) return;
       const auto bytes = bytes_of(store.buffer, to);
@@ -430,8 +453,23 @@ class Replay {
     wrong(str(where(), ": a store to ", name(store.buffer), " is left out, but its bytes are not there"));
   }
 
+  /// The number that an index stands for where that is the turn of a loop.
+  std::optional<int64_t> known(const kernel::IndexTerm& index) const {
+    for (const auto& [reg, number] : known_) {
+      if (reg == index.index) return number;
+    }
+    return std::nullopt;
+  }
+  /// Does it go through an index that nobody knows here?
+  bool is_anywhere(const kernel::Subscript& subscript) const { return subscript.index && !known(*subscript.index); }
+  bool is_anywhere(const AccessMap& map) const {
+    return std::ranges::any_of(map.subscripts, [&](const kernel::Subscript& u) { return is_anywhere(u); });
+  }
+
+  /// Where the indices that nobody knows are 0.
   int64_t coordinate_of(const kernel::Subscript& subscript, const std::vector<int64_t>& point) const {
     int64_t at = value(subscript.base);
+    if (subscript.index) at += subscript.index->step * known(*subscript.index).value_or(0);
     for (const kernel::AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
     return at;
   }
@@ -465,6 +503,8 @@ class Replay {
   std::span<const Layout> layouts_;
   std::span<const int64_t> symbols_;
   IdMap<BufferId, Place> places_;
+  IdMap<BufferId, int64_t> turns_;                             // of the loops, by their counters; else -1
+  std::vector<std::pair<kernel::RegisterId, int64_t>> known_;  // registers of the stage that hold such a turn
   IdMap<BufferId, int64_t> counts_ = IdMap<BufferId, int64_t>(program_.buffers.size(), -1);
   std::vector<Block> blocks_;
   Content last_content_ = 0;
