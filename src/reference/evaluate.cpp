@@ -15,9 +15,10 @@ namespace {
 
 class Evaluator {
  public:
-  Evaluator(const Graph& graph, std::span<const HostFunction> host_functions)
+  Evaluator(const Graph& graph, std::span<const HostFunction> host_functions, const Observer& observer)
       : graph_(graph),
         host_functions_(host_functions),
+        observer_(observer),
         values_(graph.values.size()),
         symbols_(graph.symbols.size(), 0) {}
 
@@ -40,14 +41,14 @@ class Evaluator {
   /// Of a body: the sizes are known.
   void know(std::span<const int64_t> symbols) { symbols_.assign(symbols.begin(), symbols.end()); }
 
-  void run(const Observer& observer) {
+  void run() {
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       for (const DimCheck& check : graph_.checks) {
         if (check.node == n) this->check(check);
       }
       node(graph_.nodes[n]);
-      if (!observer) continue;
-      for (ValueId v : graph_.nodes[n].results) observer(v, values_[v]);
+      if (!observer_) continue;
+      for (ValueId v : graph_.nodes[n].results) observer_(graph_, v, values_[v]);
     }
   }
 
@@ -371,10 +372,10 @@ class Evaluator {
     std::vector<Tensor> operands;
     for (ValueId v : node.operands) operands.push_back(values_[v]);
     const RunBody run = [&](const Graph& body, std::vector<Tensor> params) {
-      Evaluator inside(body, host_functions_);
+      Evaluator inside(body, host_functions_, observer_);
       inside.know(std::span(symbols_).first(body.symbols.size()));
       inside.bind(params);
-      inside.run({});
+      inside.run();
       std::vector<Tensor> outputs;
       for (const Output& output : body.outputs) outputs.push_back(inside.values_[output.value]);
       return outputs;
@@ -419,6 +420,7 @@ class Evaluator {
 
   const Graph& graph_;
   std::span<const HostFunction> host_functions_;
+  const Observer& observer_;
   IdMap<ValueId, Tensor> values_;
   std::vector<int64_t> symbols_;
 };
@@ -427,9 +429,9 @@ class Evaluator {
 
 IdMap<ValueId, Tensor> evaluate_all(const Graph& graph, std::span<const Tensor> inputs,
                                     std::span<const HostFunction> host_functions, const Observer& observer) {
-  Evaluator evaluator(graph, host_functions);
+  Evaluator evaluator(graph, host_functions, observer);
   evaluator.bind(inputs);
-  evaluator.run(observer);
+  evaluator.run();
   return std::move(evaluator).values();
 }
 
@@ -442,7 +444,8 @@ std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs,
 }
 
 std::vector<int64_t> bind_symbols(const Graph& graph, std::span<const Tensor> inputs) {
-  Evaluator evaluator(graph, {});
+  const Observer nobody;
+  Evaluator evaluator(graph, {}, nobody);
   evaluator.bind(inputs);
   return std::move(evaluator).symbols();
 }

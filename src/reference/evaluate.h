@@ -21,8 +21,9 @@ using HostFunction = std::function<std::vector<Tensor>(std::span<const Tensor>)>
 std::vector<Tensor> evaluate(const Graph& graph, std::span<const Tensor> inputs,
                              std::span<const HostFunction> host_functions = {});
 
-/// Is told of each result as soon as it is made, and may change it: so a test learns how much of a value is rounding.
-using Observer = std::function<void(ValueId, Tensor&)>;
+/// Is told of each result as soon as it is made, those in the bodies of conds and loops too, and may change it: so a
+/// test learns how much of a value is rounding.
+using Observer = std::function<void(const Graph&, ValueId, Tensor&)>;
 
 /// Every value, by ValueId: to see where two evaluators part.
 IdMap<ValueId, Tensor> evaluate_all(const Graph& graph, std::span<const Tensor> inputs,

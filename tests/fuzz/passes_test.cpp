@@ -4,10 +4,6 @@
 // results must be the same bits; with all rules the programs must still run, and scalar_rules_test judges the numbers.
 // A second long; INLAY_FUZZ_SECONDS=3600 makes it an hour. INLAY_FUZZ_SEED=17 runs the program that a failure named,
 // first.
-#include <chrono>
-#include <cstdlib>
-#include <iostream>
-
 #include <gtest/gtest.h>
 
 #include "host_functions.h"
@@ -19,6 +15,7 @@
 #include "rewrite/dead_values.h"
 #include "rewrite/short_matmul.h"
 #include "rewrite/simplify.h"
+#include "seeds.h"
 
 namespace inlay::fuzz {
 namespace {
@@ -39,11 +36,6 @@ constexpr NamedPass kPasses[] = {
     {"common-values again", rewrite::share_common_values},
     {"dead-values again", rewrite::drop_dead_values},
 };
-
-int64_t from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
 
 bool same_element(const Literal& a, const Literal& b) {
   return a == b || (a.f != a.f && b.f != b.f);  // one NaN is as good as another
@@ -114,12 +106,9 @@ std::string check_program(uint64_t seed, rewrite::Close farthest) {
 }
 
 TEST(Passes, KeepTheMeaningOfRandomPrograms) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(from_environment("INLAY_FUZZ_SECONDS", 1));
-  const int64_t now = std::chrono::system_clock::now().time_since_epoch().count();
-  auto seed = static_cast<uint64_t>(from_environment("INLAY_FUZZ_SEED", now % 1000000007));
-  std::cout << "seed " << seed << "\n";
   int failures = 0;
-  for (; std::chrono::steady_clock::now() < end && failures < 10; ++seed) {
+  for (Seeds seeds; seeds.more() && failures < 10;) {
+    const uint64_t seed = seeds.next();
     for (rewrite::Close farthest : {rewrite::Close::bitwise, rewrite::Close::better}) {
       const std::string failure = check_program(seed, farthest);
       if (failure.empty()) continue;

@@ -5,25 +5,18 @@
 #include "readers.h"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <random>
 
 #include <gtest/gtest.h>
 
 #include "npy.h"
+#include "seeds.h"
 
 namespace inlay::fuzz {
 namespace {
 
 namespace fs = std::filesystem;
-
-int64_t from_environment(const char* name, int64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text ? std::atoll(text) : otherwise;
-}
 
 std::vector<std::string> files_below(const fs::path& folder, std::string_view extension) {
   std::vector<std::string> paths, out;
@@ -94,16 +87,12 @@ TEST_P(EveryReader, UnderstandsOrSaysWhatIsWrong) {
   const std::vector<std::string> corpus = corpus_of(GetParam().name);
   ASSERT_FALSE(corpus.empty());
   for (const std::string& text : corpus) EXPECT_EQ(GetParam().attempt(text), "");
-  const auto end = std::chrono::steady_clock::now() +
-                   std::chrono::milliseconds(1000 * from_environment("INLAY_FUZZ_SECONDS", 1) / 3);
-  const auto first = static_cast<uint64_t>(from_environment("INLAY_FUZZ_SEED", 1));
-  uint64_t seed = first;
-  for (; std::chrono::steady_clock::now() < end; ++seed) {
+  for (Seeds seeds(1. / std::size(kReaders)); seeds.more();) {
+    const uint64_t seed = seeds.next();
     std::mt19937_64 random(seed);
     const std::string text = changed(corpus, random);
     ASSERT_EQ(GetParam().attempt(text), "") << "INLAY_FUZZ_SEED=" << seed << "\n" << text;
   }
-  std::cout << seed - first << " changed inputs\n";
 }
 
 INSTANTIATE_TEST_SUITE_P(Readers, EveryReader, testing::ValuesIn(kReaders),

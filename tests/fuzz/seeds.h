@@ -1,0 +1,43 @@
+#pragma once
+// The seeds of a random test: from INLAY_FUZZ_SEED on (else from the clock) for INLAY_FUZZ_SECONDS (else one).
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+
+namespace inlay::fuzz {
+
+/// for (Seeds seeds; seeds.more();) check(seeds.next());
+///
+/// Says the first seed when it is made, and how many there were at its end.
+class Seeds {
+ public:
+  /// `share`: of the seconds, where one program runs several tests.
+  explicit Seeds(double share = 1)
+      : first_(static_cast<uint64_t>(from_environment("INLAY_FUZZ_SEED", by_clock()))),
+        end_(Clock::now() + std::chrono::milliseconds(static_cast<int64_t>(
+                                1000 * share * static_cast<double>(from_environment("INLAY_FUZZ_SECONDS", 1))))) {
+    std::cout << "from seed " << first_ << std::endl;
+  }
+  ~Seeds() { std::cout << count_ << " programs, seeds " << first_ << " to " << first_ + count_ - 1 << std::endl; }
+  Seeds(const Seeds&) = delete;
+  Seeds& operator=(const Seeds&) = delete;
+
+  /// Is there time for another? One runs in any case.
+  bool more() const { return count_ == 0 || Clock::now() < end_; }
+  uint64_t next() { return first_ + count_++; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  static int64_t by_clock() { return std::chrono::system_clock::now().time_since_epoch().count() % 1000000007; }
+  static int64_t from_environment(const char* name, int64_t otherwise) {
+    const char* text = std::getenv(name);
+    return text ? std::atoll(text) : otherwise;
+  }
+
+  uint64_t first_, count_ = 0;
+  Clock::time_point end_;
+};
+
+}  // namespace inlay::fuzz
