@@ -41,9 +41,11 @@ class Array {
   double* data_;
 };
 
-// Runs a text program whose parameters are arrays of `size` doubles and whose one symbol is their length.
+// Runs a text program whose parameters and results are arrays of at most `size` doubles. `symbols`: the sizes of its
+// symbols; when not given, each is `size`.
 inline void run_program(benchmark::State& state, std::string_view text, size_t num_params, size_t num_outputs,
-                        size_t size, Range range = {}, Begins begins = Begins::at_line) {
+                        size_t size, Range range = {}, Begins begins = Begins::at_line,
+                        std::vector<int64_t> symbols = {}) {
   const runtime::Executable program = compile_program(parse(text)).executable;
   std::vector<std::unique_ptr<Array>> arrays;
   std::vector<const void*> params;
@@ -52,7 +54,7 @@ inline void run_program(benchmark::State& state, std::string_view text, size_t n
     arrays.push_back(std::make_unique<Array>(size, range, begins));
     i < num_params ? params.push_back(arrays.back()->data()) : outputs.push_back(arrays.back()->data());
   }
-  std::vector<int64_t> symbols(program.object().symbols.size(), static_cast<int64_t>(size));
+  if (symbols.empty()) symbols.assign(program.object().symbols.size(), static_cast<int64_t>(size));
   runtime::Executable::Failure failure;
   for (auto _ : state) {
     if (program.run(params.data(), outputs.data(), symbols.data(), nullptr, failure) != 0) {
@@ -76,5 +78,8 @@ inline const auto add = [](const char* name, auto function) {
 
 // The rows of scalars.def.
 void add_scalars();
+
+// Loops that are bound by memory, at three sizes.
+void add_movement();
 
 }  // namespace inlay::bench

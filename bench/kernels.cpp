@@ -78,6 +78,7 @@ int main(int argc, char** argv) {
   add("five_in_two_out_8/inlay", five_in_two_out_inlay<8>);
   add("five_in_two_out_919/inlay", five_in_two_out_inlay<919>);
   add_scalars();
+  add_movement();
   benchmark::Initialize(&argc, argv);
   benchmark::RunSpecifiedBenchmarks();
   return 0;

@@ -68,7 +68,7 @@ def installed(package):
 
 
 @functools.cache
-def kernels(only="-^scalar_"):
+def kernels(only="-^(scalar|movement)_"):
     """Microseconds by name, from the C++ side: those that the filter leaves."""
     text = subprocess.run([BUILD / "bin" / "inlay_bench", "--benchmark_format=json", f"--benchmark_filter={only}"],
                           check=True, capture_output=True, text=True).stdout
@@ -179,8 +179,8 @@ def scalar_rows():
         yield ratio_row(f"{op} on 1e5 doubles", ours, f"{best}, -O3 -ffast-math", figures[f"scalar_{op}/{best}"], 1.0)
         ufunc = getattr(np, op, None) or getattr(scipy.special, SCIPY_NAMES.get(op, op), None)
         if ufunc is not None:
-            out = np.empty(ELEMENTS)
-            yield Row("", ours, "NumPy" if hasattr(np, op) else "SciPy", microseconds_per_call(lambda: ufunc(x, out)))
+            into = (np.empty(ELEMENTS),) if isinstance(ufunc, np.ufunc) else ()
+            yield Row("", ours, "NumPy" if hasattr(np, op) else "SciPy", microseconds_per_call(ufunc, x, *into))
         if hasattr(np, op):
             yield Row("", ours, "numba @njit", numba_ufunc(getattr(np, op), x))
 
@@ -199,6 +199,31 @@ def numba_ufunc(ufunc, x):
     out = np.empty(ELEMENTS)
     kernel(x, out)
     return microseconds_per_call(kernel, x, out)
+
+
+def movement_rows():
+    """Loops that are bound by memory: the goal is a share of STREAM's bandwidth, or a multiple of NumPy's speed."""
+    figures = kernels("^movement_")
+    for side in (100, 316, 1000):
+        x, square = np.linspace(-1, 1, side * side).reshape(side, side), np.empty((side, side))
+        row = np.empty(side)
+        triad = min(figures[f"movement_triad_{side}/{peer}"] for peer in ("clang", "gcc"))
+        works = {  # doubles read and written, and NumPy's way
+            "sum": (x.size, lambda: x.sum()),
+            "max": (x.size, lambda: x.max()),
+            "sum_of_rows": (x.size, lambda: x.sum(axis=1, out=row)),
+            "sum_of_columns": (x.size, lambda: x.sum(axis=0, out=row)),
+            "copy": (2 * x.size, lambda: np.copyto(square, x)),
+            "transpose": (2 * x.size, lambda: np.copyto(square, x.T)),
+        }
+        for work, (doubles, numpy) in works.items():
+            ours, theirs = figures[f"movement_{work}_{side}/inlay"], microseconds_per_call(numpy)
+            at_bandwidth = triad * doubles / (3 * x.size)
+            met = at_bandwidth >= 0.9 * ours or theirs >= 1.2 * ours
+            goal = ">= 0.9 x STREAM or 1.2 x NumPy"
+            title = f"{work.replace('_', ' ')}, {side} x {side} doubles"
+            yield Row(title, ours, "STREAM's bandwidth", at_bandwidth, goal=goal, met=met)
+            yield Row("", ours, "NumPy", theirs)
 
 
 def call_rows():
@@ -229,8 +254,8 @@ def call_rows():
     yield ratio_row("x + 1 on 3 doubles, through PyTensor", plus_one("INLAY"), "PyTensor C", plus_one(c_mode), 1, "ns")
 
 
-GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "scalars": scalar_rows, "calls": call_rows, "cold": cold_rows,
-          "compiling": compiling_rows}
+GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "scalars": scalar_rows, "movement": movement_rows,
+          "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows}
 
 
 def figure(value, unit):
