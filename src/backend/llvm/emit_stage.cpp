@@ -51,6 +51,18 @@ void StageEmitter::emit() {
 void StageEmitter::emit_level(int level) {
   emit_uniform(level);
   if (level == plan_.innermost()) return;
+  if (level != plan_.block_level) return emit_loop(level);
+  Value* end = f_.size(plan_.vector_extent());
+  Value* is_long = b_.CreateICmpSGT(end, f_.i64(StagePlan::kOneBlock));
+  block_points_ = b_.CreateSelect(is_long, f_.i64(plan_.block), end);
+  const Loop blocks = f_.open_loop(f_.i64(0), {});
+  block_ = blocks.point;
+  emit_loop(level);
+  f_.close_loop(blocks, block_points_, end, {});
+}
+
+/// The loop that opens at `level`, and what is in it.
+void StageEmitter::emit_loop(int level) {
   open_sums(level);
   if (level + 1 == plan_.innermost()) {
     emit_vector_axis();
@@ -101,10 +113,15 @@ void StageEmitter::emit_vector_axis() {
   hoist_ = b_.CreateBr(first);
   b_.SetInsertPoint(first);
 
+  // (A block is a multiple of a chunk, or the first: so it begins at one.)
+  Value* begin = block_ ? block_ : f_.i64(0);
   Value* end = f_.size(plan_.vector_extent());
+  if (block_) {
+    end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(block_, block_points_), end);
+  }
   const int chunk = plan_.width * plan_.unroll;
   Value* whole = b_.CreateAnd(end, f_.i64(-chunk));
-  Value* has_whole = b_.CreateICmpSGT(whole, f_.i64(0));
+  Value* has_whole = b_.CreateICmpSGT(whole, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_whole); !known || known->isOne()) {
     const Branch branch = f_.open_if(has_whole);
     const std::vector<Value*> before = sums_;
@@ -116,7 +133,7 @@ void StageEmitter::emit_vector_axis() {
         sums.push_back(splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
       }
     }
-    const Loop loop = f_.open_loop(f_.i64(0), sums);
+    const Loop loop = f_.open_loop(begin, sums);
     std::vector<Value*> next;
     for (int u = 0; u < plan_.unroll; ++u) {
       const auto first_sum =

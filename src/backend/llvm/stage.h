@@ -49,6 +49,7 @@ class StageEmitter {
 
   // ---- emit_stage.cpp: loops
   void emit_level(int level);
+  void emit_loop(int level);
   void emit_uniform(int level);
   void emit_vector_axis();
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
@@ -104,6 +105,8 @@ class StageEmitter {
   StagePlan plan_;
   std::vector<Value*> points_;                   // by axis; of the vector axis: none
   Lanes uniform_;                                // what does not vary in the vector loop
+  Value* block_ = nullptr;                       // where the block of the vector axis begins; null: there is one
+  Value* block_points_ = nullptr;                // how many points it has, but for the last
   llvm::Instruction* hoist_ = nullptr;           // just before the vector loop
   std::vector<Value*> splats_;                   // by register
   std::vector<Value*> starts_;                   // by statement

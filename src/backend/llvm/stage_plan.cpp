@@ -46,6 +46,7 @@ class Planner {
     find_live(skip);
     choose_width(vector_bytes);
     choose_unroll();
+    choose_blocks();
     return std::move(plan_);
   }
 
@@ -176,6 +177,42 @@ class Planner {
     while (plan_.unroll > 1 && extent.is_constant() && extent.constant() < 2 * plan_.width * plan_.unroll) {
       plan_.unroll /= 2;
     }
+  }
+
+  /// Two vectors of points: that many rows are open at a time. More of them would meet in the same places of a cache
+  /// whose rows are a power of 2 apart (1000 x 1000 doubles, us: 8 points 660, 16 657, 64 713, all 1046; 1024 x 1024:
+  /// 1216, 744, 1038, 7934).
+  void choose_blocks() {
+    if (plan_.loops.size() < 2 || !may_change_order()) return;
+    const int block = 2 * plan_.width;
+    const Dim& extent = plan_.vector_extent();
+    if (extent.is_constant() && extent.constant() <= StagePlan::kOneBlock) return;
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      if (!in_vector_loop(i) || !has_place(stage_.statements[i]) || plan_.statements[i].index_varies) continue;
+      const kernel::LinearMap& place = plan_.statements[i].place;
+      const Dim along = place.stride_of(plan_.vector_axis());
+      if (along.is(0) || along.is(1)) continue;
+      for (int level = 0; level + 1 < plan_.innermost(); ++level) {
+        if (!place.stride_of(plan_.loops[static_cast<std::size_t>(level)]).is(1)) continue;
+        plan_.block = block;
+        plan_.block_level = std::max(plan_.block_level, level);
+      }
+    }
+  }
+
+  /// Is every effect a plain write of its own element, so that no order of the points can be told from another?
+  bool may_change_order() const {
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& statement = stage_.statements[i];
+      const StageStatement& facts = plan_.statements[i];
+      if (!facts.live) continue;
+      const bool is_write = statement.kind == Kind::store || statement.kind == Kind::fold;
+      if (is_write && (statement.kind == Kind::fold || statement.combine != Combine::set)) return false;
+      if (is_write && (!facts.place.indices.empty() || statement.predicate.valid())) return false;
+      if (statement.kind == Kind::check) return false;
+      if (std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; })) return false;
+    }
+    return true;
   }
 
   const kernel::Stage& stage_;

@@ -20,15 +20,22 @@ struct StageStatement {
 };
 
 /// Axes that every statement passes in row-major order are one loop: a short last axis then still fills the vectors.
+///
+/// Where memory is read or written across its rows, as in a transpose, the vector axis is passed in blocks: the lines
+/// that one block touches are used up by the loop around it before they leave the cache.
 struct StagePlan {
   int first_axis = 0;        // axes before it are the kernel's outer ones
   std::vector<int> loops;    // the stage's axes of other than one point, outermost first; the last runs in vectors
   std::vector<Dim> extents;  // of `loops`. An axis that is merged into the next is no loop, and the next is longer.
   int width = 1;             // lanes
   int unroll = 1;            // vectors at a time
+  int block = 0;             // points of the vector axis in a block, where it has over kOneBlock; 0: all at once
+  int block_level = -1;      // the loop over blocks is opened here, around loops[block_level]
   std::vector<StageStatement> statements;
   std::vector<int> register_levels;
   std::vector<DType> register_dtypes;
+
+  static constexpr int kOneBlock = 128;  // the lines of so many rows stay in the first cache by themselves
 
   int innermost() const { return static_cast<int>(loops.size()); }
   const Dim& vector_extent() const { return extents.back(); }

@@ -84,6 +84,31 @@ TEST(StagePlan, OnlyAShortBodyThatSumsRunsSeveralVectorsAtATime) {
   EXPECT_EQ(unroll("%0 = load x[i, 0] : f64  store r[i] set %0"), 1);
 }
 
+TEST(StagePlan, ATransposePassesTheVectorAxisInBlocks) {
+  const auto block_level = [](std::string_view stage) {
+    const StagePlan p =
+        plan("x: f64[n, m] param 0, y: f64[m, n, m] param 1, g: i64[n] param 2, r: f64[n, m, n] output 0", stage);
+    EXPECT_EQ(p.block, p.block_level < 0 ? 0 : 16);
+    return p.block_level;
+  };
+  EXPECT_EQ(block_level("stage (i < m, j < n) { %0 = load x[j, i] : f64  store r[0, i, j] set %0 }"), 0);
+  EXPECT_EQ(block_level("stage (i < n, j < m, k < n) { %0 = load y[j, k, i] : f64  store r[i, j, k] set %0 }"), 0);
+  EXPECT_EQ(block_level("stage (i < n, j < m, k < n) { %0 = load y[i, k, j] : f64  store r[i, j, k] set %0 }"), 1);
+  // Rows as they lie, and rows of another place: nothing is read across.
+  EXPECT_EQ(block_level("stage (i < n, j < m) { %0 = load x[i, m - 1 - j] : f64  store r[i, j, 0] set %0 }"), -1);
+  EXPECT_EQ(block_level("stage (i < n, j < m, k < n) { %0 = load y[j, i, k] : f64  store r[i, j, k] set %0 }"), -1);
+  // A sum and an index that may be out of bounds keep the order of their points.
+  EXPECT_EQ(block_level("stage (i < m, j < n) { %0 = load x[j, i] : f64  fold add r[0, i, 0] %0 : f64 }"), -1);
+  EXPECT_EQ(block_level("stage (i < m, j < n) { %0 = load g[j] : i64  %1 = load x[j, i] : f64  %2 = load y[i, wrap(%0, "
+                        "n) checked #0, 0] : f64 "
+                        " %3 = add %1, %2 : f64  store r[0, i, j] set %3 }"),
+            -1);
+  EXPECT_EQ(plan("x: f64[128, m] param 0, r: f64[m, 128] output 0",
+                 "stage (i < m, j < 128) { %0 = load x[j, i] : f64  store r[i, j] set %0 }")
+                .block,
+            0);
+}
+
 TEST(StagePlan, WhatIsSkippedTakesWhatItAloneNeedsWithIt) {
   const StagePlan p = plan("x: f64[n, m] param 0, g: i64[n] param 1, r: f64[n] output 0, q: f64[n] output 1", R"(
       stage (i < n) { %0 = load r[i] : f64  %1 = exp %0 : f64  store r[i] set %1  %2 = load g[i] : i64
