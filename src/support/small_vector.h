@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace inlay {
@@ -24,6 +25,18 @@ class SmallVector {
   template <class Iterator>
   SmallVector(Iterator first, Iterator last) {
     for (; first != last; ++first) push_back(*first);
+  }
+  SmallVector(const SmallVector&) = default;
+  SmallVector& operator=(const SmallVector&) = default;
+  /// The other one is empty from here on.
+  SmallVector(SmallVector&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), few_(other.few_), more_(std::move(other.more_)) {}
+  SmallVector& operator=(SmallVector&& other) noexcept {
+    if (this == &other) return *this;
+    size_ = std::exchange(other.size_, 0);
+    few_ = other.few_;
+    more_ = std::move(other.more_);
+    return *this;
   }
 
   void push_back(const T& item) {

@@ -40,6 +40,20 @@ TEST(SmallVector, CopiesAreTheirOwn) {
   EXPECT_FALSE(few == a);
 }
 
+TEST(SmallVector, IsEmptyOnceItWasMoved) {
+  for (const Numbers& numbers : {Numbers{}, Numbers{1}, Numbers{1, 2, 3}}) {
+    Numbers from = numbers, to = std::move(from);
+    EXPECT_EQ(to, numbers);
+    EXPECT_TRUE(from.empty());  // NOLINT: that is the promise
+    from = {4, 5};
+    from = std::move(to);
+    EXPECT_EQ(from, numbers);
+    EXPECT_TRUE(to.empty());  // NOLINT
+    to.push_back(6);
+    EXPECT_EQ(list(to), (std::vector<int>{6}));
+  }
+}
+
 TEST(SmallVector, ErasesWithinFewAndMany) {
   for (int size : {0, 1, 2, 3, 6}) {
     std::vector<int> all(size);
