@@ -3,27 +3,42 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace inlay {
 
+/// As a stream writes it; only what streams are slow for goes round them.
+template <class T>
+void append_text(std::string& text, const T& part) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    text += std::string_view(part);
+  } else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) {  // of one byte: bool and characters
+    text += std::to_string(part);
+  } else {
+    std::ostringstream out;
+    out << part;
+    text += std::move(out).str();
+  }
+}
+
 template <class... Parts>
 std::string str(const Parts&... parts) {
-  std::ostringstream out;
-  (out << ... << parts);
-  return std::move(out).str();
+  std::string text;
+  (append_text(text, parts), ...);
+  return text;
 }
 
 /// "a, b, c" from a range; `show` turns one item into something printable.
 template <class Range, class Show>
 std::string join(const Range& range, std::string_view separator, Show show) {
-  std::ostringstream out;
+  std::string text;
   bool first = true;
   for (const auto& item : range) {
-    if (!first) out << separator;
+    if (!first) text += separator;
     first = false;
-    out << show(item);
+    append_text(text, show(item));
   }
-  return std::move(out).str();
+  return text;
 }
 
 template <class Range>
