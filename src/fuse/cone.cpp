@@ -112,7 +112,8 @@ bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps,
   if (!cone.moves_points || always_stored(graph, v, caps)) return false;
   IdMap<kernel::SiteId, kernel::Site> sites;
   kernel::Stage stage;
-  StageWriter writer(graph, homes, points, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
+  Questions questions(graph.values.size());
+  StageWriter writer(graph, homes, points, questions, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
   writer.write({.value = v, .at = loop_over(graph.type(v).dims).at, .defines = true, .target = v});
   return std::ranges::count_if(stage.statements, [](const Statement& statement) {
            return statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast;

@@ -24,13 +24,13 @@ constexpr int kMaxRounds = 8;  // of storing what would be computed more than on
 /// Where a value is computed: at these points of a stage.
 struct Place {
   std::size_t stage = 0;
-  const AccessMap* at = nullptr;
+  Point at = nullptr;
   const std::vector<Dim>* axes = nullptr;
 };
 
 /// The questions for one value that are answered by computing it.
 struct Answers {
-  std::vector<Place> places;        // each once, until two of them meet
+  SmallVector<Place, 2> places;     // each once, until two of them meet
   bool some_element_again = false;  // two places may compute the same element
   bool through_index = false;
   bool again_per_outer_point = false;
@@ -47,7 +47,7 @@ void add_place(Answers& answers, Place place) {
     answers.some_element_again |=
         same || kernel::regions_overlap(*other.at, *other.axes, *place.at, *place.axes) != Answer::no;
   }
-  answers.places.push_back(std::move(place));
+  answers.places.push_back(place);
 }
 
 /// Does the point leave out an axis that lies outside one it uses? Then a loop around computes it again and again.
@@ -63,13 +63,13 @@ bool skips_outer_axis(const AccessMap& at, int num_axes) {
   return false;
 }
 
-IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts,
+IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts,
                                      const Schedule& schedule) {
   IdMap<ValueId, Answers> out(graph.values.size());
   for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
     for (PieceId id : schedule[stage]) {
       const std::vector<Dim>& axes = pieces.pieces[id].axes;
-      for (const Demand& demand : facts[id].demands) {
+      for (const Demand& demand : facts[id]->demands) {
         if (demand.loaded) continue;
         Answers& answers = out[demand.value];
         add_place(answers, {stage, demand.at, &axes});
@@ -82,8 +82,8 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
 }
 
 /// Forces the dear values that are computed more than once; true if there were any.
-bool force_recomputed(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts,
-                      const Schedule& schedule, const kernel::BackendCaps& caps, Forced& forced) {
+bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
+                      const kernel::BackendCaps& caps, Forced& forced) {
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
   bool any = false;
@@ -120,6 +120,8 @@ class Assembler {
         points_(points),
         mode_(mode),
         program_(program),
+        questions_(graph.values.size()),
+        listed_in_(program.buffers.size(), 0),
         is_known_(graph.symbols.size(), true),
         check_done_(graph.checks.size(), false) {
     for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
@@ -161,19 +163,21 @@ class Assembler {
   void add_stage(const std::vector<PieceId>& ids) {
     Kernel kernel;
     Stage stage;
+    ++num_stages_;
+    const auto list = [&](const KernelOutput& output) {
+      listed_in_[output.buffer] = num_stages_;
+      kernel.outputs.push_back(output);
+    };
     const std::vector<Dim>& axes = pieces_.pieces[ids.front()].axes;
     for (std::size_t i = 0; i < axes.size(); ++i) stage.axes.push_back({axis_name(i), axes[i]});
-    StageWriter writer(graph_, pieces_.homes, points_, program_.sites, stage);
+    questions_.clear();
+    StageWriter writer(graph_, pieces_.homes, points_, questions_, program_.sites, stage);
     for (PieceId id : ids) {
       const Piece& piece = pieces_.pieces[id];
-      for (const KernelOutput& start : piece.starts) kernel.outputs.push_back(start);
+      for (const KernelOutput& start : piece.starts) list(start);
       for (const Write& write : piece.writes) {
         writer.write(write);
-        const bool listed =
-            !write.buffer.valid() || std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) {
-              return output.buffer == write.buffer;
-            });
-        if (!listed) kernel.outputs.push_back({write.buffer, {}});
+        if (write.buffer.valid() && listed_in_[write.buffer] != num_stages_) list({write.buffer, {}});
       }
     }
     kernel.stages.push_back(std::move(stage));
@@ -217,6 +221,9 @@ class Assembler {
   Points& points_;
   Mode mode_;
   KernelProgram& program_;
+  Questions questions_;  // of the stage that is written
+  int num_stages_ = 0;
+  IdMap<BufferId, int> listed_in_;  // the last stage that has the buffer among its outputs
   IdMap<SymbolId, bool> is_known_;
   std::vector<bool> check_done_;
 };
@@ -242,12 +249,13 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
   if (mode == Mode::none) force_all(graph, forced);
   Points points;
   cap_bodies(graph, caps, points, forced);
+  Examiner examine(graph, points);
   for (int round = 0;; ++round) {
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
     const Pieces pieces = cut(graph, caps, forced, bodies, program);
-    const IdMap<PieceId, PieceFacts> facts = examine(graph, pieces, points);
+    const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     Forced more = forced;
     if (force_recomputed(graph, pieces, facts, stages, caps, more)) {

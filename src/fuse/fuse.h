@@ -11,6 +11,7 @@
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   materialize.cpp   which values live in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
+//   examine.cpp       what a piece asks for, kept while it is decided what is stored
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
 //   unread.cpp        what nothing reads once stages are shared
 #include "ir/graph.h"

@@ -1,7 +1,7 @@
 #include "fuse/materialize.h"
 
 #include <algorithm>
-#include <set>
+#include <unordered_set>
 
 #include "fuse/library_operand.h"
 #include "fuse/stage_writer.h"
@@ -649,7 +649,7 @@ class Cutter {
   KernelProgram& program_;
   IdMap<ValueId, bool> needed_, required_;
   IdMap<ValueId, int> first_slot_;
-  std::set<std::string> names_;
+  std::unordered_set<std::string> names_;
   std::unordered_map<ValueId, PieceId> memory_piece_;
   std::vector<PieceId> before_host_call_;  // the last host call, and the asserts since
   Pieces out_;

@@ -38,6 +38,9 @@ struct Write {
   bool runs = false;                // of a fold: its value is used at each point
   ValueId predicate;                // of a store: where this, asked like `value`, holds
   ValueId target;                   // the value that is written to (or the assert that is checked), for errors
+
+  /// The same but for the buffers?
+  bool asks_like(const Write& other) const;
 };
 
 /// Loop axes and the writes at each of their points; or one step that is no loop.

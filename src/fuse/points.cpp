@@ -26,12 +26,12 @@ std::size_t hash_of(const AccessMap& at) {
 
 }  // namespace
 
-const AccessMap* Points::find_or_add(const AccessMap& at) {
-  std::vector<const AccessMap*>& alike = by_hash_[hash_of(at)];
-  const auto known = std::ranges::find_if(alike, [&](const AccessMap* point) { return *point == at; });
-  if (known != alike.end()) return *known;
-  alike.push_back(&points_.emplace_back(at));
-  return alike.back();
+Point Points::find_or_add(const AccessMap& at) {
+  const std::size_t hash = hash_of(at);
+  const auto [first, last] = by_hash_.equal_range(hash);
+  const auto known = std::find_if(first, last, [&](const auto& entry) { return *entry.second == at; });
+  if (known != last) return known->second;
+  return by_hash_.emplace(hash, &points_.emplace_back(at))->second;
 }
 
 }  // namespace inlay::fuse

@@ -1,10 +1,10 @@
 #include "fuse/schedule.h"
 
 #include <algorithm>
+#include <functional>
+#include <span>
 
 namespace inlay::fuse {
-
-using kernel::Statement;
 
 namespace {
 
@@ -14,12 +14,6 @@ struct Edge {
   PieceId from, to;
   bool same_point = false;
 };
-
-void collect_symbols(const AccessMap& map, std::vector<SymbolId>& out) {
-  for (const kernel::Subscript& subscript : map.subscripts) {
-    for (SymbolId s : subscript.base.symbols()) out.push_back(s);
-  }
-}
 
 bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, const Demand& demand) {
   const Piece& producer = pieces.pieces[from];
@@ -32,7 +26,8 @@ bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, cons
   });
 }
 
-std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts) {
+/// Sorted by `to`.
+std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts) {
   std::vector<Edge> edges;
   IdMap<SymbolId, PieceId> binder(graph.symbols.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
@@ -46,10 +41,10 @@ std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const IdMap
     for (ValueId operand : piece.step_operands) {
       for (PieceId before : pieces.homes[operand].pieces) edges.push_back({before, id});
     }
-    for (SymbolId symbol : facts[id].symbols) {
+    for (SymbolId symbol : facts[id]->symbols) {
       if (binder[symbol].valid() && binder[symbol] != id) edges.push_back({binder[symbol], id});
     }
-    for (const Demand& demand : facts[id].demands) {
+    for (const Demand& demand : facts[id]->demands) {
       if (!demand.loaded) continue;
       for (PieceId before : pieces.homes[demand.value].pieces) {
         if (before != id) edges.push_back({before, id, computed_at_same_point(pieces, before, id, demand)});
@@ -59,13 +54,21 @@ std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const IdMap
   return edges;
 }
 
+/// Those at the front of `edges` whose `end` is the piece.
+std::span<const Edge> take_edges(std::span<const Edge>& edges, PieceId Edge::* end, PieceId piece) {
+  const auto other = std::ranges::find_if(edges, [&](const Edge& edge) { return edge.*end != piece; });
+  const std::span<const Edge> out = edges.first(static_cast<std::size_t>(other - edges.begin()));
+  edges = edges.subspan(out.size());
+  return out;
+}
+
 /// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
 class Placer {
  public:
-  Placer(const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts, const kernel::BackendCaps& caps, Mode mode)
+  Placer(const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps, Mode mode)
       : pieces_(pieces), facts_(facts), caps_(caps), mode_(mode), stage_of_(pieces.pieces.size(), -1) {}
 
-  void place(PieceId id, const std::vector<Edge>& waits_for) {
+  void place(PieceId id, std::span<const Edge> waits_for) {
     int earliest = 0;
     for (const Edge& edge : waits_for) {
       const PieceId other = edge.from == id ? edge.to : edge.from;
@@ -88,17 +91,17 @@ class Placer {
     const Piece& first = pieces_.pieces[stages_[stage].front()];
     if (!piece.steps.empty() || !first.steps.empty() || piece.axes != first.axes) return false;
     if (piece.axes.empty()) return true;  // 0-d arithmetic: straight-line code, no loop to keep small
-    return mode_ == Mode::all && ops_[stage] + facts_[id].ops <= caps_.max_body_ops;
+    return mode_ == Mode::all && ops_[stage] + facts_[id]->ops <= caps_.max_body_ops;
   }
 
   void put(PieceId id, int stage) {
     stages_[stage].push_back(id);
-    ops_[stage] += facts_[id].ops;
+    ops_[stage] += facts_[id]->ops;
     stage_of_[id] = stage;
   }
 
   const Pieces& pieces_;
-  const IdMap<PieceId, PieceFacts>& facts_;
+  const FactsOfPieces& facts_;
   const kernel::BackendCaps& caps_;
   Mode mode_;
   IdMap<PieceId, int> stage_of_;
@@ -113,54 +116,18 @@ int num_loops(const Schedule& schedule, const Pieces& pieces) {
 
 }  // namespace
 
-IdMap<PieceId, PieceFacts> examine(const Graph& graph, const Pieces& pieces, Points& points) {
-  IdMap<PieceId, PieceFacts> out(pieces.pieces.size());
-  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
-    const Piece& piece = pieces.pieces[id];
-    PieceFacts& facts = out[id];
-    IdMap<kernel::SiteId, kernel::Site> sites;
-    kernel::Stage stage;
-    StageWriter writer(graph, pieces.homes, points, sites, stage);
-    for (const Write& write : piece.writes) writer.write(write);
-    facts.demands = writer.demands();
-    facts.symbols = piece.step_symbols;
-    for (const Dim& axis : piece.axes) {
-      for (SymbolId s : axis.symbols()) facts.symbols.push_back(s);
-    }
-    for (const Statement& statement : stage.statements) {
-      facts.ops += statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast ||
-                   statement.kind == Statement::Kind::fold || statement.kind == Statement::Kind::store;
-      collect_symbols(statement.map, facts.symbols);
-      for (SymbolId s : statement.size.symbols()) facts.symbols.push_back(s);
-    }
-    const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
-    if (call) {
-      for (const Dim& size : call->sizes) {
-        for (SymbolId s : size.symbols()) facts.symbols.push_back(s);
-      }
-    }
-    if (!piece.starts.empty()) {  // they are loops over the whole value
-      for (const Dim& dim : graph.type(piece.value).dims) {
-        for (SymbolId s : dim.symbols()) facts.symbols.push_back(s);
-      }
-    }
-    std::ranges::sort(facts.symbols);
-    facts.symbols.erase(std::unique(facts.symbols.begin(), facts.symbols.end()), facts.symbols.end());
-  }
-  return out;
-}
-
-Schedule schedule(const Graph& graph, const Pieces& pieces, const IdMap<PieceId, PieceFacts>& facts,
-                  const kernel::BackendCaps& caps, Mode mode) {
-  IdMap<PieceId, std::vector<Edge>> into(pieces.pieces.size()), out_of(pieces.pieces.size());
-  for (const Edge& edge : edges_of(graph, pieces, facts)) {
-    INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
-    into[edge.to].push_back(edge);
-    out_of[edge.from].push_back(edge);
-  }
+Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps,
+                  Mode mode) {
+  std::vector<Edge> edges = edges_of(graph, pieces, facts);
+  for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
   Placer early(pieces, facts, caps, mode), late(pieces, facts, caps, mode);
-  for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, into[id]);
-  for (uint32_t i = static_cast<uint32_t>(pieces.pieces.size()); i-- > 0;) late.place(PieceId(i), out_of[PieceId(i)]);
+  std::span<const Edge> rest = edges;
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, take_edges(rest, &Edge::to, id));
+  std::ranges::sort(edges, std::greater(), &Edge::from);
+  rest = edges;
+  for (uint32_t i = static_cast<uint32_t>(pieces.pieces.size()); i-- > 0;) {
+    late.place(PieceId(i), take_edges(rest, &Edge::from, PieceId(i)));
+  }
   Schedule forward = early.take(), backward = late.take();
   std::ranges::reverse(backward);
   Schedule& best = num_loops(backward, pieces) <= num_loops(forward, pieces) ? backward : forward;

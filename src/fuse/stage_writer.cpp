@@ -163,7 +163,7 @@ RegisterId StageWriter::size(const Dim& dim) {
   return add({.kind = Statement::Kind::size, .dtype = DType::i64, .size = dim});
 }
 
-RegisterId StageWriter::op(ScalarOp op, DType dtype, std::vector<RegisterId> operands) {
+RegisterId StageWriter::op(ScalarOp op, DType dtype, SmallVector<RegisterId, 4> operands) {
   return add({.kind = Statement::Kind::op, .dtype = dtype, .op = op, .operands = std::move(operands)});
 }
 
@@ -185,25 +185,29 @@ void StageWriter::check(RegisterId condition, ErrorCode code, std::string messag
 }
 
 RegisterId StageWriter::value(ValueId v, const AccessMap& at) {
+  const std::vector<Dim>& dims = graph_.type(v).dims;
+  return value(v, points_.find_or_add(is_normal(at, dims) ? at : normalized(at, dims)));
+}
+
+/// `at` is normal for the value.
+RegisterId StageWriter::value(ValueId v, Point at) {
   if (stage_.num_registers > max_registers_) return RegisterId(0);
-  const TensorType& type = graph_.type(v);
-  if (!is_normal(at, type.dims)) return value(v, normalized(at, type.dims));
-  const Question question{v, points_.find_or_add(at)};
-  if (const auto known = known_.find(question); known != known_.end()) return known->second;
+  if (const RegisterId* known = questions_.find(v, at)) return *known;
   const BufferId buffer = homes_[v].buffer;
-  demands_.push_back({v, question.at, buffer.valid()});
-  const RegisterId result = buffer.valid() ? load(buffer, type.dtype, *question.at) : definition(v, *question.at);
-  known_.emplace(question, result);
+  const int question = questions_.ask({.value = v, .at = at, .loaded = buffer.valid()});
+  const RegisterId result = buffer.valid() ? load(buffer, graph_.type(v).dtype, *at) : definition(v, at);
+  questions_.answer(question, result);
   return result;
 }
 
-RegisterId StageWriter::broadcast_value(ValueId v, const AccessMap& at) {
+RegisterId StageWriter::broadcast_value(ValueId v, Point at) {
   const std::vector<Dim>& dims = graph_.type(v).dims;
-  if (at.rank() == static_cast<int>(dims.size()) && is_normal(at, dims)) return value(v, at);
-  return value(v, broadcast_point(at, dims));
+  if (at->rank() == static_cast<int>(dims.size()) && is_normal(*at, dims)) return value(v, at);
+  return value(v, broadcast_point(*at, dims));
 }
 
-RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
+RegisterId StageWriter::definition(ValueId v, Point point) {
+  const AccessMap& at = *point;
   const Node* node = graph_.node_of(v);
   INLAY_CHECK(node, "a parameter has no definition");
   const auto dims_of = [&](ValueId operand) -> const std::vector<Dim>& { return graph_.type(operand).dims; };
@@ -211,9 +215,9 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
   AccessMap from;
   switch (node->op) {
     case Op::literal: return literal(node->elements[0]);
-    case Op::scalar: return scalar(*node, v, at);
-    case Op::cast: return cast(*node, v, at);
-    case Op::broadcast: return broadcast_value(x, at);
+    case Op::scalar: return scalar(*node, v, point);
+    case Op::cast: return cast(*node, v, point);
+    case Op::broadcast: return broadcast_value(x, point);
     case Op::reshape: return value(x, reshaped(*node, v, at));
     case Op::transpose:
       from.subscripts.resize(at.subscripts.size());
@@ -230,7 +234,7 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
     case Op::iota: return iota(graph_.type(v).dtype, at);
     case Op::size: return size(node->size);
     case Op::as_size:
-    case Op::assert_: return value(x, at);
+    case Op::assert_: return value(x, point);
     case Op::update:
     case Op::scatter:
     case Op::cumulative:
@@ -245,8 +249,8 @@ RegisterId StageWriter::definition(ValueId v, const AccessMap& at) {
   return {};
 }
 
-RegisterId StageWriter::scalar(const Node& node, ValueId v, const AccessMap& at) {
-  std::vector<RegisterId> operands;
+RegisterId StageWriter::scalar(const Node& node, ValueId v, Point at) {
+  SmallVector<RegisterId, 4> operands;
   for (ValueId operand : node.operands) operands.push_back(broadcast_value(operand, at));
   const DType dtype = graph_.type(v).dtype;
   if (node.scalar == ScalarOp::pow_ && is_signed_integer(dtype)) {
@@ -257,7 +261,7 @@ RegisterId StageWriter::scalar(const Node& node, ValueId v, const AccessMap& at)
   return op(node.scalar, dtype, std::move(operands));
 }
 
-RegisterId StageWriter::cast(const Node& node, ValueId v, const AccessMap& at) {
+RegisterId StageWriter::cast(const Node& node, ValueId v, Point at) {
   const RegisterId x = value(node.operands[0], at);
   const DType from = graph_.type(node.operands[0]).dtype, to = graph_.type(v).dtype;
   if (is_float(from) && is_integer(to)) {
@@ -430,19 +434,19 @@ RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
 
 void StageWriter::write(const Write& write) {
   const TensorType& type = graph_.type(write.value);
-  const AccessMap* at = points_.find_or_add(normalized(write.at, type.dims));
+  const Point at = points_.find_or_add(normalized(write.at, type.dims));
   RegisterId source;
   if (write.defines) {
-    demands_.push_back({write.value, at, false});
-    source = definition(write.value, *at);
-    known_.emplace(Question{write.value, at}, source);
+    const int question = questions_.ask({.value = write.value, .at = at, .made = true});
+    source = definition(write.value, at);
+    questions_.answer(question, source);
   } else {
-    source = value(write.value, *at);
+    source = value(write.value, at);
   }
   if (write.kind == Statement::Kind::check) {
     const Node& node = *graph_.node_of(write.target);
     std::vector<RegisterId> numbers;
-    for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], {}));
+    for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], AccessMap()));
     return check(source, node.error, node.text, node, numbers);
   }
   if (write.converted && *write.converted != type.dtype) {
@@ -469,8 +473,7 @@ void StageWriter::write(const Write& write) {
                                 /*has_result=*/write.runs);
   if (write.runs) running_[write.buffer] = result;
   if (!write.running.valid()) return;
-  demands_.push_back({write.running, at, false});
-  known_.emplace(Question{write.running, at}, result);
+  questions_.answer(questions_.ask({.value = write.running, .at = at, .made = true}), result);
 }
 
 }  // namespace inlay::fuse

@@ -4,57 +4,44 @@
 #include <unordered_map>
 
 #include "fuse/piece.h"
-#include "fuse/points.h"
+#include "fuse/questions.h"
 #include "kernel/caps.h"
 
 namespace inlay::fuse {
 
-/// One load of a materialised value, or one computation of another, as the writer met it.
-struct Demand {
-  ValueId value;
-  const AccessMap* at = nullptr;  // of the writer's points
-  bool loaded = false;
-};
-
 class StageWriter {
  public:
-  /// With more than `max_registers` in the stage nothing more is asked: what stands there then only tells that a body
-  /// is too long.
-  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, Points& points,
+  /// `questions` are empty, and then hold what the stage asks. With more than `max_registers` in the stage nothing more
+  /// is asked: what stands there then only tells that a body is too long.
+  StageWriter(const Graph& graph, const IdMap<ValueId, Home>& homes, Points& points, Questions& questions,
               IdMap<kernel::SiteId, kernel::Site>& sites, kernel::Stage& stage,
               int max_registers = std::numeric_limits<int>::max())
-      : graph_(graph), homes_(homes), points_(points), sites_(sites), stage_(stage), max_registers_(max_registers) {}
+      : graph_(graph),
+        homes_(homes),
+        points_(points),
+        questions_(questions),
+        sites_(sites),
+        stage_(stage),
+        max_registers_(max_registers) {}
 
   void write(const Write& write);
 
-  /// Every distinct question that was asked, in order.
-  const std::vector<Demand>& demands() const { return demands_; }
-
  private:
   using Register = kernel::RegisterId;
-  struct Question {
-    ValueId value;
-    const AccessMap* at;  // of points_
-    bool operator==(const Question&) const = default;
-  };
-  struct QuestionHash {
-    std::size_t operator()(const Question& question) const {
-      return std::hash<const void*>()(question.at) * 31 + question.value.index;
-    }
-  };
 
   Register value(ValueId v, const AccessMap& at);
-  Register broadcast_value(ValueId v, const AccessMap& at);
-  Register definition(ValueId v, const AccessMap& at);
-  Register scalar(const Node& node, ValueId v, const AccessMap& at);
-  Register cast(const Node& node, ValueId v, const AccessMap& at);
+  Register value(ValueId v, Point at);
+  Register broadcast_value(ValueId v, Point at);
+  Register definition(ValueId v, Point at);
+  Register scalar(const Node& node, ValueId v, Point at);
+  Register cast(const Node& node, ValueId v, Point at);
   Register gather(const Node& node, const AccessMap& at);
   Register unrolled_reduce(const Node& node, const AccessMap& at);
   Register iota(DType dtype, const AccessMap& at);
   Register load(BufferId buffer, DType dtype, AccessMap map);
   Register literal(const Literal& literal);
   Register size(const Dim& dim);
-  Register op(ScalarOp op, DType dtype, std::vector<Register> operands);
+  Register op(ScalarOp op, DType dtype, SmallVector<Register, 4> operands);
   void check(Register condition, ErrorCode code, std::string message, const Node& node,
              const std::vector<Register>& numbers = {});
   kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
@@ -67,12 +54,11 @@ class StageWriter {
   const Graph& graph_;
   const IdMap<ValueId, Home>& homes_;
   Points& points_;
+  Questions& questions_;
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
-  std::unordered_map<Question, Register, QuestionHash> known_;
   std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
-  std::vector<Demand> demands_;
 };
 
 /// An index list at a point of the region it selects: the affine part of each subscript, and the arrays that are asked.
@@ -86,11 +72,11 @@ PlacedIndex place_index(const Graph& graph, const std::vector<IndexItem>& index,
 /// `at` of a value with dims `to`, as asked of an operand with dims `from` that broadcasts to it.
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from);
 
-/// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
-/// strides.)
 /// The point of x, where `at` is the point of its diagonal: the last place stands in both axes.
 AccessMap diagonal_point(const AccessMap& at, std::span<const int> axes);
 
+/// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
+/// strides.)
 bool reshape_is_map(const Graph& graph, const Node& node);
 
 /// Is the reduce written out at the point, term by term? Static and short.

@@ -1,0 +1,101 @@
+#include "fuse/examine.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "fuse/stage_writer.h"
+
+namespace inlay::fuse {
+
+using kernel::Statement;
+
+namespace {
+
+void collect(const Dim& dim, std::vector<SymbolId>& out) {
+  if (dim.is_constant()) return;
+  for (SymbolId s : dim.symbols()) out.push_back(s);
+}
+
+void collect(const AccessMap& map, std::vector<SymbolId>& out) {
+  for (const kernel::Subscript& subscript : map.subscripts) collect(subscript.base, out);
+}
+
+/// Would it be written as `other` was?
+bool looks_like(const Piece& piece, const Piece& other) {
+  return piece.value == other.value && piece.axes == other.axes && piece.starts.empty() == other.starts.empty() &&
+         std::ranges::equal(piece.writes, other.writes, [](const Write& a, const Write& b) { return a.asks_like(b); });
+}
+
+/// Is everything that was asked stored, or not, as it was?
+bool still_true(const PieceFacts& facts, const Pieces& pieces) {
+  return std::ranges::all_of(facts.demands, [&](const Demand& demand) {
+    return demand.made || pieces.homes[demand.value].buffer.valid() == demand.loaded;
+  });
+}
+
+}  // namespace
+
+bool Write::asks_like(const Write& other) const {
+  const auto parts = [](const Write& w) {
+    return std::tie(w.kind, w.combine, w.map, w.value, w.at, w.defines, w.converted, w.running, w.runs, w.predicate,
+                    w.target);
+  };
+  const auto index_parts = [](const WriteIndex& i) { return std::tie(i.dim, i.array, i.at, i.step, i.extent); };
+  return parts(*this) == parts(other) &&
+         std::ranges::equal(indices, other.indices,
+                            [&](const WriteIndex& a, const WriteIndex& b) { return index_parts(a) == index_parts(b); });
+}
+
+FactsOfPieces Examiner::operator()(const Pieces& pieces) {
+  FactsOfPieces out(pieces.pieces.size());
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const Piece& piece = pieces.pieces[id];
+    if (piece.writes.empty() || !piece.steps.empty()) {
+      out[id] = std::make_shared<PieceFacts>(examine(pieces, piece));
+      continue;
+    }
+    const ValueId target = piece.writes[0].target;
+    const auto [first, last] = known_.equal_range(target);
+    const auto known = std::find_if(first, last, [&](const auto& one) { return looks_like(piece, one.second.piece); });
+    if (known == last) {
+      out[id] = std::make_shared<PieceFacts>(examine(pieces, piece));
+      known_.emplace(target, Known{piece, out[id]});
+      continue;
+    }
+    std::shared_ptr<const PieceFacts>& facts = known->second.facts;
+    if (!still_true(*facts, pieces)) facts = std::make_shared<PieceFacts>(examine(pieces, piece));
+    out[id] = facts;
+  }
+  return out;
+}
+
+PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
+  PieceFacts facts;
+  IdMap<kernel::SiteId, kernel::Site> sites;
+  questions_.clear();
+  stage_.statements.clear();
+  stage_.num_registers = 0;
+  StageWriter writer(graph_, pieces.homes, points_, questions_, sites, stage_);
+  for (const Write& write : piece.writes) writer.write(write);
+  facts.demands = questions_.demands();
+  facts.symbols = piece.step_symbols;
+  for (const Dim& axis : piece.axes) collect(axis, facts.symbols);
+  for (const Statement& statement : stage_.statements) {
+    facts.ops += statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast ||
+                 statement.kind == Statement::Kind::fold || statement.kind == Statement::Kind::store;
+    collect(statement.map, facts.symbols);
+    collect(statement.size, facts.symbols);
+  }
+  const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
+  if (call) {
+    for (const Dim& size : call->sizes) collect(size, facts.symbols);
+  }
+  if (!piece.starts.empty()) {  // they are loops over the whole value
+    for (const Dim& dim : graph_.type(piece.value).dims) collect(dim, facts.symbols);
+  }
+  std::ranges::sort(facts.symbols);
+  facts.symbols.erase(std::unique(facts.symbols.begin(), facts.symbols.end()), facts.symbols.end());
+  return facts;
+}
+
+}  // namespace inlay::fuse
