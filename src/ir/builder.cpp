@@ -29,6 +29,11 @@ bool is_permutation(std::vector<int> axes, int rank) {
 
 GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
 
+void GraphBuilder::reserve(const Graph& like) {
+  graph_.nodes.reserve(like.nodes.size());
+  graph_.values.reserve(like.values.size());
+}
+
 Dim GraphBuilder::symbol(std::string name) {
   if (graph_.is_body) {
     throw error(ErrorCode::unsupported, str("symbol ", name, ": a size that is found in the body of a cond or a loop"))
@@ -175,6 +180,7 @@ std::vector<Dim> GraphBuilder::broadcast_dims(std::span<const ValueId> operands,
         widest[axis] = v;
         continue;
       }
+      if (dims[axis] == from[i]) continue;
       require_same(dims[axis], from[i],
                    [&] { return str(what, ": dim ", axis, " is {0} on the left and {1} on the right"); },
                    {{"left", widest[axis]}, {"right", v}});

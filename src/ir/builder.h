@@ -113,6 +113,9 @@ class GraphBuilder {
     require_same(left, right, [&] { return message; }, {{"operand", operand}}, code, relation);
   }
 
+  /// Room for as many nodes and values as `like` has.
+  void reserve(const Graph& like);
+
   const Graph& graph() const { return graph_; }
   const TensorType& type(ValueId v) const { return graph_.type(v); }
   Graph finish() &&;

@@ -138,7 +138,11 @@ Dim operator+(const Dim& a, const Dim& b) {
   return std::move(sum).finish();
 }
 
-Dim operator-(const Dim& a, const Dim& b) { return a + Dim(-1) * b; }
+Dim operator-(const Dim& a, const Dim& b) {
+  // Most differences are of equal sizes.
+  if (a.terms_ == b.terms_) return checked_add(a.constant_, checked_multiply(-1, b.constant_));
+  return a + Dim(-1) * b;
+}
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.is(1)) return b;

@@ -1,17 +1,10 @@
 #include "kernel/kernel.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 namespace inlay::kernel {
 namespace {
-
-void add_once(std::vector<BufferId>& list, BufferId buffer) {
-  if (std::ranges::find(list, buffer) == list.end()) list.push_back(buffer);
-}
-
-bool contains(const std::vector<BufferId>& list, BufferId buffer) {
-  return std::ranges::find(list, buffer) != list.end();
-}
 
 /// Collects what one step reads and writes; all buffers are roots.
 class AccessCollector {
@@ -20,7 +13,7 @@ class AccessCollector {
 
   StepAccess operator()(const Kernel& kernel) {
     for (const KernelOutput& output : kernel.outputs) {
-      if (output.start.kind == Start::Kind::keep) kept_.push_back(root(output.buffer));
+      if (output.start.kind == Start::Kind::keep) kept_.insert(root(output.buffer));
       if (output.start.kind == Start::Kind::copy) read(output.start.source);
     }
     for (const KernelOutput& output : kernel.outputs) {
@@ -74,13 +67,17 @@ class AccessCollector {
 
  private:
   BufferId root(BufferId buffer) const { return root_of(program_, buffer); }
-  void read(BufferId buffer) { add_once(access_.reads, root(buffer)); }
-  void write(BufferId buffer) { add_once(access_.writes, root(buffer)); }
+  void read(BufferId buffer) {
+    if (read_.insert(root(buffer)).second) access_.reads.push_back(root(buffer));
+  }
+  void write(BufferId buffer) {
+    if (written_.insert(root(buffer)).second) access_.writes.push_back(root(buffer));
+  }
 
   void add(const Statement& statement) {
     // What this kernel has written already is not read from before it. (Where it keeps the rest of a buffer, the buffer
     // stands among the writes, so its bytes are needed here in any case.)
-    const bool new_here = statement.buffer.valid() && !contains(access_.writes, root(statement.buffer));
+    const bool new_here = statement.buffer.valid() && !written_.contains(root(statement.buffer));
     switch (statement.kind) {
       case Statement::Kind::load:
         if (new_here) read(statement.buffer);
@@ -88,7 +85,7 @@ class AccessCollector {
       case Statement::Kind::store:
       case Statement::Kind::fold: {
         const bool accumulates = statement.kind == Statement::Kind::fold || statement.combine != Combine::set;
-        if (accumulates && new_here && contains(kept_, root(statement.buffer))) read(statement.buffer);
+        if (accumulates && new_here && kept_.contains(root(statement.buffer))) read(statement.buffer);
         write(statement.buffer);
         return;
       }
@@ -102,7 +99,7 @@ class AccessCollector {
   }
 
   const KernelProgram& program_;
-  std::vector<BufferId> kept_;
+  std::unordered_set<BufferId> kept_, read_, written_;
   StepAccess access_;
 };
 

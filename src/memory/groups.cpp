@@ -128,7 +128,12 @@ void Groups::add_load(const Group& group, double sign) {
   }
 }
 
-void Groups::find_peak() { peak_bytes_ = std::ranges::max(load_bytes_); }
+/// No join raises it: while the tick that has it keeps its load, it stays.
+void Groups::find_peak() {
+  if (load_bytes_[peak_tick_] >= peak_bytes_ && peak_bytes_ > 0) return;
+  peak_tick_ = static_cast<std::size_t>(std::ranges::max_element(load_bytes_) - load_bytes_.begin());
+  peak_bytes_ = load_bytes_[peak_tick_];
+}
 
 /// Would the arena's least size rise? A small value that is made long before a large one would keep all of it.
 bool Groups::raises_peak(int child, int parent) const {

@@ -56,6 +56,7 @@ class Groups {
   std::vector<Group> groups_;
   std::vector<double> load_bytes_;  // nominal, of the groups in the arena, by tick
   double peak_bytes_ = 0;
+  std::size_t peak_tick_ = 0;
 };
 
 }  // namespace inlay::memory

@@ -71,6 +71,7 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
       symbols_(source.symbols.size()),
       values_(source.values.size()),
       began_at_(source.nodes.size()) {
+  builder_.reserve(source);
   for (SymbolId s : ids<SymbolId>(source.symbols.size())) {
     if (source.is_body) continue;  // the graph around it decides
     if (keep[s]) symbols_[s] = builder_.symbol(source.symbols[s].name);

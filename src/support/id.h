@@ -37,6 +37,7 @@ class IdMap {
     items_.push_back(std::move(value));
     return IdType(items_.size() - 1);
   }
+  void reserve(std::size_t size) { items_.reserve(size); }
   void resize(std::size_t size, const T& value = T()) { items_.resize(size, value); }
   auto begin() { return items_.begin(); }
   auto end() { return items_.end(); }
