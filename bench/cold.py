@@ -1,9 +1,18 @@
-"""Seconds of CPU in a process that has compiled nothing before; prints one number. Run by run.py, once per figure.
+"""Costs of compiling in a process that has compiled nothing before; prints one number. Run by run.py, once per figure.
 
     cold.py radon MODE      linking and first call of radon's logp and gradient in a PyTensor mode
     cold.py chain OPS       inlay.compile and first call of an elementwise chain of that many ops
+
+in seconds of CPU, and
+
+    cold.py memory NODES    megabytes by which inlay.compile of a graph like a model's raises the resident size
+
+above what it is after the import, at its highest; libraries that compiling loads (LLVM) are in it.
 """
 
+import pathlib
+import random
+import re
 import sys
 import time
 
@@ -76,5 +85,64 @@ def chain(ops):
     return watch.seconds
 
 
+def model_text(nodes):
+    """As compiling.cpp makes them: values over one data set, gathers, scatters and sums by one index, 0-d arithmetic."""
+    rng = random.Random(17)
+    values = {"row": ["x", "y"], "group": ["a", "b"], "number": ["s"]}
+    lines = []
+
+    def recent(kind):
+        return "%" + values[kind][-1 - min(int(rng.expovariate(0.3)), len(values[kind]) - 1)]
+
+    def add(kind, text):
+        values[kind].append(f"v{len(lines)}")
+        lines.append(f"%v{len(lines)} = {text}")
+
+    for _ in range(nodes):
+        makes = {
+            "row": [
+                (45, f"{rng.choice(['add', 'mul', 'sub'])} {recent('row')}, {recent('row')}"),
+                (10, f"{rng.choice(['exp', 'sigmoid'])} {recent('row')}"),
+                (10, f"mul {recent('row')}, {recent('number')}"),
+                (7, f"gather {recent('group')}[%g]"),
+            ],
+            "group": [
+                (5, f"scatter add {recent('group')}[%g], {recent('row')}"),
+                (5, f"add {recent('group')}, {recent('group')}"),
+            ],
+            "number": [
+                (8, f"reduce add {recent('row')} [0] : f64"),
+                (10, f"mul {recent('number')}, {recent('number')}"),
+            ],
+        }
+        choices = [(weight, kind, text) for kind, texts in makes.items() for weight, text in texts]
+        _, kind, text = rng.choices(choices, [weight for weight, _, _ in choices])[0]
+        add(kind, text)
+    for number in list(values["number"]):
+        add("number", f"add %{values['number'][-1]}, %{number}")
+    body = "\n".join(f"  {line}" for line in lines)
+    parameters = "%x: f64[n], %y: f64[n], %a: f64[85], %b: f64[85], %s: f64, %g: i64[n] bound {min 0, max 84}"
+    results = ", ".join("%" + values[kind][-1] for kind in values)
+    return f"graph @main({parameters}) {{\n{body}\n  return {results}\n}}\n"
+
+
+def resident_megabytes(field):
+    """VmRSS: now; VmHWM: the most since clear_refs was written."""
+    status = pathlib.Path("/proc/self/status").read_text()
+    return int(re.search(rf"{field}:\s+(\d+) kB", status)[1]) * 1024 / 1e6
+
+
+def memory(nodes):
+    import numpy as np
+
+    import inlay
+
+    text, index = model_text(int(nodes)), np.arange(1000) % 85
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    imported = resident_megabytes("VmRSS")
+    inlay.compile(text, bound={"g": index})
+    return resident_megabytes("VmHWM") - imported
+
+
 if __name__ == "__main__":
-    print({"radon": radon, "chain": chain}[sys.argv[1]](sys.argv[2]))
+    print({"radon": radon, "chain": chain, "memory": memory}[sys.argv[1]](sys.argv[2]))
