@@ -106,13 +106,13 @@ IdMap<ValueId, Home> provisional_homes(const Graph& graph, const kernel::Backend
 /// Would the body that computes `v` at a point be too long? A cone counts each value once; but where a chain of slices
 /// or gathers asks for two points of a value at each link, the number of points doubles from link to link.
 bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const Forced& forced,
-                 const IdMap<ValueId, Home>& homes, Points& points) {
+                 const IdMap<ValueId, Home>& homes, Points& points, Questions& questions) {
   const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
   if (cone.ops > caps.max_body_ops) return true;
   if (!cone.moves_points || always_stored(graph, v, caps)) return false;
   IdMap<kernel::SiteId, kernel::Site> sites;
   kernel::Stage stage;
-  Questions questions(graph.values.size());
+  questions.clear();
   StageWriter writer(graph, homes, points, questions, sites, stage, /*max_registers=*/4 * caps.max_body_ops);
   writer.write({.value = v, .at = loop_over(graph.type(v).dims).at, .defines = true, .target = v});
   return std::ranges::count_if(stage.statements, [](const Statement& statement) {
@@ -124,10 +124,11 @@ bool is_too_long(const Graph& graph, ValueId v, const kernel::BackendCaps& caps,
 
 void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Points& points, Forced& forced) {
   IdMap<ValueId, Home> homes = provisional_homes(graph, caps, forced);
+  Questions questions(graph.values.size());
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
     if (!node || node->operands.empty()) continue;
-    while (is_too_long(graph, v, caps, forced, homes, points)) {
+    while (is_too_long(graph, v, caps, forced, homes, points, questions)) {
       // The largest operand is stored; what is left asks for it.
       ValueId largest;
       int most = 0;
