@@ -7,6 +7,7 @@
 #include "ir/compose_pad.h"
 #include "ir/compose_reduce.h"
 #include "ir/compose_shape.h"
+#include "ir/compose_sort.h"
 #include "ir/nearest.h"
 
 namespace inlay {
@@ -171,6 +172,16 @@ constexpr Composition kCompositions[] = {
        return Values{reduce(c.b, Combine::max, c.x(), c.axes(), dtype, c.keep(), "max_and_argmax"),
                      argmax(c.b, c.x(), c.axes(), c.keep())};
      }},
+    // along a sorted axis
+    {"take_along_axis", 2, 2, "axis",
+     [](const Call& c) { return Values{take_along_axis(c.b, c.x(0), c.x(1), c.integer("axis", -1))}; }},
+    {"top_k", 1, 1, "count axis smallest",
+     [](const Call& c) {
+       const Extreme extreme = c.flag("smallest") ? Extreme::smallest : Extreme::greatest;
+       const ValuesAndPlaces found = top_k(c.b, c.x(), c.size("count"), c.integer("axis", -1), extreme);
+       return Values{found.values, found.places};
+     }},
+    // exponentials
     {"logsumexp", 1, 1, "axes keep", [](const Call& c) { return Values{logsumexp(c.b, c.x(), c.axes(), c.keep())}; }},
     {"softmax", 1, 1, "axes", [](const Call& c) { return Values{softmax(c.b, c.x(), c.axes())}; }},
     {"log_softmax", 1, 1, "axes", [](const Call& c) { return Values{log_softmax(c.b, c.x(), c.axes())}; }},

@@ -787,6 +787,7 @@ class GraphMaker {
     const auto x = pick([&](const Entry& e) { return e.exact && accepts(LibraryOp::sort, type(e.v).dtype) && type(e.v).rank() >= 1; });
     if (!x) return;
     if (chance(30)) return add(call(LibraryOp::argsort, {use(*x)}), true);
+    if (chance(40)) return some_extremes(*x);
     const ValueId sorted = call(LibraryOp::sort, {use(*x)});
     add(sorted, true);
     const DType dtype = type(sorted).dtype;
@@ -794,6 +795,13 @@ class GraphMaker {
     if (!wanted || type(sorted).rank() != 1) return;
     const LibraryOptions right = chance(50) ? static_cast<LibraryOptions>(LibraryOption::right) : 0;
     add(call(LibraryOp::searchsorted, {sorted, use(*wanted)}, right), true);
+  }
+
+  void some_extremes(std::size_t x) {
+    const int axis = static_cast<int>(draw(0, type(pool_[x].v).rank() - 1));
+    const int64_t size = size_of(type(pool_[x].v).dims[axis]);
+    const NamedArguments named = {{"count", {{draw(0, size)}, false, ""}}, {"axis", {{axis}, false, ""}}, {"smallest", {{}, false, chance(50) ? "true" : "false"}}};
+    for (ValueId v : compose(builder_, "top_k", {use(x)}, named)) add(v, true);
   }
 
   void host_call() {

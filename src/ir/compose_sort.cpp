@@ -1,0 +1,75 @@
+#include "ir/compose_sort.h"
+
+#include "ir/compose_fill.h"
+#include "ir/compose_shape.h"
+
+namespace inlay {
+namespace {
+
+std::vector<IndexItem> all_but_last(const GraphBuilder& b, ValueId x, IndexItem last) {
+  std::vector<IndexItem> index;
+  for (const Dim& dim : b.type(x).dims) index.push_back(IndexItem::range(0, dim));
+  index.back() = last;
+  return index;
+}
+
+/// Along the last axis.
+ValueId take_along_last(GraphBuilder& b, ValueId x, ValueId places_in_rows) {
+  const std::vector<Dim> dims = b.type(x).dims;
+  std::vector<IndexItem> index;
+  for (std::size_t axis = 0; axis + 1 < dims.size(); ++axis) {
+    index.push_back(IndexItem::through(places(b, dims[axis], static_cast<int>(dims.size() - 1 - axis))));
+  }
+  index.push_back(IndexItem::through(places_in_rows));
+  return b.gather(x, std::move(index));
+}
+
+/// The places of the greatest `count` along the last axis. A stable ascending sort of the flipped rows, read from its
+/// end, leaves equals by place.
+ValueId places_of_greatest(GraphBuilder& b, ValueId x, const Dim& count) {
+  const Dim n = b.type(x).dims.back();
+  const int last = b.type(x).rank() - 1;
+  const ValueId order = b.library(LibraryOp::argsort, {b.flip(x, {last})})[0];
+  const ValueId from_end = b.flip(b.slice(order, all_but_last(b, order, IndexItem::range(n - count, n))), {last});
+  return b.scalar(ScalarOp::sub_, {b.size(n - 1), from_end});
+}
+
+ValueId places_of_smallest(GraphBuilder& b, ValueId x, const Dim& count) {
+  const ValueId order = b.library(LibraryOp::argsort, {x})[0];
+  return b.slice(order, all_but_last(b, order, IndexItem::range(0, count)));
+}
+
+}  // namespace
+
+ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places, int64_t axis) {
+  const int along = axis_of(b, x, axis, "take_along_axis");
+  const std::vector<Dim> dims = b.type(x).dims, wanted = b.type(places).dims;
+  if (wanted.size() != dims.size()) {
+    throw b
+        .error(ErrorCode::wrong_rank,
+               str("take_along_axis: places of rank ", wanted.size(), " in a rank ", dims.size(), " value"))
+        .note("operand", b.graph().describe(x))
+        .note("places", b.graph().describe(places));
+  }
+  for (int i = 0; i < static_cast<int>(dims.size()); ++i) {
+    if (i == along) continue;
+    b.require(DimCheck::Relation::equal, dims[i], wanted[i], ErrorCode::shape_mismatch,
+              str("take_along_axis: axis ", i, " has {0} elements, and {1} of places"), x);
+  }
+  return move_axis(b, take_along_last(b, move_axis(b, x, along, -1), move_axis(b, places, along, -1)), -1, along);
+}
+
+ValuesAndPlaces top_k(GraphBuilder& b, ValueId x, const Dim& count, int64_t axis, Extreme extreme) {
+  const int along = axis_of(b, x, axis, "top_k");
+  const Dim dim = b.type(x).dims[along];
+  b.require(DimCheck::Relation::at_most, count, dim, ErrorCode::slice_out_of_range,
+            str("top_k: {0} of axis ", along, ", which has {1} elements"), x);
+  b.require(DimCheck::Relation::at_most, 0, count, ErrorCode::slice_out_of_range, "top_k: {1} elements, less than {0}",
+            x);
+  const ValueId rows = move_axis(b, x, along, -1);
+  const ValueId found =
+      extreme == Extreme::greatest ? places_of_greatest(b, rows, count) : places_of_smallest(b, rows, count);
+  return {move_axis(b, take_along_last(b, rows, found), -1, along), move_axis(b, found, -1, along)};
+}
+
+}  // namespace inlay

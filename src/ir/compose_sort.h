@@ -1,0 +1,25 @@
+#pragma once
+// What NumPy and PyTensor make of a sorted axis, out of the library ops that sort the last one.
+#include "ir/builder.h"
+
+namespace inlay {
+
+/// Row by row: along `axis`, what `places` (i64, of the shape of x but for that axis) names. Negative ones count from
+/// the end.
+///
+/// Errors: axis-out-of-range, wrong-rank, shape-mismatch; index-out-of-bounds when it runs.
+/// Source: numpy.take_along_axis, without broadcasting.
+ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places, int64_t axis);
+
+/// The `count` greatest (or smallest) elements along `axis`, the most extreme first, and where they stand: i64.
+///
+/// Equals: by place. NaN counts as greater than all else, as in a sort: first of the greatest, last of the smallest.
+/// A count of 0 gives nothing. Errors: axis-out-of-range, slice-out-of-range where there are fewer elements.
+/// Source: PyTensor's TopKOp, which gives them in any order; the order is that of jax.lax.top_k.
+enum class Extreme : uint8_t { greatest, smallest };
+struct ValuesAndPlaces {
+  ValueId values, places;
+};
+ValuesAndPlaces top_k(GraphBuilder& b, ValueId x, const Dim& count, int64_t axis, Extreme extreme);
+
+}  // namespace inlay
