@@ -472,7 +472,7 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
         .note("value", graph_.describe(v))
         .help("cast the value");
   }
-  if (combine == Combine::and_ || combine == Combine::or_) {
+  if (combine == Combine::and_ || combine == Combine::or_ || combine == Combine::xor_) {
     throw error(ErrorCode::unsupported, str(name, ": `", combine_name(combine), "` is for reductions"));
   }
   if (combine != Combine::set && !accepts(combine_op(combine), type(x).dtype)) {

@@ -527,7 +527,7 @@ class Parser {
   Combine combine() {
     const Token token = in_.expect(Token::Kind::name, "how to combine: set, add, mul, max, min, and, or");
     if (const auto found = combine_from_name(token.text)) return *found;
-    throw unknown(token, "way to combine", "", {"set", "add", "mul", "max", "min", "and", "or"});
+    throw unknown(token, "way to combine", "", {"set", "add", "mul", "max", "min", "and", "or", "xor"});
   }
 
   /// `[0:n, 3, %i]` of x.

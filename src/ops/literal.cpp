@@ -106,7 +106,8 @@ Literal identity_of(Combine combine, DType dtype) {
     switch (combine) {
       case Combine::set:
       case Combine::add:
-      case Combine::or_: return value(0, 0);
+      case Combine::or_:
+      case Combine::xor_: return value(0, 0);
       case Combine::mul: return value(1, 1);
       case Combine::max: return value(-kInfinity, std::numeric_limits<Computed<T>>::lowest());
       case Combine::min: return value(kInfinity, std::numeric_limits<Computed<T>>::max());

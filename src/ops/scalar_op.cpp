@@ -14,7 +14,7 @@ constexpr std::array<ScalarOpFacts, kNumScalarOps> kFacts = {{
 #undef SCALAR_OP
 }};
 
-constexpr std::array<std::string_view, 7> kCombineNames = {"set", "add", "mul", "max", "min", "and", "or"};
+constexpr std::array<std::string_view, 8> kCombineNames = {"set", "add", "mul", "max", "min", "and", "or", "xor"};
 
 }  // namespace
 
@@ -71,6 +71,7 @@ ScalarOp combine_op(Combine combine) {
     case Combine::min: return ScalarOp::min_;
     case Combine::and_: return ScalarOp::and_;
     case Combine::or_: return ScalarOp::or_;
+    case Combine::xor_: return ScalarOp::xor_;
     case Combine::set: break;
   }
   INLAY_CHECK(false, "`set` does not combine");

@@ -53,8 +53,8 @@ bool accepts(ScalarOp op, DType dtype);
 DType result_dtype(ScalarOp op, DType dtype);
 
 /// How a write, a reduction or a fold combines a new element with what is there.
-enum class Combine : uint8_t { set, add, mul, max, min, and_, or_ };
-std::string_view combine_name(Combine combine);  // "set", "add", "mul", "max", "min", "and", "or"
+enum class Combine : uint8_t { set, add, mul, max, min, and_, or_, xor_ };
+std::string_view combine_name(Combine combine);  // "set", "add", "mul", "max", "min", "and", "or", "xor"
 std::optional<Combine> combine_from_name(std::string_view name);
 ScalarOp combine_op(Combine combine);  // the scalar op of an accumulating combine; not for `set`
 

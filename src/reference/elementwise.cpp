@@ -86,6 +86,7 @@ void combine_element(Combine combine, Tensor& into, int64_t to, const Tensor& va
       if constexpr (std::is_integral_v<T>) {
         if (combine == Combine::and_) return static_cast<T>(a & b);
         if (combine == Combine::or_) return static_cast<T>(a | b);
+        if (combine == Combine::xor_) return static_cast<T>(a ^ b);
       }
       throw Error(ErrorCode::wrong_dtype, {}, str(combine_name(combine), " does not take ", dtype_name(into.dtype)));
     };

@@ -1,5 +1,7 @@
 """What PyTensor's tensor library has as an op, or makes of several: native, against PyTensor's Python mode."""
 
+import inspect
+
 import numpy as np
 import pytensor
 import pytensor.scalar as ps
@@ -9,6 +11,7 @@ import scipy.special
 from pytensor.raise_op import Assert, CheckAndRaise
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import ravel_multi_index, unravel_index
+from pytensor.tensor.math import Max, Min
 
 MATRICES = [np.arange(12.0).reshape(3, 4) - 5, np.array([[2.5]]), np.zeros((0, 3)), np.zeros((3, 0)), np.full((1, 3), np.nan)]
 
@@ -63,6 +66,34 @@ def test_any_reduction(op, dtype, check):
     x = pt.tensor3("x", dtype=dtype)
     value = (np.arange(24).reshape(2, 3, 4) % 7 - 2).astype(dtype)
     check([x], [CAReduce(op, axis=axis)(x) for axis in ((0,), (1,), (0, 2), (0, 1, 2))], value)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int64"])
+def test_reduction_by_xor(dtype, check):
+    x = pt.tensor3("x", dtype=dtype)
+    value = (np.arange(24).reshape(2, 3, 4) ** 2 % 7 - 2).astype(dtype)
+    outputs = [CAReduce(ps.xor, axis=axis)(x) for axis in ((0,), (1,), (0, 2), (0, 1, 2))]
+    check([x], outputs, value)
+    check([x], outputs, value[:, :0])
+
+
+@pytest.mark.parametrize("acc", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "bool"])
+def test_mean_with_an_accumulator(dtype, acc, check):
+    if dtype == "float64" and acc == "float32":
+        pytest.skip("PyTensor refuses an accumulator that is narrower")
+    x = pt.matrix("x", dtype=dtype)
+    outputs = [pt.mean(x, axis=axis, acc_dtype=acc, dtype=acc) for axis in (None, 0, 1)]
+    check([x], outputs, (np.arange(12).reshape(3, 4) % 5).astype(dtype), rtol=1e-6)
+
+
+@pytest.mark.skipif("initial" not in inspect.signature(Max).parameters, reason="this PyTensor has no such argument")
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint8"])
+def test_extremes_with_an_initial_value(dtype, check):
+    x = pt.matrix("x", dtype=dtype)
+    outputs = [Max((0,), initial=True)(x), Min((1,), initial=True)(x), Max((0, 1), initial=True)(x)]
+    for value in (np.zeros((0, 3)), np.arange(6).reshape(2, 3), np.zeros((2, 0))):
+        check([x], outputs, value.astype(dtype))
 
 
 @pytest.mark.parametrize("mode", ["constant", "edge", "linear_ramp", "maximum", "mean", "reflect", "symmetric", "wrap"])

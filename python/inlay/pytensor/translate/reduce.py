@@ -4,7 +4,7 @@ import pytensor.scalar as ps
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.math import Argmax, MulWithoutZeros
 
-from .dtypes import INLAY_NAMES, arithmetic_dtype
+from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, arithmetic_dtype
 from .registry import NotNative, register
 
 try:
@@ -20,6 +20,7 @@ _COMBINES = {
     ps.Minimum: "min",
     ps.AND: "and",
     ps.OR: "or",
+    ps.XOR: "xor",
 }
 
 
@@ -41,12 +42,23 @@ def careduce(t, node):
     rank = len(x.dims)
     axes = range(rank) if op.axis is None else sorted(a % rank for a in op.axis)
     x = t.cast(x, accumulator)
+    if getattr(op, "initial", False):
+        for axis in reversed(axes):
+            x = t.builder.reduce(combine, _with_initial(t, op, x, axis), [axis], accumulator)
+        return t.cast(x, out)
     if isinstance(op.scalar_op, MulWithoutZeros):
         one, zero = t.builder.literal(1, accumulator), t.builder.literal(0, accumulator)
         x = t.builder.scalar("select", [t.builder.scalar("eq", [x, zero]), one, x])
     if not axes:
         return t.cast(x, out)
     return t.cast(t.builder.reduce(combine, x, list(axes), accumulator), out)
+
+
+def _with_initial(t, op, x, axis):
+    """`x` with a row of the reduction's identity behind, so that it is never empty."""
+    identity = t.builder.literal(op.initial_value(PYTENSOR_NAMES[x.dtype]), x.dtype)
+    row = t.builder.broadcast(identity, [1 if a == axis else dim for a, dim in enumerate(x.dims)])
+    return t.builder.concat([x, row], axis)
 
 
 def _axes_and_operand(t, node):
