@@ -485,7 +485,7 @@ class Cutter {
     const LibraryShape shape = library_shape(node.library, types);
     call.sizes = {product(shape.batch)};
     call.sizes.insert(call.sizes.end(), shape.sizes.begin(), shape.sizes.end());
-    const Dim bytes = library_workspace_bytes(node.library, size_bytes(types[0].dtype), shape.sizes);
+    const Dim bytes = library_workspace_bytes(node.library, types[0].dtype, shape.sizes);
     if (!bytes.is(0)) call.workspace = new_workspace(node, bytes);
     call.sites = library_sites(node);
     piece.steps = {std::move(call)};
@@ -515,6 +515,17 @@ class Cutter {
     return out;
   }
 
+  /// Of a result with another shape than its type says, met when the call has returned.
+  kernel::SiteId host_site(const Node& node) {
+    std::vector<std::pair<std::string, std::string>> notes;
+    for (std::size_t r = 0; r < node.results.size(); ++r) {
+      notes.emplace_back(str("result ", r), graph_.describe(node.results[r]));
+    }
+    return program_.sites.push_back({ErrorCode::shape_mismatch,
+                                     str(node.text, ": axis {3} of result {2} has {0} elements, not {1}"),
+                                     std::move(notes), node.location});
+  }
+
   void host_call(const Node& node) {
     Piece piece;
     kernel::HostCall call{.name = node.text, .function = node.host_function};
@@ -529,8 +540,7 @@ class Cutter {
         }
       }
     }
-    call.site = program_.sites.push_back(
-        {ErrorCode::host_call_failed, str(node.text, ": the host call failed"), {}, node.location});
+    call.site = host_site(node);
     piece.steps = {std::move(call)};
     add_call(node, std::move(piece));
   }

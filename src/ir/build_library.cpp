@@ -105,13 +105,13 @@ void GraphBuilder::broadcast_batches(LibraryOp op, std::span<ValueId> operands) 
 namespace {
 
 /// In no function of src/library.
-bool is_number(DType dtype) { return is_integer(dtype) || dtype == DType::boolean || is_complex(dtype); }
+bool is_whole(DType dtype) { return is_integer(dtype) || dtype == DType::boolean; }
 
 }  // namespace
 
 ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
   const TensorType left = type(a), right = type(b);
-  if (left.dtype == right.dtype && is_number(left.dtype) && left.rank() > 0 && right.rank() > 0) {
+  if (left.dtype == right.dtype && is_whole(left.dtype) && left.rank() > 0 && right.rank() > 0) {
     return multiply_and_sum(a, b);
   }
   // A vector beside a batch of matrices is a matrix of one row or column.
@@ -130,7 +130,7 @@ ValueId GraphBuilder::matmul(ValueId a, ValueId b) {
   return library(LibraryOp::matmul, {a, b})[0];
 }
 
-/// Integers, and complex numbers as yet, go to no BLAS: products, and a sum over the shared axis, which is brought to
+/// Integers go to no BLAS: products, and a sum over the shared axis, which is brought to
 /// the end on both sides.
 ValueId GraphBuilder::multiply_and_sum(ValueId a, ValueId b) {
   const std::vector<Dim> left = type(a).dims, right = type(b).dims;

@@ -78,7 +78,7 @@ class GraphBuilder {
   /// The results of a library op, as its row in ops/library_ops.def says. Leading axes are batch axes: they broadcast
   /// statically, as in NumPy's linalg.
   std::vector<ValueId> library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options = 0);
-  /// numpy.matmul. f32 and f64 as a library op, integers, bools and complex numbers as products and a sum.
+  /// numpy.matmul. Floats and complex numbers as a library op, integers and bools as products and a sum.
   ValueId matmul(ValueId a, ValueId b);
 
   /// Result types may have new symbols (from `symbol`) as whole dims: the call's result binds them.

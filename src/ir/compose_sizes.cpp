@@ -202,7 +202,7 @@ Unique unique(GraphBuilder& b, ValueId x) {
   const ValueId sorted = b.gather(x, {IndexItem::through(order)});
   const ValueId previous = b.gather(sorted, {IndexItem::through(before)});
   ValueId differs = b.scalar(ScalarOp::ne_, {sorted, previous});
-  if (is_float(type.dtype)) {  // behind a NaN stand only NaNs
+  if (is_float(type.dtype) || is_complex(type.dtype)) {  // behind a NaN stand only NaNs
     differs = b.scalar(ScalarOp::and_, {differs, b.scalar(ScalarOp::eq_, {previous, previous})});
   }
   const ValueId is_new = b.scalar(ScalarOp::or_, {differs, b.scalar(ScalarOp::eq_, {at, zero})});

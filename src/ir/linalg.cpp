@@ -78,6 +78,11 @@ ValueId swapped(GraphBuilder& b, ValueId a) {
   return b.transpose(a, std::move(axes));
 }
 
+ValueId adjoint(GraphBuilder& b, ValueId a) {
+  if (is_complex(b.type(a).dtype)) a = b.scalar(ScalarOp::conj_, {a});
+  return swapped(b, a);
+}
+
 ValueId diagonal(GraphBuilder& b, ValueId a) {
   require_matrix(b, a, "diagonal");
   const std::vector<Dim> dims = b.type(a).dims;
@@ -122,7 +127,7 @@ SignAndLog log_determinant(GraphBuilder& b, ValueId a) {
   const std::vector<int> last = {b.type(pivots.diagonal).rank() - 1};
   const ValueId signs = b.reduce(Combine::mul, b.scalar(ScalarOp::sign_, {pivots.diagonal}), last, dtype);
   const ValueId logs = b.scalar(ScalarOp::log_, {b.scalar(ScalarOp::abs_, {pivots.diagonal})});
-  return {b.scalar(ScalarOp::mul_, {signs, pivots.sign}), b.reduce(Combine::add, logs, last, dtype)};
+  return {b.scalar(ScalarOp::mul_, {signs, pivots.sign}), b.reduce(Combine::add, logs, last, real_of(dtype))};
 }
 
 PLU lu(GraphBuilder& b, ValueId a) {
@@ -139,8 +144,8 @@ ValueId permutation_matrix(GraphBuilder& b, ValueId p, DType dtype) {
 }
 
 ValueId cholesky_solve(GraphBuilder& b, ValueId c, ValueId y, LibraryOptions options) {
-  const LibraryOptions first = has(options, LibraryOption::upper) ? options | LibraryOption::transposed : options;
-  const LibraryOptions second = has(options, LibraryOption::upper) ? options : options | LibraryOption::transposed;
+  const LibraryOptions first = has(options, LibraryOption::upper) ? options | LibraryOption::adjoint : options;
+  const LibraryOptions second = has(options, LibraryOption::upper) ? options : options | LibraryOption::adjoint;
   return b.library(LibraryOp::solve_triangular, {c, b.library(LibraryOp::solve_triangular, {c, y}, first)[0]},
                    second)[0];
 }
@@ -165,8 +170,8 @@ ValueId pseudo_inverse(GraphBuilder& b, ValueId a) {
   const ValueId cutoff = b.scalar(ScalarOp::mul_, {as_column(b, largest), one_of(b, dtype, 1e-15)});
   const ValueId counts = b.scalar(ScalarOp::gt_, {s, cutoff});
   const ValueId inverted = b.scalar(ScalarOp::select_, {counts, b.scalar(ScalarOp::reciprocal_, {s}), zero});
-  const ValueId ut = swapped(b, parts[0]);
-  return b.matmul(swapped(b, parts[2]), b.scalar(ScalarOp::mul_, {as_column(b, inverted), ut}));
+  const ValueId rows = b.cast(as_column(b, inverted), b.type(a).dtype);
+  return b.matmul(adjoint(b, parts[2]), b.scalar(ScalarOp::mul_, {rows, adjoint(b, parts[0])}));
 }
 
 }  // namespace inlay::linalg

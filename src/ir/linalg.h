@@ -1,7 +1,7 @@
 #pragma once
 // Linear algebra that is made of other ops: what numpy.linalg and SciPy offer beyond the library ops.
 //
-// Each works on the last two axes (or the last), for each point of those before. dtypes: f32, f64.
+// Each works on the last two axes (or the last), for each point of those before. dtypes: f32, f64, c64, c128.
 #include "ir/builder.h"
 
 namespace inlay::linalg {
@@ -9,6 +9,8 @@ namespace inlay::linalg {
 ValueId identity(GraphBuilder& b, const Dim& n, DType dtype);
 /// The last two axes, swapped.
 ValueId swapped(GraphBuilder& b, ValueId a);
+/// The same, and the conjugate: of real numbers the transpose.
+ValueId adjoint(GraphBuilder& b, ValueId a);
 /// numpy.diagonal of the last two axes.
 ValueId diagonal(GraphBuilder& b, ValueId a);
 /// a with zeros above (below) its diagonal; `k`: or above the k-th one beside it (numpy.tril, numpy.triu).
@@ -33,7 +35,7 @@ struct PLU {
 PLU lu(GraphBuilder& b, ValueId a);
 /// The matrix with p_matrix @ x = x[p].
 ValueId permutation_matrix(GraphBuilder& b, ValueId p, DType dtype);
-/// x of (c @ c.T) @ x = y, or with `options` upper (c.T @ c) @ x = y: scipy.linalg.cho_solve.
+/// x of (c @ c.conj().T) @ x = y, or with `options` upper (c.conj().T @ c) @ x = y: scipy.linalg.cho_solve.
 ValueId cholesky_solve(GraphBuilder& b, ValueId c, ValueId y, LibraryOptions options);
 /// x of a @ x = y by the factors that lu_factor gave: scipy.linalg.lu_solve.
 ValueId lu_solve(GraphBuilder& b, ValueId lu, ValueId pivots, ValueId y);

@@ -1,5 +1,6 @@
 #pragma once
 // What a library function makes of its arguments: one struct, and the loop over the batch.
+#include <complex>
 #include <cstddef>
 #include <limits>
 
@@ -76,7 +77,14 @@ int32_t entry(const void* const* operands, void* const* results, const int64_t* 
   return function({operands, results, sizes, options, static_cast<std::byte*>(workspace), failure});
 }
 
-// By family; T is float or double, but for rows.
+/// The function for each of the elements that are computed with.
+#define INLAY_OF_FIELDS(function)                              \
+  template int32_t function<float>(const Call&);               \
+  template int32_t function<double>(const Call&);              \
+  template int32_t function<std::complex<float>>(const Call&); \
+  template int32_t function<std::complex<double>>(const Call&);
+
+// By family; T is real or complex, but for rows.
 template <class T>
 int32_t matmul(const Call& call);
 template <class T>
@@ -94,6 +102,10 @@ int32_t qr_complete(const Call& call);
 template <class T>
 int32_t qr_r(const Call& call);
 template <class T>
+int32_t qr_pivoted(const Call& call);
+template <class T>
+int32_t qr_complete_pivoted(const Call& call);
+template <class T>
 int32_t svd(const Call& call);
 template <class T>
 int32_t svd_full(const Call& call);
@@ -103,6 +115,10 @@ template <class T>
 int32_t eigh(const Call& call);
 template <class T>
 int32_t eigvalsh(const Call& call);
+template <class T>
+int32_t eig(const Call& call);
+template <class T>
+int32_t eigvals(const Call& call);
 template <class T>
 int32_t expm(const Call& call);
 int32_t pivots_to_permutation(const Call& call);

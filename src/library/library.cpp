@@ -28,12 +28,16 @@ void add_matrices(Table& table, DType dtype) {
   add<qr<T>>(table, LibraryOp::qr, dtype);
   add<qr_complete<T>>(table, LibraryOp::qr_complete, dtype);
   add<qr_r<T>>(table, LibraryOp::qr_r, dtype);
+  add<qr_pivoted<T>>(table, LibraryOp::qr_pivoted, dtype);
+  add<qr_complete_pivoted<T>>(table, LibraryOp::qr_complete_pivoted, dtype);
   add<svd<T>>(table, LibraryOp::svd, dtype);
   add<svd_full<T>>(table, LibraryOp::svd_full, dtype);
   add<singular_values<T>>(table, LibraryOp::singular_values, dtype);
   add<eigh<T>>(table, LibraryOp::eigh, dtype);
-  add<expm<T>>(table, LibraryOp::expm, dtype);
   add<eigvalsh<T>>(table, LibraryOp::eigvalsh, dtype);
+  add<eig<T>>(table, LibraryOp::eig, dtype);
+  add<eigvals<T>>(table, LibraryOp::eigvals, dtype);
+  add<expm<T>>(table, LibraryOp::expm, dtype);
 }
 
 template <class T>
@@ -49,6 +53,8 @@ Table make_table() {
   Table table;
   add_matrices<float>(table, DType::f32);
   add_matrices<double>(table, DType::f64);
+  add_matrices<std::complex<float>>(table, DType::c64);
+  add_matrices<std::complex<double>>(table, DType::c128);
   add<pivots_to_permutation>(table, LibraryOp::pivots_to_permutation, DType::i64);
   add_rows<uint8_t>(table, DType::boolean);
   add_rows<int8_t>(table, DType::i8);
@@ -61,6 +67,8 @@ Table make_table() {
   add_rows<uint64_t>(table, DType::u64);
   add_rows<float>(table, DType::f32);
   add_rows<double>(table, DType::f64);
+  add_rows<std::complex<float>>(table, DType::c64);
+  add_rows<std::complex<double>>(table, DType::c128);
   return table;
 }
 

@@ -15,7 +15,8 @@ namespace {
 TEST(Library, HasAFunctionForEachOpAndDType) {
   for (int i = 0; i < kNumLibraryOps; ++i) {
     const auto op = static_cast<LibraryOp>(i);
-    for (DType dtype : {DType::boolean, DType::i8, DType::i64, DType::u64, DType::f32, DType::f64}) {
+    for (DType dtype :
+         {DType::boolean, DType::i8, DType::i64, DType::u64, DType::f32, DType::f64, DType::c64, DType::c128}) {
       const std::string name = str("inlay_l_", facts(op).name, "_", dtype_name(dtype));
       EXPECT_EQ(find_function(name) != nullptr, accepts(op, dtype)) << name;
     }
@@ -26,7 +27,8 @@ TEST(Library, RefusesSizesThatLapackCannotCount) {
   const int64_t size = int64_t{1} << 31;
   const void* operands[2] = {nullptr, nullptr};
   void* results[3] = {nullptr, nullptr, nullptr};
-  for (const char* name : {"matmul", "cholesky", "solve_triangular", "solve", "lu_factor", "qr", "svd", "eigh"}) {
+  for (const char* name :
+       {"matmul", "cholesky", "solve_triangular", "solve", "lu_factor", "qr", "qr_pivoted", "svd", "eigh", "eig"}) {
     const int64_t sizes[4] = {1, size, size, size};
     int64_t failure[2] = {0, 0};
     const InlayLibraryFunction function = find_function(str("inlay_l_", name, "_f64"));

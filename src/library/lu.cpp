@@ -1,6 +1,5 @@
 // Elimination with pivots.
 #include <algorithm>
-#include <limits>
 
 #include "library/call.h"
 #include "library/lapack.h"
@@ -26,7 +25,7 @@ int32_t solve(const Call& call) {
     }
     if (info != 0) {
       if (!call.has(LibraryOption::nan)) return call.fail(info, point);
-      std::fill(x, x + b_size, std::numeric_limits<T>::quiet_NaN());
+      std::fill(x, x + b_size, not_a_number<T>());
       continue;
     }
     const T* b = call.operand<T>(1, point, b_size);
@@ -36,8 +35,8 @@ int32_t solve(const Call& call) {
       if (other != i) std::swap_ranges(x + i * k, x + (i + 1) * k, x + other * k);
     }
     // A lower triangle by columns is an upper one by rows, transposed.
-    Lapack<T>::trsm(CblasRowMajor, CblasLeft, CblasUpper, CblasTrans, CblasUnit, n, k, T(1), lu, n, x, k);
-    Lapack<T>::trsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, n, k, T(1), lu, n, x, k);
+    Lapack<T>::trsm(CblasUpper, CblasTrans, CblasUnit, n, k, lu, x);
+    Lapack<T>::trsm(CblasLower, CblasTrans, CblasNonUnit, n, k, lu, x);
   }
   return 0;
 }
@@ -56,7 +55,7 @@ int32_t lu_factor(const Call& call) {
     Lapack<T>::getrf(&m, &n, lu, &m, swaps, &info);
     T* out = call.result<T>(0, point, size);
     if (info != 0 && call.has(LibraryOption::nan)) {
-      std::fill(out, out + size, std::numeric_limits<T>::quiet_NaN());
+      std::fill(out, out + size, not_a_number<T>());
     } else {
       transpose(lu, n, m, out);
     }
@@ -80,9 +79,7 @@ int32_t pivots_to_permutation(const Call& call) {
   return 0;
 }
 
-template int32_t solve<float>(const Call&);
-template int32_t solve<double>(const Call&);
-template int32_t lu_factor<float>(const Call&);
-template int32_t lu_factor<double>(const Call&);
+INLAY_OF_FIELDS(solve)
+INLAY_OF_FIELDS(lu_factor)
 
 }  // namespace inlay::library

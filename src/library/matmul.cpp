@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cstring>
 
 #include "library/call.h"
 #include "library/lapack.h"
@@ -17,20 +16,20 @@ struct Product {
 
   /// A matrix and a vector: `rows` x `columns` is how the matrix lies.
   static void multiply_vector(bool transposed, int rows, int columns, const T* matrix, const T* vector, T* out) {
-    Lapack<T>::gemv(CblasRowMajor, flag(transposed), rows, columns, T(1), matrix, columns, vector, 1, T(0), out, 1);
+    Lapack<T>::gemv(flag(transposed), rows, columns, matrix, columns, vector, out);
   }
 
   void operator()(const T* a, const T* b, T* c) const {
     if (m == 0 || n == 0) return;
     if (k == 0) {  // not every BLAS clears what it has nothing to add to
-      std::memset(c, 0, sizeof(T) * static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
+      std::fill(c, c + static_cast<int64_t>(m) * n, T(0));
     } else if (n == 1) {
       multiply_vector(a_transposed, a_transposed ? k : m, a_transposed ? m : k, a, b, c);
     } else if (m == 1) {
       multiply_vector(!b_transposed, b_transposed ? n : k, b_transposed ? k : n, b, a, c);
     } else {
-      Lapack<T>::gemm(CblasRowMajor, flag(a_transposed), flag(b_transposed), m, n, k, T(1), a, a_transposed ? m : k, b,
-                      b_transposed ? k : n, T(0), c, n);
+      Lapack<T>::gemm(flag(a_transposed), flag(b_transposed), m, n, k, a, a_transposed ? m : k, b, b_transposed ? k : n,
+                      c, n);
     }
   }
 };
@@ -59,7 +58,6 @@ int32_t matmul(const Call& call) {
   return 0;
 }
 
-template int32_t matmul<float>(const Call&);
-template int32_t matmul<double>(const Call&);
+INLAY_OF_FIELDS(matmul)
 
 }  // namespace inlay::library

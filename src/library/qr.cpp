@@ -9,22 +9,34 @@ namespace inlay::library {
 namespace {
 
 enum class Q : uint8_t { wanted, unwanted };
+enum class Pivots : uint8_t { no, yes };
 
 /// q has `q_columns` columns, r `r_rows` rows.
 template <class T>
-int32_t factor(const Call& call, Q wanted, int64_t q_columns, int64_t r_rows) {
+int32_t factor(const Call& call, Q wanted, Pivots pivots, int64_t q_columns, int64_t r_rows) {
   if (call.is_too_large(2)) return kTooLarge;
   const int m = call.count(0), n = call.count(1), p = std::min(m, n), q = static_cast<int>(q_columns);
   const int64_t size = call.size(0) * call.size(1);
-  const int work_elements = static_cast<int>(std::max<int64_t>(m, n) * kLapackBlock + 1);
+  const int64_t wanted_elements = qr_work_elements<int64_t>(pivots == Pivots::yes, m, n);
+  if (wanted_elements > std::numeric_limits<int>::max()) return kTooLarge;
+  const int work_elements = static_cast<int>(wanted_elements);
   Workspace workspace(call);
   T* a = workspace.take<T>(static_cast<int64_t>(m) * std::max(n, q));  // by columns
   T* tau = workspace.take<T>(p);
   T* work = workspace.take<T>(work_elements);
+  int* columns = pivots == Pivots::yes ? workspace.take_integers(n) : nullptr;
+  auto* rwork = pivots == Pivots::yes ? workspace.take<Real<T>>(call.size(1) * 2) : nullptr;
   for (int64_t point = 0; point < call.batch(); ++point) {
     int info = 0;
     transpose(call.operand<T>(0, point, size), m, n, a);
-    if (p > 0) Lapack<T>::geqrf(&m, &n, a, &m, tau, work, &work_elements, &info);
+    if (pivots == Pivots::yes) {
+      std::fill(columns, columns + n, 0);  // all are free to move
+      if (p > 0) Lapack<T>::geqp3(m, n, a, columns, tau, work, work_elements, rwork, &info);
+      int64_t* order = call.result<int64_t>(2, point, n);
+      for (int c = 0; c < n; ++c) order[c] = p > 0 ? columns[c] - 1 : c;
+    } else if (p > 0) {
+      Lapack<T>::geqrf(&m, &n, a, &m, tau, work, &work_elements, &info);
+    }
     T* r = call.result<T>(wanted == Q::wanted ? 1 : 0, point, r_rows * n);
     for (int64_t row = 0; row < r_rows; ++row) {
       for (int64_t c = 0; c < n; ++c) r[row * n + c] = c < row ? T(0) : a[c * m + row];
@@ -36,29 +48,39 @@ int32_t factor(const Call& call, Q wanted, int64_t q_columns, int64_t r_rows) {
   return 0;
 }
 
+int64_t smaller(const Call& call) { return std::min(call.size(0), call.size(1)); }
+
 }  // namespace
 
 template <class T>
 int32_t qr(const Call& call) {
-  const int64_t p = std::min(call.size(0), call.size(1));
-  return factor<T>(call, Q::wanted, p, p);
+  return factor<T>(call, Q::wanted, Pivots::no, smaller(call), smaller(call));
 }
 
 template <class T>
 int32_t qr_complete(const Call& call) {
-  return factor<T>(call, Q::wanted, call.size(0), call.size(0));
+  return factor<T>(call, Q::wanted, Pivots::no, call.size(0), call.size(0));
 }
 
 template <class T>
 int32_t qr_r(const Call& call) {
-  return factor<T>(call, Q::unwanted, 0, call.size(0));
+  return factor<T>(call, Q::unwanted, Pivots::no, 0, call.size(0));
 }
 
-template int32_t qr<float>(const Call&);
-template int32_t qr<double>(const Call&);
-template int32_t qr_complete<float>(const Call&);
-template int32_t qr_complete<double>(const Call&);
-template int32_t qr_r<float>(const Call&);
-template int32_t qr_r<double>(const Call&);
+template <class T>
+int32_t qr_pivoted(const Call& call) {
+  return factor<T>(call, Q::wanted, Pivots::yes, smaller(call), smaller(call));
+}
+
+template <class T>
+int32_t qr_complete_pivoted(const Call& call) {
+  return factor<T>(call, Q::wanted, Pivots::yes, call.size(0), call.size(0));
+}
+
+INLAY_OF_FIELDS(qr)
+INLAY_OF_FIELDS(qr_complete)
+INLAY_OF_FIELDS(qr_r)
+INLAY_OF_FIELDS(qr_pivoted)
+INLAY_OF_FIELDS(qr_complete_pivoted)
 
 }  // namespace inlay::library

@@ -4,14 +4,23 @@
 #include <type_traits>
 
 #include "library/call.h"
+#include "ops/element_types.h"
 
 namespace inlay::library {
 namespace {
 
 template <class T>
 bool less(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) return a < b || (std::isnan(b) && !std::isnan(a));
-  return a < b;
+  if constexpr (kIsComplex<T>) {
+    const auto kind = [](T z) { return 2 * std::isnan(z.real()) + std::isnan(z.imag()); };
+    if (kind(a) != kind(b)) return kind(a) < kind(b);
+    if (!std::isnan(a.real()) && a.real() != b.real()) return a.real() < b.real();
+    return a.imag() < b.imag();
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return a < b || (std::isnan(b) && !std::isnan(a));
+  } else {
+    return a < b;
+  }
 }
 
 }  // namespace
@@ -26,8 +35,10 @@ int32_t sort(const Call& call) {
     T* end = out + n;
     if constexpr (std::is_floating_point_v<T>) {  // then the rest is in plain order
       end = std::partition(out, end, [](T e) { return !std::isnan(e); });
+      std::sort(out, end);
+    } else {
+      std::sort(out, end, less<T>);
     }
-    std::sort(out, end);
   }
   return 0;
 }
@@ -78,6 +89,8 @@ INLAY_ROWS(uint32_t)
 INLAY_ROWS(uint64_t)
 INLAY_ROWS(float)
 INLAY_ROWS(double)
+INLAY_ROWS(std::complex<float>)
+INLAY_ROWS(std::complex<double>)
 #undef INLAY_ROWS
 
 }  // namespace inlay::library

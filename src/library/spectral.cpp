@@ -1,4 +1,4 @@
-// Singular values and symmetric eigenvalues.
+// Singular values and the eigenvalues of symmetric (Hermitian) matrices.
 #include <algorithm>
 
 #include "library/call.h"
@@ -16,8 +16,8 @@ void set_identity(T* x, int64_t n) {
   for (int64_t i = 0; i < n; ++i) x[i * (n + 1)] = T(1);
 }
 
-// By columns, our a is a', and a' = v s u': LAPACK's u is our v, whose columns are the rows of vh. So all factors come
-// out as they are wanted.
+// By columns, our a is its transpose a', and a = u s vh makes a' = vh' s u': LAPACK's u is vh', whose columns are the
+// rows of vh, and its vh is u'. So all factors come out as they are wanted, of complex numbers too.
 template <class T>
 int32_t decompose(const Call& call, const char* job) {
   if (call.is_too_large(2)) return kTooLarge;
@@ -33,8 +33,9 @@ int32_t decompose(const Call& call, const char* job) {
   T* a = workspace.take<T>(size);
   T* work = workspace.take<T>(work_elements);
   int* integers = workspace.take_integers(static_cast<int64_t>(p) * 8 + 1);
+  auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(svd_rwork_elements<int64_t>(m, n)) : nullptr;
   for (int64_t point = 0; point < call.batch(); ++point) {
-    T* s = call.result<T>(vectors ? 1 : 0, point, p);
+    Real<T>* s = call.result<Real<T>>(vectors ? 1 : 0, point, p);
     T* u = vectors ? call.result<T>(0, point, m * u_columns) : nullptr;
     T* vh = vectors ? call.result<T>(2, point, n * vh_rows) : nullptr;
     if (size == 0) {
@@ -44,7 +45,7 @@ int32_t decompose(const Call& call, const char* job) {
     const T* from = call.operand<T>(0, point, size);
     std::copy(from, from + size, a);
     int info = 0;
-    Lapack<T>::gesdd(job, &n, &m, a, &n, s, vh, &ldu, u, &ldvt, work, &lwork, integers, &info, 1);
+    Lapack<T>::gesdd(job, n, m, a, s, vh, ldu, u, ldvt, work, lwork, rwork, integers, &info);
     if (info != 0) return call.fail(info, point);
   }
   return 0;
@@ -62,15 +63,21 @@ int32_t diagonalize(const Call& call, bool vectors) {
   T* copy = vectors ? nullptr : workspace.take<T>(size);
   T* work = workspace.take<T>(work_elements);
   int* integers = workspace.take_integers(num_integers);
+  const int num_rwork = static_cast<int>(eigh_rwork_elements<int64_t>(vectors, n));
+  auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(num_rwork) : nullptr;
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
     T* a = vectors ? call.result<T>(1, point, size) : copy;
     const T* from = call.operand<T>(0, point, size);
     std::copy(from, from + size, a);
     int info = 0;
-    Lapack<T>::syevd(vectors ? "V" : "N", call.has(LibraryOption::upper) ? "L" : "U", &n, a, &n,
-                     call.result<T>(0, point, n), work, &lwork, integers, &num_integers, &info, 1, 1);
+    // By columns, ours is its transpose, which is its conjugate; so are the vectors.
+    Lapack<T>::heevd(vectors ? "V" : "N", call.has(LibraryOption::upper) ? "L" : "U", n, a,
+                     call.result<Real<T>>(0, point, n), work, lwork, rwork, num_rwork, integers, num_integers, &info);
     if (info != 0) return call.fail(info, point);
     if (vectors) transpose_in_place(a, n);
+    if constexpr (kIsComplex<T>) {
+      for (int64_t e = 0; vectors && e < size; ++e) a[e] = std::conj(a[e]);
+    }
   }
   return 0;
 }
@@ -102,15 +109,10 @@ int32_t eigvalsh(const Call& call) {
   return diagonalize<T>(call, false);
 }
 
-template int32_t svd<float>(const Call&);
-template int32_t svd<double>(const Call&);
-template int32_t svd_full<float>(const Call&);
-template int32_t svd_full<double>(const Call&);
-template int32_t singular_values<float>(const Call&);
-template int32_t singular_values<double>(const Call&);
-template int32_t eigh<float>(const Call&);
-template int32_t eigh<double>(const Call&);
-template int32_t eigvalsh<float>(const Call&);
-template int32_t eigvalsh<double>(const Call&);
+INLAY_OF_FIELDS(svd)
+INLAY_OF_FIELDS(svd_full)
+INLAY_OF_FIELDS(singular_values)
+INLAY_OF_FIELDS(eigh)
+INLAY_OF_FIELDS(eigvalsh)
 
 }  // namespace inlay::library

@@ -1,6 +1,5 @@
 // Cholesky's factor, and systems with a triangle.
 #include <algorithm>
-#include <limits>
 
 #include "library/call.h"
 #include "library/lapack.h"
@@ -27,11 +26,12 @@ int32_t cholesky(const Call& call) {
         std::fill(to + r + 1, to + n, T(0));
       }
     }
+    // To LAPACK the matrix is its transpose, so conj(a); its factor by columns is ours by rows.
     int info = 0;
     Lapack<T>::potrf(upper ? "L" : "U", &n, out, &n, &info, 1);
     if (info == 0) continue;
     if (!call.has(LibraryOption::nan)) return call.fail(info, point);
-    std::fill(out, out + size, std::numeric_limits<T>::quiet_NaN());
+    std::fill(out, out + size, not_a_number<T>());
   }
   return 0;
 }
@@ -42,7 +42,9 @@ int32_t solve_triangular(const Call& call) {
   const int n = call.count(0), k = call.count(1);
   const int64_t a_size = call.size(0) * call.size(0), b_size = call.size(0) * call.size(1);
   const CBLAS_UPLO triangle = call.has(LibraryOption::upper) ? CblasUpper : CblasLower;
-  const CBLAS_TRANSPOSE transposed = call.has(LibraryOption::transposed) ? CblasTrans : CblasNoTrans;
+  const CBLAS_TRANSPOSE transposed = call.has(LibraryOption::adjoint)      ? CblasConjTrans
+                                     : call.has(LibraryOption::transposed) ? CblasTrans
+                                                                           : CblasNoTrans;
   const bool unit = call.has(LibraryOption::unit_diagonal);
   const CBLAS_DIAG diagonal = unit ? CblasUnit : CblasNonUnit;
   for (int64_t point = 0; point < (b_size ? call.batch() : 0); ++point) {
@@ -53,22 +55,20 @@ int32_t solve_triangular(const Call& call) {
     while (!unit && zero < n && a[zero * (n + 1)] != T(0)) ++zero;
     if (!unit && zero < n) {
       if (!call.has(LibraryOption::nan)) return call.fail(zero + 1, point);
-      std::fill(x, x + b_size, std::numeric_limits<T>::quiet_NaN());
+      std::fill(x, x + b_size, not_a_number<T>());
       continue;
     }
     std::copy(b, b + b_size, x);
     if (k == 1) {
-      Lapack<T>::trsv(CblasRowMajor, triangle, transposed, diagonal, n, a, n, x, 1);
+      Lapack<T>::trsv(triangle, transposed, diagonal, n, a, x);
     } else {
-      Lapack<T>::trsm(CblasRowMajor, CblasLeft, triangle, transposed, diagonal, n, k, T(1), a, n, x, k);
+      Lapack<T>::trsm(triangle, transposed, diagonal, n, k, a, x);
     }
   }
   return 0;
 }
 
-template int32_t cholesky<float>(const Call&);
-template int32_t cholesky<double>(const Call&);
-template int32_t solve_triangular<float>(const Call&);
-template int32_t solve_triangular<double>(const Call&);
+INLAY_OF_FIELDS(cholesky)
+INLAY_OF_FIELDS(solve_triangular)
 
 }  // namespace inlay::library

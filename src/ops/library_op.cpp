@@ -17,6 +17,7 @@ constexpr OptionName kOptionNames[] = {
     {LibraryOption::unit_diagonal, "unit_diagonal"},
     {LibraryOption::right, "right"},
     {LibraryOption::nan, "nan"},
+    {LibraryOption::adjoint, "adjoint"},
     {LibraryOption::left_transposed, "left_transposed"},
     {LibraryOption::right_transposed, "right_transposed"},
     {LibraryOption::left_shared, "left_shared"},
@@ -91,17 +92,22 @@ std::optional<LibraryOp> library_op_from_name(std::string_view name) {
 }
 
 bool accepts(LibraryOp op, DType dtype) {
-  const bool floating = dtype == DType::f32 || dtype == DType::f64;
+  const bool in_field = dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype);
   switch (facts(op).operands) {
-    case LibraryOpFacts::Operands::Floating: return floating;
-    case LibraryOpFacts::Operands::Ordered: return floating || dtype == DType::boolean || is_integer(dtype);
+    case LibraryOpFacts::Operands::Field: return in_field;
+    case LibraryOpFacts::Operands::Ordered: return in_field || dtype == DType::boolean || is_integer(dtype);
     case LibraryOpFacts::Operands::Index: return dtype == DType::i64;
   }
   return false;
 }
 
 DType result_dtype(LibraryOp op, std::size_t result, DType operands) {
-  return facts(op).results[result] == 'T' ? operands : DType::i64;
+  switch (facts(op).results[result]) {
+    case 'R': return real_of(operands);
+    case 'C': return complex_of(operands);
+    case 'i': return DType::i64;
+    default: return operands;
+  }
 }
 
 std::string failure_message(LibraryOp op) { return str(facts(op).name, ": ", facts(op).failure, " (matrix {1})"); }

@@ -31,6 +31,7 @@ enum class LibraryOption : LibraryOptions {
   unit_diagonal = 4,
   right = 8,
   nan = 16,
+  adjoint = 512,
   // How operands lie in memory: fuse says it, a graph never does.
   left_transposed = 32,   // the first two core axes of operand 0 are swapped (matmul)
   right_transposed = 64,  // those of operand 1
@@ -62,8 +63,8 @@ struct LibrarySignature {
 struct LibraryOpFacts {
   std::string_view name;
   LibrarySignature signature;
-  enum class Operands : uint8_t { Floating, Ordered, Index } operands;
-  std::string_view results;  // of each, 'T' or 'i'
+  enum class Operands : uint8_t { Field, Ordered, Index } operands;
+  std::string_view results;  // of each, 'T', 'R', 'C' or 'i'
   LibraryOptions options;    // that a graph may give
   std::string_view failure;  // empty: it never fails
 };

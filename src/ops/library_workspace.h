@@ -11,6 +11,14 @@ namespace inlay {
 /// LAPACK's factorizations by blocks ask for this many columns of scratch.
 inline constexpr int64_t kLapackBlock = 64;
 
+/// LAPACK's `lwork` of an orthogonal factor.
+template <class Size>
+Size qr_work_elements(bool pivots, const Size& m, const Size& n) {
+  using std::max;
+  const Size blocks = max(m, n) * Size(kLapackBlock) + Size(1);
+  return pivots ? blocks + n * Size(3) + Size(kLapackBlock) : blocks;
+}
+
 /// LAPACK's `lwork` of a singular value decomposition.
 template <class Size>
 Size svd_work_elements(bool vectors, const Size& m, const Size& n) {
@@ -21,19 +29,41 @@ Size svd_work_elements(bool vectors, const Size& m, const Size& n) {
   return vectors ? least * least * Size(4) + blocks : blocks + least * Size(3);
 }
 
+/// Real scratch memory of complex ones.
+template <class Size>
+Size svd_rwork_elements(const Size& m, const Size& n) {
+  using std::max;
+  using std::min;
+  const Size least = min(m, n), greatest = max(m, n);
+  return least * (greatest * Size(2) + least * Size(5) + Size(7)) + Size(1);
+}
+
 /// LAPACK's `lwork` of symmetric eigenvalues.
 template <class Size>
 Size eigh_work_elements(bool vectors, const Size& n) {
   return vectors ? n * n * Size(2) + n * Size(6) + Size(1) : n * Size(2 + kLapackBlock) + Size(1);
 }
 
-/// `sizes`: by the letters of the signature; `element_bytes`: of an operand's element. LAPACK's integers are counted as
-/// 8 bytes, so that whatever follows them stays aligned.
 template <class Size>
-Size library_workspace_bytes(LibraryOp op, int64_t element_bytes, const std::vector<Size>& sizes) {
+Size eigh_rwork_elements(bool vectors, const Size& n) {
+  return vectors ? n * n * Size(2) + n * Size(5) + Size(1) : n + Size(1);
+}
+
+/// LAPACK's `lwork` of the eigenvalues of any matrix.
+template <class Size>
+Size eig_work_elements(const Size& n) {
+  return n * Size(2 * kLapackBlock + 4) + Size(1);
+}
+
+/// `sizes`: by the letters of the signature; `dtype`: of the operands. LAPACK's integers are counted as 8 bytes, so
+/// that whatever follows them stays aligned.
+template <class Size>
+Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>& sizes) {
   using std::max;
   using std::min;
-  const auto elements = [&](const Size& count) { return count * Size(element_bytes); };
+  const auto elements = [&](const Size& count) { return count * Size(size_bytes(dtype)); };
+  const auto parts = [&](const Size& count) { return count * Size(size_bytes(real_of(dtype))); };
+  const auto of_complex = [&](const Size& count) { return is_complex(dtype) ? parts(count) : Size(0); };
   const auto integers = [](const Size& count) { return count * Size(8); };
   switch (op) {
     case LibraryOp::matmul:
@@ -47,10 +77,14 @@ Size library_workspace_bytes(LibraryOp op, int64_t element_bytes, const std::vec
     case LibraryOp::lu_factor: return elements(sizes[0] * sizes[1]) + integers(min(sizes[0], sizes[1]));
     case LibraryOp::qr:
     case LibraryOp::qr_r:
-    case LibraryOp::qr_complete: {  // the matrix by columns, room for q; tau; work
+    case LibraryOp::qr_complete:
+    case LibraryOp::qr_pivoted:
+    case LibraryOp::qr_complete_pivoted: {  // the matrix by columns, room for q; tau; work; columns and their lengths
       const Size &m = sizes[0], &n = sizes[1];
-      const Size columns = op == LibraryOp::qr_complete ? max(m, n) : n;
-      return elements(m * columns + min(m, n) + max(m, n) * Size(kLapackBlock) + Size(1));
+      const bool complete = op == LibraryOp::qr_complete || op == LibraryOp::qr_complete_pivoted;
+      const bool pivots = op == LibraryOp::qr_pivoted || op == LibraryOp::qr_complete_pivoted;
+      const Size matrix = m * (complete ? max(m, n) : n) + min(m, n) + qr_work_elements(pivots, m, n);
+      return pivots ? elements(matrix) + integers(n) + parts(n * Size(2)) : elements(matrix);
     }
     case LibraryOp::expm: return elements(sizes[0] * sizes[0] * Size(6)) + integers(sizes[0]);
     case LibraryOp::svd:
@@ -58,11 +92,18 @@ Size library_workspace_bytes(LibraryOp op, int64_t element_bytes, const std::vec
     case LibraryOp::singular_values: {  // the matrix; work; integers
       const Size &m = sizes[0], &n = sizes[1];
       const Size work = svd_work_elements(op != LibraryOp::singular_values, m, n);
-      return elements(m * n + work) + integers(min(m, n) * Size(8) + Size(1));
+      return elements(m * n + work) + integers(min(m, n) * Size(8) + Size(1)) + of_complex(svd_rwork_elements(m, n));
     }
-    case LibraryOp::eigh: return elements(eigh_work_elements(true, sizes[0])) + integers(sizes[0] * Size(5) + Size(3));
+    case LibraryOp::eigh:
+      return elements(eigh_work_elements(true, sizes[0])) + integers(sizes[0] * Size(5) + Size(3)) +
+             of_complex(eigh_rwork_elements(true, sizes[0]));
     case LibraryOp::eigvalsh:
-      return elements(sizes[0] * sizes[0] + eigh_work_elements(false, sizes[0])) + integers(Size(1));
+      return elements(sizes[0] * sizes[0] + eigh_work_elements(false, sizes[0])) + integers(Size(1)) +
+             of_complex(eigh_rwork_elements(false, sizes[0]));
+    case LibraryOp::eig:
+      return elements(sizes[0] * sizes[0] * Size(2) + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(2));
+    case LibraryOp::eigvals:
+      return elements(sizes[0] * sizes[0] + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(2));
   }
   return Size(0);
 }

@@ -1,62 +1,97 @@
 #pragma once
-// A small dense matrix of doubles, and the factorizations of it.
+// A small dense matrix of double or std::complex<double>, and the factorizations of it. Each function is written once:
+// of real numbers, conj is nothing and the adjoint is the transpose.
+#include <complex>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace inlay::textbook {
 
+template <class T>
 struct Matrix {
   int64_t rows = 0, columns = 0;
-  std::vector<double> elements;  // row-major
+  std::vector<T> elements;  // row-major
 
   Matrix() = default;
-  Matrix(int64_t r, int64_t c) : rows(r), columns(c), elements(static_cast<std::size_t>(r * c), 0.0) {}
+  Matrix(int64_t r, int64_t c) : rows(r), columns(c), elements(static_cast<std::size_t>(r * c), T(0)) {}
   static Matrix identity(int64_t n);
 
-  double& operator()(int64_t r, int64_t c) { return elements[static_cast<std::size_t>(r * columns + c)]; }
-  double operator()(int64_t r, int64_t c) const { return elements[static_cast<std::size_t>(r * columns + c)]; }
+  T& operator()(int64_t r, int64_t c) { return elements[static_cast<std::size_t>(r * columns + c)]; }
+  const T& operator()(int64_t r, int64_t c) const { return elements[static_cast<std::size_t>(r * columns + c)]; }
   Matrix transposed() const;
+  Matrix adjoint() const;
   void swap_rows(int64_t a, int64_t b);
+  void swap_columns(int64_t a, int64_t b);
 };
 
-Matrix product(const Matrix& a, const Matrix& b);
+template <class T>
+Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b);
 
 // Each returns the number of what went wrong, counted from 1, or 0.
 
-/// `a` becomes its lower triangular factor. Reads the lower triangle.
-int64_t cholesky(Matrix& a);
+/// `a` becomes its lower triangular factor: a = l l', with the adjoint. Reads the lower triangle.
+template <class T>
+int64_t cholesky(Matrix<T>& a);
 /// `b` becomes x of t @ x = b; `t` is a lower or an upper triangle.
-int64_t solve_triangular(const Matrix& t, bool lower, bool unit_diagonal, Matrix& b);
+template <class T>
+int64_t solve_triangular(const Matrix<T>& t, bool lower, bool unit_diagonal, Matrix<T>& b);
 /// `b` becomes x of a @ x = b, by elimination.
-int64_t solve(Matrix a, Matrix& b);
-/// `a` becomes l and u in one; `pivots` the swaps. The number of the first pivot that is 0.
-int64_t lu_factor(Matrix& a, std::vector<int64_t>& pivots);
+template <class T>
+int64_t solve(Matrix<T> a, Matrix<T>& b);
+/// `a` becomes l and u in one; `pivots` the swaps. The number of the first pivot that is 0. A pivot is the largest by
+/// |re| + |im|, as in LAPACK.
+template <class T>
+int64_t lu_factor(Matrix<T>& a, std::vector<int64_t>& pivots);
 
 /// The series, of the matrix divided by a power of 2; squared that often. NaN where it is not finite.
-Matrix expm(const Matrix& a);
+template <class T>
+Matrix<T> expm(const Matrix<T>& a);
 
 /// a = q @ r with a square q.
+template <class T>
 struct QR {
-  Matrix q, r;
+  Matrix<T> q, r;
 };
-QR qr(const Matrix& a);
+template <class T>
+QR<T> qr(const Matrix<T>& a);
+
+/// a[:, order] = q @ r: before each step the column that is longest in the rows that are left comes to the front.
+template <class T>
+struct PivotedQR {
+  QR<T> parts;
+  std::vector<int64_t> order;
+};
+template <class T>
+PivotedQR<T> pivoted_qr(Matrix<T> a);
 
 /// a @ v = v * w, ascending; reads the lower triangle.
-struct Eigen {
+template <class T>
+struct Hermitian {
   std::vector<double> w;
-  Matrix v;
+  Matrix<T> v;
   int sweeps = 0;  // over all pairs of columns; about 10, or it does not converge
 };
-Eigen eigh(const Matrix& a);
+template <class T>
+Hermitian<T> eigh(const Matrix<T>& a);
+
+/// a @ v = v * w of any square matrix, in no order; columns of length 1. `converged` is false where an element is not
+/// finite, or many steps did not suffice.
+struct Eigen {
+  std::vector<std::complex<double>> w;
+  Matrix<std::complex<double>> v;
+  bool converged = true;
+};
+Eigen eig(const Matrix<std::complex<double>>& a);
 
 /// a = u[:, :p] * s @ vh[:p], with square u and vh.
+template <class T>
 struct SVD {
-  Matrix u;
+  Matrix<T> u;
   std::vector<double> s;
-  Matrix vh;
+  Matrix<T> vh;
   int sweeps = 0;
 };
-SVD svd(const Matrix& a);
+template <class T>
+SVD<T> svd(const Matrix<T>& a);
 
 }  // namespace inlay::textbook

@@ -10,91 +10,140 @@
 namespace inlay::textbook {
 namespace {
 
-Matrix random_matrix(int64_t rows, int64_t columns) {
+using Complex = std::complex<double>;
+
+double random_number() {
   static std::mt19937 random(1);
-  Matrix out(rows, columns);
-  for (double& e : out.elements) e = std::uniform_real_distribution<double>(-1, 1)(random);
+  return std::uniform_real_distribution<double>(-1, 1)(random);
+}
+
+template <class T>
+Matrix<T> random_matrix(int64_t rows, int64_t columns) {
+  Matrix<T> out(rows, columns);
+  for (T& e : out.elements) {
+    e = random_number();
+    if constexpr (std::is_same_v<T, Complex>) e += Complex(0, random_number());
+  }
   return out;
 }
 
-double distance(const Matrix& a, const Matrix& b) {
+template <class T>
+double distance(const Matrix<T>& a, const Matrix<T>& b) {
   EXPECT_EQ(a.rows, b.rows);
   EXPECT_EQ(a.columns, b.columns);
   double greatest = 0;
   for (std::size_t e = 0; e < a.elements.size(); ++e) {
-    greatest = std::max(greatest, std::fabs(a.elements[e] - b.elements[e]));
+    greatest = std::max(greatest, std::abs(a.elements[e] - b.elements[e]));
   }
   return greatest;
 }
 
-bool is_orthogonal(const Matrix& q) {
-  return distance(product(q.transposed(), q), Matrix::identity(q.columns)) < 1e-12;
+template <class T>
+bool is_orthogonal(const Matrix<T>& q) {
+  return distance(product(q.adjoint(), q), Matrix<T>::identity(q.columns)) < 1e-12;
 }
 
 /// rows x columns with the elements of `s` on the diagonal.
-Matrix diagonal(const std::vector<double>& s, int64_t rows, int64_t columns) {
-  Matrix out(rows, columns);
+template <class T, class S>
+Matrix<T> diagonal(const std::vector<S>& s, int64_t rows, int64_t columns) {
+  Matrix<T> out(rows, columns);
   for (std::size_t i = 0; i < s.size(); ++i) out(static_cast<int64_t>(i), static_cast<int64_t>(i)) = s[i];
   return out;
 }
 
-TEST(Matrix, SingularValuesOfAllShapesAndRanks) {
-  Matrix rank_one(3, 3);
+template <class T>
+class MatrixOf : public testing::Test {};
+using Elements = testing::Types<double, Complex>;
+TYPED_TEST_SUITE(MatrixOf, Elements);
+
+TYPED_TEST(MatrixOf, SingularValuesOfAllShapesAndRanks) {
+  using M = Matrix<TypeParam>;
+  M rank_one(3, 3);
   for (int64_t i = 0; i < 9; ++i) rank_one(i / 3, i % 3) = static_cast<double>((i / 3 + 1) * (i % 3 + 1));
-  for (const Matrix& a :
-       {random_matrix(4, 3), random_matrix(3, 5), random_matrix(1, 1), random_matrix(0, 2), rank_one, Matrix(3, 2)}) {
-    const SVD parts = svd(a);
+  for (const M& a : {random_matrix<TypeParam>(4, 3), random_matrix<TypeParam>(3, 5), random_matrix<TypeParam>(1, 1),
+                     random_matrix<TypeParam>(0, 2), rank_one, M(3, 2)}) {
+    const auto parts = svd(a);
     EXPECT_TRUE(is_orthogonal(parts.u));
     EXPECT_TRUE(is_orthogonal(parts.vh));
     EXPECT_TRUE(std::ranges::is_sorted(parts.s, std::greater<>()));
-    EXPECT_LT(distance(product(product(parts.u, diagonal(parts.s, a.rows, a.columns)), parts.vh), a), 1e-12);
+    EXPECT_LT(distance(product(product(parts.u, diagonal<TypeParam>(parts.s, a.rows, a.columns)), parts.vh), a), 1e-12);
   }
 }
 
-TEST(Matrix, EigenvectorsOfASymmetricMatrix) {
+TYPED_TEST(MatrixOf, EigenvectorsOfAHermitianMatrix) {
   for (int64_t n : {0, 1, 2, 6}) {
-    const Matrix a = random_matrix(n, n);
-    Matrix whole = a;
+    const auto a = random_matrix<TypeParam>(n, n);
+    Matrix<TypeParam> whole = a, other = a.adjoint();
     for (int64_t r = 0; r < n; ++r) {
-      for (int64_t c = r + 1; c < n; ++c) whole(r, c) = a(c, r);
+      whole(r, r) = std::real(a(r, r));
+      for (int64_t c = r + 1; c < n; ++c) whole(r, c) = other(r, c);
     }
-    const Eigen parts = eigh(a);
+    const auto parts = eigh(a);
     EXPECT_TRUE(is_orthogonal(parts.v));
     EXPECT_TRUE(std::ranges::is_sorted(parts.w));
-    EXPECT_LT(distance(product(whole, parts.v), product(parts.v, diagonal(parts.w, n, n))), 1e-12);
+    EXPECT_LT(distance(product(whole, parts.v), product(parts.v, diagonal<TypeParam>(parts.w, n, n))), 1e-12);
   }
 }
 
-TEST(Matrix, RotationsConvergeInAFewSweeps) {
+TYPED_TEST(MatrixOf, RotationsConvergeInAFewSweeps) {
+  const auto random = [](int64_t rows, int64_t columns) { return random_matrix<TypeParam>(rows, columns); };
   for (int64_t n : {2, 9, 33}) {
     for (int i = 0; i < 10; ++i) {
-      EXPECT_LT(eigh(random_matrix(n, n)).sweeps, 15);
-      EXPECT_LT(svd(random_matrix(n, n)).sweeps, 15);
-      EXPECT_LT(svd(product(random_matrix(n, 1), random_matrix(1, n))).sweeps, 15);
+      EXPECT_LT(eigh(random(n, n)).sweeps, 15);
+      EXPECT_LT(svd(random(n, n)).sweeps, 15);
+      EXPECT_LT(svd(product(random(n, 1), random(1, n))).sweeps, 15);
     }
   }
 }
 
-TEST(Matrix, FactorsMultiplyToTheMatrix) {
-  for (const Matrix& a : {random_matrix(4, 3), random_matrix(3, 5), random_matrix(2, 2)}) {
-    const QR parts = qr(a);
-    EXPECT_TRUE(is_orthogonal(parts.q));
-    EXPECT_LT(distance(product(parts.q, parts.r), a), 1e-12);
+TEST(Matrix, EigenvectorsOfAnyMatrix) {
+  Matrix<Complex> turn(2, 2), circle(3, 3), shear(2, 2);
+  turn(0, 1) = 1, turn(1, 0) = -1;
+  circle(0, 2) = circle(1, 0) = circle(2, 1) = 1;
+  shear(0, 0) = shear(0, 1) = shear(1, 1) = 1;
+  for (const Matrix<Complex>& a : {random_matrix<Complex>(6, 6), random_matrix<Complex>(1, 1), Matrix<Complex>(3, 3),
+                                   Matrix<Complex>(0, 0), turn, circle, shear}) {
+    const Eigen parts = eig(a);
+    ASSERT_TRUE(parts.converged);
+    EXPECT_LT(distance(product(a, parts.v), product(parts.v, diagonal<Complex>(parts.w, a.rows, a.rows))), 1e-12);
+    for (int64_t c = 0; c < a.rows; ++c) {
+      double length = 0;
+      for (int64_t r = 0; r < a.rows; ++r) length = std::hypot(length, std::abs(parts.v(r, c)));
+      EXPECT_NEAR(length, 1, 1e-12);
+    }
   }
-  Matrix covariance = product(random_matrix(4, 6), random_matrix(6, 4));
-  covariance = product(covariance, covariance.transposed());
-  Matrix l = covariance;
-  EXPECT_EQ(cholesky(l), 0);
-  EXPECT_LT(distance(product(l, l.transposed()), covariance), 1e-12);
+  turn(0, 0) = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_FALSE(eig(turn).converged);
 }
 
-TEST(Matrix, SolutionsSolve) {
-  const Matrix a = random_matrix(5, 5), b = random_matrix(5, 2);
-  Matrix x = b;
+TYPED_TEST(MatrixOf, FactorsMultiplyToTheMatrix) {
+  for (const auto& a :
+       {random_matrix<TypeParam>(4, 3), random_matrix<TypeParam>(3, 5), random_matrix<TypeParam>(2, 2)}) {
+    const auto parts = qr(a);
+    EXPECT_TRUE(is_orthogonal(parts.q));
+    EXPECT_LT(distance(product(parts.q, parts.r), a), 1e-12);
+    const auto pivoted = pivoted_qr(a);
+    EXPECT_TRUE(is_orthogonal(pivoted.parts.q));
+    Matrix<TypeParam> moved(a.rows, a.columns);
+    for (int64_t r = 0; r < a.rows; ++r) {
+      for (int64_t c = 0; c < a.columns; ++c) moved(r, c) = a(r, pivoted.order[static_cast<std::size_t>(c)]);
+    }
+    EXPECT_LT(distance(product(pivoted.parts.q, pivoted.parts.r), moved), 1e-12);
+  }
+  auto covariance = product(random_matrix<TypeParam>(4, 6), random_matrix<TypeParam>(6, 4));
+  covariance = product(covariance, covariance.adjoint());
+  auto l = covariance;
+  EXPECT_EQ(cholesky(l), 0);
+  EXPECT_LT(distance(product(l, l.adjoint()), covariance), 1e-12);
+}
+
+TYPED_TEST(MatrixOf, SolutionsSolve) {
+  const auto a = random_matrix<TypeParam>(5, 5), b = random_matrix<TypeParam>(5, 2);
+  auto x = b;
   EXPECT_EQ(solve(a, x), 0);
   EXPECT_LT(distance(product(a, x), b), 1e-11);
-  Matrix singular(2, 2);
-  Matrix y = random_matrix(2, 1);
+  Matrix<TypeParam> singular(2, 2);
+  auto y = random_matrix<TypeParam>(2, 1);
   EXPECT_EQ(solve(singular, y), 1);
 }
 

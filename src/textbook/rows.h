@@ -15,7 +15,7 @@ void visit_ordered(DType dtype, Visitor visitor) {
   visit_element_type(dtype, [&](auto zero) {
     if constexpr (std::is_same_v<decltype(zero), bool>) {
       visitor(uint8_t());
-    } else if constexpr (std::is_arithmetic_v<decltype(zero)>) {
+    } else if constexpr (std::is_arithmetic_v<decltype(zero)> || kIsComplex<decltype(zero)>) {
       visitor(zero);
     } else {
       INLAY_CHECK(false, dtype_name(dtype), " has no order here");
@@ -26,10 +26,18 @@ void visit_ordered(DType dtype, Visitor visitor) {
 /// NaN comes after everything.
 template <class T>
 bool comes_before(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
-    if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+  if constexpr (kIsComplex<T>) {
+    // First those of two numbers, then those with NaN in the imaginary part, in the real part, in both.
+    if (std::isnan(a.real()) != std::isnan(b.real())) return std::isnan(b.real());
+    if (std::isnan(a.imag()) != std::isnan(b.imag())) return std::isnan(b.imag());
+    if (a.real() < b.real() || b.real() < a.real()) return a.real() < b.real();
+    return a.imag() < b.imag();
+  } else {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (std::isnan(a) || std::isnan(b)) return !std::isnan(a) && std::isnan(b);
+    }
+    return a < b;
   }
-  return a < b;
 }
 
 /// By insertion: where the element at `order[i]` stands is found by walking to the left.

@@ -10,187 +10,35 @@
 namespace inlay::textbook {
 namespace {
 
+/// A failure without a number: {0} is 0.
+constexpr int64_t kNoNumber = -1;
+
 /// One point of the batch.
 class Call {
  public:
   Call(LibraryOp op, LibraryOptions options, DType dtype, std::span<const std::byte* const> operands,
-       std::span<std::byte* const> results, std::span<const int64_t> sizes)
-      : op_(op), options_(options), dtype_(dtype), operands_(operands), results_(results), sizes_(sizes) {}
+       std::span<std::byte* const> results, std::span<const int64_t> sizes, int64_t point)
+      : op_(op),
+        options_(options),
+        dtype_(dtype),
+        operands_(operands),
+        results_(results),
+        sizes_(sizes),
+        point_(point) {}
 
-  /// 0, or the number of what went wrong.
-  int64_t run(int64_t point) {
-    point_ = point;
-    switch (op_) {
-      case LibraryOp::matmul: return matmul();
-      case LibraryOp::cholesky: return cholesky();
-      case LibraryOp::solve_triangular: return solve_triangular();
-      case LibraryOp::solve: return solve();
-      case LibraryOp::lu_factor: return lu_factor();
-      case LibraryOp::qr: return qr(smaller(), smaller());
-      case LibraryOp::qr_complete: return qr(size(0), size(0));
-      case LibraryOp::qr_r: return qr(0, size(0));
-      case LibraryOp::svd: return svd(smaller(), smaller());
-      case LibraryOp::svd_full: return svd(size(0), size(1));
-      case LibraryOp::singular_values: return singular_values();
-      case LibraryOp::eigh: return eigh();
-      case LibraryOp::eigvalsh: return eigh();
-      case LibraryOp::expm: return expm();
-      case LibraryOp::pivots_to_permutation:
-        return pivots_to_permutation(row<int64_t>(0, size(0)), size(0), out(0, size(0)));
-      case LibraryOp::sort:
-      case LibraryOp::argsort:
-      case LibraryOp::searchsorted: return rows();
-    }
-    return 0;
-  }
-
- private:
+ protected:
   int64_t size(std::size_t letter) const { return sizes_[letter + 1]; }
   int64_t smaller() const { return std::min(size(0), size(1)); }
   bool has(LibraryOption option) const { return inlay::has(options_, option); }
 
-  const std::byte* operand(std::size_t i, int64_t num_elements) const {
-    const bool shared = has(i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
-    return operands_[i] + (shared ? 0 : point_) * num_elements * size_bytes(dtype_);
-  }
   template <class T>
   const T* row(std::size_t i, int64_t num_elements) const {
-    return reinterpret_cast<const T*>(operand(i, num_elements));
+    const bool shared = has(i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
+    return reinterpret_cast<const T*>(operands_[i] + (shared ? 0 : point_) * num_elements * size_bytes(dtype_));
   }
-  int64_t* out(std::size_t i, int64_t num_elements) const {
-    return reinterpret_cast<int64_t*>(results_[i]) + point_ * num_elements;
-  }
-
-  Matrix matrix(std::size_t i, int64_t rows, int64_t columns) const {
-    Matrix x(rows, columns);
-    const std::byte* from = operand(i, rows * columns);
-    for (std::size_t e = 0; e < x.elements.size(); ++e) {
-      x.elements[e] = dtype_ == DType::f32 ? static_cast<double>(reinterpret_cast<const float*>(from)[e])
-                                           : reinterpret_cast<const double*>(from)[e];
-    }
-    return x;
-  }
-  void give(std::size_t i, std::span<const double> elements) const {
-    std::byte* to = results_[i] + point_ * static_cast<int64_t>(elements.size()) * size_bytes(dtype_);
-    for (std::size_t e = 0; e < elements.size(); ++e) {
-      if (dtype_ == DType::f32) {
-        reinterpret_cast<float*>(to)[e] = static_cast<float>(elements[e]);
-      } else {
-        reinterpret_cast<double*>(to)[e] = elements[e];
-      }
-    }
-  }
-  /// Its upper left corner.
-  void give(std::size_t i, const Matrix& x, int64_t rows, int64_t columns) const {
-    std::vector<double> elements;
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < columns; ++c) elements.push_back(x(r, c));
-    }
-    give(i, elements);
-  }
-  /// The result of something that may fail: NaN instead, where that is asked for.
-  int64_t give_or_fail(std::size_t i, Matrix& x, int64_t failed) const {
-    if (failed != 0 && !has(LibraryOption::nan)) return failed;
-    if (failed != 0) std::ranges::fill(x.elements, std::numeric_limits<double>::quiet_NaN());
-    give(i, x.elements);
-    return 0;
-  }
-
-  int64_t matmul() const {
-    const int64_t m = size(0), k = size(1), n = size(2);
-    const Matrix a = has(LibraryOption::left_transposed) ? matrix(0, k, m).transposed() : matrix(0, m, k);
-    const Matrix b = has(LibraryOption::right_transposed) ? matrix(1, n, k).transposed() : matrix(1, k, n);
-    Matrix out = product(a, b);
-    if (dtype_ == DType::f32) {  // rounded at each step, as the sum of products is that a rewrite makes of it
-      for (int64_t e = 0; e < m * n; ++e) {
-        float sum = 0;
-        for (int64_t l = 0; l < k; ++l) sum += static_cast<float>(a(e / n, l)) * static_cast<float>(b(l, e % n));
-        out.elements[static_cast<std::size_t>(e)] = static_cast<double>(sum);
-      }
-    }
-    give(0, out.elements);
-    return 0;
-  }
-
-  int64_t cholesky() const {
-    const bool upper = has(LibraryOption::upper);
-    Matrix a = upper ? matrix(0, size(0), size(0)).transposed() : matrix(0, size(0), size(0));
-    const int64_t failed = textbook::cholesky(a);
-    if (upper) a = a.transposed();
-    return give_or_fail(0, a, failed);
-  }
-
-  int64_t solve_triangular() const {
-    Matrix a = matrix(0, size(0), size(0)), b = matrix(1, size(0), size(1));
-    bool lower = !has(LibraryOption::upper);
-    if (has(LibraryOption::transposed)) {
-      a = a.transposed();
-      lower = !lower;
-    }
-    if (b.elements.empty()) return 0;
-    return give_or_fail(0, b, textbook::solve_triangular(a, lower, has(LibraryOption::unit_diagonal), b));
-  }
-
-  int64_t solve() const {
-    Matrix b = matrix(1, size(0), size(1));
-    if (b.elements.empty()) return 0;
-    return give_or_fail(0, b, textbook::solve(matrix(0, size(0), size(0)), b));
-  }
-
-  int64_t lu_factor() const {
-    Matrix a = matrix(0, size(0), size(1));
-    std::vector<int64_t> pivots;
-    const int64_t singular = textbook::lu_factor(a, pivots);
-    std::ranges::copy(pivots, out(1, smaller()));
-    return give_or_fail(0, a, has(LibraryOption::nan) ? singular : 0);
-  }
-
-  int64_t qr(int64_t q_columns, int64_t r_rows) const {
-    const QR parts = textbook::qr(matrix(0, size(0), size(1)));
-    if (op_ != LibraryOp::qr_r) give(0, parts.q, size(0), q_columns);
-    give(op_ == LibraryOp::qr_r ? 0 : 1, parts.r, r_rows, size(1));
-    return 0;
-  }
-
-  int64_t svd(int64_t u_columns, int64_t vh_rows) const {
-    const SVD parts = textbook::svd(matrix(0, size(0), size(1)));
-    give(0, parts.u, size(0), u_columns);
-    give(1, parts.s);
-    give(2, parts.vh, vh_rows, size(1));
-    return 0;
-  }
-
-  int64_t singular_values() const {
-    give(0, textbook::svd(matrix(0, size(0), size(1))).s);
-    return 0;
-  }
-
-  int64_t eigh() const {
-    const Matrix a = matrix(0, size(0), size(0));
-    const Eigen parts = textbook::eigh(has(LibraryOption::upper) ? a.transposed() : a);
-    give(0, parts.w);
-    if (op_ == LibraryOp::eigh) give(1, parts.v.elements);
-    return 0;
-  }
-
-  int64_t expm() const {
-    Matrix a = matrix(0, size(0), size(0));
-    a = textbook::expm(a);
-    give(0, a.elements);
-    return 0;
-  }
-
-  int64_t rows() const {
-    visit_ordered(dtype_, [&](auto zero) {
-      using T = decltype(zero);
-      const T* a = row<T>(0, size(0));
-      if (op_ == LibraryOp::sort) sort(a, size(0), reinterpret_cast<T*>(results_[0]) + point_ * size(0));
-      if (op_ == LibraryOp::argsort) argsort(a, size(0), out(0, size(0)));
-      if (op_ == LibraryOp::searchsorted) {
-        search_sorted(a, size(0), row<T>(1, size(1)), size(1), has(LibraryOption::right), out(0, size(1)));
-      }
-    });
-    return 0;
+  template <class T>
+  T* out(std::size_t i, int64_t num_elements) const {
+    return reinterpret_cast<T*>(results_[i]) + point_ * num_elements;
   }
 
   LibraryOp op_;
@@ -202,15 +50,228 @@ class Call {
   int64_t point_ = 0;
 };
 
+/// Of matrices with elements E, in double precision.
+template <class E>
+class MatrixCall : Call {
+ public:
+  using Call::Call;
+
+  /// 0, or the number of what went wrong; kNoNumber where it has none.
+  int64_t run() {
+    switch (op_) {
+      case LibraryOp::matmul: return matmul();
+      case LibraryOp::cholesky: return cholesky();
+      case LibraryOp::solve_triangular: return solve_triangular();
+      case LibraryOp::solve: return solve();
+      case LibraryOp::lu_factor: return lu_factor();
+      case LibraryOp::qr: return qr(smaller(), smaller());
+      case LibraryOp::qr_complete: return qr(size(0), size(0));
+      case LibraryOp::qr_r: return qr(0, size(0));
+      case LibraryOp::qr_pivoted: return pivoted_qr(smaller());
+      case LibraryOp::qr_complete_pivoted: return pivoted_qr(size(0));
+      case LibraryOp::svd: return svd(smaller(), smaller());
+      case LibraryOp::svd_full: return svd(size(0), size(1));
+      case LibraryOp::singular_values: return singular_values();
+      case LibraryOp::eigh:
+      case LibraryOp::eigvalsh: return eigh();
+      case LibraryOp::eig:
+      case LibraryOp::eigvals: return eig();
+      case LibraryOp::expm: return expm();
+      case LibraryOp::pivots_to_permutation:
+      case LibraryOp::sort:
+      case LibraryOp::argsort:
+      case LibraryOp::searchsorted: break;
+    }
+    INLAY_CHECK(false, facts(op_).name, " takes no matrices");
+    return 0;
+  }
+
+ private:
+  using Real = typename RealOf<E>::Type;
+  using T = std::conditional_t<kIsComplex<E>, std::complex<double>, double>;
+  using M = Matrix<T>;
+
+  M matrix(std::size_t i, int64_t rows, int64_t columns) const {
+    M x(rows, columns);
+    const E* from = row<E>(i, rows * columns);
+    for (std::size_t e = 0; e < x.elements.size(); ++e) x.elements[e] = static_cast<T>(from[e]);
+    return x;
+  }
+  template <class Element = E, class From>
+  void give(std::size_t i, std::span<const From> elements) const {
+    Element* to = out<Element>(i, static_cast<int64_t>(elements.size()));
+    for (std::size_t e = 0; e < elements.size(); ++e) to[e] = static_cast<Element>(elements[e]);
+  }
+  void give(std::size_t i, const M& x) const { give<E, T>(i, x.elements); }
+  void give_reals(std::size_t i, std::span<const double> elements) const { give<Real, double>(i, elements); }
+  /// Its upper left corner.
+  void give(std::size_t i, const M& x, int64_t rows, int64_t columns) const {
+    M corner(rows, columns);
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) corner(r, c) = x(r, c);
+    }
+    give(i, corner);
+  }
+  /// The result of something that may fail: NaN instead, where that is asked for.
+  int64_t give_or_fail(std::size_t i, M& x, int64_t failed) const {
+    if (failed != 0 && !has(LibraryOption::nan)) return failed;
+    if (failed != 0) std::ranges::fill(x.elements, T(std::numeric_limits<double>::quiet_NaN()));
+    give(i, x);
+    return 0;
+  }
+
+  /// Rounded at each step, as the sum of products is that a rewrite makes of it.
+  int64_t matmul() const {
+    const int64_t m = size(0), k = size(1), n = size(2);
+    const bool a_turned = has(LibraryOption::left_transposed), b_turned = has(LibraryOption::right_transposed);
+    const E *a = row<E>(0, m * k), *b = row<E>(1, k * n);
+    E* to = out<E>(0, m * n);
+    for (int64_t e = 0; e < m * n; ++e) {
+      const int64_t r = e / n, c = e % n;
+      E sum = 0;
+      for (int64_t l = 0; l < k; ++l) {
+        const E left = a[a_turned ? l * m + r : r * k + l], right = b[b_turned ? c * k + l : l * n + c];
+        if constexpr (kIsComplex<E>) {
+          sum += E(left.real() * right.real() - left.imag() * right.imag(),
+                   left.real() * right.imag() + left.imag() * right.real());
+        } else {
+          sum += left * right;
+        }
+      }
+      to[e] = sum;
+    }
+    return 0;
+  }
+
+  int64_t cholesky() const {
+    const bool upper = has(LibraryOption::upper);
+    M a = upper ? matrix(0, size(0), size(0)).adjoint() : matrix(0, size(0), size(0));
+    const int64_t failed = textbook::cholesky(a);
+    if (upper) a = a.adjoint();
+    return give_or_fail(0, a, failed);
+  }
+
+  int64_t solve_triangular() const {
+    M a = matrix(0, size(0), size(0)), b = matrix(1, size(0), size(1));
+    bool lower = !has(LibraryOption::upper);
+    if (has(LibraryOption::transposed) || has(LibraryOption::adjoint)) {
+      a = has(LibraryOption::adjoint) ? a.adjoint() : a.transposed();
+      lower = !lower;
+    }
+    if (b.elements.empty()) return 0;
+    return give_or_fail(0, b, textbook::solve_triangular(a, lower, has(LibraryOption::unit_diagonal), b));
+  }
+
+  int64_t solve() const {
+    M b = matrix(1, size(0), size(1));
+    if (b.elements.empty()) return 0;
+    return give_or_fail(0, b, textbook::solve(matrix(0, size(0), size(0)), b));
+  }
+
+  int64_t lu_factor() const {
+    M a = matrix(0, size(0), size(1));
+    std::vector<int64_t> pivots;
+    const int64_t singular = textbook::lu_factor(a, pivots);
+    std::ranges::copy(pivots, out<int64_t>(1, smaller()));
+    return give_or_fail(0, a, has(LibraryOption::nan) ? singular : 0);
+  }
+
+  int64_t qr(int64_t q_columns, int64_t r_rows) const {
+    const QR<T> parts = textbook::qr(matrix(0, size(0), size(1)));
+    if (op_ != LibraryOp::qr_r) give(0, parts.q, size(0), q_columns);
+    give(op_ == LibraryOp::qr_r ? 0 : 1, parts.r, r_rows, size(1));
+    return 0;
+  }
+
+  int64_t pivoted_qr(int64_t inner) const {
+    const PivotedQR<T> found = textbook::pivoted_qr(matrix(0, size(0), size(1)));
+    give(0, found.parts.q, size(0), inner);
+    give(1, found.parts.r, inner, size(1));
+    std::ranges::copy(found.order, out<int64_t>(2, size(1)));
+    return 0;
+  }
+
+  int64_t svd(int64_t u_columns, int64_t vh_rows) const {
+    const SVD<T> parts = textbook::svd(matrix(0, size(0), size(1)));
+    give(0, parts.u, size(0), u_columns);
+    give_reals(1, parts.s);
+    give(2, parts.vh, vh_rows, size(1));
+    return 0;
+  }
+
+  int64_t singular_values() const {
+    give_reals(0, textbook::svd(matrix(0, size(0), size(1))).s);
+    return 0;
+  }
+
+  int64_t eigh() const {
+    const M a = matrix(0, size(0), size(0));
+    const Hermitian<T> parts = textbook::eigh(has(LibraryOption::upper) ? a.adjoint() : a);
+    give_reals(0, parts.w);
+    if (op_ == LibraryOp::eigh) give(1, parts.v);
+    return 0;
+  }
+
+  int64_t eig() const {
+    using Complex = std::complex<double>;
+    const M a = matrix(0, size(0), size(0));
+    Matrix<Complex> whole(a.rows, a.columns);
+    std::ranges::copy(a.elements, whole.elements.begin());
+    const Eigen parts = textbook::eig(whole);
+    if (!parts.converged) return kNoNumber;
+    give<std::complex<Real>, Complex>(0, parts.w);
+    if (op_ == LibraryOp::eig) give<std::complex<Real>, Complex>(1, parts.v.elements);
+    return 0;
+  }
+
+  int64_t expm() const {
+    give(0, textbook::expm(matrix(0, size(0), size(0))));
+    return 0;
+  }
+};
+
+/// Of rows of an ordered dtype, and of pivots.
+class RowCall : Call {
+ public:
+  using Call::Call;
+
+  int64_t run() {
+    if (op_ == LibraryOp::pivots_to_permutation) {
+      return pivots_to_permutation(row<int64_t>(0, size(0)), size(0), out<int64_t>(0, size(0)));
+    }
+    visit_ordered(dtype_, [&](auto zero) {
+      using T = decltype(zero);
+      const T* a = row<T>(0, size(0));
+      if (op_ == LibraryOp::sort) sort(a, size(0), out<T>(0, size(0)));
+      if (op_ == LibraryOp::argsort) argsort(a, size(0), out<int64_t>(0, size(0)));
+      if (op_ == LibraryOp::searchsorted) {
+        search_sorted(a, size(0), row<T>(1, size(1)), size(1), has(LibraryOption::right), out<int64_t>(0, size(1)));
+      }
+    });
+    return 0;
+  }
+};
+
 }  // namespace
 
 std::optional<Failure> run(LibraryOp op, LibraryOptions options, DType dtype,
                            std::span<const std::byte* const> operands, std::span<std::byte* const> results,
                            std::span<const int64_t> sizes) {
   INLAY_CHECK(accepts(op, dtype), facts(op).name, " of ", dtype_name(dtype));
-  Call call(op, options, dtype, operands, results, sizes);
+  const bool of_matrices = facts(op).operands == LibraryOpFacts::Operands::Field;
   for (int64_t point = 0; point < sizes[0]; ++point) {
-    if (const int64_t number = call.run(point)) return Failure{number, point};
+    int64_t failed = 0;
+    if (!of_matrices) {
+      failed = RowCall(op, options, dtype, operands, results, sizes, point).run();
+    } else {
+      visit_element_type(dtype, [&](auto zero) {
+        using E = decltype(zero);
+        if constexpr (std::is_floating_point_v<E> || kIsComplex<E>) {
+          failed = MatrixCall<E>(op, options, dtype, operands, results, sizes, point).run();
+        }
+      });
+    }
+    if (failed != 0) return Failure{failed == kNoNumber ? 0 : failed, point};
   }
   return std::nullopt;
 }

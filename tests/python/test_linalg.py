@@ -39,7 +39,7 @@ def same(inputs, outputs, *values, foreign=()):
         for got, want in zip(ours(*values), theirs(*values), strict=True):
             want = np.asarray(want)
             assert (got.dtype, got.shape) == (want.dtype, want.shape)
-            single = want.dtype == "float32"
+            single = want.dtype in ("float32", "complex64")
             np.testing.assert_allclose(got, want, rtol=2e-4 if single else 1e-9, atol=2e-5 if single else 1e-11)
     return ours
 

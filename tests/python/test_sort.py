@@ -1,5 +1,6 @@
 """Sorting and searching against PyTensor's Python mode."""
 
+import inlay
 import numpy as np
 import pytensor.tensor as pt
 import pytest
@@ -12,6 +13,20 @@ X = np.array([[3, 1, 2, 1, 0], [5, 5, 1, 0, 2], [1, 0, 0, 1, 1]])
 def test_sort(axis, dtype, check):
     x = pt.matrix("x", dtype=dtype)
     check([x], [pt.sort(x, axis=axis), pt.argsort(x, axis=axis, kind="stable")], X.astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_complex_numbers(dtype, check):
+    x, v = pt.vector("x", dtype=dtype), pt.vector("v", dtype=dtype)
+    nan, inf = np.nan, np.inf
+    parts = np.array([(1, 2), (nan, 1), (1, nan), (0, 5), (nan, 0), (1, 1), (nan, nan), (1, -inf), (0, 5), (inf, nan)])
+    value = (parts[:, 0] + 0j).astype(dtype)
+    value.imag = parts[:, 1]
+    check([x], [pt.sort(x), pt.argsort(x, kind="stable")], value)
+    check([x], [pt.sort(x), pt.argsort(x, kind="stable")], value[:0])
+    numbers = np.sort(value[[0, 3, 5, 7]])
+    check([x, v], [pt.searchsorted(x, v), pt.searchsorted(x, v, side="right")], numbers, value)
+    check([x], pt.unique(x), np.array([1, 1j, 1, 0, 1 + 1j, 1j]).astype(dtype))
 
 
 def test_nan_and_nothing(check):
@@ -48,3 +63,28 @@ def test_searchsorted(side, check):
 def test_searchsorted_with_a_sorter(check):
     x, v = pt.dvector("x"), pt.dvector("v")
     check([x, v], pt.searchsorted(x, v, sorter=pt.argsort(x)), np.array([3.0, 1, 2]), np.array([0.0, 1.5, 3]))
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("k", [0, 1, 3])
+def test_top_k(k, axis):
+    """In the text form and the builder. Equals by place, NaN as the greatest, as jax.lax.top_k."""
+    both = inlay.compile(f"""graph @main(%x: f64[n, m]) {{
+  %v, %p = top_k %x, count = {k}, axis = {axis}
+  %w, %q = top_k %x, count = {k}, axis = {axis}, smallest = true
+  return %v, %p, %w, %q
+}}""")
+    nan = np.nan
+    for x in (np.array([[3, nan, 1, 3, nan], [0, 0, 0, 0, 0], [5, 4, 3, 2, 1]]), np.arange(12.0).reshape(3, 4) % 5):
+        values, places, least, places_of_least = both(x)
+        order = np.argsort(x, axis=axis, kind="stable")
+        want = np.take(order, range(k), axis=axis)
+        np.testing.assert_array_equal(places_of_least, want)
+        np.testing.assert_array_equal(least, np.take_along_axis(x, want, axis=axis))
+        from_end = x.shape[axis] - 1 - np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+        want = np.take(np.flip(from_end, axis), range(k), axis=axis)
+        np.testing.assert_array_equal(places, want)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, want, axis=axis))
+    if k:
+        with pytest.raises(IndexError, match=rf"top_k: {k} of axis {axis}, which has 0 elements"):
+            both(np.zeros((0, 0)))

@@ -5,7 +5,7 @@ from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import ARange, Nonzero
 from pytensor.tensor.extra_ops import CumOp, Repeat, Unique
 
-from .dtypes import INLAY_NAMES, is_complex
+from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
 from .registry import NotNative, register
 from .sizes import size_of
 from .subtensor import stretch
@@ -73,8 +73,7 @@ def unique(t, node):
     op, x = node.op, t.value(node.inputs[0])
     if op.axis is not None and len(x.dims) != 1:
         raise NotNative("unique slices along an axis")
-    if is_complex(x.dtype) or x.dtype in ("f16", "bf16"):
-        raise NotNative(f"unique of {x.dtype}")
-    values, first, inverse, counts = t.builder.unique(x)
+    values, first, inverse, counts = t.builder.unique(t.cast(x, arithmetic_dtype(x.dtype)))
+    values = t.cast(values, x.dtype)
     asked = [(op.return_index, first), (op.return_inverse, inverse), (op.return_counts, counts)]
     return [values, *(v for is_asked, v in asked if is_asked)]

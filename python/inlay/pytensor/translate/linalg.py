@@ -10,8 +10,10 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
 from . import linalg_ops as ops
-from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex, is_float
+from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float
 from .registry import NotNative, register
+
+_COMPLEX_OF = {real: pair for pair, real in REAL_DTYPES.items()}
 
 _BATCHED = {}  # class of a core op -> its function
 
@@ -19,7 +21,8 @@ _BATCHED = {}  # class of a core op -> its function
 def batched(*op_classes):
     """The decorated function(t, op, dtype, *operands) works on the last axes of its operands and broadcasts the others.
 
-    `dtype` is what the operands have been cast to: that of the first result, where inlay can compute in it.
+    `dtype` is what the operands have been cast to: as wide as the results, where inlay can compute in it, and complex
+    where an operand is.
     """
 
     def add(function):
@@ -47,13 +50,16 @@ def blockwise(t, node):
 
 
 def _call(function, t, op, node):
-    if not isinstance(op, Dot | BatchedDot) and any(is_complex(x.dtype) for x in t.operands(node)):
-        raise NotNative("a complex matrix")
     outs = [INLAY_NAMES[x.type.dtype] for x in node.outputs]
-    dtype = arithmetic_dtype(next((o for o in outs if is_float(o)), outs[0]))
+    number = next((o for o in outs if is_float(o) or is_complex(o)), outs[0])
+    dtype = arithmetic_dtype(REAL_DTYPES.get(number, number))
+    if any(is_complex(x.dtype) for x in t.operands(node)):
+        dtype = _COMPLEX_OF[dtype]
     operands = [t.cast(x, dtype) for x in t.operands(node)]
     results = function(t, op, dtype, *operands)
     results = results if isinstance(results, list | tuple) else [results]
+    if any(is_complex(x.dtype) and not is_complex(out) for x, out in zip(results, outs, strict=True)):
+        raise NotNative("a complex result whose type says that it is real")
     return [t.cast(x, out) for x, out in zip(results, outs, strict=True)]
 
 
@@ -113,7 +119,7 @@ def solve_triangular(t, op, dtype, a, b):
     if op.unit_diagonal:
         options.append("unit_diagonal")
     if getattr(op, "trans", 0) not in (0, "N"):
-        options.append("transposed")
+        options.append("adjoint" if op.trans in (2, "C") else "transposed")
     return t.builder.library("solve_triangular", [a, b], options)[0]
 
 
@@ -141,7 +147,10 @@ def _symmetric(t, op, a):
     n = a.dims[-1]
     i = t.builder.iota(n, "i64")
     below = t.builder.scalar("ge" if op.lower else "le", [t.builder.reshape(i, [n, 1]), i])
-    return t.builder.scalar("select", [below, a, t.builder.swapped(a)])
+    other = t.builder.swapped(a)
+    if op.assume_a == "her" and is_complex(a.dtype):
+        other = t.builder.scalar("conj", [other])
+    return t.builder.scalar("select", [below, a, other])
 
 
 @batched(ops.LUFactor)
@@ -167,8 +176,11 @@ def pivots_to_permutation(t, op, dtype, pivots):
 
 @batched(ops.QR)
 def qr(t, op, dtype, a):
-    if op.pivoting or op.mode == "raw":
-        raise NotNative("pivots in a QR factorization" if op.pivoting else "the raw form of a QR factorization")
+    if op.mode == "raw":
+        raise NotNative("the raw form of a QR factorization")
+    if op.pivoting:
+        parts = t.builder.library("qr_pivoted" if op.mode == "economic" else "qr_complete_pivoted", [a])
+        return parts[1:] if op.mode == "r" else parts
     if op.mode == "full":
         return t.builder.library("qr_complete", [a])
     if op.mode == "r":
@@ -181,6 +193,11 @@ def svd(t, op, dtype, a):
     if not op.compute_uv:
         return t.builder.library("singular_values", [a])
     return t.builder.library("svd_full" if op.full_matrices else "svd", [a])
+
+
+@batched(ops.Eig)
+def eig(t, op, dtype, a):
+    return t.builder.library("eig", [a])
 
 
 @batched(ops.Eigh)

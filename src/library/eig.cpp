@@ -1,0 +1,96 @@
+// Eigenvalues and eigenvectors of any square matrix: complex numbers, of real matrices too.
+#include <algorithm>
+#include <cmath>
+
+#include "library/call.h"
+#include "library/lapack.h"
+#include "library/layout.h"
+#include "ops/library_workspace.h"
+
+namespace inlay::library {
+namespace {
+
+template <class T>
+using ComplexType = std::complex<Real<T>>;
+
+/// Its loops need not end for others.
+template <class T>
+bool is_finite(const T* x, int64_t size) {
+  return std::all_of(x, x + size, [](T e) { return std::isfinite(std::real(e)) && std::isfinite(std::imag(e)); });
+}
+
+/// Where the values of a real matrix stand before they are complex numbers; of a complex one, scratch memory.
+template <class T>
+struct Parts {
+  Real<T>*re = nullptr, *im = nullptr;
+};
+
+/// w: what LAPACK found in parts.
+template <class R>
+void join_values(const Parts<R>& parts, int64_t n, std::complex<R>* w) {
+  for (int64_t i = 0; i < n; ++i) w[i] = {parts.re[i], parts.im[i]};
+}
+
+/// Of a pair of conjugate values the first column holds the real parts of its vector, the second the imaginary ones.
+template <class R>
+void join_vectors(const Parts<R>& parts, const R* columns, int64_t n, std::complex<R>* v) {
+  for (int64_t c = 0; c < n; ++c) {
+    const bool is_pair = parts.im[c] != 0;
+    for (int64_t row = 0; row < n; ++row) {
+      const R re = columns[c * n + row], im = is_pair ? columns[(c + 1) * n + row] : R(0);
+      v[row * n + c] = {re, im};
+      if (is_pair) v[row * n + c + 1] = {re, -im};
+    }
+    c += is_pair;
+  }
+}
+
+template <class T>
+int32_t find(const Call& call, bool vectors) {
+  if (call.is_too_large(1)) return kTooLarge;
+  const int n = call.count(0);
+  const int64_t size = call.size(0) * call.size(0), work_elements = eig_work_elements<int64_t>(n);
+  if (work_elements > std::numeric_limits<int>::max()) return kTooLarge;
+  const int lwork = static_cast<int>(work_elements);
+  Workspace workspace(call);
+  T* a = workspace.take<T>(size);  // by columns
+  T* found = vectors ? workspace.take<T>(size) : nullptr;
+  T* work = workspace.take<T>(lwork);
+  Parts<T> parts{workspace.take<Real<T>>(n), workspace.take<Real<T>>(n)};
+  const char* const right = vectors ? "V" : "N";
+  for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    const T* from = call.operand<T>(0, point, size);
+    if (!is_finite(from, size)) return call.fail(0, point);
+    transpose(from, n, n, a);
+    auto* w = call.result<ComplexType<T>>(0, point, n);
+    auto* v = vectors ? call.result<ComplexType<T>>(1, point, size) : nullptr;
+    int info = 0;
+    if constexpr (kIsComplex<T>) {
+      Lapack<T>::geev("N", right, &n, a, &n, w, nullptr, &n, found, &n, work, &lwork, parts.re, &info, 1, 1);
+      if (vectors && info == 0) transpose(found, n, n, v);
+    } else {
+      Lapack<T>::geev("N", right, &n, a, &n, parts.re, parts.im, nullptr, &n, found, &n, work, &lwork, &info, 1, 1);
+      join_values(parts, n, w);
+      if (vectors && info == 0) join_vectors(parts, found, n, v);
+    }
+    if (info != 0) return call.fail(info, point);
+  }
+  return 0;
+}
+
+}  // namespace
+
+template <class T>
+int32_t eig(const Call& call) {
+  return find<T>(call, true);
+}
+
+template <class T>
+int32_t eigvals(const Call& call) {
+  return find<T>(call, false);
+}
+
+INLAY_OF_FIELDS(eig)
+INLAY_OF_FIELDS(eigvals)
+
+}  // namespace inlay::library
