@@ -1,8 +1,11 @@
 #include "call.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
+#include "errors.h"
+#include "runtime/host_result.h"
 #include "support/error.h"
 
 namespace inlay::python {
@@ -101,6 +104,15 @@ DType dtype_of(const runtime::TensorSpec& spec) {
   return *dtype;
 }
 
+/// inlay's name of the dtype, or NumPy's where inlay has none.
+std::string name_of_dtype(PyArrayObject* array) {
+  try {
+    return std::string(dtype_name(dtype_of_numpy(PyArray_TYPE(array))));
+  } catch (const Error&) {
+    return PyArray_DESCR(array)->typeobj->tp_name;
+  }
+}
+
 }  // namespace
 
 bool Call::call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
@@ -153,21 +165,19 @@ bool Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObjec
     return false;
   }
   auto* array = reinterpret_cast<PyArrayObject*>(value);
-  if (!PyArray_EquivTypenums(PyArray_TYPE(array), numpy_type(dtype)) ||
-      PyArray_NDIM(array) != static_cast<int>(result.dims.size()) || !is_plain(array)) {
-    PyErr_Format(PyExc_TypeError, "%s: result %zu is not a row-major array of %s with %zu dimensions",
-                 spec.name.c_str(), i, std::string(numpy_name(dtype)).c_str(), result.dims.size());
+  const std::span<const npy_intp> shape(PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array)));
+  const std::vector<int64_t> sizes(shape.begin(), shape.end());
+  const bool same_dtype = PyArray_EquivTypenums(PyArray_TYPE(array), numpy_type(dtype));
+  const std::string came = same_dtype ? result.dtype : name_of_dtype(array);
+  if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) {
+    raise(*wrong);
     return false;
   }
-  for (std::size_t axis = 0; axis < result.dims.size(); ++axis) {
-    const auto size = static_cast<int64_t>(PyArray_DIM(array, static_cast<int>(axis)));
-    if (result.dims[axis].is_constant() && result.dims[axis].items[0].number != size) {
-      PyErr_Format(PyExc_ValueError, "%s: dim %zu of result %zu is %lld where its type says %lld", spec.name.c_str(),
-                   axis, i, static_cast<long long>(size), static_cast<long long>(result.dims[axis].items[0].number));
-      return false;
-    }
-    *dims++ = size;
+  if (!is_plain(array)) {
+    PyErr_Format(PyExc_TypeError, "%s: result %zu is not a row-major array", spec.name.c_str(), i);
+    return false;
   }
+  dims = std::ranges::copy(sizes, dims).out;
   *address = PyArray_DATA(array);
   return true;
 }

@@ -8,6 +8,7 @@
 #include "compiler/compile.h"
 #include "inlay/compile.h"
 #include "ir/region.h"
+#include "runtime/host_result.h"
 
 namespace inlay {
 
@@ -53,12 +54,15 @@ class CallHost final : public runtime::Host {
       call(spec_of(function), operands, operand_dims, results, result_dims);
       return INLAY_OK;
     } catch (const std::exception& exception) {
-      failure_ = exception.what();
+      const runtime::HostCallSpec& spec = spec_of(function);
+      if (!failure_)
+        failure_.emplace(ErrorCode::host_call_failed, spec.location, str(spec.name, ": ", exception.what()));
       return INLAY_HOST_CALL_FAILED;
     }
   }
 
-  const std::string& failure() const { return failure_; }
+  /// Why a host call failed.
+  const std::optional<Error>& failure() const { return failure_; }
   std::vector<Array> take_results() { return std::move(results_); }
 
  private:
@@ -80,30 +84,28 @@ class CallHost final : public runtime::Host {
     }
     std::vector<Array> made = state_.host_functions.at(static_cast<std::size_t>(spec.function))(arguments);
     if (made.size() != spec.results.size()) {
-      throw Error(ErrorCode::wrong_arity, {}, str("returned ", made.size(), " arrays, not ", spec.results.size()));
+      fail({ErrorCode::wrong_arity, spec.location,
+            str(spec.name, ": returned ", made.size(), " arrays, not ", spec.results.size())});
     }
     for (std::size_t i = 0; i < made.size(); ++i) {
-      const DType dtype = dtype_of_spec(spec.results[i]);
-      if (made[i].dtype() != dtype || made[i].dims().size() != spec.results[i].dims.size()) {
-        throw Error(ErrorCode::wrong_dtype, {},
-                    str("result ", i, " is ", dtype_name(made[i].dtype()), " of rank ", made[i].dims().size(),
-                        " where ", dtype_name(dtype), " of rank ", spec.results[i].dims.size(), " is expected"));
-      }
+      const auto wrong = runtime::wrong_host_result(spec, i, dtype_name(made[i].dtype()), made[i].dims());
+      if (wrong) fail(*wrong);
       kept_.push_back(std::move(made[i]));
       results[i] = kept_.back().data();
       result_dims = std::ranges::copy(kept_.back().dims(), result_dims).out;
     }
   }
 
+  [[noreturn]] void fail(const Error& error) {
+    failure_ = error;
+    throw Error(error);
+  }
+
   const ExecutableState& state_;
   std::vector<Array> results_;
   std::deque<Array> kept_;
-  std::string failure_;
+  std::optional<Error> failure_;
 };
-
-std::string type_text(DType dtype, const std::vector<std::string>& dims) {
-  return dims.empty() ? std::string(dtype_name(dtype)) : str(dtype_name(dtype), "[", join(dims, ", "), "]");
-}
 
 /// Number, dtypes and ranks; the runtime compares sizes.
 std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<const ArrayRef> arguments) {
@@ -117,19 +119,14 @@ std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<
     const TensorInfo& info = state.params[i];
     const bool same_dtype = arguments[i].dtype == info.dtype;
     if (!same_dtype || arguments[i].dims.size() != info.dims.size()) {
-      std::vector<std::string> dims;
-      for (int64_t dim : arguments[i].dims) dims.push_back(str(dim));
-      throw Error(same_dtype ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype, {},
-                  str("argument ", info.name, " is ", type_text(arguments[i].dtype, dims), ", not ",
-                      type_text(info.dtype, info.dims)));
+      throw Error(
+          same_dtype ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype, {},
+          str("argument ", info.name, " is ", runtime::type_text(dtype_name(arguments[i].dtype), arguments[i].dims),
+              ", not ", runtime::type_text(dtype_name(info.dtype), info.dims)));
     }
     out.push_back({const_cast<void*>(arguments[i].data), arguments[i].dims.data()});  // never written
   }
   return out;
-}
-
-Error host_failure(const CallHost& host) {
-  return {ErrorCode::host_call_failed, {}, str("a host function failed: ", host.failure())};
 }
 
 Options options_of(const CompileOptions& from) {
@@ -169,8 +166,8 @@ std::vector<Array> Executable::operator()(std::span<const ArrayRef> arguments) c
   try {
     state_->executable.call(params, host);
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::host_call_failed) throw;
-    throw host_failure(host);
+    if (error.code() == ErrorCode::host_call_failed && host.failure()) throw Error(*host.failure());
+    throw;
   }
   return host.take_results();
 }
@@ -211,7 +208,7 @@ void Executable::Call::operator()(const void* const* arguments, void* const* res
   runtime::Executable::Failure failure;
   const int32_t code = state_->executable.run(arguments, outputs, symbols, host, failure);
   if (code == INLAY_OK) return;
-  if (code == INLAY_HOST_CALL_FAILED && host) throw host_failure(*host);
+  if (code == INLAY_HOST_CALL_FAILED && host && host->failure()) throw Error(*host->failure());
   throw state_->executable.error_of(code, failure);
 }
 

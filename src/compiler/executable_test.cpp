@@ -105,8 +105,35 @@ TEST_F(CppDoor, HostFunctions) {
   const Executable f = compile(parse(kHostCall), options);
   EXPECT_THAT(f({std::vector<double>{1, 2}})[0].elements<double>(), ElementsAre(-2, -4));
   EXPECT_EQ(error_of([&] { (void)f({std::vector<double>{1, 2, 3}}); }),
-            "error[host-call-failed]: a host function failed: three is too many");
+            "error[host-call-failed]: twice: three is too many\n  at     <text>:2:3");
   EXPECT_THAT(error_of([] { (void)compile(parse(kHostCall)); }), testing::StartsWith("error[unknown-name]"));
+}
+
+TEST_F(CppDoor, HostFunctionsThatReturnSomethingElse) {
+  const Graph graph = parse(R"(graph @main(%x: f64[n]) {
+    %a, %b = host_call "two" (%x) : f64[3], i64[n] at "model.py:7"
+    return %a, %b
+  })");
+  std::vector<Array> returned;
+  CompileOptions options;
+  options.host_functions = {[&](std::span<const ArrayRef>) { return returned; }};
+  const Executable f = compile(graph, options);
+  const auto message = [&](std::vector<Array> made) {
+    returned = std::move(made);
+    return error_of([&] { (void)f({std::vector<double>{1, 2}}); });
+  };
+  const Array a(DType::f64, {3}), b(DType::i64, {2});
+  EXPECT_EQ(message({a, b}), "no error");
+  EXPECT_EQ(message({a}), "error[wrong-arity]: two: returned 1 arrays, not 2\n  at     model.py:7");
+  EXPECT_EQ(message({a, Array(DType::i32, {2})}),
+            "error[wrong-dtype]: two: result 1 is i32[2], not i64[n]\n  at     model.py:7");
+  EXPECT_EQ(message({Array(DType::f64, {3, 1}), b}),
+            "error[wrong-rank]: two: result 0 is f64[3, 1], not f64[3]\n  at     model.py:7");
+  EXPECT_EQ(message({Array(DType::f64, {4}), b}),
+            "error[shape-mismatch]: two: result 0 is f64[4], not f64[3]\n  at     model.py:7");
+  EXPECT_EQ(message({a, Array(DType::i64, {5})}),
+            "error[shape-mismatch]: two: axis 0 of result 1 has 5 elements, not 2\n  at     model.py:7\n"
+            "  result 0 %a  f64[3]    model.py:7\n  result 1 %b  i64[n]    model.py:7");
 }
 
 TEST_F(CppDoor, CanKeepEveryBit) {

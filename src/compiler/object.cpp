@@ -62,7 +62,7 @@ TensorSpec spec_of(const KernelProgram& program, BufferId id) {
 }
 
 runtime::HostCallSpec spec_of(const KernelProgram& program, const kernel::HostCall& call) {
-  runtime::HostCallSpec spec{call.name, call.function, {}, {}};
+  runtime::HostCallSpec spec{call.name, call.function, {}, {}, program.sites[call.site].location};
   for (BufferId operand : call.operands) spec.operands.push_back(spec_of(program, operand));
   for (BufferId result : call.results) spec.results.push_back(spec_of(program, result));
   return spec;

@@ -150,7 +150,7 @@ class ProgramRun {
       operands.push_back({v.dtype, v.dims, v.data});
     }
     for (BufferId id : call.results) results.push_back({program_.buffers[id].dtype, {}, nullptr});
-    if (!host_(call, operands, results)) return Failure{call.site, {}};
+    if (!host_(call, operands, results)) return Failure{call.site, {}, call.name};
     for (const HostCall::Binding& binding : call.bindings) {
       symbols_[binding.symbol.index] =
           results[static_cast<std::size_t>(binding.result)].dims[static_cast<std::size_t>(binding.axis)];
@@ -158,7 +158,9 @@ class ProgramRun {
     for (std::size_t r = 0; r < results.size(); ++r) {
       made_by_host_[call.results[r]] = results[r];
       const View v = view(call.results[r]);
-      if (v.dims != results[r].dims) return Failure{call.site, {}};
+      const auto [came, promised] = std::ranges::mismatch(results[r].dims, v.dims);
+      if (came == results[r].dims.end()) continue;
+      return Failure{call.site, {*came, *promised, static_cast<int64_t>(r), came - results[r].dims.begin()}, ""};
     }
     return std::nullopt;
   }
@@ -193,6 +195,9 @@ void require_fit(const KernelProgram& program, const Buffer& buffer, const Array
 Error error_of(const KernelProgram& program, const Failure& failure) {
   INLAY_CHECK(failure.site.index < program.sites.size(), "a run failed where the program has no site");
   const Site& site = program.sites[failure.site];
+  if (!failure.host_call.empty()) {
+    return Error(ErrorCode::host_call_failed, site.location, str(failure.host_call, ": the host call failed"));
+  }
   return Error(Diagnostic{site.code, site.location, with_numbers(site.message, failure.numbers), site.notes, ""});
 }
 

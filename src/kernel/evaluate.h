@@ -15,10 +15,11 @@
 namespace inlay::kernel {
 
 /// Where a run stopped. A checked index: {index, extent}; a size check: {left, right}; a bound size: {it}; a host
-/// call: {}; `check`: its own.
+/// call's shapes: {came, promised, result, axis}; `check`: its own.
 struct Failure {
   SiteId site;
   std::vector<int64_t> numbers;
+  std::string host_call;  // the name of a host function that failed itself, at this site
 };
 
 /// The error that a caller sees.

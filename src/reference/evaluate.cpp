@@ -415,7 +415,21 @@ class Evaluator {
                   str(node.text, ": ", results.size(), " results, not ", node.results.size()));
     }
     for (std::size_t i = 0; i < results.size(); ++i) give(node.results[i], results[i], node.location);
-    for (ValueId v : node.results) check_dims(v, node.location);
+    for (std::size_t i = 0; i < results.size(); ++i) check_host_dims(node, i);
+  }
+
+  void check_host_dims(const Node& node, std::size_t result) const {
+    const TensorType& type = graph_.type(node.results[result]);
+    for (int axis = 0; axis < type.rank(); ++axis) {
+      const int64_t came = values_[node.results[result]].dims[axis], promised = type.dims[axis].evaluate(symbols_);
+      if (came == promised) continue;
+      Error error(ErrorCode::shape_mismatch, node.location,
+                  str(node.text, ": axis ", axis, " of result ", result, " has ", came, " elements, not ", promised));
+      for (std::size_t r = 0; r < node.results.size(); ++r) {
+        error = std::move(error).note(str("result ", r), graph_.describe(node.results[r]));
+      }
+      throw Error(error);
+    }
   }
 
   const Graph& graph_;

@@ -41,6 +41,7 @@ struct HostCallSpec {
   std::string name;
   int function = -1;
   std::vector<TensorSpec> operands, results;
+  Location location;
 };
 
 /// Static: offsets are constants in the code. Otherwise the runtime asks for them, see Executable::layout.

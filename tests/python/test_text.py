@@ -243,9 +243,19 @@ def test_host_functions():
     fn = inlay.compile(calls, host_functions={"f": fails})
     with pytest.raises(KeyError, match="mine"):
         fn(np.ones(2))
-    wrong = inlay.compile(calls, host_functions={"f": lambda x: x.astype("float32")})
-    with pytest.raises(TypeError, match="float64"):
-        wrong(np.ones(2))
+    class_and_text = {
+        "error[wrong-dtype]: f: result 0 is f32[2], not f64[n]": (TypeError, lambda x: x.astype("float32")),
+        "error[wrong-dtype]: f: result 0 is numpy.str_[2], not f64[n]": (TypeError, lambda x: x.astype("U3")),
+        "error[wrong-rank]: f: result 0 is f64[2, 1], not f64[n]": (TypeError, lambda x: x[:, None].copy()),
+        "error[shape-mismatch]: f: axis 0 of result 0 has 3 elements, not 2": (ValueError, lambda x: np.ones(3)),
+    }
+    for text, (exception, f) in class_and_text.items():
+        wrong = inlay.compile(calls, "model.inlay", host_functions={"f": f})
+        with pytest.raises(exception) as raised:
+            wrong(np.ones(2))
+        at = "\n  at     model.inlay:2:2"
+        note = "\n  result 0 %y  f64[n]    model.inlay:2:2" if exception is ValueError else ""
+        assert str(raised.value) == text + at + note
 
 
 def test_a_function_says_what_it_is():

@@ -33,7 +33,7 @@ class HostCall:
             for x in node.inputs
         ]
         self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
-        self._outputs = [_Output(x, node.op) for x in node.outputs]
+        self._outputs = [_Output(x, node.op, i) for i, x in enumerate(node.outputs)]
         self._run = _performer(node)
 
     def __call__(self, *values):
@@ -102,8 +102,8 @@ class _Output:
     """Brings what an op returned for one output into the form that inlay reads: a row-major array of the declared
     dtype and rank, or any object where the type is no array's."""
 
-    def __init__(self, var, op):
-        self._op = op
+    def __init__(self, var, op, number):
+        self._what = f"{op}: output {number}"
         self._is_array = is_tensor(var.type) or isinstance(var.type, ScalarType)
         self._is_scalar = isinstance(var.type, ScalarType)
         if self._is_array:
@@ -120,9 +120,11 @@ class _Output:
         if value.dtype != self._dtype:
             # Another byte order or size, as of a running sum of int8; never another kind of number.
             if not np.can_cast(value.dtype, self._dtype, "same_kind"):
-                raise TypeError(f"{self._op} returned {value.dtype} where its type says {self._dtype}")
+                raise TypeError(f"{self._what} is {value.dtype}, where its type says {self._dtype}")
             value = value.astype(self._dtype)
         if value.ndim != self._rank:
-            raise TypeError(f"{self._op} returned {value.ndim} dimensions where its type says {self._rank}")
+            raise TypeError(
+                f"{self._what} has shape {value.shape}, of {value.ndim} dimensions, where its type says {self._rank}"
+            )
         flags = value.flags
         return value if flags.c_contiguous and flags.aligned else np.require(value, requirements=["C", "A"])

@@ -1,0 +1,32 @@
+#include "runtime/host_result.h"
+
+namespace inlay::runtime {
+
+std::string type_text(std::string_view dtype, std::span<const std::string> dims) {
+  return dims.empty() ? std::string(dtype) : str(dtype, "[", join(dims, ", "), "]");
+}
+
+std::string type_text(std::string_view dtype, std::span<const int64_t> dims) {
+  std::vector<std::string> texts;
+  for (int64_t dim : dims) texts.push_back(str(dim));
+  return type_text(dtype, texts);
+}
+
+std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, std::string_view dtype,
+                                       std::span<const int64_t> dims) {
+  const TensorSpec& wanted = call.results[i];
+  const auto wrong = [&](ErrorCode code) {
+    return Error(code, call.location,
+                 str(call.name, ": result ", i, " is ", type_text(dtype, dims), ", not ",
+                     type_text(wanted.dtype, wanted.dim_texts)));
+  };
+  if (dtype != wanted.dtype) return wrong(ErrorCode::wrong_dtype);
+  if (dims.size() != wanted.dims.size()) return wrong(ErrorCode::wrong_rank);
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const SizeExpr& dim = wanted.dims[axis];
+    if (dim.is_constant() && dim.items[0].number != dims[axis]) return wrong(ErrorCode::shape_mismatch);
+  }
+  return std::nullopt;
+}
+
+}  // namespace inlay::runtime

@@ -1,0 +1,21 @@
+#pragma once
+// What a host function returned, beside what the graph says of it.
+#include <optional>
+#include <span>
+
+#include "runtime/object.h"
+
+namespace inlay::runtime {
+
+/// What is wrong with result `i` of a host call: `smooth: result 0 is f32[3], not f64[n]`. Dims that the graph does not
+/// know as numbers are compared by the code, when the call has returned.
+///
+/// Errors: wrong-dtype, wrong-rank, shape-mismatch.
+std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, std::string_view dtype,
+                                       std::span<const int64_t> dims);
+
+/// `f64[3, 4]`, and `f64` without dims.
+std::string type_text(std::string_view dtype, std::span<const std::string> dims);
+std::string type_text(std::string_view dtype, std::span<const int64_t> dims);
+
+}  // namespace inlay::runtime
