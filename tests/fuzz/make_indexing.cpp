@@ -1,0 +1,145 @@
+// Reading and writing of regions, by ranges and by index arrays.
+#include "graph_maker.h"
+
+namespace inlay::fuzz {
+
+IndexItem GraphMaker::item(const Dim& dim) {
+  const int64_t size = size_of(dim);
+  switch (draw(0, 6)) {
+    case 0: return IndexItem::range(0, dim);
+    case 1: return IndexItem::range(0, dim, draw(2, 3));
+    case 2:
+      if (size >= 1) return IndexItem::at(chance(50) ? Dim(0) : dim - 1);
+      break;
+    case 3:
+      if (size >= 1) return IndexItem::range(1, dim);
+      break;
+    case 4:
+      if (size >= 1) return IndexItem::range(0, dim - 1);
+      break;
+    case 5: return IndexItem::range(dim - 1, -1, -draw(1, 3));
+    default:
+      if (size >= 2) return IndexItem::range(1, dim - 1, draw(1, 2));
+      break;
+  }
+  return IndexItem::range(0, chance(50) ? dim : Dim(0));
+}
+
+std::vector<IndexItem> GraphMaker::items(ValueId x) {
+  std::vector<IndexItem> index;
+  for (const Dim& dim : type(x).dims) index.push_back(item(dim));
+  return index;
+}
+
+void GraphMaker::slice() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1; });
+  if (!x) return;
+  add(builder_.slice(use(*x), items(pool_[*x].v)), pool_[*x].exact);
+}
+
+std::optional<ValueId> GraphMaker::index_array(const Dim& dim, const std::vector<Dim>& dims) {
+  const int64_t size = size_of(dim);
+  const bool empty = size_of(product(dims)) == 0;
+  if (size == 0 && !empty && !may_fail()) return std::nullopt;
+  if (step_ && dims.empty() && loop_count_ == dim && chance(80)) return step_;
+  if (depth_ == 0 && (dims.empty() || chance(60))) {
+    const DType dtype = chance(80) ? DType::i64 : of(std::vector<DType>{DType::i32, DType::u8, DType::i8});
+    if (dim.is_constant() && size > 0 && chance(50)) {
+      return builder_.bound(str("b", next_bound_++), {dtype, dims}, {true, 0, dim.constant() - 1, chance(50)});
+    }
+    const ValueId v = builder_.param(str("q", next_bound_++), {dtype, dims});
+    return v;
+  }
+  if (size > 0) {
+    const auto x = pick([&](const Entry& e) { return type(e.v).dtype == DType::i64 && type(e.v).dims == dims; });
+    if (x) return builder_.scalar(ScalarOp::mod_, {use(*x), builder_.size(dim)});  // computed: in [0, size)
+  }
+  const auto one = [&] { return Literal::of_integer(DType::i64, size ? draw(-size, size - 1) : 0); };
+  if (dims.size() == 1 && dims[0].is_constant() && dims[0].constant() >= 1 && dims[0].constant() <= 16) {
+    std::vector<Literal> elements;
+    for (int64_t i = 0; i < dims[0].constant(); ++i) elements.push_back(one());
+    if (chance(10) && may_fail()) elements[0].i = chance(50) ? size : -size - 1;
+    return builder_.literal(elements, dims);
+  }
+  return std::nullopt;
+}
+
+bool GraphMaker::may_fail() {
+  if (depth_ > 0 || failing_places_ > 0 || !chance(20)) return false;
+  ++failing_places_;
+  next_fails_ = true;
+  return true;
+}
+
+std::vector<Dim> GraphMaker::index_dims() {
+  const int64_t kind = draw(0, 9);
+  if (kind == 0) return {};
+  std::vector<Dim> dims = {chance(70) ? known_dim() : Dim(draw(1, 4))};
+  if (kind == 1) dims.push_back(known_dim());
+  // A size that no parameter binds alone cannot be a new parameter's, unless it is a number or bound already.
+  return dims;
+}
+
+std::optional<std::vector<IndexItem>> GraphMaker::items_with_arrays(ValueId x) {
+  std::vector<IndexItem> index = items(x);
+  const std::vector<Dim> dims = index_dims();
+  const auto at = static_cast<std::size_t>(draw(0, static_cast<int64_t>(index.size()) - 1));
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    if (axis != at && !chance(25)) continue;
+    const auto array = index_array(type(x).dims[axis], dims);
+    if (!array) return std::nullopt;
+    index[axis] = IndexItem::through(*array);
+  }
+  return index;
+}
+
+void GraphMaker::gather() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1; });
+  if (!x) return;
+  const auto index = items_with_arrays(pool_[*x].v);
+  if (index) add(builder_.gather(use(*x), *index), pool_[*x].exact);
+}
+
+Combine GraphMaker::write_combine(DType dtype) {
+  const auto combine = of(std::vector<Combine>{Combine::set, Combine::set, Combine::add, Combine::add, Combine::mul,
+                                               Combine::max, Combine::min});
+  const bool possible = combine == Combine::set || accepts(combine_op(combine), dtype);
+  return possible && !order_shows(combine, dtype) ? combine : Combine::set;
+}
+
+bool GraphMaker::order_shows(Combine combine, DType dtype) const {
+  return combine == Combine::mul && is_inexact(dtype) && options_.elements == tool::Elements::nasty;
+}
+
+std::vector<Dim> GraphMaker::region_dims(ValueId x, const std::vector<IndexItem>& index) {
+  GraphBuilder asked = builder_;
+  return asked.type(asked.gather(x, index)).dims;
+}
+
+void GraphMaker::write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId), std::size_t x,
+                       const std::vector<IndexItem>& index) {
+  const DType dtype = type(pool_[x].v).dtype;
+  const std::vector<Dim> dims = region_dims(pool_[x].v, index);
+  const auto value =
+      pick([&](const Entry& e) { return type(e.v).dtype == dtype && stretches_to(type(e.v).dims, dims); });
+  const bool exact = pool_[x].exact && (!value || pool_[*value].exact);
+  const ValueId v = value && chance(85) ? use(*value) : literal(dtype);
+  const Combine combine = write_combine(dtype);
+  const bool keeps =
+      combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_inexact(dtype);
+  add((builder_.*make)(combine, use(x), index, v), exact && keeps);
+}
+
+void GraphMaker::update() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+  if (x) write(&GraphBuilder::update, *x, items(pool_[*x].v));
+}
+
+void GraphMaker::scatter() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+  if (!x) return;
+  const auto index = items_with_arrays(pool_[*x].v);
+  if (index) write(&GraphBuilder::scatter, *x, *index);
+}
+
+}  // namespace inlay::fuzz

@@ -1,0 +1,187 @@
+// Products of matrices, factorizations, sorting.
+#include "graph_maker.h"
+
+namespace inlay::fuzz {
+
+void GraphMaker::matmul() {
+  const auto fits = [&](const Entry& e) {
+    const DType dtype = type(e.v).dtype;
+    const bool multiplies = dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype) || dtype == DType::i64 ||
+                            dtype == DType::boolean;
+    return multiplies && type(e.v).rank() >= 1;
+  };
+  const auto a = pick(fits);
+  if (!a) return;
+  const TensorType left = type(pool_[*a].v);
+  const auto b = pick([&](const Entry& e) {
+    const TensorType& t = type(e.v);
+    if (!fits(e) || t.dtype != left.dtype || !(t.dims[t.rank() > 1 ? t.rank() - 2 : 0] == left.dims.back()))
+      return false;
+    if (t.rank() < 2 || left.rank() < 2) return true;
+    return stretches({left.dims.begin(), left.dims.end() - 2}, {t.dims.begin(), t.dims.end() - 2});
+  });
+  if (b) add(builder_.matmul(use(*a), use(*b)), !is_float(left.dtype));
+}
+
+ValueId GraphMaker::literal_like(ValueId x, double value) {
+  return builder_.literal(Literal::of(type(x).dtype, value));
+}
+
+ValueId GraphMaker::swapped(ValueId x) {
+  std::vector<int> axes(static_cast<std::size_t>(type(x).rank()));
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<int>(i);
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return builder_.transpose(x, axes);
+}
+
+ValueId GraphMaker::scaled(ValueId x, ValueId row) {
+  std::vector<Dim> dims = type(row).dims;
+  dims.insert(dims.end() - 1, Dim(1));
+  return builder_.scalar(ScalarOp::mul_, {x, builder_.cast(builder_.reshape(row, dims), type(x).dtype)});
+}
+
+ValueId GraphMaker::eye(const Dim& n, DType dtype) {
+  const ValueId i = builder_.iota(n, DType::i64);
+  return builder_.cast(builder_.scalar(ScalarOp::eq_, {i, builder_.reshape(i, {n, 1})}), dtype);
+}
+
+ValueId GraphMaker::call(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options) {
+  return builder_.library(op, std::move(operands), options)[0];
+}
+
+ValueId GraphMaker::bounded(ValueId x) {
+  const DType dtype = type(x).dtype;
+  if (is_complex(dtype)) {
+    const ValueId re = builder_.scalar(ScalarOp::real_, {x}), im = builder_.scalar(ScalarOp::imag_, {x});
+    return builder_.scalar(ScalarOp::complex_, {bounded(re), bounded(im)});
+  }
+  const ValueId sigmoid = builder_.scalar(ScalarOp::sigmoid_, {x});
+  const ValueId is_number = builder_.scalar(ScalarOp::eq_, {x, x});
+  return builder_.scalar(ScalarOp::select_, {is_number, sigmoid, literal_like(sigmoid, 0.5)});
+}
+
+ValueId GraphMaker::adjoint(ValueId x) {
+  return swapped(is_complex(type(x).dtype) ? builder_.scalar(ScalarOp::conj_, {x}) : x);
+}
+
+void GraphMaker::factorization() {
+  if (options_.elements == tool::Elements::nasty) return;  // NaN in, and an error or NaN out, as the library likes
+  const auto x = pick([&](const Entry& e) {
+    return e.exact && accepts(LibraryOp::cholesky, type(e.v).dtype) && type(e.v).rank() >= 2;
+  });
+  if (!x) return;
+  const ValueId m = bounded(use(*x));
+  const Dim n = type(m).dims[static_cast<std::size_t>(type(m).rank()) - 2];
+  const ValueId twice = builder_.scalar(ScalarOp::mul_, {eye(n, type(m).dtype), literal_like(m, 2)});
+  const ValueId a = builder_.scalar(ScalarOp::add_, {builder_.matmul(m, adjoint(m)), twice});
+  switch (draw(0, 3)) {
+    case 0: return triangles(a, m);
+    case 1: return orthogonal(a, m);
+    case 2: return singular(m);
+    default: return eigenvalues(a);
+  }
+}
+
+void GraphMaker::triangles(ValueId a, ValueId m) {
+  const LibraryOptions nan = static_cast<LibraryOptions>(LibraryOption::nan);
+  switch (draw(0, 4)) {
+    case 0: return add(call(LibraryOp::cholesky, {a}, perhaps(chance(50), LibraryOption::upper) | nan), false);
+    case 1: {
+      const LibraryOptions upper = perhaps(chance(50), LibraryOption::upper);
+      const ValueId l = call(LibraryOp::cholesky, {a}, upper | nan);
+      const LibraryOptions turned =
+          perhaps(chance(50), LibraryOption::transposed) | perhaps(chance(30), LibraryOption::adjoint);
+      return add(call(LibraryOp::solve_triangular, {l, m}, upper | turned | nan), false);
+    }
+    case 2: return add(call(LibraryOp::solve, {a, m}, nan), false);
+    case 3: return add(call(LibraryOp::lu_factor, {a}, nan), false);
+    default: return add(call(LibraryOp::expm, {a}), false);
+  }
+}
+
+void GraphMaker::orthogonal(ValueId a, ValueId m) {
+  const auto op = of(std::vector<LibraryOp>{LibraryOp::qr, LibraryOp::qr_complete, LibraryOp::qr_r,
+                                            LibraryOp::qr_pivoted, LibraryOp::qr_complete_pivoted});
+  if (op == LibraryOp::qr_r) return add(call(op, {a}), false);
+  const bool pivots = op == LibraryOp::qr_pivoted || op == LibraryOp::qr_complete_pivoted;
+  const std::vector<ValueId> parts = builder_.library(op, {pivots ? m : a});
+  const ValueId back = builder_.matmul(parts[0], parts[1]);
+  if (!pivots) {
+    add(parts[1], false);
+    return add(back, false);
+  }
+  // Columns of nearly one length may change places: so they are put back.
+  std::vector<Dim> row = type(parts[2]).dims;
+  row.insert(row.end() - 1, Dim(1));
+  const ValueId order = builder_.reshape(call(LibraryOp::argsort, {parts[2]}), row);
+  add(compose(builder_, "take_along_axis", {back, builder_.broadcast(order, type(back).dims)}, {})[0], false);
+}
+
+void GraphMaker::singular(ValueId m) {
+  if (chance(25)) return add(call(LibraryOp::singular_values, {m}), false);
+  if (chance(30)) {
+    const std::vector<ValueId> parts = builder_.library(LibraryOp::svd_full, {m});
+    add(parts[1], false);
+    return add(builder_.matmul(parts[0], adjoint(parts[0])), false);
+  }
+  const std::vector<ValueId> parts = builder_.library(LibraryOp::svd, {m});
+  add(parts[1], false);
+  add(builder_.matmul(scaled(parts[0], parts[1]), parts[2]), false);
+}
+
+void GraphMaker::eigenvalues(ValueId a) {
+  const LibraryOptions upper = perhaps(chance(50), LibraryOption::upper);
+  const int last = type(a).rank() - 2;
+  switch (draw(0, 3)) {
+    case 0: return add(call(LibraryOp::eigvalsh, {a}, upper), false);
+    case 1:
+      return add(builder_.reduce(Combine::add, call(LibraryOp::eigvals, {a}), {last}, complex_of(type(a).dtype)),
+                 false);
+    case 2: {  // in any order, of any phase: a @ v and v * w
+      const std::vector<ValueId> parts = builder_.library(LibraryOp::eig, {a});
+      const ValueId left = builder_.matmul(builder_.cast(a, type(parts[1]).dtype), parts[1]);
+      return add(builder_.scalar(ScalarOp::sub_, {left, scaled(parts[1], parts[0])}), false);
+    }
+    default: {
+      const std::vector<ValueId> parts = builder_.library(LibraryOp::eigh, {a}, upper);
+      add(parts[0], false);
+      return add(builder_.matmul(scaled(parts[1], parts[0]), adjoint(parts[1])), false);
+    }
+  }
+}
+
+void GraphMaker::rows() {
+  const auto x = pick(
+      [&](const Entry& e) { return e.exact && accepts(LibraryOp::sort, type(e.v).dtype) && type(e.v).rank() >= 1; });
+  if (!x) return;
+  if (chance(30)) return add(call(LibraryOp::argsort, {use(*x)}), true);
+  if (chance(40)) return some_extremes(*x);
+  if (chance(10)) return permutation(type(pool_[*x].v).dims.back());
+  const ValueId sorted = call(LibraryOp::sort, {use(*x)});
+  add(sorted, true);
+  const DType dtype = type(sorted).dtype;
+  const auto wanted =
+      pick([&](const Entry& e) { return e.exact && type(e.v).dtype == dtype && type(e.v).rank() == 1; });
+  if (!wanted || type(sorted).rank() != 1) return;
+  const LibraryOptions right = chance(50) ? static_cast<LibraryOptions>(LibraryOption::right) : 0;
+  add(call(LibraryOp::searchsorted, {sorted, use(*wanted)}, right), true);
+}
+
+void GraphMaker::permutation(const Dim& n) {
+  const ValueId i = builder_.iota(n, DType::i64), last = builder_.size(n - 1);
+  const ValueId other =
+      builder_.scalar(ScalarOp::min_, {last, builder_.literal(Literal::of_integer(DType::i64, draw(0, 9)))});
+  const ValueId pivots = builder_.scalar(ScalarOp::max_, {i, other});
+  add(call(LibraryOp::pivots_to_permutation, {pivots}), true);
+}
+
+void GraphMaker::some_extremes(std::size_t x) {
+  const int axis = static_cast<int>(draw(0, type(pool_[x].v).rank() - 1));
+  const int64_t size = size_of(type(pool_[x].v).dims[axis]);
+  const NamedArguments named = {{"count", {{draw(0, size)}, false, ""}},
+                                {"axis", {{axis}, false, ""}},
+                                {"smallest", {{}, false, chance(50) ? "true" : "false"}}};
+  for (ValueId v : compose(builder_, "top_k", {use(x)}, named)) add(v, true);
+}
+
+}  // namespace inlay::fuzz

@@ -1,0 +1,60 @@
+// Reductions and running ones.
+#include "graph_maker.h"
+
+namespace inlay::fuzz {
+
+void GraphMaker::reduced() {
+  const bool arg = chance(40);
+  const auto x = pick([&](const Entry& e) {
+    const DType dtype = type(e.v).dtype;
+    return type(e.v).rank() >= 1 && (arg ? e.exact && computes(dtype) && !is_complex(dtype) : dtype == DType::f64) &&
+           size_of(product(type(e.v).dims)) > 0;
+  });
+  if (!x) return;
+  NamedArguments named;
+  if (chance(70)) named["axes"] = list({draw(-type(pool_[*x].v).rank(), type(pool_[*x].v).rank() - 1)});
+  const bool nasty = options_.elements == tool::Elements::nasty;
+  if (arg) return add(composed(chance(50) ? "argmax" : "argmin", *x, {}, named), true);
+  if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
+  if (nasty) return;
+  constexpr const char* kNames[] = {"mean", "var", "logsumexp", "softmax", "log_softmax"};
+  add(composed(of(kNames), *x, {}, named), false);
+}
+
+void GraphMaker::reduce() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+  if (!x) return;
+  const TensorType from = type(pool_[*x].v);
+  std::vector<int> axes;
+  int64_t count = 1;
+  for (int axis = 0; axis < from.rank(); ++axis) {
+    if (from.rank() > 1 && chance(40)) continue;
+    axes.push_back(axis);
+    count *= size_of(from.dims[axis]);
+  }
+  const auto combine = of(std::vector<Combine>{Combine::add, Combine::add, Combine::add, Combine::mul, Combine::max,
+                                               Combine::min, Combine::and_, Combine::or_, Combine::xor_});
+  const bool extreme = combine == Combine::max || combine == Combine::min;
+  const bool never_any = std::ranges::any_of(axes, [&](int axis) { return from.dims[axis].is(0); });
+  if (extreme && (never_any || (count == 0 && !may_fail()))) return;
+  DType accumulator = from.dtype;
+  if (combine == Combine::add && !is_inexact(from.dtype)) accumulator = DType::i64;
+  if (combine == Combine::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
+  if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
+  add(builder_.reduce(combine, use(*x), axes, accumulator), pool_[*x].exact && (extreme || !is_inexact(accumulator)));
+}
+
+void GraphMaker::cumulative() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+  if (!x) return;
+  const TensorType from = type(pool_[*x].v);
+  const auto axis = static_cast<int>(draw(0, from.rank() - 1));
+  const auto combine = of(std::vector<Combine>{Combine::add, Combine::add, Combine::mul, Combine::max, Combine::min});
+  const bool extreme = combine == Combine::max || combine == Combine::min;
+  const DType accumulator = combine == Combine::add && !is_inexact(from.dtype) ? DType::i64 : from.dtype;
+  if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
+  add(builder_.cumulative(combine, use(*x), axis, accumulator),
+      pool_[*x].exact && (extreme || !is_inexact(accumulator)));
+}
+
+}  // namespace inlay::fuzz

@@ -1,0 +1,89 @@
+// What finds a size when it runs.
+#include "graph_maker.h"
+#include "ir/compose_sizes.h"
+
+namespace inlay::fuzz {
+
+Dim GraphMaker::late_symbol() {
+  symbol_sizes_.push_back(0);
+  return builder_.symbol(str("late", symbol_sizes_.size()));
+}
+
+void GraphMaker::compress() {
+  if (depth_ > 0) return;  // a body finds no sizes
+  const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() == 1; });
+  if (!mask) return;
+  const ValueId m = use(*mask);
+  const std::vector<Dim> dims = type(m).dims;
+  const auto fits = [&](const Entry& e) { return type(e.v).dims == dims && computes(type(e.v).dtype) && e.exact; };
+  std::vector<ValueId> xs = {builder_.iota(dims[0], DType::i64)};
+  while (pick(fits) && chance(60)) xs.push_back(use(*pick(fits)));
+  const std::vector<ValueId> results = builder_.compress(m, xs, late_symbol());
+  add(results[0], true);
+  builder_.output(chance(50) ? results.back() : builder_.flip(results.back(), {0}));
+  const ValueId where = results[1];
+  const auto base = pick([&](const Entry& e) {
+    return type(e.v).rank() >= 1 && type(e.v).dims[0] == dims[0] && computes(type(e.v).dtype) && e.exact;
+  });
+  std::vector<IndexItem> index = {IndexItem::through(where)};
+  if (chance(50)) builder_.output(builder_.gather(use(*base), index));
+  if (chance(50)) {
+    const ValueId one = literal(type(pool_[*base].v).dtype);
+    add(builder_.scatter(write_combine(type(one).dtype), use(*base), index, one), !is_inexact(type(one).dtype));
+  }
+  if (chance(50)) add(builder_.reduce(Combine::add, where, {0}, DType::i64), true);
+  if (chance(50)) builder_.output(builder_.cumulative(Combine::add, where, 0, DType::i64));
+  if (chance(50)) builder_.output(builder_.concat({where, xs[0], where}, 0));
+  if (!chance(50)) return;
+  // The same number under another name: that the two agree is found when the program runs.
+  const Dim again = late_symbol();
+  builder_.as_size(results[0], again);
+  builder_.output(builder_.scalar(ScalarOp::add_, {builder_.iota(again, DType::i64), where}));
+}
+
+void GraphMaker::note_late_symbols() { symbol_sizes_.resize(builder_.graph().symbols.size(), 0); }
+
+void GraphMaker::where() {
+  if (depth_ > 0) return;  // a body finds no sizes
+  const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() >= 1; });
+  if (!mask) return;
+  const std::vector<Dim> dims = type(pool_[*mask].v).dims;
+  const auto x = pick([&](const Entry& e) {
+    const std::vector<Dim>& of_x = type(e.v).dims;
+    return computes(type(e.v).dtype) && of_x.size() >= dims.size() &&
+           std::equal(dims.begin(), dims.end(), of_x.begin());
+  });
+  if (!x) return;
+  const DType dtype = type(pool_[*x].v).dtype;
+  if (chance(60)) builder_.output(read_where(builder_, use(*x), use(*mask)));
+  if (chance(30)) builder_.output(of(nonzero(builder_, use(*mask))));
+  const Combine combine = write_combine(dtype);
+  const bool keeps = combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_float(dtype);
+  const bool exact = pool_[*x].exact && keeps;
+  if (chance(60)) add(write_where(builder_, combine, use(*x), use(*mask), literal(dtype)), exact);
+  if (chance(40)) {  // a row for each place, though all alike
+    const ValueId row =
+        builder_.broadcast(literal(dtype), std::vector<Dim>(type(pool_[*x].v).dims.size() - dims.size() + 1, Dim(1)));
+    add(write_where(builder_, combine, use(*x), use(*mask), row), exact);
+  }
+  note_late_symbols();
+}
+
+void GraphMaker::arange() {
+  if (depth_ > 0) return;  // a body finds no sizes
+  const auto number = [&](int64_t least, int64_t greatest) {
+    return builder_.literal(Literal::of_integer(DType::i64, draw(least, greatest)));
+  };
+  const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() >= 1; });
+  if (!mask) return;
+  std::vector<int> axes;
+  for (int axis = 0; axis < type(pool_[*mask].v).rank(); ++axis) axes.push_back(axis);
+  const ValueId count = builder_.reduce(Combine::add, use(*mask), axes, DType::i64);
+  const DType dtype = of(std::vector<DType>{DType::i64, DType::f64, DType::f32, DType::u8});
+  const ValueId step = builder_.literal(Literal::of_integer(DType::i64, of(std::vector<int64_t>{1, 2, 3, -1})));
+  const ValueId counted = inlay::arange(builder_, number(-3, 3), count, step, dtype);
+  builder_.output(chance(50) ? counted : builder_.cumulative(Combine::max, counted, 0, dtype));
+  note_late_symbols();
+}
+
+}  // namespace inlay::fuzz
