@@ -75,6 +75,47 @@ LEFT_TO_PYTENSOR = {
 }
 
 
+# Other ops of PyTensor, likewise.
+_RARE = "rare: its own `perform` runs"
+_SOLVER = "iterates over a graph of its own: SciPy's solver runs, and the graph inside of it in PyTensor's mode"
+TENSOR_OPS_LEFT = {
+    "Bartlett": "a window that is made once: its own `perform` runs",
+    "Choose": _RARE,
+    "Convolve1d": "no convolution as yet: SciPy's runs",
+    "Convolve2d": "no convolution as yet: SciPy's runs",
+    "DefaultGeneratorMakerOp": "makes a NumPy generator",
+    "Fourier": "no Fourier transform: NumPy's runs",
+    "IRFFTOp": "no Fourier transform: NumPy's runs",
+    "RFFTOp": "no Fourier transform: NumPy's runs",
+    "LUFactorTridiagonal": "LAPACK's functions for three diagonals: SciPy's run",
+    "SolveLUFactorTridiagonal": "LAPACK's functions for three diagonals: SciPy's run",
+    "Lstsq": "its rank is a number that LAPACK finds: SciPy's runs",
+    "MakeSlice": "makes a Python object; a slice in an index is native",
+    "MinimizeOp": _SOLVER,
+    "MinimizeScalarOp": _SOLVER,
+    "RootOp": _SOLVER,
+    "RootScalarOp": _SOLVER,
+    "PermuteRowElements": _RARE,
+    "QZ": _RARE,
+    "Schur": _RARE,
+    "TRSYL": _RARE,
+    "TensorInv": _RARE,
+    "TensorSolve": _RARE,
+}
+# Those that other modes' rewrites make, or that are the same op in another module.
+NOT_IN_OUR_MODE = {"CGemv", "Dot22", "Dot22Scalar", "Gemm"}
+
+# What inlay's ops themselves do not take, and why.
+REFUSED = [
+    ("`max`, `min`, `clip`, `lt`, `le`, `gt`, `ge` and their reductions, of complex numbers", "they have no order that is more than a convention; sorting has NumPy's"),
+    ("`floor`, `ceil`, `round`, `trunc`, `mod`, special functions, of complex numbers", "not defined there, or no series that is right in the whole plane"),
+    ("library ops on `f16`, `bf16`, and matrices of integers", "no BLAS has them: cast first (PyTensor's door does). `matmul` of integers is products and a sum"),
+    ("`update` and `scatter` by `and`, `or`, `xor`", "no door asks for them"),
+    ("`opaque` values, but by `host_call` and as results", "only the door that owns them knows what they are"),
+    ("gradients", "a door's: PyTensor's graphs come with theirs"),
+]
+
+
 def run_tool(*arguments):
     done = subprocess.run([TOOL, *arguments], capture_output=True, text=True, check=True)
     return done.stdout
@@ -206,6 +247,64 @@ def tensor_ops():
     return rows
 
 
+def compositions():
+    """The names in the table of src/ir/compose.cpp, with what docs/text.md says of their arguments."""
+    names = re.findall(r'^    \{"(\w+)", \d', (ROOT / "src" / "ir" / "compose.cpp").read_text(), re.M)
+    section = (ROOT / "docs" / "text.md").read_text().split("## Compositions", 1)[1].split("\n## ", 1)[0]
+    rows = []
+    for what, arguments in re.findall(r"^\| (`.*?`) \| ?(.*?) ?\|$", section, re.M):
+        rows.append((what, arguments))
+    said = " ".join(what for what, _ in rows)
+    for name in names:
+        if not re.search(rf"\b{name}\b", said):
+            sys.exit(f"docs/text.md has no composition {name}")
+    return rows
+
+
+def tensor_ops_left():
+    """The classes of PyTensor's tensor ops that no translation is for; random variables are one row."""
+    import importlib
+    import pkgutil
+    import warnings
+
+    import pytensor.tensor
+    from inlay.pytensor.translate import linalg, registry
+    from pytensor.graph.op import Op
+    from pytensor.tensor.random.op import RandomVariable
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module in pkgutil.walk_packages(pytensor.tensor.__path__, "pytensor.tensor."):
+            if not module.name.startswith("pytensor.tensor.rewriting"):
+                importlib.import_module(module.name)
+    known = set(registry._TRANSLATIONS) | set(linalg._BATCHED)
+    classes, todo = set(), [Op]
+    while todo:
+        for c in todo.pop().__subclasses__():
+            todo.append(c)
+            if c.__module__.startswith("pytensor.tensor"):
+                classes.add(c)
+    rows = [("random variables", "NumPy's generators draw them, bit by bit as in other modes")]
+    for c in sorted(classes, key=lambda c: c.__name__):
+        is_base = any(other is not c and issubclass(other, c) for other in classes)
+        if is_base or issubclass(c, RandomVariable) or known & set(c.__mro__) or c.__name__ in NOT_IN_OUR_MODE:
+            continue
+        rows.append((f"`{c.__name__}`", TENSOR_OPS_LEFT.get(c.__name__, "inlay has no such op yet: the node runs in Python")))
+    return rows
+
+
+def forms_left():
+    """What the translations themselves leave to Python: the reasons that they give."""
+    rows = []
+    for path in sorted((ROOT / "python" / "inlay" / "pytensor" / "translate").glob("*.py")):
+        text = path.read_text()
+        found = [reason for line in re.findall(r"raise NotNative\((.*)\)", text) for reason in re.findall(r'"([^"]+)"', line)]
+        if found:
+            reasons = dict.fromkeys(re.sub(r"\{.*?\}", "...", reason) for reason in found)
+            rows.append((f"`{path.stem}`", "; ".join(reasons)))
+    return rows
+
+
 def library_ops():
     """The rows of library_ops.def, each with the comment above it."""
     rows, comment = [], []
@@ -216,7 +315,7 @@ def library_ops():
             continue
         name, signature, dtypes = re.match(r"LIBRARY_OP\((\w+),\s*\"([^\"]*)\",\s*(\w+)", statement).groups()
         options = re.findall(r"\"([^\"]*)\"", statement)[2]
-        dtypes = {"Floating": "floats", "Ordered": "numbers and bool", "Index": "i64"}[dtypes]
+        dtypes = {"Field": "f32, f64, complex", "Ordered": "f32, f64, complex, integers, bool", "Index": "i64"}[dtypes]
         rows.append((f"`{name}`", f"`{signature}`", dtypes, options and f"`{options}`", " ".join(comment)))
         comment = []
     return rows
@@ -259,6 +358,17 @@ def ops_page():
         "Functions of a library over whole matrices or rows, for each point of the axes before those of the signature.\n"
         "Rows of `src/ops/library_ops.def`: `a` is the first operand, `b` the second.\n",
         table(["op", "core axes", "dtypes", "options", "meaning"], library_ops()),
+        "## Compositions\n",
+        "One name in the text form and the builder, a few nodes in the graph; `src/ir/compose_*.h` say what each means. `src/ir/linalg.h`\n"
+        "has those of linear algebra for the builder: inverse, determinant, slogdet, LU with permutation, pseudoinverse, `einsum`,\n"
+        "solutions by factors; and `src/ir/compose_sizes.h` those whose size is found when they run: nonzero, unique, arange, masks.\n",
+        table(["composition", "arguments"], compositions()),
+        "## What is not there\n",
+        table(["not taken", "why"], REFUSED),
+        "Ops of PyTensor's tensors that run as Python, through their own `perform`, within the compiled function:\n",
+        table(["PyTensor", "why"], tensor_ops_left()),
+        "Forms of the others that do, by the module of the translation:\n",
+        table(["module", "forms"], forms_left()),
     ]
     return "\n".join(parts)
 
