@@ -132,6 +132,50 @@ TEST(VerifyPlan, RejectsALayoutThatOverlaps) {
   EXPECT_EQ(found[0].message, "segment 0: storage 0 [0, 72) and storage 1 [0, 72) are both live at tick 1");
 }
 
+/// What is wrong where r is laid onto c: a stage gathers from the columns 2*j of c and scatters to `column` of r.
+std::vector<std::string> beside_an_index(const std::string& column) {
+  Planned p(
+      str(R"(program @main(x: f64[4, 4] param 0, g: i64[3] param 1, c: f64[4, 4] temporary, r: f64[4, 4] temporary,
+    out: f64[3, 2] output 0, last: f64[4, 2] output 1) {
+  kernel @k0 {
+    stage (i < 4, j < 4) {
+      %0 = load x[i, j] : f64
+      store c[i, j] set %0
+    }
+  }
+  kernel @k1 {
+    stage (i < 3, j < 2) {
+      %0 = load g[i] : i64
+      %1 = load c[wrap(%0, 4) checked #0, 2*j] : f64
+      store out[i, j] set %1
+      store r[wrap(%0, 4) checked #0, )",
+          column, R"(] set %1
+    }
+  }
+  kernel @k2 {
+    stage (i < 4, j < 2) {
+      %0 = load r[i, )",
+          column, R"(] : f64
+      store last[i, j] set %0
+    }
+  }
+  sites {
+    #0 index-out-of-bounds "index {0} of {1}" at "test"
+  }
+})"));
+  at(p, "r").storage = at(p, "c").storage;
+  p.plan.sharing.storages[at(p, "c").storage].live = {1, 8};
+  std::vector<std::string> out;
+  for (const Diagnostic& d : verify(p.program, p.plan, std::span<const int64_t>{})) out.push_back(d.message);
+  return out;
+}
+
+TEST(VerifyPlan, KnowsTheColumnsBesideAnIndex) {
+  EXPECT_THAT(beside_an_index("1 + 2*j"), IsEmpty());
+  EXPECT_THAT(beside_an_index("2*j"), Contains(HasSubstr("of c, whose bytes hold something else")));
+  EXPECT_THAT(beside_an_index("2 - 2*j"), Contains(HasSubstr("of c, whose bytes hold something else")));
+}
+
 // --- random programs: whatever sharing decides, the replay must find every byte ---
 
 class RandomProgram {

@@ -72,9 +72,10 @@ Complex<R> complex_log1p(Complex<R> a) {
   return {size, std::atan2(y, 1 + x)};
 }
 
+/// In f64 always: rounded to f32, a large angle has no digits left.
 template <class R>
 Complex<R> complex_exp2(Complex<R> a) {
-  return std::exp(a * std::numbers::ln2_v<R>);
+  return Complex<R>(std::exp(Complex<double>(a) * std::numbers::ln2));
 }
 
 template <class R>
@@ -87,7 +88,8 @@ Complex<R> complex_log10(Complex<R> a) {
   return std::log(a) * std::numbers::log10e_v<R>;
 }
 
-/// A whole power below 100 by multiplying, as NumPy: (2+0i)^3 is 8+0i. 0 to a power below 0 is NaN.
+/// A whole power below 100 by multiplying, as NumPy: (2+0i)^3 is 8+0i. 0 to a power below 0 is NaN. Others in f64, as
+/// complex_exp2.
 template <class R>
 Complex<R> complex_pow(Complex<R> a, Complex<R> b) {
   constexpr R kNan = std::numeric_limits<R>::quiet_NaN();
@@ -101,7 +103,7 @@ Complex<R> complex_pow(Complex<R> a, Complex<R> b) {
     }
     return b.real() > 0 ? power : complex_reciprocal(power);
   }
-  return std::pow(a, b);
+  return Complex<R>(std::pow(Complex<double>(a), Complex<double>(b)));
 }
 
 }  // namespace inlay
