@@ -68,11 +68,6 @@ runtime::HostCallSpec spec_of(const KernelProgram& program, const kernel::HostCa
   return spec;
 }
 
-int segment_of(const memory::MemoryPlan& plan, BufferId buffer) {
-  const memory::StorageId storage = plan.sharing.placements[buffer].storage;
-  return storage.valid() ? plan.sharing.storages[storage].segment : 0;
-}
-
 }  // namespace
 
 SizeExpr to_size_expr(const Dim& dim) {
@@ -89,7 +84,8 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   for (BufferId param : program.params) object.params.push_back(spec_of(program, param));
   for (BufferId output : program.outputs) {
     object.outputs.push_back(spec_of(program, output));
-    object.outputs.back().segment = segment_of(plan, output);
+    // By its dims, not by its bytes: [k, 0] has none, but a shape that only k tells.
+    object.outputs.back().segment = memory::segment_of(plan.sharing, program.buffers[output].dims);
   }
   for (const Symbol& symbol : program.symbols) {
     runtime::SymbolSpec spec{symbol.name, -1, symbol.axis};

@@ -15,7 +15,6 @@ namespace {
 
 using inlay::Quiet;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 constexpr double kTiny = 1e-300;  // gammainc is 1 - a E1(x) for tiny a, and Boost underflows on its way

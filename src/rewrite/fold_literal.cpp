@@ -65,11 +65,13 @@ std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
     return visit_element_type(literal.dtype, [&](auto from) -> std::optional<Literal> {
       using From = Computed<decltype(from)>;
       const From value = computed(element<decltype(from)>(literal));
-      if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
-        const double whole = std::trunc(static_cast<double>(value));
-        const double least = static_cast<double>(std::numeric_limits<To>::min());
-        const double limit = 2.0 * static_cast<double>(std::numeric_limits<To>::max() / 2 + 1);
-        if (!(whole >= least && whole < limit)) return std::nullopt;
+      if constexpr (std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+        if constexpr (std::is_floating_point_v<From>) {
+          const double whole = std::trunc(static_cast<double>(value));
+          const double least = static_cast<double>(std::numeric_limits<To>::min());
+          const double limit = 2.0 * static_cast<double>(std::numeric_limits<To>::max() / 2 + 1);
+          if (!(whole >= least && whole < limit)) return std::nullopt;
+        }
       }
       const To result = scalar_cast<To>(value);
       return Literal::load(dtype, &result);
