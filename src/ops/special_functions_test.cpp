@@ -2,7 +2,9 @@
 // incomplete_functions.cpp, bessel_functions.cpp and normal_functions.cpp that came with more than one operand or after
 // the elementary ones.
 #include <cmath>
+#include <ctime>
 #include <limits>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -182,6 +184,53 @@ TEST(SpecialFunctions, BetaincHasItsCorners) {
   for (const Three& row : rows) {
     const double got = row.function(row.x, row.y, row.z);
     EXPECT_TRUE(same(got, row.want)) << row.name << "(" << row.x << ", " << row.y << ", " << row.z << ") is " << got;
+  }
+}
+
+TEST(SpecialFunctions, BetaincOfLargeParameters) {
+  const Three rows[] = {
+      {"betainc", inlay_s_betainc, 1e30, 1e30, 0.5, 0.5},
+      {"betainc", inlay_s_betainc, 1e16, 1e16, 0.5, 0.5},
+      {"betainc", inlay_s_betainc, 1e10, 3e10, 0.25000216, 0x1.ae7a7a4e50769p-1},
+      {"betainc", inlay_s_betainc, 1e8, 1e7, 0.909, 0x1.df3c835c9f745p-12},
+      {"betainc", inlay_s_betainc, 1e300, 1e20, 0.3, 0},
+      {"betainc", inlay_s_betainc, 1e20, 1e300, 0.3, 1},
+      {"betainc", inlay_s_betainc, 2, 1e300, 1e-300, 0x1.0e95393a62190p-2},  // gammainc(2, 1)
+      {"betainc", inlay_s_betainc, 1e30, 1e5, 1 - 0x1p-53, 0},
+  };
+  for (const Three& row : rows) {
+    const double got = row.function(row.x, row.y, row.z);
+    EXPECT_LE(std::fabs(got - row.want), 1e-10 * row.want)
+        << row.name << "(" << row.x << ", " << row.y << ", " << row.z << ") is " << got << ", not " << row.want;
+  }
+}
+
+// A series or a fraction that never converges would hang a program.
+TEST(SpecialFunctions, NoArgumentTakesLong) {
+  const double values[] = {0,   1e-300, 1e-5, 0.3,  0.5,  0.999, 1,     2.5,  33,
+                           1e3, 1e6,    1e10, 1e16, 1e30, 1e150, 1e308, kInf, kNan};
+  const auto timed = [](const auto& call, const auto&... arguments) {
+    const std::clock_t start = std::clock();
+    call(arguments...);
+    const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    EXPECT_LT(seconds, 0.5) << testing::PrintToString(std::make_tuple(arguments...));
+  };
+  for (double x : values) {
+    for (double sign : {1.0, -1.0}) {
+#define INLAY_TIME(name) timed(inlay_s_##name, sign* x);
+      INLAY_SCALAR_UNARY(INLAY_TIME)
+#undef INLAY_TIME
+    }
+    for (double y : values) {
+#define INLAY_TIME(name) timed(inlay_s_##name, x, y);
+      INLAY_SCALAR_BINARY(INLAY_TIME)
+#undef INLAY_TIME
+      for (double z : values) {
+#define INLAY_TIME(name) timed(inlay_s_##name, x, y, z);
+        INLAY_SCALAR_TERNARY(INLAY_TIME)
+#undef INLAY_TIME
+      }
+    }
   }
 }
 
