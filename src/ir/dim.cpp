@@ -165,7 +165,8 @@ Dim operator*(const Dim& a, const Dim& b) {
 Dim floor_div(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return floor_div_value(a.constant_, b.constant_);
   if (b.is(1)) return a;
-  if (b.is_constant() && a.constant_ % b.constant_ == 0 &&
+  if (b.is(0)) return 0;  // as floor_div_value has it: a symbol may turn out to be 0
+  if (b.is_constant() && b.constant_ > 0 && a.constant_ % b.constant_ == 0 &&
       std::ranges::all_of(a.terms(), [&](const auto& term) { return term.coefficient % b.constant_ == 0; })) {
     Dim::Sum sum(a.constant_ / b.constant_);
     for (Dim::Term term : a.terms()) {

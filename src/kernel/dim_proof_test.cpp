@@ -24,6 +24,7 @@ TEST(AlwaysAtLeast, FloorDivisions) {
   EXPECT_TRUE(always_at_least(Dim(2) * floor_div(n + 1, 2), n));
   EXPECT_FALSE(always_at_least(Dim(2) * floor_div(n, 2), n));
   EXPECT_TRUE(always_at_least(floor_div(n, 3), 0));
+  EXPECT_TRUE(floor_div(n + 1, 0).is(0));  // as with numbers: a size may turn out to be 0
 }
 
 TEST(AlwaysAtLeast, MinAndMax) {

@@ -131,7 +131,11 @@ Dim TextReader::dim_factor(int depth) {
   expect(",");
   const Dim right = dim(depth + 1);
   expect(")");
-  if (function.text == "floordiv") return floor_div(left, right);
+  if (function.text == "floordiv") {
+    if (right.is_constant() && right.constant() <= 0)
+      throw error(function, ErrorCode::syntax, "floordiv: the divisor is not positive");
+    return floor_div(left, right);
+  }
   if (function.text == "min") return min(left, right);
   if (function.text == "max") return max(left, right);
   throw error(function, ErrorCode::unknown_name, str("there is no size function `", function.text, "`"))

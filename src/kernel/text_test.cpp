@@ -185,6 +185,7 @@ TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("call fft y = x (n)"), "p:2:6: unknown-op: there is no library function `fft`");
   EXPECT_EQ(error_of("host_call \"f\" 0 (x) -> y bind n = x.0"),
             "p:2:35: unknown-name: `x` is not a result of this call");
+  EXPECT_EQ(error_of("check floordiv(n, 0) == 3 #0"), "p:2:7: syntax: floordiv: the divisor is not positive");
   EXPECT_EQ(error_of("check n 3 #0"), "p:2:9: syntax: expected `==` or `<=`, found `3`");
   EXPECT_EQ(error_of("check n == 99999999999999999999 #0"),
             "p:2:12: syntax: `99999999999999999999` is not a whole number of 64 bits");
