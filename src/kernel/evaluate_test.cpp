@@ -213,7 +213,7 @@ TEST(EvaluateKernelProgram, AHostCallBindsASize) {
   };
   EXPECT_THAT(run(kHost, {f64({1, -2, 3})}, positive).values, ElementsAre(0, 1, 3));
   kept.clear();
-  EXPECT_EQ(run(kHost, {f64({-2})}, positive).error, "positive failed");
+  EXPECT_EQ(run(kHost, {f64({-2})}, positive).error, "positive: the host call failed");
 }
 
 /// The positive ones, counted and then moved.
