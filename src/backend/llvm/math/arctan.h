@@ -1,5 +1,5 @@
 #pragma once
-// The inverses of the circular functions, all from one: the angle of a point in the first quadrant.
+// arctan and arctan2 from one function: the angle of a point in the first quadrant.
 #include "coefficients.h"
 #include "vector_types.h"
 
@@ -31,18 +31,4 @@ INLAY_INLINE v8d arctan2_of(v8d y, v8d x) {
   const v8d a = abs8(y), b = abs8(x);
   const v8d angle = angle_of(a, b, a * rough_reciprocal(b));
   return with_sign_of(select8(x < 0, (kPi - angle) + kPiLow, angle), y);
-}
-
-/// Of the right triangle with hypotenuse 1.
-INLAY_INLINE v8d arcsin_of(v8d x) {
-  const v8d y = abs8(x);
-  const v8d other = sqrt8((1 - y) * (1 + y));
-  return by_class_of(x, with_sign_of(angle_of(y, other, y * rough_reciprocal(other)), x), 0x00000122);
-}
-
-INLAY_INLINE v8d arccos_of(v8d x) {
-  const v8d y = abs8(x);
-  const v8d other = sqrt8((1 - y) * (1 + y));
-  const v8d angle = angle_of(other, y, other * rough_reciprocal(y));
-  return select8(x < 0, (kPi - angle) + kPiLow, angle);
 }

@@ -34,22 +34,18 @@ INLAY_INLINE Erfcx erfcx_parts(v8d y) {
 
 /// erfc(x) = e^(-x^2) f(x) with a smooth f, so the tail keeps its digits down to the subnormals; 2 - erfc(-x) on the
 /// left.
-///
-/// `x_low` is what rounding lost of x, with the sign that it has beside |x|.
-INLAY_INLINE v8d erfc_of_two(v8d x, v8d x_low) {
+INLAY_INLINE v8d erfc_of(v8d x) {
   const v8d y = _mm512_min_pd(splat(28), abs8(x));
   const Erfcx f = erfcx_parts(y);
 
   const v8d square = y * y;
-  const v8d square_low = fma8(y + y, x_low, fma8(y, y, -square));
+  const v8d square_low = fma8(y, y, -square);
   const ExpParts e = exp_parts(-square);
   const v8d power_low = fma8(e.high, e.p, lookup16(kExpTableLow, e.index));
   const v8d product = fma8(e.high, f.first, fma8(e.high, f.rest, power_low * (f.first + f.rest)));
   const v8d tail = scale(fnma8(product, square_low, product), e.k);
   return select8(x < 0, 2 - tail, tail);
 }
-
-INLAY_INLINE v8d erfc_of(v8d x) { return erfc_of_two(x, splat(0)); }
 
 /// e^(x^2) erfc(x) for -26 < x < 28: left of 0 it is 2 e^(x^2) less its mirror.
 INLAY_INLINE v8d erfcx_of(v8d x) {

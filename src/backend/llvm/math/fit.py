@@ -74,16 +74,18 @@ def polynomial(name, f, weight, degree, low, high, about):
 def pieces(name, f, degree, intervals, about):
     """One polynomial per interval, as a table per coefficient: f(c + r) = first + (low + r Q(r)), c the middle.
 
-    `intervals`: (low, middle, high) by table index. The error is relative to f.
+    `intervals`: (low, middle, high) by table index. The error is relative to f, which may be a list of functions, one
+    for each interval.
     """
+    functions = f if isinstance(f, list) else [f] * len(intervals)
     firsts, rows, worst = [], [], 0
-    for low, middle, high in intervals:
+    for f, (low, middle, high) in zip(functions, intervals):
         first = f(middle)
 
-        def quotient(r, middle=middle, first=first):
+        def quotient(r, f=f, middle=middle, first=first):
             return (f(middle + r) - first) / r if abs(r) > mpf(10) ** -20 else mp.diff(f, middle)
 
-        def weight(r, middle=middle):
+        def weight(r, f=f, middle=middle):
             return (abs(r) + mpf(10) ** -4) / abs(f(middle + r) if middle + r != 0 else mpf(10) ** -4)
 
         p, error = remez(quotient, weight, degree, low - middle, high - middle, rounds=8, points=300)
@@ -110,6 +112,12 @@ def quarters_of_binades(lowest):
             low = start * (1 + mpf(quarter) / 4)
             intervals[field * 4 + quarter] = (low, low + start / 8, low + start / 4)
     return intervals
+
+
+def halves_of_binades(lowest):
+    """Four binades from `lowest` on, each in two: by the last two bits of the exponent and the first of the mantissa."""
+    quarters = quarters_of_binades(lowest)
+    return [(low, high, 2 * high - low) for low, _, high in quarters[::2]]
 
 
 def rounded(x, bits):
@@ -210,6 +218,27 @@ def erf_tables():
     pieces("kErfcx", erfcx, 13, quarters_of_binades(mpf(2)), "erfc: e^(x^2) erfc(x), by x + 2 in [2, 32)")
 
 
+def normal_tables():
+    root2 = mpf(float(mp.sqrt(2)))
+    scalar("kSqrt2", root2)
+
+    def mills(x):
+        return mp.exp(x * x / 2) * mp.erfc(x / mp.sqrt(2)) / 2
+
+    intervals = [tuple((z - 2) * root2 for z in interval) for interval in quarters_of_binades(mpf(2))]
+    pieces("kMills", mills, 13, intervals, "ndtr: e^(x^2/2) ndtr(-x), by x / sqrt 2 + 2 in [2, 32)")
+
+    def right(x):
+        return mp.exp(x * x / 2) * mp.log1p(-mp.ncdf(-x))
+
+    def left(y):
+        return mp.log(mills(y))
+
+    wide = [tuple((z - 2) * root2 for z in interval) for interval in halves_of_binades(mpf(2))]
+    pieces("kLogNdtr", [right] * 8 + [left] * 8, 20, wide + wide,
+           "log_ndtr: e^(x^2/2) log ndtr(x), then log(e^(x^2/2) ndtr(-x)), by x / sqrt 2 + 2 in [2, 32)")
+
+
 def constants():
     comment("constants, with what rounding loses of them")
     for name, value in {
@@ -255,6 +284,17 @@ def arctan_tables():
 
     high = (mp.tan(most) * mpf("1.0001")) ** 2
     polynomial("kArctanPoly", tail, lambda z: z + mpf(1) / 1000, 6, 0, high, "arctan(t) = t + t^3 P(t^2), t^2 in")
+
+
+def arcsin_tables():
+    def tail(z):  # (arcsin(s) - s) / s^3, z = s^2
+        s = mp.sqrt(z)
+        return (mp.asin(s) - s) / s**3 if z > mpf(10) ** -15 else mpf(1) / 6 + z * 3 / 40
+
+    polynomial("kArcsinPoly", tail, lambda z: z + mpf(1) / 200, 11, 0, mpf(1) / 4, "arcsin(s) = s + s^3 P(s^2), s^2 in")
+    scalar("kHalfPi", mp.pi / 2)
+    # What rounding lost of pi / 2, and of 0 and pi too, over the number.
+    scalar("kPiLost", mp.pi / mpf(float(mp.pi)) - 1)
 
 
 def cbrt_tables():
@@ -318,8 +358,10 @@ def main():
     sin_tables()
     erf_tables()
     constants()
+    normal_tables()
     sinh_tables()
     arctan_tables()
+    arcsin_tables()
     cbrt_tables()
     gamma_tables()
 

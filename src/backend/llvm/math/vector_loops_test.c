@@ -30,6 +30,7 @@ LOOP(cos)
 LOOP(exp2)
 LOOP(log2)
 LOOP(log10)
+LOOP(sqrt)
 LOOP(cbrt)
 LOOP(logit)
 LOOP(sinh)
@@ -81,6 +82,7 @@ const InlayVectorFunction inlay_vector_functions[] = {
     ROW(exp2),
     ROW(log2),
     ROW(log10),
+    ROW(sqrt),
     ROW(cbrt),
     ROW(logit),
     ROW(sinh),

@@ -2,6 +2,7 @@
 //
 // Every function is one basic block: both sides of a choice are computed and one is selected. Special values (signed
 // zeros, infinities, nan, subnormals, overflow, gradual underflow) are right. docs/math.md has the measured errors.
+#include "arcsin.h"
 #include "arctan.h"
 #include "cbrt.h"
 #include "erf.h"
@@ -10,6 +11,7 @@
 #include "normal.h"
 #include "pow.h"
 #include "sin.h"
+#include "sqrt.h"
 #include "table_exp.h"
 #include "table_log.h"
 
@@ -61,6 +63,7 @@ v8d inlay_v8_xlog1py(v8d x, v8d y) { return select8((x == 0) & (y == y), splat(0
 v8d inlay_v8_exp2(v8d x) { return exp2_of(x); }
 v8d inlay_v8_log2(v8d x) { return log_scaled(x, kLog2E, kLog2ELow); }
 v8d inlay_v8_log10(v8d x) { return log_scaled(x, kLog10E, kLog10ELow); }
+v8d inlay_v8_sqrt(v8d x) { return sqrt_of(x); }
 v8d inlay_v8_cbrt(v8d x) { return cbrt_of(x); }
 v8d inlay_v8_logit(v8d x) { return logit_of(x); }
 

@@ -62,6 +62,21 @@ INLAY_INLINE v8d piecewise(v8d x, v8i index, const double (*tables)[16], int cou
   return sum;
 }
 
+/// The same in an even and an odd half, which do not wait for each other: for functions so long that the processor
+/// does not look far enough ahead to fill the waiting.
+#define PIECEWISE_IN_HALVES(x, index, tables) \
+  piecewise_in_halves(x, index, tables, sizeof(tables) / sizeof((tables)[0]))
+INLAY_INLINE v8d piecewise_in_halves(v8d x, v8i index, const double (*tables)[16], int count) {
+  const v8d square = x * x;
+  v8d sum = lookup16(tables[count - 1], index), other = lookup16(tables[count - 2], index);
+#pragma clang loop unroll(full)
+  for (int i = count - 3; i >= 0; --i) {
+    const v8d next = fma8(sum, square, lookup16(tables[i], index));
+    sum = other, other = next;
+  }
+  return fma8(sum, x, other);
+}
+
 /// Which of 16 quarters of binades x is in (the last exponent bits and the first two mantissa bits), and its middle.
 typedef struct {
   v8i index;
@@ -72,6 +87,13 @@ INLAY_INLINE Quarter quarter_of(v8d x) {
   const long below = (1L << 50) - 1;
   const Quarter quarter = {(v8i)x >> 50, (v8d)(((v8i)x & ~below) | (1L << 49))};
   return quarter;
+}
+
+/// Which of 8 halves of binades x is in, four binades from 2 on, and its middle.
+INLAY_INLINE Quarter half_of(v8d x) {
+  const long below = (1L << 51) - 1;
+  const Quarter half = {(v8i)x >> 51, (v8d)(((v8i)x & ~below) | (1L << 50))};
+  return half;
 }
 
 /// Horner, highest coefficient last. The bound is known where it is used, so the loop unrolls.
