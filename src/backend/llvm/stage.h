@@ -57,6 +57,7 @@ class StageEmitter {
   void emit_statement(std::size_t i, Lanes& lanes);
   Value* emit_value(const kernel::Statement& statement, std::size_t i, Lanes& lanes);
   Value* emit_operation(const kernel::Statement& statement, Lanes& lanes);
+  bool roots_wait() const;
   void emit_check(const kernel::Statement& statement, Lanes& lanes);
   Value* operand(kernel::RegisterId r, Lanes& lanes);
   Value* lane_points(Lanes& lanes);
