@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuse/materialize.h"
+#include "fuse/rows.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread.h"
@@ -142,7 +143,6 @@ class Assembler {
       for (SymbolId symbol : bound) is_known_[symbol] = true;
       if (!bound.empty()) add_size_checks();
     }
-    name_kernels();
   }
 
  private:
@@ -208,14 +208,6 @@ class Assembler {
     return true;
   }
 
-  void name_kernels() {
-    int next = 0;
-    for (kernel::Step& step : program_.steps) {
-      Kernel* kernel = std::get_if<Kernel>(&step);
-      if (kernel && !kernel->is_scalar()) kernel->name = str("k", next++);
-    }
-  }
-
   const Graph& graph_;
   const Pieces& pieces_;
   Points& points_;
@@ -227,6 +219,14 @@ class Assembler {
   IdMap<SymbolId, bool> is_known_;
   std::vector<bool> check_done_;
 };
+
+void name_kernels(KernelProgram& program) {
+  int next = 0;
+  for (kernel::Step& step : program.steps) {
+    Kernel* kernel = std::get_if<Kernel>(&step);
+    if (kernel && !kernel->is_scalar()) kernel->name = str("k", next++);
+  }
+}
 
 /// `none`: every op that computes stands alone.
 void force_all(const Graph& graph, Forced& forced) {
@@ -269,6 +269,8 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     Assembler(graph, pieces, points, mode, program).run(stages);
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
     drop_unread(program);
+    if (mode != Mode::none) share_rows(program);
+    name_kernels(program);
     return program;
   }
 }

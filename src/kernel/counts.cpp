@@ -43,6 +43,7 @@ class Counter {
   void add(const KernelOutput& output) {
     if (output.start.kind == Start::Kind::copy) ++counts.copy_starts;
     const Buffer& buffer = program_.buffers[output.buffer];
+    if (output.is_local) return;
     if (output.start.kind == Start::Kind::fill && has_bytes(buffer))
       counts.writes = counts.writes + num_elements(buffer);
   }
@@ -56,13 +57,13 @@ class Counter {
         case Statement::Kind::load:
           ++counts.loads;
           counts.gathers += statement.map.has_index();
-          add_elements(statement, extents, seen, counts.reads);
+          if (!kernel.is_local(statement.buffer)) add_elements(statement, extents, seen, counts.reads);
           break;
         case Statement::Kind::store:
         case Statement::Kind::fold:
           ++(statement.kind == Statement::Kind::fold ? counts.folds : counts.stores);
           counts.scatters += statement.map.has_index();
-          add_elements(statement, extents, seen, counts.writes);
+          if (!kernel.is_local(statement.buffer)) add_elements(statement, extents, seen, counts.writes);
           break;
         case Statement::Kind::op:
         case Statement::Kind::cast: ++counts.ops; break;

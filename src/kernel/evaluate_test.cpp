@@ -196,7 +196,7 @@ constexpr std::string_view kHost =
     R"(program @main(x: f64[n] param 0, h: f64[k] host, r: f64[k + 1] output 0) symbols n = x.0, k = h.0 {
   host_call "positive" 0 (x) -> h bind k = h.0 #0
   kernel @k0 { out r start fill 0.0 stage (i < k) { %0 = load h[i] : f64  store r[1 + i] set %0 } }
-  sites { #0 host-call-failed "positive failed" } })";
+  sites { #0 host-call-failed "positive: the host call failed" } })";
 
 TEST(EvaluateKernelProgram, AHostCallBindsASize) {
   std::vector<double> kept;

@@ -117,6 +117,10 @@ std::string_view role_name(Role role) {
   return "";
 }
 
+bool Kernel::is_local(BufferId buffer) const {
+  return std::ranges::any_of(outputs, [&](const KernelOutput& o) { return o.is_local && o.buffer == buffer; });
+}
+
 bool Kernel::is_scalar() const {
   const auto has_axes = [](const Stage& stage) { return !stage.axes.empty(); };
   const auto keeps = [](const KernelOutput& output) { return output.start.kind == Start::Kind::keep; };

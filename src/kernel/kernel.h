@@ -99,6 +99,9 @@ struct Start {
 struct KernelOutput {
   BufferId buffer;
   Start start;
+  /// A temporary of which each outer point has its own: a scalar, or a short row in cache. It begins anew there, not
+  /// before the first stage, and nothing but the kernel names it.
+  bool is_local = false;
 };
 
 struct Kernel {
@@ -106,6 +109,7 @@ struct Kernel {
   std::vector<Axis> outer;
   std::vector<KernelOutput> outputs;  // every buffer that a stage stores to or folds into, in order of first write
   std::vector<Stage> stages;
+  bool is_local(BufferId buffer) const;
   /// 0-d arithmetic: no axes, and no start that would be a loop over an output. It lives in registers of the entry
   /// function and is not counted as a kernel.
   bool is_scalar() const;

@@ -28,6 +28,7 @@ class Parser : TextReader {
   Kernel kernel();
   Kernel scalar();
   KernelOutput start();
+  KernelOutput local();
   std::vector<Axis> axes();
   Stage stage();
   void statements(Stage& stage);
@@ -276,7 +277,8 @@ Stage Parser::stage() {
 }
 
 KernelOutput Parser::start() {
-  KernelOutput out{buffer(), {}};
+  KernelOutput out;
+  out.buffer = buffer();
   expect("start");
   if (accept("keep")) return out;
   if (accept("fill")) {
@@ -290,6 +292,17 @@ KernelOutput Parser::start() {
   return out;
 }
 
+KernelOutput Parser::local() {
+  KernelOutput out;
+  out.buffer = buffer();
+  out.is_local = true;
+  if (!accept("start")) return out;
+  expect("fill");
+  out.start.kind = Start::Kind::fill;
+  out.start.value = literal(out_.buffers[out.buffer].dtype);
+  return out;
+}
+
 /// All buffers that are written, in order of first write, with the starts that stand in the text.
 void Parser::finish_outputs(Kernel& kernel) {
   std::vector<KernelOutput> started = std::move(kernel.outputs), out;
@@ -297,7 +310,7 @@ void Parser::finish_outputs(Kernel& kernel) {
     const auto same = [&](const KernelOutput& output) { return output.buffer == buffer; };
     if (std::ranges::any_of(out, same)) return;
     const auto found = std::ranges::find_if(started, same);
-    out.push_back(found == started.end() ? KernelOutput{buffer, {}} : *found);
+    out.push_back(found == started.end() ? KernelOutput{buffer, {}, false} : *found);
   };
   for (const Stage& stage : kernel.stages) {
     for (const Statement& statement : stage.statements) {
@@ -316,6 +329,7 @@ Kernel Parser::kernel() {
   expect("{");
   if (accept("outer")) out.outer = axes();
   while (accept("out")) out.outputs.push_back(start());
+  while (accept("local")) out.outputs.push_back(local());
   while (accept("stage")) out.stages.push_back(stage());
   expect("}");
   finish_outputs(out);

@@ -211,11 +211,11 @@ std::string Printer::statements(const Stage& stage, const std::string& indent) {
 }
 
 std::string Printer::start(const KernelOutput& output) {
-  const std::string out = str("out ", buffer(output.buffer), " start ");
+  const std::string out = str(output.is_local ? "local " : "out ", buffer(output.buffer));
   switch (output.start.kind) {
-    case Start::Kind::keep: return out + "keep";
-    case Start::Kind::fill: return str(out, "fill ", output.start.value.to_text());
-    case Start::Kind::copy: return str(out, "copy ", buffer(output.start.source));
+    case Start::Kind::keep: return output.is_local ? out : out + " start keep";
+    case Start::Kind::fill: return str(out, " start fill ", output.start.value.to_text());
+    case Start::Kind::copy: return str(out, " start copy ", buffer(output.start.source));
   }
   return out;
 }
@@ -229,7 +229,7 @@ std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
   std::string out = str(indent, "kernel @", kernel.name, " {\n");
   if (!kernel.outer.empty()) out += str(inner, "outer ", axes_text(kernel.outer, 0), "\n");
   for (const KernelOutput& output : kernel.outputs) {
-    if (output.start.kind != Start::Kind::keep) out += str(inner, start(output), "\n");
+    if (output.start.kind != Start::Kind::keep || output.is_local) out += str(inner, start(output), "\n");
   }
   for (const Stage& stage : kernel.stages) {
     enter(kernel, stage);

@@ -37,10 +37,11 @@ class KernelRun {
       : kernel_(kernel), symbols_(symbols), view_of_(view_of) {}
 
   std::optional<Failure> run() {
-    for (const KernelOutput& output : kernel_.outputs) start(output);
+    start_all(/*local=*/false);
     std::vector<PlacedStage> stages;
     for (const Stage& stage : kernel_.stages) stages.push_back(placed(stage));
     return for_each_point({}, sizes_of(kernel_.outer), [&](const Point& outer) -> std::optional<Failure> {
+      start_all(/*local=*/true);
       for (const PlacedStage& stage : stages) {
         if (auto failure = run_stage(stage, outer)) return failure;
       }
@@ -68,6 +69,12 @@ class KernelRun {
       std::size_t axis = extents.size();
       while (axis > 0 && ++point[prefix.size() + axis - 1] == extents[axis - 1]) point[prefix.size() + --axis] = 0;
       if (axis == 0) return std::nullopt;
+    }
+  }
+
+  void start_all(bool local) {
+    for (const KernelOutput& output : kernel_.outputs) {
+      if (output.is_local == local) start(output);
     }
   }
 

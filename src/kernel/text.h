@@ -7,6 +7,7 @@
 //     check n <= 1000 #1
 //     kernel @k0 {
 //       outer (r < m)                             # where there are outer axes
+//       local $3 start fill 0.0                   # each outer point's own
 //       out t start fill 0.0                      # or: copy b; without such a line an output keeps what it holds
 //       stage (i < n) {
 //         %0 = load g[i] : i64

@@ -29,7 +29,11 @@ class ContractVerifier {
     std::vector<Access> accesses;
     for (std::size_t s = 0; s < kernel_.stages.size(); ++s) {
       for (const Statement& statement : kernel_.stages[s].statements) {
-        if (is_access(statement)) accesses.push_back({&statement, s, axis_extents(kernel_, kernel_.stages[s])});
+        if (!is_access(statement)) continue;
+        accesses.push_back({&statement, s, axis_extents(kernel_, kernel_.stages[s])});
+        if (!kernel_.is_local(statement.buffer)) continue;
+        std::fill_n(accesses.back().extents.begin(), kernel_.outer.size(),
+                    Dim(1));  // an outer point is by itself there
       }
     }
     for (std::size_t i = 0; i < accesses.size(); ++i) {
@@ -125,6 +129,7 @@ class ContractVerifier {
     for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) {
       if (kernel_.outer[axis].extent.is(1)) continue;
       if (a.buffer != b.buffer) return false;
+      if (kernel_.is_local(a.buffer)) continue;
       bool told = false;
       for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
         const Subscript& subscript = a.map.subscripts[d];

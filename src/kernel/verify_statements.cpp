@@ -39,6 +39,7 @@ class StatementVerifier {
     if (output.start.kind == Start::Kind::keep && !is_written(output.buffer)) {
       complain("output ", to.name, " is listed and never written");
     }
+    if (output.is_local) verify_local(output);
     if (output.start.kind == Start::Kind::fill && output.start.value.dtype != to.dtype) {
       complain("output ", to.name, " of ", dtype_name(to.dtype), " is filled with a ",
                dtype_name(output.start.value.dtype));
@@ -50,6 +51,38 @@ class StatementVerifier {
       complain("output ", to.name, " starts as a copy of ", from.name, ": ", type_text(program_, to), " of ",
                type_text(program_, from));
     }
+  }
+
+  /// What an outer point has for itself it must make before it reads it, and nobody else may see it.
+  void verify_local(const KernelOutput& output) {
+    const Buffer& local = buffer(output.buffer);
+    if (kernel_.outer.empty()) complain("local ", local.name, " of a kernel without outer axes");
+    if (local.role != Role::temporary || local.view_of.valid()) complain("local ", local.name, " is no temporary");
+    for (const Buffer& other : program_.buffers) {
+      if (other.view_of == output.buffer) complain("local ", local.name, " has a view, ", other.name);
+    }
+    for (const Step& step : program_.steps) {
+      const auto* kernel = std::get_if<Kernel>(&step);
+      if (kernel == &kernel_) continue;
+      const StepAccess access = access_of(program_, step);
+      const bool named =
+          std::ranges::count(access.reads, output.buffer) + std::ranges::count(access.writes, output.buffer);
+      if (named) complain("local ", local.name, " is used outside of its kernel");
+    }
+    if (output.start.kind == Start::Kind::copy) complain("local ", local.name, " starts as a copy");
+    if (output.start.kind == Start::Kind::keep && is_read_first(output.buffer)) {
+      complain("local ", local.name, " is read before it is written");
+    }
+  }
+
+  bool is_read_first(BufferId id) const {
+    for (const Stage& stage : kernel_.stages) {
+      for (const Statement& s : stage.statements) {
+        if (s.buffer != id) continue;
+        return s.kind == Statement::Kind::load || s.combine != Combine::set;
+      }
+    }
+    return false;
   }
 
   bool is_written(BufferId id) const {

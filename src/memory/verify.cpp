@@ -308,14 +308,19 @@ class Replay {
   }
 
   bool replay(const Kernel& kernel) {
-    for (const KernelOutput& output : kernel.outputs) {
-      if (output.start.kind == Start::Kind::fill) write_all(output.buffer);
-      if (output.start.kind == Start::Kind::copy) {
-        copy_all(output.start.source, output.buffer, sharing_.is_elided(step_, output.buffer));
+    const auto start_all = [&](bool local) {
+      for (const KernelOutput& output : kernel.outputs) {
+        if (output.is_local != local) continue;
+        if (output.start.kind == Start::Kind::fill) write_all(output.buffer);
+        if (output.start.kind == Start::Kind::copy) {
+          copy_all(output.start.source, output.buffer, sharing_.is_elided(step_, output.buffer));
+        }
       }
-    }
+    };
+    start_all(false);
     std::vector<int64_t> point;
     for_each_point(kernel.outer, point, [&] {
+      start_all(true);
       for (int stage = 0; stage < static_cast<int>(kernel.stages.size()); ++stage) replay_stage(kernel, stage, point);
     });
     return true;

@@ -24,7 +24,7 @@ class KernelEmitter {
       : f_(f), step_(step), kernel_(kernel), points_(kernel.outer.size(), f.i64(0)) {}
 
   void emit() {
-    for (const kernel::KernelOutput& output : kernel_.outputs) emit_start(f_, step_, output);
+    emit_starts(/*local=*/false);
     Value* any_point = f_.b.getTrue();
     bool loops = false;
     for (const kernel::Axis& axis : kernel_.outer) {
@@ -54,7 +54,14 @@ class KernelEmitter {
     f_.close_loop(loop, f_.i64(1), f_.size(kernel_.outer[axis].extent), {});
   }
 
+  void emit_starts(bool local) {
+    for (const kernel::KernelOutput& output : kernel_.outputs) {
+      if (output.is_local == local) emit_start(f_, step_, output);
+    }
+  }
+
   void emit_stages() {
+    emit_starts(/*local=*/true);
     for (std::size_t s = 0; s < kernel_.stages.size(); ++s) {
       const kernel::Stage& stage = kernel_.stages[s];
       std::vector<bool> skip(stage.statements.size());

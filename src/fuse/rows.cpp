@@ -1,0 +1,284 @@
+#include "fuse/rows.h"
+
+#include <algorithm>
+
+namespace inlay::fuse {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+// A stage's vectors run along what is left of its axes. Rows that are known to be shorter leave them half empty, and
+// loops over whole arrays do not.
+constexpr int64_t kShortRow = 16;
+
+bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
+bool has_place(const Statement& s) { return is_write(s) || s.kind == Statement::Kind::load; }
+
+bool can_fail(const Statement& s) {
+  return s.kind == Statement::Kind::check || (has_place(s) && std::ranges::any_of(s.map.subscripts, [](const auto& it) {
+                                                return it.index && it.index->checked;
+                                              }));
+}
+
+template <class Holds>
+bool any_statement(const Kernel& kernel, Holds holds) {
+  return std::ranges::any_of(kernel.stages,
+                             [&](const Stage& stage) { return std::ranges::any_of(stage.statements, holds); });
+}
+
+/// One pair of kernels.
+class Neighbours {
+ public:
+  Neighbours(const KernelProgram& program, const Kernel& first, const Kernel& second)
+      : program_(program), first_(first), second_(second) {}
+
+  /// The most leading axes that both can share; 0: none.
+  std::size_t shared_axes() const {
+    if (!second_reads_first() || !starts_can_be_earlier()) return 0;
+    // Which of several mistakes is found must not depend on how loops are arranged.
+    if (any_statement(first_, can_fail) && any_statement(second_, can_fail)) return 0;
+    std::size_t count = common_axes();
+    if (!first_.outer.empty()) count = count < first_.outer.size() ? 0 : first_.outer.size();
+    for (; count > 0; --count) {
+      if (rows_are_long(count) && keep_to_their_rows(count) && sums_run_in_rows(count)) return count;
+      if (!first_.outer.empty()) return 0;
+    }
+    return 0;
+  }
+
+ private:
+  bool same_root(BufferId a, BufferId b) const { return root_of(program_, a) == root_of(program_, b); }
+
+  bool writes(const Kernel& kernel, BufferId buffer) const {
+    return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) { return same_root(o.buffer, buffer); });
+  }
+
+  bool second_reads_first() const {
+    return any_statement(
+        second_, [&](const Statement& s) { return s.kind == Statement::Kind::load && writes(first_, s.buffer); });
+  }
+
+  /// What the second kernel's outputs hold in the beginning, they then hold before the first kernel.
+  bool starts_can_be_earlier() const {
+    return std::ranges::all_of(second_.outputs, [&](const KernelOutput& output) {
+      if (output.start.kind == Start::Kind::keep) return true;
+      if (output.start.kind == Start::Kind::copy && writes(first_, output.start.source)) return false;
+      const auto is_it = [&](const Statement& s) { return has_place(s) && same_root(s.buffer, output.buffer); };
+      return !writes(first_, output.buffer) && !any_statement(first_, is_it);
+    });
+  }
+
+  /// How many leading axes are the same in all stages.
+  std::size_t common_axes() const {
+    const std::vector<Dim> axes = axis_extents(first_, first_.stages.front());
+    std::size_t count = axes.size();
+    for (const Kernel* kernel : {&first_, &second_}) {
+      for (const Stage& stage : kernel->stages) {
+        const std::vector<Dim> other = axis_extents(*kernel, stage);
+        const auto differ = std::ranges::mismatch(axes, other).in1;
+        count = std::min(count, static_cast<std::size_t>(differ - axes.begin()));
+      }
+    }
+    return count;
+  }
+
+  /// Is there something to run in vectors, and nothing that would run in short ones?
+  bool rows_are_long(std::size_t count) const {
+    bool any = false;
+    for (const Kernel* kernel : {&first_, &second_}) {
+      for (const Stage& stage : kernel->stages) {
+        const std::vector<Dim> axes = axis_extents(*kernel, stage);
+        if (axes.size() == count) continue;
+        if (axes.back().is_constant() && axes.back().constant() < kShortRow) return false;
+        any = true;
+      }
+    }
+    return any;
+  }
+
+  /// Is every element that one kernel writes and the other touches told apart by each shared axis?
+  bool keep_to_their_rows(std::size_t count) const {
+    const auto meets = [&](const Statement& a, const Statement& b) {
+      return has_place(b) && (is_write(a) || is_write(b)) && same_root(a.buffer, b.buffer) && !in_own_row(a, b, count);
+    };
+    return !any_statement(first_, [&](const Statement& a) {
+      return has_place(a) && any_statement(second_, [&](const Statement& b) { return meets(a, b); });
+    });
+  }
+
+  static bool in_own_row(const Statement& a, const Statement& b, std::size_t count) {
+    if (a.buffer != b.buffer) return false;
+    for (std::size_t axis = 0; axis < count; ++axis) {
+      bool told = false;
+      for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
+        const Subscript& s = a.map.subscripts[d];
+        const bool is_the_axis = !s.index && s.axes.size() == 1 && s.axes[0].axis == static_cast<int>(axis);
+        told |= is_the_axis && s == b.map.subscripts[d];
+      }
+      if (!told) return false;
+    }
+    return true;
+  }
+
+  /// A running sum begins anew in every row.
+  bool sums_run_in_rows(std::size_t count) const {
+    const auto runs_on = [&](const Statement& s) {
+      if (s.kind != Statement::Kind::fold || !s.result.valid()) return false;
+      return !in_own_row(s, s, count);
+    };
+    return !any_statement(first_, runs_on) && !any_statement(second_, runs_on);
+  }
+
+  const KernelProgram& program_;
+  const Kernel& first_;
+  const Kernel& second_;
+};
+
+/// The axes of a statement are numbered from the outer ones on: so nothing in it changes.
+void make_outer(Kernel& kernel, std::size_t count) {
+  if (!kernel.outer.empty()) return;
+  const std::vector<kernel::Axis>& axes = kernel.stages.front().axes;
+  kernel.outer.assign(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(count));
+  for (Stage& stage : kernel.stages) {
+    stage.axes.erase(stage.axes.begin(), stage.axes.begin() + static_cast<std::ptrdiff_t>(count));
+  }
+}
+
+void append(Kernel& first, Kernel second) {
+  for (const KernelOutput& output : second.outputs) {
+    const bool listed =
+        std::ranges::any_of(first.outputs, [&](const KernelOutput& o) { return o.buffer == output.buffer; });
+    if (!listed) first.outputs.push_back(output);
+  }
+  for (Stage& stage : second.stages) first.stages.push_back(std::move(stage));
+}
+
+/// 0-d arithmetic that the loop before it has no part in can stand before that loop: it should not part two loops. The
+/// end: it stays where it is.
+std::vector<kernel::Step>::iterator place_before_loop(const KernelProgram& program, std::vector<kernel::Step>& steps,
+                                                      const kernel::Step& step) {
+  const auto* scalars = std::get_if<Kernel>(&step);
+  const auto* loop = steps.empty() ? nullptr : std::get_if<Kernel>(&steps.back());
+  if (!scalars || !scalars->is_scalar() || !loop || loop->is_scalar()) return steps.end();
+  const kernel::StepAccess of_scalars = access_of(program, step), of_loop = access_of(program, steps.back());
+  const auto meet = [](const std::vector<BufferId>& a, const std::vector<BufferId>& b) {
+    return std::ranges::any_of(a, [&](BufferId it) { return std::ranges::find(b, it) != b.end(); });
+  };
+  const bool depend = meet(of_scalars.reads, of_loop.writes) || meet(of_scalars.writes, of_loop.reads) ||
+                      meet(of_scalars.writes, of_loop.writes);
+  if (depend || any_statement(*scalars, can_fail)) return steps.end();
+  return std::prev(steps.end());
+}
+
+/// What each outer point of a kernel can have for itself.
+class Locals {
+ public:
+  explicit Locals(KernelProgram& program) : program_(program), num_users_(program.buffers.size(), 0) {
+    for (const kernel::Step& step : program_.steps) {
+      const kernel::StepAccess access = access_of(program_, step);
+      std::vector<BufferId> touched = access.reads;
+      touched.insert(touched.end(), access.writes.begin(), access.writes.end());
+      std::ranges::sort(touched);
+      const auto again = std::ranges::unique(touched);
+      touched.erase(again.begin(), again.end());
+      for (BufferId b : touched) ++num_users_[b];
+    }
+    for (const kernel::Buffer& buffer : program_.buffers) {
+      if (buffer.view_of.valid()) num_users_[root_of(program_, buffer.view_of)] = 2;
+    }
+  }
+
+  void find(Kernel& kernel) {
+    for (KernelOutput& output : kernel.outputs) {
+      const kernel::Buffer& buffer = program_.buffers[output.buffer];
+      const bool is_private = buffer.role == kernel::Role::temporary && num_users_[output.buffer] == 1;
+      if (!is_private || output.start.kind == Start::Kind::copy) continue;
+      const std::vector<std::size_t> dims = outer_dims(kernel, output.buffer);
+      if (dims.size() == kernel.outer.size()) make_local(kernel, output, dims);
+    }
+  }
+
+ private:
+  /// By outer axis: the dim of the buffer that counts its points, everywhere.
+  static std::vector<std::size_t> outer_dims(const Kernel& kernel, BufferId buffer) {
+    std::vector<std::size_t> out;
+    for (std::size_t axis = 0; axis < kernel.outer.size(); ++axis) {
+      std::vector<bool> counts;
+      for (const Stage& stage : kernel.stages) {
+        for (const Statement& s : stage.statements) {
+          if (!has_place(s) || s.buffer != buffer) continue;
+          counts.resize(s.map.subscripts.size(), true);
+          for (std::size_t d = 0; d < counts.size(); ++d) {
+            counts[d] = counts[d] && s.map.subscripts[d] == axis_alone(static_cast<int>(axis));
+          }
+        }
+      }
+      const auto found = std::ranges::find(counts, true);
+      if (found == counts.end()) return {};
+      out.push_back(static_cast<std::size_t>(found - counts.begin()));
+    }
+    return out;
+  }
+
+  static Subscript axis_alone(int axis) {
+    Subscript out;
+    out.base = 0;
+    out.axes.push_back({axis, 1});
+    return out;
+  }
+
+  void make_local(Kernel& kernel, KernelOutput& output, const std::vector<std::size_t>& dims) {
+    output.is_local = true;
+    for (std::size_t d : dims) program_.buffers[output.buffer].dims[d] = 1;
+    for (Stage& stage : kernel.stages) {
+      for (Statement& s : stage.statements) {
+        if (!has_place(s) || s.buffer != output.buffer) continue;
+        for (std::size_t d : dims) s.map.subscripts[d] = Subscript{};
+      }
+    }
+  }
+
+  KernelProgram& program_;
+  IdMap<BufferId, int> num_users_;  // steps that touch it; more where it has views
+};
+
+}  // namespace
+
+void share_rows(KernelProgram& program) {
+  std::vector<kernel::Step> steps;
+  for (kernel::Step& step : program.steps) {
+    if (const auto before = place_before_loop(program, steps, step); before != steps.end()) {
+      steps.insert(before, std::move(step));
+      continue;
+    }
+    auto* second = std::get_if<Kernel>(&step);
+    auto* first = steps.empty() ? nullptr : std::get_if<Kernel>(&steps.back());
+    const bool are_loops = first && second && !first->is_scalar() && !second->is_scalar();
+    const std::size_t count = are_loops ? Neighbours(program, *first, *second).shared_axes() : 0;
+    if (count == 0) {
+      steps.push_back(std::move(step));
+      continue;
+    }
+    make_outer(*first, count);
+    make_outer(*second, count);
+    append(*first, std::move(*second));
+  }
+  const bool any_shared = steps.size() < program.steps.size();
+  program.steps = std::move(steps);
+  if (!any_shared) return;
+  Locals locals(program);
+  for (kernel::Step& step : program.steps) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (kernel && !kernel->outer.empty()) locals.find(*kernel);
+  }
+}
+
+}  // namespace inlay::fuse
