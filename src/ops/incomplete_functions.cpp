@@ -193,7 +193,7 @@ double inlay_s_betainc(double a, double b, double x) noexcept {
   if ((a == 0 && b == 0) || (std::isinf(a) && std::isinf(b))) return kNan;
   if (a == 0 || std::isinf(b)) return x > 0 ? 1 : 0;
   if (b == 0 || std::isinf(a)) return x < 1 ? 0 : 1;
-  if (x == 0 || x == 1) return x;
+  if (x == 0 || x == 1) return x == 1 ? 1 : 0;  // without the sign of -0.0
   if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x);
   // A gamma distribution where only one is large (Wise 1950).
   if (b >= kHuge) return inlay_s_gammainc(a, -(b + (a - 1) / 2) * std::log1p(-x));
