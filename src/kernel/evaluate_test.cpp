@@ -136,6 +136,21 @@ TEST(EvaluateKernelProgram, StagesShareOuterPoints) {
   EXPECT_THAT(result.values, ElementsAre(-2, -1, -20, -10));
 }
 
+TEST(EvaluateKernelProgram, ALocalBeginsAnewAtEachOuterPoint) {
+  const auto result =
+      run(R"(program @main(a: f64[n, 2] param 0, r: f64[n, 2] output 0, t: f64[1] temporary, u: f64[2] temporary)
+    symbols n = a.0 {
+    kernel @k0 {
+      outer (i < n)
+      local t start fill 0.0
+      local u
+      stage (j < 2) { %0 = load a[i, j] : f64  fold add t[0] %0 : f64  store u[j] set %0 }
+      stage (j < 2) { %0 = load u[1 - j] : f64  %1 = load t[0] : f64  %2 = sub %0, %1 : f64  store r[i, j] set %2 }
+    } })",
+          {f64({2, 2}, {1, 2, 10, 20})});
+  EXPECT_THAT(result.values, ElementsAre(-1, -2, -10, -20));
+}
+
 TEST(EvaluateKernelProgram, TransposesFlipsStridesAndCoordinates) {
   const auto result = run(R"(program @main(a: f64[2, 3] param 0, r: f64[6] output 0) {
     kernel @k0 {

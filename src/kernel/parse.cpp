@@ -328,8 +328,15 @@ Kernel Parser::kernel() {
   out.name = expect(Token::Kind::kernel_name, "the name of a kernel").text;
   expect("{");
   if (accept("outer")) out.outer = axes();
-  while (accept("out")) out.outputs.push_back(start());
-  while (accept("local")) out.outputs.push_back(local());
+  for (;;) {
+    if (accept("out")) {
+      out.outputs.push_back(start());
+    } else if (accept("local")) {
+      out.outputs.push_back(local());
+    } else {
+      break;
+    }
+  }
   while (accept("stage")) out.stages.push_back(stage());
   expect("}");
   finish_outputs(out);

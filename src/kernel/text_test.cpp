@@ -26,7 +26,9 @@ constexpr std::string_view kEverything =
     u: u64[1] literal [18446744073709551615],
     b: bool[2] literal [true, false],
     h: f64[k] host,
-    v: f64[5, 17] view of t) symbols n = x.0, k = h.0, m {
+    v: f64[5, 17] view of t,
+    l: f64[1] temporary,
+    row: f64[n] temporary) symbols n = x.0, k = h.0, m {
   check n == m + 1 #0
   check n <= max(3, m) #1
   scalar {
@@ -39,6 +41,8 @@ constexpr std::string_view kEverything =
   host_call "shout" 3 ()
   kernel @k0 {
     outer (r < m)
+    local l start fill -inf
+    local row
     out t start fill 0.0
     stage (i < n, j < 3) {
       %0 = load g[i] : i64
@@ -58,6 +62,8 @@ constexpr std::string_view kEverything =
     stage (i < n) {
       %0 = load t[0] : f64
       fold max out[n + i] %0 : f64
+      fold max l[0] %0 : f64
+      store row[i] set %0
       %1 = fold add total[] %0 : f64
       %2 = isnan %1 : bool
       store t[i] set %1 if %2
@@ -89,7 +95,7 @@ TEST(KernelText, ReadsWhatItSays) {
   EXPECT_EQ(program.buffers[BufferId(11)].view_of, BufferId(5));
   EXPECT_EQ(program.buffers[BufferId(1)].facts, (Facts{true, -1, 84, true}));
   const Kernel& kernel = std::get<Kernel>(program.steps[5]);
-  ASSERT_EQ(kernel.outputs.size(), 4u);  // in order of first write
+  ASSERT_EQ(kernel.outputs.size(), 6u);  // in order of first write
   EXPECT_EQ(kernel.outputs[0].buffer, BufferId(3));
   EXPECT_EQ(kernel.outputs[3].buffer, BufferId(5));
   EXPECT_EQ(kernel.stages[0].num_registers, 9);

@@ -197,6 +197,27 @@ TEST(VerifyKernelProgram, StagesMeetAtTheSameOuterPointOnly) {
   EXPECT_THAT(rows("%0 = load s[] : f64"), ElementsAre(testing::HasSubstr("may meet in one element")));
 }
 
+TEST(VerifyKernelProgram, ALocalIsMadeAtEachOuterPointAndSeenByNobodyElse) {
+  const auto of = [](std::string_view head, std::string_view stages, std::string_view later = "") {
+    return messages_of(str("kernel @k0 { ", head, stages, " }", later));
+  };
+  constexpr std::string_view kSum = "stage (j < m) { %0 = load a[r, j] : f64 fold add t[0] %0 : f64 } ";
+  constexpr std::string_view kUse = "stage (j < m) { %0 = load t[0] : f64 }";
+  constexpr std::string_view kLocal = "outer (r < n) local t start fill 0.0 ";
+  EXPECT_THAT(of(kLocal, str(kSum, kUse)), IsEmpty());
+  EXPECT_THAT(of("outer (r < n) out t start fill 0.0 ", str(kSum, kUse)),
+              ElementsAre(testing::HasSubstr("may meet in one element at different outer points")));
+  EXPECT_THAT(of("outer (r < n) local t ", str(kSum, kUse)),
+              ElementsAre("kernel @k0: local t is read before it is written"));
+  EXPECT_THAT(of("local t start fill 0.0 ", "stage (r < n, j < m) { %0 = load a[r, j] : f64 fold add t[0] %0 : f64 } "),
+              ElementsAre("kernel @k0: local t of a kernel without outer axes"));
+  EXPECT_THAT(
+      of("outer (r < n) local y start fill 0.0 ", "stage (j < m) { %0 = load a[r, j] : f64 fold add y[0] %0 : f64 }"),
+      testing::Contains("kernel @k0: local y is no temporary"));
+  EXPECT_THAT(of(kLocal, str(kSum, kUse), "kernel @k1 { stage (i < n) { %0 = load t[i] : f64 } }"),
+              ElementsAre("kernel @k0: local t is used outside of its kernel"));
+}
+
 TEST(VerifyKernelProgram, OutputsAreListedAndWritten) {
   KernelProgram program =
       with_steps("kernel @k0 { out t start fill 0.0 stage (i < n) { %0 = load x[i] : f64 store t[i] set %0 } }");

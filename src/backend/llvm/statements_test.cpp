@@ -151,6 +151,14 @@ std::vector<Case> cases() {
           stage (j < m) { %0 = load x[i, j] : f64  %1 = load t[i] : f64  %2 = sub %0, %1 : f64  %3 = exp %2 : f64
             store r[i, j] set %3  fold add u[i] %3 : f64 }
           stage (j < m) { %0 = load r[i, j] : f64  %1 = load u[i] : f64  %2 = div %0, %1 : f64  store r[i, j] set %2 } })")},
+      {"locals", on_n("x: f64[n, m] param 0, r: f64[n, m] output 0, t: f64[1] temporary, u: f64[m] temporary",
+                      R"(kernel @k0 {
+          outer (i < n)
+          local t start fill -inf
+          local u
+          stage (j < m) { %0 = load x[i, j] : f64  fold max t[0] %0 : f64  %1 = exp %0 : f64  store u[j] set %1 }
+          stage (j < m) { %0 = load u[m - 1 - j] : f64  %1 = load t[0] : f64  %2 = sub %0, %1 : f64
+            store r[i, j] set %2 } })")},
       {"scalars in outer loops", on_n("x: f64[n, m] param 0, s: f64 scalar, r: f64 output 0", R"(kernel @k0 {
           outer (i < n)
           out s start fill 0.5
