@@ -97,7 +97,7 @@ TEST(KernelText, ReadsWhatItSays) {
   const Kernel& kernel = std::get<Kernel>(program.steps[5]);
   ASSERT_EQ(kernel.outputs.size(), 6u);  // in order of first write
   EXPECT_EQ(kernel.outputs[0].buffer, BufferId(3));
-  EXPECT_EQ(kernel.outputs[3].buffer, BufferId(5));
+  EXPECT_EQ(kernel.outputs[5].buffer, BufferId(5));
   EXPECT_EQ(kernel.stages[0].num_registers, 9);
   const Statement& reversed = kernel.stages[0].statements[2];
   const Dim n = Dim::symbol(SymbolId(0));
