@@ -353,13 +353,16 @@ class Replay {
       if (is_turn) known_.emplace_back(s.result, turns_[s.buffer]);
     }
     // Through an index any element may be read or written, wherever the other subscripts allow. So what is gathered
-    // must be there at the first point and after the last, and what is scattered to changes at every point.
+    // must be there at the first point and after the last, and what is scattered to changes at every point. Where there
+    // is one point, it is read before what stands behind it is written.
+    const bool one_point =
+        std::ranges::all_of(stage.axes, [&](const kernel::Axis& axis) { return value(axis.extent) == 1; });
     const auto read_gathered = [&] {
       for (const Statement& s : stage.statements) {
         if (s.kind == Statement::Kind::load && is_anywhere(s.map)) gather(s, stage, point);
       }
     };
-    read_gathered();
+    if (!one_point) read_gathered();
     bool is_first = true;
     for_each_point(stage.axes, point, [&] {
       for (bool elided : {false, true}) {  // what is left out follows what makes it needless
@@ -370,6 +373,8 @@ class Replay {
             take_over(stage, s, point);
           } else if (!is_anywhere(s.map)) {
             replay_statement(s, point);
+          } else if (s.kind == Statement::Kind::load) {
+            if (one_point) gather_here(s, point);
           } else if (is_write(s) && (is_first || !reaches_the_same(s))) {
             scatter(s, point);
           }
@@ -377,7 +382,7 @@ class Replay {
       }
       is_first = false;
     });
-    read_gathered();
+    if (!one_point) read_gathered();
     for (const Statement& s : stage.statements) {
       if (is_write(s) && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
     }
@@ -402,6 +407,13 @@ class Replay {
       }
       if (first >= 0 && first < count(s.buffer)) seen[static_cast<std::size_t>(first)] = true;
     });
+  }
+
+  void gather_here(const Statement& s, const std::vector<int64_t>& point) {
+    if (!is_ours(s.buffer)) return;
+    for (int64_t e : reachable(s, point)) {
+      if (out_.empty()) read(s.buffer, e);
+    }
   }
 
   /// Every element there has new content afterwards.
