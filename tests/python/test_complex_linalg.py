@@ -6,6 +6,9 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.tensor.blockwise import Blockwise
 from test_linalg import same
+from versions import OLD_PYTENSOR
+
+from inlay.pytensor.translate.linalg_ops import SLogDet
 
 linalg = pt.linalg
 RNG = np.random.default_rng(11)
@@ -50,7 +53,10 @@ def test_cholesky_and_systems(shape, lower):
 @pytest.mark.parametrize("shape", [(4, 4), (3, 5, 5), (1, 1)])
 def test_inverse_determinant_and_exponential(shape):
     a = pt.tensor("a", shape=(None,) * len(shape), dtype="complex128")
-    same([a], [linalg.inv(a), linalg.expm(a), linalg.det(a), *linalg.lu_factor(a)], _matrices(*shape))
+    value = _matrices(*shape)
+    same([a], [linalg.inv(a), linalg.expm(a), linalg.det(a)], value)
+    if not OLD_PYTENSOR:  # which takes the determinant of several matrices from their factors, without its sign
+        same([a], [linalg.det(a), *linalg.lu_factor(a)], value)
 
 
 def test_pseudo_inverse():
@@ -59,6 +65,7 @@ def test_pseudo_inverse():
         same([a], linalg.pinv(a), value)
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="it says that they are complex")
 @pytest.mark.parametrize("shape", [(4, 3), (3, 3), (2, 4), (1, 1)])
 def test_singular_values(shape):
     a = pt.zmatrix("a")
@@ -103,7 +110,7 @@ def test_eigenvalues_of_what_is_not_finite():
 
 def test_sign_and_logarithm_of_a_determinant():
     a = pt.zmatrix("a")
-    sign, log = Blockwise(linalg.SLogDet())(a)
-    if sign.type.dtype != "complex128":
-        pytest.skip("PyTensor says that the sign is real")
+    sign, log = Blockwise(SLogDet())(a)
+    if sign.type.dtype != "complex128" or log.type.dtype != "float64":
+        pytest.skip("PyTensor says that the sign is real, or that the logarithm is complex")
     same([a], [sign, log], _matrices(3, 3))
