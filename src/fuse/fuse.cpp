@@ -1,6 +1,7 @@
 #include "fuse/fuse.h"
 
 #include <algorithm>
+#include <map>
 
 #include "fuse/materialize.h"
 #include "fuse/rows.h"
@@ -18,7 +19,9 @@ using kernel::Stage;
 
 namespace {
 
-constexpr int kMaxRounds = 8;  // of storing what would be computed more than once; real programs take two or three
+// Rounds of storing what would be computed more than once. Real programs take two or three; after those a round stores
+// more than may be needed, so that deep graphs come to an end.
+constexpr int kCarefulRounds = 3, kMaxRounds = 12;
 
 // --- computing again, or storing ---
 
@@ -82,9 +85,32 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   return out;
 }
 
-/// Forces the dear values that are computed more than once; true if there were any.
+IdMap<ValueId, int> count_uses(const Graph& graph) {
+  IdMap<ValueId, int> uses(graph.values.size(), 0);
+  for (const Node& node : graph.nodes) {
+    for (ValueId v : node.operands) ++uses[v];
+  }
+  for (const Output& output : graph.outputs) ++uses[output.value];
+  return uses;
+}
+
+/// Marks the values of a cone that nothing outside of it uses.
+void serve_own_parts(const Graph& graph, const Cone& cone, const IdMap<ValueId, int>& uses,
+                     IdMap<ValueId, bool>& served) {
+  std::map<ValueId, int> inside;
+  for (ValueId part : cone.values) {
+    const Node* node = graph.node_of(part);
+    if (!node) continue;
+    for (ValueId operand : node->operands) ++inside[operand];
+  }
+  for (ValueId part : cone.values) served[part] = served[part] || inside[part] == uses[part];
+}
+
+/// Forces the dear values that are computed more than once; true if there were any. What a forced value is made of is
+/// computed with it, and maybe no longer twice: `careful` leaves that to the next round.
 bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
-                      const kernel::BackendCaps& caps, Forced& forced) {
+                      const kernel::BackendCaps& caps, bool careful, Forced& forced) {
+  const IdMap<ValueId, int> uses = careful ? IdMap<ValueId, int>() : count_uses(graph);
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
   bool any = false;
@@ -100,7 +126,11 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
                       several            ? "in more than one place"
                       : of.through_index ? "for every index that reads it"
                                          : "again in an outer loop"));
-    for (ValueId part : cone.values) served[part] = true;
+    if (careful) {
+      for (ValueId part : cone.values) served[part] = true;
+    } else {
+      serve_own_parts(graph, cone, uses, served);
+    }
     any = true;
   }
   return any;
@@ -258,7 +288,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     Forced more = forced;
-    if (force_recomputed(graph, pieces, facts, stages, caps, more)) {
+    if (force_recomputed(graph, pieces, facts, stages, caps, round < kCarefulRounds, more)) {
       if (round < kMaxRounds) {
         forced = std::move(more);
         continue;
