@@ -104,14 +104,30 @@ class Neighbours {
     return any;
   }
 
-  /// Is every element that one kernel writes and the other touches told apart by each shared axis?
+  /// Is every element that one stage writes and another touches told apart by each shared axis? Also within a kernel:
+  /// so far its stages followed each other as wholes.
   bool keep_to_their_rows(std::size_t count) const {
-    const auto meets = [&](const Statement& a, const Statement& b) {
-      return has_place(b) && (is_write(a) || is_write(b)) && same_root(a.buffer, b.buffer) && !in_own_row(a, b, count);
-    };
-    return !any_statement(first_, [&](const Statement& a) {
-      return has_place(a) && any_statement(second_, [&](const Statement& b) { return meets(a, b); });
-    });
+    std::vector<const Stage*> stages;
+    for (const Kernel* kernel : {&first_, &second_}) {
+      for (const Stage& stage : kernel->stages) stages.push_back(&stage);
+    }
+    for (std::size_t later = 1; later < stages.size(); ++later) {
+      for (std::size_t earlier = 0; earlier < later; ++earlier) {
+        if (!keep_to_their_rows(*stages[earlier], *stages[later], count)) return false;
+      }
+    }
+    return true;
+  }
+
+  bool keep_to_their_rows(const Stage& earlier, const Stage& later, std::size_t count) const {
+    for (const Statement& a : earlier.statements) {
+      if (!has_place(a)) continue;
+      for (const Statement& b : later.statements) {
+        if (!has_place(b) || (!is_write(a) && !is_write(b)) || !same_root(a.buffer, b.buffer)) continue;
+        if (!in_own_row(a, b, count)) return false;
+      }
+    }
+    return true;
   }
 
   static bool in_own_row(const Statement& a, const Statement& b, std::size_t count) {
