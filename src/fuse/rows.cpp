@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/scalar_op.h"
+
 namespace inlay::fuse {
 
 using kernel::BufferId;
@@ -26,6 +28,12 @@ bool can_fail(const Statement& s) {
   return s.kind == Statement::Kind::check || (has_place(s) && std::ranges::any_of(s.map.subscripts, [](const auto& it) {
                                                 return it.index && it.index->checked;
                                               }));
+}
+
+/// More than a division or a root, one number at a time.
+bool is_dear(const Statement& s) {
+  constexpr int kRoot = 5;
+  return s.kind == Statement::Kind::op && facts(s.op).cost > kRoot;
 }
 
 template <class Holds>
@@ -90,12 +98,14 @@ class Neighbours {
     return count;
   }
 
-  /// Is there something to run in vectors, and nothing that would run in short ones?
+  /// Is there something to run in vectors, nothing that is known to run in short ones, and nothing dear that would no
+  /// longer run in any? (The log of a logsumexp is a loop over all rows.)
   bool rows_are_long(std::size_t count) const {
     bool any = false;
     for (const Kernel* kernel : {&first_, &second_}) {
       for (const Stage& stage : kernel->stages) {
         const std::vector<Dim> axes = axis_extents(*kernel, stage);
+        if (axes.size() == count && std::ranges::any_of(stage.statements, is_dear)) return false;
         if (axes.size() == count) continue;
         if (axes.back().is_constant() && axes.back().constant() < kShortRow) return false;
         any = true;

@@ -81,7 +81,10 @@ class KernelRun {
   void start(const KernelOutput& output) {
     const View to = view_of_(output.buffer);
     switch (output.start.kind) {
-      case Start::Kind::keep: return;
+      case Start::Kind::keep:
+        // What the last outer point has left in a local is nothing that this one may read.
+        if (output.is_local) std::memset(to.data, 0xcb, static_cast<std::size_t>(to.size_bytes()));
+        return;
       case Start::Kind::fill: {
         const Element value = Element::of(output.start.value);
         INLAY_CHECK(value.dtype == to.dtype, "`", to.name, "` is filled with a ", dtype_name(value.dtype));

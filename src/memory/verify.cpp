@@ -311,6 +311,7 @@ class Replay {
     const auto start_all = [&](bool local) {
       for (const KernelOutput& output : kernel.outputs) {
         if (output.is_local != local) continue;
+        if (local) std::ranges::fill(places_[root(output.buffer)].expected, Content{});
         if (output.start.kind == Start::Kind::fill) write_all(output.buffer);
         if (output.start.kind == Start::Kind::copy) {
           copy_all(output.start.source, output.buffer, sharing_.is_elided(step_, output.buffer));

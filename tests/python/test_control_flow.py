@@ -6,6 +6,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.raise_op import Assert
+from pytensor.scan.op import Scan
 from versions import OLD_PYTENSOR
 
 try:
@@ -132,6 +133,14 @@ def test_scan_of_which_some_steps_are_read(steps, check):
     check([n, s], [rows[-3:], twice[-2:]], steps, X[:2])
     check([n, s], [rows[-3:], rows[-1], twice[-1]], steps, X[:2])
     check([n, s], [rows[-4], twice[-4]], steps, X[:2])
+
+
+@pytest.mark.parametrize("steps", [1, 5, 20])
+def test_scan_into_a_buffer_of_another_length(steps, check):
+    n, s, buffer = pt.lscalar("n"), pt.dscalar("s"), pt.dvector("buffer")
+    rows = scan(lambda p: p * 0.5 + 1, outputs_info=[s], n_steps=n)
+    (node,) = (v.owner for v in pytensor.graph.traversal.ancestors([rows]) if v.owner and isinstance(v.owner.op, Scan))
+    check([n, buffer], node.op(n, buffer), steps, np.arange(9.0) + 7)
 
 
 def test_scan_with_a_constant_number_of_steps(check):

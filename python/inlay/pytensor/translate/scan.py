@@ -93,7 +93,7 @@ class _Scan:
         values = t.scope[1]
         for x, sequence in self.sequences:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
-        n, m = len(self.buffers), sum(state.ring is not None for state in self.states)
+        n, m = len(self.buffers), sum(bool(state.ring) for state in self.states)
         buffers, rings, carried = carried[:n], carried[n : n + m], carried[n + m :]
         read = _by_state(op.inner_mitmot(inner), info.mit_mot_in_slices)
         for buffer, taps, group in zip(buffers, info.mit_mot_in_slices, read):
@@ -159,14 +159,18 @@ def _modulo(t, number, size):
 
 
 def _in_order(t, ring, written):
-    """The rows of a buffer whose row number i, of those ever `written`, stands at i modulo the buffer's length."""
+    """The rows of a buffer whose row number i, of those ever `written`, stands at i modulo the buffer's length. Rows that
+    none was written to are zeros."""
     length = ring.dims[0]
     count, size = t.builder.size(written), t.builder.size(length)
     zero = t.builder.literal(0, "i64")
     is_full = t.builder.scalar("gt", [count, size])
     oldest = t.builder.scalar("select", [is_full, _modulo(t, count, length), zero])
     order = t.builder.scalar("add", [t.builder.iota(length, "i64"), oldest])
-    return t.builder.gather(ring, [_modulo(t, order, length)])
+    rows = t.builder.gather(ring, [_modulo(t, order, length)])
+    is_there = t.builder.scalar("lt", [t.builder.iota(length, "i64"), count])
+    is_there = t.builder.reshape(is_there, [length, *[1] * (len(ring.dims) - 1)])
+    return t.builder.scalar("select", [is_there, rows, t.builder.literal(0, ring.dtype)])
 
 
 def _last_rows(t, trace, length):
