@@ -90,7 +90,8 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   if (call) {
     for (const Dim& size : call->sizes) collect(size, facts.symbols);
   }
-  if (!piece.starts.empty()) {  // they are loops over the whole value
+  // What is written must have its memory, even where a part of it is written whose own size is known.
+  if (piece.value.valid() && (!piece.starts.empty() || !piece.writes.empty())) {
     for (const Dim& dim : graph_.type(piece.value).dims) collect(dim, facts.symbols);
   }
   std::ranges::sort(facts.symbols);
