@@ -53,11 +53,14 @@ class Neighbours {
     if (!second_reads_first() || !starts_can_be_earlier()) return 0;
     // Which of several mistakes is found must not depend on how loops are arranged.
     if (any_statement(first_, can_fail) && any_statement(second_, can_fail)) return 0;
-    std::size_t count = common_axes();
-    if (!first_.outer.empty()) count = count < first_.outer.size() ? 0 : first_.outer.size();
-    for (; count > 0; --count) {
+    std::size_t least = 1, most = common_axes();
+    for (const Kernel* kernel : {&first_, &second_}) {
+      if (kernel->outer.empty()) continue;  // else it keeps those that it has: each may come from a body
+      least = std::max(least, kernel->outer.size());
+      most = std::min(most, kernel->outer.size());
+    }
+    for (std::size_t count = most; count >= least; --count) {
       if (rows_are_long(count) && keep_to_their_rows(count) && sums_run_in_rows(count)) return count;
-      if (!first_.outer.empty()) return 0;
     }
     return 0;
   }
