@@ -1,6 +1,5 @@
 from collections.abc import Sequence
 import types
-from typing import overload
 
 
 def error_codes() -> list[tuple[str, str]]: ...
@@ -116,12 +115,6 @@ class GraphBuilder:
     def swapped(self, arg: Value, /) -> Value:
         """The last two axes, swapped."""
 
-    @overload
-    def diagonal(self, arg: Value, /) -> Value: ...
-
-    @overload
-    def diagonal(self, arg0: Value, arg1: int, arg2: int, /) -> Value: ...
-
     def inverse(self, arg: Value, /) -> Value: ...
 
     def determinant(self, arg: Value, /) -> Value: ...
@@ -165,6 +158,8 @@ class GraphBuilder:
     def transpose(self, arg0: Value, arg1: Sequence[int], /) -> Value: ...
 
     def flip(self, arg0: Value, arg1: Sequence[int], /) -> Value: ...
+
+    def diagonal(self, arg0: Value, arg1: int, arg2: int, /) -> Value: ...
 
     def compose(self, name: str, *operands, **arguments) -> object:
         """

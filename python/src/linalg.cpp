@@ -49,7 +49,6 @@ Value of_one(const BuilderPtr& b, const Value& a) {
 void bind_linalg(nb::class_<GraphBuilder>& builder) {
   builder.def("library", library, "op"_a, "operands"_a, "options"_a = std::vector<std::string>())
       .def("swapped", of_one<linalg::swapped>, "The last two axes, swapped.")
-      .def("diagonal", of_one<linalg::diagonal>)
       .def("inverse", of_one<linalg::inverse>)
       .def("determinant", of_one<linalg::determinant>)
       .def("pseudo_inverse", of_one<linalg::pseudo_inverse>)

@@ -13,15 +13,8 @@ std::vector<IndexItem> all_but_last(const GraphBuilder& b, ValueId x, IndexItem 
   return index;
 }
 
-/// Along the last axis.
 ValueId take_along_last(GraphBuilder& b, ValueId x, ValueId places_in_rows) {
-  const std::vector<Dim> dims = b.type(x).dims;
-  std::vector<IndexItem> index;
-  for (std::size_t axis = 0; axis + 1 < dims.size(); ++axis) {
-    index.push_back(IndexItem::through(places(b, dims[axis], static_cast<int>(dims.size() - 1 - axis))));
-  }
-  index.push_back(IndexItem::through(places_in_rows));
-  return b.gather(x, std::move(index));
+  return take_at(b, x, places_in_rows, b.type(x).rank() - 1);
 }
 
 /// The places of the greatest `count` along the last axis. A stable ascending sort of the flipped rows, read from its
@@ -40,6 +33,15 @@ ValueId places_of_smallest(GraphBuilder& b, ValueId x, const Dim& count) {
 }
 
 }  // namespace
+
+ValueId take_at(GraphBuilder& b, ValueId x, ValueId places_there, int axis) {
+  std::vector<IndexItem> index;
+  for (int before = 0; before < axis; ++before) {
+    index.push_back(IndexItem::through(places(b, Dim(b.type(x).dims[before]), axis - before)));
+  }
+  index.push_back(IndexItem::through(places_there));
+  return b.gather(x, std::move(index));
+}
 
 ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places, int64_t axis) {
   const int along = axis_of(b, x, axis, "take_along_axis");

@@ -4,6 +4,10 @@
 
 namespace inlay {
 
+/// At each point of the axes before `axis`, what `places` (i64, over those axes and one more) names along it; the axes
+/// behind it stay whole.
+ValueId take_at(GraphBuilder& b, ValueId x, ValueId places, int axis);
+
 /// Row by row: along `axis`, what `places` (i64, of the shape of x but for that axis) names. Negative ones count from
 /// the end.
 ///

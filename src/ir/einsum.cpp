@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "ir/compose_diagonal.h"
 #include "ir/linalg.h"
 
 namespace inlay::linalg {
@@ -113,20 +114,14 @@ class Contraction {
     for (std::size_t i = 0; i < x.labels.size(); ++i) {
       const std::size_t again = x.labels.find(x.labels[i], i + 1);
       if (again == std::string::npos) continue;
-      std::vector<int> axes;
-      std::string labels;
-      for (std::size_t axis = 0; axis < x.labels.size(); ++axis) {
-        if (axis == i || axis == again) continue;
-        axes.push_back(static_cast<int>(axis));
-        labels += x.labels[axis];
-      }
-      axes.push_back(static_cast<int>(i));
-      axes.push_back(static_cast<int>(again));
+      std::string labels = x.labels;
+      labels.erase(again, 1).erase(i, 1);
       const std::vector<Dim>& dims = b_.type(x.value).dims;
       if (same_dim(dims[i], dims[again]) == Answer::no) {
         throw error(ErrorCode::shape_mismatch, str("two axes `", x.labels[i], "` of one operand differ"));
       }
-      return without_repeats({diagonal(b_, b_.transpose(x.value, axes)), labels + x.labels[i]});
+      const auto first = static_cast<int64_t>(i), second = static_cast<int64_t>(again);
+      return without_repeats({extract_diagonal(b_, x.value, 0, first, second), labels + x.labels[i]});
     }
     return x;
   }

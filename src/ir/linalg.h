@@ -6,16 +6,10 @@
 
 namespace inlay::linalg {
 
-ValueId identity(GraphBuilder& b, const Dim& n, DType dtype);
 /// The last two axes, swapped.
 ValueId swapped(GraphBuilder& b, ValueId a);
 /// The same, and the conjugate: of real numbers the transpose.
 ValueId adjoint(GraphBuilder& b, ValueId a);
-/// numpy.diagonal of the last two axes.
-ValueId diagonal(GraphBuilder& b, ValueId a);
-/// a with zeros above (below) its diagonal; `k`: or above the k-th one beside it (numpy.tril, numpy.triu).
-ValueId lower_triangle(GraphBuilder& b, ValueId a, int64_t k = 0);
-ValueId upper_triangle(GraphBuilder& b, ValueId a, int64_t k = 0);
 /// result[..., i, :] = a[..., rows[..., i], :]: numpy.take_along_axis of whole rows.
 ValueId take_rows(GraphBuilder& b, ValueId a, ValueId rows);
 
