@@ -21,13 +21,10 @@ namespace {
 // loops over whole arrays do not.
 constexpr int64_t kShortRow = 16;
 
-bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
-bool has_place(const Statement& s) { return is_write(s) || s.kind == Statement::Kind::load; }
-
 bool can_fail(const Statement& s) {
-  return s.kind == Statement::Kind::check || (has_place(s) && std::ranges::any_of(s.map.subscripts, [](const auto& it) {
-                                                return it.index && it.index->checked;
-                                              }));
+  return s.kind == Statement::Kind::check ||
+         (s.has_place() &&
+          std::ranges::any_of(s.map.subscripts, [](const auto& it) { return it.index && it.index->checked; }));
 }
 
 /// More than a division or a root, one number at a time.
@@ -82,7 +79,7 @@ class Neighbours {
     return std::ranges::all_of(second_.outputs, [&](const KernelOutput& output) {
       if (output.start.kind == Start::Kind::keep) return true;
       if (output.start.kind == Start::Kind::copy && writes(first_, output.start.source)) return false;
-      const auto is_it = [&](const Statement& s) { return has_place(s) && same_root(s.buffer, output.buffer); };
+      const auto is_it = [&](const Statement& s) { return s.has_place() && same_root(s.buffer, output.buffer); };
       return !writes(first_, output.buffer) && !any_statement(first_, is_it);
     });
   }
@@ -134,9 +131,9 @@ class Neighbours {
 
   bool keep_to_their_rows(const Stage& earlier, const Stage& later, std::size_t count) const {
     for (const Statement& a : earlier.statements) {
-      if (!has_place(a)) continue;
+      if (!a.has_place()) continue;
       for (const Statement& b : later.statements) {
-        if (!has_place(b) || (!is_write(a) && !is_write(b)) || !same_root(a.buffer, b.buffer)) continue;
+        if (!b.has_place() || (!a.is_write() && !b.is_write()) || !same_root(a.buffer, b.buffer)) continue;
         if (!in_own_row(a, b, count)) return false;
       }
     }
@@ -243,7 +240,7 @@ class Locals {
       std::vector<bool> counts;
       for (const Stage& stage : kernel.stages) {
         for (const Statement& s : stage.statements) {
-          if (!has_place(s) || s.buffer != buffer) continue;
+          if (!s.has_place() || s.buffer != buffer) continue;
           counts.resize(s.map.subscripts.size(), true);
           for (std::size_t d = 0; d < counts.size(); ++d) {
             counts[d] = counts[d] && s.map.subscripts[d] == axis_alone(static_cast<int>(axis));
@@ -269,7 +266,7 @@ class Locals {
     for (std::size_t d : dims) program_.buffers[output.buffer].dims[d] = 1;
     for (Stage& stage : kernel.stages) {
       for (Statement& s : stage.statements) {
-        if (!has_place(s) || s.buffer != output.buffer) continue;
+        if (!s.has_place() || s.buffer != output.buffer) continue;
         for (std::size_t d : dims) s.map.subscripts[d] = Subscript{};
       }
     }

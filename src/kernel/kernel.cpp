@@ -84,8 +84,7 @@ class AccessCollector {
         return;
       case Statement::Kind::store:
       case Statement::Kind::fold: {
-        const bool accumulates = statement.kind == Statement::Kind::fold || statement.combine != Combine::set;
-        if (accumulates && new_here && kept_.contains(root(statement.buffer))) read(statement.buffer);
+        if (statement.accumulates() && new_here && kept_.contains(root(statement.buffer))) read(statement.buffer);
         write(statement.buffer);
         return;
       }

@@ -80,6 +80,11 @@ struct Statement {
   int axis = 0;
   Dim size;
   SiteId site;  // of check; an op that has no result for some operands stands behind a check of them
+
+  bool is_write() const { return kind == Kind::store || kind == Kind::fold; }
+  bool has_place() const { return is_write() || kind == Kind::load; }
+  /// A write that reads what it changes.
+  bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }
 };
 
 struct Stage {

@@ -314,8 +314,7 @@ void Parser::finish_outputs(Kernel& kernel) {
   };
   for (const Stage& stage : kernel.stages) {
     for (const Statement& statement : stage.statements) {
-      const bool writes = statement.kind == Statement::Kind::store || statement.kind == Statement::Kind::fold;
-      if (writes) add(statement.buffer);
+      if (statement.is_write()) add(statement.buffer);
     }
   }
   for (const KernelOutput& output : started) add(output.buffer);

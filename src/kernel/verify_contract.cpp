@@ -5,12 +5,9 @@
 namespace inlay::kernel {
 namespace {
 
-bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
-bool is_access(const Statement& s) { return is_write(s) || s.kind == Statement::Kind::load; }
-
 /// Both accumulate in the same way, so the order of their points does not matter.
 bool commute(const Statement& a, const Statement& b) {
-  return is_write(a) && is_write(b) && a.combine == b.combine && a.combine != Combine::set;
+  return a.is_write() && b.is_write() && a.combine == b.combine && a.combine != Combine::set;
 }
 
 /// One access of the kernel, with where it stands.
@@ -29,7 +26,7 @@ class ContractVerifier {
     std::vector<Access> accesses;
     for (std::size_t s = 0; s < kernel_.stages.size(); ++s) {
       for (const Statement& statement : kernel_.stages[s].statements) {
-        if (!is_access(statement)) continue;
+        if (!statement.has_place()) continue;
         accesses.push_back({&statement, s, axis_extents(kernel_, kernel_.stages[s])});
         if (!kernel_.is_local(statement.buffer)) continue;
         std::fill_n(accesses.back().extents.begin(), kernel_.outer.size(),
@@ -37,7 +34,7 @@ class ContractVerifier {
       }
     }
     for (std::size_t i = 0; i < accesses.size(); ++i) {
-      if (is_write(*accesses[i].statement)) verify_write(accesses[i]);
+      if (accesses[i].statement->is_write()) verify_write(accesses[i]);
       for (std::size_t k = 0; k < i; ++k) verify_pair(accesses[k], accesses[i]);
     }
   }
@@ -98,7 +95,7 @@ class ContractVerifier {
 
   void verify_pair(const Access& first, const Access& second) {
     const Statement &a = *first.statement, &b = *second.statement;
-    if (!is_write(a) && !is_write(b)) return;
+    if (!a.is_write() && !b.is_write()) return;
     if (root_of(program_, a.buffer) != root_of(program_, b.buffer) || commute(a, b)) return;
     if (first.stage == second.stage ? at_same_point(first, second) : at_same_outer_point(first, second)) return;
     if (a.buffer == b.buffer) {
@@ -108,7 +105,7 @@ class ContractVerifier {
       if (apart({}) || apart(sizes())) return;
     }
     const char* what =
-        is_write(a) && is_write(b) ? "write one element at different " : "meet in one element at different ";
+        a.is_write() && b.is_write() ? "write one element at different " : "meet in one element at different ";
     complain_(str(where(second), ", ", text(second), " and ", text(first), " may ", what,
                   first.stage == second.stage ? "points" : "outer points"));
   }

@@ -86,9 +86,7 @@ class StatementVerifier {
   }
 
   bool is_written(BufferId id) const {
-    const auto writes = [&](const Statement& s) {
-      return (s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold) && s.buffer == id;
-    };
+    const auto writes = [&](const Statement& s) { return s.is_write() && s.buffer == id; };
     return std::ranges::any_of(kernel_.stages,
                                [&](const Stage& stage) { return std::ranges::any_of(stage.statements, writes); });
   }

@@ -24,8 +24,6 @@ struct Touch {
   const Statement* at = nullptr;
 };
 
-bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
-
 class Question {
  public:
   Question(const KernelProgram& program, const Kernel& kernel) : program_(program), kernel_(kernel) {}
@@ -36,7 +34,7 @@ class Question {
       const std::vector<Statement>& statements = kernel_.stages[stage].statements;
       for (int i = 0; i < static_cast<int>(statements.size()); ++i) {
         const Statement& s = statements[i];
-        const bool matches = writes ? is_write(s) : s.kind == Statement::Kind::load;
+        const bool matches = writes ? s.is_write() : s.kind == Statement::Kind::load;
         if (matches && kernel::root_of(program_, s.buffer) == root) out.push_back({stage, i, &s});
       }
     }

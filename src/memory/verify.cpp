@@ -40,8 +40,6 @@ struct Place {
   std::vector<Content> expected;
 };
 
-bool is_write(const Statement& s) { return s.kind == Statement::Kind::store || s.kind == Statement::Kind::fold; }
-
 /// Which ways the conditions of conds and loops send a replay.
 enum class Ways : uint8_t { all_true, all_false, in_turn };
 
@@ -376,7 +374,7 @@ class Replay {
             replay_statement(s, point);
           } else if (s.kind == Statement::Kind::load) {
             if (one_point) gather_here(s, point);
-          } else if (is_write(s) && (is_first || !reaches_the_same(s))) {
+          } else if (s.is_write() && (is_first || !reaches_the_same(s))) {
             scatter(s, point);
           }
         }
@@ -385,7 +383,7 @@ class Replay {
     });
     if (!one_point) read_gathered();
     for (const Statement& s : stage.statements) {
-      if (is_write(s) && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
+      if (s.is_write() && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
     }
   }
 
@@ -393,9 +391,8 @@ class Replay {
     if (!s.buffer.valid() || !is_ours(s.buffer)) return;
     const bool is_beyond = element(s, point) < 0;
     if (is_beyond && s.map.has_index()) return;  // of these sizes the run would have ended here, with an error
-    const bool accumulates = s.kind == Statement::Kind::fold || s.combine != Combine::set;
-    if (s.kind == Statement::Kind::load || (is_write(s) && accumulates)) read(s.buffer, element(s, point));
-    if (is_write(s)) write(s.buffer, element(s, point));
+    if (s.kind == Statement::Kind::load || s.accumulates()) read(s.buffer, element(s, point));
+    if (s.is_write()) write(s.buffer, element(s, point));
   }
 
   /// Reads what the points of a stage may read.

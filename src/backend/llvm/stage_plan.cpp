@@ -14,10 +14,6 @@ using Kind = Statement::Kind;
 
 constexpr int kMaxLanes = 16;
 
-bool has_place(const Statement& statement) {
-  return statement.kind == Kind::load || statement.kind == Kind::store || statement.kind == Kind::fold;
-}
-
 class Planner {
  public:
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
@@ -30,7 +26,7 @@ class Planner {
     }
     for (const Statement& statement : stage.statements) {
       kernel::LinearMap& place = plan_.statements.emplace_back().place;
-      if (has_place(statement)) place = kernel::linearize(statement.map, program.buffers[statement.buffer].dims);
+      if (statement.has_place()) place = kernel::linearize(statement.map, program.buffers[statement.buffer].dims);
     }
     merge_axes();
     axis_levels_.resize(kernel.outer.size() + stage.axes.size());
@@ -89,7 +85,7 @@ class Planner {
       out.index_varies |= !plan_.loops.empty() && level_of(index.index) == plan_.innermost();
     }
     out.level = statement_level(statement, out);
-    if (statement.kind == Kind::fold || (statement.kind == Kind::store && statement.combine != Combine::set)) {
+    if (statement.accumulates()) {
       out.opened = level_of(out.place);
       out.accumulates = out.opened < plan_.innermost();
     }
@@ -125,7 +121,7 @@ class Planner {
       const bool can_fail =
           statement.kind == Kind::check ||
           std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; });
-      const bool writes = statement.kind == Kind::store || statement.kind == Kind::fold;
+      const bool writes = statement.is_write();
       facts.live = !(i < skip.size() && skip[i]) &&
                    (can_fail || writes || (statement.result.valid() && needed[statement.result.index]));
       if (!facts.live) continue;
@@ -167,8 +163,8 @@ class Planner {
       long_body |= statement.kind == Kind::fold && statement.result.valid();
       long_body |= statement.kind == Kind::op && facts(statement.op).cost >= kDearOp;
       const bool contiguous = plan_.statements[i].place.stride_of(plan_.vector_axis()).is(1);
-      long_body |=
-          has_place(statement) && !plan_.statements[i].accumulates && (plan_.statements[i].index_varies || !contiguous);
+      long_body |= statement.has_place() && !plan_.statements[i].accumulates &&
+                   (plan_.statements[i].index_varies || !contiguous);
     }
     constexpr int kShortBody = 8, kMediumBody = 16;
     if (long_body || count > kMediumBody) return;
@@ -188,7 +184,7 @@ class Planner {
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() <= StagePlan::kOneBlock) return;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      if (!in_vector_loop(i) || !has_place(stage_.statements[i]) || plan_.statements[i].index_varies) continue;
+      if (!in_vector_loop(i) || !stage_.statements[i].has_place() || plan_.statements[i].index_varies) continue;
       const kernel::LinearMap& place = plan_.statements[i].place;
       const Dim along = place.stride_of(plan_.vector_axis());
       if (along.is(0) || along.is(1)) continue;
@@ -206,9 +202,8 @@ class Planner {
       const Statement& statement = stage_.statements[i];
       const StageStatement& facts = plan_.statements[i];
       if (!facts.live) continue;
-      const bool is_write = statement.kind == Kind::store || statement.kind == Kind::fold;
-      if (is_write && (statement.kind == Kind::fold || statement.combine != Combine::set)) return false;
-      if (is_write && (!facts.place.indices.empty() || statement.predicate.valid())) return false;
+      if (statement.accumulates()) return false;
+      if (statement.is_write() && (!facts.place.indices.empty() || statement.predicate.valid())) return false;
       if (statement.kind == Kind::check) return false;
       if (std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; })) return false;
     }
