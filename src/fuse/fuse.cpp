@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "fuse/join.h"
 #include "fuse/materialize.h"
 #include "fuse/rows.h"
 #include "fuse/schedule.h"
@@ -11,6 +12,7 @@
 
 namespace inlay::fuse {
 
+using kernel::BufferId;
 using kernel::Kernel;
 using kernel::KernelOutput;
 using kernel::KernelProgram;
@@ -145,11 +147,10 @@ const char* axis_name(std::size_t i) {
 
 class Assembler {
  public:
-  Assembler(const Graph& graph, const Pieces& pieces, Points& points, Mode mode, KernelProgram& program)
+  Assembler(const Graph& graph, const Pieces& pieces, Points& points, KernelProgram& program)
       : graph_(graph),
         pieces_(pieces),
         points_(points),
-        mode_(mode),
         program_(program),
         questions_(graph.values.size()),
         listed_in_(program.buffers.size(), 0),
@@ -211,37 +212,12 @@ class Assembler {
       }
     }
     kernel.stages.push_back(std::move(stage));
-    if (!join_previous(kernel)) program_.steps.push_back(std::move(kernel));
-  }
-
-  /// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat.
-  bool join_previous(Kernel& kernel) {
-    if (mode_ == Mode::none || program_.steps.empty()) return false;
-    Kernel* previous = std::get_if<Kernel>(&program_.steps.back());
-    if (!previous || previous->is_scalar() || kernel.is_scalar()) return false;
-    const auto writes = [](const Kernel& k, BufferId buffer) {
-      return std::ranges::any_of(k.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
-    };
-    bool shares = false;
-    for (const KernelOutput& output : kernel.outputs) {
-      const bool both = writes(*previous, output.buffer);
-      shares |= both;
-      // A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
-      if (output.start.kind != kernel::Start::Kind::keep && both) return false;
-      if (output.start.kind == kernel::Start::Kind::copy && writes(*previous, output.start.source)) return false;
-    }
-    if (!shares) return false;
-    for (const KernelOutput& output : kernel.outputs) {
-      if (!writes(*previous, output.buffer)) previous->outputs.push_back(output);
-    }
-    previous->stages.push_back(std::move(kernel.stages.front()));
-    return true;
+    program_.steps.push_back(std::move(kernel));
   }
 
   const Graph& graph_;
   const Pieces& pieces_;
   Points& points_;
-  Mode mode_;
   KernelProgram& program_;
   Questions questions_;  // of the stage that is written
   int num_stages_ = 0;
@@ -249,6 +225,23 @@ class Assembler {
   IdMap<SymbolId, bool> is_known_;
   std::vector<bool> check_done_;
 };
+
+/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat.
+bool join_regions(Kernel& first, Kernel& second) {
+  const auto writes = [](const Kernel& k, BufferId buffer) {
+    return std::ranges::any_of(k.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
+  };
+  bool shares = false;
+  for (const KernelOutput& output : second.outputs) {
+    const bool both = writes(first, output.buffer);
+    shares |= both;
+    // A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
+    if (output.start.kind != kernel::Start::Kind::keep && both) return false;
+    if (output.start.kind == kernel::Start::Kind::copy && writes(first, output.start.source)) return false;
+  }
+  if (shares) append(first, std::move(second));
+  return shares;
+}
 
 void name_kernels(KernelProgram& program) {
   int next = 0;
@@ -296,8 +289,9 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
       forced.reasons.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
                                    " rounds of storing such values"));
     }
-    Assembler(graph, pieces, points, mode, program).run(stages);
+    Assembler(graph, pieces, points, program).run(stages);
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
+    if (mode != Mode::none) join_kernels(program, join_regions);
     drop_unread(program);
     if (mode != Mode::none) share_rows(program);
     name_kernels(program);

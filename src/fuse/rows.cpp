@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fuse/join.h"
 #include "ops/scalar_op.h"
 
 namespace inlay::fuse {
@@ -21,22 +22,10 @@ namespace {
 // loops over whole arrays do not.
 constexpr int64_t kShortRow = 16;
 
-bool can_fail(const Statement& s) {
-  return s.kind == Statement::Kind::check ||
-         (s.has_place() &&
-          std::ranges::any_of(s.map.subscripts, [](const auto& it) { return it.index && it.index->checked; }));
-}
-
 /// More than a division or a root, one number at a time.
 bool is_dear(const Statement& s) {
   constexpr int kRoot = 5;
   return s.kind == Statement::Kind::op && facts(s.op).cost > kRoot;
-}
-
-template <class Holds>
-bool any_statement(const Kernel& kernel, Holds holds) {
-  return std::ranges::any_of(kernel.stages,
-                             [&](const Stage& stage) { return std::ranges::any_of(stage.statements, holds); });
 }
 
 /// One pair of kernels.
@@ -178,32 +167,6 @@ void make_outer(Kernel& kernel, std::size_t count) {
   }
 }
 
-void append(Kernel& first, Kernel second) {
-  for (const KernelOutput& output : second.outputs) {
-    const bool listed =
-        std::ranges::any_of(first.outputs, [&](const KernelOutput& o) { return o.buffer == output.buffer; });
-    if (!listed) first.outputs.push_back(output);
-  }
-  for (Stage& stage : second.stages) first.stages.push_back(std::move(stage));
-}
-
-/// 0-d arithmetic that the loop before it has no part in can stand before that loop: it should not part two loops. The
-/// end: it stays where it is.
-std::vector<kernel::Step>::iterator place_before_loop(const KernelProgram& program, std::vector<kernel::Step>& steps,
-                                                      const kernel::Step& step) {
-  const auto* scalars = std::get_if<Kernel>(&step);
-  const auto* loop = steps.empty() ? nullptr : std::get_if<Kernel>(&steps.back());
-  if (!scalars || !scalars->is_scalar() || !loop || loop->is_scalar()) return steps.end();
-  const kernel::StepAccess of_scalars = access_of(program, step), of_loop = access_of(program, steps.back());
-  const auto meet = [](const std::vector<BufferId>& a, const std::vector<BufferId>& b) {
-    return std::ranges::any_of(a, [&](BufferId it) { return std::ranges::find(b, it) != b.end(); });
-  };
-  const bool depend = meet(of_scalars.reads, of_loop.writes) || meet(of_scalars.writes, of_loop.reads) ||
-                      meet(of_scalars.writes, of_loop.writes);
-  if (depend || any_statement(*scalars, can_fail)) return steps.end();
-  return std::prev(steps.end());
-}
-
 /// What each outer point of a kernel can have for itself.
 class Locals {
  public:
@@ -279,26 +242,15 @@ class Locals {
 }  // namespace
 
 void share_rows(KernelProgram& program) {
-  std::vector<kernel::Step> steps;
-  for (kernel::Step& step : program.steps) {
-    if (const auto before = place_before_loop(program, steps, step); before != steps.end()) {
-      steps.insert(before, std::move(step));
-      continue;
-    }
-    auto* second = std::get_if<Kernel>(&step);
-    auto* first = steps.empty() ? nullptr : std::get_if<Kernel>(&steps.back());
-    const bool are_loops = first && second && !first->is_scalar() && !second->is_scalar();
-    const std::size_t count = are_loops ? Neighbours(program, *first, *second).shared_axes() : 0;
-    if (count == 0) {
-      steps.push_back(std::move(step));
-      continue;
-    }
-    make_outer(*first, count);
-    make_outer(*second, count);
-    append(*first, std::move(*second));
-  }
-  const bool any_shared = steps.size() < program.steps.size();
-  program.steps = std::move(steps);
+  bool any_shared = false;
+  join_kernels(program, [&](Kernel& first, Kernel& second) {
+    const std::size_t count = Neighbours(program, first, second).shared_axes();
+    if (count == 0) return false;
+    make_outer(first, count);
+    make_outer(second, count);
+    append(first, std::move(second));
+    return any_shared = true;
+  });
   if (!any_shared) return;
   Locals locals(program);
   for (kernel::Step& step : program.steps) {
