@@ -39,6 +39,7 @@ class Sensitivity {
 
   /// One more round: what moves by chance (a sign, a jump) moves in some of them.
   void shake() {
+    every_infinity_is_nan_ = !every_infinity_is_nan_;
     const auto observer = [&](const Graph& graph, ValueId v, Tensor& value) { shake(graph, v, value); };
     try {
       const auto values = reference::evaluate_all(graph_, inputs_, functions_, observer);
@@ -118,7 +119,10 @@ class Sensitivity {
       using R = typename T::value_type;
       constexpr R kNaN = std::numeric_limits<R>::quiet_NaN();
       const double unit = size(x) * static_cast<double>(std::numeric_limits<R>::epsilon());
-      if (!std::isfinite(unit)) return random_() % 2 == 0 ? x : T(kNaN, kNaN);  // which part is inf is chance
+      if (!std::isfinite(unit)) {  // which part is inf is chance; BLAS often leaves none
+        const bool is_nan = every_infinity_is_nan_ || random_() % 2 == 0;
+        return is_nan ? T(kNaN, kNaN) : x;
+      }
       const R re = static_cast<R>(static_cast<double>(x.real()) + some() * unit);
       return T(re, static_cast<R>(static_cast<double>(x.imag()) + some() * unit));
     } else {
@@ -153,6 +157,7 @@ class Sensitivity {
   }
 
   tool::Random random_;
+  bool every_infinity_is_nan_ = false;  // of complex numbers, in this round
   const Graph& graph_;
   std::span<const Tensor> inputs_;
   std::vector<reference::HostFunction> functions_;
