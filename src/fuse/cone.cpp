@@ -46,6 +46,15 @@ bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& cap
   }
 }
 
+IdMap<ValueId, int> count_uses(const Graph& graph) {
+  IdMap<ValueId, int> uses(graph.values.size(), 0);
+  for (const Node& node : graph.nodes) {
+    for (ValueId v : node.operands) ++uses[v];
+  }
+  for (const Output& output : graph.outputs) ++uses[output.value];
+  return uses;
+}
+
 Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const IdMap<ValueId, bool>& forced,
              int limit) {
   Cone cone;

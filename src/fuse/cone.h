@@ -25,6 +25,9 @@ struct Forced {
   }
 };
 
+/// How often each value is an operand or an output.
+IdMap<ValueId, int> count_uses(const Graph& graph);
+
 /// Loop axes over the dims that are longer than 1, and the point that visits them in order.
 struct Loop {
   std::vector<Dim> axes;

@@ -87,15 +87,6 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   return out;
 }
 
-IdMap<ValueId, int> count_uses(const Graph& graph) {
-  IdMap<ValueId, int> uses(graph.values.size(), 0);
-  for (const Node& node : graph.nodes) {
-    for (ValueId v : node.operands) ++uses[v];
-  }
-  for (const Output& output : graph.outputs) ++uses[output.value];
-  return uses;
-}
-
 /// Marks the values of a cone that nothing outside of it uses.
 void serve_own_parts(const Graph& graph, const Cone& cone, const IdMap<ValueId, int>& uses,
                      IdMap<ValueId, bool>& served) {

@@ -14,6 +14,7 @@
 //   examine.cpp       what a piece asks for, kept while it is decided what is stored
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
 //   unread.cpp        what nothing reads once stages are shared
+//   join.cpp          what kernels wait for, and which of them become one
 //   rows.cpp          kernels that follow each other row by row become stages over shared outer axes
 #include "ir/graph.h"
 #include "kernel/caps.h"

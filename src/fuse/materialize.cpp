@@ -1,6 +1,7 @@
 #include "fuse/materialize.h"
 
 #include <algorithm>
+#include <ranges>
 #include <unordered_set>
 
 #include "fuse/library_operand.h"
@@ -37,9 +38,10 @@ class Cutter {
 
   Pieces run() {
     find_required();
+    find_bases();
     for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
     for (ValueId v : ids<ValueId>(graph_.values.size())) {
-      if (needed_[v] && graph_.node_of(v)) materialize(v);
+      if (needed_[v] && graph_.node_of(v) && !written_by_[v].valid()) materialize(v);
     }
     for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) make_output(static_cast<int>(slot));
     return std::move(out_);
@@ -75,6 +77,21 @@ class Cutter {
         for (ValueId result : node->results) needed_[result] = true;  // a body makes all of them
       }
       require_operands(*node);
+    }
+  }
+
+  /// An update, a scatter or a concat that is read only to be written to is made where that one is made.
+  void find_bases() {
+    written_by_ = IdMap<ValueId, ValueId>(graph_.values.size());
+    const IdMap<ValueId, int> uses = count_uses(graph_);
+    for (ValueId v : ids<ValueId>(graph_.values.size())) {
+      const Node* node = graph_.node_of(v);
+      if (!needed_[v] || !node || (node->op != Op::update && node->op != Op::scatter)) continue;
+      const ValueId base = node->operands[0];
+      const Node* made_by = graph_.node_of(base);
+      const bool has_regions =
+          made_by && (made_by->op == Op::update || made_by->op == Op::scatter || made_by->op == Op::concat);
+      if (has_regions && uses[base] == 1 && !required_[base] && !forced_.values[base]) written_by_[base] = v;
     }
   }
 
@@ -209,12 +226,12 @@ class Cutter {
         if (v == node.results[0]) library_call(node);
         return;
       case Op::update:
-      case Op::scatter: return write_region(v, node);
+      case Op::scatter: return regions(v);
       case Op::cumulative: return cumulative(v, node);
       case Op::compress:
         if (v == node.results[0]) compress(node);
         return;
-      case Op::concat: return concat(v, node);
+      case Op::concat: return regions(v);
       case Op::reduce:
         if (!is_unrolled(graph_, node, caps_)) return reduce(v, node);
         break;
@@ -389,46 +406,63 @@ class Cutter {
     }
   }
 
-  void concat(ValueId v, const Node& node) {
-    const BufferId buffer = new_memory(v);
-    out_.homes[v].buffer = buffer;
+  /// A value that is written region by region, and the bases below it that nothing else reads.
+  void regions(ValueId v) {
+    out_.homes[v].buffer = new_memory(v);
+    std::vector<ValueId> chain = {v};
+    while (graph_.node_of(chain.back())->op != Op::concat) {
+      const ValueId base = graph_.node_of(chain.back())->operands[0];
+      if (!written_by_[base].valid()) break;
+      chain.push_back(base);
+    }
+    for (ValueId part : std::views::reverse(chain)) {
+      const Node& node = *graph_.node_of(part);
+      node.op == Op::concat ? write_parts(part, node, v) : write_region(part, node, v);
+    }
+  }
+
+  void write_parts(ValueId v, const Node& node, ValueId whole) {
     Dim start = 0;
     for (ValueId part : node.operands) {
-      Piece piece = elementwise(part, buffer, /*defines=*/false);
+      Piece piece = elementwise(part, out_.homes[whole].buffer, /*defines=*/false);
       Subscript& slot = piece.writes[0].map.subscripts[node.axes[0]];
       slot.base = slot.base + start;
       piece.writes[0].target = v;
       start = start + graph_.type(part).dims[node.axes[0]];
-      add(v, std::move(piece));
+      add(whole, std::move(piece));
     }
   }
 
-  void write_region(ValueId v, const Node& node) {
+  void write_region(ValueId v, const Node& node, ValueId whole) {
     const ValueId base = node.operands[0], value = node.operands[1];
-    const BufferId buffer = new_memory(v);
-    out_.homes[v].buffer = buffer;
     Piece piece;
-    if (const Node* fill = fill_literal(base)) {
-      piece.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
-    } else if (out_.homes[base].buffer.valid() && program_.buffers[out_.homes[base].buffer].role != Role::scalar) {
-      piece.starts.push_back({buffer, {Start::Kind::copy, {}, out_.homes[base].buffer}});
-      piece.step_operands.push_back(base);
-    } else {
-      Piece whole = elementwise(base, buffer, /*defines=*/false);
-      whole.writes[0].target = v;
-      piece.after.push_back(add(v, std::move(whole)));
-    }
+    if (out_.homes[whole].pieces.empty()) begin(base, whole, piece);
+    piece.after = out_.homes[whole].pieces;
     Loop loop = loop_over(region_dims(graph_, node.index));
     PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
     piece.axes = std::move(loop.axes);
     piece.writes.push_back({.combine = node.combine,
-                            .buffer = buffer,
+                            .buffer = out_.homes[whole].buffer,
                             .map = std::move(placed.map),
                             .indices = std::move(placed.arrays),
                             .value = value,
                             .at = broadcast_point(loop.at, graph_.type(value).dims),
                             .target = v});
-    add(v, std::move(piece));
+    add(whole, std::move(piece));
+  }
+  /// What `whole` is where no region is written.
+  void begin(ValueId base, ValueId whole, Piece& first) {
+    const BufferId buffer = out_.homes[whole].buffer;
+    if (const Node* fill = fill_literal(base)) {
+      first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
+    } else if (out_.homes[base].buffer.valid() && program_.buffers[out_.homes[base].buffer].role != Role::scalar) {
+      first.starts.push_back({buffer, {Start::Kind::copy, {}, out_.homes[base].buffer}});
+      first.step_operands.push_back(base);
+    } else {
+      Piece all = elementwise(base, buffer, /*defines=*/false);
+      all.writes[0].target = whole;
+      add(whole, std::move(all));
+    }
   }
 
   /// The literal that every element of `v` is, if it is a broadcast of one that is not stored.
@@ -658,6 +692,7 @@ class Cutter {
   const FusedBodies& bodies_;
   KernelProgram& program_;
   IdMap<ValueId, bool> needed_, required_;
+  IdMap<ValueId, ValueId> written_by_;  // the update of which a value is the base, and made with it
   IdMap<ValueId, int> first_slot_;
   std::unordered_set<std::string> names_;
   std::unordered_map<ValueId, PieceId> memory_piece_;
