@@ -20,7 +20,7 @@ void GraphMaker::matmul() {
     if (t.rank() < 2 || left.rank() < 2) return true;
     return stretches({left.dims.begin(), left.dims.end() - 2}, {t.dims.begin(), t.dims.end() - 2});
   });
-  if (b) add(builder_.matmul(use(*a), use(*b)), !is_float(left.dtype));
+  if (b) add(builder_.matmul(use(*a), use(*b)), !is_inexact(left.dtype));
 }
 
 ValueId GraphMaker::literal_like(ValueId x, double value) {
