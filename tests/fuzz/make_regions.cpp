@@ -115,7 +115,7 @@ void GraphMaker::cond() {
   };
   Graph then = branch(), otherwise = branch();
   const auto results = builder_.cond(condition, ids_of(captured), std::move(then), std::move(otherwise));
-  for (std::size_t i = 0; i < results.size(); ++i) add(results[i], exact[i] || !is_float(types[i].dtype));
+  for (std::size_t i = 0; i < results.size(); ++i) add(results[i], exact[i] || !is_inexact(types[i].dtype));
 }
 
 void GraphMaker::loop() {
@@ -125,7 +125,7 @@ void GraphMaker::loop() {
   const std::vector<Entry> carried = some_values(2), captured = some_values(2);
   std::vector<Entry> all = carried;
   // What rounding does to a carried value goes round with it.
-  for (Entry& e : all) e.exact = !is_float(type(e.v).dtype);
+  for (Entry& e : all) e.exact = !is_inexact(type(e.v).dtype);
   all.insert(all.end(), captured.begin(), captured.end());
   std::vector<TensorType> types;
   for (const Entry& e : carried) types.push_back(type(e.v));
@@ -138,7 +138,7 @@ void GraphMaker::loop() {
   std::vector<bool> exact;
   for (const TensorType& carried_type : types) {
     builder_.output(last_of(carried_type).v);
-    exact.push_back(!is_float(carried_type.dtype));
+    exact.push_back(!is_inexact(carried_type.dtype));
   }
   for (const Entry& traced : some_values(2)) {
     builder_.output(traced.v);
@@ -151,7 +151,7 @@ void GraphMaker::loop() {
   const auto results = builder_.loop(count, ids_of(carried), ids_of(captured), std::move(body),
                                      ends ? Ends::by_condition : Ends::after_count);
   for (std::size_t i = 0; i < results.size(); ++i) {
-    add(results[i], exact[i] || !is_float(type(results[i]).dtype));
+    add(results[i], exact[i] || !is_inexact(type(results[i]).dtype));
   }
 }
 
