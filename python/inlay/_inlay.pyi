@@ -178,6 +178,11 @@ class GraphBuilder:
 
     def cumulative(self, arg0: str, arg1: Value, arg2: int, arg3: str, /) -> Value: ...
 
+    def require_at_most(self, left: object, right: object, code: str, message: str, operand: Value) -> None:
+        """
+        A check of two sizes at the node that is made next. {0} and {1} in the message are the two.
+        """
+
     def concat(self, arg0: Sequence[Value], arg1: int, /) -> Value: ...
 
     def iota(self, arg0: object, arg1: str, /) -> Value: ...

@@ -358,6 +358,15 @@ void bind_graph(nb::module_& m) {
            [](const BuilderPtr& b, std::string_view combine, const Value& x, int axis, std::string_view accumulator) {
              return Value{b, b->cumulative(combine_named(combine), x.id, axis, dtype_named(accumulator))};
            })
+      .def(
+          "require_at_most",
+          [](const BuilderPtr& b, nb::handle left, nb::handle right, std::string_view code, const std::string& message,
+             const Value& operand) {
+            b->require(DimCheck::Relation::at_most, dim_from(left), dim_from(right), error_code_named(code), message,
+                       operand.id);
+          },
+          "left"_a, "right"_a, "code"_a, "message"_a, "operand"_a,
+          "A check of two sizes at the node that is made next. {0} and {1} in the message are the two.")
       .def("concat", [](const BuilderPtr& b, const std::vector<Value>& parts,
                         int axis) { return Value{b, b->concat(ids_of(parts), axis)}; })
       .def("iota", [](const BuilderPtr& b, nb::handle length,

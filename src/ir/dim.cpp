@@ -178,17 +178,44 @@ Dim floor_div(const Dim& a, const Dim& b) {
   return Dim::of_atom({Dim::Atom::Kind::floor_div, {}, std::make_shared<const std::pair<Dim, Dim>>(a, b)});
 }
 
+namespace {
+
+/// The min or max that `dim` is, and nothing else; or null.
+const Dim::Atom* as_atom(const Dim& dim, Dim::Atom::Kind kind) {
+  if (dim.constant_part() != 0 || dim.terms().size() != 1) return nullptr;
+  const Dim::Term& term = dim.terms()[0];
+  return term.coefficient == 1 && term.factors.size() == 1 && term.factors[0].kind == kind ? &term.factors[0] : nullptr;
+}
+
+/// a <= b for all sizes, as far as it is seen.
+bool is_at_most(const Dim& a, const Dim& b) {
+  if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() / 2;  // a bound of a slice may be any number
+  if (std::min(a.constant_part(), b.constant_part()) < -kLargest) return false;
+  if (std::max(a.constant_part(), b.constant_part()) > kLargest) return false;
+  const Dim rest = b - a;
+  if (rest.is_constant()) return rest.constant() >= 0;
+  if (rest.lower_bound({}) >= 0) return true;
+  if (const Dim::Atom* min = as_atom(a, Dim::Atom::Kind::min)) {
+    return is_at_most(min->operands->first, b) || is_at_most(min->operands->second, b);
+  }
+  const Dim::Atom* max = as_atom(b, Dim::Atom::Kind::max);
+  return max && (is_at_most(a, max->operands->first) || is_at_most(a, max->operands->second));
+}
+
+}  // namespace
+
 Dim min(const Dim& a, const Dim& b) {
-  const Dim difference = a - b;
-  if (difference.is_constant()) return difference.constant_ <= 0 ? a : b;
+  if (is_at_most(a, b)) return a;
+  if (is_at_most(b, a)) return b;
   const bool ordered = Dim::compare(a, b) <= 0;
   return Dim::of_atom(
       {Dim::Atom::Kind::min, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
 }
 
 Dim max(const Dim& a, const Dim& b) {
-  const Dim difference = a - b;
-  if (difference.is_constant()) return difference.constant_ >= 0 ? a : b;
+  if (is_at_most(b, a)) return a;
+  if (is_at_most(a, b)) return b;
   const bool ordered = Dim::compare(a, b) <= 0;
   return Dim::of_atom(
       {Dim::Atom::Kind::max, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});

@@ -10,9 +10,11 @@ from .explain import explain
 from .linker import InlayLinker
 from .mode import MODE, default_mode, register_mode
 from .rewrites import register_rewrites
+from .scan_rewrites import register_scan_rewrites
 from .translate import NotNative, register
 
 register_mode()
 register_rewrites()
+register_scan_rewrites()
 
 __all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "register"]

@@ -11,7 +11,7 @@ from pytensor.link.basic import Container, JITLinker
 from pytensor.link.utils import map_storage
 
 from .. import _inlay
-from . import failures
+from . import failures, scan_rewrites
 from .compiled import Compiled
 from .translate import translate
 
@@ -19,7 +19,7 @@ from .translate import translate
 class InlayLinker(JITLinker):
     """Compiles a FunctionGraph into one native function."""
 
-    required_rewrites = ("minimum_compile", "scan_save_mem_no_prealloc")
+    required_rewrites = ("minimum_compile", scan_rewrites.TAG)
     incompatible_rewrites = (
         "cxx_only",
         "BlasOpt",
@@ -27,6 +27,7 @@ class InlayLinker(JITLinker):
         "inplace",  # and decides what shares memory
         "local_careduce_fusion",
         "local_uint_constant_indices",
+        "scan_reduce_nsteps",  # where fewer steps are made than it counts on, it reads other rows than were asked for
         "scan_reduce_trace_prealloc",  # rooms for results that PyTensor's own loop would pass in
         "scan_save_mem_prealloc",  # as older versions name it; with the mode's own it would shorten a Scan twice
     )

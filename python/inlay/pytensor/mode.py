@@ -7,9 +7,10 @@ from pytensor.compile import mode as ptm
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
 from .linker import InlayLinker
+from .scan_rewrites import TAG
 
 MODE = ptm.Mode(
-    InlayLinker(), RewriteDatabaseQuery(include=["fast_run", "scan_save_mem_no_prealloc"], exclude=list(InlayLinker.incompatible_rewrites))
+    InlayLinker(), RewriteDatabaseQuery(include=["fast_run", TAG], exclude=list(InlayLinker.incompatible_rewrites))
 )
 
 

@@ -13,6 +13,11 @@ def location(node, number):
     return f"{text}, {line}" if line else text
 
 
+def scan_name(node):
+    """A Scan in a message."""
+    return f"Scan `{node.op.name}`" if node.op.name else "Scan"
+
+
 def _op_name(op):
     scalar_op = getattr(op, "scalar_op", None)
     if scalar_op is not None and type(op).__name__ == "Elemwise":

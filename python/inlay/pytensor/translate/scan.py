@@ -7,13 +7,15 @@ the gradient of a Scan a buffer is read and added to at several places; it is ca
 """
 
 import numpy as np
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Constant, Variable
 from pytensor.scan.op import Scan
-from pytensor.tensor.subtensor import IncSubtensor
+from pytensor.tensor.basic import ScalarFromTensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from .bodies import Body
+from .origin import scan_name
 from .registry import NotNative, register
-from .subtensor import _constant_slice, _fill
+from .subtensor import _constant_slice, _fill, _is_missing
 
 _ZERO = np.asarray(0)
 
@@ -26,14 +28,15 @@ def scan(t, node):
 class _State:
     """A buffer of the last values: `initial` rows, oldest first, one for each tap up to -1."""
 
-    def __init__(self, t, var, taps, inner, steps):
+    def __init__(self, t, node, var, taps, inner, steps):
         self.taps, self.inner = taps, inner
         self.rows = -min(taps)
-        length = _length(t, var)
-        self.keeps_all = t.known_equal(length, steps + self.rows)
-        keeps_last = t.known_equal(length, self.rows)
+        written = _written_first(t, node, var, self.rows)
+        rest = t.value(var).dims[0] - (self.rows if written is None else written.dims[0])
+        self.keeps_all = t.known_equal(rest, steps)
+        keeps_last = t.known_equal(rest, 0)
         self.ring = None if self.keeps_all or keeps_last else t.value(var)
-        self.first = _first_rows(t, var, self.rows)
+        self.first = t.builder.slice(t.value(var) if written is None else written, [(0, self.rows, 1)])
         self.initial = [_row(t, self.first, i) for i in range(self.rows)]
 
 
@@ -41,15 +44,16 @@ class _Scan:
     def __init__(self, t, node):
         self.t, self.node, self.op, self.info = t, node, node.op, node.op.info
         self.steps = t.dim(node.inputs[0])
+        if not isinstance(self.steps, int):
+            message = f"{scan_name(node)}: n_steps is {{1}}"
+            t.builder.require_at_most(0, self.steps, "negative-size", message, t.value(node.inputs[0]))
         op, outer, inner = self.op, node.inputs, self.op.inner_inputs
-        self.sequences = [
-            (x, _sequence(t, t.value(s), self.steps)) for x, s in zip(op.inner_seqs(inner), op.outer_seqs(outer))
-        ]
+        self.sequences = [(x, _sequence(t, node, i)) for i, x in enumerate(op.inner_seqs(inner))]
         taps = (*self.info.mit_sot_in_slices, *self.info.sit_sot_in_slices)
         buffers = [*op.outer_mitsot(outer), *op.outer_sitsot(outer)]
         several = _by_state(op.inner_mitsot(inner), self.info.mit_sot_in_slices)
         inside = [*several, *([x] for x in op.inner_sitsot(inner))]
-        self.states = [_State(t, *parts, self.steps) for parts in zip(buffers, taps, inside, strict=True)]
+        self.states = [_State(t, node, *parts, self.steps) for parts in zip(buffers, taps, inside, strict=True)]
         self.buffers = [t.value(x) for x in op.outer_mitmot(outer)]
         self.untraced = [t.value(x) for x in op.outer_untraced_sit_sot(outer)]
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
@@ -143,11 +147,52 @@ def _by_state(flat, taps):
     return [[next(inputs) for _ in each] for each in taps]
 
 
-def _sequence(t, value, steps):
-    """The rows that are read: a sequence may be longer than the loop."""
+def _sequence(t, node, i):
+    """The rows that are read of sequence `i`: it may be longer than the loop, and is not to be shorter."""
+    var, steps = node.op.outer_seqs(node.inputs)[i], t.dim(node.inputs[0])
+    value = t.value(var)
     if t.known_equal(value.dims[0], steps):
         return value
+    source, taken = _source(var, node.inputs[0])
+    operand = t.value(source)
+    name = f"`{source.name}`" if source.name else f"{i}"
+    message = f"{scan_name(node)}: sequence {name} has {{1}} elements along its first axis, "
+    message += "n_steps and the taps need {0}" if taken else "n_steps is {0}"
+    # Of no steps: nothing is needed for the taps either.
+    needed = t.min(steps + taken, steps * (taken + 1))
+    t.builder.require_at_most(needed, operand.dims[0], "shape-mismatch", message, operand)
     return t.builder.slice(value, [(0, steps, 1)])
+
+
+def _source(var, steps):
+    """What the user gave as a sequence, of which `var` is what PyTensor cut for the number of steps and for a tap, and
+    how many elements fewer the cut for the tap has."""
+    taken = 0
+    while var.owner is not None and isinstance(var.owner.op, Subtensor):
+        base, *inputs = var.owner.inputs
+        entries = _fill(var.owner.op.idx_list, inputs)
+        if len(entries) != 1 or not isinstance(entries[0], slice):
+            break
+        (entry,) = entries
+        if _is_missing(entry.start) and _is_missing(entry.step) and _is_number(entry.stop, steps):
+            var = base
+            continue
+        try:
+            start, stop, step = _constant_slice(entry)
+        except NotNative:
+            break
+        if (start, stop, step) != (None, None, -1):
+            if step != 1 or (start or 0) < 0 or (stop is not None and stop >= 0):
+                break
+            taken += (start or 0) - (stop or 0)
+        var = base
+    return var, taken
+
+
+def _is_number(entry, number):
+    if isinstance(entry, Variable) and entry.owner is not None and isinstance(entry.owner.op, ScalarFromTensor):
+        entry = entry.owner.inputs[0]
+    return entry is number
 
 
 def _plus(t, step, offset):
@@ -180,9 +225,9 @@ def _last_rows(t, trace, length):
         return trace
     count = t.min(length, steps)
     rows = t.builder.slice(trace, [(steps - count, steps, 1)])
-    rest = t.max(length - steps, 0)
-    if t.known_equal(rest, 0):
+    if t.known_equal(count, length):
         return rows
+    rest = t.max(length - steps, 0)
     return t.builder.concat([rows, t.builder.broadcast(t.builder.literal(0, trace.dtype), [rest, *inner])], 0)
 
 
@@ -190,30 +235,41 @@ def _row(t, value, position):
     return t.builder.slice(value, [position])
 
 
-def _length(t, var):
-    return t.value(var).dims[0]
-
-
-def _first_rows(t, var, count):
-    """buffer[:count]; of a buffer that was made by writing them, what was written."""
-    node = var.owner
-    if node is not None and isinstance(node.op, IncSubtensor) and node.op.set_instead_of_inc:
-        if _writes_first(node, count):
-            rows = t.value(node.inputs[1])
-            dims = [count, *t.value(var).dims[1:]]
-            return rows if list(rows.dims) == dims else t.builder.broadcast(rows, dims)
-    return t.builder.slice(t.value(var), [(0, count, 1)])
-
-
-def _writes_first(node, count):
-    """buffer[:count] = ..."""
-    entries = _fill(node.op.idx_list, node.inputs[2:])
+def _written_first(t, node, var, rows):
+    """Of a buffer that was made by writing its first rows, `buffer[:n] = initial`: what was written. None: it was made
+    in another way. A value of fewer rows than the taps need is refused."""
+    write = var.owner
+    if write is None or not isinstance(write.op, IncSubtensor) or not write.op.set_instead_of_inc:
+        return None
+    entries = _fill(write.op.idx_list, write.inputs[2:])
+    if len(entries) != 1 or not isinstance(entries[0], slice) or _is_missing(entries[0].stop):
+        return None
+    if not _is_missing(entries[0].start) or not _is_missing(entries[0].step):
+        return None
     try:
-        return (
-            len(entries) == 1 and isinstance(entries[0], slice) and _constant_slice(entries[0]) == (None, count, 1)
-        )
+        count = t.dim(entries[0].stop, late=False)
     except NotNative:
-        return False
+        return None
+    if not t.known_equal(t.min(count, rows), count):
+        return None
+    initial = t.value(write.inputs[1])
+    dims = [count, *t.value(var).dims[1:]]
+    if list(initial.dims) != dims:
+        if not isinstance(count, int):
+            return None
+        initial = t.builder.broadcast(initial, dims)
+    if not isinstance(count, int):
+        name = _called(write.inputs[1])
+        message = f"{scan_name(node)}: the initial value{name} has {{1}} rows, its taps need {{0}}"
+        t.builder.require_at_most(rows, count, "shape-mismatch", message, initial)
+    return initial
+
+
+def _called(var):
+    """" `x`", of x and of rows of x."""
+    while not var.name and var.owner is not None and isinstance(var.owner.op, Subtensor):
+        var = var.owner.inputs[0]
+    return f" `{var.name}`" if var.name else ""
 
 
 def _stacked(t, rows):

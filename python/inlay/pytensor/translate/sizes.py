@@ -24,6 +24,8 @@ _ARITHMETIC = {
     ps.Minimum: lambda t, a, b: t.min(a, b),
 }
 
+_KEEPS_SIZES = (ps.Add, ps.Mul, ps.Maximum, ps.Minimum)
+
 
 def size_of(t, var, late=True):
     """The dim that a 0-d variable stands for. `late`: it may be one that only its value tells."""
@@ -34,7 +36,7 @@ def size_of(t, var, late=True):
     except NotNative:
         if not late or var.type.dtype[0] not in "iu":
             raise
-        return t.late_size(t.value(var))
+        return t.late_size(t.value(var), t.scan_of_steps(var))
 
 
 def _expression(t, var, late):
@@ -61,9 +63,24 @@ def _expression(t, var, late):
 
 def _of_sizes(t, node, late):
     """The operands of arithmetic on sizes. One that is only a value may be negative, and the result yet a size: so
-    besides a product with it, and a number of steps, all of it is a value."""
+    besides a product with it, and what is a size by itself, all of it is a value."""
     of_a_product = late and isinstance(getattr(node.op, "scalar_op", node.op), ps.Mul)
-    return [size_of(t, x, of_a_product or (late and t.is_number_of_steps(x))) for x in node.inputs]
+    return [size_of(t, x, of_a_product or (late and _is_size(t, x))) for x in node.inputs]
+
+
+def _is_size(t, var):
+    """Is it never negative? (A number of steps is not: the Scan refuses it.)"""
+    if isinstance(var, Constant):
+        return int(var.data) >= 0
+    if t.scan_of_steps(var) is not None:
+        return True
+    if var.owner is None:
+        return False
+    op = var.owner.op
+    scalar_op = getattr(op, "scalar_op", op)
+    return isinstance(op, Shape_i) or (
+        type(scalar_op) in _KEEPS_SIZES and all(_is_size(t, x) for x in var.owner.inputs)
+    )
 
 
 def _element(t, node):

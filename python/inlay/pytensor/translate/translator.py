@@ -66,6 +66,8 @@ class Translator:
         self._reasons = {}
         self._exceptions = {}
         self._number = -1
+        self._numbers = {}  # node -> its number
+        self._location = ""  # of the node that is translated
         self.branches = {}  # node -> the branches that it stands in
         self.nodes_in = {}  # branches -> the nodes that stand in them, with their numbers
         self.clients = {}  # of the variables of the outermost graph
@@ -99,6 +101,7 @@ class Translator:
         self.branches.update(branches)
         for node, number in zip(order, numbers, strict=True):
             self.nodes_in.setdefault(branches[node], []).append((node, number))
+            self._numbers[node] = number
         self.add_nodes_in(())
 
     def add_nodes_in(self, branches):
@@ -107,7 +110,7 @@ class Translator:
 
     def add_node(self, node, number):
         self._number = number
-        location = origin.location(node, number)
+        self._location = location = origin.location(node, number)
         self._node_of_location[location] = number
         self.builder.at(location)
         for var, value in zip(node.outputs, self.translate_node(node), strict=True):
@@ -277,13 +280,24 @@ class Translator:
 
         return size_of(self, var, late)
 
-    def late_size(self, value):
-        """A 0-d integer value as a size that is known once the value is. The same size for the same value."""
+    def late_size(self, value, scan=None):
+        """A 0-d integer value as a size that is known once the value is. The same size for the same value. `scan`: the
+        node that makes that many steps, if there is one; it is what fails where the value is negative."""
         if self._body is not None:
             raise NotNative("a size that is found in the body of a loop or a branch")
         if value.index not in self._late_sizes:
-            self._late_sizes[value.index] = self.builder.late_size(value)
+            checked = value if scan is None else self._number_of_steps(value, scan)
+            self._late_sizes[value.index] = self.builder.late_size(checked)
         return self._late_sizes[value.index]
+
+    def _number_of_steps(self, value, scan):
+        b = self.builder
+        value = self.cast(value, "i64")
+        message = f"{origin.scan_name(scan)}: n_steps is {{0}}"
+        b.at(origin.location(scan, self._numbers[scan]))
+        value = b.assert_(value, b.scalar("ge", [value, b.literal(0, "i64")]), message, "negative-size", [value])
+        b.at(self._location)
+        return value
 
     def is_only_returned(self, var):
         """Does nothing but the function's caller read it?"""
@@ -300,10 +314,11 @@ class Translator:
         """The dims that 0-d variables stand for; those that PyTensor knows are taken from `static`."""
         return [self.dim(v) if s is None else s for v, s in zip(variables, static, strict=True)]
 
-    def is_number_of_steps(self, var):
-        """Does a Scan make that many steps? Then no value of it is negative."""
+    def scan_of_steps(self, var):
+        """The Scan that makes that many steps, or None."""
         users = self.clients.get(var, ())
-        return any(isinstance(user, Apply) and isinstance(user.op, Scan) and i == 0 for user, i in users)
+        scans = (user for user, i in users if isinstance(user, Apply) and isinstance(user.op, Scan) and i == 0)
+        return next(scans, None)
 
     def min(self, a, b):
         return _inlay.dim_min(a, b)

@@ -1,0 +1,85 @@
+"""What a Scan keeps: PyTensor's own rewrite, where it leaves the results as they are.
+
+PyTensor shortens the buffers of a Scan to the rows that somebody reads, and counts on as many steps. Where a condition
+ends the Scan, or fewer steps were asked for, the result has rows that no step wrote, or lacks some. Here a Scan that
+ends by a condition keeps its steps unless the last alone is read, and no buffer is longer than the number of steps.
+"""
+
+import importlib
+
+import pytensor.tensor as pt
+from pytensor.compile.mode import optdb
+from pytensor.graph.basic import Constant
+from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
+from pytensor.scan.op import Scan
+from pytensor.tensor.subtensor import Subtensor
+
+from .translate.subtensor import _fill, _integer
+
+TAG = "inlay_scan"
+
+# (module, the rewrite for compilers that pass no rooms for results into the loop), the newer version's first
+_PLACES = (
+    ("pytensor.scan.rewriting.trace", "scan_reduce_trace_no_prealloc"),
+    ("pytensor.scan.rewriting", "scan_save_mem_no_prealloc"),
+)
+
+
+def _pytensors_own():
+    for module, name in _PLACES:
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError):
+            continue
+    return None
+
+
+_SHORTEN = _pytensors_own()
+
+
+@node_rewriter([Scan])
+def keep_what_is_read(fgraph, node):
+    """The rows of a Scan that are read, where it is known how many there will be."""
+    if _SHORTEN is None or (node.op.info.as_while and not _only_last_rows_are_read(fgraph, node)):
+        return None
+    return _SHORTEN.transform(fgraph, node)
+
+
+def _only_last_rows_are_read(fgraph, node):
+    info = node.op.info
+    count = info.n_mit_mot + info.n_mit_sot + info.n_sit_sot + info.n_nit_sot
+    return all(_reads_last_row(user) for out in node.outputs[:count] for user, _ in fgraph.clients[out])
+
+
+def _reads_last_row(node):
+    if not isinstance(node.op, Subtensor):
+        return False
+    first = _fill(node.op.idx_list, node.inputs[1:])[0]
+    return not isinstance(first, slice) and _integer(first) == -1
+
+
+@node_rewriter([Scan])
+def keep_no_more_than_steps(fgraph, node):
+    """An output that is carried nowhere, and was shortened to its last k rows, has min(k, n_steps)."""
+    steps = node.inputs[0]
+    lengths = node.op.outer_nitsot(node.inputs)
+    least = steps.data if isinstance(steps, Constant) else 0
+    first = len(node.inputs) - len(node.op.outer_non_seqs(node.inputs)) - len(lengths)
+    longer = [i for i, n in enumerate(lengths, first) if isinstance(n, Constant) and n.data > least]
+    if not longer:
+        return None
+    inputs = list(node.inputs)
+    for i in longer:
+        inputs[i] = pt.minimum(inputs[i], steps)
+    return node.op(*inputs, return_list=True)
+
+
+def register_scan_rewrites():
+    for position, rewrite in ((1.612, keep_what_is_read), (1.613, keep_no_more_than_steps)):
+        optdb.register(
+            rewrite.fn.__name__,
+            dfs_rewriter(rewrite, ignore_newtrees=True),
+            TAG,
+            use_db_name_as_tag=False,
+            position=position,
+        )

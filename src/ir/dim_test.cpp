@@ -1,0 +1,67 @@
+#include "ir/dim.h"
+
+#include <limits>
+#include <random>
+
+#include <gtest/gtest.h>
+
+namespace inlay {
+namespace {
+
+const Dim n = Dim::symbol(SymbolId(0)), m = Dim::symbol(SymbolId(1));
+
+TEST(Dim, TheLesserIsSeenWhereItIsOneForAllSizes) {
+  EXPECT_EQ(min(n, n + 3), n);
+  EXPECT_EQ(max(n, n + 3), n + 3);
+  EXPECT_EQ(min(n + m, m), m);
+  EXPECT_EQ(max(n + min(m, 3), min(m, 3)), n + min(m, 3));
+  EXPECT_EQ(max(n, 0), n);
+  EXPECT_EQ(min(min(n, 3), 3), min(n, 3));
+  EXPECT_EQ(min(n, min(3, n)), min(n, 3));
+  EXPECT_EQ(min(min(n, 3), 5), min(n, 3));
+  EXPECT_EQ(max(max(n - 1, 0), n - 1), max(n - 1, 0));
+  EXPECT_EQ(min(max(n, 4), n), n);
+  EXPECT_NE(min(n, m), n);
+  EXPECT_NE(min(n, 3), 3);
+  EXPECT_NE(min(min(n, 5), 3), min(n, 5));
+}
+
+TEST(Dim, TheLesserOfNumbersOfAnySize) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min(), kMost = std::numeric_limits<int64_t>::max();
+  const std::vector<int64_t> sizes = {5, 7};
+  for (int64_t bound : {kLeast, kLeast + 1, kMost - 1, kMost}) {
+    EXPECT_EQ(max(Dim(bound), 3), std::max<int64_t>(bound, 3));
+    EXPECT_EQ(max(n + Dim(bound < 0 ? bound : bound - 10), 3).evaluate(sizes), bound < 0 ? 3 : bound - 5);
+    EXPECT_EQ(min(n, Dim(bound)).evaluate(sizes), std::min<int64_t>(5, bound));
+  }
+}
+
+// What is left out never counts.
+TEST(Dim, MinAndMaxAreThoseOfTheNumbers) {
+  std::mt19937_64 engine(1);
+  const auto between = [&](int64_t least, int64_t greatest) {
+    return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
+  };
+  struct Pair {
+    Dim dim;
+    int64_t value;
+  };
+  for (int round = 0; round < 20000; ++round) {
+    const std::vector<int64_t> sizes = {between(0, 4), between(0, 4)};
+    std::vector<Pair> made = {{n, sizes[0]}, {m, sizes[1]}, {2, 2}, {0, 0}, {between(-3, 3), 0}};
+    made.back().value = made.back().dim.constant();
+    for (int i = 0; i < 6; ++i) {
+      const Pair a = made[between(0, made.size() - 1)], b = made[between(0, made.size() - 1)];
+      switch (between(0, 3)) {
+        case 0: made.push_back({a.dim + b.dim, a.value + b.value}); break;
+        case 1: made.push_back({a.dim - b.dim, a.value - b.value}); break;
+        case 2: made.push_back({min(a.dim, b.dim), std::min(a.value, b.value)}); break;
+        default: made.push_back({max(a.dim, b.dim), std::max(a.value, b.value)}); break;
+      }
+      ASSERT_EQ(made.back().dim.evaluate(sizes), made.back().value);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace inlay

@@ -1,0 +1,216 @@
+"""Scans of no steps and of few, sequences too short, conditions that end the first step: what PyTensor's Python mode
+computes, shapes included, and errors in the user's words."""
+
+import inlay
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.scan.utils import until
+from versions import OLD_PYTENSOR
+
+pytestmark = pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites shorten a Scan in other ways")
+
+ROWS = [
+    pytest.param(slice(None), id="all"),
+    pytest.param(slice(-3, None), id="-3:"),
+    pytest.param(slice(None, -2), id=":-2"),
+    pytest.param(slice(-3, -1), id="-3:-1"),
+    pytest.param(slice(1, 3), id="1:3"),
+    pytest.param(slice(None, None, -1), id="::-1"),
+    pytest.param(slice(-2, None, -1), id="-2::-1"),
+]
+
+
+def scan(*args, **kwargs):
+    return pytensor.scan(*args, return_updates=False, name="loop", **kwargs)
+
+
+def halved(v, c):
+    """A state, and an output that is carried nowhere; neither can leave the loop."""
+    return [pt.tanh(v * c), c * 2]
+
+
+def doubled_until(c):
+    return c * 2, until(c > 100)
+
+
+# Rows of a Scan that ends by a condition
+
+
+@pytest.mark.parametrize("start", [200.0, 60.0, 30.0, 1.5], ids=["1 step", "2 steps", "3 steps", "8 steps"])
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_of_a_scan_that_ends_by_a_condition(rows, start, check):
+    x = pt.dscalar("x")
+    out = scan(doubled_until, outputs_info=[x], n_steps=50)
+    check([x], [out[rows]], start, native=False)
+    check([x], [out[rows], out[-1]], start, native=False)
+
+
+@pytest.mark.parametrize("values", [[200.0, 1.0], [1.0, 200.0, 3.0, 4.0], [1.0, 2.0, 3.0, 200.0, 5.0, 6.0], [1.0], []])
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_rows_of_a_scan_over_a_sequence_that_ends_by_a_condition(rows, values, backwards, check):
+    v = pt.dvector("v")
+    out = scan(doubled_until, sequences=[v], outputs_info=[None], go_backwards=backwards)
+    check([v], out[rows], np.array(values), native=False)
+
+
+@pytest.mark.parametrize("values", [[200.0, 1.0], [1.0, 2.0, 3.0, 200.0, 5.0]])
+def test_the_last_row_of_a_scan_that_ends_by_a_condition(values, check):
+    v, s = pt.dvector("v"), pt.dscalar("s")
+    out, sums = scan(lambda v, c: ([v * 2, c + v], until(v > 100)), sequences=[v], outputs_info=[None, s])
+    check([v, s], [out[-1], sums[-1]], np.array(values), 0.5, native=False)
+    check([v, s], sums[-1], np.array(values), 0.5)
+
+
+# Numbers of steps
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_of_few_steps(rows, steps, check):
+    n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
+    states, outputs = scan(halved, sequences=[v], outputs_info=[s, None], n_steps=n)
+    values = steps, np.linspace(-1, 1, 7), 0.7
+    check([n, v, s], [states[rows], outputs[rows]], *values)
+    check([n, v, s], outputs[rows], *values)
+    check([n, v, s], states[rows], *values)
+
+
+@pytest.mark.parametrize("length", [0, 1, 2, 5])
+@pytest.mark.parametrize("rows", ROWS)
+@pytest.mark.parametrize("backwards", [False, True])
+def test_rows_over_short_sequences(rows, length, backwards, check):
+    v, s = pt.dvector("v"), pt.dscalar("s")
+    states, outputs = scan(halved, sequences=[v], outputs_info=[s, None], go_backwards=backwards)
+    check([v, s], [states[rows], outputs[rows]], np.linspace(-1, 1, length), 0.7)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("row", [-1, -2, -3, 0, 2])
+def test_one_row_of_few_steps(row, steps, check, check_error):
+    n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
+    outputs = scan(halved, sequences=[v], outputs_info=[s, None], n_steps=n)[1]
+    values = steps, np.linspace(-1, 1, 7), 0.7
+    if -steps <= row < steps:
+        check([n, v, s], outputs[row], *values)
+    else:
+        check_error(IndexError, [n, v, s], outputs[row], *values)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2, 5])
+@pytest.mark.parametrize("rows", ROWS)
+def test_rows_of_a_state_with_distant_taps(rows, steps, check):
+    n, v = pt.lscalar("n"), pt.dvector("v")
+    out = scan(lambda a, b: a * 0.5 + b, outputs_info=[{"initial": v, "taps": [-3, -1]}], n_steps=n)
+    values = steps, np.array([1.0, -2.0, 3.0])
+    check([n, v], [out[rows], pytensor.grad(out[rows].sum(), v)], *values)
+    check([n, v], out[-1], *values)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 3), (3, 0), (3, 1), (2, 3)])
+def test_a_scan_in_a_scan_of_few_steps(shape, check):
+    x, s = pt.dmatrix("x"), pt.dscalar("s")
+
+    def row_of(row, c):
+        inner = scan(halved, sequences=[row], outputs_info=[c, None])
+        return [inner[0][-2:].sum() + c, inner[1][-2:].sum()]
+
+    out = scan(row_of, sequences=[x], outputs_info=[s, None])
+    check([x, s], [out[0], out[1]], np.linspace(-1, 2, shape[0] * shape[1]).reshape(shape), 0.5, native=False)
+
+
+@pytest.mark.parametrize("counts", [[], [0], [2, 0, 1], [1, 3]])
+def test_a_scan_in_a_scan_of_steps_that_are_found(counts, check):
+    k, s = pt.lvector("k"), pt.dscalar("s")
+
+    def row_of(n, c):
+        inner = scan(lambda c: pt.sin(c) + 1, outputs_info=[c], n_steps=n)
+        return inner[-2:].sum() + c
+
+    check([k, s], scan(row_of, sequences=[k], outputs_info=[s]), np.array(counts, dtype=np.int64), 0.5, native=False)
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [1.0, 0.0, 2.0], [1.0, 2.0, 3.0, 4.0]])
+def test_a_scan_over_elements_that_are_found(values, check):
+    v, s = pt.dvector("v"), pt.dscalar("s")
+    states, outputs = scan(halved, sequences=[v[v.nonzero()[0]]], outputs_info=[s, None])
+    check([v, s], [states, outputs, outputs[-2:], states[:-2]], np.array(values), 0.7)
+
+
+# Errors
+
+
+def compiled(inputs, outputs):
+    return pytensor.function(inputs, outputs, mode="INLAY")
+
+
+def first_line(error):
+    return str(error.value).splitlines()[0]
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(-3, None), -1, slice(None, -2)])
+def test_a_negative_number_of_steps(rows, check_error):
+    n, s = pt.lscalar("n"), pt.dscalar("s")
+    out = scan(lambda c: c * 0.5 + 1, outputs_info=[s], n_steps=n)[rows]
+    check_error(ValueError, [n, s], out, -2, 1.0, good=(4, 1.0))
+    with pytest.raises(inlay.errors.NegativeSize) as error:
+        compiled([n, s], out)(-2, 1.0)
+    assert first_line(error) == "error[negative-size]: Scan `loop`: n_steps is -2"
+
+
+def test_a_negative_number_of_steps_of_a_shape(check_error):
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    out = scan(lambda c: c * 0.5 + 1, outputs_info=[s], n_steps=x.shape[0] - 3)
+    check_error(ValueError, [x, s], out, np.zeros(1), 1.0, good=(np.zeros(4), 1.0))
+    with pytest.raises(inlay.errors.NegativeSize) as error:
+        compiled([x, s], out)(np.zeros(1), 1.0)
+    assert first_line(error) == "error[negative-size]: Scan `loop`: n_steps is -2"
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(-3, None), -1])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_sequence_shorter_than_the_number_of_steps(rows, backwards, check_error):
+    n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
+    out = scan(halved, sequences=[v], outputs_info=[s, None], n_steps=n, go_backwards=backwards)[0][rows]
+    check_error(ValueError, [n, v, s], out, 5, np.ones(3), 1.0, good=(3, np.ones(3), 1.0))
+    with pytest.raises(inlay.errors.ShapeMismatch) as error:
+        compiled([n, v, s], out)(5, np.ones(3), 1.0)
+    words = "Scan `loop`: sequence `v` has 3 elements along its first axis, n_steps is 5"
+    assert first_line(error) == f"error[shape-mismatch]: {words}"
+
+
+@pytest.mark.parametrize("length", [0, 1, 3, 6])
+def test_a_sequence_too_short_for_its_taps(length, check_error):
+    n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
+    sequence = {"input": v, "taps": [-1, 1]}
+    out = scan(lambda a, b, c: pt.tanh(a * c) + b * c, sequences=[sequence], outputs_info=[s], n_steps=n)
+    good = [(5, np.ones(7), 1.0), (0, np.ones(length), 1.0)]
+    for values in good:
+        check_error(ValueError, [n, v, s], out, 5, np.ones(length), 1.0, good=values)
+    with pytest.raises(inlay.errors.ShapeMismatch) as error:
+        compiled([n, v, s], out)(5, np.ones(length), 1.0)
+    words = f"Scan `loop`: sequence `v` has {length} elements along its first axis, n_steps and the taps need 7"
+    assert first_line(error) == f"error[shape-mismatch]: {words}"
+
+
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_an_initial_value_too_short_for_its_taps(length, check):
+    n, v = pt.lscalar("n"), pt.dvector("v")
+    out = scan(lambda a, b: a * 0.5 + b, outputs_info=[{"initial": v, "taps": [-3, -1]}], n_steps=n)
+    fn = check([n, v], out, 4, np.arange(3.0))
+    # (PyTensor reads what is not there.)
+    with pytest.raises(inlay.errors.ShapeMismatch) as error:
+        fn(4, np.arange(float(length)))
+    words = f"Scan `loop`: the initial value `v` has {length} rows, its taps need 3"
+    assert first_line(error) == f"error[shape-mismatch]: {words}"
+
+
+def test_a_sequence_without_a_name_is_told_by_its_number():
+    n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
+    out = scan(halved, sequences=[pt.cumsum(v)], outputs_info=[s, None], n_steps=n)[0]
+    with pytest.raises(inlay.errors.ShapeMismatch) as error:
+        compiled([n, v, s], out)(5, np.ones(3), 1.0)
+    words = "Scan `loop`: sequence 0 has 3 elements along its first axis, n_steps is 5"
+    assert first_line(error) == f"error[shape-mismatch]: {words}"
