@@ -11,6 +11,8 @@ from versions import OLD_PYTENSOR
 
 pytestmark = pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites shorten a Scan in other ways")
 
+X = np.linspace(-1, 2, 6).reshape(2, 3)
+
 ROWS = [
     pytest.param(slice(None), id="all"),
     pytest.param(slice(-3, None), id="-3:"),
@@ -43,8 +45,8 @@ def doubled_until(c):
 def test_rows_of_a_scan_that_ends_by_a_condition(rows, start, check):
     x = pt.dscalar("x")
     out = scan(doubled_until, outputs_info=[x], n_steps=50)
-    check([x], [out[rows]], start, native=False)
-    check([x], [out[rows], out[-1]], start, native=False)
+    check([x], [out[rows]], start)
+    check([x], [out[rows], out[-1]], start)
 
 
 @pytest.mark.parametrize("values", [[200.0, 1.0], [1.0, 200.0, 3.0, 4.0], [1.0, 2.0, 3.0, 200.0, 5.0, 6.0], [1.0], []])
@@ -53,15 +55,39 @@ def test_rows_of_a_scan_that_ends_by_a_condition(rows, start, check):
 def test_rows_of_a_scan_over_a_sequence_that_ends_by_a_condition(rows, values, backwards, check):
     v = pt.dvector("v")
     out = scan(doubled_until, sequences=[v], outputs_info=[None], go_backwards=backwards)
-    check([v], out[rows], np.array(values), native=False)
+    check([v], out[rows], np.array(values))
 
 
 @pytest.mark.parametrize("values", [[200.0, 1.0], [1.0, 2.0, 3.0, 200.0, 5.0]])
 def test_the_last_row_of_a_scan_that_ends_by_a_condition(values, check):
     v, s = pt.dvector("v"), pt.dscalar("s")
     out, sums = scan(lambda v, c: ([v * 2, c + v], until(v > 100)), sequences=[v], outputs_info=[None, s])
-    check([v, s], [out[-1], sums[-1]], np.array(values), 0.5, native=False)
+    check([v, s], [out[-1], sums[-1]], np.array(values), 0.5)
+    check([v, s], [out[-1] + sums[-1], out, sums], np.array(values), 0.5)
     check([v, s], sums[-1], np.array(values), 0.5)
+
+
+@pytest.mark.parametrize("values", [[], [0.5], [1.0, 2.0, 3.0, 200.0, 5.0]])
+def test_rows_of_vectors_of_a_scan_that_ends_by_a_condition(values, check):
+    v, s, n = pt.dvector("v"), pt.dmatrix("s"), pt.lscalar("n")
+    rows, sums = scan(
+        lambda v, a, b, n: ([a * 0.5 + b + v, (a + b).sum() + n], until(v > 100)),
+        sequences=[v],
+        outputs_info=[{"initial": s, "taps": [-2, -1]}, None],
+        non_sequences=[n],
+    )
+    cost = (rows[-2:] ** 2).sum() + sums.sum()
+    check([v, s, n], [rows, sums], np.array(values), X, 3)
+    check([v, s, n], [rows[:-2], rows[-1:], sums[-2:]], np.array(values), X, 3)
+    check([v, s, n], [cost, *pytensor.grad(cost, [v, s])], np.array(values), X, 3, rtol=1e-12, native=False)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 5])
+def test_rows_of_as_many_steps_as_are_asked_for_or_fewer(steps, check):
+    x, n = pt.dscalar("x"), pt.lscalar("n")
+    out = scan(doubled_until, outputs_info=[x], n_steps=n)
+    check([x, n], [out, out[-3:]], 30.0, steps)
+    check([x, n], out[::-2], 30.0, steps)
 
 
 # Numbers of steps

@@ -4,6 +4,7 @@ What is carried from step to step is carried as values; what is kept of all step
 passes in with room for all steps is its first rows and the trace behind them. One with room for some of them is carried
 whole and written around: a later row takes the place of the oldest, and the result is put in order behind the loop. In
 the gradient of a Scan a buffer is read and added to at several places; it is carried whole too, and written in place.
+Where a condition may end the loop, the steps are counted, and a trace ends with the last.
 """
 
 import numpy as np
@@ -59,13 +60,17 @@ class _Scan:
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
         if any(value.dtype == "opaque" for value in self.untraced):
             raise NotNative("a Scan that carries an object")
+        self.made = []  # what counts the steps that were made, where they may be fewer and are kept
         if self.info.as_while and (self.lengths or any(s.keeps_all or s.ring for s in self.states)):
-            raise NotNative("a Scan that ends by a condition and keeps its steps")
+            whole = [t.known_equal(n, self.steps) or t.known_equal(t.min(n, 1), n) for n in self.lengths]
+            if not all(whole) or any(s.ring for s in self.states):
+                raise NotNative("a Scan that ends by a condition and keeps some of its steps")
+            self.made = [t.builder.literal(0, "i64")]
 
     def results(self):
         t = self.t
         rings = [s.ring for s in self.states if s.ring]
-        initial = [*self.buffers, *rings, *(row for s in self.states for row in s.initial), *self.untraced]
+        initial = [*self.buffers, *rings, *(row for s in self.states for row in s.initial), *self.untraced, *self.made]
         body = Body(t)
         with body:
             step = body.builder.step("step", self.steps)
@@ -77,6 +82,9 @@ class _Scan:
             self.steps, initial, body.captured, body.builder.finish(), has_condition=self.info.as_while
         )
         after, traces = list(after[: len(initial)]), list(after[len(initial) :])
+        if self.made:
+            steps = t.late_size(after.pop())
+            traces = [t.builder.slice(trace, [(0, steps, 1)]) for trace in traces]
         results, after = after[: len(self.buffers)], after[len(self.buffers) :]
         rings, last = after[: len(rings)], after[len(rings) :]
         for state in self.states:
@@ -87,7 +95,10 @@ class _Scan:
                 results.append(_in_order(t, rings.pop(0), self.steps + state.rows))
             else:
                 results.append(_stacked(t, rows))
-        results += [_last_rows(t, trace, length) for trace, length in zip(traces, self.lengths, strict=True)]
+        for trace, length in zip(traces, self.lengths, strict=True):
+            if self.made:
+                length = steps if t.known_equal(length, self.steps) else t.min(length, steps)
+            results.append(_last_rows(t, trace, length))
         return [*results, *last]
 
     def _body(self, body, step, carried):
@@ -109,6 +120,7 @@ class _Scan:
             rows.append(own)
             for tap, x in zip(state.taps, state.inner):
                 values[x] = own[state.rows + tap]
+        made = [_plus(t, carried.pop(), 1)] if self.made else []
         values.update(zip(op.inner_untraced_sit_sot(inner), carried, strict=True))
         for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(self.node.inputs), strict=True):
             values[x] = t.value(outside) if isinstance(outside, Constant) else body.capture(outside)
@@ -134,7 +146,7 @@ class _Scan:
         untraced = [t.require_dims(value, before.dims) for before, value in zip(carried, untraced)]
         traces = [value for state, value in zip(self.states, states) if state.keeps_all]
         traces += of(op.inner_nitsot_outs(inner_outputs))
-        outputs = [*buffers, *rings, *next_rows, *untraced, *traces]
+        outputs = [*buffers, *rings, *next_rows, *untraced, *made, *traces]
         if info.as_while:
             stop = t.value(inner_outputs[-1])
             outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constant_array(_ZERO), stop.dtype)]))
