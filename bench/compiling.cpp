@@ -1,7 +1,8 @@
 // What the way from a graph to planned kernels costs, by the number of nodes: rewrite, fuse, memory; no machine code.
 //
-// The graph looks like the gradient of a large model: vectors of one data set, parameters that are gathered and
-// scattered into by one index, sums over the data, and 0-d arithmetic between them, each made of recent values.
+// `model` looks like the gradient of a large model: vectors of one data set, parameters that are gathered and scattered
+// into by one index, sums over the data, and 0-d arithmetic between them, each made of recent values. The other graphs
+// are each large in one way only.
 #include <random>
 #include <vector>
 
@@ -67,8 +68,96 @@ class Model {
   ValueId index_;
 };
 
-void lower_nodes(benchmark::State& state) {
-  const Graph graph = Model(static_cast<int>(state.range(0))).finish();
+Graph model(int nodes) { return Model(nodes).finish(); }
+
+/// Each value is made of the one before.
+Graph chain(int nodes) {
+  GraphBuilder b;
+  ValueId x = b.param("x", {DType::f64, {b.symbol("n")}});
+  for (int i = 0; i < nodes; ++i) x = b.scalar(i % 2 ? ScalarOp::sin_ : ScalarOp::neg_, {x});
+  b.output(x);
+  return std::move(b).finish();
+}
+
+/// Each value is made of the two before.
+Graph shared(int nodes) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  ValueId x = b.param("x", {DType::f64, {n}}), y = b.param("y", {DType::f64, {n}});
+  for (int i = 0; i < nodes; ++i) {
+    const ValueId next = b.scalar(i % 3 ? ScalarOp::add_ : ScalarOp::mul_, {x, y});
+    x = y;
+    y = next;
+  }
+  b.output(y);
+  return std::move(b).finish();
+}
+
+/// A sum of terms, each of a parameter's element.
+Graph wide_sum(int nodes) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  const ValueId x = b.param("x", {DType::f64, {n}}), weights = b.param("w", {DType::f64, {nodes}});
+  ValueId sum = x;
+  for (int i = 0; i < nodes / 3; ++i) {
+    const ValueId weight = b.slice(weights, {IndexItem::at(i)});
+    sum = b.scalar(ScalarOp::add_, {sum, b.scalar(ScalarOp::mul_, {x, weight})});
+  }
+  b.output(sum);
+  return std::move(b).finish();
+}
+
+/// Sums of many arrays, each of its own size.
+Graph reductions(int nodes) {
+  GraphBuilder b;
+  ValueId sum = b.param("s", {DType::f64, {}});
+  for (int i = 0; i < nodes / 3; ++i) {
+    const ValueId x = b.param(str("x", i), {DType::f64, {b.symbol(str("n", i))}});
+    const ValueId square = b.scalar(ScalarOp::mul_, {x, x});
+    sum = b.scalar(ScalarOp::add_, {sum, b.reduce(Combine::add, square, {0}, DType::f64)});
+  }
+  b.output(sum);
+  return std::move(b).finish();
+}
+
+/// A hierarchical model: many groupings of one data set, each with its index, its effects and their gradient.
+Graph groupings(int nodes) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  ValueId rows = b.param("x", {DType::f64, {n}});
+  const ValueId zero = b.literal(Literal::of_float(DType::f64, 0));
+  std::vector<ValueId> gradients;
+  for (int i = 0; i < nodes / 5; ++i) {
+    const Dim size = 20 + i % 50;
+    const ValueId effects = b.param(str("a", i), {DType::f64, {size}});
+    const ValueId index = b.bound(str("g", i), {DType::i64, {n}}, {.has_range = true, .least = 0, .greatest = 19});
+    const ValueId one = b.gather(effects, {IndexItem::through(index)});
+    rows = b.scalar(ScalarOp::add_, {rows, one});
+    const ValueId zeros = b.broadcast(zero, {size});
+    const ValueId part = b.scalar(ScalarOp::mul_, {rows, one});
+    gradients.push_back(b.scatter(Combine::add, zeros, {IndexItem::through(index)}, part));
+  }
+  b.output(b.reduce(Combine::add, rows, {0}, DType::f64));
+  for (const ValueId v : gradients) b.output(v);
+  return std::move(b).finish();
+}
+
+/// Short vectors that are parts of one, and their gradients, put together again.
+Graph parts(int nodes) {
+  GraphBuilder b;
+  const int count = nodes / 3;
+  const ValueId all = b.param("q", {DType::f64, {3 * count}});
+  std::vector<ValueId> gradients;
+  for (int i = 0; i < count; ++i) {
+    const ValueId part = b.slice(all, {IndexItem::range(3 * i, 3 * i + 3)});
+    gradients.push_back(b.scalar(ScalarOp::mul_, {part, b.scalar(ScalarOp::exp_, {part})}));
+  }
+  b.output(b.concat(gradients, 0));
+  return std::move(b).finish();
+}
+
+void lower_nodes(benchmark::State& state, Graph (*graph_of)(int nodes)) {
+  const Graph graph = graph_of(static_cast<int>(state.range(0)));
   for (auto _ : state) {
     const Lowered program = lower(graph);
     benchmark::DoNotOptimize(program.plan.sharing);
@@ -81,7 +170,15 @@ void lower_nodes(benchmark::State& state) {
     state.counters["memory_ms"] = 1e3 * memory;
   }
 }
-BENCHMARK(lower_nodes)->Arg(500)->Arg(1000)->Arg(2000)->Arg(5000)->Arg(20000)->Unit(benchmark::kMillisecond);
+
+void at_sizes(benchmark::internal::Benchmark* of) { of->Arg(2000)->Arg(20000)->Unit(benchmark::kMillisecond); }
+BENCHMARK_CAPTURE(lower_nodes, model, model)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, chain, chain)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, shared, shared)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, wide_sum, wide_sum)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, reductions, reductions)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, groupings, groupings)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, parts, parts)->Apply(at_sizes);
 
 }  // namespace
 }  // namespace inlay
