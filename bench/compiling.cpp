@@ -156,6 +156,20 @@ Graph parts(int nodes) {
   return std::move(b).finish();
 }
 
+/// Short vectors that are written into one, each into its own part.
+Graph updates(int nodes) {
+  GraphBuilder b;
+  const int count = nodes / 3;
+  const ValueId all = b.param("q", {DType::f64, {3 * count}});
+  ValueId out = b.broadcast(b.literal(Literal::of_float(DType::f64, 0)), {3 * count});
+  for (int i = 0; i < count; ++i) {
+    const std::vector<IndexItem> region = {IndexItem::range(3 * i, 3 * i + 3)};
+    out = b.update(Combine::set, out, region, b.scalar(ScalarOp::exp_, {b.slice(all, region)}));
+  }
+  b.output(out);
+  return std::move(b).finish();
+}
+
 void lower_nodes(benchmark::State& state, Graph (*graph_of)(int nodes)) {
   const Graph graph = graph_of(static_cast<int>(state.range(0)));
   for (auto _ : state) {
@@ -179,6 +193,7 @@ BENCHMARK_CAPTURE(lower_nodes, wide_sum, wide_sum)->Apply(at_sizes);
 BENCHMARK_CAPTURE(lower_nodes, reductions, reductions)->Apply(at_sizes);
 BENCHMARK_CAPTURE(lower_nodes, groupings, groupings)->Apply(at_sizes);
 BENCHMARK_CAPTURE(lower_nodes, parts, parts)->Apply(at_sizes);
+BENCHMARK_CAPTURE(lower_nodes, updates, updates)->Apply(at_sizes);
 
 }  // namespace
 }  // namespace inlay

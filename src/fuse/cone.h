@@ -4,6 +4,7 @@
 // A value without a place in memory is computed wherever it is asked for, and so is all that it is made of, down to
 // what is stored: its cone. Code generation is superlinear in the length of a body, so where a cone grows too large a
 // value within it is forced into memory.
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,21 +39,54 @@ Loop loop_over(std::span<const Dim> dims);
 /// Is every dim 1? Such values live in registers of the entry function.
 bool has_one_element(const TensorType& type);
 
-/// Must `v` be written by pieces of its own whoever asks for it?
-bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& caps);
-
-/// Scalar ops that answering one question for `v` computes, down to what is stored: a count up to `limit`, and a cost.
+/// Scalar ops that answering one question for a value computes, down to what is stored: a count, up to the backend's
+/// limit for a body, and a cost.
 struct Cone {
   int ops = 0;
   int cost = 0;
-  std::vector<ValueId> values;      // v and what is computed with it
   bool needs_affine_point = false;  // holds an iota or a reshape that cannot be asked through two index arrays
   bool moves_points = false;        // holds a view that asks for another point, so a value may be computed at several
 };
-Cone cone_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps, const IdMap<ValueId, bool>& forced,
-             int limit);
+
+/// The cones of a graph's values. What they need to know of the nodes lies side by side, since cones are looked at
+/// again and again and nodes are large.
+class Cones {
+ public:
+  Cones(const Graph& graph, const kernel::BackendCaps& caps);
+
+  /// Must `v` be written by pieces of its own whoever asks for it?
+  bool always_stored(ValueId v) const { return parts_[v].always_stored; }
+
+  /// What of `v` is computed when what is `forced` is stored; if asked for, also which values: v and those computed
+  /// with it.
+  Cone of(ValueId v, const IdMap<ValueId, bool>& forced, std::vector<ValueId>* values = nullptr);
+
+ private:
+  /// One value as a part of cones.
+  struct Part {
+    bool always_stored = false;
+    bool in_register = false;  // one element, that no literal says
+    bool moves_points = false;
+    bool needs_affine_point = false;
+    int ops = 0, cost = 0;
+    int terms = -1;  // of a reduce that is written out at the point
+    uint32_t first_operand = 0, last_operand = 0;
+  };
+  Part part_of(const Graph& graph, ValueId v, const kernel::BackendCaps& caps);
+  Cone of(ValueId v, const IdMap<ValueId, bool>& forced, std::vector<ValueId>* values, std::size_t depth);
+
+  int max_ops_;
+  IdMap<ValueId, Part> parts_;
+  std::vector<ValueId> operands_;
+  struct Visit {
+    IdMap<ValueId, uint32_t> seen;  // the last question that came by
+    std::vector<ValueId> todo;
+  };
+  std::deque<Visit> visits_;  // by the number of written out reduces that a cone lies within
+  uint32_t question_ = 0;
+};
 
 /// Forces values so that no body exceeds the backend's limit.
-void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Points& points, Forced& forced);
+void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, Points& points, Forced& forced);
 
 }  // namespace inlay::fuse

@@ -54,12 +54,13 @@ FactsOfPieces Examiner::operator()(const Pieces& pieces) {
       out[id] = std::make_shared<PieceFacts>(examine(pieces, piece));
       continue;
     }
-    const ValueId target = piece.writes[0].target;
-    const auto [first, last] = known_.equal_range(target);
+    const Write& write = piece.writes[0];
+    const uint64_t key = uint64_t{write.target.index} << 32 | write.value.index;
+    const auto [first, last] = known_.equal_range(key);
     const auto known = std::find_if(first, last, [&](const auto& one) { return looks_like(piece, one.second.piece); });
     if (known == last) {
       out[id] = std::make_shared<PieceFacts>(examine(pieces, piece));
-      known_.emplace(target, Known{piece, out[id]});
+      known_.emplace(key, Known{piece, out[id]});
       continue;
     }
     std::shared_ptr<const PieceFacts>& facts = known->second.facts;

@@ -34,9 +34,9 @@ class Examiner {
 
   const Graph& graph_;
   Points& points_;
-  Questions questions_;                            // of the piece that is examined
-  kernel::Stage stage_;                            // that is thrown away
-  std::unordered_multimap<ValueId, Known> known_;  // by what the first write is written to
+  Questions questions_;                             // of the piece that is examined
+  kernel::Stage stage_;                             // that is thrown away
+  std::unordered_multimap<uint64_t, Known> known_;  // by the value and the target of the first write
 };
 
 }  // namespace inlay::fuse

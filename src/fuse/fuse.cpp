@@ -88,24 +88,25 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
 }
 
 /// Marks the values of a cone that nothing outside of it uses.
-void serve_own_parts(const Graph& graph, const Cone& cone, const IdMap<ValueId, int>& uses,
+void serve_own_parts(const Graph& graph, const std::vector<ValueId>& cone, const IdMap<ValueId, int>& uses,
                      IdMap<ValueId, bool>& served) {
   std::map<ValueId, int> inside;
-  for (ValueId part : cone.values) {
+  for (ValueId part : cone) {
     const Node* node = graph.node_of(part);
     if (!node) continue;
     for (ValueId operand : node->operands) ++inside[operand];
   }
-  for (ValueId part : cone.values) served[part] = served[part] || inside[part] == uses[part];
+  for (ValueId part : cone) served[part] = served[part] || inside[part] == uses[part];
 }
 
 /// Forces the dear values that are computed more than once; true if there were any. What a forced value is made of is
 /// computed with it, and maybe no longer twice: `careful` leaves that to the next round.
 bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
-                      const kernel::BackendCaps& caps, bool careful, Forced& forced) {
+                      const kernel::BackendCaps& caps, Cones& cones, bool careful, Forced& forced) {
   const IdMap<ValueId, int> uses = careful ? IdMap<ValueId, int>() : count_uses(graph);
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
+  std::vector<ValueId> cone;
   bool any = false;
   for (uint32_t i = static_cast<uint32_t>(graph.values.size()); i-- > 0;) {
     const ValueId v(i);
@@ -113,14 +114,13 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
     if (served[v] || pieces.homes[v].buffer.valid() || !graph.node_of(v)) continue;
     const bool several = of.some_element_again;
     if (!several && !of.through_index && !of.again_per_outer_point) continue;
-    const Cone cone = cone_of(graph, v, caps, forced.values, caps.max_body_ops);
-    if (cone.cost <= caps.max_inline_cost) continue;
+    if (cones.of(v, forced.values, &cone).cost <= caps.max_inline_cost) continue;
     forced.add(v, str(graph.value_text(v), " is stored: it costs too much to be computed ",
                       several            ? "in more than one place"
                       : of.through_index ? "for every index that reads it"
                                          : "again in an outer loop"));
     if (careful) {
-      for (ValueId part : cone.values) served[part] = true;
+      for (ValueId part : cone) served[part] = true;
     } else {
       serve_own_parts(graph, cone, uses, served);
     }
@@ -262,17 +262,18 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
   if (mode == Mode::none) force_all(graph, forced);
   Points points;
-  cap_bodies(graph, caps, points, forced);
+  Cones cones(graph, caps);
+  cap_bodies(graph, caps, cones, points, forced);
   Examiner examine(graph, points);
   for (int round = 0;; ++round) {
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
-    const Pieces pieces = cut(graph, caps, forced, bodies, program);
+    const Pieces pieces = cut(graph, caps, cones, forced, bodies, program);
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     Forced more = forced;
-    if (force_recomputed(graph, pieces, facts, stages, caps, round < kCarefulRounds, more)) {
+    if (force_recomputed(graph, pieces, facts, stages, caps, cones, round < kCarefulRounds, more)) {
       if (round < kMaxRounds) {
         forced = std::move(more);
         continue;

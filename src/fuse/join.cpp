@@ -23,6 +23,7 @@ using GroupId = Id<struct GroupTag>;
 struct Group {
   Step step;
   std::vector<GroupId> after;  // it waits for these
+  int seen_in = 0;             // the last search that came by
 };
 
 /// The steps as a graph of what waits for what.
@@ -102,15 +103,22 @@ class Joiner {
   }
 
   /// Does another of the groups wait for `first`, at once or through others?
-  bool some_come_after(const std::vector<GroupId>& groups, GroupId first) const {
-    std::vector<GroupId> seen;
+  bool some_come_after(const std::vector<GroupId>& groups, GroupId first) {
+    std::vector<GroupId>& seen = seen_;
+    ++search_;
+    seen.clear();
+    const auto see = [&](GroupId id) {
+      if (groups_[id].seen_in == search_) return;
+      groups_[id].seen_in = search_;
+      seen.push_back(id);
+    };
     for (GroupId id : groups) {
-      if (id != first) seen.push_back(id);
+      if (id != first) see(id);
     }
     for (std::size_t i = 0; i < seen.size(); ++i) {
       for (GroupId before : groups_[seen[i]].after) {
         if (before == first || seen.size() > kMaxSearch) return true;
-        if (std::ranges::find(seen, before) == seen.end()) seen.push_back(before);
+        see(before);
       }
     }
     return false;
@@ -140,6 +148,8 @@ class Joiner {
   IdMap<BufferId, std::vector<GroupId>> readers_;  // since it was written
   std::vector<GroupId> since_parted_;
   GroupId parted_, last_failing_;
+  std::vector<GroupId> seen_;  // of the search that runs
+  int search_ = 0;
 };
 
 }  // namespace

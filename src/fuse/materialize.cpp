@@ -24,10 +24,11 @@ namespace {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, const FusedBodies& bodies,
-         KernelProgram& program)
+  Cutter(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
+         const FusedBodies& bodies, KernelProgram& program)
       : graph_(graph),
         caps_(caps),
+        cones_(cones),
         forced_(forced),
         bodies_(bodies),
         program_(program),
@@ -122,8 +123,7 @@ class Cutter {
         if (!reshape_is_map(graph_, node)) required_[node.operands[0]] = true;
         break;
       case Op::gather: {
-        const Cone cone = cone_of(graph_, node.operands[0], caps_, forced_.values, caps_.max_body_ops);
-        if (cone.needs_affine_point) required_[node.operands[0]] = true;
+        if (cones_.of(node.operands[0], forced_.values).needs_affine_point) required_[node.operands[0]] = true;
         break;
       }
       default: break;
@@ -142,7 +142,7 @@ class Cutter {
   bool is_stored(ValueId v) const {
     const Node* node = graph_.node_of(v);
     if (!node || node->op == Op::literal) return false;
-    return required_[v] || forced_.values[v] || has_one_element(graph_.type(v)) || always_stored(graph_, v, caps_);
+    return required_[v] || forced_.values[v] || has_one_element(graph_.type(v)) || cones_.always_stored(v);
   }
 
   // --- buffers ---
@@ -265,7 +265,7 @@ class Cutter {
     // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
     // the long axis (X.T @ r over the observations).
     const int64_t short_result = short_static_size(graph_.type(v).dims);
-    const int ops = cone_of(graph_, x, caps_, forced_.values, caps_.max_body_ops).ops + 1;
+    const int ops = cones_.of(x, forced_.values).ops + 1;
     const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
     std::vector<Dim> loop_dims = dims;
     if (written_out) {
@@ -437,7 +437,7 @@ class Cutter {
     const ValueId base = node.operands[0], value = node.operands[1];
     Piece piece;
     if (out_.homes[whole].pieces.empty()) begin(base, whole, piece);
-    piece.after = out_.homes[whole].pieces;
+    piece.after = written_before(base, whole);
     Loop loop = loop_over(region_dims(graph_, node.index));
     PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
     piece.axes = std::move(loop.axes);
@@ -450,6 +450,15 @@ class Cutter {
                             .target = v});
     add(whole, std::move(piece));
   }
+
+  /// What is there of `whole` when `base` is. A region waits for what was written before it, and so the last one alone
+  /// stands for all.
+  std::vector<PieceId> written_before(ValueId base, ValueId whole) const {
+    const std::vector<PieceId>& pieces = out_.homes[whole].pieces;
+    const bool by_region = written_by_[base].valid() && graph_.node_of(base)->op != Op::concat;
+    return by_region ? std::vector<PieceId>{pieces.back()} : pieces;
+  }
+
   /// What `whole` is where no region is written.
   void begin(ValueId base, ValueId whole, Piece& first) {
     const BufferId buffer = out_.homes[whole].buffer;
@@ -688,6 +697,7 @@ class Cutter {
 
   const Graph& graph_;
   const kernel::BackendCaps& caps_;
+  Cones& cones_;
   const Forced& forced_;
   const FusedBodies& bodies_;
   KernelProgram& program_;
@@ -702,10 +712,10 @@ class Cutter {
 
 }  // namespace
 
-Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, const FusedBodies& bodies,
-           KernelProgram& program) {
+Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
+           const FusedBodies& bodies, KernelProgram& program) {
   program.outputs.assign(graph.outputs.size(), BufferId());
-  return Cutter(graph, caps, forced, bodies, program).run();
+  return Cutter(graph, caps, cones, forced, bodies, program).run();
 }
 
 }  // namespace inlay::fuse

@@ -7,7 +7,7 @@
 namespace inlay::fuse {
 
 /// Cuts the graph into pieces and makes their buffers in `program` (whose symbols are set).
-Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, const Forced& forced, const FusedBodies& bodies,
-           kernel::KernelProgram& program);
+Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
+           const FusedBodies& bodies, kernel::KernelProgram& program);
 
 }  // namespace inlay::fuse

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ir/hash.h"
+
 namespace inlay::fuse {
 
 using kernel::AccessMap;
@@ -11,15 +13,13 @@ namespace {
 
 std::size_t hash_of(const AccessMap& at) {
   std::size_t hash = at.subscripts.size();
-  const auto mix = [&](std::size_t number) { hash = (hash ^ number) * 0x9e3779b97f4a7c15u; };
   for (const Subscript& subscript : at.subscripts) {
-    mix(static_cast<std::size_t>(subscript.base.constant_part()));
-    mix(subscript.base.terms().size());
+    hash = mixed(hash, subscript.base);
     for (const kernel::AxisTerm& term : subscript.axes) {
-      mix(static_cast<std::size_t>(term.axis));
-      mix(static_cast<std::size_t>(term.step));
+      hash = mixed(hash, static_cast<uint64_t>(term.axis));
+      hash = mixed(hash, static_cast<uint64_t>(term.step));
     }
-    if (subscript.index) mix(subscript.index->index.index);
+    if (subscript.index) hash = mixed(hash, uint64_t{subscript.index->index.index});
   }
   return hash;
 }

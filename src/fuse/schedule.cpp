@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <functional>
 #include <span>
+#include <unordered_map>
+
+#include "ir/hash.h"
 
 namespace inlay::fuse {
 
@@ -14,6 +17,24 @@ struct Edge {
   PieceId from, to;
   bool same_point = false;
 };
+
+using AxesId = Id<struct AxesTag>;
+
+/// Pieces with equal axes have the same number.
+IdMap<PieceId, AxesId> number_axes(const Pieces& pieces) {
+  IdMap<PieceId, AxesId> out(pieces.pieces.size());
+  IdMap<AxesId, const std::vector<Dim>*> known;
+  std::unordered_multimap<std::size_t, AxesId> by_hash;
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const std::vector<Dim>& axes = pieces.pieces[id].axes;
+    std::size_t hash = axes.size();
+    for (const Dim& axis : axes) hash = mixed(hash, axis);
+    const auto [first, last] = by_hash.equal_range(hash);
+    const auto same = std::find_if(first, last, [&](const auto& entry) { return *known[entry.second] == axes; });
+    out[id] = same != last ? same->second : by_hash.emplace(hash, known.push_back(&axes))->second;
+  }
+  return out;
+}
 
 bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, const Demand& demand) {
   const Piece& producer = pieces.pieces[from];
@@ -65,8 +86,15 @@ std::span<const Edge> take_edges(std::span<const Edge>& edges, PieceId Edge::* e
 /// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
 class Placer {
  public:
-  Placer(const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps, Mode mode)
-      : pieces_(pieces), facts_(facts), caps_(caps), mode_(mode), stage_of_(pieces.pieces.size(), -1) {}
+  Placer(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<PieceId, AxesId>& axes_of,
+         const kernel::BackendCaps& caps, Mode mode)
+      : pieces_(pieces),
+        facts_(facts),
+        axes_of_(axes_of),
+        caps_(caps),
+        mode_(mode),
+        stage_of_(pieces.pieces.size(), -1),
+        open_(pieces.pieces.size()) {}
 
   void place(PieceId id, std::span<const Edge> waits_for) {
     int earliest = 0;
@@ -74,26 +102,30 @@ class Placer {
       const PieceId other = edge.from == id ? edge.to : edge.from;
       earliest = std::max(earliest, stage_of_[other] + (edge.same_point ? 0 : 1));
     }
-    for (int s = earliest; s < static_cast<int>(stages_.size()); ++s) {
-      if (!fits(id, s)) continue;
-      return put(id, s);
+    const Piece& piece = pieces_.pieces[id];
+    const bool joins = piece.steps.empty() && (mode_ == Mode::all || piece.axes.empty());
+    std::vector<int>& open = open_[axes_of_[id]];
+    if (joins) {
+      const auto found = std::find_if(std::ranges::lower_bound(open, earliest), open.end(), [&](int stage) {
+        return piece.axes.empty() || ops_[stage] + facts_[id]->ops <= caps_.max_body_ops;
+      });
+      if (found != open.end()) {
+        put(id, *found);
+        // A store is the least that could join.
+        if (!piece.axes.empty() && ops_[*found] >= caps_.max_body_ops) open.erase(found);
+        return;
+      }
     }
+    const int stage = static_cast<int>(stages_.size());
     stages_.push_back({});
     ops_.push_back(0);
-    put(id, static_cast<int>(stages_.size()) - 1);
+    put(id, stage);
+    if (joins) open.push_back(stage);
   }
 
   Schedule take() { return std::move(stages_); }
 
  private:
-  bool fits(PieceId id, int stage) const {
-    const Piece& piece = pieces_.pieces[id];
-    const Piece& first = pieces_.pieces[stages_[stage].front()];
-    if (!piece.steps.empty() || !first.steps.empty() || piece.axes != first.axes) return false;
-    if (piece.axes.empty()) return true;  // 0-d arithmetic: straight-line code, no loop to keep small
-    return mode_ == Mode::all && ops_[stage] + facts_[id]->ops <= caps_.max_body_ops;
-  }
-
   void put(PieceId id, int stage) {
     stages_[stage].push_back(id);
     ops_[stage] += facts_[id]->ops;
@@ -102,9 +134,11 @@ class Placer {
 
   const Pieces& pieces_;
   const FactsOfPieces& facts_;
+  const IdMap<PieceId, AxesId>& axes_of_;
   const kernel::BackendCaps& caps_;
   Mode mode_;
   IdMap<PieceId, int> stage_of_;
+  IdMap<AxesId, std::vector<int>> open_;  // stages that others may join, in order
   Schedule stages_;
   std::vector<int> ops_;
 };
@@ -120,7 +154,8 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces&
                   Mode mode) {
   std::vector<Edge> edges = edges_of(graph, pieces, facts);
   for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
-  Placer early(pieces, facts, caps, mode), late(pieces, facts, caps, mode);
+  const IdMap<PieceId, AxesId> axes_of = number_axes(pieces);
+  Placer early(pieces, facts, axes_of, caps, mode), late(pieces, facts, axes_of, caps, mode);
   std::span<const Edge> rest = edges;
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, take_edges(rest, &Edge::to, id));
   std::ranges::sort(edges, std::greater(), &Edge::from);

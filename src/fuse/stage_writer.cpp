@@ -73,6 +73,13 @@ bool is_place_in(const Graph& graph, ValueId v, const Dim& extent) {
   return node && node->op == Op::iota && graph.type(v).dtype == DType::i64 && graph.type(v).dims[0] == extent;
 }
 
+/// Are the elements of the parameter proved to be some of 0, 1, ..., extent - 1?
+bool stays_below(const Param& param, const Dim& extent) {
+  if (param.below && kernel::always_at_least(extent, *param.below)) return true;
+  const Facts& facts = param.facts;
+  return facts.has_range && extent.is_constant() && facts.least >= 0 && facts.greatest < extent.constant();
+}
+
 }  // namespace
 
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {
@@ -286,17 +293,10 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
     if (!keeps_facts) break;
     source = view->operands[0];
   }
-  for (const Param& param : graph_.params) {
-    const bool is_step = param.value == source && param.below;
-    if (is_step && kernel::always_at_least(extent, *param.below)) {
-      term.checked = false;
-      return term;
-    }
-    if (param.value != source || !param.facts.has_range || !extent.is_constant()) continue;
-    if (param.facts.least >= 0 && param.facts.greatest < extent.constant()) {
-      term.checked = false;
-      return term;
-    }
+  const auto param = std::ranges::lower_bound(graph_.params, source, {}, &Param::value);  // they stand in order
+  if (param != graph_.params.end() && param->value == source && stays_below(*param, extent)) {
+    term.checked = false;
+    return term;
   }
   kernel::Site site{
       ErrorCode::index_out_of_bounds,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "ir/hash.h"
 #include "ir/region.h"
 #include "rewrite/commutative.h"
 #include "rewrite/rewriter.h"
@@ -16,17 +17,21 @@ bool may_share(const Node& node) {
          !is_region(node.op);
 }
 
-std::size_t mixed(std::size_t hash, uint64_t item) { return (hash ^ item) * 0x9e3779b97f4a7c15u + std::rotl(hash, 23); }
-
-/// Equal nodes have equal hashes. Sizes are left out: those of operands and results nearly always say the same.
-std::size_t hash_of(const Node& node) {
+/// Equal nodes have equal hashes. The types of operands are left out: the operands say them.
+std::size_t hash_of(const Node& node, const TensorType& type) {
   std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16,
                            static_cast<uint64_t>(node.scalar) << 8 | static_cast<uint64_t>(node.combine));
   if (node.op == Op::library) hash = mixed(hash, static_cast<uint64_t>(node.library) << 32 | node.library_options);
   for (ValueId v : node.operands) hash = mixed(hash, v.index);
-  for (int axis : node.axes) hash = mixed(hash, axis);
+  for (int axis : node.axes) hash = mixed(hash, static_cast<uint64_t>(axis));
+  for (const IndexItem& item : node.index) {
+    hash = mixed(hash, item.kind == IndexItem::Kind::position ? item.position : item.start);
+  }
+  hash = mixed(hash, node.size);
+  for (const Dim& dim : type.dims) hash = mixed(hash, dim);
   for (const Literal& element : node.elements) {
-    hash = mixed(hash, element.i ^ std::bit_cast<int64_t>(element.f) ^ static_cast<int64_t>(element.dtype));
+    hash = mixed(hash, static_cast<uint64_t>(element.i ^ std::bit_cast<int64_t>(element.f) ^
+                                             static_cast<int64_t>(element.dtype)));
   }
   return hash;
 }
@@ -57,7 +62,7 @@ Graph share_common_values(const Graph& graph, PassContext& context) {
     }
     Node node = out.mapped(n);
     if (node.op == Op::scalar && is_commutative(node.scalar)) std::ranges::sort(node.operands);
-    const std::size_t hash = hash_of(node);
+    const std::size_t hash = hash_of(node, type_of(n));
     const auto [first, last] = seen.equal_range(hash);
     const auto twin = std::find_if(first, last, [&](const auto& entry) {
       return same_expression(entry.second.node, type_of(entry.second.old), node, type_of(n));
