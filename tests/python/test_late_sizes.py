@@ -228,3 +228,15 @@ def test_late_sizes_are_no_host_calls():
     for size in (0, 1, 5, 3):
         values = np.arange(float(size)) - 1
         np.testing.assert_array_equal(f(values)[0], values[values > 0].sum())
+
+
+@pytest.mark.parametrize("values", [[], [0.0], [1.0], [1.0, 0.0, 1.0], [1.0, 2.0, 0.0, 3.0, 4.0, 5.0]])
+@pytest.mark.parametrize(
+    "rows",
+    [slice(-3, None), slice(None, -2), slice(-3, -1), slice(-5, 2), slice(1, -1), slice(-2, -5, -1), slice(None, -3, -2)],
+    ids=str,
+)
+def test_ends_of_slices_stay_within_a_size_that_is_found(rows, values, check):
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    late = [x.nonzero()[0], pt.unique(x), x[x > 0], pt.arange(n), pt.repeat(x, n)]
+    check([x, n], [v[rows] for v in late], np.array(values), len(values) // 2)

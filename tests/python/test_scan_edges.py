@@ -28,6 +28,10 @@ def scan(*args, **kwargs):
     return pytensor.scan(*args, return_updates=False, name="loop", **kwargs)
 
 
+def compiled(inputs, outputs):
+    return pytensor.function(inputs, outputs, mode="INLAY")
+
+
 def halved(v, c):
     """A state, and an output that is carried nowhere; neither can leave the loop."""
     return [pt.tanh(v * c), c * 2]
@@ -165,11 +169,15 @@ def test_a_scan_over_elements_that_are_found(values, check):
     check([v, s], [states, outputs, outputs[-2:], states[:-2]], np.array(values), 0.7)
 
 
+def test_no_steps_leave_the_shape_of_a_row():
+    """(PyTensor's own loop returns (0, 0) here: it has seen no row. Its comment says that this is wrong.)"""
+    w, x = pt.dmatrix("w"), pt.dvector("x")
+    out = scan(lambda row, c: [pt.tanh(row * c), row * 2 + c.sum()], sequences=[w], outputs_info=[x, None])
+    states, outputs = compiled([w, x], out)(np.ones((0, 3)), np.ones(3))
+    assert states.shape == outputs.shape == (0, 3)
+
+
 # Errors
-
-
-def compiled(inputs, outputs):
-    return pytensor.function(inputs, outputs, mode="INLAY")
 
 
 def first_line(error):
