@@ -233,7 +233,7 @@ def test_late_sizes_are_no_host_calls():
 @pytest.mark.parametrize("values", [[], [0.0], [1.0], [1.0, 0.0, 1.0], [1.0, 2.0, 0.0, 3.0, 4.0, 5.0]])
 @pytest.mark.parametrize(
     "rows",
-    [slice(-3, None), slice(None, -2), slice(-3, -1), slice(-5, 2), slice(1, -1), slice(-2, -5, -1), slice(None, -3, -2)],
+    [np.s_[-3:], np.s_[:-2], np.s_[-3:-1], np.s_[-5:2], np.s_[1:-1], np.s_[-2:-5:-1], np.s_[:-3:-2]],
     ids=str,
 )
 def test_ends_of_slices_stay_within_a_size_that_is_found(rows, values, check):

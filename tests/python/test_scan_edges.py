@@ -215,6 +215,20 @@ def test_a_sequence_shorter_than_the_number_of_steps(rows, backwards, check_erro
     assert first_line(error) == f"error[shape-mismatch]: {words}"
 
 
+@pytest.mark.parametrize("taps", [[0], [0, 2]])
+def test_a_sequence_shorter_than_a_constant_number_of_steps(taps, check_error):
+    v, s = pt.dvector("v"), pt.dscalar("s")
+    sequence = {"input": v, "taps": taps}
+    out = scan(lambda *vs: pt.tanh(sum(vs)), sequences=[sequence], outputs_info=[s], n_steps=5)
+    check_error(ValueError, [v, s], out, np.ones(3), 1.0, good=(np.ones(8), 1.0))
+    with pytest.raises(inlay.errors.ShapeMismatch) as error:
+        compiled([v, s], out)(np.ones(3), 1.0)
+    # (Of a tap, PyTensor has made the two cuts one: that is what is compared.)
+    sequence = "sequence `v` has 3" if taps == [0] else "sequence 0 has 1"
+    words = f"Scan `loop`: {sequence} elements along its first axis, n_steps is 5"
+    assert first_line(error) == f"error[shape-mismatch]: {words}"
+
+
 @pytest.mark.parametrize("length", [0, 1, 3, 6])
 def test_a_sequence_too_short_for_its_taps(length, check_error):
     n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")

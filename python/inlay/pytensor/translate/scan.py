@@ -16,7 +16,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from .bodies import Body
 from .origin import scan_name
 from .registry import NotNative, register
-from .subtensor import _constant_slice, _fill, _is_missing
+from .subtensor import _constant_slice, _fill, _integer, _is_missing
 
 _ZERO = np.asarray(0)
 
@@ -204,7 +204,9 @@ def _source(var, steps):
 def _is_number(entry, number):
     if isinstance(entry, Variable) and entry.owner is not None and isinstance(entry.owner.op, ScalarFromTensor):
         entry = entry.owner.inputs[0]
-    return entry is number
+    if entry is number:
+        return True
+    return isinstance(number, Constant) and not _is_missing(entry) and _integer(entry) == int(number.data)
 
 
 def _plus(t, step, offset):
@@ -216,8 +218,8 @@ def _modulo(t, number, size):
 
 
 def _in_order(t, ring, written):
-    """The rows of a buffer whose row number i, of those ever `written`, stands at i modulo the buffer's length. Rows that
-    none was written to are zeros."""
+    """The rows of a buffer whose row number i, of those ever `written`, stands at i modulo the buffer's length. Rows
+    that none was written to are zeros."""
     length = ring.dims[0]
     count, size = t.builder.size(written), t.builder.size(length)
     zero = t.builder.literal(0, "i64")
