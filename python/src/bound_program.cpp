@@ -1,8 +1,8 @@
 #include "bound_program.h"
 
-#include <cmath>
 #include <ctime>
 
+#include "array_form.h"
 #include "call.h"
 #include "errors.h"
 
@@ -63,34 +63,11 @@ std::string shape_text(PyArrayObject* array) {
 
 /// `object` as a row-major array of the right dtype and rank: a new reference. Throws; null: a Python error is set.
 PyArrayObject* bring_into_form(const TensorInfo& info, PyObject* object) {
-  const bool was_array = PyArray_Check(object);
-  PyObject* any = was_array ? Py_NewRef(object) : PyArray_FROM_O(object);
-  if (any == nullptr) return nullptr;
-  auto* array = reinterpret_cast<PyArrayObject*>(any);
-  // A Python number is whatever number is asked for, as long as it loses nothing (3 for f64, not 1.5 for i64).
-  const bool is_number = !was_array && (PyFloat_Check(object) || PyLong_Check(object) || PyBool_Check(object));
-  const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
-  const bool fits = same_type || (is_number && PyArray_CanCastSafely(PyArray_TYPE(array), info.numpy_type)) ||
-                    (is_number && PyFloat_Check(object) && (info.dtype == DType::f32 || info.dtype == DType::f64));
-  if (!fits || PyArray_NDIM(array) != info.rank) {
-    try {
-      wrong_argument(info, array);
-    } catch (...) {
-      Py_DECREF(any);
-      throw;
-    }
-  }
-  if (is_number && info.dtype == DType::f32 && PyFloat_Check(object)) {
-    const double number = PyFloat_AS_DOUBLE(object);
-    if (std::isfinite(number) && !std::isfinite(static_cast<float>(number))) {
-      Py_DECREF(any);
-      throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": ", number, " does not fit float32"));
-    }
-  }
-  PyArray_Descr* descr = PyArray_DescrFromType(info.numpy_type);
-  PyObject* plain = PyArray_FromArray(array, descr, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST);
-  Py_DECREF(any);
-  return reinterpret_cast<PyArrayObject*>(plain);
+  const OwnedArray array = as_array(object, info.dtype, info.name);
+  if (!array) return nullptr;
+  const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array.get()), info.numpy_type);
+  if (!same_type || PyArray_NDIM(array.get()) != info.rank) wrong_argument(info, array.get());
+  return in_plain_form(array.get(), info.dtype).release();
 }
 
 inline bool fits_as_it_is(const TensorInfo& info, PyObject* object) {
@@ -146,9 +123,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
   }
   for (const runtime::TensorSpec& spec : object.outputs) results_.push_back(info_of(spec));
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
-  bound_.assign(bound.begin(), bound.end());
   host_functions_.assign(host_functions.begin(), host_functions.end());
-  visit([](PyObject* o) { Py_INCREF(o); });
 }
 
 /// Those of a bound array, which no call looks at again; what depends on an argument's is left to the runtime's rules.
@@ -172,13 +147,15 @@ void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const i
   }
 }
 
-BoundProgram::~BoundProgram() {
-  visit([](PyObject* o) { Py_DECREF(o); });
-}
-
-void BoundProgram::visit(const std::function<void(PyObject*)>& see) const {
-  for (PyObject* o : bound_) see(o);
-  for (PyObject* o : host_functions_) see(o);
+HeldProgram::HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
+                         std::span<PyObject* const> host_functions)
+    : program_(std::make_shared<const BoundProgram>(std::move(executable), bound, host_functions)),
+      references_(PyTuple_New(static_cast<Py_ssize_t>(bound.size() + host_functions.size()))) {
+  if (references_ == nullptr) throw std::bad_alloc();
+  Py_ssize_t at = 0;
+  for (std::span<PyObject* const> objects : {bound, host_functions}) {
+    for (PyObject* object : objects) PyTuple_SET_ITEM(references_, at++, Py_NewRef(object));
+  }
 }
 
 const runtime::HostCallSpec& BoundProgram::host_call(int number) const {

@@ -4,7 +4,6 @@
 // Immutable once made, so any number of threads may call it. Arguments are checked here for dtype and rank and brought
 // into row-major form; their sizes are checked by the runtime's rules. Results are new arrays.
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -30,10 +29,10 @@ struct TensorInfo {
 
 class BoundProgram {
  public:
-  /// `bound`: arrays by order of the bound parameters; `host_functions`: callables by number. Takes references.
+  /// `bound`: arrays by order of the bound parameters; `host_functions`: callables by number. Takes no references: that
+  /// they live is up to HeldProgram.
   BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
                std::span<PyObject* const> host_functions);
-  ~BoundProgram();
   BoundProgram(const BoundProgram&) = delete;
   BoundProgram& operator=(const BoundProgram&) = delete;
 
@@ -63,8 +62,6 @@ class BoundProgram {
   /// As `call` on addresses of row-major data, without the GIL, all sizes bound; returns the runtime's code.
   int32_t run_raw(const void* const* arguments, std::span<const int64_t> symbols, void** results) const;
 
-  void visit(const std::function<void(PyObject*)>& see) const;
-
  private:
   friend class Call;
   void bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims);
@@ -77,11 +74,38 @@ class BoundProgram {
   std::vector<std::vector<int64_t>> bound_dims_;  // by slot, of bound parameters
   std::vector<int64_t> symbol_template_;          // sizes that bound arrays bind; -1: not known
   bool needs_rules_ = false;                      // a dim of a bound array is an expression
-  std::vector<PyObject*> bound_, host_functions_;
+  std::vector<PyObject*> host_functions_;
   mutable std::vector<std::atomic<bool>> copied_;
   mutable std::atomic<uint32_t> num_calls_{0};
   mutable std::atomic<bool> takes_long_{false};
   mutable std::atomic<double> first_call_seconds_{-1};
+};
+
+/// A bound program as one Python object holds it. Each of these objects has a reference of its own to what the program
+/// is bound to, so that the garbage collector can count them: a host function may know the function that calls it.
+///
+/// To traverse is enough. Such a cycle goes through something that was changed after the function was made (a cell, a
+/// dict, a list), and that is what the collector clears.
+class HeldProgram {
+ public:
+  HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
+              std::span<PyObject* const> host_functions);
+  HeldProgram(const HeldProgram& other) : program_(other.program_), references_(Py_NewRef(other.references_)) {}
+  HeldProgram& operator=(const HeldProgram&) = delete;
+  ~HeldProgram() { Py_DECREF(references_); }
+
+  const BoundProgram& operator*() const { return *program_; }
+  const BoundProgram* operator->() const { return program_.get(); }
+
+  /// For a tp_traverse.
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(references_);
+    return 0;
+  }
+
+ private:
+  std::shared_ptr<const BoundProgram> program_;
+  PyObject* references_;  // a tuple
 };
 
 }  // namespace inlay::python

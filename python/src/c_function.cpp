@@ -30,10 +30,9 @@ std::string type_text(const TensorInfo& info) {
 
 }  // namespace
 
-CFunction::CFunction(std::shared_ptr<const BoundProgram> program, const std::vector<PyObject*>& arguments)
-    : program_(std::move(program)) {
+CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments) : program_(program) {
   INLAY_CHECK(arguments.size() == program_->arguments().size(), "one for each argument");
-  context_.program = program_.get();
+  context_.program = &*program_;
   const std::span<const int64_t> symbols = program_->symbol_template();
   context_.symbols.assign(symbols.begin(), symbols.end());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -84,6 +83,11 @@ void CFunction::bind_sizes(const TensorInfo& info, PyArrayObject* array) {
 
 CFunction::~CFunction() {
   for (PyObject* object : kept_) Py_DECREF(object);
+}
+
+int CFunction::traverse(visitproc visit, void* arg) const {
+  for (PyObject* object : kept_) Py_VISIT(object);
+  return program_.traverse(visit, arg);
 }
 
 std::uintptr_t CFunction::address() const {

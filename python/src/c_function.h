@@ -1,7 +1,6 @@
 #pragma once
 // C pointers to compiled functions: what samplers call, without Python.
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,13 +18,16 @@ namespace inlay::python {
 class CFunction {
  public:
   /// `arguments`: one for each of the program's; None where the caller of the C function gives it.
-  CFunction(std::shared_ptr<const BoundProgram> program, const std::vector<PyObject*>& arguments);
+  CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments);
   ~CFunction();
   CFunction(const CFunction&) = delete;
   CFunction& operator=(const CFunction&) = delete;
 
   std::uintptr_t address() const;
   const std::string& signature() const { return signature_; }
+
+  /// For a tp_traverse.
+  int traverse(visitproc visit, void* arg) const;
 
   struct Context {
     const BoundProgram* program = nullptr;
@@ -40,7 +42,7 @@ class CFunction {
   void make_flat();
   void make_general();
 
-  std::shared_ptr<const BoundProgram> program_;
+  HeldProgram program_;
   std::vector<PyObject*> kept_;
   Context context_;
   std::optional<runtime::FlatLogp> flat_;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "array_form.h"
 #include "errors.h"
 #include "runtime/host_result.h"
 #include "support/error.h"
@@ -98,6 +99,8 @@ PyObject* copy_of_operand(const runtime::TensorSpec& spec, DType dtype, const vo
   return array;
 }
 
+std::string counted(std::size_t count, std::string_view what) { return str(count, " ", what, count == 1 ? "" : "s"); }
+
 DType dtype_of(const runtime::TensorSpec& spec) {
   const auto dtype = dtype_from_name(spec.dtype);
   INLAY_CHECK(dtype, "dtype ", spec.dtype);
@@ -138,48 +141,56 @@ bool Call::call_python(int function, void* const* operands, const int64_t* opera
   }
   for (std::size_t i = 0; i < count; ++i) Py_XDECREF(arguments[i + 1]);
   if (returned == nullptr) return false;
-  keep_returned(function, returned);
-  if (!PyTuple_Check(returned) || static_cast<std::size_t>(PyTuple_GET_SIZE(returned)) != spec.results.size()) {
-    PyErr_Format(PyExc_TypeError, "%s must return a tuple of %zu values", spec.name.c_str(), spec.results.size());
-    return false;
+  try {
+    take_results(function, returned, results, result_dims);
+  } catch (const Error& error) {
+    raise(error);
   }
-  for (std::size_t i = 0; i < spec.results.size(); ++i) {
-    if (!take_result(spec, i, PyTuple_GET_ITEM(returned, static_cast<Py_ssize_t>(i)), results + i, result_dims)) {
-      return false;
-    }
-  }
-  return true;
+  Py_DECREF(returned);
+  return PyErr_Occurred() == nullptr;
 }
 
-bool Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
-                       int64_t*& dims) {
+void Call::take_results(int function, PyObject* returned, void** addresses, int64_t* dims) {
+  const runtime::HostCallSpec& spec = program_.host_call(function);
+  const std::size_t count = spec.results.size();
+  const bool is_tuple = PyTuple_Check(returned);
+  if (is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(returned)) != count : count != 1) {
+    throw runtime::wrong_host_results(spec,
+                                      is_tuple ? counted(static_cast<std::size_t>(PyTuple_GET_SIZE(returned)), "result")
+                                      : returned == Py_None ? "None"
+                                                            : str("a ", Py_TYPE(returned)->tp_name));
+  }
+  PyObject* taken = PyTuple_New(static_cast<Py_ssize_t>(count));
+  if (taken == nullptr) return;
+  keep_returned(function, taken);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto at = static_cast<Py_ssize_t>(i);
+    PyObject* value = take_result(spec, i, is_tuple ? PyTuple_GET_ITEM(returned, at) : returned, addresses + i, dims);
+    if (value == nullptr) return;
+    PyTuple_SET_ITEM(taken, at, value);
+  }
+}
+
+PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
+                            int64_t*& dims) {
   const runtime::TensorSpec& result = spec.results[i];
   const DType dtype = dtype_of(result);
   if (dtype == DType::opaque) {
     *address = value;
-    return true;
+    return Py_NewRef(value);
   }
-  if (!PyArray_Check(value)) {
-    PyErr_Format(PyExc_TypeError, "%s: result %zu is a %s, not an array", spec.name.c_str(), i,
-                 Py_TYPE(value)->tp_name);
-    return false;
-  }
-  auto* array = reinterpret_cast<PyArrayObject*>(value);
-  const std::span<const npy_intp> shape(PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array)));
+  const OwnedArray array = as_array(value, dtype, str(spec.name, ": result ", i), spec.location);
+  if (!array) return nullptr;
+  const std::span<const npy_intp> shape(PyArray_DIMS(array.get()), static_cast<std::size_t>(PyArray_NDIM(array.get())));
   const std::vector<int64_t> sizes(shape.begin(), shape.end());
-  const bool same_dtype = PyArray_EquivTypenums(PyArray_TYPE(array), numpy_type(dtype));
-  const std::string came = same_dtype ? result.dtype : name_of_dtype(array);
-  if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) {
-    raise(*wrong);
-    return false;
-  }
-  if (!is_plain(array)) {
-    PyErr_Format(PyExc_TypeError, "%s: result %zu is not a row-major array", spec.name.c_str(), i);
-    return false;
-  }
+  const bool same_dtype = PyArray_EquivTypenums(PyArray_TYPE(array.get()), numpy_type(dtype));
+  const std::string came = same_dtype ? result.dtype : name_of_dtype(array.get());
+  if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) throw *wrong;
+  OwnedArray plain = in_plain_form(array.get(), dtype);
+  if (!plain) return nullptr;
   dims = std::ranges::copy(sizes, dims).out;
-  *address = PyArray_DATA(array);
-  return true;
+  *address = PyArray_DATA(plain.get());
+  return reinterpret_cast<PyObject*>(plain.release());
 }
 
 }  // namespace inlay::python

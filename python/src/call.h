@@ -43,7 +43,12 @@ class Call final : public runtime::Host {
   /// Keeps a new reference until the call ends, or until the function is called again: in the body of a loop, whose
   /// next pass reads nothing of this one's.
   void keep_returned(int function, PyObject* object);
-  bool take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address, int64_t*& dims);
+  /// What the function returned becomes the results of the call: the addresses and dims of arrays that are kept.
+  /// Throws, or sets a Python error.
+  void take_results(int function, PyObject* returned, void** addresses, int64_t* dims);
+  /// A new reference to what must live as long as the address is read; null: a Python error is set. Throws.
+  PyObject* take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
+                        int64_t*& dims);
 
   const BoundProgram& program_;
   Gil gil_;

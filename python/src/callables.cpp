@@ -18,7 +18,7 @@ struct Callable {
   PyObject* dict;
   PyObject* weak_references;
   PyObject* cells;  // of a Vm: a tuple of lists
-  std::shared_ptr<const BoundProgram> program;
+  HeldProgram program;
 };
 
 PyTypeObject* function_type = nullptr;
@@ -136,8 +136,7 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(as_callable(self)->dict);
   Py_VISIT(as_callable(self)->cells);
-  // The program's references are shared by several callables, so the collector may not count them from one of them.
-  return 0;
+  return as_callable(self)->program.traverse(visit, arg);
 }
 
 int clear(PyObject* self) {
@@ -150,7 +149,7 @@ void deallocate(PyObject* self) {
   PyObject_GC_UnTrack(self);
   if (as_callable(self)->weak_references != nullptr) PyObject_ClearWeakRefs(self);
   clear(self);
-  as_callable(self)->program.~shared_ptr();
+  as_callable(self)->program.~HeldProgram();
   PyTypeObject* type = Py_TYPE(self);
   type->tp_free(self);
   Py_DECREF(type);
@@ -196,14 +195,13 @@ PyTypeObject* make_type(PyObject* module, const char* name, const char* doc) {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
-PyObject* new_callable(PyTypeObject* type, vectorcallfunc vectorcall, std::shared_ptr<const BoundProgram> program,
-                       PyObject* cells) {
+PyObject* new_callable(PyTypeObject* type, vectorcallfunc vectorcall, const HeldProgram& program, PyObject* cells) {
   PyObject* self = type->tp_alloc(type, 0);
   if (self == nullptr) return nullptr;
   Callable* callable = as_callable(self);
   callable->vectorcall = vectorcall;
   callable->cells = cells == nullptr ? nullptr : Py_NewRef(cells);
-  new (&callable->program) std::shared_ptr<const BoundProgram>(std::move(program));
+  new (&callable->program) HeldProgram(program);
   return self;
 }
 
@@ -215,11 +213,11 @@ bool add_callables(PyObject* module) {
   return function_type != nullptr && vm_type != nullptr;
 }
 
-PyObject* new_function(std::shared_ptr<const BoundProgram> program) {
-  return new_callable(function_type, call_function, std::move(program), nullptr);
+PyObject* new_function(const HeldProgram& program) {
+  return new_callable(function_type, call_function, program, nullptr);
 }
 
-PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells) {
+PyObject* new_vm(const HeldProgram& program, PyObject* cells) {
   const std::size_t count = program->arguments().size();
   bool fits = PyTuple_Check(cells) && static_cast<std::size_t>(PyTuple_GET_SIZE(cells)) == count;
   for (std::size_t i = 0; fits && i < count; ++i) {
@@ -230,7 +228,7 @@ PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells) {
     PyErr_Format(PyExc_TypeError, "a tuple of %zu lists is expected", count);
     return nullptr;
   }
-  return new_callable(vm_type, call_vm, std::move(program), cells);
+  return new_callable(vm_type, call_vm, program, cells);
 }
 
 }  // namespace inlay::python

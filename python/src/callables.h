@@ -4,8 +4,6 @@
 //
 // They are plain CPython types, not nanobind classes: what a call costs beside the work itself is then the check of
 // each argument and the making of each result.
-#include <memory>
-
 #include <Python.h>
 
 #include "bound_program.h"
@@ -16,9 +14,9 @@ namespace inlay::python {
 bool add_callables(PyObject* module);
 
 /// fn(*arrays) -> array or tuple of arrays. A new reference.
-PyObject* new_function(std::shared_ptr<const BoundProgram> program);
+PyObject* new_function(const HeldProgram& program);
 
 /// vm() -> list of arrays, from `cells`: a tuple of lists, the first item of each is the argument. A new reference.
-PyObject* new_vm(std::shared_ptr<const BoundProgram> program, PyObject* cells);
+PyObject* new_vm(const HeldProgram& program, PyObject* cells);
 
 }  // namespace inlay::python

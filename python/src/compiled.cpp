@@ -1,6 +1,5 @@
 #include "compiled.h"
 
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -21,7 +20,9 @@ namespace {
 /// A compiled program with what is bound to it.
 struct Compiled {
   std::unique_ptr<Program> program;  // without its executable, which `bound` has
-  std::shared_ptr<const BoundProgram> bound;
+  HeldProgram bound;
+
+  int traverse(visitproc visit, void* arg) const { return bound.traverse(visit, arg); }
 };
 
 std::vector<PyObject*> pointers(const nb::object& objects) {
@@ -46,18 +47,16 @@ void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_f
   });
 }
 
-std::shared_ptr<Compiled> compile_bound(const Graph& graph, nb::list bound, nb::list host_functions) {
+Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions) {
   check_supplies(graph, nb::len(bound), nb::len(host_functions));
-  auto compiled = std::make_shared<Compiled>();
+  std::unique_ptr<Program> program;
   std::shared_ptr<const runtime::Executable> executable;
   {
     const nb::gil_scoped_release released;  // nothing of Python is needed
-    compiled->program = std::make_unique<Program>(compile_program(graph));
-    executable = std::make_shared<const runtime::Executable>(std::move(compiled->program->executable));
+    program = std::make_unique<Program>(compile_program(graph));
+    executable = std::make_shared<const runtime::Executable>(std::move(program->executable));
   }
-  compiled->bound =
-      std::make_shared<const BoundProgram>(std::move(executable), pointers(bound), pointers(host_functions));
-  return compiled;
+  return {std::move(program), HeldProgram(std::move(executable), pointers(bound), pointers(host_functions))};
 }
 
 nb::object checked(PyObject* object) {
@@ -65,8 +64,19 @@ nb::object checked(PyObject* object) {
   return nb::steal(object);
 }
 
+template <class T>
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<T>(self)->traverse(visit, arg) : 0;
+}
+
+/// How the garbage collector sees the references that a T holds.
+template <class T>
+const PyType_Slot kCollected[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<T>)}, {0, nullptr}};
+
 void bind_c_function(nb::module_& m) {
-  nb::class_<CFunction>(m, "CFunction", "A C function pointer; valid for as long as this object lives.")
+  nb::class_<CFunction>(m, "CFunction", nb::type_slots(kCollected<CFunction>),
+                        "A C function pointer; valid for as long as this object lives.")
       .def_prop_ro("address", &CFunction::address)
       .def_prop_ro("signature", [](const CFunction& f) { return f.signature(); });
 }
@@ -75,25 +85,22 @@ void bind_c_function(nb::module_& m) {
 
 void bind_compile(nb::module_& m) {
   bind_c_function(m);
-  nb::class_<Compiled>(m, "Program", "A compiled program with the arrays and host functions that are bound to it.")
+  nb::class_<Compiled>(m, "Program", nb::type_slots(kCollected<Compiled>),
+                       "A compiled program with the arrays and host functions that are bound to it.")
       .def(
-          "function", [](const std::shared_ptr<Compiled>& c) { return checked(new_function(c->bound)); },
+          "function", [](const Compiled& c) { return checked(new_function(c.bound)); },
           "The function to call: arrays in, new arrays out.")
-      .def_prop_ro("first_call_seconds",
-                   [](const std::shared_ptr<Compiled>& c) { return c->bound->first_call_seconds(); })
-      .def("vm",
-           [](const std::shared_ptr<Compiled>& c, nb::tuple cells) { return checked(new_vm(c->bound, cells.ptr())); })
+      .def_prop_ro("first_call_seconds", [](const Compiled& c) { return c.bound->first_call_seconds(); })
+      .def("vm", [](const Compiled& c, nb::tuple cells) { return checked(new_vm(c.bound, cells.ptr())); })
       .def(
           "c_function",
-          [](const std::shared_ptr<Compiled>& c, nb::sequence arguments) {
-            return new CFunction(c->bound, pointers(arguments));
-          },
+          [](const Compiled& c, nb::sequence arguments) { return new CFunction(c.bound, pointers(arguments)); },
           nb::rv_policy::take_ownership)
       .def("explain",
-           [](const std::shared_ptr<Compiled>& c) {
-             nb::dict d = explain(*c->program);
+           [](const Compiled& c) {
+             nb::dict d = explain(*c.program);
              nb::list copies = nb::cast<nb::list>(d["copies"]);
-             for (const std::string& reason : c->bound->copies_at_the_door()) {
+             for (const std::string& reason : c.bound->copies_at_the_door()) {
                nb::dict copy;
                copy["source"] = "argument";
                copy["destination"] = "door";
@@ -102,7 +109,7 @@ void bind_compile(nb::module_& m) {
              }
              return d;
            })
-      .def("value_places", [](const std::shared_ptr<Compiled>& c) { return value_places(*c->program); });
+      .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list());
   m.def(
       "parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,

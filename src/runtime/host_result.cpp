@@ -29,4 +29,14 @@ std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, 
   return std::nullopt;
 }
 
+Error wrong_host_results(const HostCallSpec& call, std::string_view came) {
+  const std::size_t count = call.results.size();
+  std::string declared = str(count == 0 ? "none" : str(count), count < 2 ? " is" : " are", " declared");
+  const auto types =
+      join(call.results, ", ", [](const TensorSpec& spec) { return type_text(spec.dtype, spec.dim_texts); });
+  if (count > 0) declared += str(": ", types);
+  return Error(ErrorCode::wrong_argument_count, call.location,
+               str("host function `", call.name, "` returned ", came, "; ", declared));
+}
+
 }  // namespace inlay::runtime

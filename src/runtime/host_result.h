@@ -14,6 +14,10 @@ namespace inlay::runtime {
 std::optional<Error> wrong_host_result(const HostCallSpec& call, std::size_t i, std::string_view dtype,
                                        std::span<const int64_t> dims);
 
+/// A host function returned something else than it shall, in number: "host function `f` returned 3 results; 2 are
+/// declared: f64[n], i64". `came`: "3 results", "None".
+Error wrong_host_results(const HostCallSpec& call, std::string_view came);
+
 /// `f64[3, 4]`, and `f64` without dims.
 std::string type_text(std::string_view dtype, std::span<const std::string> dims);
 std::string type_text(std::string_view dtype, std::span<const int64_t> dims);

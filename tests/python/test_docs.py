@@ -180,7 +180,6 @@ def test_blocks(path, tmp_path, monkeypatch):
             run_console(block, tmp_path)
         else:
             assert block.tag in FOR_READING, f"{block.place}: tag `{block.tag}`; one of {sorted(FOR_READING)}"
-    namespace.clear()  # a host function that a page defines knows the namespace, and its program knows the function
 
 
 @pytest.mark.parametrize("path", PAGES, ids=NAMES)

@@ -1,0 +1,115 @@
+#include "array_form.h"
+
+#include <cmath>
+#include <utility>
+
+namespace inlay::python {
+namespace {
+
+using Owned = std::unique_ptr<PyObject, decltype([](PyObject* o) { Py_DECREF(o); })>;
+
+OwnedArray owned(PyObject* array) { return OwnedArray(reinterpret_cast<PyArrayObject*>(array)); }
+
+/// str(object), for a message.
+std::string text_of(PyObject* object) {
+  const Owned text(PyObject_Str(object));
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (utf8 == nullptr) PyErr_Clear();
+  return utf8 == nullptr ? str("a ", Py_TYPE(object)->tp_name) : utf8;
+}
+
+/// Can every number of the Python type be asked for as one of `dtype`, if it is not too large?
+bool takes_number(DType dtype, PyObject* number) {
+  if (dtype == DType::bf16 || dtype == DType::opaque) return false;
+  if (PyBool_Check(number)) return true;
+  if (PyLong_Check(number)) return dtype != DType::boolean;
+  if (PyFloat_Check(number)) return is_float(dtype) || is_complex(dtype);
+  return PyComplex_Check(number) && is_complex(dtype);
+}
+
+/// Is the number finite, but none of the dtype's is near it?
+bool overflows(DType dtype, PyObject* number) {
+  const auto too_large = [&](double part) {
+    if (!std::isfinite(part)) return false;
+    if (dtype == DType::f16) return std::abs(part) >= 65520;
+    return (dtype == DType::f32 || dtype == DType::c64) && !std::isfinite(static_cast<float>(part));
+  };
+  const Py_complex c = PyComplex_AsCComplex(number);
+  return PyErr_Occurred() != nullptr || too_large(c.real) || too_large(c.imag);
+}
+
+/// `number` as a 0-d array of `dtype`; null: it does not fit.
+OwnedArray number_as(DType dtype, PyObject* number) {
+  if ((is_float(dtype) || is_complex(dtype)) && overflows(dtype, number)) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  OwnedArray array = owned(PyArray_FromAny(number, PyArray_DescrFromType(numpy_type(dtype)), 0, 0,
+                                           NPY_ARRAY_CARRAY | NPY_ARRAY_FORCECAST, nullptr));
+  const Owned back(array ? PyArray_GETITEM(array.get(), PyArray_BYTES(array.get())) : nullptr);
+  bool fits = back != nullptr;
+  if (fits && PyLong_Check(number)) fits = PyObject_RichCompareBool(back.get(), number, Py_EQ) == 1;
+  PyErr_Clear();
+  return fits ? std::move(array) : nullptr;
+}
+
+/// NumPy's masked arrays are ndarrays whose elements count only where the mask says so.
+bool is_masked(PyObject* array) {
+  if (Py_TYPE(array) == &PyArray_Type) return false;
+  const Owned name(PyUnicode_InternFromString("numpy.ma"));
+  const Owned module(name ? PyImport_GetModule(name.get()) : nullptr);
+  const Owned type(module ? PyObject_GetAttrString(module.get(), "MaskedArray") : nullptr);
+  const bool masked = type && PyObject_IsInstance(array, type.get()) == 1;
+  PyErr_Clear();
+  return masked;
+}
+
+bool has_numbers(PyArrayObject* array) { return PyArray_ISNUMBER(array) || PyArray_ISBOOL(array); }
+
+/// NumPy's own ValueError or TypeError about an object (a ragged list), which does not know what the object is to us.
+void name_error(const std::string& name) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  if (type == PyExc_ValueError || type == PyExc_TypeError) {
+    PyErr_Format(type, "%s: %S", name.c_str(), value);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+  } else {
+    PyErr_Restore(type, value, trace);
+  }
+}
+
+}  // namespace
+
+OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, const Location& location) {
+  const auto instead = [&](const std::string& what) {
+    return Error(ErrorCode::wrong_dtype, location, str(name, ": ", what, " where ", numpy_name(dtype), " is expected"));
+  };
+  if (PyArray_Check(object)) {
+    if (is_masked(object)) throw instead("a masked array").help("give `a.filled(value)`, or `a.data`");
+    return owned(Py_NewRef(object));
+  }
+  if (takes_number(dtype, object)) {
+    if (OwnedArray array = number_as(dtype, object)) return array;
+    throw Error(ErrorCode::wrong_dtype, location,
+                str(name, ": ", text_of(object), " does not fit ", numpy_name(dtype)));
+  }
+  OwnedArray array = owned(PyArray_FROM_O(object));
+  if (!array) {
+    name_error(name);
+  } else if (!has_numbers(array.get())) {
+    throw instead(object == Py_None ? "None" : str("a ", Py_TYPE(object)->tp_name));
+  }
+  return array;
+}
+
+OwnedArray in_plain_form(PyArrayObject* array, DType dtype) {
+  if (PyArray_TYPE(array) == numpy_type(dtype) && is_plain(array)) {
+    return owned(Py_NewRef(reinterpret_cast<PyObject*>(array)));
+  }
+  constexpr int kReadable = NPY_ARRAY_CARRAY_RO | NPY_ARRAY_FORCECAST;
+  return owned(PyArray_FromArray(array, PyArray_DescrFromType(numpy_type(dtype)), kReadable));
+}
+
+}  // namespace inlay::python
