@@ -43,22 +43,33 @@ ValueId take_at(GraphBuilder& b, ValueId x, ValueId places_there, int axis) {
   return b.gather(x, std::move(index));
 }
 
-ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places, int64_t axis) {
+ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places_there, int64_t axis) {
   const int along = axis_of(b, x, axis, "take_along_axis");
-  const std::vector<Dim> dims = b.type(x).dims, wanted = b.type(places).dims;
-  if (wanted.size() != dims.size()) {
-    throw b
-        .error(ErrorCode::wrong_rank,
-               str("take_along_axis: places of rank ", wanted.size(), " in a rank ", dims.size(), " value"))
+  const std::vector<Dim> dims = b.type(x).dims, wanted = b.type(places_there).dims;
+  const auto wrong = [&](ErrorCode code, const std::string& what) {
+    return b.error(code, str("take_along_axis: places of ", what))
         .note("operand", b.graph().describe(x))
-        .note("places", b.graph().describe(places));
+        .note("places", b.graph().describe(places_there));
+  };
+  if (wanted.size() != dims.size()) {
+    throw wrong(ErrorCode::wrong_rank, str("rank ", wanted.size(), " in a rank ", dims.size(), " value"));
   }
+  const DType dtype = b.type(places_there).dtype;
+  if (!is_integer(dtype)) throw wrong(ErrorCode::wrong_dtype, str(dtype_name(dtype), ", not of integers"));
+  // Every axis is read through an index array, so that an error names x, the places and the axis as they were given.
+  std::vector<IndexItem> index;
   for (int i = 0; i < static_cast<int>(dims.size()); ++i) {
-    if (i == along) continue;
-    b.require(DimCheck::Relation::equal, dims[i], wanted[i], ErrorCode::shape_mismatch,
-              str("take_along_axis: axis ", i, " has {0} elements, and {1} of places"), x);
+    const bool stretches = dims[i].is(1) || wanted[i].is(1);
+    if (i != along && !stretches) {
+      b.require(DimCheck::Relation::equal, dims[i], wanted[i], ErrorCode::shape_mismatch,
+                str("take_along_axis: axis ", i, " has {0} elements in ", b.graph().value_text(x), " and {1} in ",
+                    b.graph().value_text(places_there)),
+                x);
+    }
+    const int behind = static_cast<int>(dims.size()) - 1 - i;
+    index.push_back(IndexItem::through(i == along ? places_there : places(b, dims[i], behind)));
   }
-  return move_axis(b, take_along_last(b, move_axis(b, x, along, -1), move_axis(b, places, along, -1)), -1, along);
+  return b.gather(x, std::move(index));
 }
 
 ValuesAndPlaces top_k(GraphBuilder& b, ValueId x, const Dim& count, int64_t axis, Extreme extreme) {

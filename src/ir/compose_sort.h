@@ -8,12 +8,12 @@ namespace inlay {
 /// behind it stay whole.
 ValueId take_at(GraphBuilder& b, ValueId x, ValueId places, int axis);
 
-/// Row by row: along `axis`, what `places` (i64, of the shape of x but for that axis) names. Negative ones count from
-/// the end.
+/// Row by row: along `axis`, what `places` (integers, of the shape of x but for that axis) names. Negative ones count
+/// from the end. An axis of x or of the places whose size is declared as 1 stretches.
 ///
-/// Errors: axis-out-of-range, wrong-rank, shape-mismatch; index-out-of-bounds when it runs.
-/// Source: numpy.take_along_axis, without broadcasting.
-ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places, int64_t axis);
+/// Errors: axis-out-of-range, wrong-rank, wrong-dtype, shape-mismatch; index-out-of-bounds when it runs.
+/// Source: numpy.take_along_axis.
+ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places_there, int64_t axis);
 
 /// The `count` greatest (or smallest) elements along `axis`, the most extreme first, and where they stand: i64.
 ///

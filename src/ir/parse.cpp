@@ -8,6 +8,7 @@
 #include "ir/linalg.h"
 #include "ir/nearest.h"
 #include "ir/text.h"
+#include "ops/combine_names.h"
 
 namespace inlay {
 namespace {
@@ -525,9 +526,10 @@ class Parser {
   }
 
   Combine combine() {
-    const Token token = in_.expect(Token::Kind::name, "how to combine: set, add, mul, max, min, and, or");
+    const std::vector<std::string> names(combine_names().begin(), combine_names().end());
+    const Token token = in_.expect(Token::Kind::name, str("how to combine: ", join(names, ", ")));
     if (const auto found = combine_from_name(token.text)) return *found;
-    throw unknown(token, "way to combine", "", {"set", "add", "mul", "max", "min", "and", "or", "xor"});
+    throw unknown(token, "way to combine", "", names);
   }
 
   /// `[0:n, 3, %i]` of x.

@@ -3,6 +3,7 @@
 
 #include "kernel/text.h"
 #include "kernel/text_reader.h"
+#include "ops/combine_names.h"
 
 namespace inlay::kernel {
 namespace {
@@ -224,7 +225,7 @@ Combine Parser::combine() {
   const Token token = expect(Token::Kind::name, "how the element is combined");
   if (const std::optional<Combine> found = combine_from_name(token.text)) return *found;
   throw error(token, ErrorCode::unknown_name, str("elements cannot be combined by `", token.text, "`"))
-      .help("set, add, mul, max, min, and, or");
+      .help(join(combine_names(), ", "));
 }
 
 Statement Parser::statement() {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "ops/combine_names.h"
 #include "support/error.h"
 
 namespace inlay {
@@ -55,6 +56,8 @@ DType result_dtype(ScalarOp op, DType dtype) {
 }
 
 std::string_view combine_name(Combine combine) { return kCombineNames[static_cast<std::size_t>(combine)]; }
+
+std::span<const std::string_view> combine_names() { return kCombineNames; }
 
 std::optional<Combine> combine_from_name(std::string_view name) {
   for (std::size_t i = 0; i < kCombineNames.size(); ++i) {

@@ -88,3 +88,29 @@ def test_top_k(k, axis):
     if k:
         with pytest.raises(IndexError, match=rf"top_k: {k} of axis {axis}, which has 0 elements"):
             both(np.zeros((0, 0)))
+
+
+ALONG = "graph @main(%x: f64[{x}, m], %i: i64[{i}, k]) {{\n  %y = take_along_axis %x, %i, axis = {axis}\n  return %y\n}}"
+
+
+@pytest.mark.parametrize(("x", "i"), [("n", "n"), ("1", "n"), ("n", "1")])
+def test_take_along_axis_stretches_what_is_declared_as_1(x, i):
+    values = np.arange(12.0).reshape(4, 3)[: 1 if x == "1" else 4]
+    places = np.array([[0, -1], [2, 1], [0, 0], [1, 2]])[: 1 if i == "1" else 4]
+    got = inlay.compile(ALONG.format(x=x, i=i, axis=1))(values, places)
+    np.testing.assert_array_equal(got, np.take_along_axis(values, places, 1))
+
+
+def test_take_along_axis_names_what_it_was_given():
+    with pytest.raises(IndexError) as raised:
+        text = ALONG.format(x="n", i="p", axis=0).replace("[p, k]", "[p, m]")
+        inlay.compile(text, "f")(np.ones((2, 3)), np.full((1, 3), 5))
+    assert str(raised.value).split("\n", 1)[1] == "  at     f:2:3\n  array  %x  f64[n, m]\n  index  %i  i64[p, m]"
+    assert "index 5 is out of bounds for axis 0 with size 2" in str(raised.value)
+    with pytest.raises(ValueError) as raised:
+        inlay.compile(ALONG.format(x="n", i="p", axis=1), "f")(np.ones((2, 3)), np.zeros((1, 1), int))
+    assert str(raised.value) == (
+        "error[shape-mismatch]: take_along_axis: axis 0 has 2 elements in %x and 1 in %i\n"
+        "  at     f:2:3\n"
+        "  operand %x  f64[n, m]"
+    )
