@@ -1,7 +1,6 @@
 #include "fuse/fuse.h"
 
 #include <algorithm>
-#include <map>
 
 #include "fuse/join.h"
 #include "fuse/materialize.h"
@@ -88,15 +87,20 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
 }
 
 /// Marks the values of a cone that nothing outside of it uses.
+/// `inside` holds zeros, and does so again afterwards.
 void serve_own_parts(const Graph& graph, const std::vector<ValueId>& cone, const IdMap<ValueId, int>& uses,
-                     IdMap<ValueId, bool>& served) {
-  std::map<ValueId, int> inside;
+                     IdMap<ValueId, int>& inside, IdMap<ValueId, bool>& served) {
   for (ValueId part : cone) {
     const Node* node = graph.node_of(part);
     if (!node) continue;
     for (ValueId operand : node->operands) ++inside[operand];
   }
   for (ValueId part : cone) served[part] = served[part] || inside[part] == uses[part];
+  for (ValueId part : cone) {
+    const Node* node = graph.node_of(part);
+    if (!node) continue;
+    for (ValueId operand : node->operands) inside[operand] = 0;
+  }
 }
 
 /// Forces the dear values that are computed more than once; true if there were any. What a forced value is made of is
@@ -106,6 +110,7 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
   const IdMap<ValueId, int> uses = careful ? IdMap<ValueId, int>() : count_uses(graph);
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
+  IdMap<ValueId, int> inside(careful ? 0 : graph.values.size(), 0);
   std::vector<ValueId> cone;
   bool any = false;
   for (uint32_t i = static_cast<uint32_t>(graph.values.size()); i-- > 0;) {
@@ -122,7 +127,7 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
     if (careful) {
       for (ValueId part : cone) served[part] = true;
     } else {
-      serve_own_parts(graph, cone, uses, served);
+      serve_own_parts(graph, cone, uses, inside, served);
     }
     any = true;
   }
@@ -272,12 +277,12 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     const Pieces pieces = cut(graph, caps, cones, forced, bodies, program);
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
-    Forced more = forced;
-    if (force_recomputed(graph, pieces, facts, stages, caps, cones, round < kCarefulRounds, more)) {
-      if (round < kMaxRounds) {
-        forced = std::move(more);
-        continue;
-      }
+    const auto force_more = [&](Forced& more) {
+      return force_recomputed(graph, pieces, facts, stages, caps, cones, round < kCarefulRounds, more);
+    };
+    if (round < kMaxRounds) {
+      if (force_more(forced)) continue;
+    } else if (Forced more = forced; force_more(more)) {
       forced.reasons.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
                                    " rounds of storing such values"));
     }

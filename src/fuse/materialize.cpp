@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <ranges>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "fuse/library_operand.h"
 #include "fuse/stage_writer.h"
@@ -35,6 +35,9 @@ class Cutter {
         required_(graph.values.size(), false),
         first_slot_(graph.values.size(), -1) {
     out_.homes = IdMap<ValueId, Home>(graph.values.size());
+    out_.pieces.reserve(graph.values.size());
+    program.buffers.reserve(graph.values.size());
+    names_.reserve(graph.values.size());
   }
 
   Pieces run() {
@@ -147,10 +150,19 @@ class Cutter {
 
   // --- buffers ---
 
+  /// The name, with as many quotes as it takes.
+  std::string unique_name(std::string name) {
+    const auto [used, is_new] = names_.emplace(name, 0);
+    if (is_new) return name;
+    int& quotes = used->second;  // a reference stays where it is when others come
+    do {
+      ++quotes;
+    } while (!names_.emplace(name + std::string(static_cast<std::size_t>(quotes), '\''), 0).second);
+    return name + std::string(static_cast<std::size_t>(quotes), '\'');
+  }
+
   std::string unique_name(ValueId v) {
-    std::string name = graph_.values[v].name.empty() ? str("$", v.index) : graph_.values[v].name;
-    while (!names_.insert(name).second) name += "'";
-    return name;
+    return unique_name(graph_.values[v].name.empty() ? str("$", v.index) : graph_.values[v].name);
   }
 
   BufferId new_buffer(ValueId v, Role role, int slot = -1) {
@@ -174,7 +186,7 @@ class Cutter {
   }
 
   std::string rename(BufferId buffer, const std::string& name) {
-    return names_.insert(name).second ? name : program_.buffers[buffer].name;
+    return names_.emplace(name, 0).second ? name : program_.buffers[buffer].name;
   }
 
   void make_param(int slot) {
@@ -310,8 +322,8 @@ class Cutter {
   /// A buffer that holds no value of the graph: what a running fold has got so far.
   BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
     const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
-    std::string name = str(graph_.values[of].name.empty() ? str("$", of.index) : graph_.values[of].name, "_so_far");
-    while (!names_.insert(name).second) name += "'";
+    std::string name =
+        unique_name(str(graph_.values[of].name.empty() ? str("$", of.index) : graph_.values[of].name, "_so_far"));
     return program_.buffers.push_back(Buffer{.name = std::move(name),
                                              .dtype = dtype,
                                              .dims = std::move(dims),
@@ -538,8 +550,7 @@ class Cutter {
   }
 
   BufferId new_workspace(const Node& node, const Dim& bytes) {
-    std::string name = str("workspace of ", facts(node.library).name);
-    while (!names_.insert(name).second) name += "'";
+    std::string name = unique_name(str("workspace of ", facts(node.library).name));
     return program_.buffers.push_back({.name = std::move(name), .dtype = DType::u8, .dims = {bytes}});
   }
 
@@ -704,7 +715,7 @@ class Cutter {
   IdMap<ValueId, bool> needed_, required_;
   IdMap<ValueId, ValueId> written_by_;  // the update of which a value is the base, and made with it
   IdMap<ValueId, int> first_slot_;
-  std::unordered_set<std::string> names_;
+  std::unordered_map<std::string, int> names_;  // that are taken, with the quotes that the last one to want it got
   std::unordered_map<ValueId, PieceId> memory_piece_;
   std::vector<PieceId> before_host_call_;  // the last host call, and the asserts since
   Pieces out_;

@@ -36,10 +36,11 @@ IdMap<PieceId, AxesId> number_axes(const Pieces& pieces) {
   return out;
 }
 
-bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, const Demand& demand) {
+bool computed_at_same_point(const Pieces& pieces, const IdMap<PieceId, AxesId>& axes_of, PieceId from, PieceId to,
+                            const Demand& demand) {
+  if (axes_of[from] != axes_of[to]) return false;
   const Piece& producer = pieces.pieces[from];
-  const Piece& consumer = pieces.pieces[to];
-  if (!producer.steps.empty() || !consumer.steps.empty() || producer.axes != consumer.axes) return false;
+  if (!producer.steps.empty() || !pieces.pieces[to].steps.empty()) return false;
   if (pieces.homes[demand.value].pieces.size() != 1) return false;
   return std::ranges::any_of(producer.writes, [&](const Write& write) {
     const bool makes = (write.defines && write.value == demand.value) || write.running == demand.value;
@@ -48,7 +49,8 @@ bool computed_at_same_point(const Pieces& pieces, PieceId from, PieceId to, cons
 }
 
 /// Sorted by `to`.
-std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts) {
+std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts,
+                           const IdMap<PieceId, AxesId>& axes_of) {
   std::vector<Edge> edges;
   IdMap<SymbolId, PieceId> binder(graph.symbols.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
@@ -68,7 +70,7 @@ std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const Facts
     for (const Demand& demand : facts[id]->demands) {
       if (!demand.loaded) continue;
       for (PieceId before : pieces.homes[demand.value].pieces) {
-        if (before != id) edges.push_back({before, id, computed_at_same_point(pieces, before, id, demand)});
+        if (before != id) edges.push_back({before, id, computed_at_same_point(pieces, axes_of, before, id, demand)});
       }
     }
   }
@@ -152,9 +154,9 @@ int num_loops(const Schedule& schedule, const Pieces& pieces) {
 
 Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps,
                   Mode mode) {
-  std::vector<Edge> edges = edges_of(graph, pieces, facts);
-  for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
   const IdMap<PieceId, AxesId> axes_of = number_axes(pieces);
+  std::vector<Edge> edges = edges_of(graph, pieces, facts, axes_of);
+  for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
   Placer early(pieces, facts, axes_of, caps, mode), late(pieces, facts, axes_of, caps, mode);
   std::span<const Edge> rest = edges;
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, take_edges(rest, &Edge::to, id));

@@ -7,6 +7,7 @@
 #include "ir/region.h"
 #include "rewrite/commutative.h"
 #include "rewrite/rewriter.h"
+#include "support/small_vector.h"
 
 namespace inlay::rewrite {
 namespace {
@@ -17,12 +18,19 @@ bool may_share(const Node& node) {
          !is_region(node.op);
 }
 
+/// In one order where the order does not matter.
+SmallVector<ValueId, 4> ordered_operands(const Node& node) {
+  SmallVector<ValueId, 4> out = node.operands;
+  if (node.op == Op::scalar && is_commutative(node.scalar)) std::ranges::sort(out);
+  return out;
+}
+
 /// Equal nodes have equal hashes. The types of operands are left out: the operands say them.
 std::size_t hash_of(const Node& node, const TensorType& type) {
   std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16,
                            static_cast<uint64_t>(node.scalar) << 8 | static_cast<uint64_t>(node.combine));
   if (node.op == Op::library) hash = mixed(hash, static_cast<uint64_t>(node.library) << 32 | node.library_options);
-  for (ValueId v : node.operands) hash = mixed(hash, v.index);
+  for (ValueId v : ordered_operands(node)) hash = mixed(hash, v.index);
   for (int axis : node.axes) hash = mixed(hash, static_cast<uint64_t>(axis));
   for (const IndexItem& item : node.index) {
     hash = mixed(hash, item.kind == IndexItem::Kind::position ? item.position : item.start);
@@ -39,7 +47,7 @@ std::size_t hash_of(const Node& node, const TensorType& type) {
 /// Do two nodes over the values of one graph compute the same? Locations do not count; of results, the type does.
 bool same_expression(const Node& a, const TensorType& a_type, const Node& b, const TensorType& b_type) {
   return a.op == b.op && (a.op != Op::scalar || a.scalar == b.scalar) && a.combine == b.combine &&
-         a.operands == b.operands && a.index == b.index && a.axes == b.axes && a.size == b.size &&
+         ordered_operands(a) == ordered_operands(b) && a.index == b.index && a.axes == b.axes && a.size == b.size &&
          a.elements == b.elements && (a.op != Op::library || a.library == b.library) &&
          a.library_options == b.library_options && a_type == b_type;
 }
@@ -47,12 +55,9 @@ bool same_expression(const Node& a, const TensorType& a_type, const Node& b, con
 }  // namespace
 
 Graph share_common_values(const Graph& graph, PassContext& context) {
-  struct Seen {
-    Node node;  // over values of the new graph
-    NodeId old;
-  };
   Rewriter out(graph);
-  std::unordered_multimap<std::size_t, Seen> seen;
+  std::unordered_multimap<std::size_t, NodeId> seen;
+  seen.reserve(graph.nodes.size());
   const auto type_of = [&](NodeId n) -> const TensorType& { return graph.type(graph.nodes[n].results[0]); };
 
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
@@ -60,19 +65,18 @@ Graph share_common_values(const Graph& graph, PassContext& context) {
       out.copy(n);
       continue;
     }
-    Node node = out.mapped(n);
-    if (node.op == Op::scalar && is_commutative(node.scalar)) std::ranges::sort(node.operands);
+    const Node node = out.mapped(n);
     const std::size_t hash = hash_of(node, type_of(n));
     const auto [first, last] = seen.equal_range(hash);
     const auto twin = std::find_if(first, last, [&](const auto& entry) {
-      return same_expression(entry.second.node, type_of(entry.second.old), node, type_of(n));
+      return same_expression(out.mapped(entry.second), type_of(entry.second), node, type_of(n));
     });
     if (twin != last && context.fires("common-value", Close::bitwise)) {
-      out.share(n, twin->second.old);
+      out.share(n, twin->second);
       continue;
     }
-    out.copy(n);
-    seen.emplace(hash, Seen{std::move(node), n});
+    out.copy(n, node);
+    seen.emplace(hash, n);
   }
   return std::move(out).finish();
 }

@@ -121,7 +121,7 @@ void Rewriter::at(NodeId old) {
   began_at_[old] = NodeId(graph().nodes.size());
 }
 
-void Rewriter::copy(NodeId old) {
+void Rewriter::copy(NodeId old, const Node& mapped) {
   at(old);
   const Node& from = source_.nodes[old];
   std::vector<TensorType> types;
@@ -130,7 +130,7 @@ void Rewriter::copy(NodeId old) {
     for (const Dim& d : source_.type(v).dims) type.dims.push_back(dim(d));
     types.push_back(std::move(type));
   }
-  const std::vector<ValueId> made = rebuild(builder_, mapped(old), types);
+  const std::vector<ValueId> made = rebuild(builder_, mapped, types);
   for (std::size_t i = 0; i < made.size(); ++i) {
     INLAY_CHECK(builder_.type(made[i]) == types[i], "the copy of ", source_.describe(from.results[i]), " is ",
                 graph().type_text(builder_.type(made[i])));

@@ -28,7 +28,9 @@ class Rewriter {
 
   /// To be called before nodes are built in the place of `old`: they get its location and its checks.
   void at(NodeId old);
-  void copy(NodeId old);
+  void copy(NodeId old) { copy(old, mapped(old)); }
+  /// The same where `mapped(old)` is at hand.
+  void copy(NodeId old, const Node& mapped);
   /// `by` stands for the one result of `old` from here on. Its type must be the same.
   void replace(NodeId old, ValueId by);
   /// What became of `twin`, another node of the source, stands for `old` too, with the checks of both.

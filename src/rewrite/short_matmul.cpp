@@ -38,6 +38,7 @@ ValueId sum_of_products(GraphBuilder& builder, ValueId a, ValueId b) {
 }  // namespace
 
 Graph expand_short_matmul(const Graph& graph, PassContext& context) {
+  if (std::ranges::none_of(graph.nodes, [&](const Node& node) { return is_plain_matmul(graph, node); })) return graph;
   Rewriter out(graph);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     const Node& node = graph.nodes[n];

@@ -14,14 +14,15 @@ Graph simplify(const Graph& graph, PassContext& context) {
   Simplifier simplifier(out.builder(), context);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     const Node& node = graph.nodes[n];
+    const Node mapped = out.mapped(n);
     if (node.results.size() == 1 && !has_check[n]) {
       out.at(n);
-      if (const std::optional<ValueId> by = simplifier.simplified(out.mapped(n), graph.type(node.results[0]))) {
+      if (const std::optional<ValueId> by = simplifier.simplified(mapped, graph.type(node.results[0]))) {
         out.replace(n, *by);
         continue;
       }
     }
-    out.copy(n);
+    out.copy(n, mapped);
   }
   return std::move(out).finish();
 }
