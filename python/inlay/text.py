@@ -4,13 +4,14 @@ import copyreg
 import inspect
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from . import _inlay
-from .errors import UnknownName, WrongArgumentCount
+from .errors import UnknownName, WrongArgumentCount, WrongDtype
 
 
 @dataclass
@@ -59,8 +60,8 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
     if _looks_like_a_path(text):
         raise ValueError(f"inlay.compile takes the text of a program, not a path: open({text!r}).read()")
     graph = _inlay.parse(text, file_name)
-    arrays = _bound_arrays(graph, dict(bound or {}))
-    functions = _functions(graph, dict(host_functions or {}))
+    arrays = _bound_arrays(graph, _by_name("bound", bound))
+    functions = _functions(graph, _by_name("host_functions", host_functions))
     program = _inlay.compile(graph, arrays, functions)
     fn = program.function()
     arguments = (text, file_name, bound, host_functions)
@@ -73,6 +74,14 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
 
 def _a(value):
     return "a path: pass what the file holds" if hasattr(value, "__fspath__") else f"a {type(value).__name__}"
+
+
+def _by_name(keyword, given):
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"{keyword}= takes a dict by name, not {_a(given)}")
+    return dict(given)
 
 
 def _looks_like_a_path(text):
@@ -93,7 +102,14 @@ def _bound_arrays(graph, given):
         if name not in names:
             raise UnknownName(f"error[unknown-name]: the program has no bound parameter %{name}{_there_are(names)}")
     for name in names:
+        if isinstance(given[name], np.ma.MaskedArray):
+            raise WrongDtype(
+                f"error[wrong-dtype]: {name}: a masked array cannot be bound"
+                "\n  help: give `a.filled(value)`, or `a.data`"
+            )
         array = np.array(given[name], order="C")
+        if array.dtype == object and not isinstance(given[name], np.ndarray):
+            raise WrongDtype(f"error[wrong-dtype]: {name}: {_a(given[name])} cannot be bound")
         arrays.append(array.astype(array.dtype.newbyteorder("="), copy=False))
     return arrays
 

@@ -108,6 +108,9 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       INLAY_CHECK(num_bound < bound.size(), "no array for ", spec.name);
       auto* array = reinterpret_cast<PyArrayObject*>(bound[num_bound++]);
       const TensorInfo info = info_of(spec);
+      if (!PyArray_Check(array) || !is_plain(array)) {
+        throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": what is bound is not a row-major array"));
+      }
       const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
       if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, array);
       parameter_template_.push_back(PyArray_DATA(array));

@@ -31,7 +31,11 @@ std::string type_text(const TensorInfo& info) {
 }  // namespace
 
 CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments) : program_(program) {
-  INLAY_CHECK(arguments.size() == program_->arguments().size(), "one for each argument");
+  if (arguments.size() != program_->arguments().size()) {
+    throw Error(
+        ErrorCode::wrong_argument_count, {},
+        str("no C function: the program takes ", program_->arguments().size(), " arguments, not ", arguments.size()));
+  }
   context_.program = &*program_;
   const std::span<const int64_t> symbols = program_->symbol_template();
   context_.symbols.assign(symbols.begin(), symbols.end());

@@ -111,7 +111,8 @@ PyObject* call_vm(PyObject* self, PyObject* const*, std::size_t, PyObject*) {
   ShortArray<PyObject*, 16> arguments(count);
   // Another thread may fill the cells anew while the machine code runs: hold what they hold now.
   for (std::size_t i = 0; i < count; ++i) {
-    arguments[i] = Py_NewRef(PyList_GET_ITEM(PyTuple_GET_ITEM(vm.cells, static_cast<Py_ssize_t>(i)), 0));
+    PyObject* cell = PyTuple_GET_ITEM(vm.cells, static_cast<Py_ssize_t>(i));
+    arguments[i] = Py_NewRef(PyList_GET_SIZE(cell) > 0 ? PyList_GET_ITEM(cell, 0) : Py_None);
   }
   ShortArray<PyObject*, 16> results(program.results().size());
   int failed_host_call = -1;

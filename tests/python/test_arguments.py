@@ -109,3 +109,78 @@ def test_a_number_that_does_not_fit_is_refused():
         fn(1e300)
     assert fn(float("inf")) == -np.inf
     assert fn(0.1) == np.float32(-0.1)
+
+
+VECTOR = "graph @main(%x: f64[n]{}) {{\n %r = neg %x\n return %r\n}}"
+
+
+@pytest.mark.parametrize(
+    ("value", "exception", "text"),
+    [
+        ("abc", TypeError, "error[wrong-dtype]: x: a str where float64 is expected"),
+        (None, TypeError, "error[wrong-dtype]: x: None where float64 is expected"),
+        ({1.0}, TypeError, "error[wrong-dtype]: x: a set where float64 is expected"),
+        (np.array([1, None]), TypeError, "error[wrong-dtype]: x: an array of object where float64 is expected"),
+        (
+            np.ma.array([1.0, 2.0], mask=[0, 1]),
+            TypeError,
+            "error[wrong-dtype]: x: a masked array where float64 is expected"
+            "\n  help: give `a.filled(value)`, or `a.data`",
+        ),
+        ([1, 2], TypeError, "error[wrong-dtype]: x: an array of int64 where float64 is expected"),
+        (
+            np.ones((2, 1)),
+            TypeError,
+            "error[wrong-rank]: x: an array of 2 dimensions, [2, 1], where 1 is expected",
+        ),
+    ],
+    ids=lambda v: repr(v)[:20],
+)
+def test_what_is_no_argument(value, exception, text):
+    with pytest.raises(exception) as raised:
+        inlay.compile(VECTOR.format(""))(value)
+    assert str(raised.value) == text
+
+
+def test_a_ragged_list_is_named():
+    with pytest.raises(ValueError, match=r"^x: setting an array element with a sequence"):
+        inlay.compile(VECTOR.format(""))([[1.0], 2.0])
+
+
+@pytest.mark.parametrize(
+    ("bound", "text"),
+    [
+        ([1.0], "bound= takes a dict by name, not a list"),
+        ({"x": None}, "error[wrong-dtype]: x: a NoneType cannot be bound"),
+        (
+            {"x": np.ma.array([1.0], mask=[1])},
+            "error[wrong-dtype]: x: a masked array cannot be bound\n  help: give `a.filled(value)`, or `a.data`",
+        ),
+    ],
+    ids=["list", "none", "masked"],
+)
+def test_what_cannot_be_bound(bound, text):
+    with pytest.raises(TypeError) as raised:
+        inlay.compile(VECTOR.format(" bound"), bound=bound)
+    assert str(raised.value) == text
+
+
+@pytest.mark.parametrize("value", ["abc", np.ones(6)[::2]], ids=["str", "strided"])
+def test_the_extension_takes_no_bound_array_that_code_cannot_read(value):
+    graph = inlay._inlay.parse(VECTOR.format(" bound"), "f")
+    with pytest.raises(TypeError) as raised:
+        inlay._inlay.compile(graph, [value])
+    assert str(raised.value) == "error[wrong-dtype]: x: what is bound is not a row-major array"
+
+
+def test_cells_that_were_emptied_and_arguments_of_a_c_function():
+    program = inlay.compile(VECTOR.format("")).compilation.program
+    cells = ([np.ones(2)],)
+    vm = program.vm(cells)
+    cells[0].clear()
+    with pytest.raises(TypeError) as raised:
+        vm()
+    assert str(raised.value) == "error[wrong-dtype]: x: None where float64 is expected"
+    with pytest.raises(TypeError) as raised:
+        program.c_function([None, None])
+    assert str(raised.value) == "error[wrong-argument-count]: no C function: the program takes 1 arguments, not 2"
