@@ -44,7 +44,9 @@ class Joiner {
     const kernel::StepAccess access = access_of(program_, step);
     const auto* kernel = std::get_if<Kernel>(&step);
     const bool fails = kernel && any_statement(*kernel, can_fail);
-    const bool parts = !kernel;  // it may bind or check a size, or be the end of a body: nothing passes it
+    // It may bind or check a size, or be the end of a body, or stand in one: nothing passes it.
+    depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
+    const bool parts = !kernel || depth_ > 0;
     std::vector<GroupId> after = waits_for(access);
     if (fails) add_valid(after, last_failing_);
     if (parts) after.insert(after.end(), since_parted_.begin(), since_parted_.end());
@@ -52,7 +54,8 @@ class Joiner {
     const auto again = std::ranges::unique(after);
     after.erase(again.begin(), again.end());
 
-    const GroupId id = join_or_push(std::move(step), std::move(after), try_join);
+    const GroupId id =
+        parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after), try_join);
     note(access, id);
     if (fails) last_failing_ = id;
     if (parts) {
@@ -76,7 +79,16 @@ class Joiner {
         return candidate;
       }
     }
-    return groups_.push_back({std::move(step), std::move(after)});
+    return push(std::move(step), std::move(after));
+  }
+
+  GroupId push(Step step, std::vector<GroupId> after) { return groups_.push_back({std::move(step), std::move(after)}); }
+
+  static bool opens_body(const Step& step) {
+    return std::holds_alternative<kernel::LoopBegin>(step) || std::holds_alternative<kernel::CondBegin>(step);
+  }
+  static bool closes_body(const Step& step) {
+    return std::holds_alternative<kernel::LoopEnd>(step) || std::holds_alternative<kernel::CondEnd>(step);
   }
 
   std::vector<GroupId> waits_for(const kernel::StepAccess& access) const {
@@ -150,6 +162,7 @@ class Joiner {
   GroupId parted_, last_failing_;
   std::vector<GroupId> seen_;  // of the search that runs
   int search_ = 0;
+  int depth_ = 0;  // of bodies
 };
 
 }  // namespace

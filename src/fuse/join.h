@@ -10,8 +10,9 @@ namespace inlay::fuse {
 /// Makes the second kernel stages of the first, or leaves both as they are and returns false.
 using TryJoin = std::function<bool(kernel::Kernel& first, kernel::Kernel& second)>;
 
-/// Offers each kernel to those that it waits for, the last one first; neither is 0-d arithmetic. What the second one
-/// waits for besides comes before both, the rest stays in order. Steps that can fail keep theirs.
+/// What stands in a body was joined when that was fused. Offers each other kernel to those that it waits for, the last
+/// one first; neither is 0-d arithmetic. What the second one waits for besides comes before both, the rest stays in
+/// order. Steps that can fail keep theirs.
 void join_kernels(kernel::KernelProgram& program, const TryJoin& try_join);
 
 /// Adds the stages of `second`, and its outputs that `first` does not have.

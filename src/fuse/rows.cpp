@@ -1,6 +1,7 @@
 #include "fuse/rows.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "fuse/join.h"
 #include "ops/scalar_op.h"
@@ -22,6 +23,16 @@ namespace {
 // loops over whole arrays do not.
 constexpr int64_t kShortRow = 16;
 
+// Rows in a block: what is made once for each row runs in vectors over them.
+constexpr int64_t kBlockOfRows = 8;
+
+// Columns in a block: a few vectors, so that each line of memory is used up while it is there, and the columns of a
+// thousand rows stay in the second cache.
+constexpr int64_t kBlockOfColumns = 64;
+
+/// Its outer axis is the last of its arrays, and goes by blocks.
+bool is_columns(const Kernel& kernel) { return kernel.has_blocks(); }
+
 /// More than a division or a root, one number at a time.
 bool is_dear(const Statement& s) {
   constexpr int kRoot = 5;
@@ -34,16 +45,19 @@ class Neighbours {
   Neighbours(const KernelProgram& program, const Kernel& first, const Kernel& second)
       : program_(program), first_(first), second_(second) {}
 
-  /// The most leading axes that both can share; 0: none.
-  std::size_t shared_axes() const {
-    if (!second_reads_first() || !starts_can_be_earlier()) return 0;
+  /// Does the second go on with what the first makes, and may its stages follow at once?
+  bool may_follow() const {
+    if (!second_reads_first() || !starts_can_be_earlier()) return false;
     // Which of several mistakes is found must not depend on how loops are arranged.
-    if (any_statement(first_, can_fail) && any_statement(second_, can_fail)) return 0;
+    return !any_statement(first_, can_fail) || !any_statement(second_, can_fail);
+  }
+
+  /// The most leading axes that both can share; 0: none. What has outer axes keeps them.
+  std::size_t shared_axes() const {
     std::size_t least = 1, most = common_axes();
-    for (const Kernel* kernel : {&first_, &second_}) {
-      if (kernel->outer.empty()) continue;  // else it keeps those that it has: each may come from a body
-      least = std::max(least, kernel->outer.size());
-      most = std::min(most, kernel->outer.size());
+    if (!first_.outer.empty()) {
+      least = first_.outer.size();
+      most = std::min(most, least);
     }
     for (std::size_t count = most; count >= least; --count) {
       if (rows_are_long(count) && keep_to_their_rows(count) && sums_run_in_rows(count)) return count;
@@ -87,16 +101,15 @@ class Neighbours {
     return count;
   }
 
-  /// Is there something to run in vectors, nothing that is known to run in short ones, and nothing dear that would no
-  /// longer run in any? (The log of a logsumexp is a loop over all rows.)
+  /// Is there something to run in vectors, and nothing that is known to run in short ones?
   bool rows_are_long(std::size_t count) const {
     bool any = false;
     for (const Kernel* kernel : {&first_, &second_}) {
       for (const Stage& stage : kernel->stages) {
         const std::vector<Dim> axes = axis_extents(*kernel, stage);
-        if (axes.size() == count && std::ranges::any_of(stage.statements, is_dear)) return false;
         if (axes.size() == count) continue;
-        if (axes.back().is_constant() && axes.back().constant() < kShortRow) return false;
+        const Dim& along_vectors = axes[is_columns(first_) ? 0 : axes.size() - 1];
+        if (along_vectors.is_constant() && along_vectors.constant() < kShortRow) return false;
         any = true;
       }
     }
@@ -157,6 +170,32 @@ class Neighbours {
   const Kernel& second_;
 };
 
+/// With the last axis of all stages as its outer one, in blocks. None where they have no such axis.
+std::optional<Kernel> by_columns(const Kernel& kernel) {
+  if (is_columns(kernel)) return kernel;
+  const bool all_have_axes = std::ranges::none_of(kernel.stages, [](const Stage& stage) { return stage.axes.empty(); });
+  if (!kernel.outer.empty() || !all_have_axes) return std::nullopt;
+  const kernel::Axis last = kernel.stages.front().axes.back();
+  const auto has_it = [&](const Stage& stage) { return stage.axes.back().extent == last.extent; };
+  if (!std::ranges::all_of(kernel.stages, has_it)) return std::nullopt;
+  Kernel out = kernel;
+  out.outer = {last};
+  out.block = kBlockOfColumns;
+  for (Stage& stage : out.stages) {
+    stage.axes.pop_back();
+    stage.block_at = stage.axes.size();
+    const auto renumber = [&](int axis) { return axis == static_cast<int>(stage.block_at) ? 0 : axis + 1; };
+    for (Statement& s : stage.statements) {
+      s.axis = renumber(s.axis);
+      for (Subscript& subscript : s.map.subscripts) {
+        for (kernel::AxisTerm& term : subscript.axes) term.axis = renumber(term.axis);
+        std::ranges::sort(subscript.axes, {}, &kernel::AxisTerm::axis);
+      }
+    }
+  }
+  return out;
+}
+
 /// The axes of a statement are numbered from the outer ones on: so nothing in it changes.
 void make_outer(Kernel& kernel, std::size_t count) {
   if (!kernel.outer.empty()) return;
@@ -183,6 +222,14 @@ class Locals {
     for (const kernel::Buffer& buffer : program_.buffers) {
       if (buffer.view_of.valid()) num_users_[root_of(program_, buffer.view_of)] = 2;
     }
+  }
+
+  /// Rows by blocks, where something dear is made once for each row.
+  static void choose_blocks(Kernel& kernel) {
+    const auto is_dear_alone = [](const Stage& stage) {
+      return stage.axes.empty() && std::ranges::any_of(stage.statements, is_dear);
+    };
+    if (!kernel.has_blocks() && std::ranges::any_of(kernel.stages, is_dear_alone)) kernel.block = kBlockOfRows;
   }
 
   void find(Kernel& kernel) {
@@ -226,11 +273,18 @@ class Locals {
 
   void make_local(Kernel& kernel, KernelOutput& output, const std::vector<std::size_t>& dims) {
     output.is_local = true;
-    for (std::size_t d : dims) program_.buffers[output.buffer].dims[d] = 1;
+    const auto is_block = [&](std::size_t axis) {
+      return kernel.has_blocks() && static_cast<int>(axis) == kernel.block_axis();
+    };
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      program_.buffers[output.buffer].dims[dims[axis]] = is_block(axis) ? kernel.block : 1;
+    }
     for (Stage& stage : kernel.stages) {
       for (Statement& s : stage.statements) {
         if (!s.has_place() || s.buffer != output.buffer) continue;
-        for (std::size_t d : dims) s.map.subscripts[d] = Subscript{};
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+          if (!is_block(axis)) s.map.subscripts[dims[axis]] = Subscript{};
+        }
       }
     }
   }
@@ -239,23 +293,48 @@ class Locals {
   IdMap<BufferId, int> num_users_;  // steps that touch it; more where it has views
 };
 
+bool join_rows(const KernelProgram& program, Kernel& first, Kernel& second) {
+  const Neighbours neighbours(program, first, second);
+  const std::size_t count = !is_columns(first) && neighbours.may_follow() ? neighbours.shared_axes() : 0;
+  if (count == 0) return false;
+  make_outer(first, count);
+  make_outer(second, count);
+  append(first, std::move(second));
+  return true;
+}
+
+/// Does a stage do more than what is done once for each column?
+bool passes_rows(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.stages,
+                             [&](const Stage& stage) { return kernel.outer.size() + stage.axes.size() > 1; });
+}
+
+bool join_columns(const KernelProgram& program, Kernel& first, Kernel& second) {
+  // A loop that passes all rows takes them in order where it is the first to pass them.
+  if (!passes_rows(first) || !Neighbours(program, first, second).may_follow()) return false;
+  std::optional<Kernel> left = by_columns(first), right = by_columns(second);
+  if (!left || !right || Neighbours(program, *left, *right).shared_axes() == 0) return false;
+  first = std::move(*left);
+  append(first, std::move(*right));
+  return true;
+}
+
 }  // namespace
 
 void share_rows(KernelProgram& program) {
   bool any_shared = false;
   join_kernels(program, [&](Kernel& first, Kernel& second) {
-    const std::size_t count = Neighbours(program, first, second).shared_axes();
-    if (count == 0) return false;
-    make_outer(first, count);
-    make_outer(second, count);
-    append(first, std::move(second));
-    return any_shared = true;
+    const bool joined = join_rows(program, first, second) || join_columns(program, first, second);
+    any_shared |= joined;
+    return joined;
   });
   if (!any_shared) return;
   Locals locals(program);
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
-    if (kernel && !kernel->outer.empty()) locals.find(*kernel);
+    if (!kernel || kernel->outer.empty()) continue;
+    Locals::choose_blocks(*kernel);
+    locals.find(*kernel);
   }
 }
 

@@ -5,8 +5,9 @@
 
 namespace inlay::fuse {
 
-/// Joins each kernel to the one just before it where it reads, at each point of their leading axes, only what that one
-/// makes at the same point. What is not one row's own (a sum over the rows, an index) keeps them apart.
+/// Joins two kernels where the second reads, at each point of their leading axes, only what the first makes at the same
+/// point; or at each point of the last axis, and then by blocks of columns. What is not one row's own (a sum over the
+/// rows, an index) keeps them apart.
 void share_rows(kernel::KernelProgram& program);
 
 }  // namespace inlay::fuse

@@ -151,6 +151,19 @@ TEST(EvaluateKernelProgram, ALocalBeginsAnewAtEachOuterPoint) {
   EXPECT_THAT(result.values, ElementsAre(-1, -2, -10, -20));
 }
 
+TEST(EvaluateKernelProgram, ABlockIsAnOuterPoint) {
+  const auto result =
+      run(R"(program @main(a: f64[2, n] param 0, r: f64[2, n] output 0, t: f64[2] temporary) symbols n = a.1 {
+    kernel @k0 {
+      outer (j < n) by 2
+      local t start fill 0.0
+      stage (i < 2, j) { %0 = load a[i, j] : f64  fold add t[j] %0 : f64 }
+      stage (j, i < 2) { %0 = load a[i, j] : f64  %1 = load t[j] : f64  %2 = sub %0, %1 : f64  store r[i, j] set %2 }
+    } })",
+          {f64({2, 3}, {1, 2, 3, 10, 20, 30})});
+  EXPECT_THAT(result.values, ElementsAre(-10, -20, -30, -1, -2, -3));
+}
+
 TEST(EvaluateKernelProgram, TransposesFlipsStridesAndCoordinates) {
   const auto result = run(R"(program @main(a: f64[2, 3] param 0, r: f64[6] output 0) {
     kernel @k0 {

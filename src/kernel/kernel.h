@@ -6,6 +6,7 @@
 //   1. Within a stage no point loads a byte that another point stores, except through a fold or an accumulating store.
 //      So points may run as vectors, blocks and threads.
 //   2. A later stage may load what an earlier one stored at the same outer point (with no outer axes: all it stored).
+//      Where the last outer axis goes by blocks, an outer point is a block: every stage runs over the points in it.
 //   3. `set` through an index keeps the order: the last wins.
 //   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls; it never permutes.
 // Buffers are row-major. Everything is plain data.
@@ -91,6 +92,7 @@ struct Stage {
   std::vector<Axis> axes;  // inner axes, outermost first; the last is the vector axis
   std::vector<Statement> statements;
   int num_registers = 0;
+  std::size_t block_at = 0;  // in a kernel with blocks: the loop over the points of one stands before axes[block_at]
 };
 
 /// What an output of a Kernel holds before its first stage.
@@ -112,9 +114,13 @@ struct KernelOutput {
 struct Kernel {
   std::string name;  // k0, k1, ...; empty for 0-d arithmetic
   std::vector<Axis> outer;
+  int64_t block = 1;  // the last outer axis goes by blocks of so many points; the last of them may be shorter
   std::vector<KernelOutput> outputs;  // every buffer that a stage stores to or folds into, in order of first write
   std::vector<Stage> stages;
   bool is_local(BufferId buffer) const;
+  bool has_blocks() const { return block > 1; }
+  /// The outer axis that goes by blocks. A local counts its points from where the block begins.
+  int block_axis() const { return static_cast<int>(outer.size()) - 1; }
   /// 0-d arithmetic: no axes, and no start that would be a loop over an output. It lives in registers of the entry
   /// function and is not counted as a kernel.
   bool is_scalar() const;

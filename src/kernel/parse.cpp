@@ -30,7 +30,11 @@ class Parser : TextReader {
   Kernel scalar();
   KernelOutput start();
   KernelOutput local();
-  std::vector<Axis> axes();
+  struct BlockAxis {
+    std::string name;
+    std::optional<std::size_t> at;
+  };
+  std::vector<Axis> axes(BlockAxis* block = nullptr);
   Stage stage();
   void statements(Stage& stage);
   Statement statement();
@@ -50,6 +54,7 @@ class Parser : TextReader {
   void refusals();
 
   KernelProgram out_;
+  bool has_blocks_ = false;  // the kernel that is read
 };
 
 // ---- The signature ----
@@ -152,12 +157,17 @@ void Parser::symbol_sources() {
 
 // ---- Steps ----
 
-std::vector<Axis> Parser::axes() {
+/// `block`: the name of the axis of which only a block is passed here, if any, and where it was found.
+std::vector<Axis> Parser::axes(BlockAxis* block) {
   std::vector<Axis> out;
   expect("(");
   list(")", [&] {
     const Token token = peek();
     Axis axis{name("the name of an axis"), 0};
+    if (block && !block->at && axis.name == block->name) {
+      block->at = out.size();
+      return;
+    }
     expect("<");
     axis.extent = dim();
     if (std::ranges::find(axes_, axis.name) != axes_.end() || symbols_.contains(axis.name)) {
@@ -271,7 +281,14 @@ void Parser::statements(Stage& stage) {
 Stage Parser::stage() {
   const std::size_t num_outer = axes_.size();
   Stage out;
-  out.axes = axes();
+  const Token token = peek();
+  BlockAxis block{num_outer > 0 ? axes_.back() : "", std::nullopt};
+  out.axes = axes(has_blocks_ ? &block : nullptr);
+  if (has_blocks_ && !block.at) {
+    throw error(token, ErrorCode::syntax,
+                str("the stage does not say where it passes the points of a block, `", block.name, "`"));
+  }
+  out.block_at = block.at.value_or(0);
   statements(out);
   axes_.resize(num_outer);
   return out;
@@ -327,7 +344,11 @@ Kernel Parser::kernel() {
   axes_.clear();
   out.name = expect(Token::Kind::kernel_name, "the name of a kernel").text;
   expect("{");
-  if (accept("outer")) out.outer = axes();
+  if (accept("outer")) {
+    out.outer = axes();
+    if (accept("by")) out.block = integer();
+  }
+  has_blocks_ = out.has_blocks();
   for (;;) {
     if (accept("out")) {
       out.outputs.push_back(start());

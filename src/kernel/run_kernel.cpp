@@ -1,5 +1,6 @@
 #include "kernel/run_kernel.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernel/element.h"
@@ -14,7 +15,8 @@ struct PlacedSubscript {
   int64_t base = 0;
   std::span<const AxisTerm> axes;
   const IndexTerm* index = nullptr;
-  int64_t extent = 0;  // of the index
+  int64_t extent = 0;     // of the index
+  bool is_local = false;  // it counts the points of a block
 };
 
 /// A statement whose buffer has an address and whose sizes are numbers.
@@ -25,8 +27,14 @@ struct PlacedStatement {
   int64_t size = 0;
 };
 
+/// Of one axis: the coordinates begin, begin + step, ..., below end.
+struct Range {
+  std::size_t axis = 0;
+  int64_t begin = 0, end = 0, step = 1;
+};
+
 struct PlacedStage {
-  std::vector<int64_t> extents;  // of the inner axes
+  std::vector<Range> ranges;  // outermost first; that of a block is set for each block
   std::vector<PlacedStatement> statements;
   int num_registers = 0;
 };
@@ -40,35 +48,41 @@ class KernelRun {
     start_all(/*local=*/false);
     std::vector<PlacedStage> stages;
     for (const Stage& stage : kernel_.stages) stages.push_back(placed(stage));
-    return for_each_point({}, sizes_of(kernel_.outer), [&](const Point& outer) -> std::optional<Failure> {
+    std::vector<Range> outer = ranges(kernel_.outer, 0);
+    if (kernel_.has_blocks()) outer.back().step = kernel_.block;
+    Point point(outer.size());
+    return for_each_point(point, outer, [&]() -> std::optional<Failure> {
       start_all(/*local=*/true);
-      for (const PlacedStage& stage : stages) {
-        if (auto failure = run_stage(stage, outer)) return failure;
+      if (kernel_.has_blocks()) block_begin_ = point.back(), outer_end_ = outer.back().end;
+      for (PlacedStage& stage : stages) {
+        if (auto failure = run_stage(stage, point)) return failure;
       }
       return std::nullopt;
     });
   }
 
  private:
-  std::vector<int64_t> sizes_of(const std::vector<Axis>& axes) const {
-    std::vector<int64_t> out;
-    for (const Axis& axis : axes) out.push_back(axis.extent.evaluate(symbols_));
+  std::vector<Range> ranges(const std::vector<Axis>& axes, std::size_t first) const {
+    std::vector<Range> out;
+    for (const Axis& axis : axes) out.push_back({first + out.size(), 0, axis.extent.evaluate(symbols_)});
     return out;
   }
 
-  /// Calls `body` with `prefix` followed by each point, the last axis fastest, until it fails.
+  /// Calls `body` with `point` at each point of the ranges, the last one fastest, until it fails.
   template <class Body>
-  static std::optional<Failure> for_each_point(const Point& prefix, const std::vector<int64_t>& extents, Body body) {
-    for (int64_t extent : extents) {
-      if (extent <= 0) return std::nullopt;
+  static std::optional<Failure> for_each_point(Point& point, const std::vector<Range>& ranges, Body body) {
+    for (const Range& range : ranges) {
+      if (range.begin >= range.end) return std::nullopt;
+      point[range.axis] = range.begin;
     }
-    Point point = prefix;
-    point.resize(prefix.size() + extents.size(), 0);
     while (true) {
-      if (auto failure = body(point)) return failure;
-      std::size_t axis = extents.size();
-      while (axis > 0 && ++point[prefix.size() + axis - 1] == extents[axis - 1]) point[prefix.size() + --axis] = 0;
-      if (axis == 0) return std::nullopt;
+      if (auto failure = body()) return failure;
+      std::size_t k = ranges.size();
+      while (k > 0 && (point[ranges[k - 1].axis] += ranges[k - 1].step) >= ranges[k - 1].end) {
+        --k;
+        point[ranges[k].axis] = ranges[k].begin;
+      }
+      if (k == 0) return std::nullopt;
     }
   }
 
@@ -102,7 +116,11 @@ class KernelRun {
   }
 
   PlacedStage placed(const Stage& stage) const {
-    PlacedStage out{sizes_of(stage.axes), {}, stage.num_registers};
+    PlacedStage out{ranges(stage.axes, kernel_.outer.size()), {}, stage.num_registers};
+    if (kernel_.has_blocks()) {
+      const Range block{static_cast<std::size_t>(kernel_.block_axis()), 0, 0};
+      out.ranges.insert(out.ranges.begin() + static_cast<std::ptrdiff_t>(stage.block_at), block);
+    }
     for (const Statement& statement : stage.statements) out.statements.push_back(placed(statement));
     return out;
   }
@@ -116,6 +134,7 @@ class KernelRun {
                 out.view.dims.size(), ", its access map ", statement.map.rank());
     for (const Subscript& subscript : statement.map.subscripts) {
       PlacedSubscript place{subscript.base.evaluate(symbols_), subscript.axes};
+      place.is_local = kernel_.is_local(statement.buffer);
       if (subscript.index) {
         place.index = &*subscript.index;
         place.extent = place.index->extent.evaluate(symbols_);
@@ -125,9 +144,16 @@ class KernelRun {
     return out;
   }
 
-  std::optional<Failure> run_stage(const PlacedStage& stage, const Point& outer) {
+  std::optional<Failure> run_stage(PlacedStage& stage, const Point& outer) {
     registers_.assign(static_cast<std::size_t>(stage.num_registers), Element{});
-    return for_each_point(outer, stage.extents, [&](const Point& point) -> std::optional<Failure> {
+    Point point = outer;
+    point.resize(outer.size() + stage.ranges.size());
+    for (Range& range : stage.ranges) {
+      if (range.axis >= outer.size()) continue;
+      range.begin = block_begin_;
+      range.end = std::min(block_begin_ + kernel_.block, outer_end_);
+    }
+    return for_each_point(point, stage.ranges, [&]() -> std::optional<Failure> {
       for (const PlacedStatement& placed : stage.statements) {
         if (!run_statement(placed, point)) return failure_;
       }
@@ -191,7 +217,7 @@ class KernelRun {
     for (std::size_t d = 0; d < placed.subscripts.size(); ++d) {
       const PlacedSubscript& subscript = placed.subscripts[d];
       int64_t at = subscript.base;
-      for (const AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+      for (const AxisTerm& term : subscript.axes) at += term.step * coordinate(term.axis, subscript, point);
       if (subscript.index != nullptr) {
         const std::optional<int64_t> index = wrapped(subscript);
         if (!index) return nullptr;
@@ -203,6 +229,11 @@ class KernelRun {
     }
     INLAY_CHECK(placed.view.data != nullptr, "`", placed.view.name, "` has no address");
     return placed.view.data + linear * size_bytes(placed.view.dtype);
+  }
+
+  int64_t coordinate(int axis, const PlacedSubscript& subscript, const Point& point) const {
+    const bool from_block = subscript.is_local && kernel_.has_blocks() && axis == kernel_.block_axis();
+    return point[static_cast<std::size_t>(axis)] - (from_block ? block_begin_ : 0);
   }
 
   std::optional<int64_t> wrapped(const PlacedSubscript& subscript) {
@@ -221,6 +252,7 @@ class KernelRun {
   std::span<const int64_t> symbols_;
   const Views& view_of_;
   std::vector<Element> registers_;
+  int64_t block_begin_ = 0, outer_end_ = 0;
   Failure failure_;
 };
 

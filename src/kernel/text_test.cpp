@@ -72,6 +72,17 @@ constexpr std::string_view kEverything =
   kernel @k1 {
     out t start copy h
   }
+  kernel @blocks {
+    outer (q < 3, r < m) by 64
+    local row
+    stage (i < n, r) {
+      %0 = load g[i] : i64
+      store row[r] set %0
+    }
+    stage (r) {
+      %0 = load row[r] : f64
+    }
+  }
   call matmul t = x, h (1, 1, n, 85)
   copy t -> out "%t is also an output"
   size m = s #1

@@ -6,6 +6,7 @@
 namespace inlay::kernel {
 namespace {
 
+constexpr int64_t kMaxBlock = 1 << 16;
 constexpr std::size_t kMaxSiteNumbers = 4;  // as InlayCall::failure_numbers
 
 class StatementVerifier {
@@ -14,6 +15,10 @@ class StatementVerifier {
       : program_(program), kernel_(kernel), complain_(complain), where_(str("kernel @", kernel.name)) {}
 
   void run() {
+    const bool has_axis = kernel_.block == 1 || (kernel_.has_blocks() && !kernel_.outer.empty());
+    if (!has_axis || kernel_.block > kMaxBlock) {
+      return complain("blocks of ", kernel_.block, " points of ", kernel_.outer.size(), " outer axes");
+    }
     for (const KernelOutput& output : kernel_.outputs) verify_output(output);
     for (const Stage& stage : kernel_.stages) verify_stage(stage);
   }
@@ -95,6 +100,7 @@ class StatementVerifier {
     stage_ = &stage;
     where_ = str("kernel @", kernel_.name, ", stage ", &stage - kernel_.stages.data());
     extents_ = axis_extents(kernel_, stage);
+    if (stage.block_at > stage.axes.size()) complain("passes the points of a block before axis ", stage.block_at);
     registers_.assign(static_cast<std::size_t>(std::max(0, stage.num_registers)), std::nullopt);
     for (const Statement& s : stage.statements) {
       statement_ = &s;
@@ -236,10 +242,14 @@ class StatementVerifier {
     if (s.map.subscripts.size() != dims.size()) {
       return complain(buffer(s.buffer).name, " has rank ", dims.size(), ", not ", s.map.rank());
     }
+    std::vector<Dim> extents = extents_;
+    if (kernel_.has_blocks() && kernel_.is_local(s.buffer)) {
+      extents[static_cast<std::size_t>(kernel_.block_axis())] = kernel_.block;
+    }
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
       if (!verify_axes(subscript) || !verify_index(subscript)) return;
-      if (within_dim(subscript, extents_, dims[d]) == Answer::no) complain("subscript ", d, " leaves its dim");
+      if (within_dim(subscript, extents, dims[d]) == Answer::no) complain("subscript ", d, " leaves its dim");
     }
   }
 

@@ -317,35 +317,65 @@ class Replay {
       }
     };
     start_all(false);
+    kernel_ = &kernel;
+    std::vector<Passed> outer = passed(kernel.outer, 0);
+    if (kernel.has_blocks()) outer.back().step = kernel.block;
     std::vector<int64_t> point;
-    for_each_point(kernel.outer, point, [&] {
+    for_each_point(outer, point, [&] {
       start_all(true);
+      if (kernel.has_blocks()) {
+        block_ = outer.back();
+        block_.begin = point.back();
+        block_.end = std::min(block_.begin + kernel.block, block_.end);
+        block_.step = 1;
+      }
       for (int stage = 0; stage < static_cast<int>(kernel.stages.size()); ++stage) replay_stage(kernel, stage, point);
     });
     return true;
   }
 
+  /// An axis in a loop nest, and which of its points are passed there.
+  struct Passed {
+    std::size_t axis = 0;
+    int64_t begin = 0, end = 0, step = 1;
+  };
+
+  std::vector<Passed> passed(const std::vector<kernel::Axis>& axes, std::size_t first) const {
+    std::vector<Passed> out;
+    for (const kernel::Axis& axis : axes) out.push_back({first + out.size(), 0, value(axis.extent)});
+    return out;
+  }
+
   template <class Body>
-  void for_each_point(const std::vector<kernel::Axis>& axes, std::vector<int64_t>& point, const Body& body) {
-    const std::size_t first = point.size();
-    for (const kernel::Axis& axis : axes) {
-      if (value(axis.extent) <= 0) return;
+  void for_each_point(const std::vector<Passed>& loops, std::vector<int64_t>& point, const Body& body) {
+    const std::size_t before = point.size();
+    for (const Passed& loop : loops) {
+      if (loop.begin >= loop.end) return;
     }
-    point.resize(first + axes.size(), 0);
+    for (const Passed& loop : loops) {
+      point.resize(std::max(point.size(), loop.axis + 1));
+      point[loop.axis] = loop.begin;
+    }
     while (out_.empty()) {
       body();
-      std::size_t a = axes.size();
-      while (a > 0 && ++point[first + a - 1] == value(axes[a - 1].extent)) point[first + --a] = 0;
-      if (a == 0) break;
+      std::size_t k = loops.size();
+      for (; k > 0; --k) {
+        const Passed& loop = loops[k - 1];
+        if ((point[loop.axis] += loop.step) < loop.end) break;
+        point[loop.axis] = loop.begin;
+      }
+      if (k == 0) break;
     }
-    point.resize(first);
+    point.resize(before);
   }
 
   void replay_stage(const Kernel& kernel, int stage_index, std::vector<int64_t>& point) {
     const Stage& stage = kernel.stages[stage_index];
-    bool has_points = true;
-    for (const kernel::Axis& axis : stage.axes) has_points = has_points && value(axis.extent) > 0;
-    if (!has_points) return;
+    std::vector<Passed> loops = passed(stage.axes, kernel.outer.size());
+    if (kernel.has_blocks()) {
+      loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(stage.block_at), block_);
+    }
+    if (std::ranges::any_of(loops, [](const Passed& loop) { return loop.begin >= loop.end; })) return;
     known_.clear();
     for (const Statement& s : stage.statements) {
       const bool is_turn = s.kind == Statement::Kind::load && turns_[s.buffer] >= 0;
@@ -354,16 +384,15 @@ class Replay {
     // Through an index any element may be read or written, wherever the other subscripts allow. So what is gathered
     // must be there at the first point and after the last, and what is scattered to changes at every point. Where there
     // is one point, it is read before what stands behind it is written.
-    const bool one_point =
-        std::ranges::all_of(stage.axes, [&](const kernel::Axis& axis) { return value(axis.extent) == 1; });
+    const bool one_point = std::ranges::all_of(loops, [](const Passed& loop) { return loop.begin + 1 == loop.end; });
     const auto read_gathered = [&] {
       for (const Statement& s : stage.statements) {
-        if (s.kind == Statement::Kind::load && is_anywhere(s.map)) gather(s, stage, point);
+        if (s.kind == Statement::Kind::load && is_anywhere(s.map)) gather(s, loops, point);
       }
     };
     if (!one_point) read_gathered();
     bool is_first = true;
-    for_each_point(stage.axes, point, [&] {
+    for_each_point(loops, point, [&] {
       for (bool elided : {false, true}) {  // what is left out follows what makes it needless
         for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
           const Statement& s = stage.statements[i];
@@ -396,10 +425,10 @@ class Replay {
   }
 
   /// Reads what the points of a stage may read.
-  void gather(const Statement& s, const Stage& stage, std::vector<int64_t>& point) {
+  void gather(const Statement& s, const std::vector<Passed>& loops, std::vector<int64_t>& point) {
     if (!is_ours(s.buffer)) return;
     std::vector<bool> seen(static_cast<std::size_t>(count(s.buffer)), false);  // by where the indices are 0
-    for_each_point(stage.axes, point, [&] {
+    for_each_point(loops, point, [&] {
       const int64_t first = element(s, point);
       if (first >= 0 && first < count(s.buffer) && seen[static_cast<std::size_t>(first)]) return;
       for (int64_t e : reachable(s, point)) {
@@ -437,7 +466,7 @@ class Replay {
       std::vector<int64_t> next;
       for (int64_t e : reached) {
         for (int64_t i = 0; i < extent; ++i) {
-          const int64_t at = coordinate_of(subscript, point) + (extent == 1 ? 0 : i * subscript.index->step);
+          const int64_t at = coordinate_of(s.buffer, subscript, point) + (extent == 1 ? 0 : i * subscript.index->step);
           if (at >= 0 && at < size) next.push_back(e * size + at);
         }
       }
@@ -484,10 +513,13 @@ class Replay {
   }
 
   /// Where the indices that nobody knows are 0.
-  int64_t coordinate_of(const kernel::Subscript& subscript, const std::vector<int64_t>& point) const {
+  int64_t coordinate_of(BufferId buffer, const kernel::Subscript& subscript, const std::vector<int64_t>& point) const {
     int64_t at = value(subscript.base);
     if (subscript.index) at += subscript.index->step * known(*subscript.index).value_or(0);
-    for (const kernel::AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+    for (const kernel::AxisTerm& term : subscript.axes) {
+      const bool from_block = kernel_->has_blocks() && term.axis == kernel_->block_axis() && kernel_->is_local(buffer);
+      at += term.step * (point[static_cast<std::size_t>(term.axis)] - (from_block ? block_.begin : 0));
+    }
     return at;
   }
 
@@ -496,7 +528,7 @@ class Replay {
     int64_t out = 0;
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
-      const int64_t at = coordinate_of(subscript, point);
+      const int64_t at = coordinate_of(s.buffer, subscript, point);
       if (at < 0 || at >= value(dims[d])) return -1;
       out = out * value(dims[d]) + at;
     }
@@ -512,6 +544,8 @@ class Replay {
   }
 
   const KernelProgram& program_;
+  const Kernel* kernel_ = nullptr;  // that is replayed
+  Passed block_;                    // of its outer axis, where that goes by blocks
   const std::vector<kernel::RegionSpan> regions_;
   const Liveness liveness_;
   const Ways ways_;

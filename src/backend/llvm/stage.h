@@ -16,9 +16,14 @@ namespace inlay::llvm_backend {
 
 class StageEmitter {
  public:
+  /// The points of the kernel's last outer axis that are passed, where it goes by blocks.
+  struct Block {
+    Value *begin = nullptr, *end = nullptr;
+  };
+
   /// `outer_points`: where the kernel's outer loops are.
   StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-               llvm::ArrayRef<Value*> outer_points);
+               llvm::ArrayRef<Value*> outer_points, Block outer_block);
   void emit();
 
  private:
@@ -104,7 +109,8 @@ class StageEmitter {
   const kernel::Kernel& kernel_;
   const kernel::Stage& stage_;
   StagePlan plan_;
-  std::vector<Value*> points_;                   // by axis; of the vector axis: none
+  std::vector<Value*> points_;  // by axis; of the vector axis: none
+  Block outer_block_;
   Lanes uniform_;                                // what does not vary in the vector loop
   Value* block_ = nullptr;                       // where the block of the vector axis begins; null: there is one
   Value* block_points_ = nullptr;                // how many points it has, but for the last

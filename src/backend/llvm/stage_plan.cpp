@@ -19,8 +19,13 @@ class Planner {
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
       : stage_(stage) {
     plan_.first_axis = static_cast<int>(kernel.outer.size());
-    for (std::size_t i = 0; i < stage.axes.size(); ++i) {
-      if (stage.axes[i].extent.is(1)) continue;
+    if (kernel.has_blocks()) plan_.outer_axis = kernel.block_axis();
+    for (std::size_t i = 0; i <= stage.axes.size(); ++i) {
+      if (kernel.has_blocks() && i == stage.block_at) {
+        plan_.loops.push_back(plan_.outer_axis);
+        plan_.extents.emplace_back(kernel.block);
+      }
+      if (i == stage.axes.size() || stage.axes[i].extent.is(1)) continue;
       plan_.loops.push_back(plan_.first_axis + static_cast<int>(i));
       plan_.extents.push_back(stage.axes[i].extent);
     }
@@ -59,6 +64,7 @@ class Planner {
   void merge_axes() {
     for (std::size_t k = plan_.loops.size(); k-- > 1;) {
       const int outer = plan_.loops[k - 1], inner = plan_.loops[k];
+      if (outer == plan_.outer_axis || inner == plan_.outer_axis) continue;  // a block is not the whole axis
       if (!are_one_loop(outer, inner, plan_.extents[k])) continue;
       for (StageStatement& statement : plan_.statements) {
         std::erase_if(statement.place.axes, [&](const auto& entry) { return entry.first == outer; });
@@ -147,6 +153,12 @@ class Planner {
     if (extent.is_constant() && extent.constant() < plan_.width) {
       plan_.width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent.constant(), 1))));
     }
+    while (plan_.width > 1 && passes_part_of_block(plan_.width)) plan_.width /= 2;
+  }
+
+  /// A block of the outer axis begins where a pass does.
+  bool passes_part_of_block(int points) const {
+    return plan_.vectors_pass_outer_axis() && plan_.vector_extent().constant() % points != 0;
   }
 
   /// Several vectors at a time where the loop is short of work: a plain sum waits for its own last addition.
@@ -173,13 +185,14 @@ class Planner {
     while (plan_.unroll > 1 && extent.is_constant() && extent.constant() < 2 * plan_.width * plan_.unroll) {
       plan_.unroll /= 2;
     }
+    while (plan_.unroll > 1 && passes_part_of_block(plan_.width * plan_.unroll)) plan_.unroll /= 2;
   }
 
   /// Two vectors of points: that many rows are open at a time. More of them would meet in the same places of a cache
   /// whose rows are a power of 2 apart (1000 x 1000 doubles, us: 8 points 660, 16 657, 64 713, all 1046; 1024 x 1024:
   /// 1216, 744, 1038, 7934).
   void choose_blocks() {
-    if (plan_.loops.size() < 2 || !may_change_order()) return;
+    if (plan_.loops.size() < 2 || plan_.outer_axis >= 0 || !may_change_order()) return;
     const int block = 2 * plan_.width;
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() <= StagePlan::kOneBlock) return;
