@@ -75,12 +75,14 @@ def test_help_of_all():
 
 
 def test_rewrites_can_be_left_out(program):
-    assert "div" in tool("opt", "--rewrite", "--rewrite-off=div-by-scalar,pow-two", "p.inlay")
-    assert "pow" in tool("opt", "--rewrite", "--bisect=1", "p.inlay")
-    assert "pow" not in tool("opt", "--rewrite", "p.inlay")
+    assert "div" in tool("opt", "--stage=rewrite", "--rewrite-off=div-by-scalar,pow-two", "p.inlay")
+    assert "pow" in tool("opt", "--stage=rewrite", "--bisect=1", "p.inlay")
+    assert "pow" not in tool("opt", "--stage=rewrite", "p.inlay")
+    assert "kernel @k0" in tool("opt", "--stage=fuse", "p.inlay")
+    assert "arena" in tool("opt", "--stage=memory", "p.inlay")
     assert json.loads(tool("explain", "--json", "--bisect=1", "p.inlay"))["rewrites"]["div-by-scalar"] == 1
     assert tool("run", "p.inlay", *ARGUMENTS, "--bisect=0") == RESULT
-    wrong = tool("opt", "--rewrite", "--rewrite-off=pow-tow", "p.inlay", code=1)
+    wrong = tool("opt", "--stage=rewrite", "--rewrite-off=pow-tow", "p.inlay", code=1)
     assert wrong == "error[unknown-name]: there is no rewrite rule pow-tow\n  help: did you mean pow-two?\n"
 
 

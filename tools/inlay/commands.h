@@ -43,7 +43,7 @@ int test(const TestCommand& command);
 
 struct OptCommand {
   std::string file;
-  bool rewrite = false;
+  std::string stage = "read";  // read, rewrite, fuse or memory
   CompileFlags compile;
 };
 int opt(const OptCommand& command);

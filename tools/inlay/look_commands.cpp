@@ -14,12 +14,20 @@ namespace inlay::tool {
 namespace {
 
 std::string text_of(const Graph& graph, const OptCommand& command) {
-  return print(command.rewrite ? lower(graph, command.compile.options()).graph : graph);
+  if (command.stage == "read") return print(graph);
+  const Lowered made = lower(graph, command.compile.options());
+  if (command.stage == "rewrite") return print(made.graph);
+  return command.stage == "fuse" ? kernel::print(made.kernels) : memory::memory_map(made.kernels, made.plan);
 }
 
 std::string text_of(const kernel::KernelProgram& kernels, const OptCommand& command) {
-  if (command.rewrite) throw Error(ErrorCode::unsupported, {}, str(command.file, ": kernels are not rewritten"));
-  return kernel::print(kernels);
+  if (command.stage == "read") return kernel::print(kernels);
+  if (command.stage != "memory") {
+    throw Error(ErrorCode::unsupported, {},
+                str(command.file, " holds kernels: --stage=", command.stage, " lies before"));
+  }
+  const Lowered made = lower(kernels, command.compile.options());
+  return memory::memory_map(made.kernels, made.plan);
 }
 
 template <class Source>

@@ -53,8 +53,10 @@ constexpr const char* kOptFooter = R"(
 Examples:
   inlay opt shift.inlay                 check a graph and print it with all types
   inlay opt dump/06-fuse.kernels        the same of kernels
-  inlay opt --rewrite shift.inlay       what the rewriting passes make of it
-  inlay opt --rewrite --rewrite-off=div-by-scalar,pow-two shift.inlay
+  inlay opt --stage=rewrite shift.inlay what the rewriting passes make of it
+  inlay opt --stage=fuse shift.inlay    its kernels
+  inlay opt --stage=memory shift.inlay  and where they keep their values
+  inlay opt --stage=rewrite --rewrite-off=div-by-scalar,pow-two shift.inlay
   inlay list rules                      the names of all rules
 
 Which rewrite broke a program? --bisect=N applies the first N rewrites and no other, so with a test that fails (or
@@ -103,9 +105,10 @@ CLI::App* declare(CLI::App& app, TestCommand& command) {
 }
 
 CLI::App* declare(CLI::App& app, OptCommand& command) {
-  CLI::App* opt = app.add_subcommand("opt", "Read a program, check it, print it");
+  CLI::App* opt = app.add_subcommand("opt", "Read a program, check it, print it or what a stage makes of it");
   opt->add_option("file", command.file, "the program")->required();
-  opt->add_flag("--rewrite", command.rewrite, "print what the rewriting passes made of it");
+  opt->add_option("--stage", command.stage, "the stage whose result is printed; `read`: none, the program itself")
+      ->check(CLI::IsMember({"read", "rewrite", "fuse", "memory"}));
   add_compile_flags(opt, command.compile);
   opt->footer(kOptFooter);
   return opt;
