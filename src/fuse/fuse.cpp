@@ -251,8 +251,9 @@ void name_kernels(KernelProgram& program) {
 void force_all(const Graph& graph, Forced& forced) {
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
-    const bool computes = node && (node->op == Op::scalar || node->op == Op::cast || node->op == Op::gather ||
-                                   node->op == Op::reduce || node->op == Op::iota);
+    const bool computes =
+        node && (node->op == Op::scalar || node->op == Op::cast || node->op == Op::gather || node->op == Op::reduce ||
+                 node->op == Op::iota || node->op == Op::update || node->op == Op::scatter || node->op == Op::concat);
     if (computes) forced.values[v] = true;
   }
 }

@@ -22,6 +22,18 @@ using kernel::Subscript;
 
 namespace {
 
+/// The node that reads a value, where that is one operand of one node and no output.
+IdMap<ValueId, NodeId> only_readers(const Graph& graph) {
+  const IdMap<ValueId, int> uses = count_uses(graph);
+  IdMap<ValueId, NodeId> out(graph.values.size());
+  for (NodeId id : ids<NodeId>(graph.nodes.size())) {
+    for (ValueId operand : graph.nodes[id].operands) {
+      if (uses[operand] == 1) out[operand] = id;
+    }
+  }
+  return out;
+}
+
 class Cutter {
  public:
   Cutter(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
@@ -43,9 +55,10 @@ class Cutter {
   Pieces run() {
     find_required();
     find_bases();
+    find_parts();
     for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
     for (ValueId v : ids<ValueId>(graph_.values.size())) {
-      if (needed_[v] && graph_.node_of(v) && !written_by_[v].valid()) materialize(v);
+      if (needed_[v] && graph_.node_of(v) && !written_by_[v].valid() && !made_by_parts_[v]) materialize(v);
     }
     for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) make_output(static_cast<int>(slot));
     return std::move(out_);
@@ -87,7 +100,7 @@ class Cutter {
   /// An update, a scatter or a concat that is read only to be written to is made where that one is made.
   void find_bases() {
     written_by_ = IdMap<ValueId, ValueId>(graph_.values.size());
-    const IdMap<ValueId, int> uses = count_uses(graph_);
+    only_reader_ = only_readers(graph_);
     for (ValueId v : ids<ValueId>(graph_.values.size())) {
       const Node* node = graph_.node_of(v);
       if (!needed_[v] || !node || (node->op != Op::update && node->op != Op::scatter)) continue;
@@ -95,8 +108,40 @@ class Cutter {
       const Node* made_by = graph_.node_of(base);
       const bool has_regions =
           made_by && (made_by->op == Op::update || made_by->op == Op::scatter || made_by->op == Op::concat);
-      if (has_regions && uses[base] == 1 && !required_[base] && !forced_.values[base]) written_by_[base] = v;
+      if (has_regions && only_reader_[base].valid() && !required_[base] && !forced_.values[base]) written_by_[base] = v;
     }
+  }
+
+  /// A concat that only elementwise ops read, on the way to one value that is stored, need not be: that value is made
+  /// part by part.
+  void find_parts() {
+    constexpr std::size_t kMaxParts = 8;  // each repeats the ops in between
+    made_by_parts_ = IdMap<ValueId, bool>(graph_.values.size(), false);
+    concat_in_ = IdMap<ValueId, ValueId>(graph_.values.size());
+    for (const Node& node : graph_.nodes) {
+      if (node.op != Op::concat || node.operands.size() > kMaxParts) continue;
+      const ValueId concat = node.results[0];
+      if (!needed_[concat] || required_[concat] || forced_.values[concat] || written_by_[concat].valid()) continue;
+      const ValueId stored = stored_beyond(concat);
+      if (!stored.valid() || concat_in_[stored].valid()) continue;
+      concat_in_[stored] = concat;
+      made_by_parts_[concat] = true;
+    }
+  }
+
+  /// The stored value of the same shape that elementwise ops make of `v`, if nothing else reads it or what lies
+  /// between.
+  ValueId stored_beyond(ValueId v) const {
+    const std::vector<Dim>& dims = graph_.type(v).dims;
+    if (has_one_element(graph_.type(v))) return {};
+    while (only_reader_[v].valid()) {
+      const Node& reader = graph_.nodes[only_reader_[v]];
+      v = reader.results[0];
+      const bool is_elementwise = reader.op == Op::scalar || reader.op == Op::cast;
+      if (!is_elementwise || !needed_[v] || graph_.type(v).dims != dims) return {};
+      if (is_stored(v)) return v;
+    }
+    return {};
   }
 
   /// What an assert hands on: a call reads that, and needs no copy of it. That the assert holds is seen to before.
@@ -256,9 +301,24 @@ class Cutter {
     }
     if (!is_stored(v)) return;
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
-    Piece piece = elementwise(v, buffer, /*defines=*/true);
     out_.homes[v].buffer = buffer;
+    if (concat_in_[v].valid()) return by_parts(v, *graph_.node_of(concat_in_[v]));
+    Piece piece = elementwise(v, buffer, /*defines=*/true);
     add(v, std::move(piece));
+  }
+
+  void by_parts(ValueId v, const Node& concat) {
+    Dim begin = 0;
+    for (ValueId part : concat.operands) {
+      Loop loop = loop_over(graph_.type(part).dims);
+      Subscript& along = loop.at.subscripts[concat.axes[0]];
+      along.base = along.base + begin;
+      begin = begin + graph_.type(part).dims[concat.axes[0]];
+      Piece piece{.axes = std::move(loop.axes)};
+      piece.writes.push_back(
+          {.buffer = out_.homes[v].buffer, .map = loop.at, .value = v, .at = loop.at, .defines = true, .target = v});
+      add(v, std::move(piece));
+    }
   }
 
   void view(ValueId v, const Node& node) {
@@ -713,6 +773,9 @@ class Cutter {
   const FusedBodies& bodies_;
   KernelProgram& program_;
   IdMap<ValueId, bool> needed_, required_;
+  IdMap<ValueId, NodeId> only_reader_;  // of a value that is one operand and no output
+  IdMap<ValueId, bool> made_by_parts_;  // a concat that is asked by parts and lives nowhere
+  IdMap<ValueId, ValueId> concat_in_;   // of a stored value that is made by its parts
   IdMap<ValueId, ValueId> written_by_;  // the update of which a value is the base, and made with it
   IdMap<ValueId, int> first_slot_;
   std::unordered_map<std::string, int> names_;  // that are taken, with the quotes that the last one to want it got

@@ -246,13 +246,30 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::scatter:
     case Op::cumulative:
     case Op::compress:
-    case Op::concat:
     case Op::library:
     case Op::host_call:
     case Op::cond:
     case Op::loop: break;
+    case Op::concat: return part(*node, at);
   }
   INLAY_CHECK(false, op_name(node->op), " is not computed at a point: ", graph_.describe(v));
+  return {};
+}
+
+/// A concat that lives nowhere is asked part by part: the point is one of the part that begins there.
+RegisterId StageWriter::part(const Node& node, const AccessMap& at) {
+  const int axis = node.axes[0];
+  Dim begin = 0;
+  for (ValueId operand : node.operands) {
+    const Dim& length = graph_.type(operand).dims[axis];
+    if (at.subscripts[axis].base == begin && !length.is(0)) {
+      AccessMap within = at;
+      within.subscripts[axis].base = 0;
+      return value(operand, within);
+    }
+    begin = begin + length;
+  }
+  INLAY_CHECK(false, "a concat is asked where none of its parts begins: ", graph_.describe(node.results[0]));
   return {};
 }
 
