@@ -9,7 +9,10 @@ import pytest
 from pytensor.scan.utils import until
 from versions import OLD_PYTENSOR
 
-pytestmark = pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites shorten a Scan in other ways")
+# PyTensor 2 has no rewrite that shortens a Scan and leaves the loop as it is for us: it keeps one row of no steps, reads
+# beyond too few, and says other numbers of steps than the user.
+shortened = pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites shorten a Scan in other ways")
+no_steps = pytest.param(0, marks=shortened)
 
 X = np.linspace(-1, 2, 6).reshape(2, 3)
 
@@ -62,6 +65,7 @@ def test_rows_of_a_scan_over_a_sequence_that_ends_by_a_condition(rows, values, b
     check([v], out[rows], np.array(values))
 
 
+@shortened
 @pytest.mark.parametrize("values", [[200.0, 1.0], [1.0, 2.0, 3.0, 200.0, 5.0]])
 def test_the_last_row_of_a_scan_that_ends_by_a_condition(values, check):
     v, s = pt.dvector("v"), pt.dscalar("s")
@@ -71,6 +75,7 @@ def test_the_last_row_of_a_scan_that_ends_by_a_condition(values, check):
     check([v, s], sums[-1], np.array(values), 0.5)
 
 
+@shortened
 @pytest.mark.parametrize("values", [[], [0.5], [1.0, 2.0, 3.0, 200.0, 5.0]])
 def test_rows_of_vectors_of_a_scan_that_ends_by_a_condition(values, check):
     v, s, n = pt.dvector("v"), pt.dmatrix("s"), pt.lscalar("n")
@@ -97,7 +102,7 @@ def test_rows_of_as_many_steps_as_are_asked_for_or_fewer(steps, check):
 # Numbers of steps
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2, 3, 4, 7])
+@pytest.mark.parametrize("steps", [no_steps, 1, 2, 3, 4, 7])
 @pytest.mark.parametrize("rows", ROWS)
 def test_rows_of_few_steps(rows, steps, check):
     n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
@@ -108,7 +113,7 @@ def test_rows_of_few_steps(rows, steps, check):
     check([n, v, s], states[rows], *values)
 
 
-@pytest.mark.parametrize("length", [0, 1, 2, 5])
+@pytest.mark.parametrize("length", [no_steps, 1, 2, 5])
 @pytest.mark.parametrize("rows", ROWS)
 @pytest.mark.parametrize("backwards", [False, True])
 def test_rows_over_short_sequences(rows, length, backwards, check):
@@ -117,6 +122,7 @@ def test_rows_over_short_sequences(rows, length, backwards, check):
     check([v, s], [states[rows], outputs[rows]], np.linspace(-1, 1, length), 0.7)
 
 
+@shortened
 @pytest.mark.parametrize("steps", [1, 2, 3])
 @pytest.mark.parametrize("row", [-1, -2, -3, 0, 2])
 def test_one_row_of_few_steps(row, steps, check, check_error):
@@ -129,7 +135,7 @@ def test_one_row_of_few_steps(row, steps, check, check_error):
         check_error(IndexError, [n, v, s], outputs[row], *values)
 
 
-@pytest.mark.parametrize("steps", [0, 1, 2, 5])
+@pytest.mark.parametrize("steps", [no_steps, 1, 2, 5])
 @pytest.mark.parametrize("rows", ROWS)
 def test_rows_of_a_state_with_distant_taps(rows, steps, check):
     n, v = pt.lscalar("n"), pt.dvector("v")
@@ -184,6 +190,7 @@ def first_line(error):
     return str(error.value).splitlines()[0]
 
 
+@shortened
 @pytest.mark.parametrize("rows", [slice(None), slice(-3, None), -1, slice(None, -2)])
 def test_a_negative_number_of_steps(rows, check_error):
     n, s = pt.lscalar("n"), pt.dscalar("s")
@@ -203,6 +210,7 @@ def test_a_negative_number_of_steps_of_a_shape(check_error):
     assert first_line(error) == "error[negative-size]: Scan `loop`: n_steps is -2"
 
 
+@shortened
 @pytest.mark.parametrize("rows", [slice(None), slice(-3, None), -1])
 @pytest.mark.parametrize("backwards", [False, True])
 def test_a_sequence_shorter_than_the_number_of_steps(rows, backwards, check_error):
@@ -229,6 +237,7 @@ def test_a_sequence_shorter_than_a_constant_number_of_steps(taps, check_error):
     assert first_line(error) == f"error[shape-mismatch]: {words}"
 
 
+@shortened
 @pytest.mark.parametrize("length", [0, 1, 3, 6])
 def test_a_sequence_too_short_for_its_taps(length, check_error):
     n, v, s = pt.lscalar("n"), pt.dvector("v"), pt.dscalar("s")
@@ -243,6 +252,7 @@ def test_a_sequence_too_short_for_its_taps(length, check_error):
     assert first_line(error) == f"error[shape-mismatch]: {words}"
 
 
+@shortened
 @pytest.mark.parametrize("length", [0, 1, 2])
 def test_an_initial_value_too_short_for_its_taps(length, check):
     n, v = pt.lscalar("n"), pt.dvector("v")
