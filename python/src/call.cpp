@@ -150,6 +150,19 @@ bool Call::call_python(int function, void* const* operands, const int64_t* opera
   return PyErr_Occurred() == nullptr;
 }
 
+namespace {
+
+/// Does nobody but us hold the bytes that a host function has returned, in a tuple or alone?
+bool is_alone(PyObject* returned, PyArrayObject* array, PyArrayObject* plain) {
+  if (PyArray_BASE(plain) != nullptr || !PyArray_CHKFLAGS(plain, NPY_ARRAY_OWNDATA)) return false;
+  auto* const object = reinterpret_cast<PyObject*>(plain);
+  // `array` and `plain`, and what the function gave: the object itself, or the tuple that holds it.
+  const Py_ssize_t ours = 1 + (plain == array) + (object == returned);
+  return Py_REFCNT(object) <= ours;
+}
+
+}  // namespace
+
 void Call::take_results(int function, PyObject* returned, void** addresses, int64_t* dims) {
   const runtime::HostCallSpec& spec = program_.host_call(function);
   const std::size_t count = spec.results.size();
@@ -165,7 +178,11 @@ void Call::take_results(int function, PyObject* returned, void** addresses, int6
   keep_returned(function, taken);
   for (std::size_t i = 0; i < count; ++i) {
     const auto at = static_cast<Py_ssize_t>(i);
-    PyObject* value = take_result(spec, i, is_tuple ? PyTuple_GET_ITEM(returned, at) : returned, addresses + i, dims);
+    PyObject* value = is_tuple ? PyTuple_GET_ITEM(returned, at) : returned;
+    // A tuple that somebody keeps keeps what is in it.
+    const OwnedArray kept_elsewhere(
+        is_tuple && Py_REFCNT(returned) > 1 ? reinterpret_cast<PyArrayObject*>(Py_NewRef(value)) : nullptr);
+    value = take_result(spec, i, value, addresses + i, dims);
     if (value == nullptr) return;
     PyTuple_SET_ITEM(taken, at, value);
   }
@@ -187,6 +204,10 @@ PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, Py
   const std::string came = same_dtype ? result.dtype : name_of_dtype(array.get());
   if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) throw *wrong;
   OwnedArray plain = in_plain_form(array.get(), dtype);
+  // What the function keeps it may fill again before we have read it.
+  if (plain && !is_alone(value, array.get(), plain.get())) {
+    plain.reset(reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(plain.get(), NPY_CORDER)));
+  }
   if (!plain) return nullptr;
   dims = std::ranges::copy(sizes, dims).out;
   *address = PyArray_DATA(plain.get());

@@ -159,3 +159,22 @@ def test_a_function_that_calls_itself_from_several_threads():
         t.join()
     for i, values in enumerate(got):
         np.testing.assert_array_equal(values, [i + 3, i + 3])
+
+
+@pytest.mark.parametrize("of", [lambda b: b, lambda b: b[:], lambda b: (b,), "kept tuple"])
+def test_a_result_that_the_function_fills_again_was_copied(of):
+    buffer = np.zeros(3)
+    kept = (buffer,)
+
+    def f(x):
+        buffer[:] = x
+        return kept if of == "kept tuple" else of(buffer)
+
+    text = """graph @main(%x: f64[n], %y: f64[n]) {
+  %a = host_call "f" (%x) : f64[n]
+  %b = host_call "f" (%y) : f64[n]
+  %d = sub %a, %b
+  return %d
+}"""
+    fn = inlay.compile(text, host_functions={"f": f})
+    assert fn(np.arange(3.0), np.full(3, 4.0)).tolist() == [-4, -3, -2]
