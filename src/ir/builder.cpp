@@ -78,6 +78,11 @@ ValueId GraphBuilder::param(std::string name, TensorType type) {
     if (dim.is_constant() && dim.constant() < 0) {
       throw error(ErrorCode::shape_mismatch, str("parameter ", name, ": a size of ", dim.constant()));
     }
+    for (SymbolId symbol : dim.symbols()) {
+      if (symbol.index >= graph_.symbols.size()) {
+        throw error(ErrorCode::unknown_name, str("parameter ", name, ": a symbol that is not of this builder"));
+      }
+    }
   }
   const ValueId v = new_value(std::move(type), std::move(name), NodeId());
   graph_.params.push_back({.value = v});
@@ -106,6 +111,11 @@ ValueId GraphBuilder::add(Node node, TensorType type) {
   const ValueId v = new_value(std::move(type), "", id);
   graph_.nodes[id].results.push_back(v);
   return v;
+}
+
+const TensorType& GraphBuilder::type(ValueId v) const {
+  if (v.index >= graph_.values.size()) throw error(ErrorCode::unknown_name, "a value that is not of this builder");
+  return graph_.type(v);
 }
 
 Error GraphBuilder::error(ErrorCode code, std::string message) const {
@@ -624,14 +634,14 @@ std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std
 
 ValueId GraphBuilder::assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code,
                                   std::vector<ValueId> numbers) {
-  const TensorType& type = graph_.type(condition);
+  const TensorType& type = this->type(condition);
   if (type.dtype != DType::boolean || type.rank() != 0) {
     throw error(type.rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
                 str("assert: the condition is ", graph_.type_text(type), ", not a 0-d bool"))
         .note("condition", graph_.describe(condition));
   }
   for (ValueId number : numbers) {
-    if (graph_.type(number) == TensorType{DType::i64, {}}) continue;
+    if (this->type(number) == TensorType{DType::i64, {}}) continue;
     throw error(ErrorCode::wrong_dtype,
                 str("assert: a number of the message is ", graph_.type_text(graph_.type(number)), ", not a 0-d i64"))
         .note("number", graph_.describe(number));
@@ -648,7 +658,10 @@ ValueId GraphBuilder::assert_that(ValueId x, ValueId condition, std::string mess
   return add(std::move(node), graph_.type(x));
 }
 
-void GraphBuilder::output(ValueId v, std::string name) { graph_.outputs.push_back({v, std::move(name)}); }
+void GraphBuilder::output(ValueId v, std::string name) {
+  type(v);  // is it one of ours?
+  graph_.outputs.push_back({v, std::move(name)});
+}
 
 Graph GraphBuilder::finish() && {
   for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {

@@ -117,7 +117,8 @@ class GraphBuilder {
   void reserve(const Graph& like);
 
   const Graph& graph() const { return graph_; }
-  const TensorType& type(ValueId v) const { return graph_.type(v); }
+  /// Errors: unknown-name: the value is not of this builder.
+  const TensorType& type(ValueId v) const;
   Graph finish() &&;
 
   /// Of a body with the symbols of `graph`.

@@ -76,6 +76,7 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
   app->add_option("--fuse", flags.fuse, "`none`: every op a kernel of its own")->check(CLI::IsMember({"all", "none"}));
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->type_name("NAME[,NAME...]");
   app->add_option("--bisect", flags.bisect, "only the first N rewrites (inlay opt --help)")
       ->check(CLI::NonNegativeNumber)

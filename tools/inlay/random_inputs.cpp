@@ -114,7 +114,7 @@ class InputMaker {
         continue;
       }
       std::vector<int64_t> dims;
-      for (const Dim& dim : value.type.dims) dims.push_back(dim.evaluate(sizes));
+      for (const Dim& dim : value.type.dims) dims.push_back(size_of(value, dim, sizes));
       inputs.push_back(tensor(value.type.dtype, std::move(dims), range_of(param, limits[param.value], sizes)));
       if (param.facts.sorted) sort(inputs.back());
     }
@@ -122,6 +122,12 @@ class InputMaker {
   }
 
  private:
+  static int64_t size_of(const Value& value, const Dim& dim, std::span<const int64_t> sizes) {
+    const int64_t size = dim.evaluate(sizes);
+    if (size < 0) throw Error(ErrorCode::negative_size, {}, str("%", value.name, ": a size of ", size));
+    return size;
+  }
+
   struct Range {
     int64_t least, greatest;
   };
