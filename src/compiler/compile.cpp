@@ -41,7 +41,9 @@ runtime::Executable load(const kernel::KernelProgram& kernels, const memory::Mem
 /// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(kGraphPasses, source);
-  auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, llvm_backend::caps(), options.fuse); });
+  kernel::BackendCaps caps = llvm_backend::caps();
+  if (options.tile_of_columns > 0) caps.tile_of_columns = options.tile_of_columns;
+  auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
   return {std::move(graph), std::move(kernels), std::move(plan), run.seconds(), run.counts(), run.last_rewrite()};

@@ -24,6 +24,8 @@ struct Options {
   memory::Planner planner = memory::Planner::greedy;
   std::string cpu_features;  // laid over the CPU's: "-avx512f"
 
+  int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)
+
   // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder
   // of its own in it: 2, 3, ...
   std::string dump_directory = from_environment("INLAY_DUMP");  // empty: nothing is written

@@ -291,7 +291,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
     if (mode != Mode::none) join_kernels(program, join_regions);
     drop_unread(program);
-    if (mode != Mode::none) share_rows(program);
+    if (mode != Mode::none) share_rows(program, caps);
     name_kernels(program);
     return program;
   }

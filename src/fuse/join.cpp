@@ -43,10 +43,12 @@ class Joiner {
   void add(Step step, const TryJoin& try_join) {
     const kernel::StepAccess access = access_of(program_, step);
     const auto* kernel = std::get_if<Kernel>(&step);
-    const bool fails = kernel && any_statement(*kernel, can_fail);
-    // It may bind or check a size, or be the end of a body, or stand in one: nothing passes it.
+    const auto* call = std::get_if<kernel::LibraryCall>(&step);
+    const bool fails = kernel ? any_statement(*kernel, can_fail) : call && !call->sites.empty();
+    // It may bind or check a size, or do what nobody sees, or be the end of a body, or stand in one: nothing passes it.
     depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
-    const bool parts = !kernel || depth_ > 0;
+    const bool moves = kernel || call || std::holds_alternative<kernel::Copy>(step);
+    const bool parts = !moves || depth_ > 0;
     std::vector<GroupId> after = waits_for(access);
     if (fails) add_valid(after, last_failing_);
     if (parts) after.insert(after.end(), since_parted_.begin(), since_parted_.end());
@@ -166,12 +168,6 @@ class Joiner {
 };
 
 }  // namespace
-
-bool can_fail(const Statement& s) {
-  return s.kind == Statement::Kind::check ||
-         (s.has_place() &&
-          std::ranges::any_of(s.map.subscripts, [](const auto& it) { return it.index && it.index->checked; }));
-}
 
 void append(Kernel& first, Kernel second) {
   for (const KernelOutput& output : second.outputs) {

@@ -18,7 +18,7 @@ void join_kernels(kernel::KernelProgram& program, const TryJoin& try_join);
 /// Adds the stages of `second`, and its outputs that `first` does not have.
 void append(kernel::Kernel& first, kernel::Kernel second);
 
-bool can_fail(const kernel::Statement& statement);
+inline bool can_fail(const kernel::Statement& statement) { return statement.can_fail(); }
 
 template <class Holds>
 bool any_statement(const kernel::Kernel& kernel, Holds holds) {

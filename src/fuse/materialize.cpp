@@ -115,18 +115,26 @@ class Cutter {
   /// A concat that only elementwise ops read, on the way to one value that is stored, need not be: that value is made
   /// part by part.
   void find_parts() {
-    constexpr std::size_t kMaxParts = 8;  // each repeats the ops in between
     made_by_parts_ = IdMap<ValueId, bool>(graph_.values.size(), false);
     concat_in_ = IdMap<ValueId, ValueId>(graph_.values.size());
     for (const Node& node : graph_.nodes) {
-      if (node.op != Op::concat || node.operands.size() > kMaxParts) continue;
+      if (node.op != Op::concat) continue;
       const ValueId concat = node.results[0];
       if (!needed_[concat] || required_[concat] || forced_.values[concat] || written_by_[concat].valid()) continue;
       const ValueId stored = stored_beyond(concat);
-      if (!stored.valid() || concat_in_[stored].valid()) continue;
+      if (!stored.valid() || concat_in_[stored].valid() || !parts_stay_short(node, stored)) continue;
       concat_in_[stored] = concat;
       made_by_parts_[concat] = true;
     }
+  }
+
+  /// Each part repeats the ops behind the concat, and has them in its body.
+  bool parts_stay_short(const Node& concat, ValueId stored) {
+    const int behind = cones_.of(stored, forced_.values).ops;
+    int longest = 0;
+    for (ValueId part : concat.operands) longest = std::max(longest, cones_.of(part, forced_.values).ops);
+    return behind + longest <= caps_.max_body_ops &&
+           behind * static_cast<int>(concat.operands.size()) <= caps_.max_body_ops;
   }
 
   /// The stored value of the same shape that elementwise ops make of `v`, if nothing else reads it or what lies

@@ -19,19 +19,8 @@ using kernel::Subscript;
 
 namespace {
 
-// A stage's vectors run along what is left of its axes. Rows that are known to be shorter leave them half empty, and
-// loops over whole arrays do not.
-constexpr int64_t kShortRow = 16;
-
-// Rows in a block: what is made once for each row runs in vectors over them.
-constexpr int64_t kBlockOfRows = 8;
-
-// Columns in a block: a few vectors, so that each line of memory is used up while it is there, and the columns of a
-// thousand rows stay in the second cache.
-constexpr int64_t kBlockOfColumns = 64;
-
-/// Its outer axis is the last of its arrays, and goes by blocks.
-bool is_columns(const Kernel& kernel) { return kernel.has_blocks(); }
+/// Its outer axis is the last of its arrays, and goes by tiles.
+bool is_columns(const Kernel& kernel) { return kernel.is_tiled(); }
 
 /// More than a division or a root, one number at a time.
 bool is_dear(const Statement& s) {
@@ -42,8 +31,8 @@ bool is_dear(const Statement& s) {
 /// One pair of kernels.
 class Neighbours {
  public:
-  Neighbours(const KernelProgram& program, const Kernel& first, const Kernel& second)
-      : program_(program), first_(first), second_(second) {}
+  Neighbours(const KernelProgram& program, const kernel::BackendCaps& caps, const Kernel& first, const Kernel& second)
+      : program_(program), caps_(caps), first_(first), second_(second) {}
 
   /// Does the second go on with what the first makes, and may its stages follow at once?
   bool may_follow() const {
@@ -109,7 +98,7 @@ class Neighbours {
         const std::vector<Dim> axes = axis_extents(*kernel, stage);
         if (axes.size() == count) continue;
         const Dim& along_vectors = axes[is_columns(first_) ? 0 : axes.size() - 1];
-        if (along_vectors.is_constant() && along_vectors.constant() < kShortRow) return false;
+        if (along_vectors.is_constant() && along_vectors.constant() < caps_.short_row) return false;
         any = true;
       }
     }
@@ -166,25 +155,34 @@ class Neighbours {
   }
 
   const KernelProgram& program_;
+  const kernel::BackendCaps& caps_;
   const Kernel& first_;
   const Kernel& second_;
 };
 
-/// With the last axis of all stages as its outer one, in blocks. None where they have no such axis.
-std::optional<Kernel> by_columns(const Kernel& kernel) {
+/// Can it be told in which order the stage's points come?
+bool order_shows(const Stage& stage) {
+  return std::ranges::any_of(stage.statements, [](const Statement& s) {
+    const bool through_index = s.is_write() && s.map.has_index();
+    return s.can_fail() || (through_index && (s.combine == Combine::set || is_half(s.dtype)));
+  });
+}
+
+/// With the last axis of all stages as its outer one, in tiles. None where they have no such axis.
+std::optional<Kernel> by_columns(const Kernel& kernel, const kernel::BackendCaps& caps) {
   if (is_columns(kernel)) return kernel;
   const bool all_have_axes = std::ranges::none_of(kernel.stages, [](const Stage& stage) { return stage.axes.empty(); });
-  if (!kernel.outer.empty() || !all_have_axes) return std::nullopt;
+  if (!kernel.outer.empty() || !all_have_axes || std::ranges::any_of(kernel.stages, order_shows)) return std::nullopt;
   const kernel::Axis last = kernel.stages.front().axes.back();
   const auto has_it = [&](const Stage& stage) { return stage.axes.back().extent == last.extent; };
   if (!std::ranges::all_of(kernel.stages, has_it)) return std::nullopt;
   Kernel out = kernel;
   out.outer = {last};
-  out.block = kBlockOfColumns;
+  out.tile = caps.tile_of_columns;
   for (Stage& stage : out.stages) {
     stage.axes.pop_back();
-    stage.block_at = stage.axes.size();
-    const auto renumber = [&](int axis) { return axis == static_cast<int>(stage.block_at) ? 0 : axis + 1; };
+    stage.tile_at = stage.axes.size();
+    const auto renumber = [&](int axis) { return axis == static_cast<int>(stage.tile_at) ? 0 : axis + 1; };
     for (Statement& s : stage.statements) {
       s.axis = renumber(s.axis);
       for (Subscript& subscript : s.map.subscripts) {
@@ -198,6 +196,7 @@ std::optional<Kernel> by_columns(const Kernel& kernel) {
 
 /// The axes of a statement are numbered from the outer ones on: so nothing in it changes.
 void make_outer(Kernel& kernel, std::size_t count) {
+  INLAY_CHECK(kernel.outer.empty() || kernel.outer.size() == count, "kernels share other axes than one has");
   if (!kernel.outer.empty()) return;
   const std::vector<kernel::Axis>& axes = kernel.stages.front().axes;
   kernel.outer.assign(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(count));
@@ -224,12 +223,12 @@ class Locals {
     }
   }
 
-  /// Rows by blocks, where something dear is made once for each row.
-  static void choose_blocks(Kernel& kernel) {
+  /// Rows by tiles, where something dear is made once for each row.
+  static void choose_tile(Kernel& kernel, const kernel::BackendCaps& caps) {
     const auto is_dear_alone = [](const Stage& stage) {
       return stage.axes.empty() && std::ranges::any_of(stage.statements, is_dear);
     };
-    if (!kernel.has_blocks() && std::ranges::any_of(kernel.stages, is_dear_alone)) kernel.block = kBlockOfRows;
+    if (!kernel.is_tiled() && std::ranges::any_of(kernel.stages, is_dear_alone)) kernel.tile = caps.tile_of_rows;
   }
 
   void find(Kernel& kernel) {
@@ -252,9 +251,12 @@ class Locals {
         for (const Statement& s : stage.statements) {
           if (!s.has_place() || s.buffer != buffer) continue;
           counts.resize(s.map.subscripts.size(), true);
+          int uses = 0;
           for (std::size_t d = 0; d < counts.size(); ++d) {
             counts[d] = counts[d] && s.map.subscripts[d] == axis_alone(static_cast<int>(axis));
+            uses += std::ranges::count(s.map.subscripts[d].axes, static_cast<int>(axis), &kernel::AxisTerm::axis);
           }
+          if (uses != 1) return {};  // a tile's own dim counts from where the tile begins, the others do not
         }
       }
       const auto found = std::ranges::find(counts, true);
@@ -273,17 +275,18 @@ class Locals {
 
   void make_local(Kernel& kernel, KernelOutput& output, const std::vector<std::size_t>& dims) {
     output.is_local = true;
-    const auto is_block = [&](std::size_t axis) {
-      return kernel.has_blocks() && static_cast<int>(axis) == kernel.block_axis();
+    const auto is_tiled_axis = [&](std::size_t axis) {
+      return kernel.is_tiled() && static_cast<int>(axis) == kernel.tiled_axis();
     };
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      program_.buffers[output.buffer].dims[dims[axis]] = is_block(axis) ? kernel.block : 1;
+      Dim& dim = program_.buffers[output.buffer].dims[dims[axis]];
+      dim = is_tiled_axis(axis) ? min(kernel.outer[axis].extent, Dim(kernel.tile)) : Dim(1);
     }
     for (Stage& stage : kernel.stages) {
       for (Statement& s : stage.statements) {
         if (!s.has_place() || s.buffer != output.buffer) continue;
         for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-          if (!is_block(axis)) s.map.subscripts[dims[axis]] = Subscript{};
+          if (!is_tiled_axis(axis)) s.map.subscripts[dims[axis]] = Subscript{};
         }
       }
     }
@@ -293,8 +296,8 @@ class Locals {
   IdMap<BufferId, int> num_users_;  // steps that touch it; more where it has views
 };
 
-bool join_rows(const KernelProgram& program, Kernel& first, Kernel& second) {
-  const Neighbours neighbours(program, first, second);
+bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
+  const Neighbours neighbours(program, caps, first, second);
   const std::size_t count = !is_columns(first) && neighbours.may_follow() ? neighbours.shared_axes() : 0;
   if (count == 0) return false;
   make_outer(first, count);
@@ -309,11 +312,11 @@ bool passes_rows(const Kernel& kernel) {
                              [&](const Stage& stage) { return kernel.outer.size() + stage.axes.size() > 1; });
 }
 
-bool join_columns(const KernelProgram& program, Kernel& first, Kernel& second) {
+bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
   // A loop that passes all rows takes them in order where it is the first to pass them.
-  if (!passes_rows(first) || !Neighbours(program, first, second).may_follow()) return false;
-  std::optional<Kernel> left = by_columns(first), right = by_columns(second);
-  if (!left || !right || Neighbours(program, *left, *right).shared_axes() == 0) return false;
+  if (!passes_rows(first) || !Neighbours(program, caps, first, second).may_follow()) return false;
+  std::optional<Kernel> left = by_columns(first, caps), right = by_columns(second, caps);
+  if (!left || !right || Neighbours(program, caps, *left, *right).shared_axes() == 0) return false;
   first = std::move(*left);
   append(first, std::move(*right));
   return true;
@@ -321,10 +324,10 @@ bool join_columns(const KernelProgram& program, Kernel& first, Kernel& second) {
 
 }  // namespace
 
-void share_rows(KernelProgram& program) {
+void share_rows(KernelProgram& program, const kernel::BackendCaps& caps) {
   bool any_shared = false;
   join_kernels(program, [&](Kernel& first, Kernel& second) {
-    const bool joined = join_rows(program, first, second) || join_columns(program, first, second);
+    const bool joined = join_rows(program, caps, first, second) || join_columns(program, caps, first, second);
     any_shared |= joined;
     return joined;
   });
@@ -333,7 +336,7 @@ void share_rows(KernelProgram& program) {
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || kernel->outer.empty()) continue;
-    Locals::choose_blocks(*kernel);
+    Locals::choose_tile(*kernel, caps);
     locals.find(*kernel);
   }
 }

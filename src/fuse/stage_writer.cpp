@@ -259,18 +259,17 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
 /// A concat that lives nowhere is asked part by part: the point is one of the part that begins there.
 RegisterId StageWriter::part(const Node& node, const AccessMap& at) {
   const int axis = node.axes[0];
+  ValueId found;
   Dim begin = 0;
   for (ValueId operand : node.operands) {
     const Dim& length = graph_.type(operand).dims[axis];
-    if (at.subscripts[axis].base == begin && !length.is(0)) {
-      AccessMap within = at;
-      within.subscripts[axis].base = 0;
-      return value(operand, within);
-    }
+    if (at.subscripts[axis].base == begin && (!found.valid() || !length.is(0))) found = operand;
     begin = begin + length;
   }
-  INLAY_CHECK(false, "a concat is asked where none of its parts begins: ", graph_.describe(node.results[0]));
-  return {};
+  INLAY_CHECK(found.valid(), "a concat is asked where none of its parts begins: ", graph_.describe(node.results[0]));
+  AccessMap within = at;
+  within.subscripts[axis].base = 0;
+  return value(found, within);
 }
 
 RegisterId StageWriter::scalar(const Node& node, ValueId v, Point at) {

@@ -151,7 +151,7 @@ TEST(EvaluateKernelProgram, ALocalBeginsAnewAtEachOuterPoint) {
   EXPECT_THAT(result.values, ElementsAre(-1, -2, -10, -20));
 }
 
-TEST(EvaluateKernelProgram, ABlockIsAnOuterPoint) {
+TEST(EvaluateKernelProgram, ATileIsAnOuterPoint) {
   const auto result =
       run(R"(program @main(a: f64[2, n] param 0, r: f64[2, n] output 0, t: f64[2] temporary) symbols n = a.1 {
     kernel @k0 {

@@ -116,6 +116,11 @@ std::string_view role_name(Role role) {
   return "";
 }
 
+bool Statement::can_fail() const {
+  const auto is_checked = [](const Subscript& subscript) { return subscript.index && subscript.index->checked; };
+  return kind == Kind::check || (has_place() && std::ranges::any_of(map.subscripts, is_checked));
+}
+
 bool Kernel::is_local(BufferId buffer) const {
   return std::ranges::any_of(outputs, [&](const KernelOutput& o) { return o.is_local && o.buffer == buffer; });
 }

@@ -6,9 +6,10 @@
 //   1. Within a stage no point loads a byte that another point stores, except through a fold or an accumulating store.
 //      So points may run as vectors, blocks and threads.
 //   2. A later stage may load what an earlier one stored at the same outer point (with no outer axes: all it stored).
-//      Where the last outer axis goes by blocks, an outer point is a block: every stage runs over the points in it.
+//      Where the last outer axis is tiled, an outer point is a tile: every stage runs over the points in it.
 //   3. `set` through an index keeps the order: the last wins.
-//   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls; it never permutes.
+//   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls within a stage; it
+//      never permutes.
 // Buffers are row-major. Everything is plain data.
 #include <memory>
 #include <string>
@@ -84,6 +85,8 @@ struct Statement {
 
   bool is_write() const { return kind == Kind::store || kind == Kind::fold; }
   bool has_place() const { return is_write() || kind == Kind::load; }
+  /// Does it end the call for some operands: a check, or an index that is checked?
+  bool can_fail() const;
   /// A write that reads what it changes.
   bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }
 };
@@ -92,7 +95,7 @@ struct Stage {
   std::vector<Axis> axes;  // inner axes, outermost first; the last is the vector axis
   std::vector<Statement> statements;
   int num_registers = 0;
-  std::size_t block_at = 0;  // in a kernel with blocks: the loop over the points of one stands before axes[block_at]
+  std::size_t tile_at = 0;  // in a tiled kernel: the loop over the points of a tile stands before axes[tile_at]
 };
 
 /// What an output of a Kernel holds before its first stage.
@@ -106,21 +109,21 @@ struct Start {
 struct KernelOutput {
   BufferId buffer;
   Start start;
-  /// A temporary of which each outer point has its own: a scalar, or a short row in cache. It begins anew there, not
-  /// before the first stage, and nothing but the kernel names it.
+  /// A temporary of which each outer point has its own (each tile, where the kernel is tiled): a scalar, or short rows
+  /// in cache. It begins anew there, not before the first stage, and nothing but the kernel names it.
   bool is_local = false;
 };
 
 struct Kernel {
   std::string name;  // k0, k1, ...; empty for 0-d arithmetic
   std::vector<Axis> outer;
-  int64_t block = 1;  // the last outer axis goes by blocks of so many points; the last of them may be shorter
+  int64_t tile = 1;  // the last outer axis goes by tiles of so many points; the last of them may be shorter
   std::vector<KernelOutput> outputs;  // every buffer that a stage stores to or folds into, in order of first write
   std::vector<Stage> stages;
   bool is_local(BufferId buffer) const;
-  bool has_blocks() const { return block > 1; }
-  /// The outer axis that goes by blocks. A local counts its points from where the block begins.
-  int block_axis() const { return static_cast<int>(outer.size()) - 1; }
+  bool is_tiled() const { return tile > 1; }
+  /// The outer axis that goes by tiles. A local counts its points from where the tile begins.
+  int tiled_axis() const { return static_cast<int>(outer.size()) - 1; }
   /// 0-d arithmetic: no axes, and no start that would be a loop over an output. It lives in registers of the entry
   /// function and is not counted as a kernel.
   bool is_scalar() const;

@@ -30,11 +30,11 @@ class Parser : TextReader {
   Kernel scalar();
   KernelOutput start();
   KernelOutput local();
-  struct BlockAxis {
+  struct TiledAxis {
     std::string name;
     std::optional<std::size_t> at;
   };
-  std::vector<Axis> axes(BlockAxis* block = nullptr);
+  std::vector<Axis> axes(TiledAxis* tiled = nullptr);
   Stage stage();
   void statements(Stage& stage);
   Statement statement();
@@ -54,7 +54,7 @@ class Parser : TextReader {
   void refusals();
 
   KernelProgram out_;
-  bool has_blocks_ = false;  // the kernel that is read
+  bool is_tiled_ = false;  // the kernel that is read
 };
 
 // ---- The signature ----
@@ -157,15 +157,15 @@ void Parser::symbol_sources() {
 
 // ---- Steps ----
 
-/// `block`: the name of the axis of which only a block is passed here, if any, and where it was found.
-std::vector<Axis> Parser::axes(BlockAxis* block) {
+/// `tiled`: the name of the axis of which only a tile is passed here, if any, and where it was found.
+std::vector<Axis> Parser::axes(TiledAxis* tiled) {
   std::vector<Axis> out;
   expect("(");
   list(")", [&] {
     const Token token = peek();
     Axis axis{name("the name of an axis"), 0};
-    if (block && !block->at && axis.name == block->name) {
-      block->at = out.size();
+    if (tiled && !tiled->at && axis.name == tiled->name) {
+      tiled->at = out.size();
       return;
     }
     expect("<");
@@ -282,13 +282,13 @@ Stage Parser::stage() {
   const std::size_t num_outer = axes_.size();
   Stage out;
   const Token token = peek();
-  BlockAxis block{num_outer > 0 ? axes_.back() : "", std::nullopt};
-  out.axes = axes(has_blocks_ ? &block : nullptr);
-  if (has_blocks_ && !block.at) {
+  TiledAxis tiled{num_outer > 0 ? axes_.back() : "", std::nullopt};
+  out.axes = axes(is_tiled_ ? &tiled : nullptr);
+  if (is_tiled_ && !tiled.at) {
     throw error(token, ErrorCode::syntax,
-                str("the stage does not say where it passes the points of a block, `", block.name, "`"));
+                str("the stage does not say where it passes the points of a tile, `", tiled.name, "`"));
   }
-  out.block_at = block.at.value_or(0);
+  out.tile_at = tiled.at.value_or(0);
   statements(out);
   axes_.resize(num_outer);
   return out;
@@ -346,9 +346,9 @@ Kernel Parser::kernel() {
   expect("{");
   if (accept("outer")) {
     out.outer = axes();
-    if (accept("by")) out.block = integer();
+    if (accept("by")) out.tile = integer();
   }
-  has_blocks_ = out.has_blocks();
+  is_tiled_ = out.is_tiled();
   for (;;) {
     if (accept("out")) {
       out.outputs.push_back(start());

@@ -66,8 +66,7 @@ class Printer {
   std::string place_text(const Buffer& b);
   std::string bound_text(const Buffer& b);
   std::string symbols_text();
-  std::string axes_text(const std::vector<Axis>& axes, std::size_t first, int block_axis = -1,
-                        std::size_t block_at = 0);
+  std::string axes_text(const std::vector<Axis>& axes, std::size_t first, int tiled_axis = -1, std::size_t tile_at = 0);
   std::string subscript(const Subscript& s);
   std::string access(BufferId b, const AccessMap& map);
   std::string right_side(const Statement& s);
@@ -149,13 +148,14 @@ std::string Printer::signature() {
   return str(head, join(buffers, fits ? ", " : ",\n    "), ")", symbols_text(), " {\n");
 }
 
-/// `block_axis`: the axis of which only a block is passed here, before axes[block_at].
-std::string Printer::axes_text(const std::vector<Axis>& axes, std::size_t first, int block_axis, std::size_t block_at) {
+/// `tiled_axis`: the axis of which only a tile is passed here, before axes[tile_at].
+std::string Printer::axes_text(const std::vector<Axis>& axes, std::size_t first, int tiled_axis, std::size_t tile_at) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < axes.size(); ++i) {
     texts.push_back(str(axis(static_cast<int>(first + i)), " < ", dim(axes[i].extent)));
   }
-  if (block_axis >= 0) texts.insert(texts.begin() + static_cast<std::ptrdiff_t>(block_at), axis(block_axis));
+  if (tiled_axis >= 0)
+    texts.insert(texts.begin() + static_cast<std::ptrdiff_t>(std::min(tile_at, texts.size())), axis(tiled_axis));
   return str("(", join(texts, ", "), ")");
 }
 
@@ -231,15 +231,15 @@ std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
   }
   std::string out = str(indent, "kernel @", kernel.name, " {\n");
   if (!kernel.outer.empty()) {
-    out += str(inner, "outer ", axes_text(kernel.outer, 0), kernel.has_blocks() ? str(" by ", kernel.block) : "", "\n");
+    out += str(inner, "outer ", axes_text(kernel.outer, 0), kernel.is_tiled() ? str(" by ", kernel.tile) : "", "\n");
   }
   for (const KernelOutput& output : kernel.outputs) {
     if (output.start.kind != Start::Kind::keep || output.is_local) out += str(inner, start(output), "\n");
   }
   for (const Stage& stage : kernel.stages) {
     enter(kernel, stage);
-    const int block_axis = kernel.has_blocks() ? kernel.block_axis() : -1;
-    out += str(inner, "stage ", axes_text(stage.axes, kernel.outer.size(), block_axis, stage.block_at), " {\n",
+    const int tiled_axis = kernel.is_tiled() ? kernel.tiled_axis() : -1;
+    out += str(inner, "stage ", axes_text(stage.axes, kernel.outer.size(), tiled_axis, stage.tile_at), " {\n",
                statements(stage, inner + "  "), inner, "}\n");
   }
   return str(out, indent, "}\n");

@@ -16,7 +16,7 @@ struct PlacedSubscript {
   std::span<const AxisTerm> axes;
   const IndexTerm* index = nullptr;
   int64_t extent = 0;     // of the index
-  bool is_local = false;  // it counts the points of a block
+  bool is_local = false;  // it counts the points of a tile
 };
 
 /// A statement whose buffer has an address and whose sizes are numbers.
@@ -34,7 +34,7 @@ struct Range {
 };
 
 struct PlacedStage {
-  std::vector<Range> ranges;  // outermost first; that of a block is set for each block
+  std::vector<Range> ranges;  // outermost first; that of a tile is set for each tile
   std::vector<PlacedStatement> statements;
   int num_registers = 0;
 };
@@ -49,11 +49,11 @@ class KernelRun {
     std::vector<PlacedStage> stages;
     for (const Stage& stage : kernel_.stages) stages.push_back(placed(stage));
     std::vector<Range> outer = ranges(kernel_.outer, 0);
-    if (kernel_.has_blocks()) outer.back().step = kernel_.block;
+    if (kernel_.is_tiled()) outer.back().step = kernel_.tile;
     Point point(outer.size());
     return for_each_point(point, outer, [&]() -> std::optional<Failure> {
       start_all(/*local=*/true);
-      if (kernel_.has_blocks()) block_begin_ = point.back(), outer_end_ = outer.back().end;
+      if (kernel_.is_tiled()) tile_begin_ = point.back(), outer_end_ = outer.back().end;
       for (PlacedStage& stage : stages) {
         if (auto failure = run_stage(stage, point)) return failure;
       }
@@ -117,9 +117,9 @@ class KernelRun {
 
   PlacedStage placed(const Stage& stage) const {
     PlacedStage out{ranges(stage.axes, kernel_.outer.size()), {}, stage.num_registers};
-    if (kernel_.has_blocks()) {
-      const Range block{static_cast<std::size_t>(kernel_.block_axis()), 0, 0};
-      out.ranges.insert(out.ranges.begin() + static_cast<std::ptrdiff_t>(stage.block_at), block);
+    if (kernel_.is_tiled()) {
+      const Range tile{static_cast<std::size_t>(kernel_.tiled_axis()), 0, 0};
+      out.ranges.insert(out.ranges.begin() + static_cast<std::ptrdiff_t>(stage.tile_at), tile);
     }
     for (const Statement& statement : stage.statements) out.statements.push_back(placed(statement));
     return out;
@@ -150,8 +150,8 @@ class KernelRun {
     point.resize(outer.size() + stage.ranges.size());
     for (Range& range : stage.ranges) {
       if (range.axis >= outer.size()) continue;
-      range.begin = block_begin_;
-      range.end = std::min(block_begin_ + kernel_.block, outer_end_);
+      range.begin = tile_begin_;
+      range.end = std::min(tile_begin_ + kernel_.tile, outer_end_);
     }
     return for_each_point(point, stage.ranges, [&]() -> std::optional<Failure> {
       for (const PlacedStatement& placed : stage.statements) {
@@ -232,8 +232,8 @@ class KernelRun {
   }
 
   int64_t coordinate(int axis, const PlacedSubscript& subscript, const Point& point) const {
-    const bool from_block = subscript.is_local && kernel_.has_blocks() && axis == kernel_.block_axis();
-    return point[static_cast<std::size_t>(axis)] - (from_block ? block_begin_ : 0);
+    const bool from_tile = subscript.is_local && kernel_.is_tiled() && axis == kernel_.tiled_axis();
+    return point[static_cast<std::size_t>(axis)] - (from_tile ? tile_begin_ : 0);
   }
 
   std::optional<int64_t> wrapped(const PlacedSubscript& subscript) {
@@ -252,7 +252,7 @@ class KernelRun {
   std::span<const int64_t> symbols_;
   const Views& view_of_;
   std::vector<Element> registers_;
-  int64_t block_begin_ = 0, outer_end_ = 0;
+  int64_t tile_begin_ = 0, outer_end_ = 0;
   Failure failure_;
 };
 

@@ -6,10 +6,10 @@
 //                 s: f64 scalar, c: f64[2] literal [1.0, 2.0], v: f64[5, 17] view of t) symbols n = x.0 {
 //     check n <= 1000 #1
 //     kernel @k0 {
-//       outer (r < m)                             # where there are outer axes; (r < m) by 64: the last by blocks
-//       local $3 start fill 0.0                   # each outer point's own, or each block's
+//       outer (r < m)                             # where there are outer axes; (r < m) by 64: the last by tiles
+//       local $3 start fill 0.0                   # each outer point's own, or each tile's
 //       out t start fill 0.0                      # or: copy b; without such a line an output keeps what it holds
-//       stage (i < n) {                           # (i < n, r): the points r of a block, innermost
+//       stage (i < n) {                           # (i < n, r): the points r of a tile, innermost
 //         %0 = load g[i] : i64
 //         %1 = load c[wrap(%0, 2) checked #0] : f64
 //         %2 = mul %1, %1 : f64

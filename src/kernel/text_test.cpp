@@ -72,7 +72,7 @@ constexpr std::string_view kEverything =
   kernel @k1 {
     out t start copy h
   }
-  kernel @blocks {
+  kernel @tiles {
     outer (q < 3, r < m) by 64
     local row
     stage (i < n, r) {

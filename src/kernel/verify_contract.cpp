@@ -29,10 +29,11 @@ class ContractVerifier {
         if (!statement.has_place()) continue;
         accesses.push_back({&statement, s, axis_extents(kernel_, kernel_.stages[s])});
         if (!kernel_.is_local(statement.buffer)) continue;
-        // An outer point is by itself there; of an axis that goes by blocks, a block.
+        // An outer point is by itself there; of a tiled axis, a tile.
         std::vector<Dim>& extents = accesses.back().extents;
         std::fill_n(extents.begin(), kernel_.outer.size(), Dim(1));
-        if (kernel_.has_blocks()) extents[static_cast<std::size_t>(kernel_.block_axis())] = kernel_.block;
+        if (kernel_.is_tiled())
+          extents[static_cast<std::size_t>(kernel_.tiled_axis())] = min(kernel_.outer.back().extent, Dim(kernel_.tile));
       }
     }
     for (std::size_t i = 0; i < accesses.size(); ++i) {

@@ -6,7 +6,7 @@
 namespace inlay::kernel {
 namespace {
 
-constexpr int64_t kMaxBlock = 1 << 16;
+constexpr int64_t kMaxTile = 1 << 16;
 constexpr std::size_t kMaxSiteNumbers = 4;  // as InlayCall::failure_numbers
 
 class StatementVerifier {
@@ -15,10 +15,10 @@ class StatementVerifier {
       : program_(program), kernel_(kernel), complain_(complain), where_(str("kernel @", kernel.name)) {}
 
   void run() {
-    const bool has_axis = kernel_.block == 1 || (kernel_.has_blocks() && !kernel_.outer.empty());
-    if (!has_axis || kernel_.block > kMaxBlock) {
-      return complain("blocks of ", kernel_.block, " points of ", kernel_.outer.size(), " outer axes");
-    }
+    // A power of 2 is a number of whole vectors, or part of one.
+    const bool is_tile = kernel_.tile >= 1 && kernel_.tile <= kMaxTile && (kernel_.tile & (kernel_.tile - 1)) == 0;
+    if (!is_tile) return complain("tiles of ", kernel_.tile, " points: no power of 2 up to ", kMaxTile);
+    if (kernel_.is_tiled() && kernel_.outer.empty()) return complain("tiles without an outer axis");
     for (const KernelOutput& output : kernel_.outputs) verify_output(output);
     for (const Stage& stage : kernel_.stages) verify_stage(stage);
   }
@@ -100,7 +100,7 @@ class StatementVerifier {
     stage_ = &stage;
     where_ = str("kernel @", kernel_.name, ", stage ", &stage - kernel_.stages.data());
     extents_ = axis_extents(kernel_, stage);
-    if (stage.block_at > stage.axes.size()) complain("passes the points of a block before axis ", stage.block_at);
+    if (stage.tile_at > stage.axes.size()) complain("passes the points of a tile before axis ", stage.tile_at);
     registers_.assign(static_cast<std::size_t>(std::max(0, stage.num_registers)), std::nullopt);
     for (const Statement& s : stage.statements) {
       statement_ = &s;
@@ -243,13 +243,21 @@ class StatementVerifier {
       return complain(buffer(s.buffer).name, " has rank ", dims.size(), ", not ", s.map.rank());
     }
     std::vector<Dim> extents = extents_;
-    if (kernel_.has_blocks() && kernel_.is_local(s.buffer)) {
-      extents[static_cast<std::size_t>(kernel_.block_axis())] = kernel_.block;
+    const bool is_local = kernel_.is_local(s.buffer);
+    if (is_local && kernel_.is_tiled()) {
+      Dim& extent = extents[static_cast<std::size_t>(kernel_.tiled_axis())];
+      extent = min(extent, Dim(kernel_.tile));
     }
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
       if (!verify_axes(subscript) || !verify_index(subscript)) return;
-      if (within_dim(subscript, extents, dims[d]) == Answer::no) complain("subscript ", d, " leaves its dim");
+      const Answer within = within_dim(subscript, extents, dims[d]);
+      // A tile is of no caller's making: it is known to fit.
+      const auto is_tiled = [&](const AxisTerm& term) {
+        return kernel_.is_tiled() && term.axis == kernel_.tiled_axis();
+      };
+      const bool must_fit = is_local && std::ranges::any_of(subscript.axes, is_tiled);
+      if (within == Answer::no || (must_fit && within == Answer::unknown)) complain("subscript ", d, " leaves its dim");
     }
   }
 

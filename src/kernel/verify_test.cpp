@@ -215,8 +215,8 @@ TEST(VerifyKernelProgram, ALocalIsMadeAtEachOuterPointAndSeenByNobodyElse) {
       of("outer (r < n) local y start fill 0.0 ", "stage (j < m) { %0 = load a[r, j] : f64 fold add y[0] %0 : f64 }"),
       testing::Contains("kernel @k0: local y is no temporary"));
   EXPECT_THAT(of("outer (r < n) by 1 local t start fill 0.0 ", str(kSum, kUse)), IsEmpty());
-  EXPECT_THAT(of("outer (r < n) by 0 ", ""), ElementsAre("kernel @k0: blocks of 0 points of 1 outer axes"));
-  EXPECT_THAT(of("outer (r < n) by 65537 ", ""), ElementsAre("kernel @k0: blocks of 65537 points of 1 outer axes"));
+  EXPECT_THAT(of("outer (r < n) by 0 ", ""), ElementsAre("kernel @k0: tiles of 0 points: no power of 2 up to 65536"));
+  EXPECT_THAT(of("outer (r < n) by 12 ", ""), ElementsAre("kernel @k0: tiles of 12 points: no power of 2 up to 65536"));
   EXPECT_THAT(of(kLocal, str(kSum, kUse), "kernel @k1 { stage (i < n) { %0 = load t[i] : f64 } }"),
               ElementsAre("kernel @k0: local t is used outside of its kernel"));
 }

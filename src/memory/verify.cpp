@@ -319,15 +319,15 @@ class Replay {
     start_all(false);
     kernel_ = &kernel;
     std::vector<Passed> outer = passed(kernel.outer, 0);
-    if (kernel.has_blocks()) outer.back().step = kernel.block;
+    if (kernel.is_tiled()) outer.back().step = kernel.tile;
     std::vector<int64_t> point;
     for_each_point(outer, point, [&] {
       start_all(true);
-      if (kernel.has_blocks()) {
-        block_ = outer.back();
-        block_.begin = point.back();
-        block_.end = std::min(block_.begin + kernel.block, block_.end);
-        block_.step = 1;
+      if (kernel.is_tiled()) {
+        tile_ = outer.back();
+        tile_.begin = point.back();
+        tile_.end = std::min(tile_.begin + kernel.tile, tile_.end);
+        tile_.step = 1;
       }
       for (int stage = 0; stage < static_cast<int>(kernel.stages.size()); ++stage) replay_stage(kernel, stage, point);
     });
@@ -372,8 +372,8 @@ class Replay {
   void replay_stage(const Kernel& kernel, int stage_index, std::vector<int64_t>& point) {
     const Stage& stage = kernel.stages[stage_index];
     std::vector<Passed> loops = passed(stage.axes, kernel.outer.size());
-    if (kernel.has_blocks()) {
-      loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(stage.block_at), block_);
+    if (kernel.is_tiled()) {
+      loops.insert(loops.begin() + static_cast<std::ptrdiff_t>(stage.tile_at), tile_);
     }
     if (std::ranges::any_of(loops, [](const Passed& loop) { return loop.begin >= loop.end; })) return;
     known_.clear();
@@ -517,8 +517,8 @@ class Replay {
     int64_t at = value(subscript.base);
     if (subscript.index) at += subscript.index->step * known(*subscript.index).value_or(0);
     for (const kernel::AxisTerm& term : subscript.axes) {
-      const bool from_block = kernel_->has_blocks() && term.axis == kernel_->block_axis() && kernel_->is_local(buffer);
-      at += term.step * (point[static_cast<std::size_t>(term.axis)] - (from_block ? block_.begin : 0));
+      const bool from_tile = kernel_->is_tiled() && term.axis == kernel_->tiled_axis() && kernel_->is_local(buffer);
+      at += term.step * (point[static_cast<std::size_t>(term.axis)] - (from_tile ? tile_.begin : 0));
     }
     return at;
   }
@@ -545,7 +545,7 @@ class Replay {
 
   const KernelProgram& program_;
   const Kernel* kernel_ = nullptr;  // that is replayed
-  Passed block_;                    // of its outer axis, where that goes by blocks
+  Passed tile_;                     // of its outer axis, where that is tiled
   const std::vector<kernel::RegionSpan> regions_;
   const Liveness liveness_;
   const Ways ways_;

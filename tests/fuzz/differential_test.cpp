@@ -254,6 +254,7 @@ std::string inputs_text(const Graph& graph, std::span<const Tensor> inputs) {
 Options any_options(tool::Random& random) {
   Options options;
   if (random() % 4 == 0) options.fuse = fuse::Mode::none;
+  options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
   if (random() % 4 == 0) options.rewrite.farthest = rewrite::Close::bitwise;
   if (random() % 4 == 0) options.cpu_features = "-avx512f";
   return options;
@@ -262,7 +263,7 @@ Options any_options(tool::Random& random) {
 std::string options_text(const Options& options) {
   return str("\n  fuse ", options.fuse == fuse::Mode::none ? "none" : "all", ", rewriting ",
              options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better", ", features \"",
-             options.cpu_features, "\"");
+             options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }
 
 /// One program; everything wrong with it.

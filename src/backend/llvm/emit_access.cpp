@@ -32,9 +32,9 @@ Value* StageEmitter::start_of(std::size_t i, Lanes& lanes) {
       if (axis == plan_.vector_axis()) continue;
       offset = b_.CreateAdd(offset, b_.CreateMul(points_[static_cast<std::size_t>(axis)], f_.size(stride)));
     }
-    if (plan_.outer_axis >= 0 && kernel_.is_local(statement(i).buffer)) {  // it begins where the block does
-      const Dim stride = facts.place.stride_of(plan_.outer_axis);
-      offset = b_.CreateSub(offset, b_.CreateMul(outer_block_.begin, f_.size(stride)));
+    if (plan_.tiled_axis >= 0 && kernel_.is_local(statement(i).buffer)) {  // it begins where the tile does
+      const Dim stride = facts.place.stride_of(plan_.tiled_axis);
+      offset = b_.CreateSub(offset, b_.CreateMul(tile_.begin, f_.size(stride)));
     }
     for (const auto& [index, stride] : facts.place.indices) {
       if (in_vector_loop && plan_.varies(index.index)) continue;

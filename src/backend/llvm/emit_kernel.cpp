@@ -28,7 +28,7 @@ class KernelEmitter {
     Value* any_point = f_.b.getTrue();
     bool loops = false;
     for (const kernel::Axis& axis : kernel_.outer) {
-      loops |= kernel_.has_blocks() || !axis.extent.is(1);
+      loops |= kernel_.is_tiled() || !axis.extent.is(1);
       any_point = f_.b.CreateAnd(f_.b.CreateICmpSGT(f_.size(axis.extent), f_.i64(0)), any_point);
     }
     if (!loops) return emit_stages();
@@ -47,22 +47,20 @@ class KernelEmitter {
  private:
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) return emit_stages();
-    if (kernel_.outer[axis].extent.is(1) && !goes_by_blocks(axis)) return emit_outer(axis + 1);
+    if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
     const Loop loop = f_.open_loop(f_.i64(0), {});
     points_[axis] = loop.point;
-    Value* const step = f_.i64(goes_by_blocks(axis) ? kernel_.block : 1);
+    Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
     Value* const end = f_.size(kernel_.outer[axis].extent);
-    if (goes_by_blocks(axis)) {
+    if (is_tiled(axis)) {
       Value* const next = f_.b.CreateNSWAdd(loop.point, step);
-      block_ = {loop.point, f_.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, end)};
+      tile_ = {loop.point, f_.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, end)};
     }
     emit_outer(axis + 1);
     f_.close_loop(loop, step, end, {});
   }
 
-  bool goes_by_blocks(std::size_t axis) const {
-    return kernel_.has_blocks() && static_cast<int>(axis) == kernel_.block_axis();
-  }
+  bool is_tiled(std::size_t axis) const { return kernel_.is_tiled() && static_cast<int>(axis) == kernel_.tiled_axis(); }
 
   void emit_starts(bool local) {
     for (const kernel::KernelOutput& output : kernel_.outputs) {
@@ -79,7 +77,7 @@ class KernelEmitter {
         skip[i] = f_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i));
       }
       StagePlan plan = plan_stage(f_.program, kernel_, stage, skip, f_.engine.facts().vector_bytes);
-      StageEmitter(f_, kernel_, stage, std::move(plan), points_, block_).emit();
+      StageEmitter(f_, kernel_, stage, std::move(plan), points_, tile_).emit();
     }
   }
 
@@ -87,7 +85,7 @@ class KernelEmitter {
   kernel::StepId step_;
   const kernel::Kernel& kernel_;
   std::vector<Value*> points_;
-  StageEmitter::Block block_;
+  StageEmitter::Tile tile_;
 };
 
 }  // namespace

@@ -31,6 +31,8 @@ bool StageEmitter::wants_table(std::size_t i) const {
   if (is_complex(s.dtype) || is_half(s.dtype)) return false;
   const Dim elements = kernel::num_elements(f_.program.buffers[s.buffer]);
   if (!elements.is_constant() || elements.constant() == 0) return false;
+  // Stages with outer axes would clear it and sum it up again at each of their points.
+  if (!kernel_.outer.empty()) return false;
   // Clearing and summing up takes some two passes over the table; the loop must be worth it.
   Dim points = 1;
   for (const Dim& extent : plan_.extents) points = points * extent;

@@ -7,8 +7,8 @@ using kernel::Statement;
 using Kind = Statement::Kind;
 
 StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-                           llvm::ArrayRef<Value*> outer_points, Block outer_block)
-    : f_(f), b_(f.b), kernel_(kernel), stage_(stage), plan_(std::move(plan)), outer_block_(outer_block) {
+                           llvm::ArrayRef<Value*> outer_points, Tile tile)
+    : f_(f), b_(f.b), kernel_(kernel), stage_(stage), plan_(std::move(plan)), tile_(tile) {
   points_.assign(outer_points.begin(), outer_points.end());
   points_.resize(outer_points.size() + stage.axes.size(), f.i64(0));
   uniform_.registers.resize(plan_.register_levels.size());
@@ -75,13 +75,13 @@ void StageEmitter::emit_loop(int level) {
       carried.push_back(k);
       values.push_back(sums_[k]);
     }
-    const bool in_block = axis == plan_.outer_axis;
-    const Loop loop = f_.open_loop(in_block ? outer_block_.begin : f_.i64(0), values);
+    const bool in_tile = axis == plan_.tiled_axis;
+    const Loop loop = f_.open_loop(in_tile ? tile_.begin : f_.i64(0), values);
     points_[static_cast<std::size_t>(axis)] = loop.point;
     for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
     emit_level(level + 1);
     for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
-    Value* end = in_block ? outer_block_.end : f_.size(plan_.extents[static_cast<std::size_t>(level)]);
+    Value* end = in_tile ? tile_.end : f_.size(plan_.extents[static_cast<std::size_t>(level)]);
     f_.close_loop(loop, f_.i64(1), end, values);
   }
   finish_sums(level);
@@ -118,9 +118,9 @@ void StageEmitter::emit_vector_axis() {
   // (A block is a multiple of a chunk, or the first: so it begins at one.)
   Value* begin = block_ ? block_ : f_.i64(0);
   Value* end = f_.size(plan_.vector_extent());
-  if (plan_.vectors_pass_outer_axis()) {
-    begin = outer_block_.begin;
-    end = outer_block_.end;
+  if (plan_.vectors_pass_tile()) {
+    begin = tile_.begin;
+    end = tile_.end;
   }
   if (block_) {
     end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(block_, block_points_), end);
@@ -300,6 +300,8 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
     }
     return divide(f_, operands[0], divisors_[divisor]);
   }
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  if (s.op != ScalarOp::mul_ && s.op != ScalarOp::square_) b_.clearFastMathFlags();
   return emit_op(f_, s.op, dtype, operands, lanes.active);
 }
 

@@ -31,7 +31,8 @@ FunctionEmitter::FunctionEmitter(const kernel::KernelProgram& program, const mem
   if (engine.facts().avx512) function_->addFnAttr("prefer-vector-width", "512");
   unlikely_ = llvm::MDBuilder(context).createBranchWeights(1, 1 << 20);
 
-  // Fused multiply-adds are allowed where the user wrote a product and a sum: one rounding less than the oracles make.
+  // A product may be fused with the sum that it is folded into: one rounding less than the oracles make. Not with other
+  // sums (emit_operation): what two stages compute must be the same number in both, or a maximum is found in none.
   llvm::FastMathFlags flags;
   flags.setAllowContract(true);
   b.setFastMathFlags(flags);

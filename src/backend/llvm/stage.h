@@ -16,14 +16,14 @@ namespace inlay::llvm_backend {
 
 class StageEmitter {
  public:
-  /// The points of the kernel's last outer axis that are passed, where it goes by blocks.
-  struct Block {
+  /// The points of the kernel's last outer axis that are passed, where it is tiled.
+  struct Tile {
     Value *begin = nullptr, *end = nullptr;
   };
 
   /// `outer_points`: where the kernel's outer loops are.
   StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-               llvm::ArrayRef<Value*> outer_points, Block outer_block);
+               llvm::ArrayRef<Value*> outer_points, Tile tile);
   void emit();
 
  private:
@@ -110,7 +110,7 @@ class StageEmitter {
   const kernel::Stage& stage_;
   StagePlan plan_;
   std::vector<Value*> points_;  // by axis; of the vector axis: none
-  Block outer_block_;
+  Tile tile_;
   Lanes uniform_;                                // what does not vary in the vector loop
   Value* block_ = nullptr;                       // where the block of the vector axis begins; null: there is one
   Value* block_points_ = nullptr;                // how many points it has, but for the last

@@ -19,11 +19,11 @@ class Planner {
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
       : stage_(stage) {
     plan_.first_axis = static_cast<int>(kernel.outer.size());
-    if (kernel.has_blocks()) plan_.outer_axis = kernel.block_axis();
+    if (kernel.is_tiled()) plan_.tiled_axis = kernel.tiled_axis();
     for (std::size_t i = 0; i <= stage.axes.size(); ++i) {
-      if (kernel.has_blocks() && i == stage.block_at) {
-        plan_.loops.push_back(plan_.outer_axis);
-        plan_.extents.emplace_back(kernel.block);
+      if (kernel.is_tiled() && i == stage.tile_at) {
+        plan_.loops.push_back(plan_.tiled_axis);
+        plan_.extents.emplace_back(kernel.tile);
       }
       if (i == stage.axes.size() || stage.axes[i].extent.is(1)) continue;
       plan_.loops.push_back(plan_.first_axis + static_cast<int>(i));
@@ -64,7 +64,7 @@ class Planner {
   void merge_axes() {
     for (std::size_t k = plan_.loops.size(); k-- > 1;) {
       const int outer = plan_.loops[k - 1], inner = plan_.loops[k];
-      if (outer == plan_.outer_axis || inner == plan_.outer_axis) continue;  // a block is not the whole axis
+      if (outer == plan_.tiled_axis || inner == plan_.tiled_axis) continue;  // a tile is not the whole axis
       if (!are_one_loop(outer, inner, plan_.extents[k])) continue;
       for (StageStatement& statement : plan_.statements) {
         std::erase_if(statement.place.axes, [&](const auto& entry) { return entry.first == outer; });
@@ -124,12 +124,9 @@ class Planner {
     for (std::size_t i = stage_.statements.size(); i-- > 0;) {
       const Statement& statement = stage_.statements[i];
       StageStatement& facts = plan_.statements[i];
-      const bool can_fail =
-          statement.kind == Kind::check ||
-          std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; });
       const bool writes = statement.is_write();
       facts.live = !(i < skip.size() && skip[i]) &&
-                   (can_fail || writes || (statement.result.valid() && needed[statement.result.index]));
+                   (statement.can_fail() || writes || (statement.result.valid() && needed[statement.result.index]));
       if (!facts.live) continue;
       for (RegisterId operand : statement.operands) needed[operand.index] = true;
       if (statement.predicate.valid()) needed[statement.predicate.index] = true;
@@ -153,12 +150,11 @@ class Planner {
     if (extent.is_constant() && extent.constant() < plan_.width) {
       plan_.width = static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(extent.constant(), 1))));
     }
-    while (plan_.width > 1 && passes_part_of_block(plan_.width)) plan_.width /= 2;
   }
 
-  /// A block of the outer axis begins where a pass does.
-  bool passes_part_of_block(int points) const {
-    return plan_.vectors_pass_outer_axis() && plan_.vector_extent().constant() % points != 0;
+  /// A tile of the outer axis begins where a pass does.
+  bool passes_part_of_tile(int points) const {
+    return plan_.vectors_pass_tile() && plan_.vector_extent().constant() % points != 0;
   }
 
   /// Several vectors at a time where the loop is short of work: a plain sum waits for its own last addition.
@@ -185,14 +181,14 @@ class Planner {
     while (plan_.unroll > 1 && extent.is_constant() && extent.constant() < 2 * plan_.width * plan_.unroll) {
       plan_.unroll /= 2;
     }
-    while (plan_.unroll > 1 && passes_part_of_block(plan_.width * plan_.unroll)) plan_.unroll /= 2;
+    while (plan_.unroll > 1 && passes_part_of_tile(plan_.width * plan_.unroll)) plan_.unroll /= 2;
   }
 
   /// Two vectors of points: that many rows are open at a time. More of them would meet in the same places of a cache
   /// whose rows are a power of 2 apart (1000 x 1000 doubles, us: 8 points 660, 16 657, 64 713, all 1046; 1024 x 1024:
   /// 1216, 744, 1038, 7934).
   void choose_blocks() {
-    if (plan_.loops.size() < 2 || plan_.outer_axis >= 0 || !may_change_order()) return;
+    if (plan_.loops.size() < 2 || plan_.tiled_axis >= 0 || !may_change_order()) return;
     const int block = 2 * plan_.width;
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() <= StagePlan::kOneBlock) return;
@@ -217,8 +213,7 @@ class Planner {
       if (!facts.live) continue;
       if (statement.accumulates()) return false;
       if (statement.is_write() && (!facts.place.indices.empty() || statement.predicate.valid())) return false;
-      if (statement.kind == Kind::check) return false;
-      if (std::ranges::any_of(facts.place.indices, [](const auto& entry) { return entry.first.checked; })) return false;
+      if (statement.can_fail()) return false;
     }
     return true;
   }

@@ -27,7 +27,7 @@ struct StagePlan {
   int first_axis = 0;        // axes before it are the kernel's outer ones
   std::vector<int> loops;    // the stage's axes of other than one point, outermost first; the last runs in vectors
   std::vector<Dim> extents;  // of `loops`. An axis that is merged into the next is no loop, and the next is longer.
-  int outer_axis = -1;       // the kernel's outer axis of which this stage passes a block, as one of `loops`
+  int tiled_axis = -1;       // the kernel's outer axis of which this stage passes a tile, as one of `loops`
   int width = 1;             // lanes
   int unroll = 1;            // vectors at a time
   int block = 0;             // points of the vector axis in a block, where it has over kOneBlock; 0: all at once
@@ -39,10 +39,10 @@ struct StagePlan {
   static constexpr int kOneBlock = 128;  // the lines of so many rows stay in the first cache by themselves
 
   int innermost() const { return static_cast<int>(loops.size()); }
-  /// Of `outer_axis` no more than a block.
+  /// Of `tiled_axis` no more than a tile.
   const Dim& vector_extent() const { return extents.back(); }
   int vector_axis() const { return loops.empty() ? -1 : loops.back(); }
-  bool vectors_pass_outer_axis() const { return outer_axis >= 0 && vector_axis() == outer_axis; }
+  bool vectors_pass_tile() const { return tiled_axis >= 0 && vector_axis() == tiled_axis; }
   bool varies(kernel::RegisterId r) const { return register_levels[r.index] == innermost(); }
 };
 

@@ -159,7 +159,7 @@ std::vector<Case> cases() {
           stage (j < m) { %0 = load x[i, j] : f64  fold max t[0] %0 : f64  %1 = exp %0 : f64  store u[j] set %1 }
           stage (j < m) { %0 = load u[m - 1 - j] : f64  %1 = load t[0] : f64  %2 = sub %0, %1 : f64
             store r[i, j] set %2 } })")},
-      {"columns by blocks",
+      {"columns by tiles",
        on_n("x: f64[n, m] param 0, r: f64[n, m] output 0, s: f64[m] output 1, t: f64[16] temporary, "
             "u: f64[n, 16] temporary",
             R"(kernel @k0 {
@@ -172,9 +172,9 @@ std::vector<Case> cases() {
             store u[i, j] set %3  fold add s[j] %3 : f64 }
           stage (i < n, j) { %0 = load u[n - 1 - i, j] : f64  %1 = load s[j] : f64  %2 = div %0, %1 : f64
             %3 = axis j : f64  %4 = add %2, %3 : f64  store r[i, j] set %4 } })")},
-      {"rows by blocks", on_n("x: f64[n, m] param 0, r: f64[n] output 0, s: f64 output 1, t: f64[12] temporary",
-                              R"(kernel @k0 {
-          outer (i < n) by 12
+      {"rows by tiles", on_n("x: f64[n, m] param 0, r: f64[n] output 0, s: f64 output 1, t: f64[4] temporary",
+                             R"(kernel @k0 {
+          outer (i < n) by 4
           local t start fill 0.0
           out s start fill 0.0
           stage (i, j < m) { %0 = load x[i, j] : f64  %1 = exp %0 : f64  fold add t[i] %1 : f64 }
