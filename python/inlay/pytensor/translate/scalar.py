@@ -11,9 +11,11 @@ import math
 import numpy as np
 import pytensor.scalar as ps
 import pytensor.scalar.math as psm
+from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.math import MulWithoutZeros
 
 from ... import _inlay
+from . import scalar_loop
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float, is_integer, is_signed
 from .registry import NotNative
 
@@ -64,6 +66,8 @@ def emit(translator, op, operands, result_dtypes):
     """The values of scalar op `op` applied to `operands`, with the given PyTensor result dtypes."""
     if isinstance(op, ps.Composite):
         return _inline(translator, op, operands)
+    if isinstance(op, ScalarLoop):
+        return scalar_loop.emit(translator, op, operands, lambda inputs: _inline(translator, op, inputs))
     entry = next((_SCALARS[c] for c in type(op).__mro__ if c in _SCALARS), None)
     if entry is None:
         raise NotNative(f"scalar op {op}")
@@ -80,7 +84,7 @@ def emit(translator, op, operands, result_dtypes):
 
 
 def _inline(translator, op, operands):
-    """A `Composite` is its inner graph, node by node."""
+    """The inner graph of a `Composite` or of one step of a `ScalarLoop`, node by node."""
     values = dict(zip(op.fgraph.inputs, operands, strict=True))
 
     def value(var):
