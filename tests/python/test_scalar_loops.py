@@ -18,7 +18,8 @@ def numbers(low, high, shape, seed):
 def test_gradient_of_the_incomplete_gamma_function(function, shape, check):
     a, x = (pt.tensor(n, dtype="float64", shape=(None,) * len(shape)) for n in "ax")
     out = pytensor.grad(function(a, x).sum(), a)
-    check([a, x], out, numbers(0.2, 8, shape, 1), numbers(0.01, 30, shape, 2))
+    # PyTensor 2 subtracts two series of the size of 1, which leaves some 1e-6.
+    check([a, x], out, numbers(0.2, 8, shape, 1), numbers(0.01, 30, shape, 2), rtol=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (40,)])
