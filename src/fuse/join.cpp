@@ -44,7 +44,7 @@ class Joiner {
     const kernel::StepAccess access = access_of(program_, step);
     const auto* kernel = std::get_if<Kernel>(&step);
     const auto* call = std::get_if<kernel::LibraryCall>(&step);
-    const bool fails = kernel ? any_statement(*kernel, can_fail) : call && !call->sites.empty();
+    const bool fails = kernel ? any_statement(*kernel, &Statement::can_fail) : call && !call->sites.empty();
     // It may bind or check a size, or do what nobody sees, or be the end of a body, or stand in one: nothing passes it.
     depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
     const bool moves = kernel || call || std::holds_alternative<kernel::Copy>(step);

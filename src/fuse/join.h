@@ -18,13 +18,11 @@ void join_kernels(kernel::KernelProgram& program, const TryJoin& try_join);
 /// Adds the stages of `second`, and its outputs that `first` does not have.
 void append(kernel::Kernel& first, kernel::Kernel second);
 
-inline bool can_fail(const kernel::Statement& statement) { return statement.can_fail(); }
-
 template <class Holds>
 bool any_statement(const kernel::Kernel& kernel, Holds holds) {
   for (const kernel::Stage& stage : kernel.stages) {
     for (const kernel::Statement& statement : stage.statements) {
-      if (holds(statement)) return true;
+      if (std::invoke(holds, statement)) return true;
     }
   }
   return false;

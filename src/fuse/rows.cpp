@@ -38,7 +38,7 @@ class Neighbours {
   bool may_follow() const {
     if (!second_reads_first() || !starts_can_be_earlier()) return false;
     // Which of several mistakes is found must not depend on how loops are arranged.
-    return !any_statement(first_, can_fail) || !any_statement(second_, can_fail);
+    return !any_statement(first_, &Statement::can_fail) || !any_statement(second_, &Statement::can_fail);
   }
 
   /// The most leading axes that both can share; 0: none. What has outer axes keeps them.
@@ -297,8 +297,7 @@ class Locals {
 };
 
 bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
-  const Neighbours neighbours(program, caps, first, second);
-  const std::size_t count = !is_columns(first) && neighbours.may_follow() ? neighbours.shared_axes() : 0;
+  const std::size_t count = is_columns(first) ? 0 : Neighbours(program, caps, first, second).shared_axes();
   if (count == 0) return false;
   make_outer(first, count);
   make_outer(second, count);
@@ -314,7 +313,7 @@ bool passes_rows(const Kernel& kernel) {
 
 bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
   // A loop that passes all rows takes them in order where it is the first to pass them.
-  if (!passes_rows(first) || !Neighbours(program, caps, first, second).may_follow()) return false;
+  if (!passes_rows(first)) return false;
   std::optional<Kernel> left = by_columns(first, caps), right = by_columns(second, caps);
   if (!left || !right || Neighbours(program, caps, *left, *right).shared_axes() == 0) return false;
   first = std::move(*left);
@@ -327,6 +326,7 @@ bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps,
 void share_rows(KernelProgram& program, const kernel::BackendCaps& caps) {
   bool any_shared = false;
   join_kernels(program, [&](Kernel& first, Kernel& second) {
+    if (!Neighbours(program, caps, first, second).may_follow()) return false;
     const bool joined = join_rows(program, caps, first, second) || join_columns(program, caps, first, second);
     any_shared |= joined;
     return joined;

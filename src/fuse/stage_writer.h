@@ -33,7 +33,7 @@ class StageWriter {
   Register value(ValueId v, Point at);
   Register broadcast_value(ValueId v, Point at);
   Register definition(ValueId v, Point at);
-  kernel::RegisterId part(const Node& node, const AccessMap& at);
+  Register part(const Node& node, const AccessMap& at);
   Register scalar(const Node& node, ValueId v, Point at);
   Register cast(const Node& node, ValueId v, Point at);
   Register gather(const Node& node, const AccessMap& at);

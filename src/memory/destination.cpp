@@ -131,8 +131,7 @@ class Question {
     int num_writes = 0, last_stage = -1;
     for (int stage = 0; stage < static_cast<int>(kernel.stages.size()); ++stage) {
       for (const Statement& s : kernel.stages[stage].statements) {
-        const bool writes_it = s.is_write();
-        if (!writes_it || root(s.buffer) != transfer_.source) continue;
+        if (!s.is_write() || root(s.buffer) != transfer_.source) continue;
         ++num_writes;
         last_stage = stage;
       }
@@ -174,8 +173,7 @@ class Question {
   }
 
   bool may_write_region(const Kernel& kernel, const Stage& stage, const Statement& s) const {
-    const bool writes = s.is_write();
-    if (!writes || root(s.buffer) != transfer_.destination) return false;
+    if (!s.is_write() || root(s.buffer) != transfer_.destination) return false;
     const auto region = bounding_region(s.map, axis_extents(kernel, stage), program_.buffers[s.buffer].dims);
     if (!region) return true;
     const Dim element = size_bytes(destination_.dtype);
