@@ -254,9 +254,16 @@ def test_a_sequence_too_short_for_its_taps(length, check_error):
 
 @shortened
 @pytest.mark.parametrize("length", [0, 1, 2])
-def test_an_initial_value_too_short_for_its_taps(length, check):
+@pytest.mark.parametrize("rows", ROWS + [0, -1, -2])
+@pytest.mark.parametrize("may_end", [False, True])
+def test_an_initial_value_too_short_for_its_taps(may_end, rows, length, check):
     n, v = pt.lscalar("n"), pt.dvector("v")
-    out = scan(lambda a, b: a * 0.5 + b, outputs_info=[{"initial": v, "taps": [-3, -1]}], n_steps=n)
+
+    def step(a, b):
+        new = a * 0.5 + b
+        return (new, until(new > 4)) if may_end else new
+
+    out = scan(step, outputs_info=[{"initial": v, "taps": [-3, -1]}], n_steps=n)[rows]
     fn = check([n, v], out, 4, np.arange(3.0))
     # (PyTensor reads what is not there.)
     with pytest.raises(inlay.errors.ShapeMismatch) as error:

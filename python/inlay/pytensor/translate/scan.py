@@ -33,9 +33,13 @@ class _State:
         self.taps, self.inner = taps, inner
         self.rows = -min(taps)
         written = _written_first(t, node, var, self.rows)
-        rest = t.value(var).dims[0] - (self.rows if written is None else written.dims[0])
+        length = t.value(var).dims[0]
+        if written is None:
+            _require_rows(t, node, var, self.rows, length, t.value(var))
+        rest = length - (self.rows if written is None else written.dims[0])
         self.keeps_all = t.known_equal(rest, steps)
-        keeps_last = t.known_equal(rest, 0)
+        # (What has no more rows than the taps need has as many: fewer were refused.)
+        keeps_last = t.known_equal(rest, 0) or t.known_equal(t.min(length, self.rows), length)
         self.ring = None if self.keeps_all or keeps_last else t.value(var)
         self.first = t.builder.slice(t.value(var) if written is None else written, [(0, self.rows, 1)])
         self.initial = [_row(t, self.first, i) for i in range(self.rows)]
@@ -272,11 +276,15 @@ def _written_first(t, node, var, rows):
         if not isinstance(count, int):
             return None
         initial = t.builder.broadcast(initial, dims)
-    if not isinstance(count, int):
-        name = _called(write.inputs[1])
-        message = f"{scan_name(node)}: the initial value{name} has {{1}} rows, its taps need {{0}}"
-        t.builder.require_at_most(rows, count, "shape-mismatch", message, initial)
+    _require_rows(t, node, write.inputs[1], rows, count, initial)
     return initial
+
+
+def _require_rows(t, node, var, rows, count, initial):
+    """The initial value `var` has `count` rows, of which the taps need `rows`."""
+    if not isinstance(count, int):
+        message = f"{scan_name(node)}: the initial value{_called(var)} has {{1}} rows, its taps need {{0}}"
+        t.builder.require_at_most(rows, count, "shape-mismatch", message, initial)
 
 
 def _called(var):
