@@ -2,6 +2,7 @@
 
 import copyreg
 import inspect
+import os
 import re
 import time
 from collections.abc import Mapping
@@ -59,7 +60,10 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
         raise TypeError(f"inlay.compile takes the text of a program, not {_a(text)}")
     if _looks_like_a_path(text):
         raise ValueError(f"inlay.compile takes the text of a program, not a path: open({text!r}).read()")
-    graph = _inlay.parse(text, file_name)
+    if not isinstance(file_name, str | os.PathLike):
+        by_keyword = "; bound= and host_functions= are given by keyword" if isinstance(file_name, Mapping) else ""
+        raise TypeError(f"inlay.compile: file_name is to be a str, for error messages, not {_a(file_name)}{by_keyword}")
+    graph = _inlay.parse(text, os.fspath(file_name))
     arrays = _bound_arrays(graph, _by_name("bound", bound))
     functions = _functions(graph, _by_name("host_functions", host_functions))
     program = _inlay.compile(graph, arrays, functions)
@@ -73,7 +77,10 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
 
 
 def _a(value):
-    return "a path: pass what the file holds" if hasattr(value, "__fspath__") else f"a {type(value).__name__}"
+    if hasattr(value, "__fspath__"):
+        return "a path: pass what the file holds"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _by_name(keyword, given):
@@ -107,7 +114,10 @@ def _bound_arrays(graph, given):
                 f"error[wrong-dtype]: {name}: a masked array cannot be bound"
                 "\n  help: give `a.filled(value)`, or `a.data`"
             )
-        array = np.array(given[name], order="C")
+        try:
+            array = np.array(given[name], order="C")
+        except ValueError as error:  # a ragged list
+            raise ValueError(f"{name}: {error}") from None
         if array.dtype == object and not isinstance(given[name], np.ndarray):
             raise WrongDtype(f"error[wrong-dtype]: {name}: {_a(given[name])} cannot be bound")
         arrays.append(array.astype(array.dtype.newbyteorder("="), copy=False))

@@ -15,7 +15,7 @@ std::string text_of(PyObject* object) {
   const Owned text(PyObject_Str(object));
   const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   if (utf8 == nullptr) PyErr_Clear();
-  return utf8 == nullptr ? str("a ", Py_TYPE(object)->tp_name) : utf8;
+  return utf8 == nullptr ? kind_of(object) : utf8;
 }
 
 /// Can every number of the Python type be asked for as one of `dtype`, if it is not too large?
@@ -82,6 +82,11 @@ void name_error(const std::string& name) {
 
 }  // namespace
 
+std::string kind_of(PyObject* object) {
+  const std::string name = Py_TYPE(object)->tp_name;
+  return str(std::string_view("aeiou").find(name[0]) == std::string_view::npos ? "a " : "an ", name);
+}
+
 OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, const Location& location) {
   const auto instead = [&](const std::string& what) {
     return Error(ErrorCode::wrong_dtype, location, str(name, ": ", what, " where ", numpy_name(dtype), " is expected"));
@@ -99,7 +104,7 @@ OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, cons
   if (!array) {
     name_error(name);
   } else if (!has_numbers(array.get())) {
-    throw instead(object == Py_None ? "None" : str("a ", Py_TYPE(object)->tp_name));
+    throw instead(object == Py_None ? "None" : kind_of(object));
   }
   return array;
 }

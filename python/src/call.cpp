@@ -171,7 +171,7 @@ void Call::take_results(int function, PyObject* returned, void** addresses, int6
     throw runtime::wrong_host_results(spec,
                                       is_tuple ? counted(static_cast<std::size_t>(PyTuple_GET_SIZE(returned)), "result")
                                       : returned == Py_None ? "None"
-                                                            : str("a ", Py_TYPE(returned)->tp_name));
+                                                            : kind_of(returned));
   }
   PyObject* taken = PyTuple_New(static_cast<Py_ssize_t>(count));
   if (taken == nullptr) return;

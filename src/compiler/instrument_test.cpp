@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include "compiler/compile.h"
 #include "compiler/sample_sizes.h"
 #include "ir/builder.h"
 #include "ir/text.h"
@@ -190,6 +191,20 @@ TEST(SampleSizes, ObeyTheSizeChecks) {
   const auto samples = sample_sizes(program);
   EXPECT_EQ(samples.size(), 3u);
   for (const auto& symbols : samples) EXPECT_EQ(symbols[0], symbols[1] + 1);
+}
+
+TEST(SampleSizes, ReachASecondTile) {
+  const Lowered columns = lower(parse(R"(graph @main(%x: f64[n, m]) {
+    %s = reduce add %x [0] : f64
+    %e = sub %x, %s
+    return %e
+  })"));
+  const auto* kernel = std::get_if<kernel::Kernel>(&columns.kernels.steps.front());
+  ASSERT_TRUE(kernel && kernel->is_tiled());
+  const auto samples = sample_sizes(columns.kernels);
+  ASSERT_EQ(samples.size(), 4u);
+  EXPECT_GT(kernel->outer.back().extent.evaluate(samples.back()), kernel->tile);
+  EXPECT_LT(samples.back()[0], kernel->tile);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <random>
 
 namespace inlay {
@@ -41,6 +42,35 @@ bool accepted(const kernel::KernelProgram& program, std::span<const int64_t> sym
   });
 }
 
+/// The longest tile by which a kernel goes; 1: none does.
+int64_t longest_tile(const kernel::KernelProgram& program) {
+  int64_t longest = 1;
+  for (const kernel::Step& step : program.steps) {
+    if (const auto* kernel = std::get_if<kernel::Kernel>(&step)) longest = std::max(longest, kernel->tile);
+  }
+  return longest;
+}
+
+/// Does every kernel that goes by tiles have more than one? (Those of static sizes have what they have.)
+bool has_second_tiles(const kernel::KernelProgram& program, std::span<const int64_t> symbols) {
+  return std::ranges::all_of(program.steps, [&](const kernel::Step& step) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (!kernel || !kernel->is_tiled() || kernel->outer.back().extent.is_constant()) return true;
+    return kernel->outer.back().extent.evaluate(symbols) > kernel->tile;
+  });
+}
+
+/// Sizes with which every kernel goes on to a second tile: most are small yet, since a verifier is slow.
+std::optional<std::vector<int64_t>> sizes_of_second_tiles(const kernel::KernelProgram& program, std::mt19937& random) {
+  const auto longest = static_cast<uint32_t>(longest_tile(program));
+  std::vector<int64_t> symbols(program.symbols.size());
+  for (int attempt = 0; longest > 1 && attempt < kAttempts; ++attempt) {
+    for (int64_t& symbol : symbols) symbol = random() % 4 == 0 ? longest + 1 + random() % 9 : 1 + random() % 3;
+    if (has_second_tiles(program, symbols) && accepted(program, symbols)) return symbols;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::vector<std::vector<int64_t>> sample_sizes(const kernel::KernelProgram& program) {
@@ -53,6 +83,7 @@ std::vector<std::vector<int64_t>> sample_sizes(const kernel::KernelProgram& prog
     for (int64_t& symbol : symbols) symbol = kSizes[random() % kSizes.size()];
     if (accepted(program, symbols)) out.push_back(symbols);
   }
+  if (auto longer = sizes_of_second_tiles(program, random)) out.push_back(std::move(*longer));
   return out;
 }
 

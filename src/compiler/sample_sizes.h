@@ -6,7 +6,8 @@
 namespace inlay {
 
 /// A few tuples of small sizes, by SymbolId, that every size check of the program accepts; one without elements, where
-/// that is possible, and one with several. For verifiers that need numbers. Empty when none was found.
+/// that is possible, and one with several; one with a second tile where kernels go by tiles. For verifiers that need
+/// numbers. Empty when none was found.
 std::vector<std::vector<int64_t>> sample_sizes(const kernel::KernelProgram& program);
 
 }  // namespace inlay

@@ -316,7 +316,7 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
   }
   kernel::Site site{
       ErrorCode::index_out_of_bounds,
-      str(node ? op_name(node->op) : "gather", ": index {0} is out of bounds for axis ", axis, " with size {1}"),
+      str(node ? called(*node) : "gather", ": index {0} is out of bounds for axis ", axis, " with size {1}"),
       {{"array", graph_.describe(base)}, {"index", graph_.describe(array)}},
       node ? node->location : Location{}};
   term.site = sites_.push_back(std::move(site));

@@ -10,7 +10,9 @@ namespace inlay {
 std::vector<ValueId> GraphBuilder::library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options) {
   const LibraryOpFacts& row = facts(op);
   if ((options & ~row.options) != 0) {
-    throw error(ErrorCode::unsupported, str(row.name, ": has no option", options_text(options & ~row.options)));
+    const std::string all = options_text(row.options);
+    throw error(ErrorCode::unsupported, str(row.name, ": has no option", options_text(options & ~row.options)))
+        .help(all.empty() ? "it has none" : str("it has", all));
   }
   std::vector<TensorType> types = types_of(operands);
   ErrorCode code = ErrorCode::wrong_arity;

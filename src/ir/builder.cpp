@@ -431,7 +431,7 @@ ValueId GraphBuilder::slice(ValueId x, std::vector<IndexItem> index) {
   return add(std::move(node), std::move(result));
 }
 
-ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index) {
+ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index, std::string made_for) {
   x = upwards(x, index, "gather");
   complete_index(x, index, /*arrays_allowed=*/true, "gather");
   TensorType result{type(x).dtype, checked_region(index, "gather")};
@@ -442,6 +442,7 @@ ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index) {
   }
   if (node.operands.size() == 1) return slice(x, std::move(index));
   node.index = std::move(index);
+  node.text = std::move(made_for);
   return add(std::move(node), std::move(result));
 }
 
@@ -530,7 +531,8 @@ ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, 
     throw error(ErrorCode::axis_out_of_range, str("reduce: axis ", axes[i], " of a rank ", type(x).rank(), " value"))
         .note("operand", graph_.describe(x));
   }
-  if (combine == Combine::set || !accepts(combine_op(combine), accumulator)) {
+  if (combine == Combine::set) throw error(ErrorCode::unsupported, "reduce: `set` is for updates");
+  if (!accepts(combine_op(combine), accumulator)) {
     throw error(ErrorCode::wrong_dtype,
                 str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
         .note("operand", graph_.describe(x));

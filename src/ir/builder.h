@@ -53,7 +53,8 @@ class GraphBuilder {
   ValueId slice(ValueId x, std::vector<IndexItem> index);
   /// Index arrays broadcast together; their axes stand where the arrays stood if those are adjacent, else first
   /// (NumPy).
-  ValueId gather(ValueId x, std::vector<IndexItem> index);
+  /// `made_for`: the op that an error names instead of gather.
+  ValueId gather(ValueId x, std::vector<IndexItem> index, std::string made_for = {});
   /// `v` broadcasts statically to the shape of the region x[index]. dtype of v = dtype of x.
   ValueId update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
   ValueId scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);

@@ -69,7 +69,7 @@ ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places_there, int64_
     const int behind = static_cast<int>(dims.size()) - 1 - i;
     index.push_back(IndexItem::through(i == along ? places_there : places(b, dims[i], behind)));
   }
-  return b.gather(x, std::move(index));
+  return b.gather(x, std::move(index), "take_along_axis");
 }
 
 ValuesAndPlaces top_k(GraphBuilder& b, ValueId x, const Dim& count, int64_t axis, Extreme extreme) {

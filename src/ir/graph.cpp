@@ -19,6 +19,10 @@ IdMap<SymbolId, std::string> Graph::symbol_names() const {
   return names;
 }
 
+std::string_view called(const Node& node) {
+  return node.op == Op::gather && !node.text.empty() ? std::string_view(node.text) : op_name(node.op);
+}
+
 std::string Graph::value_text(ValueId v) const {
   return values[v].name.empty() ? str("%", v.index) : str("%", values[v].name);
 }

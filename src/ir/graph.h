@@ -106,12 +106,16 @@ struct Node {
                                                // two; cumulative, concat: one
   Dim size;                                    // of size; of as_size and compress: the symbol that they bind
   std::vector<Literal> elements;               // of Op::literal, row-major
-  std::string text;                            // assert: its message; host_call: its name
+  std::string text;                            // assert: its message; host_call: its name; gather: the op that it is
+                                               // made for, where its errors say that
   int host_function = -1;                      // of host_call: index into the door's table
   ErrorCode error = ErrorCode::assert_failed;  // of assert
   Region region;                               // of cond and loop
   Location location;
 };
+
+/// How an error begins that is about the node: with its op, or the one that it is made for.
+std::string_view called(const Node& node);
 
 struct Param {
   ValueId value;

@@ -87,14 +87,26 @@ constexpr std::pair<std::string_view, std::string_view> kNumpyWords[] = {
     {"dot", "matmul"},
 };
 
-}  // namespace
+constexpr std::pair<std::string_view, std::string_view> kWaysToCombine[] = {
+    {"sum", "add"},      {"plus", "add"},    {"inc", "add"},     {"prod", "mul"}, {"product", "mul"}, {"times", "mul"},
+    {"multiply", "mul"}, {"amax", "max"},    {"maximum", "max"}, {"amin", "min"}, {"minimum", "min"}, {"all", "and"},
+    {"any", "or"},       {"replace", "set"}, {"assign", "set"},  {"put", "set"},
+};
 
-std::optional<std::string> word_for_numpy(std::string_view name) {
-  for (const auto& [numpy, ours] : kNumpyWords) {
-    if (numpy == name) return std::string(ours);
+template <std::size_t N>
+std::optional<std::string> translated(std::string_view name,
+                                      const std::pair<std::string_view, std::string_view> (&words)[N]) {
+  for (const auto& [theirs, ours] : words) {
+    if (theirs == name) return std::string(ours);
   }
   return std::nullopt;
 }
+
+}  // namespace
+
+std::optional<std::string> word_for_numpy(std::string_view name) { return translated(name, kNumpyWords); }
+
+std::optional<std::string> way_for_numpy(std::string_view name) { return translated(name, kWaysToCombine); }
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
   std::optional<std::string> best;

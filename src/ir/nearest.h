@@ -13,4 +13,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
 /// What the text form calls a dtype or an op of NumPy: "f64" for "float64", "sub" for "subtract"; none for other words.
 std::optional<std::string> word_for_numpy(std::string_view name);
 
+/// What the text form calls a way to combine: "add" for "sum".
+std::optional<std::string> way_for_numpy(std::string_view name);
+
 }  // namespace inlay::text

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 
 #include "ir/builder.h"
@@ -8,7 +9,6 @@
 #include "ir/linalg.h"
 #include "ir/nearest.h"
 #include "ir/text.h"
-#include "ops/combine_names.h"
 
 namespace inlay {
 namespace {
@@ -30,6 +30,7 @@ class Cursor {
     return peek(ahead).kind == Token::Kind::punctuation && peek(ahead).text == mark;
   }
   bool at_name(std::string_view name) const { return peek().kind == Token::Kind::name && peek().text == name; }
+  bool after_comma() const { return at_ > 0 && tokens()[at_ - 1].text == ","; }
   bool accept(std::string_view mark) { return at_punctuation(mark) && (next(), true); }
   bool accept_name(std::string_view name) { return at_name(name) && (next(), true); }
 
@@ -45,11 +46,20 @@ class Cursor {
   }
 
   Location location(const Token& token) const { return text::location_of(token, source_.file_name); }
+  /// On a statement's own line, where that is what goes on too soon.
   [[noreturn]] void fail_expected(std::string_view what) const {
-    throw Error(ErrorCode::syntax, location(peek()), str("expected ", what, ", found ", text::describe(peek())));
+    const bool over = line_is_over();
+    throw Error(ErrorCode::syntax, over ? end_of_line() : location(peek()),
+                str("expected ", what, ", found ", over ? "the end of the line" : text::describe(peek())));
   }
 
   std::size_t position() const { return at_; }
+
+  /// From here to `end_line`, a statement is read that stands on one line.
+  void begin_line() { line_start_ = at_; }
+  void end_line() { line_start_ = kNoLine; }
+  /// Is the line at its end, and the statement not?
+  bool line_is_over() const { return line_start_ < at_ && peek().first_on_line; }
 
   /// How many braces that were opened since `start` are open still.
   int braces_since(std::size_t start) const {
@@ -69,10 +79,20 @@ class Cursor {
   std::vector<Diagnostic>& diagnostics() { return source_.diagnostics; }
 
  private:
+  static constexpr std::size_t kNoLine = std::numeric_limits<std::size_t>::max();
+
   const std::vector<Token>& tokens() const { return source_.tokens; }
+
+  Location end_of_line() const {
+    Token last = tokens()[at_ - 1];
+    const bool has_sign = last.kind == Token::Kind::value || last.kind == Token::Kind::global;
+    last.column += static_cast<int>(last.text.size()) + (has_sign ? 1 : 0);
+    return location(last);
+  }
 
   text::Tokens source_;
   std::size_t at_ = 0;
+  std::size_t line_start_ = kNoLine;
 };
 
 /// A statement that uses a value whose own statement is wrong: nothing more to say about it.
@@ -230,6 +250,7 @@ class Parser {
   }
 
   ValueId value() {
+    if (in_.line_is_over() && !in_.after_comma()) in_.fail_expected("a value, such as `%x`");
     const Token::Kind kind = in_.peek().kind;
     if (kind == Token::Kind::integer || kind == Token::Kind::real || in_.at_punctuation("-")) {
       const std::string number = in_.at_punctuation("-") ? str("-", in_.peek(1).text) : in_.peek().text;
@@ -361,14 +382,17 @@ class Parser {
   void recovering_statement() {
     std::vector<Definition> made;
     const std::size_t start = in_.position();
+    in_.begin_line();
     try {
       statement(made);
+      in_.end_line();
       if (!in_.accept(";") && !in_.peek().first_on_line) in_.fail_expected("the end of the line");
       return;
     } catch (const FollowUpError&) {
     } catch (const Error& error) {
       in_.diagnostics().push_back(error.diagnostic());
     }
+    in_.end_line();
     for (const Definition& d : made) define(d, ValueId());
     if (!in_.peek().first_on_line || in_.position() == start) in_.skip_line();
     while (in_.braces_since(start) > 0 && in_.peek().kind != Token::Kind::end) in_.skip_line();  // the whole region
@@ -525,11 +549,15 @@ class Parser {
     return result;
   }
 
-  Combine combine() {
-    const std::vector<std::string> names(combine_names().begin(), combine_names().end());
-    const Token token = in_.expect(Token::Kind::name, str("how to combine: ", join(names, ", ")));
-    if (const auto found = combine_from_name(token.text)) return *found;
-    throw unknown(token, "way to combine", "", names);
+  /// How `op` combines, which is one of `ways`.
+  Combine combine(std::string_view op, const std::vector<std::string>& ways) {
+    const std::string all = join(ways, ", ");
+    const Token token = in_.expect(Token::Kind::name, str("how to combine: ", all));
+    if (std::ranges::find(ways, token.text) != ways.end()) return *combine_from_name(token.text);
+    const auto of_numpy = text::way_for_numpy(token.text);
+    const auto guess = of_numpy ? of_numpy : text::nearest(token.text, ways);
+    throw Error(ErrorCode::unknown_name, in_.location(token), str(op, ": there is no way to combine ", token.text))
+        .help(str(guess ? str("did you mean ", *guess, "? ") : "", op, " takes ", all));
   }
 
   /// `[0:n, 3, %i]` of x.
@@ -715,14 +743,16 @@ class Parser {
 
   ValueId gather() {
     const ValueId x = value();
-    return builder_.gather(x, index_of(x));
+    std::vector<IndexItem> index = index_of(x);
+    const bool named = in_.accept_name("as");
+    return builder_.gather(x, std::move(index), named ? in_.expect(Token::Kind::string, "an op in quotes").text : "");
   }
 
-  ValueId update() { return write(&GraphBuilder::update); }
-  ValueId scatter() { return write(&GraphBuilder::scatter); }
+  ValueId update() { return write("update", &GraphBuilder::update); }
+  ValueId scatter() { return write("scatter", &GraphBuilder::scatter); }
 
-  ValueId write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId)) {
-    const Combine how = combine();
+  ValueId write(const char* op, ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId)) {
+    const Combine how = combine(op, {"set", "add", "mul", "max", "min"});
     const ValueId x = value();
     std::vector<IndexItem> index = index_of(x);
     in_.expect(",");
@@ -731,7 +761,7 @@ class Parser {
   }
 
   ValueId reduce() {
-    const Combine how = combine();
+    const Combine how = combine("reduce", {"add", "mul", "max", "min", "and", "or", "xor"});
     const ValueId x = value();
     const std::vector<int> over = axes();
     in_.expect(":");
@@ -741,7 +771,7 @@ class Parser {
   }
 
   ValueId cumulative() {
-    const Combine how = combine();
+    const Combine how = combine("cumulative", {"add", "mul", "max", "min"});
     const ValueId x = value();
     const std::vector<int> along = axes();
     if (along.size() != 1) throw Error(ErrorCode::wrong_arity, location_, "cumulative: runs along one axis");
@@ -793,12 +823,21 @@ class Parser {
     while (in_.peek().kind == Token::Kind::name && !in_.peek().first_on_line && !in_.at_name("at")) {
       const Token word = in_.next();
       const auto option = library_option_from_name(word.text);
-      if (!option) throw unknown(word, "option", "", words(options_text(facts(op).options)));
+      if (!option || !has(facts(op).options, *option)) throw no_option(op, word);
       options = options | *option;
     }
     // Of integers it is no library op.
     if (op == LibraryOp::matmul && values.size() == 2 && options == 0) return {builder_.matmul(values[0], values[1])};
     return builder_.library(op, std::move(values), options);
+  }
+
+  Error no_option(LibraryOp op, const Token& word) const {
+    const std::vector<std::string> all = words(options_text(facts(op).options));
+    const auto guess = text::nearest(word.text, all);
+    return Error(ErrorCode::unknown_name, in_.location(word), str(facts(op).name, ": has no option ", word.text))
+        .help(guess         ? str("did you mean ", *guess, "?")
+              : all.empty() ? "it has none"
+                            : str("it has ", join(all, ", ")));
   }
 
   static std::vector<std::string> words(std::string_view text) {
@@ -865,6 +904,7 @@ class Parser {
       location_ = outer.location;
     };
     const std::size_t mistakes = in_.diagnostics().size();
+    in_.end_line();
     try {
       builder_ = outer.builder.body();
       values_.clear();

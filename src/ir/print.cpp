@@ -253,7 +253,8 @@ class Printer {
       case Op::flip:
       case Op::diagonal: return str(name(), " ", operands(node), " ", axes());
       case Op::slice:
-      case Op::gather: return str(name(), " ", indexed(node));
+      case Op::gather:
+        return str(name(), " ", indexed(node), node.text.empty() ? "" : str(" as ", text::quote(node.text)));
       case Op::update:
       case Op::scatter:
         return str(name(), " ", combine_name(node.combine), " ", indexed(node), ", ", values_[node.operands[1]]);

@@ -71,6 +71,15 @@ TEST(Text, PrintsWhatItReads) {
   EXPECT_THAT(verify(graph), IsEmpty());
 }
 
+TEST(Text, KeepsWhatAGatherIsMadeFor) {
+  const std::string text = R"(graph @main(%x: f64[n], %i: i64[k]) {
+  %a = gather %x[%i] as "take_along_axis" : f64[k]
+  return %a
+}
+)";
+  EXPECT_EQ(print(parse(text)), text);
+}
+
 TEST(Text, TypesMayBeLeftOutAndAxesMayBeShort) {
   const Graph graph = parse(R"(
     graph @main(%x: f64[n, m], %i: i64[]) {   # a comment
@@ -213,7 +222,16 @@ TEST(TextErrors, NameTheNearestWord) {
             "error[unknown-op]: there is no op exo\n  at     t:2:6\n  help: did you mean exp?");
   EXPECT_EQ(first("%e = exp %alhpa").help, "did you mean %alpha?");
   EXPECT_EQ(first("%e = cast %alpha : f63").help, "did you mean f64?");
-  EXPECT_EQ(first("%e = reduce ad %alpha [0] : f64").help, "did you mean add?");
+  EXPECT_EQ(first("%e = reduce sum %alpha [0] : f64").to_text(),
+            "error[unknown-name]: reduce: there is no way to combine sum\n  at     t:2:13\n"
+            "  help: did you mean add? reduce takes add, mul, max, min, and, or, xor");
+  EXPECT_EQ(first("%e = update sett %alpha[0:1], %alpha").help,
+            "did you mean set? update takes set, add, mul, max, min");
+  EXPECT_EQ(first("%e = cumulative whatever %alpha [0] : f64").help, "cumulative takes add, mul, max, min");
+  EXPECT_EQ(first("%e = cholesky %alpha lower").to_text(),
+            "error[unknown-name]: cholesky: has no option lower\n  at     t:2:22\n  help: it has upper, nan");
+  EXPECT_EQ(first("%e = cholesky %alpha uper").help, "did you mean upper?");
+  EXPECT_EQ(first("%e = sort %alpha right").help, "it has none");
   EXPECT_EQ(first("%e = iota N : i64").help, "did you mean n?");
   EXPECT_EQ(first("%e = something_else %alpha").help, "");
 }

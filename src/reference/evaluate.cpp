@@ -231,7 +231,7 @@ class Evaluator {
   Region region(const Node& node, std::size_t first_array) const {
     std::vector<Tensor> arrays;
     for (std::size_t i = first_array; i < node.operands.size(); ++i) arrays.push_back(operand(node, i));
-    return region_of(operand(node, 0).dims, node.index, arrays, symbols_, std::string(op_name(node.op)));
+    return region_of(operand(node, 0).dims, node.index, arrays, symbols_, std::string(called(node)));
   }
 
   Tensor read(const Node& node) const {

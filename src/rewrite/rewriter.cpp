@@ -28,7 +28,7 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::flip: return builder.flip(operands[0], node.axes);
       case Op::diagonal: return builder.diagonal(operands[0], node.axes[0], node.axes[1]);
       case Op::slice: return builder.slice(operands[0], node.index);
-      case Op::gather: return builder.gather(operands[0], node.index);
+      case Op::gather: return builder.gather(operands[0], node.index, node.text);
       case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1]);
       case Op::scatter: return builder.scatter(node.combine, operands[0], node.index, operands[1]);
       case Op::reduce: return builder.reduce(node.combine, operands[0], node.axes, types[0].dtype);

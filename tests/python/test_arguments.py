@@ -145,6 +145,8 @@ def test_what_is_no_argument(value, exception, text):
 def test_a_ragged_list_is_named():
     with pytest.raises(ValueError, match=r"^x: setting an array element with a sequence"):
         inlay.compile(VECTOR.format(""))([[1.0], 2.0])
+    with pytest.raises(ValueError, match=r"^x: setting an array element with a sequence"):
+        inlay.compile(VECTOR.format(" bound"), bound={"x": [[1.0], 2.0]})
 
 
 @pytest.mark.parametrize(
@@ -152,12 +154,13 @@ def test_a_ragged_list_is_named():
     [
         ([1.0], "bound= takes a dict by name, not a list"),
         ({"x": None}, "error[wrong-dtype]: x: a NoneType cannot be bound"),
+        ({"x": object()}, "error[wrong-dtype]: x: an object cannot be bound"),
         (
             {"x": np.ma.array([1.0], mask=[1])},
             "error[wrong-dtype]: x: a masked array cannot be bound\n  help: give `a.filled(value)`, or `a.data`",
         ),
     ],
-    ids=["list", "none", "masked"],
+    ids=["list", "none", "object", "masked"],
 )
 def test_what_cannot_be_bound(bound, text):
     with pytest.raises(TypeError) as raised:

@@ -58,6 +58,50 @@ def test_exit_codes(program):
         tool(*wrong, code=2)
 
 
+WRONG_USAGE = [
+    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, list; inlay --help"),
+    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, list"),
+    ("explian p.inlay", "unknown-name", "there is no command explian", "did you mean explain?"),
+    ("--versoin", "unknown-name", "inlay has no option --versoin", "it has --help"),
+    ("run p.inlay --evaluatr llvm", "unknown-name", "inlay run has no option --evaluatr", "did you mean --evaluator?"),
+    ("opt --stag=fuse p.inlay", "unknown-name", "inlay opt has no option --stag", "did you mean --stage?"),
+    ("explain --jsn p.inlay", "unknown-name", "inlay explain has no option --jsn", "did you mean --json?"),
+    ("test tests --sed 4", "unknown-name", "inlay test has no option --sed", "did you mean --seed?"),
+    (
+        "list ops --columns",
+        "unknown-name",
+        "inlay list has no option --columns",
+        "it has --help, --json",
+    ),
+    ("run", "wrong-argument-count", "inlay run: file is required", "inlay run --help"),
+    ("opt p.inlay q", "wrong-argument-count", "inlay opt: one argument too many: q", "inlay opt --help"),
+    (
+        "opt --stage=fus p.inlay",
+        "syntax",
+        "inlay opt: --stage: fus is none of read, rewrite, fuse, memory; did you mean fuse?",
+        "inlay opt --help",
+    ),
+    (
+        "list opps",
+        "syntax",
+        "inlay list: what: opps is none of ops, rules, errors; did you mean ops?",
+        "inlay list --help",
+    ),
+]
+
+
+@pytest.mark.parametrize("line, code, message, help", WRONG_USAGE, ids=[line for line, *_ in WRONG_USAGE])
+def test_a_wrong_command_line_is_explained(line, code, message, help):
+    assert tool(*line.split(), code=2) == f"error[{code}]: {message}\n  help: {help}\n"
+
+
+def test_a_wrong_parameter_is_explained(program):
+    takes = "it takes %x: f64[n], %s: f64"
+    unknown = "error[unknown-name]: the program has no parameter %{}\n  help: {}\n"
+    assert tool("run", "p.inlay", "y=x.npy", "s=s.npy", code=1) == unknown.format("y", f"did you mean %x? {takes}")
+    assert tool("run", "p.inlay", "left=x.npy", "s=s.npy", code=1) == unknown.format("left", takes)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help(command):
     text = tool(command, "--help")

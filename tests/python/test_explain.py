@@ -8,6 +8,10 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from inlay.pytensor.translate.origin import short_name
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+from pytensor.tensor.blockwise import Blockwise
 
 
 @pytest.fixture
@@ -59,6 +63,38 @@ def test_host_calls_have_reasons():
     assert len(e.host_calls) == 1 and "TensorInv" in e.host_calls[0]
     assert list(e.host_call_reasons.values()) == ["no native form"]
     assert "TensorInv" in str(e)
+
+
+class LogLike(Op):
+    """What a user's own op brings along."""
+
+    __props__ = ("data",)
+
+    def __init__(self, data):
+        self.data = tuple(data)
+
+    def make_node(self, x):
+        return Apply(self, [x], [pt.dscalar()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0]  # of another rank than declared
+
+
+def test_names_of_host_calls_are_short():
+    x = pt.dvector("x")
+    fn = pytensor.function([x], LogLike(range(40))(x), mode="INLAY")
+    e = inlay.pytensor.explain(fn)
+    assert e.host_calls == ["LogLike"] and e.host_call_reasons == {"LogLike #0": "no native form"}
+    with pytest.raises(TypeError) as error:
+        fn(np.ones(3))
+    text = "LogLike: output 0 has shape (3,), of 1 dimensions, where its type says 0"
+    assert str(error.value).splitlines()[0] == text
+
+
+@pytest.mark.parametrize("data, name", [([], "LogLike{data=()}"), ([7] * 20, "LogLike")])
+def test_a_name_is_whole_where_it_is_short(data, name):
+    assert short_name(LogLike(data)) == name
+    assert short_name(Blockwise(LogLike(data), signature="(n)->()")) == f"Blockwise{{{name}}}"
 
 
 def test_matmul_is_a_library_call():

@@ -106,7 +106,7 @@ def test_take_along_axis_names_what_it_was_given():
         text = ALONG.format(x="n", i="p", axis=0).replace("[p, k]", "[p, m]")
         inlay.compile(text, "f")(np.ones((2, 3)), np.full((1, 3), 5))
     assert str(raised.value).split("\n", 1)[1] == "  at     f:2:3\n  array  %x  f64[n, m]\n  index  %i  i64[p, m]"
-    assert "index 5 is out of bounds for axis 0 with size 2" in str(raised.value)
+    assert "take_along_axis: index 5 is out of bounds for axis 0 with size 2" in str(raised.value)
     with pytest.raises(ValueError) as raised:
         inlay.compile(ALONG.format(x="n", i="p", axis=1), "f")(np.ones((2, 3)), np.zeros((1, 1), int))
     assert str(raised.value) == (

@@ -214,7 +214,7 @@ def test_what_must_be_supplied():
         inlay.compile(calls)
     with pytest.raises(ValueError, match="the program calls no function 'twice', but half"):
         inlay.compile(calls, host_functions={"half": len, "twice": len})
-    with pytest.raises(TypeError, match="the host function 'half' is a int, not a function"):
+    with pytest.raises(TypeError, match="the host function 'half' is an int, not a function"):
         inlay.compile(calls, host_functions={"half": 3})
 
 
@@ -331,8 +331,27 @@ def test_what_is_no_text():
         inlay.compile("shift.inlay")
     with pytest.raises(TypeError, match="takes the text of a program, not a path"):
         inlay.compile(Path("shift.inlay"))
-    with pytest.raises(TypeError, match="takes the text of a program, not a int"):
+    with pytest.raises(TypeError, match="takes the text of a program, not an int"):
         inlay.compile(3)
+
+
+@pytest.mark.parametrize(
+    "file_name, text",
+    [
+        ({"x": 1}, "a dict; bound= and host_functions= are given by keyword"),
+        (None, "a NoneType"),
+        (b"p.inlay", "a bytes"),
+    ],
+)
+def test_what_is_no_file_name(file_name, text):
+    with pytest.raises(TypeError) as raised:
+        inlay.compile("graph @main() { return }", file_name)
+    assert str(raised.value) == f"inlay.compile: file_name is to be a str, for error messages, not {text}"
+
+
+def test_a_file_name_may_be_a_path():
+    with pytest.raises(ValueError, match="at     folder/p.inlay:1:1"):
+        inlay.compile("grahp @main() { return }", Path("folder") / "p.inlay")
 
 
 @pytest.mark.parametrize("exception", [MemoryError, ValueError])

@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "support/error.h"
 #include "terminal.h"
+#include "usage.h"
 
 namespace inlay::tool {
 namespace {
@@ -73,7 +74,7 @@ Examples:
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
 
 void add_compile_flags(CLI::App* app, CompileFlags& flags) {
-  app->add_option("--fuse", flags.fuse, "`none`: every op a kernel of its own")->check(CLI::IsMember({"all", "none"}));
+  app->add_option("--fuse", flags.fuse, "`none`: every op a kernel of its own")->check(one_of({"all", "none"}));
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -109,7 +110,7 @@ CLI::App* declare(CLI::App& app, OptCommand& command) {
   CLI::App* opt = app.add_subcommand("opt", "Read a program, check it, print it or what a stage makes of it");
   opt->add_option("file", command.file, "the program")->required();
   opt->add_option("--stage", command.stage, "the stage whose result is printed; `read`: none, the program itself")
-      ->check(CLI::IsMember({"read", "rewrite", "fuse", "memory"}));
+      ->check(one_of({"read", "rewrite", "fuse", "memory"}));
   add_compile_flags(opt, command.compile);
   opt->footer(kOptFooter);
   return opt;
@@ -126,9 +127,7 @@ CLI::App* declare(CLI::App& app, ExplainCommand& command) {
 
 CLI::App* declare(CLI::App& app, ListCommand& command) {
   CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules or the error codes");
-  list->add_option("what", command.what, "ops, rules or errors")
-      ->required()
-      ->check(CLI::IsMember({"ops", "rules", "errors"}));
+  list->add_option("what", command.what, "ops, rules or errors")->required()->check(one_of({"ops", "rules", "errors"}));
   list->add_flag("--json", command.json, "a JSON array of objects");
   return list;
 }
@@ -160,7 +159,9 @@ int main_checked(int argc, char** argv) {
   try {
     return parse_and_run(app, argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? kDone : kWrongUsage;
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    std::cerr << error_text(usage_error(app, error).what()) << "\n";
+    return kWrongUsage;
   } catch (const Error& error) {
     std::cerr << error_text(error.what()) << "\n";
     return error.code() == ErrorCode::internal ? kOurMistake : kFailed;

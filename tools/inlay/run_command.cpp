@@ -1,4 +1,5 @@
 // inlay run
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -6,6 +7,7 @@
 #include "backend/llvm/backend.h"
 #include "commands.h"
 #include "compare.h"
+#include "ir/nearest.h"
 #include "judges.h"
 #include "npy.h"
 #include "program_file.h"
@@ -62,6 +64,15 @@ std::string parameters_text(const Signature& signature) {
               [](const Signature::Parameter& param) { return str("%", param.name, ": ", param.type); });
 }
 
+void require_parameter(const Signature& signature, const std::string& name) {
+  std::vector<std::string> known;
+  for (const Signature::Parameter& param : signature.params) known.push_back(param.name);
+  if (std::ranges::find(known, name) != known.end()) return;
+  const auto guess = text::nearest(name, known);
+  throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", name))
+      .help(str(guess ? str("did you mean %", *guess, "? ") : "", "it takes ", parameters_text(signature)));
+}
+
 /// "x=a.npy", by the parameter's name.
 std::vector<Tensor> read_arguments(const Signature& signature, const std::vector<std::string>& arguments) {
   std::map<std::string, Tensor> given;
@@ -75,6 +86,7 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
       throw Error(ErrorCode::duplicate_name, {}, str("%", name, " is given twice"));
     }
   }
+  for (const auto& [name, tensor] : given) require_parameter(signature, name);
   std::vector<Tensor> inputs;
   for (const Signature::Parameter& param : signature.params) {
     const auto found = given.find(param.name);
@@ -84,11 +96,6 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
           .help(str("takes ", parameters_text(signature), "; each as NAME=FILE.npy"));
     }
     inputs.push_back(std::move(found->second));
-    given.erase(found);
-  }
-  if (!given.empty()) {
-    throw Error(ErrorCode::unknown_name, {}, str("the program has no parameter %", given.begin()->first))
-        .help(str("it takes ", parameters_text(signature)));
   }
   return inputs;
 }

@@ -157,7 +157,7 @@ class ProgramTest {
     for (const Judge& judge : judges_.list) {
       const Outcome outcome = run_unchanged(directive, judge, inputs);
       if (!outcome.error) {
-        fail(directive.line, str(judge.name, ": it does not fail"));
+        fail(directive.line, str(judge.name, ": it does not fail", expected_text()));
         continue;
       }
       const int line = line_of(outcome.error->location, file_.path);
@@ -168,8 +168,17 @@ class ProgramTest {
         return (e.line == line || placeless) && e.text == summary(*outcome.error);
       });
       if (!expected)
-        fail(directive.line, str(judge.name, ": not expected on line ", line, ": ", outcome.error->to_text()));
+        fail(directive.line, str(judge.name, ": it fails", placeless ? "" : str(" on line ", line), " with\n    ",
+                                 summary(*outcome.error), expected_text()));
     }
+  }
+
+  /// All that the program expects, each with its line.
+  std::string expected_text() const {
+    if (file_.errors.empty()) return "\n  no line says what is expected: `#! code: message`";
+    std::string out;
+    for (const ExpectedError& e : file_.errors) out += str("\n  expected on line ", e.line, "\n    ", e.text);
+    return out;
   }
 
   TestFile file_;

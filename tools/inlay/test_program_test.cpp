@@ -95,11 +95,25 @@ TEST(RunProgramTest, FailsWhatIsWrong) {
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= dance\n"),
               ElementsAre("t.inlay:4: there is no directive dance"));
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= fails n=3\n"),
-              testing::Contains("t.inlay:4: reference: it does not fail"));
+              testing::Contains("t.inlay:4: reference: it does not fail\n"
+                                "  no line says what is expected: `#! code: message`"));
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run z=3\n"),
               ElementsAre(HasSubstr("t.inlay:4: error[unknown-name]: the program has no size z")));
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exp %x\n  return %r\n}\n#= count kernels 7\n"),
               ElementsAre("t.inlay:5: count kernels 7\n  found kernels 1"));
+}
+
+TEST(RunProgramTest, SaysWhatWasExpectedAndWhatCame) {
+  const auto failure = [](const std::string& expected, const std::string& directive) {
+    return failures("graph @main(%x: f64[n], %i: i64[k]) {\n  %r = gather %x[%i]  #! " + expected +
+                    "\n  return %r\n}\n#= fails " + directive + "\n")
+        .at(0);
+  };
+  const std::string message = "index-out-of-bounds: gather: index 7 is out of bounds for axis 0 with size ";
+  EXPECT_EQ(failure(message + "3", "i=[0, 7] x=[1, 2]"), "t.inlay:5: reference: it fails on line 2 with\n    " +
+                                                             message + "2\n  expected on line 2\n    " + message + "3");
+  EXPECT_EQ(failure(message + "2", "i=[0, 1] x=[1, 2]"),
+            "t.inlay:5: reference: it does not fail\n  expected on line 2\n    " + message + "2");
 }
 
 TEST(RunProgramTest, UpdateRewritesWhatFollowsADirective) {

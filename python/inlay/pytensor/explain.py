@@ -4,6 +4,7 @@ from ..explanation import explain as explain_text
 from ..explanation import explanation_of
 from ..text import Compilation
 from .compiled import compiled_of
+from .translate.origin import short_name
 
 
 def explain(fn):
@@ -14,5 +15,5 @@ def explain(fn):
     compiled = compiled_of(fn)
     nodes, reasons = compiled.translation.nodes, compiled.translation.reasons
     return explanation_of(
-        compiled.program, compiled.seconds, {f"{nodes[n].op} #{n}": reason for n, reason in reasons.items()}
+        compiled.program, compiled.seconds, {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in reasons.items()}
     )

@@ -14,6 +14,7 @@ from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 
 from .dtypes import is_tensor
+from .origin import short_name
 
 
 class HostCall:
@@ -22,7 +23,7 @@ class HostCall:
     def __init__(self, node, number):
         self.node = node
         self.number = number  # in the function's order, for errors
-        self.name = str(node.op)
+        self.name = short_name(node.op)
         self.variables = [x for x in dict.fromkeys(node.inputs) if not isinstance(x, Constant)]
         # Per input: its value where it is a constant; else where it stands among the arguments, and whether the op
         # wants a NumPy scalar.
@@ -103,7 +104,7 @@ class _Output:
     dtype and rank, or any object where the type is no array's."""
 
     def __init__(self, var, op, number):
-        self._what = f"{op}: output {number}"
+        self._what = f"{short_name(op)}: output {number}"
         self._is_array = is_tensor(var.type) or isinstance(var.type, ScalarType)
         self._is_scalar = isinstance(var.type, ScalarType)
         if self._is_array:

@@ -14,6 +14,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from ... import _inlay
 from .bodies import Body
+from .origin import short_name
 from .registry import NotNative
 
 try:
@@ -88,7 +89,7 @@ class LazyCall:
     def __init__(self, node, number, branches, compile_branch):
         self.node = node
         self.number = number
-        self.name = str(node.op)
+        self.name = short_name(node.op)
         n = node.op.n_outs
         own = branches.get(node, ())  # in a graph within a graph, nothing is taken out
         wanted = [node.inputs[1 : 1 + n], node.inputs[1 + n :]]

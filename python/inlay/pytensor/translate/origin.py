@@ -2,6 +2,8 @@
 
 import os
 
+from pytensor.scan.op import Scan
+
 
 def location(node, number):
     """ "Exp #7 alpha, model.py:41": unique within a function."""
@@ -11,6 +13,20 @@ def location(node, number):
         text += f" {name}"
     line = _source_line(node)
     return f"{text}, {line}" if line else text
+
+
+_LONGEST_NAME = 32
+
+
+def short_name(op):
+    """How an op that runs as Python is called: as PyTensor prints it, without its properties where that is long."""
+    text = str(op)
+    if len(text) <= _LONGEST_NAME:
+        return text
+    name = text[: min(text.index(mark) if mark in text else len(text) for mark in "{(")]
+    of = getattr(op, "core_op", None)
+    inner = short_name(of) if of is not None else op.name if isinstance(op, Scan) and op.name else ""
+    return f"{name}{{{inner}}}" if inner else name
 
 
 def scan_name(node):
