@@ -42,28 +42,77 @@ Value* call_scalar(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> 
   return call;
 }
 
-/// A small loop over lanes in memory: code for eight calls in a row would be eight times as long, and no faster.
-Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands) {
-  const int width = width_of(operands[0]);
-  if (width == 1) return call_scalar(f, name, operands);
+/// inlay_lanes8_<name>: the C function for each of eight lanes, in a small loop over lanes in memory. Eight calls in a
+/// row would be eight times as long, and no faster; and a loop like this in each place that needs one is slow to
+/// compile.
+llvm::Function* lanes_function(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands) {
+  llvm::Type* type = operands[0]->getType();
+  const std::string full_name = str("inlay_lanes", width_of(operands[0]), "_", name);
+  if (llvm::Function* known = f.module.getFunction(full_name)) return known;
+  const llvm::SmallVector<llvm::Type*, 2> types(operands.size(), type);
+  llvm::Function* function = f.helper_function(llvm::FunctionType::get(type, types, false), full_name);
+
+  llvm::LLVMContext& context = f.module.getContext();
+  llvm::BasicBlock* entry = llvm::BasicBlock::Create(context, "entry", function);
+  llvm::BasicBlock* body = llvm::BasicBlock::Create(context, "lane", function);
+  llvm::BasicBlock* done = llvm::BasicBlock::Create(context, "done", function);
   llvm::IRBuilder<>& b = f.b;
-  llvm::Type* element = operands[0]->getType()->getScalarType();
-  for (std::size_t i = 0; i < operands.size(); ++i) b.CreateAlignedStore(operands[i], f.lane_array(i), llvm::Align(64));
-  const Loop loop = f.open_loop(f.i64(0), {});
-  llvm::SmallVector<Value*, 2> arguments;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    arguments.push_back(b.CreateLoad(element, b.CreateGEP(element, f.lane_array(i), loop.point)));
+  const llvm::IRBuilder<>::InsertPointGuard guard(b);
+  b.SetInsertPoint(entry);
+  llvm::SmallVector<llvm::AllocaInst*, 2> lanes;
+  for (llvm::Argument& argument : function->args()) {
+    lanes.push_back(b.CreateAlloca(type));
+    b.CreateAlignedStore(&argument, lanes.back(), lanes.back()->getAlign());
   }
-  b.CreateStore(call_scalar(f, name, arguments), b.CreateGEP(element, f.lane_array(0), loop.point));
-  f.close_loop(loop, f.i64(1), f.i64(width), {});
-  return b.CreateAlignedLoad(operands[0]->getType(), f.lane_array(0), llvm::Align(64));
+  b.CreateBr(body);
+
+  b.SetInsertPoint(body);
+  llvm::PHINode* lane = b.CreatePHI(b.getInt64Ty(), 2);
+  lane->addIncoming(f.i64(0), entry);
+  llvm::SmallVector<Value*, 2> arguments;
+  const auto place = [&](llvm::AllocaInst* of) { return b.CreateGEP(type->getScalarType(), of, lane); };
+  for (llvm::AllocaInst* of : lanes) arguments.push_back(b.CreateLoad(type->getScalarType(), place(of)));
+  b.CreateStore(call_scalar(f, name, arguments), place(lanes[0]));
+  Value* next = b.CreateAdd(lane, f.i64(1));
+  lane->addIncoming(next, body);
+  b.CreateCondBr(b.CreateICmpULT(next, f.i64(width_of(operands[0]))), body, done);
+
+  b.SetInsertPoint(done);
+  b.CreateRet(b.CreateAlignedLoad(type, lanes[0], lanes[0]->getAlign()));
+  return function;
+}
+
+Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands) {
+  if (width_of(operands[0]) == 1) return call_scalar(f, name, operands);
+  llvm::CallInst* call = f.b.CreateCall(lanes_function(f, name, operands), operands);
+  if (call->getType()->isFPOrFPVectorTy()) call->setFastMathFlags(llvm::FastMathFlags());
+  return call;
+}
+
+/// What the copies of math in one module may come to, in instructions; beyond it only short ones are copied.
+constexpr std::size_t kManyCopies = 600, kShortFunction = 30;
+
+Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands) {
+  const std::size_t size = function.getEntryBlock().size();
+  if (size >= kShortFunction && f.copied_math > kManyCopies) {
+    llvm::Function* copy = f.module.getFunction(function.getName());
+    if (!copy) {
+      copy = f.helper_function(function.getFunctionType(), function.getName());
+      define_as_copy(*copy, function);
+    }
+    llvm::CallInst* call = f.b.CreateCall(copy, operands);
+    call->setFastMathFlags(llvm::FastMathFlags());
+    return call;
+  }
+  f.copied_math += size;
+  return stamp(f.b, function, operands);
 }
 
 /// Eight lanes by a copy of the vector code; lanes outside of its domain by the C function, in a cold block.
 Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& function,
                    llvm::ArrayRef<Value*> operands, Value* active) {
   llvm::IRBuilder<>& b = f.b;
-  Value* result = stamp(b, function, operands);
+  Value* result = apply(f, function, operands);
   const llvm::Function* domain = f.engine.math().find_domain(name);
   if (!domain) return result;
   Value* bits = stamp(b, *domain, operands);

@@ -23,12 +23,7 @@ FunctionEmitter::FunctionEmitter(const kernel::KernelProgram& program, const mem
   llvm::LLVMContext& context = module.getContext();
   const auto type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, "inlay_entry", module);
-  function_->setDSOLocal(true);
-  function_->addFnAttr(llvm::Attribute::NoUnwind);
-  function_->addFnAttr("target-cpu", engine.facts().cpu);
-  function_->addFnAttr("target-features", engine.facts().features);
-  function_->addFnAttr("min-legal-vector-width", std::to_string(engine.facts().vector_bytes * 8));
-  if (engine.facts().avx512) function_->addFnAttr("prefer-vector-width", "512");
+  compile_for_this_cpu(*function_);
   unlikely_ = llvm::MDBuilder(context).createBranchWeights(1, 1 << 20);
 
   // A product may be fused with the sum that it is folded into: one rounding less than the oracles make. Not with other
@@ -43,6 +38,21 @@ FunctionEmitter::FunctionEmitter(const kernel::KernelProgram& program, const mem
   b.CreateRet(b.getInt32(INLAY_FAILED_AT_SITE));
   b.SetInsertPoint(entry_);
   begin_step();
+}
+
+void FunctionEmitter::compile_for_this_cpu(llvm::Function& function) const {
+  function.setDSOLocal(true);
+  function.addFnAttr(llvm::Attribute::NoUnwind);
+  function.addFnAttr("target-cpu", engine.facts().cpu);
+  function.addFnAttr("target-features", engine.facts().features);
+  function.addFnAttr("min-legal-vector-width", std::to_string(engine.facts().vector_bytes * 8));
+  if (engine.facts().avx512) function.addFnAttr("prefer-vector-width", "512");
+}
+
+llvm::Function* FunctionEmitter::helper_function(llvm::FunctionType* type, llvm::StringRef name) {
+  llvm::Function* function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
+  compile_for_this_cpu(*function);
+  return function;
 }
 
 llvm::BasicBlock* FunctionEmitter::new_block(const char* name) {

@@ -43,6 +43,7 @@ class FunctionEmitter {
   Engine& engine;
   llvm::Module& module;
   llvm::IRBuilder<> b;
+  std::size_t copied_math = 0;  // instructions of vector math that were copied into the function
 
   // ---- function.cpp: the frame
   void begin_step();  // what was emitted so far is the spine of what comes; in a region, what stands before it
@@ -69,6 +70,8 @@ class FunctionEmitter {
   void fail(SiteId site, llvm::ArrayRef<Value*> numbers);  // ends the block
   void return_unless_ok(Value* code);
   llvm::BasicBlock* new_block(const char* name);
+  /// A function of the module for what many places would repeat, still empty, compiled for the same CPU.
+  llvm::Function* helper_function(llvm::FunctionType* type, llvm::StringRef name);
   llvm::MDNode* unlikely() const { return unlikely_; }
 
   // ---- types.cpp
@@ -100,6 +103,7 @@ class FunctionEmitter {
   std::vector<Value*>& scalars() { return scalars_; }
 
  private:
+  void compile_for_this_cpu(llvm::Function& function) const;
   Value* place_of_storage(const memory::Placement& placement);
   Value* literal_address(const kernel::Buffer& buffer);
   Value* dim_value(const Dim& dim);

@@ -208,6 +208,28 @@ TEST(StorageFloats, ConvertAsTheirFormatsSay) {
   EXPECT_EQ(bits[7], 0x7f80);
 }
 
+TEST(LongModules, CallOneCopyOfTheirMathAndComputeTheSame) {
+  const std::vector<ScalarOp> few = {ScalarOp::tanh_, ScalarOp::sin_}, many(60, ScalarOp::tanh_);
+  std::vector<ScalarOp> last = many;
+  last.push_back(ScalarOp::sin_);  // which leaves for a C function where its domain ends
+  EmitOptions options;
+  options.keep_ir = true;
+  const Compiled small(program_for(DType::f64, few), options), large(program_for(DType::f64, last), options);
+  if (small.emitted().ir.find("<8 x double>") == std::string::npos) GTEST_SKIP() << "no vector math for this CPU";
+  const auto calls = [](const Compiled& compiled) {
+    const std::string& ir = compiled.emitted().ir;
+    int count = 0;
+    for (std::size_t at = 0; (at = ir.find("call <8 x double> @inlay_v8_", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  EXPECT_EQ(calls(small), 0);
+  EXPECT_GT(calls(large), 60);  // a loop of whole vectors and a rest for each; the first ones are copied
+  const std::vector<Array> params = pairs(DType::f64, DType::f64);
+  const kernel::Evaluation of_few = small.run(params), of_many = large.run(params);
+  for (std::size_t k = 0; k < many.size(); ++k) EXPECT_EQ(of_many.outputs[k].bytes, of_few.outputs[0].bytes) << k;
+  EXPECT_EQ(of_many.outputs[many.size()].bytes, of_few.outputs[1].bytes);
+}
+
 TEST(UniformDivision, IsRoundedAsDivisionIs) {
   const Compiled compiled(R"(program @main(x: f64[n] param 0, d: f64 param 1, r: f64[n] output 0) symbols n = x.0 {
     kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64  store r[i] set %2 } } })");
