@@ -1,13 +1,17 @@
 // From kernels to machine code: the table of contents.
 //
-//   stage_plan.cpp     levels, lanes, unrolling                     no LLVM
-//   emit_stage.cpp     the loops of a stage                         emit_access.cpp    loads, stores, indices
-//   emit_fold.cpp      sums in registers                            emit_scatter.cpp   adding through an index
-//   emit_scalar.cpp    one op                                       emit_math.cpp      exp, log, ... by eights or per
-//   lane emit_kernel.cpp    outer loops, starts                          emit_steps.cpp     everything that is no
-//   kernel emit_regions.cpp    loops and conds around steps
-//   function.cpp, dims.cpp, places.cpp, types.cpp                   the function around them target.cpp what
-//   LLVM needs, and the object file
+//   stage_plan.cpp     levels, lanes, unrolling; no LLVM
+//   emit_stage.cpp     the loops of a stage
+//   emit_access.cpp    loads, stores, indices
+//   emit_fold.cpp      sums in registers
+//   emit_scatter.cpp   adding through an index
+//   emit_scalar.cpp    one op
+//   emit_math.cpp      exp, log, ... by eights or for each lane
+//   emit_kernel.cpp    outer loops, starts
+//   emit_steps.cpp     everything that is no kernel
+//   emit_regions.cpp   loops and conds around steps
+//   function.cpp, dims.cpp, places.cpp, types.cpp: the function around them
+//   target.cpp         what LLVM needs, and the object file
 #include "backend/llvm/emit.h"
 
 #include <algorithm>
