@@ -18,9 +18,15 @@ inline bool is_set(const char* variable) {
   return !value.empty() && value != "0";
 }
 
+/// INLAY_FUSE=none|greedy|full, to see what fusing buys.
+inline fuse::Mode fuse_from_environment() {
+  const std::string name = from_environment("INLAY_FUSE");
+  return name.empty() ? fuse::Mode::full : fuse::mode_named(name, "INLAY_FUSE");
+}
+
 struct Options {
   rewrite::PassOptions rewrite;  // closeness, disabled rules, how many rewrites
-  fuse::Mode fuse = fuse::Mode::all;
+  fuse::Mode fuse = fuse_from_environment();
   memory::Planner planner = memory::Planner::greedy;
   std::string cpu_features;  // laid over the CPU's: "-avx512f"
 

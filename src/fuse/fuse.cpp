@@ -1,6 +1,7 @@
 #include "fuse/fuse.h"
 
 #include <algorithm>
+#include <array>
 
 #include "fuse/join.h"
 #include "fuse/materialize.h"
@@ -247,18 +248,38 @@ void name_kernels(KernelProgram& program) {
   }
 }
 
-/// `none`: every op that computes stands alone.
-void force_all(const Graph& graph, Forced& forced) {
+bool computes(const Node& node) {
+  return node.op == Op::scalar || node.op == Op::cast || node.op == Op::gather || node.op == Op::reduce ||
+         node.op == Op::iota || node.op == Op::update || node.op == Op::scatter || node.op == Op::concat;
+}
+
+/// What `mode` stores without asking what it costs: what computes, or of that only what has several readers.
+void force_by(Mode mode, const Graph& graph, Forced& forced) {
+  if (mode == Mode::full) return;
+  const IdMap<ValueId, int> uses = mode == Mode::greedy ? count_uses(graph) : IdMap<ValueId, int>();
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
-    const bool computes =
-        node && (node->op == Op::scalar || node->op == Op::cast || node->op == Op::gather || node->op == Op::reduce ||
-                 node->op == Op::iota || node->op == Op::update || node->op == Op::scatter || node->op == Op::concat);
-    if (computes) forced.values[v] = true;
+    if (!node || !computes(*node)) continue;
+    if (mode == Mode::none) forced.values[v] = true;
+    if (mode == Mode::greedy && uses[v] > 1)
+      forced.add(v, str(graph.value_text(v), " is stored: it has several readers"));
   }
 }
 
+constexpr std::array<std::string_view, 3> kModeNames = {"full", "greedy", "none"};
+
 }  // namespace
+
+std::string_view mode_name(Mode mode) { return kModeNames[static_cast<std::size_t>(mode)]; }
+
+Mode mode_named(std::string_view name, std::string_view setting) {
+  const auto found = std::ranges::find(kModeNames, name);
+  if (found == kModeNames.end()) {
+    throw Error(ErrorCode::unsupported, {}, str(setting, "=", name, ": there is no such way to fuse"))
+        .help("the ways are full, greedy and none");
+  }
+  return static_cast<Mode>(found - kModeNames.begin());
+}
 
 KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode) {
   FusedBodies bodies;
@@ -266,7 +287,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     for (const auto& body : node.region.bodies) bodies.emplace(body.get(), fuse(*body, caps, mode));
   }
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
-  if (mode == Mode::none) force_all(graph, forced);
+  force_by(mode, graph, forced);
   Points points;
   Cones cones(graph, caps);
   cap_bodies(graph, caps, cones, points, forced);
@@ -289,9 +310,9 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     }
     Assembler(graph, pieces, points, program).run(stages);
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
-    if (mode != Mode::none) join_kernels(program, join_regions);
+    if (mode == Mode::full) join_kernels(program, join_regions);
     drop_unread(program);
-    if (mode != Mode::none) share_rows(program, caps);
+    if (mode == Mode::full) share_rows(program, caps);
     name_kernels(program);
     return program;
   }

@@ -16,15 +16,23 @@
 //   unread.cpp        what nothing reads once stages are shared
 //   join.cpp          what kernels wait for, and which of them become one
 //   rows.cpp          kernels that follow each other row by row become stages over shared outer axes
+#include <string_view>
+
 #include "ir/graph.h"
 #include "kernel/caps.h"
 #include "kernel/kernel.h"
 
 namespace inlay::fuse {
 
-/// `none`: every op a kernel of its own. For tests that count, and for finding a wrong fusion.
-enum class Mode : uint8_t { all, none };
+/// How much is fused. `full`: what the cost model says (docs/fusion.md). The others are to see what that buys, for
+/// tests that count, and for finding a wrong fusion. `greedy`: a value that has one reader is computed there, any other
+/// is stored; what goes over the same axes shares a loop. `none`: every op is a kernel of its own.
+enum class Mode : uint8_t { full, greedy, none };
 
-kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode = Mode::all);
+/// "full", "greedy", "none"; an Error names them when `name` is no mode. `setting`: who says so, "--fuse".
+Mode mode_named(std::string_view name, std::string_view setting);
+std::string_view mode_name(Mode mode);
+
+kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode = Mode::full);
 
 }  // namespace inlay::fuse

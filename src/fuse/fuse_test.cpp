@@ -12,8 +12,10 @@ namespace inlay::fuse {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
 
 kernel::BackendCaps test_caps() {
   kernel::BackendCaps caps;
@@ -27,7 +29,7 @@ struct Fused {
   std::string reads, writes;
 };
 
-Fused fused(std::string_view text, Mode mode = Mode::all) {
+Fused fused(std::string_view text, Mode mode = Mode::full) {
   Fused out{inlay::fuse::fuse(parse(text), test_caps(), mode), {}, {}, {}};
   EXPECT_THAT(kernel::verify(out.program), IsEmpty()) << kernel::print(out.program);
   out.counts = kernel::count(out.program);
@@ -53,6 +55,29 @@ TEST(Fuse, ValueAndSeveralFoldsOfItAreOnePass) {
 }
 
 TEST(Fuse, NoneMakesAKernelOfEachOp) { EXPECT_GT(fused(kChain, Mode::none).counts.kernels, 1); }
+
+TEST(Fuse, GreedyStoresWhatSeveralOpsRead) {
+  constexpr std::string_view kVariance = R"(graph @main(%x: f64[n, m]) {
+  %s = sum %x, axes = [1], keep = true
+  %d = sub %x, %s
+  %e = exp %d
+  %q = square %e
+  %t = reduce add %q [1] : f64
+  %u = reduce max %e [1] : f64
+  return %t, %u
+})";
+  const Fused full = fused(kVariance), greedy = fused(kVariance, Mode::greedy), none = fused(kVariance, Mode::none);
+  EXPECT_EQ(full.counts.kernels, 1);
+  EXPECT_EQ(greedy.counts.kernels, 2);  // the sums; then all that goes over the rows once more
+  EXPECT_GT(none.counts.kernels, 4);
+  EXPECT_THAT(greedy.program.refusals, ElementsAre("%e is stored: it has several readers"));
+}
+
+TEST(Fuse, ModesAreNamed) {
+  EXPECT_EQ(mode_named("greedy", "--fuse"), Mode::greedy);
+  EXPECT_EQ(mode_name(Mode::none), "none");
+  EXPECT_THAT([] { mode_named("off", "INLAY_FUSE"); }, ThrowsMessage<Error>(HasSubstr("INLAY_FUSE=off")));
+}
 
 TEST(Fuse, SlicesAreReadWhereTheyStand) {
   const Fused f = fused(R"(graph @main(%x: f64[n]) {

@@ -105,7 +105,7 @@ class Placer {
       earliest = std::max(earliest, stage_of_[other] + (edge.same_point ? 0 : 1));
     }
     const Piece& piece = pieces_.pieces[id];
-    const bool joins = piece.steps.empty() && (mode_ == Mode::all || piece.axes.empty());
+    const bool joins = piece.steps.empty() && (mode_ != Mode::none || piece.axes.empty());
     std::vector<int>& open = open_[axes_of_[id]];
     if (joins) {
       const auto found = std::find_if(std::ranges::lower_bound(open, earliest), open.end(), [&](int stage) {

@@ -253,7 +253,7 @@ std::string inputs_text(const Graph& graph, std::span<const Tensor> inputs) {
 /// Mostly the defaults; sometimes nothing fused, no rounding changed, no AVX-512.
 Options any_options(tool::Random& random) {
   Options options;
-  if (random() % 4 == 0) options.fuse = fuse::Mode::none;
+  options.fuse = std::array{fuse::Mode::none, fuse::Mode::greedy, fuse::Mode::full, fuse::Mode::full}[random() % 4];
   options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
   if (random() % 4 == 0) options.rewrite.farthest = rewrite::Close::bitwise;
   if (random() % 4 == 0) options.cpu_features = "-avx512f";
@@ -261,7 +261,7 @@ Options any_options(tool::Random& random) {
 }
 
 std::string options_text(const Options& options) {
-  return str("\n  fuse ", options.fuse == fuse::Mode::none ? "none" : "all", ", rewriting ",
+  return str("\n  fuse ", fuse::mode_name(options.fuse), ", rewriting ",
              options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better", ", features \"",
              options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }

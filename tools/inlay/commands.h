@@ -17,7 +17,7 @@ inline constexpr int kOurMistake = 3;  // a promise inside inlay was broken
 
 /// Options of a compilation, as the command line says them.
 struct CompileFlags {
-  std::string fuse = "all";
+  std::string fuse;  // empty: as the environment says
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
 

@@ -40,7 +40,7 @@ Lowered compiled(const Source& source, const Options& options) {
 
 Options CompileFlags::options() const {
   Options options;
-  options.fuse = fuse == "none" ? fuse::Mode::none : fuse::Mode::all;
+  if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
   options.rewrite.disabled_rules = rewrite_off;
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;

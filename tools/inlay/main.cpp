@@ -24,6 +24,7 @@ Exit codes:
 Environment:
   INLAY_DUMP=DIR    what every stage of a compilation made, as numbered files (docs/walk.md)
   INLAY_VERIFY=1    run each stage's verifier
+  INLAY_FUSE=MODE   as --fuse=MODE, for every door
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
   NO_COLOR=1        no colours at a terminal
 
@@ -74,7 +75,8 @@ Examples:
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
 
 void add_compile_flags(CLI::App* app, CompileFlags& flags) {
-  app->add_option("--fuse", flags.fuse, "`none`: every op a kernel of its own")->check(one_of({"all", "none"}));
+  app->add_option("--fuse", flags.fuse, "`greedy`: store what several ops read; `none`: every op a kernel of its own")
+      ->check(one_of({"full", "greedy", "none"}));
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)
