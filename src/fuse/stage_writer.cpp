@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "fuse/affine_index.h"
 #include "kernel/dim_proof.h"
 
 namespace inlay::fuse {
@@ -327,6 +328,11 @@ RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
   const ValueId base = node.operands[0];
   PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, at);
   for (const WriteIndex& index : placed.arrays) {
+    const auto affine = affine_index(graph_, index.array, index.extent);
+    if (const auto place = affine ? at_point(*affine, index.at) : std::nullopt) {
+      placed.map.subscripts[index.dim] = *place;
+      continue;
+    }
     placed.map.subscripts[index.dim].index =
         index_term(index.array, index.at, index.step, index.extent, index.dim, base, &node);
   }

@@ -130,6 +130,9 @@ class GraphMaker {
 
   void slice();
 
+  /// `2 * i - j + start` at the point (i, j, ...), where that lies within an axis of this size.
+  std::optional<ValueId> arithmetic_on_places(const Dim& dim, const std::vector<Dim>& dims);
+
   /// An index array for an axis of this size, or none where there is nothing to index.
   std::optional<ValueId> index_array(const Dim& dim, const std::vector<Dim>& dims);
 

@@ -1,4 +1,7 @@
 // Reading and writing of regions, by ranges and by index arrays.
+#include <array>
+#include <cstdlib>
+
 #include "graph_maker.h"
 
 namespace inlay::fuzz {
@@ -37,6 +40,26 @@ void GraphMaker::slice() {
   add(builder_.slice(use(*x), items(pool_[*x].v)), pool_[*x].exact);
 }
 
+std::optional<ValueId> GraphMaker::arithmetic_on_places(const Dim& dim, const std::vector<Dim>& dims) {
+  if (dims.empty() || dims.size() > 3) return std::nullopt;
+  Dim start = 0;
+  int64_t greatest = 0;
+  std::optional<ValueId> sum;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    const int64_t step = std::array<int64_t, 4>{1, 1, -1, 2}[static_cast<std::size_t>(draw(0, 3))];
+    greatest += std::abs(step) * (size_of(dims[axis]) - 1);
+    if (step < 0) start = start + dims[axis] - 1;
+    std::vector<Dim> column(dims.size() - axis, 1);
+    column[0] = dims[axis];
+    const ValueId place = builder_.reshape(builder_.iota(dims[axis], DType::i64), column);
+    const ValueId term =
+        builder_.scalar(ScalarOp::mul_, {place, builder_.literal(Literal::of_integer(DType::i64, step))});
+    sum = sum ? builder_.scalar(ScalarOp::add_, {*sum, term}) : term;
+  }
+  if (size_of(product(dims)) > 0 && greatest >= size_of(dim)) return std::nullopt;
+  return builder_.scalar(ScalarOp::add_, {*sum, builder_.size(start)});
+}
+
 std::optional<ValueId> GraphMaker::index_array(const Dim& dim, const std::vector<Dim>& dims) {
   const int64_t size = size_of(dim);
   const bool empty = size_of(product(dims)) == 0;
@@ -53,6 +76,9 @@ std::optional<ValueId> GraphMaker::index_array(const Dim& dim, const std::vector
   if (size > 0) {
     const auto x = pick([&](const Entry& e) { return type(e.v).dtype == DType::i64 && type(e.v).dims == dims; });
     if (x) return builder_.scalar(ScalarOp::mod_, {use(*x), builder_.size(dim)});  // computed: in [0, size)
+  }
+  if (chance(40)) {
+    if (const auto v = arithmetic_on_places(dim, dims)) return v;
   }
   const auto one = [&] { return Literal::of_integer(DType::i64, size ? draw(-size, size - 1) : 0); };
   if (dims.size() == 1 && dims[0].is_constant() && dims[0].constant() >= 1 && dims[0].constant() <= 16) {

@@ -81,8 +81,7 @@ _SOLVER = "iterates over a graph of its own: SciPy's solver runs, and the graph 
 TENSOR_OPS_LEFT = {
     "Bartlett": "a window that is made once: its own `perform` runs",
     "Choose": _RARE,
-    "Convolve1d": "no convolution as yet: SciPy's runs",
-    "Convolve2d": "no convolution as yet: SciPy's runs",
+    "Convolve2d": "no convolution over two axes as yet: SciPy's runs",
     "DefaultGeneratorMakerOp": "makes a NumPy generator",
     "Fourier": "no Fourier transform: NumPy's runs",
     "IRFFTOp": "no Fourier transform: NumPy's runs",

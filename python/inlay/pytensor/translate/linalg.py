@@ -15,7 +15,7 @@ from .registry import NotNative, register
 
 _COMPLEX_OF = {real: pair for pair, real in REAL_DTYPES.items()}
 
-_BATCHED = {}  # class of a core op -> its function
+_BATCHED = {}  # class of a core op -> its function(t, op, node)
 
 
 def batched(*op_classes):
@@ -24,6 +24,16 @@ def batched(*op_classes):
     `dtype` is what the operands have been cast to: as wide as the results, where inlay can compute in it, and complex
     where an operand is.
     """
+
+    def add(function):
+        batched_node(*op_classes)(functools.partial(_call, function))
+        return function
+
+    return add
+
+
+def batched_node(*op_classes):
+    """The decorated function(t, op, node) makes of it what it likes; `op` is the core of the node's."""
 
     def add(function):
         for op_class in op_classes:
@@ -37,7 +47,7 @@ def batched(*op_classes):
 
 
 def _call_core(function, t, node):
-    return _call(function, t, node.op, node)
+    return function(t, node.op, node)
 
 
 @register(Blockwise)
@@ -46,7 +56,7 @@ def blockwise(t, node):
     function = next((_BATCHED[c] for c in type(core).__mro__ if c in _BATCHED), None)
     if function is None:
         raise NotNative(f"no native form of a batch of {type(core).__name__}")
-    return _call(function, t, core, node)
+    return function(t, core, node)
 
 
 def _call(function, t, op, node):

@@ -1,0 +1,92 @@
+"""Convolution of signals: native, against PyTensor's Python mode."""
+
+import inlay
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+signal = pytest.importorskip("pytensor.tensor.signal")
+
+X = np.array([1.5, -2.0, 0.25, 3.0, -1.0])
+SIZES = [(5, 1), (5, 2), (5, 3), (5, 5), (2, 5), (1, 1), (1, 3)]
+MODES = ["full", "valid", "same"]
+
+
+def signals(n, k, dtype="float64"):
+    numbers = np.arange(1, n + k + 1) * np.where(np.arange(n + k) % 3, 1, -1)
+    return numbers[:n].astype(dtype), numbers[n:].astype(dtype)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_convolutions_and_their_gradients(sizes, mode, check):
+    x, w = pt.dvectors("x", "w")
+    out = signal.convolve1d(x, w, mode=mode)
+    weights = pt.cos(pt.arange(out.shape[0]))
+    outputs = [out, *pytensor.grad((out**2 * weights).sum(), [x, w])]
+    check([x, w], outputs, *signals(*sizes), rtol=1e-12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int8", "uint16", "complex128", "complex64"])
+def test_dtypes(dtype, mode, check):
+    x, w = pt.vector("x", dtype=dtype), pt.vector("w", dtype=dtype)
+    check([x, w], signal.convolve1d(x, w, mode=mode), *signals(5, 3, dtype))
+
+
+def test_operands_of_two_dtypes(check):
+    x, w = pt.vector("x", dtype="int32"), pt.vector("w", dtype="float32")
+    check([x, w], signal.convolve1d(x, w), signals(5, 3, "int32")[0], signals(5, 3, "float32")[1])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("odd", [np.inf, -np.inf, np.nan])
+def test_what_is_not_finite_touches_no_more_than_its_own_terms(odd, mode, check):
+    x, w = pt.dvectors("x", "w")
+    out = signal.convolve1d(x, w, mode=mode)
+    check([x, w], out, X, np.array([odd, 1.0, 2.0]))
+    check([x, w], out, X, np.array([1.0, 2.0, odd]))
+    check([x, w], out, np.array([1.0, odd, 2.0, 3.0]), np.array([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_static_sizes(mode, check):
+    x, w = pt.vector("x", shape=(5,)), pt.vector("w", shape=(3,))
+    out = signal.convolve1d(x, w, mode=mode)
+    check([x, w], [out, *pytensor.grad(out.sum(), [x, w])], *signals(5, 3))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("batches", [((2,), (2,)), ((3, 2), (2,)), ((2,), ()), ((), (3,)), ((1,), (4,))])
+def test_batches(batches, mode, check):
+    rng = np.random.default_rng(1)
+    values = rng.integers(-9, 9, (*batches[0], 5)) / 4, rng.integers(-9, 9, (*batches[1], 3)) / 4
+    x, w = (pt.tensor(shape=(*(1 if n == 1 else None for n in v.shape[:-1]), None), dtype="float64") for v in values)
+    check([x, w], signal.convolve1d(x, w, mode=mode), *values, rtol=1e-12)
+
+
+def test_no_signals_have_no_convolutions():
+    """(PyTensor's Python mode does not do it.)"""
+    x, w = pt.dmatrices("x", "w")
+    fn = pytensor.function([x, w], signal.convolve1d(x, w), mode="INLAY")
+    assert fn(np.ones((0, 5)), np.ones((0, 3))).shape == (0, 7)
+
+
+@pytest.mark.parametrize("mode", ["full", "valid"])
+@pytest.mark.parametrize("sizes, which", [((0, 3), "in1"), ((3, 0), "in2")])
+def test_nothing_has_no_convolution(sizes, which, mode, check_error):
+    x, w = pt.dvectors("x", "w")
+    out = signal.convolve1d(x, w, mode=mode)
+    check_error(ValueError, [x, w], out, np.ones(sizes[0]), np.ones(sizes[1]), good=signals(5, 3))
+    with pytest.raises(inlay.errors.ShapeMismatch) as error:
+        pytensor.function([x, w], out, mode="INLAY")(np.ones(sizes[0]), np.ones(sizes[1]))
+    first = str(error.value).splitlines()[0]
+    assert first == f"error[shape-mismatch]: Convolve1d: {which} has 0 elements, at least 1 is needed"
+
+
+@pytest.mark.parametrize("mode", ["full", "valid"])
+def test_windows_are_read_without_an_index(mode):
+    x, w = pt.dvectors("x", "w")
+    fn = pytensor.function([x, w], signal.convolve1d(x, w, mode=mode), mode="INLAY")
+    assert not any("checked" in kernel.text for kernel in inlay.pytensor.explain(fn).kernels)
