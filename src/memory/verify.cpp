@@ -383,14 +383,19 @@ class Replay {
     }
     // Through an index any element may be read or written, wherever the other subscripts allow. So what is gathered
     // must be there at the first point and after the last, and what is scattered to changes at every point. Where there
-    // is one point, it is read before what stands behind it is written.
+    // is one point, or where each point overwrites the very element that it has read, it is read before what stands
+    // behind it is written.
     const bool one_point = std::ranges::all_of(loops, [](const Passed& loop) { return loop.begin + 1 == loop.end; });
+    std::vector<int> of_all_points;
+    for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
+      const Statement& s = stage.statements[i];
+      const bool gathers = s.kind == Statement::Kind::load && is_anywhere(s.map);
+      if (gathers && !one_point && !is_overwritten(stage, i)) of_all_points.push_back(i);
+    }
     const auto read_gathered = [&] {
-      for (const Statement& s : stage.statements) {
-        if (s.kind == Statement::Kind::load && is_anywhere(s.map)) gather(s, loops, point);
-      }
+      for (int i : of_all_points) gather(stage.statements[i], loops, point);
     };
-    if (!one_point) read_gathered();
+    read_gathered();
     bool is_first = true;
     for_each_point(loops, point, [&] {
       for (bool elided : {false, true}) {  // what is left out follows what makes it needless
@@ -402,7 +407,7 @@ class Replay {
           } else if (!is_anywhere(s.map)) {
             replay_statement(s, point);
           } else if (s.kind == Statement::Kind::load) {
-            if (one_point) gather_here(s, point);
+            if (std::ranges::find(of_all_points, i) == of_all_points.end()) gather_here(s, point);
           } else if (s.is_write() && (is_first || !reaches_the_same(s))) {
             scatter(s, point);
           }
@@ -410,10 +415,24 @@ class Replay {
       }
       is_first = false;
     });
-    if (!one_point) read_gathered();
+    read_gathered();
     for (const Statement& s : stage.statements) {
       if (s.is_write() && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
     }
+  }
+
+  /// Does a point write, behind this load, the place in an array of the same dims that it loads?
+  bool is_overwritten(const Stage& stage, int load) const {
+    const Statement& loaded = stage.statements[load];
+    const auto is_there = [](const Subscript& a, const Subscript& b) {
+      const bool same_index = a.index.has_value() == b.index.has_value() &&
+                              (!a.index || (a.index->index == b.index->index && a.index->step == b.index->step));
+      return same_index && a.base == b.base && a.axes == b.axes;
+    };
+    return std::any_of(stage.statements.begin() + load, stage.statements.end(), [&](const Statement& s) {
+      return s.is_write() && program_.buffers[s.buffer].dims == program_.buffers[loaded.buffer].dims &&
+             std::ranges::equal(s.map.subscripts, loaded.map.subscripts, is_there);
+    });
   }
 
   void replay_statement(const Statement& s, const std::vector<int64_t>& point) {
