@@ -25,6 +25,22 @@ bool is_permutation(std::vector<int> axes, int rank) {
   return static_cast<int>(axes.size()) == rank;
 }
 
+/// The axes with sizes that may be negative: those of no value so far, and by themselves not known to be sizes.
+std::vector<std::size_t> axes_to_check(const Graph& graph, std::span<const Dim> dims) {
+  const IdMap<SymbolId, int64_t> least(graph.symbols.size(), 0);
+  std::vector<std::size_t> out;
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis].lower_bound(least) >= 0) continue;
+    bool is_size = false;
+    for (std::size_t v = graph.values.size(); v-- > 0 && !is_size;) {  // mostly a young one's
+      is_size =
+          std::ranges::find(graph.values[ValueId(v)].type.dims, dims[axis]) != graph.values[ValueId(v)].type.dims.end();
+    }
+    if (!is_size) out.push_back(axis);
+  }
+  return out;
+}
+
 }  // namespace
 
 GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
@@ -268,6 +284,11 @@ ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
                  {{"operand", x}});
   }
   if (from == dims) return x;
+  for (std::size_t axis : axes_to_check(graph_, dims)) {
+    require_same(
+        0, dims[axis], [&] { return str("broadcast: dim ", axis, " is {1}"); }, {{"operand", x}},
+        ErrorCode::negative_size, DimCheck::Relation::at_most);
+  }
   Node node{.op = Op::broadcast};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});
@@ -281,6 +302,11 @@ ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
                join(dims, ", ", [&](const Dim& dim) { return dim.to_text(names); }), "], which takes {1}");
   };
   require_same(product(type(x).dims), product(dims), message, {{"operand", x}});
+  for (std::size_t axis : axes_to_check(graph_, dims)) {
+    require_same(
+        0, dims[axis], [&] { return str("reshape: dim ", axis, " is {1}"); }, {{"operand", x}},
+        ErrorCode::negative_size, DimCheck::Relation::at_most);
+  }
   Node node{.op = Op::reshape};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});
@@ -606,6 +632,10 @@ ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
 ValueId GraphBuilder::iota(Dim length, DType dtype) {
   if (!is_integer(dtype) && !is_float(dtype)) {
     throw error(ErrorCode::wrong_dtype, str("iota: does not make ", dtype_name(dtype)));
+  }
+  if (!axes_to_check(graph_, {&length, 1}).empty()) {
+    const auto message = [] { return std::string("iota: the length is {1}"); };
+    require_same(0, length, message, {}, ErrorCode::negative_size, DimCheck::Relation::at_most);
   }
   return add(Node{.op = Op::iota}, {dtype, {std::move(length)}});
 }

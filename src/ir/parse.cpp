@@ -61,20 +61,22 @@ class Cursor {
   /// Is the line at its end, and the statement not?
   bool line_is_over() const { return line_start_ < at_ && peek().first_on_line; }
 
-  /// How many braces that were opened since `start` are open still.
-  int braces_since(std::size_t start) const {
-    int open = 0;
-    for (std::size_t i = start; i < at_; ++i) {
-      if (tokens()[i].kind == Token::Kind::punctuation)
-        open += tokens()[i].text == "{" ? 1 : tokens()[i].text == "}" ? -1 : 0;
-    }
-    return open;
-  }
-
   /// On to the first token of the next line.
   void skip_line() {
     do next();
     while (peek().kind != Token::Kind::end && !peek().first_on_line);
+  }
+
+  /// On to the first line behind every brace that was opened since `start`.
+  void skip_braces_since(std::size_t start) {
+    int open = 0;
+    for (std::size_t seen = start;; skip_line()) {
+      for (; seen < at_; ++seen) {
+        if (tokens()[seen].kind != Token::Kind::punctuation) continue;
+        open += tokens()[seen].text == "{" ? 1 : tokens()[seen].text == "}" ? -1 : 0;
+      }
+      if (open <= 0 || peek().kind == Token::Kind::end) return;
+    }
   }
   std::vector<Diagnostic>& diagnostics() { return source_.diagnostics; }
 
@@ -104,7 +106,7 @@ struct Definition {
   std::string name;
 };
 
-constexpr int kDeepest = 100;  // sizes within sizes
+constexpr int kDeepest = 100;  // sizes within sizes, bodies within bodies
 
 class Parser {
  public:
@@ -125,6 +127,24 @@ class Parser {
 
  private:
   enum class NewSymbols : uint8_t { no, yes };
+
+  /// For as long as it lives one more is around what is read.
+  class Deeper {
+   public:
+    Deeper(const Parser& parser, int& around, std::string_view what) : around_(around) {
+      if (around_ == kDeepest) {
+        throw Error(ErrorCode::unsupported, parser.in_.location(parser.in_.peek()),
+                    str(what, " is nested more than ", kDeepest, " deep"));
+      }
+      ++around_;
+    }
+    ~Deeper() { --around_; }
+    Deeper(const Deeper&) = delete;
+    Deeper& operator=(const Deeper&) = delete;
+
+   private:
+    int& around_;
+  };
 
   // The whole.
 
@@ -313,16 +333,7 @@ class Parser {
 
   /// A size within a size goes one deeper; a text that nests without end is refused, where it would end the stack.
   Dim nested_dim(NewSymbols allowed) {
-    struct Deeper {
-      int& depth;
-      explicit Deeper(int& d) : depth(d) { ++depth; }
-      ~Deeper() { --depth; }
-    };
-    const Deeper deeper(depth_);
-    if (depth_ > kDeepest) {
-      throw Error(ErrorCode::unsupported, in_.location(in_.peek()),
-                  str("a size is nested more than ", kDeepest, " deep"));
-    }
+    const Deeper deeper(*this, sizes_around_, "a size");
     return dim(allowed);
   }
 
@@ -395,7 +406,7 @@ class Parser {
     in_.end_line();
     for (const Definition& d : made) define(d, ValueId());
     if (!in_.peek().first_on_line || in_.position() == start) in_.skip_line();
-    while (in_.braces_since(start) > 0 && in_.peek().kind != Token::Kind::end) in_.skip_line();  // the whole region
+    in_.skip_braces_since(start);  // the whole region
   }
 
   /// What the line says of its origin, or else its own place.
@@ -896,6 +907,7 @@ class Parser {
   /// `{ statements return ... }` with these parameters. `finish` reads what is returned.
   template <class Finish>
   Graph body(const Definition* step, const Dim& count, const Captured& captured, Finish finish) {
+    const Deeper deeper(*this, bodies_around_, "a body");
     Scope outer{std::move(builder_), std::move(values_), std::move(definitions_), location_};
     const auto leave = [&] {
       builder_ = std::move(outer.builder);
@@ -1025,7 +1037,7 @@ class Parser {
   std::map<std::string, Location, std::less<>> definitions_;
   std::map<std::string, SymbolEntry, std::less<>> symbols_;
   int num_host_calls_ = 0;
-  int depth_ = 0;  // of the size that is read
+  int sizes_around_ = 0, bodies_around_ = 0;  // what is read now
 };
 
 }  // namespace

@@ -282,6 +282,20 @@ TEST(TextErrors, OfSizesThatAreTooLargeOrTooDeep) {
   EXPECT_THAT(body_problems("%e = iota " + nested(100000)), ElementsAre(refused));
 }
 
+TEST(TextErrors, OfBodiesThatAreTooDeep) {
+  const auto nested = [](int depth) {
+    std::string text = "graph @main(%p: bool, %x: f64) {\n";
+    for (int i = 0; i < depth; ++i) text += "%r = cond %p with (%p = %p, %x = %x) {\n";
+    text += "return %x\n";
+    for (int i = 0; i < depth; ++i) text += "} else {\nreturn %x\n}\nreturn %r\n";
+    return text + "}\n";
+  };
+  EXPECT_THAT(problems(nested(100)), testing::IsEmpty());
+  EXPECT_THAT(problems(nested(101)), ElementsAre("t:102:38: unsupported: a body is nested more than 100 deep"));
+  EXPECT_THAT(problems(nested(10000)),
+              testing::Contains(testing::HasSubstr("unsupported: a body is nested more than 100 deep")));
+}
+
 TEST(TextErrors, ParseThrowsTheFirst) { EXPECT_THROW(parse("graph"), Error); }
 
 TEST(Nearest, GivesNothingThatIsFar) {

@@ -240,3 +240,18 @@ def test_ends_of_slices_stay_within_a_size_that_is_found(rows, values, check):
     x, n = pt.dvector("x"), pt.lscalar("n")
     late = [x.nonzero()[0], pt.unique(x), x[x > 0], pt.arange(n), pt.repeat(x, n)]
     check([x, n], [v[rows] for v in late], np.array(values), len(values) // 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_a_range_that_ends_below_zero_is_empty(check, n):
+    x = pt.dvector("x")
+    length = x.shape[0]
+    check([x], [pt.arange(length - 2)[1:], pt.concatenate([pt.arange(length - 3), pt.arange(length)])], np.ones(n))
+    check([x], pt.diag(pt.outer(x, x)[:, :0], 1), np.ones(n))
+
+
+def test_an_array_of_a_length_below_zero_is_refused(check_error):
+    x = pt.dvector("x")
+    rows = pt.concatenate([pt.full((x.shape[0] - 3,), 2.0), x])
+    error = check_error(ValueError, [x], rows, np.ones(2), good=[np.ones(4)])
+    assert str(error).startswith("error[negative-size]: broadcast: dim 0 is -1")

@@ -1,5 +1,6 @@
 // inlay: run, test, look into programs in text form. Reads the command line; commands.h has what is done.
 #include <iostream>
+#include <new>
 
 #include <CLI/CLI.hpp>
 
@@ -167,6 +168,10 @@ int main_checked(int argc, char** argv) {
   } catch (const Error& error) {
     std::cerr << error_text(error.what()) << "\n";
     return error.code() == ErrorCode::internal ? kOurMistake : kFailed;
+  } catch (const std::bad_alloc&) {
+    std::cerr << error_text(Error(ErrorCode::out_of_memory, {}, "no memory for the values of the program").what())
+              << "\n";
+    return kFailed;
   } catch (const std::exception& error) {
     std::cerr << error.what() << "\n";
     return kFailed;

@@ -135,9 +135,9 @@ std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memo
   std::vector<Tensor> outputs;
   for (BufferId buffer : program.outputs) {
     const kernel::Buffer& what = program.buffers[buffer];
-    Tensor out{what.dtype, {}, {}};
-    for (const Dim& dim : what.dims) out.dims.push_back(dim.evaluate(symbols));
-    out.data.resize(static_cast<std::size_t>(out.num_elements() * size_bytes(out.dtype)));
+    std::vector<int64_t> dims;
+    for (const Dim& dim : what.dims) dims.push_back(dim.evaluate(symbols));
+    Tensor out = Tensor::zeros(what.dtype, std::move(dims));
     std::copy_n(memory.address(buffer, symbols), out.data.size(), out.data.begin());
     outputs.push_back(std::move(out));
   }

@@ -36,7 +36,7 @@ def arange(t, node):
             return _counted(t, len(range(first, int(stop.data), by)), first, by, out)
         if (first, by) == (0, 1) and stop.type.dtype[0] in "iu":
             try:
-                return t.builder.iota(size_of(t, stop, late=False), out)
+                return t.builder.iota(t.max(size_of(t, stop, late=False), 0), out)  # below 0 it is empty
             except NotNative:
                 pass  # its length is that of a value
     return t.builder.arange(*(t.value(x) for x in node.inputs), out)
