@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <malloc.h>
 
-#include "backend/llvm/backend.h"
+#include "compiler/backends.h"
 #include "compiler/compile.h"
 #include "host_functions.h"
 #include "ir/text.h"
@@ -88,7 +88,7 @@ bool is_short(const Graph& graph, const Given& given) {
 }
 
 TEST(Soak, ThousandCallsOfEveryProgramLeaveNothing) {
-  if (!llvm_backend::has_code_generator()) GTEST_SKIP() << "nothing to call";
+  if (!backend_of({}).is_available()) GTEST_SKIP() << "nothing to call";
   const bool counts = malloc_counts();
   int programs = 0, runs = 0, failed = 0;
   for (const std::string& path : program_files()) {

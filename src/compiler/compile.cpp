@@ -1,8 +1,7 @@
 // The table of contents of inlay: a program's whole route, from Graph to machine code.
 #include "compiler/compile.h"
 
-#include "backend/llvm/backend.h"
-#include "compiler/external_names.h"
+#include "compiler/backends.h"
 #include "compiler/layout_cache.h"
 #include "compiler/object.h"
 #include "rewrite/common_values.h"
@@ -22,26 +21,18 @@ constexpr GraphPass kGraphPasses[] = {
     {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
 };
 
-llvm_backend::EmitOptions emit_options(const Options& options, const Instrument& run) {
-  llvm_backend::EmitOptions out;
-  out.cpu_features = options.cpu_features;
-  out.keep_ir = out.keep_assembly = run.dumps();
-  out.verify_ir = options.verify;
-  return out;
-}
-
-runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan,
-                         llvm_backend::EmitResult emitted, const Options& options) {
+runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan, Emitted emitted,
+                         const Options& options) {
   runtime::LayoutFunction layout;
   if (!plan.is_static) layout = layout_function(plan.sharing, options.planner);
   return runtime::Executable(make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry)),
-                             find_external, std::move(layout));
+                             backend_of(options).find_external, std::move(layout));
 }
 
 /// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(kGraphPasses, source);
-  kernel::BackendCaps caps = llvm_backend::caps();
+  kernel::BackendCaps caps = backend_of(options).caps();
   if (options.tile_of_columns > 0) caps.tile_of_columns = options.tile_of_columns;
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
@@ -56,8 +47,10 @@ Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Option
 }
 
 Program finish(Instrument& run, Lowered lowered, const Options& options) {
-  auto emitted =
-      run.stage("emit", [&] { return llvm_backend::emit(lowered.kernels, lowered.plan, emit_options(options, run)); });
+  auto emitted = run.stage("emit", [&] {
+    return backend_of(options).emit(lowered.kernels, lowered.plan, options,
+                                    run.dumps() ? KeepTexts::yes : KeepTexts::no);
+  });
   auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
   lowered.seconds = run.seconds();
   return {std::move(lowered), std::move(executable)};

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backend/llvm/backend.h"
+#include "compiler/backends.h"
 #include "inlay/inlay.h"
 
 namespace inlay {
@@ -15,7 +15,7 @@ using testing::ElementsAre;
 class CppDoor : public testing::Test {
  protected:
   void SetUp() override {
-    if (!llvm_backend::has_code_generator()) GTEST_SKIP() << "a build without a code generator";
+    if (!backend_of({}).is_available()) GTEST_SKIP() << "a build without a code generator";
   }
 };
 

@@ -7,7 +7,7 @@
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
 // says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
-// 01-simplify.inlay, ... 05-fuse.kernels, 06-memory.plan, 07-emit.ll, 08-emit.s.
+// 01-simplify.inlay, ... 05-fuse.kernels, 06-memory.plan, 07-emit.ll, 08-emit.s (or 07-emit.c).
 #include <chrono>
 #include <optional>
 #include <span>
@@ -43,7 +43,7 @@ class Instrument {
   Graph passes(std::span<const GraphPass> table, const Graph& source);
 
   /// What `make` gives, timed; a KernelProgram and a MemoryPlan are verified and dumped, and so are the texts of an
-  /// emitted object that has `ir` and `assembly`.
+  /// emitted object that has `texts`.
   template <class Make>
   auto stage(const std::string& name, Make make) {
     auto result = timed(name, make);
@@ -79,10 +79,12 @@ class Instrument {
 
   template <class Result>
   void look_at(const std::string& name, const Result& result) {
-    if constexpr (requires { result.ir, result.assembly; }) {
-      if (!result.ir.empty()) dump(name, "ll", result.ir);
-      ++step_;
-      if (!result.assembly.empty()) dump(name, "s", result.assembly);
+    if constexpr (requires { result.texts; }) {
+      --step_;
+      for (const auto& [extension, text] : result.texts) {
+        ++step_;
+        if (!text.empty()) dump(name, extension, text);
+      }
     }
   }
   void look_at(const std::string& name, const kernel::KernelProgram& program);

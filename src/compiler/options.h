@@ -28,7 +28,8 @@ struct Options {
   rewrite::PassOptions rewrite;  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
   memory::Planner planner = memory::Planner::greedy;
-  std::string cpu_features;  // laid over the CPU's: "-avx512f"
+  std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
+  std::string cpu_features;                                 // of llvm; laid over the CPU's: "-avx512f"
 
   int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)
 

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
-COMMANDS = ["run", "test", "opt", "explain", "list"]
+COMMANDS = ["run", "test", "opt", "explain", "compile", "list"]
 
 PROGRAM = """graph @main(%x: f64[n], %s: f64) {
   %a = div %x, %s
@@ -200,3 +200,21 @@ def test_list():
     assert "pow-two" in tool("list", "rules")
     assert {row["name"] for row in json.loads(tool("list", "ops", "--json"))} > {"add", "exp", "select"}
     assert "shape-mismatch        ValueError" in tool("list", "errors")
+
+
+def test_compile_writes_c_that_compiles_alone(program):
+    text = tool("compile", "p.inlay", "--emit=c")
+    assert "static void k0(" in text and "int32_t inlay_entry(InlayCall *call) {" in text
+    assert tool("compile", "p.inlay", "--emit=c", "-o", "p.c") == ""
+    assert Path("p.c").read_text() == text
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run(["cc", *flags, "-c", "p.c", "-o", "p.o"], check=True)
+    assert "--emit: rust not in {c}" in tool("compile", "p.inlay", "--emit=rust", code=2)
+
+
+def test_backends(program):
+    assert tool("run", "p.inlay", *ARGUMENTS, INLAY_BACKEND="c") == RESULT
+    assert tool("run", "p.inlay", *ARGUMENTS, "--evaluator=c") == RESULT
+    assert tool("run", "p.inlay", *ARGUMENTS, INLAY_BACKEND="rust", code=1) == (
+        "error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c\n"
+    )

@@ -1,5 +1,5 @@
 #pragma once
-// What `inlay run`, `test`, `opt`, `explain` and `list` do once main.cpp has read the command line. Each returns the
+// What `inlay run`, `test`, `opt`, `explain`, `compile` and `list` do once main.cpp has read the command line. Each returns the
 // exit code; what goes wrong is thrown.
 #include <cstdint>
 #include <string>
@@ -28,7 +28,7 @@ struct RunCommand {
   std::string file;
   std::vector<std::string> arguments;
   std::string directory;
-  std::string evaluator;  // empty: llvm, or kernel/greedy in a build without it
+  std::string evaluator;  // empty: the backend, or kernel/greedy where there is none
   CompileFlags compile;
 };
 int run(const RunCommand& command);
@@ -54,6 +54,14 @@ struct ExplainCommand {
   CompileFlags compile;
 };
 int explain_file(const ExplainCommand& command);
+
+struct CompileCommand {
+  std::string file;
+  std::string emit = "c";
+  std::string output;  // empty: the terminal
+  CompileFlags compile;
+};
+int compile(const CompileCommand& command);
 
 struct ListCommand {
   std::string what;  // ops, rules, errors

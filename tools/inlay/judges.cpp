@@ -1,6 +1,6 @@
 #include "judges.h"
 
-#include "backend/llvm/backend.h"
+#include "compiler/backends.h"
 #include "host_functions.h"
 #include "native_run.h"
 #include "planned_run.h"
@@ -14,17 +14,19 @@ using reference::Tensor;
 /// What the judges of one compilation share; they may outlive whoever made them.
 struct Compiled {
   std::shared_ptr<const Lowered> program;
-  std::shared_ptr<const runtime::Executable> executable;  // none in a build without LLVM
+  std::shared_ptr<const runtime::Executable> executable;  // none where there is no backend
+  std::string backend;
   std::vector<HostFunction> host_functions;
 };
 
 /// `source`: a Graph, or a KernelProgram.
 template <class Source>
 Compiled compile_for_judges(const Source& source, const Options& options) {
-  if (!llvm_backend::has_code_generator())
-    return {std::make_shared<const Lowered>(lower(source, options)), nullptr, host_functions_of(source)};
+  const Backend& backend = backend_of(options);
+  if (options.backend.empty() && !backend.is_available())
+    return {std::make_shared<const Lowered>(lower(source, options)), nullptr, "", host_functions_of(source)};
   const auto program = std::make_shared<const Program>(compile_program(source, options));
-  return {program, {program, &program->executable}, host_functions_of(source)};
+  return {program, {program, &program->executable}, std::string(backend.name), host_functions_of(source)};
 }
 
 Judge planned_judge(const std::string& name, const Compiled& compiled, memory::Planner planner) {
@@ -42,7 +44,7 @@ void add_kernel_judges(const Compiled& compiled, std::vector<Judge>& list) {
   list.push_back(planned_judge("kernel/naive", compiled, memory::Planner::naive));
   list.push_back(planned_judge("kernel/greedy", compiled, memory::Planner::greedy));
   if (!compiled.executable) return;
-  list.push_back({"llvm", [compiled](std::span<const Tensor> inputs) {
+  list.push_back({compiled.backend, [compiled](std::span<const Tensor> inputs) {
                     return run_native(*compiled.executable, inputs, compiled.host_functions);
                   }});
 }

@@ -23,7 +23,7 @@ struct Judge {
 ///   kernel         the kernels, each buffer alone in memory
 ///   kernel/naive   the kernels on planned bytes, one storage after the other
 ///   kernel/greedy  the kernels on planned bytes
-///   llvm           machine code, where this build has a code generator
+///   llvm, or c     machine code of the backend that the options name, where it is available
 /// The first one that is wrong says which stage is.
 struct Judges {
   std::shared_ptr<const Lowered> program;
@@ -35,7 +35,7 @@ struct Judges {
 /// The graph must outlive them. Verifies after every stage.
 Judges make_judges(const Graph& graph, Options options = {});
 
-/// Of kernels that were read from a dump: those that begin with `kernel`, and `llvm`.
+/// Of kernels that were read from a dump: those that begin with `kernel`, and the backend.
 Judges make_judges(const kernel::KernelProgram& kernels, Options options = {});
 
 Judge reference_judge(const Graph& graph);

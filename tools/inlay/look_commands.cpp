@@ -1,11 +1,13 @@
-// inlay opt and inlay explain
+// inlay opt, inlay explain and inlay compile
 #include <iostream>
 
-#include "backend/llvm/backend.h"
+#include "backend/c/backend.h"
 #include "commands.h"
+#include "compiler/backends.h"
 #include "explain.h"
 #include "ir/text.h"
 #include "kernel/text.h"
+#include "npy.h"
 #include "program_file.h"
 #include "rewrite/rules.h"
 #include "terminal.h"
@@ -32,7 +34,7 @@ std::string text_of(const kernel::KernelProgram& kernels, const OptCommand& comm
 
 template <class Source>
 Lowered compiled(const Source& source, const Options& options) {
-  if (!llvm_backend::has_code_generator()) return lower(source, options);
+  if (options.backend.empty() && !backend_of(options).is_available()) return lower(source, options);
   return compile_program(source, options);
 }
 
@@ -63,6 +65,20 @@ int explain_file(const ExplainCommand& command) {
       },
       program);
   std::cout << (command.json ? explain_json(made) : explain(made));
+  return kDone;
+}
+
+int compile(const CompileCommand& command) {
+  Options options = command.compile.options();
+  options.backend = command.emit;
+  const ProgramFile program = read_program(command.file);
+  const Lowered made = std::visit([&](const auto& source) { return lower(source, options); }, program);
+  const std::string text = c_backend::source_of(made.kernels, made.plan);
+  if (command.output.empty()) {
+    std::cout << text;
+  } else {
+    write_file(command.output, text);
+  }
   return kDone;
 }
 

@@ -26,6 +26,7 @@ Environment:
   INLAY_DUMP=DIR    what every stage of a compilation made, as numbered files (docs/walk.md)
   INLAY_VERIFY=1    run each stage's verifier
   INLAY_FUSE=MODE   as --fuse=MODE, for every door
+  INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
   NO_COLOR=1        no colours at a terminal
 
@@ -44,7 +45,8 @@ Evaluators, from the source to machine code; the first that differs names the st
   kernel         the kernels, each buffer alone in memory
   kernel/naive   the kernels on planned bytes, one storage after the other
   kernel/greedy  the kernels on the bytes of the plan, every access checked
-  llvm           machine code; when nothing is said, where this build has it)";
+  llvm           machine code; when nothing is said, where this build has it
+  c              machine code of the system's C compiler; when nothing is said, where there is no llvm)";
 
 constexpr const char* kTestFooter = R"(
 Examples:
@@ -74,6 +76,16 @@ Examples:
   inlay explain shift.inlay                      rewrites, kernels, memory, what was not fused and why, times
   inlay explain --json shift.inlay | jq .arena_bytes
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
+
+constexpr const char* kCompileFooter = R"(
+Examples:
+  inlay compile softmax.inlay --emit=c              print it
+  inlay compile softmax.inlay --emit=c -o softmax.c
+  cc -std=c99 -O2 -ffp-contract=off -fno-strict-aliasing -c softmax.c
+
+The file compiles alone: the C ABI (inlay/runtime.h) stands in it, with what a caller must bring. Its function is
+int32_t inlay_entry(InlayCall *). Library ops, and the few special functions that C99 has not (docs/backends.md), are
+declared `extern`.)";
 
 void add_compile_flags(CLI::App* app, CompileFlags& flags) {
   app->add_option("--fuse", flags.fuse, "`greedy`: store what several ops read; `none`: every op a kernel of its own")
@@ -128,6 +140,16 @@ CLI::App* declare(CLI::App& app, ExplainCommand& command) {
   return explain;
 }
 
+CLI::App* declare(CLI::App& app, CompileCommand& command) {
+  CLI::App* compile = app.add_subcommand("compile", "Write a program as C99");
+  compile->add_option("file", command.file, "the program")->required();
+  compile->add_option("--emit", command.emit, "what is written: c, a C99 file")->check(CLI::IsMember({"c"}));
+  compile->add_option("-o,--output", command.output, "into this file, instead of printing it");
+  add_compile_flags(compile, command.compile);
+  compile->footer(kCompileFooter);
+  return compile;
+}
+
 CLI::App* declare(CLI::App& app, ListCommand& command) {
   CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules or the error codes");
   list->add_option("what", command.what, "ops, rules or errors")->required()->check(one_of({"ops", "rules", "errors"}));
@@ -143,17 +165,20 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   TestCommand test_command;
   OptCommand opt_command;
   ExplainCommand explain_command;
+  CompileCommand compile_command;
   ListCommand list_command;
   const CLI::App* run_app = declare(app, run_command);
   const CLI::App* test_app = declare(app, test_command);
   const CLI::App* opt_app = declare(app, opt_command);
   const CLI::App* explain_app = declare(app, explain_command);
+  const CLI::App* compile_app = declare(app, compile_command);
   declare(app, list_command);
 
   app.parse(argc, argv);
   if (*run_app) return run(run_command);
   if (*test_app) return test(test_command);
   if (*opt_app) return opt(opt_command);
+  if (*compile_app) return compile(compile_command);
   return *explain_app ? explain_file(explain_command) : list(list_command);
 }
 

@@ -4,9 +4,9 @@
 #include <iostream>
 #include <map>
 
-#include "backend/llvm/backend.h"
 #include "commands.h"
 #include "compare.h"
+#include "compiler/backends.h"
 #include "ir/nearest.h"
 #include "judges.h"
 #include "npy.h"
@@ -121,8 +121,11 @@ void write_or_print(const RunCommand& command, const Signature& signature, const
 
 std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& program, const Signature& signature) {
   Progress progress(str("compiling ", command.file));
-  const Options options = command.compile.options();
-  const std::string native = llvm_backend::has_code_generator() ? "llvm" : "kernel/greedy";
+  Options options = command.compile.options();
+  const auto is_named = [&](const Backend& backend) { return backend.name == command.evaluator; };
+  if (std::ranges::any_of(backends(), is_named)) options.backend = command.evaluator;
+  const Backend& backend = backend_of(options);
+  const std::string native(backend.is_available() ? backend.name : "kernel/greedy");
   const std::string& evaluator = command.evaluator.empty() ? native : command.evaluator;
   const std::vector<Tensor> inputs = read_arguments(signature, command.arguments);
   const Judge judge = std::visit([&](const auto& source) { return judge_of(source, evaluator, options); }, program);

@@ -1,0 +1,39 @@
+#pragma once
+// Readable C99 from kernels, and machine code from that by the system's compiler.
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kernel/caps.h"
+#include "kernel/kernel.h"
+#include "memory/plan.h"
+
+namespace inlay::c_backend {
+
+/// What this backend computes. Nothing is refused: what C99 has not it calls (`is_called`).
+const kernel::BackendCaps& caps();
+
+/// Does code with this op call a function that inlay's libraries bring (inlay_s_erfinv)? All else compiles alone.
+bool is_called(ScalarOp op, DType dtype);
+
+/// Is there a C compiler: $CC, or cc where the environment names none?
+bool has_compiler();
+
+/// One C99 translation unit with `int32_t inlay_entry(InlayCall *)`. It compiles without any header of inlay's.
+std::string source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
+
+struct EmitResult {
+  std::string source;
+  std::vector<std::byte> object;  // relocatable ELF
+  std::string entry;
+};
+
+/// Throws Error(unsupported) where there is no compiler, or it fails, Error(invalid-file) where no temporary file can
+/// be written.
+EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
+
+/// The address of a function of the C library that an object of `emit` calls; null where the name is another.
+void* find_standard_function(std::string_view name);
+
+}  // namespace inlay::c_backend

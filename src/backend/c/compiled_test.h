@@ -1,0 +1,73 @@
+#pragma once
+// For tests: a KernelProgram of parameters and results, compiled by the system's compiler and run beside the evaluator.
+#include "backend/c/backend.h"
+#include "inlay/runtime.h"
+#include "kernel/evaluate.h"
+#include "kernel/text.h"
+#include "library/library.h"
+#include "memory/plan.h"
+#include "ops/scalar_functions.h"
+#include "runtime/load_elf.h"
+
+namespace inlay::c_backend::testing {
+
+using kernel::Array;
+using kernel::KernelProgram;
+
+inline void* resolve(std::string_view name) {
+  if (void* found = find_standard_function(name)) return found;
+  if (const ScalarFunction* function = find_scalar_function(name)) return const_cast<void*>(function->address);
+  return reinterpret_cast<void*>(library::find_function(name));
+}
+
+/// One segment, no host calls: the programs of tests/programs have the rest.
+class Compiled {
+ public:
+  explicit Compiled(std::string_view text)
+      : program_(kernel::parse(text)), plan_(memory::plan_memory(program_)), emitted_(emit(program_, plan_)) {
+    code_ = runtime::load_elf(emitted_.object, resolve);
+    entry_ = reinterpret_cast<InlayEntry>(code_.find(emitted_.entry));
+  }
+
+  const KernelProgram& program() const { return program_; }
+  const std::string& source() const { return emitted_.source; }
+
+  kernel::Evaluation run(std::span<const Array> arrays) const {
+    std::vector<const void*> params;
+    for (const Array& array : arrays) params.push_back(array.bytes.data());
+    std::vector<int64_t> symbols = kernel::bind_symbols(program_, arrays);
+    kernel::Evaluation out;
+    std::vector<void*> outputs;
+    for (kernel::BufferId id : program_.outputs) {
+      const kernel::Buffer& buffer = program_.buffers[id];
+      Array& array = out.outputs.emplace_back(Array{buffer.dtype, {}, {}});
+      for (const Dim& dim : buffer.dims) array.dims.push_back(dim.evaluate(symbols));
+      array.bytes.resize(static_cast<std::size_t>(size_bytes(buffer).evaluate(symbols)));
+      outputs.push_back(array.bytes.data());
+    }
+    const auto storages = memory::storages_of_segment(plan_.sharing, 0, symbols);
+    memory::Layout layout = memory::plan(memory::Planner::greedy, storages);
+    std::vector<std::byte> arena(static_cast<std::size_t>(layout.arena_bytes) + 64);
+    void* segments[] = {arena.data()};
+    InlayCall call{};
+    call.params = params.data();
+    call.outputs = outputs.data();
+    call.symbols = symbols.data();
+    call.segments = segments;
+    call.offsets = layout.offset_bytes.data();
+    if (entry_(&call) == INLAY_FAILED_AT_SITE) {
+      out.failure = kernel::Failure{kernel::SiteId(static_cast<std::size_t>(call.failure_site)),
+                                    {call.failure_numbers, call.failure_numbers + 4}};
+    }
+    return out;
+  }
+
+ private:
+  KernelProgram program_;
+  memory::MemoryPlan plan_;
+  EmitResult emitted_;
+  runtime::LoadedCode code_;
+  InlayEntry entry_ = nullptr;
+};
+
+}  // namespace inlay::c_backend::testing

@@ -1,0 +1,189 @@
+// From kernels to C: the table of contents.
+//
+//   kernel.cpp    a kernel is a function      stage.cpp     the loops of a stage, loads, stores, folds
+//   scalar.cpp    one op                      complex.cpp   one op of complex numbers
+//   steps.cpp     everything that is no kernel
+//   program.cpp   names, sizes, addresses     types.cpp     types and constants
+//   functions/    C99 sources of what a program needs and C has not
+#include "backend/c/emit.h"
+
+#include <algorithm>
+
+#include "backend/c/functions.h"
+#include "backend/c/steps.h"
+
+namespace inlay::c_backend {
+namespace {
+
+using kernel::Role;
+using kernel::StepId;
+
+template <class... Visitors>
+struct Overloaded : Visitors... {
+  using Visitors::operator()...;
+};
+template <class... Visitors>
+Overloaded(Visitors...) -> Overloaded<Visitors...>;
+
+class Emitter {
+ public:
+  Emitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) : p_(program, plan) {
+    for (const kernel::Step& step : program.steps) {
+      const kernel::StepAccess access = access_of(program, step);
+      for (const auto* list : {&access.reads, &access.writes}) accessed_.insert(list->begin(), list->end());
+      for (SymbolId symbol : symbols_bound_by(step)) late_.push_back(symbol);
+    }
+  }
+
+  std::string run() {
+    Text steps(1);
+    for (std::size_t i = 0; i < p_.program.steps.size(); ++i) {
+      begin_segments_at(steps, i);
+      write_step(steps, StepId(i));
+    }
+    begin_segments_at(steps, p_.program.steps.size());
+    Text places(1);
+    write_places(places);
+    Text sizes(1);
+    write_sizes(sizes);
+    return head() + p_.tables.text() + (p_.tables.text().empty() ? "" : "\n") + p_.kernels.text() +
+           str("int32_t ", kEntry, "(InlayCall *call) {\n") + sizes.text() + places.text() + steps.text() +
+           "  return INLAY_OK;\n}\n";
+  }
+
+ private:
+  void write_step(Text& out, StepId id) {
+    std::visit(Overloaded{
+                   [&](const kernel::Kernel& kernel) { write_kernel(p_, out, id, kernel); },
+                   [&](const kernel::LibraryCall& call) { write_library_call(p_, out, call); },
+                   [&](const kernel::HostCall& call) { write_host_call(p_, out, call); },
+                   [&](const kernel::Copy& copy) {
+                     if (p_.plan.sharing.is_elided(id)) return;
+                     out.comment(str("copy: ", copy.reason));
+                     write_transfer(p_, out, copy.source, copy.destination);
+                   },
+                   [&](const kernel::SizeCheck& check) { write_size_check(p_, out, check); },
+                   [&](const kernel::BindSize& bind) { write_bind_size(p_, out, bind); },
+                   [&](const kernel::LoopBegin& loop) {
+                     const std::string step = variable(p_, loop.step);
+                     out.open("for (", step, " = 0; ", step, " < ", p_.size(loop.count), "; ++", step, ")");
+                   },
+                   [&](const kernel::LoopEnd& loop) {
+                     if (loop.go_on.valid()) out.line("if (!", condition(loop.go_on), ") break;");
+                     out.close();
+                   },
+                   [&](const kernel::CondBegin& cond) { out.open("if (", condition(cond.condition), ")"); },
+                   [&](const kernel::CondElse&) { out.reopen("else"); },
+                   [&](const kernel::CondEnd&) { out.close(); },
+               },
+               p_.program.steps[id.index]);
+  }
+
+  std::string condition(BufferId buffer) {
+    if (p_.is_constant(buffer)) return constant(p_.needs, p_.root_buffer(buffer).elements[0]);
+    return p_.is_scalar(buffer) ? variable(p_, buffer) : str(variable(p_, buffer), "[0]");
+  }
+
+  /// Segment 0 is there when the call begins.
+  void begin_segments_at(Text& out, std::size_t step) {
+    const auto& starts = p_.plan.sharing.segment_starts;
+    for (std::size_t segment = 1; segment < starts.size(); ++segment) {
+      if (starts[segment].index != step) continue;
+      out.open("");
+      out.line("const int32_t status = call->begin_segment(call, ", segment, ");");
+      out.line("if (status != INLAY_OK) return status;");
+      out.close();
+      for (BufferId b : accessed_) {
+        if (has_place(b) && p_.segment_of(b) == static_cast<int>(segment))
+          out.line(variable(p_, b), " = ", p_.place(b), ";");
+      }
+    }
+  }
+
+  bool has_place(BufferId b) const {
+    const kernel::Buffer& buffer = p_.program.buffers[b];
+    return buffer.role != Role::scalar && buffer.role != Role::host &&
+           !(buffer.dtype == DType::opaque && buffer.role != Role::param);
+  }
+
+  /// A variable for each buffer that a step names: where it is, or the 0-d value itself.
+  void write_places(Text& out) {
+    for (BufferId b : accessed_) {
+      if (std::ranges::count(p_.uses.buffers, b) == 0) continue;
+      const kernel::Buffer& buffer = p_.program.buffers[b];
+      use_type(p_.needs, buffer.dtype);
+      const bool is_given = buffer.role == Role::param || buffer.role == Role::literal;
+      const std::string name = str(is_given ? "const " : "", memory_type(buffer.dtype), " ",
+                                   buffer.role == Role::scalar ? "" : "*", p_.name(b));
+      if (buffer.role == Role::scalar) {
+        out.line(name, is_complex(buffer.dtype) ? " = {0, 0};" : " = 0;");
+      } else {
+        const bool is_known = has_place(b) && p_.segment_of(b) == 0;
+        out.line(name, " = ", is_known ? p_.place(b) : "NULL", ";");
+      }
+    }
+  }
+
+  void write_sizes(Text& out) {
+    for (SymbolId s : ids<SymbolId>(p_.program.symbols.size())) {
+      if (std::ranges::count(p_.uses.symbols, s) == 0) continue;
+      const bool is_late = std::ranges::count(late_, s) > 0;
+      out.line(is_late ? "" : "const ", "int64_t ", p_.symbol(s), " = ",
+               is_late ? "0" : str("call->symbols[", s.index, "]"), ";");
+    }
+  }
+
+  std::string head() {
+    Text out;
+    out.comment(
+        str("Program @", p_.program.name, ", made by inlay. ", kEntry, " is called as the declarations below say."));
+    out.comment(
+        "C99. Compile it with -ffp-contract=off -fno-strict-aliasing: sums are not to be fused with products, and one "
+        "byte of working memory holds numbers of several types, one after the other.");
+    write_arena(out);
+    write_errors(out);
+    std::string text = out.text();
+    for (const char* header : {"math.h", "stdbool.h", "stdint.h", "string.h"}) text += str("#include <", header, ">\n");
+    if (needs_complex_header(p_.needs.functions)) text += "#include <complex.h>\n";
+    text += str("\n", runtime_header(), "\n", text_of(p_.needs.functions));
+    if (!p_.needs.externals.empty()) text += "/* Of inlay's libraries, or of whoever links this. */\n";
+    for (const std::string& declaration : p_.needs.externals) text += declaration + "\n";
+    if (!p_.needs.externals.empty()) text += "\n";
+    return text;
+  }
+
+  /// What a caller must bring.
+  void write_arena(Text& out) {
+    if (!p_.plan.is_static) {
+      return out.comment(
+          "The sizes of working memory depend on those of the arguments: call->offsets brings the "
+          "places of values in call->segments.");
+    }
+    for (std::size_t s = 0; s < p_.plan.layouts.size(); ++s) {
+      out.comment(str("call->segments[", s, "] has ", p_.plan.layouts[s].arena_bytes,
+                      " bytes, at a multiple of 64; call->offsets is not read."));
+    }
+  }
+
+  void write_errors(Text& out) {
+    if (p_.program.sites.size() == 0) return;
+    out.comment("Errors, by call->failure_site:");
+    for (SiteId s : ids<SiteId>(p_.program.sites.size())) {
+      const kernel::Site& site = p_.program.sites[s];
+      out.comment(str(s.index, ": ", code_name(site.code), ": ", site.message,
+                      site.location.empty() ? "" : str(" (", site.location.text, ")")));
+    }
+  }
+
+  ProgramText p_;
+  std::set<BufferId> accessed_;  // roots that steps read or write
+  std::vector<SymbolId> late_;   // bound on the way
+};
+
+}  // namespace
+
+std::string source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) {
+  return Emitter(program, plan).run();
+}
+
+}  // namespace inlay::c_backend

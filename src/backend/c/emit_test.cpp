@@ -1,0 +1,145 @@
+// What the C reads like, and what its compiler says of it.
+#include <cstdlib>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backend/c/compiled_test.h"
+
+namespace inlay::c_backend::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string source_of(std::string_view text) {
+  const KernelProgram program = kernel::parse(text);
+  return c_backend::source_of(program, memory::plan_memory(program));
+}
+
+/// Set until the end of the test.
+class Environment {
+ public:
+  Environment(const char* name, const char* value) : name_(name) {
+    if (const char* was = std::getenv(name)) was_ = was;
+    setenv(name, value, 1);
+  }
+  ~Environment() { was_ ? setenv(name_, was_->c_str(), 1) : unsetenv(name_); }
+
+ private:
+  const char* name_;
+  std::optional<std::string> was_;
+};
+
+std::string error_of(std::string_view text) {
+  try {
+    Compiled compiled(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+constexpr const char* kScale = R"(program @main(x: f64[n] param 0, s: f64 param 1, y: f64[n] output 0) symbols n = x.0 {
+  kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = load s[] : f64 %2 = mul %0, %1 : f64 store y[i] set %2 } } })";
+
+TEST(Emit, ReadsLikeTheProgram) {
+  EXPECT_THAT(source_of(kScale), HasSubstr(R"(/* kernel @k0: stage (i < n) */
+static void k0(const int64_t n, const double *restrict x, const double *restrict s,
+    double *restrict y) {
+  if (n > 0) {
+    const double s_1 = s[0];
+    for (int64_t i = 0; i < n; ++i) {
+      const double x_0 = x[i];
+      const double y_2 = x_0 * s_1;
+      y[i] = y_2;
+    }
+  }
+}
+
+int32_t inlay_entry(InlayCall *call) {
+  const int64_t n = call->symbols[0];
+  const double *x = call->params[0];
+  const double *s = call->params[1];
+  double *y = call->outputs[0];
+  k0(n, x, s, y);
+  return INLAY_OK;
+}
+)"));
+}
+
+TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
+  const std::string source = source_of(
+      R"(program @main(double: f64[exp] param 0, call: f64[exp] output 0, fail: f64 scalar) symbols exp = double.0 {
+    kernel @k0 { out fail start fill 0.0
+      stage (n < exp) { %0 = load double[n] : f64 %1 = exp %0 : f64 fold add fail[] %1 : f64 } }
+    kernel @memcpy { stage (i < exp) { %0 = load fail[] : f64 store call[i] set %0 } } })");
+  EXPECT_THAT(source, HasSubstr("const double *double_2 = call->params[0];"));
+  EXPECT_THAT(source,
+              HasSubstr("static void memcpy_2(const int64_t exp_2, double *restrict call_2, const double fail_2)"));
+  EXPECT_THAT(source, HasSubstr("const double exp_1 = exp(double_2_0);"));
+}
+
+TEST(Emit, WhatSharesBytesIsNotRestrict) {
+  const KernelProgram program =
+      kernel::parse(R"(program @main(x: f64[n] param 0, t: f64[n] temporary, u: f64[n] temporary,
+      y: f64[n] output 0) symbols n = x.0 {
+    kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = neg %0 : f64 store t[i] set %1 } }
+    kernel @k1 { stage (i < n) { %0 = load t[i] : f64 %1 = exp %0 : f64 store u[i] set %1 } }
+    kernel @k2 { outer (i < n) stage (j < n) { %0 = load u[j] : f64 fold add y[i] %0 : f64 } } })");
+  const std::string source = c_backend::source_of(program, memory::plan_memory(program));
+  EXPECT_THAT(source, HasSubstr("static void k1(const int64_t n, const double *t, double *u)"));
+  EXPECT_THAT(source, HasSubstr("static void k2(const int64_t n, const double *restrict u, double *restrict y)"));
+}
+
+TEST(Emit, AnOpThatC99HasNotIsCalled) {
+  const std::string source = source_of(
+      R"(program @main(x: f64 param 0, y: f64 output 0, z: f64 output 1) {
+    scalar { %0 = load x[] : f64 %1 = gammainc %0, %0 : f64 store y[] set %1 %2 = softplus %0 : f64 store z[] set %2 } })");
+  EXPECT_THAT(source, HasSubstr("extern double inlay_s_gammainc(double, double);"));
+  EXPECT_THAT(source, HasSubstr("static inline double softplus_f64(double x)"));
+  EXPECT_TRUE(is_called(ScalarOp::gammainc_, DType::f64));
+  EXPECT_FALSE(is_called(ScalarOp::softplus_, DType::f64));
+}
+
+TEST(Emit, IsStrictC99WithoutWarnings) {
+  const Environment flags("INLAY_CFLAGS", "-Wall -Wextra -Werror -pedantic");
+  EXPECT_EQ(error_of(kScale), "no error");
+}
+
+TEST(SystemCompiler, NamesWhatIsMissing) {
+  const Environment compiler("CC", "no-such-compiler");
+  EXPECT_FALSE(has_compiler());
+  EXPECT_EQ(error_of(kScale),
+            R"(error[unsupported]: the c backend found no C compiler: CC=no-such-compiler: No such file or directory
+  help: install one, or set CC to its name; INLAY_BACKEND=llvm needs none)");
+}
+
+TEST(SystemCompiler, SaysWhatTheCompilerSaid) {
+  const Environment flags("INLAY_CFLAGS", "--no-such-flag");
+  EXPECT_THAT(error_of(kScale), HasSubstr("error[unsupported]: the C compiler failed (status 1):\n"));
+  EXPECT_THAT(error_of(kScale), HasSubstr("--no-such-flag"));
+}
+
+TEST(SystemCompiler, SaysWhereItCannotWrite) {
+  const Environment folder("TMPDIR", "/no/such/folder");
+  EXPECT_EQ(error_of(kScale),
+            R"(error[invalid-file]: the c backend cannot write into /no/such/folder: No such file or directory
+  help: TMPDIR names a folder that can be written and has room)");
+}
+
+TEST(SystemCompiler, LeavesNoFile) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(::testing::TempDir()) / "inlay-c-backend-test";
+  fs::create_directories(folder);
+  const Environment temporary("TMPDIR", folder.c_str());
+  EXPECT_EQ(error_of(kScale), "no error");
+  const Environment flags("INLAY_CFLAGS", "--no-such-flag");
+  EXPECT_THAT(error_of(kScale), Not(HasSubstr("no error")));
+  EXPECT_TRUE(fs::is_empty(folder));
+  fs::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace inlay::c_backend::testing

@@ -1,0 +1,111 @@
+#include "backend/c/functions.h"
+
+#include <algorithm>
+#include <cctype>
+#include <ranges>
+#include <unordered_set>
+
+#include "backend/c/sources.h"
+#include "backend/c/standard_functions.h"
+#include "support/error.h"
+
+namespace inlay::c_backend {
+namespace {
+
+const std::span<const InlayStandardFunction> kStandard(inlay_standard_functions, inlay_num_standard_functions);
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && is_word(text[end])) ++end;
+    if (end > i) words.emplace_back(text.substr(i, end - i));
+    i = std::max(end, i + 1);
+  }
+  return words;
+}
+
+/// Without the comments that stand before it.
+std::string_view code_of(std::string_view text) {
+  while (text.starts_with("/*")) {
+    text.remove_prefix(text.find("*/") + 2);
+    while (!text.empty() && text.front() == '\n') text.remove_prefix(1);
+  }
+  return text;
+}
+
+/// Of `static inline double sigmoid_f64(double x) {...`, `static const double table[] = ...`, `typedef struct {...}
+/// c64;`.
+std::string name_of(std::string_view code) {
+  if (code.starts_with("typedef")) return words_of(code).back();
+  return words_of(code.substr(0, code.find_first_of("([="))).back();
+}
+
+/// A blank line between two things, and none within.
+std::vector<Function> read_functions() {
+  std::vector<Function> out;
+  for (std::string_view source : kSources) {
+    while (!source.empty()) {
+      const std::size_t end = source.find("\n\n");
+      const std::string_view text = source.substr(0, end);
+      source.remove_prefix(end == std::string_view::npos ? source.size() : end + 2);
+      const std::string_view code = code_of(text);
+      if (code.empty() || code.front() == '#') continue;
+      out.push_back({name_of(code), std::string(text.substr(0, text.find_last_not_of('\n') + 1)), {}});
+    }
+  }
+  std::unordered_set<std::string> before;
+  for (Function& function : out) {
+    for (std::string& word : words_of(function.text)) {
+      if (before.contains(word)) function.needs.push_back(std::move(word));
+    }
+    before.insert(function.name);
+  }
+  return out;
+}
+
+std::set<std::string> with_needs(const std::set<std::string>& names) {
+  std::set<std::string> all = names;
+  for (const Function& function : functions() | std::views::reverse) {
+    if (all.contains(function.name)) all.insert(function.needs.begin(), function.needs.end());
+  }
+  return all;
+}
+
+}  // namespace
+
+const std::vector<Function>& functions() {
+  static const std::vector<Function> all = read_functions();
+  return all;
+}
+
+std::string text_of(const std::set<std::string>& names) {
+  const std::set<std::string> wanted = with_needs(names);
+  std::string out;
+  for (const Function& function : functions()) {
+    if (wanted.contains(function.name)) out += function.text + "\n\n";
+  }
+  return out;
+}
+
+bool needs_complex_header(const std::set<std::string>& names) { return with_needs(names).contains("of_parts"); }
+
+std::span<const std::string_view> standard_functions() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> out;
+    for (const InlayStandardFunction& function : kStandard) out.emplace_back(function.name);
+    return out;
+  }();
+  return names;
+}
+
+void* find_standard_function(std::string_view name) {
+  const auto found = std::ranges::find(kStandard, name, [](const auto& f) { return std::string_view(f.name); });
+  return found == kStandard.end() ? nullptr : found->address;
+}
+
+std::string_view runtime_header() { return kRuntimeHeader; }
+
+}  // namespace inlay::c_backend

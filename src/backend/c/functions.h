@@ -1,0 +1,34 @@
+#pragma once
+// The C99 functions that generated code brings with it, and those of the C library that it calls.
+//
+// The sources lie in functions/*.c: each is a C file that compiles by itself. Of them a program has what it uses.
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace inlay::c_backend {
+
+struct Function {  // or a type
+  std::string name;
+  std::string text;
+  std::vector<std::string> needs;  // others of these, by name
+};
+
+/// In an order in which they can stand in one file.
+const std::vector<Function>& functions();
+
+/// The text of `names` and of what they need.
+std::string text_of(const std::set<std::string>& names);
+bool needs_complex_header(const std::set<std::string>& names);
+
+/// Names of the C library that generated code, or the C compiler in its place, calls.
+std::span<const std::string_view> standard_functions();
+/// The address of one of them; null where the name is another.
+void* find_standard_function(std::string_view name);
+
+/// include/inlay/runtime.h, which generated code has in it so that it compiles alone.
+std::string_view runtime_header();
+
+}  // namespace inlay::c_backend

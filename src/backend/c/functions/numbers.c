@@ -1,0 +1,100 @@
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "inlay/runtime.h"
+
+/* Leaves with the site of the error and its numbers. */
+static int32_t fail(InlayCall* call, int64_t site, int64_t a, int64_t b, int64_t c, int64_t d) {
+  call->failure_site = site;
+  call->failure_numbers[0] = a;
+  call->failure_numbers[1] = b;
+  call->failure_numbers[2] = c;
+  call->failure_numbers[3] = d;
+  return INLAY_FAILED_AT_SITE;
+}
+
+/* Is the index outside of [-extent, extent)? Negative ones are made to count from the end. */
+static inline bool is_outside(int64_t* index, int64_t extent) {
+  if (*index < 0) *index += extent;
+  return (uint64_t)*index >= (uint64_t)extent;
+}
+
+static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* NaN wins from either side. */
+static inline double max_f64(double a, double b) { return a >= b ? a : a != a ? a : b; }
+
+static inline double min_f64(double a, double b) { return a <= b ? a : a != a ? a : b; }
+
+static inline float max_f32(float a, float b) { return a >= b ? a : a != a ? a : b; }
+
+static inline float min_f32(float a, float b) { return a <= b ? a : a != a ? a : b; }
+
+/* 0 for -0.0, NaN for NaN. */
+static inline double sign_f64(double x) { return x != x ? x : (double)((x > 0) - (x < 0)); }
+
+/* Integers wrap: what overflows is computed without a sign. */
+static inline int64_t neg_i64(int64_t x) { return (int64_t)(0 - (uint64_t)x); }
+
+/* Rounded down; x / 0 is 0. */
+static inline int64_t floor_div_i64(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  if (b == -1) return neg_i64(a); /* the least number / -1 traps */
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+/* With the sign of b; x % 0 is 0. */
+static inline int64_t mod_i64(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return 0;
+  const int64_t rest = a % b;
+  return rest != 0 && (a < 0) != (b < 0) ? rest + b : rest;
+}
+
+static inline uint64_t floor_div_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a / b; }
+
+static inline uint64_t mod_u64(uint64_t a, uint64_t b) { return b == 0 ? 0 : a % b; }
+
+/* Any integers by their bits: everything wraps. */
+static inline uint64_t pow_u64(uint64_t base, uint64_t exponent) {
+  uint64_t power = 1;
+  for (; exponent != 0; exponent >>= 1, base *= base) power *= exponent & 1 ? base : 1;
+  return power;
+}
+
+/* By a negative count, or by all bits and more, everything is moved out. */
+static inline uint64_t left_shift(uint64_t a, int64_t count, int bits) {
+  return count < 0 || count >= bits ? 0 : a << count;
+}
+
+static inline int64_t right_shift_i64(int64_t a, int64_t count) { return a >> (count < 0 || count > 63 ? 63 : count); }
+
+static inline uint64_t right_shift_u64(uint64_t a, int64_t count) { return count < 0 || count > 63 ? 0 : a >> count; }
+
+/* Towards 0; what i64 cannot hold is its least number. */
+static inline int64_t i64_of_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN; }
+
+static inline uint64_t u64_of_f64(double x) {
+  return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x : (uint64_t)i64_of_f64(x);
+}
+
+/* With the sign of b. */
+static inline double mod_f64(double a, double b) {
+  const double rest = fmod(a, b);
+  if (b == 0) return NAN;
+  if (rest == 0) return copysign(0.0, b);
+  return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+/* Through the remainder: floor(a / b) is one too many where a / b rounds up to an integer. */
+static inline double floor_div_f64(double a, double b) {
+  if (b == 0) return a / b;
+  const double rest = fmod(a, b);
+  double quotient = (a - rest) / b;
+  if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+  if (quotient == 0) return copysign(0.0, a / b);
+  const double down = floor(quotient);
+  return quotient - down > 0.5 ? down + 1 : down;
+}

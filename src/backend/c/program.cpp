@@ -1,0 +1,148 @@
+#include "backend/c/program.h"
+
+#include <algorithm>
+
+#include "kernel/text.h"
+#include "support/error.h"
+
+namespace inlay::c_backend {
+
+using kernel::Buffer;
+using kernel::Role;
+
+ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan)
+    : program(program), plan(plan), is_read_(program.buffers.size()), buffer_names_(program.buffers.size()) {
+  find_read();
+  const kernel::Names readable(program);
+  for (const std::string& name : readable.symbols) symbol_names_.push_back(names.take(name, "n"));
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    if (root(b) == b) buffer_names_[b] = names.take(readable.buffers[b], "t");
+  }
+}
+
+void ProgramText::find_read() {
+  for (const kernel::Step& step : program.steps) {
+    for (BufferId b : access_of(program, step).reads) is_read_[b] = true;
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (!kernel) continue;
+    for (const kernel::Stage& stage : kernel->stages) {
+      for (const kernel::Statement& s : stage.statements) {
+        if (s.kind == kernel::Statement::Kind::load) is_read_[root(s.buffer)] = true;
+      }
+    }
+  }
+}
+
+bool ProgramText::is_unread_scalar(BufferId buffer) const {
+  return buffer.valid() && is_scalar(buffer) && !is_read_[root(buffer)];
+}
+
+template <class Id>
+static void note(std::vector<Id>& list, Id id) {
+  if (std::ranges::find(list, id) == list.end()) list.push_back(id);
+}
+
+void ProgramText::use(BufferId buffer) { note(uses.buffers, root(buffer)); }
+
+const std::string& ProgramText::symbol(SymbolId symbol) {
+  note(uses.symbols, symbol);
+  return symbol_names_[symbol];
+}
+
+std::string ProgramText::atom(const Dim::Atom& atom) {
+  if (atom.kind == Dim::Atom::Kind::symbol) return symbol(atom.symbol);
+  const char* function = atom.kind == Dim::Atom::Kind::floor_div ? "floor_div_i64"
+                         : atom.kind == Dim::Atom::Kind::min     ? "min_i64"
+                                                                 : "max_i64";
+  return str(needs.use(function), "(", size(atom.operands->first), ", ", size(atom.operands->second), ")");
+}
+
+std::string ProgramText::size(const Dim& dim) {
+  std::string sum;
+  for (const Dim::Term& term : dim.terms()) {
+    const int64_t times = term.coefficient;
+    sum += sum.empty() ? (times < 0 ? "-" : "") : (times < 0 ? " - " : " + ");
+    if (times != 1 && times != -1) sum += str(times < 0 ? -times : times, " * ");
+    sum += join(term.factors, " * ", [&](const Dim::Atom& factor) { return atom(factor); });
+  }
+  const int64_t rest = dim.constant_part();
+  if (sum.empty()) return rest == INT64_MIN ? "INT64_MIN" : std::to_string(rest);
+  if (rest != 0) sum += str(rest < 0 ? " - " : " + ", rest < 0 ? -rest : rest);
+  return sum;
+}
+
+std::string ProgramText::factor(const Dim& dim) {
+  const bool is_atom = dim.is_constant() ? dim.constant() >= 0 : dim.is_symbol();
+  return is_atom ? size(dim) : str("(", size(dim), ")");
+}
+
+bool ProgramText::is_constant(BufferId buffer) const {
+  const Buffer& literal = root_buffer(buffer);
+  return literal.role == Role::literal && literal.elements.size() == 1;
+}
+
+bool ProgramText::same_place(BufferId a, BufferId b) const {
+  const BufferId left = root(a), right = root(b);
+  if (left == right) return true;
+  const memory::Placement &first = plan.sharing.placements[left], &second = plan.sharing.placements[right];
+  return first.storage.valid() && first.storage == second.storage && first.offset_bytes == second.offset_bytes;
+}
+
+std::string ProgramText::address(BufferId buffer) {
+  use(buffer);
+  return is_scalar(buffer) ? str("&", name(buffer)) : name(buffer);
+}
+
+int ProgramText::segment_of(BufferId buffer) const {
+  const memory::Placement& placement = plan.sharing.placements[buffer];
+  if (placement.storage.valid()) {
+    return std::max(plan.sharing.storages[placement.storage].segment,
+                    memory::segment_of(plan.sharing, placement.offset_bytes));
+  }
+  const Buffer& facts = program.buffers[buffer];
+  return facts.role == Role::output ? memory::segment_of(plan.sharing, facts.dims) : 0;
+}
+
+std::string ProgramText::place(BufferId buffer) {
+  const Buffer& facts = program.buffers[buffer];
+  const memory::Placement& placement = plan.sharing.placements[buffer];
+  if (facts.role == Role::param) return str("call->params[", facts.slot, "]");
+  if (facts.role == Role::literal) return literal_table(buffer);
+  if (!placement.storage.valid()) {
+    INLAY_CHECK(facts.role == Role::output, facts.name, " (", kernel::role_name(facts.role), ") has no place");
+    return str("call->outputs[", facts.slot, "]");
+  }
+  const memory::SharedStorage& storage = plan.sharing.storages[placement.storage];
+  const bool in_output = storage.owner == memory::Owner::output;
+  std::string base =
+      in_output ? str("call->outputs[", storage.slot, "]") : str("call->segments[", storage.segment, "]");
+  Dim offset = placement.offset_bytes;
+  std::string at;
+  if (!in_output && plan.is_static) {
+    offset = offset + plan.layouts[static_cast<std::size_t>(storage.segment)].offset_bytes[placement.storage.index];
+  } else if (!in_output) {
+    at = str(" + call->offsets[", placement.storage.index, "]");
+  }
+  if (!offset.is(0)) at += str(" + ", size(offset));
+  return at.empty() ? base : str("(void *)((char *)", base, at, ")");
+}
+
+std::string ProgramText::literal_table(BufferId buffer) {
+  const Buffer& facts = program.buffers[buffer];
+  std::vector<std::string> elements;
+  for (const Literal& element : facts.elements) elements.push_back(memory_constant(needs, element));
+  if (elements.empty()) elements.emplace_back(is_complex(facts.dtype) ? "{0, 0}" : "0");
+  use_type(needs, facts.dtype);
+  const std::string table = names.take(str(name(buffer), "_elements"));
+  tables.line("static const ", memory_type(facts.dtype), " ", table, "[] = {", join(elements, ", "), "};");
+  return table;
+}
+
+std::string ProgramText::failure(SiteId site, std::span<const std::string> numbers) {
+  uses.can_fail = true;
+  std::string text = str("return ", needs.use("fail"), "(call, ", site.valid() ? static_cast<int64_t>(site.index) : -1);
+  for (std::size_t i = 0; i < 4; ++i) text += str(", ", i < numbers.size() ? numbers[i] : "0");
+  return text + ");";
+}
+
+}  // namespace inlay::c_backend

@@ -1,0 +1,73 @@
+#pragma once
+// One program while it is being written: its names, what it needs, sizes and addresses as C expressions.
+//
+// int32_t inlay_entry(InlayCall*) runs the steps one after the other. Each kernel with loops is a function of its own,
+// so that `restrict` on its parameters says what the plan has proved. Buffers are pointers, 0-d values variables of
+// the entry; a kernel takes what it writes by address and what it only reads by value.
+#include <map>
+
+#include "backend/c/text.h"
+#include "backend/c/types.h"
+#include "kernel/kernel.h"
+#include "memory/plan.h"
+
+namespace inlay::c_backend {
+
+using kernel::BufferId;
+using kernel::SiteId;
+
+class ProgramText {
+ public:
+  ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
+
+  const kernel::KernelProgram& program;
+  const memory::MemoryPlan& plan;
+  Needs needs;
+  NameTable names;  // of the file and of the entry: those of a kernel go on from a copy
+  Text kernels;     // functions before the entry
+  Text tables;      // literals
+
+  // ---- sizes
+  /// An expression; `factor` one that may stand beside any operator.
+  std::string size(const Dim& dim);
+  std::string factor(const Dim& dim);
+  const std::string& symbol(SymbolId symbol);
+
+  // ---- buffers
+  BufferId root(BufferId buffer) const { return kernel::root_of(program, buffer); }
+  const kernel::Buffer& root_buffer(BufferId buffer) const { return program.buffers[root(buffer)]; }
+  bool is_scalar(BufferId buffer) const { return root_buffer(buffer).role == kernel::Role::scalar; }
+  /// A 0-d value that nobody reads: what wrote it left it to a destination.
+  bool is_unread_scalar(BufferId buffer) const;
+  /// A literal of one element is a constant wherever it stands.
+  bool is_constant(BufferId buffer) const;
+  const std::string& name(BufferId buffer) const { return buffer_names_[root(buffer)]; }
+  std::string address(BufferId buffer);  // for somebody else's function
+  bool same_place(BufferId a, BufferId b) const;
+  /// Where its bytes are, from the call; and the segment at whose beginning that is known.
+  std::string place(BufferId buffer);
+  int segment_of(BufferId buffer) const;
+
+  /// `return fail(call, ...);`
+  std::string failure(SiteId site, std::span<const std::string> numbers);
+
+  // ---- what is written meanwhile uses
+  struct Uses {
+    std::vector<SymbolId> symbols;  // in order of first use
+    std::vector<BufferId> buffers;  // roots, likewise
+    bool can_fail = false;
+  };
+  void use(BufferId buffer);
+  Uses uses;
+
+ private:
+  std::string atom(const Dim::Atom& atom);
+  std::string literal_table(BufferId buffer);
+  void find_read();
+
+  IdMap<BufferId, bool> is_read_;  // by root
+  IdMap<SymbolId, std::string> symbol_names_;
+  IdMap<BufferId, std::string> buffer_names_;  // of roots
+};
+
+}  // namespace inlay::c_backend

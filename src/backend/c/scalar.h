@@ -1,0 +1,20 @@
+#pragma once
+// Scalar ops and conversions as C expressions.
+#include <span>
+
+#include "backend/c/types.h"
+
+namespace inlay::c_backend {
+
+/// `op` on operands of `dtype` (select: of its branches): names, constants or calls. What comes back is an expression
+/// of the value_type of the result, to stand alone on the right of an assignment.
+std::string op_text(Needs& needs, ScalarOp op, DType dtype, std::span<const std::string> operands);
+
+/// NumPy's conversion. Out of range a float becomes the least integer.
+std::string cast_text(Needs& needs, const std::string& value, DType from, DType to);
+
+/// A function of C99 of its own or of the C library, or what this backend has not, and calls.
+enum class Origin : uint8_t { c99, called };
+Origin origin_of(ScalarOp op, DType dtype);
+
+}  // namespace inlay::c_backend

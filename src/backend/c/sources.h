@@ -1,0 +1,12 @@
+#pragma once
+// The texts that CMake puts into the library: see sources.cpp.in.
+#include <array>
+#include <string_view>
+
+namespace inlay::c_backend {
+
+inline constexpr int kNumSources = 4;
+extern const std::array<std::string_view, kNumSources> kSources;  // functions/*.c
+extern const std::string_view kRuntimeHeader;
+
+}  // namespace inlay::c_backend

@@ -1,0 +1,359 @@
+#include "backend/c/stage.h"
+
+#include <algorithm>
+
+#include "backend/c/scalar.h"
+#include "kernel/text.h"
+#include "support/error.h"
+
+namespace inlay::c_backend {
+
+using kernel::Statement;
+using Kind = Statement::Kind;
+
+StageText::StageText(ProgramText& p, Text& out, NameTable names, const kernel::Kernel& kernel,
+                     const kernel::Stage& stage, const Place& place, const std::vector<bool>& skip)
+    : p_(p),
+      out_(out),
+      names_(std::move(names)),
+      kernel_(kernel),
+      stage_(stage),
+      place_(place),
+      facts_(stage.statements.size()),
+      register_levels_(static_cast<std::size_t>(stage.num_registers)),
+      register_dtypes_(static_cast<std::size_t>(stage.num_registers)),
+      wanted_names_(static_cast<std::size_t>(stage.num_registers)),
+      values_(static_cast<std::size_t>(stage.num_registers)) {
+  find_loops();
+  find_levels();
+  find_live(skip);
+  name_values();
+}
+
+// ---- what stands where
+
+void StageText::find_loops() {
+  axis_levels_.resize(kernel_.outer.size() + stage_.axes.size());
+  for (std::size_t i = 0; i <= stage_.axes.size(); ++i) {
+    if (kernel_.is_tiled() && i == stage_.tile_at) {
+      loops_.push_back({kernel_.tiled_axis(), true, kernel_.outer.back().extent});
+      axis_levels_[static_cast<std::size_t>(kernel_.tiled_axis())] = innermost();
+    }
+    if (i == stage_.axes.size() || stage_.axes[i].extent.is(1)) continue;
+    const std::size_t axis = kernel_.outer.size() + i;
+    loops_.push_back({static_cast<int>(axis), false, stage_.axes[i].extent});
+    axis_levels_[axis] = innermost();
+  }
+  for (std::size_t i = 0; i < stage_.axes.size(); ++i) {
+    place_.points.push_back(stage_.axes[i].extent.is(1) ? "0" : names_.take(stage_.axes[i].name, "i"));
+  }
+}
+
+int StageText::level_of(const kernel::LinearMap& place) const {
+  int level = 0;
+  for (const auto& [axis, stride] : place.axes) level = std::max(level, axis_levels_[static_cast<std::size_t>(axis)]);
+  for (const auto& [index, stride] : place.indices) level = std::max(level, register_levels_[index.index.index]);
+  return level;
+}
+
+void StageText::find_levels() {
+  for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+    const Statement& s = statement(i);
+    Facts& facts = facts_[i];
+    if (s.has_place()) facts.place = kernel::linearize(s.map, p_.program.buffers[s.buffer].dims);
+    if (s.kind == Kind::axis) facts.level = axis_levels_[static_cast<std::size_t>(s.axis)];
+    if (s.kind == Kind::load) facts.level = level_of(facts.place);
+    if (s.is_write()) facts.level = innermost();
+    if (s.kind == Kind::op || s.kind == Kind::cast || s.kind == Kind::check) {
+      for (kernel::RegisterId r : s.operands) facts.level = std::max(facts.level, register_levels_[r.index]);
+    }
+    if (s.accumulates()) {
+      facts.opened = level_of(facts.place);
+      facts.accumulates = facts.opened < innermost() && is_alone(i);
+    }
+    if (!s.result.valid()) continue;
+    register_levels_[s.result.index] = facts.level;
+    register_dtypes_[s.result.index] = s.dtype;
+  }
+}
+
+/// Does no other statement touch the buffer? Then nobody sees whether memory or a variable holds what it is meanwhile.
+bool StageText::is_alone(std::size_t i) const {
+  for (std::size_t k = 0; k < stage_.statements.size(); ++k) {
+    const bool meets = statement(k).has_place() && p_.root(statement(k).buffer) == p_.root(statement(i).buffer);
+    if (k != i && meets) return false;
+  }
+  return true;
+}
+
+/// Backwards from what has an effect: writes that are left to do, and whatever can fail.
+void StageText::find_live(const std::vector<bool>& skip) {
+  needed_.resize(register_levels_.size());
+  for (std::size_t i = stage_.statements.size(); i-- > 0;) {
+    const Statement& s = statement(i);
+    facts_[i].live = !skip[i] && (s.can_fail() || s.is_write() || (s.result.valid() && needed_[s.result.index]));
+    if (!facts_[i].live) continue;
+    for (kernel::RegisterId r : s.operands) needed_[r.index] = true;
+    if (s.predicate.valid()) needed_[s.predicate.index] = true;
+    for (const auto& [index, stride] : facts_[i].place.indices) needed_[index.index.index] = true;
+  }
+}
+
+bool StageText::is_computed(kernel::RegisterId r) const {
+  const auto made = std::ranges::find(stage_.statements, r, &Statement::result);
+  return made != stage_.statements.end() && (made->kind == Kind::op || made->kind == Kind::cast);
+}
+
+/// A value is called as what it is loaded from or stored to; else as its op.
+void StageText::name_values() {
+  for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+    const Statement& s = statement(i);
+    if (s.kind == Kind::store && s.combine == Combine::set && is_computed(s.operands[0])) {
+      wanted_names_[s.operands[0].index] = str(p_.name(s.buffer), "_", s.operands[0].index);
+    }
+    if (!s.result.valid()) continue;
+    std::string& wanted = wanted_names_[s.result.index];
+    if (s.kind == Kind::load) wanted = p_.name(s.buffer);
+    if (s.kind == Kind::fold) wanted = str(p_.name(s.buffer), "_now");
+    if (s.kind == Kind::op) wanted = facts(s.op).name;
+    if (s.kind == Kind::cast) wanted = dtype_name(s.dtype);
+    wanted += str("_", s.result.index);
+  }
+}
+
+// ---- loops
+
+/// Outside of a loop may stand what only a point that exists is sure to have: nothing runs when a loop is empty.
+std::string StageText::guard() {
+  bool reads = false;
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const Facts& facts = facts_[i];
+    const bool outside = facts.live && (facts.accumulates || facts.level < innermost());
+    reads = reads || (outside && (statement(i).has_place() || statement(i).can_fail()));
+  }
+  std::vector<std::string> conditions;
+  for (const Loop& loop : loops_) {
+    const bool has_points = loop.is_tile || (loop.extent.is_constant() && loop.extent.constant() > 0);
+    if (reads && !has_points) conditions.push_back(str(p_.size(loop.extent), " > 0"));
+  }
+  return join(conditions, " && ");
+}
+
+bool StageText::names_values_outside() const {
+  if (loops_.empty()) return true;
+  return std::ranges::any_of(facts_, [](const Facts& facts) {
+    return facts.live && (facts.level == 0 || (facts.accumulates && facts.opened == 0));
+  });
+}
+
+void StageText::write() {
+  if (std::ranges::none_of(facts_, &Facts::live)) return;
+  const std::string condition = guard();
+  if (condition.empty() && !names_values_outside()) return write_level(0);
+  condition.empty() ? out_.open("") : out_.open("if (", condition, ")");
+  write_level(0);
+  out_.close();
+}
+
+void StageText::write_level(int level) {
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (facts_[i].live && facts_[i].level == level) write_statement(i);
+  }
+  if (level == innermost()) return;
+  const auto opens_here = [&](std::size_t i) {
+    return facts_[i].live && facts_[i].accumulates && facts_[i].opened == level;
+  };
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    if (opens_here(i)) open_sum(i);
+  }
+  const Loop& loop = loops_[static_cast<std::size_t>(level)];
+  const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
+  const std::string begin = loop.is_tile ? place_.tile_begin : "0";
+  const std::string end = loop.is_tile ? place_.tile_end : p_.size(loop.extent);
+  out_.open("for (int64_t ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
+  const std::size_t wrapped_before = wrapped_.size();
+  write_level(level + 1);
+  wrapped_.resize(wrapped_before);
+  out_.close();
+  for (std::size_t k = 0; k < facts_.size(); ++k) {
+    if (opens_here(k)) out_.line(element(k), " = ", facts_[k].sum, ";");
+  }
+}
+
+void StageText::open_sum(std::size_t i) {
+  const Statement& s = statement(i);
+  facts_[i].sum = names_.take(str(p_.name(s.buffer), "_so_far"));
+  use_type(p_.needs, s.dtype);
+  out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", element(i), ";");
+}
+
+// ---- statements
+
+void StageText::define(const Statement& s, const std::string& text) {
+  use_type(p_.needs, s.dtype);
+  std::string& name = values_[s.result.index] = names_.take(wanted_names_[s.result.index]);
+  out_.line("const ", value_type(s.dtype), " ", name, " = ", text, ";");
+}
+
+void StageText::write_statement(std::size_t i) {
+  const Statement& s = statement(i);
+  switch (s.kind) {
+    case Kind::load:
+    case Kind::literal:
+    case Kind::axis:
+    case Kind::size:
+    case Kind::op:
+    case Kind::cast: return write_value(s, i);
+    case Kind::store:
+    case Kind::fold: return write_store(i);
+    case Kind::check: return write_check(s);
+  }
+}
+
+void StageText::write_value(const Statement& s, std::size_t i) {
+  std::string& name = values_[s.result.index];
+  switch (s.kind) {
+    case Kind::load:
+      if (p_.is_constant(s.buffer)) {
+        name = constant(p_.needs, p_.root_buffer(s.buffer).elements[0]);
+        index_text(i);  // which may be checked
+        return;
+      }
+      if (!needed_[s.result.index]) return static_cast<void>(index_text(i));
+      if (is_unchanging(s)) {
+        name = element(i);
+        return;
+      }
+      return define(s, str(element(i), s.dtype == DType::boolean ? " != 0" : ""));
+    case Kind::literal: name = constant(p_.needs, s.literal); return;
+    case Kind::axis:
+      name = point(s.axis, false);
+      if (s.dtype != DType::i64) define(s, cast_text(p_.needs, name, DType::i64, s.dtype));
+      return;
+    case Kind::size:
+      name = p_.factor(s.size);
+      if (s.dtype != DType::i64) define(s, cast_text(p_.needs, name, DType::i64, s.dtype));
+      return;
+    case Kind::op:
+    case Kind::cast: {
+      std::vector<std::string> operands;
+      for (kernel::RegisterId r : s.operands) operands.push_back(value(r));
+      const DType dtype = register_dtypes_[s.operands.back().index];
+      if (s.kind == Kind::cast) return define(s, cast_text(p_.needs, operands[0], dtype, s.dtype));
+      return define(s, op_text(p_.needs, s.op, dtype, operands));
+    }
+    case Kind::store:
+    case Kind::fold:
+    case Kind::check: break;
+  }
+  INLAY_CHECK(false, "a statement without a value");
+}
+
+/// A 0-d value that stays as it is in this kernel is its own name.
+bool StageText::is_unchanging(const Statement& load) const {
+  return p_.is_scalar(load.buffer) && load.dtype != DType::boolean && !load.can_fail() &&
+         std::ranges::count(place_.written, p_.root(load.buffer)) == 0;
+}
+
+void StageText::write_check(const Statement& s) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 1; i < s.operands.size(); ++i) numbers.push_back(value(s.operands[i]));
+  out_.line("if (!", value(s.operands[0]), ") ", p_.failure(s.site, numbers));
+}
+
+void StageText::write_store(std::size_t i) {
+  const Statement& s = statement(i);
+  const std::size_t wrapped_before = wrapped_.size();
+  if (s.predicate.valid()) out_.open("if (", value(s.predicate), ")");
+  const std::string place = facts_[i].accumulates ? facts_[i].sum : element(i);
+  if (s.combine == Combine::set) {
+    out_.line(place, " = ", value(s.operands[0]), ";");
+  } else {
+    combine_into(place, s);
+  }
+  if (s.predicate.valid()) {
+    out_.close();
+    wrapped_.resize(wrapped_before);
+  }
+  if (s.result.valid()) define(s, str(place, s.dtype == DType::boolean ? " != 0" : ""));
+}
+
+void StageText::combine_into(const std::string& place, const Statement& s) {
+  const std::string& added = value(s.operands[0]);
+  const bool is_plain =
+      s.dtype == DType::f32 || s.dtype == DType::f64 || s.dtype == DType::u32 || s.dtype == DType::u64;
+  if (is_plain && (s.combine == Combine::add || s.combine == Combine::mul)) {
+    return out_.line(place, s.combine == Combine::add ? " += " : " *= ", added, ";");
+  }
+  const std::vector<std::string> operands = {s.dtype == DType::boolean ? str("(", place, " != 0)") : place, added};
+  out_.line(place, " = ", op_text(p_.needs, combine_op(s.combine), s.dtype, operands), ";");
+}
+
+// ---- places
+
+std::string StageText::element(std::size_t i) {
+  const BufferId buffer = statement(i).buffer;
+  const std::string index = index_text(i);
+  p_.use(buffer);
+  if (!p_.is_scalar(buffer)) return str(p_.name(buffer), "[", index, "]");
+  const bool by_address = std::ranges::count(place_.by_address, p_.root(buffer)) > 0;
+  return str(by_address ? "*" : "", p_.name(buffer));
+}
+
+/// A term of a sum, with its sign.
+static void add_term(std::string& sum, std::string term, bool minus = false) {
+  if (sum.empty()) {
+    sum = (minus ? "-" : "") + std::move(term);
+  } else {
+    sum += (minus ? " - " : " + ") + std::move(term);
+  }
+}
+
+std::string StageText::index_text(std::size_t i) {
+  const bool in_tile = kernel_.is_tiled() && kernel_.is_local(statement(i).buffer);
+  std::string sum;
+  const auto add = [&](const Dim& stride, const std::string& what) {
+    if (stride.is(1) || stride.is(-1)) return add_term(sum, what, stride.is(-1));
+    if (stride.is_constant() && stride.constant() < 0) return add_term(sum, str(-stride.constant(), " * ", what), true);
+    add_term(sum, str(p_.factor(stride), " * ", what));
+  };
+  const kernel::LinearMap& place = facts_[i].place;
+  for (const auto& [axis, stride] : place.axes) {
+    const std::string at = point(axis, in_tile);
+    if (at != "0") add(stride, at);
+  }
+  for (const auto& [index, stride] : place.indices) add(stride, wrapped(index));
+  if (place.base.is(0)) return sum.empty() ? "0" : sum;
+  if (sum.empty()) return p_.size(place.base);
+  if (place.base.is_constant()) {
+    const int64_t base = place.base.constant();
+    return str(sum, base < 0 ? " - " : " + ", base < 0 ? -base : base);
+  }
+  return str(p_.size(place.base), sum.starts_with("-") ? " - " : " + ", sum.starts_with("-") ? sum.substr(1) : sum);
+}
+
+/// Where we are on an axis; in a buffer of which each tile has its own, from where the tile begins.
+std::string StageText::point(int axis, bool in_tile) {
+  const std::string& at = place_.points[static_cast<std::size_t>(axis)];
+  if (!in_tile || axis != kernel_.tiled_axis()) return at;
+  return str("(", at, " - ", place_.tile_begin, ")");
+}
+
+/// An index that counts from the front, and is in its bounds. The same with the same extent is looked at once.
+std::string StageText::wrapped(const kernel::IndexTerm& index) {
+  if (!index.checked)
+    return str(register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "", value(index.index));
+  for (const auto& [known, name] : wrapped_) {
+    if (known.index == index.index && known.extent == index.extent) return name;
+  }
+  const std::string name = names_.take(str(value(index.index), "_at"), "at");
+  const std::string extent = p_.size(index.extent);
+  out_.line("int64_t ", name, " = ", register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "",
+            value(index.index), ";");
+  const std::vector<std::string> numbers = {value(index.index), extent};
+  out_.line("if (", p_.needs.use("is_outside"), "(&", name, ", ", extent, ")) ", p_.failure(index.site, numbers));
+  wrapped_.emplace_back(index, name);
+  return name;
+}
+
+}  // namespace inlay::c_backend

@@ -1,0 +1,160 @@
+#include "backend/c/system_compiler.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "backend/c/backend.h"
+#include "support/error.h"
+
+extern char** environ;
+
+namespace inlay::c_backend {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::string> words_of(const char* text) {
+  std::istringstream stream(text ? text : "");
+  return {std::istream_iterator<std::string>(stream), {}};
+}
+
+/// $CC and its flags, or cc.
+std::vector<std::string> compiler() {
+  std::vector<std::string> command = words_of(std::getenv("CC"));
+  if (command.empty()) command.emplace_back("cc");
+  return command;
+}
+
+std::string compiler_text() {
+  const char* named = std::getenv("CC");
+  return named && *named ? str("CC=", named) : "cc";
+}
+
+Error cannot_write(const std::string& what, const std::string& reason) {
+  return Error(ErrorCode::invalid_file, {}, str("the c backend cannot write ", what, ": ", reason))
+      .help("TMPDIR names a folder that can be written and has room");
+}
+
+/// Is removed with all that is in it.
+class PrivateFolder {
+ public:
+  PrivateFolder() {
+    const char* named = std::getenv("TMPDIR");
+    path_ = str(named && *named ? named : "/tmp", "/inlay-XXXXXX");
+    if (!mkdtemp(path_.data()))
+      throw cannot_write(str("into ", fs::path(path_).parent_path().string()), std::strerror(errno));
+  }
+  ~PrivateFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  PrivateFolder(const PrivateFolder&) = delete;
+  PrivateFolder& operator=(const PrivateFolder&) = delete;
+
+  std::string file(const char* name) const { return str(path_, "/", name); }
+
+ private:
+  std::string path_;
+};
+
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::ofstream out(path, std::ios::binary);
+  errno = 0;
+  out << text;
+  out.close();
+  if (!out) throw cannot_write(path, errno ? std::strerror(errno) : "no reason is known");
+}
+
+/// Results must not depend on the compiler's mood: no sum is fused with a product, and nothing that IEEE 754 tells
+/// apart is taken for the same. What it may forget is errno, traps, and which type last stood in a byte of working
+/// memory.
+std::vector<std::string> command_for(const PrivateFolder& folder) {
+  std::vector<std::string> command = compiler();
+  for (const char* flag :
+       {"-std=c99", "-O2", "-ftree-vectorize", "-march=native", "-fPIC", "-c", "-ffp-contract=off", "-fno-math-errno",
+        "-fno-trapping-math", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"}) {
+    command.emplace_back(flag);
+  }
+  for (std::string& flag : words_of(std::getenv("INLAY_CFLAGS"))) command.push_back(std::move(flag));
+  command.insert(command.end(), {folder.file("program.c"), "-o", folder.file("program.o")});
+  return command;
+}
+
+/// 0, or the exit status of what ran; below 0: it could not be run, with the error's number.
+int run(const std::vector<std::string>& command, const std::string& messages) {
+  std::vector<char*> arguments;
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  pid_t child = 0;
+  const int failure = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) return -failure;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return -errno;
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The first few lines of what the compiler said.
+std::string beginning_of(const std::string& text) {
+  constexpr std::size_t kMost = 2000;
+  return text.size() <= kMost ? text : text.substr(0, text.rfind('\n', kMost)) + "\n...";
+}
+
+}  // namespace
+
+bool has_compiler() {
+  const std::string name = compiler()[0];
+  if (name.find('/') != std::string::npos) return access(name.c_str(), X_OK) == 0;
+  const char* path = std::getenv("PATH");
+  std::istringstream folders(path ? path : "");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    if (access(str(folder, "/", name).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+std::vector<std::byte> object_of(const std::string& source) {
+  const PrivateFolder folder;
+  write_file(folder.file("program.c"), source);
+  const std::vector<std::string> command = command_for(folder);
+  const int status = run(command, folder.file("messages"));
+  if (status < 0) {
+    throw Error(ErrorCode::unsupported, {},
+                str("the c backend found no C compiler: ", compiler_text(), ": ", std::strerror(-status)))
+        .help("install one, or set CC to its name; INLAY_BACKEND=llvm needs none");
+  }
+  const std::string object = read_file(folder.file("program.o"));
+  if (status != 0 || object.empty()) {
+    const std::string command_text = join(command, " ", [](const std::string& word) { return word; });
+    throw Error(ErrorCode::unsupported, {},
+                str("the C compiler failed (status ", status, "):\n", beginning_of(read_file(folder.file("messages")))))
+        .note("command", command_text)
+        .help("CC names the compiler, INLAY_CFLAGS its further flags; `inlay compile --emit=c` writes the source");
+  }
+  const auto* bytes = reinterpret_cast<const std::byte*>(object.data());
+  return {bytes, bytes + object.size()};
+}
+
+}  // namespace inlay::c_backend

@@ -1,0 +1,62 @@
+#include "backend/c/text.h"
+
+#include <cctype>
+
+#include "backend/c/functions.h"
+
+namespace inlay::c_backend {
+namespace {
+
+constexpr std::size_t kLineLength = 110;
+
+constexpr std::string_view kReserved[] = {
+    // The language.
+    "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
+    "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
+    "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "typeof",
+    // What its headers define as macros.
+    "bool", "true", "false", "complex", "imaginary", "I", "NULL", "NAN", "INFINITY", "HUGE_VAL", "errno", "linux",
+    "unix", "signbit", "isnan", "isinf", "isfinite", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
+    "uint32_t", "uint64_t", "size_t", "memcpy", "memset",
+    // Ours.
+    "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims", "main"};
+
+}  // namespace
+
+void Text::add(const std::string& line) {
+  text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + line + "\n";
+}
+
+void Text::comment(std::string_view text) {
+  std::string line = "/*";
+  while (!text.empty()) {
+    const std::size_t end = text.find(' ');
+    std::string word(text.substr(0, end));
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    for (std::size_t at; (at = word.find("*/")) != std::string::npos;) word.replace(at, 2, "* /");
+    if (line.size() + word.size() > kLineLength) {
+      add(line);
+      line = "  ";
+    }
+    line += " " + word;
+  }
+  add(line + " */");
+}
+
+NameTable::NameTable() {
+  for (std::string_view name : kReserved) used_.emplace(name);
+  for (std::string_view name : standard_functions()) used_.emplace(name);
+  for (const Function& function : functions()) used_.insert(function.name);
+}
+
+std::string NameTable::take(std::string_view wanted, std::string_view otherwise) {
+  std::string name;
+  for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  while (!name.empty() && name.front() == '_') name.erase(0, 1);  // those are the C library's
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = str(otherwise, name);
+  std::string free_name = name;
+  for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
+  return free_name;
+}
+
+}  // namespace inlay::c_backend

@@ -1,0 +1,35 @@
+#pragma once
+// C types and constants of dtypes.
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "ops/literal.h"
+
+namespace inlay::c_backend {
+
+/// What a piece of C needs to stand before it.
+struct Needs {
+  std::set<std::string> functions;  // of functions.h
+  std::set<std::string> externals;  // declarations of functions that whoever links it supplies
+
+  /// `name`, which is noted.
+  const std::string& use(const std::string& name) { return *functions.insert(name).first; }
+};
+
+/// Of an element in memory: uint8_t for bool, bits for f16 and bf16, void for opaque.
+std::string_view memory_type(DType dtype);
+/// Of a named value: bool for bool.
+std::string_view value_type(DType dtype);
+/// How the functions of functions/*.c end: "f64".
+std::string suffix(DType dtype);
+
+/// A constant of value_type, that reads as the same number.
+std::string constant(Needs& needs, const Literal& literal);
+/// For tables in memory.
+std::string memory_constant(Needs& needs, const Literal& literal);
+
+/// Notes the types of complex numbers.
+void use_type(Needs& needs, DType dtype);
+
+}  // namespace inlay::c_backend

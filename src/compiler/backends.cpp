@@ -1,0 +1,57 @@
+#include "compiler/backends.h"
+
+#include "backend/c/backend.h"
+#include "backend/llvm/backend.h"
+#include "compiler/external_names.h"
+#include "support/error.h"
+
+namespace inlay {
+namespace {
+
+Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
+                  KeepTexts keep) {
+  llvm_backend::EmitOptions emit;
+  emit.cpu_features = options.cpu_features;
+  emit.keep_ir = emit.keep_assembly = keep == KeepTexts::yes;
+  emit.verify_ir = options.verify;
+  llvm_backend::EmitResult made = llvm_backend::emit(program, plan, emit);
+  return {std::move(made.object), std::move(made.entry), {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
+}
+
+Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options&, KeepTexts) {
+  c_backend::EmitResult made = c_backend::emit(program, plan);
+  return {std::move(made.object), std::move(made.entry), {{"c", std::move(made.source)}}};
+}
+
+/// The C library first: by its plain name find_external knows an op's function, whose operands may be others.
+void* find_for_c(std::string_view name) {
+  void* found = c_backend::find_standard_function(name);
+  return found ? found : find_external(name);
+}
+
+constexpr Backend kBackends[] = {
+    {"llvm", llvm_backend::caps, llvm_backend::has_code_generator, emit_llvm, find_external},
+    {"c", c_backend::caps, c_backend::has_compiler, emit_c, find_for_c},
+};
+
+}  // namespace
+
+std::span<const Backend> backends() { return kBackends; }
+
+const Backend& backend_named(std::string_view name) {
+  for (const Backend& backend : kBackends) {
+    if (backend.name == name) return backend;
+  }
+  throw Error(ErrorCode::unknown_name, {}, str("there is no backend `", name, "`"))
+      .help(str("INLAY_BACKEND is one of ", join(backends(), ", ", [](const Backend& b) { return b.name; })));
+}
+
+const Backend& backend_of(const Options& options) {
+  if (!options.backend.empty()) return backend_named(options.backend);
+  for (const Backend& backend : kBackends) {
+    if (backend.is_available()) return backend;
+  }
+  return kBackends[0];
+}
+
+}  // namespace inlay

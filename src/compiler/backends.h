@@ -1,0 +1,43 @@
+#pragma once
+// The ways from kernels to machine code, in one table.
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/options.h"
+#include "kernel/caps.h"
+#include "kernel/kernel.h"
+#include "memory/plan.h"
+
+namespace inlay {
+
+/// Machine code, and what a dump shows of how it was made: by the extension of its file.
+struct Emitted {
+  std::vector<std::byte> object;  // relocatable ELF
+  std::string entry;
+  std::vector<std::pair<std::string, std::string>> texts;
+};
+
+enum class KeepTexts : uint8_t { no, yes };
+
+struct Backend {
+  std::string_view name;
+  const kernel::BackendCaps& (*caps)();
+  bool (*is_available)();  // can `emit` work here?
+  Emitted (*emit)(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
+                  KeepTexts keep);
+  void* (*find_external)(std::string_view name);  // what its code calls; null: unknown
+};
+
+std::span<const Backend> backends();
+
+/// Throws Error(unknown-name) that lists all.
+const Backend& backend_named(std::string_view name);
+
+/// The one that was named (Options::backend, INLAY_BACKEND), else the first that is available here; else the first.
+const Backend& backend_of(const Options& options);
+
+}  // namespace inlay
