@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "compare.h"
+#include "compiler/backends.h"
 #include "host_functions.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -266,6 +267,13 @@ std::string options_text(const Options& options) {
              options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }
 
+/// The share of programs that the C backend runs too: a call of the C compiler takes longer than all else.
+constexpr uint64_t kByC = 16;
+
+bool runs_by_c_too(uint64_t seed, const Options& options) {
+  return seed % kByC == 0 && backend_of(options).name != "c" && backend_named("c").is_available();
+}
+
 /// One program; everything wrong with it.
 std::string check_program(uint64_t seed) {
   tool::Random random(seed);
@@ -303,6 +311,12 @@ std::string check_program(uint64_t seed) {
       wanted = std::move(found);
       finite = Finite::as_wanted;
     }
+    if (!runs_by_c_too(seed, options)) return "";
+    Options by_c = options;
+    by_c.backend = "c";
+    const std::string differs = disagreement(*judged, inputs, wanted,
+                                             run(tool::make_judges(made.graph, by_c).named("c"), inputs), seed, finite);
+    if (!differs.empty()) return failed(str("c: ", differs), options_text(options) + inputs_text(made.graph, inputs));
   } catch (const Error& error) {
     return failed(error.what());
   }

@@ -59,8 +59,8 @@ def test_exit_codes(program):
 
 
 WRONG_USAGE = [
-    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, list; inlay --help"),
-    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, list"),
+    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, list; inlay --help"),
+    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, list"),
     ("explian p.inlay", "unknown-name", "there is no command explian", "did you mean explain?"),
     ("--versoin", "unknown-name", "inlay has no option --versoin", "it has --help"),
     ("run p.inlay --evaluatr llvm", "unknown-name", "inlay run has no option --evaluatr", "did you mean --evaluator?"),
@@ -209,7 +209,7 @@ def test_compile_writes_c_that_compiles_alone(program):
     assert Path("p.c").read_text() == text
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
     subprocess.run(["cc", *flags, "-c", "p.c", "-o", "p.o"], check=True)
-    assert "--emit: rust not in {c}" in tool("compile", "p.inlay", "--emit=rust", code=2)
+    assert "error[syntax]: inlay compile: --emit: rust not in {c}" in tool("compile", "p.inlay", "--emit=rust", code=2)
 
 
 def test_backends(program):

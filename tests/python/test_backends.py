@@ -1,0 +1,64 @@
+"""mode="INLAY" by the C backend: each in a process of its own, since the environment chooses."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+MODEL = """
+import inlay.pytensor, numpy as np, pytensor, pytensor.tensor as pt
+mu, sigma, county = pt.vector("mu"), pt.scalar("sigma"), pt.lvector("county")
+y = pt.vector("y")
+z = (y - mu[county]) / sigma
+logp = -0.5 * (z ** 2).sum() - y.shape[0] * pt.log(sigma) + pt.gammaln(sigma) + pt.erfinv(sigma / 4)
+outputs = [logp, *pt.grad(logp, [mu, sigma]), pt.linalg.cholesky(pt.eye(3) * sigma), z[z > 0]]
+values = [np.arange(4.0), 1.5, np.array([0, 3, -1, 2, 2]), np.linspace(-1, 2, 5)]
+ours = pytensor.function([mu, sigma, county, y], outputs, mode="INLAY")
+assert inlay.pytensor.explain(ours).host_calls == [], inlay.pytensor.explain(ours).host_calls
+theirs = pytensor.function([mu, sigma, county, y], outputs, mode="FAST_COMPILE")
+for _ in range(2):
+    for got, want in zip(ours(*values), theirs(*values)):
+        np.testing.assert_allclose(got, want, rtol=1e-13)
+try:
+    ours(values[0], 1.5, np.array([0, 4, 1, 2, 2]), values[3])
+except IndexError as error:
+    assert "index 4 is out of bounds" in str(error), error
+else:
+    raise AssertionError("no error")
+print("same")
+"""
+
+
+def python(code, **environment):
+    environment = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, env=environment)
+
+
+@pytest.mark.parametrize("backend", ["c", "llvm"])
+def test_a_model(backend):
+    done = python(MODEL, INLAY_BACKEND=backend)
+    assert done.stdout == "same\n", done.stderr
+
+
+COMPILE = """
+import inlay
+try:
+    inlay.compile("graph @main(%x: f64) {\\n %y = exp %x\\n return %y\\n}")
+except Exception as error:
+    print(type(error).__mro__[2].__name__, error)
+"""
+
+
+def test_errors():
+    assert python(COMPILE, INLAY_BACKEND="rust").stdout == (
+        "ValueError error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c\n"
+    )
+    said = python(COMPILE, INLAY_BACKEND="c", CC="no-such-compiler").stdout
+    assert said.startswith("NotImplementedError error[unsupported]: the c backend found no C compiler: CC=no-such-compiler")
+
+
+def test_no_file_is_left(tmp_path):
+    done = python(COMPILE, INLAY_BACKEND="c", TMPDIR=str(tmp_path))
+    assert (done.stdout, done.stderr) == ("", "")
+    assert list(tmp_path.iterdir()) == []
