@@ -63,6 +63,10 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
     if not isinstance(file_name, str | os.PathLike):
         by_keyword = "; bound= and host_functions= are given by keyword" if isinstance(file_name, Mapping) else ""
         raise TypeError(f"inlay.compile: file_name is to be a str, for error messages, not {_a(file_name)}{by_keyword}")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"inlay.compile: the text is no UTF-8: character {error.start} is half of a pair") from None
     graph = _inlay.parse(text, os.fspath(file_name))
     arrays = _bound_arrays(graph, _by_name("bound", bound))
     functions = _functions(graph, _by_name("host_functions", host_functions))

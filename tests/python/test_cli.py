@@ -218,3 +218,11 @@ def test_backends(program):
     assert tool("run", "p.inlay", *ARGUMENTS, INLAY_BACKEND="rust", code=1) == (
         "error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c\n"
     )
+
+
+def test_results_that_cannot_be_written_are_an_error(program):
+    np.save("x.npy", np.ones(3))
+    Path("file").write_text("")
+    Path("double.inlay").write_text("graph @main(%x: f64[n]) {\n  %y = add %x, %x\n  return %y\n}\n")
+    said = tool("run", "double.inlay", "x=x.npy", "-o", "file", code=1)
+    assert said == "error[invalid-file]: file: the folder cannot be made: Not a directory\n"

@@ -364,3 +364,8 @@ def test_results_that_are_too_large(exception):
     with pytest.raises(exception) as raised:
         outer(np.ones(n), np.ones(m), np.ones(10_000))
     assert isinstance(raised.value, inlay.InlayError)
+
+
+def test_half_a_pair_is_no_text():
+    with pytest.raises(ValueError, match="the text is no UTF-8: character 1 is half of a pair"):
+        inlay.compile("#\udcff")

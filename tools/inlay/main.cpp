@@ -185,7 +185,9 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
 int main_checked(int argc, char** argv) {
   CLI::App app{"Array programs as planned, fused native functions", "inlay"};
   try {
-    return parse_and_run(app, argc, argv);
+    const int code = parse_and_run(app, argc, argv);
+    if (!std::cout.flush()) throw Error(ErrorCode::invalid_file, {}, "standard output cannot be written");
+    return code;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
     std::cerr << error_text(usage_error(app, error).what()) << "\n";

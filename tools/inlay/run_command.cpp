@@ -113,7 +113,12 @@ void write_or_print(const RunCommand& command, const Signature& signature, const
     if (command.directory.empty()) {
       std::cout << signature.outputs[i] << " = " << tensor_text(outputs[i]) << "\n";
     } else {
-      fs::create_directories(command.directory);
+      std::error_code failure;
+      fs::create_directories(command.directory, failure);
+      if (failure) {
+        throw Error(ErrorCode::invalid_file, {},
+                    str(command.directory, ": the folder cannot be made: ", failure.message()));
+      }
       write_npy((fs::path(command.directory) / (signature.outputs[i] + ".npy")).string(), outputs[i]);
     }
   }
