@@ -223,22 +223,28 @@ class Assembler {
   std::vector<bool> check_done_;
 };
 
-/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat.
-bool join_regions(Kernel& first, Kernel& second) {
-  const auto writes = [](const Kernel& k, BufferId buffer) {
-    return std::ranges::any_of(k.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
-  };
-  bool shares = false;
-  for (const KernelOutput& output : second.outputs) {
-    const bool both = writes(first, output.buffer);
-    shares |= both;
-    // A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
-    if (output.start.kind != kernel::Start::Kind::keep && both) return false;
-    if (output.start.kind == kernel::Start::Kind::copy && writes(first, output.start.source)) return false;
-  }
-  if (shares) append(first, std::move(second));
-  return shares;
+bool writes(const Kernel& kernel, BufferId buffer) {
+  return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
 }
+
+bool write_one_buffer(const Kernel& first, const Kernel& second) {
+  return std::ranges::any_of(second.outputs, [&](const KernelOutput& output) { return writes(first, output.buffer); });
+}
+
+/// A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
+bool starts_come_late(const Kernel& first, const Kernel& second) {
+  return std::ranges::any_of(second.outputs, [&](const KernelOutput& output) {
+    const bool starts = output.start.kind != kernel::Start::Kind::keep && writes(first, output.buffer);
+    return starts || (output.start.kind == kernel::Start::Kind::copy && writes(first, output.start.source));
+  });
+}
+
+/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat.
+const JoinRule kRegions = {write_one_buffer, [](Kernel& first, Between, Kernel& second) {
+                             if (starts_come_late(first, second)) return false;
+                             append(first, std::move(second));
+                             return true;
+                           }};
 
 void name_kernels(KernelProgram& program) {
   int next = 0;
@@ -310,7 +316,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     }
     Assembler(graph, pieces, points, program).run(stages);
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
-    if (mode == Mode::full) join_kernels(program, join_regions);
+    if (mode == Mode::full) join_kernels(program, Through::nothing, kRegions);
     drop_unread(program);
     if (mode == Mode::full) share_rows(program, caps);
     name_kernels(program);

@@ -9,13 +9,17 @@
 // only one that computes.
 //
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
-//   materialize.cpp   which values live in memory, and the pieces that write them
+//   needs.cpp         which values are needed, and which of them as a whole
+//   place_fold.cpp    where an extreme is, found along with the extreme
+//   regions.cpp       what is written region by region, and what is made with it
+//   materialize.cpp   the buffers of what lives in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
 //   examine.cpp       what a piece asks for, kept while it is decided what is stored
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
 //   unread.cpp        what nothing reads once stages are shared
 //   join.cpp          what kernels wait for, and which of them become one
-//   rows.cpp          kernels that follow each other row by row become stages over shared outer axes
+//   rows.cpp          kernels that follow each other row by row become stages over shared outer axes; or over whole
+//                     arrays, where one goes on with what the other folds
 #include <string_view>
 
 #include "ir/graph.h"

@@ -1,6 +1,8 @@
 #include "fuse/join.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace inlay::fuse {
 
@@ -24,23 +26,27 @@ struct Group {
   Step step;
   std::vector<GroupId> after;  // it waits for these
   int seen_in = 0;             // the last search that came by
+  bool in_another = false;     // 0-d arithmetic that is a stage of a kernel by now, which it waits for
 };
 
 /// The steps as a graph of what waits for what.
 class Joiner {
  public:
-  explicit Joiner(KernelProgram& program)
-      : program_(program), writer_(program.buffers.size()), readers_(program.buffers.size()) {}
+  Joiner(KernelProgram& program, Through through)
+      : program_(program),
+        through_scalars_(through == Through::scalars),
+        writer_(program.buffers.size()),
+        readers_(program.buffers.size()) {}
 
-  void run(const TryJoin& try_join) {
-    for (Step& step : program_.steps) add(std::move(step), try_join);
+  void run(const JoinRule& rule) {
+    for (Step& step : program_.steps) add(std::move(step), rule);
     program_.steps.clear();
     std::vector<bool> placed(groups_.size(), false);
     for (GroupId id : ids<GroupId>(groups_.size())) place(id, placed);
   }
 
  private:
-  void add(Step step, const TryJoin& try_join) {
+  void add(Step step, const JoinRule& rule) {
     const kernel::StepAccess access = access_of(program_, step);
     const auto* kernel = std::get_if<Kernel>(&step);
     const auto* call = std::get_if<kernel::LibraryCall>(&step);
@@ -57,7 +63,7 @@ class Joiner {
     after.erase(again.begin(), again.end());
 
     const GroupId id =
-        parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after), try_join);
+        parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after), rule);
     note(access, id);
     if (fails) last_failing_ = id;
     if (parts) {
@@ -68,20 +74,95 @@ class Joiner {
     }
   }
 
-  GroupId join_or_push(Step step, std::vector<GroupId> after, const TryJoin& try_join) {
+  GroupId join_or_push(Step step, std::vector<GroupId> after, const JoinRule& rule) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (kernel && !kernel->is_scalar()) {
-      for (GroupId candidate : after) {
-        auto* first = std::get_if<Kernel>(&groups_[candidate].step);
-        if (!first || first->is_scalar() || some_come_after(after, candidate)) continue;
-        if (!try_join(*first, *kernel)) continue;
-        std::erase(after, candidate);
-        std::vector<GroupId>& all = groups_[candidate].after;
-        all.insert(all.end(), after.begin(), after.end());
+      for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
+        const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
+        if (!first || first->is_scalar() || !rule.fits(*first, *kernel)) continue;
+        const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
+        if (!between) continue;
+        std::vector<Kernel*> scalars;
+        for (GroupId id : *between) scalars.push_back(&std::get<Kernel>(groups_[id].step));
+        if (!rule.join(std::get<Kernel>(groups_[candidate].step), scalars, *kernel)) continue;
+        for (GroupId id : *between) groups_[id].in_another = true;
+        for (GroupId id : *between) wait_for(candidate, std::exchange(groups_[id].after, {candidate}));
+        wait_for(candidate, after);
         return candidate;
       }
     }
     return push(std::move(step), std::move(after));
+  }
+
+  bool is_scalar(GroupId id) const {
+    const auto* kernel = std::get_if<Kernel>(&groups_[id].step);
+    return kernel && kernel->is_scalar();
+  }
+
+  /// The kernels among the groups, and those that 0-d arithmetic among them waits for; the last one first.
+  std::vector<GroupId> kernels_before(const std::vector<GroupId>& groups) {
+    std::vector<GroupId> out, todo = groups;
+    ++search_;
+    while (!todo.empty() && out.size() < kMaxSearch) {
+      const GroupId id = host(todo.back());
+      todo.pop_back();
+      if (std::exchange(groups_[id].seen_in, search_) == search_) continue;
+      if (is_scalar(id)) {
+        todo.insert(todo.end(), groups_[id].after.begin(), groups_[id].after.end());
+      } else if (std::holds_alternative<Kernel>(groups_[id].step)) {
+        out.push_back(id);
+      }
+    }
+    std::ranges::sort(out, std::greater());
+    return out;
+  }
+
+  /// What of `groups`, and of what they wait for, comes after `first`: none where that is more than 0-d arithmetic.
+  std::optional<std::vector<GroupId>> scalars_between(GroupId first, const std::vector<GroupId>& groups) {
+    std::vector<GroupId> others, scalars, seen, todo = groups;
+    while (!todo.empty()) {
+      const GroupId id = host(todo.back());
+      todo.pop_back();
+      if (id == first || std::ranges::find(seen, id) != seen.end()) continue;
+      if (seen.size() > kMaxSearch) return std::nullopt;
+      seen.push_back(id);
+      if (!through_scalars_ || !is_scalar(id)) {
+        others.push_back(id);
+      } else if (some_come_after({id}, first)) {
+        scalars.push_back(id);
+        todo.insert(todo.end(), groups_[id].after.begin(), groups_[id].after.end());
+      }
+    }
+    if (some_come_after(others, first)) return std::nullopt;
+    return in_order(std::move(scalars));
+  }
+
+  /// The kernel that the group has become a part of, or itself.
+  GroupId host(GroupId id) const {
+    while (groups_[id].in_another) id = groups_[id].after.front();
+    return id;
+  }
+
+  /// Each behind those of them that it waits for.
+  std::vector<GroupId> in_order(std::vector<GroupId> groups) const {
+    std::vector<GroupId> out;
+    while (!groups.empty()) {
+      const auto waits = [&](GroupId id) {
+        return std::ranges::any_of(groups_[id].after,
+                                   [&](GroupId before) { return std::ranges::find(groups, before) != groups.end(); });
+      };
+      const auto next = std::ranges::find_if_not(groups, waits);
+      out.push_back(*next);
+      groups.erase(next);
+    }
+    return out;
+  }
+
+  /// `first` waits for these as well, but for itself and what it has taken in.
+  void wait_for(GroupId first, const std::vector<GroupId>& groups) {
+    for (GroupId id : groups) {
+      if (host(id) != first) groups_[first].after.push_back(host(id));
+    }
   }
 
   GroupId push(Step step, std::vector<GroupId> after) { return groups_.push_back({std::move(step), std::move(after)}); }
@@ -151,12 +232,13 @@ class Joiner {
         std::ranges::copy_if(after, std::back_inserter(pending), not_yet);
       } else {
         placed[next.index] = true;
-        program_.steps.push_back(std::move(groups_[next].step));
+        if (!groups_[next].in_another) program_.steps.push_back(std::move(groups_[next].step));
       }
     }
   }
 
   KernelProgram& program_;
+  const bool through_scalars_;
   IdMap<GroupId, Group> groups_;
   IdMap<BufferId, GroupId> writer_;                // by root: the last one
   IdMap<BufferId, std::vector<GroupId>> readers_;  // since it was written
@@ -178,6 +260,6 @@ void append(Kernel& first, Kernel second) {
   for (Stage& stage : second.stages) first.stages.push_back(std::move(stage));
 }
 
-void join_kernels(KernelProgram& program, const TryJoin& try_join) { Joiner(program).run(try_join); }
+void join_kernels(KernelProgram& program, Through through, const JoinRule& rule) { Joiner(program, through).run(rule); }
 
 }  // namespace inlay::fuse

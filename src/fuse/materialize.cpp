@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "fuse/library_operand.h"
+#include "fuse/regions.h"
 #include "fuse/stage_writer.h"
 #include "ir/library_types.h"
 #include "ir/region.h"
@@ -22,18 +23,6 @@ using kernel::Subscript;
 
 namespace {
 
-/// The node that reads a value, where that is one operand of one node and no output.
-IdMap<ValueId, NodeId> only_readers(const Graph& graph) {
-  const IdMap<ValueId, int> uses = count_uses(graph);
-  IdMap<ValueId, NodeId> out(graph.values.size());
-  for (NodeId id : ids<NodeId>(graph.nodes.size())) {
-    for (ValueId operand : graph.nodes[id].operands) {
-      if (uses[operand] == 1) out[operand] = id;
-    }
-  }
-  return out;
-}
-
 class Cutter {
  public:
   Cutter(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
@@ -44,7 +33,9 @@ class Cutter {
         forced_(forced),
         bodies_(bodies),
         program_(program),
-        required_(graph.values.size(), false),
+        needs_(find_needs(graph, caps, cones, forced)),
+        regions_(find_regions(graph, caps, cones, forced, needs_)),
+        is_made_(graph.values.size(), false),
         first_slot_(graph.values.size(), -1) {
     out_.homes = IdMap<ValueId, Home>(graph.values.size());
     out_.pieces.reserve(graph.values.size());
@@ -53,154 +44,19 @@ class Cutter {
   }
 
   Pieces run() {
-    find_required();
-    find_bases();
-    find_parts();
+    for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) {
+      int& first = first_slot_[graph_.outputs[slot].value];
+      if (first < 0) first = static_cast<int>(slot);
+    }
     for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
     for (ValueId v : ids<ValueId>(graph_.values.size())) {
-      if (needed_[v] && graph_.node_of(v) && !written_by_[v].valid() && !made_by_parts_[v]) materialize(v);
+      materialize(v);
     }
     for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) make_output(static_cast<int>(slot));
     return std::move(out_);
   }
 
  private:
-  // --- which ---
-
-  void find_required() {
-    needed_ = IdMap<ValueId, bool>(graph_.values.size(), false);
-    for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) {
-      const ValueId v = graph_.outputs[slot].value;
-      needed_[v] = required_[v] = true;
-      if (first_slot_[v] < 0) first_slot_[v] = static_cast<int>(slot);
-    }
-    for (NodeId id : ids<NodeId>(graph_.nodes.size())) {
-      const Op op = graph_.nodes[id].op;
-      // They can fail, or bind a symbol: they run whoever reads them.
-      if (op == Op::as_size || op == Op::compress) needed_[graph_.nodes[id].results[0]] = true;
-      if (!has_effects(graph_.nodes[id])) continue;
-      for (ValueId v : graph_.nodes[id].results) needed_[v] = true;
-    }
-    for (uint32_t i = static_cast<uint32_t>(graph_.values.size()); i-- > 0;) {
-      const ValueId v(i);
-      const Node* node = graph_.node_of(v);
-      if (!needed_[v] || !node) continue;
-      if (node->op == Op::library) {
-        require_library_operands(*node);
-        continue;
-      }
-      for (ValueId operand : node->operands) needed_[operand] = true;
-      if (is_region(node->op)) {
-        for (ValueId result : node->results) needed_[result] = true;  // a body makes all of them
-      }
-      require_operands(*node);
-    }
-  }
-
-  /// An update, a scatter or a concat that is read only to be written to is made where that one is made.
-  void find_bases() {
-    written_by_ = IdMap<ValueId, ValueId>(graph_.values.size());
-    only_reader_ = only_readers(graph_);
-    for (ValueId v : ids<ValueId>(graph_.values.size())) {
-      const Node* node = graph_.node_of(v);
-      if (!needed_[v] || !node || (node->op != Op::update && node->op != Op::scatter)) continue;
-      const ValueId base = node->operands[0];
-      const Node* made_by = graph_.node_of(base);
-      const bool has_regions =
-          made_by && (made_by->op == Op::update || made_by->op == Op::scatter || made_by->op == Op::concat);
-      if (has_regions && only_reader_[base].valid() && !required_[base] && !forced_.values[base]) written_by_[base] = v;
-    }
-  }
-
-  /// A concat that only elementwise ops read, on the way to one value that is stored, need not be: that value is made
-  /// part by part.
-  void find_parts() {
-    made_by_parts_ = IdMap<ValueId, bool>(graph_.values.size(), false);
-    concat_in_ = IdMap<ValueId, ValueId>(graph_.values.size());
-    for (const Node& node : graph_.nodes) {
-      if (node.op != Op::concat) continue;
-      const ValueId concat = node.results[0];
-      if (!needed_[concat] || required_[concat] || forced_.values[concat] || written_by_[concat].valid()) continue;
-      const ValueId stored = stored_beyond(concat);
-      if (!stored.valid() || concat_in_[stored].valid() || !parts_stay_short(node, stored)) continue;
-      concat_in_[stored] = concat;
-      made_by_parts_[concat] = true;
-    }
-  }
-
-  /// Each part repeats the ops behind the concat, and has them in its body.
-  bool parts_stay_short(const Node& concat, ValueId stored) {
-    const int behind = cones_.of(stored, forced_.values).ops;
-    int longest = 0;
-    for (ValueId part : concat.operands) longest = std::max(longest, cones_.of(part, forced_.values).ops);
-    return behind + longest <= caps_.max_body_ops &&
-           behind * static_cast<int>(concat.operands.size()) <= caps_.max_body_ops;
-  }
-
-  /// The stored value of the same shape that elementwise ops make of `v`, if nothing else reads it or what lies
-  /// between.
-  ValueId stored_beyond(ValueId v) const {
-    const std::vector<Dim>& dims = graph_.type(v).dims;
-    if (has_one_element(graph_.type(v))) return {};
-    while (only_reader_[v].valid()) {
-      const Node& reader = graph_.nodes[only_reader_[v]];
-      v = reader.results[0];
-      const bool is_elementwise = reader.op == Op::scalar || reader.op == Op::cast;
-      if (!is_elementwise || !needed_[v] || graph_.type(v).dims != dims) return {};
-      if (is_stored(v)) return v;
-    }
-    return {};
-  }
-
-  /// What an assert hands on: a call reads that, and needs no copy of it. That the assert holds is seen to before.
-  ValueId asserted(ValueId v) const {
-    const Node* node = graph_.node_of(v);
-    while (node && node->op == Op::assert_) {
-      v = node->operands[0];
-      node = graph_.node_of(v);
-    }
-    return v;
-  }
-
-  void require_operands(const Node& node) {
-    switch (node.op) {
-      case Op::host_call:
-        for (ValueId operand : node.operands) required_[asserted(operand)] = true;
-        break;
-      case Op::cond:
-        for (ValueId operand : node.operands) required_[operand] = true;
-        break;
-      case Op::loop:  // initial values are computed where they are carried
-        for (std::size_t i = static_cast<std::size_t>(node.region.num_carried); i < node.operands.size(); ++i) {
-          required_[node.operands[i]] = true;
-        }
-        break;
-      case Op::reshape:
-        if (!reshape_is_map(graph_, node)) required_[node.operands[0]] = true;
-        break;
-      case Op::gather: {
-        if (cones_.of(node.operands[0], forced_.values).needs_affine_point) required_[node.operands[0]] = true;
-        break;
-      }
-      default: break;
-    }
-  }
-
-  /// A library function writes all of its results, whoever reads them, and reads the bytes below views.
-  void require_library_operands(const Node& node) {
-    for (ValueId result : node.results) needed_[result] = true;
-    for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      const ValueId base = library_operand(graph_, node, i).base;
-      needed_[base] = required_[base] = true;
-    }
-  }
-
-  bool is_stored(ValueId v) const {
-    const Node* node = graph_.node_of(v);
-    if (!node || node->op == Op::literal) return false;
-    return required_[v] || forced_.values[v] || has_one_element(graph_.type(v)) || cones_.always_stored(v);
-  }
-
   // --- buffers ---
 
   /// The name, with as many quotes as it takes.
@@ -269,8 +125,16 @@ class Cutter {
     return piece;
   }
 
+  /// Once, and only what is needed and no part of what is made as a whole.
   void materialize(ValueId v) {
-    const Node& node = *graph_.node_of(v);
+    const Node* node = graph_.node_of(v);
+    if (!needs_.needed[v] || !node || regions_.written_by[v].valid() || regions_.made_by_parts[v]) return;
+    if (is_made_[v]) return;
+    is_made_[v] = true;
+    materialize(v, *node);
+  }
+
+  void materialize(ValueId v, const Node& node) {
     switch (node.op) {
       case Op::literal:
         if (!has_one_element(graph_.type(v))) {
@@ -310,21 +174,22 @@ class Cutter {
     if (!is_stored(v)) return;
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     out_.homes[v].buffer = buffer;
-    if (concat_in_[v].valid()) return by_parts(v, *graph_.node_of(concat_in_[v]));
+    if (const ValueId concat = regions_.concat_in[v]; concat.valid()) return by_parts(v, *graph_.node_of(concat));
     Piece piece = elementwise(v, buffer, /*defines=*/true);
     add(v, std::move(piece));
   }
 
+  bool is_stored(ValueId v) const { return fuse::is_stored(graph_, cones_, forced_, needs_, v); }
+
   void by_parts(ValueId v, const Node& concat) {
-    Dim begin = 0;
-    for (ValueId part : concat.operands) {
-      Loop loop = loop_over(graph_.type(part).dims);
-      Subscript& along = loop.at.subscripts[concat.axes[0]];
-      along.base = along.base + begin;
-      begin = begin + graph_.type(part).dims[concat.axes[0]];
-      Piece piece{.axes = std::move(loop.axes)};
-      piece.writes.push_back(
-          {.buffer = out_.homes[v].buffer, .map = loop.at, .value = v, .at = loop.at, .defines = true, .target = v});
+    for (ConcatPart& part : parts_of(graph_, concat)) {
+      Piece piece{.axes = std::move(part.loop.axes)};
+      piece.writes.push_back({.buffer = out_.homes[v].buffer,
+                              .map = part.in_whole,
+                              .value = v,
+                              .at = part.in_whole,
+                              .defines = true,
+                              .target = v});
       add(v, std::move(piece));
     }
   }
@@ -345,7 +210,8 @@ class Cutter {
     // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
     // the long axis (X.T @ r over the observations).
     const int64_t short_result = short_static_size(graph_.type(v).dims);
-    const int ops = cones_.of(x, forced_.values).ops + 1;
+    const std::optional<PlaceFold> places = places_beside(v);
+    const int ops = cones_.of(x, forced_.values).ops + (places ? cones_.of(places->number, forced_.values).ops + 2 : 1);
     const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
     std::vector<Dim> loop_dims = dims;
     if (written_out) {
@@ -373,9 +239,42 @@ class Cutter {
         }
         write.map.subscripts.push_back(write.at.subscripts[axis]);
       }
+      if (places) piece.writes.push_back(place_write(write, *places));
       piece.writes.push_back(std::move(write));
     }
-    add(v, std::move(piece));
+    const PieceId id = add(v, std::move(piece));
+    if (!places) return;
+    const BufferId into = out_.homes[needs_.place_of[v]].buffer;
+    out_.pieces[id].starts.push_back({into, {Start::Kind::fill, identity_of(Combine::min, DType::i64), {}}});
+    out_.homes[needs_.place_of[v]].pieces.push_back(id);
+  }
+
+  /// What finds the places of an extreme is folded with it: so what it is made of, sizes and places, is made before.
+  std::optional<PlaceFold> places_beside(ValueId extreme) {
+    const ValueId v = needs_.place_of[extreme];
+    if (!v.valid()) return std::nullopt;
+    is_made_[v] = true;
+    out_.homes[v].buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
+    std::vector<ValueId> made_of = {needs_.place_folds[v]->number};
+    for (std::size_t i = 0; i < made_of.size(); ++i) {
+      const Node& node = *graph_.node_of(made_of[i]);
+      made_of.insert(made_of.end(), node.operands.begin(), node.operands.end());
+    }
+    std::ranges::sort(made_of);
+    for (ValueId part : made_of) materialize(part);
+    return needs_.place_folds[v];
+  }
+
+  Write place_write(const Write& extreme, const PlaceFold& places) const {
+    Write write = extreme;
+    write.combine = Combine::min;
+    write.target = needs_.place_of[extreme.target];
+    write.buffer = out_.homes[write.target].buffer;
+    write.value = places.number;
+    write.at = broadcast_point(extreme.at, graph_.type(places.number).dims);
+    write.finds_extreme_of = extreme.value;
+    write.extreme_at = extreme.at;
+    return write;
   }
 
   int64_t short_static_size(std::span<const Dim> dims) const {
@@ -471,7 +370,7 @@ class Cutter {
     piece.value = count;
     for (std::size_t r = 1; r < node.results.size(); ++r) {
       const ValueId v = node.results[r];
-      if (!needed_[v]) continue;
+      if (!needs_.needed[v]) continue;
       out_.homes[v].buffer = new_memory(v);
       Write write{
           .buffer = out_.homes[v].buffer, .value = node.operands[r], .at = loop.at, .predicate = mask, .target = v};
@@ -482,7 +381,7 @@ class Cutter {
     if (piece.writes.size() == 1) return;
     const PieceId id = out_.pieces.push_back(std::move(piece));
     for (std::size_t r = 1; r < node.results.size(); ++r) {
-      if (needed_[node.results[r]]) out_.homes[node.results[r]].pieces = {id};
+      if (needs_.needed[node.results[r]]) out_.homes[node.results[r]].pieces = {id};
     }
   }
 
@@ -492,7 +391,7 @@ class Cutter {
     std::vector<ValueId> chain = {v};
     while (graph_.node_of(chain.back())->op != Op::concat) {
       const ValueId base = graph_.node_of(chain.back())->operands[0];
-      if (!written_by_[base].valid()) break;
+      if (!regions_.written_by[base].valid()) break;
       chain.push_back(base);
     }
     for (ValueId part : std::views::reverse(chain)) {
@@ -501,14 +400,14 @@ class Cutter {
     }
   }
 
-  void write_parts(ValueId v, const Node& node, ValueId whole) {
-    Dim start = 0;
-    for (ValueId part : node.operands) {
-      Piece piece = elementwise(part, out_.homes[whole].buffer, /*defines=*/false);
-      Subscript& slot = piece.writes[0].map.subscripts[node.axes[0]];
-      slot.base = slot.base + start;
-      piece.writes[0].target = v;
-      start = start + graph_.type(part).dims[node.axes[0]];
+  void write_parts(ValueId v, const Node& concat, ValueId whole) {
+    for (ConcatPart& part : parts_of(graph_, concat)) {
+      Piece piece{.axes = std::move(part.loop.axes)};
+      piece.writes.push_back({.buffer = out_.homes[whole].buffer,
+                              .map = std::move(part.in_whole),
+                              .value = part.value,
+                              .at = std::move(part.loop.at),
+                              .target = v});
       add(whole, std::move(piece));
     }
   }
@@ -535,7 +434,7 @@ class Cutter {
   /// stands for all.
   std::vector<PieceId> written_before(ValueId base, ValueId whole) const {
     const std::vector<PieceId>& pieces = out_.homes[whole].pieces;
-    const bool by_region = written_by_[base].valid() && graph_.node_of(base)->op != Op::concat;
+    const bool by_region = regions_.written_by[base].valid() && graph_.node_of(base)->op != Op::concat;
     return by_region ? std::vector<PieceId>{pieces.back()} : pieces;
   }
 
@@ -651,7 +550,7 @@ class Cutter {
   void host_call(const Node& node) {
     Piece piece;
     kernel::HostCall call{.name = node.text, .function = node.host_function};
-    for (ValueId operand : node.operands) call.operands.push_back(in_memory(asserted(operand), piece));
+    for (ValueId operand : node.operands) call.operands.push_back(in_memory(asserted(graph_, operand), piece));
     for (std::size_t r = 0; r < node.results.size(); ++r) {
       const ValueId result = node.results[r];
       call.results.push_back(new_buffer(result, Role::host));
@@ -780,11 +679,9 @@ class Cutter {
   const Forced& forced_;
   const FusedBodies& bodies_;
   KernelProgram& program_;
-  IdMap<ValueId, bool> needed_, required_;
-  IdMap<ValueId, NodeId> only_reader_;  // of a value that is one operand and no output
-  IdMap<ValueId, bool> made_by_parts_;  // a concat that is asked by parts and lives nowhere
-  IdMap<ValueId, ValueId> concat_in_;   // of a stored value that is made by its parts
-  IdMap<ValueId, ValueId> written_by_;  // the update of which a value is the base, and made with it
+  const Needs needs_;
+  const Regions regions_;
+  IdMap<ValueId, bool> is_made_;  // or no longer to be made
   IdMap<ValueId, int> first_slot_;
   std::unordered_map<std::string, int> names_;  // that are taken, with the quotes that the last one to want it got
   std::unordered_map<ValueId, PieceId> memory_piece_;

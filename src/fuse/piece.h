@@ -36,6 +36,8 @@ struct Write {
   std::optional<DType> converted;   // a fold's own dtype, where that is not the value's
   ValueId running;                  // of a fold: what it makes at each point, at `at`
   bool runs = false;                // of a fold: its value is used at each point
+  ValueId finds_extreme_of;         // of a fold of places: the next write folds the extreme of this value ...
+  AccessMap extreme_at;             // ... at this point
   ValueId predicate;                // of a store: where this, asked like `value`, holds
   ValueId target;                   // the value that is written to (or the assert that is checked), for errors
 

@@ -137,8 +137,7 @@ class Neighbours {
       bool told = false;
       for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
         const Subscript& s = a.map.subscripts[d];
-        const bool is_the_axis = !s.index && s.axes.size() == 1 && s.axes[0].axis == static_cast<int>(axis);
-        told |= is_the_axis && s == b.map.subscripts[d];
+        told |= s.is_told_by(static_cast<int>(axis)) && s == b.map.subscripts[d];
       }
       if (!told) return false;
     }
@@ -228,20 +227,42 @@ class Locals {
     const auto is_dear_alone = [](const Stage& stage) {
       return stage.axes.empty() && std::ranges::any_of(stage.statements, is_dear);
     };
-    if (!kernel.is_tiled() && std::ranges::any_of(kernel.stages, is_dear_alone)) kernel.tile = caps.tile_of_rows;
+    if (kernel.outer.empty() || kernel.is_tiled()) return;
+    if (std::ranges::any_of(kernel.stages, is_dear_alone)) kernel.tile = caps.tile_of_rows;
   }
 
   void find(Kernel& kernel) {
+    std::vector<std::pair<KernelOutput*, std::vector<std::size_t>>> found;
     for (KernelOutput& output : kernel.outputs) {
       const kernel::Buffer& buffer = program_.buffers[output.buffer];
       const bool is_private = buffer.role == kernel::Role::temporary && num_users_[output.buffer] == 1;
       if (!is_private || output.start.kind == Start::Kind::copy) continue;
-      const std::vector<std::size_t> dims = outer_dims(kernel, output.buffer);
-      if (dims.size() == kernel.outer.size()) make_local(kernel, output, dims);
+      std::vector<std::size_t> dims = outer_dims(kernel, output.buffer);
+      if (dims.size() == kernel.outer.size()) found.emplace_back(&output, std::move(dims));
     }
+    const auto is_found = [&](BufferId b) {
+      return std::ranges::any_of(found, [&](const auto& each) { return each.first->buffer == b; });
+    };
+    for (const auto& [a, b] : states_of_one_fold(kernel)) {
+      if (is_found(a) == is_found(b)) continue;
+      std::erase_if(found, [&](const auto& each) { return each.first->buffer == a || each.first->buffer == b; });
+    }
+    for (const auto& [output, dims] : found) make_local(kernel, *output, dims);
   }
 
  private:
+  /// They are at one place, so both are local or none.
+  static std::vector<std::pair<BufferId, BufferId>> states_of_one_fold(const Kernel& kernel) {
+    std::vector<std::pair<BufferId, BufferId>> out;
+    for (const Stage& stage : kernel.stages) {
+      for (std::size_t i = 0; i < stage.statements.size(); ++i) {
+        if (stage.statements[i].finds_place)
+          out.emplace_back(stage.statements[i].buffer, stage.statements[i + 1].buffer);
+      }
+    }
+    return out;
+  }
+
   /// By outer axis: the dim of the buffer that counts its points, everywhere.
   static std::vector<std::size_t> outer_dims(const Kernel& kernel, BufferId buffer) {
     std::vector<std::size_t> out;
@@ -321,21 +342,127 @@ bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps,
   return true;
 }
 
+/// The rows are whole arrays: the second goes over the same points as the first once that has been folded. It is one
+/// Kernel where both need the same data; loops over other data are not made stages because a number is handed on.
+class WholeArrays {
+ public:
+  WholeArrays(const KernelProgram& program, const Kernel& first, const Kernel& second)
+      : program_(program), first_(first), second_(second) {}
+
+  bool fit() const { return first_.outer.empty() && second_.outer.empty() && same_points() && share_data(); }
+
+  bool may_follow(Between between) const {
+    std::vector<const Kernel*> later(between.begin(), between.end());
+    later.push_back(&second_);
+    const bool reads_fold = std::ranges::any_of(later, [&](const Kernel* k) { return reads_fold_of_first(*k); });
+    return reads_fold && std::ranges::all_of(later, [&](const Kernel* k) { return starts_can_be_earlier(*k, later); });
+  }
+
+ private:
+  BufferId root(BufferId b) const { return root_of(program_, b); }
+
+  static std::vector<Dim> points(const Stage& stage) {
+    std::vector<Dim> out;
+    for (const kernel::Axis& axis : stage.axes) out.push_back(axis.extent);
+    return out;
+  }
+
+  bool same_points() const {
+    const std::vector<Dim> all = points(second_.stages.front());
+    const auto same = [&](const Stage& stage) { return stage.axes.empty() || points(stage) == all; };
+    return !all.empty() && std::ranges::all_of(first_.stages, same) && std::ranges::all_of(second_.stages, same);
+  }
+
+  bool has_bytes(BufferId b) const {
+    const kernel::Role role = program_.buffers[root(b)].role;
+    return role != kernel::Role::scalar && role != kernel::Role::literal;
+  }
+
+  bool share_data() const {
+    return any_statement(second_, [&](const Statement& s) {
+      if (s.kind != Statement::Kind::load || !has_bytes(s.buffer)) return false;
+      return any_statement(first_,
+                           [&](const Statement& f) { return f.has_place() && root(f.buffer) == root(s.buffer); });
+    });
+  }
+
+  bool reads_fold_of_first(const Kernel& kernel) const {
+    return any_statement(kernel, [&](const Statement& s) {
+      if (s.kind != Statement::Kind::load) return false;
+      return any_statement(first_, [&](const Statement& f) {
+        return f.kind == Statement::Kind::fold && root(f.buffer) == root(s.buffer);
+      });
+    });
+  }
+
+  /// What a kernel's outputs hold in the beginning, they then hold before the first kernel.
+  bool starts_can_be_earlier(const Kernel& kernel, const std::vector<const Kernel*>& later) const {
+    const auto touches = [&](const Kernel& other, BufferId b) {
+      return any_statement(other, [&](const Statement& s) { return s.has_place() && root(s.buffer) == root(b); });
+    };
+    const auto touched_before = [&](BufferId b) {
+      if (touches(first_, b)) return true;
+      for (const Kernel* other : later) {
+        if (other == &kernel) return false;
+        if (touches(*other, b)) return true;
+      }
+      return false;
+    };
+    return std::ranges::all_of(kernel.outputs, [&](const KernelOutput& output) {
+      if (output.start.kind == Start::Kind::keep) return true;
+      return !touched_before(output.buffer) &&
+             (output.start.kind == Start::Kind::fill || !touched_before(output.start.source));
+    });
+  }
+
+  const KernelProgram& program_;
+  const Kernel& first_;
+  const Kernel& second_;
+};
+
+/// What stands between is done once, by a stage without axes.
+JoinRule whole_arrays(const KernelProgram& program) {
+  return {[&](const Kernel& first, const Kernel& second) { return WholeArrays(program, first, second).fit(); },
+          [&](Kernel& first, Between between, Kernel& second) {
+            if (!WholeArrays(program, first, second).may_follow(between)) return false;
+            for (Kernel* scalars : between) append(first, std::move(*scalars));
+            append(first, std::move(second));
+            return true;
+          }};
+}
+
+/// Does a stage load what an earlier one folds?
+bool goes_on_with_fold(const Kernel& kernel) {
+  std::vector<BufferId> folded;
+  for (const Stage& stage : kernel.stages) {
+    for (const Statement& s : stage.statements) {
+      const bool loads = s.kind == Statement::Kind::load;
+      if (loads && std::ranges::find(folded, s.buffer) != folded.end()) return true;
+    }
+    for (const Statement& s : stage.statements) {
+      if (s.kind == Statement::Kind::fold) folded.push_back(s.buffer);
+    }
+  }
+  return false;
+}
+
+JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps) {
+  return {
+      [&](const Kernel& first, const Kernel& second) { return Neighbours(program, caps, first, second).may_follow(); },
+      [&](Kernel& first, Between, Kernel& second) {
+        return join_rows(program, caps, first, second) || join_columns(program, caps, first, second);
+      }};
+}
+
 }  // namespace
 
 void share_rows(KernelProgram& program, const kernel::BackendCaps& caps) {
-  bool any_shared = false;
-  join_kernels(program, [&](Kernel& first, Kernel& second) {
-    if (!Neighbours(program, caps, first, second).may_follow()) return false;
-    const bool joined = join_rows(program, caps, first, second) || join_columns(program, caps, first, second);
-    any_shared |= joined;
-    return joined;
-  });
-  if (!any_shared) return;
+  join_kernels(program, Through::nothing, rows_and_columns(program, caps));
+  join_kernels(program, Through::scalars, whole_arrays(program));
   Locals locals(program);
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
-    if (!kernel || kernel->outer.empty()) continue;
+    if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
     Locals::choose_tile(*kernel, caps);
     locals.find(*kernel);
   }

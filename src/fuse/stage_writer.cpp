@@ -457,6 +457,8 @@ RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
 void StageWriter::write(const Write& write) {
   const TensorType& type = graph_.type(write.value);
   const Point at = points_.find_or_add(normalized(write.at, type.dims));
+  // The fold of the extreme follows at once.
+  if (write.finds_extreme_of.valid()) value(write.finds_extreme_of, write.extreme_at);
   RegisterId source;
   if (write.defines) {
     const int question = questions_.ask({.value = write.value, .at = at, .made = true});
@@ -491,7 +493,8 @@ void StageWriter::write(const Write& write) {
                                  .operands = {source},
                                  .predicate = predicate,
                                  .buffer = write.buffer,
-                                 .map = std::move(map)},
+                                 .map = std::move(map),
+                                 .finds_place = write.finds_extreme_of.valid()},
                                 /*has_result=*/write.runs);
   if (write.runs) running_[write.buffer] = result;
   if (!write.running.valid()) return;

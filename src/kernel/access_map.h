@@ -47,6 +47,8 @@ struct Subscript {
   std::optional<IndexTerm> index;
 
   bool is_constant() const { return axes.empty() && !index; }
+  /// Does this axis alone tell it? (Then so does the same subscript elsewhere: two equal ones mean one point of it.)
+  bool is_told_by(int axis) const { return !index && axes.size() == 1 && axes[0].axis == axis; }
   bool operator==(const Subscript&) const = default;
 };
 

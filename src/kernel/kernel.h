@@ -5,7 +5,8 @@
 // stage is one loop nest with loads, scalar ops, stores and folds. The contract:
 //   1. Within a stage no point loads a byte that another point stores, except through a fold or an accumulating store.
 //      So points may run as vectors, blocks and threads.
-//   2. A later stage may load what an earlier one stored at the same outer point (with no outer axes: all it stored).
+//   2. A later stage may load what an earlier one stored at the same outer point. A kernel without outer axes has one
+//      outer point: there a stage may load all that an earlier one stored.
 //      Where the last outer axis is tiled, an outer point is a tile: every stage runs over the points in it.
 //   3. `set` through an index keeps the order: the last wins.
 //   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls within a stage; it
@@ -78,6 +79,10 @@ struct Statement {
   RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;
+  /// Of a fold by min into i64, of numbers of points. With the next statement, a fold by max or min at the same place,
+  /// it is one fold of two states: it finds the least number of a point that has the other's extreme (of a NaN, if
+  /// there is one). It stands first, so that it sees what the extreme was before.
+  bool finds_place = false;
   Literal literal;
   int axis = 0;
   Dim size;
@@ -109,8 +114,9 @@ struct Start {
 struct KernelOutput {
   BufferId buffer;
   Start start;
-  /// A temporary of which each outer point has its own (each tile, where the kernel is tiled): a scalar, or short rows
-  /// in cache. It begins anew there, not before the first stage, and nothing but the kernel names it.
+  /// A temporary of which each outer point has its own (each tile, where the kernel is tiled): a scalar, or rows, short
+  /// ones of which stay in the cache. It begins anew there, not before the first stage, and nothing but the kernel
+  /// names it.
   bool is_local = false;
 };
 

@@ -3,7 +3,6 @@
 
 #include "kernel/text.h"
 #include "kernel/text_reader.h"
-#include "ops/combine_names.h"
 
 namespace inlay::kernel {
 namespace {
@@ -260,7 +259,8 @@ Statement Parser::statement() {
   }
   if (!accept("fold")) throw unexpected("a statement");
   out.kind = Statement::Kind::fold;
-  out.combine = combine();
+  out.finds_place = accept("place");
+  out.combine = out.finds_place ? Combine::min : combine();
   out.buffer = buffer();
   out.map = map();
   out.operands = {reg()};

@@ -194,8 +194,9 @@ std::string Printer::statement(const Statement& s) {
       return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands),
                  s.predicate.valid() ? str(" if ", register_text(s.predicate)) : "");
     case Statement::Kind::fold:
-      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", combine_name(s.combine), " ",
-                 access(s.buffer, s.map), " ", registers_text(s.operands), " : ", dtype_name(s.dtype));
+      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ",
+                 s.finds_place ? "place" : combine_name(s.combine), " ", access(s.buffer, s.map), " ",
+                 registers_text(s.operands), " : ", dtype_name(s.dtype));
     case Statement::Kind::check: return str("check ", registers_text(s.operands), " ", site_text(s.site));
     case Statement::Kind::load:
     case Statement::Kind::literal:

@@ -96,8 +96,10 @@ class KernelRun {
     const View to = view_of_(output.buffer);
     switch (output.start.kind) {
       case Start::Kind::keep:
-        // What the last outer point has left in a local is nothing that this one may read.
-        if (output.is_local) std::memset(to.data, 0xcb, static_cast<std::size_t>(to.size_bytes()));
+        // What the last outer point has left in a local is nothing that this one may read. (Where there is but one, the
+        // bytes may be those of what the kernel reads.)
+        if (output.is_local && !kernel_.outer.empty())
+          std::memset(to.data, 0xcb, static_cast<std::size_t>(to.size_bytes()));
         return;
       case Start::Kind::fill: {
         const Element value = Element::of(output.start.value);
@@ -192,7 +194,7 @@ class KernelRun {
       result(s) = Element::load(placed.view.dtype, at);
       return true;
     }
-    const Element now = combined(s, placed.view, at);
+    const Element now = s.finds_place ? found_place(placed, at, point) : combined(s, placed.view, at);
     now.store(at);
     if (s.result.valid()) result(s) = now;
     return true;
@@ -209,6 +211,22 @@ class KernelRun {
     INLAY_CHECK(added.dtype == view.dtype, "a ", dtype_name(added.dtype), " is written to `", view.name, "`");
     if (s.combine == Combine::set) return added;
     return apply_op(combine_op(s.combine), std::array{Element::load(view.dtype, at), added});
+  }
+
+  /// The least number of a point that has the extreme so far. The extreme is the next statement's state, and does not
+  /// know of this point yet.
+  Element found_place(const PlacedStatement& placed, const std::byte* at, const Point& point) {
+    const PlacedStatement& extreme = (&placed)[1];
+    const Element x = value(extreme.statement->operands[0]);
+    const Element was = Element::load(extreme.view.dtype, address(extreme, point));
+    const auto holds = [](ScalarOp op, const Element& a, const Element& b) {
+      return apply_op(op, std::array{a, b}).is_true();
+    };
+    const auto is_nan = [&](const Element& e) { return is_float(e.dtype) && holds(ScalarOp::ne_, e, e); };
+    const ScalarOp beats = extreme.statement->combine == Combine::max ? ScalarOp::gt_ : ScalarOp::lt_;
+    if (is_nan(x) ? !is_nan(was) : holds(beats, x, was)) return value(placed.statement->operands[0]);
+    const bool meets = is_nan(x) || holds(ScalarOp::eq_, x, was);
+    return meets ? combined(*placed.statement, placed.view, at) : Element::load(placed.view.dtype, at);
   }
 
   /// Where the element lies; null when an index is out of bounds.

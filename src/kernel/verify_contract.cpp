@@ -133,8 +133,7 @@ class ContractVerifier {
       bool told = false;
       for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
         const Subscript& subscript = a.map.subscripts[d];
-        told = told || (subscript == b.map.subscripts[d] && !subscript.index && subscript.axes.size() == 1 &&
-                        subscript.axes[0].axis == static_cast<int>(axis));
+        told = told || (subscript.is_told_by(static_cast<int>(axis)) && subscript == b.map.subscripts[d]);
       }
       if (!told) return false;
     }

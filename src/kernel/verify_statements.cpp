@@ -61,7 +61,6 @@ class StatementVerifier {
   /// What an outer point has for itself it must make before it reads it, and nobody else may see it.
   void verify_local(const KernelOutput& output) {
     const Buffer& local = buffer(output.buffer);
-    if (kernel_.outer.empty()) complain("local ", local.name, " of a kernel without outer axes");
     if (local.role != Role::temporary || local.view_of.valid()) complain("local ", local.name, " is no temporary");
     for (const Buffer& other : program_.buffers) {
       if (other.view_of == output.buffer) complain("local ", local.name, " has a view, ", other.name);
@@ -213,6 +212,7 @@ class StatementVerifier {
       complain("a running fold goes through no index");
     }
     if (s.predicate.valid()) verify_predicate(s);
+    if (s.finds_place) verify_place(s);
     if (s.combine != Combine::set && !accepts(combine_op(s.combine), to.dtype)) {
       complain(dtype_name(to.dtype), " cannot be combined by `", combine_name(s.combine), "`");
     }
@@ -224,6 +224,21 @@ class StatementVerifier {
       complain("only a store that sets has a predicate");
     const std::optional<DType> dtype = dtype_of(s.predicate);
     if (dtype && *dtype != DType::boolean) complain("the predicate is ", dtype_name(*dtype));
+  }
+
+  /// The other state is the next statement's: the same element, as long as the buffers have the same dims.
+  void verify_place(const Statement& s) {
+    const bool is_numbers = s.kind == Statement::Kind::fold && s.combine == Combine::min && s.dtype == DType::i64;
+    if (!is_numbers || s.result.valid() || s.map.has_index())
+      return complain("places are a plain fold by min into i64");
+    const Statement* next = &s == &stage_->statements.back() ? nullptr : &s + 1;
+    const bool is_extreme = next != nullptr && next->kind == Statement::Kind::fold && !next->finds_place &&
+                            (next->combine == Combine::max || next->combine == Combine::min) && !next->result.valid();
+    if (!is_extreme) return complain("a fold by max or min must follow");
+    if (!accepts(ScalarOp::gt_, next->dtype)) return complain(dtype_name(next->dtype), " has no order");
+    if (!exists(next->buffer) || next->map != s.map || buffer(next->buffer).dims != buffer(s.buffer).dims) {
+      complain("the fold that follows folds at another place");
+    }
   }
 
   void verify_check(const Statement& s) {

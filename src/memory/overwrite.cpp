@@ -91,8 +91,7 @@ class Question {
     if (program_.buffers[load.buffer].dims != program_.buffers[write.buffer].dims) return false;
     for (std::size_t d = 0; d < load.map.subscripts.size(); ++d) {
       const Subscript& s = load.map.subscripts[d];
-      const bool is_the_axis = !s.index && s.axes.size() == 1 && s.axes[0].axis == outer_axis;
-      if (is_the_axis && s == write.map.subscripts[d]) return true;
+      if (s.is_told_by(outer_axis) && s == write.map.subscripts[d]) return true;
     }
     return false;
   }
@@ -109,12 +108,27 @@ bool is_started(const KernelProgram& program, const Kernel& kernel, BufferId ope
   });
 }
 
+/// Does the kernel make all of the operand itself, for its own later stages, before it touches the output?
+bool is_made_first(const KernelProgram& program, const Kernel& kernel, BufferId operand, BufferId output) {
+  if (!kernel.outer.empty()) return false;
+  for (const kernel::Stage& stage : kernel.stages) {
+    for (const Statement& s : stage.statements) {
+      if (!s.has_place()) continue;
+      if (kernel::root_of(program, s.buffer) == output) return false;
+      if (kernel::root_of(program, s.buffer) == operand) return s.is_write() && !s.accumulates();
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string why_not_overwrite(const KernelProgram& program, const Kernel& kernel, BufferId operand, BufferId output) {
   const Question question(program, kernel);
-  const std::vector<Touch> loads = question.touches(operand, /*writes=*/false);
-  if (!question.touches(operand, /*writes=*/true).empty()) return "is written by the same kernel";
+  std::vector<Touch> loads = question.touches(operand, /*writes=*/false);
+  const std::vector<Touch> writes = question.touches(operand, /*writes=*/true);
+  if (!writes.empty() && !is_made_first(program, kernel, operand, output)) return "is written by the same kernel";
+  loads.insert(loads.end(), writes.begin(), writes.end());  // these too must be over when the bytes are the output's
   // Another output that begins as a copy of the operand reads it before the first stage, but maybe after other starts.
   const bool copied_elsewhere = std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) {
     return o.start.kind == Start::Kind::copy && kernel::root_of(program, o.start.source) == operand &&

@@ -228,7 +228,9 @@ class Decider {
       if (!groups_->has_bytes(result) || liveness_.uses[result].writes.front() != step) continue;
       if (!lives_in_one_pass(result, step)) continue;
       if (size_bytes(buffer(result)).is(0)) continue;
-      for (BufferId operand : access.reads) {
+      std::vector<BufferId> operands = access.reads;  // or what an earlier stage made for a later one
+      if (kernel->stages.size() > 1) operands.insert(operands.end(), access.writes.begin(), access.writes.end());
+      for (BufferId operand : operands) {
         if (may_take(*kernel, step, operand, result) && join_equal(operand, result).empty()) break;
       }
     }

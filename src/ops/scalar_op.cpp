@@ -2,7 +2,6 @@
 
 #include <array>
 
-#include "ops/combine_names.h"
 #include "support/error.h"
 
 namespace inlay {

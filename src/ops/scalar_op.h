@@ -2,6 +2,7 @@
 // The table of scalar ops as an enum, and the facts of each row.
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "ops/dtype.h"
@@ -54,7 +55,8 @@ DType result_dtype(ScalarOp op, DType dtype);
 
 /// How a write, a reduction or a fold combines a new element with what is there.
 enum class Combine : uint8_t { set, add, mul, max, min, and_, or_, xor_ };
-std::string_view combine_name(Combine combine);  // "set", "add", "mul", "max", "min", "and", "or", "xor"
+std::string_view combine_name(Combine combine);     // "set", "add", "mul", "max", "min", "and", "or", "xor"
+std::span<const std::string_view> combine_names();  // all of them, for readers of text forms
 std::optional<Combine> combine_from_name(std::string_view name);
 ScalarOp combine_op(Combine combine);  // the scalar op of an accumulating combine; not for `set`
 

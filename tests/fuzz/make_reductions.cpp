@@ -12,9 +12,22 @@ void GraphMaker::reduced() {
   });
   if (!x) return;
   NamedArguments named;
-  if (chance(70)) named["axes"] = list({draw(-type(pool_[*x].v).rank(), type(pool_[*x].v).rank() - 1)});
+  const int rank = type(pool_[*x].v).rank();
+  std::vector<int> axes;
+  for (int axis = 0; axis < rank; ++axis) axes.push_back(axis);
+  if (chance(70)) {
+    const int64_t axis = draw(-rank, rank - 1);
+    named["axes"] = list({axis});
+    axes = {static_cast<int>((axis + rank) % rank)};
+  }
   const bool nasty = options_.elements == tool::Elements::nasty;
-  if (arg) return add(composed(chance(50) ? "argmax" : "argmin", *x, {}, named), true);
+  if (arg) {
+    // Beside its place the extreme itself is asked now and then: one fold gives both.
+    const bool greatest = chance(50);
+    const ValueId v = use(*x);
+    if (chance(50)) add(builder_.reduce(greatest ? Combine::max : Combine::min, v, axes, type(v).dtype), true);
+    return add(composed(greatest ? "argmax" : "argmin", *x, {}, named), true);
+  }
   if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
   if (nasty) return;
   constexpr const char* kNames[] = {"mean", "var", "logsumexp", "softmax", "log_softmax"};

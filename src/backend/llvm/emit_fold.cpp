@@ -20,10 +20,60 @@ void StageEmitter::open_sums(int level) {
 void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
-  const kernel::RegisterId r = fold.operands[0];
-  Value* value = emit_cast(f_, operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
-  Value* next = emit_combine(f_, fold.combine, fold.dtype, sums[sum], value);
+  Value* value = folded(fold, lanes);
+  Value* next = fold.finds_place ? later_place(fold, {sums[sum], sums[sum + 1]}, {value, folded((&fold)[1], lanes)})
+                                 : emit_combine(f_, fold.combine, fold.dtype, sums[sum], value);
   sums[sum] = lanes.active ? select(f_, lanes.active, next, sums[sum]) : next;
+}
+
+/// What the fold adds, in the fold's dtype.
+Value* StageEmitter::folded(const Statement& fold, Lanes& lanes) {
+  const kernel::RegisterId r = fold.operands[0];
+  return emit_cast(f_, operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
+}
+
+Value* StageEmitter::later_place(const Statement& places, const Found& a, const Found& b) {
+  const Statement& extreme = (&places)[1];
+  const auto op = [&](ScalarOp op, Value* left, Value* right) {
+    return emit_op(f_, op, extreme.dtype, {left, right}, nullptr);
+  };
+  Value* beats = op(extreme.combine == Combine::max ? ScalarOp::gt_ : ScalarOp::lt_, b.extreme, a.extreme);
+  Value* meets = op(ScalarOp::eq_, b.extreme, a.extreme);
+  if (is_float(extreme.dtype)) {
+    Value* a_is_nan = op(ScalarOp::ne_, a.extreme, a.extreme);
+    Value* b_is_nan = op(ScalarOp::ne_, b.extreme, b.extreme);
+    beats = b_.CreateOr(beats, b_.CreateAnd(b_is_nan, b_.CreateNot(a_is_nan)));
+    meets = b_.CreateOr(meets, b_.CreateAnd(b_is_nan, a_is_nan));
+  }
+  Value* least = emit_combine(f_, Combine::min, places.dtype, a.place, b.place);
+  return select(f_, beats, b.place, select(f_, meets, least, a.place));
+}
+
+/// The sets of sums that the vectors of one pass had, as one: sum k of set u is sums[u * num_sums + k].
+Value* StageEmitter::merged(std::size_t k, llvm::ArrayRef<Value*> sums) {
+  const Statement& fold = statement(sum_statements_[k]);
+  Value* sum = sums[k];
+  Value* extreme = fold.finds_place ? sums[k + 1] : nullptr;
+  for (std::size_t at = k + sums_.size(); at < sums.size(); at += sums_.size()) {
+    if (!fold.finds_place) {
+      sum = emit_combine(f_, fold.combine, fold.dtype, sum, sums[at]);
+      continue;
+    }
+    sum = later_place(fold, {sum, extreme}, {sums[at], sums[at + 1]});
+    const Statement& other = (&fold)[1];
+    extreme = emit_combine(f_, other.combine, other.dtype, extreme, sums[at + 1]);
+  }
+  return sum;
+}
+
+/// The lanes of places put together, with the extreme of all.
+StageEmitter::Found StageEmitter::found_in_lanes(std::size_t k) {
+  const Statement& places = statement(sum_statements_[k]);
+  const Statement& other = (&places)[1];
+  Value* extreme = reduce_lanes(other.combine, other.dtype, sums_[k + 1]);
+  Value* nothing = splat(f_, f_.constant(identity_of(Combine::min, places.dtype)), width_of(sums_[k]));
+  const Found none = {nothing, splat(f_, extreme, width_of(sums_[k]))};
+  return {reduce_lanes(Combine::min, places.dtype, later_place(places, none, {sums_[k], sums_[k + 1]})), extreme};
 }
 
 void StageEmitter::finish_sums(int level) {
@@ -32,6 +82,10 @@ void StageEmitter::finish_sums(int level) {
     if (plan_.statements[i].opened != level) continue;
     if (statement(i).result.valid()) {
       set_state(i, sums_[k]);
+      continue;
+    }
+    if (statement(i).finds_place) {
+      set_state(i, later_place(statement(i), {state(i), state(i + 1)}, found_in_lanes(k)));
       continue;
     }
     combine_into(i, reduce_lanes(statement(i).combine, statement(i).dtype, sums_[k]), uniform_);
@@ -100,6 +154,17 @@ Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
   return for_each_part(f_, value, [&](Value* part) {
     return part->getType()->isVectorTy() ? b_.CreateExtractElement(part, uint64_t{0}) : part;
   });
+}
+
+/// Where each lane has its own element.
+void StageEmitter::find_place(std::size_t i, Lanes& lanes) {
+  const Statement& s = statement(i);
+  const Statement& other = statement(i + 1);
+  const Found here = {folded(s, lanes), folded(other, lanes)};
+  if (plan_.loops.empty()) return set_state(i, later_place(s, {state(i), state(i + 1)}, here));
+  const Place where = place(i, lanes);
+  const Found before = {load(where, s.dtype, lanes), load(place(i + 1, lanes), other.dtype, lanes)};
+  store(where, s.dtype, later_place(s, before, here), lanes);
 }
 
 /// buffer[place] = combine(buffer[place], value), where no two lanes meet.

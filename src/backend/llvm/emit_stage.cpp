@@ -151,11 +151,7 @@ void StageEmitter::emit_vector_axis() {
     }
     f_.close_loop(loop, f_.i64(chunk), whole, next);
     for (std::size_t k = 0; k < sums_.size(); ++k) {
-      const Statement& fold = statement(sum_statements_[k]);
-      sums_[k] = next[k];
-      for (std::size_t u = 1; u < static_cast<std::size_t>(plan_.unroll); ++u) {
-        sums_[k] = emit_combine(f_, fold.combine, fold.dtype, sums_[k], next[u * sums_.size() + k]);
-      }
+      sums_[k] = merged(k, next);
     }
     sums_ = f_.close_if(branch, sums_, before);
   }

@@ -86,6 +86,15 @@ class StageEmitter {
   // ---- emit_fold.cpp: sums in registers
   void open_sums(int level);
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  Value* folded(const kernel::Statement& fold, Lanes& lanes);
+  void find_place(std::size_t i, Lanes& lanes);
+  /// The two states of a fold that finds a place, at the same points.
+  struct Found {
+    Value *place = nullptr, *extreme = nullptr;
+  };
+  Value* later_place(const kernel::Statement& places, const Found& a, const Found& b);  // of both together
+  Value* merged(std::size_t k, llvm::ArrayRef<Value*> sums);
+  Found found_in_lanes(std::size_t k);
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   void finish_sums(int level);

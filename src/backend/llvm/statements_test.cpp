@@ -123,6 +123,25 @@ std::vector<Case> cases() {
           out l start fill inf
           stage (i < n) { %0 = load x[i] : f64  fold add s[] %0 : f64  fold max h[] %0 : f64  fold min l[] %0 : f64
           %1 = literal 0.01 : f64  %2 = mul %1, %0 : f64 %3 = literal 1.0 : f64 %4 = add %2, %3 : f64 fold mul p[] %4 : f64 } })")},
+      {"places of extremes", on_n("x: f64[n] param 0, k: i64 output 0, l: i64 scalar, h: f64 scalar, w: f64 output 1, "
+                                  "r: i64 output 2",
+                                  R"(kernel @k0 {
+          out k start fill 9223372036854775807
+          out w start fill inf
+          out l start fill 9223372036854775807
+          out h start fill -inf
+          stage (i < n) { %0 = load x[i] : f64  %1 = axis i : i64  fold place k[] %1 : i64  fold min w[] %0 : f64
+          fold place l[] %1 : i64  fold max h[] %0 : f64 } }
+          scalar { %0 = load l[] : i64  store r[] set %0 })")},
+      {"places along rows and columns",
+       on_n("x: f32[n, m] param 0, k: i64[n] output 0, h: f32[n] output 1, l: i64[m] output 2, w: f32[m] output 3",
+            R"(kernel @k0 {
+          out k start fill 9223372036854775807
+          out h start fill -inf
+          out l start fill 9223372036854775807
+          out w start fill inf
+          stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = axis j : i64  fold place k[i] %1 : i64  fold max h[i] %0 : f32
+          %2 = axis i : i64  fold place l[j] %2 : i64  fold min w[j] %0 : f32 } })")},
       {"sums in registers", on_n("x: f64[n] param 0, s: f64 scalar, q: f64 scalar, r: f64[2] output 0", R"(kernel @k0 {
           out s start fill 0.0
           out q start fill 1.0

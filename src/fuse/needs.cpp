@@ -1,0 +1,116 @@
+#include "fuse/needs.h"
+
+#include "fuse/library_operand.h"
+#include "fuse/stage_writer.h"
+#include "ir/region.h"
+
+namespace inlay::fuse {
+
+namespace {
+
+class Finder {
+ public:
+  Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
+      : graph_(graph), caps_(caps), cones_(cones), forced_(forced) {
+    out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
+    out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
+    out_.place_of = IdMap<ValueId, ValueId>(graph.values.size());
+  }
+
+  Needs find() {
+    for (const Output& output : graph_.outputs) need_whole(output.value);
+    for (const Node& node : graph_.nodes) {
+      // They can fail, or bind a symbol: they run whoever reads them.
+      if (node.op == Op::as_size || node.op == Op::compress) out_.needed[node.results[0]] = true;
+      if (!has_effects(node)) continue;
+      for (ValueId v : node.results) out_.needed[v] = true;
+    }
+    for (uint32_t i = static_cast<uint32_t>(graph_.values.size()); i-- > 0;) {
+      const ValueId v(i);
+      if (const Node* node = graph_.node_of(v); node && out_.needed[v]) need_operands(v, *node);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void need_whole(ValueId v) { out_.needed[v] = out_.required[v] = true; }
+
+  void need_operands(ValueId v, const Node& node) {
+    if (node.op == Op::library) return require_library_operands(node);
+    if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && finds_place(v)) return;
+    for (ValueId operand : node.operands) out_.needed[operand] = true;
+    if (is_region(node.op)) {
+      for (ValueId result : node.results) out_.needed[result] = true;  // a body makes all of them
+    }
+    require_operands(node);
+  }
+
+  /// An extreme is folded with one fold of places.
+  bool finds_place(ValueId v) {
+    const std::optional<PlaceFold> fold = place_fold(graph_, v, forced_);
+    if (!fold || out_.place_of[fold->extreme].valid()) return false;
+    out_.place_folds[v] = fold;
+    out_.place_of[fold->extreme] = v;
+    out_.needed[fold->extreme] = out_.needed[fold->number] = true;
+    return true;
+  }
+
+  void require_operands(const Node& node) {
+    switch (node.op) {
+      case Op::host_call:
+        for (ValueId operand : node.operands) out_.required[asserted(graph_, operand)] = true;
+        break;
+      case Op::cond:
+        for (ValueId operand : node.operands) out_.required[operand] = true;
+        break;
+      case Op::loop:  // initial values are computed where they are carried
+        for (std::size_t i = static_cast<std::size_t>(node.region.num_carried); i < node.operands.size(); ++i) {
+          out_.required[node.operands[i]] = true;
+        }
+        break;
+      case Op::reshape:
+        if (!reshape_is_map(graph_, node)) out_.required[node.operands[0]] = true;
+        break;
+      case Op::gather: {
+        if (cones_.of(node.operands[0], forced_.values).needs_affine_point) out_.required[node.operands[0]] = true;
+        break;
+      }
+      default: break;
+    }
+  }
+
+  /// A library function writes all of its results, whoever reads them, and reads the bytes below views.
+  void require_library_operands(const Node& node) {
+    for (ValueId result : node.results) out_.needed[result] = true;
+    for (std::size_t i = 0; i < node.operands.size(); ++i) need_whole(library_operand(graph_, node, i).base);
+  }
+
+  const Graph& graph_;
+  const kernel::BackendCaps& caps_;
+  Cones& cones_;
+  const Forced& forced_;
+  Needs out_;
+};
+
+}  // namespace
+
+Needs find_needs(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced) {
+  return Finder(graph, caps, cones, forced).find();
+}
+
+bool is_stored(const Graph& graph, const Cones& cones, const Forced& forced, const Needs& needs, ValueId v) {
+  const Node* node = graph.node_of(v);
+  if (!node || node->op == Op::literal) return false;
+  return needs.required[v] || forced.values[v] || has_one_element(graph.type(v)) || cones.always_stored(v);
+}
+
+ValueId asserted(const Graph& graph, ValueId v) {
+  const Node* node = graph.node_of(v);
+  while (node && node->op == Op::assert_) {
+    v = node->operands[0];
+    node = graph.node_of(v);
+  }
+  return v;
+}
+
+}  // namespace inlay::fuse

@@ -1,0 +1,23 @@
+#pragma once
+// Which values a program needs, and which of them must be in memory.
+#include "fuse/place_fold.h"
+
+namespace inlay::fuse {
+
+struct Needs {
+  IdMap<ValueId, bool> needed;    // by an output, by an effect, or by what is needed itself
+  IdMap<ValueId, bool> required;  // in memory as a whole, whatever it costs to compute
+  // By the reduce that finds places: the extreme that is folded with it; and the other way round.
+  IdMap<ValueId, std::optional<PlaceFold>> place_folds;
+  IdMap<ValueId, ValueId> place_of;
+};
+
+Needs find_needs(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced);
+
+/// Has the value a place in memory, or a register of the function?
+bool is_stored(const Graph& graph, const Cones& cones, const Forced& forced, const Needs& needs, ValueId v);
+
+/// What an assert hands on: a call reads that, and needs no copy of it. That the assert holds is seen to before.
+ValueId asserted(const Graph& graph, ValueId v);
+
+}  // namespace inlay::fuse
