@@ -1,6 +1,7 @@
 #include "backend/c/stage.h"
 
 #include <algorithm>
+#include <array>
 
 #include "backend/c/scalar.h"
 #include "kernel/text.h"
@@ -261,8 +262,28 @@ void StageText::write_check(const Statement& s) {
   out_.line("if (!", value(s.operands[0]), ") ", p_.failure(s.site, numbers));
 }
 
+/// Before the extreme knows of the point: is it a new one, or met again further in front?
+void StageText::find_place(std::size_t i) {
+  const Statement& extreme = statement(i + 1);
+  const auto state = [&](std::size_t k) { return facts_[k].accumulates ? facts_[k].sum : element(k); };
+  const std::string place = state(i), number = value(statement(i).operands[0]), x = value(extreme.operands[0]);
+  const std::string was = extreme.dtype == DType::boolean ? str("(", state(i + 1), " != 0)") : state(i + 1);
+  const auto holds = [&](ScalarOp op, const std::string& a, const std::string& b) {
+    return str("(", op_text(p_.needs, op, extreme.dtype, std::array{a, b}), ")");
+  };
+  std::string beats = holds(extreme.combine == Combine::max ? ScalarOp::gt_ : ScalarOp::lt_, x, was);
+  std::string meets = holds(ScalarOp::eq_, x, was);
+  if (is_float(extreme.dtype)) {
+    const std::string is_nan = holds(ScalarOp::ne_, x, x);
+    beats = str("(", beats, " || (", is_nan, " && ", holds(ScalarOp::eq_, was, was), "))");
+    meets = str("(", meets, " || ", is_nan, ")");
+  }
+  out_.line("if (", beats, " || (", meets, " && ", number, " < ", place, ")) ", place, " = ", number, ";");
+}
+
 void StageText::write_store(std::size_t i) {
   const Statement& s = statement(i);
+  if (s.finds_place) return find_place(i);
   const std::size_t wrapped_before = wrapped_.size();
   if (s.predicate.valid()) out_.open("if (", value(s.predicate), ")");
   const std::string place = facts_[i].accumulates ? facts_[i].sum : element(i);
