@@ -33,6 +33,18 @@ void triad_inlay(benchmark::State& state) {
               2, 1, kElements);
 }
 
+void slice_write_exp_inlay(benchmark::State& state) {
+  constexpr size_t kLong = 1'000'000;
+  run_program(state, R"(graph @main(%x: f64[n]) {
+    %one = literal 1.0 : f64
+    %ones = broadcast %one : f64[n + 1]
+    %e = exp %x
+    %r = update set %ones[1:n + 1], %e
+    return %r
+  })",
+              1, 1, kLong + 1, {}, Begins::at_line, {kLong});
+}
+
 // The work of the Python row `call`, whose cost is what that row takes above this: on arrays that lie as NumPy's do.
 template <size_t size>
 void five_in_two_out_inlay(benchmark::State& state) {
@@ -75,6 +87,7 @@ int main(int argc, char** argv) {
   add("triad/inlay", triad_inlay);
   add("triad/clang", triad_peer<triad_clang>);
   add("triad/gcc", triad_peer<triad_gcc>);
+  add("slice_write_exp/inlay", slice_write_exp_inlay);
   add("five_in_two_out_8/inlay", five_in_two_out_inlay<8>);
   add("five_in_two_out_919/inlay", five_in_two_out_inlay<919>);
   add_scalars();

@@ -260,7 +260,31 @@ def call_rows():
     yield ratio_row("x + 1 on 3 doubles, through PyTensor", plus_one("INLAY"), "PyTensor C", plus_one(c_mode), 1, "ns")
 
 
-GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "scalars": scalar_rows, "movement": movement_rows,
+def fusion_rows():
+    import fusion
+
+    for case in fusion.CASES:
+        for dtype in ("float64", "float32"):
+            for title, ours, peer, theirs, goal in fusion.measured(case, dtype):
+                yield Row(title, ours, peer, theirs) if goal is None else ratio_row(title, ours, peer, theirs, goal)
+    ours = kernels()["slice_write_exp/inlay"]
+    yield ratio_row("exp written into a slice, 1e6, f64, memory given", ours, "numba @njit", numba_slice_write(), 3)
+
+
+def numba_slice_write():
+    import numba
+
+    @numba.njit
+    def kernel(x, out):
+        out[0] = 1
+        for i in range(x.size):
+            out[i + 1] = np.exp(x[i])
+
+    x = np.linspace(-1, 1, 1_000_000)
+    return microseconds_per_call(kernel, x, np.empty(x.size + 1))
+
+
+GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
           "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows}
 
 
