@@ -87,16 +87,40 @@ class Sensitivity {
   void shake(const Graph& graph, ValueId v, Tensor& value) {
     if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
+    const bool overflows = has_plain && may_overflow(*graph.node_of(v));
     visit_element_type(value.dtype, [&](auto zero) {
       using T = decltype(zero);
       if constexpr (kIsFloating<T> || kIsComplex<T>) {
         for (int64_t i = 0; i < value.num_elements(); ++i) {
           const T x = value.get<T>(i);
           const bool unknown = has_plain && is_rounding_only(x, plain_[v].get<T>(i));
-          value.set(i, unknown && random_() % 2 == 0 ? T() : shaken(x));
+          value.set(i, unknown && random_() % 2 == 0 ? T() : overflows ? either_infinity(shaken(x)) : shaken(x));
         }
       }
     });
+  }
+
+  /// Is it a product of matrices with finite elements so large that what two of them give may be infinite? A sum with
+  /// an infinity of the other sign is then NaN or not by its order, and by whether a product is fused into it.
+  bool may_overflow(const Node& node) const {
+    if (node.op != Op::library || node.library != LibraryOp::matmul) return false;
+    return std::ranges::any_of(node.operands, [&](ValueId operand) {
+      const double large = real_of(plain_[operand].dtype) == DType::f32 ? 1e18 : 1e153;
+      return std::ranges::any_of(tool::numbers_of(plain_[operand]),
+                                 [&](double x) { return std::isfinite(x) && std::fabs(x) > large; });
+    });
+  }
+  template <class T>
+  T either_infinity(T x) const {
+    if (std::isfinite(size(computed(x)))) return x;
+    const double any =
+        every_infinity_is_nan_ ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    if constexpr (kIsComplex<T>) {
+      using Part = typename T::value_type;
+      return T(static_cast<Part>(any), static_cast<Part>(any));
+    } else {
+      return stored<T>(any);
+    }
   }
 
   /// Has all that is left of a sum cancelled, so that another order may well find 0?
@@ -158,7 +182,7 @@ class Sensitivity {
   }
 
   tool::Random random_;
-  bool every_infinity_is_nan_ = false;  // of complex numbers, in this round
+  bool every_infinity_is_nan_ = false;  // where that is chance, in this round
   const Graph& graph_;
   std::span<const Tensor> inputs_;
   std::vector<reference::HostFunction> functions_;
