@@ -5,6 +5,7 @@
 
 #include "fuse/join.h"
 #include "fuse/materialize.h"
+#include "fuse/order_axes.h"
 #include "fuse/rows.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
@@ -319,6 +320,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     if (mode == Mode::full) join_kernels(program, Through::nothing, kRegions);
     drop_unread(program);
     if (mode == Mode::full) share_rows(program, caps);
+    order_axes(program);
     name_kernels(program);
     return program;
   }

@@ -18,6 +18,7 @@
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
 //   unread.cpp        what nothing reads once stages are shared
 //   join.cpp          what kernels wait for, and which of them become one
+//   order_axes.cpp    the order of a stage's axes, by how its arrays lie
 //   rows.cpp          kernels that follow each other row by row become stages over shared outer axes; or over whole
 //                     arrays, where one goes on with what the other folds
 #include <string_view>

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fuse/join.h"
+#include "fuse/order_axes.h"
 #include "ops/scalar_op.h"
 
 namespace inlay::fuse {
@@ -158,14 +159,6 @@ class Neighbours {
   const Kernel& first_;
   const Kernel& second_;
 };
-
-/// Can it be told in which order the stage's points come?
-bool order_shows(const Stage& stage) {
-  return std::ranges::any_of(stage.statements, [](const Statement& s) {
-    const bool through_index = s.is_write() && s.map.has_index();
-    return s.can_fail() || (through_index && (s.combine == Combine::set || is_half(s.dtype)));
-  });
-}
 
 /// With the last axis of all stages as its outer one, in tiles. None where they have no such axis.
 std::optional<Kernel> by_columns(const Kernel& kernel, const kernel::BackendCaps& caps) {
