@@ -132,6 +132,7 @@ std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<
 Options options_of(const CompileOptions& from) {
   Options out;
   if (from.keep_every_bit) out.rewrite.farthest = rewrite::Close::bitwise;
+  if (!from.backend.empty()) out.backend = from.backend;
   if (!from.dump_directory.empty()) out.dump_directory = from.dump_directory;
   out.verify = out.verify || from.verify;
   return out;

@@ -28,6 +28,17 @@ std::string error_of(const std::function<void()>& call) {
   return "no error";
 }
 
+TEST_F(CppDoor, NamesItsBackend) {
+  GraphBuilder b;
+  b.output(b.scalar(ScalarOp::neg_, {b.param("x", {DType::f64, {}})}), "y");
+  const Graph graph = std::move(b).finish();
+  if (backend_named("c").is_available()) {
+    EXPECT_THAT(compile(graph, {.backend = "c"})({2.0})[0].elements<double>(), ElementsAre(-2.0));
+  }
+  EXPECT_EQ(error_of([&] { compile(graph, {.backend = "rust"}); }),
+            "error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c");
+}
+
 TEST_F(CppDoor, BuildsCompilesAndCalls) {
   GraphBuilder b;
   const Dim n = b.symbol("n");

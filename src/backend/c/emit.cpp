@@ -133,6 +133,26 @@ class Emitter {
     }
   }
 
+  /// A C compiler keeps the order of a sum of floats, and so adds one after the other, unless it is told otherwise.
+  void write_lanes(std::string& text) {
+    if (!p_.needs.folds_in_lanes) return;
+    text += R"(#ifdef INLAY_SIMD /* give it with -fopenmp-simd: floats are folded in lanes, in another order */
+#define PRAGMA(text) _Pragma(#text)
+#define IN_LANES(...) PRAGMA(omp simd __VA_ARGS__)
+)";
+    for (const char* type : {"f64", "f32"}) {
+      for (const char* name : {"max", "min"}) {
+        const std::string function = str(name, "_", type);
+        if (!p_.needs.functions.contains(function)) continue;
+        text +=
+            str("#pragma omp declare reduction(", function, " : ", type == std::string_view("f64") ? "double" : "float",
+                " : omp_out = ", function, "(omp_out, omp_in)) initializer(omp_priv = ",
+                name == std::string_view("max") ? "-INFINITY" : "INFINITY", ")\n");
+      }
+    }
+    text += "#else\n#define IN_LANES(...)\n#endif\n\n";
+  }
+
   std::string head() {
     Text out;
     out.comment(
@@ -146,6 +166,7 @@ class Emitter {
     for (const char* header : {"math.h", "stdbool.h", "stdint.h", "string.h"}) text += str("#include <", header, ">\n");
     if (needs_complex_header(p_.needs.functions)) text += "#include <complex.h>\n";
     text += str("\n", runtime_header(), "\n", text_of(p_.needs.functions));
+    write_lanes(text);
     if (!p_.needs.externals.empty()) text += "/* Of inlay's libraries, or of whoever links this. */\n";
     for (const std::string& declaration : p_.needs.externals) text += declaration + "\n";
     if (!p_.needs.externals.empty()) text += "\n";

@@ -1,6 +1,8 @@
 // What the C reads like, and what its compiler says of it.
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -93,6 +95,20 @@ TEST(Emit, WhatSharesBytesIsNotRestrict) {
   EXPECT_THAT(source, HasSubstr("static void k2(const int64_t n, const double *restrict u, double *restrict y)"));
 }
 
+TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {
+  const std::string source = source_of(
+      R"(program @main(x: f64[n] param 0, g: i64[n] param 1, s: f64 output 0, m: f64 output 1, t: f64[5] output 2)
+      symbols n = x.0 {
+    kernel @k0 { out s start fill 0.0 out m start fill -inf
+      stage (i < n) { %0 = load x[i] : f64 fold add s[] %0 : f64 fold max m[] %0 : f64 } }
+    kernel @k1 { out t start fill 0.0
+      stage (i < n) { %0 = load g[i] : i64 %1 = load x[i] : f64 store t[wrap(%0, 5) proved] add %1 fold add s[] %1 : f64 } } })");
+  EXPECT_THAT(source, HasSubstr(R"(    IN_LANES(reduction(+ : s_so_far) reduction(max_f64 : m_so_far))
+    for (int64_t i = 0; i < n; ++i) {)"));
+  EXPECT_THAT(source, HasSubstr(R"(    double s_so_far = s[0];
+    for (int64_t i = 0; i < n; ++i) {)"));
+}
+
 TEST(Emit, AnOpThatC99HasNotIsCalled) {
   const std::string source = source_of(
       R"(program @main(x: f64 param 0, y: f64 output 0, z: f64 output 1) {
@@ -101,6 +117,19 @@ TEST(Emit, AnOpThatC99HasNotIsCalled) {
   EXPECT_THAT(source, HasSubstr("static inline double softplus_f64(double x)"));
   EXPECT_TRUE(is_called(ScalarOp::gammainc_, DType::f64));
   EXPECT_FALSE(is_called(ScalarOp::softplus_, DType::f64));
+}
+
+TEST(Emit, DocsSayWhyAnOpIsAbsent) {
+  std::ifstream page(std::string(INLAY_SOURCE_DIR) + "/docs/backends.md");
+  std::stringstream text;
+  text << page.rdbuf();
+  const std::string absent = text.str().substr(text.str().find("| op | why it is absent |"));
+  for (int k = 0; k < kNumScalarOps; ++k) {
+    const auto op = static_cast<ScalarOp>(k);
+    if (!accepts(op, DType::f64)) continue;
+    const bool is_said = absent.find(str("`", facts(op).name, "`")) != std::string::npos;
+    EXPECT_EQ(is_said, is_called(op, DType::f64)) << facts(op).name;
+  }
 }
 
 TEST(Emit, IsStrictC99WithoutWarnings) {

@@ -162,13 +162,13 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::erfcinv_: return called(needs, "erfcinv", dtype, v);
     case ScalarOp::ndtri_: return called(needs, "ndtri", dtype, v);
     case ScalarOp::digamma_: return called(needs, "digamma", dtype, v);
-    case ScalarOp::trigamma_: return called(needs, "trigamma", dtype, v);
-    case ScalarOp::i0_: return called(needs, "i0", dtype, v);
-    case ScalarOp::i1_: return called(needs, "i1", dtype, v);
+    case ScalarOp::trigamma_: return own(needs, "trigamma", dtype, v);
+    case ScalarOp::i0_: return own(needs, "i0", dtype, v);
+    case ScalarOp::i1_: return own(needs, "i1", dtype, v);
     case ScalarOp::j0_: return called(needs, "j0", dtype, v);
     case ScalarOp::j1_: return called(needs, "j1", dtype, v);
     case ScalarOp::beta_: return called(needs, "beta", dtype, v);
-    case ScalarOp::lbeta_: return called(needs, "lbeta", dtype, v);
+    case ScalarOp::lbeta_: return own(needs, "lbeta", dtype, v);
     case ScalarOp::polygamma_: return called(needs, "polygamma", dtype, v);
     case ScalarOp::gammainc_: return called(needs, "gammainc", dtype, v);
     case ScalarOp::gammaincc_: return called(needs, "gammaincc", dtype, v);

@@ -140,6 +140,26 @@ std::string StageText::guard() {
   return join(conditions, " && ");
 }
 
+/// Of a loop that folds floats: the clauses that let a C compiler fold in lanes, in another order. Empty where a point
+/// may wait for another, or leave.
+std::string StageText::lanes() {
+  std::string clauses;
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const Statement& s = statement(i);
+    if (!facts_[i].live || facts_[i].level != innermost()) continue;
+    const bool is_plain_store = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
+    if (s.can_fail() || s.finds_place || (s.is_write() && (s.map.has_index() || s.result.valid()))) return "";
+    if (!s.is_write() || is_plain_store) continue;
+    const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
+    if (!is_real || !facts_[i].accumulates) return "";
+    const std::string combine = s.combine == Combine::add   ? "+"
+                                : s.combine == Combine::mul ? "*"
+                                                            : str(combine_name(s.combine), "_", suffix(s.dtype));
+    clauses += str(clauses.empty() ? "" : " ", "reduction(", combine, " : ", facts_[i].sum, ")");
+  }
+  return clauses;
+}
+
 bool StageText::names_values_outside() const {
   if (loops_.empty()) return true;
   return std::ranges::any_of(facts_, [](const Facts& facts) {
@@ -171,6 +191,9 @@ void StageText::write_level(int level) {
   const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
   const std::string begin = loop.is_tile ? place_.tile_begin : "0";
   const std::string end = loop.is_tile ? place_.tile_end : p_.size(loop.extent);
+  if (level + 1 == innermost()) {
+    if (const std::string clauses = lanes(); !clauses.empty()) out_.line(p_.needs.lanes(), "(", clauses, ")");
+  }
   out_.open("for (int64_t ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
   const std::size_t wrapped_before = wrapped_.size();
   write_level(level + 1);

@@ -46,6 +46,7 @@ class StageText {
   bool is_unchanging(const kernel::Statement& load) const;
   bool is_alone(std::size_t i) const;
   std::string guard();
+  std::string lanes();
   bool names_values_outside() const;
 
   void write_level(int level);

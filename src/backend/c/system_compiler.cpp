@@ -85,9 +85,9 @@ void write_file(const std::string& path, const std::string& text) {
 /// memory.
 std::vector<std::string> command_for(const PrivateFolder& folder) {
   std::vector<std::string> command = compiler();
-  for (const char* flag :
-       {"-std=c99", "-O2", "-ftree-vectorize", "-march=native", "-fPIC", "-c", "-ffp-contract=off", "-fno-math-errno",
-        "-fno-trapping-math", "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"}) {
+  for (const char* flag : {"-std=c99", "-O2", "-ftree-vectorize", "-march=native", "-fPIC", "-c", "-fopenmp-simd",
+                           "-DINLAY_SIMD", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
+                           "-fno-strict-aliasing", "-fno-stack-protector", "-fno-asynchronous-unwind-tables"}) {
     command.emplace_back(flag);
   }
   for (std::string& flag : words_of(std::getenv("INLAY_CFLAGS"))) command.push_back(std::move(flag));

@@ -19,7 +19,8 @@ constexpr std::string_view kReserved[] = {
     "unix", "signbit", "isnan", "isinf", "isfinite", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
     "uint32_t", "uint64_t", "size_t", "memcpy", "memset",
     // Ours.
-    "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims", "main"};
+    "IN_LANES", "PRAGMA", "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims",
+    "main"};
 
 }  // namespace
 

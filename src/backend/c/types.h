@@ -13,6 +13,12 @@ struct Needs {
   std::set<std::string> functions;  // of functions.h
   std::set<std::string> externals;  // declarations of functions that whoever links it supplies
 
+  bool folds_in_lanes = false;  // the macro IN_LANES
+
+  std::string_view lanes() {
+    folds_in_lanes = true;
+    return "IN_LANES";
+  }
   /// `name`, which is noted.
   const std::string& use(const std::string& name) { return *functions.insert(name).first; }
 };

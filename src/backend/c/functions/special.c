@@ -1,4 +1,5 @@
 #include <math.h>
+#include <stdbool.h>
 
 /* log(1 - e^x) for x <= 0: each branch where it does not cancel. */
 static inline double log1mexp_f64(double x) { return x < -0x1.62e42fefa39efp-1 ? log1p(-exp(x)) : log(-expm1(x)); }
@@ -61,3 +62,103 @@ static inline double gamma_f64(double x) { return x < 0 && x == floor(x) ? NAN :
 
 /* log |gamma(x)|; -inf for -inf, as SciPy. */
 static inline double lgamma_f64(double x) { return x == -INFINITY ? x : lgamma(x); }
+
+/* What Stirling's formula leaves of lgamma, for x >= 10. */
+static inline double stirling_rest(double x) {
+  const double t = 1 / (x * x);
+  const double series =
+      1.0 / 12 +
+      t * (-1.0 / 360 +
+           t * (1.0 / 1260 +
+                t * (-1.0 / 1680 + t * (1.0 / 1188 + t * (-691.0 / 360360 + t * (1.0 / 156 - t * 3617.0 / 122400))))));
+  return series / x;
+}
+
+/* log B(a, b) for positive a <= b. Where an operand is large the leading terms of the three logarithms, which cancel,
+   are taken together (Didonato and Morris, 1992). */
+static inline double lbeta_of_positive(double a, double b) {
+  const double ratio = a / (a + b);
+  if (isinf(b)) return isinf(a) ? NAN : -INFINITY;
+  if (a >= 10) {
+    const double rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(a + b);
+    return (a - 0.5) * log(ratio) + b * log1p(-ratio) + 0x1.d67f1c864beb5p-1 - 0.5 * log(b) + rest;
+  }
+  if (b >= 10) {
+    const double rest = stirling_rest(b) - stirling_rest(a + b);
+    return lgamma(a) + (b - 0.5) * log1p(-ratio) + a - a * log(a + b) + rest;
+  }
+  if (a < 1e-300) return -log(a);
+  return log(tgamma(a) / tgamma(a + b) * tgamma(b));
+}
+
+static inline bool is_pole_of_gamma(double x) { return x <= 0 && x == floor(x); }
+
+/* Of gamma(a) at a, where b is such that the pole of gamma(a + b) cancels it. */
+static inline bool pole_cancels(double a, double b) {
+  return is_pole_of_gamma(a) && b > 0 && b == floor(b) && 1 - a - b > 0;
+}
+
+/* log |B(a, b)| */
+static inline double lbeta_f64(double a, double b) {
+  const double greater = a > b ? a : b, less = a > b ? b : a;
+  if (isnan(a) || isnan(b)) return NAN;
+  if (less > 0) return lbeta_of_positive(less, greater);
+  if (pole_cancels(less, greater)) { /* (-1)^b B(1 - a - b, b) */
+    const double other = 1 - less - greater;
+    return lbeta_of_positive(other < greater ? other : greater, other < greater ? greater : other);
+  }
+  if (is_pole_of_gamma(a) || is_pole_of_gamma(b)) return INFINITY;
+  /* gamma(a) / gamma(a + b) is a^-b but for b^2 / a. */
+  if (greater > 1e17 * (1 + less * less)) return lgamma(less) - less * log(greater);
+  return lgamma(greater) + lgamma(less) - lgamma(a + b);
+}
+
+/* Its series at infinity, from 15 on; before, by trigamma(x) = trigamma(x + 1) + 1 / x^2. */
+static inline double trigamma_of_positive(double x) {
+  double sum = 0;
+  for (; x < 15; x += 1) sum += 1 / (x * x);
+  const double t = 1 / (x * x);
+  const double series =
+      t *
+      (1.0 / 6 - t * (1.0 / 30 - t * (1.0 / 42 - t * (1.0 / 30 - t * (5.0 / 66 - t * (691.0 / 2730 - t * 7.0 / 6))))));
+  return sum + (1 + 0.5 / x + series) / x;
+}
+
+/* The second derivative of lgamma; left of 0 by reflection, whose first term is the greater by far. */
+static inline double trigamma_f64(double x) {
+  if (isnan(x)) return x;
+  if (is_pole_of_gamma(x) || fabs(x) < 1e-160) return INFINITY;
+  if (x > 0) return isinf(x) ? 0 : trigamma_of_positive(x);
+  const double s = sin(0x1.921fb54442d18p+1 * (x - nearbyint(x))) * 0x1.45f306dc9c883p-2;
+  return 1 / (s * s) - trigamma_of_positive(1 - x);
+}
+
+/* I_n(x) / e^x for large x, n = 0 or 1: Hankel's series, whose terms are k = 1, 2, ... ((2k - 1)^2 - 4n^2) / (8kx). */
+static inline double scaled_bessel_i_at_large(int n, double x) {
+  double sum = 1, term = 1;
+  for (int k = 1; k <= 30 && fabs(term) > 1e-17; ++k) {
+    term *= ((2 * k - 1) * (2 * k - 1) - 4 * n * n) / (8.0 * k * x);
+    sum += term;
+  }
+  return sum / sqrt(0x1.921fb54442d18p+2 * x);
+}
+
+/* Bessel's modified function I_n, n = 0 or 1, of x >= 0: its series, all of whose terms are positive. */
+static inline double bessel_i(int n, double x) {
+  if (x > 714) return INFINITY;
+  if (x > 30) {
+    const double root = exp(x / 2); /* e^x may be too large where the function is not */
+    return root * (scaled_bessel_i_at_large(n, x) * root);
+  }
+  const double t = x * x / 4;
+  double sum = 1, term = 1;
+  for (int k = 1; term > 1e-17 * sum; ++k) {
+    term *= t / ((double)k * (k + n));
+    sum += term;
+  }
+  return n == 0 ? sum : sum * x / 2;
+}
+
+static inline double i0_f64(double x) { return isnan(x) ? x : bessel_i(0, fabs(x)); }
+
+static inline double i1_f64(double x) { return isnan(x) || x == 0 ? x : copysign(bessel_i(1, fabs(x)), x); }
