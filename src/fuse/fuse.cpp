@@ -4,6 +4,7 @@
 #include <array>
 
 #include "fuse/join.h"
+#include "fuse/kept_rows.h"
 #include "fuse/materialize.h"
 #include "fuse/order_axes.h"
 #include "fuse/rows.h"
@@ -319,7 +320,10 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
     if (mode == Mode::full) join_kernels(program, Through::nothing, kRegions);
     drop_unread(program);
-    if (mode == Mode::full) share_rows(program, caps);
+    if (mode == Mode::full) {
+      share_rows(program, caps);
+      keep_rows(program);
+    }
     order_axes(program);
     name_kernels(program);
     return program;
