@@ -32,12 +32,28 @@ class Copy:
 
 @dataclass(frozen=True)
 class Temporary:
-    """Working memory that outlives a kernel; `first` and `last` are the steps between which it holds something."""
+    """Working memory that outlives a kernel; `first` and `last` are the steps between which it holds something.
+
+    `reason` is why the value that begins it is stored; values that come to lie there later follow by their names.
+    """
 
     name: str
     bytes: int | str
     first: int
     last: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A value that is neither given nor returned and has memory of its own, and why: a name that docs/fusion.md
+    explains, a colon, and a sentence. `where` is its storage in the memory map; a kernel's name before it says that
+    each row or tile of that kernel has its own."""
+
+    name: str
+    bytes: int | str
+    where: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -48,8 +64,9 @@ class Explanation:
     host_call_reasons: dict
     copies: list
     temporaries: list
+    stored: list
     arena_bytes: int | None  # None where it depends on sizes that a call brings
-    refusals: list
+    refusals: list  # what else was not done, and why
     seconds: dict
     graph: str
     rewrites: dict  # how often each rule fired; `dropped` counts values that nothing needed
@@ -73,6 +90,7 @@ def explanation_of(program, seconds, host_call_reasons):
         host_call_reasons=host_call_reasons,
         copies=[Copy(**d) for d in data["copies"]],
         temporaries=[Temporary(**d) for d in data["temporaries"]],
+        stored=[Stored(**d) for d in data["stored"]],
         arena_bytes=data["arena_bytes"],
         refusals=data["refusals"],
         seconds=seconds(data["seconds"]),
@@ -119,7 +137,8 @@ def _lines(e):
         ("library calls", e.library_calls),
         ("host calls", [f"{name}: {reason}" for name, reason in e.host_call_reasons.items()] or e.host_calls),
         ("copies", [f"{c.source} -> {c.destination}: {c.reason}" for c in e.copies]),
-        ("not fused", e.refusals),
+        ("stored", [f"{s.name} ({s.bytes} bytes, {s.where}): {s.reason}" for s in e.stored]),
+        ("not done", e.refusals),
     ):
         if items:
             yield ""

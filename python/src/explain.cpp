@@ -82,19 +82,46 @@ void add_steps(const KernelProgram& program, nb::dict& d) {
   d["copies"] = copies;
 }
 
+/// Of the value that begins the storage; then of those that lie there too, by their names.
+std::string reason_of(const Program& p, memory::StorageId storage, const std::vector<memory::StoredValue>& stored) {
+  std::string out;
+  for (const memory::StoredValue& value : stored) {
+    if (p.plan.sharing.placements[value.buffer].storage != storage) continue;
+    out += out.empty() ? value.reason : str("; ", value.name, " there: ", value.reason);
+  }
+  return out;
+}
+
+nb::list stored_list(const Program& p) {
+  nb::list out;
+  for (const memory::StoredValue& value : memory::stored_values(p.kernels, p.plan)) {
+    nb::dict d;
+    d["name"] = value.name;
+    d["bytes"] = size_or_text(value.bytes, p.kernels);
+    d["where"] = value.where;
+    d["reason"] = value.reason;
+    out.append(d);
+  }
+  return out;
+}
+
 void add_plan(const Program& p, nb::dict& d) {
   const kernel::Names names(p.kernels);
   nb::list temporaries;
-  for (const memory::SharedStorage& storage : p.plan.sharing.storages) {
+  const std::vector<memory::StoredValue> stored = memory::stored_values(p.kernels, p.plan);
+  for (memory::StorageId s : ids<memory::StorageId>(p.plan.sharing.storages.size())) {
+    const memory::SharedStorage& storage = p.plan.sharing.storages[s];
     if (storage.owner != memory::Owner::arena || storage.size_bytes.is(0)) continue;
     nb::dict t;
     t["name"] = storage.name;
     t["bytes"] = size_or_text(storage.size_bytes, p.kernels);
     t["first"] = storage.live.begin / 2;  // steps
     t["last"] = (storage.live.end - 1) / 2;
+    t["reason"] = reason_of(p, s, stored);
     temporaries.append(t);
   }
   d["temporaries"] = temporaries;
+  d["stored"] = stored_list(p);
   nb::list copies = nb::cast<nb::list>(d["copies"]);
   for (const memory::PlannedCopy& copy : p.plan.sharing.copies) {
     const bool is_step = std::holds_alternative<kernel::Copy>(p.kernels.steps[copy.step.index]);

@@ -185,8 +185,7 @@ void cap_bodies(const Graph& graph, const kernel::BackendCaps& caps, Cones& cone
         }
       }
       if (!largest.valid()) break;
-      forced.add(largest, str(graph.value_text(largest), " is stored: the loop's body would exceed ", caps.max_body_ops,
-                              " operations"));
+      forced.add(largest, {kernel::StoredFor::long_body, str(caps.max_body_ops)});
       homes[largest].buffer = BufferId(0);
     }
   }

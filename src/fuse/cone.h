@@ -13,16 +13,17 @@
 #include "ir/graph.h"
 #include "kernel/access_map.h"
 #include "kernel/caps.h"
+#include "kernel/stored.h"
 
 namespace inlay::fuse {
 
-/// Values that must be materialised beyond those that the graph itself asks for, with the reason.
+/// Values that must be materialised beyond those that the graph itself asks for, with the reason of each.
 struct Forced {
   IdMap<ValueId, bool> values;
-  std::vector<std::string> reasons;
-  void add(ValueId v, std::string reason) {
+  std::vector<std::pair<ValueId, kernel::Stored>> reasons;
+  void add(ValueId v, kernel::Stored reason) {
     values[v] = true;
-    reasons.push_back(std::move(reason));
+    reasons.emplace_back(v, std::move(reason));
   }
 };
 

@@ -4,13 +4,13 @@
 #include <array>
 
 #include "fuse/join.h"
-#include "fuse/kept_rows.h"
 #include "fuse/materialize.h"
 #include "fuse/order_axes.h"
 #include "fuse/rows.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread.h"
+#include "fuse/why_stored.h"
 
 namespace inlay::fuse {
 
@@ -34,6 +34,7 @@ struct Place {
   std::size_t stage = 0;
   Point at = nullptr;
   const std::vector<Dim>* axes = nullptr;
+  ValueId asked_for;  // what is written there
 };
 
 /// The questions for one value that are answered by computing it.
@@ -77,16 +78,36 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
     for (PieceId id : schedule[stage]) {
       const std::vector<Dim>& axes = pieces.pieces[id].axes;
+      const ValueId asked_for = pieces.pieces[id].value;
       for (const Demand& demand : facts[id]->demands) {
         if (demand.loaded) continue;
         Answers& answers = out[demand.value];
-        add_place(answers, {stage, demand.at, &axes});
+        add_place(answers, {stage, demand.at, &axes, asked_for});
         answers.through_index |= demand.at->has_index();
         answers.again_per_outer_point |= skips_outer_axis(*demand.at, static_cast<int>(axes.size()));
       }
     }
   }
   return out;
+}
+
+std::string name_of(const Graph& graph, ValueId v) {
+  const std::string& name = graph.values[v].name;
+  return name.empty() ? str("$", v.index) : name;
+}
+
+/// Why a value that costs so much is stored.
+kernel::Stored too_dear(const Graph& graph, const Answers& of, int cost, int max_cost) {
+  const std::string figures = str("it costs ", cost, ", more than ", max_cost);
+  if (!of.some_element_again) {
+    return {of.through_index ? kernel::StoredFor::every_index : kernel::StoredFor::outer_loop, figures};
+  }
+  const Place &first = of.places.front(), &last = of.places.back();
+  const std::string where =
+      first.asked_for == last.asked_for || !first.asked_for.valid() || !last.asked_for.valid()
+          ? str("more than once for ", name_of(graph, last.asked_for))
+          : str("for ", name_of(graph, first.asked_for), " and for ", name_of(graph, last.asked_for));
+  return {kernel::StoredFor::several_places, str(where, "; ", figures)};
 }
 
 /// Marks the values of a cone that nothing outside of it uses.
@@ -120,13 +141,10 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
     const ValueId v(i);
     const Answers& of = answers[v];
     if (served[v] || pieces.homes[v].buffer.valid() || !graph.node_of(v)) continue;
-    const bool several = of.some_element_again;
-    if (!several && !of.through_index && !of.again_per_outer_point) continue;
-    if (cones.of(v, forced.values, &cone).cost <= caps.max_inline_cost) continue;
-    forced.add(v, str(graph.value_text(v), " is stored: it costs too much to be computed ",
-                      several            ? "in more than one place"
-                      : of.through_index ? "for every index that reads it"
-                                         : "again in an outer loop"));
+    if (!of.some_element_again && !of.through_index && !of.again_per_outer_point) continue;
+    const int cost = cones.of(v, forced.values, &cone).cost;
+    if (cost <= caps.max_inline_cost) continue;
+    forced.add(v, too_dear(graph, of, cost, caps.max_inline_cost));
     if (careful) {
       for (ValueId part : cone) served[part] = true;
     } else {
@@ -268,9 +286,8 @@ void force_by(Mode mode, const Graph& graph, Forced& forced) {
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
     if (!node || !computes(*node)) continue;
-    if (mode == Mode::none) forced.values[v] = true;
-    if (mode == Mode::greedy && uses[v] > 1)
-      forced.add(v, str(graph.value_text(v), " is stored: it has several readers"));
+    if (mode == Mode::none) forced.add(v, {kernel::StoredFor::fusion_off, {}});
+    if (mode == Mode::greedy && uses[v] > 1) forced.add(v, {kernel::StoredFor::several_readers, {}});
   }
 }
 
@@ -313,19 +330,17 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     if (round < kMaxRounds) {
       if (force_more(forced)) continue;
     } else if (Forced more = forced; force_more(more)) {
-      forced.reasons.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
-                                   " rounds of storing such values"));
+      program.refusals.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
+                                     " rounds of storing such values"));
     }
     Assembler(graph, pieces, points, program).run(stages);
-    program.refusals.insert(program.refusals.end(), forced.reasons.begin(), forced.reasons.end());
+    note_forced(forced, cones, program);
     if (mode == Mode::full) join_kernels(program, Through::nothing, kRegions);
     drop_unread(program);
-    if (mode == Mode::full) {
-      share_rows(program, caps);
-      keep_rows(program);
-    }
+    if (mode == Mode::full) share_rows(program, caps);
     order_axes(program);
     name_kernels(program);
+    if (!graph.is_body) say_why_stored(program);
     return program;
   }
 }

@@ -19,6 +19,7 @@
 
 #include "ir/graph.h"
 #include "kernel/access_map.h"
+#include "kernel/stored.h"
 
 namespace inlay::kernel {
 
@@ -47,6 +48,7 @@ struct Buffer {
   bool bound = false;  // a parameter that is given once
   Facts facts;         // of a bound parameter
   ValueId value;       // the graph value that it holds, for reasons and maps; may be none
+  Stored stored;       // of a temporary: why it is one
 };
 
 struct Axis {
@@ -229,7 +231,7 @@ struct KernelProgram {
   IdMap<BufferId, Buffer> buffers;
   std::vector<Step> steps;
   IdMap<SiteId, Site> sites;
-  std::vector<std::string> refusals;  // why something was not fused: `%12 is not fused into @k3: also read by ...`
+  std::vector<std::string> refusals;  // what else was not done, and why: `%p stays a matmul: ...`
 
   IdMap<SymbolId, std::string> symbol_names() const;
 };

@@ -50,7 +50,9 @@ class Parser : TextReader {
   void cond();
   void steps_in_braces();
   void sites();
+  void stored();
   void refusals();
+  std::string hyphenated(std::string_view what);
 
   KernelProgram out_;
   bool is_tiled_ = false;  // the kernel that is read
@@ -507,10 +509,8 @@ void Parser::sites() {
     if (!(site() == SiteId(out_.sites.size()))) {
       throw error(token, ErrorCode::syntax, str("expected site `#", out_.sites.size(), "`, found ", describe(token)));
     }
-    // The name of a code has hyphens: words and minus signs here.
-    Token word = expect(Token::Kind::name, "the code of an error");
-    std::string code = word.text;
-    while (accept("-")) code += "-" + name("the code of an error");
+    const Token word = peek();
+    const std::string code = hyphenated("the code of an error");
     Site out;
     bool found = false;
     for (int i = 0; i < kNumErrorCodes; ++i) {
@@ -529,9 +529,29 @@ void Parser::sites() {
   }
 }
 
+/// A name with hyphens: words and minus signs here.
+std::string Parser::hyphenated(std::string_view what) {
+  std::string out = name(what);
+  while (accept("-")) out += "-" + name(what);
+  return out;
+}
+
+void Parser::stored() {
+  expect("{");
+  while (!accept("}")) {
+    Stored& out = out_.buffers[buffer()].stored;
+    const Token word = peek();
+    const std::string why = hyphenated("why it is stored");
+    const std::optional<StoredFor> found = stored_for_named(why);
+    if (!found) throw error(word, ErrorCode::unknown_name, str("there is no reason `", why, "`"));
+    out.why = *found;
+    if (peek().kind == Token::Kind::string) out.what = string("what the reason is about, in quotes");
+  }
+}
+
 void Parser::refusals() {
   expect("{");
-  while (!accept("}")) out_.refusals.push_back(string("why something was not fused, in quotes"));
+  while (!accept("}")) out_.refusals.push_back(string("what was not done and why, in quotes"));
 }
 
 KernelProgram Parser::program() {
@@ -542,8 +562,9 @@ KernelProgram Parser::program() {
   list(")", [&] { buffer_declaration(); });
   symbol_sources();
   expect("{");
-  while (!is("sites") && !is("refusals") && !is("}")) step();
+  while (!is("sites") && !is("stored") && !is("refusals") && !is("}")) step();
   if (accept("sites")) sites();
+  if (accept("stored")) stored();
   if (accept("refusals")) refusals();
   expect("}");
   if (peek().kind != Token::Kind::end) throw unexpected("the end of the text");

@@ -88,6 +88,7 @@ class Printer {
   std::string step(const CondEnd&) { return "  }\n"; }
   std::string steps();
   std::string site(SiteId id);
+  std::string stored();
 
   const KernelProgram& program_;
   Names names_;
@@ -319,6 +320,16 @@ std::string Printer::steps() {
   return out;
 }
 
+std::string Printer::stored() {
+  std::string out;
+  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+    const auto& [why, what] = program_.buffers[b].stored;
+    if (why == StoredFor::unsaid) continue;
+    out += str("    ", buffer(b), " ", stored_for_name(why), what.empty() ? "" : " " + quoted(what), "\n");
+  }
+  return out.empty() ? out : str("  stored {\n", out, "  }\n");
+}
+
 std::string Printer::program() {
   std::string out = signature() + steps();
   if (program_.sites.size() > 0) {
@@ -326,6 +337,7 @@ std::string Printer::program() {
     for (SiteId id : ids<SiteId>(program_.sites.size())) out += site(id);
     out += "  }\n";
   }
+  out += stored();
   if (!program_.refusals.empty()) {
     out += "  refusals {\n";
     for (const std::string& refusal : program_.refusals) out += str("    ", quoted(refusal), "\n");

@@ -28,7 +28,9 @@
 //     loop i < k { ... } while p                # without the condition: k times. What stands within is steps
 //     cond p { ... } else { ... }
 //     sites { #0 index-out-of-bounds "index {0} is out of bounds" at "model.py:3" note "left" "%3" }
-//     refusals { "%12 is not fused into @k0: also read by %15" }
+//     stored { t by-parts u call-operand "eigh" }   # why temporaries are there: a word of kernel/stored.def, and what
+//                                                   # it is about
+//     refusals { "%p stays a matmul: ..." }
 //   }
 //
 // print -> parse -> print is the identity. `# ` begins a comment, `#0` is a site.

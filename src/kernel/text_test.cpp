@@ -91,8 +91,13 @@ constexpr std::string_view kEverything =
     #1 index-out-of-bounds "index {0} is out of bounds"
     #2 assert-failed "line\nline"
   }
+  stored {
+    t call-operand "matmul"
+    l by-parts
+    row several-places "for p and for q; it costs 9, more than 4"
+  }
   refusals {
-    "%12 is not fused into @k0: also read by %15 (matmul)"
+    "%p stays a matmul"
   }
 }
 )text";
@@ -207,6 +212,7 @@ TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("check n == 99999999999999999999 #0"),
             "p:2:12: syntax: `99999999999999999999` is not a whole number of 64 bits");
   EXPECT_EQ(error_of("sites { #1 internal \"\" }"), "p:2:9: syntax: expected site `#0`, found `#1`");
+  EXPECT_EQ(error_of("stored { x no-such }"), "p:2:12: unknown-name: there is no reason `no-such`");
   EXPECT_EQ(error_of("sites { #0 no-such \"\" }"), "p:2:12: unknown-name: there is no error code `no-such`");
   EXPECT_EQ(error_of("wait"), "p:2:1: syntax: expected a step, found `wait`");
   EXPECT_EQ(error_of("?"), "p:2:1: syntax: `?` begins nothing that a kernel program has");

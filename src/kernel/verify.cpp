@@ -51,6 +51,9 @@ class ProgramVerifier {
         if (symbol.index >= known_.size()) return complain(str(name(b), " has a size of a symbol that does not exist"));
       }
     }
+    if (it.stored.why != StoredFor::unsaid && (it.role != Role::temporary || it.view_of.valid())) {
+      complain(str(name(b), " is no temporary, and has a reason to be one: ", stored_text(it.stored)));
+    }
     if (it.view_of.valid()) return verify_view(b);
     if (it.role == Role::scalar && !std::ranges::all_of(it.dims, [](const Dim& dim) { return dim.is(1); })) {
       complain(str("scalar ", name(b), " has more than one element"));

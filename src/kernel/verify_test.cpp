@@ -296,6 +296,8 @@ TEST(VerifyKernelProgram, StepsFitTheirBuffers) {
 TEST(VerifyKernelProgram, BuffersAreSound) {
   EXPECT_THAT(messages(parse("program @p(c: f64[2] literal [1.0]) { }")), ElementsAre("literal c has 1 elements"));
   EXPECT_THAT(messages(parse("program @p(s: f64[3] scalar) { }")), ElementsAre("scalar s has more than one element"));
+  EXPECT_THAT(messages(parse("program @p(x: f64[3] param 0) { stored { x by-parts } }")),
+              testing::Contains(testing::HasSubstr("x is no temporary, and has a reason to be one: by-parts: ")));
   EXPECT_THAT(messages(parse("program @p(t: f64[3] temporary, v: f64[4] view of t) { }")),
               ElementsAre("v is a view of t, which has other bytes"));
   EXPECT_THAT(messages(parse("program @p(v: f64[4] view of v) { }")), ElementsAre("v is a view of itself"));

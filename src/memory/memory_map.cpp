@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "kernel/text.h"
 #include "memory/liveness.h"
 #include "memory/plan.h"
 
@@ -26,6 +27,11 @@ std::string step_text(const Step& step) {
   if (std::holds_alternative<kernel::Copy>(step)) return "copy";
   if (std::holds_alternative<kernel::LoopBegin>(step)) return "loop";
   return "check";
+}
+
+std::string storage_text(const Sharing& sharing, StorageId storage) {
+  const SharedStorage& it = sharing.storages[storage];
+  return it.owner == Owner::output ? str("out", it.slot) : str("s", storage.index);
 }
 
 std::string table(const std::vector<Row>& rows) {
@@ -99,7 +105,7 @@ class Map {
     return {step_text(program_.steps[step.index]),
             buffer.name,
             type_text(program_, buffer),
-            storage.owner == Owner::output ? str("out", storage.slot) : str("s", placement.storage.index),
+            storage_text(sharing_, placement.storage),
             address(placement, storage),
             kernel::size_bytes(buffer).to_text(names_),
             str("[", live.begin, ", ", live.end, ")"),
@@ -135,5 +141,35 @@ class Map {
 }  // namespace
 
 std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
+
+std::vector<StoredValue> stored_values(const KernelProgram& program, const MemoryPlan& plan) {
+  const kernel::Names names(program);
+  IdMap<BufferId, std::string> owner(program.buffers.size());
+  for (const Step& step : program.steps) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (!kernel) continue;
+    for (const kernel::KernelOutput& output : kernel->outputs) {
+      if (output.is_local) owner[output.buffer] = str("@", kernel->name, ", ");
+    }
+  }
+  std::vector<StoredValue> out;
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    const Buffer& buffer = program.buffers[b];
+    if (buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
+    const StorageId storage = plan.sharing.placements[b].storage;
+    out.push_back({b, names.buffers[b], owner[b] + (storage.valid() ? storage_text(plan.sharing, storage) : "nowhere"),
+                   kernel::size_bytes(buffer), kernel::stored_text(buffer.stored)});
+  }
+  return out;
+}
+
+std::string stored_table(const KernelProgram& program, const MemoryPlan& plan) {
+  const kernel::Names names(program);
+  std::vector<Row> rows = {{"value", "bytes", "where", "why"}};
+  for (const StoredValue& value : stored_values(program, plan)) {
+    rows.push_back({value.name, value.bytes.to_text(names.symbols), value.where, value.reason});
+  }
+  return rows.size() > 1 ? table(rows) : "";
+}
 
 }  // namespace inlay::memory

@@ -113,4 +113,14 @@ std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, st
 /// The program with its plan: which value lives in which storage, what it took over, what it costs.
 std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
 
+/// A temporary: what it is called in the text of the kernels, where its bytes are, and why it has any.
+struct StoredValue {
+  kernel::BufferId buffer;
+  std::string name, where;  // "s1", "out0"; "@k0, s1": each of the kernel's outer points has its own
+  Dim bytes;
+  std::string reason;  // "call-operand: matmul reads it from memory"; empty where the program does not say
+};
+std::vector<StoredValue> stored_values(const kernel::KernelProgram& program, const MemoryPlan& plan);
+std::string stored_table(const kernel::KernelProgram& program, const MemoryPlan& plan);
+
 }  // namespace inlay::memory

@@ -39,6 +39,19 @@ def test_numbers(fn):
     assert e.seconds["translate"] > 0 and e.seconds["first call"] > 0
 
 
+def test_what_is_stored_has_its_reason():
+    x, b = pt.dmatrix("x"), pt.dmatrix("b")
+    weight = pt.exp(x)
+    weight.name = "weight"
+    e = inlay.pytensor.explain(pytensor.function([x, b], pt.tanh(weight @ b), mode="INLAY"))
+    names = {s.name: s.reason for s in e.stored}
+    assert names["weight"].startswith("call-operand: matmul, which makes ")
+    assert sorted(r.split(":")[0] for r in names.values()) == ["call-operand", "call-result"]
+    (temporary,) = e.temporaries
+    assert (temporary.name, temporary.reason) == ("weight", names["weight"])
+    assert "weight (" in str(e) and "call-operand: " in str(e)
+
+
 def test_rewrites_are_counted():
     x, s = pt.dvector("x"), pt.dscalar("s")
     e = inlay.pytensor.explain(pytensor.function([x, s], x / s, mode="INLAY"))

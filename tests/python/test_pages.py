@@ -12,7 +12,7 @@ pages = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(pages)
 
 
-@pytest.mark.parametrize("path", ["docs/ops.md", "docs/rewriting.md", "python/inlay/_inlay.pyi"])
+@pytest.mark.parametrize("path", ["docs/fusion.md", "docs/ops.md", "docs/rewriting.md", "python/inlay/_inlay.pyi"])
 def test_is_what_the_tables_say(path):
     if OLD_PYTENSOR and path == "docs/ops.md":
         pytest.skip("its column of PyTensor's classes is that of the newest version")

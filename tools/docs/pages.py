@@ -1,4 +1,5 @@
-"""What is made from tables of the code: docs/ops.md, the rules in docs/rewriting.md, the stubs of the extension module.
+"""What is made from tables of the code: docs/ops.md, the rules in docs/rewriting.md, the patterns in docs/fusion.md, the
+stubs of the extension module.
 
     python tools/docs/pages.py [--check]     writes them; --check only says which are stale
 
@@ -379,6 +380,39 @@ def rules_section():
     return "\n" + table(["rule", "from", "to", "when", "close"], rows) + "\n"
 
 
+# Patterns that are one loop, and the programs of tests/programs (without a folder: of its `fusion`) that show it.
+PATTERNS = {
+    "elementwise ops with several results; a producer that stands beside rows": "several_outputs row_producer row_producer_summed where",
+    "slices read: steps, backwards, transposed": "slice_differences slice_steps sum_of_transposed rows_of_transposed",
+    "slices written, one or several; the base computed where it is not written": "slice_write slice_write_backwards slice_writes slice_add position_write",
+    "gathers, by several arrays, beside slices, read by several": "gather_two_arrays gather_beside_slice gather_read_often",
+    "scatters, several through one index, returned and read": "scatter_combines scatter_returned last_set_wins",
+    "reductions of one value, over any axes; argmax": "reductions reductions_of_axes argmax_beside argmax_rows argmax_first",
+    "rows, along any axis and over all": "softmax_last softmax_first softmax_mid softmax_whole logsumexp_last logsumexp_first logsumexp_whole center_last center_first center_whole var_last var_first var_whole std_last std_first whole_other_data",
+    "running sums": "running_sum running_folds",
+    "concat, stack, pad, split": "concat stack pad split",
+    "a product with a short side; what follows a call": "dot matmul_epilogue",
+    "a log-likelihood with its gradient": "hierarchical logistic",
+    "0-d arithmetic between loops": "scalars_between",
+    "loops: a scalar body, an array that is carried, a condition": "../loop_scalar ../loop_array ../loop_while",
+}
+
+
+def patterns_section():
+    rows = []
+    folder = ROOT / "tests" / "programs" / "fusion"
+    others = {path.stem for path in folder.glob("*.inlay")} - set(" ".join(PATTERNS.values()).split())
+    for pattern, names in [*PATTERNS.items(), ("other", " ".join(sorted(others)))]:
+        for name in names.split():
+            lines = (folder / f"{name}.inlay").read_text().splitlines()
+            count = next((line.removeprefix("#= count ") for line in lines if line.startswith("#= count ")), "")
+            said = {words[0]: " ".join(words[1:]) for words in (part.split() for part in count.split(", ") if part)}
+            link = f"[{name.split('/')[-1]}]({os.path.relpath(folder / name, ROOT / 'docs')}.inlay)"
+            rows.append((pattern, link, *(said.get(what, "") for what in ("kernels", "stages", "reads", "writes", "copies"))))
+            pattern = ""
+    return "\n" + table(["pattern", "program", "kernels", "stages", "reads", "writes", "copies"], rows) + "\n"
+
+
 def with_section(text, name, section):
     begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
     return text[: text.index(begin) + len(begin)] + "\n" + section + text[text.index(end) :]
@@ -395,10 +429,11 @@ def stubs():
 
 def pages():
     """Every generated file: path -> text."""
-    rewriting = ROOT / "docs" / "rewriting.md"
+    rewriting, fusion = ROOT / "docs" / "rewriting.md", ROOT / "docs" / "fusion.md"
     return {
         ROOT / "docs" / "ops.md": ops_page(),
         ROOT / "python" / "inlay" / "_inlay.pyi": stubs(),
+        fusion: with_section(fusion.read_text(), "patterns", patterns_section()),
         rewriting: with_section(rewriting.read_text(), "rules", rules_section()),
     }
 

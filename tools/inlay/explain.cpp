@@ -44,8 +44,10 @@ std::string explain(const Lowered& program) {
     out += str("# the rewrites\n", rewrites, "\n");
   out += str("# the kernels\n", kernel::print(program.kernels), "\n# the memory\n",
              memory::memory_map(program.kernels, program.plan));
+  if (const std::string stored = memory::stored_table(program.kernels, program.plan); !stored.empty())
+    out += str("\n# stored\n", stored);
   if (!program.kernels.refusals.empty()) {
-    out += str("\n# not fused\n", join(program.kernels.refusals, "\n"), "\n");
+    out += str("\n# not done\n", join(program.kernels.refusals, "\n"), "\n");
   }
   out += "\n# the time\n";
   double total = 0;
@@ -77,14 +79,21 @@ std::string explain_json(const Lowered& program) {
                       {"destination", program.kernels.buffers[copy.destination].name},
                       {"reason", copy.reason}});
   }
+  nlohmann::ordered_json stored = nlohmann::json::array();
+  for (const memory::StoredValue& value : memory::stored_values(program.kernels, program.plan)) {
+    stored.push_back({{"name", value.name},
+                      {"bytes", value.bytes.to_text(names)},
+                      {"where", value.where},
+                      {"reason", value.reason}});
+  }
   nlohmann::ordered_json rewrites = nlohmann::json::object();
   for (const PassCounts& pass : program.rewrites) {
     for (const auto& [what, count] : pass.counts) rewrites[what] = rewrites.value(what, int64_t{0}) + count;
   }
   for (const auto& [stage, time] : program.seconds) seconds[stage] = time;
-  nlohmann::ordered_json out = {{"rewrites", rewrites}, {"kernels", kernels},
-                                {"copies", copies},     {"refusals", program.kernels.refusals},
-                                {"seconds", seconds},   {"arena_bytes", nullptr}};
+  nlohmann::ordered_json out = {{"rewrites", rewrites},  {"kernels", kernels}, {"copies", copies},
+                                {"stored", stored},      {"seconds", seconds}, {"refusals", program.kernels.refusals},
+                                {"arena_bytes", nullptr}};
   if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
   return out.dump(2) + "\n";
 }

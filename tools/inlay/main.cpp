@@ -73,7 +73,7 @@ scripts/bisect broken.inlay does it.)";
 
 constexpr const char* kExplainFooter = R"(
 Examples:
-  inlay explain shift.inlay                      rewrites, kernels, memory, what was not fused and why, times
+  inlay explain shift.inlay                      rewrites, kernels, memory, what is stored and why, times
   inlay explain --json shift.inlay | jq .arena_bytes
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
 

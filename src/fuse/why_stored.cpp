@@ -1,0 +1,174 @@
+#include "fuse/why_stored.h"
+
+#include <algorithm>
+
+#include "kernel/regions.h"
+#include "ops/library_op.h"
+
+namespace inlay::fuse {
+
+using kernel::Buffer;
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::RegisterId;
+using kernel::Role;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Step;
+using kernel::StepId;
+using kernel::StoredFor;
+
+namespace {
+
+bool is_temporary(const Buffer& buffer) { return buffer.role == Role::temporary && !buffer.view_of.valid(); }
+
+/// Collects what the steps show; of several reasons the one that stands first in stored.def is kept.
+class Reasons {
+ public:
+  explicit Reasons(KernelProgram& program)
+      : program_(program),
+        num_stores_(program.buffers.size(), 0),
+        writes_(program.buffers.size()),
+        reads_(program.buffers.size()) {}
+
+  void run() {
+    for (StepId step : ids<StepId>(program_.steps.size())) note_access(step);
+    for (StepId step : ids<StepId>(program_.steps.size())) {
+      const Step& it = program_.steps[step.index];
+      if (const auto* kernel = std::get_if<Kernel>(&it)) look_at(*kernel, step);
+      if (const auto* call = std::get_if<kernel::LibraryCall>(&it)) look_at(*call);
+      if (const auto* call = std::get_if<kernel::HostCall>(&it)) {
+        for (BufferId b : call->operands) offer(b, StoredFor::call_operand, str("host call \"", call->name, "\""));
+      }
+      if (const auto* copy = std::get_if<kernel::Copy>(&it)) look_at(*copy, step);
+    }
+    for (const Buffer& buffer : program_.buffers) {
+      if (buffer.view_of.valid()) offer(buffer.view_of, StoredFor::reshape, buffer.name);
+    }
+    look_at_regions();
+  }
+
+ private:
+  void offer(BufferId b, StoredFor why, std::string what = {}) {
+    Buffer& buffer = program_.buffers[root_of(program_, b)];
+    const bool says_more = buffer.stored.why == StoredFor::unsaid || why < buffer.stored.why;
+    if (is_temporary(buffer) && says_more) buffer.stored = {why, std::move(what)};
+  }
+
+  void note_access(StepId step) {
+    const Step& it = program_.steps[step.index];
+    const kernel::StepAccess access = access_of(program_, it);
+    for (BufferId b : access.reads) reads_[b].push_back(step);
+    for (BufferId b : access.writes) writes_[b].push_back(step);
+    const auto* kernel = std::get_if<Kernel>(&it);
+    if (!kernel) return;
+    for (const Stage& stage : kernel->stages) {
+      for (const Statement& s : stage.statements) {
+        if (s.kind == Statement::Kind::store) ++num_stores_[s.buffer];
+      }
+    }
+  }
+
+  void look_at(const kernel::LibraryCall& call) {
+    const std::string name(facts(call.op).name);
+    const std::string makes = join(call.results, " and ", [&](BufferId b) { return program_.buffers[b].name; });
+    for (BufferId b : call.operands) offer(b, StoredFor::call_operand, str(name, ", which makes ", makes, ","));
+    for (BufferId b : call.results) offer(b, StoredFor::call_result, name);
+    if (call.workspace.valid()) offer(call.workspace, StoredFor::workspace, name);
+  }
+
+  void look_at(const kernel::Copy& copy, StepId step) {
+    const BufferId to = root_of(program_, copy.destination);
+    const bool is_carried = std::ranges::any_of(regions_, [&](const kernel::RegionSpan& region) {
+      const auto outside = [&](StepId other) { return !region.holds(other); };
+      return region.is_loop() && region.holds(step) && std::ranges::any_of(writes_[to], outside);
+    });
+    for (BufferId b : {copy.source, copy.destination}) {
+      is_carried ? offer(b, StoredFor::carried) : offer(b, StoredFor::copied, copy.reason);
+    }
+  }
+
+  void look_at(const Kernel& kernel, StepId step) {
+    for (const KernelOutput& output : kernel.outputs) {
+      if (output.start.kind == Start::Kind::copy) {
+        offer(output.start.source, StoredFor::copied,
+              str(program_.buffers[output.buffer].name, " begins with what it holds"));
+      }
+      if (output.start.kind != Start::Kind::keep) offer(output.buffer, StoredFor::by_parts);
+    }
+    for (const Stage& stage : kernel.stages) {
+      for (const Statement& s : stage.statements) {
+        if (s.kind == Statement::Kind::fold) look_at_fold(kernel, stage, s, step);
+        if (s.kind == Statement::Kind::store) look_at_store(stage, s);
+        if (s.kind == Statement::Kind::load && s.map.has_index()) offer(s.buffer, StoredFor::by_position);
+      }
+    }
+  }
+
+  void look_at_fold(const Kernel& kernel, const Stage& stage, const Statement& fold, StepId step) {
+    if (fold.result.valid()) return offer(fold.buffer, StoredFor::running_state);
+    const auto reads = [&](const Statement& s) { return s.kind == Statement::Kind::load && s.buffer == fold.buffer; };
+    for (const Stage& later : kernel.stages) {
+      if (&later > &stage && std::ranges::any_of(later.statements, reads))
+        return offer(fold.buffer, StoredFor::fold, "a later stage");
+    }
+    const std::vector<StepId>& readers = reads_[root_of(program_, fold.buffer)];
+    const auto after = std::ranges::find_if(readers, [&](StepId reader) { return reader > step; });
+    offer(fold.buffer, StoredFor::fold, after == readers.end() ? "the next pass" : step_name(*after));
+  }
+
+  std::string step_name(StepId step) const {
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+    return kernel && !kernel->is_scalar() ? "@" + kernel->name : "what follows";
+  }
+
+  void look_at_store(const Stage& stage, const Statement& store) {
+    const bool is_running = std::ranges::any_of(stage.statements, [&](const Statement& s) {
+      return s.kind == Statement::Kind::fold && s.result.valid() && s.result == store.operands[0];
+    });
+    if (is_running) offer(store.buffer, StoredFor::running_values);
+    const bool is_part = store.accumulates() || store.map.has_index() || store.predicate.valid();
+    if (is_part || num_stores_[store.buffer] > 1) offer(store.buffer, StoredFor::by_parts);
+  }
+
+  void look_at_regions() {
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      for (const kernel::RegionSpan& region : regions_) {
+        const auto inside = [&](StepId step) { return region.holds(step); };
+        const bool writes_inside = std::ranges::any_of(writes_[b], inside);
+        if (writes_inside && !std::ranges::all_of(reads_[b], inside))
+          offer(b, StoredFor::by_region, region.is_loop() ? "a loop" : "a branch");
+        if (!writes_inside && std::ranges::any_of(reads_[b], inside))
+          offer(b, StoredFor::captured, region.is_loop() ? "every pass of a loop" : "a branch");
+      }
+    }
+  }
+
+  KernelProgram& program_;
+  IdMap<BufferId, int> num_stores_;                      // statements that store to it
+  IdMap<BufferId, std::vector<StepId>> writes_, reads_;  // by root
+  std::vector<kernel::RegionSpan> regions_ = kernel::regions_of(program_);
+};
+
+}  // namespace
+
+void note_forced(const Forced& forced, const Cones& cones, KernelProgram& program) {
+  IdMap<ValueId, BufferId> holds;
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    const Buffer& buffer = program.buffers[b];
+    if (!buffer.value.valid() || !is_temporary(buffer)) continue;
+    if (holds.size() <= buffer.value.index) holds.resize(buffer.value.index + 1);
+    holds[buffer.value] = b;
+  }
+  for (const auto& [value, reason] : forced.reasons) {
+    const bool is_held = value.index < holds.size() && holds[value].valid();
+    if (is_held && !cones.always_stored(value)) program.buffers[holds[value]].stored = reason;
+  }
+}
+
+void say_why_stored(KernelProgram& program) { Reasons(program).run(); }
+
+}  // namespace inlay::fuse

@@ -1,0 +1,41 @@
+#include "kernel/stored.h"
+
+#include <algorithm>
+#include <array>
+
+#include "support/str.h"
+
+namespace inlay::kernel {
+namespace {
+
+struct Row {
+  std::string_view name, sentence;
+};
+constexpr std::array<Row, kNumStoredFor + 1> kRows = {{
+    {"", ""},
+#define STORED_FOR(name, text, sentence) {text, sentence},
+#include "kernel/stored.def"
+#undef STORED_FOR
+}};
+
+const Row& row_of(StoredFor why) { return kRows[static_cast<std::size_t>(why)]; }
+
+}  // namespace
+
+std::string_view stored_for_name(StoredFor why) { return row_of(why).name; }
+
+std::optional<StoredFor> stored_for_named(std::string_view name) {
+  const auto found = std::ranges::find(kRows, name, &Row::name);
+  if (found == kRows.end() || found == kRows.begin()) return std::nullopt;
+  return static_cast<StoredFor>(found - kRows.begin());
+}
+
+std::string stored_text(const Stored& stored) {
+  const auto& [name, sentence] = row_of(stored.why);
+  if (name.empty()) return "";
+  const std::size_t gap = sentence.find("{}");
+  if (gap == std::string_view::npos) return str(name, ": ", sentence);
+  return str(name, ": ", sentence.substr(0, gap), stored.what, sentence.substr(gap + 2));
+}
+
+}  // namespace inlay::kernel
