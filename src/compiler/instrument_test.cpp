@@ -114,7 +114,7 @@ TEST(Instrument, DumpsWhatEachStepChanged) {
   Instrument run(options);
   const Graph graph = run.passes(kPasses, source);
   struct Emitted {
-    std::string ir = "; ir\n", assembly = "# assembly\n";
+    std::vector<std::pair<std::string, std::string>> texts = {{"ll", "; ir\n"}, {"s", "# assembly\n"}};
   };
   run.stage("emit", [] { return Emitted(); });
   EXPECT_THAT(folder.files(),

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "fuse/join.h"
+#include "fuse/kept_rows.h"
 #include "fuse/materialize.h"
 #include "fuse/order_axes.h"
 #include "fuse/rows.h"
@@ -337,7 +338,10 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     note_forced(forced, cones, program);
     if (mode == Mode::full) join_kernels(program, Through::nothing, kRegions);
     drop_unread(program);
-    if (mode == Mode::full) share_rows(program, caps);
+    if (mode == Mode::full) {
+      share_rows(program, caps);
+      keep_rows(program);
+    }
     order_axes(program);
     name_kernels(program);
     if (!graph.is_body) say_why_stored(program);

@@ -21,6 +21,7 @@
 //   order_axes.cpp    the order of a stage's axes, by how its arrays lie
 //   rows.cpp          kernels that follow each other row by row become stages over shared outer axes; or over whole
 //                     arrays, where one goes on with what the other folds
+//   kept_rows.cpp     what a stage has computed of a row, kept for a later one
 #include <string_view>
 
 #include "ir/graph.h"

@@ -168,7 +168,8 @@ bool StageText::names_values_outside() const {
 }
 
 void StageText::write() {
-  if (std::ranges::none_of(facts_, &Facts::live)) return;
+  const auto has_no_point = [](const Loop& loop) { return loop.extent.is(0); };
+  if (std::ranges::none_of(facts_, &Facts::live) || std::ranges::any_of(loops_, has_no_point)) return;
   const std::string condition = guard();
   if (condition.empty() && !names_values_outside()) return write_level(0);
   condition.empty() ? out_.open("") : out_.open("if (", condition, ")");
@@ -282,7 +283,7 @@ bool StageText::is_unchanging(const Statement& load) const {
 void StageText::write_check(const Statement& s) {
   std::vector<std::string> numbers;
   for (std::size_t i = 1; i < s.operands.size(); ++i) numbers.push_back(value(s.operands[i]));
-  out_.line("if (!", value(s.operands[0]), ") ", p_.failure(s.site, numbers));
+  out_.fail_if(str("!", value(s.operands[0])), p_.failure(s.site, numbers));
 }
 
 /// Before the extreme knows of the point: is it a new one, or met again further in front?
@@ -395,7 +396,7 @@ std::string StageText::wrapped(const kernel::IndexTerm& index) {
   out_.line("int64_t ", name, " = ", register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "",
             value(index.index), ";");
   const std::vector<std::string> numbers = {value(index.index), extent};
-  out_.line("if (", p_.needs.use("is_outside"), "(&", name, ", ", extent, ")) ", p_.failure(index.site, numbers));
+  out_.fail_if(str(p_.needs.use("is_outside"), "(&", name, ", ", extent, ")"), p_.failure(index.site, numbers));
   wrapped_.emplace_back(index, name);
   return name;
 }

@@ -23,6 +23,11 @@ std::string bytes_text(ProgramText& p, const kernel::Buffer& buffer) {
   return str("(size_t)", p.factor(num_elements(buffer)), " * sizeof(", memory_type(buffer.dtype), ")");
 }
 
+/// `if (n > 0) `: the C library wants an address also where there is nothing to move.
+std::string where_there_are(ProgramText& p, const Dim& count) {
+  return count.is_constant() ? "" : str("if (", p.size(count), " > 0) ");
+}
+
 /// From here on the size is known, to this code and to the caller.
 void bind_symbol(ProgramText& p, Text& entry, SymbolId symbol, const std::string& number) {
   entry.line(p.symbol(symbol), " = ", number, ";");
@@ -48,11 +53,13 @@ void write_fill(ProgramText& p, Text& out, BufferId buffer, const Literal& value
   if (p.is_scalar(buffer)) return out.line(variable(p, buffer, by_address), " = ", number, ";");
   const kernel::Buffer& facts = p.program.buffers[buffer];
   const std::string name = variable(p, buffer);
-  if (is_all_zero(value)) return out.line("memset(", name, ", 0, ", bytes_text(p, facts), ");");
+  const Dim count = num_elements(facts);
+  if (count.is(0)) return;
+  if (is_all_zero(value))
+    return out.line(where_there_are(p, count), "memset(", name, ", 0, ", bytes_text(p, facts), ");");
   NameTable names = p.names;
   const std::string i = names.take("i");
-  out.line("for (int64_t ", i, " = 0; ", i, " < ", p.size(num_elements(facts)), "; ++", i, ") ", name, "[", i,
-           "] = ", number, ";");
+  out.line("for (int64_t ", i, " = 0; ", i, " < ", p.size(count), "; ++", i, ") ", name, "[", i, "] = ", number, ";");
 }
 
 void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destination,
@@ -65,6 +72,7 @@ void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destina
     if (to.role != kernel::Role::output) out.line(variable(p, destination), " = (void *)", handle, ";");
     return;
   }
+  if (p.is_unread_scalar(destination)) return;
   if (p.is_scalar(source) || p.is_scalar(destination) || p.is_constant(source)) {
     const std::string value = p.is_constant(source) ? constant(p.needs, p.root_buffer(source).elements[0])
                               : p.is_scalar(source) ? variable(p, source, by_address)
@@ -73,14 +81,16 @@ void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destina
         p.is_scalar(destination) ? variable(p, destination, by_address) : str(variable(p, destination), "[0]");
     return out.line(place, " = ", value, ";");
   }
-  if (p.same_place(source, destination)) return;
-  out.line("memcpy(", variable(p, destination), ", ", variable(p, source), ", ", bytes_text(p, from), ");");
+  const Dim count = num_elements(from);
+  if (p.same_place(source, destination) || count.is(0)) return;
+  out.line(where_there_are(p, count), "memcpy(", variable(p, destination), ", ", variable(p, source), ", ",
+           bytes_text(p, from), ");");
 }
 
 void write_size_check(ProgramText& p, Text& entry, const kernel::SizeCheck& check) {
   const std::vector<std::string> sizes = {p.size(check.left), p.size(check.right)};
   const bool equal = check.relation == DimCheck::Relation::equal;
-  entry.line("if (", sizes[0], equal ? " != " : " > ", sizes[1], ") ", p.failure(check.site, sizes));
+  entry.fail_if(str(sizes[0], equal ? " != " : " > ", sizes[1]), p.failure(check.site, sizes));
 }
 
 void write_bind_size(ProgramText& p, Text& entry, const kernel::BindSize& bind) {

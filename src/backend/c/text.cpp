@@ -28,6 +28,12 @@ void Text::add(const std::string& line) {
   text_ += std::string(2 * static_cast<std::size_t>(depth_), ' ') + line + "\n";
 }
 
+void Text::fail_if(std::string_view condition, std::string_view failure) {
+  if (condition.size() + failure.size() <= kLineLength) return line("if (", condition, ") ", failure);
+  line("if (", condition, ")");
+  line("  ", failure);
+}
+
 void Text::comment(std::string_view text) {
   std::string line = "/*";
   while (!text.empty()) {

@@ -16,6 +16,8 @@ class Text {
   void line(const Parts&... parts) {
     add(str(parts...));
   }
+  /// `if (condition) failure`, over two lines where it is long.
+  void fail_if(std::string_view condition, std::string_view failure);
   void blank() { text_ += "\n"; }
   /// "/* text */", over several lines where it is long.
   void comment(std::string_view text);

@@ -108,6 +108,41 @@ StageEmitter::Lanes StageEmitter::lanes_at(Value* point) const {
   return out;
 }
 
+/// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
+/// next `apart` from each other.
+void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
+  Value* has_any = b_.CreateICmpSGT(end, begin);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
+  const Branch branch = f_.open_if(has_any);
+  const std::vector<Value*> before = sums_;
+  // One set of sums for each vector of a pass: they do not wait for each other.
+  std::vector<Value*> sums = sums_;
+  for (int u = 1; u < plan_.unroll; ++u) {
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      const Statement& fold = statement(sum_statements_[k]);
+      sums.push_back(splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
+    }
+  }
+  const bool by_pages = apart != plan_.width;
+  const Loop pages = by_pages ? f_.open_loop(begin, sums) : Loop();
+  if (by_pages) sums.assign(pages.carried.begin(), pages.carried.end());
+  Value* loop_end = by_pages ? b_.CreateNSWAdd(pages.point, f_.i64(apart)) : end;
+  const Loop loop = f_.open_loop(by_pages ? pages.point : begin, sums);
+  std::vector<Value*> next;
+  for (int u = 0; u < plan_.unroll; ++u) {
+    const auto first_sum =
+        loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
+    std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
+    Lanes lanes = lanes_at(u == 0 ? loop.point : b_.CreateNSWAdd(loop.point, f_.i64(u * apart)));
+    emit_body(lanes, mine);
+    next.insert(next.end(), mine.begin(), mine.end());
+  }
+  f_.close_loop(loop, f_.i64(by_pages ? plan_.width : plan_.width * plan_.unroll), loop_end, next);
+  if (by_pages) f_.close_loop(pages, f_.i64(apart * plan_.unroll), end, next);
+  for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k] = merged(k, next);
+  sums_ = f_.close_if(branch, sums_, before);
+}
+
 /// Whole vectors, `unroll` at a time; then the rest under a mask.
 void StageEmitter::emit_vector_axis() {
   // A block of its own before the loop, so that what the loop turns out to need can still be put there.
@@ -125,36 +160,13 @@ void StageEmitter::emit_vector_axis() {
   if (block_) {
     end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(block_, block_points_), end);
   }
-  const int chunk = plan_.width * plan_.unroll;
-  Value* whole = b_.CreateAnd(end, f_.i64(-chunk));
-  Value* has_whole = b_.CreateICmpSGT(whole, begin);
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_whole); !known || known->isOne()) {
-    const Branch branch = f_.open_if(has_whole);
-    const std::vector<Value*> before = sums_;
-    // One set of sums for each vector of a pass: they do not wait for each other.
-    std::vector<Value*> sums = sums_;
-    for (int u = 1; u < plan_.unroll; ++u) {
-      for (std::size_t k = 0; k < sums_.size(); ++k) {
-        const Statement& fold = statement(sum_statements_[k]);
-        sums.push_back(splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
-      }
-    }
-    const Loop loop = f_.open_loop(begin, sums);
-    std::vector<Value*> next;
-    for (int u = 0; u < plan_.unroll; ++u) {
-      const auto first_sum =
-          loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
-      std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
-      Lanes lanes = lanes_at(u == 0 ? loop.point : b_.CreateNSWAdd(loop.point, f_.i64(u * plan_.width)));
-      emit_body(lanes, mine);
-      next.insert(next.end(), mine.begin(), mine.end());
-    }
-    f_.close_loop(loop, f_.i64(chunk), whole, next);
-    for (std::size_t k = 0; k < sums_.size(); ++k) {
-      sums_[k] = merged(k, next);
-    }
-    sums_ = f_.close_if(branch, sums_, before);
+  if (plan_.page > 0) {
+    Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
+    emit_vectors(begin, pages, plan_.page);
+    begin = pages;
   }
+  Value* whole = b_.CreateAnd(end, f_.i64(-plan_.width * plan_.unroll));
+  emit_vectors(begin, whole, plan_.width);
 
   Value* has_rest = b_.CreateICmpSLT(whole, end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_rest); known && known->isZero()) return;

@@ -57,6 +57,7 @@ class StageEmitter {
   void emit_loop(int level);
   void emit_uniform(int level);
   void emit_vector_axis();
+  void emit_vectors(Value* begin, Value* end, int64_t apart);
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
   Lanes lanes_at(Value* point) const;
   void emit_statement(std::size_t i, Lanes& lanes);
