@@ -46,7 +46,8 @@ class Question {
     if (are_disjoint(load, write)) return false;
     if (load.stage < write.stage) return !finishes_first(*load.at, *write.at);
     if (load.stage > write.stage) return true;
-    return load.statement > write.statement || !same_element(load, write);
+    if (load.statement > write.statement) return true;
+    return !is_one_point(write) && !same_element(load, write);
   }
 
  private:
@@ -62,6 +63,11 @@ class Question {
     if (!region_a || !region_b) return false;
     return kernel::always_at_least(region_b->first, region_a->last) ||
            kernel::always_at_least(region_a->first, region_b->last);
+  }
+
+  /// Where no other point is, the statements' order says all.
+  bool is_one_point(const Touch& touch) const {
+    return std::ranges::all_of(extents(touch), [](const Dim& extent) { return extent.is(1); });
   }
 
   /// In one stage: is the element that a point writes read by that point only?

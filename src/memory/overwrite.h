@@ -3,7 +3,7 @@
 //
 // Only if no point other than the one that writes an element reads it at or after the write. That is decided from
 // access maps; the order of a loop's points is never the argument. What stages may rely on: a stage ends before the
-// next begins (at one point of the outer axes).
+// next begins (at one point of the outer axes), and the statements of one point run in order.
 #include <string>
 
 #include "kernel/kernel.h"

@@ -171,7 +171,9 @@ def test_gradient_of_a_scan(check):
     x, s, a = pt.dvector("x"), pt.dscalar("s"), pt.dscalar("a")
     rows = scan(lambda v, c, a: pt.tanh(a * c + v), sequences=[x], outputs_info=[s], non_sequences=[a])
     cost = (rows**2).sum()
-    check([x, s, a], [cost, *pytensor.grad(cost, [x, s, a])], np.linspace(-1, 1, 7), 0.3, 0.9, rtol=1e-11, native=False)
+    outputs = [cost, *pytensor.grad(cost, [x, s, a])]
+    for length in (7, 1, 0):
+        check([x, s, a], outputs, np.linspace(-1, 1, length), 0.3, 0.9, rtol=1e-11, native=not OLD_PYTENSOR)
 
 
 def test_gradient_of_a_scan_of_vectors(check):
@@ -180,7 +182,29 @@ def test_gradient_of_a_scan_of_vectors(check):
     cost = (rows**2).sum()
     rng = np.random.default_rng(1)
     values = rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=(3, 3))
-    check([x, s, w], [cost, *pytensor.grad(cost, [x, s, w])], *values, rtol=1e-10, native=False)
+    check([x, s, w], [cost, *pytensor.grad(cost, [x, s, w])], *values, rtol=1e-10, native=not OLD_PYTENSOR)
+
+
+@pytest.mark.parametrize("length", [9, 1, 0])
+@pytest.mark.parametrize("taps", [[-1, -2], [-3], [-3, -1]])
+def test_gradient_of_a_scan_of_several_taps(taps, length, check):
+    x, s, a = pt.dvector("x"), pt.dvector("s"), pt.dscalar("a")
+    rows = scan(
+        lambda v, *rest: pt.sin(sum(rest[:-1]) * rest[-1] + v),
+        sequences=[x],
+        outputs_info=[{"initial": s, "taps": taps}],
+        non_sequences=[a],
+    )
+    cost = (rows * pt.arange(rows.shape[0])).sum()
+    values = np.linspace(-1, 1, length), np.array([0.3, -0.5, 0.7])[min(taps) :], 0.9
+    check([x, s, a], pytensor.grad(cost, [x, s, a]), *values, rtol=1e-11, native=not OLD_PYTENSOR)
+
+
+def test_second_gradient_of_a_scan(check):
+    x, s, a = pt.dvector("x"), pt.dscalar("s"), pt.dscalar("a")
+    rows = scan(lambda v, c, a: pt.sin(a * c + v), sequences=[x], outputs_info=[s], non_sequences=[a])
+    outputs = pytensor.grad(pytensor.grad((rows**2).sum(), a), [x, s, a])
+    check([x, s, a], outputs, np.linspace(-1, 1, 6), 0.3, 0.9, rtol=1e-10, native=not OLD_PYTENSOR)
 
 
 def test_ifelse_and_scan_in_a_scan(check):
@@ -218,3 +242,14 @@ def test_a_scan_of_scalars_is_registers():
     assert e.kernels == []
     assert e.copies == []
     assert e.arena_bytes == 0
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites compute the sizes of a Scan as values")
+def test_the_gradient_of_a_scan_of_scalars_is_registers():
+    x, s, a = pt.dvector("x"), pt.dscalar("s"), pt.dscalar("a")
+    rows = scan(lambda v, c, a: pt.tanh(a * c + v), sequences=[x], outputs_info=[s], non_sequences=[a])
+    e = explained([x, s, a], pytensor.grad((rows**2).sum(), [s, a]))
+    assert e.host_calls == []
+    assert e.copies == []
+    assert [line for line in e.graph.splitlines() if "scatter" in line] == []  # the states are numbers, not arrays
+    assert e.graph.count(" = loop ") == 2

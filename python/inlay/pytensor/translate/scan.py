@@ -3,7 +3,8 @@
 What is carried from step to step is carried as values; what is kept of all steps is a trace. A buffer that PyTensor
 passes in with room for all steps is its first rows and the trace behind them. One with room for some of them is carried
 whole and written around: a later row takes the place of the oldest, and the result is put in order behind the loop. In
-the gradient of a Scan a buffer is read and added to at several places; it is carried whole too, and written in place.
+the gradient of a Scan a buffer is read and added to at several places: a window of its rows is carried, which moves on by
+a row in each step. The row that enters it is read of what the buffer was, the row that no later step writes is a trace.
 Where a condition may end the loop, the steps are counted, and a trace ends with the last.
 """
 
@@ -45,6 +46,34 @@ class _State:
         self.initial = [_row(t, self.first, i) for i in range(self.rows)]
 
 
+class _Window:
+    """A buffer of which each step reads rows and writes some of them, the same ones counted from its own."""
+
+    def __init__(self, t, node, var, read, written, steps):
+        first = min(read)
+        self.read, self.written = [tap - first for tap in read], [tap - first for tap in written]
+        self.rows = max(*self.read, *self.written)  # that are carried
+        self.last_written = min(self.written)  # by no later step
+        if self.last_written < 0:
+            raise NotNative("a Scan that writes rows before those that it reads")
+        self.buffer = t.value(var)
+        self.length, self.used = self.buffer.dims[0], steps + self.rows
+        if not t.known_equal(self.length, self.used):
+            message = f"{scan_name(node)}: a buffer of {{1}} rows, of which the steps read {{0}}"
+            t.builder.require_at_most(self.used, self.length, "shape-mismatch", message, self.buffer)
+        self.initial = [_row(t, self.buffer, i) for i in range(self.rows)]
+        self.entering = t.builder.slice(self.buffer, [(self.rows, self.used, 1)])
+
+    def result(self, t, trace, rows):
+        """The whole buffer, of what the steps have done with and the rows that are left."""
+        parts = [t.builder.slice(self.buffer, [(0, self.last_written, 1)])] if self.last_written else []
+        parts.append(trace)
+        parts += [t.builder.reshape(row, [1, *row.dims]) for row in rows[self.last_written :]]
+        if not t.known_equal(self.length, self.used):
+            parts.append(t.builder.slice(self.buffer, [(self.used, self.length, 1)]))
+        return parts[0] if len(parts) == 1 else t.builder.concat(parts, 0)
+
+
 class _Scan:
     def __init__(self, t, node):
         self.t, self.node, self.op, self.info = t, node, node.op, node.op.info
@@ -59,11 +88,14 @@ class _Scan:
         several = _by_state(op.inner_mitsot(inner), self.info.mit_sot_in_slices)
         inside = [*several, *([x] for x in op.inner_sitsot(inner))]
         self.states = [_State(t, node, *parts, self.steps) for parts in zip(buffers, taps, inside, strict=True)]
-        self.buffers = [t.value(x) for x in op.outer_mitmot(outer)]
+        places = (self.info.mit_mot_in_slices, self.info.mit_mot_out_slices)
+        self.windows = [_Window(t, node, *parts, self.steps) for parts in zip(op.outer_mitmot(outer), *places)]
         self.untraced = [t.value(x) for x in op.outer_untraced_sit_sot(outer)]
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
         if any(value.dtype == "opaque" for value in self.untraced):
             raise NotNative("a Scan that carries an object")
+        if self.info.as_while and self.windows:
+            raise NotNative("a Scan that ends by a condition and writes at several places")
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
         if self.info.as_while and (self.lengths or any(s.keeps_all or s.ring for s in self.states)):
             whole = [t.known_equal(n, self.steps) or t.known_equal(t.min(n, 1), n) for n in self.lengths]
@@ -74,7 +106,8 @@ class _Scan:
     def results(self):
         t = self.t
         rings = [s.ring for s in self.states if s.ring]
-        initial = [*self.buffers, *rings, *(row for s in self.states for row in s.initial), *self.untraced, *self.made]
+        rows = [row for x in (*self.windows, *self.states) for row in x.initial]
+        initial = [*rings, *rows, *self.untraced, *self.made]
         body = Body(t)
         with body:
             step = body.builder.step("step", self.steps)
@@ -89,8 +122,11 @@ class _Scan:
         if self.made:
             steps = t.late_size(after.pop())
             traces = [t.builder.slice(trace, [(0, steps, 1)]) for trace in traces]
-        results, after = after[: len(self.buffers)], after[len(self.buffers) :]
         rings, last = after[: len(rings)], after[len(rings) :]
+        results = []
+        for window in self.windows:
+            rows, last = last[: window.rows], last[window.rows :]
+            results.append(window.result(t, traces.pop(0), rows))
         for state in self.states:
             rows, last = last[: state.rows], last[state.rows :]
             if state.keeps_all:
@@ -112,12 +148,14 @@ class _Scan:
         values = t.scope[1]
         for x, sequence in self.sequences:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
-        n, m = len(self.buffers), sum(bool(state.ring) for state in self.states)
-        buffers, rings, carried = carried[:n], carried[n : n + m], carried[n + m :]
-        read = _by_state(op.inner_mitmot(inner), info.mit_mot_in_slices)
-        for buffer, taps, group in zip(buffers, info.mit_mot_in_slices, read):
-            for tap, x in zip(taps, group):
-                values[x] = t.builder.gather(buffer, [_plus(t, step, tap - min(taps))])
+        n = sum(bool(state.ring) for state in self.states)
+        rings, carried = carried[:n], carried[n:]
+        windows = []
+        for window, group in zip(self.windows, _by_state(op.inner_mitmot(inner), info.mit_mot_in_slices)):
+            entering = t.builder.gather(body.bring_in(window.entering), [step])
+            windows.append([*carried[: window.rows], entering])
+            carried = carried[window.rows :]
+            values.update(zip(group, (windows[-1][place] for place in window.read), strict=True))
         rows = []
         for state in self.states:
             own, carried = carried[: state.rows], carried[state.rows :]
@@ -135,22 +173,23 @@ class _Scan:
         def of(variables):
             return [t.value(x) for x in variables]
 
-        for j, outs in enumerate(op.inner_mitmot_outs_grouped(inner_outputs)):
-            base = min(info.mit_mot_in_slices[j])
-            for tap, value in zip(info.mit_mot_out_slices[j], of(outs)):
-                buffers[j] = t.builder.scatter("set", buffers[j], [_plus(t, step, tap - base)], value)
+        for window, now, outs in zip(self.windows, windows, op.inner_mitmot_outs_grouped(inner_outputs)):
+            for place, value in zip(window.written, of(outs), strict=True):
+                now[place] = t.require_dims(value, now[place].dims)
         states = of([*op.inner_mitsot_outs(inner_outputs), *op.inner_sitsot_outs(inner_outputs)])
         states = [t.require_dims(value, own[-1].dims) for own, value in zip(rows, states)]
         written = [(state.rows, value) for state, value in zip(self.states, states) if state.ring]
         for j, (first, value) in enumerate(written):
             position = _modulo(t, _plus(t, step, first), rings[j].dims[0])
             rings[j] = t.builder.scatter("set", rings[j], [position], value)
-        next_rows = [x for own, value in zip(rows, states) for x in (*own[1:], value)]
+        next_rows = [x for now in windows for x in now[1:]]
+        next_rows += [x for own, value in zip(rows, states) for x in (*own[1:], value)]
         untraced = of(op.inner_untraced_sit_sot_outs(inner_outputs))
         untraced = [t.require_dims(value, before.dims) for before, value in zip(carried, untraced)]
-        traces = [value for state, value in zip(self.states, states) if state.keeps_all]
+        traces = [now[window.last_written] for window, now in zip(self.windows, windows)]
+        traces += [value for state, value in zip(self.states, states) if state.keeps_all]
         traces += of(op.inner_nitsot_outs(inner_outputs))
-        outputs = [*buffers, *rings, *next_rows, *untraced, *made, *traces]
+        outputs = [*rings, *next_rows, *untraced, *made, *traces]
         if info.as_while:
             stop = t.value(inner_outputs[-1])
             outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constant_array(_ZERO), stop.dtype)]))

@@ -56,9 +56,32 @@ def _expression(t, var, late):
         return size_of(t, node.inputs[0], late)
     if isinstance(scalar_op, ps.IntDiv) and isinstance(node.inputs[1], Constant) and int(node.inputs[1].data) > 0:
         return _of_sizes(t, node, late)[0] // int(node.inputs[1].data)
+    if isinstance(scalar_op, ps.Switch):
+        return _chosen(t, node, late)
     if type(scalar_op) in _ARITHMETIC:
         return _ARITHMETIC[type(scalar_op)](t, *_of_sizes(t, node, late))
     raise NotNative(f"a size computed by {node.op}")
+
+
+def _chosen(t, node, late):
+    """switch(a < b, x, y), the length of a slice say: x or y where all sizes decide, and max(b - a, 0)."""
+    condition, then, otherwise = node.inputs
+    compared = condition.owner
+    scalar_op = getattr(compared.op, "scalar_op", compared.op) if compared is not None else None
+    if not isinstance(scalar_op, ps.LT | ps.LE | ps.GT | ps.GE):
+        raise NotNative(f"a size chosen by {condition}")
+    a, b = _of_sizes(t, compared, late=False)
+    if isinstance(scalar_op, ps.GT | ps.GE):
+        a, b = b, a
+    least = b - a if isinstance(scalar_op, ps.LE | ps.GE) else b - a - 1  # the condition: it is not negative
+    if t.known_equal(t.min(least, 0), 0):
+        return size_of(t, then, late)
+    if t.known_equal(t.max(least, -1), -1):
+        return size_of(t, otherwise, late)
+    then, otherwise = (size_of(t, x, late=False) for x in (then, otherwise))
+    if t.known_equal(otherwise, 0) and t.known_equal(then, b - a):
+        return t.max(then, 0)
+    raise NotNative("a size chosen by other sizes")
 
 
 def _of_sizes(t, node, late):
