@@ -204,7 +204,7 @@ def test_list():
 
 def test_compile_writes_c_that_compiles_alone(program):
     text = tool("compile", "p.inlay", "--emit=c")
-    assert "static void k0(" in text and "int32_t inlay_entry(InlayCall *call) {" in text
+    assert "static void k0(" in text and "int32_t inlay_entry(InlayCall* call) {" in text
     assert tool("compile", "p.inlay", "--emit=c", "-o", "p.c") == ""
     assert Path("p.c").read_text() == text
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -226,3 +226,27 @@ def test_results_that_cannot_be_written_are_an_error(program):
     Path("double.inlay").write_text("graph @main(%x: f64[n]) {\n  %y = add %x, %x\n  return %y\n}\n")
     said = tool("run", "double.inlay", "x=x.npy", "-o", "file", code=1)
     assert said == "error[invalid-file]: file: the folder cannot be made: Not a directory\n"
+
+
+def test_compiled_c_runs_without_inlay(program):
+    Path("softmax.inlay").write_text(
+        "graph @main(%x: f64[4]) {\n %e = exp %x\n %s = reduce add %e [0] : f64\n %y = div %e, %s\n return %y\n}\n"
+    )
+    tool("compile", "softmax.inlay", "-o", "softmax.c")
+    Path("main.c").write_text("""
+        #include "softmax.c"
+        #include <stdio.h>
+        int main(void) {
+          double x[4] = {0, 1, 2, 3}, y[4];
+          static double arena[64];
+          const void* params[] = {x};
+          void *outputs[] = {y}, *segments[] = {arena};
+          InlayCall call = {.params = params, .outputs = outputs, .segments = segments};
+          if (inlay_entry(&call) != INLAY_OK) return 1;
+          for (int i = 0; i < 4; ++i) printf("%.15f\\n", y[i]);
+          return 0;
+        }""")
+    subprocess.run(["cc", "-std=c99", "-O2", "main.c", "-o", "main", "-lm"], check=True)
+    printed = subprocess.run(["./main"], capture_output=True, text=True, check=True).stdout
+    e = np.exp(np.arange(4.0))
+    np.testing.assert_allclose(np.array(printed.split(), dtype=float), e / e.sum(), rtol=1e-12)

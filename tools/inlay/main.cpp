@@ -84,7 +84,7 @@ Examples:
   cc -std=c99 -O2 -ffp-contract=off -fno-strict-aliasing -c softmax.c
 
 The file compiles alone: the C ABI (inlay/runtime.h) stands in it, with what a caller must bring. Its function is
-int32_t inlay_entry(InlayCall *). Library ops, and the few special functions that C99 has not (docs/backends.md), are
+int32_t inlay_entry(InlayCall*). Library ops, and the few special functions that C99 has not (docs/backends.md), are
 declared `extern`.)";
 
 void add_compile_flags(CLI::App* app, CompileFlags& flags) {

@@ -20,7 +20,7 @@ bool is_called(ScalarOp op, DType dtype);
 /// Is there a C compiler: $CC, or cc where the environment names none?
 bool has_compiler();
 
-/// One C99 translation unit with `int32_t inlay_entry(InlayCall *)`. It compiles without any header of inlay's.
+/// One C99 translation unit with `int32_t inlay_entry(InlayCall*)`. It compiles without any header of inlay's.
 std::string source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
 
 struct EmitResult {

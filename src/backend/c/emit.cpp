@@ -47,7 +47,7 @@ class Emitter {
     Text sizes(1);
     write_sizes(sizes);
     return head() + p_.tables.text() + (p_.tables.text().empty() ? "" : "\n") + p_.kernels.text() +
-           str("int32_t ", kEntry, "(InlayCall *call) {\n") + sizes.text() + places.text() + steps.text() +
+           str("int32_t ", kEntry, "(InlayCall* call) {\n") + sizes.text() + places.text() + steps.text() +
            "  return INLAY_OK;\n}\n";
   }
 
@@ -113,8 +113,8 @@ class Emitter {
       const kernel::Buffer& buffer = p_.program.buffers[b];
       use_type(p_.needs, buffer.dtype);
       const bool is_given = buffer.role == Role::param || buffer.role == Role::literal;
-      const std::string name = str(is_given ? "const " : "", memory_type(buffer.dtype), " ",
-                                   buffer.role == Role::scalar ? "" : "*", p_.name(b));
+      const std::string name = str(is_given ? "const " : "", memory_type(buffer.dtype),
+                                   buffer.role == Role::scalar ? " " : "* ", p_.name(b));
       if (buffer.role == Role::scalar) {
         out.line(name, is_complex(buffer.dtype) ? " = {0, 0};" : " = 0;");
       } else {

@@ -48,8 +48,8 @@ constexpr const char* kScale = R"(program @main(x: f64[n] param 0, s: f64 param 
 
 TEST(Emit, ReadsLikeTheProgram) {
   EXPECT_THAT(source_of(kScale), HasSubstr(R"(/* kernel @k0: stage (i < n) */
-static void k0(const int64_t n, const double *restrict x, const double *restrict s,
-    double *restrict y) {
+static void k0(const int64_t n, const double* restrict x, const double* restrict s,
+    double* restrict y) {
   if (n > 0) {
     const double s_1 = s[0];
     for (int64_t i = 0; i < n; ++i) {
@@ -60,11 +60,11 @@ static void k0(const int64_t n, const double *restrict x, const double *restrict
   }
 }
 
-int32_t inlay_entry(InlayCall *call) {
+int32_t inlay_entry(InlayCall* call) {
   const int64_t n = call->symbols[0];
-  const double *x = call->params[0];
-  const double *s = call->params[1];
-  double *y = call->outputs[0];
+  const double* x = call->params[0];
+  const double* s = call->params[1];
+  double* y = call->outputs[0];
   k0(n, x, s, y);
   return INLAY_OK;
 }
@@ -77,9 +77,9 @@ TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
     kernel @k0 { out fail start fill 0.0
       stage (n < exp) { %0 = load double[n] : f64 %1 = exp %0 : f64 fold add fail[] %1 : f64 } }
     kernel @memcpy { stage (i < exp) { %0 = load fail[] : f64 store call[i] set %0 } } })");
-  EXPECT_THAT(source, HasSubstr("const double *double_2 = call->params[0];"));
+  EXPECT_THAT(source, HasSubstr("const double* double_2 = call->params[0];"));
   EXPECT_THAT(source,
-              HasSubstr("static void memcpy_2(const int64_t exp_2, double *restrict call_2, const double fail_2)"));
+              HasSubstr("static void memcpy_2(const int64_t exp_2, double* restrict call_2, const double fail_2)"));
   EXPECT_THAT(source, HasSubstr("const double exp_1 = exp(double_2_0);"));
 }
 
@@ -91,8 +91,8 @@ TEST(Emit, WhatSharesBytesIsNotRestrict) {
     kernel @k1 { stage (i < n) { %0 = load t[i] : f64 %1 = exp %0 : f64 store u[i] set %1 } }
     kernel @k2 { outer (i < n) stage (j < n) { %0 = load u[j] : f64 fold add y[i] %0 : f64 } } })");
   const std::string source = c_backend::source_of(program, memory::plan_memory(program));
-  EXPECT_THAT(source, HasSubstr("static void k1(const int64_t n, const double *t, double *u)"));
-  EXPECT_THAT(source, HasSubstr("static void k2(const int64_t n, const double *restrict u, double *restrict y)"));
+  EXPECT_THAT(source, HasSubstr("static void k1(const int64_t n, const double* t, double* u)"));
+  EXPECT_THAT(source, HasSubstr("static void k2(const int64_t n, const double* restrict u, double* restrict y)"));
 }
 
 TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {

@@ -128,17 +128,17 @@ class KernelText {
 
   void write_head(const std::string& function, const ProgramText::Uses& uses) {
     std::vector<std::string> params;
-    if (uses.can_fail) params.emplace_back("InlayCall *call");
+    if (uses.can_fail) params.emplace_back("InlayCall* call");
     for (SymbolId s : uses.symbols) params.push_back(str("const int64_t ", p_.symbol(s)));
     for (BufferId b : uses.buffers) {
       const DType dtype = p_.program.buffers[b].dtype;
       use_type(p_.needs, dtype);
       const std::string constness = is_written(b) ? "" : "const ";
-      const std::string type = str(constness, memory_type(dtype), " ");
+      const std::string type = str(constness, memory_type(dtype));
       if (p_.is_scalar(b) && !is_written(b)) {
-        params.push_back(str(type, p_.name(b)));
+        params.push_back(str(type, " ", p_.name(b)));
       } else {
-        params.push_back(str(type, "*", is_apart(b, uses.buffers) ? "restrict " : "", p_.name(b)));
+        params.push_back(str(type, is_apart(b, uses.buffers) ? "* restrict " : "* ", p_.name(b)));
       }
     }
     p_.kernels.comment(str("kernel @", kernel_.name, ": ", description()));

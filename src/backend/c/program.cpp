@@ -124,7 +124,7 @@ std::string ProgramText::place(BufferId buffer) {
     at = str(" + call->offsets[", placement.storage.index, "]");
   }
   if (!offset.is(0)) at += str(" + ", size(offset));
-  return at.empty() ? base : str("(void *)((char *)", base, at, ")");
+  return at.empty() ? base : str("(void*)((char*)", base, at, ")");
 }
 
 std::string ProgramText::literal_table(BufferId buffer) {

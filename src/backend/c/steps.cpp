@@ -15,7 +15,7 @@ void write_array(Text& out, std::string_view type, std::string_view name, const 
 
 std::vector<std::string> addresses_of(ProgramText& p, const std::vector<BufferId>& buffers) {
   std::vector<std::string> out;
-  for (BufferId b : buffers) out.push_back(str("(void *)", p.address(b)));
+  for (BufferId b : buffers) out.push_back(str("(void*)", p.address(b)));
   return out;
 }
 
@@ -68,8 +68,8 @@ void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destina
   const kernel::Buffer& to = p.program.buffers[destination];
   if (from.dtype == DType::opaque) {  // a handle
     const std::string handle = variable(p, source);
-    if (to.role == kernel::Role::output) out.line("call->outputs[", to.slot, "] = (void *)", handle, ";");
-    if (to.role != kernel::Role::output) out.line(variable(p, destination), " = (void *)", handle, ";");
+    if (to.role == kernel::Role::output) out.line("call->outputs[", to.slot, "] = (void*)", handle, ";");
+    if (to.role != kernel::Role::output) out.line(variable(p, destination), " = (void*)", handle, ";");
     return;
   }
   if (p.is_unread_scalar(destination)) return;
@@ -108,9 +108,9 @@ void write_host_call(ProgramText& p, Text& entry, const kernel::HostCall& call) 
   }
   std::size_t num_dims = 0;
   for (BufferId result : call.results) num_dims += p.program.buffers[result].dims.size();
-  write_array(entry, "void *const ", "operands", addresses_of(p, call.operands));
+  write_array(entry, "void* const ", "operands", addresses_of(p, call.operands));
   write_array(entry, "const int64_t ", "operand_dims", operand_dims);
-  entry.line("void *results[", std::max<std::size_t>(call.results.size(), 1), "];");
+  entry.line("void* results[", std::max<std::size_t>(call.results.size(), 1), "];");
   entry.line("int64_t result_dims[", std::max<std::size_t>(num_dims, 1), "];");
   entry.line("const int32_t status = call->host_call(call, ", call.function,
              ", operands, operand_dims, results, result_dims);");
@@ -151,13 +151,13 @@ void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& 
   const DType dtype = p.program.buffers[call.operands[0]].dtype;
   const std::string function = str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype));
   p.needs.externals.insert(str("extern int32_t ", function,
-                               "(const void *const *operands, void *const *results, const int64_t *sizes,\n",
-                               "    uint32_t options, void *workspace, int64_t *failure);"));
+                               "(const void* const* operands, void* const* results, const int64_t* sizes,\n",
+                               "    uint32_t options, void* workspace, int64_t* failure);"));
   std::vector<std::string> sizes;
   for (const Dim& size : call.sizes) sizes.push_back(p.size(size));
   entry.open("");
-  write_array(entry, "const void *const ", "operands", addresses_of(p, call.operands));
-  write_array(entry, "void *const ", "results", addresses_of(p, call.results));
+  write_array(entry, "const void* const ", "operands", addresses_of(p, call.operands));
+  write_array(entry, "void* const ", "results", addresses_of(p, call.results));
   write_array(entry, "const int64_t ", "sizes", sizes);
   entry.line("int64_t failure[2] = {0, 0};");
   const std::string workspace = call.workspace.valid() ? p.address(call.workspace) : "NULL";
