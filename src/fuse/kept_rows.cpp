@@ -214,6 +214,7 @@ class Keeper {
   Row stored_row(NumberId number, DType dtype) {
     Stage& stage = kernel_.stages[maker_[number]];
     kernel::Buffer buffer{.name = str("row_", program_.buffers.size()), .dtype = dtype};
+    buffer.stored.why = kernel::StoredFor::kept_row;
     AccessMap map;
     const auto add_axis = [&](int axis, const Dim& extent) {
       buffer.dims.push_back(extent);
