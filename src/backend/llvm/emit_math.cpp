@@ -1,11 +1,12 @@
-// Elementary functions: eight doubles at a time where there is code for that, else a C function for each lane.
+// Elementary functions: sixteen floats or eight doubles at a time where there is code for that, else floats as doubles,
+// and doubles by a C function for each lane.
 #include "backend/llvm/scalar.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
 namespace {
 
-constexpr int kMathWidth = 8;
+constexpr int kDoubles = 8, kFloats = 16;  // at a time
 
 /// The first `width` lanes of `value`, or `value` repeated to fill them.
 Value* resize(FunctionEmitter& f, Value* value, int width) {
@@ -113,10 +114,10 @@ Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& f
                    llvm::ArrayRef<Value*> operands, Value* active) {
   llvm::IRBuilder<>& b = f.b;
   Value* result = apply(f, function, operands);
-  const llvm::Function* domain = f.engine.math().find_domain(name);
+  const llvm::Function* domain = f.engine.math().find_domain(name, kDoubles);
   if (!domain) return result;
   Value* bits = stamp(b, *domain, operands);
-  auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), kMathWidth);
+  auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), kDoubles);
   Value* outside = b.CreateNot(b.CreateBitCast(bits, lanes_type));
   if (active) outside = b.CreateAnd(outside, active);
   llvm::BasicBlock* hot = b.GetInsertBlock();
@@ -135,7 +136,7 @@ Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& f
 }
 
 Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
-  const llvm::Function* function = f.engine.math().find(name);
+  const llvm::Function* function = f.engine.math().find(name, kDoubles);
   const int width = width_of(operands[0]);
   // One number alone: a copy of a long function costs more to compile than a call to run.
   constexpr std::size_t kLongFunction = 60;
@@ -143,18 +144,25 @@ Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> o
     return for_each_lane(f, name, operands);
   }
   llvm::SmallVector<Value*, 2> part(operands.size());
-  if (width <= kMathWidth) {
-    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = resize(f, operands[i], kMathWidth);
-    Value* lanes = active && width < kMathWidth ? resize(f, active, kMathWidth) : active;
+  if (width <= kDoubles) {
+    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = resize(f, operands[i], kDoubles);
+    Value* lanes = active && width < kDoubles ? resize(f, active, kDoubles) : active;
     return resize(f, eight_lanes(f, name, *function, part, lanes), width);
   }
   Value* halves[2];
   for (int half = 0; half < 2; ++half) {
-    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = slice(f, operands[i], half * kMathWidth, kMathWidth);
-    Value* lanes = active ? slice(f, active, half * kMathWidth, kMathWidth) : nullptr;
+    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = slice(f, operands[i], half * kDoubles, kDoubles);
+    Value* lanes = active ? slice(f, active, half * kDoubles, kDoubles) : nullptr;
     halves[half] = eight_lanes(f, name, *function, part, lanes);
   }
   return join(f, halves[0], halves[1]);
+}
+
+/// One function for all widths: a value that two loops compute is the same number in both.
+Value* in_floats(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands) {
+  llvm::SmallVector<Value*, 2> all;
+  for (Value* operand : operands) all.push_back(resize(f, operand, kFloats));
+  return resize(f, apply(f, function, all), width_of(operands[0]));
 }
 
 }  // namespace
@@ -163,6 +171,7 @@ Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> op
   llvm::Type* type = operands[0]->getType();
   if (!type->isFPOrFPVectorTy()) return for_each_lane(f, name, operands);
   if (type->getScalarType()->isDoubleTy()) return in_doubles(f, name, operands, active);
+  if (const llvm::Function* function = f.engine.math().find(name, kFloats)) return in_floats(f, *function, operands);
   llvm::SmallVector<Value*, 2> wide;
   for (Value* operand : operands) wide.push_back(f.b.CreateFPExt(operand, type->getWithNewType(f.b.getDoubleTy())));
   return f.b.CreateFPTrunc(in_doubles(f, name, wide, active), type);

@@ -273,7 +273,7 @@ bool StageEmitter::roots_wait() const {
     if (s.op == ScalarOp::sqrt_) {
       ++roots;
     } else {
-      const llvm::Function* function = f_.engine.math().find(facts(s.op).name);
+      const llvm::Function* function = f_.engine.math().find(facts(s.op).name, 8);
       instructions += function ? function->getEntryBlock().size() : 1;
     }
   }
@@ -287,7 +287,7 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
   const DType dtype = plan_.register_dtypes[s.operands.back().index];
   if (s.kind == Kind::cast) return emit_cast(f_, operands[0], dtype, s.dtype);
 
-  if (s.op == ScalarOp::sqrt_ && dtype == DType::f64 && lanes.width % 8 == 0 && f_.engine.math().find("sqrt") &&
+  if (s.op == ScalarOp::sqrt_ && dtype == DType::f64 && lanes.width % 8 == 0 && f_.engine.math().find("sqrt", 8) &&
       roots_wait()) {
     return emit_math(f_, "sqrt", operands, lanes.active);
   }

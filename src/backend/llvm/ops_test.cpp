@@ -230,6 +230,36 @@ TEST(LongModules, CallOneCopyOfTheirMathAndComputeTheSame) {
   EXPECT_EQ(of_many.outputs[many.size()].bytes, of_few.outputs[1].bytes);
 }
 
+TEST(FloatMath, GivesTheSameNumberInLoopsOfAnyWidth) {
+  std::vector<double> x;
+  for (const Literal& literal : nasty(DType::f32)) x.push_back(literal.f);
+  for (int i = 0; i < 100; ++i) x.push_back(0.01 + 0.037 * i);
+  Array param{DType::f32, {static_cast<int64_t>(x.size())}, {}};
+  for (const double value : x) {
+    const float f = static_cast<float>(value);
+    param.bytes.insert(param.bytes.end(), reinterpret_cast<const std::byte*>(&f),
+                       reinterpret_cast<const std::byte*>(&f + 1));
+  }
+  for (const std::string name : {"exp", "exp2", "expm1", "log", "log2", "log1p", "sigmoid", "softplus", "tanh"}) {
+    const std::string value = str("%0 = load x[32 + i] : f32 %1 = ", name, " %0 : f32 ");
+    const Compiled compiled(
+        str("program @main(x: f32[n] param 0, a: f32[n - 32] output 0, b: f64[n - 32] output 1,",
+            " c: f32[3] output 2, d: f32[1] output 3) symbols n = x.0 {", " kernel @k0 { stage (i < n - 32) { ", value,
+            "store a[i] set %1 } }", " kernel @k1 { stage (i < n - 32) { ", value,
+            "%2 = cast %1 : f64 store b[i] set %2 } }", " kernel @k2 { stage (i < 3) { ", value,
+            "store c[i] set %1 } }", " kernel @k3 { stage (i < 1) { ", value, "store d[i] set %1 } } }"));
+    const kernel::Evaluation result = compiled.run(std::vector{param});
+    for (std::size_t i = 0; i + 32 < x.size(); ++i) {
+      const double want = number_at(result.outputs[0], i);
+      EXPECT_EQ(number_at(result.outputs[1], i), want) << name << " " << i;
+      if (i < 3) {
+        EXPECT_EQ(number_at(result.outputs[2], i), want) << name << " " << i;
+      }
+    }
+    EXPECT_EQ(number_at(result.outputs[3], 0), number_at(result.outputs[0], 0)) << name;
+  }
+}
+
 TEST(UniformDivision, IsRoundedAsDivisionIs) {
   const Compiled compiled(R"(program @main(x: f64[n] param 0, d: f64 param 1, r: f64[n] output 0) symbols n = x.0 {
     kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64  store r[i] set %2 } } })");

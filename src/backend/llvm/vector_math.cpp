@@ -18,11 +18,13 @@ VectorMath::VectorMath(llvm::LLVMContext& context) {
   module_ = std::move(*module);
 }
 
-const llvm::Function* VectorMath::find(std::string_view name) const {
-  return module_ ? module_->getFunction(str("inlay_v8_", name)) : nullptr;
+const llvm::Function* VectorMath::find(std::string_view name, int lanes) const {
+  return module_ ? module_->getFunction(str("inlay_v", lanes, "_", name)) : nullptr;
 }
 
-const llvm::Function* VectorMath::find_domain(std::string_view name) const { return find(str(name, "_domain")); }
+const llvm::Function* VectorMath::find_domain(std::string_view name, int lanes) const {
+  return find(str(name, "_domain"), lanes);
+}
 
 llvm::Value* stamp(llvm::IRBuilder<>& b, const llvm::Function& function, llvm::ArrayRef<llvm::Value*> arguments) {
   INLAY_CHECK(function.size() == 1, "a math function with branches: ", function.getName().str());

@@ -1,5 +1,5 @@
 #pragma once
-// Elementary functions of eight doubles, copied into the loops that use them.
+// Elementary functions of eight doubles, and of sixteen floats, copied into the loops that use them.
 //
 // The functions were compiled to bitcode when inlay was built (math/). A call would spill every vector register around
 // it and costs up to half again as much as the function itself; and no inliner runs here. Each function is one basic
@@ -18,10 +18,10 @@ class VectorMath {
   VectorMath() = default;  // has no function
   explicit VectorMath(llvm::LLVMContext& context);
 
-  /// `exp`: <8 x double> inlay_v8_exp(<8 x double>). Null: there is none.
-  const llvm::Function* find(std::string_view name) const;
-  /// `lgamma`: i8 inlay_v8_lgamma_domain(<8 x double>), a bit for each lane whose value is right. Null: all are.
-  const llvm::Function* find_domain(std::string_view name) const;
+  /// `exp` of 8: <8 x double> inlay_v8_exp(<8 x double>); of 16 it has floats. Null: there is none.
+  const llvm::Function* find(std::string_view name, int lanes) const;
+  /// `lgamma` of 8: i8 inlay_v8_lgamma_domain(<8 x double>), a bit for each lane whose value is right. Null: all are.
+  const llvm::Function* find_domain(std::string_view name, int lanes) const;
 
  private:
   std::unique_ptr<llvm::Module> module_;

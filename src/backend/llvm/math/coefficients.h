@@ -399,3 +399,64 @@ static const double kDigammaTail[6] = {
     0x1.5555555555535p-4, -0x1.1111110fe7f6ep-7, 0x1.04103a270a899p-8,
     -0x1.11099d998df85p-8, 0x1.eccb5e3bdbc71p-8, -0x1.22545725e5b8ap-6,
 };
+
+// exp of floats: x = k ln2 + r; k ln2 is subtracted exactly
+#define kFloatInverseLn2 0x1.715476p+0f
+#define kFloatLn2 0x1.62e43p-1f
+#define kFloatLn2Low -0x1.05c61p-29f
+
+// e^r = 1 + r + r^2 P(r) for r in [-0.34692, 0.34692], error 0.054 x 2^-24
+static const float kFloatExpPoly[5] = {
+    0x1.0p-1f, 0x1.55549p-3f, 0x1.55546p-5f, 0x1.123b3p-7f,
+    0x1.6db3a6p-10f,
+};
+
+// 2^r = 1 + r ln2 + r^2 P(r) for r in [-0.5, 0.5], error 0.054 x 2^-24
+static const float kFloatExp2Poly[5] = {
+    0x1.ebfbep-3f, 0x1.c6af86p-5f, 0x1.3b29d4p-7f, 0x1.5f04d6p-10f,
+    0x1.4476aep-13f,
+};
+
+// tanh(x) = x + x^3 P(x^2), x^2 in [0.0, 0.3601], error 0.053 x 2^-24
+static const float kFloatTanhPoly[5] = {
+    -0x1.555544p-2f, 0x1.110ad8p-3f, -0x1.b8bcaep-5f, 0x1.55977ap-6f,
+    -0x1.862386p-8f,
+};
+
+// log of floats: c(j) near the reciprocal of [1 + j/16, 1 + (j+1)/16), -log(c) hardly rounded
+static const float kFloatLogReciprocal[16] = {
+    0x1.0p+0f, 0x1.d4230cp-1f, 0x1.bab5b8p-1f, 0x1.a42ecep-1f,
+    0x1.8fa80ep-1f, 0x1.7ceba6p-1f, 0x1.6bf76cp-1f, 0x1.5c9cf8p-1f,
+    0x1.4e73ap-1f, 0x1.4137bap-1f, 0x1.352cf8p-1f, 0x1.29e398p-1f,
+    0x1.1f5784p-1f, 0x1.15991ep-1f, 0x1.0c79ap-1f, 0x1.0p-1f,
+};
+static const float kFloatLogTable[16] = {
+    0x0.0p+0f, 0x1.6eda8p-4f, 0x1.29cccp-3f, 0x1.94c18p-3f,
+    0x1.fb544p-3f, 0x1.2ed4ep-2f, 0x1.5d74p-2f, 0x1.89962p-2f,
+    0x1.b40d6p-2f, 0x1.dd65p-2f, 0x1.0242bp-1f, 0x1.154d1p-1f,
+    0x1.27c2p-1f, 0x1.396bcp-1f, 0x1.4a87bp-1f, 0x1.62e43p-1f,
+};
+
+// log(1 + r) = r + r^2 P(r) for r in [-0.03125, 0.0625], error 0.048 x 2^-24
+static const float kFloatLogPoly[4] = {
+    -0x1.0p-1f, 0x1.55583ep-2f, -0x1.0011e2p-2f, 0x1.823878p-3f,
+};
+static const float kFloatLog2Reciprocal[16] = {
+    0x1.0p+0f, 0x1.d3fe04p-1f, 0x1.baeb6ep-1f, 0x1.a401bap-1f,
+    0x1.8f7ccap-1f, 0x1.7d03ecp-1f, 0x1.6c07eep-1f, 0x1.5ca238p-1f,
+    0x1.4e3fc6p-1f, 0x1.41538ep-1f, 0x1.3538d4p-1f, 0x1.29f878p-1f,
+    0x1.1f50bep-1f, 0x1.15c3fcp-1f, 0x1.0c8f3cp-1f, 0x1.0p-1f,
+};
+static const float kFloatLog2Table[16] = {
+    0x0.0p+0f, 0x1.098acp-3f, 0x1.ac3cp-3f, 0x1.2496cp-2f,
+    0x1.6e95ep-2f, 0x1.b486ap-2f, 0x1.f7e48p-2f, 0x1.1bde8p-1f,
+    0x1.3afe2p-1f, 0x1.581e1p-1f, 0x1.747bp-1f, 0x1.8fdbdp-1f,
+    0x1.aac1ap-1f, 0x1.c3b9bp-1f, 0x1.dc9f3p-1f, 0x1.0p+0f,
+};
+#define kFloatLog2E 0x1.715476p+0f
+#define kFloatLog2ELow 0x1.4ae0cp-26f
+
+// log2(1 + r) = r log2(e) + r^2 P(r) for r in [-0.03125, 0.0625], error 0.048 x 2^-24
+static const float kFloatLog2Poly[4] = {
+    -0x1.715476p-1f, 0x1.ec74dp-2f, -0x1.716e44p-2f, 0x1.169968p-2f,
+};

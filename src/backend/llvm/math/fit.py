@@ -6,6 +6,8 @@
 Each polynomial is the minimax one (Remez exchange) for the error that its caller cares about, fitted in 60 digits, then
 rounded to doubles. The remaining error, in units of 2^-53 of the result, is printed beside it.
 """
+import struct
+
 from mpmath import mp, mpf
 import mpmath
 
@@ -348,6 +350,111 @@ def gamma_tables():
     mp.dps = 60
 
 
+def nearest_float(x):
+    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
+
+
+def float_hex(x):
+    mantissa, exponent = hexfloat(nearest_float(x)).split("p")
+    return f"{mantissa.rstrip('0') if mantissa != '0x0.0' else mantissa}p{exponent}f".replace(".p", ".0p")
+
+
+def float_scalar(name, value):
+    print(f"#define {name} {float_hex(value)}")
+
+
+def float_table(name, values):
+    print(f"static const float {name}[{len(values)}] = {{")
+    for i in range(0, len(values), 4):
+        print("    " + " ".join(float_hex(v) + "," for v in values[i : i + 4]))
+    print("};")
+
+
+def float_polynomial(name, f, weight, degree, low, high, about):
+    p, worst = remez(f, weight, degree, low, high)
+    comment(f"{about} [{mp.nstr(mpf(low), 6)}, {mp.nstr(mpf(high), 6)}], error {mp.nstr(worst * 2**24, 2)} x 2^-24")
+    float_table(name, p)
+
+
+def float_exp_tables():
+    comment("exp of floats: x = k ln2 + r; k ln2 is subtracted exactly")
+    ln2 = mp.log(2)
+    float_scalar("kFloatInverseLn2", 1 / ln2)
+    float_scalar("kFloatLn2", ln2)
+    float_scalar("kFloatLn2Low", ln2 - nearest_float(ln2))
+
+    def tail(r):  # (e^r - 1 - r) / r^2
+        return mp.hyp1f1(1, 3, r) / 2
+
+    half = ln2 / 2 * mpf("1.001")
+    float_polynomial("kFloatExpPoly", tail, lambda r: r * r + half * half / 100, 4, -half, half,
+                     "e^r = 1 + r + r^2 P(r) for r in")
+
+    def tail2(r):  # (2^r - 1 - r ln2) / r^2
+        return tail(r * ln2) * ln2 * ln2
+
+    float_polynomial("kFloatExp2Poly", tail2, lambda r: r * r + mpf(1) / 400, 4, -0.5, 0.5,
+                     "2^r = 1 + r ln2 + r^2 P(r) for r in")
+
+    def tanh_tail(z):  # (tanh(x) - x) / x^3, z = x^2
+        x = mp.sqrt(z)
+        return (mp.tanh(x) - x) / x**3 if z > mpf(10) ** -15 else -mpf(1) / 3 + z * 2 / 15
+
+    float_polynomial("kFloatTanhPoly", tanh_tail, lambda z: z + mpf(1) / 100, 4, 0, mpf("0.3601"),
+                     "tanh(x) = x + x^3 P(x^2), x^2 in")
+
+
+def float_reciprocals(log, unit):
+    """For each sixteenth of [1, 2) a float c near its reciprocal whose -log(c) is a whole number of 2^-21, as log(2)
+    rounded to a float is, but for some 2^-34; so n log(2) - log(c) is exact up to 8. In the upper half it is off by what
+    rounding loses of log(2), which is subtracted there for numbers just below 1."""
+    mp.dps = 30
+    lost = nearest_float(unit) - unit
+    reciprocals, logs = [], []
+    for j in range(16):
+        middle = nearest_float(32 / (33 + 2 * mpf(j)))
+        step = mpf(2) ** (-24 if middle < 1 else -23)
+        best = []
+        for i in range(-4096, 4096):
+            c = middle + i * step
+            exact = -log(c) + (lost if j >= 8 else 0)
+            value = rounded(exact, 21)
+            best.append((abs(value - exact), c, value))
+        _, c, value = min(best)
+        if j == 0:
+            c, value = mpf(1), mpf(0)
+        if j == 15:
+            c, value = mpf(1) / 2, nearest_float(unit)
+        reciprocals.append(c)
+        logs.append(value)
+    mp.dps = 60
+    low = min((1 + mpf(j) / 16) * c - 1 for j, c in enumerate(reciprocals))
+    high = max((1 + mpf(j + 1) / 16) * c - 1 for j, c in enumerate(reciprocals))
+    return reciprocals, logs, low, high
+
+
+def float_log_tables():
+    comment("log of floats: c(j) near the reciprocal of [1 + j/16, 1 + (j+1)/16), -log(c) hardly rounded")
+    reciprocals, logs, low, high = float_reciprocals(mp.log, mp.log(2))
+    float_table("kFloatLogReciprocal", reciprocals)
+    float_table("kFloatLogTable", logs)
+
+    def tail(r):  # (log(1 + r) - r) / r^2
+        return -mp.hyp2f1(1, 2, 3, -r) / 2
+
+    float_polynomial("kFloatLogPoly", tail, lambda r: abs(r) + high / 100, 3, low, high,
+                     "log(1 + r) = r + r^2 P(r) for r in")
+
+    reciprocals, logs, low, high = float_reciprocals(lambda c: mp.log(c, 2), mpf(1))
+    float_table("kFloatLog2Reciprocal", reciprocals)
+    float_table("kFloatLog2Table", logs)
+    log2e = 1 / mp.log(2)
+    float_scalar("kFloatLog2E", log2e)
+    float_scalar("kFloatLog2ELow", log2e - nearest_float(log2e))
+    float_polynomial("kFloatLog2Poly", lambda r: tail(r) * log2e, lambda r: (abs(r) + high / 100) / log2e, 3, low, high,
+                     "log2(1 + r) = r log2(e) + r^2 P(r) for r in")
+
+
 def main():
     print("#pragma once")
     print("// Made by fit.py; do not edit. docs/math.md says what the tables are for.")
@@ -364,6 +471,8 @@ def main():
     arcsin_tables()
     cbrt_tables()
     gamma_tables()
+    float_exp_tables()
+    float_log_tables()
 
 
 if __name__ == "__main__":

@@ -100,3 +100,26 @@ const InlayVectorFunction inlay_vector_functions[] = {
     {"pow", 0, loop_pow, domain_pow},
 };
 const int inlay_num_vector_functions = sizeof(inlay_vector_functions) / sizeof(inlay_vector_functions[0]);
+
+#define FLOAT_LOOP(name)                                                   \
+  static void float_loop_##name(const float* x, float* out, long count) {  \
+    for (long i = 0; i < count; i += 16) {                                 \
+      _mm512_storeu_ps(out + i, inlay_v16_##name(_mm512_loadu_ps(x + i))); \
+    }                                                                      \
+  }
+FLOAT_LOOP(exp)
+FLOAT_LOOP(exp2)
+FLOAT_LOOP(expm1)
+FLOAT_LOOP(log)
+FLOAT_LOOP(log2)
+FLOAT_LOOP(log1p)
+FLOAT_LOOP(sigmoid)
+FLOAT_LOOP(softplus)
+FLOAT_LOOP(tanh)
+
+#define FLOAT_ROW(name) {#name, float_loop_##name}
+const InlayFloatFunction inlay_float_functions[] = {
+    FLOAT_ROW(exp),   FLOAT_ROW(exp2),    FLOAT_ROW(expm1),    FLOAT_ROW(log),  FLOAT_ROW(log2),
+    FLOAT_ROW(log1p), FLOAT_ROW(sigmoid), FLOAT_ROW(softplus), FLOAT_ROW(tanh),
+};
+const int inlay_num_float_functions = sizeof(inlay_float_functions) / sizeof(inlay_float_functions[0]);

@@ -8,11 +8,18 @@ typedef struct {
   unsigned char (*domain)(const double* x, const double* y);                 // of 8 elements; null: everywhere
 } InlayVectorFunction;
 
+typedef struct {
+  const char* name;
+  void (*loop)(const float* x, float* out, long count);  // count: a multiple of 16
+} InlayFloatFunction;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern const InlayVectorFunction inlay_vector_functions[];
 extern const int inlay_num_vector_functions;
+extern const InlayFloatFunction inlay_float_functions[];
+extern const int inlay_num_float_functions;
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,5 @@
-// Elementary functions of eight doubles, without branches: the emitter copies each body into the loop that needs it.
+// Elementary functions of eight doubles, and some of sixteen floats, without branches: the emitter copies each body
+// into the loop that needs it.
 //
 // Every function is one basic block: both sides of a choice are computed and one is selected. Special values (signed
 // zeros, infinities, nan, subnormals, overflow, gradual underflow) are right. docs/math.md has the measured errors.
@@ -6,6 +7,8 @@
 #include "arctan.h"
 #include "cbrt.h"
 #include "erf.h"
+#include "float_exp.h"
+#include "float_log.h"
 #include "gamma.h"
 #include "hyperbolic.h"
 #include "normal.h"
@@ -114,3 +117,15 @@ Lanes inlay_v8_cos_domain(v8d x) { return below(abs8(x), kSinLimit); }
 
 v8d inlay_v8_pow(v8d x, v8d y) { return pow_of_positive(x, y); }
 Lanes inlay_v8_pow_domain(v8d x, v8d y) { return above_0(x) & below(x, __builtin_inf()) & below(abs8(y), 1e300); }
+
+// Sixteen floats.
+
+v16f inlay_v16_exp(v16f x) { return float_exp_of(x); }
+v16f inlay_v16_exp2(v16f x) { return float_exp2_of(x); }
+v16f inlay_v16_expm1(v16f x) { return float_expm1_of(x); }
+v16f inlay_v16_log(v16f x) { return float_log_of(x); }
+v16f inlay_v16_log2(v16f x) { return float_log2_of(x); }
+v16f inlay_v16_log1p(v16f x) { return float_log1p_of(x); }
+v16f inlay_v16_sigmoid(v16f x) { return float_sigmoid_of(x); }
+v16f inlay_v16_softplus(v16f x) { return float_softplus_of(x); }
+v16f inlay_v16_tanh(v16f x) { return float_tanh_of(x); }

@@ -21,7 +21,7 @@ std::vector<std::string> lines() {
 }
 
 TEST(VectorMathText, EveryFunctionIsOneBlockWithoutGlobals) {
-  const std::regex define("define .*@inlay_v8_([a-z0-9_]+)\\(.*\\{");
+  const std::regex define("define .*@inlay_v(?:8|16)_([a-z0-9_]+)\\(.*\\{");
   const std::regex label("^[A-Za-z0-9._]+:.*");
   const std::regex terminator("^  (br|switch|unreachable|invoke|indirectbr) .*");
   int functions = 0;

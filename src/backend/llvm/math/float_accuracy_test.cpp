@@ -1,0 +1,132 @@
+// Every function of sixteen floats against doubles, over the bit patterns of all floats in steps.
+//
+// INLAY_MATH_STEP=1 takes every float (some 70 s a function). `vector_math_test` prints the table of docs/math.md:
+// error in units of the last place and nanoseconds per element (wall time, least of many short runs).
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/llvm/math/vector_loops_test.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kLargest = std::numeric_limits<float>::max();
+
+struct FloatFunction {
+  std::string name;
+  double (*reference)(double) = nullptr;
+  double max_ulp = 0;
+};
+
+double sigmoid(double x) { return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x)); }
+double softplus(double x) { return (x < 0 ? 0 : x) + std::log1p(std::exp(-std::fabs(x))); }
+
+const std::vector<FloatFunction>& functions() {
+  static const std::vector<FloatFunction> all = {
+      {"exp", std::exp, 1},    {"exp2", std::exp2, 1},      {"expm1", std::expm1, 1.3},
+      {"log", std::log, 1.5},  {"log2", std::log2, 1.2},    {"log1p", std::log1p, 1.3},
+      {"sigmoid", sigmoid, 1}, {"softplus", softplus, 1.3}, {"tanh", std::tanh, 1.5},
+  };
+  return all;
+}
+
+/// Infinite where one of both is nan, infinite or of the other sign and the other not.
+double ulp_error(float got, double want) {
+  const auto rounded = static_cast<float>(want);
+  if (std::isnan(rounded) || std::isnan(got)) return std::isnan(rounded) && std::isnan(got) ? 0 : kInf;
+  if (std::isinf(rounded) || std::isinf(got)) {
+    if (got == rounded) return 0;
+    return std::fabs(want) > 0.99999 * kLargest && std::fabs(got) > 0.99999 * kLargest ? 0.5 : kInf;
+  }
+  if (rounded == 0 && got == 0) return std::signbit(rounded) == std::signbit(got) ? 0 : kInf;
+  const double spacing = std::fabs(want) < 0x1p-126 ? 0x1p-149 : std::ldexp(1.0, std::ilogb(want) - 23);
+  return std::fabs(got - want) / spacing;
+}
+
+double seconds() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double ns_per_element(const InlayFloatFunction& f) {
+  constexpr int kCount = 2048;
+  std::vector<float> x(kCount), out(kCount);
+  for (int i = 0; i < kCount; ++i) x[static_cast<size_t>(i)] = 0.1F + static_cast<float>(i) * 1e-3F;
+  double best = kInf;
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    const double start = seconds();
+    for (int i = 0; i < 10; ++i) f.loop(x.data(), out.data(), kCount);
+    best = std::min(best, (seconds() - start) / (10 * kCount));
+  }
+  return best * 1e9;
+}
+
+class VectorMathOfFloats : public testing::TestWithParam<FloatFunction> {
+ protected:
+  void SetUp() override {
+    if (!__builtin_cpu_supports("avx512f") || !__builtin_cpu_supports("avx512dq")) {
+      GTEST_SKIP() << "this machine has no AVX-512";
+    }
+    for (int i = 0; i < inlay_num_float_functions; ++i) {
+      if (inlay_float_functions[i].name == GetParam().name) function = &inlay_float_functions[i];
+    }
+    ASSERT_NE(function, nullptr);
+  }
+
+  /// The largest error over `x`, whose length must be a multiple of 16.
+  void check(const std::vector<float>& x) {
+    std::vector<float> got(x.size());
+    function->loop(x.data(), got.data(), static_cast<long>(x.size()));
+    for (size_t i = 0; i < x.size(); ++i) {
+      const double error = ulp_error(got[i], GetParam().reference(x[i]));
+      if (error > worst) worst = error, worst_x = x[i];
+      if (error == kInf) {
+        ADD_FAILURE() << GetParam().name << "(" << x[i] << ") is " << got[i] << ", not " << GetParam().reference(x[i]);
+      }
+    }
+  }
+
+  const InlayFloatFunction* function = nullptr;
+  double worst = 0;
+  float worst_x = 0;
+};
+
+TEST_P(VectorMathOfFloats, StaysWithinTheBoundAtSpecialValues) {
+  std::vector<float> x;
+  for (const uint32_t magnitude :
+       {0x00000000u, 0x00000001u, 0x007fffffu, 0x00800000u, 0x33800000u, 0x3f000000u, 0x3f7fffffu, 0x3f800000u,
+        0x3f800001u, 0x40000000u, 0x42aeac50u, 0x42b17217u, 0x42b17218u, 0x42b40000u, 0x42cff1b4u, 0x42cff1b5u,
+        0x43000000u, 0x43160000u, 0x7f7fffffu, 0x7f800000u, 0x7f800001u, 0x7fc00000u, 0x7fffffffu, 0x41800000u}) {
+    x.push_back(std::bit_cast<float>(magnitude));
+    x.push_back(std::bit_cast<float>(magnitude | 0x80000000u));
+  }
+  ASSERT_EQ(x.size() % 16, 0u);
+  check(x);
+  EXPECT_LE(worst, GetParam().max_ulp) << GetParam().name << "(" << worst_x << ")";
+}
+
+TEST_P(VectorMathOfFloats, StaysWithinTheBoundEverywhere) {
+  const char* asked = std::getenv("INLAY_MATH_STEP");
+  const uint64_t step = asked ? std::strtoull(asked, nullptr, 10) : 2003;
+  std::vector<float> x(4096);
+  for (uint64_t bits = 0; bits <= UINT32_MAX;) {
+    for (float& v : x) v = std::bit_cast<float>(static_cast<uint32_t>(bits)), bits += step;
+    check(x);
+  }
+  std::printf("| %-8s | %5.2f | %5.2f |\n", GetParam().name.c_str(), ns_per_element(*function), worst);
+  EXPECT_LE(worst, GetParam().max_ulp) << GetParam().name << "(" << worst_x << ")";
+}
+
+INSTANTIATE_TEST_SUITE_P(All, VectorMathOfFloats, testing::ValuesIn(functions()),
+                         [](const auto& info) { return info.param.name; });
+
+}  // namespace
+}  // namespace inlay::llvm_backend
