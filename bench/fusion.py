@@ -160,7 +160,10 @@ def cube_sum_graph(order, dtype):
 def hierarchical_graph(n, dtype):
     g = pt.constant(np.sort(random().integers(0, GROUPS, n)))
     y = pt.constant(random(4).normal(size=n).astype(dtype))
-    z, mu, log_tau, log_sigma = vector(dtype, "z"), *(pt.scalar(name, dtype=dtype) for name in ("mu", "tau", "sigma"))
+    # PyMC knows the sizes of its parameters.
+    z, mu, log_tau, log_sigma = pt.tensor("z", dtype=dtype, shape=(GROUPS,)), *(
+        pt.scalar(name, dtype=dtype) for name in ("mu", "tau", "sigma")
+    )
     effects = mu + pt.exp(log_tau) * z
     residual = (y - effects[g]) / pt.exp(log_sigma)
     half = np.asarray(0.5, dtype=dtype)

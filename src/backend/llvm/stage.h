@@ -111,6 +111,7 @@ class StageEmitter {
                             Lanes& lanes);
   void close_tables();
   bool wants_table(std::size_t i) const;
+  bool meets_itself(const kernel::Statement& s) const;
 
   const kernel::Statement& statement(std::size_t i) const { return stage_.statements[i]; }
 
