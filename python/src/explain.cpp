@@ -1,7 +1,5 @@
 #include "explain.h"
 
-#include <algorithm>
-
 #include <nanobind/stl/string.h>
 
 #include "ir/text.h"
@@ -20,18 +18,6 @@ nb::object size_or_text(const Dim& dim, const KernelProgram& program) {
   return dim.is_constant() ? nb::cast(dim.constant()) : nb::cast(dim.to_text(program.symbol_names()));
 }
 
-/// Elements of the widest dtype in 64 bytes, a vector of the widest registers: what the loops of this kernel advance
-/// by.
-int width_of(const Kernel& kernel) {
-  int64_t widest = 1;
-  for (const kernel::Stage& stage : kernel.stages) {
-    for (const kernel::Statement& statement : stage.statements) {
-      widest = std::max(widest, size_bytes(statement.dtype));
-    }
-  }
-  return static_cast<int>(64 / widest);
-}
-
 nb::dict kernel_dict(const KernelProgram& program, const Kernel& kernel) {
   const kernel::KernelCounts counts = kernel::count(program, kernel);
   const kernel::Names names(program);
@@ -46,7 +32,7 @@ nb::dict kernel_dict(const KernelProgram& program, const Kernel& kernel) {
   d["reductions"] = counts.folds;
   d["reads"] = counts.reads.to_text(names.symbols);
   d["writes"] = counts.writes.to_text(names.symbols);
-  d["width"] = width_of(kernel);
+  d["width"] = counts.width;
   d["outputs"] = outputs;
   return d;
 }

@@ -286,6 +286,8 @@ void force_by(Mode mode, const Graph& graph, Forced& forced) {
   const IdMap<ValueId, int> uses = mode == Mode::greedy ? count_uses(graph) : IdMap<ValueId, int>();
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
+    // (What is selected is in memory anyway; that it is forced keeps what is made of it from being computed along.)
+    if (mode == Mode::none && node && node->op == Op::compress) forced.values[v] = true;
     if (!node || !computes(*node)) continue;
     if (mode == Mode::none) forced.add(v, {kernel::StoredFor::fusion_off, {}});
     if (mode == Mode::greedy && uses[v] > 1) forced.add(v, {kernel::StoredFor::several_readers, {}});

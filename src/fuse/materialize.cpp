@@ -204,7 +204,9 @@ class Cutter {
 
   void reduce(ValueId v, const Node& node) {
     const ValueId x = node.operands[0];
-    const std::vector<Dim>& dims = graph_.type(x).dims;
+    const NodeId selection = needs_.selection[v];
+    const ValueId mask = selection.valid() ? graph_.nodes[selection].operands[0] : ValueId();
+    const std::vector<Dim>& dims = graph_.type(mask.valid() ? mask : x).dims;
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     out_.homes[v].buffer = buffer;
     // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
@@ -228,6 +230,8 @@ class Cutter {
                   .buffer = buffer,
                   .value = x,
                   .at = loop.at,
+                  .predicate = mask,
+                  .selection = selection,
                   .target = v};
       int64_t rest = k, below = written_out ? short_result : 1;
       for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
@@ -368,21 +372,33 @@ class Cutter {
     piece.writes[0].runs = true;
     piece.after = {bound};
     piece.value = count;
-    for (std::size_t r = 1; r < node.results.size(); ++r) {
-      const ValueId v = node.results[r];
-      if (!needs_.needed[v]) continue;
+    std::vector<ValueId> made;
+    const auto move = [&](ValueId v, ValueId value, NodeId selection) {
+      made.push_back(v);
       out_.homes[v].buffer = new_memory(v);
-      Write write{
-          .buffer = out_.homes[v].buffer, .value = node.operands[r], .at = loop.at, .predicate = mask, .target = v};
+      Write write{.buffer = out_.homes[v].buffer,
+                  .value = value,
+                  .at = loop.at,
+                  .defines = selection.valid(),
+                  .predicate = mask,
+                  .selection = selection,
+                  .target = v};
       write.map.subscripts.emplace_back();
       write.indices.push_back({.extent = node.size, .running = piece.writes[0].buffer});
       piece.writes.push_back(std::move(write));
-    }
-    if (piece.writes.size() == 1) return;
-    const PieceId id = out_.pieces.push_back(std::move(piece));
+    };
     for (std::size_t r = 1; r < node.results.size(); ++r) {
-      if (needs_.needed[node.results[r]]) out_.homes[node.results[r]].pieces = {id};
+      if (needs_.needed[node.results[r]]) move(node.results[r], node.operands[r], {});
     }
+    for (ValueId v : ids<ValueId>(graph_.values.size())) {
+      const NodeId selection = needs_.selection[v];
+      if (!selection.valid() || &graph_.nodes[selection] != &node || graph_.node_of(v)->op == Op::reduce) continue;
+      is_made_[v] = true;
+      move(v, v, selection);
+    }
+    if (made.empty()) return;
+    const PieceId id = out_.pieces.push_back(std::move(piece));
+    for (ValueId v : made) out_.homes[v].pieces = {id};
   }
 
   /// A value that is written region by region, and the bases below it that nothing else reads.

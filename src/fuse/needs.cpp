@@ -1,6 +1,7 @@
 #include "fuse/needs.h"
 
 #include "fuse/library_operand.h"
+#include "fuse/selection.h"
 #include "fuse/stage_writer.h"
 #include "ir/region.h"
 
@@ -11,10 +12,11 @@ namespace {
 class Finder {
  public:
   Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
-      : graph_(graph), caps_(caps), cones_(cones), forced_(forced) {
+      : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
     out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
     out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
     out_.place_of = IdMap<ValueId, ValueId>(graph.values.size());
+    out_.selection = IdMap<ValueId, NodeId>(graph.values.size());
   }
 
   Needs find() {
@@ -38,6 +40,8 @@ class Finder {
   void need_operands(ValueId v, const Node& node) {
     if (node.op == Op::library) return require_library_operands(node);
     if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && finds_place(v)) return;
+    const bool may_go_along = !out_.place_of[v].valid() && is_stored(graph_, cones_, forced_, out_, v);
+    if (may_go_along && goes_along_with_mask(v)) return;
     for (ValueId operand : node.operands) out_.needed[operand] = true;
     if (is_region(node.op)) {
       for (ValueId result : node.results) out_.needed[result] = true;  // a body makes all of them
@@ -52,6 +56,24 @@ class Finder {
     out_.place_folds[v] = fold;
     out_.place_of[fold->extreme] = v;
     out_.needed[fold->extreme] = out_.needed[fold->number] = true;
+    return true;
+  }
+
+  /// What it is made of is asked where the mask is passed, but for numbers. (All operands of a compress are needed.)
+  bool goes_along_with_mask(ValueId v) {
+    const NodeId compress = selection_of(graph_, cones_, forced_, uses_, v);
+    if (!compress.valid()) return false;
+    out_.selection[v] = compress;
+    std::vector<ValueId> todo = {v};
+    while (!todo.empty()) {
+      const ValueId part = todo.back();
+      todo.pop_back();
+      for (ValueId operand : graph_.node_of(part)->operands) {
+        const bool is_number = has_one_element(graph_.type(operand));
+        if (is_number) out_.needed[operand] = true;
+        if (!is_number && graph_.values[operand].node != compress) todo.push_back(operand);
+      }
+    }
     return true;
   }
 
@@ -89,6 +111,7 @@ class Finder {
   const kernel::BackendCaps& caps_;
   Cones& cones_;
   const Forced& forced_;
+  const IdMap<ValueId, int> uses_;
   Needs out_;
 };
 

@@ -10,6 +10,8 @@ struct Needs {
   // By the reduce that finds places: the extreme that is folded with it; and the other way round.
   IdMap<ValueId, std::optional<PlaceFold>> place_folds;
   IdMap<ValueId, ValueId> place_of;
+  // Of what is stored: the compress whose mask it is computed along with (fuse/selection.h).
+  IdMap<ValueId, NodeId> selection;
 };
 
 Needs find_needs(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced);

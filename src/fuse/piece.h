@@ -39,6 +39,7 @@ struct Write {
   ValueId finds_extreme_of;         // of a fold of places: the next write folds the extreme of this value ...
   AccessMap extreme_at;             // ... at this point
   ValueId predicate;                // of a store: where this, asked like `value`, holds
+  NodeId selection;                 // `value` is asked at points of the mask of this compress, not of what is selected
   ValueId target;                   // the value that is written to (or the assert that is checked), for errors
 
   /// The same but for the buffers?

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuse/affine_index.h"
+#include "fuse/selection.h"
 #include "kernel/dim_proof.h"
 
 namespace inlay::fuse {
@@ -200,6 +201,9 @@ RegisterId StageWriter::value(ValueId v, const AccessMap& at) {
 /// `at` is normal for the value.
 RegisterId StageWriter::value(ValueId v, Point at) {
   if (stage_.num_registers > max_registers_) return RegisterId(0);
+  if (selection_ && graph_.node_of(v) == selection_ && v != selection_->results[0]) {
+    return value(selected_from(*selection_, v), *at);
+  }
   if (const RegisterId* known = questions_.find(v, at)) return *known;
   const BufferId buffer = homes_[v].buffer;
   const int question = questions_.ask({.value = v, .at = at, .loaded = buffer.valid()});
@@ -459,6 +463,7 @@ void StageWriter::write(const Write& write) {
   const Point at = points_.find_or_add(normalized(write.at, type.dims));
   // The fold of the extreme follows at once.
   if (write.finds_extreme_of.valid()) value(write.finds_extreme_of, write.extreme_at);
+  selection_ = write.selection.valid() ? &graph_.nodes[write.selection] : nullptr;
   RegisterId source;
   if (write.defines) {
     const int question = questions_.ask({.value = write.value, .at = at, .made = true});
@@ -467,6 +472,7 @@ void StageWriter::write(const Write& write) {
   } else {
     source = value(write.value, at);
   }
+  selection_ = nullptr;
   if (write.kind == Statement::Kind::check) {
     const Node& node = *graph_.node_of(write.target);
     std::vector<RegisterId> numbers;
@@ -487,6 +493,12 @@ void StageWriter::write(const Write& write) {
   }
   RegisterId predicate;
   if (write.predicate.valid()) predicate = value(write.predicate, write.at);
+  if (write.kind == Statement::Kind::fold && predicate.valid()) {
+    // What is not selected changes nothing.
+    const DType dtype = write.converted.value_or(type.dtype);
+    source = op(ScalarOp::select_, dtype, {predicate, source, literal(identity_of(write.combine, dtype))});
+    predicate = RegisterId();
+  }
   const RegisterId result = add({.kind = write.kind,
                                  .dtype = write.converted.value_or(type.dtype),
                                  .combine = write.combine,

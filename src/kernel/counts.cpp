@@ -14,6 +14,39 @@ Dim elements_touched(const AccessMap& map, std::span<const Dim> extents) {
   return out;
 }
 
+constexpr int64_t kVectorBytes = 64;
+
+/// The axis that the stage's innermost loop passes; none: -1.
+int vector_axis(const Kernel& kernel, const Stage& stage) {
+  if (kernel.is_tiled() && stage.tile_at == stage.axes.size()) return kernel.tiled_axis();
+  for (std::size_t i = stage.axes.size(); i-- > 0;) {
+    if (!stage.axes[i].extent.is(1)) return static_cast<int>(kernel.outer.size() + i);
+  }
+  return -1;
+}
+
+/// 0: the stage is no loop.
+int width_of(const Kernel& kernel, const Stage& stage) {
+  const int axis = vector_axis(kernel, stage);
+  if (axis < 0) return 0;
+  std::vector<bool> varies(static_cast<std::size_t>(stage.num_registers), false);
+  int64_t widest = 1;
+  for (const Statement& s : stage.statements) {
+    const auto is_varying = [&](RegisterId r) { return varies[r.index]; };
+    bool here = s.is_write() || std::ranges::any_of(s.operands, is_varying);
+    if (s.kind == Statement::Kind::axis) here = s.axis == axis;
+    if (s.kind == Statement::Kind::load) here = s.map.uses_axis(axis);
+    for (const Subscript& subscript : s.map.subscripts)
+      here = here || (subscript.index && is_varying(subscript.index->index));
+    if (s.result.valid()) varies[s.result.index] = here;
+    if (here) widest = std::max(widest, size_bytes(real_of(s.dtype)));
+  }
+  const std::vector<Dim> extents = axis_extents(kernel, stage);
+  const Dim& extent = extents[static_cast<std::size_t>(axis)];
+  const int64_t lanes = kVectorBytes / widest;
+  return static_cast<int>(extent.is_constant() ? std::min(lanes, extent.constant()) : lanes);
+}
+
 bool has_bytes(const Buffer& buffer) { return buffer.role != Role::scalar && buffer.role != Role::literal; }
 
 class Counter {
@@ -50,6 +83,8 @@ class Counter {
 
   void add(const Kernel& kernel, const Stage& stage) {
     ++counts.stages;
+    const int width = width_of(kernel, stage);
+    if (width > 0) counts.width = counts.width == 0 ? width : std::min(counts.width, width);
     const std::vector<Dim> extents = axis_extents(kernel, stage);
     std::vector<const Statement*> seen;
     for (const Statement& statement : stage.statements) {

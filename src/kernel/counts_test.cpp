@@ -63,6 +63,21 @@ TEST(KernelCounts, OfOneKernel) {
   EXPECT_EQ(counts.kernels, 1);
   EXPECT_EQ(counts.reads, n * m);
   EXPECT_EQ(counts.writes, Dim(2) * n);
+  EXPECT_EQ(counts.width, 8);
+}
+
+TEST(KernelCounts, OfVectors) {
+  const auto width = [](std::string_view stage) {
+    return count(parse(str("program @main(x: f64[n, 3] param 0, h: f32[n] param 1, t: f32[n] output 0, s: f64 scalar) ",
+                           "symbols n = x.0 { kernel @k0 { out s start fill 0.0 ", stage, " } }")))
+        .width;
+  };
+  EXPECT_EQ(width("stage (i < n) { %0 = load h[i] : f32 store t[i] set %0 }"), 16);
+  // What is the same for the whole loop takes no lane; what changes in it does.
+  EXPECT_EQ(width("stage (i < n) { %0 = load h[i] : f32 %1 = load x[0, 0] : f64 store t[i] set %0 }"), 16);
+  EXPECT_EQ(width("stage (i < n) { %0 = load h[i] : f32 %1 = cast %0 : f64 fold add s[] %1 : f64 }"), 8);
+  EXPECT_EQ(width("stage (i < n, j < 3) { %0 = load x[i, j] : f64 fold add s[] %0 : f64 }"), 3);
+  EXPECT_EQ(width("stage (i < n) { %0 = load h[i] : f32 store t[i] set %0 } stage () { %0 = load x[0, 0] : f64 }"), 16);
 }
 
 }  // namespace

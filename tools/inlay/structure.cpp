@@ -61,6 +61,7 @@ std::string count_text(const Lowered& compiled, std::string_view wanted, std::sp
       {"gathers", std::to_string(counts.gathers)},
       {"scatters", std::to_string(counts.scatters)},
       {"ops", std::to_string(counts.ops)},
+      {"width", std::to_string(counts.width)},
       {"reads", text(counts.reads)},
       {"writes", text(counts.writes)},
       {"copies", std::to_string(plan.sharing.copies.size())},

@@ -1,0 +1,106 @@
+"""Patterns that are one loop, or two passes over the data, from PyTensor: what is counted, and the values."""
+
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+
+def compiled(inputs, outputs, *values):
+    """The function, checked against PyTensor's, and what `explain` says."""
+    fn = pytensor.function(inputs, outputs, mode="INLAY")
+    expected = pytensor.function(inputs, outputs, mode=pytensor.compile.mode.Mode("py"))(*values)
+    for ours, theirs in zip(fn(*values), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        assert ours.dtype == theirs.dtype
+    e = inlay.pytensor.explain(fn)
+    assert e.host_calls == []
+    return fn, e
+
+
+def one_kernel(e):
+    (kernel,) = e.kernels
+    assert e.copies == []
+    return kernel
+
+
+x, v = pt.dmatrix("x"), pt.dvector("v")
+rng = np.random.default_rng(3)
+X, V = rng.normal(size=(33, 40)), rng.normal(size=101)
+
+
+@pytest.mark.parametrize("value", [V, V[:1], np.array([np.inf, 1.0]), np.array([np.nan, 1.0, -np.inf])])
+def test_a_whole_array_is_a_row(value):
+    outputs = [pt.special.softmax(v, axis=0), v - v.max()]
+    fn = pytensor.function([v], outputs, mode="INLAY")
+    expected = pytensor.function([v], outputs, mode=pytensor.compile.mode.Mode("py"))
+    for ours, theirs in zip(fn(value), expected(value), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_softmax_of_a_vector_is_read_twice():
+    _, e = compiled([v], [pt.special.softmax(v, axis=0)], V)
+    assert one_kernel(e).reads == "2*v_0"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [v - v.mean(), (v - v.mean()) / v.std(), v.var(), pt.special.log_softmax(v, axis=0)],
+    ids=["centred", "normalized", "variance", "log_softmax"],
+)
+def test_folds_of_a_vector_and_what_goes_on_with_them(output):
+    one_kernel(compiled([v], [output], V)[1])
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_layer_norm_reads_twice(axis):
+    mean = x.mean(axis=axis, keepdims=True)
+    normed = (x - mean) / pt.sqrt(x.var(axis=axis, keepdims=True) + 1e-5)
+    kernel = one_kernel(compiled([x], [normed], X)[1])
+    assert kernel.reads.startswith("2*") and kernel.stages >= 3
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_an_extreme_and_its_place_are_one_fold(axis):
+    kernel = one_kernel(compiled([x], [x.max(axis=axis), x.argmax(axis=axis), x.argmin(axis=axis)], X)[1])
+    assert kernel.stages == 1
+    assert kernel.text.count("fold place") == 2
+
+
+@pytest.mark.parametrize("special", [[np.nan, 1, np.nan], [2.0, 2.0, 2.0], [-np.inf, -np.inf], [0.0, -0.0]])
+def test_the_first_place_counts(special):
+    value = np.array(special)
+    fn, _ = compiled([v], [v.argmax(), v.argmin()], value)
+    assert [int(r) for r in fn(value)] == [value.argmax(), value.argmin()]
+
+
+def test_reductions_of_one_value_and_the_value():
+    f = pt.exp(v)
+    kernel = one_kernel(compiled([v], [f.sum(), f.max(), f.argmax(), f.prod(), f], V)[1])
+    assert kernel.stages == 1
+
+
+@pytest.mark.parametrize("value", [V, V[:0], -abs(V), abs(V)], ids=["some", "empty", "none", "all"])
+def test_what_a_mask_selects_is_folded_where_it_is(value):
+    selected = v[v > 0]
+    kernel = one_kernel(compiled([v], [selected.sum(), pt.exp(selected).sum()], value)[1])
+    assert kernel.stages == 1
+
+
+def test_what_is_made_of_a_selection_is_made_in_its_pass():
+    _, e = compiled([v], [pt.exp(v[v > 0])], V)
+    assert len(e.kernels) == 2  # the count, and the pass that moves
+
+
+@pytest.mark.parametrize("dtype, width", [("float32", 16), ("float64", 8)])
+def test_fusing_keeps_the_vectors(dtype, width):
+    a, b = pt.tensor("a", shape=(None,), dtype=dtype), pt.tensor("b", shape=(None,), dtype=dtype)
+    i = pt.lvector("i")
+    values = [V.astype(dtype), V[::-1].astype(dtype)]
+    for outputs in [[pt.exp(a) * b, (a + b) ** 2], [a[1:] - a[:-1], a[::-1]]]:
+        fn = pytensor.function([a, b], outputs, mode="INLAY", on_unused_input="ignore")
+        fn(*values)
+        assert {kernel.width for kernel in inlay.pytensor.explain(fn).kernels} == {width}
+    _, e = compiled([v, i], [pt.exp(v)[i].sum(), v[i].max()], V, np.array([3, 5, 3]))
+    assert {kernel.width for kernel in e.kernels} == {8}
