@@ -209,6 +209,9 @@ class Cutter {
     const std::vector<Dim>& dims = graph_.type(mask.valid() ? mask : x).dims;
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     out_.homes[v].buffer = buffer;
+    if (const ValueId concat = regions_.concat_in[v]; concat.valid()) {
+      return fold_parts(v, node, *graph_.node_of(concat));
+    }
     // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
     // the long axis (X.T @ r over the observations).
     const int64_t short_result = short_static_size(graph_.type(v).dims);
@@ -225,24 +228,17 @@ class Cutter {
     Piece piece{.axes = loop.axes};
     piece.starts.push_back({buffer, {Start::Kind::fill, identity_of(node.combine, graph_.type(v).dtype), {}}});
     for (int64_t k = 0; k < (written_out ? short_result : 1); ++k) {
-      Write write{.kind = Statement::Kind::fold,
-                  .combine = node.combine,
-                  .buffer = buffer,
-                  .value = x,
-                  .at = loop.at,
-                  .predicate = mask,
-                  .selection = selection,
-                  .target = v};
-      int64_t rest = k, below = written_out ? short_result : 1;
-      for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+      AccessMap at = loop.at;
+      int64_t rest = k, below = short_result;
+      for (int axis = 0; written_out && axis < static_cast<int>(dims.size()); ++axis) {
         if (std::ranges::binary_search(node.axes, axis)) continue;
-        if (written_out) {
-          below /= dims[axis].constant();
-          write.at.subscripts[axis] = {rest / below, {}, {}};
-          rest %= below;
-        }
-        write.map.subscripts.push_back(write.at.subscripts[axis]);
+        below /= dims[axis].constant();
+        at.subscripts[axis] = {rest / below, {}, {}};
+        rest %= below;
       }
+      Write write = fold_at(v, node, std::move(at));
+      write.predicate = mask;
+      write.selection = selection;
       if (places) piece.writes.push_back(place_write(write, *places));
       piece.writes.push_back(std::move(write));
     }
@@ -251,6 +247,38 @@ class Cutter {
     const BufferId into = out_.homes[needs_.place_of[v]].buffer;
     out_.pieces[id].starts.push_back({into, {Start::Kind::fill, identity_of(Combine::min, DType::i64), {}}});
     out_.homes[needs_.place_of[v]].pieces.push_back(id);
+  }
+
+  /// The fold of the reduce's operand at a point of that.
+  Write fold_at(ValueId v, const Node& reduce, AccessMap at) const {
+    Write write{.kind = Statement::Kind::fold,
+                .combine = reduce.combine,
+                .buffer = out_.homes[v].buffer,
+                .value = reduce.operands[0],
+                .at = std::move(at),
+                .target = v};
+    for (int axis = 0; axis < write.at.rank(); ++axis) {
+      if (!std::ranges::binary_search(reduce.axes, axis)) write.map.subscripts.push_back(write.at.subscripts[axis]);
+    }
+    return write;
+  }
+
+  /// A fold for each part of a concat that is read for nothing else. One that is a loop begins.
+  void fold_parts(ValueId v, const Node& reduce, const Node& concat) {
+    std::vector<Piece> pieces;
+    for (ConcatPart& part : parts_of(graph_, concat)) {
+      Piece& piece = pieces.emplace_back(Piece{.axes = std::move(part.loop.axes)});
+      piece.writes.push_back(fold_at(v, reduce, std::move(part.in_whole)));
+    }
+    std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.axes.empty(); });
+    const Literal nothing = identity_of(reduce.combine, graph_.type(v).dtype);
+    pieces.front().starts.push_back({out_.homes[v].buffer, {Start::Kind::fill, nothing, {}}});
+    std::vector<PieceId> first;
+    for (Piece& piece : pieces) {
+      piece.after = first;
+      const PieceId id = add(v, std::move(piece));
+      if (first.empty()) first = {id};
+    }
   }
 
   /// What finds the places of an extreme is folded with it: so what it is made of, sizes and places, is made before.

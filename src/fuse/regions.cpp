@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fuse/stage_writer.h"
+
 namespace inlay::fuse {
 
 namespace {
@@ -45,8 +47,8 @@ class Finder {
     }
   }
 
-  /// A concat that only elementwise ops read, on the way to one value that is stored, need not be: that value is made
-  /// part by part.
+  /// A concat that only elementwise ops read, on the way to one value that is stored, or folded, need not be: that
+  /// value is made part by part.
   void find_parts() {
     for (const Node& node : graph_.nodes) {
       if (node.op != Op::concat) continue;
@@ -63,7 +65,8 @@ class Finder {
 
   /// Each part repeats the ops behind the concat, and has them in its body.
   bool parts_stay_short(const Node& concat, ValueId stored) {
-    const int behind = cones_.of(stored, forced_.values).ops;
+    const Node& made_by = *graph_.node_of(stored);
+    const int behind = cones_.of(made_by.op == Op::reduce ? made_by.operands[0] : stored, forced_.values).ops;
     int longest = 0;
     for (ValueId part : concat.operands) longest = std::max(longest, cones_.of(part, forced_.values).ops);
     return behind + longest <= caps_.max_body_ops &&
@@ -78,11 +81,18 @@ class Finder {
     while (only_reader_[v].valid()) {
       const Node& reader = graph_.nodes[only_reader_[v]];
       v = reader.results[0];
+      if (reader.op == Op::reduce) return is_folded_alone(reader) ? v : ValueId();
       const bool is_elementwise = reader.op == Op::scalar || reader.op == Op::cast;
       if (!is_elementwise || !needs_.needed[v] || graph_.type(v).dims != dims) return {};
       if (is_stored(graph_, cones_, forced_, needs_, v)) return v;
     }
     return {};
+  }
+
+  bool is_folded_alone(const Node& reduce) const {
+    const ValueId v = reduce.results[0];
+    return needs_.needed[v] && !is_unrolled(graph_, reduce, caps_) && !needs_.place_of[v].valid() &&
+           !needs_.place_folds[v];
   }
 
   const Graph& graph_;

@@ -391,7 +391,7 @@ PATTERNS = {
     "rows, along any axis and over all": "softmax_last softmax_first softmax_mid softmax_whole logsumexp_last logsumexp_first logsumexp_whole center_last center_first center_whole var_last var_first var_whole std_last std_first layer_norm_last layer_norm_first log_softmax_last log_softmax_first whole_other_data",
     "masks: what is selected folded, computed on, and written": "mask_folds mask_mean mask_values mask_must_not mask_write",
     "running sums": "running_sum running_folds",
-    "concat, stack, pad, split": "concat stack pad split",
+    "concat, stack, pad, split": "concat concat_folded stack pad split",
     "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order dear_row_producer",
     "a product with a short side; what follows a call": "dot matmul_epilogue",
     "a log-likelihood with its gradient": "hierarchical logistic",
