@@ -6,6 +6,7 @@
 #include "compiler/object.h"
 #include "rewrite/common_values.h"
 #include "rewrite/dead_values.h"
+#include "rewrite/light_loops.h"
 #include "rewrite/short_matmul.h"
 #include "rewrite/simplify.h"
 
@@ -16,6 +17,7 @@ constexpr GraphPass kGraphPasses[] = {
     {"common-values", "one value for equal expressions", rewrite::share_common_values},
     {"simplify", "one spelling for one meaning; fold, cancel, stabilize", rewrite::simplify},
     {"short-matmul", "a dot with a short static side is a product and a sum", rewrite::expand_short_matmul},
+    {"light-loops", "what no step of a loop has to do leaves its body", rewrite::lighten_loops},
     {"common-values-again", "of what rules have made: one reciprocal for all that is divided by it",
      rewrite::share_common_values},
     {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},

@@ -145,6 +145,15 @@ void Rewriter::replace(NodeId old, ValueId by) {
   replace_result(source_.nodes[old].results.at(0), by);
 }
 
+void Rewriter::replace(NodeId old, std::span<const ValueId> by) {
+  const std::vector<ValueId>& results = source_.nodes[old].results;
+  INLAY_CHECK(results.size() == by.size(), results.size(), " results, and ", by.size(), " values for them");
+  if (!began_at_[old].valid()) at(old);
+  for (std::size_t r = 0; r < by.size(); ++r) {
+    if (by[r].valid()) replace_result(results[r], by[r]);
+  }
+}
+
 void Rewriter::replace_result(ValueId old, ValueId by) {
   INLAY_CHECK(builder_.type(by) == source_.type(old), "what replaces ", source_.describe(old), " is ",
               graph().type_text(builder_.type(by)));

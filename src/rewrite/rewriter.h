@@ -33,6 +33,8 @@ class Rewriter {
   void copy(NodeId old, const Node& mapped);
   /// `by` stands for the one result of `old` from here on. Its type must be the same.
   void replace(NodeId old, ValueId by);
+  /// By result; none: nothing copied later reads that one.
+  void replace(NodeId old, std::span<const ValueId> by);
   /// What became of `twin`, another node of the source, stands for `old` too, with the checks of both.
   void share(NodeId old, NodeId twin);
 

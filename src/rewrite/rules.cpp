@@ -13,6 +13,9 @@ std::vector<RuleInfo> all_rules() {
   std::vector<RuleInfo> out = {
       {"common-value", "two equal expressions", "one value", "", Close::bitwise},
       {"short-matmul", "matmul(x, y)", "sum(x * y)", "a side is short", Close::rounding},
+      {"loop-invariant", "loop { f(x) }, x of the outside", "y = f(x), loop { y }", "f cannot fail", Close::bitwise},
+      {"unchanged-in-loop", "loop carry (c = x) { return c }", "x", "", Close::bitwise},
+      {"unread-loop-result", "%r, %s = loop, and nobody reads %s", "%r = loop", "", Close::bitwise},
   };
   for (const NodeRule& rule : node_rules()) out.push_back({rule.name, rule.from, rule.to, "", rule.close});
   for (const Rule& rule : scalar_rules()) out.push_back({rule.name, rule.from, rule.to, rule.when, rule.close});

@@ -17,6 +17,7 @@
 #include "reference/evaluate.h"
 #include "rewrite/common_values.h"
 #include "rewrite/dead_values.h"
+#include "rewrite/light_loops.h"
 #include "rewrite/short_matmul.h"
 #include "rewrite/simplify.h"
 #include "seeds.h"
@@ -34,9 +35,11 @@ struct NamedPass {
 constexpr NamedPass kPasses[] = {
     {"simplify", rewrite::simplify},
     {"short-matmul", rewrite::expand_short_matmul},
+    {"light-loops", rewrite::lighten_loops},
     {"common-values", rewrite::share_common_values},
     {"dead-values", rewrite::drop_dead_values},
     {"simplify again", rewrite::simplify},
+    {"light-loops again", rewrite::lighten_loops},
     {"common-values again", rewrite::share_common_values},
     {"dead-values again", rewrite::drop_dead_values},
 };

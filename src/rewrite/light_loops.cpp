@@ -1,0 +1,332 @@
+#include "rewrite/light_loops.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/region.h"
+#include "rewrite/dead_values.h"
+#include "rewrite/rewriter.h"
+
+namespace inlay::rewrite {
+namespace {
+
+IdMap<ValueId, bool> read_values(const Graph& graph) {
+  IdMap<ValueId, bool> out(graph.values.size(), false);
+  for (const Node& node : graph.nodes) {
+    for (ValueId v : node.operands) out[v] = true;
+  }
+  for (const Output& output : graph.outputs) out[output.value] = true;
+  return out;
+}
+
+/// May it run where the body would not have?
+bool never_fails(const Graph& body, const Node& node) {
+  switch (node.op) {
+    case Op::scalar: return node.scalar != ScalarOp::pow_ || !is_integer(body.type(node.results[0]).dtype);
+    case Op::cast: return !is_float(body.type(node.operands[0]).dtype) || !is_integer(body.type(node.results[0]).dtype);
+    case Op::library: return facts(node.library).failure.empty();
+    case Op::literal:
+    case Op::broadcast:
+    case Op::reshape:
+    case Op::transpose:
+    case Op::flip:
+    case Op::diagonal:
+    case Op::slice:
+    case Op::update:
+    case Op::reduce:
+    case Op::cumulative:
+    case Op::concat:
+    case Op::iota:
+    case Op::size: return true;
+    case Op::gather:
+    case Op::scatter:
+    case Op::as_size:
+    case Op::compress:
+    case Op::host_call:
+    case Op::assert_:
+    case Op::cond:
+    case Op::loop: return false;
+  }
+  return false;
+}
+
+bool computes(const Node& node) {
+  switch (node.op) {
+    case Op::scalar:
+    case Op::cast:
+    case Op::library:
+    case Op::update:
+    case Op::reduce:
+    case Op::cumulative:
+    case Op::concat: return true;
+    default: return false;
+  }
+}
+
+/// The body of a loop, and what of it a step has to do.
+class Body {
+ public:
+  /// `is_read`: by result of the loop.
+  Body(const Graph& graph, const Region& region, std::vector<bool> is_read)
+      : kept(std::move(is_read)), unchanged(static_cast<std::size_t>(region.num_carried), false), graph_(graph) {
+    kept.resize(graph.outputs.size(), true);  // and the condition
+    keep_what_is_needed();
+  }
+
+  std::vector<bool> kept;       // by output
+  std::vector<bool> unchanged;  // by carried value: it comes in as one of the outside
+
+  std::size_t num_carried() const { return unchanged.size(); }
+  ValueId carried(std::size_t i) const { return graph_.params[1 + i].value; }
+  bool stays_carried(std::size_t i) const { return kept[i] && !unchanged[i]; }
+
+  /// Values that are computed of the outside's alone: each costs something, and is read by what stays or returned.
+  std::vector<ValueId> invariants() const {
+    const IdMap<ValueId, bool> is_invariant = invariant_values();
+    IdMap<ValueId, bool> asked(graph_.values.size(), false);
+    std::vector<ValueId> out;
+    for (std::size_t i = 0; i < kept.size(); ++i) {
+      if (kept[i]) asked[graph_.outputs[i].value] = true;
+    }
+    for_each_asked(asked, [&](NodeId n) {
+      const Node& node = graph_.nodes[n];
+      const auto leaves = [&](ValueId v) { return asked[v] && is_invariant[v] && pays(v); };
+      if (node.results.size() > 1 || !leaves(node.results[0])) return true;
+      out.push_back(node.results[0]);
+      return false;
+    });
+    std::ranges::reverse(out);
+    return out;
+  }
+
+  /// The nodes that the value is computed by, in order.
+  std::vector<NodeId> cone(ValueId of) const {
+    IdMap<ValueId, bool> asked(graph_.values.size(), false);
+    std::vector<NodeId> out;
+    asked[of] = true;
+    for_each_asked(asked, [&](NodeId n) {
+      out.push_back(n);
+      return true;
+    });
+    std::ranges::reverse(out);
+    return out;
+  }
+
+ private:
+  /// From the last node: each that has effects or a result that is asked for. Its operands are, where `visit` says so.
+  template <class Visit>
+  void for_each_asked(IdMap<ValueId, bool>& asked, const Visit& visit, bool effects = false) const {
+    for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
+      const NodeId n(i);
+      const Node& node = graph_.nodes[n];
+      const bool is_asked = std::ranges::any_of(node.results, [&](ValueId v) { return asked[v]; });
+      if ((!is_asked && !(effects && has_effects(node))) || !visit(n)) continue;
+      for (ValueId v : node.operands) asked[v] = true;
+    }
+  }
+
+  /// With each carried value that a step reads, its next one.
+  void keep_what_is_needed() {
+    for (bool more = true; more;) {
+      IdMap<ValueId, bool> needed(graph_.values.size(), false);
+      for (std::size_t i = 0; i < kept.size(); ++i) {
+        if (kept[i]) needed[graph_.outputs[i].value] = true;
+      }
+      for_each_asked(needed, [](NodeId) { return true; }, /*effects=*/true);
+      more = false;
+      for (std::size_t i = 0; i < num_carried(); ++i) {
+        if (!kept[i] && needed[carried(i)]) kept[i] = more = true;
+      }
+    }
+  }
+
+  IdMap<ValueId, bool> invariant_values() const {
+    IdMap<ValueId, bool> out(graph_.values.size(), false);
+    for (std::size_t p = 1; p < graph_.params.size(); ++p) {
+      out[graph_.params[p].value] = p > num_carried() || unchanged[p - 1];
+    }
+    IdMap<NodeId, bool> has_check(graph_.nodes.size(), false);
+    for (const DimCheck& check : graph_.checks) {
+      if (check.node.valid()) has_check[check.node] = true;
+    }
+    for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
+      const Node& node = graph_.nodes[n];
+      const bool is_invariant = !has_check[n] && never_fails(graph_, node) &&
+                                std::ranges::all_of(node.operands, [&](ValueId v) { return out[v]; });
+      for (ValueId v : node.results) out[v] = is_invariant;
+    }
+    return out;
+  }
+
+  /// Does it cost something to compute, and little to keep? (What is made of sizes and literals alone stays.)
+  bool pays(ValueId v) const {
+    const std::vector<NodeId> nodes = cone(v);
+    if (std::ranges::none_of(nodes, [&](NodeId n) { return computes(graph_.nodes[n]); })) return false;
+    const Dim size = product(graph_.type(v).dims);
+    bool has_source = false, is_small = size.is(1) || graph_.node_of(v)->op == Op::library;
+    for (NodeId n : nodes) {
+      for (ValueId operand : graph_.nodes[n].operands) {
+        if (graph_.values[operand].node.valid()) continue;
+        has_source = true;
+        is_small = is_small || (product(graph_.type(operand).dims) - size).lower_bound({}) >= 0;
+      }
+    }
+    return has_source && is_small;
+  }
+
+  const Graph& graph_;
+};
+
+void replace_in(Graph& graph, ValueId old, ValueId by) {
+  for (Node& node : graph.nodes) {
+    std::ranges::replace(node.operands, old, by);
+    for (IndexItem& item : node.index) {
+      if (item.array == old) item.array = by;
+    }
+  }
+  for (Output& output : graph.outputs) {
+    if (output.value == old) output.value = by;
+  }
+}
+
+/// One loop, made anew in the place of the old one.
+class LighterLoop {
+ public:
+  LighterLoop(Rewriter& out, NodeId old, const IdMap<ValueId, bool>& is_read, PassContext& context)
+      : out_(out), old_(old), node_(out.source().nodes[old]), graph_(*node_.region.bodies[0]), context_(context) {
+    std::vector<bool> reads;
+    for (ValueId v : node_.results) reads.push_back(is_read[v]);
+    body_.emplace(graph_, node_.region, reads);
+  }
+
+  void make() {
+    const bool keeps_all = std::ranges::find(body_->kept, false) == body_->kept.end();
+    if (!keeps_all && !context_.fires("unread-loop-result", Close::bitwise)) {
+      body_.emplace(graph_, node_.region, std::vector<bool>(node_.results.size(), true));
+    }
+    find_unchanged();
+    out_.at(old_);
+    for (std::size_t i = 0; i < body_->num_carried(); ++i) {
+      if (body_->stays_carried(i)) params_.push_back(graph_.params[1 + i]), initial_.push_back(initial(i));
+    }
+    for (std::size_t i = 0; i < body_->num_carried(); ++i) {
+      if (body_->unchanged[i]) captured_.push_back({graph_.params[1 + i], initial(i)});
+    }
+    for (std::size_t p = 1 + body_->num_carried(); p < graph_.params.size(); ++p) {
+      captured_.push_back({graph_.params[p], out_[node_.operands[p - 1]]});
+    }
+    Graph lighter = graph_;
+    move_invariants(lighter);
+    finish(std::move(lighter));
+  }
+
+ private:
+  ValueId initial(std::size_t i) const { return out_[node_.operands[i]]; }
+
+  void find_unchanged() {
+    for (std::size_t i = 0; i < body_->num_carried(); ++i) {
+      const bool is_same = body_->kept[i] && graph_.outputs[i].value == body_->carried(i) &&
+                           out_.graph().type(initial(i)) == graph_.type(body_->carried(i));
+      body_->unchanged[i] = is_same && context_.fires("unchanged-in-loop", Close::bitwise);
+    }
+  }
+
+  /// Each invariant is computed here, and comes in.
+  void move_invariants(Graph& lighter) {
+    IdMap<ValueId, ValueId> outside(graph_.values.size());
+    for (const auto& [param, value] : captured_) outside[param.value] = value;
+    for (ValueId v : body_->invariants()) {
+      if (!context_.fires("loop-invariant", Close::bitwise)) continue;
+      for (NodeId n : body_->cone(v)) compute(graph_.nodes[n], outside);
+      const ValueId param = lighter.values.push_back({graph_.type(v), graph_.values[v].name, {}});
+      replace_in(lighter, v, param);
+      captured_.push_back({Param{.value = param}, outside[v]});
+    }
+    out_.at(old_);  // the loop's own checks stand at the loop
+  }
+
+  void compute(Node node, IdMap<ValueId, ValueId>& outside) {
+    if (outside[node.results[0]].valid()) return;
+    std::vector<TensorType> types;
+    for (ValueId& v : node.operands) v = outside[v];
+    for (IndexItem& item : node.index) {
+      if (item.array.valid()) item.array = outside[item.array];
+    }
+    for (ValueId v : node.results) types.push_back(graph_.type(v));
+    out_.builder().at(node.location);
+    const std::vector<ValueId> made = rebuild(out_.builder(), node, std::move(types));
+    for (std::size_t i = 0; i < made.size(); ++i) outside[node.results[i]] = made[i];
+  }
+
+  void finish(Graph lighter) {
+    std::vector<Output> outputs;
+    for (std::size_t i = 0; i < lighter.outputs.size(); ++i) {
+      if (i < body_->num_carried() ? body_->stays_carried(i) : body_->kept[i]) outputs.push_back(lighter.outputs[i]);
+    }
+    lighter.outputs = std::move(outputs);
+    const std::size_t first = 1 + params_.size();
+    params_.insert(params_.begin(), graph_.params[0]);
+    for (const auto& [param, value] : captured_) params_.push_back(param);
+    lighter.params = std::move(params_);
+    PassContext uncounted;
+    lighter = drop_dead_values(lighter, uncounted);
+    const IdMap<ValueId, bool> is_read = read_values(lighter);
+    std::vector<ValueId> captured;
+    std::vector<Param> params(lighter.params.begin(), lighter.params.begin() + static_cast<std::ptrdiff_t>(first));
+    for (std::size_t i = 0; i < captured_.size(); ++i) {
+      if (!is_read[lighter.params[first + i].value]) continue;
+      params.push_back(lighter.params[first + i]);
+      captured.push_back(captured_[i].second);
+    }
+    lighter.params = std::move(params);
+    lighter = drop_dead_values(lighter, uncounted);  // numbers its values anew
+    const std::vector<ValueId> made =
+        out_.builder().loop(out_.dim(node_.region.count), std::move(initial_), std::move(captured), std::move(lighter),
+                            node_.region.has_condition ? Ends::by_condition : Ends::after_count);
+    std::vector<ValueId> by;
+    auto next = made.begin();
+    for (std::size_t i = 0; i < node_.results.size(); ++i) {
+      const bool is_unchanged = i < body_->num_carried() && body_->unchanged[i];
+      by.push_back(is_unchanged ? initial(i) : body_->kept[i] ? *next++ : ValueId());
+    }
+    out_.replace(old_, by);
+  }
+
+  Rewriter& out_;
+  const NodeId old_;
+  const Node& node_;
+  const Graph& graph_;  // its body
+  PassContext& context_;
+  std::optional<Body> body_;
+  std::vector<Param> params_;     // of what is carried
+  std::vector<ValueId> initial_;  // of the graph around, as all that follow
+  std::vector<std::pair<Param, ValueId>> captured_;
+};
+
+Graph lighten_once(const Graph& graph, PassContext& context) {
+  const IdMap<ValueId, bool> is_read = read_values(graph);
+  Rewriter out(graph);
+  for (NodeId n : ids<NodeId>(graph.nodes.size())) {
+    if (graph.nodes[n].op == Op::loop) {
+      LighterLoop(out, n, is_read, context).make();
+    } else {
+      out.copy(n);
+    }
+  }
+  return std::move(out).finish();
+}
+
+}  // namespace
+
+Graph lighten_loops(const Graph& graph, PassContext& context) {
+  if (std::ranges::find(graph.nodes, Op::loop, &Node::op) == graph.nodes.end()) return graph;
+  Graph out = graph;
+  for (int64_t dropped = -1; dropped != context.counted("unread-loop-result");) {  // a loop may feed what was dropped
+    dropped = context.counted("unread-loop-result");
+    PassContext uncounted;
+    out = lighten_once(drop_dead_values(out, uncounted), context);
+  }
+  return out;
+}
+
+}  // namespace inlay::rewrite
