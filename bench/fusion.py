@@ -185,6 +185,30 @@ def logistic_graph(dtype):
     return [beta], [logp, pt.grad(logp, beta)]
 
 
+STEPS = 2100
+
+
+def scan_graph(step, gradient, dtype):
+    """All states of a scalar body over a vector, or the gradient of what is made of them by its parameter."""
+    x, a = vector(dtype), pt.scalar("a", dtype=dtype)
+    start = pt.constant(np.asarray(0.1, dtype=dtype))
+    out = pytensor.scan(step, sequences=[x], outputs_info=[start], non_sequences=[a], return_updates=False)
+    return [x, a], [pt.grad((pt.log(1 + out**2) + x**2 / (1 + out**2)).sum(), a) if gradient else out]
+
+
+def scan_arrays(dtype):
+    return [random().normal(size=STEPS).astype(dtype), np.asarray(0.5, dtype=dtype)]
+
+
+def tanh_step(x, h, a):
+    return pt.tanh(a * h + x)
+
+
+def variance_step(x, h, a):
+    weight = np.asarray(0.2, dtype=x.dtype)
+    return weight + weight * x**2 + a * h
+
+
 CASES = [
     Case("gather through two indices + 3 reductions, 1e5", gather_graph, gather_arrays,
          {"numba @njit": 1.4, "JAX": 2.5, "clang": 1.15}, gather_numba, gather_jax,
@@ -214,6 +238,9 @@ CASES = [
            hierarchical_arrays, {"PyTensor NUMBA": 2.5}) for n in (919, 1_000_000)),
     Case("logistic regression logp + gradient, 1e4 x 8", logistic_graph,
          lambda dtype: [random(7).normal(size=8).astype(dtype)], {"PyTensor NUMBA": 2}),
+    *(Case(f"{STEPS} steps of a scalar body, {name}{', gradient' if gradient else ''}",
+           functools.partial(scan_graph, step, gradient), scan_arrays, {"PyTensor NUMBA": 3})
+      for name, step in [("tanh", tanh_step), ("sums and products", variance_step)] for gradient in (False, True)),
 ]
 
 

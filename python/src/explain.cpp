@@ -45,10 +45,11 @@ nb::dict copy_dict(const std::string& source, const std::string& destination, co
   return d;
 }
 
-void add_steps(const KernelProgram& program, nb::dict& d) {
+void add_steps(const KernelProgram& program, const memory::Sharing& sharing, nb::dict& d) {
   nb::list kernels, library_calls, host_calls, copies;
   const kernel::Names names(program);
-  for (const kernel::Step& step : program.steps) {
+  for (kernel::StepId id : ids<kernel::StepId>(program.steps.size())) {
+    const kernel::Step& step = program.steps[id.index];
     if (const auto* k = std::get_if<Kernel>(&step)) {
       if (!k->is_scalar()) kernels.append(kernel_dict(program, *k));
     } else if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
@@ -58,7 +59,7 @@ void add_steps(const KernelProgram& program, nb::dict& d) {
       library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
       host_calls.append(host->name);
-    } else if (const auto* copy = std::get_if<kernel::Copy>(&step)) {
+    } else if (const auto* copy = std::get_if<kernel::Copy>(&step); copy && !sharing.is_elided(id)) {
       copies.append(copy_dict(names.buffers[copy->source], names.buffers[copy->destination], copy->reason));
     }
   }
@@ -138,7 +139,7 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
 
 nb::dict explain(const Program& p) {
   nb::dict d;
-  add_steps(p.kernels, d);
+  add_steps(p.kernels, p.plan.sharing, d);
   add_plan(p, d);
   nb::list refusals;
   for (const std::string& refusal : p.kernels.refusals) refusals.append(refusal);

@@ -111,7 +111,7 @@ TEST(LightenLoops, AStateThatNoStepChangesIsOfTheOutside) {
 
 TEST(LightenLoops, DoesNothingWhereItsRulesAreOff) {
   const Graph before = program(R"(graph @main(%x: f64, %steps: f64[n]) {
-    %r, %s = loop %i < n carry (%c = %x, %d = %x) {
+    %r, %s, %t = loop %i < n carry (%c = %x, %d = %x) {
       %e = exp %d
       %next = add %c, %e
       return %next, %d trace %e

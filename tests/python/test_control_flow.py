@@ -253,3 +253,51 @@ def test_the_gradient_of_a_scan_of_scalars_is_registers():
     assert e.copies == []
     assert [line for line in e.graph.splitlines() if "scatter" in line] == []  # the states are numbers, not arrays
     assert e.graph.count(" = loop ") == 2
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites compute the sizes of a Scan as values")
+@pytest.mark.parametrize("length", [0, 1, 2, 9])
+def test_scan_over_sequences_in_steps_and_backwards(length, check):
+    x, y = pt.dvector("x"), pt.dvector("y")
+    rows = scan(
+        lambda v, before, w, c: c * 0.5 + v * before + w,
+        sequences=[{"input": x[::2], "taps": [0, -1]}, y[::-1]],
+        outputs_info=[pt.constant(np.asarray(0.25))],
+    )
+    values = np.linspace(-1, 1, 2 * length + 1), np.linspace(2, 3, length)
+    check([x, y], [rows, rows.sum()], *values)
+
+
+@pytest.mark.parametrize("length", [0, 1, 5])
+def test_what_a_step_computes_of_non_sequences_is_computed_once(length, check):
+    x, v, a = pt.dvector("x"), pt.dvector("v"), pt.dscalar("a")
+    last = scan(
+        lambda s, c, v, a: c * pt.exp(v) * pt.sin(a) + s,
+        sequences=[x],
+        outputs_info=[pt.zeros(3)],
+        non_sequences=[v, a],
+    )[-1]
+    if length:
+        check([x, v, a], last, np.linspace(-1, 1, length), np.array([0.1, -0.2, 0.3]), 0.7, native=not OLD_PYTENSOR)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites compute the sizes of a Scan as values")
+def test_a_carried_vector_is_made_in_place():
+    x, s, w = pt.dmatrix("x"), pt.dvector("s"), pt.dvector("w")
+    rows = scan(lambda v, c, w: pt.tanh(w * c) + v, sequences=[x], outputs_info=[s], non_sequences=[w])
+    assert explained([x, s, w], rows[-1]).copies == []
+    e = explained([x, s, w], pytensor.grad((rows**2).sum(), [s, w]))
+    assert e.host_calls == []
+    assert e.copies == []
+
+
+def test_an_error_at_a_later_step_leaves_the_arguments_as_they_were():
+    x, i = pt.dvector("x"), pt.lvector("i")
+    rows = scan(lambda j, c, x: c + x[j], sequences=[i], outputs_info=[pt.constant(np.asarray(0.5))], non_sequences=[x])
+    fn = pytensor.function([x, i], rows, mode="INLAY")
+    values, places = X.copy(), np.array([0, 1, 3, 7, 1])
+    with pytest.raises(IndexError, match="index 7 is out of bounds for axis 0 with size 4"):
+        fn(values, places)
+    np.testing.assert_array_equal(values, X)
+    np.testing.assert_array_equal(places, [0, 1, 3, 7, 1])
+    np.testing.assert_array_equal(fn(values, places[:2]), [1.0, 0.0])

@@ -4,7 +4,7 @@ What is carried from step to step is carried as values; what is kept of all step
 passes in with room for all steps is its first rows and the trace behind them. One with room for some of them is carried
 whole and written around: a later row takes the place of the oldest, and the result is put in order behind the loop. In
 the gradient of a Scan a buffer is read and added to at several places: a window of its rows is carried, which moves on by
-a row in each step. The row that enters it is read of what the buffer was, the row that no later step writes is a trace.
+a row in each step. The row that enters it is read of what the buffer was, the one that leaves it is a trace.
 Where a condition may end the loop, the steps are counted, and a trace ends with the last.
 """
 
@@ -53,8 +53,7 @@ class _Window:
         first = min(read)
         self.read, self.written = [tap - first for tap in read], [tap - first for tap in written]
         self.rows = max(*self.read, *self.written)  # that are carried
-        self.last_written = min(self.written)  # by no later step
-        if self.last_written < 0:
+        if min(self.written) < 0:
             raise NotNative("a Scan that writes rows before those that it reads")
         self.buffer = t.value(var)
         self.length, self.used = self.buffer.dims[0], steps + self.rows
@@ -65,10 +64,8 @@ class _Window:
         self.entering = t.builder.slice(self.buffer, [(self.rows, self.used, 1)])
 
     def result(self, t, trace, rows):
-        """The whole buffer, of what the steps have done with and the rows that are left."""
-        parts = [t.builder.slice(self.buffer, [(0, self.last_written, 1)])] if self.last_written else []
-        parts.append(trace)
-        parts += [t.builder.reshape(row, [1, *row.dims]) for row in rows[self.last_written :]]
+        """The whole buffer, of the rows that have left the window and those that are in it at the end."""
+        parts = [trace, *(t.builder.reshape(row, [1, *row.dims]) for row in rows)]
         if not t.known_equal(self.length, self.used):
             parts.append(t.builder.slice(self.buffer, [(self.used, self.length, 1)]))
         return parts[0] if len(parts) == 1 else t.builder.concat(parts, 0)
@@ -186,7 +183,7 @@ class _Scan:
         next_rows += [x for own, value in zip(rows, states) for x in (*own[1:], value)]
         untraced = of(op.inner_untraced_sit_sot_outs(inner_outputs))
         untraced = [t.require_dims(value, before.dims) for before, value in zip(carried, untraced)]
-        traces = [now[window.last_written] for window, now in zip(self.windows, windows)]
+        traces = [now[0] for now in windows]
         traces += [value for state, value in zip(self.states, states) if state.keeps_all]
         traces += of(op.inner_nitsot_outs(inner_outputs))
         outputs = [*rings, *next_rows, *untraced, *made, *traces]
