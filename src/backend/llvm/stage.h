@@ -79,6 +79,7 @@ class StageEmitter {
   Value* load(const Place& place, DType dtype, Lanes& lanes);
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
+  void fetch_row_ahead(std::size_t i, const Place& place, const Lanes& lanes);
   void emit_store(std::size_t i, Lanes& lanes);
   bool packs(std::size_t i) const;
   void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
