@@ -63,6 +63,47 @@ bool computes(const Node& node) {
   }
 }
 
+IdMap<NodeId, bool> nodes_with_checks(const Graph& graph) {
+  IdMap<NodeId, bool> out(graph.nodes.size(), false);
+  for (const DimCheck& check : graph.checks) {
+    if (check.node.valid()) out[check.node] = true;
+  }
+  return out;
+}
+
+bool is_view(const Node& node) { return node.op == Op::slice || node.op == Op::flip || node.op == Op::transpose; }
+
+/// Is all of it in memory, whoever reads it?
+bool is_stored(const Graph& graph, ValueId v) {
+  const Node* node = graph.node_of(v);
+  return !node || is_region(node->op) || node->op == Op::library || node->op == Op::host_call ||
+         node->op == Op::update || node->op == Op::scatter || node->op == Op::concat;
+}
+
+/// Is a part of it all that a step reads?
+bool is_gathered_only(const Graph& body, ValueId v) {
+  const auto gathers = [&](const Node& node) {
+    return std::ranges::find(node.operands, v) == node.operands.end() ||
+           (node.op == Op::gather && std::ranges::count(node.operands, v) == 1 && node.operands[0] == v);
+  };
+  return std::ranges::all_of(body.nodes, gathers) &&
+         std::ranges::find(body.outputs, v, &Output::value) == body.outputs.end();
+}
+
+/// `first` stand before the nodes of the graph, each with one result.
+void prepend(Graph& graph, std::vector<Node> first) {
+  const auto moved = [&](NodeId n) { return n.valid() ? NodeId(n.index + first.size()) : n; };
+  for (Value& value : graph.values) value.node = moved(value.node);
+  for (DimCheck& check : graph.checks) check.node = moved(check.node);
+  IdMap<NodeId, Node> nodes;
+  for (Node& node : first) {
+    const ValueId result = node.results[0];
+    graph.values[result].node = nodes.push_back(std::move(node));
+  }
+  for (Node& node : graph.nodes) nodes.push_back(std::move(node));
+  graph.nodes = std::move(nodes);
+}
+
 /// The body of a loop, and what of it a step has to do.
 class Body {
  public:
@@ -145,10 +186,7 @@ class Body {
     for (std::size_t p = 1; p < graph_.params.size(); ++p) {
       out[graph_.params[p].value] = p > num_carried() || unchanged[p - 1];
     }
-    IdMap<NodeId, bool> has_check(graph_.nodes.size(), false);
-    for (const DimCheck& check : graph_.checks) {
-      if (check.node.valid()) has_check[check.node] = true;
-    }
+    const IdMap<NodeId, bool> has_check = nodes_with_checks(graph_);
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       const Node& node = graph_.nodes[n];
       const bool is_invariant = !has_check[n] && never_fails(graph_, node) &&
@@ -192,8 +230,14 @@ void replace_in(Graph& graph, ValueId old, ValueId by) {
 /// One loop, made anew in the place of the old one.
 class LighterLoop {
  public:
-  LighterLoop(Rewriter& out, NodeId old, const IdMap<ValueId, bool>& is_read, PassContext& context)
-      : out_(out), old_(old), node_(out.source().nodes[old]), graph_(*node_.region.bodies[0]), context_(context) {
+  LighterLoop(Rewriter& out, NodeId old, const IdMap<ValueId, bool>& is_read, const IdMap<NodeId, bool>& has_check,
+              PassContext& context)
+      : out_(out),
+        has_check_(has_check),
+        old_(old),
+        node_(out.source().nodes[old]),
+        graph_(*node_.region.bodies[0]),
+        context_(context) {
     std::vector<bool> reads;
     for (ValueId v : node_.results) reads.push_back(is_read[v]);
     body_.emplace(graph_, node_.region, reads);
@@ -210,17 +254,24 @@ class LighterLoop {
       if (body_->stays_carried(i)) params_.push_back(graph_.params[1 + i]), initial_.push_back(initial(i));
     }
     for (std::size_t i = 0; i < body_->num_carried(); ++i) {
-      if (body_->unchanged[i]) captured_.push_back({graph_.params[1 + i], initial(i)});
+      if (body_->unchanged[i]) captured_.push_back({graph_.params[1 + i], initial(i), node_.operands[i]});
     }
     for (std::size_t p = 1 + body_->num_carried(); p < graph_.params.size(); ++p) {
-      captured_.push_back({graph_.params[p], out_[node_.operands[p - 1]]});
+      captured_.push_back({graph_.params[p], out_[node_.operands[p - 1]], node_.operands[p - 1]});
     }
     Graph lighter = graph_;
     move_invariants(lighter);
+    bring_views_in(lighter);
     finish(std::move(lighter));
   }
 
  private:
+  /// What comes in: its parameter, the value of the new graph, and the source's, where it is one.
+  struct Captured {
+    Param param;
+    ValueId value, source;
+  };
+
   ValueId initial(std::size_t i) const { return out_[node_.operands[i]]; }
 
   void find_unchanged() {
@@ -234,13 +285,13 @@ class LighterLoop {
   /// Each invariant is computed here, and comes in.
   void move_invariants(Graph& lighter) {
     IdMap<ValueId, ValueId> outside(graph_.values.size());
-    for (const auto& [param, value] : captured_) outside[param.value] = value;
+    for (const Captured& each : captured_) outside[each.param.value] = each.value;
     for (ValueId v : body_->invariants()) {
       if (!context_.fires("loop-invariant", Close::bitwise)) continue;
       for (NodeId n : body_->cone(v)) compute(graph_.nodes[n], outside);
       const ValueId param = lighter.values.push_back({graph_.type(v), graph_.values[v].name, {}});
       replace_in(lighter, v, param);
-      captured_.push_back({Param{.value = param}, outside[v]});
+      captured_.push_back({Param{.value = param}, outside[v], {}});
     }
     out_.at(old_);  // the loop's own checks stand at the loop
   }
@@ -258,6 +309,55 @@ class LighterLoop {
     for (std::size_t i = 0; i < made.size(); ++i) outside[node.results[i]] = made[i];
   }
 
+  /// A view of which a step reads a part comes in as what it is a view of: nothing is written out to be read again.
+  void bring_views_in(Graph& lighter) {
+    std::vector<Node> views;
+    std::vector<Captured> captured;
+    for (const Captured& each : captured_) {
+      const std::vector<const Node*> chain = views_of(each);
+      if (chain.empty() || !context_.fires("view-into-loop", Close::bitwise)) {
+        captured.push_back(each);
+        continue;
+      }
+      const ValueId source = chain.back()->operands[0];
+      const auto known = std::ranges::find(captured, source, &Captured::source);
+      ValueId inside = known == captured.end() ? ValueId() : known->param.value;
+      if (!inside.valid()) {
+        const Value& value = out_.source().values[source];
+        inside = lighter.values.push_back({value.type, value.name, {}});
+        captured.push_back({Param{.value = inside}, out_[source], source});
+      }
+      for (std::size_t i = chain.size(); i-- > 0;) {
+        Node view = *chain[i];
+        const TensorType& type = out_.source().type(view.results[0]);
+        view.operands = {inside};
+        inside = i == 0 ? each.param.value : lighter.values.push_back({type, "", {}});
+        view.results = {inside};
+        views.push_back(std::move(view));
+      }
+    }
+    captured_ = std::move(captured);
+    prepend(lighter, std::move(views));
+  }
+
+  /// The views that make what comes in of something in memory, the last one first. A slice of what would else not be
+  /// in memory stays: all of it would have to be.
+  std::vector<const Node*> views_of(const Captured& captured) const {
+    const Graph& graph = out_.source();
+    std::vector<const Node*> chain;
+    ValueId v = captured.source;
+    if (!v.valid() || !is_gathered_only(graph_, captured.param.value)) return chain;
+    bool is_part = false;
+    for (const Node* node = graph.node_of(v); node && is_view(*node); node = graph.node_of(v)) {
+      if (has_check_[graph.values[v].node]) break;
+      chain.push_back(node);
+      is_part = is_part || node->op == Op::slice;
+      v = node->operands[0];
+    }
+    if (is_part && !is_stored(graph, v)) chain.clear();
+    return chain;
+  }
+
   void finish(Graph lighter) {
     std::vector<Output> outputs;
     for (std::size_t i = 0; i < lighter.outputs.size(); ++i) {
@@ -266,7 +366,7 @@ class LighterLoop {
     lighter.outputs = std::move(outputs);
     const std::size_t first = 1 + params_.size();
     params_.insert(params_.begin(), graph_.params[0]);
-    for (const auto& [param, value] : captured_) params_.push_back(param);
+    for (const Captured& each : captured_) params_.push_back(each.param);
     lighter.params = std::move(params_);
     PassContext uncounted;
     lighter = drop_dead_values(lighter, uncounted);
@@ -276,7 +376,7 @@ class LighterLoop {
     for (std::size_t i = 0; i < captured_.size(); ++i) {
       if (!is_read[lighter.params[first + i].value]) continue;
       params.push_back(lighter.params[first + i]);
-      captured.push_back(captured_[i].second);
+      captured.push_back(captured_[i].value);
     }
     lighter.params = std::move(params);
     lighter = drop_dead_values(lighter, uncounted);  // numbers its values anew
@@ -293,6 +393,7 @@ class LighterLoop {
   }
 
   Rewriter& out_;
+  const IdMap<NodeId, bool>& has_check_;  // of the source
   const NodeId old_;
   const Node& node_;
   const Graph& graph_;  // its body
@@ -300,15 +401,16 @@ class LighterLoop {
   std::optional<Body> body_;
   std::vector<Param> params_;     // of what is carried
   std::vector<ValueId> initial_;  // of the graph around, as all that follow
-  std::vector<std::pair<Param, ValueId>> captured_;
+  std::vector<Captured> captured_;
 };
 
 Graph lighten_once(const Graph& graph, PassContext& context) {
   const IdMap<ValueId, bool> is_read = read_values(graph);
+  const IdMap<NodeId, bool> has_check = nodes_with_checks(graph);
   Rewriter out(graph);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     if (graph.nodes[n].op == Op::loop) {
-      LighterLoop(out, n, is_read, context).make();
+      LighterLoop(out, n, is_read, has_check, context).make();
     } else {
       out.copy(n);
     }

@@ -109,6 +109,33 @@ TEST(LightenLoops, AStateThatNoStepChangesIsOfTheOutside) {
   EXPECT_EQ(after.outputs[1].value, after.params[0].value);
 }
 
+TEST(LightenLoops, BringsViewsOfWhatIsInMemoryIn) {
+  const Graph before = program(R"(graph @main(%x: f64[n + 1], %y: f64[n]) {
+    %now = slice %x[1:n + 1]
+    %back = flip %now [0]
+    %before = slice %x[0:n]
+    %all = exp %x
+    %computed = slice %all[0:n]
+    %zero = literal 0.0 : f64
+    %r = loop %i < n carry (%c = %zero) with (%back = %back, %before = %before, %computed = %computed) {
+      %u = gather %back[%i]
+      %v = gather %before[%i]
+      %w = gather %computed[%i]
+      %p = mul %u, %v
+      %q = add %p, %w
+      %next = add %c, %q
+      return %next
+    }
+    return %r
+  })");
+  PassContext context;
+  const Graph after = lightened(before, context);
+  EXPECT_EQ(context.counted("view-into-loop"), 2);
+  EXPECT_EQ(body_of(after).params.size(), 4u);  // the step, the state, %x once, %computed
+  EXPECT_EQ(count_nodes(body_of(after), Op::slice), 2);
+  EXPECT_EQ(count_nodes(body_of(after), Op::flip), 1);
+}
+
 TEST(LightenLoops, DoesNothingWhereItsRulesAreOff) {
   const Graph before = program(R"(graph @main(%x: f64, %steps: f64[n]) {
     %r, %s, %t = loop %i < n carry (%c = %x, %d = %x) {

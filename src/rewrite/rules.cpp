@@ -15,6 +15,7 @@ std::vector<RuleInfo> all_rules() {
       {"short-matmul", "matmul(x, y)", "sum(x * y)", "a side is short", Close::rounding},
       {"loop-invariant", "loop { f(x) }, x of the outside", "y = f(x), loop { y }", "f cannot fail", Close::bitwise},
       {"unchanged-in-loop", "loop carry (c = x) { return c }", "x", "", Close::bitwise},
+      {"view-into-loop", "y = flip(x), loop { y[i] }", "loop { flip(x)[i] }", "", Close::bitwise},
       {"unread-loop-result", "%r, %s = loop, and nobody reads %s", "%r = loop", "", Close::bitwise},
   };
   for (const NodeRule& rule : node_rules()) out.push_back({rule.name, rule.from, rule.to, "", rule.close});
