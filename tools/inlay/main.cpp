@@ -37,7 +37,7 @@ Examples:
   inlay run shift.inlay o=o.npy x=x.npy                print the results
   inlay run shift.inlay o=o.npy x=x.npy -o results     write results/r.npy
   inlay run shift.inlay o=o.npy x=x.npy --evaluator reference
-  inlay run dump/06-fuse.kernels o=o.npy x=x.npy       from the kernels of a dump on
+  inlay run dump/07-fuse.kernels o=o.npy x=x.npy       from the kernels of a dump on
 
 Evaluators, from the source to machine code; the first that differs names the stage that is wrong:
   reference      the graph as it was written, every value a fresh array
@@ -57,7 +57,7 @@ Examples:
 constexpr const char* kOptFooter = R"(
 Examples:
   inlay opt shift.inlay                 check a graph and print it with all types
-  inlay opt dump/06-fuse.kernels        the same of kernels
+  inlay opt dump/07-fuse.kernels        the same of kernels
   inlay opt --stage=rewrite shift.inlay what the rewriting passes make of it
   inlay opt --stage=fuse shift.inlay    its kernels
   inlay opt --stage=memory shift.inlay  and where they keep their values
