@@ -109,15 +109,15 @@ Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<
   return stamp(f.b, function, operands);
 }
 
-/// Eight lanes by a copy of the vector code; lanes outside of its domain by the C function, in a cold block.
-Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& function,
-                   llvm::ArrayRef<Value*> operands, Value* active) {
+/// Whole vectors by a copy of the vector code; where lanes are outside of its domain, `elsewhere` computes all, in a
+/// cold block.
+Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const llvm::Function* domain,
+                    llvm::ArrayRef<Value*> operands, Value* active, llvm::function_ref<Value*()> elsewhere) {
   llvm::IRBuilder<>& b = f.b;
   Value* result = apply(f, function, operands);
-  const llvm::Function* domain = f.engine.math().find_domain(name, kDoubles);
   if (!domain) return result;
   Value* bits = stamp(b, *domain, operands);
-  auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), kDoubles);
+  auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), static_cast<unsigned>(width_of(operands[0])));
   Value* outside = b.CreateNot(b.CreateBitCast(bits, lanes_type));
   if (active) outside = b.CreateAnd(outside, active);
   llvm::BasicBlock* hot = b.GetInsertBlock();
@@ -125,7 +125,7 @@ Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& f
   llvm::BasicBlock* go_on = f.new_block("inside");
   b.CreateCondBr(any_lane(f, outside), cold, go_on, f.unlikely());
   b.SetInsertPoint(cold);
-  Value* corrected = b.CreateSelect(outside, for_each_lane(f, name, operands), result);
+  Value* corrected = b.CreateSelect(outside, elsewhere(), result);
   llvm::BasicBlock* cold_end = b.GetInsertBlock();
   b.CreateBr(go_on);
   b.SetInsertPoint(go_on);
@@ -133,6 +133,13 @@ Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& f
   phi->addIncoming(result, hot);
   phi->addIncoming(corrected, cold_end);
   return phi;
+}
+
+/// Eight doubles; lanes outside of the domain by the C function.
+Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& function,
+                   llvm::ArrayRef<Value*> operands, Value* active) {
+  return whole_vector(f, function, f.engine.math().find_domain(name, kDoubles), operands, active,
+                      [&] { return for_each_lane(f, name, operands); });
 }
 
 Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
@@ -158,11 +165,25 @@ Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> o
   return join(f, halves[0], halves[1]);
 }
 
-/// One function for all widths: a value that two loops compute is the same number in both.
-Value* in_floats(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands) {
+Value* through_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
+  llvm::Type* type = operands[0]->getType();
+  llvm::SmallVector<Value*, 2> wide;
+  for (Value* operand : operands) wide.push_back(f.b.CreateFPExt(operand, type->getWithNewType(f.b.getDoubleTy())));
+  return f.b.CreateFPTrunc(in_doubles(f, name, wide, active), type);
+}
+
+/// Where there is a function of floats it is the one for all widths: a value that two loops compute is the same number
+/// in both.
+Value* in_floats(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
+  const llvm::Function* function = f.engine.math().find(name, kFloats);
+  if (!function) return through_doubles(f, name, operands, active);
+  const int width = width_of(operands[0]);
   llvm::SmallVector<Value*, 2> all;
   for (Value* operand : operands) all.push_back(resize(f, operand, kFloats));
-  return resize(f, apply(f, function, all), width_of(operands[0]));
+  Value* lanes = active ? resize(f, active, kFloats) : nullptr;
+  const auto elsewhere = [&] { return resize(f, through_doubles(f, name, operands, active), kFloats); };
+  return resize(f, whole_vector(f, *function, f.engine.math().find_domain(name, kFloats), all, lanes, elsewhere),
+                width);
 }
 
 }  // namespace
@@ -170,11 +191,8 @@ Value* in_floats(FunctionEmitter& f, const llvm::Function& function, llvm::Array
 Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
   llvm::Type* type = operands[0]->getType();
   if (!type->isFPOrFPVectorTy()) return for_each_lane(f, name, operands);
-  if (type->getScalarType()->isDoubleTy()) return in_doubles(f, name, operands, active);
-  if (const llvm::Function* function = f.engine.math().find(name, kFloats)) return in_floats(f, *function, operands);
-  llvm::SmallVector<Value*, 2> wide;
-  for (Value* operand : operands) wide.push_back(f.b.CreateFPExt(operand, type->getWithNewType(f.b.getDoubleTy())));
-  return f.b.CreateFPTrunc(in_doubles(f, name, wide, active), type);
+  return type->getScalarType()->isDoubleTy() ? in_doubles(f, name, operands, active)
+                                             : in_floats(f, name, operands, active);
 }
 
 Value* emit_complex_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands) {

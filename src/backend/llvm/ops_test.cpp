@@ -240,7 +240,8 @@ TEST(FloatMath, GivesTheSameNumberInLoopsOfAnyWidth) {
     param.bytes.insert(param.bytes.end(), reinterpret_cast<const std::byte*>(&f),
                        reinterpret_cast<const std::byte*>(&f + 1));
   }
-  for (const std::string name : {"exp", "exp2", "expm1", "log", "log2", "log1p", "sigmoid", "softplus", "tanh"}) {
+  for (const std::string name :
+       {"exp", "exp2", "expm1", "log", "log2", "log1p", "sigmoid", "softplus", "tanh", "erf", "sin", "cos"}) {
     const std::string value = str("%0 = load x[32 + i] : f32 %1 = ", name, " %0 : f32 ");
     const Compiled compiled(
         str("program @main(x: f32[n] param 0, a: f32[n - 32] output 0, b: f64[n - 32] output 1,",

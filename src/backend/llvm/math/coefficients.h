@@ -460,3 +460,44 @@ static const float kFloatLog2Table[16] = {
 static const float kFloatLog2Poly[4] = {
     -0x1.715476p-1f, 0x1.ec74dp-2f, -0x1.716e44p-2f, 0x1.169968p-2f,
 };
+
+// sin, cos of floats: pi/2 in three parts
+#define kFloatTwoOverPi 0x1.45f306p-1f
+#define kFloatHalfPi1 0x1.921fb6p+0f
+#define kFloatHalfPi2 -0x1.777a5cp-25f
+#define kFloatHalfPi3 -0x1.ee59dap-50f
+
+// sin(r) = r + r^3 P(r^2), r^2 in [0.0, 0.643308], error 0.076 x 2^-24
+static const float kFloatSinPoly[3] = {
+    -0x1.555544p-3f, 0x1.1106c4p-7f, -0x1.99147ap-13f,
+};
+
+// cos(r) = 1 - r^2/2 + r^4 P(r^2), r^2 in [0.0, 0.643308], error 0.0021 x 2^-24
+static const float kFloatCosPoly[3] = {
+    0x1.55554ap-5f, -0x1.6c0bd2p-10f, 0x1.99c9dep-16f,
+};
+#define kFloatErfWidth 0x1.08p-2f
+#define kFloatErfInverseWidth 0x1.f07c2p+1f
+
+// erf of floats: |x| = 33/128 j + r; error 0.011 x 2^-24
+// For j = 0 and 1 it is first + (r + (low + r P(r))).
+static const float kFloatErfFirst[16] = {
+    0x0.0p+0f, 0x1.236bfp-2f, 0x1.117894p-1f, 0x1.73b102p-1f,
+    0x1.b5e63p-1f, 0x1.dd0788p-1f, 0x1.f14e82p-1f, 0x1.fa84fep-1f,
+    0x1.fe308p-1f, 0x1.ff789ep-1f, 0x1.ffdd18p-1f, 0x1.fff81p-1f,
+    0x1.fffe68p-1f, 0x1.ffffb8p-1f, 0x1.fffff4p-1f, 0x1.fffffep-1f,
+};
+static const float kFloatErfLow[16] = {
+    0x0.0p+0f, -0x1.f68998p-28f, -0x1.ea4bdep-26f, 0x1.fc0cb8p-29f,
+    -0x1.8f4fb6p-28f, -0x1.5d1318p-27f, 0x1.1e8c54p-29f, 0x1.781724p-27f,
+    -0x1.a95f86p-26f, 0x1.6c261ap-26f, -0x1.5e3dbcp-26f, -0x1.dbb80cp-31f,
+    0x1.e9f4eep-26f, 0x1.cf297ap-28f, 0x1.bbc024p-26f, 0x1.ed3208p-27f,
+};
+static const float kFloatErf[6][16] = {
+    {0x1.06eba8p-3f, 0x1.c940e4p-5f, 0x1.bada5ap-1f, 0x1.3da26ep-1f, 0x1.8eed38p-2f, 0x1.b6a856p-3f, 0x1.a64de6p-4f, 0x1.63f3f4p-5f, 0x1.06ae12p-6f, 0x1.536fc2p-8f, 0x1.8005f6p-10f, 0x1.7c62aep-12f, 0x1.49e19ep-14f, 0x1.f4f1a8p-17f, 0x1.4d02c4p-19f, 0x1.83a31ep-22f},
+    {-0x1.1bc4fep-25f, -0x1.16bc52p-2f, -0x1.c8b12cp-2f, -0x1.eb5742p-2f, -0x1.9b64a2p-2f, -0x1.1aba8p-2f, -0x1.46a04p-3f, -0x1.413122p-4f, -0x1.0ee384p-5f, -0x1.89cca6p-7f, -0x1.ef07a6p-9f, -0x1.0dafecp-10f, -0x1.fe48dcp-13f, -0x1.a3bc44p-15f, -0x1.2c7d4p-17f, -0x1.76c3bap-20f},
+    {-0x1.81267ep-2f, -0x1.387974p-2f, -0x1.147f7ep-3f, 0x1.4cb1acp-5f, 0x1.2bb52ap-3f, 0x1.53b834p-3f, 0x1.0a73ap-3f, 0x1.471d36p-4f, 0x1.48b274p-5f, 0x1.144b26p-6f, 0x1.896778p-8f, 0x1.de2486p-10f, 0x1.f2aa96p-12f, 0x1.bfefa6p-14f, 0x1.5b831p-16f, 0x1.d2ab42p-19f},
+    {-0x1.a0171ap-14f, 0x1.0a5a4ep-3f, 0x1.77bda4p-3f, 0x1.27659ep-3f, 0x1.deea16p-5f, -0x1.e785bcp-7f, -0x1.84d208p-5f, -0x1.783474p-5f, -0x1.f15864p-6f, -0x1.fdd458p-7f, -0x1.a8a23cp-8f, -0x1.2610fap-9f, -0x1.5731f4p-11f, -0x1.5462fcp-13f, -0x1.209536p-15f, -0x1.a408c6p-18f},
+    {0x1.d446f2p-4f, 0x1.3e41bp-4f, 0x1.75f8acp-9f, -0x1.ccef3cp-5f, -0x1.14f5p-4f, -0x1.585ca8p-5f, -0x1.41ceeep-7f, 0x1.27db3cp-7f, 0x1.a7b424p-7f, 0x1.333b8p-7f, 0x1.411d62p-8f, 0x1.08073cp-9f, 0x1.626b7ap-11f, 0x1.8c14d6p-13f, 0x1.74f18ap-15f, 0x1.2a37e8p-17f},
+    {-0x1.517e96p-7f, -0x1.4c32cp-5f, -0x1.924c0ap-5f, -0x1.8754a4p-6f, 0x1.ef00c8p-8f, 0x1.661e6ep-6f, 0x1.20142p-6f, 0x1.baeab2p-8f, -0x1.9ec3cap-11f, -0x1.93963cp-9f, -0x1.42cc8cp-9f, -0x1.537506p-10f, -0x1.0f98bp-11f, -0x1.5c94b2p-13f, -0x1.7051a6p-15f, -0x1.454d9ep-17f},
+};

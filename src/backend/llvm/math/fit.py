@@ -183,6 +183,16 @@ def pow_tables():
                "pow: log(1 + r) = r - r^2/2 + r^3 P(r) for r in")
 
 
+def sine_tail(z):  # (sin(r) - r) / r^3, z = r^2
+    r = mp.sqrt(z)
+    return (mp.sin(r) - r) / r**3 if z > mpf(10) ** -15 else -mpf(1) / 6 + z / 120
+
+
+def cosine_tail(z):  # (cos(r) - 1 + r^2/2) / r^4
+    r = mp.sqrt(z)
+    return (mp.cos(r) - 1 + z / 2) / z**2 if z > mpf(10) ** -12 else mpf(1) / 24 - z / 720
+
+
 def sin_tables():
     comment("sin, cos: x = n pi/2 + r; pi/2 in three parts, the first times any n below 2^20 is exact")
     first = rounded(mp.pi / 2, 31)
@@ -192,17 +202,9 @@ def sin_tables():
     scalar("kHalfPi2", second)
     scalar("kHalfPi3", mp.pi / 2 - first - second)
 
-    def sine(z):  # (sin(r) - r) / r^3, z = r^2
-        r = mp.sqrt(z)
-        return (mp.sin(r) - r) / r**3 if z > mpf(10) ** -15 else -mpf(1) / 6 + z / 120
-
-    def cosine(z):  # (cos(r) - 1 + r^2/2) / r^4
-        r = mp.sqrt(z)
-        return (mp.cos(r) - 1 + z / 2) / z**2 if z > mpf(10) ** -12 else mpf(1) / 24 - z / 720
-
     high = (mp.pi / 4) ** 2 * mpf("1.0001")
-    polynomial("kSinPoly", sine, lambda z: z + mpf(1) / 100, 5, 0, high, "sin(r) = r + r^3 P(r^2), r^2 in")
-    polynomial("kCosPoly", cosine, lambda z: (z + mpf(1) / 100) ** 2, 5, 0, high,
+    polynomial("kSinPoly", sine_tail, lambda z: z + mpf(1) / 100, 5, 0, high, "sin(r) = r + r^3 P(r^2), r^2 in")
+    polynomial("kCosPoly", cosine_tail, lambda z: (z + mpf(1) / 100) ** 2, 5, 0, high,
                "cos(r) = 1 - r^2/2 + r^4 P(r^2), r^2 in")
 
 
@@ -455,6 +457,53 @@ def float_log_tables():
                      "log2(1 + r) = r log2(e) + r^2 P(r) for r in")
 
 
+def float_sin_tables():
+    comment("sin, cos of floats: pi/2 in three parts")
+    first = nearest_float(mp.pi / 2)
+    second = nearest_float(mp.pi / 2 - first)
+    float_scalar("kFloatTwoOverPi", 2 / mp.pi)
+    float_scalar("kFloatHalfPi1", first)
+    float_scalar("kFloatHalfPi2", second)
+    float_scalar("kFloatHalfPi3", mp.pi / 2 - first - second)
+    high = (mp.pi / 4 + mpf(1) / 60) ** 2  # n is rounded from a product with a rounded 2/pi
+    float_polynomial("kFloatSinPoly", sine_tail, lambda z: z + mpf(1) / 100, 2, 0, high,
+                     "sin(r) = r + r^3 P(r^2), r^2 in")
+    float_polynomial("kFloatCosPoly", cosine_tail, lambda z: (z + mpf(1) / 100) ** 2, 2, 0, high,
+                     "cos(r) = 1 - r^2/2 + r^4 P(r^2), r^2 in")
+
+
+def float_erf_tables():
+    width = mpf(33) / 128
+    float_scalar("kFloatErfWidth", width)
+    float_scalar("kFloatErfInverseWidth", 1 / width)
+    firsts, lows, rows, worst = [], [], [], mpf(0)
+    for j in range(16):
+        middle, half = j * width, width / 2 * mpf("1.001")
+        first = nearest_float(mp.erf(middle))
+
+        def slope(r, j=j, middle=middle):
+            if abs(r) < mpf(10) ** -20:
+                return mp.diff(mp.erf, middle) - (j < 2)
+            return (mp.erf(middle + r) - mp.erf(middle)) / r - (j < 2)
+
+        def weight(r, middle=middle):
+            return (abs(r) + mpf(10) ** -3) / max(mp.erf(middle + r), mpf(10) ** -3) if j else mpf(1)
+
+        p, error = remez(slope, weight, 5, -half if j else 0, half, rounds=8, points=300)
+        firsts.append(first)
+        lows.append(mp.erf(middle) - first)
+        rows.append(p)
+        worst = max(worst, error)
+    comment(f"erf of floats: |x| = 33/128 j + r; error {mp.nstr(worst * 2**24, 2)} x 2^-24")
+    print("// For j = 0 and 1 it is first + (r + (low + r P(r))).")
+    float_table("kFloatErfFirst", firsts)
+    float_table("kFloatErfLow", lows)
+    print("static const float kFloatErf[6][16] = {")
+    for k in range(6):
+        print("    {" + ", ".join(float_hex(p[k]) for p in rows) + "},")
+    print("};")
+
+
 def main():
     print("#pragma once")
     print("// Made by fit.py; do not edit. docs/math.md says what the tables are for.")
@@ -473,6 +522,8 @@ def main():
     gamma_tables()
     float_exp_tables()
     float_log_tables()
+    float_sin_tables()
+    float_erf_tables()
 
 
 if __name__ == "__main__":

@@ -26,6 +26,10 @@ INLAY_INLINE v16f with_sign_of16(v16f x, v16f sign) {
   return (v16f)(((v16i)x & 0x7fffffff) | ((v16i)sign & (int)0x80000000));
 }
 
+/// One bit per lane.
+typedef unsigned short Lanes16;
+INLAY_INLINE Lanes16 below16(v16f x, float limit) { return _mm512_cmp_ps_mask(x, splat16(limit), _CMP_LT_OQ); }
+
 /// As by_class_of.
 INLAY_INLINE v16f by_class_of16(v16f x, v16f result, int what) {
   return _mm512_fixupimm_ps(result, x, (__m512i)(v16i)(what), 0);

@@ -116,10 +116,20 @@ FLOAT_LOOP(log1p)
 FLOAT_LOOP(sigmoid)
 FLOAT_LOOP(softplus)
 FLOAT_LOOP(tanh)
+FLOAT_LOOP(erf)
+FLOAT_LOOP(sin)
+FLOAT_LOOP(cos)
 
-#define FLOAT_ROW(name) {#name, float_loop_##name}
+#define FLOAT_DOMAIN(name) \
+  static int float_domain_##name(float x) { return inlay_v16_##name##_domain(_mm512_set1_ps(x)); }
+FLOAT_DOMAIN(sin)
+FLOAT_DOMAIN(cos)
+
+#define FLOAT_ROW(name) {#name, float_loop_##name, 0}
+#define FLOAT_ROW_WITH_DOMAIN(name) {#name, float_loop_##name, float_domain_##name}
 const InlayFloatFunction inlay_float_functions[] = {
-    FLOAT_ROW(exp),   FLOAT_ROW(exp2),    FLOAT_ROW(expm1),    FLOAT_ROW(log),  FLOAT_ROW(log2),
-    FLOAT_ROW(log1p), FLOAT_ROW(sigmoid), FLOAT_ROW(softplus), FLOAT_ROW(tanh),
+    FLOAT_ROW(exp),  FLOAT_ROW(exp2),  FLOAT_ROW(expm1),           FLOAT_ROW(log),
+    FLOAT_ROW(log2), FLOAT_ROW(log1p), FLOAT_ROW(sigmoid),         FLOAT_ROW(softplus),
+    FLOAT_ROW(tanh), FLOAT_ROW(erf),   FLOAT_ROW_WITH_DOMAIN(sin), FLOAT_ROW_WITH_DOMAIN(cos),
 };
 const int inlay_num_float_functions = sizeof(inlay_float_functions) / sizeof(inlay_float_functions[0]);

@@ -11,6 +11,7 @@ typedef struct {
 typedef struct {
   const char* name;
   void (*loop)(const float* x, float* out, long count);  // count: a multiple of 16
+  int (*domain)(float x);                                // 0 or 65535; null: right everywhere
 } InlayFloatFunction;
 
 #ifdef __cplusplus

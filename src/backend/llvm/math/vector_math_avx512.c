@@ -7,8 +7,10 @@
 #include "arctan.h"
 #include "cbrt.h"
 #include "erf.h"
+#include "float_erf.h"
 #include "float_exp.h"
 #include "float_log.h"
+#include "float_sin.h"
 #include "gamma.h"
 #include "hyperbolic.h"
 #include "normal.h"
@@ -129,3 +131,10 @@ v16f inlay_v16_log1p(v16f x) { return float_log1p_of(x); }
 v16f inlay_v16_sigmoid(v16f x) { return float_sigmoid_of(x); }
 v16f inlay_v16_softplus(v16f x) { return float_softplus_of(x); }
 v16f inlay_v16_tanh(v16f x) { return float_tanh_of(x); }
+v16f inlay_v16_erf(v16f x) { return float_erf_of(x); }
+
+v16f inlay_v16_sin(v16f x) { return float_sin_of(x); }
+Lanes16 inlay_v16_sin_domain(v16f x) { return below16(abs16(x), kSinLimit); }
+
+v16f inlay_v16_cos(v16f x) { return float_cos_of(x); }
+Lanes16 inlay_v16_cos_domain(v16f x) { return below16(abs16(x), kSinLimit); }
