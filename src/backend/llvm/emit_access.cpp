@@ -219,7 +219,7 @@ void StageEmitter::store(const Place& place, DType dtype, Value* value, Lanes& l
 }
 
 /// A tile of columns passes a short part of each row, and what the CPU fetches ahead by itself ends with the page
-/// (log-sum -exp of 1000 x 1000 over the first axis, us: 1300, with rows fetched ahead 1140).
+/// (log-sum-exp of 1000 x 1000 over the first axis, us: 1300, with rows fetched ahead 1140).
 void StageEmitter::fetch_row_ahead(std::size_t i, const Place& place, const Lanes& lanes) {
   constexpr int64_t kRowsAhead = 8, kPageBytes = 4096;
   const bool in_columns = plan_.vectors_pass_tile() && plan_.loops.size() >= 2;
