@@ -1,7 +1,7 @@
 #include "rewrite/light_loops.h"
 
 #include <algorithm>
-#include <optional>
+#include <memory>
 
 #include "ir/region.h"
 #include "rewrite/dead_values.h"
@@ -240,13 +240,13 @@ class LighterLoop {
         context_(context) {
     std::vector<bool> reads;
     for (ValueId v : node_.results) reads.push_back(is_read[v]);
-    body_.emplace(graph_, node_.region, reads);
+    body_ = std::make_unique<Body>(graph_, node_.region, reads);
   }
 
   void make() {
     const bool keeps_all = std::ranges::find(body_->kept, false) == body_->kept.end();
     if (!keeps_all && !context_.fires("unread-loop-result", Close::bitwise)) {
-      body_.emplace(graph_, node_.region, std::vector<bool>(node_.results.size(), true));
+      body_ = std::make_unique<Body>(graph_, node_.region, std::vector<bool>(node_.results.size(), true));
     }
     find_unchanged();
     out_.at(old_);
@@ -398,7 +398,7 @@ class LighterLoop {
   const Node& node_;
   const Graph& graph_;  // its body
   PassContext& context_;
-  std::optional<Body> body_;
+  std::unique_ptr<Body> body_;
   std::vector<Param> params_;     // of what is carried
   std::vector<ValueId> initial_;  // of the graph around, as all that follow
   std::vector<Captured> captured_;
