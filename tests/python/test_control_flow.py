@@ -185,7 +185,11 @@ def test_gradient_of_a_scan_of_vectors(check):
     check([x, s, w], [cost, *pytensor.grad(cost, [x, s, w])], *values, rtol=1e-10, native=not OLD_PYTENSOR)
 
 
-@pytest.mark.parametrize("length", [9, 1, 0])
+# PyTensor 2 takes at least one step of such a gradient, and its own FAST_RUN refuses the empty sequence too.
+no_steps = pytest.param(0, marks=pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites shorten a Scan in other ways"))
+
+
+@pytest.mark.parametrize("length", [9, 1, no_steps])
 @pytest.mark.parametrize("taps", [[-1, -2], [-3], [-3, -1]])
 def test_gradient_of_a_scan_of_several_taps(taps, length, check):
     x, s, a = pt.dvector("x"), pt.dvector("s"), pt.dscalar("a")
