@@ -1,6 +1,7 @@
 #include "fuse/why_stored.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "kernel/regions.h"
 #include "ops/library_op.h"
@@ -99,22 +100,29 @@ class Reasons {
       }
       if (output.start.kind != Start::Kind::keep) offer(output.buffer, StoredFor::by_parts);
     }
-    for (const Stage& stage : kernel.stages) {
-      for (const Statement& s : stage.statements) {
-        if (s.kind == Statement::Kind::fold) look_at_fold(kernel, stage, s, step);
-        if (s.kind == Statement::Kind::store) look_at_store(stage, s);
+    last_loads_.clear();
+    for (std::size_t stage = 0; stage < kernel.stages.size(); ++stage) {
+      for (const Statement& s : kernel.stages[stage].statements) {
+        if (s.kind == Statement::Kind::load) last_loads_[s.buffer.index] = stage;
+      }
+    }
+    for (std::size_t stage = 0; stage < kernel.stages.size(); ++stage) {
+      std::vector<RegisterId> running;
+      for (const Statement& s : kernel.stages[stage].statements) {
+        if (s.kind == Statement::Kind::fold && s.result.valid()) running.push_back(s.result);
+        if (!s.has_place() || !is_temporary(program_.buffers[root_of(program_, s.buffer)])) continue;
+        if (s.kind == Statement::Kind::fold) look_at_fold(stage, s, step);
+        if (s.kind == Statement::Kind::store) look_at_store(s, running);
         if (s.kind == Statement::Kind::load && s.map.has_index()) offer(s.buffer, StoredFor::by_position);
       }
     }
   }
 
-  void look_at_fold(const Kernel& kernel, const Stage& stage, const Statement& fold, StepId step) {
+  void look_at_fold(std::size_t stage, const Statement& fold, StepId step) {
     if (fold.result.valid()) return offer(fold.buffer, StoredFor::running_state);
-    const auto reads = [&](const Statement& s) { return s.kind == Statement::Kind::load && s.buffer == fold.buffer; };
-    for (const Stage& later : kernel.stages) {
-      if (&later > &stage && std::ranges::any_of(later.statements, reads))
-        return offer(fold.buffer, StoredFor::fold, "a later stage");
-    }
+    const auto last_load = last_loads_.find(fold.buffer.index);
+    if (last_load != last_loads_.end() && last_load->second > stage)
+      return offer(fold.buffer, StoredFor::fold, "a later stage");
     const std::vector<StepId>& readers = reads_[root_of(program_, fold.buffer)];
     const auto after = std::ranges::find_if(readers, [&](StepId reader) { return reader > step; });
     offer(fold.buffer, StoredFor::fold, after == readers.end() ? "the next pass" : step_name(*after));
@@ -122,13 +130,12 @@ class Reasons {
 
   std::string step_name(StepId step) const {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-    return kernel && !kernel->is_scalar() ? "@" + kernel->name : "what follows";
+    return kernel && !kernel->name.empty() ? "@" + kernel->name : "what follows";
   }
 
-  void look_at_store(const Stage& stage, const Statement& store) {
-    const bool is_running = std::ranges::any_of(stage.statements, [&](const Statement& s) {
-      return s.kind == Statement::Kind::fold && s.result.valid() && s.result == store.operands[0];
-    });
+  /// `running`: results of folds that stand before the store.
+  void look_at_store(const Statement& store, const std::vector<RegisterId>& running) {
+    const bool is_running = std::ranges::find(running, store.operands[0]) != running.end();
     if (is_running) offer(store.buffer, StoredFor::running_values);
     const bool is_part = store.accumulates() || store.map.has_index() || store.predicate.valid();
     if (is_part || num_stores_[store.buffer] > 1) offer(store.buffer, StoredFor::by_parts);
@@ -148,8 +155,9 @@ class Reasons {
   }
 
   KernelProgram& program_;
-  IdMap<BufferId, int> num_stores_;                      // statements that store to it
-  IdMap<BufferId, std::vector<StepId>> writes_, reads_;  // by root
+  IdMap<BufferId, int> num_stores_;                       // statements that store to it
+  IdMap<BufferId, std::vector<StepId>> writes_, reads_;   // by root
+  std::unordered_map<uint32_t, std::size_t> last_loads_;  // of one kernel: by buffer, the last stage that loads from it
   std::vector<kernel::RegionSpan> regions_ = kernel::regions_of(program_);
 };
 
