@@ -134,7 +134,7 @@ Combine GraphMaker::write_combine(DType dtype) {
 }
 
 bool GraphMaker::order_shows(Combine combine, DType dtype) const {
-  const bool overflows = is_complex(dtype);  // many factors of size 2 do, and are NaN in one order, infinite in the other
+  const bool overflows = is_complex(dtype);  // many factors of size 2 do: NaN in one order, infinite in another
   return combine == Combine::mul && is_inexact(dtype) && (overflows || options_.elements == tool::Elements::nasty);
 }
 
