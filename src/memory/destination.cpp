@@ -75,6 +75,8 @@ class Finder {
         // A register of another dtype would have rounded what it carries.
         const bool is_plain = from.dtype == to.dtype && other.dtype == from.dtype && store.dtype == to.dtype;
         if (!is_plain || from.role != kernel::Role::temporary) continue;
+        // What a tile keeps is counted from where the tile begins, anything else from where its array does.
+        if (kernel.is_tiled() && kernel.is_local(other.buffer) != kernel.is_local(store.buffer)) continue;
         const auto begin = region_begin(other.map, from.dims, store.map, to.dims, extents);
         if (!begin) continue;
         out_.push_back(
