@@ -382,22 +382,34 @@ def rules_section():
 
 # Patterns that are one loop, and the programs of tests/programs (without a folder: of its `fusion`) that show it.
 PATTERNS = {
-    "elementwise ops with several results; a producer that stands beside rows": "several_outputs row_producer row_producer_summed where",
-    "slices read: steps, backwards, transposed": "slice_differences slice_steps sum_of_transposed rows_of_transposed",
-    "slices written, one or several; the base computed where it is not written": "slice_write slice_write_backwards slice_writes slice_add position_write",
-    "gathers, by several arrays, beside slices, read by several": "gather_two_arrays gather_beside_slice gather_read_often",
-    "scatters, several through one index, returned and read": "scatter_combines scatter_returned last_set_wins",
-    "reductions of one value, over any axes; argmax": "reductions reductions_of_axes argmax_beside argmax_rows argmax_first",
+    "elementwise ops with several results; a producer that stands beside rows": "several_outputs row_producer row_producer_summed producer_of_middle producer_of_columns where",
+    "slices read: steps, backwards, transposed, with new axes": "slice_differences slice_steps slice_new_axis sum_of_transposed rows_of_transposed",
+    "slices written, one or several; the base computed where it is not written": "slice_write slice_write_backwards slice_write_steps slice_writes slice_writes_computed slice_add slice_add_computed position_write",
+    "gathers: by several arrays and by a matrix, beside slices and positions, with a range between, read by several, folded": "gather_two_arrays gather_three_arrays gather_beside_slice gather_apart gather_positions gather_read_often gather_folded",
+    "scatters: as freely, several through one index, one after the other, returned and read": "scatter_by_all scatter_combines scatter_matrix_index scatter_apart scatter_positions scatter_twice scatter_returned scatter_ignoring_repeats last_set_wins",
+    "reductions of one value, over any axes; argmax": "reductions reductions_of_all_kinds reductions_of_axes reductions_of_three_axes argmax_beside argmax_rows argmax_first",
     "rows, along any axis and over all": "softmax_last softmax_first softmax_mid softmax_whole logsumexp_last logsumexp_first logsumexp_whole center_last center_first center_whole var_last var_first var_whole std_last std_first layer_norm_last layer_norm_first log_softmax_last log_softmax_first whole_other_data",
-    "masks: what is selected folded, computed on, and written": "mask_folds mask_mean mask_values mask_must_not mask_write",
-    "running sums": "running_sum running_folds",
-    "concat, stack, pad, split": "concat concat_folded stack pad split",
+    "masks: what is selected folded, computed on, and written": "where_folds mask_folds mask_mean mask_values mask_must_not mask_write",
+    "running sums and products": "running_sum running_product running_product_first running_folds",
+    "concat, stack, pad, split": "concat concat_rows concat_folded stack pad pad_edges split split_read_apart",
     "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order dear_row_producer",
     "a product with a short side; what follows a call": "dot matmul_epilogue",
-    "a log-likelihood with its gradient": "hierarchical logistic",
+    "a log-likelihood with its gradient": "hierarchical varying_slopes logistic",
     "0-d arithmetic between loops": "scalars_between",
     "loops: a scalar body, an array that is carried, a condition": "../loop_scalar ../loop_array ../loop_while",
 }
+
+
+def parts_of(count):
+    """At the commas that no parenthesis holds: sizes may be `floordiv(n + 1, 2)`."""
+    parts, depth = [""], 0
+    for c in count:
+        depth += (c == "(") - (c == ")")
+        if c == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return parts
 
 
 def patterns_section():
@@ -408,7 +420,7 @@ def patterns_section():
         for name in names.split():
             lines = (folder / f"{name}.inlay").read_text().splitlines()
             count = next((line.removeprefix("#= count ") for line in lines if line.startswith("#= count ")), "")
-            said = {words[0]: " ".join(words[1:]) for words in (part.split() for part in count.split(", ") if part)}
+            said = {words[0]: " ".join(words[1:]) for words in (part.split() for part in parts_of(count) if part)}
             link = f"[{name.split('/')[-1]}]({os.path.relpath(folder / name, ROOT / 'docs')}.inlay)"
             rows.append((pattern, link, *(said.get(what, "") for what in ("kernels", "stages", "reads", "writes", "copies"))))
             pattern = ""

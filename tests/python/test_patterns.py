@@ -1,0 +1,231 @@
+"""What is one loop, from PyTensor: each pattern of docs/fusion.md with its counts, and its values against PyTensor's.
+
+`reads` and `writes` are elements of memory for the sizes of the arguments. tests/programs/fusion says the same of programs
+in text form.
+"""
+
+from dataclasses import dataclass
+
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.graph.traversal import explicit_graph_inputs
+
+N, M, K = 40, 33, 20
+rng = np.random.default_rng(11)
+
+VALUES = {
+    "x": rng.normal(size=N),
+    "y": rng.normal(size=N),
+    "z": rng.normal(size=M),
+    "a": rng.normal(size=(N, M)),
+    "b": rng.normal(size=(N, M)),
+    "c": rng.normal(size=(5, M, K)),
+    "i": rng.integers(-5, 5, N),
+    "j": rng.integers(-5, 5, N),
+    "h": rng.integers(-5, 5, (4, N)),
+    "g": np.array(-2),
+    "mask": rng.normal(size=N) > 0,
+    "s": np.array(0.7),
+    "t": np.array(-1.3),
+}
+x, y, z, a, b, c, i, j, h, g, mask, s, t = (pt.tensor(name, dtype=v.dtype, shape=v.shape) for name, v in VALUES.items())
+
+
+@dataclass
+class Pattern:
+    name: str
+    outputs: list
+    reads: int
+    writes: int
+    stages: int = 1
+    kernels: int = 1
+    copies: int = 0
+    temporaries: int = 0  # a row that each pass has for itself
+
+
+def row(axis, value):
+    """Folds of each row, column or what lies between, and what goes on with them."""
+    mean = value.mean(axis=axis, keepdims=True)
+    return {
+        "softmax": pt.special.softmax(value * 2, axis=axis) * 3,
+        "log_softmax": pt.special.log_softmax(value * 2, axis=axis) * 3,
+        "logsumexp": pt.logsumexp(value * 2, axis=axis) * 3,
+        "var": (value * 2).var(axis=axis) * 3,
+        "std": (value * 2).std(axis=axis) * 3,
+        "layer_norm": (value - mean) / pt.sqrt(value.var(axis=axis, keepdims=True) + 1e-5),
+        "centre": value - mean,
+        "normalize": value / value.sum(axis=axis, keepdims=True),
+        "distance": value / pt.sqrt((value**2).sum(axis=axis, keepdims=True)),
+    }
+
+
+e, f = pt.exp(x), pt.exp(a)
+PATTERNS = [
+    # 1: elementwise
+    Pattern("chain", [pt.sin(pt.exp(x) * 2 + 1)], N, N),
+    Pattern("dag", [e * y, pt.sin(e + y), e + y], 2 * N, 3 * N),
+    Pattern("producer of rows", [pt.exp(x)[:, None] * a], N + N * M, N * M),
+    Pattern("producer of rows, summed", [(pt.exp(x)[:, None] * a).sum()], N + N * M, 0),
+    # 2: slices read
+    Pattern("differences", [((x[1:] - x[:-1]) ** 2).sum()], 2 * N - 2, 0),
+    Pattern("steps", [pt.exp(a[::-2, 1::3].T)], 20 * 11, 20 * 11),
+    Pattern("steps and a new axis", [(a[::2, None, ::-1] * (z + 1)[None, None, :]).sum()], 20 * M + M, 0),
+    Pattern("axes in another order", [pt.exp(c.transpose(2, 0, 1)[1:, :, ::2]).sum()], 19 * 5 * 17, 0),
+    # 3: slices written
+    Pattern("set", [(x + 1)[1:].set(pt.exp(y[1:]))], 2 * N - 1, 2 * N - 1, 2),
+    Pattern("inc", [(x + 1)[1:].inc(pt.exp(y[1:]))], 2 * N - 1, 2 * N - 1, 2),
+    Pattern("disjoint", [(x + 1)[:10].set(pt.exp(y[:10]))[20:].set(pt.sin(y[20:]))], 2 * N - 10, 2 * N - 10, 3),
+    Pattern("position", [(a + 1)[:, 2].set(pt.exp(x))], N * M + N, N * M + N, 2),
+    Pattern("positions", [(x + 1)[3].set(s)[-1].set(0.0)], N, N),
+    Pattern("backwards", [(x + 1)[::-2].set(pt.exp(y[::2]))], N + 20, N + 20, 2),
+    Pattern("set an argument", [x[1:].set(pt.exp(y[1:]))], N - 1, N - 1, copies=1),
+    # 4: gathers
+    Pattern("gather", [pt.exp(x[i])], 2 * N, N),
+    Pattern("gather of computed", [(x * 2 + 1)[i]], 2 * N, N),
+    Pattern("gather by two", [(a[i, j] ** 2).sum()], 3 * N, 0),
+    Pattern("gather by three", [pt.exp(c[i % 5, j, i])], 3 * N, N),
+    Pattern("gather rows", [pt.exp(a[i])], N * M + N, N * M),
+    Pattern("gather columns", [pt.exp(a[:, i])], N * N + N, N * N),
+    Pattern("gather beside a slice", [pt.exp(a[1:4, i])], 4 * N, 3 * N),
+    Pattern("gather by a matrix", [pt.exp(x[h]).sum()], 2 * 4 * N, 0),
+    Pattern("gather apart", [pt.exp(c[i % 5, :, j])], N * M + 2 * N, N * M),
+    Pattern("gather at a position", [pt.exp(a[g, i])], 2 * N + 1, N),
+    Pattern("gather that stretches", [pt.exp(a[i[:1], j])], 2 * N, N),
+    Pattern("gather read often", [x[i].sum(), x[i].max(), pt.exp(x[i]), x[i] * y], 3 * N, 2 * N),
+    Pattern("where", [pt.where(mask, pt.exp(x), y)], 3 * N, N),
+    Pattern("where folded", [pt.where(mask, pt.exp(x), 0).sum(), pt.where(mask, x, -np.inf).max()], 2 * N, 0),
+    Pattern("mask written", [x[mask].set(0.0), x[mask].inc(1.0)], 2 * N, 2 * N),
+    Pattern("mask folded", [x[mask].sum(), pt.exp(x[mask]).sum()], 2 * N, 0),
+    # 5: scatters
+    Pattern("scatter", [pt.zeros(9)[i].set(y), pt.zeros(9)[i].inc(y)], 2 * N, 2 * N + 18),
+    Pattern("scatter into an argument", [x[i].inc(pt.exp(y))], 2 * N, N, copies=1),
+    Pattern("scatter by two", [pt.zeros((9, 9))[i, j].inc(pt.exp(y)), pt.zeros((9, 9))[i, j].set(y)], 3 * N, 2 * N + 162),
+    Pattern("scatter beside a slice", [pt.zeros((9, 9, M))[i, 1:3].inc(pt.exp(a)[:, None])], N + N * M, 2 * N * M + 81 * M, 2, temporaries=1),
+    Pattern("scatter apart", [pt.zeros((9, M, 9))[i, :, j].inc(a)], N * M + 2 * N, N * M + 81 * M),
+    Pattern("scatter by a matrix", [pt.zeros(9)[h].inc(x[h] * 2)], 8 * N, 4 * N + 9),
+    Pattern("scatter at a position", [pt.zeros((9, 9))[g, i].inc(pt.exp(y))], 2 * N + 1, N + 81),
+    Pattern("scatter and return", [pt.zeros(9)[i].inc(e), e], 2 * N, 2 * N + 9),
+    Pattern("scatter one value twice", [pt.zeros(9)[i].inc(e), pt.zeros(7)[j].inc(e)], 3 * N, 2 * N + 16),
+    # 6: reductions
+    Pattern("sum", [f.sum(), f.prod(), f.max(), f.min(), f.mean(), (f > 1).any(), (f > 1).all()], N * M, 0),
+    Pattern("sum and the value", [e.sum(), e.max(), e.prod(), e], N, N),
+    Pattern("axes", [f.sum(axis=0), f.sum(axis=1), f.sum()], N * M, 2 * N + 2 * M),
+    Pattern("places", [x.max(), x.argmax(), x.argmin()], N, 0),
+    Pattern("sum of a gather", [x[i].sum(), x[i].max(), x[i].argmax()], 2 * N, 0),
+    # 8: running
+    Pattern("cumsum", [pt.cumsum(pt.exp(x)) * 2], N, N),
+    Pattern("cumprod", [pt.log(pt.cumprod(pt.exp(x)))], N, N),
+    # 9: join and split
+    Pattern("join", [pt.join(0, pt.exp(x), pt.sin(z)) * 2], N + M, N + M, 2),
+    Pattern("join of columns", [pt.join(1, pt.exp(a), pt.sin(b))], 2 * N * M, 2 * N * M),
+    Pattern("stack", [pt.stack([pt.exp(x), pt.sin(y)], axis=1)], 2 * N, 2 * N, 1),
+    Pattern("split", [(p := pt.split(pt.exp(x), [2, N - 2], n_splits=2))[0].sum(), pt.sin(p[1])], N - 2, N - 2),
+    # 11: a log-likelihood and its gradient
+    Pattern("hierarchical", [(d := (y - z[i] - s * x) * t).sum(), (d**2).sum(), (d * x).sum(), pt.zeros(M)[i].inc(d)], 4 * N, N + M),
+    # 12: numbers
+    Pattern("numbers between", [x * (pt.log((x * pt.exp(s * t)).sum() ** 2) + s), pt.exp(t)], 2 * N + 2, N, 3),
+]
+
+
+def counts(fn):
+    e = inlay.pytensor.explain(fn)
+    assert e.host_calls == []
+    return {
+        "kernels": len(e.kernels),
+        "stages": sum(kernel.stages for kernel in e.kernels),
+        "reads": sum(int(kernel.reads) for kernel in e.kernels),
+        "writes": sum(int(kernel.writes) for kernel in e.kernels),
+        "copies": len(e.copies),
+        "temporaries": len(e.temporaries),
+    }
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name.replace(" ", "-"))
+def test_is_one_loop(pattern):
+    inputs = list(explicit_graph_inputs(pattern.outputs))
+    values = [VALUES[v.name] for v in inputs]
+    fn = pytensor.function(inputs, pattern.outputs, mode="INLAY")
+    want = pytensor.function(inputs, pattern.outputs, mode="FAST_COMPILE")(*values)
+    for ours, theirs in zip(fn(*values), want, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        assert ours.dtype == theirs.dtype
+    assert counts(fn) == {
+        "kernels": pattern.kernels,
+        "stages": pattern.stages,
+        "reads": pattern.reads,
+        "writes": pattern.writes,
+        "copies": pattern.copies,
+        "temporaries": pattern.temporaries,
+    }
+
+
+def checked(inputs, outputs, *values):
+    fn = pytensor.function(inputs, outputs, mode="INLAY")
+    want = pytensor.function(inputs, outputs, mode="FAST_COMPILE")(*values)
+    for ours, theirs in zip(fn(*values), want, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    return fn, counts(fn)
+
+
+def kernels_of(inputs, outputs):
+    return checked(inputs, outputs, *(VALUES[v.name] for v in inputs))[1]["kernels"]
+
+
+def test_no_loop_waits_for_itself():
+    """The sum of the first needs all of it, and what the last makes of it needs the second."""
+    total = pt.exp(x).sum()
+    scaled = z * total
+    assert kernels_of([x, z], [pt.exp(x) * scaled.sum(), scaled]) == 3
+
+
+def test_what_is_overwritten_is_read_before():
+    """b[1:] = 2 b[:-1] takes the old values: in the loop that writes, none of what it writes is read."""
+    old = pt.exp(x)
+    assert kernels_of([x], [old[1:].set(2 * old[:-1])]) == 2
+    assert kernels_of([x], [old[:-1].set(2 * old[1:])]) == 2
+    assert kernels_of([x], [old[::-2].set(old[: N // 2] * 2)]) == 2
+    assert kernels_of([x], [old[1:].inc(old[:-1]).sum()]) == 3
+
+
+def test_what_is_read_after_a_write_is_written():
+    written = pt.exp(x)[1:].set(y[1:])
+    assert kernels_of([x, y], [written, written[:-1] * 2 + written[1:]]) == 2
+    assert kernels_of([x, y, i], [written[i]]) == 2
+
+
+def test_what_is_read_by_another_order_is_complete():
+    """Of a scatter through a permutation, and read back through it."""
+    order = rng.permutation(N)
+    p = pt.tensor("p", shape=(N,), dtype="int64")
+    e = pt.exp(x)
+    for outputs in ([y[p].inc(e)[p] * x], [e[p].set(e + y)]):
+        assert checked([x, y, p], outputs, VALUES["x"], VALUES["y"], order)[1]["kernels"] == 2
+
+
+def test_the_first_assert_speaks():
+    from pytensor.raise_op import Assert
+
+    first = Assert("the sum is not positive")(x, x.sum() > 0)
+    second = Assert("too large")(pt.exp(first), pt.exp(first).max() < 2)
+    fn = pytensor.function([x], second, mode="INLAY")
+    for value, words in [(-np.ones(N), "not positive"), (np.ones(N), "too large"), (np.r_[-99.0, np.ones(N - 1)], "not pos")]:
+        with pytest.raises(AssertionError, match=words):
+            fn(value)
+    np.testing.assert_allclose(fn(np.full(N, 0.5)), np.exp(0.5))
+
+
+def reason_of(inputs, outputs):
+    """Why the one value that is stored is."""
+    fn, _ = checked(inputs, outputs, *(VALUES[v.name] for v in inputs))
+    (stored,) = inlay.pytensor.explain(fn).stored
+    return stored.reason.split(":")[0]
+
+
+def test_what_costs_more_than_memory_is_computed_once():
+    assert reason_of([x], [pt.tanh(x)[1:] * pt.tanh(x)[:-1]]) == "several-places"
+    assert reason_of([z, i], [pt.exp(z)[i]]) == "every-index"
+    assert reason_of([a, z], [pt.exp(z) * a]) == "outer-loop"
+    assert counts(pytensor.function([x], [(x + 1)[1:] * (x + 1)[:-1]], mode="INLAY"))["temporaries"] == 0
