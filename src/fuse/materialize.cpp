@@ -36,7 +36,8 @@ class Cutter {
         needs_(find_needs(graph, caps, cones, forced)),
         regions_(find_regions(graph, caps, cones, forced, needs_)),
         is_made_(graph.values.size(), false),
-        first_slot_(graph.values.size(), -1) {
+        first_slot_(graph.values.size(), -1),
+        reshaped_slot_(graph.values.size(), -1) {
     out_.homes = IdMap<ValueId, Home>(graph.values.size());
     out_.pieces.reserve(graph.values.size());
     program.buffers.reserve(graph.values.size());
@@ -48,6 +49,7 @@ class Cutter {
       int& first = first_slot_[graph_.outputs[slot].value];
       if (first < 0) first = static_cast<int>(slot);
     }
+    find_reshaped_outputs();
     for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
     for (ValueId v : ids<ValueId>(graph_.values.size())) {
       materialize(v);
@@ -81,10 +83,31 @@ class Cutter {
     return program_.buffers.push_back(std::move(buffer));
   }
 
-  /// Where the bytes of a stored value go: straight into the output if it is returned.
+  /// A sum with its axis kept is the sum under another shape. (A body's outputs may be rows of a trace, by their maps.)
+  void find_reshaped_outputs() {
+    if (graph_.is_body) return;
+    for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) {
+      const ValueId v = graph_.outputs[slot].value;
+      const Node* node = graph_.node_of(v);
+      if (!node || node->op != Op::reshape || first_slot_[v] != static_cast<int>(slot)) continue;
+      const ValueId source = node->operands[0];
+      if (first_slot_[source] < 0 && reshaped_slot_[source] < 0) reshaped_slot_[source] = static_cast<int>(slot);
+    }
+  }
+
+  /// Where the bytes of a stored value go: straight into the output if it is returned, if only under another shape.
   BufferId new_memory(ValueId v) {
-    const int slot = first_slot_[v];
-    return slot >= 0 ? new_output_buffer(v, slot) : new_buffer(v, Role::temporary);
+    if (const int slot = first_slot_[v]; slot >= 0) return new_output_buffer(v, slot);
+    const int slot = reshaped_slot_[v];
+    if (slot < 0 || program_.outputs[slot].valid()) return new_buffer(v, Role::temporary);
+    const BufferId output = new_output_buffer(graph_.outputs[slot].value, slot);
+    return new_view(v, output);
+  }
+
+  BufferId new_view(ValueId v, BufferId of) {
+    const BufferId buffer = new_buffer(v, program_.buffers[of].role, program_.buffers[of].slot);
+    program_.buffers[buffer].view_of = kernel::root_of(program_, of);
+    return buffer;
   }
 
   BufferId new_output_buffer(ValueId v, int slot) {
@@ -165,6 +188,7 @@ class Cutter {
         if (!is_unrolled(graph_, node, caps_)) return reduce(v, node);
         break;
       case Op::reshape:
+        if (first_slot_[v] >= 0 && program_.outputs[first_slot_[v]].valid()) return returned_view(v, node);
         if (!reshape_is_map(graph_, node) && !has_one_element(graph_.type(v))) return view(v, node);
         break;
       case Op::assert_: check(v, node); break;
@@ -196,10 +220,14 @@ class Cutter {
 
   void view(ValueId v, const Node& node) {
     const Home& source = out_.homes[node.operands[0]];
-    const BufferId buffer = new_buffer(v, program_.buffers[source.buffer].role);
-    program_.buffers[buffer].view_of = kernel::root_of(program_, source.buffer);
-    program_.buffers[buffer].slot = program_.buffers[source.buffer].slot;
-    out_.homes[v] = {buffer, {}, source.pieces};
+    out_.homes[v] = {new_view(v, source.place()), {}, source.pieces};
+  }
+
+  /// What it shows has been written in its place. Loops ask for that, so that all of them name the bytes alike.
+  void returned_view(ValueId v, const Node& node) {
+    const BufferId output = program_.outputs[first_slot_[v]];
+    out_.homes[v] = {{}, output, out_.homes[node.operands[0]].pieces};
+    if (!reshape_is_map(graph_, node)) out_.homes[v].buffer = output;
   }
 
   void reduce(ValueId v, const Node& node) {
@@ -529,7 +557,7 @@ class Cutter {
       piece.value = v;
       memory_piece_[v] = out_.pieces.push_back(std::move(piece));
     }
-    reader.after.push_back(memory_piece_[v]);
+    if (memory_piece_.contains(v)) reader.after.push_back(memory_piece_[v]);
     return home.memory;
   }
 
@@ -627,9 +655,10 @@ class Cutter {
   BufferId captured(ValueId v, Piece& reader) {
     const Home& home = out_.homes[v];
     reader.step_operands.push_back(v);
-    if (home.buffer.valid()) return home.buffer;
     const Node* node = graph_.node_of(v);
-    INLAY_CHECK(node && node->op == Op::literal, "a value without a home is read in a body: ", graph_.describe(v));
+    const bool is_literal = node && node->op == Op::literal;
+    if (home.buffer.valid() || (!is_literal && home.memory.valid())) return home.place();
+    INLAY_CHECK(is_literal, "a value without a home is read in a body: ", graph_.describe(v));
     const BufferId buffer = new_buffer(v, Role::literal);
     program_.buffers[buffer].elements = node->elements;
     return buffer;
@@ -727,6 +756,7 @@ class Cutter {
   const Regions regions_;
   IdMap<ValueId, bool> is_made_;  // or no longer to be made
   IdMap<ValueId, int> first_slot_;
+  IdMap<ValueId, int> reshaped_slot_;           // of a value that is returned under another shape only: where that is
   std::unordered_map<std::string, int> names_;  // that are taken, with the quotes that the last one to want it got
   std::unordered_map<ValueId, PieceId> memory_piece_;
   std::vector<PieceId> before_host_call_;  // the last host call, and the asserts since

@@ -62,8 +62,10 @@ struct Piece {
 /// Where a value lives.
 struct Home {
   BufferId buffer;              // loads come from here; none: computed where it is asked for
-  BufferId memory;              // of a one-element value in a register: where its bytes are, when somebody needs them
+  BufferId memory;              // of a one-element value in a register, or one that loops compute from the same bytes
+                                // under another shape: where its bytes are, when somebody needs them
   std::vector<PieceId> pieces;  // that write it
+  BufferId place() const { return buffer.valid() ? buffer : memory; }
 };
 
 /// The graph, cut up.

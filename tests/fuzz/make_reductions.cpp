@@ -54,7 +54,13 @@ void GraphMaker::reduce() {
   if (combine == Combine::add && !is_inexact(from.dtype)) accumulator = DType::i64;
   if (combine == Combine::add && from.dtype == DType::f32 && chance(50)) accumulator = DType::f64;
   if (!accepts(combine_op(combine), accumulator) || order_shows(combine, accumulator)) return;
-  add(builder_.reduce(combine, use(*x), axes, accumulator), pool_[*x].exact && (extreme || !is_inexact(accumulator)));
+  ValueId v = builder_.reduce(combine, use(*x), axes, accumulator);
+  if (chance(30)) {
+    std::vector<Dim> kept = from.dims;
+    for (int axis : axes) kept[static_cast<std::size_t>(axis)] = 1;
+    v = builder_.reshape(v, kept);
+  }
+  add(v, pool_[*x].exact && (extreme || !is_inexact(accumulator)));
 }
 
 void GraphMaker::cumulative() {

@@ -104,3 +104,29 @@ def test_fusing_keeps_the_vectors(dtype, width):
         assert {kernel.width for kernel in inlay.pytensor.explain(fn).kernels} == {width}
     _, e = compiled([v, i], [pt.exp(v)[i].sum(), v[i].max()], V, np.array([3, 5, 3]))
     assert {kernel.width for kernel in e.kernels} == {8}
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_kept_axis_costs_nothing(axis):
+    total = x.sum(axis=axis, keepdims=True)
+    kernel = one_kernel(compiled([x], [total, x.max(axis=axis, keepdims=True)], X)[1])
+    assert (kernel.stages, kernel.reads) == (1, "x_0*x_1")
+    kernel = one_kernel(compiled([x], [total, x / total], X)[1])
+    assert kernel.stages == 2
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_logistic_regression_with_its_gradient_is_one_pass(dtype):
+    rows, beta = pt.constant(rng.normal(size=(10_000, 8)).astype(dtype)), pt.tensor("beta", shape=(None,), dtype=dtype)
+    seen = pt.constant((rng.random(10_000) < 0.4).astype(dtype))
+    eta = rows @ beta
+    logp = (seen * eta - pt.softplus(eta)).sum()
+    outputs, value = [logp, pt.grad(logp, beta)], rng.normal(size=8).astype(dtype)
+    fn = pytensor.function([beta], outputs, mode="INLAY")
+    expected = pytensor.function([beta], outputs, mode=pytensor.compile.mode.Mode("py"))(value)
+    for ours, theirs in zip(fn(value), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12 if dtype == "float64" else 1e-4)
+    e = inlay.pytensor.explain(fn)
+    kernel = one_kernel(e)
+    assert kernel.stages == 1 and e.host_calls == []
+    assert kernel.text.count("load constant_0[") == 8  # each element of the rows once
