@@ -84,7 +84,18 @@ class Sensitivity {
     }
   }
 
+  /// The greatest of 0.0 and -0.0 is either, and what divides by it an infinity of either sign.
+  static bool has_zeros_of_either_sign(const Node& node) {
+    if (node.op == Op::scalar) return node.scalar == ScalarOp::max_ || node.scalar == ScalarOp::min_;
+    const bool combines =
+        node.op == Op::update || node.op == Op::scatter || node.op == Op::reduce || node.op == Op::cumulative;
+    return combines && (node.combine == Combine::max || node.combine == Combine::min);
+  }
+
   void shake(const Graph& graph, ValueId v, Tensor& value) {
+    if (has_zeros_of_either_sign(*graph.node_of(v)) && is_float(value.dtype)) {
+      for_each(value, [&](double& x) { x = x == 0 && random_() % 2 == 0 ? -x : x; });
+    }
     if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
     const bool overflows = has_plain && may_overflow(*graph.node_of(v));

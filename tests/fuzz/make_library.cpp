@@ -105,12 +105,14 @@ void GraphMaker::triangles(ValueId a, ValueId m) {
 void GraphMaker::orthogonal(ValueId a, ValueId m) {
   const auto op = of(std::vector<LibraryOp>{LibraryOp::qr, LibraryOp::qr_complete, LibraryOp::qr_r,
                                             LibraryOp::qr_pivoted, LibraryOp::qr_complete_pivoted});
-  if (op == LibraryOp::qr_r) return add(call(op, {a}), false);
+  // A last element that is real by exact cancellation keeps its sign, one that is nearly real does not.
+  const auto sized = [&](ValueId r) { return is_complex(type(r).dtype) ? builder_.scalar(ScalarOp::abs_, {r}) : r; };
+  if (op == LibraryOp::qr_r) return add(sized(call(op, {a})), false);
   const bool pivots = op == LibraryOp::qr_pivoted || op == LibraryOp::qr_complete_pivoted;
   const std::vector<ValueId> parts = builder_.library(op, {pivots ? m : a});
   const ValueId back = builder_.matmul(parts[0], parts[1]);
   if (!pivots) {
-    add(parts[1], false);
+    add(sized(parts[1]), false);
     return add(back, false);
   }
   // Columns of nearly one length may change places: so they are put back.

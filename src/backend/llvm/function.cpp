@@ -134,6 +134,15 @@ Branch FunctionEmitter::open_if(Value* condition) {
   return branch;
 }
 
+void FunctionEmitter::open_else(Branch& branch) {
+  INLAY_CHECK(branch.before, "an else of what always holds");
+  llvm::BasicBlock* inside = new_block("else");
+  branch.before->getTerminator()->setSuccessor(1, inside);
+  b.CreateBr(branch.join);
+  branch.before = b.GetInsertBlock();
+  b.SetInsertPoint(inside);
+}
+
 std::vector<Value*> FunctionEmitter::close_if(const Branch& branch, llvm::ArrayRef<Value*> inside,
                                               llvm::ArrayRef<Value*> outside) {
   std::vector<Value*> out(inside.begin(), inside.end());

@@ -26,9 +26,9 @@ struct Loop {
   std::vector<llvm::PHINode*> carried;
 };
 
-/// An if without else; see open_if.
+/// See open_if.
 struct Branch {
-  llvm::BasicBlock* before = nullptr;  // null: the condition always holds
+  llvm::BasicBlock* before = nullptr;  // where the other way comes from; null: the condition always holds
   llvm::BasicBlock* join = nullptr;
 };
 
@@ -63,6 +63,7 @@ class FunctionEmitter {
   Loop open_loop(Value* begin, llvm::ArrayRef<Value*> carried);
   void close_loop(const Loop& loop, Value* step, Value* end, llvm::ArrayRef<Value*> carried);
   Branch open_if(Value* condition);
+  void open_else(Branch& branch);  // what comes now is inside where the condition does not hold
   /// `inside` where the condition held, else `outside`, one by one.
   std::vector<Value*> close_if(const Branch& branch, llvm::ArrayRef<Value*> inside, llvm::ArrayRef<Value*> outside);
   /// Leaves the function with the site and its numbers when `condition` holds.

@@ -50,6 +50,17 @@ class StageEmitter {
     std::size_t statement = 0;
     int64_t elements = 0, pitch = 0;  // of one lane's copy; from one copy to the next
     Value* table = nullptr;
+    Value* meets_often = nullptr;  // is it worth asking whether all lanes hit one element?
+    struct Waiting {
+      Place place;
+      Value* value = nullptr;
+    };
+    std::vector<Waiting> waiting;  // the vectors of this pass so far
+
+    bool may_meet() const {
+      const auto* known = llvm::dyn_cast<llvm::ConstantInt>(meets_often);
+      return !known || known->isOne();
+    }
   };
 
   // ---- emit_stage.cpp: loops
@@ -79,7 +90,7 @@ class StageEmitter {
   Value* load(const Place& place, DType dtype, Lanes& lanes);
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
-  void fetch_row_ahead(std::size_t i, const Place& place, const Lanes& lanes);
+  void fetch_ahead(std::size_t i, const Place& place, const Lanes& lanes);
   void emit_store(std::size_t i, Lanes& lanes);
   bool packs(std::size_t i) const;
   void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
@@ -108,11 +119,14 @@ class StageEmitter {
   // ---- emit_scatter.cpp
   void open_tables();
   void scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes);
+  void scatter_together(PrivateTable& table, Lanes& lanes);
+  void scatter_into_copies(const kernel::Statement& statement, Place mine, int64_t pitch, Value* value, Lanes& lanes);
   void scatter_lane_by_lane(const kernel::Statement& statement, const Place& place, int64_t pitch, Value* value,
                             Lanes& lanes);
   void close_tables();
   bool wants_table(std::size_t i) const;
-  bool meets_itself(const kernel::Statement& s) const;
+  bool passes_long_tables() const;
+  Value* meets_often(int64_t elements);
 
   const kernel::Statement& statement(std::size_t i) const { return stage_.statements[i]; }
 

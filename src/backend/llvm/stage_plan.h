@@ -30,6 +30,7 @@ struct StagePlan {
   int tiled_axis = -1;       // the kernel's outer axis of which this stage passes a tile, as one of `loops`
   int width = 1;             // lanes
   int unroll = 1;            // vectors at a time
+  bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they are neighbours
   int block = 0;             // points of the vector axis in a block, where it has over kOneBlock; 0: all at once
   int block_level = -1;      // the loop over blocks is opened here, around loops[block_level]

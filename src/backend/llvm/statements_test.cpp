@@ -81,6 +81,22 @@ std::vector<Case> cases() {
           out r start fill 0.5
           stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : f64  store r[2 + wrap(%0, 5) checked #0] add %1 } })"),
        {{"g", index}}},
+      {"scatter add, all lanes meet",
+       on_n("x: f64[n] param 0, g: i64[n] param 1, r: f64[1] output 0, y: f32[n] param 2, q: f32[1] output 1",
+            R"(kernel @k0 {
+          out r start fill 0.5
+          out q start fill 1.0
+          stage (i < n) { %0 = load g[i] : i64  %1 = load x[i] : f64  %2 = load y[i] : f32
+          store r[wrap(%0, 1) checked #0] add %1  store q[wrap(%0, 1) checked #0] max %2 } })"),
+       {{"g", {-1, 0}}}},
+      {"scatter add, lanes meet in runs",
+       on_n("x: f64[n] param 0, r: f64[2] output 0, s: f64 output 1", R"(kernel @k0 {
+          out r start fill 0.5
+          out s start fill 0.0
+          stage (i < n) { %0 = axis i : i64  %1 = literal 44 : i64  %2 = floor_div %0, %1 : i64  %3 = literal 2 : i64
+          %4 = mod %2, %3 : i64  %5 = load x[i] : f64  store r[wrap(%4, 2) checked #0] add %5
+          fold add s[] %5 : f64 } })"),
+       {}},
       {"scatter max, int",
        on_n("x: i32[n] param 0, g: i64[n] param 1, r: i32[5] output 0", R"(kernel @k0 {
           out r start fill -9
