@@ -26,7 +26,7 @@ class LayoutCache {
     });
     if (found == entries_.end()) {
       const std::vector<memory::Storage> storages = memory::storages_of_segment(sharing_, segment, symbols);
-      entries_.push_front({segment, {symbols.begin(), symbols.end()}, memory::plan(planner_, storages)});
+      entries_.push_front({segment, {symbols.begin(), symbols.end()}, memory::plan(effort(), storages)});
       if (entries_.size() > kMaxLayouts) entries_.pop_back();
     } else {
       entries_.splice(entries_.begin(), entries_, found);  // the one used last stands first
@@ -40,6 +40,12 @@ class LayoutCache {
 
  private:
   using StorageId = memory::StorageId;
+
+  /// A call waits for it, perhaps one of many with sizes of their own: far less than when a program is compiled.
+  memory::Effort effort() const {
+    return {.planner = planner_, .budget_ms = planner_ == memory::Planner::search ? 2 : -1};
+  }
+
   const memory::Sharing sharing_;
   const memory::Planner planner_;
   std::mutex mutex_;

@@ -24,10 +24,16 @@ inline fuse::Mode fuse_from_environment() {
   return name.empty() ? fuse::Mode::full : fuse::mode_named(name, "INLAY_FUSE");
 }
 
+/// INLAY_PLANNER=naive|greedy|search|max, to see what a better layout of memory buys, and to find a mistake in one.
+inline memory::Planner planner_from_environment() {
+  const std::string name = from_environment("INLAY_PLANNER");
+  return name.empty() ? memory::Planner::search : memory::planner_named(name, "INLAY_PLANNER");
+}
+
 struct Options {
   rewrite::PassOptions rewrite;  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
-  memory::Planner planner = memory::Planner::greedy;
+  memory::Planner planner = planner_from_environment();
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
   std::string cpu_features;                                 // of llvm; laid over the CPU's: "-avx512f"
 

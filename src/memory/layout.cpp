@@ -1,13 +1,11 @@
 #include "memory/layout.h"
 
 #include <algorithm>
-
-#include "support/error.h"
+#include <numeric>
+#include <set>
 
 namespace inlay::memory {
 namespace {
-
-bool is_placed(const Storage& storage) { return storage.owner == Owner::arena && storage.size_bytes > 0; }
 
 std::string range_text(std::size_t storage, int64_t offset, int64_t size) {
   return str("storage ", storage, " [", offset, ", ", offset + size, ")");
@@ -26,61 +24,73 @@ int64_t add_bytes(int64_t a, int64_t b) {
 
 int64_t round_up(int64_t offset, int64_t alignment) { return add_bytes(offset, alignment - 1) / alignment * alignment; }
 
-Layout plan_naive(std::span<const Storage> storages) {
-  Layout layout{.offset_bytes = std::vector<int64_t>(storages.size(), 0)};
-  for (std::size_t s = 0; s < storages.size(); ++s) {
-    if (!is_placed(storages[s])) continue;
-    layout.offset_bytes[s] = round_up(layout.arena_bytes, storages[s].alignment_bytes);
-    layout.arena_bytes = add_bytes(layout.offset_bytes[s], storages[s].size_bytes);
+std::string_view planner_name(Planner planner) { return kPlannerNames[static_cast<std::size_t>(planner)]; }
+
+Planner planner_named(std::string_view name, std::string_view said_by) {
+  const auto found = std::ranges::find(kPlannerNames, name);
+  if (found == std::end(kPlannerNames)) {
+    throw Error(ErrorCode::unknown_name, {}, str(said_by, "=", name, ": there is no such planner"))
+        .help("the planners are naive, greedy, search and max");
   }
-  layout.lower_bound_bytes = lower_bound_bytes(storages);
-  return layout;
+  return static_cast<Planner>(found - std::begin(kPlannerNames));
 }
 
-Layout plan(Planner planner, std::span<const Storage> storages) {
-  switch (planner) {
-    case Planner::naive: return plan_naive(storages);
-    case Planner::greedy: return plan_greedy(storages);
-  }
-  return plan_naive(storages);
-}
+namespace {
 
-// Every storage begins at a multiple of the least alignment m, so each of those that live together keeps a range of
-// round_up(size, m) for itself; only the topmost may leave its last bytes out.
-int64_t lower_bound_bytes(std::span<const Storage> storages) {
+class LiveBytes {
+ public:
+  explicit LiveBytes(std::span<const Storage> storages) : storages_(storages) {
+    for (std::size_t s = 0; s < storages.size(); ++s) {
+      if (!is_placed(storages[s]) || storages[s].live.begin >= storages[s].live.end) continue;
+      step_ = std::gcd(step_, storages[s].alignment_bytes);
+      events_.push_back({storages[s].live.begin, true, s});
+      events_.push_back({storages[s].live.end, false, s});
+    }
+    std::sort(events_.begin(), events_.end());
+  }
+
+  /// Every storage begins at a multiple of `step_`, so each of those that live together keeps its size rounded up for
+  /// itself; only the topmost may leave its last bytes out.
+  int64_t most() {
+    std::multiset<int64_t> slack;  // of those that live now
+    int64_t live = 0, most = 0;
+    for (const Event& event : events_) {
+      const int64_t size = storages_[event.storage].size_bytes, rounded = round_up(size, step_);
+      if (event.begins) {
+        live = add_bytes(live, rounded);
+        slack.insert(rounded - size);
+        most = std::max(most, live - *slack.rbegin());
+      } else {
+        live -= rounded;
+        slack.erase(slack.find(rounded - size));
+      }
+    }
+    return most;
+  }
+
+ private:
   struct Event {
     int32_t tick;
     bool begins;
     std::size_t storage;
-    bool operator<(const Event& other) const {
+    bool operator<(const Event& other) const {  // what ends goes before what begins
       return tick != other.tick ? tick < other.tick : begins != other.begins ? !begins : storage < other.storage;
     }
   };
-  int64_t least_alignment = 0;
-  std::vector<Event> events;
-  for (std::size_t s = 0; s < storages.size(); ++s) {
-    const Storage& storage = storages[s];
-    if (!is_placed(storage) || storage.live.begin >= storage.live.end) continue;
-    least_alignment = least_alignment ? std::min(least_alignment, storage.alignment_bytes) : storage.alignment_bytes;
-    events.push_back({storage.live.begin, true, s});
-    events.push_back({storage.live.end, false, s});
+  std::span<const Storage> storages_;
+  std::vector<Event> events_;
+  int64_t step_ = 0;
+};
+
+}  // namespace
+
+int64_t lower_bound_bytes(std::span<const Storage> storages) {
+  int64_t least = LiveBytes(storages).most();
+  for (const Storage& storage : storages) {
+    if (!is_placed(storage)) continue;
+    least = std::max(least, add_bytes(storage.is_pinned() ? storage.pinned_bytes : 0, storage.size_bytes));
   }
-  std::sort(events.begin(), events.end());
-  std::vector<int64_t> slack;  // of those that live now
-  int64_t live = 0, most = 0;
-  for (const Event& event : events) {
-    const int64_t size = storages[event.storage].size_bytes;
-    const int64_t rounded = round_up(size, least_alignment);
-    if (event.begins) {
-      live = add_bytes(live, rounded);
-      slack.push_back(rounded - size);
-      most = std::max(most, live - *std::max_element(slack.begin(), slack.end()));
-    } else {
-      live -= rounded;
-      slack.erase(std::find(slack.begin(), slack.end(), rounded - size));
-    }
-  }
-  return most;
+  return least;
 }
 
 std::vector<Diagnostic> verify(const Layout& layout, std::span<const Storage> storages) {
@@ -99,6 +109,9 @@ std::vector<Diagnostic> verify(const Layout& layout, std::span<const Storage> st
     }
     if (begin % storages[a].alignment_bytes != 0) {
       out.push_back(wrong(str(range_text(a, begin, size), " is not aligned to ", storages[a].alignment_bytes)));
+    }
+    if (is_placed(storages[a]) && storages[a].is_pinned() && begin != storages[a].pinned_bytes) {
+      out.push_back(wrong(str(range_text(a, begin, size), " is pinned to ", storages[a].pinned_bytes)));
     }
     if (!is_placed(storages[a])) continue;
     for (std::size_t b = a + 1; b < storages.size(); ++b) {

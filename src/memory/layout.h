@@ -4,7 +4,9 @@
 // A Layout is plain data: planners make it, `verify` proves it, the runtime reads it. Nothing here allocates, and
 // nothing here knows a graph: a planner sees intervals, sizes and alignments.
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "support/error.h"
@@ -34,21 +36,49 @@ struct Storage {
   Lifetime live;
   int64_t size_bytes = 0;
   int64_t alignment_bytes = 64;
+  int64_t pinned_bytes = -1;  // its offset, where that is not for a planner to choose
+  bool is_pinned() const { return pinned_bytes >= 0; }
 };
+
+/// Has it bytes of the arena?
+inline bool is_placed(const Storage& storage) { return storage.owner == Owner::arena && storage.size_bytes > 0; }
 
 struct Layout {
   std::vector<int64_t>
       offset_bytes;  // by StorageId, from the arena's base; 0 for other owners and where there are no bytes
   int64_t arena_bytes = 0;
   int64_t lower_bound_bytes = 0;  // no layout can need less
+  int64_t placements = 0;         // that were tried in searching
+
+  bool is_proved() const { return arena_bytes == lower_bound_bytes; }  // no layout is smaller
 };
 
-enum class Planner : uint8_t { naive, greedy };
-Layout plan_naive(std::span<const Storage> storages);   // one after the other: the debug reference
-Layout plan_greedy(std::span<const Storage> storages);  // best of a few orders, lowest offset first
+/// naive: one after the other, the debug reference. greedy: the best of a few orders. search: greedy, then a complete
+/// search for a layout of the lower bound. max: the same with more time, and for the smallest where that is not found.
+enum class Planner : uint8_t { naive, greedy, search, max };
+inline constexpr std::string_view kPlannerNames[] = {"naive", "greedy", "search", "max"};
+std::string_view planner_name(Planner planner);
+/// Throws Error(unknown-name). `said_by`: where the name stands, "--planner".
+Planner planner_named(std::string_view name, std::string_view said_by);
+
+struct Effort {
+  Planner planner = Planner::search;
+  /// What a search may try, as placements that take about so long; below 0: 50 for search, 5000 for max. So the result
+  /// is the same on every machine.
+  int64_t budget_ms = -1;
+  int64_t enough_bytes = 0;  // a layout within it is good enough: a fifth of what is left is spent on a better one
+};
+
+/// The best layout that was found. Throws Error: size-overflow, or wrong-plan where what is pinned meets or is not
+/// aligned.
+Layout plan(const Effort& effort, std::span<const Storage> storages);
 Layout plan(Planner planner, std::span<const Storage> storages);
 
-/// The largest sum of live bytes at any tick, alignment included: no layout needs less.
+/// Offsets by somebody else, for example fixed ones. Proved: Error(wrong-plan) names the storages that overlap.
+using CustomPlanner = std::function<std::vector<int64_t>(std::span<const Storage>)>;
+Layout plan_custom(const CustomPlanner& planner, std::span<const Storage> storages);
+
+/// The largest sum of live bytes at any tick, alignment included; the end of what is pinned: no layout needs less.
 int64_t lower_bound_bytes(std::span<const Storage> storages);
 
 // Sums of bytes that throw Error(size-overflow) instead of wrapping around.

@@ -101,7 +101,7 @@ struct MemoryPlan {
 };
 
 struct PlannerOptions {
-  Planner planner = Planner::greedy;
+  Planner planner = Planner::search;
 };
 
 MemoryPlan plan_memory(const kernel::KernelProgram& program, const PlannerOptions& options = {});

@@ -354,7 +354,7 @@ TEST(Plan, CutsWhereSizesAreKnownLate) {
   const std::vector<Storage> late = storages_of_segment(sharing, 1, both);
   EXPECT_EQ(late[p.at("a").storage.index].size_bytes, 0);
   EXPECT_EQ(late[p.at("c").storage.index].size_bytes, 24);
-  EXPECT_EQ(plan_greedy(late).arena_bytes, 24);
+  EXPECT_EQ(plan(Planner::greedy, late).arena_bytes, 24);
 }
 
 TEST(Plan, ASizeThatIsAValueCutsTheProgramWhereItIsBound) {

@@ -21,6 +21,6 @@ std::vector<Diagnostic> verify(const kernel::KernelProgram& program, const Memor
 
 /// The same with the layouts that `planner` makes.
 std::vector<Diagnostic> verify(const kernel::KernelProgram& program, const MemoryPlan& plan,
-                               std::span<const int64_t> symbols, Planner planner = Planner::greedy);
+                               std::span<const int64_t> symbols, Planner planner = Planner::search);
 
 }  // namespace inlay::memory

@@ -1,6 +1,6 @@
 #pragma once
-// What `inlay run`, `test`, `opt`, `explain`, `compile` and `list` do once main.cpp has read the command line. Each returns the
-// exit code; what goes wrong is thrown.
+// What `inlay run`, `test`, `opt`, `explain`, `compile` and `list` do once main.cpp has read the command line. Each
+// returns the exit code; what goes wrong is thrown.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,7 +17,8 @@ inline constexpr int kOurMistake = 3;  // a promise inside inlay was broken
 
 /// Options of a compilation, as the command line says them.
 struct CompileFlags {
-  std::string fuse;  // empty: as the environment says
+  std::string fuse;     // empty: as the environment says
+  std::string planner;  // likewise
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
 

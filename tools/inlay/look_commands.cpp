@@ -43,6 +43,7 @@ Lowered compiled(const Source& source, const Options& options) {
 Options CompileFlags::options() const {
   Options options;
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
+  if (!planner.empty()) options.planner = memory::planner_named(planner, "--planner");
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
   options.rewrite.disabled_rules = rewrite_off;
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;

@@ -26,6 +26,7 @@ Environment:
   INLAY_DUMP=DIR    what every stage of a compilation made, as numbered files (docs/walk.md)
   INLAY_VERIFY=1    run each stage's verifier
   INLAY_FUSE=MODE   as --fuse=MODE, for every door
+  INLAY_PLANNER=P   as --planner=P, for every door
   INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
   NO_COLOR=1        no colours at a terminal
@@ -90,6 +91,8 @@ declared `extern`.)";
 void add_compile_flags(CLI::App* app, CompileFlags& flags) {
   app->add_option("--fuse", flags.fuse, "`greedy`: store what several ops read; `none`: every op a kernel of its own")
       ->check(one_of({"full", "greedy", "none"}));
+  app->add_option("--planner", flags.planner, "who lays out the working memory, see inlay plan --help")
+      ->check(one_of({"naive", "greedy", "search", "max"}));
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)

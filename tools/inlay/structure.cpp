@@ -39,7 +39,7 @@ int64_t arena_bytes(const memory::MemoryPlan& plan, std::span<const int64_t> siz
   int64_t total = 0;
   for (int segment = 0; segment < plan.sharing.num_segments(); ++segment) {
     total +=
-        memory::plan(memory::Planner::greedy, memory::storages_of_segment(plan.sharing, segment, sizes)).arena_bytes;
+        memory::plan(memory::Planner::search, memory::storages_of_segment(plan.sharing, segment, sizes)).arena_bytes;
   }
   return total;
 }

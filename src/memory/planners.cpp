@@ -1,0 +1,107 @@
+// The planners: plans of greedy first, then a complete search at the lower bound.
+#include <algorithm>
+
+#include "memory/layout.h"
+#include "memory/search/best_plan.h"
+#include "memory/search/depth_first.h"
+#include "memory/search/improve.h"
+
+namespace inlay::memory {
+namespace {
+
+std::string pin_text(const Storage& storage) {
+  return str("[", storage.pinned_bytes, ", ", storage.pinned_bytes + storage.size_bytes, ") from tick ",
+             storage.live.begin, " to ", storage.live.end);
+}
+
+int64_t milliseconds_of(const Effort& effort) {
+  if (effort.budget_ms >= 0) return effort.budget_ms;
+  return effort.planner == Planner::max ? 5000 : 50;
+}
+
+/// What no planner can do anything about.
+void check_pins(std::span<const Storage> storages) {
+  std::vector<std::size_t> pinned;
+  for (std::size_t s = 0; s < storages.size(); ++s) {
+    const Storage& storage = storages[s];
+    if (!is_placed(storage) || !storage.is_pinned()) continue;
+    if (storage.pinned_bytes % storage.alignment_bytes != 0) {
+      throw Error(ErrorCode::wrong_plan, {},
+                  str("storage ", s, " is pinned to ", storage.pinned_bytes, ", which is not aligned to ",
+                      storage.alignment_bytes));
+    }
+    const int64_t end = add_bytes(storage.pinned_bytes, storage.size_bytes);
+    for (std::size_t other : pinned) {
+      const Storage& it = storages[other];
+      if (!meet(it.live, storage.live) || it.pinned_bytes >= end ||
+          storage.pinned_bytes >= it.pinned_bytes + it.size_bytes)
+        continue;
+      throw Error(ErrorCode::wrong_plan, {}, str("storages ", other, " and ", s, " are pinned to bytes that overlap"))
+          .note(str("storage ", other), pin_text(it))
+          .note(str("storage ", s), pin_text(storage));
+    }
+    pinned.push_back(s);
+  }
+}
+
+/// One after the other, above all that is pinned.
+Layout plan_naive(std::span<const Storage> storages) {
+  Layout layout{.offset_bytes = std::vector<int64_t>(storages.size(), 0)};
+  for (const Storage& storage : storages) {
+    if (is_placed(storage) && storage.is_pinned())
+      layout.arena_bytes = std::max(layout.arena_bytes, storage.pinned_bytes + storage.size_bytes);
+  }
+  for (std::size_t s = 0; s < storages.size(); ++s) {
+    if (!is_placed(storages[s])) continue;
+    layout.offset_bytes[s] =
+        storages[s].is_pinned() ? storages[s].pinned_bytes : round_up(layout.arena_bytes, storages[s].alignment_bytes);
+    layout.arena_bytes = std::max(layout.arena_bytes, add_bytes(layout.offset_bytes[s], storages[s].size_bytes));
+  }
+  layout.lower_bound_bytes = lower_bound_bytes(storages);
+  return layout;
+}
+
+Layout plan_searching(std::span<const Storage> storages, const Effort& effort) {
+  const search::Problem problem = search::make_problem(storages);
+  search::BestPlan best(problem, lower_bound_bytes(storages));
+  search::Budget budget(problem, effort.planner == Planner::greedy ? 0 : milliseconds_of(effort));
+  search::fill_from_below(best);
+  if (effort.planner == Planner::greedy || problem.items.size() > search::kMostItemsOfSearch) {
+    if (!best.is_optimal()) search::fill_gaps(best);
+  } else if (!best.is_optimal()) {
+    search::improve(best, budget, effort.enough_bytes);
+  }
+  Layout out = problem.layout(best.offsets, storages);
+  // Few storages with odd alignments or pins: as they come may be better than all orders of greedy.
+  if (!best.is_optimal()) {
+    if (Layout naive = plan_naive(storages); naive.arena_bytes < out.arena_bytes) out = std::move(naive);
+  }
+  out.lower_bound_bytes = best.lower_bound_bytes;
+  out.placements = budget.spent();
+  return out;
+}
+
+}  // namespace
+
+Layout plan(const Effort& effort, std::span<const Storage> storages) {
+  check_pins(storages);
+  return effort.planner == Planner::naive ? plan_naive(storages) : plan_searching(storages, effort);
+}
+
+Layout plan(Planner planner, std::span<const Storage> storages) { return plan(Effort{.planner = planner}, storages); }
+
+Layout plan_custom(const CustomPlanner& planner, std::span<const Storage> storages) {
+  check_pins(storages);
+  Layout out{.offset_bytes = planner(storages), .lower_bound_bytes = lower_bound_bytes(storages)};
+  for (std::size_t s = 0; s < std::min(storages.size(), out.offset_bytes.size()); ++s) {
+    if (!is_placed(storages[s])) continue;
+    if (out.offset_bytes[s] < 0)
+      throw Error(ErrorCode::wrong_plan, {}, str("storage ", s, " begins before the arena, at ", out.offset_bytes[s]));
+    out.arena_bytes = std::max(out.arena_bytes, add_bytes(out.offset_bytes[s], storages[s].size_bytes));
+  }
+  const std::vector<Diagnostic> wrong = verify(out, storages);
+  if (!wrong.empty()) throw Error(ErrorCode::wrong_plan, {}, str("the custom plan is wrong: ", wrong.front().message));
+  return out;
+}
+
+}  // namespace inlay::memory
