@@ -53,8 +53,8 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, nb:
     if (const auto* k = std::get_if<Kernel>(&step)) {
       if (!k->is_scalar()) kernels.append(kernel_dict(program, *k));
     } else if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
-      const auto list = [&](const std::vector<kernel::BufferId>& buffers) {
-        return join(buffers, ", ", [&](kernel::BufferId b) { return names.buffers[b]; });
+      const auto list = [&](const std::vector<kernel::CallArray>& arrays) {
+        return join(arrays, ", ", [&](const kernel::CallArray& array) { return names.buffers[array.buffer]; });
       };
       library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {

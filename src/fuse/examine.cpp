@@ -90,6 +90,10 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
   if (call) {
     for (const Dim& size : call->sizes) collect(size, facts.symbols);
+    for_each_array(*call, [&](const kernel::CallArray& array, const CoreAxes&) {
+      collect(array.offset, facts.symbols);
+      for (const Dim& stride : array.strides) collect(stride, facts.symbols);
+    });
   }
   // What is written must have its memory, even where a part of it is written whose own size is known.
   if (piece.value.valid() && (!piece.starts.empty() || !piece.writes.empty())) {

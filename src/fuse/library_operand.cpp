@@ -2,56 +2,156 @@
 
 #include <algorithm>
 
-#include "ir/library_types.h"
+#include "fuse/stage_writer.h"
+#include "kernel/dim_proof.h"
 
 namespace inlay::fuse {
+
+using kernel::AccessMap;
+using kernel::always_at_least;
+
 namespace {
 
-/// Does the transposition swap the last two axes, and no others?
-bool swaps_core_axes(const std::vector<int>& axes) {
-  const int rank = static_cast<int>(axes.size());
-  for (int i = 0; i < rank - 2; ++i) {
-    if (axes[i] != i) return false;
+/// Where there are elements at all, a distance that is a product of sizes is not 0.
+bool is_positive(const Dim& stride) { return !stride.is(0) && always_at_least(stride, 0); }
+bool is_negative(const Dim& stride) { return !stride.is(0) && always_at_least(0, stride); }
+
+/// Rows that each lie without gaps, one behind the other. (That they do not overlap is true of every view.)
+bool lies_by_rows(const Dim& rows, const Dim& columns, const Dim& row_stride, const Dim& column_stride) {
+  return (columns.is(1) || column_stride.is(1)) && (rows.is(1) || is_positive(row_stride));
+}
+
+class Follower {
+ public:
+  Follower(const Graph& graph, const Cones& cones, const Forced& forced, const Node& node, std::size_t operand,
+           const std::vector<Dim>& sizes)
+      : graph_(graph), cones_(cones), forced_(forced), op_(node.library), sizes_(sizes), v_(node.operands[operand]) {
+    axes_ = facts(op_).signature.operands[operand];
+    dims_ = graph.type(v_).dims;
+    core_ = core_axes(op_, operand, graph.type(v_).rank());
+    layout_ = operand_layout(op_, operand, node.library_options, graph.type(v_).dtype);
   }
-  return rank >= 2 && axes[rank - 2] == rank - 1;
-}
 
-/// Is every axis before the core 1?
-bool is_single(const std::vector<Dim>& dims, std::size_t num_core) {
-  return dims.size() >= num_core && std::all_of(dims.begin(), dims.end() - static_cast<std::ptrdiff_t>(num_core),
-                                                [](const Dim& d) { return d.is(1); });
-}
+  LibraryOperand follow() {
+    LibraryOperand best{v_, {.buffer = {}, .offset = 0, .strides = row_major_strides(op_, axes_, sizes_)}, {}};
+    AccessMap at = AccessMap::identity(static_cast<int>(dims_.size()));
+    bool drops = false;  // elements of what is viewed
+    for (ValueId v = v_; const auto from = view_point(graph_, v, at);) {
+      const Node& view = *graph_.node_of(v);
+      drops |= view.op == Op::slice || view.op == Op::diagonal;
+      at = *from;
+      v = view.operands[0];
+      // What is computed where it is asked for is not stored as a whole for a part of it.
+      if (drops && !is_in_memory(v)) continue;
+      if (!place(v, at, best) && is_in_memory(v)) break;
+    }
+    // The same elements in row-major order: whatever the dims.
+    for (const Node* view = graph_.node_of(best.base); view && view->op == Op::reshape;) {
+      best.base = view->operands[0];
+      view = graph_.node_of(best.base);
+    }
+    return best;
+  }
 
-/// Is the broadcast one along batch axes only?
-bool keeps_core(const std::vector<Dim>& from, const std::vector<Dim>& to, std::size_t num_core) {
-  return from.size() >= num_core && std::equal(from.end() - static_cast<std::ptrdiff_t>(num_core), from.end(),
-                                               to.end() - static_cast<std::ptrdiff_t>(num_core));
-}
+ private:
+  bool is_in_memory(ValueId v) const {
+    const bool is_returned =
+        std::ranges::any_of(graph_.outputs, [&](const Output& output) { return output.value == v; });
+    return is_returned || forced_.values[v] || cones_.always_stored(v);
+  }
+
+  /// Reads `base` at `at`, if the function can.
+  bool place(ValueId base, const AccessMap& at, LibraryOperand& best) const {
+    const kernel::LinearMap map = linearize(at, graph_.type(base).dims);
+    const std::size_t num_batch = dims_.size() - core_.size();
+    std::vector<Dim> along;
+    for (std::size_t axis = 0; axis < dims_.size(); ++axis) along.push_back(map.stride_of(static_cast<int>(axis)));
+    const auto batch = merged_stride(std::span(dims_).first(num_batch), std::span(along).first(num_batch));
+    if (!batch) {
+      best.why_copied = "the axes of its batch do not lie evenly";
+      return false;
+    }
+    // Where there is nothing to step over, the strides are those of the whole.
+    const std::array<Dim, 3> extents = library_extents(op_, axes_, sizes_);
+    LibraryStrides<Dim> strides = row_major_strides(op_, axes_, sizes_);
+    if (!extents[0].is(1)) strides[0] = *batch;
+    std::size_t next = num_batch;
+    for (std::size_t a = 0; a < axes_.size(); ++a) {
+      const bool is_there = core_.size() == axes_.size() || !axes_[a].optional;
+      if (!is_there) continue;
+      if (!extents[a + 1].is(1)) strides[a + 1] = along[next];
+      ++next;
+    }
+    best.why_copied = why_not_laid(layout_, extents, strides, graph_.symbol_names());
+    if (!best.why_copied.empty()) return false;
+    best.base = base;
+    best.array.offset = map.base;
+    best.array.strides = strides;
+    return true;
+  }
+
+  const Graph& graph_;
+  const Cones& cones_;
+  const Forced& forced_;
+  const LibraryOp op_;
+  const std::vector<Dim>& sizes_;
+  const ValueId v_;
+  CoreAxes axes_, core_;  // of the signature; of these those that the operand has
+  std::vector<Dim> dims_;
+  LibraryLayout layout_ = LibraryLayout::any;
+};
 
 }  // namespace
 
-LibraryOperand library_operand(const Graph& graph, const Node& node, std::size_t operand) {
-  LibraryOperand out{node.operands[operand], 0};
-  const std::size_t num_core = core_axes(node.library, operand, graph.type(out.base).rank()).size();
-  const LibraryOption transposed = operand == 0 ? LibraryOption::left_transposed : LibraryOption::right_transposed;
-  const LibraryOption shared = operand == 0 ? LibraryOption::left_shared : LibraryOption::right_shared;
-  const Node* view = graph.node_of(out.base);
-  for (; view; view = graph.node_of(out.base)) {
-    const std::vector<Dim>&from = graph.type(view->operands.empty() ? out.base : view->operands[0]).dims,
-          &to = graph.type(out.base).dims;
-    if (view->op == Op::broadcast && keeps_core(from, to, num_core) && is_single(from, num_core)) {
-      out.layout = out.layout | shared;
-    } else if (view->op == Op::transpose && node.library == LibraryOp::matmul && num_core == 2 &&
-               swaps_core_axes(view->axes)) {
-      out.layout ^= static_cast<LibraryOptions>(transposed);
-    } else {
-      break;
-    }
-    out.base = view->operands[0];
-  }
-  // The same elements in row-major order: whatever the dims.
-  for (; view && view->op == Op::reshape; view = graph.node_of(out.base)) out.base = view->operands[0];
+LibraryOperand library_operand(const Graph& graph, const Cones& cones, const Forced& forced, const Node& node,
+                               std::size_t operand, const std::vector<Dim>& sizes) {
+  return Follower(graph, cones, forced, node, operand, sizes).follow();
+}
+
+std::vector<Dim> library_sizes(const Graph& graph, const Node& node) {
+  std::vector<TensorType> types;
+  for (ValueId v : node.operands) types.push_back(graph.type(v));
+  const LibraryShape shape = library_shape(node.library, types);
+  std::vector<Dim> out = {product(shape.batch)};
+  out.insert(out.end(), shape.sizes.begin(), shape.sizes.end());
   return out;
+}
+
+std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents, const LibraryStrides<Dim>& strides,
+                         const IdMap<SymbolId, std::string>& symbol_names) {
+  const auto& [batch, rows, columns] = extents;
+  const auto& [batch_stride, row, column] = strides;
+  const bool by_rows = lies_by_rows(rows, columns, row, column);
+  const auto far = [&](const Dim& stride) { return stride.to_text(symbol_names); };
+  switch (layout) {
+    case LibraryLayout::any: return "";
+    case LibraryLayout::rows:
+      if (by_rows) return "";
+      return str("its columns must be 1 element apart, and its rows go forwards: they are ", far(column), " and ",
+                 far(row), " apart");
+    case LibraryLayout::whole:
+      if (by_rows && (rows.is(1) || row == columns)) return "";
+      return "it must lie without gaps";
+    case LibraryLayout::matrix: break;
+  }
+  const bool is_line = rows.is(1) || columns.is(1);
+  const Dim& step = rows.is(1) ? column : row;
+  if (is_line) return is_positive(step) || is_negative(step) ? "" : "its elements are all one";
+  if (by_rows || lies_by_rows(columns, rows, column, row)) return "";
+  return str("its rows or its columns must be 1 element apart, and the others go forwards: they are ", far(row),
+             " and ", far(column), " apart");
+}
+
+std::optional<Dim> merged_stride(std::span<const Dim> extents, std::span<const Dim> strides) {
+  std::optional<Dim> stride;
+  Dim extent = 1;
+  for (std::size_t axis = extents.size(); axis-- > 0;) {
+    if (extents[axis].is(1)) continue;
+    if (stride && !(strides[axis] == *stride * extent)) return std::nullopt;
+    if (!stride) stride = strides[axis];
+    extent = extent * extents[axis];
+  }
+  return stride.value_or(Dim(0));
 }
 
 }  // namespace inlay::fuse

@@ -1,16 +1,31 @@
 #pragma once
 // What a library function reads for an operand: bytes, and how they lie.
+#include "fuse/cone.h"
 #include "ir/graph.h"
+#include "ir/library_types.h"
+#include "kernel/kernel.h"
 
 namespace inlay::fuse {
 
-/// The operand is `base` with other dims, swapped core axes or one matrix for the whole batch, as `layout` says.
+/// The operand is some of the elements of `base`, as `array` says (all but its buffer).
 struct LibraryOperand {
   ValueId base;
-  LibraryOptions layout = 0;
+  kernel::CallArray array;
+  std::string why_copied;  // empty, or: the operand is a view of what lies in memory, and here is why that is not read
 };
 
-/// Sees through views that a library function can follow itself, so that nothing is copied for it.
-LibraryOperand library_operand(const Graph& graph, const Node& node, std::size_t operand);
+/// Sees through views that the function can follow itself, so that nothing is copied for it. `sizes`: of the call.
+LibraryOperand library_operand(const Graph& graph, const Cones& cones, const Forced& forced, const Node& node,
+                               std::size_t operand, const std::vector<Dim>& sizes);
+
+/// The sizes of a call: the number of points of the batch, then by the letters of the signature.
+std::vector<Dim> library_sizes(const Graph& graph, const Node& node);
+
+/// Why an operand or a result cannot lie so, or empty. `extents` and `strides`: of the batch, rows and columns.
+std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents, const LibraryStrides<Dim>& strides,
+                         const IdMap<SymbolId, std::string>& symbol_names);
+
+/// One stride for axes of these extents that are passed in order, the last innermost. None: they do not lie evenly.
+std::optional<Dim> merged_stride(std::span<const Dim> extents, std::span<const Dim> strides);
 
 }  // namespace inlay::fuse

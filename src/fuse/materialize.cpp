@@ -72,8 +72,9 @@ class Cutter {
     return name + std::string(static_cast<std::size_t>(quotes), '\'');
   }
 
-  std::string unique_name(ValueId v) {
-    return unique_name(graph_.values[v].name.empty() ? str("$", v.index) : graph_.values[v].name);
+  std::string unique_name(ValueId v) { return unique_name(name_of(v)); }
+  std::string name_of(ValueId v) const {
+    return graph_.values[v].name.empty() ? str("$", v.index) : graph_.values[v].name;
   }
 
   BufferId new_buffer(ValueId v, Role role, int slot = -1) {
@@ -563,29 +564,35 @@ class Cutter {
 
   void library_call(const Node& node) {
     Piece piece;
-    kernel::LibraryCall call{.op = node.library, .options = node.library_options};
-    std::vector<TensorType> types;
+    kernel::LibraryCall call{.op = node.library, .options = node.library_options, .sizes = library_sizes(graph_, node)};
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
-      types.push_back(graph_.type(node.operands[i]));
-      const LibraryOperand operand = library_operand(graph_, node, i);
-      call.options |= operand.layout;
-      call.operands.push_back(in_memory(operand.base, piece));
+      LibraryOperand operand = library_operand(graph_, cones_, forced_, node, i, call.sizes);
+      operand.array.buffer = in_memory(operand.base, piece);
+      if (!operand.why_copied.empty()) note_copied(node, operand);
+      call.operands.push_back(std::move(operand.array));
       piece.step_operands.push_back(operand.base);
     }
-    for (ValueId result : node.results) {
-      call.results.push_back(new_memory(result));
-      out_.homes[result].buffer = call.results.back();
+    const LibrarySignature& signature = facts(node.library).signature;
+    for (std::size_t r = 0; r < node.results.size(); ++r) {
+      out_.homes[node.results[r]].buffer = new_memory(node.results[r]);
+      call.results.push_back(row_major_array(call, signature.results[r], out_.homes[node.results[r]].buffer));
     }
-    const LibraryShape shape = library_shape(node.library, types);
-    call.sizes = {product(shape.batch)};
-    call.sizes.insert(call.sizes.end(), shape.sizes.begin(), shape.sizes.end());
-    const Dim bytes = library_workspace_bytes(node.library, types[0].dtype, shape.sizes);
+    const std::vector<Dim> sizes(call.sizes.begin() + 1, call.sizes.end());
+    const Dim bytes = library_workspace_bytes(node.library, graph_.type(node.operands[0]).dtype, sizes);
     if (!bytes.is(0)) call.workspace = new_workspace(node, bytes);
     call.sites = library_sites(node);
     piece.steps = {std::move(call)};
     piece.value = node.results[0];
     const PieceId id = out_.pieces.push_back(std::move(piece));
     for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
+  }
+
+  void note_copied(const Node& node, const LibraryOperand& operand) {
+    Buffer& buffer = program_.buffers[operand.array.buffer];
+    const std::string makes = join(node.results, " and ", [&](ValueId v) { return name_of(v); });
+    if (buffer.role != Role::temporary || buffer.view_of.valid()) return;
+    buffer.stored = {kernel::StoredFor::call_layout,
+                     str(facts(node.library).name, ", which makes ", makes, ": ", operand.why_copied)};
   }
 
   BufferId new_workspace(const Node& node, const Dim& bytes) {

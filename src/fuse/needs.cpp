@@ -104,7 +104,10 @@ class Finder {
   /// A library function writes all of its results, whoever reads them, and reads the bytes below views.
   void require_library_operands(const Node& node) {
     for (ValueId result : node.results) out_.needed[result] = true;
-    for (std::size_t i = 0; i < node.operands.size(); ++i) need_whole(library_operand(graph_, node, i).base);
+    const std::vector<Dim> sizes = library_sizes(graph_, node);
+    for (std::size_t i = 0; i < node.operands.size(); ++i) {
+      need_whole(library_operand(graph_, cones_, forced_, node, i, sizes).base);
+    }
   }
 
   const Graph& graph_;

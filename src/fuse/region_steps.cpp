@@ -196,8 +196,10 @@ class Splice {
   }
 
   kernel::LibraryCall brought(kernel::LibraryCall call) const {
-    call.operands = brought(std::move(call.operands));
-    call.results = brought(std::move(call.results));
+    for_each_array(call, [&](kernel::CallArray& array, const CoreAxes&) {
+      array.buffer = brought(array.buffer);
+      array.index = brought(array.index);
+    });
     call.workspace = brought(call.workspace);
     for (SiteId& site : call.sites) site = brought(site);
     return call;

@@ -145,6 +145,75 @@ bool reshape_is_map(const Graph& graph, const Node& node) {
   return num_long_dims(from) == 1 && has_constant_strides(to);
 }
 
+namespace {
+
+AccessMap reshaped(const Graph& graph, const Node& node, ValueId v, const AccessMap& at) {
+  const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
+  const std::vector<Dim>& to = graph.type(v).dims;
+  AccessMap out;
+  if (only_ones_differ(from, to)) {
+    std::size_t next = 0;
+    for (const Dim& dim : from) {
+      if (dim.is(1)) {
+        out.subscripts.push_back(constant(0));
+        continue;
+      }
+      while (to[next].is(1)) ++next;
+      out.subscripts.push_back(at.subscripts[next++]);
+    }
+    return out;
+  }
+  // The operand is a line: its subscript is the row-major number of the point.
+  Subscript line;
+  int64_t stride = 1;
+  std::vector<kernel::AxisTerm> terms;
+  for (int d = static_cast<int>(to.size()) - 1; d >= 0; --d) {
+    const Subscript part = scaled(at.subscripts[d], 0, stride);
+    line.base = line.base + part.base;
+    terms.insert(terms.end(), part.axes.begin(), part.axes.end());
+    INLAY_CHECK(!(part.index && line.index), "a reshape of a line through two index arrays");
+    if (part.index) line.index = part.index;
+    if (d > 0) stride *= to[d].constant();
+  }
+  std::ranges::sort(terms, {}, &kernel::AxisTerm::axis);
+  for (const kernel::AxisTerm& term : terms) {
+    if (!line.axes.empty() && line.axes.back().axis == term.axis) {
+      line.axes.back().step += term.step;
+    } else {
+      line.axes.push_back(term);
+    }
+  }
+  erase_if(line.axes, [](const kernel::AxisTerm& term) { return term.step == 0; });
+  for (const Dim& dim : from) out.subscripts.push_back(dim.is(1) ? constant(0) : line);
+  return out;
+}
+
+}  // namespace
+
+std::optional<AccessMap> view_point(const Graph& graph, ValueId v, const AccessMap& at) {
+  const Node* node = graph.node_of(v);
+  if (!node || node->operands.empty()) return std::nullopt;
+  const std::vector<Dim>& dims = graph.type(node->operands[0]).dims;
+  AccessMap from;
+  switch (node->op) {
+    case Op::broadcast: return broadcast_point(at, dims);
+    case Op::reshape:
+      if (!reshape_is_map(graph, *node)) return std::nullopt;
+      return reshaped(graph, *node, v, at);
+    case Op::transpose:
+      from.subscripts.resize(at.subscripts.size());
+      for (std::size_t i = 0; i < node->axes.size(); ++i) from.subscripts[node->axes[i]] = at.subscripts[i];
+      return from;
+    case Op::flip:
+      from = at;
+      for (int axis : node->axes) from.subscripts[axis] = scaled(at.subscripts[axis], dims[axis] - 1, -1);
+      return from;
+    case Op::diagonal: return diagonal_point(at, node->axes);
+    case Op::slice: return place_index(graph, node->index, dims, at).map;
+    default: return std::nullopt;
+  }
+}
+
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps) {
   int64_t count = 1;
   for (int axis : node.axes) {
@@ -222,24 +291,16 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
   const AccessMap& at = *point;
   const Node* node = graph_.node_of(v);
   INLAY_CHECK(node, "a parameter has no definition");
-  const auto dims_of = [&](ValueId operand) -> const std::vector<Dim>& { return graph_.type(operand).dims; };
   const ValueId x = node->operands.empty() ? ValueId() : node->operands[0];
-  AccessMap from;
   switch (node->op) {
     case Op::literal: return literal(node->elements[0]);
     case Op::scalar: return scalar(*node, v, point);
     case Op::cast: return cast(*node, v, point);
     case Op::broadcast: return broadcast_value(x, point);
-    case Op::reshape: return value(x, reshaped(*node, v, at));
+    case Op::reshape:
     case Op::transpose:
-      from.subscripts.resize(at.subscripts.size());
-      for (std::size_t i = 0; i < node->axes.size(); ++i) from.subscripts[node->axes[i]] = at.subscripts[i];
-      return value(x, from);
     case Op::flip:
-      from = at;
-      for (int axis : node->axes) from.subscripts[axis] = scaled(at.subscripts[axis], dims_of(x)[axis] - 1, -1);
-      return value(x, from);
-    case Op::diagonal: return value(x, diagonal_point(at, node->axes));
+    case Op::diagonal: return value(x, *view_point(graph_, v, at));
     case Op::slice:
     case Op::gather: return gather(*node, at);
     case Op::reduce: return unrolled_reduce(*node, at);
@@ -371,47 +432,6 @@ void StageWriter::check_if_dropped(const IndexTerm& term, std::size_t first_stat
 
 DType StageWriter::dtype_of(RegisterId reg) const {
   return std::ranges::find(stage_.statements, reg, &Statement::result)->dtype;
-}
-
-AccessMap StageWriter::reshaped(const Node& node, ValueId v, const AccessMap& at) const {
-  const std::vector<Dim>& from = graph_.type(node.operands[0]).dims;
-  const std::vector<Dim>& to = graph_.type(v).dims;
-  AccessMap out;
-  if (only_ones_differ(from, to)) {
-    std::size_t next = 0;
-    for (const Dim& dim : from) {
-      if (dim.is(1)) {
-        out.subscripts.push_back(constant(0));
-        continue;
-      }
-      while (to[next].is(1)) ++next;
-      out.subscripts.push_back(at.subscripts[next++]);
-    }
-    return out;
-  }
-  // The operand is a line: its subscript is the row-major number of the point.
-  Subscript line;
-  int64_t stride = 1;
-  std::vector<kernel::AxisTerm> terms;
-  for (int d = static_cast<int>(to.size()) - 1; d >= 0; --d) {
-    const Subscript part = scaled(at.subscripts[d], 0, stride);
-    line.base = line.base + part.base;
-    terms.insert(terms.end(), part.axes.begin(), part.axes.end());
-    INLAY_CHECK(!(part.index && line.index), "a reshape of a line through two index arrays");
-    if (part.index) line.index = part.index;
-    if (d > 0) stride *= to[d].constant();
-  }
-  std::ranges::sort(terms, {}, &kernel::AxisTerm::axis);
-  for (const kernel::AxisTerm& term : terms) {
-    if (!line.axes.empty() && line.axes.back().axis == term.axis) {
-      line.axes.back().step += term.step;
-    } else {
-      line.axes.push_back(term);
-    }
-  }
-  erase_if(line.axes, [](const kernel::AxisTerm& term) { return term.step == 0; });
-  for (const Dim& dim : from) out.subscripts.push_back(dim.is(1) ? constant(0) : line);
-  return out;
 }
 
 RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {

@@ -49,7 +49,6 @@ class StageWriter {
                                ValueId base, const Node* node);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
   DType dtype_of(Register reg) const;
-  AccessMap reshaped(const Node& node, ValueId v, const AccessMap& at) const;
   Register add(kernel::Statement statement, bool has_result = true);
 
   const Graph& graph_;
@@ -76,6 +75,9 @@ AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from);
 
 /// The point of x, where `at` is the point of its diagonal: the last place stands in both axes.
 AccessMap diagonal_point(const AccessMap& at, std::span<const int> axes);
+
+/// Where the operand of a view is asked when `v`, the view, is asked at `at`. None: it is no view by its map alone.
+std::optional<AccessMap> view_point(const Graph& graph, ValueId v, const AccessMap& at);
 
 /// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
 /// strides.)

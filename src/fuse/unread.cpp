@@ -33,8 +33,10 @@ void for_each_buffer(kernel::Step& step, Visit visit) {
             }
           }
         } else if constexpr (std::is_same_v<T, kernel::LibraryCall>) {
-          all(it.operands);
-          all(it.results);
+          for_each_array(it, [&](auto& array, const CoreAxes&) {
+            visit(array.buffer);
+            if (array.index.valid()) visit(array.index);
+          });
           if (it.workspace.valid()) visit(it.workspace);
         } else if constexpr (std::is_same_v<T, kernel::HostCall>) {
           all(it.operands);

@@ -75,9 +75,12 @@ class Reasons {
 
   void look_at(const kernel::LibraryCall& call) {
     const std::string name(facts(call.op).name);
-    const std::string makes = join(call.results, " and ", [&](BufferId b) { return program_.buffers[b].name; });
-    for (BufferId b : call.operands) offer(b, StoredFor::call_operand, str(name, ", which makes ", makes, ","));
-    for (BufferId b : call.results) offer(b, StoredFor::call_result, name);
+    const std::string makes = join(
+        call.results, " and ", [&](const kernel::CallArray& result) { return program_.buffers[result.buffer].name; });
+    for (const kernel::CallArray& operand : call.operands) {
+      offer(operand.buffer, StoredFor::call_operand, str(name, ", which makes ", makes, ","));
+    }
+    for (const kernel::CallArray& result : call.results) offer(result.buffer, StoredFor::call_result, name);
     if (call.workspace.valid()) offer(call.workspace, StoredFor::workspace, name);
   }
 

@@ -127,19 +127,77 @@ class ProgramRun {
     return std::nullopt;
   }
 
+  /// What the function sees lies without gaps: operands are brought there, results from there.
   std::optional<Failure> run_step(const LibraryCall& call) {
+    std::vector<int64_t> sizes;
+    for (const Dim& size : call.sizes) sizes.push_back(size.evaluate(symbols_));
+    const LibrarySignature& signature = facts(call.op).signature;
+    std::vector<std::vector<std::byte>> inside;
+    for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      inside.push_back(gathered(call.operands[i], library_extents(call.op, signature.operands[i], sizes)));
+    }
+    std::vector<std::vector<int64_t>> places;
+    for (std::size_t r = 0; r < call.results.size(); ++r) {
+      places.push_back(elements_of(call.results[r], library_extents(call.op, signature.results[r], sizes)));
+      const auto element_bytes = static_cast<std::size_t>(size_bytes(program_.buffers[call.results[r].buffer].dtype));
+      inside.emplace_back(places.back().size() * element_bytes);
+    }
     std::vector<const std::byte*> operands;
     std::vector<std::byte*> results;
-    std::vector<int64_t> sizes;
-    for (BufferId operand : call.operands) operands.push_back(view(operand).data);
-    for (BufferId result : call.results) results.push_back(view(result).data);
-    for (const Dim& size : call.sizes) sizes.push_back(size.evaluate(symbols_));
-    const DType dtype = program_.buffers[call.operands[0]].dtype;
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+      i < call.operands.size() ? operands.push_back(inside[i].data()) : results.push_back(inside[i].data());
+    }
+    const DType dtype = program_.buffers[call.operands[0].buffer].dtype;
     const auto failure = textbook::run(call.op, call.options, dtype, operands, results, sizes);
+    for (std::size_t r = 0; r < results.size(); ++r)
+      scatter(inside[call.operands.size() + r], call.results[r], places[r]);
     if (!failure) return std::nullopt;
     const auto site = static_cast<std::size_t>(LibraryStatus::failed) - 1;
     INLAY_CHECK(site < call.sites.size(), facts(call.op).name, " failed, and the call has no site for it");
     return Failure{call.sites[site], {failure->number, failure->matrix}};
+  }
+
+  /// The numbers of its elements in the buffer, row by row.
+  std::vector<int64_t> elements_of(const CallArray& array, const std::array<int64_t, 3>& extents) {
+    const View v = view(array.buffer);
+    const int64_t num_elements = v.size_bytes() / size_bytes(v.dtype);
+    int64_t first = array.offset.evaluate(symbols_);
+    if (array.index.valid()) {
+      first += Element::load(DType::i64, view(array.index).data).to_integer() * array.index_stride.evaluate(symbols_);
+    }
+    std::array<int64_t, 3> strides{};
+    for (std::size_t axis = 0; axis < 3; ++axis) strides[axis] = array.strides[axis].evaluate(symbols_);
+    std::vector<int64_t> out;
+    for (int64_t point = 0; point < extents[0]; ++point) {
+      for (int64_t i = 0; i < extents[1]; ++i) {
+        for (int64_t j = 0; j < extents[2]; ++j) {
+          out.push_back(first + point * strides[0] + i * strides[1] + j * strides[2]);
+          INLAY_CHECK(out.back() >= 0 && out.back() < num_elements, "a library call: element ", out.back(), " of `",
+                      v.name, "`, which has ", num_elements);
+        }
+      }
+    }
+    return out;
+  }
+
+  std::vector<std::byte> gathered(const CallArray& array, const std::array<int64_t, 3>& extents) {
+    const View v = view(array.buffer);
+    const int64_t element_bytes = size_bytes(v.dtype);
+    std::vector<std::byte> out;
+    for (int64_t element : elements_of(array, extents)) {
+      const std::byte* at = v.data + element * element_bytes;
+      out.insert(out.end(), at, at + element_bytes);
+    }
+    return out;
+  }
+
+  void scatter(const std::vector<std::byte>& from, const CallArray& array, const std::vector<int64_t>& places) {
+    const View v = view(array.buffer);
+    const auto element_bytes = static_cast<std::size_t>(size_bytes(v.dtype));
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      std::memcpy(v.data + places[i] * static_cast<int64_t>(element_bytes), from.data() + i * element_bytes,
+                  element_bytes);
+    }
   }
 
   std::optional<Failure> run_step(const HostCall& call) {

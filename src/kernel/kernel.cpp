@@ -26,8 +26,11 @@ class AccessCollector {
   }
 
   StepAccess operator()(const LibraryCall& call) {
-    for (BufferId operand : call.operands) read(operand);
-    for (BufferId result : call.results) write(result);
+    for_each_array(call, [&](const CallArray& array, const CoreAxes&) {
+      if (array.index.valid()) read(array.index);
+    });
+    for (const CallArray& operand : call.operands) read(operand.buffer);
+    for (const CallArray& result : call.results) write(result.buffer);
     if (call.workspace.valid()) write(call.workspace);
     return std::move(access_);
   }
@@ -119,6 +122,14 @@ std::string_view role_name(Role role) {
 bool Statement::can_fail() const {
   const auto is_checked = [](const Subscript& subscript) { return subscript.index && subscript.index->checked; };
   return kind == Kind::check || (has_place() && std::ranges::any_of(map.subscripts, is_checked));
+}
+
+CallArray row_major_array(const LibraryCall& call, const CoreAxes& axes, BufferId buffer) {
+  return {.buffer = buffer, .offset = 0, .strides = row_major_strides(call.op, axes, call.sizes)};
+}
+
+bool is_row_major(const LibraryCall& call, const CoreAxes& axes, const CallArray& array) {
+  return array.offset.is(0) && !array.index.valid() && array.strides == row_major_strides(call.op, axes, call.sizes);
 }
 
 bool Kernel::is_local(BufferId buffer) const {

@@ -20,6 +20,7 @@
 #include "ir/graph.h"
 #include "kernel/access_map.h"
 #include "kernel/stored.h"
+#include "ops/library_strides.h"
 
 namespace inlay::kernel {
 
@@ -137,16 +138,37 @@ struct Kernel {
   bool is_scalar() const;
 };
 
-/// A call of a library function. Operands and results are whole row-major buffers: a batch of matrices or rows.
+/// Where a library function finds an operand or puts a result, a batch of matrices or rows: the first element, and how
+/// far it is to the next ones. In elements of the buffer, numbered row by row.
+struct CallArray {
+  BufferId buffer;
+  Dim offset;
+  LibraryStrides<Dim> strides;
+  BufferId index;    // none, or: an i64 scalar, such as a loop's step; its number times `index_stride` is added to
+  Dim index_stride;  // `offset`, and the elements are proved to exist
+};
+
+/// A call of a library function.
 struct LibraryCall {
   LibraryOp op = LibraryOp::matmul;
-  LibraryOptions options = 0;      // also how the operands lie
-  std::vector<BufferId> operands;  // none is changed
-  std::vector<BufferId> results;
+  LibraryOptions options = 0;
+  std::vector<CallArray> operands;  // none is changed, but where a result takes its bytes
+  std::vector<CallArray> results;
   std::vector<Dim> sizes;     // of the batch, then by the letters of the op's signature
   BufferId workspace;         // scratch memory of the call, u8; none where the function wants none
   std::vector<SiteId> sites;  // where status k > 0 of the function fails: sites[k - 1] (LibraryStatus)
 };
+
+/// From the buffer's beginning, row-major: as operand or result with these axes of the call's signature.
+CallArray row_major_array(const LibraryCall& call, const CoreAxes& axes, BufferId buffer);
+bool is_row_major(const LibraryCall& call, const CoreAxes& axes, const CallArray& array);
+/// visit(array, its core axes) with each operand, then each result.
+template <class Call, class Visit>
+void for_each_array(Call& call, Visit visit) {
+  const LibrarySignature& signature = facts(call.op).signature;
+  for (std::size_t i = 0; i < call.operands.size(); ++i) visit(call.operands[i], signature.operands[i]);
+  for (std::size_t r = 0; r < call.results.size(); ++r) visit(call.results[r], signature.results[r]);
+}
 
 /// What a library function returns, 0 aside.
 enum class LibraryStatus : int32_t {

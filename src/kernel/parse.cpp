@@ -40,6 +40,7 @@ class Parser : TextReader {
   Statement with_result();
   void finish_outputs(Kernel& kernel);
   LibraryCall library_call();
+  bool call_array(CallArray& out);
   HostCall host_call();
   BindSize bind_size();
   Combine combine();
@@ -375,19 +376,53 @@ Kernel Parser::scalar() {
   return out;
 }
 
+/// Is the array the whole buffer? Else it is said where it lies.
+bool Parser::call_array(CallArray& out) {
+  out.buffer = buffer();
+  if (!accept("at")) return true;
+  out.offset = dim();
+  if (accept("index")) {
+    out.index = buffer();
+    expect("by");
+    out.index_stride = dim();
+  }
+  expect("strides");
+  expect("(");
+  std::size_t next = 0;
+  list(")", [&] {
+    const Dim stride = dim();
+    if (next < out.strides.size()) out.strides[next] = stride;
+    ++next;
+  });
+  return false;
+}
+
 LibraryCall Parser::library_call() {
   LibraryCall out;
   const Token function = expect(Token::Kind::name, "the name of a library function");
   const auto op = library_op_from_name(function.text);
   if (!op) throw error(function, ErrorCode::unknown_op, str("there is no library function `", function.text, "`"));
   out.op = *op;
-  do out.results.push_back(buffer());
-  while (accept(","));
+  std::vector<bool> is_whole;
+  const auto arrays = [&](std::vector<CallArray>& list) {
+    do is_whole.push_back(call_array(list.emplace_back()));
+    while (accept(","));
+  };
+  arrays(out.results);
+  const std::size_t num_results = out.results.size();
   expect("=");
-  do out.operands.push_back(buffer());
-  while (accept(","));
+  arrays(out.operands);
   expect("(");
   list(")", [&] { out.sizes.push_back(dim()); });
+  const LibrarySignature& signature = inlay::facts(out.op).signature;
+  const auto lay_out = [&](std::vector<CallArray>& list, const std::vector<CoreAxes>& axes, std::size_t first) {
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const bool can_be_whole = i < axes.size() && out.sizes.size() == signature.letters.size() + 1;
+      if (is_whole[first + i] && can_be_whole) list[i] = row_major_array(out, axes[i], list[i].buffer);
+    }
+  };
+  lay_out(out.results, signature.results, 0);
+  lay_out(out.operands, signature.operands, num_results);
   while (const auto option = library_option_from_name(peek().text)) {
     take();
     out.options = out.options | *option;

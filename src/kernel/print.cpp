@@ -75,6 +75,8 @@ class Printer {
 
   std::string step(const Kernel& k) { return kernel(k, "  "); }
   std::string step(const LibraryCall& call);
+  std::string call_arrays(const LibraryCall& call, const std::vector<CallArray>& arrays,
+                          const std::vector<CoreAxes>& axes);
   std::string step(const HostCall& call);
   std::string step(const Copy& copy);
   std::string step(const SizeCheck& check);
@@ -248,12 +250,28 @@ std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
 }
 
 std::string Printer::step(const LibraryCall& call) {
+  const LibrarySignature& signature = facts(call.op).signature;
+  const std::string sizes = join(call.sizes, ", ", [&](const Dim& d) { return dim(d); });
   std::string out =
-      str("  call ", facts(call.op).name, " ", buffer_list(call.results), " = ", buffer_list(call.operands), " (",
-          join(call.sizes, ", ", [&](const Dim& d) { return dim(d); }), ")", options_text(call.options));
+      str("  call ", facts(call.op).name, " ", call_arrays(call, call.results, signature.results), " = ",
+          call_arrays(call, call.operands, signature.operands), " (", sizes, ")", options_text(call.options));
   if (call.workspace.valid()) out += str(" workspace ", buffer(call.workspace));
   for (SiteId site : call.sites) out += str(" ", site_text(site));
   return out + "\n";
+}
+
+std::string Printer::call_arrays(const LibraryCall& call, const std::vector<CallArray>& arrays,
+                                 const std::vector<CoreAxes>& axes) {
+  std::string out;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    const CallArray& array = arrays[i];
+    out += str(i == 0 ? "" : ", ", buffer(array.buffer));
+    if (i < axes.size() && is_row_major(call, axes[i], array)) continue;
+    out += str(" at ", dim(array.offset));
+    if (array.index.valid()) out += str(" index ", buffer(array.index), " by ", dim(array.index_stride));
+    out += str(" strides (", join(array.strides, ", ", [&](const Dim& d) { return dim(d); }), ")");
+  }
+  return out;
 }
 
 std::string Printer::step(const HostCall& call) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/dim_proof.h"
 #include "kernel/regions.h"
 #include "kernel/verify_kernel.h"
 
@@ -124,32 +125,46 @@ class ProgramVerifier {
       return complain(str(function, " takes ", signature.operands.size(), " operands and ",
                           signature.letters.size() + 1, " sizes, and has ", signature.results.size(), " results"));
     }
-    if (!all_exist(function, call.operands) || !all_exist(function, call.results)) return;
+    std::vector<BufferId> named;
+    for_each_array(call, [&](const CallArray& array, const CoreAxes&) {
+      named.push_back(array.buffer);
+      if (array.index.valid()) named.push_back(array.index);
+    });
+    if (!all_exist(function, named)) return;
     if (call.workspace.valid() && !all_exist(function, {call.workspace})) return;
     for (SiteId site : call.sites) verify_site(site, function);
-    const std::string what = str(function, " ", name(call.results[0]));
-    const DType dtype = buffer(call.operands[0]).dtype;
+    const std::string what = str(function, " ", name(call.results[0].buffer));
+    const DType dtype = buffer(call.operands[0].buffer).dtype;
     if (!accepts(call.op, dtype)) return complain(str(what, ": it does not take ", dtype_name(dtype)));
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      const bool shared = has(call.options, i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
-      verify_part(call, call.operands[i], signature.operands[i], dtype, shared ? Dim(1) : call.sizes[0], what);
+      verify_array(call, call.operands[i], signature.operands[i], dtype, what);
     }
     for (std::size_t r = 0; r < call.results.size(); ++r) {
-      verify_part(call, call.results[r], signature.results[r], result_dtype(call.op, r, dtype), call.sizes[0], what);
+      verify_array(call, call.results[r], signature.results[r], result_dtype(call.op, r, dtype), what);
     }
   }
 
-  /// One buffer of a library call: its dtype, and as many elements as its core axes and the batch ask for.
-  void verify_part(const LibraryCall& call, BufferId b, const CoreAxes& axes, DType dtype, Dim count,
-                   const std::string& what) {
-    const std::string& letters = facts(call.op).signature.letters;
-    for (const CoreAxis& axis : axes) {
-      count =
-          count * (axis.letter == 'p' ? min(call.sizes[1], call.sizes[2]) : call.sizes[letters.find(axis.letter) + 1]);
+  /// An operand or a result of a library call: its dtype, and that its elements can be some of the buffer's.
+  void verify_array(const LibraryCall& call, const CallArray& array, const CoreAxes& axes, DType dtype,
+                    const std::string& what) {
+    const Buffer& in = buffer(array.buffer);
+    if (in.dtype != dtype) complain(str(what, ": ", name(array.buffer), " is not of ", dtype_name(dtype)));
+    const std::array<Dim, 3> extents = library_extents(call.op, axes, call.sizes);
+    if (array.index.valid() && !is_i64_scalar(buffer(array.index))) {
+      complain(str(what, ": ", name(array.index), " is no number of i64"));
     }
-    if (buffer(b).dtype != dtype) complain(str(what, ": ", name(b), " is not of ", dtype_name(dtype)));
-    if (same_dim(num_elements(buffer(b)), count) == Answer::no) complain(str(what, ": ", name(b), " has another size"));
+    Dim first = array.offset, last = array.offset;
+    for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+      if (!always_at_least(extents[axis], 1)) return;  // nothing may be touched
+      Dim& end = always_at_least(array.strides[axis], 0) ? last : first;
+      end = end + array.strides[axis] * (extents[axis] - 1);
+    }
+    const bool lies_outside =
+        always_at_least(-1, first) || (!array.index.valid() && always_at_least(last, num_elements(in)));
+    if (lies_outside) complain(str(what, ": elements of ", name(array.buffer), " that it does not have"));
   }
+
+  static bool is_i64_scalar(const Buffer& b) { return b.dtype == DType::i64 && num_elements(b).is(1); }
 
   void verify_step(const HostCall& call) {
     const std::string what = str("host call \"", call.name, "\"");
@@ -267,6 +282,11 @@ class ProgramVerifier {
     }
     if (const auto* call = std::get_if<LibraryCall>(&step)) {
       for (const Dim& size : call->sizes) require_known(size, "a library call");
+      for_each_array(*call, [&](const CallArray& array, const CoreAxes&) {
+        require_known(array.offset, "a library call");
+        require_known(array.index_stride, "a library call");
+        for (const Dim& stride : array.strides) require_known(stride, "a library call");
+      });
     }
   }
 

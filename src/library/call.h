@@ -1,9 +1,12 @@
 #pragma once
 // What a library function makes of its arguments: one struct, and the loop over the batch.
+#include <algorithm>
 #include <complex>
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 
+#include "library/layout.h"
 #include "library/library.h"
 #include "ops/library_op.h"
 
@@ -14,7 +17,9 @@ inline constexpr int32_t kTooLarge = 1, kFailed = 2;  // as kernel::LibraryStatu
 /// The arguments of one call.
 struct Call {
   const void* const* operands = nullptr;
+  const int64_t* operand_strides = nullptr;
   void* const* results = nullptr;
+  const int64_t* result_strides = nullptr;
   const int64_t* sizes = nullptr;
   LibraryOptions options = 0;
   std::byte* workspace = nullptr;
@@ -24,24 +29,25 @@ struct Call {
   int64_t batch() const { return sizes[0]; }
   int64_t size(std::size_t letter) const { return sizes[letter + 1]; }
 
-  /// The matrix of `num_elements` of operand 0 or 1, or of a result, at a point of the batch.
+  /// The matrix or row of an operand, or of a result, at a point of the batch.
   template <class T>
-  const T* operand(std::size_t i, int64_t point, int64_t num_elements) const {
-    const bool shared = has(i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
-    return static_cast<const T*>(operands[i]) + (shared ? 0 : point * num_elements);
+  View<const T> operand(std::size_t i, int64_t point) const {
+    const int64_t* strides = operand_strides + 3 * i;
+    return {static_cast<const T*>(operands[i]) + point * strides[0], strides[1], strides[2]};
   }
   template <class T>
-  T* result(std::size_t i, int64_t point, int64_t num_elements) const {
-    return static_cast<T*>(results[i]) + point * num_elements;
+  View<T> result(std::size_t i, int64_t point) const {
+    const int64_t* strides = result_strides + 3 * i;
+    return {static_cast<T*>(results[i]) + point * strides[0], strides[1], strides[2]};
   }
+  /// Is operand `i` one for the whole batch?
+  bool is_shared(std::size_t i) const { return operand_strides[3 * i] == 0; }
 
   /// BLAS and LAPACK count in 32 bits.
   bool is_too_large(std::size_t num_letters) const {
-    for (std::size_t letter = 0; letter < num_letters; ++letter) {
-      if (size(letter) > std::numeric_limits<int32_t>::max()) return true;
-    }
-    return false;
+    return std::any_of(sizes + 1, sizes + 1 + num_letters, [](int64_t size) { return !fits(size); });
   }
+  static bool fits(int64_t number) { return std::abs(number) <= std::numeric_limits<int32_t>::max(); }
   int count(std::size_t letter) const { return static_cast<int>(size(letter)); }
 
   int32_t fail(int64_t number, int64_t point) const {
@@ -72,9 +78,11 @@ using Function = int32_t (*)(const Call&);
 
 /// The C function of `function`.
 template <Function function>
-int32_t entry(const void* const* operands, void* const* results, const int64_t* sizes, uint32_t options,
-              void* workspace, int64_t* failure) {
-  return function({operands, results, sizes, options, static_cast<std::byte*>(workspace), failure});
+int32_t entry(const void* const* operands, const int64_t* operand_strides, void* const* results,
+              const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace,
+              int64_t* failure) {
+  return function({operands, operand_strides, results, result_strides, sizes, options,
+                   static_cast<std::byte*>(workspace), failure});
 }
 
 /// The function for each of the elements that are computed with.

@@ -4,7 +4,6 @@
 
 #include "library/call.h"
 #include "library/lapack.h"
-#include "library/layout.h"
 #include "ops/library_workspace.h"
 
 namespace inlay::library {
@@ -15,8 +14,13 @@ using ComplexType = std::complex<Real<T>>;
 
 /// Its loops need not end for others.
 template <class T>
-bool is_finite(const T* x, int64_t size) {
-  return std::all_of(x, x + size, [](T e) { return std::isfinite(std::real(e)) && std::isfinite(std::imag(e)); });
+bool is_finite(View<const T> x, int64_t n) {
+  for (int64_t r = 0; r < n; ++r) {
+    for (int64_t c = 0; c < n; ++c) {
+      if (!std::isfinite(std::real(x(r, c))) || !std::isfinite(std::imag(x(r, c)))) return false;
+    }
+  }
+  return true;
 }
 
 /// Where the values of a real matrix stand before they are complex numbers; of a complex one, scratch memory.
@@ -27,19 +31,19 @@ struct Parts {
 
 /// w: what LAPACK found in parts.
 template <class R>
-void join_values(const Parts<R>& parts, int64_t n, std::complex<R>* w) {
-  for (int64_t i = 0; i < n; ++i) w[i] = {parts.re[i], parts.im[i]};
+void join_values(const Parts<R>& parts, int64_t n, View<std::complex<R>> w) {
+  for (int64_t i = 0; i < n; ++i) w(i) = {parts.re[i], parts.im[i]};
 }
 
 /// Of a pair of conjugate values the first column holds the real parts of its vector, the second the imaginary ones.
 template <class R>
-void join_vectors(const Parts<R>& parts, const R* columns, int64_t n, std::complex<R>* v) {
+void join_vectors(const Parts<R>& parts, const R* columns, int64_t n, View<std::complex<R>> v) {
   for (int64_t c = 0; c < n; ++c) {
     const bool is_pair = parts.im[c] != 0;
     for (int64_t row = 0; row < n; ++row) {
       const R re = columns[c * n + row], im = is_pair ? columns[(c + 1) * n + row] : R(0);
-      v[row * n + c] = {re, im};
-      if (is_pair) v[row * n + c + 1] = {re, -im};
+      v(row, c) = {re, im};
+      if (is_pair) v(row, c + 1) = {re, -im};
     }
     c += is_pair;
   }
@@ -59,15 +63,15 @@ int32_t find(const Call& call, bool vectors) {
   Parts<T> parts{workspace.take<Real<T>>(n), workspace.take<Real<T>>(n)};
   const char* const right = vectors ? "V" : "N";
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
-    const T* from = call.operand<T>(0, point, size);
-    if (!is_finite(from, size)) return call.fail(0, point);
-    transpose(from, n, n, a);
-    auto* w = call.result<ComplexType<T>>(0, point, n);
-    auto* v = vectors ? call.result<ComplexType<T>>(1, point, size) : nullptr;
+    const View<const T> from = call.operand<T>(0, point);
+    if (!is_finite<T>(from, n)) return call.fail(0, point);
+    copy(from, n, n, by_columns(a, n));
+    const auto w = call.result<ComplexType<T>>(0, point);
+    const auto v = vectors ? call.result<ComplexType<T>>(1, point) : View<ComplexType<T>>();
     int info = 0;
     if constexpr (kIsComplex<T>) {
-      Lapack<T>::geev("N", right, &n, a, &n, w, nullptr, &n, found, &n, work, &lwork, parts.re, &info, 1, 1);
-      if (vectors && info == 0) transpose(found, n, n, v);
+      Lapack<T>::geev("N", right, &n, a, &n, w.data, nullptr, &n, found, &n, work, &lwork, parts.re, &info, 1, 1);
+      if (vectors && info == 0) copy(by_columns(found, n), n, n, v);
     } else {
       Lapack<T>::geev("N", right, &n, a, &n, parts.re, parts.im, nullptr, &n, found, &n, work, &lwork, &info, 1, 1);
       join_values(parts, n, w);

@@ -31,11 +31,11 @@ struct Square {
     }
     for (int64_t i = 0; i < n; ++i) out[i * (n + 1)] += constant;
   }
-  Real<T> norm(const T* a) const {
+  Real<T> norm(View<const T> a) const {
     Real<T> greatest = 0;
     for (int64_t r = 0; r < n; ++r) {
       Real<T> sum = 0;
-      for (int64_t c = 0; c < n; ++c) sum += std::abs(a[r * n + c]);
+      for (int64_t c = 0; c < n; ++c) sum += std::abs(a(r, c));
       if (!(sum <= greatest)) greatest = sum;  // NaN stays
     }
     return greatest;
@@ -68,8 +68,8 @@ int32_t expm(const Call& call) {
     *a6 = workspace.take<T>(square.size), *u = workspace.take<T>(square.size), *v = workspace.take<T>(square.size);
   int* pivots = workspace.take_integers(square.n);
   for (int64_t point = 0; point < (square.size ? call.batch() : 0); ++point) {
-    const T* from = call.operand<T>(0, point, square.size);
-    T* out = call.result<T>(0, point, square.size);
+    const View<const T> from = call.operand<T>(0, point);
+    T* out = call.result<T>(0, point).data;
     const R norm = square.norm(from);
     if (!std::isfinite(norm)) {
       std::fill(out, out + square.size, not_a_number<T>());
@@ -78,7 +78,8 @@ int32_t expm(const Call& call) {
     constexpr R kGreatest = R(5.371920351148152);  // up to here the approximation is exact to rounding
     const int halvings = norm > kGreatest ? static_cast<int>(std::ceil(std::log2(norm / kGreatest))) : 0;
     const R scale = std::ldexp(R(1), -halvings);
-    for (int64_t e = 0; e < square.size; ++e) a[e] = from[e] * scale;
+    copy(from, square.n, square.n, by_rows(a, square.n));
+    for (int64_t e = 0; e < square.size; ++e) a[e] *= scale;
     square.multiply(a, a, a2);
     square.multiply(a2, a2, a4);
     square.multiply(a4, a2, a6);

@@ -70,6 +70,7 @@ struct Lapack;
 // What differs between real and complex numbers.
 #define INLAY_REAL(letter, T)                                                                                          \
   static constexpr auto orgqr = letter##orgqr_;                                                                        \
+  static T dot(int n, const T* x, int incx, const T* y, int incy) { return cblas_##letter##dot(n, x, incx, y, incy); } \
   static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, T*, int* info) {                      \
     letter##geqp3_(&m, &n, a, &m, pivots, tau, work, &lwork, info);                                                    \
   }                                                                                                                    \
@@ -77,53 +78,60 @@ struct Lapack;
                     int* iwork, int* info) {                                                                           \
     letter##gesdd_(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &lwork, iwork, info, 1);                           \
   }                                                                                                                    \
-  static void heevd(const char* job, const char* uplo, int n, T* a, T* w, T* work, int lwork, T*, int, int* iwork,     \
-                    int liwork, int* info) {                                                                           \
-    letter##syevd_(job, uplo, &n, a, &n, w, work, &lwork, iwork, &liwork, info, 1, 1);                                 \
+  static void heevd(const char* job, const char* uplo, int n, T* a, int lda, T* w, T* work, int lwork, T*, int,        \
+                    int* iwork, int liwork, int* info) {                                                               \
+    letter##syevd_(job, uplo, &n, a, &lda, w, work, &lwork, iwork, &liwork, info, 1, 1);                               \
   }
-#define INLAY_COMPLEX(letter, T, R)                                                                                 \
-  static constexpr auto orgqr = letter##ungqr_;                                                                     \
-  static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, R* rwork, int* info) {             \
-    letter##geqp3_(&m, &n, a, &m, pivots, tau, work, &lwork, rwork, info);                                          \
-  }                                                                                                                 \
-  static void gesdd(const char* job, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt, T* work, int lwork,  \
-                    R* rwork, int* iwork, int* info) {                                                              \
-    letter##gesdd_(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &lwork, rwork, iwork, info, 1);                 \
-  }                                                                                                                 \
-  static void heevd(const char* job, const char* uplo, int n, T* a, R* w, T* work, int lwork, R* rwork, int lrwork, \
-                    int* iwork, int liwork, int* info) {                                                            \
-    letter##heevd_(job, uplo, &n, a, &n, w, work, &lwork, rwork, &lrwork, iwork, &liwork, info, 1, 1);              \
+#define INLAY_COMPLEX(letter, T, R)                                                                                \
+  static constexpr auto orgqr = letter##ungqr_;                                                                    \
+  static T dot(int n, const T* x, int incx, const T* y, int incy) {                                                \
+    T out(0);                                                                                                      \
+    cblas_##letter##dotu_sub(n, x, incx, y, incy, &out);                                                           \
+    return out;                                                                                                    \
+  }                                                                                                                \
+  static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, R* rwork, int* info) {            \
+    letter##geqp3_(&m, &n, a, &m, pivots, tau, work, &lwork, rwork, info);                                         \
+  }                                                                                                                \
+  static void gesdd(const char* job, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt, T* work, int lwork, \
+                    R* rwork, int* iwork, int* info) {                                                             \
+    letter##gesdd_(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &lwork, rwork, iwork, info, 1);                \
+  }                                                                                                                \
+  static void heevd(const char* job, const char* uplo, int n, T* a, int lda, R* w, T* work, int lwork, R* rwork,   \
+                    int lrwork, int* iwork, int liwork, int* info) {                                               \
+    letter##heevd_(job, uplo, &n, a, &lda, w, work, &lwork, rwork, &lrwork, iwork, &liwork, info, 1, 1);           \
   }
 
 // CBLAS takes real numbers by value, and complex ones by address.
 #define INLAY_BY_VALUE(x) x
 #define INLAY_BY_ADDRESS(x) &x
 
-#define INLAY_LAPACK(letter, T, SCALAR, DIFFERENT)                                                                     \
-  template <>                                                                                                          \
-  struct Lapack<T> {                                                                                                   \
-    static constexpr auto potrf = letter##potrf_;                                                                      \
-    static constexpr auto getrf = letter##getrf_;                                                                      \
-    static constexpr auto getrs = letter##getrs_;                                                                      \
-    static constexpr auto geqrf = letter##geqrf_;                                                                      \
-    static constexpr auto geev = letter##geev_;                                                                        \
-    DIFFERENT                                                                                                          \
-    static void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, const T* a, int lda, const T* b,     \
-                     int ldb, T* c, int ldc) {                                                                         \
-      const T one(1), zero(0);                                                                                         \
-      cblas_##letter##gemm(CblasRowMajor, ta, tb, m, n, k, SCALAR(one), a, lda, b, ldb, SCALAR(zero), c, ldc);         \
-    }                                                                                                                  \
-    static void gemv(CBLAS_TRANSPOSE ta, int m, int n, const T* a, int lda, const T* x, T* y) {                        \
-      const T one(1), zero(0);                                                                                         \
-      cblas_##letter##gemv(CblasRowMajor, ta, m, n, SCALAR(one), a, lda, x, 1, SCALAR(zero), y, 1);                    \
-    }                                                                                                                  \
-    static void trsm(CBLAS_UPLO uplo, CBLAS_TRANSPOSE ta, CBLAS_DIAG diagonal, int n, int columns, const T* a, T* b) { \
-      const T one(1);                                                                                                  \
-      cblas_##letter##trsm(CblasRowMajor, CblasLeft, uplo, ta, diagonal, n, columns, SCALAR(one), a, n, b, columns);   \
-    }                                                                                                                  \
-    static void trsv(CBLAS_UPLO uplo, CBLAS_TRANSPOSE ta, CBLAS_DIAG diagonal, int n, const T* a, T* x) {              \
-      cblas_##letter##trsv(CblasRowMajor, uplo, ta, diagonal, n, a, n, x, 1);                                          \
-    }                                                                                                                  \
+#define INLAY_LAPACK(letter, T, SCALAR, DIFFERENT)                                                                  \
+  template <>                                                                                                       \
+  struct Lapack<T> {                                                                                                \
+    static constexpr auto potrf = letter##potrf_;                                                                   \
+    static constexpr auto getrf = letter##getrf_;                                                                   \
+    static constexpr auto getrs = letter##getrs_;                                                                   \
+    static constexpr auto geqrf = letter##geqrf_;                                                                   \
+    static constexpr auto geev = letter##geev_;                                                                     \
+    DIFFERENT                                                                                                       \
+    static void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, const T* a, int lda, const T* b,  \
+                     int ldb, T* c, int ldc) {                                                                      \
+      const T one(1), zero(0);                                                                                      \
+      cblas_##letter##gemm(CblasRowMajor, ta, tb, m, n, k, SCALAR(one), a, lda, b, ldb, SCALAR(zero), c, ldc);      \
+    }                                                                                                               \
+    static void gemv(CBLAS_TRANSPOSE ta, int m, int n, const T* a, int lda, const T* x, int incx, T* y, int incy) { \
+      const T one(1), zero(0);                                                                                      \
+      cblas_##letter##gemv(CblasRowMajor, ta, m, n, SCALAR(one), a, lda, x, incx, SCALAR(zero), y, incy);           \
+    }                                                                                                               \
+    static void trsm(CBLAS_UPLO uplo, CBLAS_TRANSPOSE ta, CBLAS_DIAG diagonal, int n, int columns, const T* a,      \
+                     int lda, T* b, int ldb) {                                                                      \
+      const T one(1);                                                                                               \
+      cblas_##letter##trsm(CblasRowMajor, CblasLeft, uplo, ta, diagonal, n, columns, SCALAR(one), a, lda, b, ldb);  \
+    }                                                                                                               \
+    static void trsv(CBLAS_UPLO uplo, CBLAS_TRANSPOSE ta, CBLAS_DIAG diagonal, int n, const T* a, int lda, T* x,    \
+                     int incx) {                                                                                    \
+      cblas_##letter##trsv(CblasRowMajor, uplo, ta, diagonal, n, a, lda, x, incx);                                  \
+    }                                                                                                               \
   };
 INLAY_LAPACK(s, float, INLAY_BY_VALUE, INLAY_REAL(s, float))
 INLAY_LAPACK(d, double, INLAY_BY_VALUE, INLAY_REAL(d, double))

@@ -1,7 +1,10 @@
 // What the programs in tests/ do not reach, through the signature that machine code uses.
 #include "library/library.h"
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -27,12 +30,13 @@ TEST(Library, RefusesSizesThatLapackCannotCount) {
   const int64_t size = int64_t{1} << 31;
   const void* operands[2] = {nullptr, nullptr};
   void* results[3] = {nullptr, nullptr, nullptr};
+  const int64_t strides[9] = {};
   for (const char* name :
        {"matmul", "cholesky", "solve_triangular", "solve", "lu_factor", "qr", "qr_pivoted", "svd", "eigh", "eig"}) {
     const int64_t sizes[4] = {1, size, size, size};
     int64_t failure[2] = {0, 0};
     const InlayLibraryFunction function = find_function(str("inlay_l_", name, "_f64"));
-    EXPECT_EQ(function(operands, results, sizes, 0, nullptr, failure), kTooLarge) << name;
+    EXPECT_EQ(function(operands, strides, results, strides, sizes, 0, nullptr, failure), kTooLarge) << name;
   }
 }
 
@@ -44,10 +48,53 @@ TEST(Library, SaysWhichMatrixHasNoFactor) {
   const int64_t sizes[2] = {2, 1};
   int64_t failure[2] = {0, 0};
   const InlayLibraryFunction cholesky = find_function("inlay_l_cholesky_f64");
-  EXPECT_EQ(cholesky(operands, results, sizes, 0, nullptr, failure), kFailed);
+  const int64_t strides[3] = {1, 1, 1};
+  EXPECT_EQ(cholesky(operands, strides, results, strides, sizes, 0, nullptr, failure), kFailed);
   EXPECT_EQ(out[0], 2);
   EXPECT_EQ(failure[0], 1);
   EXPECT_EQ(failure[1], 1);
+}
+
+/// Every way in which two matrices and their product may lie, against the sums.
+TEST(Library, MultipliesMatricesHoweverTheyLie) {
+  const InlayLibraryFunction matmul = find_function("inlay_l_matmul_f64");
+  for (const auto& [m, k, n] :
+       {std::array<int64_t, 3>{3, 4, 2}, {1, 4, 3}, {3, 4, 1}, {1, 4, 1}, {3, 1, 2}, {3, 0, 2}}) {
+    for (int ways = 0; ways < 8; ++ways) {
+      const auto lying = [&](int which, int64_t rows, int64_t columns) {
+        const int64_t gap = 3;
+        return (ways >> which) & 1 ? std::array<int64_t, 3>{0, 1, rows + gap}
+                                   : std::array<int64_t, 3>{0, columns + gap, 1};
+      };
+      const std::array strides = {lying(0, m, k), lying(1, k, n), lying(2, m, n)};
+      std::vector<double> a(99), b(99), c(99, -1);
+      for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<double>(i % 7), b[i] = static_cast<double>(i % 5);
+      const void* operands[] = {a.data(), b.data()};
+      void* results[] = {c.data()};
+      const int64_t sizes[] = {1, m, k, n};
+      ASSERT_EQ(matmul(operands, strides[0].data(), results, strides[2].data(), sizes, 0, nullptr, nullptr), 0);
+      for (int64_t i = 0; i < m; ++i) {
+        for (int64_t j = 0; j < n; ++j) {
+          double sum = 0;
+          for (int64_t l = 0; l < k; ++l) {
+            sum += a[i * strides[0][1] + l * strides[0][2]] * b[l * strides[1][1] + j * strides[1][2]];
+          }
+          EXPECT_EQ(c[i * strides[2][1] + j * strides[2][2]], sum) << m << k << n << " " << ways << " " << i << j;
+        }
+      }
+      EXPECT_EQ(std::count(c.begin(), c.end(), -1), 99 - m * n) << "something else was written";
+    }
+  }
+}
+
+TEST(Library, MultipliesVectorsThatGoBackwards) {
+  const double a[3] = {1, 2, 3}, b[6] = {10, 0, 20, 0, 30, 0};
+  double c[1] = {0};
+  const void* operands[] = {a, b + 4};
+  void* results[] = {c};
+  const int64_t strides[] = {0, 3, 1, 0, -2, 1}, one[] = {0, 1, 1}, sizes[] = {1, 1, 3, 1};
+  ASSERT_EQ(find_function("inlay_l_matmul_f64")(operands, strides, results, one, sizes, 0, nullptr, nullptr), 0);
+  EXPECT_EQ(c[0], 1 * 30 + 2 * 20 + 3 * 10);
 }
 
 }  // namespace

@@ -6,54 +6,98 @@
 namespace inlay::library {
 namespace {
 
-/// c[m, n] = a[m, k] b[k, n], all row-major. A transposed one lies as its transpose.
+/// A matrix as BLAS takes it: by rows, or by columns and so the transpose of one by rows.
 template <class T>
-struct Product {
-  int m = 0, k = 0, n = 0;
-  bool a_transposed = false, b_transposed = false;
+struct Lying {
+  const T* data = nullptr;
+  CBLAS_TRANSPOSE flag = CblasNoTrans;
+  int leading = 1;
 
-  static CBLAS_TRANSPOSE flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
-
-  /// A matrix and a vector: `rows` x `columns` is how the matrix lies.
-  static void multiply_vector(bool transposed, int rows, int columns, const T* matrix, const T* vector, T* out) {
-    Lapack<T>::gemv(flag(transposed), rows, columns, matrix, columns, vector, out);
-  }
-
-  void operator()(const T* a, const T* b, T* c) const {
-    if (m == 0 || n == 0) return;
-    if (k == 0) {  // not every BLAS clears what it has nothing to add to
-      std::fill(c, c + static_cast<int64_t>(m) * n, T(0));
-    } else if (n == 1) {
-      multiply_vector(a_transposed, a_transposed ? k : m, a_transposed ? m : k, a, b, c);
-    } else if (m == 1) {
-      multiply_vector(!b_transposed, b_transposed ? n : k, b_transposed ? k : n, b, a, c);
-    } else {
-      Lapack<T>::gemm(flag(a_transposed), flag(b_transposed), m, n, k, a, a_transposed ? m : k, b, b_transposed ? k : n,
-                      c, n);
-    }
-  }
+  Lying(View<const T> x, int64_t rows, int64_t columns)
+      : data(x.data),
+        flag(x.column == 1 || columns == 1 ? CblasNoTrans : CblasTrans),
+        leading(static_cast<int>(flag == CblasNoTrans ? library::leading(x, columns)
+                                                      : library::leading(x.transposed(), rows))) {}
 };
+
+/// A row as BLAS takes it. Where it goes backwards BLAS begins with what lies first in memory.
+template <class T>
+struct Row {
+  T* data = nullptr;
+  int step = 1;
+
+  Row(T* first, int64_t count, int64_t stride)
+      : data(stride < 0 ? first + (count - 1) * stride : first), step(static_cast<int>(count == 1 ? 1 : stride)) {}
+};
+
+/// y = x v of a matrix and a row.
+template <class T>
+void multiply(View<const T> x, int rows, int columns, Row<const T> v, Row<T> y) {
+  const Lying<T> a(x, rows, columns);
+  const bool turned = a.flag == CblasTrans;
+  Lapack<T>::gemv(a.flag, turned ? columns : rows, turned ? rows : columns, a.data, a.leading, v.data, v.step, y.data,
+                  y.step);
+}
+
+/// As BLAS multiplies: of complex numbers by their parts, whatever is infinite.
+template <class T>
+T times(T a, T b) {
+  if constexpr (kIsComplex<T>) {
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  } else {
+    return a * b;
+  }
+}
+
+/// c[m, n] = a[m, k] b[k, n]. Where k is 1 both are rows, and each may lie in its own way.
+template <class T>
+void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) {
+  if (m == 0 || n == 0) return;
+  if (k == 0) {  // not every BLAS clears what it has nothing to add to
+    fill(c, m, n, T(0));
+  } else if (k == 1) {
+    for (int64_t row = 0; row < m; ++row) {
+      for (int64_t column = 0; column < n; ++column) c(row, column) = times(a(row, 0), b(0, column));
+    }
+  } else if (m == 1 && n == 1) {
+    const Row<const T> x(a.data, k, a.column), y(b.data, k, b.row);
+    c(0, 0) = Lapack<T>::dot(k, x.data, x.step, y.data, y.step);
+  } else if (n == 1) {
+    multiply<T>(a, m, k, {b.data, k, b.row}, {c.data, m, c.row});
+  } else if (m == 1) {
+    multiply<T>(b.transposed(), n, k, {a.data, k, a.column}, {c.data, n, c.column});
+  } else if (c.column != 1) {  // by columns: the transpose of b' a' by rows
+    multiply<T>(n, k, m, b.transposed(), a.transposed(), c.transposed());
+  } else {
+    const Lying<T> left(a, m, k), right(b, k, n);
+    Lapack<T>::gemm(left.flag, right.flag, m, n, k, left.data, left.leading, right.data, right.leading, c.data,
+                    static_cast<int>(leading(c, n)));
+  }
+}
+
+/// Do the matrices of the batch lie below each other, so that they are one tall matrix?
+bool are_stacked(const int64_t* strides, int64_t rows) { return strides[0] == rows * strides[1] && strides[2] == 1; }
 
 }  // namespace
 
 template <class T>
 int32_t matmul(const Call& call) {
-  if (call.is_too_large(3)) return kTooLarge;
-  Product<T> product{call.count(0), call.count(1), call.count(2), call.has(LibraryOption::left_transposed),
-                     call.has(LibraryOption::right_transposed)};
+  const auto counts = [](const int64_t* strides) { return Call::fits(strides[1]) && Call::fits(strides[2]); };
+  const bool fits = counts(call.operand_strides) && counts(call.operand_strides + 3) && counts(call.result_strides);
+  if (call.is_too_large(3) || !fits) return kTooLarge;
+  int m = call.count(0);
+  const int k = call.count(1), n = call.count(2);
   int64_t batch = call.batch();
-  // One right matrix for all, and the left ones below each other: they are one tall matrix.
-  const int64_t rows = batch * call.size(0);
-  const bool stacked = call.has(LibraryOption::right_shared) && !call.has(LibraryOption::left_shared) &&
-                       !product.a_transposed && rows <= std::numeric_limits<int>::max();
-  if (stacked) {
-    product.m = static_cast<int>(rows);
+  const int64_t rows = batch * m;
+  // One right matrix for all, and the left ones below each other.
+  const bool is_tall = batch > 1 && n > 1 && call.is_shared(1) && are_stacked(call.operand_strides, m) &&
+                       are_stacked(call.result_strides, m) && Call::fits(rows);
+  if (is_tall) {
+    m = static_cast<int>(rows);
     batch = 1;
   }
-  const int64_t a_size = call.size(0) * call.size(1), b_size = call.size(1) * call.size(2),
-                c_size = call.size(0) * call.size(2);
   for (int64_t point = 0; point < batch; ++point) {
-    product(call.operand<T>(0, point, a_size), call.operand<T>(1, point, b_size), call.result<T>(0, point, c_size));
+    multiply<T>(m, k, n, call.operand<T>(0, point), call.operand<T>(1, point), call.result<T>(0, point));
   }
   return 0;
 }

@@ -2,7 +2,6 @@
 
 #include "library/call.h"
 #include "library/lapack.h"
-#include "library/layout.h"
 #include "ops/library_workspace.h"
 
 namespace inlay::library {
@@ -16,7 +15,6 @@ template <class T>
 int32_t factor(const Call& call, Q wanted, Pivots pivots, int64_t q_columns, int64_t r_rows) {
   if (call.is_too_large(2)) return kTooLarge;
   const int m = call.count(0), n = call.count(1), p = std::min(m, n), q = static_cast<int>(q_columns);
-  const int64_t size = call.size(0) * call.size(1);
   const int64_t wanted_elements = qr_work_elements<int64_t>(pivots == Pivots::yes, m, n);
   if (wanted_elements > std::numeric_limits<int>::max()) return kTooLarge;
   const int work_elements = static_cast<int>(wanted_elements);
@@ -28,22 +26,22 @@ int32_t factor(const Call& call, Q wanted, Pivots pivots, int64_t q_columns, int
   auto* rwork = pivots == Pivots::yes ? workspace.take<Real<T>>(call.size(1) * 2) : nullptr;
   for (int64_t point = 0; point < call.batch(); ++point) {
     int info = 0;
-    transpose(call.operand<T>(0, point, size), m, n, a);
+    copy(call.operand<T>(0, point), m, n, by_columns(a, m));
     if (pivots == Pivots::yes) {
       std::fill(columns, columns + n, 0);  // all are free to move
       if (p > 0) Lapack<T>::geqp3(m, n, a, columns, tau, work, work_elements, rwork, &info);
-      int64_t* order = call.result<int64_t>(2, point, n);
-      for (int c = 0; c < n; ++c) order[c] = p > 0 ? columns[c] - 1 : c;
+      const View<int64_t> order = call.result<int64_t>(2, point);
+      for (int c = 0; c < n; ++c) order(c) = p > 0 ? columns[c] - 1 : c;
     } else if (p > 0) {
       Lapack<T>::geqrf(&m, &n, a, &m, tau, work, &work_elements, &info);
     }
-    T* r = call.result<T>(wanted == Q::wanted ? 1 : 0, point, r_rows * n);
+    const View<T> r = call.result<T>(wanted == Q::wanted ? 1 : 0, point);
     for (int64_t row = 0; row < r_rows; ++row) {
-      for (int64_t c = 0; c < n; ++c) r[row * n + c] = c < row ? T(0) : a[c * m + row];
+      for (int64_t c = 0; c < n; ++c) r(row, c) = c < row ? T(0) : a[c * m + row];
     }
     if (wanted == Q::unwanted || q == 0) continue;
     Lapack<T>::orgqr(&m, &q, &p, a, &m, tau, work, &work_elements, &info);
-    transpose(a, q, m, call.result<T>(0, point, q_columns * m));
+    copy(by_columns(a, m), m, q, call.result<T>(0, point));
   }
   return 0;
 }

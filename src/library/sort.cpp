@@ -29,9 +29,8 @@ template <class T>
 int32_t sort(const Call& call) {
   const int64_t n = call.size(0);
   for (int64_t point = 0; point < call.batch(); ++point) {
-    const T* x = call.operand<T>(0, point, n);
-    T* out = call.result<T>(0, point, n);
-    std::copy(x, x + n, out);
+    T* out = call.result<T>(0, point).data;
+    copy(call.operand<T>(0, point), n, View<T>{out, 1, 0});
     T* end = out + n;
     if constexpr (std::is_floating_point_v<T>) {  // then the rest is in plain order
       end = std::partition(out, end, [](T e) { return !std::isnan(e); });
@@ -47,13 +46,13 @@ template <class T>
 int32_t argsort(const Call& call) {
   const int64_t n = call.size(0);
   for (int64_t point = 0; point < call.batch(); ++point) {
-    const T* x = call.operand<T>(0, point, n);
-    int64_t* out = call.result<int64_t>(0, point, n);
+    const View<const T> x = call.operand<T>(0, point);
+    int64_t* out = call.result<int64_t>(0, point).data;
     for (int64_t i = 0; i < n; ++i) out[i] = i;
     // Equals by position: stable, without the memory that std::stable_sort allocates.
     std::sort(out, out + n, [x](int64_t i, int64_t j) {
-      if (less(x[i], x[j])) return true;
-      return !less(x[j], x[i]) && i < j;
+      if (less(x(i), x(j))) return true;
+      return !less(x(j), x(i)) && i < j;
     });
   }
   return 0;
@@ -64,12 +63,16 @@ int32_t searchsorted(const Call& call) {
   const int64_t n = call.size(0), k = call.size(1);
   const bool right = call.has(LibraryOption::right);
   for (int64_t point = 0; point < call.batch(); ++point) {
-    const T *x = call.operand<T>(0, point, n), *wanted = call.operand<T>(1, point, k);
-    int64_t* out = call.result<int64_t>(0, point, k);
+    const View<const T> x = call.operand<T>(0, point), wanted = call.operand<T>(1, point);
+    const View<int64_t> out = call.result<int64_t>(0, point);
     for (int64_t i = 0; i < k; ++i) {
-      const T* at =
-          right ? std::upper_bound(x, x + n, wanted[i], less<T>) : std::lower_bound(x, x + n, wanted[i], less<T>);
-      out[i] = at - x;
+      int64_t begin = 0, end = n;  // it stands before end, and not before begin
+      while (begin < end) {
+        const int64_t at = begin + (end - begin) / 2;
+        const bool is_behind = right ? !less(wanted(i), x(at)) : less(x(at), wanted(i));
+        (is_behind ? begin : end) = is_behind ? at + 1 : at;
+      }
+      out(i) = begin;
     }
   }
   return 0;

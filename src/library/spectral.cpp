@@ -3,7 +3,6 @@
 
 #include "library/call.h"
 #include "library/lapack.h"
-#include "library/layout.h"
 #include "ops/library_workspace.h"
 
 namespace inlay::library {
@@ -11,9 +10,9 @@ namespace {
 
 /// What a decomposition gives for a matrix without elements: square factors are identities.
 template <class T>
-void set_identity(T* x, int64_t n) {
-  std::fill(x, x + n * n, T(0));
-  for (int64_t i = 0; i < n; ++i) x[i * (n + 1)] = T(1);
+void set_identity(View<T> x, int64_t n) {
+  fill(x, n, n, T(0));
+  for (int64_t i = 0; i < n; ++i) x(i, i) = T(1);
 }
 
 // By columns, our a is its transpose a', and a = u s vh makes a' = vh' s u': LAPACK's u is vh', whose columns are the
@@ -24,28 +23,27 @@ int32_t decompose(const Call& call, const char* job) {
   const int m = call.count(0), n = call.count(1), p = std::min(m, n);
   const bool vectors = *job != 'N', full = *job == 'A';
   const int64_t size = call.size(0) * call.size(1);
-  const int64_t u_columns = full ? m : p, vh_rows = full ? n : p;
+  const int64_t u_columns = full ? m : p;
   const int64_t work_elements = svd_work_elements<int64_t>(vectors, m, n);
   if (work_elements > std::numeric_limits<int>::max()) return kTooLarge;
-  const int lwork = static_cast<int>(work_elements), ldu = std::max(n, 1),
-            ldvt = std::max(static_cast<int>(u_columns), 1);
+  const int lwork = static_cast<int>(work_elements);
   Workspace workspace(call);
   T* a = workspace.take<T>(size);
   T* work = workspace.take<T>(work_elements);
   int* integers = workspace.take_integers(static_cast<int64_t>(p) * 8 + 1);
   auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(svd_rwork_elements<int64_t>(m, n)) : nullptr;
   for (int64_t point = 0; point < call.batch(); ++point) {
-    Real<T>* s = call.result<Real<T>>(vectors ? 1 : 0, point, p);
-    T* u = vectors ? call.result<T>(0, point, m * u_columns) : nullptr;
-    T* vh = vectors ? call.result<T>(2, point, n * vh_rows) : nullptr;
+    Real<T>* s = call.result<Real<T>>(vectors ? 1 : 0, point).data;
+    const View<T> u = vectors ? call.result<T>(0, point) : View<T>();
+    const View<T> vh = vectors ? call.result<T>(2, point) : View<T>();
     if (size == 0) {
       if (full) set_identity(u, m), set_identity(vh, n);
       continue;
     }
-    const T* from = call.operand<T>(0, point, size);
-    std::copy(from, from + size, a);
+    copy(call.operand<T>(0, point), m, n, by_rows(a, n));
+    const int ldu = static_cast<int>(leading(vh, n)), ldvt = static_cast<int>(leading(u, u_columns));
     int info = 0;
-    Lapack<T>::gesdd(job, n, m, a, s, vh, ldu, u, ldvt, work, lwork, rwork, integers, &info);
+    Lapack<T>::gesdd(job, n, m, a, s, vh.data, ldu, u.data, ldvt, work, lwork, rwork, integers, &info);
     if (info != 0) return call.fail(info, point);
   }
   return 0;
@@ -60,23 +58,25 @@ int32_t diagonalize(const Call& call, bool vectors) {
   if (work_elements > std::numeric_limits<int>::max()) return kTooLarge;
   const int lwork = static_cast<int>(work_elements), num_integers = vectors ? 5 * n + 3 : 1;
   Workspace workspace(call);
-  T* copy = vectors ? nullptr : workspace.take<T>(size);
+  T* copied = vectors ? nullptr : workspace.take<T>(size);
   T* work = workspace.take<T>(work_elements);
   int* integers = workspace.take_integers(num_integers);
   const int num_rwork = static_cast<int>(eigh_rwork_elements<int64_t>(vectors, n));
   auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(num_rwork) : nullptr;
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
-    T* a = vectors ? call.result<T>(1, point, size) : copy;
-    const T* from = call.operand<T>(0, point, size);
-    std::copy(from, from + size, a);
+    const View<T> a = vectors ? call.result<T>(1, point) : by_rows(copied, n);
+    copy(call.operand<T>(0, point), n, n, a);
+    const int lda = static_cast<int>(leading(a, n));
     int info = 0;
     // By columns, ours is its transpose, which is its conjugate; so are the vectors.
-    Lapack<T>::heevd(vectors ? "V" : "N", call.has(LibraryOption::upper) ? "L" : "U", n, a,
-                     call.result<Real<T>>(0, point, n), work, lwork, rwork, num_rwork, integers, num_integers, &info);
+    Lapack<T>::heevd(vectors ? "V" : "N", call.has(LibraryOption::upper) ? "L" : "U", n, a.data, lda,
+                     call.result<Real<T>>(0, point).data, work, lwork, rwork, num_rwork, integers, num_integers, &info);
     if (info != 0) return call.fail(info, point);
     if (vectors) transpose_in_place(a, n);
     if constexpr (kIsComplex<T>) {
-      for (int64_t e = 0; vectors && e < size; ++e) a[e] = std::conj(a[e]);
+      for (int64_t r = 0; vectors && r < n; ++r) {
+        for (int64_t c = 0; c < n; ++c) a(r, c) = std::conj(a(r, c));
+      }
     }
   }
   return 0;

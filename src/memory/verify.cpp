@@ -281,11 +281,60 @@ class Replay {
   // --- steps: false ends the program ---
 
   bool replay(const kernel::LibraryCall& call) {
-    for (BufferId operand : call.operands) read_all(operand);
+    const LibrarySignature& signature = facts(call.op).signature;
+    const auto read_operands = [&](bool all) {
+      for (std::size_t i = 0; i < call.operands.size(); ++i) {
+        if (!all && takes_bytes_of(call, i)) continue;
+        for_each_element(call, signature.operands[i], call.operands[i],
+                         [&](int64_t element) { read(call.operands[i].buffer, element); });
+      }
+    };
+    read_operands(true);
     if (call.workspace.valid()) write_all(call.workspace);
-    for (BufferId result : call.results) write_all(result);
-    for (BufferId operand : call.operands) read_all(operand);  // the call reads while it writes
+    for (std::size_t r = 0; r < call.results.size(); ++r) {
+      for_each_element(call, signature.results[r], call.results[r],
+                       [&](int64_t element) { write(call.results[r].buffer, element); });
+    }
+    read_operands(false);  // the call reads while it writes
     return true;
+  }
+
+  /// Is a result made in the very bytes of the operand, which the function can do?
+  bool takes_bytes_of(const kernel::LibraryCall& call, std::size_t operand) {
+    const LibraryOpFacts& row = facts(call.op);
+    if (row.in_place_operand != static_cast<int>(operand)) return false;
+    const kernel::CallArray &from = call.operands[operand],
+                            &to = call.results[static_cast<std::size_t>(row.in_place_result)];
+    if (!is_ours(from.buffer) || !is_ours(to.buffer)) return false;
+    const Place &a = places_[root(from.buffer)], &b = places_[root(to.buffer)];
+    const bool one_layout =
+        from.offset == to.offset && from.strides == to.strides && !from.index.valid() && !to.index.valid();
+    return one_layout && a.block == b.block && a.begin == b.begin;
+  }
+
+  /// visit(element) with all that the array may reach: nobody knows which row where an index is no loop's turn.
+  template <class Visit>
+  void for_each_element(const kernel::LibraryCall& call, const CoreAxes& axes, const kernel::CallArray& array,
+                        Visit visit) {
+    if (!is_ours(array.buffer)) return;
+    std::vector<int64_t> sizes;
+    for (const Dim& size : call.sizes) sizes.push_back(value(size));
+    const std::array<int64_t, 3> extents = library_extents(call.op, axes, sizes);
+    std::array<int64_t, 3> strides{};
+    for (std::size_t axis = 0; axis < strides.size(); ++axis) strides[axis] = value(array.strides[axis]);
+    const bool is_anywhere = array.index.valid() && turns_[array.index] < 0;
+    const int64_t first = value(array.offset), step = array.index.valid() ? value(array.index_stride) : 0;
+    const int64_t turn = array.index.valid() && !is_anywhere ? turns_[array.index] : 0;
+    const int64_t last_turn = is_anywhere && step > 0 ? (count(array.buffer) - 1) / step : turn;
+    for (int64_t at = turn; at <= last_turn; ++at) {
+      for (int64_t point = 0; point < extents[0]; ++point) {
+        for (int64_t i = 0; i < extents[1]; ++i) {
+          for (int64_t j = 0; j < extents[2] && out_.empty(); ++j) {
+            visit(first + at * step + point * strides[0] + i * strides[1] + j * strides[2]);
+          }
+        }
+      }
+    }
   }
 
   bool replay(const kernel::HostCall& call) {

@@ -1,6 +1,7 @@
 #include "ops/library_op.h"
 
 #include <array>
+#include <cctype>
 
 #include "support/str.h"
 
@@ -18,10 +19,6 @@ constexpr OptionName kOptionNames[] = {
     {LibraryOption::right, "right"},
     {LibraryOption::nan, "nan"},
     {LibraryOption::adjoint, "adjoint"},
-    {LibraryOption::left_transposed, "left_transposed"},
-    {LibraryOption::right_transposed, "right_transposed"},
-    {LibraryOption::left_shared, "left_shared"},
-    {LibraryOption::right_shared, "right_shared"},
 };
 
 /// `(m,k),(k,n?)`
@@ -44,6 +41,28 @@ LibrarySignature signature_of(std::string_view text) {
     }
   }
   return out;
+}
+
+LibraryLayout layout_of(char letter) {
+  switch (std::tolower(letter)) {
+    case 'm': return LibraryLayout::matrix;
+    case 'r': return LibraryLayout::rows;
+    case 'w': return LibraryLayout::whole;
+    default: return LibraryLayout::any;
+  }
+}
+
+/// `aM->Ra`
+void read_layouts(std::string_view text, LibraryOpFacts& row) {
+  const std::size_t arrow = text.find("->");
+  const auto read = [](std::string_view letters, std::vector<LibraryLayout>& layouts, int& in_place) {
+    for (char letter : letters) {
+      if (std::isupper(letter)) in_place = static_cast<int>(layouts.size());
+      layouts.push_back(layout_of(letter));
+    }
+  };
+  read(text.substr(0, arrow), row.operand_layouts, row.in_place_operand);
+  read(text.substr(arrow + 2), row.result_layouts, row.in_place_result);
 }
 
 LibraryOptions options_of(std::string_view text) {
@@ -75,13 +94,31 @@ std::string options_text(LibraryOptions options) {
 
 const LibraryOpFacts& facts(LibraryOp op) {
   using Operands = LibraryOpFacts::Operands;
+  const auto row = [](std::string_view name, std::string_view signature, Operands operands, std::string_view results,
+                      std::string_view layouts, std::string_view options, std::string_view failure) {
+    LibraryOpFacts out{.name = name,
+                       .signature = signature_of(signature),
+                       .operands = operands,
+                       .results = results,
+                       .options = options_of(options),
+                       .failure = failure};
+    read_layouts(layouts, out);
+    return out;
+  };
   static const std::array<LibraryOpFacts, kNumLibraryOps> kFacts = {{
-#define LIBRARY_OP(name, signature, operands, results, options, failure) \
-  {#name, signature_of(signature), Operands::operands, results, options_of(options), failure},
+#define LIBRARY_OP(name, signature, operands, results, layouts, options, failure) \
+  row(#name, signature, Operands::operands, results, layouts, options, failure),
 #include "ops/library_ops.def"
 #undef LIBRARY_OP
   }};
   return kFacts[static_cast<std::size_t>(op)];
+}
+
+LibraryLayout operand_layout(LibraryOp op, std::size_t i, LibraryOptions options, DType dtype) {
+  const LibraryLayout layout = facts(op).operand_layouts[i];
+  // A matrix by columns is the transpose of one by rows, and BLAS has no function for the conjugate alone.
+  const bool conjugates = is_complex(dtype) && has(options, LibraryOption::adjoint);
+  return layout == LibraryLayout::matrix && conjugates ? LibraryLayout::rows : layout;
 }
 
 std::optional<LibraryOp> library_op_from_name(std::string_view name) {

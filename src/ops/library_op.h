@@ -11,13 +11,13 @@
 namespace inlay {
 
 enum class LibraryOp : uint8_t {
-#define LIBRARY_OP(name, signature, operands, results, options, failure) name,
+#define LIBRARY_OP(name, signature, operands, results, layouts, options, failure) name,
 #include "ops/library_ops.def"
 #undef LIBRARY_OP
 };
 
 inline constexpr int kNumLibraryOps = 0
-#define LIBRARY_OP(name, signature, operands, results, options, failure) +1
+#define LIBRARY_OP(name, signature, operands, results, layouts, options, failure) +1
 #include "ops/library_ops.def"
 #undef LIBRARY_OP
     ;
@@ -31,12 +31,7 @@ enum class LibraryOption : LibraryOptions {
   unit_diagonal = 4,
   right = 8,
   nan = 16,
-  adjoint = 512,
-  // How operands lie in memory: fuse says it, a graph never does.
-  left_transposed = 32,   // the first two core axes of operand 0 are swapped (matmul)
-  right_transposed = 64,  // those of operand 1
-  left_shared = 128,      // operand 0 is one for the whole batch
-  right_shared = 256,     // operand 1 is
+  adjoint = 32,
 };
 constexpr bool has(LibraryOptions options, LibraryOption option) {
   return (options & static_cast<LibraryOptions>(option)) != 0;
@@ -60,11 +55,23 @@ struct LibrarySignature {
   std::string letters;  // of the operands' sizes, in order of first appearance; p is none of them
 };
 
+/// How the elements of an operand or a result may lie, for each matrix or row of the batch. Between these any distance
+/// will do.
+enum class LibraryLayout : uint8_t {
+  any,     // any distance from row to row and from column to column, forwards or backwards
+  matrix,  // one of the two is 1, the other positive; of a vector any that is not 0
+  rows,    // that from column to column is 1, the other positive
+  whole,   // row-major, without gaps
+};
+
 struct LibraryOpFacts {
   std::string_view name;
   LibrarySignature signature;
   enum class Operands : uint8_t { Field, Ordered, Index } operands;
   std::string_view results;  // of each, 'T', 'R', 'C' or 'i'
+  std::vector<LibraryLayout> operand_layouts, result_layouts;
+  /// The result that may be made in the bytes of an operand that lies as it does; -1: none may.
+  int in_place_operand = -1, in_place_result = -1;
   LibraryOptions options;    // that a graph may give
   std::string_view failure;  // empty: it never fails
 };
@@ -73,6 +80,8 @@ const LibraryOpFacts& facts(LibraryOp op);
 std::optional<LibraryOp> library_op_from_name(std::string_view name);
 bool accepts(LibraryOp op, DType dtype);
 DType result_dtype(LibraryOp op, std::size_t result, DType operands);
+/// What operand `i` must be like, with these options.
+LibraryLayout operand_layout(LibraryOp op, std::size_t i, LibraryOptions options, DType dtype);
 /// `cholesky: the matrix is not positive definite: its leading minor of order {0} is not positive (matrix {1})`.
 std::string failure_message(LibraryOp op);
 

@@ -33,8 +33,7 @@ class Call {
 
   template <class T>
   const T* row(std::size_t i, int64_t num_elements) const {
-    const bool shared = has(i == 0 ? LibraryOption::left_shared : LibraryOption::right_shared);
-    return reinterpret_cast<const T*>(operands_[i] + (shared ? 0 : point_) * num_elements * size_bytes(dtype_));
+    return reinterpret_cast<const T*>(operands_[i] + point_ * num_elements * size_bytes(dtype_));
   }
   template <class T>
   T* out(std::size_t i, int64_t num_elements) const {
@@ -123,14 +122,13 @@ class MatrixCall : Call {
   /// Rounded at each step, as the sum of products is that a rewrite makes of it.
   int64_t matmul() const {
     const int64_t m = size(0), k = size(1), n = size(2);
-    const bool a_turned = has(LibraryOption::left_transposed), b_turned = has(LibraryOption::right_transposed);
     const E *a = row<E>(0, m * k), *b = row<E>(1, k * n);
     E* to = out<E>(0, m * n);
     for (int64_t e = 0; e < m * n; ++e) {
       const int64_t r = e / n, c = e % n;
       E sum = 0;
       for (int64_t l = 0; l < k; ++l) {
-        const E left = a[a_turned ? l * m + r : r * k + l], right = b[b_turned ? c * k + l : l * n + c];
+        const E left = a[r * k + l], right = b[l * n + c];
         if constexpr (kIsComplex<E>) {
           sum += E(left.real() * right.real() - left.imag() * right.imag(),
                    left.real() * right.imag() + left.imag() * right.real());

@@ -178,6 +178,13 @@ class GraphMaker {
   /// Of all ranks, and of integers; what does not fit is no product.
   void matmul();
 
+  /// Of some elements of one value and some others of it, turned: what a library function may read where they lie.
+  void matmul_of_parts();
+  /// The value with its last two axes, or one of them, turned, or some of its elements.
+  ValueId seen(ValueId x);
+  /// Adds the value, or a larger one that holds it.
+  void add_held(ValueId x);
+
   // Factorizations. Of matrices that are far from singular, so that the results are sharp; and of each its unique part:
   // not a singular vector, whose sign is open, but the product of the factors.
 
@@ -198,6 +205,8 @@ class GraphMaker {
     return yes ? static_cast<LibraryOptions>(option) : 0;
   }
 
+  /// Of a positive definite matrix that lies in memory: its transpose, it backwards, or a corner of it.
+  ValueId corner(ValueId a);
   /// By a matrix that is positive definite.
   void triangles(ValueId a, ValueId m);
 

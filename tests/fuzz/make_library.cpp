@@ -20,7 +20,61 @@ void GraphMaker::matmul() {
     if (t.rank() < 2 || left.rank() < 2) return true;
     return stretches({left.dims.begin(), left.dims.end() - 2}, {t.dims.begin(), t.dims.end() - 2});
   });
-  if (b) add(builder_.matmul(use(*a), use(*b)), !is_inexact(left.dtype));
+  if (!b) return;
+  const ValueId p = builder_.matmul(use(*a), use(*b));
+  is_inexact(left.dtype) ? add_held(p) : add(p, true);
+}
+
+ValueId GraphMaker::seen(ValueId x) {
+  const int rank = type(x).rank();
+  switch (draw(0, 4)) {
+    case 0: return x;
+    case 1: return rank >= 2 ? swapped(x) : x;
+    case 2: return builder_.flip(x, {static_cast<int>(draw(0, rank - 1))});
+    default: return builder_.slice(x, items(x));
+  }
+}
+
+void GraphMaker::add_held(ValueId x) {
+  const std::vector<Dim> dims = type(x).dims;
+  if (dims.empty() || chance(50)) return add(x, false);
+  const auto axis = static_cast<int>(draw(0, type(x).rank() - 1));
+  if (type(x).rank() >= 2 && chance(30)) return add(swapped(x), false);
+  if (chance(50)) {
+    const ValueId other = builder_.broadcast(literal_like(x, 2), dims);
+    return add(builder_.concat(chance(50) ? std::vector{x, other} : std::vector{other, x}, axis), false);
+  }
+  std::vector<Dim> larger = dims;
+  std::vector<IndexItem> index;
+  const int64_t step = draw(1, 2), start = draw(0, 2);
+  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  larger[axis] = dims[axis] * step + start + 1;
+  index[axis] = IndexItem::range(start, Dim(start) + dims[axis] * step, step);
+  const ValueId base = builder_.broadcast(literal_like(x, 2), larger);
+  add(builder_.update(chance(80) ? Combine::set : Combine::add, base, index, x), false);
+}
+
+void GraphMaker::matmul_of_parts() {
+  const auto x = pick([&](const Entry& e) {
+    return is_inexact(type(e.v).dtype) && accepts(LibraryOp::matmul, type(e.v).dtype) && type(e.v).rank() >= 1;
+  });
+  if (!x) return;
+  const ValueId a = seen(use(*x));
+  if (type(a).rank() == 0) return;
+  if (type(a).rank() == 1) return add_held(builder_.matmul(a, chance(50) ? a : builder_.flip(a, {0})));
+  const int last = type(a).rank() - 1;
+  const ValueId other = chance(50) ? a : builder_.flip(a, {chance(50) ? last : last - 1});
+  switch (draw(0, 2)) {
+    case 0: return add_held(builder_.matmul(a, swapped(other)));
+    case 1: return add_held(builder_.matmul(swapped(other), a));
+    default: {
+      std::vector<IndexItem> row;
+      for (const Dim& dim : type(other).dims) row.push_back(IndexItem::range(0, dim));
+      if (last != 1 || size_of(type(other).dims[0]) < 1) return;
+      row[0] = IndexItem::at(0);
+      return add_held(builder_.matmul(a, builder_.slice(other, row)));
+    }
+  }
 }
 
 ValueId GraphMaker::literal_like(ValueId x, double value) {
@@ -85,8 +139,34 @@ void GraphMaker::factorization() {
   }
 }
 
+ValueId GraphMaker::corner(ValueId a) {
+  const int last = type(a).rank() - 1;
+  if (chance(30)) return swapped(a);
+  if (chance(30)) return builder_.flip(a, {last - 1, last});
+  std::vector<IndexItem> index;
+  for (const Dim& dim : type(a).dims) index.push_back(IndexItem::range(0, dim));
+  if (size_of(type(a).dims[last]) < 1) return a;
+  index[last] = index[last - 1] = IndexItem::range(1, type(a).dims[last]);
+  return builder_.slice(a, index);
+}
+
 void GraphMaker::triangles(ValueId a, ValueId m) {
   const LibraryOptions nan = static_cast<LibraryOptions>(LibraryOption::nan);
+  if (chance(30)) {
+    const ValueId l = call(LibraryOp::cholesky, {a}, nan);
+    const ValueId part = corner(builder_.matmul(l, adjoint(l)));
+    const ValueId right = chance(50) ? part : builder_.flip(part, {type(part).rank() - 2});
+    switch (draw(0, 3)) {
+      case 0: return add_held(call(LibraryOp::cholesky, {part}, perhaps(chance(50), LibraryOption::upper) | nan));
+      case 1: return add_held(call(LibraryOp::solve, {part, right}, nan));
+      case 2: return add_held(call(LibraryOp::lu_factor, {part}, nan));
+      default: {
+        const ValueId triangle = corner(l);
+        const ValueId turned = builder_.flip(triangle, {type(l).rank() - 2});
+        return add_held(call(LibraryOp::solve_triangular, {triangle, turned}, nan));
+      }
+    }
+  }
   switch (draw(0, 4)) {
     case 0: return add(call(LibraryOp::cholesky, {a}, perhaps(chance(50), LibraryOption::upper) | nan), false);
     case 1: {

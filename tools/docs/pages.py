@@ -314,7 +314,7 @@ def library_ops():
             comment.append(statement[2:].strip())
             continue
         name, signature, dtypes = re.match(r"LIBRARY_OP\((\w+),\s*\"([^\"]*)\",\s*(\w+)", statement).groups()
-        options = re.findall(r"\"([^\"]*)\"", statement)[2]
+        options = re.findall(r"\"([^\"]*)\"", statement)[3]
         dtypes = {"Field": "f32, f64, complex", "Ordered": "f32, f64, complex, integers, bool", "Index": "i64"}[dtypes]
         rows.append((f"`{name}`", f"`{signature}`", dtypes, options and f"`{options}`", " ".join(comment)))
         comment = []
@@ -394,6 +394,7 @@ PATTERNS = {
     "concat, stack, pad, split": "concat concat_rows concat_folded stack pad pad_edges split split_read_apart",
     "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order dear_row_producer",
     "a product with a short side; what follows a call": "dot matmul_epilogue",
+    "parts of arrays as operands of calls": "matmul_parts matmul_batch_parts solve_parts matmul_copied",
     "a log-likelihood with its gradient": "hierarchical varying_slopes logistic",
     "0-d arithmetic between loops": "scalars_between",
     "loops: a scalar body, an array that is carried, a condition": "../loop_scalar ../loop_array ../loop_while",

@@ -146,22 +146,51 @@ void write_host_call(ProgramText& p, Text& entry, const kernel::HostCall& call) 
   entry.close();
 }
 
-// int32_t inlay_l_NAME_DTYPE(operands, results, sizes, options, workspace, failure): see library/library.h.
+namespace {
+
+/// Where the first element of each array is, and three strides for each.
+struct ArrayTables {
+  std::vector<std::string> begins, strides;
+};
+ArrayTables tables_of(ProgramText& p, const std::vector<kernel::CallArray>& arrays) {
+  ArrayTables out;
+  for (const kernel::CallArray& array : arrays) {
+    std::string& begin = out.begins.emplace_back(addresses_of(p, {array.buffer})[0]);
+    if (!array.offset.is(0) || array.index.valid()) {
+      const std::string index =
+          array.index.valid() ? str(" + ", variable(p, array.index), " * ", p.factor(array.index_stride)) : "";
+      const std::string bytes = std::to_string(size_bytes(p.program.buffers[array.buffer].dtype));
+      begin = str("(char*)", begin, " + (", p.size(array.offset), index, ") * ", bytes);
+    }
+    for (const Dim& stride : array.strides) out.strides.push_back(p.size(stride));
+  }
+  return out;
+}
+
+}  // namespace
+
+// int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure):
+// see library/library.h.
 void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& call) {
-  const DType dtype = p.program.buffers[call.operands[0]].dtype;
+  const DType dtype = p.program.buffers[call.operands[0].buffer].dtype;
   const std::string function = str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype));
   p.needs.externals.insert(str("extern int32_t ", function,
-                               "(const void* const* operands, void* const* results, const int64_t* sizes,\n",
-                               "    uint32_t options, void* workspace, int64_t* failure);"));
+                               "(const void* const* operands, const int64_t* operand_strides, void* const* results,\n",
+                               "    const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* "
+                               "workspace, int64_t* failure);"));
   std::vector<std::string> sizes;
   for (const Dim& size : call.sizes) sizes.push_back(p.size(size));
   entry.open("");
-  write_array(entry, "const void* const ", "operands", addresses_of(p, call.operands));
-  write_array(entry, "void* const ", "results", addresses_of(p, call.results));
+  const ArrayTables operands = tables_of(p, call.operands), results = tables_of(p, call.results);
+  write_array(entry, "const void* const ", "operands", operands.begins);
+  write_array(entry, "const int64_t ", "operand_strides", operands.strides);
+  write_array(entry, "void* const ", "results", results.begins);
+  write_array(entry, "const int64_t ", "result_strides", results.strides);
   write_array(entry, "const int64_t ", "sizes", sizes);
   entry.line("int64_t failure[2] = {0, 0};");
   const std::string workspace = call.workspace.valid() ? p.address(call.workspace) : "NULL";
-  const std::string text = str(function, "(operands, results, sizes, ", call.options, ", ", workspace, ", failure);");
+  const std::string text = str(function, "(operands, operand_strides, results, result_strides, sizes, ", call.options,
+                               ", ", workspace, ", failure);");
   if (call.sites.empty()) {
     entry.line(text);
   } else {

@@ -162,29 +162,59 @@ void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
   }
 }
 
-// int32_t inlay_l_NAME_DTYPE(operands, results, sizes, options, workspace, failure): see library/library.h.
+namespace {
+
+/// Where the first element of a library call's operand or result is.
+Value* first_element(FunctionEmitter& f, const kernel::CallArray& array) {
+  llvm::IRBuilder<>& b = f.b;
+  Value* address = operand_address(f, array.buffer);
+  const bool at_begin = array.offset.is(0) && !array.index.valid();
+  if (at_begin) return address;
+  Value* element = f.size(array.offset);
+  if (array.index.valid()) {
+    element = b.CreateAdd(element, b.CreateMul(f.scalar(array.index), f.size(array.index_stride)));
+  }
+  const int64_t element_bytes = size_bytes(f.program.buffers[array.buffer].dtype);
+  return b.CreateGEP(b.getInt8Ty(), address, b.CreateMul(element, f.i64(element_bytes)));
+}
+
+/// Tables on the stack: where the arrays begin, and three strides for each.
+struct ArrayTables {
+  Value *begins, *strides;
+};
+ArrayTables stack_of_arrays(FunctionEmitter& f, const std::vector<kernel::CallArray>& arrays) {
+  llvm::Type *pointer = f.b.getPtrTy(), *i64 = f.b.getInt64Ty();
+  const ArrayTables out = {f.stack(pointer, arrays.size()), f.stack(i64, 3 * arrays.size())};
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    f.b.CreateStore(first_element(f, arrays[i]), array_entry(f, pointer, out.begins, i));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      f.b.CreateStore(f.size(arrays[i].strides[axis]), array_entry(f, i64, out.strides, 3 * i + axis));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+// int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure):
+// see library/library.h.
 void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
   llvm::IRBuilder<>& b = f.b;
   llvm::Type *pointer = b.getPtrTy(), *i64 = b.getInt64Ty(), *i32 = b.getInt32Ty();
-  Value* operands = f.stack(pointer, call.operands.size());
-  for (std::size_t i = 0; i < call.operands.size(); ++i) {
-    b.CreateStore(operand_address(f, call.operands[i]), array_entry(f, pointer, operands, i));
-  }
-  Value* results = f.stack(pointer, call.results.size());
-  for (std::size_t r = 0; r < call.results.size(); ++r) {
-    b.CreateStore(f.address(call.results[r]), array_entry(f, pointer, results, r));
-  }
+  const ArrayTables operands = stack_of_arrays(f, call.operands), results = stack_of_arrays(f, call.results);
   Value* sizes = f.stack(i64, call.sizes.size());
   for (std::size_t s = 0; s < call.sizes.size(); ++s) {
     b.CreateStore(f.size(call.sizes[s]), array_entry(f, i64, sizes, s));
   }
   Value* workspace = call.workspace.valid() ? f.address(call.workspace) : llvm::ConstantPointerNull::get(b.getPtrTy());
   Value* failure = f.stack(i64, 2);
-  const DType dtype = f.program.buffers[call.operands[0]].dtype;
-  auto* type = llvm::FunctionType::get(i32, {pointer, pointer, pointer, i32, pointer, pointer}, false);
+  const DType dtype = f.program.buffers[call.operands[0].buffer].dtype;
+  auto* type =
+      llvm::FunctionType::get(i32, {pointer, pointer, pointer, pointer, pointer, i32, pointer, pointer}, false);
   const auto function =
       f.module.getOrInsertFunction(str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype)), type);
-  Value* status = b.CreateCall(function, {operands, results, sizes, b.getInt32(call.options), workspace, failure});
+  Value* status = b.CreateCall(function, {operands.begins, operands.strides, results.begins, results.strides, sizes,
+                                          b.getInt32(call.options), workspace, failure});
   for (std::size_t site = 0; site < call.sites.size(); ++site) {
     Value* numbers[] = {b.CreateLoad(i64, failure), b.CreateLoad(i64, array_entry(f, i64, failure, 1))};
     f.fail_if(b.CreateICmpEQ(status, b.getInt32(static_cast<uint32_t>(site + 1))), call.sites[site], numbers);
