@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
-COMMANDS = ["run", "test", "opt", "explain", "compile", "list"]
+COMMANDS = ["run", "test", "opt", "explain", "compile", "plan", "list"]
 
 PROGRAM = """graph @main(%x: f64[n], %s: f64) {
   %a = div %x, %s
@@ -59,8 +59,8 @@ def test_exit_codes(program):
 
 
 WRONG_USAGE = [
-    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, list; inlay --help"),
-    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, list"),
+    ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, plan, list; inlay --help"),
+    ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, plan, list"),
     ("explian p.inlay", "unknown-name", "there is no command explian", "did you mean explain?"),
     ("--versoin", "unknown-name", "inlay has no option --versoin", "it has --help"),
     ("run p.inlay --evaluatr llvm", "unknown-name", "inlay run has no option --evaluatr", "did you mean --evaluator?"),
@@ -107,6 +107,7 @@ def test_help(command):
     text = tool(command, "--help")
     if command != "list":
         assert "Examples:" in text
+    if command not in ("list", "plan"):
         assert "--bisect" in text
         assert "--rewrite-off" in text
 

@@ -1,6 +1,6 @@
 #pragma once
-// What `inlay run`, `test`, `opt`, `explain`, `compile` and `list` do once main.cpp has read the command line. Each
-// returns the exit code; what goes wrong is thrown.
+// What `inlay run`, `test`, `opt`, `explain`, `compile`, `plan` and `list` do once main.cpp has read the command line.
+// Each returns the exit code; what goes wrong is thrown.
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -63,6 +63,15 @@ struct CompileCommand {
   CompileFlags compile;
 };
 int compile(const CompileCommand& command);
+
+struct PlanCommand {
+  std::string file;
+  int64_t capacity = -1;  // below 0: none is given
+  std::string planner = "search";
+  int64_t budget_ms = -1;  // below 0: the planner's own
+  bool json = false;
+};
+int plan_file(const PlanCommand& command);
 
 struct ListCommand {
   std::string what;  // ops, rules, errors

@@ -88,11 +88,35 @@ The file compiles alone: the C ABI (inlay/runtime.h) stands in it, with what a c
 int32_t inlay_entry(InlayCall*). Library ops, and the few special functions that C99 has not (docs/backends.md), are
 declared `extern`.)";
 
+constexpr const char* kPlanFooter = R"(
+FILE has a line id,lower,upper,size for each buffer: size bytes that are needed at the times lower <= t < upper. Its first
+line names the columns, in any order; alignment and offset (where the buffer must lie) may be among them.
+
+Examples:
+  inlay plan buffers.csv
+  inlay plan buffers.csv --capacity 1048576 --planner max     is there a plan within 1 MiB?
+  inlay plan buffers.csv --json | jq .offsets                  in the order of the file
+
+Planners:
+  naive    one buffer after the other: what reusing no bytes costs
+  greedy   the best of a few orders
+  search   greedy; if it misses the lower bound, a search for a plan that needs no more
+  max      the same with 5 seconds instead of 50 milliseconds, and for the smallest plan if none is at the bound
+A budget counts the buffers that are tried at some offset, as many as take about so long: the result is the same
+everywhere.
+
+Exit codes: 0 a plan was found, within the capacity if one is given; 1 none within it was found; 2 the command line or
+the file is wrong.)";
+
+std::vector<std::string> planner_names() {
+  return {std::begin(memory::kPlannerNames), std::end(memory::kPlannerNames)};
+}
+
 void add_compile_flags(CLI::App* app, CompileFlags& flags) {
   app->add_option("--fuse", flags.fuse, "`greedy`: store what several ops read; `none`: every op a kernel of its own")
       ->check(one_of({"full", "greedy", "none"}));
   app->add_option("--planner", flags.planner, "who lays out the working memory, see inlay plan --help")
-      ->check(one_of({"naive", "greedy", "search", "max"}));
+      ->check(one_of(planner_names()));
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)
@@ -153,6 +177,21 @@ CLI::App* declare(CLI::App& app, CompileCommand& command) {
   return compile;
 }
 
+CLI::App* declare(CLI::App& app, PlanCommand& command) {
+  CLI::App* plan = app.add_subcommand("plan", "Lay out buffers whose sizes and lifetimes a CSV file has");
+  plan->add_option("file", command.file, "the buffers: id,lower,upper,size")->required();
+  plan->add_option("--capacity", command.capacity, "the plan must need no more bytes")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("BYTES");
+  plan->add_option("--planner", command.planner, "who makes the plan, see below")->check(one_of(planner_names()));
+  plan->add_option("--budget-ms", command.budget_ms, "how much is tried, instead of 50 for search and 5000 for max")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("N");
+  plan->add_flag("--json", command.json, "one JSON object: peak, lower_bound, proved, seconds, offsets, ...");
+  plan->footer(kPlanFooter);
+  return plan;
+}
+
 CLI::App* declare(CLI::App& app, ListCommand& command) {
   CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules or the error codes");
   list->add_option("what", command.what, "ops, rules or errors")->required()->check(one_of({"ops", "rules", "errors"}));
@@ -169,12 +208,14 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   OptCommand opt_command;
   ExplainCommand explain_command;
   CompileCommand compile_command;
+  PlanCommand plan_command;
   ListCommand list_command;
   const CLI::App* run_app = declare(app, run_command);
   const CLI::App* test_app = declare(app, test_command);
   const CLI::App* opt_app = declare(app, opt_command);
   const CLI::App* explain_app = declare(app, explain_command);
   const CLI::App* compile_app = declare(app, compile_command);
+  const CLI::App* plan_app = declare(app, plan_command);
   declare(app, list_command);
 
   app.parse(argc, argv);
@@ -182,6 +223,7 @@ int parse_and_run(CLI::App& app, int argc, char** argv) {
   if (*test_app) return test(test_command);
   if (*opt_app) return opt(opt_command);
   if (*compile_app) return compile(compile_command);
+  if (*plan_app) return plan_file(plan_command);
   return *explain_app ? explain_file(explain_command) : list(list_command);
 }
 

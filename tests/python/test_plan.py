@@ -1,0 +1,145 @@
+"""inlay plan: what it prints, its exit codes, and its plans, checked here once more and in another way."""
+
+import csv
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
+DATA = ROOT / "bench" / "data" / "memory"
+PLANNERS = ["naive", "greedy", "search", "max"]
+
+
+def plan(*arguments, code=0):
+    done = subprocess.run([TOOL, "plan", *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done
+
+
+def planned(file, *arguments, code=0):
+    return json.loads(plan(file, "--json", *arguments, code=code).stdout)
+
+
+def rows_of(file):
+    with open(file, newline="") as opened:
+        return [(int(row["lower"]), int(row["upper"]), int(row["size"])) for row in csv.DictReader(opened)]
+
+
+def most_live(rows):
+    return max((sum(size for low, high, size in rows if low <= at < high) for at, _, _ in rows), default=0)
+
+
+def check(rows, found):
+    """No two that live together overlap; the peak is where the highest one ends."""
+    placed = [(low, high, at, at + size) for (low, high, size), at in zip(rows, found["offsets"], strict=True)]
+    for i, (low, high, begin, end) in enumerate(placed):
+        assert begin >= 0
+        for other_low, other_high, other_begin, other_end in placed[:i]:
+            together = max(low, other_low) < min(high, other_high)
+            assert not together or end <= other_begin or other_end <= begin
+    assert found["peak"] == max((end for *_, end in placed), default=0)
+    assert most_live(rows) <= found["lower_bound"] <= found["peak"]
+    assert found["proved"] == (found["peak"] == found["lower_bound"])
+
+
+@pytest.fixture
+def buffers(tmp_path):
+    file = tmp_path / "buffers.csv"
+    file.write_text("id,lower,upper,size\na,0,4,8\nb,2,6,8\nc,5,9,4\n")
+    return file
+
+
+def test_json(buffers):
+    found = planned(buffers)
+    assert found == {
+        "peak": 16,
+        "lower_bound": 16,
+        "proved": True,
+        "gap": 0,
+        "seconds": found["seconds"],
+        "planner": "search",
+        "placements": 0,
+        "offsets": found["offsets"],
+    }
+    assert 0 <= found["seconds"] < 1
+    check(rows_of(buffers), found)
+
+
+def test_text(buffers):
+    assert plan(buffers).stdout.startswith("peak 16, lower bound 16: no plan is smaller; 3 buffers, search, 0.0")
+    assert plan(buffers, "--planner=naive").stdout.startswith("peak 20, lower bound 16: at most 25.00 % too large; ")
+
+
+def test_exit_codes(buffers):
+    assert plan(buffers, "--capacity", 16).stderr == ""
+    refused = plan(buffers, "--capacity", 15, code=1)
+    assert refused.stdout.startswith("peak 16")
+    assert refused.stderr == "no plan within 15 was found\n"
+    assert planned(buffers, "--planner", "naive", "--capacity", 16, code=1)["peak"] == 20
+    plan(buffers, "--planner", "best", code=2)
+    plan(buffers, "--capacity", "-1", code=2)
+    plan(buffers.parent / "missing.csv", code=2)
+
+
+def test_wrong_files_are_explained(buffers):
+    buffers.write_text("id,lower,upper,size\na,0,4,8\nb,6,2,8\n")
+    done = plan(buffers, code=2)
+    assert done.stdout == ""
+    assert done.stderr == f"error[invalid-file]: b ends at 2, before it begins at 6\n  at     {buffers}:3\n"
+
+
+def test_alignment_and_offsets(buffers):
+    buffers.write_text("id,lower,upper,size,alignment,offset\na,0,4,8,,\nb,0,4,8,32,\nc,0,4,8,,8\n")
+    for planner in PLANNERS:
+        found = planned(buffers, "--planner", planner)
+        check(rows_of(buffers), found)
+        assert found["offsets"][1] % 32 == 0
+        assert found["offsets"][2] == 8
+    assert planned(buffers)["peak"] == 24
+
+
+def test_no_buffers(buffers):
+    buffers.write_text("id,lower,upper,size\n")
+    found = planned(buffers)
+    assert (found["peak"], found["lower_bound"], found["offsets"]) == (0, 0, [])
+
+
+@pytest.mark.parametrize("file", sorted((DATA / "models").glob("*.csv")), ids=lambda file: file.stem)
+def test_networks_are_at_their_lower_bound(file, tmp_path):
+    rows = rows_of(file)
+    for planner in PLANNERS:
+        found = planned(file, "--planner", planner)
+        check(rows, found)
+        assert planner in ("naive", "greedy") or found["proved"]
+    # In what order the rows stand says nothing.
+    shuffled = rows.copy()
+    random.Random(7).shuffle(shuffled)
+    other = tmp_path / "shuffled.csv"
+    other.write_text("id,lower,upper,size\n" + "".join(f"{i},{a},{b},{c}\n" for i, (a, b, c) in enumerate(shuffled)))
+    found = planned(other)
+    check(shuffled, found)
+    assert found["peak"] == most_live(rows)
+
+
+@pytest.mark.parametrize("name", ["C.1048576", "G.1048576", "H.1048576", "K.1048576"])
+def test_published_problems(name):
+    file = DATA / "minimalloc" / f"{name}.csv"
+    found = planned(file, "--capacity", 1048576, "--planner", "max")
+    check(rows_of(file), found)
+    assert found["proved"]
+
+
+def test_a_budget_counts_what_is_tried():
+    file = DATA / "minimalloc" / "D.1048576.csv"
+    little, again = planned(file, "--budget-ms", 5), planned(file, "--budget-ms", 5)
+    assert little["offsets"] == again["offsets"]
+    assert little["placements"] == again["placements"]
+    more = planned(file, "--budget-ms", 50)
+    assert more["placements"] > little["placements"]
+    assert more["peak"] <= little["peak"]
+    check(rows_of(file), more)
