@@ -98,7 +98,7 @@ class Sensitivity {
     }
     if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
-    const bool overflows = has_plain && may_overflow(*graph.node_of(v));
+    const bool overflows = is_matmul(*graph.node_of(v)) && (!has_plain || may_overflow(*graph.node_of(v)));
     visit_element_type(value.dtype, [&](auto zero) {
       using T = decltype(zero);
       if constexpr (kIsFloating<T> || kIsComplex<T>) {
@@ -111,10 +111,11 @@ class Sensitivity {
     });
   }
 
-  /// Is it a product of matrices with finite elements so large that what two of them give may be infinite? A sum with
+  static bool is_matmul(const Node& node) { return node.op == Op::library && node.library == LibraryOp::matmul; }
+
+  /// Has the product of matrices finite elements so large that what two of them give may be infinite? A sum with
   /// an infinity of the other sign is then NaN or not by its order, and by whether a product is fused into it.
   bool may_overflow(const Node& node) const {
-    if (node.op != Op::library || node.library != LibraryOp::matmul) return false;
     return std::ranges::any_of(node.operands, [&](ValueId operand) {
       const double large = real_of(plain_[operand].dtype) == DType::f32 ? 1e18 : 1e153;
       return std::ranges::any_of(tool::numbers_of(plain_[operand]),

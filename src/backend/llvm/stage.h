@@ -90,7 +90,10 @@ class StageEmitter {
   Value* load(const Place& place, DType dtype, Lanes& lanes);
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
+  bool also_reads(const kernel::Stage& stage, std::size_t i) const;
+  Dim to_next_turn(std::size_t i) const;
   void fetch_ahead(std::size_t i, const Place& place, const Lanes& lanes);
+  void fetch(Value* address, int locality, bool to_write);
   void emit_store(std::size_t i, Lanes& lanes);
   bool packs(std::size_t i) const;
   void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
