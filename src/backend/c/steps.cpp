@@ -159,8 +159,12 @@ ArrayTables tables_of(ProgramText& p, const std::vector<kernel::CallArray>& arra
     if (!array.offset.is(0) || array.index.valid()) {
       const std::string index =
           array.index.valid() ? str(" + ", variable(p, array.index), " * ", p.factor(array.index_stride)) : "";
-      const std::string bytes = std::to_string(size_bytes(p.program.buffers[array.buffer].dtype));
-      begin = str("(char*)", begin, " + (", p.size(array.offset), index, ") * ", bytes);
+      const kernel::Buffer& buffer = p.program.buffers[array.buffer];
+      const std::string there =
+          str("(char*)", begin, " + (", p.size(array.offset), index, ") * ", size_bytes(buffer.dtype));
+      // C has no place beside the first of no elements.
+      const Dim elements = kernel::num_elements(buffer);
+      begin = elements.is_constant() ? there : str("(", p.size(elements), ") == 0 ? (char*)", begin, " : ", there);
     }
     for (const Dim& stride : array.strides) out.strides.push_back(p.size(stride));
   }
