@@ -1,11 +1,10 @@
-// Every value that a program keeps in memory of its own has a reason, and every reason is explained in docs/fusion.md.
+// Every value that a program keeps in memory of its own has a reason, and so have any two kernels with data in common;
+// every reason is explained in docs/fusion.md.
 #include "kernel/stored.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include <gtest/gtest.h>
 
@@ -29,21 +28,28 @@ std::vector<std::string> program_files() {
   return paths;
 }
 
-std::set<std::string_view> reasons_in(const Graph& graph, fuse::Mode mode, const std::string& path) {
+struct Found {
+  std::set<std::string_view> stored, apart;
+};
+
+Found reasons_in(const Graph& graph, fuse::Mode mode, const std::string& path) {
   Options options;
   options.fuse = mode;
   const Lowered program = lower(graph, options);
-  std::set<std::string_view> out;
+  Found out;
   for (const kernel::Buffer& buffer : program.kernels.buffers) {
     if (buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
     EXPECT_NE(buffer.stored.why, kernel::StoredFor::unsaid)
         << path << " (" << fuse::mode_name(mode) << "): why is " << buffer.name << " stored?";
-    out.insert(kernel::stored_for_name(buffer.stored.why));
+    out.stored.insert(kernel::stored_for_name(buffer.stored.why));
+  }
+  for (const fuse::Apart& pair : program.apart()) {
+    out.apart.insert(fuse::apart_for_name(pair.why));
   }
   return out;
 }
 
-TEST(Stored, EveryTemporaryOfEveryProgramHasAReason) {
+TEST(Stored, EveryTemporaryAndEveryTwoKernelsOfEveryProgramHaveAReason) {
   for (const std::string& path : program_files()) {
     const ParseResult parsed = parse_all(parse_test_file(read_file(path), path).graph_text, path);
     if (!parsed.graph) continue;
@@ -53,21 +59,40 @@ TEST(Stored, EveryTemporaryOfEveryProgramHasAReason) {
   }
 }
 
+bool has_paragraph(const std::string& name) {
+  static const std::string docs = read_file((fs::path(INLAY_SOURCE_DIR) / "docs" / "fusion.md").string());
+  return docs.find("\n### " + name + "\n") != std::string::npos;
+}
+
+/// tests/programs/`folder`/`reason`.inlay
+Found shown_in(const std::string& folder, const std::string& reason, fuse::Mode mode) {
+  const fs::path path = fs::path(INLAY_SOURCE_DIR) / "tests" / "programs" / folder / (reason + ".inlay");
+  return reasons_in(parse(parse_test_file(read_file(path.string()), path.string()).graph_text), mode, path.string());
+}
+
 TEST(Stored, EveryReasonHasAProgramAndAParagraph) {
   using kernel::StoredFor;
-  std::ostringstream docs;
-  docs << std::ifstream(fs::path(INLAY_SOURCE_DIR) / "docs" / "fusion.md").rdbuf();
   for (int i = 1; i <= kernel::kNumStoredFor; ++i) {
     const auto why = static_cast<StoredFor>(i);
     const std::string name(kernel::stored_for_name(why));
     const fuse::Mode mode = why == StoredFor::several_readers ? fuse::Mode::greedy
                             : why == StoredFor::fusion_off    ? fuse::Mode::none
                                                               : fuse::Mode::full;
-    const fs::path path = fs::path(INLAY_SOURCE_DIR) / "tests" / "programs" / "reasons" / (name + ".inlay");
-    const Graph graph = parse(parse_test_file(read_file(path.string()), path.string()).graph_text);
-    EXPECT_TRUE(reasons_in(graph, mode, path.string()).contains(name)) << path << " does not show it";
-    EXPECT_NE(docs.str().find("\n### " + name + "\n"), std::string::npos)
-        << "docs/fusion.md has no paragraph for " << name;
+    EXPECT_TRUE(shown_in("reasons", name, mode).stored.contains(name)) << name;
+    EXPECT_TRUE(has_paragraph(name)) << name;
+  }
+}
+
+TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
+  using fuse::ApartFor;
+  for (int i = 0; i < fuse::kNumApartFor; ++i) {
+    const auto why = static_cast<ApartFor>(i);
+    const std::string name(fuse::apart_for_name(why));
+    const fuse::Mode mode = why == ApartFor::greedy       ? fuse::Mode::greedy
+                            : why == ApartFor::fusion_off ? fuse::Mode::none
+                                                          : fuse::Mode::full;
+    EXPECT_TRUE(shown_in("apart", name, mode).apart.contains(name)) << name;
+    EXPECT_TRUE(has_paragraph(name)) << name;
   }
 }
 

@@ -57,6 +57,17 @@ class Stored:
 
 
 @dataclass(frozen=True)
+class Apart:
+    """Two kernels that have data in common, and why they are not one: a name that docs/fusion.md explains, a colon, and a
+    sentence. `shared` is a value that the second reads of what the first has made, or that both read."""
+
+    first: str
+    second: str
+    shared: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Explanation:
     kernels: list
     library_calls: list
@@ -66,6 +77,7 @@ class Explanation:
     temporaries: list
     stored: list
     arena_bytes: int | None  # None where it depends on sizes that a call brings
+    apart: list
     refusals: list  # what else was not done, and why
     seconds: dict
     graph: str
@@ -92,6 +104,7 @@ def explanation_of(program, seconds, host_call_reasons):
         temporaries=[Temporary(**d) for d in data["temporaries"]],
         stored=[Stored(**d) for d in data["stored"]],
         arena_bytes=data["arena_bytes"],
+        apart=[Apart(**d) for d in data["apart"]],
         refusals=data["refusals"],
         seconds=seconds(data["seconds"]),
         graph=data["graph"],
@@ -138,6 +151,7 @@ def _lines(e):
         ("host calls", [f"{name}: {reason}" for name, reason in e.host_call_reasons.items()] or e.host_calls),
         ("copies", [f"{c.source} -> {c.destination}: {c.reason}" for c in e.copies]),
         ("stored", [f"{s.name} ({s.bytes} bytes, {s.where}): {s.reason}" for s in e.stored]),
+        ("apart", [f"{a.first} and {a.second} ({a.shared}): {a.reason}" for a in e.apart]),
         ("not done", e.refusals),
     ):
         if items:

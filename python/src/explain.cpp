@@ -79,6 +79,21 @@ std::string reason_of(const Program& p, memory::StorageId storage, const std::ve
   return out;
 }
 
+nb::list apart_list(const Program& p) {
+  const kernel::Names names(p.kernels);
+  const auto kernel_name = [&](kernel::StepId step) { return std::get<Kernel>(p.kernels.steps[step.index]).name; };
+  nb::list out;
+  for (const fuse::Apart& pair : p.apart()) {
+    nb::dict d;
+    d["first"] = kernel_name(pair.first);
+    d["second"] = kernel_name(pair.second);
+    d["shared"] = names.buffers[pair.shared];
+    d["reason"] = pair.text();
+    out.append(d);
+  }
+  return out;
+}
+
 nb::list stored_list(const Program& p) {
   nb::list out;
   for (const memory::StoredValue& value : memory::stored_values(p.kernels, p.plan)) {
@@ -144,6 +159,7 @@ nb::dict explain(const Program& p) {
   nb::list refusals;
   for (const std::string& refusal : p.kernels.refusals) refusals.append(refusal);
   d["refusals"] = refusals;
+  d["apart"] = apart_list(p);
   d["graph"] = print(p.graph);
   nb::dict rewrites;
   for (const PassCounts& pass : p.rewrites) {

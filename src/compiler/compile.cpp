@@ -32,20 +32,26 @@ runtime::Executable load(const kernel::KernelProgram& kernels, const memory::Mem
 }
 
 /// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
-Lowered lower(Instrument& run, const Graph& source, const Options& options) {
-  Graph graph = run.passes(kGraphPasses, source);
+kernel::BackendCaps caps_of(const Options& options) {
   kernel::BackendCaps caps = backend_of(options).caps();
   if (options.tile_of_columns > 0) caps.tile_of_columns = options.tile_of_columns;
+  return caps;
+}
+
+Lowered lower(Instrument& run, const Graph& source, const Options& options) {
+  Graph graph = run.passes(kGraphPasses, source);
+  const kernel::BackendCaps caps = caps_of(options);
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
-  return {std::move(graph), std::move(kernels), std::move(plan), run.seconds(), run.counts(), run.last_rewrite()};
+  return {std::move(graph), std::move(kernels), std::move(plan), run.seconds(),
+          run.counts(),     run.last_rewrite(), options.fuse,    caps};
 }
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
   auto kernels = run.stage("kernels", [&] { return source; });
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
-  return {Graph(), std::move(kernels), std::move(plan), run.seconds(), {}, {}};
+  return {Graph(), std::move(kernels), std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
 }
 
 Program finish(Instrument& run, Lowered lowered, const Options& options) {

@@ -2,6 +2,7 @@
 // From a Graph to machine code. compile.cpp shows the whole route on one page; inlay/compile.h is the door for C++.
 #include "compiler/instrument.h"
 #include "compiler/options.h"
+#include "fuse/why_apart.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "memory/plan.h"
@@ -17,6 +18,11 @@ struct Lowered {
   StageSeconds seconds;  // by stage, in the order of running
   std::vector<PassCounts> rewrites;
   std::string last_rewrite;  // the rule that fired last: of --bisect=N, the N-th
+  fuse::Mode fuse = fuse::Mode::full;
+  kernel::BackendCaps caps;  // that it was fused for
+
+  /// Which kernels have data in common and are not one, and why. Found when it is asked for.
+  std::vector<fuse::Apart> apart() const { return fuse::why_apart(kernels, caps, fuse); }
 };
 
 /// A compiled program and how it came about.

@@ -100,7 +100,11 @@ class Cutter {
   BufferId new_memory(ValueId v) {
     if (const int slot = first_slot_[v]; slot >= 0) return new_output_buffer(v, slot);
     const int slot = reshaped_slot_[v];
-    if (slot < 0 || program_.outputs[slot].valid()) return new_buffer(v, Role::temporary);
+    if (slot < 0 || program_.outputs[slot].valid()) {
+      const BufferId buffer = new_buffer(v, Role::temporary);
+      if (needs_.indexed[v]) program_.buffers[buffer].stored = {kernel::StoredFor::by_position, {}};
+      return buffer;
+    }
     const BufferId output = new_output_buffer(graph_.outputs[slot].value, slot);
     return new_view(v, output);
   }

@@ -13,7 +13,7 @@ class Finder {
  public:
   Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
-    out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
+    out_.needed = out_.required = out_.indexed = IdMap<ValueId, bool>(graph.values.size(), false);
     out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
     out_.place_of = IdMap<ValueId, ValueId>(graph.values.size());
     out_.selection = IdMap<ValueId, NodeId>(graph.values.size());
@@ -94,7 +94,8 @@ class Finder {
         if (!reshape_is_map(graph_, node)) out_.required[node.operands[0]] = true;
         break;
       case Op::gather: {
-        if (cones_.of(node.operands[0], forced_.values).needs_affine_point) out_.required[node.operands[0]] = true;
+        const ValueId base = node.operands[0];
+        if (cones_.of(base, forced_.values).needs_affine_point) out_.required[base] = out_.indexed[base] = true;
         break;
       }
       default: break;

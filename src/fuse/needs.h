@@ -7,6 +7,7 @@ namespace inlay::fuse {
 struct Needs {
   IdMap<ValueId, bool> needed;    // by an output, by an effect, or by what is needed itself
   IdMap<ValueId, bool> required;  // in memory as a whole, whatever it costs to compute
+  IdMap<ValueId, bool> indexed;   // required by an index, which finds no element of what is made of positions
   // By the reduce that finds places: the extreme that is folded with it; and the other way round.
   IdMap<ValueId, std::optional<PlaceFold>> place_folds;
   IdMap<ValueId, ValueId> place_of;

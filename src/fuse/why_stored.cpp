@@ -1,6 +1,7 @@
 #include "fuse/why_stored.h"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
 #include "kernel/regions.h"
@@ -33,7 +34,10 @@ class Reasons {
       : program_(program),
         num_stores_(program.buffers.size(), 0),
         writes_(program.buffers.size()),
-        reads_(program.buffers.size()) {}
+        reads_(program.buffers.size()),
+        innermost_(program.steps.size(), -1) {
+    find_bodies();
+  }
 
   void run() {
     for (StepId step : ids<StepId>(program_.steps.size())) note_access(step);
@@ -86,10 +90,11 @@ class Reasons {
 
   void look_at(const kernel::Copy& copy, StepId step) {
     const BufferId to = root_of(program_, copy.destination);
-    const bool is_carried = std::ranges::any_of(regions_, [&](const kernel::RegionSpan& region) {
-      const auto outside = [&](StepId other) { return !region.holds(other); };
-      return region.is_loop() && region.holds(step) && std::ranges::any_of(writes_[to], outside);
-    });
+    bool is_carried = false;
+    for (int r = innermost_[step]; r >= 0; r = parent_[r]) {
+      const auto outside = [&](StepId other) { return !regions_[r].holds(other); };
+      is_carried |= regions_[r].is_loop() && std::ranges::any_of(writes_[to], outside);
+    }
     for (BufferId b : {copy.source, copy.destination}) {
       is_carried ? offer(b, StoredFor::carried) : offer(b, StoredFor::copied, copy.reason);
     }
@@ -116,7 +121,6 @@ class Reasons {
         if (!s.has_place() || !is_temporary(program_.buffers[root_of(program_, s.buffer)])) continue;
         if (s.kind == Statement::Kind::fold) look_at_fold(stage, s, step);
         if (s.kind == Statement::Kind::store) look_at_store(s, running);
-        if (s.kind == Statement::Kind::load && s.map.has_index()) offer(s.buffer, StoredFor::by_position);
       }
     }
   }
@@ -144,15 +148,36 @@ class Reasons {
     if (is_part || num_stores_[store.buffer] > 1) offer(store.buffer, StoredFor::by_parts);
   }
 
+  /// Which bodies each step stands in.
+  void find_bodies() {
+    std::vector<int> open;
+    for (StepId step : ids<StepId>(program_.steps.size())) {
+      while (!open.empty() && regions_[open.back()].end <= step) open.pop_back();
+      if (!open.empty()) innermost_[step] = open.back();
+      if (const std::size_t next = parent_.size(); next < regions_.size() && regions_[next].begin == step) {
+        parent_.push_back(innermost_[step]);
+        open.push_back(static_cast<int>(next));
+      }
+    }
+  }
+
   void look_at_regions() {
+    struct Inside {
+      std::size_t writes = 0, reads = 0;
+    };
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
-      for (const kernel::RegionSpan& region : regions_) {
-        const auto inside = [&](StepId step) { return region.holds(step); };
-        const bool writes_inside = std::ranges::any_of(writes_[b], inside);
-        if (writes_inside && !std::ranges::all_of(reads_[b], inside))
-          offer(b, StoredFor::by_region, region.is_loop() ? "a loop" : "a branch");
-        if (!writes_inside && std::ranges::any_of(reads_[b], inside))
-          offer(b, StoredFor::captured, region.is_loop() ? "every pass of a loop" : "a branch");
+      std::map<int, Inside> inside;  // by region: outer ones before inner ones
+      for (StepId step : writes_[b]) {
+        for (int r = innermost_[step]; r >= 0; r = parent_[r]) ++inside[r].writes;
+      }
+      for (StepId step : reads_[b]) {
+        for (int r = innermost_[step]; r >= 0; r = parent_[r]) ++inside[r].reads;
+      }
+      for (const auto& [r, steps] : inside) {
+        const bool is_loop = regions_[r].is_loop();
+        if (steps.writes > 0 && steps.reads < reads_[b].size())
+          offer(b, StoredFor::by_region, is_loop ? "a loop" : "a branch");
+        if (steps.writes == 0) offer(b, StoredFor::captured, is_loop ? "every pass of a loop" : "a branch");
       }
     }
   }
@@ -161,7 +186,9 @@ class Reasons {
   IdMap<BufferId, int> num_stores_;                       // statements that store to it
   IdMap<BufferId, std::vector<StepId>> writes_, reads_;   // by root
   std::unordered_map<uint32_t, std::size_t> last_loads_;  // of one kernel: by buffer, the last stage that loads from it
-  std::vector<kernel::RegionSpan> regions_ = kernel::regions_of(program_);
+  const std::vector<kernel::RegionSpan> regions_ = kernel::regions_of(program_);
+  IdMap<StepId, int> innermost_;  // the region whose body a step stands in; -1: none
+  std::vector<int> parent_;       // by region: the one that it stands in; -1: none
 };
 
 }  // namespace

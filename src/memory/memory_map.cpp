@@ -1,10 +1,10 @@
 // The printed memory map: steps down, with what each brings into memory.
 #include <algorithm>
-#include <sstream>
 
 #include "kernel/text.h"
 #include "memory/liveness.h"
 #include "memory/plan.h"
+#include "support/table.h"
 
 namespace inlay::memory {
 
@@ -32,21 +32,6 @@ std::string step_text(const Step& step) {
 std::string storage_text(const Sharing& sharing, StorageId storage) {
   const SharedStorage& it = sharing.storages[storage];
   return it.owner == Owner::output ? str("out", it.slot) : str("s", storage.index);
-}
-
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
-  }
-  std::ostringstream out;
-  for (const Row& row : rows) {
-    std::string line = "  ";
-    for (std::size_t c = 0; c < row.size(); ++c) line += row[c] + std::string(widths[c] - row[c].size() + 2, ' ');
-    out << line.substr(0, line.find_last_not_of(' ') + 1) << '\n';
-  }
-  return out.str();
 }
 
 class Map {

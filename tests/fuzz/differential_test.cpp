@@ -303,6 +303,16 @@ std::string options_text(const Options& options) {
              options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }
 
+/// A value that is stored and of which `explain` does not say why.
+std::string unexplained(const Lowered& program) {
+  for (const kernel::Buffer& buffer : program.kernels.buffers) {
+    const bool is_stored = buffer.role == kernel::Role::temporary && !buffer.view_of.valid();
+    if (is_stored && buffer.stored.why == kernel::StoredFor::unsaid) return str("why is ", buffer.name, " stored?");
+  }
+  program.apart();  // it finds its way through whatever there is
+  return "";
+}
+
 /// The share of programs that the C backend runs too: a call of the C compiler takes longer than all else.
 constexpr uint64_t kByC = 16;
 
@@ -331,6 +341,8 @@ std::string check_program(uint64_t seed) {
     const std::vector<Tensor> before = inputs;
     const Options options = any_options(random);
     const tool::Judges judges = tool::make_judges(made.graph, options);
+    if (const std::string what = unexplained(*judges.program); !what.empty())
+      return failed(what, options_text(options));
     // Rewriting may make a result better: finite where the program as written overflows. So it is judged against the
     // graph as written, and all that follows against the rewritten graph, strictly.
     const Graph* judged = &made.graph;

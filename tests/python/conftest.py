@@ -4,9 +4,35 @@ import inlay.pytensor  # noqa: F401  (registers the mode)
 import numpy as np
 import pytensor
 import pytest
+import reasons
+from pytensor.compile import FunctionMaker
 
 COARSE = {"float16": 1e-3, "float32": 1e-5, "complex64": 1e-5}  # tolerances of the narrow dtypes
 PYTHON_MODE = "FAST_COMPILE"  # no rewrites that change values, no C
+
+
+@pytest.fixture(scope="session")
+def made_functions():
+    """PyTensor functions that were compiled since someone last looked."""
+    functions, create = [], FunctionMaker.create
+
+    def noting_create(self, *args, **kwargs):
+        functions.append(create(self, *args, **kwargs))
+        return functions[-1]
+
+    FunctionMaker.create = noting_create
+    yield functions
+    FunctionMaker.create = create
+
+
+@pytest.fixture(autouse=True)
+def everything_has_a_reason(made_functions):
+    """What `explain` says of each function that the test compiles is explained in docs/fusion.md."""
+    yield
+    while made_functions:
+        fn = made_functions.pop()
+        if isinstance(fn.maker.linker, inlay.pytensor.InlayLinker):
+            assert reasons.unexplained(inlay.pytensor.explain(fn)) == []
 
 
 def host_calls(fn):

@@ -7,6 +7,7 @@
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/text.h"
+#include "support/table.h"
 
 namespace inlay::tool {
 namespace {
@@ -23,6 +24,10 @@ std::string number_text(int64_t number) {
   return text;
 }
 
+std::string kernel_name(const Lowered& program, kernel::StepId step) {
+  return "@" + std::get<kernel::Kernel>(program.kernels.steps[step.index]).name;
+}
+
 std::string rewrites_text(const Lowered& program) {
   std::string out;
   for (const PassCounts& pass : program.rewrites) {
@@ -32,6 +37,16 @@ std::string rewrites_text(const Lowered& program) {
   }
   if (!program.last_rewrite.empty()) out += str("the last one: ", program.last_rewrite, "\n");
   return out;
+}
+
+std::string apart_table(const Lowered& program) {
+  const kernel::Names names(program.kernels);
+  std::vector<std::vector<std::string>> rows = {{"first", "second", "shared", "why"}};
+  for (const fuse::Apart& pair : program.apart()) {
+    rows.push_back(
+        {kernel_name(program, pair.first), kernel_name(program, pair.second), names.buffers[pair.shared], pair.text()});
+  }
+  return rows.size() > 1 ? table(rows) : "";
 }
 
 }  // namespace
@@ -46,6 +61,7 @@ std::string explain(const Lowered& program) {
              memory::memory_map(program.kernels, program.plan));
   if (const std::string stored = memory::stored_table(program.kernels, program.plan); !stored.empty())
     out += str("\n# stored\n", stored);
+  if (const std::string apart = apart_table(program); !apart.empty()) out += str("\n# apart\n", apart);
   if (!program.kernels.refusals.empty()) {
     out += str("\n# not done\n", join(program.kernels.refusals, "\n"), "\n");
   }
@@ -86,13 +102,26 @@ std::string explain_json(const Lowered& program) {
                       {"where", value.where},
                       {"reason", value.reason}});
   }
+  nlohmann::ordered_json apart = nlohmann::json::array();
+  const kernel::Names buffer_names(program.kernels);
+  for (const fuse::Apart& pair : program.apart()) {
+    apart.push_back({{"first", kernel_name(program, pair.first)},
+                     {"second", kernel_name(program, pair.second)},
+                     {"shared", buffer_names.buffers[pair.shared]},
+                     {"reason", pair.text()}});
+  }
   nlohmann::ordered_json rewrites = nlohmann::json::object();
   for (const PassCounts& pass : program.rewrites) {
     for (const auto& [what, count] : pass.counts) rewrites[what] = rewrites.value(what, int64_t{0}) + count;
   }
   for (const auto& [stage, time] : program.seconds) seconds[stage] = time;
-  nlohmann::ordered_json out = {{"rewrites", rewrites},  {"kernels", kernels}, {"copies", copies},
-                                {"stored", stored},      {"seconds", seconds}, {"refusals", program.kernels.refusals},
+  nlohmann::ordered_json out = {{"rewrites", rewrites},
+                                {"kernels", kernels},
+                                {"copies", copies},
+                                {"stored", stored},
+                                {"apart", apart},
+                                {"seconds", seconds},
+                                {"refusals", program.kernels.refusals},
                                 {"arena_bytes", nullptr}};
   if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
   return out.dump(2) + "\n";

@@ -6,12 +6,13 @@
 
 namespace inlay::tool {
 
-/// The graph after rewriting, how often each rule fired, the kernels, the memory map, what is stored and why, what
-/// else was not done, and the seconds of each stage.
+/// The graph after rewriting, how often each rule fired, the kernels, the memory map, what is stored and why, which
+/// kernels stand apart and why, what else was not done, and the seconds of each stage.
 std::string explain(const Lowered& program);
 
 /// The same as one JSON object: `rewrites` (how often, by rule), `kernels` (name, text, stages, loads, stores,
-/// reductions, reads, writes), `copies` (reason), `stored` (name, bytes, where, reason), `arena_bytes` (null where it
+/// reductions, reads, writes), `copies` (reason), `stored` (name, bytes, where, reason), `apart` (first,
+/// second, shared, reason), `arena_bytes` (null where it
 /// depends on sizes), `refusals`, `seconds` by stage.
 std::string explain_json(const Lowered& program);
 
