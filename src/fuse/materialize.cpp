@@ -102,7 +102,9 @@ class Cutter {
     const int slot = reshaped_slot_[v];
     if (slot < 0 || program_.outputs[slot].valid()) {
       const BufferId buffer = new_buffer(v, Role::temporary);
-      if (needs_.indexed[v]) program_.buffers[buffer].stored = {kernel::StoredFor::by_position, {}};
+      if (const auto why = needs_.because.find(v); why != needs_.because.end()) {
+        program_.buffers[buffer].stored = why->second;
+      }
       return buffer;
     }
     const BufferId output = new_output_buffer(graph_.outputs[slot].value, slot);

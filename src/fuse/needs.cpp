@@ -13,7 +13,7 @@ class Finder {
  public:
   Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
-    out_.needed = out_.required = out_.indexed = IdMap<ValueId, bool>(graph.values.size(), false);
+    out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
     out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
     out_.place_of = IdMap<ValueId, ValueId>(graph.values.size());
     out_.selection = IdMap<ValueId, NodeId>(graph.values.size());
@@ -77,17 +77,22 @@ class Finder {
     return true;
   }
 
+  void require(ValueId v, kernel::Stored why) {
+    out_.required[v] = true;
+    out_.because.emplace(v, std::move(why));
+  }
+
   void require_operands(const Node& node) {
     switch (node.op) {
       case Op::host_call:
         for (ValueId operand : node.operands) out_.required[asserted(graph_, operand)] = true;
         break;
       case Op::cond:
-        for (ValueId operand : node.operands) out_.required[operand] = true;
+        for (ValueId operand : node.operands) require(operand, {kernel::StoredFor::captured, "a branch"});
         break;
       case Op::loop:  // initial values are computed where they are carried
         for (std::size_t i = static_cast<std::size_t>(node.region.num_carried); i < node.operands.size(); ++i) {
-          out_.required[node.operands[i]] = true;
+          require(node.operands[i], {kernel::StoredFor::captured, "every pass of a loop"});
         }
         break;
       case Op::reshape:
@@ -95,7 +100,8 @@ class Finder {
         break;
       case Op::gather: {
         const ValueId base = node.operands[0];
-        if (cones_.of(base, forced_.values).needs_affine_point) out_.required[base] = out_.indexed[base] = true;
+        const bool by_position = cones_.of(base, forced_.values).needs_affine_point;
+        if (by_position) require(base, {kernel::StoredFor::by_position, {}});
         break;
       }
       default: break;

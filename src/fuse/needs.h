@@ -1,13 +1,17 @@
 #pragma once
 // Which values a program needs, and which of them must be in memory.
+#include <unordered_map>
+
 #include "fuse/place_fold.h"
+#include "kernel/stored.h"
 
 namespace inlay::fuse {
 
 struct Needs {
   IdMap<ValueId, bool> needed;    // by an output, by an effect, or by what is needed itself
   IdMap<ValueId, bool> required;  // in memory as a whole, whatever it costs to compute
-  IdMap<ValueId, bool> indexed;   // required by an index, which finds no element of what is made of positions
+  // Of what is required: why, where the finished program may no longer show it.
+  std::unordered_map<ValueId, kernel::Stored> because;
   // By the reduce that finds places: the extreme that is folded with it; and the other way round.
   IdMap<ValueId, std::optional<PlaceFold>> place_folds;
   IdMap<ValueId, ValueId> place_of;
