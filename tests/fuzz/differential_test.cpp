@@ -291,6 +291,8 @@ std::string inputs_text(const Graph& graph, std::span<const Tensor> inputs) {
 Options any_options(tool::Random& random) {
   Options options;
   options.fuse = std::array{fuse::Mode::none, fuse::Mode::greedy, fuse::Mode::full, fuse::Mode::full}[random() % 4];
+  options.planner = std::array{memory::Planner::naive, memory::Planner::search, memory::Planner::greedy,
+                               memory::Planner::greedy}[random() % 4];
   options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
   if (random() % 4 == 0) options.rewrite.farthest = rewrite::Close::bitwise;
   if (random() % 4 == 0) options.cpu_features = "-avx512f";
@@ -298,9 +300,9 @@ Options any_options(tool::Random& random) {
 }
 
 std::string options_text(const Options& options) {
-  return str("\n  fuse ", fuse::mode_name(options.fuse), ", rewriting ",
-             options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better", ", features \"",
-             options.cpu_features, "\", tiles of ", options.tile_of_columns);
+  return str("\n  fuse ", fuse::mode_name(options.fuse), ", planner ", memory::planner_name(options.planner),
+             ", rewriting ", options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better",
+             ", features \"", options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }
 
 /// A value that is stored and of which `explain` does not say why.
@@ -362,9 +364,13 @@ std::string check_program(uint64_t seed) {
     if (!runs_by_c_too(seed, options)) return "";
     Options by_c = options;
     by_c.backend = "c";
-    const std::string differs = disagreement(*judged, inputs, wanted,
-                                             run(tool::make_judges(made.graph, by_c).named("c"), inputs), seed, finite);
-    if (!differs.empty()) return failed(str("c: ", differs), options_text(options) + inputs_text(made.graph, inputs));
+    const tool::Judges c_judges = tool::make_judges(made.graph, by_c);
+    for (const char* name : {"c", "c/guarded"}) {
+      Outcome found = run(c_judges.named(name), inputs);
+      const std::string differs = disagreement(*judged, inputs, wanted, std::move(found), seed, finite);
+      if (!differs.empty())
+        return failed(str(name, ": ", differs), options_text(options) + inputs_text(made.graph, inputs));
+    }
   } catch (const Error& error) {
     return failed(error.what());
   }

@@ -47,6 +47,10 @@ void add_kernel_judges(const Compiled& compiled, std::vector<Judge>& list) {
   list.push_back({compiled.backend, [compiled](std::span<const Tensor> inputs) {
                     return run_native(*compiled.executable, inputs, compiled.host_functions);
                   }});
+  list.push_back({compiled.backend + "/guarded", [compiled](std::span<const Tensor> inputs) {
+                    return run_guarded(*compiled.executable, compiled.program->plan.sharing, inputs,
+                                       compiled.host_functions);
+                  }});
 }
 
 }  // namespace
