@@ -166,14 +166,18 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return floor_div_value(a.constant_, b.constant_);
   if (b.is(1)) return a;
   if (b.is(0)) return 0;  // as floor_div_value has it: a symbol may turn out to be 0
-  if (b.is_constant() && b.constant_ > 0 && a.constant_ % b.constant_ == 0 &&
-      std::ranges::all_of(a.terms(), [&](const auto& term) { return term.coefficient % b.constant_ == 0; })) {
-    Dim::Sum sum(a.constant_ / b.constant_);
+  if (b.is_constant() && b.constant_ > 0) {
+    // floordiv(b*q + r, b) = q + floordiv(r, b). The constant of what is left is in [0, b).
+    const int64_t whole = floor_div_value(a.constant_, b.constant_);
+    Dim::Sum sum(whole), rest(a.constant_ - whole * b.constant_);
+    bool any = whole != 0;
     for (Dim::Term term : a.terms()) {
-      term.coefficient /= b.constant_;
-      sum.add(std::move(term));
+      const bool divides = term.coefficient % b.constant_ == 0;
+      any |= divides;
+      if (divides) term.coefficient /= b.constant_;
+      (divides ? sum : rest).add(std::move(term));
     }
-    return std::move(sum).finish();
+    if (any) return std::move(sum).finish() + floor_div(std::move(rest).finish(), b);
   }
   return Dim::of_atom({Dim::Atom::Kind::floor_div, {}, std::make_shared<const std::pair<Dim, Dim>>(a, b)});
 }
