@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fuse/equal_sizes.h"
 #include "fuse/join.h"
 #include "fuse/kept_rows.h"
 #include "fuse/materialize.h"
@@ -260,9 +261,14 @@ bool starts_come_late(const Kernel& first, const Kernel& second) {
   });
 }
 
-/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat.
-const JoinRule kRegions = {write_one_buffer, [](Kernel& first, Between, Kernel& second) {
-                             if (starts_come_late(first, second)) return false;
+/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat. A number
+/// that is written between two of them is a region too.
+const JoinRule kRegions = {write_one_buffer, [](Kernel& first, Between between, Kernel& second) {
+                             const auto fits = [&](const Kernel* number) {
+                               return write_one_buffer(first, *number) && !starts_come_late(first, *number);
+                             };
+                             if (!std::ranges::all_of(between, fits) || starts_come_late(first, second)) return false;
+                             for (Kernel* number : between) append(first, std::move(*number));
                              append(first, std::move(second));
                              return true;
                            }};
@@ -309,7 +315,9 @@ Mode mode_named(std::string_view name, std::string_view setting) {
   return static_cast<Mode>(found - kModeNames.begin());
 }
 
-KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode) {
+KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mode) {
+  const std::optional<Graph> with_fewer_sizes = with_equal_sizes(source);
+  const Graph& graph = with_fewer_sizes ? *with_fewer_sizes : source;
   FusedBodies bodies;
   for (const Node& node : graph.nodes) {
     for (const auto& body : node.region.bodies) bodies.emplace(body.get(), fuse(*body, caps, mode));
@@ -325,6 +333,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     program.name = graph.name;
     program.symbols = graph.symbols;
     const Pieces pieces = cut(graph, caps, cones, forced, bodies, program);
+    for (BufferId b : program.params) program.buffers[b].dims = source.type(program.buffers[b].value).dims;
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     const auto force_more = [&](Forced& more) {
@@ -338,7 +347,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     }
     Assembler(graph, pieces, points, program).run(stages);
     note_forced(forced, cones, program);
-    if (mode == Mode::full) join_kernels(program, Through::nothing, kRegions);
+    if (mode == Mode::full) join_kernels(program, Through::scalars, kRegions);
     drop_unread(program);
     if (mode == Mode::full) {
       share_rows(program, caps);

@@ -8,6 +8,7 @@
 // gathers, scatters and concat slots need no cases of their own, and the first question for a value at a point is the
 // only one that computes.
 //
+//   equal_sizes.cpp   one symbol for sizes that are equal
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole
 //   place_fold.cpp    where an extreme is, found along with the extreme

@@ -122,7 +122,10 @@ PATTERNS = [
     Pattern("join", [pt.join(0, pt.exp(x), pt.sin(z)) * 2], N + M, N + M, 2),
     Pattern("join of columns", [pt.join(1, pt.exp(a), pt.sin(b))], 2 * N * M, 2 * N * M),
     Pattern("stack", [pt.stack([pt.exp(x), pt.sin(y)], axis=1)], 2 * N, 2 * N, 1),
+    Pattern("pad", [pt.pad(pt.exp(x), [(1, 2)])], N, 2 * N + 6, 3),
     Pattern("split", [(p := pt.split(pt.exp(x), [2, N - 2], n_splits=2))[0].sum(), pt.sin(p[1])], N - 2, N - 2),
+    # 10: products with a short side
+    Pattern("dot", [((y - (r := a[:, :8]) @ z[:8]) ** 2).sum(), r.T @ (y - r @ z[:8])], 9 * N + 8, 16),
     # 11: a log-likelihood and its gradient
     Pattern("hierarchical", [(d := (y - z[i] - s * x) * t).sum(), (d**2).sum(), (d * x).sum(), pt.zeros(M)[i].inc(d)], 4 * N, N + M),
     # 12: numbers
@@ -160,6 +163,28 @@ def test_is_one_loop(pattern):
         "copies": pattern.copies,
         "temporaries": pattern.temporaries,
     }
+
+
+def test_sizes_that_are_not_known():
+    """Arrays that meet in an op are as long as each other: one loop, though each has a size of its own."""
+    x, y, v, i = pt.dvector("x"), pt.dvector("y"), pt.dvector("v"), pt.lvector("i")
+    e, d = pt.exp(y), y - v[i] - x
+    for outputs in (
+        [e, x + y],
+        [pt.zeros(9)[i].inc(e), e, e * x],
+        [pt.zeros(9)[i].inc(e), pt.zeros(7)[i].inc(e)],
+        [d.sum(), (d**2).sum(), (d * x).sum(), pt.zeros(M)[i].inc(d)],
+    ):
+        inputs = list(explicit_graph_inputs(outputs))
+        values = [VALUES[w.name if w is not v else "z"] for w in inputs]
+        fn = pytensor.function(inputs, outputs, mode="INLAY")
+        want = pytensor.function(inputs, outputs, mode="FAST_COMPILE")(*values)
+        for ours, theirs in zip(fn(*values), want, strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+        explanation = inlay.pytensor.explain(fn)
+        assert (len(explanation.kernels), explanation.temporaries, explanation.copies) == (1, [], [])
+        with pytest.raises(ValueError):
+            fn(*(value[:-1] if w is y else value for w, value in zip(inputs, values, strict=True)))
 
 
 def checked(inputs, outputs, *values):
