@@ -12,6 +12,7 @@
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole
 //   place_fold.cpp    where an extreme is, found along with the extreme
+//   powers_fold.cpp   a sum of exponentials, found along with the greatest element
 //   selection.cpp     what of a selection is computed where the mask is read
 //   regions.cpp       what is written region by region, and what is made with it
 //   materialize.cpp   the buffers of what lives in memory, and the pieces that write them

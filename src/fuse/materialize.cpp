@@ -192,7 +192,7 @@ class Cutter {
         return;
       case Op::concat: return regions(v);
       case Op::reduce:
-        if (!is_unrolled(graph_, node, caps_)) return reduce(v, node);
+        if (!is_unrolled(graph_, node, caps_) && !out_.homes[v].powers) return reduce(v, node);
         break;
       case Op::reshape:
         if (first_slot_[v] >= 0 && program_.outputs[first_slot_[v]].valid()) return returned_view(v, node);
@@ -250,8 +250,8 @@ class Cutter {
     // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
     // the long axis (X.T @ r over the observations).
     const int64_t short_result = short_static_size(graph_.type(v).dims);
-    const std::optional<PlaceFold> places = places_beside(v);
-    const int ops = cones_.of(x, forced_.values).ops + (places ? cones_.of(places->number, forced_.values).ops + 2 : 1);
+    const std::optional<Beside> beside = make_beside(v);
+    const int ops = cones_.of(x, forced_.values).ops + (beside ? cones_.of(beside->value, forced_.values).ops + 2 : 1);
     const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
     std::vector<Dim> loop_dims = dims;
     if (written_out) {
@@ -274,14 +274,12 @@ class Cutter {
       Write write = fold_at(v, node, std::move(at));
       write.predicate = mask;
       write.selection = selection;
-      if (places) piece.writes.push_back(place_write(write, *places));
+      if (beside) piece.writes.push_back(write_beside(write, *beside));
       piece.writes.push_back(std::move(write));
     }
+    if (beside) piece.starts.push_back({beside->buffer, {Start::Kind::fill, nothing(*beside), {}}});
     const PieceId id = add(v, std::move(piece));
-    if (!places) return;
-    const BufferId into = out_.homes[needs_.place_of[v]].buffer;
-    out_.pieces[id].starts.push_back({into, {Start::Kind::fill, identity_of(Combine::min, DType::i64), {}}});
-    out_.homes[needs_.place_of[v]].pieces.push_back(id);
+    if (beside && beside->pair == kernel::Pair::place) out_.homes[needs_.beside[v]].pieces.push_back(id);
   }
 
   /// The fold of the reduce's operand at a point of that.
@@ -316,10 +314,32 @@ class Cutter {
     }
   }
 
-  /// What finds the places of an extreme is folded with it: so what it is made of, sizes and places, is made before.
-  std::optional<PlaceFold> places_beside(ValueId extreme) {
-    const ValueId v = needs_.place_of[extreme];
+  /// What is folded beside an extreme.
+  struct Beside {
+    kernel::Pair pair = kernel::Pair::none;
+    ValueId value;
+    BufferId buffer;
+  };
+
+  std::optional<Beside> make_beside(ValueId extreme) {
+    const ValueId v = needs_.beside[extreme];
     if (!v.valid()) return std::nullopt;
+    if (const std::optional<PowersFold>& fold = needs_.powers_folds[v]) {
+      const BufferId folded = new_state(v, graph_.type(v).dtype, {});
+      out_.homes[v].powers = {folded, extreme, fold->if_finite};
+      return Beside{kernel::Pair::powers, fold->x, folded};
+    }
+    make_places(v);
+    return Beside{kernel::Pair::place, needs_.place_folds[v]->number, out_.homes[v].buffer};
+  }
+
+  Literal nothing(const Beside& beside) const {
+    const Combine combine = beside.pair == kernel::Pair::place ? Combine::min : Combine::add;
+    return identity_of(combine, program_.buffers[beside.buffer].dtype);
+  }
+
+  /// What finds the places of an extreme is folded with it: so what it is made of, sizes and places, is made before.
+  void make_places(ValueId v) {
     is_made_[v] = true;
     out_.homes[v].buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     std::vector<ValueId> made_of = {needs_.place_folds[v]->number};
@@ -329,17 +349,18 @@ class Cutter {
     }
     std::ranges::sort(made_of);
     for (ValueId part : made_of) materialize(part);
-    return needs_.place_folds[v];
   }
 
-  Write place_write(const Write& extreme, const PlaceFold& places) const {
+  Write write_beside(const Write& extreme, const Beside& beside) const {
     Write write = extreme;
-    write.combine = Combine::min;
-    write.target = needs_.place_of[extreme.target];
-    write.buffer = out_.homes[write.target].buffer;
-    write.value = places.number;
-    write.at = broadcast_point(extreme.at, graph_.type(places.number).dims);
-    write.finds_extreme_of = extreme.value;
+    write.pair = beside.pair;
+    write.combine = beside.pair == kernel::Pair::place ? Combine::min : Combine::add;
+    write.target = needs_.beside[extreme.target];
+    write.buffer = beside.buffer;
+    write.value = beside.value;
+    write.converted = program_.buffers[beside.buffer].dtype;
+    write.at = broadcast_point(extreme.at, graph_.type(beside.value).dims);
+    write.extreme_of = extreme.value;
     write.extreme_at = extreme.at;
     return write;
   }

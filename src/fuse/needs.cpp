@@ -15,7 +15,8 @@ class Finder {
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
     out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
     out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
-    out_.place_of = IdMap<ValueId, ValueId>(graph.values.size());
+    out_.powers_folds = IdMap<ValueId, std::optional<PowersFold>>(graph.values.size());
+    out_.beside = IdMap<ValueId, ValueId>(graph.values.size());
     out_.selection = IdMap<ValueId, NodeId>(graph.values.size());
   }
 
@@ -39,8 +40,8 @@ class Finder {
 
   void need_operands(ValueId v, const Node& node) {
     if (node.op == Op::library) return require_library_operands(node);
-    if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && finds_place(v)) return;
-    const bool may_go_along = !out_.place_of[v].valid() && is_stored(graph_, cones_, forced_, out_, v);
+    if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && is_beside_extreme(v)) return;
+    const bool may_go_along = !out_.beside[v].valid() && is_stored(graph_, cones_, forced_, out_, v);
     if (may_go_along && goes_along_with_mask(v)) return;
     for (ValueId operand : node.operands) out_.needed[operand] = true;
     if (is_region(node.op)) {
@@ -49,13 +50,26 @@ class Finder {
     require_operands(node);
   }
 
-  /// An extreme is folded with one fold of places.
+  /// An extreme is one state of one pair.
+  bool is_beside_extreme(ValueId v) { return finds_place(v) || sums_powers(v); }
+
   bool finds_place(ValueId v) {
     const std::optional<PlaceFold> fold = place_fold(graph_, v, forced_);
-    if (!fold || out_.place_of[fold->extreme].valid()) return false;
+    if (!fold || out_.beside[fold->extreme].valid()) return false;
     out_.place_folds[v] = fold;
-    out_.place_of[fold->extreme] = v;
+    out_.beside[fold->extreme] = v;
     out_.needed[fold->extreme] = out_.needed[fold->number] = true;
+    return true;
+  }
+
+  bool sums_powers(ValueId v) {
+    const std::optional<PowersFold> fold = powers_fold(graph_, v, forced_, uses_);
+    if (!fold || out_.beside[fold->greatest].valid()) return false;
+    // What a mask selects is summed where the mask is.
+    if (selection_of(graph_, cones_, forced_, uses_, fold->greatest).valid()) return false;
+    out_.powers_folds[v] = fold;
+    out_.beside[fold->greatest] = v;
+    out_.needed[fold->greatest] = out_.needed[fold->x] = true;
     return true;
   }
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "fuse/place_fold.h"
+#include "fuse/powers_fold.h"
 #include "kernel/stored.h"
 
 namespace inlay::fuse {
@@ -12,9 +13,10 @@ struct Needs {
   IdMap<ValueId, bool> required;  // in memory as a whole, whatever it costs to compute
   // Of what is required: why, where the finished program may no longer show it.
   std::unordered_map<ValueId, kernel::Stored> because;
-  // By the reduce that finds places: the extreme that is folded with it; and the other way round.
+  // Folds of two states. By the reduce that is folded beside an extreme: how; and by the extreme, that reduce.
   IdMap<ValueId, std::optional<PlaceFold>> place_folds;
-  IdMap<ValueId, ValueId> place_of;
+  IdMap<ValueId, std::optional<PowersFold>> powers_folds;
+  IdMap<ValueId, ValueId> beside;
   // Of what is stored: the compress whose mask it is computed along with (fuse/selection.h).
   IdMap<ValueId, NodeId> selection;
 };

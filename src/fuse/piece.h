@@ -36,11 +36,12 @@ struct Write {
   std::optional<DType> converted;   // a fold's own dtype, where that is not the value's
   ValueId running;                  // of a fold: what it makes at each point, at `at`
   bool runs = false;                // of a fold: its value is used at each point
-  ValueId finds_extreme_of;         // of a fold of places: the next write folds the extreme of this value ...
-  AccessMap extreme_at;             // ... at this point
-  ValueId predicate;                // of a store: where this, asked like `value`, holds
-  NodeId selection;                 // `value` is asked at points of the mask of this compress, not of what is selected
-  ValueId target;                   // the value that is written to (or the assert that is checked), for errors
+  kernel::Pair pair = kernel::Pair::none;
+  ValueId extreme_of;    // of one of a pair: the next write folds the extreme of this value ...
+  AccessMap extreme_at;  // ... at this point
+  ValueId predicate;     // of a store: where this, asked like `value`, holds
+  NodeId selection;      // `value` is asked at points of the mask of this compress, not of what is selected
+  ValueId target;        // the value that is written to (or the assert that is checked), for errors
 
   /// The same but for the buffers?
   bool asks_like(const Write& other) const;
@@ -59,12 +60,20 @@ struct Piece {
   bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 
+/// How the sum of exp(x - greatest) is made of what was folded with the greatest.
+struct Powers {
+  BufferId folded;
+  ValueId greatest;
+  bool if_finite = false;  // exp(x) is summed where the greatest is not finite
+};
+
 /// Where a value lives.
 struct Home {
   BufferId buffer;              // loads come from here; none: computed where it is asked for
   BufferId memory;              // of a one-element value in a register, or one that loops compute from the same bytes
                                 // under another shape: where its bytes are, when somebody needs them
   std::vector<PieceId> pieces;  // that write it
+  std::optional<Powers> powers;
   BufferId place() const { return buffer.valid() ? buffer : memory; }
 };
 

@@ -91,8 +91,8 @@ class Finder {
 
   bool is_folded_alone(const Node& reduce) const {
     const ValueId v = reduce.results[0];
-    return needs_.needed[v] && !is_unrolled(graph_, reduce, caps_) && !needs_.place_of[v].valid() &&
-           !needs_.place_folds[v];
+    return needs_.needed[v] && !is_unrolled(graph_, reduce, caps_) && !needs_.beside[v].valid() &&
+           !needs_.place_folds[v] && !needs_.powers_folds[v];
   }
 
   const Graph& graph_;

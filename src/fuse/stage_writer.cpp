@@ -303,7 +303,8 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::diagonal: return value(x, *view_point(graph_, v, at));
     case Op::slice:
     case Op::gather: return gather(*node, at);
-    case Op::reduce: return unrolled_reduce(*node, at);
+    case Op::reduce:
+      return homes_[v].powers ? sum_of_powers(*homes_[v].powers, graph_.type(v).dtype) : unrolled_reduce(*node, at);
     case Op::iota: return iota(graph_.type(v).dtype, at);
     case Op::size: return size(node->size);
     case Op::as_size:
@@ -459,6 +460,19 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   return total;
 }
 
+/// Where the greatest is finite, what was folded. Else the sum says what that is: not a number, but of exp(x) itself it
+/// is infinite or 0.
+RegisterId StageWriter::sum_of_powers(const Powers& powers, DType dtype) {
+  const RegisterId greatest = value(powers.greatest, AccessMap());
+  const DType from = graph_.type(powers.greatest).dtype;
+  const RegisterId folded = load(powers.folded, dtype, {});
+  const RegisterId is_finite = op(ScalarOp::isfinite_, DType::boolean, {greatest});
+  RegisterId otherwise = powers.if_finite ? op(ScalarOp::max_, from, {greatest, literal(Literal::of(from, 0))})
+                                          : op(ScalarOp::sub_, from, {greatest, greatest});
+  if (from != dtype) otherwise = add({.kind = Statement::Kind::cast, .dtype = dtype, .operands = {otherwise}});
+  return op(ScalarOp::select_, dtype, {is_finite, folded, otherwise});
+}
+
 RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
   const Subscript& place = at.subscripts[0];
   INLAY_CHECK(!place.index, "iota read through an index array must be materialised");
@@ -482,7 +496,7 @@ void StageWriter::write(const Write& write) {
   const TensorType& type = graph_.type(write.value);
   const Point at = points_.find_or_add(normalized(write.at, type.dims));
   // The fold of the extreme follows at once.
-  if (write.finds_extreme_of.valid()) value(write.finds_extreme_of, write.extreme_at);
+  if (write.extreme_of.valid()) value(write.extreme_of, write.extreme_at);
   selection_ = write.selection.valid() ? &graph_.nodes[write.selection] : nullptr;
   RegisterId source;
   if (write.defines) {
@@ -499,7 +513,7 @@ void StageWriter::write(const Write& write) {
     for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], AccessMap()));
     return check(source, node.error, node.text, node, numbers);
   }
-  if (write.converted && *write.converted != type.dtype) {
+  if (write.converted && *write.converted != type.dtype && write.pair != kernel::Pair::powers) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
   }
   AccessMap map = write.map;
@@ -526,7 +540,7 @@ void StageWriter::write(const Write& write) {
                                  .predicate = predicate,
                                  .buffer = write.buffer,
                                  .map = std::move(map),
-                                 .finds_place = write.finds_extreme_of.valid()},
+                                 .pair = write.pair},
                                 /*has_result=*/write.runs);
   if (write.runs) running_[write.buffer] = result;
   if (!write.running.valid()) return;

@@ -58,6 +58,16 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
+/// A fold of two states is two statements at the same place: the next one folds an extreme, and this one, which stands
+/// first so that it sees what the extreme was before, what depends on it.
+enum class Pair : uint8_t {
+  none,
+  place,   // a fold by min into i64, of numbers of points: the least number of a point that has the extreme (of a NaN,
+           // if there is one)
+  powers,  // a fold by add, of what the next one folds by max: the sum of exp(x - greatest). What it is where the
+           // greatest is not finite is not said.
+};
+
 /// One thing that happens at a point. Registers are single assignment within the stage.
 struct Statement {
   enum class Kind : uint8_t {
@@ -82,10 +92,7 @@ struct Statement {
   RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;
-  /// Of a fold by min into i64, of numbers of points. With the next statement, a fold by max or min at the same place,
-  /// it is one fold of two states: it finds the least number of a point that has the other's extreme (of a NaN, if
-  /// there is one). It stands first, so that it sees what the extreme was before.
-  bool finds_place = false;
+  Pair pair = Pair::none;  // of a fold: the next statement is its other half
   Literal literal;
   int axis = 0;
   Dim size;

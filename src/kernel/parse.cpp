@@ -262,8 +262,15 @@ Statement Parser::statement() {
   }
   if (!accept("fold")) throw unexpected("a statement");
   out.kind = Statement::Kind::fold;
-  out.finds_place = accept("place");
-  out.combine = out.finds_place ? Combine::min : combine();
+  if (accept("place")) {
+    out.pair = Pair::place;
+    out.combine = Combine::min;
+  } else if (accept("powers")) {
+    out.pair = Pair::powers;
+    out.combine = Combine::add;
+  } else {
+    out.combine = combine();
+  }
   out.buffer = buffer();
   out.map = map();
   out.operands = {reg()};

@@ -191,15 +191,23 @@ std::string Printer::right_side(const Statement& s) {
   return "";
 }
 
+std::string_view fold_name(const Statement& fold) {
+  switch (fold.pair) {
+    case Pair::none: break;
+    case Pair::place: return "place";
+    case Pair::powers: return "powers";
+  }
+  return combine_name(fold.combine);
+}
+
 std::string Printer::statement(const Statement& s) {
   switch (s.kind) {
     case Statement::Kind::store:
       return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands),
                  s.predicate.valid() ? str(" if ", register_text(s.predicate)) : "");
     case Statement::Kind::fold:
-      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ",
-                 s.finds_place ? "place" : combine_name(s.combine), " ", access(s.buffer, s.map), " ",
-                 registers_text(s.operands), " : ", dtype_name(s.dtype));
+      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", fold_name(s), " ",
+                 access(s.buffer, s.map), " ", registers_text(s.operands), " : ", dtype_name(s.dtype));
     case Statement::Kind::check: return str("check ", registers_text(s.operands), " ", site_text(s.site));
     case Statement::Kind::load:
     case Statement::Kind::literal:

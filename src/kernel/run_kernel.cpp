@@ -194,7 +194,7 @@ class KernelRun {
       result(s) = Element::load(placed.view.dtype, at);
       return true;
     }
-    const Element now = s.finds_place ? found_place(placed, at, point) : combined(s, placed.view, at);
+    const Element now = folded(placed, at, point);
     now.store(at);
     if (s.result.valid()) result(s) = now;
     return true;
@@ -204,6 +204,16 @@ class KernelRun {
     std::array<Element, 3> operands;
     for (std::size_t i = 0; i < s.operands.size(); ++i) operands[i] = value(s.operands[i]);
     result(s) = apply_op(s.op, std::span(operands).first(s.operands.size()));
+  }
+
+  /// What the statement makes of the element at `at`.
+  Element folded(const PlacedStatement& placed, const std::byte* at, const Point& point) {
+    switch (placed.statement->pair) {
+      case Pair::none: break;
+      case Pair::place: return found_place(placed, at, point);
+      case Pair::powers: return sum_of_powers(placed, at, point);
+    }
+    return combined(*placed.statement, placed.view, at);
   }
 
   Element combined(const Statement& s, const View& view, const std::byte* at) const {
@@ -227,6 +237,25 @@ class KernelRun {
     if (is_nan(x) ? !is_nan(was) : holds(beats, x, was)) return value(placed.statement->operands[0]);
     const bool meets = is_nan(x) || holds(ScalarOp::eq_, x, was);
     return meets ? combined(*placed.statement, placed.view, at) : Element::load(placed.view.dtype, at);
+  }
+
+  /// What was summed is less of a greater number. (What is -inf adds nothing, be it the greatest so far.)
+  Element sum_of_powers(const PlacedStatement& placed, const std::byte* at, const Point& point) {
+    const PlacedStatement& greatest = (&placed)[1];
+    const Element x = value(placed.statement->operands[0]);
+    const Element was = Element::load(greatest.view.dtype, address(greatest, point));
+    const Element sum = Element::load(placed.view.dtype, at);
+    const auto power = [&](const Element& a, const Element& b) {
+      const Element difference = apply_op(ScalarOp::sub_, std::array{a, b});
+      return cast(apply_op(ScalarOp::exp_, std::array{difference}), sum.dtype);
+    };
+    if (apply_op(ScalarOp::gt_, std::array{x, was}).is_true()) {
+      const Element one = Element::of(Literal::of(sum.dtype, 1));
+      return apply_op(ScalarOp::add_, std::array{apply_op(ScalarOp::mul_, std::array{sum, power(was, x)}), one});
+    }
+    const Element nothing = Element::of(identity_of(Combine::max, x.dtype));
+    if (apply_op(ScalarOp::eq_, std::array{x, nothing}).is_true()) return sum;
+    return apply_op(ScalarOp::add_, std::array{sum, power(x, was)});
   }
 
   /// Where the element lies; null when an index is out of bounds.

@@ -204,7 +204,10 @@ class StatementVerifier {
     if (std::ranges::none_of(kernel_.outputs, same)) complain(to.name, " is not an output of the kernel");
     if (has_arity(s, 1)) {
       const std::optional<DType> dtype = dtype_of(s.operands[0]);
-      if (dtype && *dtype != to.dtype) complain("a ", dtype_name(*dtype), " is written to ", type_text(program_, to));
+      const bool is_added = s.pair != Pair::powers;  // not the element itself, but what is made of it
+      if (is_added && dtype && *dtype != to.dtype) {
+        complain("a ", dtype_name(*dtype), " is written to ", type_text(program_, to));
+      }
     }
     if (s.dtype != to.dtype) complain(to.name, " holds ", dtype_name(to.dtype), ", not ", dtype_name(s.dtype));
     if (s.kind == Statement::Kind::fold && s.combine == Combine::set) complain("a fold combines");
@@ -212,7 +215,7 @@ class StatementVerifier {
       complain("a running fold goes through no index");
     }
     if (s.predicate.valid()) verify_predicate(s);
-    if (s.finds_place) verify_place(s);
+    if (s.pair != Pair::none) verify_pair(s);
     if (s.combine != Combine::set && !accepts(combine_op(s.combine), to.dtype)) {
       complain(dtype_name(to.dtype), " cannot be combined by `", combine_name(s.combine), "`");
     }
@@ -227,19 +230,28 @@ class StatementVerifier {
   }
 
   /// The other state is the next statement's: the same element, as long as the buffers have the same dims.
-  void verify_place(const Statement& s) {
-    const bool is_numbers = s.kind == Statement::Kind::fold && s.combine == Combine::min && s.dtype == DType::i64;
-    if (!is_numbers || s.result.valid() || s.map.has_index())
-      return complain("places are a plain fold by min into i64");
+  void verify_pair(const Statement& s) {
+    const bool finds_place = s.pair == Pair::place;
+    const bool is_plain = s.kind == Statement::Kind::fold && !s.result.valid() && !s.map.has_index();
+    const bool is_numbers = is_plain && s.combine == Combine::min && s.dtype == DType::i64;
+    if (finds_place && !is_numbers) return complain("places are a plain fold by min into i64");
+    const bool is_sum = is_plain && s.combine == Combine::add && has_powers(s.dtype);
+    if (!finds_place && !is_sum) return complain("powers are a plain fold by add into f32 or f64");
     const Statement* next = &s == &stage_->statements.back() ? nullptr : &s + 1;
-    const bool is_extreme = next != nullptr && next->kind == Statement::Kind::fold && !next->finds_place &&
-                            (next->combine == Combine::max || next->combine == Combine::min) && !next->result.valid();
-    if (!is_extreme) return complain("a fold by max or min must follow");
+    const bool is_fold = next != nullptr && next->kind == Statement::Kind::fold && next->pair == Pair::none;
+    const bool is_greatest = is_fold && next->combine == Combine::max && !next->result.valid();
+    const bool is_least = is_fold && next->combine == Combine::min && !next->result.valid();
+    if (finds_place && !is_greatest && !is_least) return complain("a fold by max or min must follow");
+    if (!finds_place && (!is_greatest || next->operands != s.operands || !has_powers(next->dtype))) {
+      return complain("a fold by max of the same f32 or f64 must follow");
+    }
     if (!accepts(ScalarOp::gt_, next->dtype)) return complain(dtype_name(next->dtype), " has no order");
     if (!exists(next->buffer) || next->map != s.map || buffer(next->buffer).dims != buffer(s.buffer).dims) {
       complain("the fold that follows folds at another place");
     }
   }
+
+  static bool has_powers(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
   void verify_check(const Statement& s) {
     if (s.operands.empty() || s.operands.size() > 1 + kMaxSiteNumbers)

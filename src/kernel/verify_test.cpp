@@ -131,6 +131,27 @@ TEST(VerifyKernelProgram, PlacesAreFoldedBesideAnExtreme) {
               ElementsAre("places are a plain fold by min into i64"));
 }
 
+TEST(VerifyKernelProgram, PowersAreFoldedBesideTheGreatest) {
+  const auto in_stage = [](std::string_view statements) {
+    std::vector<std::string> out = messages(parse(
+        str("program @main(x: f32[n] param 0, s: f64 output 0, m: f32 scalar, w: f32[1] temporary, k: i64 scalar) ",
+            "symbols n = x.0 { kernel @k0 { out s start fill 0.0 out m start fill -inf out w start fill 0.0 out k ",
+            "start fill 0 stage (i < n) { %0 = load x[i] : f32 %1 = exp %0 : f32 %2 = axis i : i64 ", statements,
+            "} } }")));
+    for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
+    return out;
+  };
+  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold max m[] %0 : f32"), IsEmpty());
+  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold min m[] %0 : f32"),
+              ElementsAre("a fold by max of the same f32 or f64 must follow"));
+  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold max m[] %1 : f32"),
+              ElementsAre("a fold by max of the same f32 or f64 must follow"));
+  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold max w[0] %0 : f32"),
+              ElementsAre("the fold that follows folds at another place"));
+  EXPECT_THAT(in_stage("fold powers k[] %2 : i64 fold max m[] %0 : f32"),
+              ElementsAre("powers are a plain fold by add into f32 or f64"));
+}
+
 TEST(VerifyKernelProgram, MapsFitTheirBuffers) {
   const auto in_stage = [](std::string_view statements) {
     std::vector<std::string> out = messages_of(str("kernel @k0 { stage (i < n) { ", statements, "} }"));

@@ -122,6 +122,7 @@ class GraphMaker {
 
   /// Reductions of several nodes.
   void reduced();
+  ValueId sum_of_powers(ValueId x);
 
   /// Ranges and positions that hold for the chosen sizes.
   IndexItem item(const Dim& dim);

@@ -30,8 +30,18 @@ void GraphMaker::reduced() {
   }
   if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
   if (nasty) return;
+  if (chance(15)) return add(sum_of_powers(use(*x)), false);
   constexpr const char* kNames[] = {"mean", "var", "logsumexp", "softmax", "log_softmax"};
   add(composed(of(kNames), *x, {}, named), false);
+}
+
+/// sum(exp(x - max(x))) over all of x: a fold of two states.
+ValueId GraphMaker::sum_of_powers(ValueId x) {
+  std::vector<int> axes;
+  for (int axis = 0; axis < type(x).rank(); ++axis) axes.push_back(axis);
+  const ValueId greatest = builder_.reduce(Combine::max, x, axes, type(x).dtype);
+  const ValueId power = builder_.scalar(ScalarOp::exp_, {builder_.scalar(ScalarOp::sub_, {x, greatest})});
+  return builder_.reduce(Combine::add, power, axes, type(x).dtype);
 }
 
 void GraphMaker::reduce() {

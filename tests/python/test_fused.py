@@ -5,6 +5,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+import scipy.special
 
 
 def compiled(inputs, outputs, *values):
@@ -51,6 +52,16 @@ def test_softmax_of_a_vector_is_read_twice():
 )
 def test_folds_of_a_vector_and_what_goes_on_with_them(output):
     one_kernel(compiled([v], [output], V)[1])
+
+
+@pytest.mark.parametrize("value", [V, V[:1], np.tile(V, 50), np.array([np.inf, 1.0]), np.array([np.nan, 1.0, -np.inf]),
+                                   np.array([-np.inf, -np.inf]), np.array([-np.inf, 1.0, 1e300])])
+def test_log_softmax_of_a_vector_is_read_twice(value):
+    fn = pytensor.function([v], pt.special.log_softmax(v, axis=0), mode="INLAY")
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(fn(value), scipy.special.log_softmax(value), rtol=1e-12)
+    kernel = one_kernel(inlay.pytensor.explain(fn))
+    assert (kernel.reads, kernel.stages) == ("2*v_0", 3)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

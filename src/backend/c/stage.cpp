@@ -148,7 +148,8 @@ std::string StageText::lanes() {
     const Statement& s = statement(i);
     if (!facts_[i].live || facts_[i].level != innermost()) continue;
     const bool is_plain_store = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
-    if (s.can_fail() || s.finds_place || (s.is_write() && (s.map.has_index() || s.result.valid()))) return "";
+    if (s.can_fail() || s.pair != kernel::Pair::none || (s.is_write() && (s.map.has_index() || s.result.valid())))
+      return "";
     if (!s.is_write() || is_plain_store) continue;
     const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
     if (!is_real || !facts_[i].accumulates) return "";
@@ -305,9 +306,34 @@ void StageText::find_place(std::size_t i) {
   out_.line("if (", beats, " || (", meets, " && ", number, " < ", place, ")) ", place, " = ", number, ";");
 }
 
+/// Before the greatest knows of the point: what was summed is less of a greater number. (What is -inf adds nothing, be
+/// it the greatest so far.)
+void StageText::add_power(std::size_t i) {
+  const Statement& powers = statement(i);
+  const Statement& greatest = statement(i + 1);
+  const auto state = [&](std::size_t k) { return facts_[k].accumulates ? facts_[k].sum : element(k); };
+  const std::string sum = state(i), was = state(i + 1), x = value(powers.operands[0]);
+  const auto power = [&](const std::string& a, const std::string& b) {
+    const std::string difference = op_text(p_.needs, ScalarOp::sub_, greatest.dtype, std::array{a, b});
+    const std::string power = op_text(p_.needs, ScalarOp::exp_, greatest.dtype, std::array{difference});
+    return cast_text(p_.needs, power, greatest.dtype, powers.dtype);
+  };
+  const std::string nothing = constant(p_.needs, identity_of(Combine::max, greatest.dtype));
+  out_.open("if (", x, " > ", was, ")");
+  out_.line(sum, " = ", sum, " * ", power(was, x), " + ", constant(p_.needs, Literal::of(powers.dtype, 1)), ";");
+  out_.close();
+  out_.open("else if (", x, " != ", nothing, ")");
+  out_.line(sum, " += ", power(x, was), ";");
+  out_.close();
+}
+
 void StageText::write_store(std::size_t i) {
   const Statement& s = statement(i);
-  if (s.finds_place) return find_place(i);
+  switch (s.pair) {
+    case kernel::Pair::none: break;
+    case kernel::Pair::place: return find_place(i);
+    case kernel::Pair::powers: return add_power(i);
+  }
   const std::size_t wrapped_before = wrapped_.size();
   if (s.predicate.valid()) out_.open("if (", value(s.predicate), ")");
   const std::string place = facts_[i].accumulates ? facts_[i].sum : element(i);

@@ -54,6 +54,7 @@ class StageText {
   void write_value(const kernel::Statement& s, std::size_t i);
   void write_store(std::size_t i);
   void find_place(std::size_t i);
+  void add_power(std::size_t i);
   void write_check(const kernel::Statement& s);
   void open_sum(std::size_t i);
   void combine_into(const std::string& place, const kernel::Statement& s);

@@ -289,7 +289,7 @@ Value* StageEmitter::emit_load(std::size_t i, Lanes& lanes) {
 
 void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
   const Statement& s = statement(i);
-  if (s.finds_place) return find_place(i, lanes);
+  if (s.pair != kernel::Pair::none) return fold_pair(i, lanes);
   Value* value = emit_cast(f_, operand(s.operands[0], lanes), plan_.register_dtypes[s.operands[0].index], s.dtype);
   const bool in_register = f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer);
   if (s.predicate.valid()) return store_if(operand(s.predicate, lanes), i, value, lanes);

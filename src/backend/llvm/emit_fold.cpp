@@ -1,12 +1,25 @@
 // Sums: what a fold or an accumulating store leaves out of its map is summed in registers, one sum for each lane, and
 // the lanes are put together once at the end. (Floats are so reassociated; PyTensor and NumPy do not promise an order
 // either.)
+#include <limits>
+
 #include "backend/llvm/stage.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
 
+using kernel::Pair;
 using kernel::Statement;
+
+/// The least that is finite.
+static Literal least_number(DType dtype) {
+  const double least =
+      dtype == DType::f32 ? std::numeric_limits<float>::lowest() : std::numeric_limits<double>::lowest();
+  return Literal::of_float(dtype, least);
+}
+
+/// So many points tell how large the numbers are.
+constexpr int kLookAhead = 128;
 
 void StageEmitter::open_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
@@ -20,10 +33,17 @@ void StageEmitter::open_sums(int level) {
 void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
-  Value* value = folded(fold, lanes);
-  Value* next = fold.finds_place ? later_place(fold, {sums[sum], sums[sum + 1]}, {value, folded((&fold)[1], lanes)})
-                                 : emit_combine(f_, fold.combine, fold.dtype, sums[sum], value);
+  if (fold.pair == Pair::powers) return add_powers(sum, lanes, sums);
+  if (follows_powers(sum)) return;  // and was folded with them
+  Value* next = fold.pair == Pair::none
+                    ? emit_combine(f_, fold.combine, fold.dtype, sums[sum], folded(fold, lanes))
+                    : later_place(fold, {sums[sum], sums[sum + 1]}, {folded(fold, lanes), folded((&fold)[1], lanes)});
   sums[sum] = lanes.active ? select(f_, lanes.active, next, sums[sum]) : next;
+}
+
+/// Is it the greatest that powers are less than?
+bool StageEmitter::follows_powers(std::size_t sum) const {
+  return sum > 0 && statement(sum_statements_[sum - 1]).pair == Pair::powers;
 }
 
 /// What the fold adds, in the fold's dtype.
@@ -32,7 +52,97 @@ Value* StageEmitter::folded(const Statement& fold, Lanes& lanes) {
   return emit_cast(f_, operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
 }
 
-Value* StageEmitter::later_place(const Statement& places, const Found& a, const Found& b) {
+/// The greatest of the first points, before any is summed: without that each of the first vectors has a greater one.
+void StageEmitter::look_ahead(Value* begin, Value* end) {
+  std::vector<std::size_t> greatest;  // numbers of sums
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (follows_powers(k)) greatest.push_back(k);
+  }
+  const auto must_run_once = [&](std::size_t i) {
+    return plan_.statements[i].live && (statement(i).can_fail() || statement(i).is_write()) &&
+           !plan_.statements[i].accumulates;
+  };
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    if (must_run_once(i)) greatest.clear();
+  }
+  if (greatest.empty()) return;
+  Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.CreateNSWAdd(begin, f_.i64(kLookAhead)));
+  first = b_.CreateAnd(first, f_.i64(-plan_.width));
+  const Branch branch = f_.open_if(b_.CreateICmpSGT(first, begin));
+  std::vector<Value*> before, values;
+  for (std::size_t k : greatest) before.push_back(sums_[k]);
+  const Loop loop = f_.open_loop(begin, before);
+  Lanes lanes = lanes_at(loop.point);
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    const StageStatement& facts = plan_.statements[i];
+    if (facts.live && facts.level == plan_.innermost() && !facts.accumulates) emit_statement(i, lanes);
+  }
+  for (std::size_t n = 0; n < greatest.size(); ++n) {
+    const Statement& other = statement(sum_statements_[greatest[n]]);
+    Value* x = folded(other, lanes);
+    Value* is_greater = emit_op(f_, ScalarOp::gt_, other.dtype, {x, loop.carried[n]}, nullptr);
+    values.push_back(select(f_, is_greater, x, loop.carried[n]));
+  }
+  f_.close_loop(loop, f_.i64(plan_.width), first, values);
+  for (std::size_t n = 0; n < greatest.size(); ++n) {
+    const Statement& other = statement(sum_statements_[greatest[n]]);
+    values[n] = splat(f_, reduce_lanes(Combine::max, other.dtype, values[n]), plan_.width);
+  }
+  values = f_.close_if(branch, values, before);
+  for (std::size_t n = 0; n < greatest.size(); ++n) sums_[greatest[n]] = values[n];
+}
+
+/// All lanes have one greatest number, which is seldom less than the next ones: then what was summed is less of a
+/// greater one. So a point takes one exponential.
+void StageEmitter::add_powers(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
+  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& other = (&fold)[1];
+  Value* x = folded(other, lanes);
+  Value* nothing = splat(f_, f_.constant(identity_of(Combine::max, other.dtype)), lanes.width);
+  if (lanes.active) x = select(f_, lanes.active, x, nothing);
+  const Both before = {sums[sum], sums[sum + 1]};
+  Value* is_less = emit_op(f_, ScalarOp::le_, other.dtype, {x, at_least_finite(other.dtype, before.extreme)}, nullptr);
+  const Branch branch = f_.open_if(any_lane(f_, b_.CreateNot(is_less)));
+  Value* both = emit_combine(f_, Combine::max, other.dtype, before.extreme, x);
+  Value* greatest = splat(f_, reduce_lanes(Combine::max, other.dtype, both), lanes.width);
+  const std::vector<Value*> now =
+      f_.close_if(branch, {at_extreme(fold, before, greatest), greatest}, {before.state, before.extreme});
+  sums[sum + 1] = now[1];
+  sums[sum] = emit_op(f_, ScalarOp::add_, fold.dtype, {now[0], power(fold, x, now[1])}, nullptr);
+}
+
+/// What is -inf is far below the least number, and so exp of its difference from that is 0.
+Value* StageEmitter::at_least_finite(DType dtype, Value* x) {
+  Value* least = splat(f_, f_.constant(least_number(dtype)), width_of(x));
+  return select(f_, emit_op(f_, ScalarOp::lt_, dtype, {x, least}, nullptr), least, x);
+}
+
+/// exp(x - greatest), in the fold's dtype.
+Value* StageEmitter::power(const Statement& fold, Value* x, Value* greatest) {
+  const DType dtype = (&fold)[1].dtype;
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Value* difference = emit_op(f_, ScalarOp::sub_, dtype, {x, at_least_finite(dtype, greatest)}, nullptr);
+  return emit_cast(f_, emit_op(f_, ScalarOp::exp_, dtype, {difference}, nullptr), dtype, fold.dtype);
+}
+
+/// The state as if it had met the extreme `met`.
+Value* StageEmitter::at_extreme(const Statement& fold, const Both& both, Value* met) {
+  if (fold.pair == Pair::powers) {
+    return emit_op(f_, ScalarOp::mul_, fold.dtype, {both.state, power(fold, both.extreme, met)}, nullptr);
+  }
+  Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), width_of(both.state));
+  return later_place(fold, {nothing, met}, both);
+}
+
+/// The state of both together.
+Value* StageEmitter::joined(const Statement& fold, const Both& a, const Both& b) {
+  const Statement& other = (&fold)[1];
+  Value* met = emit_combine(f_, other.combine, other.dtype, a.extreme, b.extreme);
+  return emit_combine(f_, fold.combine, fold.dtype, at_extreme(fold, a, met), at_extreme(fold, b, met));
+}
+
+Value* StageEmitter::later_place(const Statement& places, const Both& a, const Both& b) {
   const Statement& extreme = (&places)[1];
   const auto op = [&](ScalarOp op, Value* left, Value* right) {
     return emit_op(f_, op, extreme.dtype, {left, right}, nullptr);
@@ -45,35 +155,34 @@ Value* StageEmitter::later_place(const Statement& places, const Found& a, const 
     beats = b_.CreateOr(beats, b_.CreateAnd(b_is_nan, b_.CreateNot(a_is_nan)));
     meets = b_.CreateOr(meets, b_.CreateAnd(b_is_nan, a_is_nan));
   }
-  Value* least = emit_combine(f_, Combine::min, places.dtype, a.place, b.place);
-  return select(f_, beats, b.place, select(f_, meets, least, a.place));
+  Value* least = emit_combine(f_, Combine::min, places.dtype, a.state, b.state);
+  return select(f_, beats, b.state, select(f_, meets, least, a.state));
 }
 
 /// The sets of sums that the vectors of one pass had, as one: sum k of set u is sums[u * num_sums + k].
 Value* StageEmitter::merged(std::size_t k, llvm::ArrayRef<Value*> sums) {
   const Statement& fold = statement(sum_statements_[k]);
   Value* sum = sums[k];
-  Value* extreme = fold.finds_place ? sums[k + 1] : nullptr;
+  Value* extreme = fold.pair == Pair::none ? nullptr : sums[k + 1];
   for (std::size_t at = k + sums_.size(); at < sums.size(); at += sums_.size()) {
-    if (!fold.finds_place) {
+    if (fold.pair == Pair::none) {
       sum = emit_combine(f_, fold.combine, fold.dtype, sum, sums[at]);
       continue;
     }
-    sum = later_place(fold, {sum, extreme}, {sums[at], sums[at + 1]});
+    sum = joined(fold, {sum, extreme}, {sums[at], sums[at + 1]});
     const Statement& other = (&fold)[1];
     extreme = emit_combine(f_, other.combine, other.dtype, extreme, sums[at + 1]);
   }
   return sum;
 }
 
-/// The lanes of places put together, with the extreme of all.
-StageEmitter::Found StageEmitter::found_in_lanes(std::size_t k) {
-  const Statement& places = statement(sum_statements_[k]);
-  const Statement& other = (&places)[1];
+/// The lanes of a pair put together: each as if it had met the extreme of all.
+StageEmitter::Both StageEmitter::joined_lanes(std::size_t k) {
+  const Statement& fold = statement(sum_statements_[k]);
+  const Statement& other = (&fold)[1];
   Value* extreme = reduce_lanes(other.combine, other.dtype, sums_[k + 1]);
-  Value* nothing = splat(f_, f_.constant(identity_of(Combine::min, places.dtype)), width_of(sums_[k]));
-  const Found none = {nothing, splat(f_, extreme, width_of(sums_[k]))};
-  return {reduce_lanes(Combine::min, places.dtype, later_place(places, none, {sums_[k], sums_[k + 1]})), extreme};
+  Value* met = at_extreme(fold, {sums_[k], sums_[k + 1]}, splat(f_, extreme, width_of(sums_[k])));
+  return {reduce_lanes(fold.combine, fold.dtype, met), extreme};
 }
 
 void StageEmitter::finish_sums(int level) {
@@ -84,8 +193,8 @@ void StageEmitter::finish_sums(int level) {
       set_state(i, sums_[k]);
       continue;
     }
-    if (statement(i).finds_place) {
-      set_state(i, later_place(statement(i), {state(i), state(i + 1)}, found_in_lanes(k)));
+    if (statement(i).pair != Pair::none) {
+      set_state(i, joined(statement(i), {state(i), state(i + 1)}, joined_lanes(k)));
       continue;
     }
     combine_into(i, reduce_lanes(statement(i).combine, statement(i).dtype, sums_[k]), uniform_);
@@ -157,14 +266,16 @@ Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
 }
 
 /// Where each lane has its own element.
-void StageEmitter::find_place(std::size_t i, Lanes& lanes) {
+void StageEmitter::fold_pair(std::size_t i, Lanes& lanes) {
   const Statement& s = statement(i);
   const Statement& other = statement(i + 1);
-  const Found here = {folded(s, lanes), folded(other, lanes)};
-  if (plan_.loops.empty()) return set_state(i, later_place(s, {state(i), state(i + 1)}, here));
+  const bool finds_place = s.pair == Pair::place;
+  Value* one = finds_place ? folded(s, lanes) : splat(f_, f_.constant(Literal::of(s.dtype, 1)), lanes.width);
+  const Both here = {one, folded(other, lanes)};
+  if (plan_.loops.empty()) return set_state(i, joined(s, {state(i), state(i + 1)}, here));
   const Place where = place(i, lanes);
-  const Found before = {load(where, s.dtype, lanes), load(place(i + 1, lanes), other.dtype, lanes)};
-  store(where, s.dtype, later_place(s, before, here), lanes);
+  const Both before = {load(where, s.dtype, lanes), load(place(i + 1, lanes), other.dtype, lanes)};
+  store(where, s.dtype, joined(s, before, here), lanes);
 }
 
 /// buffer[place] = combine(buffer[place], value), where no two lanes meet.

@@ -120,7 +120,9 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   for (int u = 1; u < plan_.unroll; ++u) {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       const Statement& fold = statement(sum_statements_[k]);
-      sums.push_back(splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
+      // What is the greatest so far may be met again.
+      sums.push_back(follows_powers(k) ? sums_[k]
+                                       : splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
     }
   }
   const bool by_pages = apart != plan_.width;
@@ -160,6 +162,7 @@ void StageEmitter::emit_vector_axis() {
   if (block_) {
     end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(block_, block_points_), end);
   }
+  look_ahead(begin, end);
   if (plan_.page > 0) {
     Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
     emit_vectors(begin, pages, plan_.page);

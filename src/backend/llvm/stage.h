@@ -103,14 +103,21 @@ class StageEmitter {
   void open_sums(int level);
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* folded(const kernel::Statement& fold, Lanes& lanes);
-  void find_place(std::size_t i, Lanes& lanes);
-  /// The two states of a fold that finds a place, at the same points.
-  struct Found {
-    Value *place = nullptr, *extreme = nullptr;
+  void fold_pair(std::size_t i, Lanes& lanes);
+  /// The two states of a fold that is a pair, at the same points.
+  struct Both {
+    Value *state = nullptr, *extreme = nullptr;
   };
-  Value* later_place(const kernel::Statement& places, const Found& a, const Found& b);  // of both together
+  void look_ahead(Value* begin, Value* end);
+  bool follows_powers(std::size_t sum) const;
+  void add_powers(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  Value* at_least_finite(DType dtype, Value* x);
+  Value* power(const kernel::Statement& fold, Value* x, Value* greatest);
+  Value* later_place(const kernel::Statement& fold, const Both& a, const Both& b);
+  Value* at_extreme(const kernel::Statement& fold, const Both& both, Value* met);
+  Value* joined(const kernel::Statement& fold, const Both& a, const Both& b);
   Value* merged(std::size_t k, llvm::ArrayRef<Value*> sums);
-  Found found_in_lanes(std::size_t k);
+  Both joined_lanes(std::size_t k);
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   void finish_sums(int level);

@@ -158,6 +158,22 @@ std::vector<Case> cases() {
           out w start fill inf
           stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = axis j : i64  fold place k[i] %1 : i64  fold max h[i] %0 : f32
           %2 = axis i : i64  fold place l[j] %2 : i64  fold min w[j] %0 : f32 } })")},
+      {"powers less than the greatest", on_n("x: f64[n] param 0, s: f64 output 0, h: f64 output 1",
+                                             R"(kernel @k0 {
+          out s start fill 0.0
+          out h start fill -inf
+          stage (i < n) { %0 = load x[i] : f64  fold powers s[] %0 : f64  fold max h[] %0 : f64 } })")},
+      {"powers along rows and columns",
+       on_n("x: f32[n, m] param 0, s: f64[n] output 0, h: f32[n] output 1, t: f32[m] output 2, w: f32[m] output 3",
+            R"(kernel @k0 {
+          out s start fill 0.0
+          out h start fill -inf
+          out t start fill 0.0
+          out w start fill -inf
+          stage (i < n, j < m) { %0 = load x[i, j] : f32  fold powers s[i] %0 : f64  fold max h[i] %0 : f32
+          fold powers t[j] %0 : f32  fold max w[j] %0 : f32 } })"),
+       {},
+       1e-5},
       {"sums in registers", on_n("x: f64[n] param 0, s: f64 scalar, q: f64 scalar, r: f64[2] output 0", R"(kernel @k0 {
           out s start fill 0.0
           out q start fill 1.0
