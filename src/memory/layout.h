@@ -66,7 +66,7 @@ struct Effort {
   /// What a search may try, as placements that take about so long; below 0: 50 for search, 5000 for max. So the result
   /// is the same on every machine.
   int64_t budget_ms = -1;
-  int64_t enough_bytes = 0;  // a layout within it is good enough: a fifth of what is left is spent on a better one
+  int64_t enough_bytes = 0;  // a layout within it is good enough: a tenth of what is left is spent on a better one
 };
 
 /// The best layout that was found. Throws Error: size-overflow, or wrong-plan where what is pinned meets or is not

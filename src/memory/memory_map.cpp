@@ -63,6 +63,37 @@ class Map {
     return out;
   }
 
+  /// The blocks of segments stand one above the other.
+  Page page(std::string title) const {
+    if (!plan_.is_static) {
+      throw Error(ErrorCode::unsupported, {}, "the memory of this program depends on sizes that are symbols")
+          .help("give its parameters static sizes to see a picture");
+    }
+    Page out{
+        .title = std::move(title), .arena_bytes = plan_.arena_bytes(), .lower_bound_bytes = plan_.lower_bound_bytes()};
+    std::vector<int64_t> base_bytes = {0};
+    for (const Layout& layout : plan_.layouts) base_bytes.push_back(base_bytes.back() + layout.arena_bytes);
+    for (const Step& step : program_.steps) out.steps.push_back(step_text(step));
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      const Placement& placement = sharing_.placements[b];
+      if (!placement.storage.valid() || liveness_.uses[b].writes.empty()) continue;
+      const SharedStorage& storage = sharing_.storages[placement.storage];
+      const Dim bytes = kernel::size_bytes(program_.buffers[b]);
+      if (storage.owner != Owner::arena || !bytes.is_constant() || !placement.offset_bytes.is_constant()) continue;
+      const Layout& layout = plan_.layouts[static_cast<std::size_t>(storage.segment)];
+      out.buffers.push_back({.name = name(b),
+                             .type = type_text(program_, program_.buffers[b]),
+                             .storage = storage_text(sharing_, placement.storage),
+                             .reason = reason(placement),
+                             .bytes = bytes.constant(),
+                             .offset = base_bytes[static_cast<std::size_t>(storage.segment)] +
+                                       layout.offset_bytes[placement.storage.index] + placement.offset_bytes.constant(),
+                             .begin = liveness_.lives[b].begin,
+                             .end = liveness_.lives[b].end});
+    }
+    return out;
+  }
+
  private:
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
 
@@ -126,6 +157,10 @@ class Map {
 }  // namespace
 
 std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
+
+Page memory_page(const KernelProgram& program, const MemoryPlan& plan, std::string title) {
+  return Map(program, plan).page(std::move(title));
+}
 
 std::vector<StoredValue> stored_values(const KernelProgram& program, const MemoryPlan& plan) {
   const kernel::Names names(program);

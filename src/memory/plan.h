@@ -11,6 +11,7 @@
 
 #include "kernel/kernel.h"
 #include "memory/layout.h"
+#include "memory/page.h"
 
 namespace inlay::memory {
 
@@ -112,6 +113,9 @@ std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, st
 
 /// The program with its plan: which value lives in which storage, what it took over, what it costs.
 std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
+
+/// The same as a picture (page.h): the buffers in the arena. Throws Error(unsupported) where offsets depend on sizes.
+Page memory_page(const kernel::KernelProgram& program, const MemoryPlan& plan, std::string title);
 
 /// A temporary: what it is called in the text of the kernels, where its bytes are, and why it has any.
 struct StoredValue {

@@ -26,6 +26,16 @@ Storage storage(int32_t begin, int32_t end, int64_t size, int64_t alignment = 1,
   return {.live = {begin, end}, .size_bytes = size, .alignment_bytes = alignment, .pinned_bytes = pinned};
 }
 
+std::string text_of(const std::vector<Storage>& storages) {
+  std::string out;
+  for (const Storage& s : storages) {
+    if (!is_placed(s)) continue;
+    out += str("\n[", s.live.begin, ", ", s.live.end, ") ", s.size_bytes, " bytes aligned to ", s.alignment_bytes);
+    if (s.is_pinned()) out += str(" pinned to ", s.pinned_bytes);
+  }
+  return out;
+}
+
 /// Each planner, as it is used where a test shall not take long.
 constexpr Effort kPlanners[] = {{.planner = Planner::naive},
                                 {.planner = Planner::greedy},
@@ -282,7 +292,7 @@ TEST(Planners, AreSoundOnRandomStorages) {
     if (has_overlapping_pins(storages)) continue;
     int64_t before = INT64_MAX;
     for (const Effort& effort : kPlanners) {
-      SCOPED_TRACE(planner_name(effort.planner));
+      SCOPED_TRACE(str(planner_name(effort.planner), text_of(storages)));
       const Layout layout = plan({.planner = effort.planner, .budget_ms = 2}, storages);
       ASSERT_THAT(problems(layout, storages), IsEmpty());
       ASSERT_GE(layout.lower_bound_bytes, lower_bound_bytes(storages));
@@ -301,6 +311,7 @@ TEST(Planners, ProveWhatIsBest) {
     std::vector<Storage> storages = random_storages(random, 7, 8);
     if (round % 2) pin_some(random, storages);
     if (has_overlapping_pins(storages)) continue;
+    SCOPED_TRACE(text_of(storages));
     const Layout layout = plan(Planner::search, storages);
     ASSERT_THAT(problems(layout, storages), IsEmpty());
     EXPECT_TRUE(layout.is_proved());

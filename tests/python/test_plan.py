@@ -143,3 +143,25 @@ def test_a_budget_counts_what_is_tried():
     assert more["placements"] > little["placements"]
     assert more["peak"] <= little["peak"]
     check(rows_of(file), more)
+
+
+def test_a_picture(buffers):
+    page = buffers.parent / "plan.html"
+    plan(buffers, "--html", page)
+    text = page.read_text()
+    assert text.count("<rect") == 3
+    assert "At the peak: 16 bytes at 2" in text
+    assert "http" not in text
+    wrong = plan(buffers, "--html", buffers.parent / "no" / "plan.html", code=2)
+    assert "plan.html" in wrong.stderr
+
+
+def test_a_picture_of_a_program(tmp_path):
+    program = "graph @main(%a: f64[{n}, 8]) {{ %p = matmul %a, %a; %e = exp %p; %q = matmul %e, %p; return %q }}\n"
+    page = tmp_path / "map.html"
+    for size, code in (("8", 0), ("n", 1)):
+        (tmp_path / "p.inlay").write_text(program.format(n=size) if size == "8" else program.format(n=size).replace("8]", "n]"))
+        done = subprocess.run([TOOL, "explain", tmp_path / "p.inlay", f"--memory={page}"], capture_output=True, text=True)
+        assert done.returncode == code, done.stderr
+    assert 'data-name="p"' in page.read_text()
+    assert "sizes that are symbols" in done.stderr

@@ -52,6 +52,7 @@ int opt(const OptCommand& command);
 struct ExplainCommand {
   std::string file;
   bool json = false;
+  std::string memory;  // a file for the picture of the memory; empty: none
   CompileFlags compile;
 };
 int explain_file(const ExplainCommand& command);
@@ -70,6 +71,7 @@ struct PlanCommand {
   std::string planner = "search";
   int64_t budget_ms = -1;  // below 0: the planner's own
   bool json = false;
+  std::string html;  // a file for the picture of the plan; empty: none
 };
 int plan_file(const PlanCommand& command);
 

@@ -65,6 +65,8 @@ int explain_file(const ExplainCommand& command) {
         return compiled(source, options);
       },
       program);
+  if (!command.memory.empty())
+    write_file(command.memory, memory::page_html(memory::memory_page(made.kernels, made.plan, command.file)));
   std::cout << (command.json ? explain_json(made) : explain(made));
   return kDone;
 }

@@ -76,6 +76,7 @@ constexpr const char* kExplainFooter = R"(
 Examples:
   inlay explain shift.inlay                      rewrites, kernels, memory, what is stored and why, times
   inlay explain --json shift.inlay | jq .arena_bytes
+  inlay explain shift.inlay --memory=map.html    and a picture of the memory, for a browser
   INLAY_DUMP=dump inlay explain shift.inlay      and every stage's result in a file of its own)";
 
 constexpr const char* kCompileFooter = R"(
@@ -95,6 +96,7 @@ line names the columns, in any order; alignment and offset (where the buffer mus
 Examples:
   inlay plan buffers.csv
   inlay plan buffers.csv --capacity 1048576 --planner max     is there a plan within 1 MiB?
+  inlay plan buffers.csv --html plan.html                      a picture, for a browser
   inlay plan buffers.csv --json | jq .offsets                  in the order of the file
 
 Planners:
@@ -162,6 +164,8 @@ CLI::App* declare(CLI::App& app, ExplainCommand& command) {
   CLI::App* explain = app.add_subcommand("explain", "Show how a program is compiled: rewrites, kernels, memory, time");
   explain->add_option("file", command.file, "the program")->required();
   explain->add_flag("--json", command.json, "one JSON object instead of text");
+  explain->add_option("--memory", command.memory, "write a picture of the memory over time into this file")
+      ->type_name("FILE.html");
   add_compile_flags(explain, command.compile);
   explain->footer(kExplainFooter);
   return explain;
@@ -188,6 +192,7 @@ CLI::App* declare(CLI::App& app, PlanCommand& command) {
       ->check(CLI::NonNegativeNumber)
       ->type_name("N");
   plan->add_flag("--json", command.json, "one JSON object: peak, lower_bound, proved, seconds, offsets, ...");
+  plan->add_option("--html", command.html, "write a picture of the plan into this file")->type_name("FILE");
   plan->footer(kPlanFooter);
   return plan;
 }

@@ -7,6 +7,7 @@
 
 #include "buffer_file.h"
 #include "commands.h"
+#include "memory/page.h"
 #include "npy.h"
 #include "terminal.h"
 
@@ -62,10 +63,26 @@ std::string text(const PlanCommand& command, const Planned& plan) {
   return out;
 }
 
+std::string html(const PlanCommand& command, std::span<const BufferRow> rows, const memory::Layout& layout) {
+  memory::Page page{
+      .title = command.file, .arena_bytes = layout.arena_bytes, .lower_bound_bytes = layout.lower_bound_bytes};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const BufferRow& row = rows[i];
+    page.buffers.push_back({.name = row.id,
+                            .reason = row.offset < 0 ? "" : "is pinned there",
+                            .bytes = row.size,
+                            .offset = layout.offset_bytes[i],
+                            .begin = row.lower,
+                            .end = row.upper});
+  }
+  return memory::page_html(page);
+}
+
 int run_plan(const PlanCommand& command) {
   const std::vector<BufferRow> rows = read_buffers(command.file);
   const Planned plan = planned(command, storages_of(rows));
   std::cout << (command.json ? json_text(command, plan) : text(command, plan));
+  if (!command.html.empty()) write_file(command.html, html(command, rows, plan.layout));
   const bool fits = command.capacity < 0 || plan.layout.arena_bytes <= command.capacity;
   if (!fits) std::cerr << str("no plan within ", command.capacity, " was found\n");
   return fits ? kDone : kFailed;

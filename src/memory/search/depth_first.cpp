@@ -8,6 +8,7 @@
 namespace inlay::memory::search {
 namespace {
 
+constexpr int32_t kMany = 512;
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 4;
 
 std::size_t index(int32_t i) { return static_cast<std::size_t>(i); }
@@ -47,7 +48,7 @@ DepthFirst::DepthFirst(const Problem& problem, const Order& order, int64_t capac
   }
   std::vector<Ranked> all;
   for (std::size_t i = 0; i < num_items; ++i) all.push_back({static_cast<int32_t>(i), 0});
-  add_part(all, kNone);
+  add_part(all, INT32_MAX, kNone);
   agenda_ = 0;
 }
 
@@ -106,7 +107,10 @@ bool DepthFirst::lift_to_pins() {
   pins_in_.resize(index(problem_.num_sections));
   for (std::size_t p = 0; p < problem_.pins.size(); ++p) {
     const Pin& pin = problem_.pins[p];
-    for (int32_t s = pin.first; s < pin.last; ++s) pins_in_[index(s)].push_back(static_cast<int32_t>(p));
+    for (int32_t s = pin.first; s < pin.last; ++s) {
+      pins_in_[index(s)].push_back(static_cast<int32_t>(p));
+      room_[index(s)] = std::max(room_[index(s)], pin.end);  // its last unit may reach beyond the capacity too
+    }
     for (std::size_t i = 0; i < problem_.items.size(); ++i) {
       if (at(static_cast<int32_t>(i)).first < pin.last && at(static_cast<int32_t>(i)).last > pin.first)
         pins_of_[i].push_back(static_cast<int32_t>(p));
@@ -306,12 +310,14 @@ void DepthFirst::split(int32_t node) {
                    [](const auto& a, const auto& b) { return a.size() > b.size(); });
   agenda_ = part.next;
   for (const auto& items : components) {
-    add_part(items, node);
+    add_part(items, part.ranked_count, node);
     agenda_ = static_cast<int32_t>(parts_.size()) - 1;
   }
 }
 
-void DepthFirst::add_part(std::span<const Ranked> items, int32_t node) {
+/// `ranked_count`: of the items that these were ranked with. Where a large part has lost only few of them the ranks
+/// stay: to rank it again for each little one that leaves it would cost more than the search.
+void DepthFirst::add_part(std::span<const Ranked> items, int32_t ranked_count, int32_t node) {
   Part part{.begin = static_cast<int32_t>(pool_.size()),
             .count = static_cast<int32_t>(items.size()),
             .first = problem_.num_sections,
@@ -323,11 +329,13 @@ void DepthFirst::add_part(std::span<const Ranked> items, int32_t node) {
     part.first = std::min(part.first, at(entry.item).first);
     part.last = std::max(part.last, at(entry.item).last);
   }
+  const bool ranks_stay = part.count >= kMany && part.count > ranked_count - ranked_count / 8;
+  part.ranked_count = ranks_stay ? ranked_count : part.count;
   parts_.push_back(part);
-  if (items.empty()) return;
   const std::span<Ranked> entries(pool_.data() + part.begin, items.size());
-  rank(entries, problem_, order_,
-       std::span<const int64_t>(load_).subspan(index(part.first), index(part.last - part.first)), part.first);
+  if (!ranks_stay && !items.empty())
+    rank(entries, problem_, order_,
+         std::span<const int64_t>(load_).subspan(index(part.first), index(part.last - part.first)), part.first);
   set_positions(part.begin, part.count);
 }
 

@@ -49,6 +49,7 @@ class DepthFirst {
     int32_t first = 0, last = 0;  // its sections
     int32_t next = kNone;         // the part to be solved after it
     int32_t decided_by = kNone;   // the node whose choice it depends on
+    int32_t ranked_count = 0;     // how many there were when they were ranked
   };
   struct Node {
     int32_t part = 0;
@@ -75,7 +76,7 @@ class DepthFirst {
   bool ban(int32_t item);
   int64_t lowest_lift(int32_t item);
   void split(int32_t node);
-  void add_part(std::span<const Ranked> items, int32_t node);
+  void add_part(std::span<const Ranked> items, int32_t ranked_count, int32_t node);
   void set_positions(int32_t begin, int32_t count);
 
   template <class Function>

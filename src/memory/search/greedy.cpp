@@ -12,13 +12,14 @@ namespace inlay::memory::search {
 namespace {
 
 constexpr Order kFromBelow[] = {
-    {Key::duration, Key::area, Key::crowd}, {Key::crowd, Key::area, Key::duration}, {Key::crowd, Key::size, Key::area},
-    {Key::area, Key::crowd, Key::duration}, {Key::size, Key::duration, Key::crowd},
+    {{Key::duration, Key::area, Key::crowd}}, {{Key::crowd, Key::area, Key::duration}},
+    {{Key::crowd, Key::size, Key::area}},     {{Key::area, Key::crowd, Key::duration}},
+    {{Key::size, Key::duration, Key::crowd}},
 };
 constexpr Order kIntoGaps[] = {
-    {Key::size, Key::duration, Key::crowd},
-    {Key::area, Key::crowd, Key::duration},
-    {Key::duration, Key::size, Key::crowd},
+    {{Key::size, Key::duration, Key::crowd}},
+    {{Key::area, Key::crowd, Key::duration}},
+    {{Key::duration, Key::size, Key::crowd}},
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ class Budget {
   int64_t left() const { return is_late() ? 0 : placements_ - spent_; }
   int64_t spent() const { return spent_; }
   void spend(int64_t placements) { spent_ += placements; }
+  /// For other work that takes as long as these placements.
+  void charge(int64_t placements) { placements_ -= placements; }
   /// What is left becomes at most this share of it.
   void keep(double share) {
     placements_ = spent_ + static_cast<int64_t>(share * static_cast<double>(placements_ - spent_));

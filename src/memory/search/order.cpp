@@ -9,8 +9,20 @@ namespace {
 struct Keys {
   std::array<double, 3> keys;
   int32_t item;
-  bool operator<(const Keys& other) const { return keys != other.keys ? keys > other.keys : item < other.item; }
+  bool operator<(const Keys& other) const {
+    for (std::size_t k = 0; k < keys.size(); ++k) {
+      if (keys[k] != other.keys[k]) return keys[k] > other.keys[k];
+    }
+    return item < other.item;
+  }
 };
+
+/// In [0, 1), the same for the same three.
+double noise(uint32_t seed, int32_t item, std::size_t key) {
+  uint64_t bits = (uint64_t{seed} << 32 | static_cast<uint32_t>(item)) * 4 + key;
+  for (int round = 0; round < 2; ++round) bits = (bits ^ (bits >> 31)) * 0x9e3779b97f4a7c15u;
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
 
 double value_of(Key key, const Item& item, const RangeMax& crowd, int32_t section_begin) {
   switch (key) {
@@ -64,7 +76,10 @@ void rank(std::span<Ranked> items, const Problem& problem, const Order& order, s
   for (const Ranked& one : items) {
     const Item& item = problem.items[static_cast<std::size_t>(one.item)];
     Keys& out = keys.emplace_back(Keys{{}, one.item});
-    for (std::size_t k = 0; k < order.size(); ++k) out.keys[k] = value_of(order[k], item, crowd, section_begin);
+    for (std::size_t k = 0; k < order.keys.size(); ++k) {
+      out.keys[k] = value_of(order.keys[k], item, crowd, section_begin);
+      if (order.seed != 0) out.keys[k] *= 1 + 0.2 * noise(order.seed, one.item, k);
+    }
   }
   std::sort(keys.begin(), keys.end());
   for (std::size_t i = 0; i < keys.size(); ++i) items[i] = {keys[i].item, static_cast<int32_t>(i)};

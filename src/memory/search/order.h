@@ -13,14 +13,17 @@ namespace inlay::memory::search {
 /// What makes an item urgent, as letters of an order: `duration`, `area` (duration times size), `crowd` (the most units
 /// that live in one of its sections) and `size`.
 enum class Key : uint8_t { duration, area, crowd, size };
-using Order = std::array<Key, 3>;
+struct Order {
+  std::array<Key, 3> keys;
+  uint32_t seed = 0;  // other than 0: each key is off by up to a fifth, so that a search that is stuck can begin anew
+};
 
 // No one order is best; these four fail on different problems.
 inline constexpr Order kOrders[] = {
-    {Key::duration, Key::area, Key::crowd},
-    {Key::crowd, Key::area, Key::duration},
-    {Key::crowd, Key::size, Key::area},
-    {Key::crowd, Key::duration, Key::area},
+    {{Key::duration, Key::area, Key::crowd}},
+    {{Key::crowd, Key::area, Key::duration}},
+    {{Key::crowd, Key::size, Key::area}},
+    {{Key::crowd, Key::duration, Key::area}},
 };
 
 /// Units that live in each section.
