@@ -126,6 +126,28 @@ def compiling_rows():
     yield limit_row("resident size above the import, 2000 nodes compiled", cold_cost("memory", "2000"), 60, "MB")
 
 
+def planning_rows():
+    """Plans of memory: how near they come to the lower bound, and the CPU time of the slowest."""
+    text = subprocess.run([BUILD / "bin" / "inlay_bench_planning", BENCH / "data" / "memory"],
+                          check=True, capture_output=True, text=True).stdout
+    plans = [json.loads(line) for line in text.splitlines()]
+    limits = {"minimalloc": (1.0, 2000), "made": (1.0, 5000), "models": (1.0, 20)}  # peak / bound, milliseconds
+    for plan in plans:
+        if plan["group"] not in limits:
+            continue
+        over, most = limits[plan["group"]]
+        goal = 1048576 / plan["bound"] if plan["name"].startswith("D.") else over
+        yield limit_row(f"{plan['name']}: peak / lower bound", plan["peak"] / plan["bound"], goal, "times")
+        yield limit_row(f"{plan['name']}: planned", 1e3 * plan["seconds"], most, "ms")
+    networks = [plan for plan in plans if plan["group"] == "networks"]
+    missed = sum(plan["peak"] > plan["bound"] for plan in networks)
+    yield limit_row(f"{len(networks)} networks: above the lower bound", 100 * missed / len(networks), 2, "%")
+    yield limit_row("the slowest of them", 1e3 * max(plan["seconds"] for plan in networks), 50, "ms")
+    random = {plan["name"]: 1e3 * plan["seconds"] for plan in plans if plan["group"] == "random"}
+    for crowd in (10, 100, 1000):
+        yield limit_row(f"greedy, 10 000 buffers, {crowd} at a time", random[f"random/10000/{crowd}"], 500, "ms")
+
+
 def cold_rows():
     ours = 1e3 * cold_cost("radon", "INLAY")
     yield limit_row("radon linking + first call, cold", ours, 80, "ms")
@@ -285,7 +307,7 @@ def numba_slice_write():
 
 
 GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
-          "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows}
+          "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
 
 
 def figure(value, unit):

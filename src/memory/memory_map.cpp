@@ -84,7 +84,7 @@ class Map {
       out.buffers.push_back({.name = name(b),
                              .type = type_text(program_, program_.buffers[b]),
                              .storage = storage_text(sharing_, placement.storage),
-                             .reason = reason(placement),
+                             .reason = why(b),
                              .bytes = bytes.constant(),
                              .offset = base_bytes[static_cast<std::size_t>(storage.segment)] +
                                        layout.offset_bytes[placement.storage.index] + placement.offset_bytes.constant(),
@@ -145,6 +145,12 @@ class Map {
       case Reason::view: return str("views ", name(placement.took_over));
     }
     return "";
+  }
+
+  /// Why it lies there, or else why it has bytes at all.
+  std::string why(BufferId b) const {
+    const std::string shares = reason(sharing_.placements[b]);
+    return shares.empty() ? kernel::stored_text(program_.buffers[b].stored) : shares;
   }
 
   const KernelProgram& program_;
