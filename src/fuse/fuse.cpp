@@ -93,11 +93,6 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   return out;
 }
 
-std::string name_of(const Graph& graph, ValueId v) {
-  const std::string& name = graph.values[v].name;
-  return name.empty() ? str("$", v.index) : name;
-}
-
 /// Why a value that costs so much is stored.
 kernel::Stored too_dear(const Graph& graph, const Answers& of, int cost, int max_cost) {
   const std::string figures = str("it costs ", cost, ", more than ", max_cost);
@@ -107,8 +102,8 @@ kernel::Stored too_dear(const Graph& graph, const Answers& of, int cost, int max
   const Place &first = of.places.front(), &last = of.places.back();
   const std::string where =
       first.asked_for == last.asked_for || !first.asked_for.valid() || !last.asked_for.valid()
-          ? str("more than once for ", name_of(graph, last.asked_for))
-          : str("for ", name_of(graph, first.asked_for), " and for ", name_of(graph, last.asked_for));
+          ? str("more than once for ", graph.name_text(last.asked_for))
+          : str("for ", graph.name_text(first.asked_for), " and for ", graph.name_text(last.asked_for));
   return {kernel::StoredFor::several_places, str(where, "; ", figures)};
 }
 

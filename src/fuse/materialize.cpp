@@ -378,7 +378,7 @@ class Cutter {
   BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
     const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
     std::string name =
-        unique_name(str(graph_.values[of].name.empty() ? str("$", of.index) : graph_.values[of].name, "_so_far"));
+        unique_name(str(graph_.name_text(of), "_so_far"));
     return program_.buffers.push_back(Buffer{.name = std::move(name),
                                              .dtype = dtype,
                                              .dims = std::move(dims),

@@ -171,6 +171,8 @@ struct Graph {
   const Node* node_of(ValueId v) const { return values[v].node.valid() ? &nodes[values[v].node] : nullptr; }
   IdMap<SymbolId, std::string> symbol_names() const;
 
+  /// `alpha`, or `$7` where it has no name: what buffers and reasons are called.
+  std::string name_text(ValueId v) const;
   /// `%alpha` or `%7`: how the text form and errors write a value.
   std::string value_text(ValueId v) const;
   /// `f64[n, 3]`.

@@ -329,16 +329,17 @@ def ops_page():
     rows = []
     for op in ops:
         name = op["name"]
-        row = [f"`{name}`", str(op["arity"]), op["operands"], op["result"], op["f64"] or op["i64"]]
+        row = [f"`{name}`", str(op["arity"]), op["operands"], op["result"], op["f64"] or op["i64"], op["c"]]
         row += [derivatives(op), numpy_name(name), ", ".join(f"`{n}`" for n in sorted(by_op.get(name, [])))]
         rows.append(row)
-    head = ["op", "operands", "dtypes", "result", "loop", "derivative", "NumPy, SciPy", "PyTensor"]
+    head = ["op", "operands", "dtypes", "result", "loop", "C", "derivative", "NumPy, SciPy", "PyTensor"]
     parts = [
         "# Ops\n",
         "Made by `tools/docs/pages.py` from the tables of the code; a test fails when this page is older than they are.\n",
         "## Scalar ops\n",
         "Applied elementwise; operands broadcast. *loop* is what the fuser is told: `vector`, whole vectors at a time;\n"
-        "`per lane`, a function called for each lane, still fused. All operands have one dtype (of `select`: the branches).\n"
+        "`per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`: `called`, by a function\n"
+        "of inlay's libraries, where C99 has none and the code brings none of its own. All operands have one dtype (of `select`: the branches).\n"
         "Derivatives are by the operands `a`, `b`, `c`, as expressions over them and the result `r`.\n",
         table(head, rows),
         "### Holes\n",

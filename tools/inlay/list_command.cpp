@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backend/c/backend.h"
 #include "backend/llvm/backend.h"
 #include "commands.h"
 #include "ops/derivative.h"
@@ -68,6 +69,13 @@ std::string derivatives(ScalarOp op) {
   return join(out, "; ");
 }
 
+/// Of the backend `c`: "called" where C99 has no such function and ours has no source in C.
+std::string_view support_by_c(ScalarOp op, DType dtype) {
+  if (!accepts(op, dtype)) return "";
+  if (c_backend::is_called(op, dtype)) return "called";
+  return c_backend::caps().support(op, dtype) == kernel::Support::vector ? "vector" : "per lane";
+}
+
 /// One object for each scalar op.
 Json ops() {
   Json out = Json::array();
@@ -80,6 +88,7 @@ Json ops() {
                    {"result", result_name(row.result)},
                    {"f64", support_name(op, DType::f64)},
                    {"i64", support_name(op, DType::i64)},
+                   {"c", support_by_c(op, accepts(op, DType::f64) ? DType::f64 : DType::i64)},
                    {"cost", row.cost},
                    {"derivatives", derivatives(op)}});
   }
