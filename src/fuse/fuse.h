@@ -15,6 +15,7 @@
 //   powers_fold.cpp   a sum of exponentials, found along with the greatest element
 //   selection.cpp     what of a selection is computed where the mask is read
 //   regions.cpp       what is written region by region, and what is made with it
+//   left_rows.cpp     what an update leaves of its base
 //   materialize.cpp   the buffers of what lives in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
 //   examine.cpp       what a piece asks for, kept while it is decided what is stored

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <unordered_map>
 
+#include "fuse/left_rows.h"
 #include "fuse/library_operand.h"
 #include "fuse/regions.h"
 #include "fuse/stage_writer.h"
@@ -72,10 +73,7 @@ class Cutter {
     return name + std::string(static_cast<std::size_t>(quotes), '\'');
   }
 
-  std::string unique_name(ValueId v) { return unique_name(name_of(v)); }
-  std::string name_of(ValueId v) const {
-    return graph_.values[v].name.empty() ? str("$", v.index) : graph_.values[v].name;
-  }
+  std::string unique_name(ValueId v) { return unique_name(graph_.name_text(v)); }
 
   BufferId new_buffer(ValueId v, Role role, int slot = -1) {
     const TensorType& type = graph_.type(v);
@@ -515,7 +513,7 @@ class Cutter {
   void write_region(ValueId v, const Node& node, ValueId whole) {
     const ValueId base = node.operands[0], value = node.operands[1];
     Piece piece;
-    if (out_.homes[whole].pieces.empty()) begin(base, whole, piece);
+    if (out_.homes[whole].pieces.empty()) begin(node, whole, piece);
     piece.after = written_before(base, whole);
     Loop loop = loop_over(region_dims(graph_, node.index));
     PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
@@ -538,19 +536,44 @@ class Cutter {
     return by_region ? std::vector<PieceId>{pieces.back()} : pieces;
   }
 
-  /// What `whole` is where no region is written.
-  void begin(ValueId base, ValueId whole, Piece& first) {
-    const BufferId buffer = out_.homes[whole].buffer;
+  /// What `whole` is where no region is written; `region` writes the first one.
+  void begin(const Node& region, ValueId whole, Piece& first) {
+    const ValueId base = region.operands[0];
+    const BufferId buffer = out_.homes[whole].buffer, from = out_.homes[base].buffer;
+    const bool has_bytes = from.valid() && program_.buffers[from].role != Role::scalar;
+    // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is.
+    const bool is_argument = has_bytes && program_.buffers[from].role == Role::param && !graph_.is_body;
     if (const Node* fill = fill_literal(base)) {
       first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
-    } else if (out_.homes[base].buffer.valid() && program_.buffers[out_.homes[base].buffer].role != Role::scalar) {
-      first.starts.push_back({buffer, {Start::Kind::copy, {}, out_.homes[base].buffer}});
+    } else if ((!has_bytes || is_argument) && begin_with_rows(region, whole)) {
+      return;
+    } else if (has_bytes) {
+      first.starts.push_back({buffer, {Start::Kind::copy, {}, from}});
       first.step_operands.push_back(base);
     } else {
       Piece all = elementwise(base, buffer, /*defines=*/false);
       all.writes[0].target = whole;
       add(whole, std::move(all));
     }
+  }
+
+  /// Of the base, the rows that the region leaves.
+  bool begin_with_rows(const Node& region, ValueId whole) {
+    const ValueId base = region.operands[0];
+    const std::optional<std::vector<Rows>> left = left_rows(graph_, region);
+    if (!left || !may_be_left_out(graph_, cones_, forced_, base)) return false;
+    for (const Rows& rows : *left) {
+      std::vector<Dim> dims = graph_.type(base).dims;
+      dims[0] = rows.end - rows.begin;
+      Loop loop = loop_over(dims);
+      Dim& begin = loop.at.subscripts[0].base;
+      begin = begin + rows.begin;
+      Piece piece{.axes = std::move(loop.axes)};
+      piece.writes.push_back(
+          {.buffer = out_.homes[whole].buffer, .map = loop.at, .value = base, .at = loop.at, .target = whole});
+      add(whole, std::move(piece));
+    }
+    return true;
   }
 
   /// The literal that every element of `v` is, if it is a broadcast of one that is not stored.
@@ -616,7 +639,7 @@ class Cutter {
 
   void note_copied(const Node& node, const LibraryOperand& operand) {
     Buffer& buffer = program_.buffers[operand.array.buffer];
-    const std::string makes = join(node.results, " and ", [&](ValueId v) { return name_of(v); });
+    const std::string makes = join(node.results, " and ", [&](ValueId v) { return graph_.name_text(v); });
     if (buffer.role != Role::temporary || buffer.view_of.valid()) return;
     buffer.stored = {kernel::StoredFor::call_layout,
                      str(facts(node.library).name, ", which makes ", makes, ": ", operand.why_copied)};
