@@ -48,29 +48,47 @@ def remez(f, weight, degree, low, high, rounds=20, points=1500):
     return p, worst
 
 
-def hexfloat(x):
-    return float(x).hex()
-
-
 def comment(text):
     print(f"\n// {text}")
 
 
-def scalar(name, value):
-    print(f"#define {name} {hexfloat(value)}")
+def nearest_float(x):
+    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
 
 
-def table(name, values):
-    print(f"static const double {name}[{len(values)}] = {{")
-    for i in range(0, len(values), 3):
-        print("    " + " ".join(hexfloat(v) + "," for v in values[i : i + 3]))
-    print("};")
+class Format:
+    """Numbers as C writes them: `bits` of a significand, so many of them in a line of a table."""
+
+    def __init__(self, c_type, bits, columns, text):
+        self.c_type, self.bits, self.columns, self.text = c_type, bits, columns, text
+
+    def scalar(self, name, value):
+        print(f"#define {name} {self.text(value)}")
+
+    def table(self, name, values):
+        print(f"static const {self.c_type} {name}[{len(values)}] = {{")
+        for i in range(0, len(values), self.columns):
+            print("    " + " ".join(self.text(v) + "," for v in values[i : i + self.columns]))
+        print("};")
+
+    def polynomial(self, name, f, weight, degree, low, high, about):
+        p, worst = remez(f, weight, degree, low, high)
+        error = f"{mp.nstr(worst * 2**self.bits, 2)} x 2^-{self.bits}"
+        comment(f"{about} [{mp.nstr(mpf(low), 6)}, {mp.nstr(mpf(high), 6)}], error {error}")
+        self.table(name, p)
 
 
-def polynomial(name, f, weight, degree, low, high, about):
-    p, worst = remez(f, weight, degree, low, high)
-    comment(f"{about} [{mp.nstr(mpf(low), 6)}, {mp.nstr(mpf(high), 6)}], error {mp.nstr(worst * 2**53, 2)} x 2^-53")
-    table(name, p)
+def double_text(x):
+    return float(x).hex()
+
+
+def float_text(x):
+    mantissa, exponent = double_text(nearest_float(x)).split("p")
+    return f"{mantissa.rstrip('0') if mantissa != '0x0.0' else mantissa}p{exponent}f".replace(".p", ".0p")
+
+
+DOUBLE = Format("double", 53, 3, double_text)
+FLOAT = Format("float", 24, 4, float_text)
 
 
 def pieces(name, f, degree, intervals, about):
@@ -95,11 +113,11 @@ def pieces(name, f, degree, intervals, about):
         rows.append(p)
         worst = max(worst, error)
     comment(f"{about}; error {mp.nstr(worst * 2**53, 2)} x 2^-53")
-    table(name + "First", firsts)
-    table(name + "Low", [x - mpf(float(x)) for x in firsts])
+    DOUBLE.table(name + "First", firsts)
+    DOUBLE.table(name + "Low", [x - mpf(float(x)) for x in firsts])
     print(f"static const double {name}[{degree + 1}][16] = {{")
     for j in range(degree + 1):
-        print("    {" + ", ".join(hexfloat(p[j]) for p in rows) + "},")
+        print("    {" + ", ".join(DOUBLE.text(p[j]) for p in rows) + "},")
     print("};")
 
 
@@ -130,24 +148,24 @@ def rounded(x, bits):
 def exp_tables():
     comment("exp: x = k ln2 / 16 + r; 2^(j/16) for j in 0..15, in two parts")
     powers = [mpf(2) ** (mpf(j) / 16) for j in range(16)]
-    table("kExpTable", powers)
-    table("kExpTableLow", [p - mpf(float(p)) for p in powers])
+    DOUBLE.table("kExpTable", powers)
+    DOUBLE.table("kExpTableLow", [p - mpf(float(p)) for p in powers])
     ln2 = mp.log(2)
-    scalar("kInverseLn2", 1 / ln2)
-    scalar("kLn2", ln2)
-    scalar("kLn2Low", ln2 - mpf(float(ln2)))
+    DOUBLE.scalar("kInverseLn2", 1 / ln2)
+    DOUBLE.scalar("kLn2", ln2)
+    DOUBLE.scalar("kLn2Low", ln2 - mpf(float(ln2)))
     short = rounded(ln2, 37)
-    scalar("kLn2Short", short)  # times any multiple of 1/16 below 1100 is exact
-    scalar("kLn2ShortLow", ln2 - short)
+    DOUBLE.scalar("kLn2Short", short)  # times any multiple of 1/16 below 1100 is exact
+    DOUBLE.scalar("kLn2ShortLow", ln2 - short)
 
     def tail(r):  # (e^r - 1 - r) / r^2
         return mp.hyp1f1(1, 3, r) / 2
 
     half = ln2 / 32
-    polynomial("kExpPoly", tail, lambda r: r * r + half * half / 100, 5, -half * mpf("1.001"), half * mpf("1.001"),
+    DOUBLE.polynomial("kExpPoly", tail, lambda r: r * r + half * half / 100, 5, -half * mpf("1.001"), half * mpf("1.001"),
                "exp: e^r = 1 + r + r^2 P(r) for r in")
     wide = 3 * half
-    polynomial("kExpm1Poly", tail, lambda r: abs(r) + wide / 100, 6, -wide * mpf("1.001"), wide * mpf("1.001"),
+    DOUBLE.polynomial("kExpm1Poly", tail, lambda r: abs(r) + wide / 100, 6, -wide * mpf("1.001"), wide * mpf("1.001"),
                "expm1: e^r - 1 = r + r^2 P(r) for r in")
 
 
@@ -161,25 +179,25 @@ def log_tables():
         reciprocals.append(mpf(32 if j == 0 else 16 if j == 15 else best) / 32)
     low = min((1 + mpf(j) / 16) * c - 1 for j, c in enumerate(reciprocals))
     high = max((1 + mpf(j + 1) / 16) * c - 1 for j, c in enumerate(reciprocals))
-    table("kLogReciprocal", reciprocals)
+    DOUBLE.table("kLogReciprocal", reciprocals)
     logs = [-mp.log(c) for c in reciprocals]
-    table("kLogTable", [rounded(l, 42) for l in logs])
-    table("kLogTableLow", [l - rounded(l, 42) for l in logs])
+    DOUBLE.table("kLogTable", [rounded(l, 42) for l in logs])
+    DOUBLE.table("kLogTableLow", [l - rounded(l, 42) for l in logs])
     ln2 = rounded(mp.log(2), 42)
-    scalar("kLogLn2", ln2)
-    scalar("kLogLn2Low", mp.log(2) - ln2)
+    DOUBLE.scalar("kLogLn2", ln2)
+    DOUBLE.scalar("kLogLn2Low", mp.log(2) - ln2)
 
     def tail(r):  # (log(1 + r) - r) / r^2
         return -mp.hyp2f1(1, 2, 3, -r) / 2
 
-    polynomial("kLogPoly", tail, lambda r: abs(r) + high / 100, 8, low, high, "log: log(1 + r) = r + r^2 P(r) for r in")
+    DOUBLE.polynomial("kLogPoly", tail, lambda r: abs(r) + high / 100, 8, low, high, "log: log(1 + r) = r + r^2 P(r) for r in")
 
 
 def pow_tables():
     def tail(r):  # (log(1 + r) - r + r^2/2) / r^3
         return mp.hyp2f1(1, 3, 4, -r) / 3
 
-    polynomial("kLogCubic", tail, lambda r: (abs(r) + mpf(1) / 1000) ** 2, 9, mpf("-0.0372"), mpf(1) / 16,
+    DOUBLE.polynomial("kLogCubic", tail, lambda r: (abs(r) + mpf(1) / 1000) ** 2, 9, mpf("-0.0372"), mpf(1) / 16,
                "pow: log(1 + r) = r - r^2/2 + r^3 P(r) for r in")
 
 
@@ -197,14 +215,14 @@ def sin_tables():
     comment("sin, cos: x = n pi/2 + r; pi/2 in three parts, the first times any n below 2^20 is exact")
     first = rounded(mp.pi / 2, 31)
     second = mpf(float(mp.pi / 2 - first))
-    scalar("kTwoOverPi", 2 / mp.pi)
-    scalar("kHalfPi1", first)
-    scalar("kHalfPi2", second)
-    scalar("kHalfPi3", mp.pi / 2 - first - second)
+    DOUBLE.scalar("kTwoOverPi", 2 / mp.pi)
+    DOUBLE.scalar("kHalfPi1", first)
+    DOUBLE.scalar("kHalfPi2", second)
+    DOUBLE.scalar("kHalfPi3", mp.pi / 2 - first - second)
 
     high = (mp.pi / 4) ** 2 * mpf("1.0001")
-    polynomial("kSinPoly", sine_tail, lambda z: z + mpf(1) / 100, 5, 0, high, "sin(r) = r + r^3 P(r^2), r^2 in")
-    polynomial("kCosPoly", cosine_tail, lambda z: (z + mpf(1) / 100) ** 2, 5, 0, high,
+    DOUBLE.polynomial("kSinPoly", sine_tail, lambda z: z + mpf(1) / 100, 5, 0, high, "sin(r) = r + r^3 P(r^2), r^2 in")
+    DOUBLE.polynomial("kCosPoly", cosine_tail, lambda z: (z + mpf(1) / 100) ** 2, 5, 0, high,
                "cos(r) = 1 - r^2/2 + r^4 P(r^2), r^2 in")
 
 
@@ -212,8 +230,8 @@ def erf_tables():
     width = mpf(25) / 64
     intervals = [(max(0, j - mpf(1) / 2) * width, j * width, (j + mpf(1) / 2) * width) for j in range(16)]
     pieces("kErf", mp.erf, 11, intervals, "erf: |x| = 25/64 j + r")
-    scalar("kErfWidth", width)
-    scalar("kErfInverseWidth", 1 / width)
+    DOUBLE.scalar("kErfWidth", width)
+    DOUBLE.scalar("kErfInverseWidth", 1 / width)
 
     def erfcx(z):
         x = z - 2
@@ -224,7 +242,7 @@ def erf_tables():
 
 def normal_tables():
     root2 = mpf(float(mp.sqrt(2)))
-    scalar("kSqrt2", root2)
+    DOUBLE.scalar("kSqrt2", root2)
 
     def mills(x):
         return mp.exp(x * x / 2) * mp.erfc(x / mp.sqrt(2)) / 2
@@ -248,8 +266,8 @@ def constants():
     for name, value in {
         "kSqrtHalf": mp.sqrt(mpf(1) / 2), "kPi": mp.pi, "kLog2E": 1 / mp.log(2), "kLog10E": 1 / mp.log(10),
     }.items():
-        scalar(name, value)
-        scalar(name + "Low", value - mpf(float(value)))
+        DOUBLE.scalar(name, value)
+        DOUBLE.scalar(name + "Low", value - mpf(float(value)))
 
 
 def sinh_tables():
@@ -257,7 +275,7 @@ def sinh_tables():
         x = mp.sqrt(z)
         return (mp.sinh(x) - x) / x**3 if z > mpf(10) ** -15 else mpf(1) / 6 + z / 120
 
-    polynomial("kSinhPoly", tail, lambda z: z + mpf(1) / 100, 6, 0, mpf("1.0001"),
+    DOUBLE.polynomial("kSinhPoly", tail, lambda z: z + mpf(1) / 100, 6, 0, mpf("1.0001"),
                "sinh(x) = x + x^3 P(x^2), x^2 in")
 
 
@@ -277,17 +295,17 @@ def arctan_tables():
         centres.append(mpf(1) if centre is None else centre)
         scales.append(mpf(0 if centre is None else 1))
         angles.append(angle)
-    table("kArctanCentre", centres)
-    table("kArctanScale", scales)
-    table("kArctanHigh", angles)
-    table("kArctanLow", [a - mpf(float(a)) for a in angles])
+    DOUBLE.table("kArctanCentre", centres)
+    DOUBLE.table("kArctanScale", scales)
+    DOUBLE.table("kArctanHigh", angles)
+    DOUBLE.table("kArctanLow", [a - mpf(float(a)) for a in angles])
 
     def tail(z):  # (arctan(t) - t) / t^3, z = t^2
         t = mp.sqrt(z)
         return (mp.atan(t) - t) / t**3 if z > mpf(10) ** -15 else -mpf(1) / 3 + z / 5
 
     high = (mp.tan(most) * mpf("1.0001")) ** 2
-    polynomial("kArctanPoly", tail, lambda z: z + mpf(1) / 1000, 6, 0, high, "arctan(t) = t + t^3 P(t^2), t^2 in")
+    DOUBLE.polynomial("kArctanPoly", tail, lambda z: z + mpf(1) / 1000, 6, 0, high, "arctan(t) = t + t^3 P(t^2), t^2 in")
 
 
 def arcsin_tables():
@@ -295,16 +313,16 @@ def arcsin_tables():
         s = mp.sqrt(z)
         return (mp.asin(s) - s) / s**3 if z > mpf(10) ** -15 else mpf(1) / 6 + z * 3 / 40
 
-    polynomial("kArcsinPoly", tail, lambda z: z + mpf(1) / 200, 11, 0, mpf(1) / 4, "arcsin(s) = s + s^3 P(s^2), s^2 in")
-    scalar("kHalfPi", mp.pi / 2)
+    DOUBLE.polynomial("kArcsinPoly", tail, lambda z: z + mpf(1) / 200, 11, 0, mpf(1) / 4, "arcsin(s) = s + s^3 P(s^2), s^2 in")
+    DOUBLE.scalar("kHalfPi", mp.pi / 2)
     # What rounding lost of pi / 2, and of 0 and pi too, over the number.
-    scalar("kPiLost", mp.pi / mpf(float(mp.pi)) - 1)
+    DOUBLE.scalar("kPiLost", mp.pi / mpf(float(mp.pi)) - 1)
 
 
 def cbrt_tables():
-    polynomial("kCbrtPoly", mp.cbrt, lambda m: 1 / mp.cbrt(m), 5, 1, 2, "cbrt(m), m in")
-    scalar("kCbrt2", mp.cbrt(2))
-    scalar("kCbrt4", mp.cbrt(4))
+    DOUBLE.polynomial("kCbrtPoly", mp.cbrt, lambda m: 1 / mp.cbrt(m), 5, 1, 2, "cbrt(m), m in")
+    DOUBLE.scalar("kCbrt2", mp.cbrt(2))
+    DOUBLE.scalar("kCbrt4", mp.cbrt(4))
 
 
 def gamma_tables():
@@ -325,14 +343,14 @@ def gamma_tables():
         x = 1 / mp.sqrt(t)
         return x * (mp.loggamma(x) - (x - mpf(1) / 2) * mp.log(x) + x - mp.log(2 * mp.pi) / 2)
 
-    polynomial("kStirling", stirling, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
+    DOUBLE.polynomial("kStirling", stirling, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
                "x (lgamma(x) - (x - 1/2) log(x) + x - log(2 pi)/2), in 1/x^2 in")
     constant = mp.log(2 * mp.pi) / 2 - mpf(1) / 2
-    scalar("kStirlingConstant", constant)  # log(2 pi) / 2 - 1/2
+    DOUBLE.scalar("kStirlingConstant", constant)  # log(2 pi) / 2 - 1/2
 
     root = mp.findroot(mp.digamma, mpf("1.4616321449683623"))
-    scalar("kDigammaRoot", root)
-    scalar("kDigammaRootLow", root - mpf(float(root)))
+    DOUBLE.scalar("kDigammaRoot", root)
+    DOUBLE.scalar("kDigammaRootLow", root - mpf(float(root)))
 
     def digamma(x):
         if abs(x - root) < mpf(10) ** -25:
@@ -347,62 +365,36 @@ def gamma_tables():
         x = 1 / mp.sqrt(t)
         return x * x * (mp.log(x) - 1 / (2 * x) - mp.digamma(x))
 
-    polynomial("kDigammaTail", tail, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
+    DOUBLE.polynomial("kDigammaTail", tail, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
                "x^2 (log(x) - 1/(2x) - digamma(x)), in 1/x^2 in")
     mp.dps = 60
-
-
-def nearest_float(x):
-    return mpf(struct.unpack("f", struct.pack("f", float(x)))[0])
-
-
-def float_hex(x):
-    mantissa, exponent = hexfloat(nearest_float(x)).split("p")
-    return f"{mantissa.rstrip('0') if mantissa != '0x0.0' else mantissa}p{exponent}f".replace(".p", ".0p")
-
-
-def float_scalar(name, value):
-    print(f"#define {name} {float_hex(value)}")
-
-
-def float_table(name, values):
-    print(f"static const float {name}[{len(values)}] = {{")
-    for i in range(0, len(values), 4):
-        print("    " + " ".join(float_hex(v) + "," for v in values[i : i + 4]))
-    print("};")
-
-
-def float_polynomial(name, f, weight, degree, low, high, about):
-    p, worst = remez(f, weight, degree, low, high)
-    comment(f"{about} [{mp.nstr(mpf(low), 6)}, {mp.nstr(mpf(high), 6)}], error {mp.nstr(worst * 2**24, 2)} x 2^-24")
-    float_table(name, p)
 
 
 def float_exp_tables():
     comment("exp of floats: x = k ln2 + r; k ln2 is subtracted exactly")
     ln2 = mp.log(2)
-    float_scalar("kFloatInverseLn2", 1 / ln2)
-    float_scalar("kFloatLn2", ln2)
-    float_scalar("kFloatLn2Low", ln2 - nearest_float(ln2))
+    FLOAT.scalar("kFloatInverseLn2", 1 / ln2)
+    FLOAT.scalar("kFloatLn2", ln2)
+    FLOAT.scalar("kFloatLn2Low", ln2 - nearest_float(ln2))
 
     def tail(r):  # (e^r - 1 - r) / r^2
         return mp.hyp1f1(1, 3, r) / 2
 
     half = ln2 / 2 * mpf("1.001")
-    float_polynomial("kFloatExpPoly", tail, lambda r: r * r + half * half / 100, 4, -half, half,
+    FLOAT.polynomial("kFloatExpPoly", tail, lambda r: r * r + half * half / 100, 4, -half, half,
                      "e^r = 1 + r + r^2 P(r) for r in")
 
     def tail2(r):  # (2^r - 1 - r ln2) / r^2
         return tail(r * ln2) * ln2 * ln2
 
-    float_polynomial("kFloatExp2Poly", tail2, lambda r: r * r + mpf(1) / 400, 4, -0.5, 0.5,
+    FLOAT.polynomial("kFloatExp2Poly", tail2, lambda r: r * r + mpf(1) / 400, 4, -0.5, 0.5,
                      "2^r = 1 + r ln2 + r^2 P(r) for r in")
 
     def tanh_tail(z):  # (tanh(x) - x) / x^3, z = x^2
         x = mp.sqrt(z)
         return (mp.tanh(x) - x) / x**3 if z > mpf(10) ** -15 else -mpf(1) / 3 + z * 2 / 15
 
-    float_polynomial("kFloatTanhPoly", tanh_tail, lambda z: z + mpf(1) / 100, 4, 0, mpf("0.3601"),
+    FLOAT.polynomial("kFloatTanhPoly", tanh_tail, lambda z: z + mpf(1) / 100, 4, 0, mpf("0.3601"),
                      "tanh(x) = x + x^3 P(x^2), x^2 in")
 
 
@@ -438,22 +430,22 @@ def float_reciprocals(log, unit):
 def float_log_tables():
     comment("log of floats: c(j) near the reciprocal of [1 + j/16, 1 + (j+1)/16), -log(c) hardly rounded")
     reciprocals, logs, low, high = float_reciprocals(mp.log, mp.log(2))
-    float_table("kFloatLogReciprocal", reciprocals)
-    float_table("kFloatLogTable", logs)
+    FLOAT.table("kFloatLogReciprocal", reciprocals)
+    FLOAT.table("kFloatLogTable", logs)
 
     def tail(r):  # (log(1 + r) - r) / r^2
         return -mp.hyp2f1(1, 2, 3, -r) / 2
 
-    float_polynomial("kFloatLogPoly", tail, lambda r: abs(r) + high / 100, 3, low, high,
+    FLOAT.polynomial("kFloatLogPoly", tail, lambda r: abs(r) + high / 100, 3, low, high,
                      "log(1 + r) = r + r^2 P(r) for r in")
 
     reciprocals, logs, low, high = float_reciprocals(lambda c: mp.log(c, 2), mpf(1))
-    float_table("kFloatLog2Reciprocal", reciprocals)
-    float_table("kFloatLog2Table", logs)
+    FLOAT.table("kFloatLog2Reciprocal", reciprocals)
+    FLOAT.table("kFloatLog2Table", logs)
     log2e = 1 / mp.log(2)
-    float_scalar("kFloatLog2E", log2e)
-    float_scalar("kFloatLog2ELow", log2e - nearest_float(log2e))
-    float_polynomial("kFloatLog2Poly", lambda r: tail(r) * log2e, lambda r: (abs(r) + high / 100) / log2e, 3, low, high,
+    FLOAT.scalar("kFloatLog2E", log2e)
+    FLOAT.scalar("kFloatLog2ELow", log2e - nearest_float(log2e))
+    FLOAT.polynomial("kFloatLog2Poly", lambda r: tail(r) * log2e, lambda r: (abs(r) + high / 100) / log2e, 3, low, high,
                      "log2(1 + r) = r log2(e) + r^2 P(r) for r in")
 
 
@@ -461,21 +453,21 @@ def float_sin_tables():
     comment("sin, cos of floats: pi/2 in three parts")
     first = nearest_float(mp.pi / 2)
     second = nearest_float(mp.pi / 2 - first)
-    float_scalar("kFloatTwoOverPi", 2 / mp.pi)
-    float_scalar("kFloatHalfPi1", first)
-    float_scalar("kFloatHalfPi2", second)
-    float_scalar("kFloatHalfPi3", mp.pi / 2 - first - second)
+    FLOAT.scalar("kFloatTwoOverPi", 2 / mp.pi)
+    FLOAT.scalar("kFloatHalfPi1", first)
+    FLOAT.scalar("kFloatHalfPi2", second)
+    FLOAT.scalar("kFloatHalfPi3", mp.pi / 2 - first - second)
     high = (mp.pi / 4 + mpf(1) / 60) ** 2  # n is rounded from a product with a rounded 2/pi
-    float_polynomial("kFloatSinPoly", sine_tail, lambda z: z + mpf(1) / 100, 2, 0, high,
+    FLOAT.polynomial("kFloatSinPoly", sine_tail, lambda z: z + mpf(1) / 100, 2, 0, high,
                      "sin(r) = r + r^3 P(r^2), r^2 in")
-    float_polynomial("kFloatCosPoly", cosine_tail, lambda z: (z + mpf(1) / 100) ** 2, 2, 0, high,
+    FLOAT.polynomial("kFloatCosPoly", cosine_tail, lambda z: (z + mpf(1) / 100) ** 2, 2, 0, high,
                      "cos(r) = 1 - r^2/2 + r^4 P(r^2), r^2 in")
 
 
 def float_erf_tables():
     width = mpf(33) / 128
-    float_scalar("kFloatErfWidth", width)
-    float_scalar("kFloatErfInverseWidth", 1 / width)
+    FLOAT.scalar("kFloatErfWidth", width)
+    FLOAT.scalar("kFloatErfInverseWidth", 1 / width)
     firsts, lows, rows, worst = [], [], [], mpf(0)
     for j in range(16):
         middle, half = j * width, width / 2 * mpf("1.001")
@@ -496,11 +488,11 @@ def float_erf_tables():
         worst = max(worst, error)
     comment(f"erf of floats: |x| = 33/128 j + r; error {mp.nstr(worst * 2**24, 2)} x 2^-24")
     print("// For j = 0 and 1 it is first + (r + (low + r P(r))).")
-    float_table("kFloatErfFirst", firsts)
-    float_table("kFloatErfLow", lows)
+    FLOAT.table("kFloatErfFirst", firsts)
+    FLOAT.table("kFloatErfLow", lows)
     print("static const float kFloatErf[6][16] = {")
     for k in range(6):
-        print("    {" + ", ".join(float_hex(p[k]) for p in rows) + "},")
+        print("    {" + ", ".join(FLOAT.text(p[k]) for p in rows) + "},")
     print("};")
 
 
