@@ -11,7 +11,12 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from pytensor.graph.traversal import explicit_graph_inputs
+from versions import OLD_PYTENSOR
+
+try:
+    from pytensor.graph.traversal import explicit_graph_inputs
+except ImportError:  # older versions
+    from pytensor.graph.basic import explicit_graph_inputs
 
 N, M, K = 40, 33, 20
 rng = np.random.default_rng(11)
@@ -193,6 +198,33 @@ def checked(inputs, outputs, *values):
     for ours, theirs in zip(fn(*values), want, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
     return fn, counts(fn)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites compute the sizes of a Scan as values")
+def test_bodies():
+    """Both branches are loops of their own; a scan's numbers stay in registers, and its rows are written where they lie."""
+    from pytensor.conditional.op import ifelse
+    from pytensor.scan.utils import until
+
+    def scan(step, *sequences, start, **more):
+        return pytensor.scan(step, sequences=list(sequences), outputs_info=[start], return_updates=False, **more)
+
+    p = pt.scalar("p", dtype="bool")
+    cases = {
+        "ifelse": ([p, x, y], ifelse(p, pt.exp(x) * y, x - y), 2, 0),
+        "numbers": ([x, s], scan(lambda v, c: c * 0.5 + v, x, start=s), 0, 0),
+        "every other": ([x, s], scan(lambda v, c: c * 0.5 + v, x[::-2], start=s)[-1], 0, 0),
+        "while": ([s, t], scan(lambda c, t: (c + 1, until(c > t)), start=s, non_sequences=[t], n_steps=50)[-1], 0, 0),
+        # One loop begins the rows, the other is the body; two rows take turns.
+        "rows": ([a, z], scan(lambda v, c: pt.tanh(c * v), a, start=z), 2, 2 * M * 8),
+        "invariant": ([x, y, s], scan(lambda v, c, y: c * pt.exp(y).sum() + v, x, start=s, non_sequences=[y]), 1, 0),
+    }
+    for name, (inputs, output, kernels, most_bytes) in cases.items():
+        values = [np.array(True) if w is p else VALUES[w.name] for w in inputs]
+        fn, found = checked(inputs, [output], *values)
+        kept = sum(place.bytes for place in inlay.pytensor.explain(fn).temporaries)
+        assert (found["kernels"], found["copies"]) == (kernels, 0), name
+        assert kept <= most_bytes, name
 
 
 def kernels_of(inputs, outputs):
