@@ -375,8 +375,7 @@ class Cutter {
   /// A buffer that holds no value of the graph: what a running fold has got so far.
   BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
     const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
-    std::string name =
-        unique_name(str(graph_.name_text(of), "_so_far"));
+    std::string name = unique_name(str(graph_.name_text(of), "_so_far"));
     return program_.buffers.push_back(Buffer{.name = std::move(name),
                                              .dtype = dtype,
                                              .dims = std::move(dims),

@@ -23,9 +23,7 @@ std::string_view called(const Node& node) {
   return node.op == Op::gather && !node.text.empty() ? std::string_view(node.text) : op_name(node.op);
 }
 
-std::string Graph::name_text(ValueId v) const {
-  return values[v].name.empty() ? str("$", v.index) : values[v].name;
-}
+std::string Graph::name_text(ValueId v) const { return values[v].name.empty() ? str("$", v.index) : values[v].name; }
 
 std::string Graph::value_text(ValueId v) const {
   return values[v].name.empty() ? str("%", v.index) : str("%", values[v].name);
