@@ -118,15 +118,16 @@ TEST(Fuse, PartsOfAConcatAreComputedInTheirSlots) {
 }
 
 TEST(Fuse, SliceWriteOverAComputedBaseIsOneKernel) {
-  const Fused f = fused(R"(graph @main(%o: f64[m + 1], %x: f64[m]) {
+  const Fused f = fused(R"(graph @main(%o: f64[m + 3], %x: f64[m]) {
   %one = literal 1.0 : f64
   %b = add %o, %one
   %e = exp %x
-  %r = update set %b[1:m + 1], %e
+  %r = update set %b[3:m + 3], %e
   return %r
 })");
   EXPECT_EQ(f.counts.kernels, 1);
   EXPECT_EQ(f.counts.stages, 2);
+  EXPECT_EQ(f.writes, "m + 3");  // what is written over is not computed
   EXPECT_EQ(f.counts.copy_starts, 0);
 }
 
