@@ -84,18 +84,22 @@ void permute(Stage& stage, const std::vector<std::size_t>& order) {
     extents.push_back(stage.axes[order[i]].extent);
   }
   for (std::size_t i = 0; i < order.size(); ++i) stage.axes[i].extent = extents[i];  // i is the outermost again
-  for (Statement& s : stage.statements) {
-    if (s.kind == Statement::Kind::axis) s.axis = place_of[static_cast<std::size_t>(s.axis)];
-    for (Subscript& subscript : s.map.subscripts) {
-      for (AxisTerm& term : subscript.axes) term.axis = place_of[static_cast<std::size_t>(term.axis)];
-      std::ranges::sort(subscript.axes, {}, &AxisTerm::axis);
-    }
-  }
+  renumber_axes(stage, place_of);
 }
 
 bool is_running(const Statement& s) { return s.kind == Statement::Kind::fold && s.result.valid(); }
 
 }  // namespace
+
+void renumber_axes(Stage& stage, std::span<const int> now) {
+  for (Statement& s : stage.statements) {
+    if (s.kind == Statement::Kind::axis) s.axis = now[static_cast<std::size_t>(s.axis)];
+    for (Subscript& subscript : s.map.subscripts) {
+      for (AxisTerm& term : subscript.axes) term.axis = now[static_cast<std::size_t>(term.axis)];
+      std::ranges::sort(subscript.axes, {}, &AxisTerm::axis);
+    }
+  }
+}
 
 bool order_shows(const Stage& stage) {
   return std::ranges::any_of(stage.statements, [](const Statement& s) {

@@ -1,5 +1,7 @@
 #pragma once
 // The order of a stage's axes, by how its arrays lie in memory.
+#include <span>
+
 #include "kernel/kernel.h"
 
 namespace inlay::fuse {
@@ -8,6 +10,9 @@ namespace inlay::fuse {
 /// it lies in memory. Here they are put into that order, the axis that most arrays have side by side last, wherever it
 /// cannot be told in which order the points come. Kernels with outer axes stay as they are.
 void order_axes(kernel::KernelProgram& program);
+
+/// Axis i of the stage's statements is axis `now[i]`.
+void renumber_axes(kernel::Stage& stage, std::span<const int> now);
 
 /// Can it be told in which order the stage's points come?
 bool order_shows(const kernel::Stage& stage);

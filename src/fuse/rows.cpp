@@ -1,7 +1,10 @@
 #include "fuse/rows.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include "fuse/join.h"
 #include "fuse/order_axes.h"
@@ -29,6 +32,28 @@ bool is_dear(const Statement& s) {
   return s.kind == Statement::Kind::op && facts(s.op).cost > kRoot;
 }
 
+bool writes(const KernelProgram& program, const Kernel& kernel, BufferId buffer) {
+  const BufferId root = root_of(program, buffer);
+  return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) { return root_of(program, o.buffer) == root; });
+}
+
+bool touches(const KernelProgram& program, const Kernel& kernel, BufferId buffer) {
+  const BufferId root = root_of(program, buffer);
+  return writes(program, kernel, buffer) ||
+         any_statement(kernel, [&](const Statement& s) { return s.has_place() && root_of(program, s.buffer) == root; });
+}
+
+/// What the kernel's outputs hold in the beginning, may they hold that before these kernels?
+bool starts_can_be_earlier(const KernelProgram& program, const Kernel& kernel, std::span<const Kernel* const> before) {
+  return std::ranges::all_of(kernel.outputs, [&](const KernelOutput& output) {
+    if (output.start.kind == Start::Kind::keep) return true;
+    const bool is_copy = output.start.kind == Start::Kind::copy;
+    return std::ranges::none_of(before, [&](const Kernel* earlier) {
+      return touches(program, *earlier, output.buffer) || (is_copy && writes(program, *earlier, output.start.source));
+    });
+  });
+}
+
 /// One pair of kernels.
 class Neighbours {
  public:
@@ -37,7 +62,7 @@ class Neighbours {
 
   /// Does the second go on with what the first makes, and may its stages follow at once?
   bool may_follow() const {
-    if (!second_reads_first() || !starts_can_be_earlier()) return false;
+    if (!second_reads_first() || !starts_can_be_earlier(program_, second_, std::array{&first_})) return false;
     // Which of several mistakes is found must not depend on how loops are arranged.
     return !any_statement(first_, &Statement::can_fail) || !any_statement(second_, &Statement::can_fail);
   }
@@ -58,22 +83,9 @@ class Neighbours {
  private:
   bool same_root(BufferId a, BufferId b) const { return root_of(program_, a) == root_of(program_, b); }
 
-  bool writes(const Kernel& kernel, BufferId buffer) const {
-    return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) { return same_root(o.buffer, buffer); });
-  }
-
   bool second_reads_first() const {
-    return any_statement(
-        second_, [&](const Statement& s) { return s.kind == Statement::Kind::load && writes(first_, s.buffer); });
-  }
-
-  /// What the second kernel's outputs hold in the beginning, they then hold before the first kernel.
-  bool starts_can_be_earlier() const {
-    return std::ranges::all_of(second_.outputs, [&](const KernelOutput& output) {
-      if (output.start.kind == Start::Kind::keep) return true;
-      if (output.start.kind == Start::Kind::copy && writes(first_, output.start.source)) return false;
-      const auto is_it = [&](const Statement& s) { return s.has_place() && same_root(s.buffer, output.buffer); };
-      return !writes(first_, output.buffer) && !any_statement(first_, is_it);
+    return any_statement(second_, [&](const Statement& s) {
+      return s.kind == Statement::Kind::load && writes(program_, first_, s.buffer);
     });
   }
 
@@ -174,14 +186,10 @@ std::optional<Kernel> by_columns(const Kernel& kernel, const kernel::BackendCaps
   for (Stage& stage : out.stages) {
     stage.axes.pop_back();
     stage.tile_at = stage.axes.size();
-    const auto renumber = [&](int axis) { return axis == static_cast<int>(stage.tile_at) ? 0 : axis + 1; };
-    for (Statement& s : stage.statements) {
-      s.axis = renumber(s.axis);
-      for (Subscript& subscript : s.map.subscripts) {
-        for (kernel::AxisTerm& term : subscript.axes) term.axis = renumber(term.axis);
-        std::ranges::sort(subscript.axes, {}, &kernel::AxisTerm::axis);
-      }
-    }
+    std::vector<int> now(stage.tile_at, 0);
+    std::iota(now.begin(), now.end(), 1);
+    now.push_back(0);
+    renumber_axes(stage, now);
   }
   return out;
 }
@@ -345,25 +353,26 @@ class WholeArrays {
   bool fit() const { return first_.outer.empty() && second_.outer.empty() && same_points() && share_data(); }
 
   bool may_follow(Between between) const {
-    std::vector<const Kernel*> later(between.begin(), between.end());
+    std::vector<const Kernel*> later(between.begin(), between.end()), before = {&first_};
     later.push_back(&second_);
-    const bool reads_fold = std::ranges::any_of(later, [&](const Kernel* k) { return reads_fold_of_first(*k); });
-    return reads_fold && std::ranges::all_of(later, [&](const Kernel* k) { return starts_can_be_earlier(*k, later); });
+    if (std::ranges::none_of(later, [&](const Kernel* k) { return reads_fold_of_first(*k); })) return false;
+    return std::ranges::all_of(later, [&](const Kernel* k) {
+      const bool can_be = starts_can_be_earlier(program_, *k, before);
+      before.push_back(k);
+      return can_be;
+    });
   }
 
  private:
   BufferId root(BufferId b) const { return root_of(program_, b); }
 
-  static std::vector<Dim> points(const Stage& stage) {
-    std::vector<Dim> out;
-    for (const kernel::Axis& axis : stage.axes) out.push_back(axis.extent);
-    return out;
-  }
-
   bool same_points() const {
-    const std::vector<Dim> all = points(second_.stages.front());
-    const auto same = [&](const Stage& stage) { return stage.axes.empty() || points(stage) == all; };
-    return !all.empty() && std::ranges::all_of(first_.stages, same) && std::ranges::all_of(second_.stages, same);
+    const std::vector<Dim> all = axis_extents(second_, second_.stages.front());
+    const auto same_in = [&](const Kernel& kernel) {
+      return std::ranges::all_of(
+          kernel.stages, [&](const Stage& stage) { return stage.axes.empty() || axis_extents(kernel, stage) == all; });
+    };
+    return !all.empty() && same_in(first_) && same_in(second_);
   }
 
   bool has_bytes(BufferId b) const {
@@ -385,26 +394,6 @@ class WholeArrays {
       return any_statement(first_, [&](const Statement& f) {
         return f.kind == Statement::Kind::fold && root(f.buffer) == root(s.buffer);
       });
-    });
-  }
-
-  /// What a kernel's outputs hold in the beginning, they then hold before the first kernel.
-  bool starts_can_be_earlier(const Kernel& kernel, const std::vector<const Kernel*>& later) const {
-    const auto touches = [&](const Kernel& other, BufferId b) {
-      return any_statement(other, [&](const Statement& s) { return s.has_place() && root(s.buffer) == root(b); });
-    };
-    const auto touched_before = [&](BufferId b) {
-      if (touches(first_, b)) return true;
-      for (const Kernel* other : later) {
-        if (other == &kernel) return false;
-        if (touches(*other, b)) return true;
-      }
-      return false;
-    };
-    return std::ranges::all_of(kernel.outputs, [&](const KernelOutput& output) {
-      if (output.start.kind == Start::Kind::keep) return true;
-      return !touched_before(output.buffer) &&
-             (output.start.kind == Start::Kind::fill || !touched_before(output.start.source));
     });
   }
 
