@@ -17,8 +17,9 @@ struct CompileOptions {
   std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given
   bool keep_every_bit = false;               // only rewrites that change no bit of a result
   std::string backend;                       // "llvm" or "c"; empty: as INLAY_BACKEND says, else what works here
-  std::string dump_directory;                // what every stage made, as files; empty: as INLAY_DUMP says
-  bool verify = false;                       // check every stage's result (also by INLAY_VERIFY)
+  std::string planner;         // "naive", "greedy", "search", "max"; empty: as INLAY_PLANNER says, else search
+  std::string dump_directory;  // what every stage made, as files; empty: as INLAY_DUMP says
+  bool verify = false;         // check every stage's result (also by INLAY_VERIFY)
 };
 
 /// Throws Error where the program is wrong, or no code generator was found.

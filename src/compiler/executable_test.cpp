@@ -155,6 +155,21 @@ TEST_F(CppDoor, CanKeepEveryBit) {
   EXPECT_THAT(compile(graph, exact)({x, 3.0})[0].elements<double>(), ElementsAre(5 / 3.0, 7 / 3.0, 11 / 3.0, 13 / 3.0));
 }
 
+TEST_F(CppDoor, TakesAPlanner) {
+  const Graph graph = parse("graph @main(%x: f64[2, 2]) { %y = matmul %x, %x; %z = matmul %y, %y; return %z }");
+  Array x(DType::f64, {2, 2});
+  x.elements<double>()[0] = 2;
+  CompileOptions options;
+  for (const char* planner : {"naive", "greedy", "search", "max"}) {
+    options.planner = planner;
+    EXPECT_THAT(compile(graph, options)({x})[0].elements<double>(), ElementsAre(16, 0, 0, 0));
+  }
+  options.planner = "best";
+  EXPECT_EQ(error_of([&] { (void)compile(graph, options); }),
+            "error[unknown-name]: planner=best: there is no such planner\n"
+            "  help: the planners are naive, greedy, search and max");
+}
+
 TEST(Array, IsAValue) {
   Array a(DType::i32, {2, 2});
   a.elements<int32_t>()[3] = 7;
