@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fuse/call_results.h"
 #include "fuse/equal_sizes.h"
 #include "fuse/join.h"
 #include "fuse/kept_rows.h"
@@ -342,7 +343,10 @@ KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mo
     }
     Assembler(graph, pieces, points, program).run(stages);
     note_forced(forced, cones, program);
-    if (mode == Mode::full) join_kernels(program, Through::scalars, kRegions);
+    if (mode == Mode::full) {
+      place_results(program);
+      join_kernels(program, Through::scalars, kRegions);
+    }
     drop_unread(program);
     if (mode == Mode::full) {
       share_rows(program, caps);

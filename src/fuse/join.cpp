@@ -76,10 +76,10 @@ class Joiner {
 
   GroupId join_or_push(Step step, std::vector<GroupId> after, const JoinRule& rule) {
     auto* kernel = std::get_if<Kernel>(&step);
-    if (kernel && !kernel->is_scalar()) {
+    if (kernel && has_loops(*kernel)) {
       for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
         const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
-        if (!first || first->is_scalar() || !rule.fits(*first, *kernel)) continue;
+        if (!first || !has_loops(*first) || !rule.fits(*first, *kernel)) continue;
         const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
         if (!between) continue;
         std::vector<Kernel*> scalars;
@@ -93,6 +93,9 @@ class Joiner {
     }
     return push(std::move(step), std::move(after));
   }
+
+  /// What only begins something, for a call that writes into it, has none.
+  static bool has_loops(const Kernel& kernel) { return !kernel.is_scalar() && !kernel.stages.empty(); }
 
   bool is_scalar(GroupId id) const {
     const auto* kernel = std::get_if<Kernel>(&groups_[id].step);

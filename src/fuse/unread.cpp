@@ -67,9 +67,9 @@ bool is_plain_store(const Statement& s) {
 
 /// Is the buffer named by nothing but plain stores and the list of outputs?
 IdMap<BufferId, bool> find_unread(KernelProgram& program) {
-  IdMap<BufferId, int> names(program.buffers.size(), 0), stores(program.buffers.size(), 0);
+  const IdMap<BufferId, int> names = count_names(program);
+  IdMap<BufferId, int> stores(program.buffers.size(), 0);
   for (kernel::Step& step : program.steps) {
-    for_each_buffer(step, [&](BufferId b) { ++names[b]; });
     const auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel) continue;
     for (const KernelOutput& output : kernel->outputs)
@@ -79,9 +79,6 @@ IdMap<BufferId, bool> find_unread(KernelProgram& program) {
         if (is_plain_store(s)) ++stores[s.buffer];
       }
     }
-  }
-  for (const kernel::Buffer& buffer : program.buffers) {
-    if (buffer.view_of.valid()) ++names[buffer.view_of];
   }
   IdMap<BufferId, bool> unread(program.buffers.size(), false);
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
@@ -107,6 +104,15 @@ void drop_buffers(KernelProgram& program, const IdMap<BufferId, bool>& dropped) 
 }
 
 }  // namespace
+
+IdMap<BufferId, int> count_names(KernelProgram& program) {
+  IdMap<BufferId, int> names(program.buffers.size(), 0);
+  for (kernel::Step& step : program.steps) for_each_buffer(step, [&](BufferId b) { ++names[b]; });
+  for (const kernel::Buffer& buffer : program.buffers) {
+    if (buffer.view_of.valid()) ++names[buffer.view_of];
+  }
+  return names;
+}
 
 void drop_unread(KernelProgram& program) {
   const IdMap<BufferId, bool> unread = find_unread(program);

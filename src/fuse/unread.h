@@ -7,4 +7,7 @@ namespace inlay::fuse {
 /// the loop that makes it, and take it from a register. After stages are shared: before, nobody knows who stands where.
 void drop_unread(kernel::KernelProgram& program);
 
+/// How often steps and views name each buffer.
+IdMap<kernel::BufferId, int> count_names(kernel::KernelProgram& program);
+
 }  // namespace inlay::fuse

@@ -221,6 +221,8 @@ class Decider {
   // --- operands ---
 
   void share_operands(StepId step) {
+    if (const auto* call = std::get_if<kernel::LibraryCall>(&program_.steps[step.index]))
+      return share_operand(*call, step);
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
     if (!kernel) return;
     const kernel::StepAccess access = kernel::access_of(program_, program_.steps[step.index]);
@@ -234,6 +236,24 @@ class Decider {
         if (may_take(*kernel, step, operand, result) && join_equal(operand, result).empty()) break;
       }
     }
+  }
+
+  /// Functions of LAPACK overwrite what they are given: where that dies there, no copy is made for them.
+  void share_operand(const kernel::LibraryCall& call, StepId step) {
+    const LibraryOpFacts& row = facts(call.op);
+    if (row.in_place_operand < 0) return;
+    const auto operand_at = static_cast<std::size_t>(row.in_place_operand);
+    const auto result_at = static_cast<std::size_t>(row.in_place_result);
+    const kernel::CallArray &from = call.operands[operand_at], &to = call.results[result_at];
+    const BufferId operand = root(from.buffer), result = root(to.buffer);
+    const bool are_whole = is_row_major(call, row.signature.operands[operand_at], from) &&
+                           is_row_major(call, row.signature.results[result_at], to);
+    if (!are_whole || !groups_->has_bytes(operand) || !groups_->has_bytes(result) || operand == result) return;
+    const bool one_size = size_bytes(buffer(operand)) == size_bytes(buffer(result));
+    const auto is_it = [&](const kernel::CallArray& other) { return root(other.buffer) == operand; };
+    if (!one_size || std::ranges::count_if(call.operands, is_it) != 1) return;
+    if (liveness_.uses[result].writes.front() != step || !lives_in_one_pass(result, step)) return;
+    if (read_later(operand, step).empty()) join_equal(operand, result);
   }
 
   bool may_take(const Kernel& kernel, StepId step, BufferId operand, BufferId result) const {
