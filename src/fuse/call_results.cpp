@@ -144,7 +144,7 @@ class Placer {
   /// Does the statement of a stage reach what is brought?
   bool may_meet(const Kernel& kernel, const Stage& stage, const Statement& s, const Bringing& bringing) const {
     const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
-    const Statement& store = home.stages[0].statements[bringing.store];
+    const Statement& store = store_of(bringing);
     if (!s.has_place() || root(s.buffer) != root(store.buffer)) return false;
     if (s.buffer != store.buffer) return true;
     return regions_overlap(s.map, axis_extents(kernel, stage), store.map, axis_extents(home, home.stages[0])) !=
@@ -191,44 +191,42 @@ class Placer {
   /// The step whose start of the place can come before the call, so that the call may stay; none: nothing starts there,
   /// or it cannot.
   std::optional<std::size_t> start_before(std::size_t call, const Bringing& bringing) const {
-    const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
-    const BufferId to = home.stages[0].statements[bringing.store].buffer;
+    const BufferId to = store_of(bringing).buffer;
     std::vector<kernel::StepAccess> between;
+    const auto touches = [&](BufferId b) {
+      return std::ranges::any_of(between, [&](const kernel::StepAccess& access) { return names(access, root(b)); });
+    };
     for (std::size_t step = call; step <= bringing.step; ++step) {
-      const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
-      const kernel::KernelOutput* starts = nullptr;
-      if (kernel) {
-        const auto found = std::ranges::find_if(kernel->outputs, [&](const kernel::KernelOutput& output) {
-          return output.buffer == to && output.start.kind != Start::Kind::keep;
-        });
-        if (found != kernel->outputs.end()) starts = &*found;
-      }
-      if (!starts) {
+      const kernel::KernelOutput* start = start_of(program_.steps[step], to);
+      if (!start) {
         between.push_back(access_of(program_, program_.steps[step]));
         continue;
       }
-      const auto touches = [&](BufferId b) {
-        return std::ranges::any_of(between, [&](const kernel::StepAccess& access) {
-          return std::ranges::find(access.reads, root(b)) != access.reads.end() ||
-                 std::ranges::find(access.writes, root(b)) != access.writes.end();
-        });
-      };
-      const bool may_come = !touches(to) && (starts->start.kind == Start::Kind::fill || !touches(starts->start.source));
-      for (std::size_t later = step; may_come && later <= bringing.step; ++later) {
-        if (later != step && must_come_first(later, bringing)) return std::nullopt;
-        const auto* other = std::get_if<Kernel>(&program_.steps[later]);
-        const bool meets = other && std::ranges::any_of(other->stages, [&](const Stage& stage) {
-                             return std::ranges::any_of(stage.statements, [&](const Statement& s) {
-                               const bool is_itself =
-                                   later == bringing.step && &s == &home.stages[0].statements[bringing.store];
-                               return !is_itself && may_meet(*other, stage, s, bringing);
-                             });
-                           });
-        if (meets) return std::nullopt;
+      if (touches(to) || (start->start.kind == Start::Kind::copy && touches(start->start.source))) return std::nullopt;
+      for (std::size_t later = step; later <= bringing.step; ++later) {
+        if (meets_at(later, bringing) || (later != step && start_of(program_.steps[later], to))) return std::nullopt;
       }
-      return may_come ? std::optional(step) : std::nullopt;
+      return step;
     }
     return std::nullopt;
+  }
+
+  static bool names(const kernel::StepAccess& access, BufferId root) {
+    return std::ranges::find(access.reads, root) != access.reads.end() ||
+           std::ranges::find(access.writes, root) != access.writes.end();
+  }
+
+  static const kernel::KernelOutput* start_of(const Step& step, BufferId buffer) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) return nullptr;
+    const auto found = std::ranges::find_if(kernel->outputs, [&](const kernel::KernelOutput& output) {
+      return output.buffer == buffer && output.start.kind != Start::Kind::keep;
+    });
+    return found == kernel->outputs.end() ? nullptr : &*found;
+  }
+
+  const Statement& store_of(const Bringing& bringing) const {
+    return std::get<Kernel>(program_.steps[bringing.step]).stages[0].statements[bringing.store];
   }
 
   /// Moves the start of `buffer` from the kernel at `from` to a kernel of its own before `to`.
@@ -261,22 +259,24 @@ class Placer {
   }
 
   bool must_come_first(std::size_t step, const Bringing& bringing) const {
-    const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
-    const BufferId to = root(home.stages[0].statements[bringing.store].buffer);
-    const kernel::StepAccess access = access_of(program_, program_.steps[step]);
-    const bool touches = std::ranges::find(access.reads, to) != access.reads.end() ||
-                         std::ranges::find(access.writes, to) != access.writes.end();
+    const BufferId to = root(store_of(bringing).buffer);
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
-    if (!touches || !kernel) return touches;
-    const bool starts = std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
-      return output.start.kind != Start::Kind::keep && (root(output.buffer) == to || root(output.start.source) == to);
+    const bool starts = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
+                          const bool copies = output.start.kind == Start::Kind::copy && root(output.start.source) == to;
+                          return copies || (output.start.kind != Start::Kind::keep && root(output.buffer) == to);
+                        });
+    return starts || meets_at(step, bringing);
+  }
+
+  /// Does the step reach what is brought, other than by bringing it?
+  bool meets_at(std::size_t step, const Bringing& bringing) const {
+    const Statement& store = store_of(bringing);
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+    if (!kernel) return names(access_of(program_, program_.steps[step]), root(store.buffer));
+    return std::ranges::any_of(kernel->stages, [&](const Stage& stage) {
+      return std::ranges::any_of(
+          stage.statements, [&](const Statement& s) { return &s != &store && may_meet(*kernel, stage, s, bringing); });
     });
-    return starts || std::ranges::any_of(kernel->stages, [&](const Stage& stage) {
-             return std::ranges::any_of(stage.statements, [&](const Statement& s) {
-               const bool is_itself = step == bringing.step && &s == &home.stages[0].statements[bringing.store];
-               return !is_itself && may_meet(*kernel, stage, s, bringing);
-             });
-           });
   }
 
   /// What is not kept, the result that moves aside: nothing reads what the call makes or writes what it reads; nothing

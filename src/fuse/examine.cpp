@@ -92,6 +92,7 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
     for (const Dim& size : call->sizes) collect(size, facts.symbols);
     for_each_array(*call, [&](const kernel::CallArray& array, const CoreAxes&) {
       collect(array.offset, facts.symbols);
+      collect(array.index_stride, facts.symbols);
       for (const Dim& stride : array.strides) collect(stride, facts.symbols);
     });
   }

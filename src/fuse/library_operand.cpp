@@ -36,9 +36,11 @@ class Follower {
     LibraryOperand best{v_, {.buffer = {}, .offset = 0, .strides = row_major_strides(op_, axes_, sizes_)}, {}};
     AccessMap at = AccessMap::identity(static_cast<int>(dims_.size()));
     bool drops = false;  // elements of what is viewed
-    for (ValueId v = v_; const auto from = view_point(graph_, v, at);) {
+    for (ValueId v = v_; !index_.valid();) {
+      const auto from = point_of(v, at);
+      if (!from) break;
       const Node& view = *graph_.node_of(v);
-      drops |= view.op == Op::slice || view.op == Op::diagonal;
+      drops |= view.op == Op::gather || view.op == Op::slice || view.op == Op::diagonal;
       at = *from;
       v = view.operands[0];
       // What is computed where it is asked for is not stored as a whole for a part of it.
@@ -58,6 +60,27 @@ class Follower {
     const bool is_returned =
         std::ranges::any_of(graph_.outputs, [&](const Output& output) { return output.value == v; });
     return is_returned || forced_.values[v] || cones_.always_stored(v);
+  }
+
+  /// Where the operand of a view is asked; of a gather too whose only index is the step of the loop around.
+  std::optional<AccessMap> point_of(ValueId v, const AccessMap& at) {
+    const Node* node = graph_.node_of(v);
+    if (!node || node->op != Op::gather) return view_point(graph_, v, at);
+    const std::vector<Dim>& dims = graph_.type(node->operands[0]).dims;
+    PlacedIndex placed = place_index(graph_, node->index, dims, at);
+    if (placed.arrays.size() != 1 || !is_step(placed.arrays[0].array, placed.arrays[0].extent)) return std::nullopt;
+    index_ = placed.arrays[0].array;
+    index_stride_ = 1;
+    for (std::size_t dim = static_cast<std::size_t>(placed.arrays[0].dim) + 1; dim < dims.size(); ++dim) {
+      index_stride_ = index_stride_ * dims[dim];
+    }
+    return placed.map;
+  }
+
+  /// Is it a number of the body's loop that is proved to be less?
+  bool is_step(ValueId v, const Dim& extent) const {
+    const auto param = std::ranges::find(graph_.params, v, &Param::value);
+    return graph_.is_body && param != graph_.params.end() && param->below && always_at_least(extent, *param->below);
   }
 
   /// Reads `base` at `at`, if the function can.
@@ -86,6 +109,8 @@ class Follower {
     if (!best.why_copied.empty()) return false;
     best.base = base;
     best.array.offset = map.base;
+    best.array.index_stride = index_stride_;
+    best.index = index_;
     best.array.strides = strides;
     return true;
   }
@@ -99,6 +124,8 @@ class Follower {
   CoreAxes axes_, core_;  // of the signature; of these those that the operand has
   std::vector<Dim> dims_;
   LibraryLayout layout_ = LibraryLayout::any;
+  ValueId index_;
+  Dim index_stride_;
 };
 
 }  // namespace

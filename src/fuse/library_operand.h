@@ -11,6 +11,7 @@ namespace inlay::fuse {
 struct LibraryOperand {
   ValueId base;
   kernel::CallArray array;
+  ValueId index;           // none, or: a loop's step, which `array.index_stride` is of
   std::string why_copied;  // empty, or: the operand is a view of what lies in memory, and here is why that is not read
 };
 

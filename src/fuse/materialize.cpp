@@ -617,6 +617,7 @@ class Cutter {
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       LibraryOperand operand = library_operand(graph_, cones_, forced_, node, i, call.sizes);
       operand.array.buffer = in_memory(operand.base, piece);
+      if (operand.index.valid()) operand.array.index = out_.homes[operand.index].buffer;
       if (!operand.why_copied.empty()) note_copied(node, operand);
       call.operands.push_back(std::move(operand.array));
       piece.step_operands.push_back(operand.base);

@@ -23,8 +23,8 @@ using kernel::Subscript;
 
 namespace {
 
-/// Is every access to the output a plain store or a load at a point? Then it can be a row of a larger buffer, by the
-/// access maps alone. What is filled, copied, folded or called into is written as a whole.
+/// Is every access to the output a plain store or a load at a point, or one of a library function, which is told where?
+/// Then it can be a row of a larger buffer. What is filled, copied or folded is written as a whole.
 bool is_written_by_points(const KernelProgram& body, BufferId output) {
   const auto touches = [&](const std::vector<BufferId>& list) { return std::ranges::find(list, output) != list.end(); };
   const auto is_plain = [&](const Kernel& kernel) {
@@ -43,6 +43,7 @@ bool is_written_by_points(const KernelProgram& body, BufferId output) {
   const bool is_viewed = std::ranges::any_of(body.buffers, [&](const Buffer& b) { return b.view_of == output; });
   return !is_viewed && std::ranges::all_of(body.steps, [&](const Step& step) {
     if (const auto* kernel = std::get_if<Kernel>(&step)) return is_plain(*kernel);
+    if (std::holds_alternative<kernel::LibraryCall>(step)) return true;
     const kernel::StepAccess access = kernel::access_of(body, step);
     return !touches(access.reads) && !touches(access.writes);
   });
@@ -54,6 +55,11 @@ bool is_written_by_scalar_code(const KernelProgram& body, BufferId output) {
   if (!is_written_by_points(body, output)) return false;
   for (const Step& step : body.steps) {
     const auto* kernel = std::get_if<Kernel>(&step);
+    if (std::holds_alternative<kernel::LibraryCall>(step)) {
+      const kernel::StepAccess access = kernel::access_of(body, step);
+      if (std::ranges::find(access.reads, output) != access.reads.end()) return false;
+      if (std::ranges::find(access.writes, output) != access.writes.end()) return false;
+    }
     if (!kernel) continue;
     for (const Stage& stage : kernel->stages) {
       for (const Statement& s : stage.statements) {
@@ -197,8 +203,12 @@ class Splice {
 
   kernel::LibraryCall brought(kernel::LibraryCall call) const {
     for_each_array(call, [&](kernel::CallArray& array, const CoreAxes&) {
-      array.buffer = brought(array.buffer);
       array.index = brought(array.index);
+      if (const Row* row = row_of(array.buffer)) {
+        array.index = row->step;
+        array.index_stride = num_elements(body_.buffers[array.buffer]);
+      }
+      array.buffer = brought(array.buffer);
     });
     call.workspace = brought(call.workspace);
     for (SiteId& site : call.sites) site = brought(site);
