@@ -90,8 +90,20 @@ class Cutter {
       const Node* node = graph_.node_of(v);
       if (!node || node->op != Op::reshape || first_slot_[v] != static_cast<int>(slot)) continue;
       const ValueId source = node->operands[0];
-      if (first_slot_[source] < 0 && reshaped_slot_[source] < 0) reshaped_slot_[source] = static_cast<int>(slot);
+      const bool is_free = first_slot_[source] < 0 && reshaped_slot_[source] < 0;
+      if (is_free && is_known_with(v, source)) reshaped_slot_[source] = static_cast<int>(slot);
     }
+  }
+
+  /// Is the size of `v` known where that of `other` is? Not where it is bound on the way.
+  bool is_known_with(ValueId v, ValueId other) const {
+    std::vector<SymbolId> before;
+    for (const Dim& dim : graph_.type(other).dims) std::ranges::copy(dim.symbols(), std::back_inserter(before));
+    return std::ranges::all_of(graph_.type(v).dims, [&](const Dim& dim) {
+      return std::ranges::all_of(dim.symbols(), [&](SymbolId s) {
+        return !graph_.node_of(graph_.symbols[s].source) || std::ranges::find(before, s) != before.end();
+      });
+    });
   }
 
   /// Where the bytes of a stored value go: straight into the output if it is returned, if only under another shape.

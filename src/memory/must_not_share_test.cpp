@@ -645,5 +645,45 @@ TEST(MustNotShare, AMatmulWithItsOperand) {
   EXPECT_THAT(p.problems(), IsEmpty());
 }
 
+/// `a` is made from x, then `calls` follow, the last of which makes the output r.
+std::string with_matrix(std::string_view calls) {
+  return str("program @main(x: f64[n, n] param 0, a: f64[n, n] temporary, b: f64[n, n] temporary, ",
+             R"(r: f64[n, n] output 0) symbols n = x.0 {
+    kernel @k0 {
+      stage (i < n, j < n) {
+        %0 = load x[i, j] : f64
+        store a[i, j] set %0
+      }
+    })",
+             calls, "\n  }");
+}
+
+// LAPACK overwrites what it is given, and that may be what dies there.
+TEST(MustNotShare, AFactorMayShareWithWhatDiesThere) {
+  const Planned p(with_matrix("\n    call cholesky r = a (1, n)"));
+  EXPECT_TRUE(p.share("r", "a"));
+  EXPECT_THAT(p.problems(), IsEmpty());
+}
+
+TEST(MustNotShare, AFactorWithWhatIsReadLater) {
+  const Planned p(with_matrix(R"(
+    call cholesky b = a (1, n)
+    call matmul r = a, b (1, n, n, n))"));
+  EXPECT_FALSE(p.share("b", "a"));
+  EXPECT_THAT(p.problems(), IsEmpty());
+}
+
+TEST(MustNotShare, AFactorWithAnOperandThatLiesOtherwise) {
+  const Planned p(with_matrix("\n    call cholesky r = a at 0 strides (n*n, 1, n) (1, n)"));
+  EXPECT_FALSE(p.share("r", "a"));
+  EXPECT_THAT(p.problems(), IsEmpty());
+}
+
+TEST(MustNotShare, ASolutionWithItsMatrix) {
+  const Planned p(with_matrix("\n    call solve_triangular r = a, a (1, n, n)"));
+  EXPECT_FALSE(p.share("r", "a"));
+  EXPECT_THAT(p.problems(), IsEmpty());
+}
+
 }  // namespace
 }  // namespace inlay::memory

@@ -396,6 +396,7 @@ PATTERNS = {
     "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order dear_row_producer",
     "a product with a short side; what follows a call": "dot matmul_epilogue",
     "parts of arrays as operands of calls": "matmul_parts matmul_batch_parts solve_parts matmul_copied",
+    "results of calls in their places": "matmul_into_parts matmul_into_given matmul_into_chain factors_in_place ../loop_products",
     "a log-likelihood with its gradient": "hierarchical varying_slopes logistic",
     "0-d arithmetic between loops": "scalars_between",
     "loops: a scalar body, an array that is carried, a condition": "../loop_scalar ../loop_array ../loop_while",
