@@ -1,5 +1,6 @@
 #include "bound_program.h"
 
+#include <algorithm>
 #include <ctime>
 
 #include "array_form.h"
@@ -30,6 +31,7 @@ TensorInfo info_of(const runtime::TensorSpec& spec) {
   }
   info.is_opaque = *dtype == DType::opaque;
   info.is_late = spec.segment > 0;
+  info.donated = spec.donated;
   return info;
 }
 
@@ -115,6 +117,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
       if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, array);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
+      bound_bytes_.emplace_back(PyArray_BYTES(array), static_cast<std::size_t>(PyArray_NBYTES(array)));
       bind_sizes(spec, dims);
       runtime::check_facts(spec, {PyArray_DATA(array), dims.data()});
     } else {
@@ -124,7 +127,15 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     }
     bound_dims_.push_back(std::move(dims));
   }
-  for (const runtime::TensorSpec& spec : object.outputs) results_.push_back(info_of(spec));
+  for (const runtime::TensorSpec& spec : object.outputs) {
+    TensorInfo& result = results_.emplace_back(info_of(spec));
+    const auto taken = std::ranges::find(argument_slots_, spec.taken_param);
+    if (taken == argument_slots_.end()) continue;
+    const auto argument = taken - argument_slots_.begin();
+    const runtime::TensorSpec& param = object.params[static_cast<std::size_t>(*taken)];
+    if (param.dtype == spec.dtype && param.dim_texts == spec.dim_texts) result.taken = static_cast<int>(argument);
+  }
+  has_donated_ = std::ranges::any_of(arguments_, &TensorInfo::donated);
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
 }
@@ -266,11 +277,15 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     // wrong.
     if (!sizes_bound) bind_by_rules(*this, arrays.span(), bound_dims_, symbols.span());
 
+    if (has_donated_ && !give_away(call, arrays.span(), params.span())) return false;
+
     ShortArray<void*, 16> addresses(results_.size());
     for (std::size_t slot = 0; slot < results_.size(); ++slot) {
       addresses[slot] = nullptr;
       if (results_[slot].is_opaque || results_[slot].is_late) continue;
-      results[slot] = new_result(*this, slot, symbols.span());
+      const int taken = results_[slot].taken;
+      results[slot] = taken < 0 ? new_result(*this, slot, symbols.span())
+                                : Py_NewRef(reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]));
       if (results[slot] == nullptr) {
         drop(results);
         too_large(*this, slot, symbols.span());
@@ -315,6 +330,31 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     raise(Error(ErrorCode::out_of_memory, {}, "no memory for the call's own values"));
   }
   return false;
+}
+
+/// A donated array is overwritten where it lies. One that shares bytes with what else the call reads, or that is
+/// read-only, is copied instead, and the copy given away.
+bool BoundProgram::give_away(Call& call, std::span<PyArrayObject*> arrays, std::span<const void*> params) const {
+  const auto meets_another = [&](std::size_t given) {
+    const auto* begin = PyArray_BYTES(arrays[given]);
+    const auto* end = begin + PyArray_NBYTES(arrays[given]);
+    const auto meets = [&](const char* other, npy_intp bytes) { return other < end && begin < other + bytes; };
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+      if (i == given || arrays[i] == nullptr) continue;
+      if (meets(PyArray_BYTES(arrays[i]), PyArray_NBYTES(arrays[i]))) return true;
+    }
+    return std::ranges::any_of(bound_bytes_, [&](const auto& bytes) { return meets(bytes.data(), std::ssize(bytes)); });
+  };
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    if (!arguments_[i].donated || (PyArray_ISWRITEABLE(arrays[i]) && !meets_another(i))) continue;
+    auto* copy = reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(arrays[i], NPY_CORDER));
+    if (copy == nullptr) return false;
+    call.keep(reinterpret_cast<PyObject*>(copy));
+    arrays[i] = copy;
+    params[static_cast<std::size_t>(argument_slots_[i])] = PyArray_DATA(copy);
+    note_copy(i);
+  }
+  return true;
 }
 
 int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int64_t> sizes, void** results) const {

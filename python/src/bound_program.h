@@ -25,7 +25,11 @@ struct TensorInfo {
   bool is_static = true;       // every dim is a constant
   bool is_opaque = false;
   bool is_late = false;  // of a result: allocated while the function runs
+  bool donated = false;  // of an argument: a call may overwrite it
+  int taken = -1;        // of a result: the argument whose array it is, changed; -1: none
 };
+
+class Call;
 
 class BoundProgram {
  public:
@@ -64,6 +68,7 @@ class BoundProgram {
 
  private:
   friend class Call;
+  bool give_away(Call& call, std::span<PyArrayObject*> arrays, std::span<const void*> params) const;
   void bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims);
   void note_copy(std::size_t argument) const { copied_[argument].store(true, std::memory_order_relaxed); }
 
@@ -71,9 +76,11 @@ class BoundProgram {
   std::vector<TensorInfo> arguments_, results_;
   std::vector<int> argument_slots_;
   std::vector<const void*> parameter_template_;
+  std::vector<std::span<const char>> bound_bytes_;
   std::vector<std::vector<int64_t>> bound_dims_;  // by slot, of bound parameters
   std::vector<int64_t> symbol_template_;          // sizes that bound arrays bind; -1: not known
-  bool needs_rules_ = false;                      // a dim of a bound array is an expression
+  bool has_donated_ = false;
+  bool needs_rules_ = false;  // a dim of a bound array is an expression
   std::vector<PyObject*> host_functions_;
   mutable std::vector<std::atomic<bool>> copied_;
   mutable std::atomic<uint32_t> num_calls_{0};

@@ -310,6 +310,10 @@ void bind_graph(nb::module_& m) {
            [](const BuilderPtr& b, std::string name, std::string_view dtype, nb::sequence dims) {
              return Value{b, b->param(std::move(name), {dtype_named(dtype), dims_from(dims)})};
            })
+      .def("donated",
+           [](const BuilderPtr& b, std::string name, std::string_view dtype, nb::sequence dims) {
+             return Value{b, b->donated(std::move(name), {dtype_named(dtype), dims_from(dims)})};
+           })
       .def("bound", bound)
       .def("name", [](const BuilderPtr& b, const Value& v, std::string name) { b->name(v.id, std::move(name)); })
       .def("literal",

@@ -53,7 +53,8 @@ TensorSpec spec_of(const KernelProgram& program, BufferId id) {
                   .dims = {},
                   .dim_texts = {},
                   .bound = buffer.bound,
-                  .facts = buffer.facts};
+                  .facts = buffer.facts,
+                  .donated = buffer.donated};
   for (const Dim& dim : buffer.dims) {
     spec.dims.push_back(to_size_expr(dim));
     spec.dim_texts.push_back(dim.to_text(names));
@@ -86,6 +87,7 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
     object.outputs.push_back(spec_of(program, output));
     // By its dims, not by its bytes: [k, 0] has none, but a shape that only k tells.
     object.outputs.back().segment = memory::segment_of(plan.sharing, program.buffers[output].dims);
+    object.outputs.back().taken_param = memory::param_in_output(program, plan.sharing, output);
   }
   for (const Symbol& symbol : program.symbols) {
     runtime::SymbolSpec spec{symbol.name, -1, symbol.axis};

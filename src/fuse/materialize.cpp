@@ -142,6 +142,7 @@ class Cutter {
     const Param& param = graph_.params[slot];
     const BufferId buffer = new_buffer(param.value, Role::param, slot);
     program_.buffers[buffer].bound = param.bound;
+    program_.buffers[buffer].donated = param.donated;
     program_.buffers[buffer].facts = param.facts;
     program_.params.push_back(buffer);
     out_.homes[param.value].buffer = buffer;
@@ -552,8 +553,9 @@ class Cutter {
     const ValueId base = region.operands[0];
     const BufferId buffer = out_.homes[whole].buffer, from = out_.homes[base].buffer;
     const bool has_bytes = from.valid() && program_.buffers[from].role != Role::scalar;
-    // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is.
-    const bool is_argument = has_bytes && program_.buffers[from].role == Role::param && !graph_.is_body;
+    // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
+    const bool is_argument = has_bytes && program_.buffers[from].role == Role::param &&
+                             !program_.buffers[from].donated && !graph_.is_body;
     if (const Node* fill = fill_literal(base)) {
       first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
     } else if ((!has_bytes || is_argument) && begin_with_rows(region, whole)) {

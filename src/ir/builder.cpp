@@ -119,6 +119,15 @@ ValueId GraphBuilder::bound(std::string name, TensorType type, Facts facts) {
   return v;
 }
 
+ValueId GraphBuilder::donated(std::string name, TensorType type) {
+  if (type.dtype == DType::opaque) {
+    throw error(ErrorCode::wrong_dtype, str("%", name, ": an opaque value has no bytes to donate"));
+  }
+  const ValueId v = param(std::move(name), std::move(type));
+  graph_.params.back().donated = true;
+  return v;
+}
+
 void GraphBuilder::name(ValueId v, std::string name) { graph_.values[v].name = std::move(name); }
 
 ValueId GraphBuilder::add(Node node, TensorType type) {

@@ -28,6 +28,9 @@ class GraphBuilder {
 
   ValueId param(std::string name, TensorType type);
   ValueId bound(std::string name, TensorType type, Facts facts = {});
+  /// A parameter whose bytes the caller gives away: what it is may be another value's after the call, a result among
+  /// them, unless the call fails.
+  ValueId donated(std::string name, TensorType type);
   void name(ValueId v, std::string name);
 
   ValueId literal(Literal value);                                         // 0-d

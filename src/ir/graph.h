@@ -119,7 +119,8 @@ std::string_view called(const Node& node);
 
 struct Param {
   ValueId value;
-  bool bound = false;  // given once, when the program is bound, not per call
+  bool bound = false;    // given once, when the program is bound, not per call
+  bool donated = false;  // the caller gives its bytes away: a call may overwrite them
   Facts facts;
   std::optional<Dim> below;  // of a loop's body, its first: the number of the step, 0 <= step < below
 };

@@ -228,6 +228,10 @@ class Parser {
     in_.expect(":");
     const TensorType declared = type(NewSymbols::yes);
     builder_.at(in_.location(made.label));
+    if (in_.accept_name("donated")) {
+      define(made, builder_.donated(made.name, declared));
+      return;
+    }
     if (!in_.accept_name("bound")) {
       define(made, builder_.param(made.name, declared));
       return;

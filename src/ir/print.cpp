@@ -118,6 +118,7 @@ class Printer {
 
   std::string param(const Param& param) {
     std::string out = str(definition(param.value), ": ", type(graph_.type(param.value)));
+    if (param.donated) return str(out, " donated");
     if (!param.bound) return out;
     std::vector<std::string> facts;
     if (param.facts.has_range) {

@@ -29,7 +29,7 @@ using StepId = Id<struct StepTag>;
 
 /// Where a buffer's bytes come from.
 enum class Role : uint8_t {
-  param,      // an argument of the call (slot: position among the parameters); read only
+  param,      // an argument of the call (slot: position among the parameters); no step writes it
   output,     // a result of the call (slot: position among the outputs)
   temporary,  // the call's own; memory places it
   scalar,     // one element that lives in a register of the entry function: no bytes
@@ -45,11 +45,12 @@ struct Buffer {
   Role role = Role::temporary;
   int slot = -1;                  // of param and output
   std::vector<Literal> elements;  // of literal
-  BufferId view_of;    // none, or: the same bytes as that buffer under other dims (a reshape); it has no storage
-  bool bound = false;  // a parameter that is given once
-  Facts facts;         // of a bound parameter
-  ValueId value;       // the graph value that it holds, for reasons and maps; may be none
-  Stored stored;       // of a temporary: why it is one
+  BufferId view_of;      // none, or: the same bytes as that buffer under other dims (a reshape); it has no storage
+  bool bound = false;    // a parameter that is given once
+  bool donated = false;  // a parameter whose bytes may be another's once it is needed no more
+  Facts facts;           // of a bound parameter
+  ValueId value;         // the graph value that it holds, for reasons and maps; may be none
+  Stored stored;         // of a temporary: why it is one
 };
 
 struct Axis {

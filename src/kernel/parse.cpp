@@ -115,6 +115,7 @@ void Parser::role(Buffer& out) {
         .help("param, output, temporary, scalar, literal, host or view of");
   if (peek().kind == Token::Kind::integer) out.slot = small_integer();
   if (accept("bound")) facts(out);
+  if (out.role == Role::param && !out.bound) out.donated = accept("donated");
   if (out.role != Role::literal) return;
   expect("[");
   list("]", [&] { out.elements.push_back(literal(out.dtype)); });

@@ -98,6 +98,7 @@ class Printer {
 };
 
 std::string Printer::bound_text(const Buffer& b) {
+  if (b.donated) return " donated";
   if (!b.bound) return "";
   std::vector<std::string> facts;
   if (b.facts.has_range) facts = {str("min ", b.facts.least), str("max ", b.facts.greatest)};

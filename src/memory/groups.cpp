@@ -22,14 +22,16 @@ constexpr int64_t kNominalSize = 1000;
 
 bool has_bytes_of_ours(const Buffer& buffer) {
   if (buffer.view_of.valid() || buffer.dtype == DType::opaque) return false;
-  return buffer.role == Role::temporary || buffer.role == Role::output;
+  return buffer.role == Role::temporary || buffer.role == Role::output || buffer.donated;
 }
 
 }  // namespace
 
-Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdMap<SymbolId, StepId>& known_from)
+Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdMap<SymbolId, StepId>& known_from,
+               const Commit& commit)
     : program_(program),
       liveness_(liveness),
+      commit_(commit),
       known_from_(known_from),
       group_of_(program.buffers.size(), -1),
       offset_bytes_(program.buffers.size()),
@@ -79,6 +81,7 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
     return str(name(child), " lies in ", name(from.container));
   }
   const Dim shift = offset_bytes_[parent] + offset_bytes;
+  if (std::string why_not = harms_caller(from, to, shift); !why_not.empty()) return why_not;
   const bool strict = relation == Relation::takes_over || is_started(parent);
   for (BufferId m : from.members) {
     const StepId born = liveness_.uses[m].writes.empty() ? StepId(0) : liveness_.uses[m].writes.front();
@@ -102,6 +105,30 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
   return "";
 }
 
+/// A donated parameter lies where the caller put it, or where a result as large goes: the caller has the two at one
+/// place then. What is written there is written when nothing can fail any more.
+std::string Groups::harms_caller(const Group& from, const Group& to, const Dim& shift) const {
+  const auto is_given = [&](BufferId b) { return program_.buffers[b].role == Role::param; };
+  if (is_given(from.container)) {
+    const bool takes_whole = program_.buffers[to.container].role == Role::output && shift.is(0) &&
+                             size_bytes_[from.container] == size_bytes_[to.container];
+    if (!takes_whole) return str(program_.buffers[from.container].name, " lies where the caller put it");
+  }
+  for (const Group* group : {&from, &to}) {
+    const auto given = std::ranges::find_if(group->members, is_given);
+    if (given == group->members.end()) continue;
+    for (const Group* each : {&from, &to}) {
+      for (BufferId member : each->members) {
+        if (is_given(member)) continue;
+        if (std::string why = commit_.why_not(member, *given); !why.empty()) {
+          return str(program_.buffers[*given].name, " ", why);
+        }
+      }
+    }
+  }
+  return "";
+}
+
 bool Groups::may_meet(BufferId a, const Dim& offset_a, BufferId b, const Dim& offset_b) const {
   return !always_at_least(offset_b, offset_a + size_bytes_[a]) && !always_at_least(offset_a, offset_b + size_bytes_[b]);
 }
@@ -119,7 +146,7 @@ bool Groups::is_known_at(const Dim& size, StepId step) const {
   return std::ranges::all_of(size.symbols(), [&](SymbolId symbol) { return known_from_[symbol] <= step; });
 }
 
-bool Groups::in_arena(const Group& group) const { return program_.buffers[group.container].role != Role::output; }
+bool Groups::in_arena(const Group& group) const { return program_.buffers[group.container].role == Role::temporary; }
 
 void Groups::add_load(const Group& group, double sign) {
   if (!in_arena(group)) return;
@@ -159,10 +186,11 @@ void Groups::place(Sharing& sharing) const {
     StorageId& storage = storage_of[group_of_[b]];
     if (!storage.valid()) {
       const Buffer& container = program_.buffers[group.container];
-      const bool is_output = container.role == Role::output;
       storage = sharing.storages.push_back({.name = container.name,
-                                            .owner = is_output ? Owner::output : Owner::arena,
-                                            .slot = is_output ? container.slot : -1,
+                                            .owner = container.role == Role::output  ? Owner::output
+                                                     : container.role == Role::param ? Owner::param
+                                                                                     : Owner::arena,
+                                            .slot = in_arena(group) ? -1 : container.slot,
                                             .segment = segment_of(sharing, size_bytes_[group.container]),
                                             .live = group.live,
                                             .size_bytes = size_bytes_[group.container]});

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "memory/commit.h"
 #include "memory/liveness.h"
 #include "memory/plan.h"
 
@@ -13,7 +14,7 @@ namespace inlay::memory {
 class Groups {
  public:
   Groups(const kernel::KernelProgram& program, const Liveness& liveness,
-         const IdMap<SymbolId, kernel::StepId>& known_from);
+         const IdMap<SymbolId, kernel::StepId>& known_from, const Commit& commit);
 
   /// How a joined pair may stand to each other: the second takes the bytes of the first where it dies, or the first is
   /// made in its place within the second.
@@ -37,6 +38,7 @@ class Groups {
   };
 
   std::string harmed(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation) const;
+  std::string harms_caller(const Group& from, const Group& to, const Dim& shift) const;
   bool may_meet(kernel::BufferId a, const Dim& offset_a, kernel::BufferId b, const Dim& offset_b) const;
   bool is_started(kernel::BufferId buffer) const;
   bool is_known_at(const Dim& size, kernel::StepId step) const;
@@ -47,6 +49,7 @@ class Groups {
 
   const kernel::KernelProgram& program_;
   const Liveness& liveness_;
+  const Commit& commit_;
   const IdMap<SymbolId, kernel::StepId>& known_from_;
   IdMap<kernel::BufferId, int> group_of_;  // -1: no bytes of ours
   IdMap<kernel::BufferId, Dim> offset_bytes_;

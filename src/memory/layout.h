@@ -17,7 +17,7 @@ namespace inlay::memory {
 using StorageId = Id<struct StorageTag>;
 
 /// Whose bytes a storage is made of. Only `arena` is placed by a planner.
-enum class Owner : uint8_t { arena, output };
+enum class Owner : uint8_t { arena, output, param };
 
 /// Ticks at which a storage holds a needed byte: [begin, end). Step s reads at tick 2s and writes at 2s + 1. What it
 /// reads stays needed until it has written, so it ends at 2s + 2; what it writes begins at 2s + 1. So the two overlap.

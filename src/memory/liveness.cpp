@@ -44,6 +44,15 @@ bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::Regio
   });
 }
 
+std::string step_name(const kernel::Step& step) {
+  if (const auto* kernel = std::get_if<kernel::Kernel>(&step))
+    return kernel->name.empty() ? "scalar code" : "@" + kernel->name;
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return std::string(facts(call->op).name);
+  if (const auto* call = std::get_if<kernel::HostCall>(&step)) return call->name;
+  if (std::holds_alternative<kernel::BindSize>(step)) return "a size";
+  return "a copy";
+}
+
 Liveness liveness(const KernelProgram& program) {
   Liveness out{IdMap<BufferId, Uses>(program.buffers.size()), IdMap<BufferId, Lifetime>(program.buffers.size())};
   for (StepId step : ids<StepId>(program.steps.size())) {
@@ -56,6 +65,9 @@ Liveness liveness(const KernelProgram& program) {
       out.uses[b].writes.push_back(step);
       include(out.lives[b], write_tick(step), end_tick(step));
     }
+  }
+  for (BufferId b : program.params) {  // its bytes hold it from the beginning, whoever else would like them
+    if (program.buffers[b].donated && out.lives[b].end > 0) out.lives[b].begin = 0;
   }
   const auto last = static_cast<int32_t>(2 * program.steps.size() + 1);  // the caller reads them after the last step
   for (BufferId b : program.outputs) {

@@ -1,5 +1,6 @@
 #pragma once
 // From when to when each buffer's bytes are needed, and by which steps.
+#include <string>
 #include <vector>
 
 #include "kernel/kernel.h"
@@ -29,5 +30,8 @@ bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::Regio
 inline int32_t read_tick(kernel::StepId step) { return 2 * static_cast<int32_t>(step.index); }
 inline int32_t write_tick(kernel::StepId step) { return read_tick(step) + 1; }
 inline int32_t end_tick(kernel::StepId step) { return read_tick(step) + 2; }
+
+/// What a reason calls a step: "@k1", "matmul", "a copy".
+std::string step_name(const kernel::Step& step);
 
 }  // namespace inlay::memory

@@ -31,7 +31,12 @@ std::string step_text(const Step& step) {
 
 std::string storage_text(const Sharing& sharing, StorageId storage) {
   const SharedStorage& it = sharing.storages[storage];
-  return it.owner == Owner::output ? str("out", it.slot) : str("s", storage.index);
+  switch (it.owner) {
+    case Owner::output: return str("out", it.slot);
+    case Owner::param: return str("in", it.slot);
+    case Owner::arena: break;
+  }
+  return str("s", storage.index);
 }
 
 class Map {

@@ -19,7 +19,7 @@ namespace inlay::memory {
 struct SharedStorage {
   std::string name;  // of the buffer that began it
   Owner owner = Owner::arena;
-  int slot = -1;    // of an output or param
+  int slot = -1;    // of an output or of a donated parameter
   int segment = 0;  // whose block it lies in: at whose start its size is known
   Lifetime live;    // from the first write of any buffer in it to the last use of any
   Dim size_bytes;
@@ -88,6 +88,10 @@ int segment_of(const Sharing& sharing, std::span<const Dim> dims);
 /// else's (two of them may be one array, but nothing writes to them).
 Answer shares_bytes(const kernel::KernelProgram& program, const Sharing& sharing, kernel::BufferId a,
                     kernel::BufferId b);
+
+/// The slot of the donated parameter that lies in the bytes of this output; -1: none. The caller has them at one
+/// address.
+int param_in_output(const kernel::KernelProgram& program, const Sharing& sharing, kernel::BufferId output);
 
 /// What the address of a buffer is known to be a multiple of: 64 at the beginning of a storage in the arena, the
 /// element's own alignment for what others give us and for regions.

@@ -23,14 +23,6 @@ using kernel::StepId;
 
 namespace {
 
-std::string step_name(const Step& step) {
-  if (const auto* kernel = std::get_if<Kernel>(&step)) return kernel->name.empty() ? "scalar code" : "@" + kernel->name;
-  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return std::string(facts(call->op).name);
-  if (const auto* call = std::get_if<HostCall>(&step)) return call->name;
-  if (std::holds_alternative<kernel::BindSize>(step)) return "a size";
-  return "a copy";
-}
-
 /// Does a buffer's size depend on one of these symbols?
 bool is_needed(const KernelProgram& program, std::span<const SymbolId> bound) {
   const auto binds = [&](SymbolId symbol) { return std::ranges::find(bound, symbol) != bound.end(); };
@@ -59,13 +51,16 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
 class Decider {
  public:
   explicit Decider(const KernelProgram& program)
-      : program_(program), liveness_(liveness(program)), regions_(kernel::regions_of(program)) {
+      : program_(program),
+        liveness_(liveness(program)),
+        regions_(kernel::regions_of(program)),
+        commit_(program, liveness_) {
     sharing_.placements = IdMap<BufferId, Placement>(program.buffers.size());
     cut_segments(program, sharing_, known_from_);
   }
 
   Sharing decide() {
-    Groups groups(program_, liveness_, known_from_);
+    Groups groups(program_, liveness_, known_from_, commit_);
     groups_ = &groups;
     for (StepId step : steps()) share_carried(step);
     for (StepId step : steps()) share_starts(step);
@@ -167,7 +162,7 @@ class Decider {
 
   std::string share_start(const Kernel& kernel, StepId step, BufferId base, BufferId output) {
     const std::string& name = buffer(base).name;
-    if (buffer(base).role == Role::param) return str(name, " belongs to the caller");
+    if (buffer(base).role == Role::param && !buffer(base).donated) return str(name, " belongs to the caller");
     if (buffer(base).role == Role::host) return str(name, " belongs to the host");
     if (buffer(base).role == Role::literal) return str(name, " is a constant");
     if (!groups_->has_bytes(base) || !groups_->has_bytes(output)) return str(name, " has no bytes of its own");
@@ -289,6 +284,7 @@ class Decider {
   const KernelProgram& program_;
   Liveness liveness_;
   std::vector<kernel::RegionSpan> regions_;
+  Commit commit_;
   IdMap<SymbolId, StepId> known_from_;
   Groups* groups_ = nullptr;
   Sharing sharing_;
@@ -348,6 +344,14 @@ Answer shares_bytes(const KernelProgram& program, const Sharing& sharing, Buffer
   const bool apart =
       kernel::always_at_least(left.offset_bytes, right_end) || kernel::always_at_least(right.offset_bytes, left_end);
   return apart ? Answer::no : left.offset_bytes == right.offset_bytes ? Answer::yes : Answer::unknown;
+}
+
+int param_in_output(const KernelProgram& program, const Sharing& sharing, BufferId output) {
+  const StorageId storage = sharing.placements[kernel::root_of(program, output)].storage;
+  for (BufferId param : program.params) {
+    if (storage.valid() && sharing.placements[param].storage == storage) return program.buffers[param].slot;
+  }
+  return -1;
 }
 
 int64_t alignment_bytes(const KernelProgram& program, const Sharing& sharing, BufferId buffer) {

@@ -30,6 +30,7 @@ using Content = uint64_t;
 struct Block {
   std::string name;
   std::vector<Content> bytes;
+  bool is_given = false;  // by the caller, with what a parameter is
 };
 
 /// A buffer with bytes of ours: where it lies, and what each element should hold.
@@ -74,6 +75,7 @@ class Replay {
       if (!out_.empty()) return false;
       step_ = StepId(i);
       const kernel::Step& step = program_.steps[i];
+      if (fails_as_a_whole(step)) may_fail();
       if (const auto* loop = std::get_if<kernel::LoopBegin>(&step)) {
         const kernel::RegionSpan& region = region_at(regions_, StepId(i));
         if (!replay_loop(*loop, region)) return false;
@@ -106,6 +108,12 @@ class Replay {
       if (may_end && !choose()) break;
     }
     return true;
+  }
+
+  static bool fails_as_a_whole(const kernel::Step& step) {
+    const auto* call = std::get_if<kernel::LibraryCall>(&step);
+    return (call && !call->sites.empty()) || std::holds_alternative<kernel::HostCall>(step) ||
+           std::holds_alternative<kernel::SizeCheck>(step) || std::holds_alternative<kernel::BindSize>(step);
   }
 
   /// Conditions have no values here: one way for all, or in turn.
@@ -175,16 +183,27 @@ class Replay {
       if (storage.owner == Owner::arena) continue;
       block_of[s] = static_cast<int>(blocks_.size());
       const auto size = static_cast<std::size_t>(std::max<int64_t>(value(storage.size_bytes), 0));
-      blocks_.push_back({str("output ", storage.slot), std::vector<Content>(size, 0)});
+      const char* whose = storage.owner == Owner::output ? "output " : "parameter ";
+      blocks_.push_back({str(whose, storage.slot), std::vector<Content>(size, 0)});
     }
     for (BufferId b : ids<BufferId>(program_.buffers.size())) place(b, block_of);
+    for (BufferId b : program_.params) {
+      if (!is_ours(b)) continue;
+      write_all(b);
+      blocks_[places_[b].block].is_given = true;
+    }
+  }
+
+  /// The call could end with an error here: what the caller gave must be as it was.
+  void may_fail() {
+    if (changed_given_) wrong(str(where(), " can fail, and bytes of the caller are overwritten by then"));
   }
 
   void place(BufferId b, const IdMap<StorageId, int>& block_of) {
     const Buffer& buffer = program_.buffers[b];
     const Placement& placement = sharing_.placements[b];
-    const bool needs_bytes = (buffer.role == Role::temporary || buffer.role == Role::output) &&
-                             buffer.dtype != DType::opaque && root(b) == b;
+    const bool has_role = buffer.role == Role::temporary || buffer.role == Role::output || buffer.donated;
+    const bool needs_bytes = has_role && buffer.dtype != DType::opaque && root(b) == b;
     if (!needs_bytes) return;
     if (!placement.storage.valid()) return wrong(str(buffer.name, " has no storage"));
     const SharedStorage& storage = sharing_.storages[placement.storage];
@@ -246,6 +265,7 @@ class Replay {
   void write(BufferId b, int64_t element, Content content) {
     if (!is_ours(b) || !in_range(b, element)) return;
     std::ranges::fill(bytes_of(b, element), content);
+    changed_given_ |= blocks_[places_[root(b)].block].is_given;
     places_[root(b)].expected[static_cast<std::size_t>(element)] = content;
   }
 
@@ -296,6 +316,7 @@ class Replay {
                        [&](int64_t element) { write(call.results[r].buffer, element); });
     }
     read_operands(false);  // the call reads while it writes
+    if (!call.sites.empty()) may_fail();
     return true;
   }
 
@@ -451,6 +472,7 @@ class Replay {
         for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
           const Statement& s = stage.statements[i];
           if (sharing_.is_elided(step_, stage_index, i) != elided) continue;
+          if (s.can_fail()) may_fail();
           if (elided) {
             take_over(stage, s, point);
           } else if (!is_anywhere(s.map)) {
@@ -618,6 +640,7 @@ class Replay {
   const Liveness liveness_;
   const Ways ways_;
   int num_choices_ = 0;
+  bool changed_given_ = false;  // has a byte that the caller gave been overwritten?
   const Sharing& sharing_;
   std::span<const Layout> layouts_;
   std::span<const int64_t> symbols_;

@@ -81,9 +81,10 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     const Value& value = source.values[param.value];
     TensorType type{value.type.dtype, {}};
     for (const Dim& old : value.type.dims) type.dims.push_back(dim(old));
-    values_[param.value] = param.bound   ? builder_.bound(value.name, std::move(type), param.facts)
-                           : param.below ? builder_.step(value.name, dim(*param.below))
-                                         : builder_.param(value.name, std::move(type));
+    values_[param.value] = param.bound     ? builder_.bound(value.name, std::move(type), param.facts)
+                           : param.donated ? builder_.donated(value.name, std::move(type))
+                           : param.below   ? builder_.step(value.name, dim(*param.below))
+                                           : builder_.param(value.name, std::move(type));
   }
   for (const DimCheck& check : source.checks) {
     INLAY_CHECK(!check.node.valid() || check.node.index < source.nodes.size(), "a check at no node: ", check.message);

@@ -1,6 +1,7 @@
 #include "runtime/executable.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "runtime/arena.h"
@@ -110,8 +111,9 @@ struct Executable::Impl {
   LayoutFunction layout;
   std::vector<DimRule> dim_rules;
   std::size_t num_segments = 1;
-  int64_t arena_bytes = 0;  // of a plain program
-  bool is_plain = false;    // one static arena, no host calls: nothing to ask anybody
+  int64_t arena_bytes = 0;    // of a plain program
+  bool takes_params = false;  // does an output lie in the place of a donated parameter?
+  bool is_plain = false;      // one static arena, no host calls: nothing to ask anybody
 
   int32_t run_on(void* arena, const void* const* params, void** outputs, int64_t* symbols, Failure& failure) const;
   int32_t run_on_stack(const void* const* params, void** outputs, int64_t* symbols, Failure& failure) const;
@@ -250,6 +252,7 @@ Executable::Executable(Object object, const Resolver& resolve, LayoutFunction la
   impl->dim_rules = dim_rules(o);
   impl->num_segments = std::max<std::size_t>(o.arena.segment_bytes.size(), 1);
   INLAY_CHECK(o.arena.is_static || impl->layout, "a program whose sizes are found at run time needs a layout function");
+  impl->takes_params = std::ranges::any_of(o.outputs, [](const TensorSpec& it) { return it.taken_param >= 0; });
   impl->is_plain = o.arena.is_static && impl->num_segments == 1 && o.host_calls.empty();
   impl->arena_bytes = o.arena.segment_bytes.empty() ? 0 : o.arena.segment_bytes[0];
   impl_ = std::move(impl);
@@ -308,9 +311,28 @@ void Executable::call(std::span<const TensorRef> params, Host& host) const {
   if (code != INLAY_OK) throw error_of(code, failure);
 }
 
+namespace {
+
+/// What a parameter is, to where the output lies that takes its place, unless the caller has them at one address.
+void bring_params(const Executable& executable, const void* const* params, void** outputs,
+                  const int64_t* symbols) noexcept {
+  const Object& object = executable.object();
+  for (std::size_t slot = 0; slot < object.outputs.size(); ++slot) {
+    const TensorSpec& output = object.outputs[slot];
+    if (output.taken_param < 0 || outputs[slot] == params[output.taken_param]) continue;
+    const TensorSpec& param = object.params[static_cast<std::size_t>(output.taken_param)];
+    int64_t bytes = param.element_bytes;
+    for (const SizeExpr& dim : param.dims) bytes *= dim.evaluate({symbols, object.symbols.size()});
+    std::memcpy(outputs[slot], params[output.taken_param], static_cast<std::size_t>(bytes));
+  }
+}
+
+}  // namespace
+
 int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host,
                         Failure& failure) const noexcept {
   const Impl& impl = *impl_;
+  if (impl.takes_params) bring_params(*this, params, outputs, symbols);
   if (!impl.is_plain) {
     return as_code(INLAY_OUT_OF_MEMORY,
                    [&] { return impl.run_with_host(*this, params, outputs, symbols, host, failure); });

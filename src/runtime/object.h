@@ -19,6 +19,8 @@ struct TensorSpec {
   std::vector<std::string> dim_texts;  // for errors: "n + 1"
   bool bound = false;                  // of a parameter: given once
   Facts facts;                         // of a bound parameter: what the code trusts
+  bool donated = false;                // of a parameter: the call may overwrite it
+  int taken_param = -1;                // of an output: the parameter that must lie at its address; -1: none
   int segment = 0;                     // of an output: the segment at whose start its size is known
 };
 

@@ -40,7 +40,7 @@ class Sensitivity {
 
   /// One more round: what moves by chance (a sign, a jump) moves in some of them.
   void shake() {
-    every_infinity_is_nan_ = !every_infinity_is_nan_;
+    is_odd_round_ = !is_odd_round_;
     const auto observer = [&](const Graph& graph, ValueId v, Tensor& value) { shake(graph, v, value); };
     try {
       const auto values = reference::evaluate_all(graph_, inputs_, functions_, observer);
@@ -94,7 +94,7 @@ class Sensitivity {
 
   void shake(const Graph& graph, ValueId v, Tensor& value) {
     if (has_zeros_of_either_sign(*graph.node_of(v)) && is_float(value.dtype)) {
-      for_each(value, [&](double& x) { x = x == 0 && random_() % 2 == 0 ? -x : x; });
+      for_each(value, [&](double& x) { x = x != 0 ? x : is_odd_round_ ? -0.0 : 0.0; });
     }
     if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
@@ -126,7 +126,7 @@ class Sensitivity {
   T either_infinity(T x) const {
     if (std::isfinite(size(computed(x)))) return x;
     const double any =
-        every_infinity_is_nan_ ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+        is_odd_round_ ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
     if constexpr (kIsComplex<T>) {
       using Part = typename T::value_type;
       return T(static_cast<Part>(any), static_cast<Part>(any));
@@ -157,7 +157,7 @@ class Sensitivity {
       constexpr R kNaN = std::numeric_limits<R>::quiet_NaN();
       const double unit = size(x) * static_cast<double>(std::numeric_limits<R>::epsilon());
       if (!std::isfinite(unit)) {  // which part is inf is chance; BLAS often leaves none
-        const bool is_nan = every_infinity_is_nan_ || random_() % 2 == 0;
+        const bool is_nan = is_odd_round_ || random_() % 2 == 0;
         return is_nan ? T(kNaN, kNaN) : x;
       }
       const R re = static_cast<R>(static_cast<double>(x.real()) + some() * unit);
@@ -194,7 +194,7 @@ class Sensitivity {
   }
 
   tool::Random random_;
-  bool every_infinity_is_nan_ = false;  // where that is chance, in this round
+  bool is_odd_round_ = false;  // what is chance comes out one way: every infinity is NaN, every zero is -0.0
   const Graph& graph_;
   std::span<const Tensor> inputs_;
   std::vector<reference::HostFunction> functions_;

@@ -65,7 +65,10 @@ Dim GraphMaker::known_dim() {
 }
 
 ValueId GraphMaker::new_param(DType dtype, std::vector<Dim> dims) {
-  const ValueId v = builder_.param(str("p", pool_.size()), {dtype, std::move(dims)});
+  TensorType type{dtype, std::move(dims)};
+  std::string name = str("p", pool_.size());
+  const ValueId v = dtype != DType::opaque && chance(20) ? builder_.donated(std::move(name), std::move(type))
+                                                         : builder_.param(std::move(name), std::move(type));
   pool_.push_back({v, true});
   return v;
 }

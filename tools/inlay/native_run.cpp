@@ -115,7 +115,7 @@ void check_arguments(const runtime::Object& object, std::span<const Tensor> inpu
 /// Copies of the arguments between guards.
 class Arguments {
  public:
-  explicit Arguments(std::span<const Tensor> inputs) : inputs_(inputs) {
+  Arguments(const runtime::Object& object, std::span<const Tensor> inputs) : object_(object), inputs_(inputs) {
     for (const Tensor& input : inputs) {
       blocks_.emplace_back(static_cast<int64_t>(input.data.size()));
       std::ranges::copy(input.data, blocks_.back().begin());
@@ -124,16 +124,19 @@ class Arguments {
   }
   std::span<const runtime::TensorRef> refs() const { return refs_; }
 
-  void check_unchanged() {
+  /// A call that has not failed may have overwritten what it was donated.
+  void check(bool failed) {
     for (std::size_t i = 0; i < inputs_.size(); ++i) {
       const std::string name = str("argument ", i);
       blocks_[i].check(name);
+      if (!failed && object_.params[i].donated) continue;
       INLAY_CHECK(std::ranges::equal(inputs_[i].data, std::span(blocks_[i].begin(), inputs_[i].data.size())), name,
                   " was changed");
     }
   }
 
  private:
+  const runtime::Object& object_;
   std::span<const Tensor> inputs_;
   std::deque<GuardedBlock> blocks_;
   std::vector<runtime::TensorRef> refs_;
@@ -144,17 +147,17 @@ template <class Call>
 std::vector<Tensor> run_with(const runtime::Executable& executable, std::span<const Tensor> inputs,
                              std::span<const reference::HostFunction> host_functions, const Call& call) {
   check_arguments(executable.object(), inputs);
-  Arguments arguments(inputs);
+  Arguments arguments(executable.object(), inputs);
   ToolHost host(executable.object(), host_functions);
   try {
     call(arguments.refs(), host);
   } catch (const Error& error) {
-    arguments.check_unchanged();
+    arguments.check(/*failed=*/true);
     if (error.code() != ErrorCode::host_call_failed) throw;
     throw Error(error.code(), {},
                 str(host.last_called(), ": the host call failed"));  // the runtime leaves this to the door
   }
-  arguments.check_unchanged();
+  arguments.check(/*failed=*/false);
   return host.outputs();
 }
 
@@ -203,7 +206,7 @@ class GuardedCall {
       INLAY_CHECK(std::ranges::all_of(gap, [](std::byte b) { return b == kGap; }),
                   "a byte between storages was written");
     }
-    if (code == INLAY_OK) return;
+    if (code == INLAY_OK) return take_results();
     runtime::Executable::Failure failure{call.failure_site, {}};
     std::copy_n(call.failure_numbers, failure.numbers.size(), failure.numbers.begin());
     throw executable_.error_of(code, failure);
@@ -235,7 +238,15 @@ class GuardedCall {
       std::vector<int64_t> dims(spec.dims.size());
       executable_.output_dims(slot, symbols_, dims);
       outputs_[slot] = host_.allocate_output(slot, dims);
+      if (spec.taken_param < 0) continue;
+      taken_.push_back({outputs_[slot], params_[spec.taken_param], spec.element_bytes});
+      for (int64_t dim : dims) taken_.back().bytes *= dim;
+      outputs_[slot] = const_cast<void*>(params_[spec.taken_param]);  // as a caller does who donates it
     }
+  }
+
+  void take_results() {
+    for (const Taken& taken : taken_) std::memcpy(taken.to, taken.from, static_cast<std::size_t>(taken.bytes));
   }
 
   /// One after the other, with a gap behind each.
@@ -267,6 +278,12 @@ class GuardedCall {
   std::vector<const void*> params_;
   std::vector<void*> outputs_, segments_;
   std::vector<int64_t> offsets_;
+  struct Taken {
+    void* to;
+    const void* from;
+    int64_t bytes;
+  };
+  std::vector<Taken> taken_;  // results that lie where a parameter was
   std::deque<GuardedBlock> blocks_;
   std::vector<std::span<std::byte>> gaps_;
 };

@@ -56,14 +56,27 @@ class PlannedMemory {
  public:
   PlannedMemory(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, memory::Planner planner,
                 std::span<kernel::Array> params)
-      : program_(program), plan_(plan), planner_(planner), params_(params) {}
+      : program_(program), plan_(plan), planner_(planner), params_(params) {
+    // The caller has a donated parameter where the result lies that takes its place.
+    for (BufferId param : program.params) {
+      if (!is_moved(param)) continue;
+      const std::vector<std::byte>& bytes = params[program.buffers[param].slot].bytes;
+      const int storage = static_cast<int>(plan.sharing.placements[param].storage.index);
+      std::ranges::copy(bytes, block(storage, 0, static_cast<int64_t>(bytes.size())).begin());
+    }
+  }
 
   std::byte* address(BufferId buffer, std::span<const int64_t> symbols) {
     const kernel::Buffer& what = program_.buffers[buffer];
-    if (what.role == kernel::Role::param) return params_[what.slot].bytes.data();
+    if (what.role == kernel::Role::param && !is_moved(buffer)) return params_[what.slot].bytes.data();
     const memory::Placement& placement = plan_.sharing.placements[buffer];
     INLAY_CHECK(placement.storage.valid(), what.name, " has no storage");
     return storage(placement.storage, symbols) + placement.offset_bytes.evaluate(symbols);
+  }
+
+  /// Is what the caller gave as it was?
+  bool is_unchanged(BufferId param, std::span<const std::byte> given, std::span<const int64_t> symbols) {
+    return std::ranges::equal(given, std::span(address(param, symbols), given.size()));
   }
 
   void check_guards() {
@@ -71,8 +84,14 @@ class PlannedMemory {
   }
 
  private:
+  bool is_moved(BufferId param) const {
+    const memory::StorageId storage = plan_.sharing.placements[param].storage;
+    return storage.valid() && plan_.sharing.storages[storage].owner != memory::Owner::param;
+  }
+
   std::byte* storage(memory::StorageId id, std::span<const int64_t> symbols) {
     const memory::SharedStorage& storage = plan_.sharing.storages[id];
+    if (storage.owner == memory::Owner::param) return params_[storage.slot].bytes.data();
     if (storage.owner == memory::Owner::output) {
       return block(static_cast<int>(id.index), 0, storage.size_bytes.evaluate(symbols)).begin();
     }
@@ -127,8 +146,11 @@ std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memo
   const auto address = [&](BufferId buffer, std::span<const int64_t> known) { return memory.address(buffer, known); };
   const auto failure = kernel::evaluate(program, symbols, address, std::ref(door));
   memory.check_guards();
-  for (std::size_t i = 0; i < params.size(); ++i)
-    INLAY_CHECK(params[i].bytes == inputs[i].data, "argument ", i, " was changed");
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    const bool may_change = program.buffers[program.params[i]].donated && !failure;
+    INLAY_CHECK(may_change || memory.is_unchanged(program.params[i], inputs[i].data, symbols), "argument ", i,
+                " was changed");
+  }
   if (failure) throw kernel::error_of(program, *failure);
   verify_plan(program, plan, planner, symbols);
 

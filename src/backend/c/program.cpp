@@ -106,21 +106,24 @@ int ProgramText::segment_of(BufferId buffer) const {
 std::string ProgramText::place(BufferId buffer) {
   const Buffer& facts = program.buffers[buffer];
   const memory::Placement& placement = plan.sharing.placements[buffer];
-  if (facts.role == Role::param) return str("call->params[", facts.slot, "]");
+  const bool is_moved =
+      placement.storage.valid() && plan.sharing.storages[placement.storage].owner != memory::Owner::param;
+  if (facts.role == Role::param && !is_moved) return str("call->params[", facts.slot, "]");
   if (facts.role == Role::literal) return literal_table(buffer);
   if (!placement.storage.valid()) {
     INLAY_CHECK(facts.role == Role::output, facts.name, " (", kernel::role_name(facts.role), ") has no place");
     return str("call->outputs[", facts.slot, "]");
   }
   const memory::SharedStorage& storage = plan.sharing.storages[placement.storage];
-  const bool in_output = storage.owner == memory::Owner::output;
-  std::string base =
-      in_output ? str("call->outputs[", storage.slot, "]") : str("call->segments[", storage.segment, "]");
+  const bool in_arena = storage.owner == memory::Owner::arena;
+  std::string base = storage.owner == memory::Owner::output  ? str("call->outputs[", storage.slot, "]")
+                     : storage.owner == memory::Owner::param ? str("(void*)call->params[", storage.slot, "]")
+                                                             : str("call->segments[", storage.segment, "]");
   Dim offset = placement.offset_bytes;
   std::string at;
-  if (!in_output && plan.is_static) {
+  if (in_arena && plan.is_static) {
     offset = offset + plan.layouts[static_cast<std::size_t>(storage.segment)].offset_bytes[placement.storage.index];
-  } else if (!in_output) {
+  } else if (in_arena) {
     at = str(" + call->offsets[", placement.storage.index, "]");
   }
   if (!offset.is(0)) at += str(" + ", size(offset));

@@ -59,8 +59,9 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
     if (follows_powers(k)) greatest.push_back(k);
   }
   const auto must_run_once = [&](std::size_t i) {
-    return plan_.statements[i].live && (statement(i).can_fail() || statement(i).is_write()) &&
-           !plan_.statements[i].accumulates;
+    const bool runs_on = statement(i).result.valid();  // a running sum
+    const bool writes = statement(i).is_write() && (runs_on || !plan_.statements[i].accumulates);
+    return plan_.statements[i].live && (statement(i).can_fail() || writes);
   };
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     if (must_run_once(i)) greatest.clear();

@@ -6,6 +6,7 @@
 namespace inlay::llvm_backend {
 
 using kernel::Role;
+using memory::Owner;
 
 Value* FunctionEmitter::address(BufferId buffer) {
   const BufferId root = kernel::root_of(program, buffer);
@@ -23,7 +24,8 @@ Value* FunctionEmitter::address(BufferId buffer) {
     return b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getPtrTy(), call_field(table, b.getPtrTy()), slot));
   };
   const memory::Placement& placement = plan.sharing.placements[root];
-  if (facts.role == Role::param) {
+  const bool is_moved = placement.storage.valid() && plan.sharing.storages[placement.storage].owner != Owner::param;
+  if (facts.role == Role::param && !is_moved) {
     known = entry_of(offsetof(InlayCall, params), facts.slot);
   } else if (facts.role == Role::literal) {
     known = literal_address(facts);
@@ -40,9 +42,10 @@ Value* FunctionEmitter::place_of_storage(const memory::Placement& placement) {
   const memory::SharedStorage& storage = plan.sharing.storages[placement.storage];
   Value* offset = size(placement.offset_bytes);
   Value* base = nullptr;
-  if (storage.owner == memory::Owner::output) {
-    Value* outputs = call_field(offsetof(InlayCall, outputs), b.getPtrTy());
-    base = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getPtrTy(), outputs, storage.slot));
+  if (storage.owner != Owner::arena) {
+    const bool in_output = storage.owner == Owner::output;
+    Value* table = call_field(in_output ? offsetof(InlayCall, outputs) : offsetof(InlayCall, params), b.getPtrTy());
+    base = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getPtrTy(), table, storage.slot));
   } else {
     Value* segments = call_field(offsetof(InlayCall, segments), b.getPtrTy());
     base = b.CreateLoad(b.getPtrTy(), b.CreateConstGEP1_64(b.getPtrTy(), segments, storage.segment));

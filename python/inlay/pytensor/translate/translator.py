@@ -42,8 +42,9 @@ def translate(fgraph, order, name="main"):
     """The inlay graph of `fgraph`, whose nodes run in `order`."""
     t = Translator(name)
     t.clients = fgraph.clients
+    donated = _donated_inputs(fgraph)
     for position, var in enumerate(fgraph.inputs):
-        t.add_param(var, position)
+        t.add_param(var, position, donated=var in donated)
     t.add_nodes(fgraph, order, range(len(order)))
     for var in fgraph.outputs:
         t.add_output(var)
@@ -80,11 +81,12 @@ class Translator:
 
     # The graph: parameters, nodes, outputs.
 
-    def add_param(self, var, position):
+    def add_param(self, var, position, donated=False):
         name = self._unique(var.name or f"input_{position}")
         dtype, shape = _type_of(var)
         dims = [self.builder.symbol(f"{name}_{axis}") if n is None else n for axis, n in enumerate(shape)]
-        self._values[var] = self.builder.param(name, dtype, dims)
+        made = self.builder.donated if donated and dtype != "opaque" else self.builder.param
+        self._values[var] = made(name, dtype, dims)
 
     @property
     def scope(self):
@@ -411,6 +413,16 @@ def _type_of(var):
     if isinstance(var.type, ScalarType):
         return INLAY_NAMES[var.type.dtype], ()
     return "opaque", ()
+
+
+def _donated_inputs(fgraph):
+    """Whose arrays a call may overwrite: `In(mutable=True)` and shared variables with an update. PyTensor protects the
+    others."""
+    protected = [feature.protected for feature in fgraph._features if hasattr(feature, "protected")]
+    if not protected:
+        return set()
+    kept = {id(var) for inputs in protected for var in inputs}
+    return {var for var in fgraph.inputs if id(var) not in kept and is_tensor(var.type) and var.type.ndim > 0}
 
 
 def _identifier(name):

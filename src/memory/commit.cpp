@@ -1,0 +1,69 @@
+#include "memory/commit.h"
+
+#include <algorithm>
+
+namespace inlay::memory {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Step;
+using kernel::StepId;
+
+namespace {
+
+bool can_fail(const Stage& stage) { return std::ranges::any_of(stage.statements, &Statement::can_fail); }
+
+/// A size that is bound on the way also asks for memory.
+bool can_fail(const Step& step) {
+  if (const auto* kernel = std::get_if<Kernel>(&step)) {
+    return std::ranges::any_of(kernel->stages, [](const Stage& stage) { return can_fail(stage); });
+  }
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return !call->sites.empty();
+  return std::holds_alternative<kernel::HostCall>(step) || std::holds_alternative<kernel::SizeCheck>(step) ||
+         std::holds_alternative<kernel::BindSize>(step);
+}
+
+}  // namespace
+
+Commit::Commit(const kernel::KernelProgram& program, const Liveness& liveness)
+    : program_(program), liveness_(liveness), loops_(kernel::regions_of(program)) {
+  std::erase_if(loops_, [](const kernel::RegionSpan& region) { return !region.is_loop(); });
+  for (StepId step : ids<StepId>(program.steps.size())) {
+    if (can_fail(program.steps[step.index])) last_failing_ = step;
+  }
+}
+
+std::string Commit::why_not(BufferId buffer, BufferId given) const {
+  for (StepId step : liveness_.uses[buffer].writes) {
+    if (std::string why = why_not(buffer, given, step); !why.empty()) return why;
+  }
+  return "";
+}
+
+std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const {
+  if (!last_failing_.valid() || last_failing_ < step) return "";
+  const std::string too_early = str("would be overwritten before all that can fail, the last of it in ",
+                                    step_name(program_.steps[last_failing_.index]));
+  const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+  // A step in a loop comes before the failing one of the next pass.
+  const bool repeats = std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step); });
+  if (last_failing_ != step || !kernel || repeats || !kernel->outer.empty()) return too_early;
+  for (const kernel::KernelOutput& output : kernel->outputs) {
+    if (kernel::root_of(program_, output.buffer) != buffer || output.start.kind == Start::Kind::keep) continue;
+    const bool is_there = output.start.kind == Start::Kind::copy && output.start.source == given;
+    if (!is_there) return too_early;
+  }
+  bool has_written = false;
+  for (const Stage& stage : kernel->stages) {
+    has_written |= std::ranges::any_of(stage.statements, [&](const Statement& s) {
+      return s.is_write() && kernel::root_of(program_, s.buffer) == buffer;
+    });
+    if (has_written && can_fail(stage)) return too_early;
+  }
+  return "";
+}
+
+}  // namespace inlay::memory

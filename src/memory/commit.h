@@ -1,0 +1,31 @@
+#pragma once
+// May bytes that are the caller's be written at a step?
+//
+// A call that fails has changed none of them. So they are written only after everything that can fail: no later step
+// can, and the writing step itself only in stages before those that write.
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.h"
+#include "memory/liveness.h"
+
+namespace inlay::memory {
+
+class Commit {
+ public:
+  Commit(const kernel::KernelProgram& program, const Liveness& liveness);
+
+  /// Empty: whatever writes `buffer` may write it in the bytes of `given`, a parameter. Otherwise why not, as a clause
+  /// about that. Both are roots.
+  std::string why_not(kernel::BufferId buffer, kernel::BufferId given) const;
+
+ private:
+  std::string why_not(kernel::BufferId buffer, kernel::BufferId given, kernel::StepId step) const;
+
+  const kernel::KernelProgram& program_;
+  const Liveness& liveness_;
+  kernel::StepId last_failing_;  // none: no step can fail
+  std::vector<kernel::RegionSpan> loops_;
+};
+
+}  // namespace inlay::memory

@@ -1,0 +1,140 @@
+"""Arguments that a call may overwrite: `In(mutable=True)`, shared variables with an update, `donated` in the text form."""
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+import inlay
+from inlay.pytensor import explain
+
+UPDATE = """
+graph @main(%x: f64[n] donated, %y: f64[m]) {
+  %r = update set %x[0:m], %y
+  return %r
+}
+"""
+
+
+def test_the_result_is_the_array_that_was_given():
+    f = inlay.compile(UPDATE)
+    x = np.zeros(5)
+    r = f(x, np.array([1.0, 2.0]))
+    assert r is x
+    np.testing.assert_array_equal(x, [1, 2, 0, 0, 0])
+
+
+@pytest.mark.parametrize("make", [lambda x: x[::-1], lambda x: x.astype("f4").astype("f8")[None][0]])
+def test_another_layout_is_copied_or_used(make):
+    f = inlay.compile(UPDATE)
+    x = make(np.arange(4.0))
+    before = x.copy()
+    r = f(x, np.array([9.0]))
+    np.testing.assert_array_equal(r, [9.0, *before[1:]])
+
+
+def test_a_read_only_array_is_copied():
+    f = inlay.compile(UPDATE)
+    x = np.zeros(3)
+    x.flags.writeable = False
+    r = f(x, np.ones(1))
+    assert r is not x
+    np.testing.assert_array_equal(x, 0)
+    np.testing.assert_array_equal(r, [1, 0, 0])
+
+
+def test_an_array_that_is_also_another_argument_is_copied():
+    f = inlay.compile(UPDATE)
+    x = np.arange(6.0)
+    r = f(x, x[2:5])
+    np.testing.assert_array_equal(x, np.arange(6.0))
+    np.testing.assert_array_equal(r, [2, 3, 4, 3, 4, 5])
+
+
+def test_a_failed_call_has_changed_nothing():
+    f = inlay.compile(UPDATE)
+    x = np.zeros(2)
+    with pytest.raises(Exception, match="slice|update|size"):
+        f(x, np.ones(3))
+    np.testing.assert_array_equal(x, 0)
+
+    g = inlay.compile("""
+    graph @main(%x: f64[n] donated, %g: i64[m], %v: f64[m]) {
+      %e = exp %x
+      %r = scatter add %e[%g], %v
+      return %r
+    }
+    """)
+    x = np.zeros(3)
+    with pytest.raises(IndexError, match="index 3"):
+        g(x, np.array([0, 3]), np.ones(2))
+    np.testing.assert_array_equal(x, 0)
+    np.testing.assert_array_equal(g(x, np.array([0, 2]), np.ones(2)), [2, 1, 2])
+
+
+def test_a_mutable_input_is_updated_in_place():
+    x, y = pt.dvector("x"), pt.tensor("y", dtype="float64", shape=(2,))
+    f = pytensor.function([pytensor.In(x, mutable=True), y], x[1:3].set(y), mode="INLAY")
+    a = np.zeros(4)
+    r = f(a, np.array([1.0, 2.0]))
+    assert r is a
+    np.testing.assert_array_equal(a, [0, 1, 2, 0])
+    assert explain(f).copies == []
+
+    g = pytensor.function([x, y], x[1:3].set(y), mode="INLAY")
+    a = np.zeros(4)
+    np.testing.assert_array_equal(g(a, np.array([1.0, 2.0])), [0, 1, 2, 0])
+    np.testing.assert_array_equal(a, 0)
+
+
+def test_a_shared_variable_is_updated_where_it_lies():
+    total = pytensor.shared(np.zeros(1000), name="total", shape=(1000,))
+    x = pt.tensor("x", dtype="float64", shape=(1000,))
+    step = pytensor.function([x], (total * x).sum(), updates=[(total, total + x)], mode="INLAY")
+    place = total.get_value(borrow=True)
+    for turn in range(3):
+        np.testing.assert_allclose(step(np.ones(1000)), 1000.0 * turn)
+    assert total.get_value(borrow=True) is place
+    np.testing.assert_array_equal(place, 3)
+
+
+def test_a_shared_variable_that_is_also_returned():
+    state = pytensor.shared(np.arange(3.0))
+    f = pytensor.function([], state, updates=[(state, state * 2)], mode="INLAY")
+    np.testing.assert_array_equal(f(), [0, 1, 2])
+    before = f()
+    f()
+    np.testing.assert_array_equal(before, [0, 2, 4])
+    np.testing.assert_array_equal(state.get_value(), [0, 8, 16])
+
+
+def test_two_shared_variables_change_places():
+    a, b = pytensor.shared(np.zeros(4)), pytensor.shared(np.ones(4))
+    swap = pytensor.function([], [], updates=[(a, b), (b, a)], mode="INLAY")
+    swap()
+    np.testing.assert_array_equal(a.get_value(), 1)
+    np.testing.assert_array_equal(b.get_value(), 0)
+    both = pytensor.function([], [], updates=[(a, b + 1), (b, a + 1)], mode="INLAY")
+    both()
+    np.testing.assert_array_equal(a.get_value(), 1)
+    np.testing.assert_array_equal(b.get_value(), 2)
+
+
+def test_a_failed_update_leaves_the_shared_variable():
+    state = pytensor.shared(np.zeros(3))
+    i = pt.lvector("i")
+    f = pytensor.function([i], [], updates=[(state, state[i].inc(1.0))], mode="INLAY")
+    with pytest.raises(IndexError):
+        f([0, 7])
+    np.testing.assert_array_equal(state.get_value(), 0)
+    f([0, 0, 2])
+    np.testing.assert_array_equal(state.get_value(), [2, 0, 1])
+
+
+def test_one_array_in_two_shared_variables():
+    array = np.zeros(4)
+    a, b = pytensor.shared(array, borrow=True), pytensor.shared(array, borrow=True)
+    f = pytensor.function([], [], updates=[(a, b + 1), (b, a + 2)], mode="INLAY")
+    f()
+    np.testing.assert_array_equal(a.get_value(), 1)
+    np.testing.assert_array_equal(b.get_value(), 2)
