@@ -150,14 +150,16 @@ std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents
   const auto& [batch_stride, row, column] = strides;
   const bool by_rows = lies_by_rows(rows, columns, row, column);
   const auto far = [&](const Dim& stride) { return stride.to_text(symbol_names); };
+  const bool is_vector = columns.is(1) && column.is(0);  // a row, though its elements are counted as rows are
   switch (layout) {
     case LibraryLayout::any: return "";
     case LibraryLayout::rows:
+      if (is_vector) return row.is(1) ? "" : str("its elements must lie side by side: they are ", far(row), " apart");
       if (by_rows) return "";
       return str("its columns must be 1 element apart, and its rows go forwards: they are ", far(column), " and ",
                  far(row), " apart");
     case LibraryLayout::whole:
-      if (by_rows && (rows.is(1) || row == columns)) return "";
+      if (by_rows && (rows.is(1) || row == columns) && (!is_vector || row.is(1))) return "";
       return "it must lie without gaps";
     case LibraryLayout::matrix: break;
   }

@@ -60,7 +60,7 @@ struct LibrarySignature {
 enum class LibraryLayout : uint8_t {
   any,     // any distance from row to row and from column to column, forwards or backwards
   matrix,  // one of the two is 1, the other positive; of a vector any that is not 0
-  rows,    // that from column to column is 1, the other positive
+  rows,    // that from column to column is 1, the other positive; of a vector 1
   whole,   // row-major, without gaps
 };
 
