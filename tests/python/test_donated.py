@@ -138,3 +138,17 @@ def test_one_array_in_two_shared_variables():
     f()
     np.testing.assert_array_equal(a.get_value(), 1)
     np.testing.assert_array_equal(b.get_value(), 2)
+
+
+@pytest.mark.parametrize("borrow", [False, True])
+def test_what_was_returned_stays_as_it_was(borrow):
+    state = pytensor.shared(np.ones(300))
+    new = state * 2
+    f = pytensor.function([], pytensor.Out(new, borrow=borrow), updates=[(state, new)], mode="INLAY")
+    first = f().copy() if borrow else f()
+    f()
+    np.testing.assert_array_equal(first, 2)
+    np.testing.assert_array_equal(state.get_value(), 4)
+    kept = state.get_value(borrow=False)
+    f()
+    np.testing.assert_array_equal(kept, 4)
