@@ -6,6 +6,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.tensor.linalg import cholesky, solve_triangular
+from versions import OLD_PYTENSOR
 
 a, b, c = pt.dmatrix("a"), pt.dmatrix("b"), pt.dmatrix("c")
 v, w = pt.dvector("v"), pt.dvector("w")
@@ -44,7 +45,7 @@ def is_only_calls(e, num_calls=1):
         a[:, :3].T @ b[:, 4:],
         (a.T @ b).T,
         b.T @ a[:, 3],
-        b[:, ::-1].T[2] @ a,
+        pytest.param(b[:, ::-1].T[2] @ a, marks=pytest.mark.skipif(OLD_PYTENSOR, reason="its index of the row is computed")),
         b[::-1, 1] @ a,
         pt.diagonal(b) @ a[:20],
     ],

@@ -138,6 +138,10 @@ PATTERNS = [
 ]
 
 
+# The reshape of an index, and a pad of unknown length, are not simplified there.
+MORE_OPS_IN_OLD_PYTENSOR = {"scatter by a matrix", "pad"}
+
+
 def counts(fn):
     e = inlay.pytensor.explain(fn)
     assert e.host_calls == []
@@ -160,6 +164,8 @@ def test_is_one_loop(pattern):
     for ours, theirs in zip(fn(*values), want, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
         assert ours.dtype == theirs.dtype
+    if OLD_PYTENSOR and pattern.name in MORE_OPS_IN_OLD_PYTENSOR:
+        return
     assert counts(fn) == {
         "kernels": pattern.kernels,
         "stages": pattern.stages,
