@@ -284,8 +284,9 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
       addresses[slot] = nullptr;
       if (results_[slot].is_opaque || results_[slot].is_late) continue;
       const int taken = results_[slot].taken;
-      results[slot] = taken < 0 ? new_result(*this, slot, symbols.span())
-                                : Py_NewRef(reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]));
+      PyObject* given = taken < 0 ? nullptr : reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]);
+      const bool is_result = given != nullptr && PyArray_CheckExact(given);  // results are no subclasses
+      results[slot] = is_result ? Py_NewRef(given) : new_result(*this, slot, symbols.span());
       if (results[slot] == nullptr) {
         drop(results);
         too_large(*this, slot, symbols.span());

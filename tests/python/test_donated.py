@@ -43,6 +43,16 @@ def test_a_read_only_array_is_copied():
     np.testing.assert_array_equal(r, [1, 0, 0])
 
 
+def test_a_subclass_is_not_returned():
+    class Own(np.ndarray):
+        pass
+
+    f = inlay.compile(UPDATE)
+    r = f(np.zeros(3).view(Own), np.ones(1))
+    assert type(r) is np.ndarray
+    np.testing.assert_array_equal(r, [1, 0, 0])
+
+
 def test_an_array_that_is_also_another_argument_is_copied():
     f = inlay.compile(UPDATE)
     x = np.arange(6.0)
