@@ -103,6 +103,12 @@ def test_alignment_and_offsets(buffers):
     assert planned(buffers)["peak"] == 24
 
 
+def test_what_is_never_needed_takes_no_bytes(buffers):
+    buffers.write_text("id,lower,upper,size\na,2,2,8\nb,0,3,16\n")
+    found = planned(buffers)
+    assert (found["peak"], found["lower_bound"]) == (16, 16)
+
+
 def test_no_buffers(buffers):
     buffers.write_text("id,lower,upper,size\n")
     found = planned(buffers)

@@ -231,7 +231,7 @@ std::vector<memory::Storage> storages_of(const std::vector<BufferRow>& rows) {
   std::vector<memory::Storage> out;
   for (const BufferRow& row : rows) {
     out.push_back({.live = {tick(row.lower), tick(row.upper)},
-                   .size_bytes = row.size,
+                   .size_bytes = row.lower < row.upper ? row.size : 0,  // what is never needed takes no bytes
                    .alignment_bytes = row.alignment,
                    .pinned_bytes = row.offset});
   }
