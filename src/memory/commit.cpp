@@ -44,12 +44,14 @@ std::string Commit::why_not(BufferId buffer, BufferId given) const {
 }
 
 std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const {
-  if (!last_failing_.valid() || last_failing_ < step) return "";
+  if (!last_failing_.valid()) return "";
+  // A step in a loop comes before what fails in the next pass.
+  const bool repeats =
+      std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step) && loop.holds(last_failing_); });
+  if (last_failing_ < step && !repeats) return "";
   const std::string too_early = str("would be overwritten before all that can fail, the last of it in ",
                                     step_name(program_.steps[last_failing_.index]));
   const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-  // A step in a loop comes before the failing one of the next pass.
-  const bool repeats = std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step); });
   if (last_failing_ != step || !kernel || repeats || !kernel->outer.empty()) return too_early;
   for (const kernel::KernelOutput& output : kernel->outputs) {
     if (kernel::root_of(program_, output.buffer) != buffer || output.start.kind == Start::Kind::keep) continue;
