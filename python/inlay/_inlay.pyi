@@ -247,7 +247,9 @@ def compile(graph: Graph, bound: list = [], host_functions: list = []) -> Progra
 def parse(text: str, file_name: str = '<text>') -> Graph: ...
 
 class Function:
-    """A compiled function: NumPy arrays in, new arrays out."""
+    """
+    A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.
+    """
 
     def __repr__(self, /):
         """Return repr(self)."""

@@ -34,7 +34,8 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
 
     It takes NumPy arrays, one for each parameter that is not bound, in order or by name, of the dtype and rank that the
     program says, in any memory layout, and returns new arrays: one, or a tuple of several. It may be called from many
-    threads at once.
+    threads at once. `fn(x, out=array)` returns that array, with the result in it (a tuple for several; None where a new
+    one is wanted): of the result's shape and dtype, in any memory layout, also one that shares bytes with an argument.
 
     `bound`: for each `bound` parameter of the program, by name, its array, which is copied; what the program says of its
     elements (`bound {min 0, max 84}`) is checked now. `host_functions`: for each name that a `host_call` of the program

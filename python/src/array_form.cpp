@@ -53,17 +53,6 @@ OwnedArray number_as(DType dtype, PyObject* number) {
   return fits ? std::move(array) : nullptr;
 }
 
-/// NumPy's masked arrays are ndarrays whose elements count only where the mask says so.
-bool is_masked(PyObject* array) {
-  if (Py_TYPE(array) == &PyArray_Type) return false;
-  const Owned name(PyUnicode_InternFromString("numpy.ma"));
-  const Owned module(name ? PyImport_GetModule(name.get()) : nullptr);
-  const Owned type(module ? PyObject_GetAttrString(module.get(), "MaskedArray") : nullptr);
-  const bool masked = type && PyObject_IsInstance(array, type.get()) == 1;
-  PyErr_Clear();
-  return masked;
-}
-
 bool has_numbers(PyArrayObject* array) { return PyArray_ISNUMBER(array) || PyArray_ISBOOL(array); }
 
 /// NumPy's own ValueError or TypeError about an object (a ragged list), which does not know what the object is to us.
@@ -85,6 +74,16 @@ void name_error(const std::string& name) {
 std::string kind_of(PyObject* object) {
   const std::string name = Py_TYPE(object)->tp_name;
   return str(std::string_view("aeiou").find(name[0]) == std::string_view::npos ? "a " : "an ", name);
+}
+
+bool is_masked(PyObject* array) {
+  if (Py_TYPE(array) == &PyArray_Type) return false;
+  const Owned name(PyUnicode_InternFromString("numpy.ma"));
+  const Owned module(name ? PyImport_GetModule(name.get()) : nullptr);
+  const Owned type(module ? PyObject_GetAttrString(module.get(), "MaskedArray") : nullptr);
+  const bool masked = type && PyObject_IsInstance(array, type.get()) == 1;
+  PyErr_Clear();
+  return masked;
 }
 
 OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, const Location& location) {

@@ -16,6 +16,9 @@ using OwnedArray = std::unique_ptr<PyArrayObject, DropReference>;
 /// "a str", "an object": what it is, for a message.
 std::string kind_of(PyObject* object);
 
+/// Is it one of NumPy's masked arrays, which are ndarrays whose elements count only where the mask says so?
+bool is_masked(PyObject* array);
+
 /// `object` as numpy.asarray has it, except that a Python number becomes a number of `dtype` where it loses nothing: 3
 /// for f64 and for i8, not 1.5 for i64, nor 300 for i8; a float is rounded to a narrower one. The dtype of anything
 /// else is left to the caller to judge. `name` begins what errors say. Null: a Python error is set.

@@ -6,6 +6,7 @@
 #include "array_form.h"
 #include "call.h"
 #include "errors.h"
+#include "out_arrays.h"
 
 namespace inlay::python {
 namespace {
@@ -137,6 +138,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
   }
   has_donated_ = std::ranges::any_of(arguments_, &TensorInfo::donated);
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
+  out_copied_ = std::vector<std::atomic<const char*>>(results_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
 }
 
@@ -187,6 +189,10 @@ std::vector<std::string> BoundProgram::copies_at_the_door() const {
       sentences.push_back(str("argument ", arguments_[i].name, " was not row-major"));
     }
   }
+  for (std::size_t slot = 0; slot < results_.size(); ++slot) {
+    const char* why = out_copied_[slot].load(std::memory_order_relaxed);
+    if (why != nullptr) sentences.push_back(str("the array given for result ", results_[slot].name, " ", why));
+  }
   return sentences;
 }
 
@@ -233,6 +239,13 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
   throw Error(ErrorCode::size_overflow, {}, str(result, " has more bytes than an array can have"));
 }
 
+void require_shape(const BoundProgram& program, const OutArrays& outs, std::size_t slot,
+                   std::span<const int64_t> symbols) {
+  ShortArray<int64_t, 8> dims(static_cast<std::size_t>(program.results()[slot].rank));
+  program.executable().output_dims(static_cast<int>(slot), symbols, dims.span());
+  outs.require_shape(slot, dims.span());
+}
+
 void drop(std::span<PyObject*> objects) {
   for (PyObject*& o : objects) {
     Py_XDECREF(o);
@@ -242,12 +255,31 @@ void drop(std::span<PyObject*> objects) {
 
 }  // namespace
 
-bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*> results, int& failed_host_call) const {
+/// Why the result cannot be written into the array that is given for it, and has to be copied there at the end; null:
+/// it can.
+const char* BoundProgram::why_not_direct(std::size_t slot, const OutArrays& outs,
+                                         std::span<PyArrayObject* const> arrays) const {
+  const runtime::TensorSpec& spec = executable_->object().outputs[slot];
+  const int taken = results_[slot].taken;
+  if (!is_plain(outs[slot])) return "is not row-major";
+  if (!spec.written_last || outs.has_late()) return "would be written before all that can fail";
+  if (spec.taken_param >= 0) {  // its place is that of a donated argument
+    const bool is_place =
+        taken >= 0 && PyArray_BYTES(arrays[static_cast<std::size_t>(taken)]) == PyArray_BYTES(outs[slot]);
+    return is_place ? nullptr : "is not the donated argument whose bytes the result takes over";
+  }
+  const auto meets = [&](PyArrayObject* array) { return array != nullptr && bytes_meet(array, outs[slot]); };
+  return std::ranges::any_of(arrays, meets) ? "shares bytes with an argument" : nullptr;
+}
+
+bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*> results, int& failed_host_call,
+                        PyObject* out) const {
   failed_host_call = -1;
   const bool release = takes_long_.load(std::memory_order_relaxed);
   Call call(*this, release ? Gil::released : Gil::held);
   for (PyObject*& o : results) o = nullptr;
   try {
+    const OutArrays outs = out == nullptr ? OutArrays() : OutArrays(out, *this);
     ShortArray<const void*, 32> params(parameter_template_.size());
     std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
     ShortArray<PyArrayObject*, 32> arrays(arguments_.size());
@@ -277,12 +309,22 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     // wrong.
     if (!sizes_bound) bind_by_rules(*this, arrays.span(), bound_dims_, symbols.span());
 
-    if (has_donated_ && !give_away(call, arrays.span(), params.span())) return false;
+    if (has_donated_ && !give_away(call, outs, arrays.span(), params.span())) return false;
 
     ShortArray<void*, 16> addresses(results_.size());
     for (std::size_t slot = 0; slot < results_.size(); ++slot) {
       addresses[slot] = nullptr;
       if (results_[slot].is_opaque || results_[slot].is_late) continue;
+      if (!outs.empty() && outs[slot] != nullptr) {
+        require_shape(*this, outs, slot, symbols.span());
+        const char* why_not = why_not_direct(slot, outs, arrays.span());
+        if (why_not == nullptr) {
+          results[slot] = Py_NewRef(reinterpret_cast<PyObject*>(outs[slot]));
+          addresses[slot] = PyArray_DATA(outs[slot]);
+          continue;
+        }
+        out_copied_[slot].store(why_not, std::memory_order_relaxed);
+      }
       const int taken = results_[slot].taken;
       PyObject* given = taken < 0 ? nullptr : reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]);
       const bool is_result = given != nullptr && PyArray_CheckExact(given);  // results are no subclasses
@@ -322,6 +364,10 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     for (std::size_t slot = 0; slot < results_.size(); ++slot) {
       if (results_[slot].is_opaque) results[slot] = Py_NewRef(static_cast<PyObject*>(addresses[slot]));
     }
+    if (!outs.empty() && !outs.deliver(results)) {
+      drop(results);
+      return false;
+    }
     return true;
   } catch (const Error& error) {
     drop(results);
@@ -333,9 +379,14 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
   return false;
 }
 
-/// A donated array is overwritten where it lies. One that shares bytes with what else the call reads, or that is
-/// read-only, is copied instead, and the copy given away.
-bool BoundProgram::give_away(Call& call, std::span<PyArrayObject*> arrays, std::span<const void*> params) const {
+/// A donated array is overwritten where it lies. One that shares bytes with what else the call reads or writes, or that
+/// is read-only, is copied instead, and the copy given away.
+bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
+                             std::span<const void*> params) const {
+  const auto slot_that_takes = [&](std::size_t argument) {
+    const auto found = std::ranges::find(results_, static_cast<int>(argument), &TensorInfo::taken);
+    return found == results_.end() ? -1 : static_cast<int>(found - results_.begin());
+  };
   const auto meets_another = [&](std::size_t given) {
     const auto* begin = PyArray_BYTES(arrays[given]);
     const auto* end = begin + PyArray_NBYTES(arrays[given]);
@@ -347,7 +398,9 @@ bool BoundProgram::give_away(Call& call, std::span<PyArrayObject*> arrays, std::
     return std::ranges::any_of(bound_bytes_, [&](const auto& bytes) { return meets(bytes.data(), std::ssize(bytes)); });
   };
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
-    if (!arguments_[i].donated || (PyArray_ISWRITEABLE(arrays[i]) && !meets_another(i))) continue;
+    if (!arguments_[i].donated) continue;
+    const bool meets_result = !outs.empty() && (outs.has_late() || outs.meet(arrays[i], slot_that_takes(i)));
+    if (PyArray_ISWRITEABLE(arrays[i]) && !meets_result && !meets_another(i)) continue;
     auto* copy = reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(arrays[i], NPY_CORDER));
     if (copy == nullptr) return false;
     call.keep(reinterpret_cast<PyObject*>(copy));

@@ -2,7 +2,8 @@
 // A compiled function as Python calls it: what each argument must be, the arrays bound to it, its host functions.
 //
 // Immutable once made, so any number of threads may call it. Arguments are checked here for dtype and rank and brought
-// into row-major form; their sizes are checked by the runtime's rules. Results are new arrays.
+// into row-major form; their sizes are checked by the runtime's rules. Results are new arrays, or those that the caller
+// gives for them (out_arrays.h).
 #include <atomic>
 #include <memory>
 #include <span>
@@ -30,6 +31,7 @@ struct TensorInfo {
 };
 
 class Call;
+class OutArrays;
 
 class BoundProgram {
  public:
@@ -53,7 +55,8 @@ class BoundProgram {
   /// The sizes that the bound arrays bind, by symbol; -1: an argument's or the program's own.
   std::span<const int64_t> symbol_template() const { return symbol_template_; }
 
-  /// One sentence for each argument that a call has had to copy.
+  /// One sentence for each argument that a call has had to copy, and each result that it has copied to where it was
+  /// wanted.
   std::vector<std::string> copies_at_the_door() const;
 
   /// Of the first call's machine code; negative: there was none yet.
@@ -61,14 +64,18 @@ class BoundProgram {
 
   /// Runs on `arguments` (as many as arguments()). On success fills `results` with new references and returns true;
   /// else a Python error is set. `failed_host_call`: the number of the host function whose exception it is, -1: none.
-  bool call(std::span<PyObject* const> arguments, std::span<PyObject*> results, int& failed_host_call) const;
+  /// `out`: what the caller gives for results (OutArrays), or null.
+  bool call(std::span<PyObject* const> arguments, std::span<PyObject*> results, int& failed_host_call,
+            PyObject* out = nullptr) const;
 
   /// As `call` on addresses of row-major data, without the GIL, all sizes bound; returns the runtime's code.
   int32_t run_raw(const void* const* arguments, std::span<const int64_t> symbols, void** results) const;
 
  private:
   friend class Call;
-  bool give_away(Call& call, std::span<PyArrayObject*> arrays, std::span<const void*> params) const;
+  bool give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
+                 std::span<const void*> params) const;
+  const char* why_not_direct(std::size_t slot, const OutArrays& outs, std::span<PyArrayObject* const> arrays) const;
   void bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims);
   void note_copy(std::size_t argument) const { copied_[argument].store(true, std::memory_order_relaxed); }
 
@@ -83,6 +90,7 @@ class BoundProgram {
   bool needs_rules_ = false;  // a dim of a bound array is an expression
   std::vector<PyObject*> host_functions_;
   mutable std::vector<std::atomic<bool>> copied_;
+  mutable std::vector<std::atomic<const char*>> out_copied_;  // by result: why it was not made where it was wanted
   mutable std::atomic<uint32_t> num_calls_{0};
   mutable std::atomic<bool> takes_long_{false};
   mutable std::atomic<double> first_call_seconds_{-1};

@@ -50,13 +50,15 @@ void refine_error(PyObject* self, int failed_host_call) {
   Py_DECREF(refined);
 }
 
-PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names);
+PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyObject* out);
 
-/// The call with the arguments that were given by name in their places.
+/// The call with the arguments that were given by name in their places. `out` is what is given for results, unless a
+/// parameter has that name.
 PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t num_positional, PyObject* names) {
   const std::span<const TensorInfo> parameters = as_callable(self)->program->arguments();
   std::vector<PyObject*> all(arguments, arguments + num_positional);
   all.resize(std::max(num_positional, parameters.size()), nullptr);
+  PyObject* out = nullptr;
   const auto wrong = [&](std::string message) {
     raise(Error(ErrorCode::wrong_argument_count, {}, std::move(message)));
     return nullptr;
@@ -66,6 +68,10 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
     if (text == nullptr) return nullptr;
     const std::string name = text;
     const auto at = std::ranges::find(parameters, name, &TensorInfo::name);
+    if (at == parameters.end() && name == "out") {
+      out = arguments[num_positional + static_cast<std::size_t>(i)];
+      continue;
+    }
     const auto names_text = join(parameters, ", ", [](const TensorInfo& info) { return info.name; });
     if (at == parameters.end()) return wrong(str("there is no parameter ", name, ", but ", names_text));
     PyObject*& place = all[static_cast<std::size_t>(at - parameters.begin())];
@@ -75,13 +81,18 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (all[i] == nullptr) return wrong(str("no argument for ", parameters[i].name));
   }
-  return call_function(self, all.data(), all.size(), nullptr);
+  return run_function(self, all, out);
 }
 
 PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
-  const BoundProgram& program = *as_callable(self)->program;
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
   if (names != nullptr && PyTuple_GET_SIZE(names) > 0) return call_by_name(self, arguments, count, names);
+  return run_function(self, {arguments, count}, nullptr);
+}
+
+PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyObject* out) {
+  const BoundProgram& program = *as_callable(self)->program;
+  const std::size_t count = arguments.size();
   if (count != program.arguments().size()) {
     const auto names_text = join(program.arguments(), ", ", [](const TensorInfo& info) { return info.name; });
     raise(Error(ErrorCode::wrong_argument_count, {},
@@ -90,7 +101,7 @@ PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t 
   }
   ShortArray<PyObject*, 16> results(program.results().size());
   int failed_host_call = -1;
-  if (!program.call({arguments, count}, results.span(), failed_host_call)) return nullptr;
+  if (!program.call(arguments, results.span(), failed_host_call, out)) return nullptr;
   if (results.span().size() == 1) return results[0];
   PyObject* tuple = PyTuple_New(static_cast<Py_ssize_t>(results.span().size()));
   for (std::size_t i = 0; i < results.span().size(); ++i) {
@@ -209,7 +220,7 @@ PyObject* new_callable(PyTypeObject* type, vectorcallfunc vectorcall, const Held
 }  // namespace
 
 bool add_callables(PyObject* module) {
-  function_type = make_type(module, "inlay._inlay.Function", "A compiled function: NumPy arrays in, new arrays out.");
+  function_type = make_type(module, "inlay._inlay.Function", "A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.");
   vm_type = make_type(module, "inlay._inlay.Vm", "A compiled function over the cells of a PyTensor Function.");
   return function_type != nullptr && vm_type != nullptr;
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "memory/commit.h"
+
 namespace inlay {
 
 using kernel::Buffer;
@@ -83,8 +85,12 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   object.code = std::move(code);
   object.entry = std::move(entry);
   for (BufferId param : program.params) object.params.push_back(spec_of(program, param));
+  const std::vector<bool> written_last = memory::written_last(program, plan.sharing);
   for (BufferId output : program.outputs) {
     object.outputs.push_back(spec_of(program, output));
+    std::string& name = object.outputs.back().name;  // the user's: t' is what else fuse has made of %t
+    name.resize(name.find_last_not_of('\'') + 1);
+    object.outputs.back().written_last = written_last[object.outputs.size() - 1];
     // By its dims, not by its bytes: [k, 0] has none, but a shape that only k tells.
     object.outputs.back().segment = memory::segment_of(plan.sharing, program.buffers[output].dims);
     object.outputs.back().taken_param = memory::param_in_output(program, plan.sharing, output);

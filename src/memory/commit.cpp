@@ -68,4 +68,20 @@ std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const 
   return "";
 }
 
+std::vector<bool> written_last(const kernel::KernelProgram& program, const Sharing& sharing) {
+  const Liveness lives = liveness(program);
+  const Commit commit(program, lives);
+  IdMap<StorageId, bool> is_last(sharing.storages.size(), true);
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    const StorageId storage = sharing.placements[b].storage;
+    if (storage.valid() && kernel::root_of(program, b) == b && !commit.why_not(b, {}).empty()) is_last[storage] = false;
+  }
+  std::vector<bool> out;
+  for (BufferId output : program.outputs) {
+    const StorageId storage = sharing.placements[kernel::root_of(program, output)].storage;
+    out.push_back(storage.valid() && is_last[storage]);
+  }
+  return out;
+}
+
 }  // namespace inlay::memory

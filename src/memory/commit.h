@@ -8,6 +8,7 @@
 
 #include "kernel/kernel.h"
 #include "memory/liveness.h"
+#include "memory/plan.h"
 
 namespace inlay::memory {
 
@@ -27,5 +28,10 @@ class Commit {
   kernel::StepId last_failing_;  // none: no step can fail
   std::vector<kernel::RegionSpan> loops_;
 };
+
+/// By output: nothing can fail once a byte of its memory has been written, be it by what is made there for the output.
+/// So a caller's own memory may be given for it; for any other one it is to be computed elsewhere and copied at the
+/// end.
+std::vector<bool> written_last(const kernel::KernelProgram& program, const Sharing& sharing);
 
 }  // namespace inlay::memory

@@ -21,6 +21,7 @@ struct TensorSpec {
   Facts facts;                         // of a bound parameter: what the code trusts
   bool donated = false;                // of a parameter: the call may overwrite it
   int taken_param = -1;                // of an output: the parameter that must lie at its address; -1: none
+  bool written_last = false;           // of an output: nothing can fail once a byte of it is written
   int segment = 0;                     // of an output: the segment at whose start its size is known
 };
 

@@ -1,0 +1,156 @@
+#include "out_arrays.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "support/error.h"
+
+namespace inlay::python {
+namespace {
+
+struct Extent {
+  const char *begin = nullptr, *end = nullptr;
+  bool meets(const Extent& other) const { return begin < other.end && other.begin < end; }
+};
+
+Extent extent_of(PyArrayObject* array) {
+  const char* first = PyArray_BYTES(array);
+  if (PyArray_SIZE(array) == 0) return {first, first};
+  const char* last = first;
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
+    const npy_intp reach = (PyArray_DIM(array, axis) - 1) * PyArray_STRIDE(array, axis);
+    (reach < 0 ? first : last) += reach;
+  }
+  return {first, last + PyArray_ITEMSIZE(array)};
+}
+
+/// Does each element lie at bytes of its own? No answer is needed for arrays that nobody makes by slicing, transposing
+/// and reversing: so each stride has to reach over all that the smaller ones do.
+bool has_elements_apart(PyArrayObject* array) {
+  std::vector<std::pair<npy_intp, npy_intp>> axes;  // stride, length
+  for (int axis = 0; axis < PyArray_NDIM(array); ++axis) {
+    if (PyArray_DIM(array, axis) > 1)
+      axes.emplace_back(std::abs(PyArray_STRIDE(array, axis)), PyArray_DIM(array, axis));
+  }
+  std::ranges::sort(axes);
+  npy_intp reach = PyArray_ITEMSIZE(array);
+  for (const auto& [stride, length] : axes) {
+    if (stride < reach) return false;
+    reach += stride * (length - 1);
+  }
+  return true;
+}
+
+/// numpy.shares_memory, which knows of strides.
+bool share_elements(PyArrayObject* a, PyArrayObject* b) {
+  PyObject* numpy = PyImport_ImportModule("numpy");
+  PyObject* answer = numpy == nullptr ? nullptr : PyObject_CallMethod(numpy, "shares_memory", "OOi", a, b, 100'000);
+  const bool share = answer == nullptr || PyObject_IsTrue(answer) != 0;  // too hard to tell: they may
+  PyErr_Clear();
+  Py_XDECREF(answer);
+  Py_XDECREF(numpy);
+  return share;
+}
+
+std::string dtype_text(PyArrayObject* array) {
+  const std::unique_ptr<PyObject, decltype([](PyObject* o) { Py_DECREF(o); })> text(
+      PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array))));
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  if (utf8 == nullptr) PyErr_Clear();
+  return utf8 == nullptr ? "another dtype" : utf8;
+}
+
+}  // namespace
+
+bool bytes_meet(PyArrayObject* a, PyArrayObject* b) { return extent_of(a).meets(extent_of(b)); }
+
+OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&program) {
+  if (out == Py_None) return;
+  const std::size_t count = program.results().size();
+  std::vector<PyObject*> given(1, out);
+  if (PyTuple_Check(out)) given.assign(&PyTuple_GET_ITEM(out, 0), &PyTuple_GET_ITEM(out, 0) + PyTuple_GET_SIZE(out));
+  if (given.size() != count) {
+    const std::string came = PyTuple_Check(out) ? str("a tuple of ", given.size()) : kind_of(out);
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str("out: there are ", count, " results, but ", came, " is given for them"))
+        .help(str("out=(", join(program.results(), ", ", [](const TensorInfo& info) { return info.name; }),
+                  count == 1 ? ",)" : ")", "; None where a new array is wanted"));
+  }
+  arrays_.resize(count);
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    if (given[slot] == Py_None) continue;
+    const TensorInfo& info = program.results()[slot];
+    if (info.is_opaque || !PyArray_Check(given[slot]) || is_masked(given[slot])) {
+      const char* wanted = info.is_opaque ? "nothing can be given for an object" : "an array of NumPy is needed";
+      throw Error(ErrorCode::wrong_dtype, {}, str(name(slot), " is ", kind_of(given[slot]), ", but ", wanted));
+    }
+    arrays_[slot] = reinterpret_cast<PyArrayObject*>(given[slot]);
+    if (!PyArray_EquivTypenums(PyArray_TYPE(arrays_[slot]), info.numpy_type)) {
+      throw Error(ErrorCode::wrong_dtype, {},
+                  str(name(slot), " is an array of ", dtype_text(arrays_[slot]), ", but the result is of ",
+                      numpy_name(info.dtype)));
+    }
+    has_late_ |= info.is_late;
+    require_writable(slot);
+  }
+  require_apart();
+}
+
+std::string OutArrays::name(std::size_t slot) const {
+  return str("out: what is given for result ", slot, ", ", program_->results()[slot].name, ",");
+}
+
+void OutArrays::require_writable(std::size_t slot) const {
+  if (!PyArray_ISWRITEABLE(arrays_[slot])) throw Error(ErrorCode::wrong_output, {}, str(name(slot), " is read-only"));
+  if (!is_plain(arrays_[slot]) && !has_elements_apart(arrays_[slot]))
+    throw Error(ErrorCode::wrong_output, {}, str(name(slot), " has elements that share their bytes"));
+}
+
+void OutArrays::require_apart() const {
+  for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
+    for (std::size_t other = 0; arrays_[slot] != nullptr && other < slot; ++other) {
+      if (arrays_[other] == nullptr || !bytes_meet(arrays_[slot], arrays_[other])) continue;
+      if (!share_elements(arrays_[slot], arrays_[other])) continue;
+      throw Error(ErrorCode::wrong_output, {},
+                  str(name(slot), " shares bytes with what is given for result ", other, ", ",
+                      program_->results()[other].name));
+    }
+  }
+}
+
+void OutArrays::require_shape(std::size_t slot, std::span<const int64_t> dims) const {
+  PyArrayObject* array = arrays_[slot];
+  const std::span<const npy_intp> shape(PyArray_DIMS(array), static_cast<std::size_t>(PyArray_NDIM(array)));
+  if (std::ranges::equal(shape, dims)) return;
+  throw Error(ErrorCode::shape_mismatch, {},
+              str(name(slot), " has the shape [", join(shape, ", "), "], but the result has [", join(dims, ", "), "]"));
+}
+
+bool OutArrays::meet(PyArrayObject* array, int except) const {
+  for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
+    if (arrays_[slot] == nullptr || !bytes_meet(arrays_[slot], array)) continue;
+    const bool is_place = static_cast<int>(slot) == except && is_plain(arrays_[slot]) &&
+                          PyArray_BYTES(arrays_[slot]) == PyArray_BYTES(array);
+    if (!is_place) return true;
+  }
+  return false;
+}
+
+bool OutArrays::deliver(std::span<PyObject*> results) const {
+  const auto made = [&](std::size_t slot) { return reinterpret_cast<PyArrayObject*>(results[slot]); };
+  for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
+    if (arrays_[slot] == nullptr || made(slot) == arrays_[slot]) continue;
+    const std::span<const npy_intp> shape(PyArray_DIMS(made(slot)), static_cast<std::size_t>(PyArray_NDIM(made(slot))));
+    require_shape(slot, std::vector<int64_t>(shape.begin(), shape.end()));
+  }
+  for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
+    if (arrays_[slot] == nullptr || made(slot) == arrays_[slot]) continue;
+    if (PyArray_CopyInto(arrays_[slot], made(slot)) < 0) return false;
+    Py_DECREF(results[slot]);
+    results[slot] = Py_NewRef(reinterpret_cast<PyObject*>(arrays_[slot]));
+  }
+  return true;
+}
+
+}  // namespace inlay::python

@@ -1,0 +1,57 @@
+// Which results may be written where the caller wants them: those after which nothing can fail.
+#include "memory/commit.h"
+
+#include "memory/testdata/planned.h"
+
+namespace inlay::memory {
+namespace {
+
+using ::testing::ElementsAre;
+using testing::Planned;
+
+std::vector<bool> last_of(std::string_view buffers, std::string_view kernels) {
+  const Planned p(str("program @main(x: f64[n] param 0, g: i64[n] param 1, ", buffers, ") symbols n = x.0 {", kernels,
+                      "\n  sites { #0 index-out-of-bounds \"index {0} is out of bounds\" }\n}"));
+  return written_last(p.program, p.plan.sharing);
+}
+
+constexpr std::string_view kExp = R"(
+    kernel @k0 {
+      stage (i < n) {
+        %0 = load x[i] : f64
+        %1 = exp %0 : f64
+        store e[i] set %1
+      }
+    })";
+constexpr std::string_view kGather = R"(
+    kernel @k1 {
+      stage (i < n) {
+        %0 = load g[i] : i64
+        %1 = load x[wrap(%0, n) checked #0] : f64
+        store v[i] set %1
+      }
+    })";
+
+TEST(WrittenLast, WhereNothingCanFail) { EXPECT_THAT(last_of("e: f64[n] output 0", kExp), ElementsAre(true)); }
+
+TEST(WrittenLast, NotByWhatFailsItselfOrBefore) {
+  EXPECT_THAT(last_of("e: f64[n] output 0, v: f64[n] output 1", str(kExp, kGather)), ElementsAre(false, false));
+  EXPECT_THAT(last_of("e: f64[n] output 0, v: f64[n] temporary", str(kGather, kExp)), ElementsAre(true));
+}
+
+TEST(WrittenLast, NotWhereAnEarlierValueLiesInTheResult) {
+  // e is made where r lies, before v is gathered.
+  EXPECT_THAT(last_of("e: f64[n] temporary, v: f64[n] temporary, r: f64[n] output 0", str(kExp, kGather, R"(
+    kernel @k2 {
+      stage (i < n) {
+        %0 = load e[i] : f64
+        %1 = load v[i] : f64
+        %2 = add %0, %1 : f64
+        store r[i] set %2
+      }
+    })")),
+              ElementsAre(false));
+}
+
+}  // namespace
+}  // namespace inlay::memory
