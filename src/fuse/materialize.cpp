@@ -554,12 +554,12 @@ class Cutter {
     const BufferId buffer = out_.homes[whole].buffer, from = out_.homes[base].buffer;
     const bool has_bytes = from.valid() && program_.buffers[from].role != Role::scalar;
     // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
-    const bool is_argument = has_bytes && program_.buffers[from].role == Role::param &&
-                             !program_.buffers[from].donated && !graph_.is_body;
-    if (const Node* fill = fill_literal(base)) {
-      first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
-    } else if ((!has_bytes || is_argument) && begin_with_rows(region, whole)) {
+    const bool is_argument =
+        has_bytes && program_.buffers[from].role == Role::param && !program_.buffers[from].donated && !graph_.is_body;
+    if ((!has_bytes || is_argument) && begin_with_rows(region, whole)) {
       return;
+    } else if (const Node* fill = fill_literal(base)) {
+      first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
     } else if (has_bytes) {
       first.starts.push_back({buffer, {Start::Kind::copy, {}, from}});
       first.step_operands.push_back(base);

@@ -53,10 +53,12 @@ Value* StageEmitter::folded(const Statement& fold, Lanes& lanes) {
 }
 
 /// The greatest of the first points, before any is summed: without that each of the first vectors has a greater one.
+/// (What an outer loop sums over too is summed in part when its next row begins.)
 void StageEmitter::look_ahead(Value* begin, Value* end) {
   std::vector<std::size_t> greatest;  // numbers of sums
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (follows_powers(k)) greatest.push_back(k);
+    const bool begins_here = plan_.statements[sum_statements_[k]].opened + 1 == plan_.innermost();
+    if (follows_powers(k) && begins_here) greatest.push_back(k);
   }
   const auto must_run_once = [&](std::size_t i) {
     const bool runs_on = statement(i).result.valid();  // a running sum

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "backend/llvm/stage.h"
 #include "support/error.h"
 
@@ -5,6 +7,12 @@ namespace inlay::llvm_backend {
 
 using kernel::Statement;
 using Kind = Statement::Kind;
+
+namespace {
+
+constexpr int64_t kLineBytes = 64;  // of the cache
+
+}  // namespace
 
 StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
                            llvm::ArrayRef<Value*> outer_points, Tile tile)
@@ -168,10 +176,15 @@ void StageEmitter::emit_vector_axis() {
     emit_vectors(begin, pages, plan_.page);
     begin = pages;
   }
+  if (plan_.aligned_store) return emit_aligned(begin, end);
   Value* whole = b_.CreateAnd(end, f_.i64(-plan_.width * plan_.unroll));
   emit_vectors(begin, whole, plan_.width);
+  emit_masked(whole, end);
+}
 
-  Value* has_rest = b_.CreateICmpSLT(whole, end);
+/// The points that no longer fill what is passed at a time.
+void StageEmitter::emit_masked(Value* begin, Value* end) {
+  Value* has_rest = b_.CreateICmpSLT(begin, end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_rest); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_rest);
   const std::vector<Value*> before = sums_;
@@ -185,14 +198,37 @@ void StageEmitter::emit_vector_axis() {
     emit_body(lanes, sums_);
   };
   if (plan_.unroll == 1) {
-    masked_pass(whole);
+    masked_pass(begin);
   } else {
-    const Loop loop = f_.open_loop(whole, sums_);
+    const Loop loop = f_.open_loop(begin, sums_);
     sums_.assign(loop.carried.begin(), loop.carried.end());
     masked_pass(loop.point);
     f_.close_loop(loop, f_.i64(plan_.width), end, sums_);
   }
   sums_ = f_.close_if(branch, sums_, before);
+}
+
+/// First the points before a line of the cache, so that no store of a whole vector is split between two. It is the same
+/// code twice, at first without whole vectors: a stage is long enough to compile as it is.
+void StageEmitter::emit_aligned(Value* begin, Value* end) {
+  const Statement& store = statement(*plan_.aligned_store);
+  Lanes at_begin = lanes_at(begin);
+  Value* address = b_.CreatePtrToInt(place(*plan_.aligned_store, at_begin).start, b_.getInt64Ty());
+  const int64_t element = size_bytes(store.dtype);
+  const int64_t line = std::min<int64_t>(kLineBytes, plan_.width * element);
+  Value* before_line = b_.CreateUDiv(b_.CreateAnd(b_.CreateNeg(address), f_.i64(line - 1)), f_.i64(element));
+  Value* is_long = b_.CreateICmpSGE(b_.CreateSub(end, begin), f_.i64(StagePlan::kWorthAligning));
+  before_line = b_.CreateSelect(is_long, before_line, f_.i64(0));
+  Value* first = b_.CreateAdd(begin, before_line);
+
+  Value* is_at_line = b_.CreateICmpEQ(before_line, f_.i64(0));
+  const Loop parts = f_.open_loop(b_.CreateZExt(is_at_line, b_.getInt64Ty()), {});
+  Value* is_start = b_.CreateICmpEQ(parts.point, f_.i64(0));
+  Value* whole = b_.CreateAdd(first, b_.CreateAnd(b_.CreateSub(end, first), f_.i64(-plan_.width)));
+  whole = b_.CreateSelect(is_start, begin, whole);
+  emit_vectors(b_.CreateSelect(is_start, begin, first), whole, plan_.width);
+  emit_masked(whole, b_.CreateSelect(is_start, first, end));
+  f_.close_loop(parts, f_.i64(1), f_.i64(2), {});
 }
 
 void StageEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {

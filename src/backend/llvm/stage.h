@@ -69,6 +69,8 @@ class StageEmitter {
   void emit_uniform(int level);
   void emit_vector_axis();
   void emit_vectors(Value* begin, Value* end, int64_t apart);
+  void emit_masked(Value* begin, Value* end);
+  void emit_aligned(Value* begin, Value* end);
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
   Lanes lanes_at(Value* point) const;
   void emit_statement(std::size_t i, Lanes& lanes);

@@ -4,6 +4,7 @@
 //
 // A *level* counts loops from the outside: level 0 is before the first, level k inside the k-th. A statement belongs to
 // the level of the innermost loop that it varies with; loads and ops of an outer level are computed there, once.
+#include <optional>
 #include <vector>
 
 #include "kernel/kernel.h"
@@ -32,13 +33,17 @@ struct StagePlan {
   int unroll = 1;            // vectors at a time
   bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they are neighbours
-  int block = 0;             // points of the vector axis in a block, where it has over kOneBlock; 0: all at once
-  int block_level = -1;      // the loop over blocks is opened here, around loops[block_level]
+  /// The store whose vectors shall begin where lines of the cache do: points before the first line are passed by
+  /// themselves.
+  std::optional<std::size_t> aligned_store;
+  int block = 0;         // points of the vector axis in a block, where it has over kOneBlock; 0: all at once
+  int block_level = -1;  // the loop over blocks is opened here, around loops[block_level]
   std::vector<StageStatement> statements;
   std::vector<int> register_levels;
   std::vector<DType> register_dtypes;
 
-  static constexpr int kOneBlock = 128;  // the lines of so many rows stay in the first cache by themselves
+  static constexpr int kWorthAligning = 1024;  // points
+  static constexpr int kOneBlock = 128;        // the lines of so many rows stay in the first cache by themselves
 
   int innermost() const { return static_cast<int>(loops.size()); }
   /// Of `tiled_axis` no more than a tile.

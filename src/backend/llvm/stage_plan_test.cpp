@@ -109,6 +109,21 @@ TEST(StagePlan, ATransposePassesTheVectorAxisInBlocks) {
             0);
 }
 
+TEST(StagePlan, OnlyAShortBodyThatStoresInALongLoopAlignsItsStores) {
+  const auto aligned = [](std::string_view axes, std::string_view body) {
+    return plan("x: f64[n, m] param 0, g: i64[n] param 1, r: f64[n] output 0, s: f64 output 1",
+                str("stage (", axes, ") { ", body, " }"))
+        .aligned_store;
+  };
+  EXPECT_EQ(aligned("i < n", "%0 = load x[i, 0] : f64  store r[i] set %0"), 1u);
+  EXPECT_EQ(aligned("i < 1024", "%0 = load x[i, 0] : f64  store r[i] set %0"), 1u);
+  EXPECT_EQ(aligned("i < 1000", "%0 = load x[i, 0] : f64  store r[i] set %0"), std::nullopt);
+  EXPECT_EQ(aligned("i < n", "%0 = load x[i, 0] : f64  %1 = exp %0 : f64  store r[i] set %1"), std::nullopt);
+  EXPECT_EQ(aligned("i < n", "%0 = load x[i, 0] : f64  store r[2*i] set %0"), std::nullopt);
+  // A sum's bits must not depend on an address.
+  EXPECT_EQ(aligned("i < n", "%0 = load x[i, 0] : f64  store r[i] set %0  fold add s[] %0 : f64"), std::nullopt);
+}
+
 TEST(StagePlan, WhatIsSkippedTakesWhatItAloneNeedsWithIt) {
   const StagePlan p = plan("x: f64[n, m] param 0, g: i64[n] param 1, r: f64[n] output 0, q: f64[n] output 1", R"(
       stage (i < n) { %0 = load r[i] : f64  %1 = exp %0 : f64  store r[i] set %1  %2 = load g[i] : i64

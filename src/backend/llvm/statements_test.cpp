@@ -174,6 +174,12 @@ std::vector<Case> cases() {
           fold powers t[j] %0 : f32  fold max w[j] %0 : f32 } })"),
        {},
        1e-5},
+      {"powers over two axes that are not one loop",
+       on_n("x: f64[n, m] param 0, w: f64[n] param 1, s: f64 output 0, h: f64 output 1", R"(kernel @k0 {
+          out s start fill 0.0
+          out h start fill -inf
+          stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load w[i] : f64  %2 = mul %0, %1 : f64
+          fold powers s[] %2 : f64  fold max h[] %2 : f64 } })")},
       {"sums in registers", on_n("x: f64[n] param 0, s: f64 scalar, q: f64 scalar, r: f64[2] output 0", R"(kernel @k0 {
           out s start fill 0.0
           out q start fill 1.0
@@ -395,6 +401,28 @@ kernel::Evaluation run_checked(const Compiled& compiled, std::vector<int64_t> in
                                      array_of(DType::i64, {static_cast<int64_t>(index.size())}, index),
                                      vector_of({2, 2, 2, 1, 2})};
   return compiled.run(params);
+}
+
+/// Loops that are long enough to begin their stores at a line of the cache, from each place within one.
+TEST(LongLoops, BeginAnywhere) {
+  std::mt19937_64 random(3);
+  for (const char* t : {"f64", "f32", "i8", "c64", "c128"}) {
+    const DType dtype = *dtype_from_name(t);
+    for (int shift = 0; shift < 10; ++shift) {
+      const char* zero = is_complex(dtype) ? "(0, 0)" : "0";
+      const Compiled compiled(str("program @main(x: ", t, "[n] param 0, r: ", t, "[n + ", shift,
+                                  "] output 0, s: f32[n] output 1) symbols n = x.0 { kernel @k0 { out r start fill ",
+                                  zero, " stage (i < n) { %0 = load x[i] : ", t, "  %1 = neg %0 : ", t, "  store r[",
+                                  shift, " + i] set %1  %2 = literal 2.5 : f32  store s[i] set %2 } } }"));
+      for (int64_t n : {1023, 1024, 1025, 1031, 1040, 1055}) {
+        const std::vector<Array> params = {random_array(random, dtype, {n}, -9, 9)};
+        const kernel::Evaluation actual = compiled.run(params), expected = evaluate(compiled.program(), params);
+        for (std::size_t k = 0; k < 2; ++k) {
+          ASSERT_EQ(actual.outputs[k].bytes, expected.outputs[k].bytes) << t << " " << shift << " " << n;
+        }
+      }
+    }
+  }
 }
 
 TEST(Failures, AnIndexOutOfBoundsIsFoundInAnyLane) {
