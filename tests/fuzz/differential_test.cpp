@@ -99,13 +99,15 @@ class Sensitivity {
     if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
     const bool overflows = is_matmul(*graph.node_of(v)) && (!has_plain || may_overflow(*graph.node_of(v)));
+    const double greatest = graph.node_of(v)->op == Op::library ? greatest_of(value) : 0;
     visit_element_type(value.dtype, [&](auto zero) {
       using T = decltype(zero);
       if constexpr (kIsFloating<T> || kIsComplex<T>) {
         for (int64_t i = 0; i < value.num_elements(); ++i) {
           const T x = value.get<T>(i);
           const bool unknown = has_plain && is_rounding_only(x, plain_[v].get<T>(i));
-          value.set(i, unknown && random_() % 2 == 0 ? T() : overflows ? either_infinity(shaken(x)) : shaken(x));
+          const T moved = shaken(x, greatest);
+          value.set(i, unknown && random_() % 2 == 0 ? T() : overflows ? either_infinity(moved) : moved);
         }
       }
     });
@@ -149,13 +151,21 @@ class Sensitivity {
     }
   }
 
-  /// By some units in the last place; each part of a complex number by units of its size, as a product rounds it.
+  static double greatest_of(const Tensor& value) {
+    double greatest = 0;
+    for (double x : tool::numbers_of(value)) greatest = std::isfinite(x) ? std::max(greatest, std::fabs(x)) : greatest;
+    return greatest;
+  }
+
+  /// By some units in the last place; each part of a complex number by units of its size, as a product rounds it. A 0
+  /// of a matrix whose `greatest` element is known: by units of that, as the off-diagonal of solve(a, a).
   template <class T>
-  T shaken(T x) {
+  T shaken(T x, double greatest) {
     if constexpr (kIsComplex<T>) {
       using R = typename T::value_type;
       constexpr R kNaN = std::numeric_limits<R>::quiet_NaN();
-      const double unit = size(x) * static_cast<double>(std::numeric_limits<R>::epsilon());
+      const double of = size(x) == 0 ? greatest : size(x);
+      const double unit = of * static_cast<double>(std::numeric_limits<R>::epsilon());
       if (!std::isfinite(unit)) {  // which part is inf is chance; BLAS often leaves none
         const bool is_nan = is_odd_round_ || random_() % 2 == 0;
         return is_nan ? T(kNaN, kNaN) : x;
@@ -168,7 +178,8 @@ class Sensitivity {
                                    ? 0x1p-7
                                    : static_cast<double>(std::numeric_limits<Computed<T>>::epsilon());
       const auto plain = static_cast<double>(computed(x));
-      return std::isfinite(plain) ? stored<T>(plain + plain * some() * kUnit) : x;
+      const double unit = (plain == 0 ? greatest : plain) * kUnit;
+      return std::isfinite(plain) ? stored<T>(plain + some() * unit) : x;
     }
   }
   /// Never 0: each element moves in each round.

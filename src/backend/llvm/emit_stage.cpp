@@ -336,7 +336,7 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
     const Dim& points = plan_.vector_extent();
     return !points.is_constant() || points.constant() >= 4 * plan_.width;
   };
-  if (s.op == ScalarOp::div_ && dtype == DType::f64 && lanes.width > 1 && !plan_.varies(s.operands[1]) &&
+  if (s.op == ScalarOp::div_ && (dtype == DType::f64 || dtype == DType::f32) && lanes.width > 1 && !plan_.varies(s.operands[1]) &&
       is_worth_it()) {
     const uint32_t divisor = s.operands[1].index;
     if (!divisors_.contains(divisor)) {

@@ -261,36 +261,51 @@ TEST(FloatMath, GivesTheSameNumberInLoopsOfAnyWidth) {
   }
 }
 
-TEST(UniformDivision, IsRoundedAsDivisionIs) {
-  const Compiled compiled(R"(program @main(x: f64[n] param 0, d: f64 param 1, r: f64[n] output 0) symbols n = x.0 {
-    kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64  store r[i] set %2 } } })");
+/// `exact_from`: of what is above, the rest x - q d can be held. `quotient`: times this, a quotient that is small.
+template <class T, class Bits>
+void expect_rounded_division(DType dtype, std::vector<T> divisors, T exact_from, T quotient) {
+  const std::string t(dtype_name(dtype));
+  const Compiled compiled(str("program @main(x: ", t, "[n] param 0, d: ", t, " param 1, r: ", t,
+                              "[n] output 0) symbols n = x.0 { kernel @k0 { stage (i < n) { %0 = load x[i] : ", t,
+                              "  %1 = load d[] : ", t, "  %2 = div %0, %1 : ", t, "  store r[i] set %2 } } }"));
   std::mt19937_64 random(11);
-  const auto any_double = [&] { return std::bit_cast<double>(random()); };
+  const auto any_number = [&] { return std::bit_cast<T>(static_cast<Bits>(random())); };
   const auto usual = [&] {
-    return std::ldexp(std::uniform_real_distribution<>(-1, 1)(random), static_cast<int>(random() % 80) - 40);
+    return std::ldexp(std::uniform_real_distribution<T>(-1, 1)(random), static_cast<int>(random() % 80) - 40);
   };
-  std::vector<double> divisors;
-  for (const Literal& x : nasty(DType::f64)) divisors.push_back(x.f);
-  for (double x : {3e-310, 1.7e308, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1p-1000, 0x1p1000, 0x1.8p1001})
-    divisors.push_back(x);
-  for (int i = 0; i < 300; ++i) divisors.push_back(i % 2 ? any_double() : usual());
+  for (const Literal& x : nasty(dtype)) divisors.push_back(static_cast<T>(x.f));
+  for (int i = 0; i < 300; ++i) divisors.push_back(i % 2 ? any_number() : usual());
   int differ = 0;
-  for (double d : divisors) {
-    std::vector<double> x;
-    for (const Literal& literal : nasty(DType::f64)) x.push_back(literal.f);
-    for (int i = 0; i < 1000; ++i) x.push_back(i % 2 ? any_double() : usual());
-    const std::vector<Array> params = {vector_of(x), array_of<double>(DType::f64, {}, {d})};
+  for (T d : divisors) {
+    std::vector<T> x;
+    for (const Literal& literal : nasty(dtype)) x.push_back(static_cast<T>(literal.f));
+    for (int i = 0; i < 1000; ++i) x.push_back(i % 2 ? any_number() : usual());
+    const std::vector<Array> params = {array_of<T>(dtype, {static_cast<int64_t>(x.size())}, x),
+                                       array_of<T>(dtype, {}, {d})};
     const kernel::Evaluation result = compiled.run(params);
     for (std::size_t i = 0; i < x.size(); ++i) {
-      const double want = x[i] / d, got = number_at(result.outputs[0], i);
+      const T want = x[i] / d, got = static_cast<T>(number_at(result.outputs[0], i));
       if (want == got || (std::isnan(want) && std::isnan(got))) continue;
-      // Only where the rest x - q d cannot be held: one unit in the last place.
-      EXPECT_LT(std::min(std::abs(x[i]), std::abs(want) * 0x1p60), 0x1p-960) << x[i] << " / " << d;
-      EXPECT_LE(std::abs(want - got), std::max(0x1p-52 * std::abs(want), 5e-324)) << x[i] << " / " << d;
+      // Only where the rest cannot be held: one unit in the last place.
+      EXPECT_LT(std::min(std::abs(x[i]), std::abs(want) * quotient), exact_from) << x[i] << " / " << d;
+      EXPECT_LE(std::abs(want - got),
+                std::max(std::numeric_limits<T>::epsilon() * std::abs(want), std::numeric_limits<T>::denorm_min()))
+          << x[i] << " / " << d;
       ++differ;
     }
   }
-  EXPECT_LT(differ, 6000);
+  EXPECT_LT(differ, 15 * static_cast<int>(divisors.size()));
+}
+
+TEST(UniformDivision, OfDoublesIsRoundedAsDivisionIs) {
+  expect_rounded_division<double, uint64_t>(
+      DType::f64, {3e-310, 1.7e308, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1p-1000, 0x1p1000, 0x1.8p1001}, 0x1p-960,
+      0x1p60);
+}
+
+TEST(UniformDivision, OfFloatsIsRoundedAsDivisionIs) {
+  expect_rounded_division<float, uint32_t>(
+      DType::f32, {1e-42F, 3.3e38F, 0x1p-126F, 0x1.fffffep-126F, 0x1p-100F, 0x1p100F, 0x1.8p101F}, 0x1p-100F, 0x1p26F);
 }
 
 }  // namespace

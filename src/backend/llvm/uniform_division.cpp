@@ -1,17 +1,31 @@
 // x / d, where d is the same for a whole loop (a standard deviation, a count), without dividing.
 //
-// Eight doubles take 16 cycles to divide and 1 to multiply. With r = 1/d rounded, q = x r is within 1.5 ulp of x/d; the
-// rest x - q d is exact in one fused multiply-add, and q + rest r is then the rounded quotient (Markstein; the cases
-// where it could differ need x/d within 2^-104 of the middle between two doubles). Where |x| is below 2^-960 the rest
-// may underflow, and the quotient be one unit in the last place off. 1/d must be a normal number, so d is scaled by a
-// power of two first, and x by the same: exact wherever x/d is not 0 or infinite anyway. For d = 0, infinite or NaN the
-// product x r alone is x/d already and the correction must do nothing; where the correction is NaN (x infinite), q
-// stands.
+// Eight doubles take 16 cycles to divide and 1 to multiply; sixteen floats 10. With r = 1/d rounded, q = x r is
+// within 1.5 ulp of x/d; the rest x - q d is exact in one fused multiply-add, and q + rest r is then the rounded
+// quotient (Markstein; the cases where it could differ need x/d within 2^-104 of the middle between two doubles). Where
+// |x| is below 2^-960, of floats 2^-100, the rest may underflow, and the quotient be one unit in the last place off.
+// 1/d must be a normal number, so d is scaled by a power of two first, and x by the same: exact wherever x/d is not 0
+// or infinite anyway. For d = 0, infinite or NaN the product x r alone is x/d already and the correction must do
+// nothing; where the correction is NaN (x infinite), q stands.
 #include <limits>
 
 #include "backend/llvm/scalar.h"
 
 namespace inlay::llvm_backend {
+
+namespace {
+
+/// Divisors whose reciprocal is a normal number, and what brings others there.
+struct Range {
+  double least, greatest, up, down;
+};
+
+Range usual_divisors(const Value* divisor) {
+  if (divisor->getType()->isFloatTy()) return {0x1p-100, 0x1p100, 0x1p60, 0x1p-60};
+  return {0x1p-1000, 0x1p1000, 0x1p100, 0x1p-100};
+}
+
+}  // namespace
 
 UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width) {
   llvm::IRBuilder<>& b = f.b;
@@ -19,10 +33,11 @@ UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width) {
   b.clearFastMathFlags();
   const auto number = [&](double value) { return number_like(divisor, value); };
   Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, divisor);
-  Value* small = b.CreateFCmpOLT(magnitude, number(0x1p-1000));
-  Value* large = b.CreateFCmpOGT(magnitude, number(0x1p1000));
+  const Range range = usual_divisors(divisor);
+  Value* small = b.CreateFCmpOLT(magnitude, number(range.least));
+  Value* large = b.CreateFCmpOGT(magnitude, number(range.greatest));
   UniformDivisor out{};
-  out.scale = b.CreateSelect(small, number(0x1p100), b.CreateSelect(large, number(0x1p-100), number(1)));
+  out.scale = b.CreateSelect(small, number(range.up), b.CreateSelect(large, number(range.down), number(1)));
   out.divisor = b.CreateFMul(divisor, out.scale);
   out.reciprocal = b.CreateFDiv(number(1), out.divisor);
   Value* usual = b.CreateAnd(b.CreateFCmpONE(divisor, number(0)),
