@@ -9,6 +9,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "ir/compose.h"
+#include "ir/compose_shape.h"
 #include "ir/compose_sizes.h"
 #include "ir/region.h"
 #include "ir/text.h"
@@ -329,6 +330,8 @@ void bind_graph(nb::module_& m) {
                       std::string_view dtype) { return Value{b, b->cast(x.id, dtype_named(dtype))}; })
       .def("broadcast", [](const BuilderPtr& b, const Value& x,
                            nb::sequence dims) { return Value{b, b->broadcast(x.id, dims_from(dims))}; })
+      .def("stretch", [](const BuilderPtr& b, const Value& x, nb::sequence dims,
+                         std::string_view made_for) { return Value{b, stretch(*b, x.id, dims_from(dims), made_for)}; })
       .def("reshape", [](const BuilderPtr& b, const Value& x,
                          nb::sequence dims) { return Value{b, b->reshape(x.id, dims_from(dims))}; })
       .def("transpose",

@@ -3,17 +3,14 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernel/dim_proof.h"
+
 namespace inlay::fuse {
-namespace {
 
 using kernel::AxisTerm;
 using kernel::Subscript;
-using Map = std::optional<Subscript>;  // axes: those of the value
 
-constexpr int kDeepest = 12;                                                  // of sums within sums
-constexpr int64_t kLargestFactor = 1 << 20, kLargestStep = int64_t{1} << 31;  // so that no product overflows
-
-Subscript sum(const Subscript& a, const Subscript& b, int64_t times) {
+Subscript plus(const Subscript& a, const Subscript& b, int64_t times) {
   std::vector<AxisTerm> terms(a.axes.begin(), a.axes.end());
   for (const AxisTerm& term : b.axes) terms.push_back({term.axis, term.step * times});
   std::ranges::sort(terms, {}, &AxisTerm::axis);
@@ -29,12 +26,19 @@ Subscript sum(const Subscript& a, const Subscript& b, int64_t times) {
   return out;
 }
 
+namespace {
+
+using Map = std::optional<Subscript>;  // axes: those of the value
+
+constexpr int kDeepest = 12;                                                  // of sums within sums
+constexpr int64_t kLargestFactor = 1 << 20, kLargestStep = int64_t{1} << 31;  // so that no product overflows
+
 /// `map` with term k about axis axes[k]; an axis below 0 has one place only.
 Subscript renumbered(const Subscript& map, std::span<const int> axes) {
   Subscript out{map.base, {}, {}};
   for (const AxisTerm& term : map.axes) {
     if (const int axis = axes[static_cast<std::size_t>(term.axis)]; axis >= 0)
-      out = sum(out, {0, {{axis, 1}}, {}}, term.step);
+      out = plus(out, {0, {{axis, 1}}, {}}, term.step);
   }
   return out;
 }
@@ -80,11 +84,11 @@ class Reader {
     if (node.operands.size() != 2) return std::nullopt;
     const Map a = of_operand(node.operands[0], v), b = of_operand(node.operands[1], v);
     if (!a || !b) return std::nullopt;
-    if (node.scalar == ScalarOp::add_) return bounded(sum(*a, *b, 1));
-    if (node.scalar == ScalarOp::sub_) return bounded(sum(*a, *b, -1));
+    if (node.scalar == ScalarOp::add_) return bounded(plus(*a, *b, 1));
+    if (node.scalar == ScalarOp::sub_) return bounded(plus(*a, *b, -1));
     if (node.scalar != ScalarOp::mul_) return std::nullopt;
-    if (is_factor(*a)) return bounded(sum({}, *b, a->base.constant()));
-    return is_factor(*b) ? bounded(sum({}, *a, b->base.constant())) : std::nullopt;
+    if (is_factor(*a)) return bounded(plus({}, *b, a->base.constant()));
+    return is_factor(*b) ? bounded(plus({}, *a, b->base.constant())) : std::nullopt;
   }
 
   static bool is_factor(const Subscript& map) {
@@ -131,6 +135,18 @@ class Reader {
   int depth_ = 0;
 };
 
+/// Is map * times, which counts upwards, in [0, extent) at every point?
+bool stays_within(const Subscript& map, const Dim& times, std::span<const Dim> extents, const Dim& extent) {
+  Dim last = map.base, point = 1;  // `point`: 1 where there is one, else 0
+  for (const AxisTerm& term : map.axes) {
+    if (term.step < 0) return false;
+    const Dim& length = extents[static_cast<std::size_t>(term.axis)];
+    last = last + Dim(term.step) * (length - 1);
+    point = min(point, length);
+  }
+  return kernel::always_at_least(map.base, 0) && kernel::always_at_least(extent - last * times, point);
+}
+
 }  // namespace
 
 Map affine_index(const Graph& graph, ValueId array, const Dim& extent) {
@@ -143,12 +159,29 @@ Map affine_index(const Graph& graph, ValueId array, const Dim& extent) {
   }
 }
 
+bool is_zero_or_one(const Dim& size) { return kernel::always_at_least(size, 0) && kernel::always_at_least(1, size); }
+
+std::optional<StretchedIndex> stretched_index(const Graph& graph, ValueId array, const Dim& extent) {
+  const Node* product = graph.node_of(array);
+  if (!product || product->op != Op::scalar || product->scalar != ScalarOp::mul_) return std::nullopt;
+  for (const auto& [place, size] : {std::pair(0, 1), {1, 0}}) {
+    const ValueId places = product->operands[static_cast<std::size_t>(place)];
+    const Node* times = graph.node_of(product->operands[static_cast<std::size_t>(size)]);
+    while (times && (times->op == Op::broadcast || times->op == Op::reshape)) times = graph.node_of(times->operands[0]);
+    if (!times || times->op != Op::size || times->size.is_constant()) continue;
+    if (graph.type(places).dims != graph.type(array).dims || !is_zero_or_one(times->size)) continue;
+    const Map map = Reader(graph).map(places);
+    if (map && stays_within(*map, times->size, graph.type(array).dims, extent)) return {{*map, times->size}};
+  }
+  return std::nullopt;
+}
+
 Map at_point(const Subscript& map, const kernel::AccessMap& at) {
   Subscript out{map.base, {}, {}};
   for (const AxisTerm& term : map.axes) {
     const Subscript& place = at.subscripts[static_cast<std::size_t>(term.axis)];
     if (place.index) return std::nullopt;
-    out = sum(out, place, term.step);
+    out = plus(out, place, term.step);
   }
   return out;
 }

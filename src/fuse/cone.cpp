@@ -73,7 +73,7 @@ Cones::Part Cones::part_of(const Graph& graph, ValueId v, const kernel::BackendC
   if (part.always_stored) return part;
   part.moves_points = node->op == Op::slice || node->op == Op::gather || node->op == Op::transpose ||
                       node->op == Op::flip || node->op == Op::diagonal;
-  part.needs_affine_point = node->op == Op::iota || (node->op == Op::reshape && graph.type(v).rank() > 1);
+  part.needs_affine_point = node->op == Op::iota || (node->op == Op::reshape && !reshape_moves_ones(graph, *node));
   part.ops = node->op == Op::scalar || node->op == Op::cast;
   part.cost = node->op == Op::cast ? 1 : node->op == Op::scalar ? facts(node->scalar).cost : 0;
   if (node->op == Op::reduce) {

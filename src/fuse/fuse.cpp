@@ -13,6 +13,7 @@
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread.h"
+#include "fuse/versions.h"
 #include "fuse/why_stored.h"
 
 namespace inlay::fuse {
@@ -85,9 +86,9 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
       for (const Demand& demand : facts[id]->demands) {
         if (demand.loaded) continue;
         Answers& answers = out[demand.value];
-        add_place(answers, {stage, demand.at, &axes, asked_for});
-        answers.through_index |= demand.at->has_index();
-        answers.again_per_outer_point |= skips_outer_axis(*demand.at, static_cast<int>(axes.size()));
+        add_place(answers, {stage, demand.unstretched, &axes, asked_for});
+        answers.through_index |= demand.unstretched->has_index();
+        answers.again_per_outer_point |= skips_outer_axis(*demand.unstretched, static_cast<int>(axes.size()));
       }
     }
   }
@@ -352,6 +353,7 @@ KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mo
       share_rows(program, caps);
       keep_rows(program);
     }
+    if (!graph.is_body) add_versions(program);
     order_axes(program);
     name_kernels(program);
     if (!graph.is_body) say_why_stored(program);

@@ -26,6 +26,7 @@
 //   rows.cpp          kernels that follow each other row by row become stages over shared outer axes; or over whole
 //                     arrays, where one goes on with what the other folds
 //   kept_rows.cpp     what a stage has computed of a row, kept for a later one
+//   versions.cpp      loops over arrays that may be of length 1, with and without stretching
 #include <string_view>
 
 #include "ir/graph.h"

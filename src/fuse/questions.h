@@ -11,6 +11,7 @@ namespace inlay::fuse {
 struct Demand {
   ValueId value;
   Point at = nullptr;
+  Point unstretched = nullptr;  // `at`, as it is where nothing is stretched to a greater length
   bool loaded = false;
   bool made = false;  // the stage writes it: that it is stored is no reason to load it
 };

@@ -48,6 +48,8 @@ class StageWriter {
              const std::vector<Register>& numbers = {});
   kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                ValueId base, const Node* node);
+  std::optional<Register> stretched_place(ValueId array, const AccessMap& at, const Dim& extent);
+  Point unstretched(Point at);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
   DType dtype_of(Register reg) const;
   Register add(kernel::Statement statement, bool has_result = true);
@@ -59,8 +61,9 @@ class StageWriter {
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
-  const Node* selection_ = nullptr;                         // of the write that is answered
-  std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
+  std::vector<std::pair<Register, kernel::Subscript>> stretched_;  // indices, and the places that they are times a size
+  const Node* selection_ = nullptr;                                // of the write that is answered
+  std::unordered_map<kernel::BufferId, Register> running_;         // by what the fold folds into
 };
 
 /// An index list at a point of the region it selects: the affine part of each subscript, and the arrays that are asked.
@@ -83,6 +86,9 @@ std::optional<AccessMap> view_point(const Graph& graph, ValueId v, const AccessM
 /// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
 /// strides.)
 bool reshape_is_map(const Graph& graph, const Node& node);
+
+/// Does the reshape only put in, or leave out, axes of one element?
+bool reshape_moves_ones(const Graph& graph, const Node& node);
 
 /// Is the reduce written out at the point, term by term? Static and short.
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps);

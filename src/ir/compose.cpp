@@ -113,6 +113,7 @@ constexpr Composition kCompositions[] = {
     {"tile", 1, 1, "times", [](const Call& c) { return Values{tile(c.b, c.x(), c.sizes("times"))}; }},
     {"repeat", 1, 1, "count axis",
      [](const Call& c) { return Values{repeat(c.b, c.x(), c.size("count"), c.integer("axis", 0))}; }},
+    {"stretch", 1, 1, "shape", [](const Call& c) { return Values{stretch(c.b, c.x(), c.sizes("shape"))}; }},
     {"roll", 1, 1, "shift axis",
      [](const Call& c) { return Values{roll(c.b, c.x(), c.integer("shift"), c.integer("axis", 0))}; }},
     {"outer", 2, 2, "", [](const Call& c) { return Values{outer(c.b, c.x(0), c.x(1))}; }},

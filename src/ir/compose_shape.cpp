@@ -154,6 +154,59 @@ ValueId roll(GraphBuilder& b, ValueId x, int64_t shift, int64_t axis) {
   return b.concat({last, first}, along);
 }
 
+namespace {
+
+/// Is `have` longer than 1? 1 or 0.
+Dim is_long(const Dim& have) { return min(max(have - 1, 0), 1); }
+
+/// What the length along `axis` must be, for it to be 1 or `want`. It is that of what is read at place * is_long: of
+/// nothing, as long as is right where nothing is read.
+Dim fitting_length(GraphBuilder& b, ValueId x, int axis, const Dim& want, std::string_view made_for) {
+  const Dim have = b.type(x).dims[axis];
+  const Dim fits = (want - 1) * is_long(have) + max(min(have, 1), min(want, 1));
+  const auto message = [&](const char* is, const char* wanted) {
+    return str(made_for, ": the value's dim ", axis, " is ", is, ", neither 1 nor ", wanted);
+  };
+  b.require(DimCheck::Relation::at_most, want * (1 - min(have, 1)), have, ErrorCode::shape_mismatch,
+            message("{1}", "{0}"), x);
+  b.require(DimCheck::Relation::equal, have, fits, ErrorCode::shape_mismatch, message("{0}", "{1}"), x);
+  return fits;
+}
+
+}  // namespace
+
+ValueId stretch(GraphBuilder& b, ValueId x, const std::vector<Dim>& shape, std::string_view made_for) {
+  const std::vector<Dim> dims = b.type(x).dims;
+  if (dims.size() != shape.size()) {
+    throw b.error(ErrorCode::wrong_rank, str(made_for, ": from rank ", dims.size(), " to rank ", shape.size()))
+        .note("operand", b.graph().describe(x));
+  }
+  std::vector<int> unknown;
+  std::vector<Dim> fitting = dims;
+  for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+    if (dims[axis].is_constant() || same_dim(dims[axis], shape[axis]) == Answer::yes) continue;
+    unknown.push_back(axis);
+    fitting[axis] = fitting_length(b, x, axis, shape[axis], made_for);
+  }
+  if (unknown.empty()) return b.broadcast(x, shape);
+  // One array of places for each axis from the first unknown one to the last: so their axes stay where they are.
+  std::vector<IndexItem> index;
+  for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+    if (axis < unknown.front() || axis > unknown.back()) {
+      index.push_back(IndexItem::range(0, fitting[axis]));
+      continue;
+    }
+    const bool is_unknown = std::ranges::binary_search(unknown, axis);
+    const Dim length = is_unknown ? shape[axis] : dims[axis];
+    std::vector<Dim> along(static_cast<std::size_t>(unknown.back() - unknown.front() + 1), Dim(1));
+    along[static_cast<std::size_t>(axis - unknown.front())] = length;
+    ValueId places = b.reshape(b.iota(length, DType::i64), std::move(along));
+    if (is_unknown) places = b.scalar(ScalarOp::mul_, {places, b.size(is_long(dims[axis]))});
+    index.push_back(IndexItem::through(places));
+  }
+  return b.broadcast(b.gather(b.broadcast(x, std::move(fitting)), std::move(index)), shape);
+}
+
 ValueId outer(GraphBuilder& b, ValueId left, ValueId right) {
   const ValueId rows = b.reshape(left, {product(b.type(left).dims), 1});
   const ValueId columns = b.reshape(right, {1, product(b.type(right).dims)});

@@ -68,6 +68,14 @@ ValueId repeat(GraphBuilder& b, ValueId x, const Dim& count, int64_t axis);
 /// Source: numpy.roll.
 ValueId roll(GraphBuilder& b, ValueId x, int64_t shift, int64_t axis);
 
+/// x, of which each dim may be 1 where `shape` has more, found when the program runs: a dim of 1 stretches. The fuser
+/// reads a stretched value where it lies, and makes it in the loop that asks for it. `made_for`: the op that errors
+/// name.
+///
+/// Errors: wrong-rank, shape-mismatch.
+/// Source: numpy.broadcast_to, for axes that x has.
+ValueId stretch(GraphBuilder& b, ValueId x, const std::vector<Dim>& shape, std::string_view made_for = "stretch");
+
 /// All elements of a in rows, all of b in columns: the products.
 ///
 /// Errors: wrong-dtype.

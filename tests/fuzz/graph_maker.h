@@ -155,6 +155,8 @@ class GraphMaker {
   /// The dims of x[index], by asking the builder for the gather that would read them.
   std::vector<Dim> region_dims(ValueId x, const std::vector<IndexItem>& index);
 
+  std::optional<std::size_t> stretchable(DType dtype, const std::vector<Dim>& dims);
+
   void write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId), std::size_t x,
              const std::vector<IndexItem>& index);
 

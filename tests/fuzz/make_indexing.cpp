@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "graph_maker.h"
+#include "ir/compose_shape.h"
 
 namespace inlay::fuzz {
 
@@ -143,14 +144,31 @@ std::vector<Dim> GraphMaker::region_dims(ValueId x, const std::vector<IndexItem>
   return asked.type(asked.gather(x, index)).dims;
 }
 
+/// A value whose dims are 1 or those of the region in this run, as the graph does not know.
+std::optional<std::size_t> GraphMaker::stretchable(DType dtype, const std::vector<Dim>& dims) {
+  return pick([&](const Entry& e) {
+    const TensorType& t = type(e.v);
+    if (t.dtype != dtype || t.dims.size() != dims.size()) return false;
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      const int64_t have = size_of(t.dims[i]);
+      if (have != 1 && (t.dims[i].is_constant() || have != size_of(dims[i]))) return false;
+    }
+    return true;
+  });
+}
+
 void GraphMaker::write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId), std::size_t x,
                        const std::vector<IndexItem>& index) {
   const DType dtype = type(pool_[x].v).dtype;
   const std::vector<Dim> dims = region_dims(pool_[x].v, index);
   const auto value =
       pick([&](const Entry& e) { return type(e.v).dtype == dtype && stretches_to(type(e.v).dims, dims); });
-  const bool exact = pool_[x].exact && (!value || pool_[*value].exact);
-  const ValueId v = value && chance(85) ? use(*value) : literal(dtype);
+  const auto stretched = chance(30) ? stretchable(dtype, dims) : std::nullopt;
+  const auto chosen = stretched ? stretched : value;
+  const bool exact = pool_[x].exact && (!chosen || pool_[*chosen].exact);
+  const ValueId v = stretched             ? stretch(builder_, use(*stretched), dims)
+                    : value && chance(85) ? use(*value)
+                                          : literal(dtype);
   const Combine combine = write_combine(dtype);
   const bool keeps =
       combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_inexact(dtype);

@@ -37,8 +37,8 @@ def test_words_of_each_op():
         assert words in str(error_of(inputs, output, *values))
 
     says("reshape: 5 elements do not fill [2, 2], which takes 4", [x], x.reshape((2, 2)), np.ones(5))
-    says("the value's dim 0 is 5, the region's is 3", [x, y], x[1:4].set(y), np.ones(9), np.ones(5))
-    says("the value's dim 0 is 5, the region's is 2", [x, y], x[1:4].inc(y), np.ones(3), np.ones(5))
+    says("the value's dim 0 is 5, neither 1 nor 3", [x, y], x[1:4].set(y), np.ones(9), np.ones(5))
+    says("the value's dim 0 is 5, neither 1 nor 2", [x, y], x[1:4].inc(y), np.ones(3), np.ones(5))
     says("concat: dim 1 is 2 in part 0 and 3 in part 1", [m], pt.concatenate([m[:, :2], m]), np.ones((2, 3)))
 
 

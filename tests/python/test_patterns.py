@@ -206,6 +206,41 @@ def checked(inputs, outputs, *values):
     return fn, counts(fn)
 
 
+def test_writes_of_what_may_have_length_1():
+    """PyTensor lets a written value stretch where its length is 1: that is found when the function runs, and what is written
+    is made where it is written whichever it is."""
+    x, y, z = pt.dvector("x"), pt.dvector("y"), pt.dvector("z")
+    a, b, v, i = pt.dmatrix("a"), pt.dmatrix("b"), pt.dvector("v"), pt.lvector("i")
+    base = x + 1
+    cases = [
+        (base[1:].set(pt.exp(y[1:])), (x, y), [(9, 9), (9, 2), (2, 2), (1, 1), (1, 2)], [(9, 5), (9, 1), (0, 5)]),
+        (base[1:].set(pt.exp(y) * z), (x, y, z), [(9, 8, 8), (9, 1, 1), (1, 0, 0), (1, 1, 1)], [(9, 7, 7), (9, 0, 0)]),
+        (base[::-2].inc(pt.exp(y)), (x, y), [(9, 5), (9, 1), (0, 0), (0, 1)], [(9, 4), (0, 5), (9, 0)]),
+        (base[1:4].set(pt.exp(y)), (x, y), [(9, 3), (9, 1), (2, 1)], [(9, 2), (9, 4), (2, 3)]),
+        ((a + 1)[:, 1:].set(pt.exp(b)), (a, b), [((4, 5), (4, 4)), ((4, 5), (1, 4)), ((4, 5), (4, 1)), ((4, 5), (1, 1)), ((0, 5), (1, 4))], [((4, 5), (4, 5)), ((4, 5), (3, 1)), ((4, 5), (0, 4))]),
+        ((a + 1)[1:].inc(v * 2), (a, v), [((4, 5), 5), ((4, 5), 1), ((0, 5), 5)], [((4, 5), 4), ((4, 5), 0)]),
+        ((a + 1)[:, 2].set(pt.exp(y)), (a, y), [((4, 5), 4), ((4, 5), 1)], [((4, 5), 5)]),
+        (pt.zeros((5, 9))[:, i].inc(pt.exp(b)), (i, b), [(7, (5, 7)), (7, (1, 7)), (0, (5, 0))], [(7, (4, 7))]),
+    ]
+
+    def made(var, shape):
+        return rng.integers(0, 9, shape) if var is i else rng.normal(size=shape)
+
+    for output, inputs, right, wrong in cases:
+        fn = pytensor.function(list(inputs), output, mode="INLAY")
+        reference = pytensor.function(list(inputs), output, mode="FAST_COMPILE")
+        for shapes in right:
+            values = [made(*pair) for pair in zip(inputs, shapes, strict=True)]
+            np.testing.assert_allclose(fn(*values), reference(*values), rtol=1e-12, err_msg=str((output, shapes)))
+        for shapes in wrong:
+            values = [made(*pair) for pair in zip(inputs, shapes, strict=True)]
+            for f in (reference, fn):
+                with pytest.raises(ValueError):
+                    f(*values)
+        e = inlay.pytensor.explain(fn)
+        assert (len(e.kernels), e.temporaries, e.copies, e.host_calls) == (1, [], [], []), output
+
+
 @pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites compute the sizes of a Scan as values")
 def test_bodies():
     """Both branches are loops of their own; a scan's numbers stay in registers, and its rows are written where they lie."""

@@ -218,24 +218,13 @@ def _axes_of_ranges(items, rank):
     return set(range(rank)) - set(range(first, first + rank - len(ranges)))
 
 
-def stretch(t, value, region, axes):
-    """`value` with each dim that may or may not be 1 at run time brought to that of the region, over `axes`."""
-    b = t.builder
+def stretch(t, value, region, axes, op="update"):
+    """`value` with each dim that may or may not be 1 at run time brought to that of the region, over `axes`. `op`: that
+    errors name."""
     shift = len(region) - len(value.dims)
-    for i, have in enumerate(value.dims):
-        want = region[shift + i]
-        if shift + i not in axes or isinstance(have, int) or t.known_equal(have, want):
-            continue
-        is_one = b.scalar("eq", [b.size(have), b.literal(1, "i64")])
-        fits = b.scalar("or", [is_one, b.scalar("eq", [b.size(have), b.size(want)])])
-        message = f"the value's dim {i} is {{0}}, the region's is {{1}}"
-        position = b.assert_(b.iota(want, "i64"), fits, message, "shape-mismatch", [b.size(have), b.size(want)])
-        # Never beyond the value, so that it is the assertion that fails.
-        last = b.scalar("sub", [b.size(have), b.literal(1, "i64")])
-        index = [(0, d, 1) for d in value.dims]
-        index[i] = b.scalar("min", [position, last])
-        value = b.gather(value, index)
-    return value
+    unknown = [shift + i in axes and not isinstance(have, int) for i, have in enumerate(value.dims)]
+    shape = [region[shift + i] if unknown[i] else have for i, have in enumerate(value.dims)]
+    return t.builder.stretch(value, shape, op)
 
 
 def _combine(op):
