@@ -18,6 +18,7 @@ struct CompileOptions {
   bool keep_every_bit = false;               // only rewrites that change no bit of a result
   std::string backend;                       // "llvm" or "c"; empty: as INLAY_BACKEND says, else what works here
   std::string planner;         // "naive", "greedy", "search", "max"; empty: as INLAY_PLANNER says, else search
+  std::string order;           // "given", "memory" (docs/memory.md); empty: as INLAY_ORDER says, else memory
   std::string dump_directory;  // what every stage made, as files; empty: as INLAY_DUMP says
   bool verify = false;         // check every stage's result (also by INLAY_VERIFY)
 };

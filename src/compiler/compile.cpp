@@ -43,15 +43,23 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   const kernel::BackendCaps caps = caps_of(options);
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
-  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
-  return {std::move(graph), std::move(kernels), std::move(plan), run.seconds(),
-          run.counts(),     run.last_rewrite(), options.fuse,    caps};
+  auto ordered = run.stage("order", [&] { return memory::order_steps(std::move(kernels), options.order); });
+  auto plan = run.stage("memory", [&] { return memory::plan_memory(ordered.program, {options.planner}); });
+  return {std::move(graph),
+          std::move(ordered.program),
+          std::move(ordered.gain),
+          std::move(plan),
+          run.seconds(),
+          run.counts(),
+          run.last_rewrite(),
+          options.fuse,
+          caps};
 }
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
   auto kernels = run.stage("kernels", [&] { return source; });
   auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
-  return {Graph(), std::move(kernels), std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
+  return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
 }
 
 Program finish(Instrument& run, Lowered lowered, const Options& options) {

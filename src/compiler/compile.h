@@ -14,6 +14,7 @@ namespace inlay {
 struct Lowered {
   Graph graph;  // after rewriting
   kernel::KernelProgram kernels;
+  std::string order_gain;  // what their order saves (memory/step_order.h); empty: it is the one that fuse gave
   memory::MemoryPlan plan;
   StageSeconds seconds;  // by stage, in the order of running
   std::vector<PassCounts> rewrites;

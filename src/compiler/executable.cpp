@@ -134,6 +134,7 @@ Options options_of(const CompileOptions& from) {
   if (from.keep_every_bit) out.rewrite.farthest = rewrite::Close::bitwise;
   if (!from.backend.empty()) out.backend = from.backend;
   if (!from.planner.empty()) out.planner = memory::planner_named(from.planner, "planner");
+  if (!from.order.empty()) out.order = memory::step_order_named(from.order, "order");
   if (!from.dump_directory.empty()) out.dump_directory = from.dump_directory;
   out.verify = out.verify || from.verify;
   return out;

@@ -118,6 +118,10 @@ void Instrument::look_at(const std::string& name, const kernel::KernelProgram& p
   if (dumps() || verify_) kernels_ = program;
 }
 
+void Instrument::look_at(const std::string& name, const memory::OrderedSteps& ordered) {
+  if (!ordered.gain.empty()) look_at(name, ordered.program);
+}
+
 void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan) {
   if (!kernels_) return;
   if (dumps()) dump(name, "plan", memory::memory_map(*kernels_, plan));

@@ -7,7 +7,7 @@
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
 // says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
-// 01-simplify.inlay, ... 05-fuse.kernels, 06-memory.plan, 07-emit.ll, 08-emit.s (or 07-emit.c).
+// 01-simplify.inlay, ... 05-fuse.kernels, 07-memory.plan, 08-emit.ll, 09-emit.s (or 08-emit.c).
 #include <chrono>
 #include <optional>
 #include <span>
@@ -19,6 +19,7 @@
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "memory/plan.h"
+#include "memory/step_order.h"
 
 namespace inlay {
 
@@ -88,6 +89,7 @@ class Instrument {
     }
   }
   void look_at(const std::string& name, const kernel::KernelProgram& program);
+  void look_at(const std::string& name, const memory::OrderedSteps& ordered);
   void look_at(const std::string& name, const memory::MemoryPlan& plan);
 
   Graph pass(const GraphPass& pass, const Graph& graph);

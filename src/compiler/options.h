@@ -5,6 +5,7 @@
 
 #include "fuse/fuse.h"
 #include "memory/layout.h"
+#include "memory/step_order.h"
 #include "rewrite/pass_context.h"
 
 namespace inlay {
@@ -30,9 +31,16 @@ inline memory::Planner planner_from_environment() {
   return name.empty() ? memory::Planner::search : memory::planner_named(name, "INLAY_PLANNER");
 }
 
+/// INLAY_ORDER=given|memory, to see what running steps in another order saves.
+inline memory::StepOrder order_from_environment() {
+  const std::string name = from_environment("INLAY_ORDER");
+  return name.empty() ? memory::StepOrder::memory : memory::step_order_named(name, "INLAY_ORDER");
+}
+
 struct Options {
   rewrite::PassOptions rewrite;  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
+  memory::StepOrder order = order_from_environment();
   memory::Planner planner = planner_from_environment();
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
   std::string cpu_features;                                 // of llvm; laid over the CPU's: "-avx512f"

@@ -10,12 +10,6 @@ using kernel::KernelProgram;
 
 namespace {
 
-bool has_static_arena(const Sharing& sharing) {
-  return std::ranges::all_of(sharing.storages, [](const SharedStorage& storage) {
-    return storage.owner != Owner::arena || storage.size_bytes.is_constant();
-  });
-}
-
 /// A size that wraps around would be a small arena for large writes.
 class CheckedSize {
  public:
@@ -48,6 +42,12 @@ class CheckedSize {
 };
 
 }  // namespace
+
+bool has_static_arena(const Sharing& sharing) {
+  return std::ranges::all_of(sharing.storages, [](const SharedStorage& storage) {
+    return storage.owner != Owner::arena || storage.size_bytes.is_constant();
+  });
+}
 
 MemoryPlan plan_memory(const KernelProgram& program, const PlannerOptions& options) {
   MemoryPlan out{.sharing = decide_sharing(program)};

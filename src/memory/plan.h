@@ -97,6 +97,9 @@ int param_in_output(const kernel::KernelProgram& program, const Sharing& sharing
 /// element's own alignment for what others give us and for regions.
 int64_t alignment_bytes(const kernel::KernelProgram& program, const Sharing& sharing, kernel::BufferId buffer);
 
+/// Are all sizes of what lies in the arena constants?
+bool has_static_arena(const Sharing& sharing);
+
 struct MemoryPlan {
   Sharing sharing;
   bool is_static = false;             // no symbol in any size: `layouts` are the only ones

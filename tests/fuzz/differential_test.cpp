@@ -304,6 +304,7 @@ Options any_options(tool::Random& random) {
   options.fuse = std::array{fuse::Mode::none, fuse::Mode::greedy, fuse::Mode::full, fuse::Mode::full}[random() % 4];
   options.planner = std::array{memory::Planner::naive, memory::Planner::search, memory::Planner::greedy,
                                memory::Planner::greedy}[random() % 4];
+  if (random() % 4 == 0) options.order = memory::StepOrder::given;
   options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
   if (random() % 4 == 0) options.rewrite.farthest = rewrite::Close::bitwise;
   if (random() % 4 == 0) options.cpu_features = "-avx512f";
@@ -312,8 +313,9 @@ Options any_options(tool::Random& random) {
 
 std::string options_text(const Options& options) {
   return str("\n  fuse ", fuse::mode_name(options.fuse), ", planner ", memory::planner_name(options.planner),
-             ", rewriting ", options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better",
-             ", features \"", options.cpu_features, "\", tiles of ", options.tile_of_columns);
+             ", order ", memory::kStepOrderNames[static_cast<std::size_t>(options.order)], ", rewriting ",
+             options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better", ", features \"",
+             options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }
 
 /// A value that is stored and of which `explain` does not say why.
@@ -323,6 +325,36 @@ std::string unexplained(const Lowered& program) {
     if (is_stored && buffer.stored.why == kernel::StoredFor::unsaid) return str("why is ", buffer.name, " stored?");
   }
   program.apart();  // it finds its way through whatever there is
+  return "";
+}
+
+int64_t least_bytes(const Lowered& program, std::span<const int64_t> sizes, int64_t& rounding) {
+  int64_t total = 0;
+  rounding = 0;
+  for (int segment = 0; segment < program.plan.sharing.num_segments(); ++segment) {
+    const std::vector<memory::Storage> storages = memory::storages_of_segment(program.plan.sharing, segment, sizes);
+    total += memory::lower_bound_bytes(storages);
+    if (!program.plan.is_static) rounding += 64 * static_cast<int64_t>(storages.size());
+  }
+  return total;
+}
+
+/// What runs in another order than the given one must not need more memory.
+std::string larger_than_given(const Graph& graph, const Lowered& ordered, Options options,
+                              std::span<const Tensor> inputs) {
+  if (ordered.order_gain.empty()) return "";
+  options.order = memory::StepOrder::given;
+  const Lowered given = lower(graph, options);
+  std::vector<int64_t> sizes = reference::bind_symbols(graph, inputs);
+  sizes.resize(given.kernels.symbols.size(), 5);
+  for (int64_t& size : sizes) size = size < 0 ? 5 : size;  // known only on the way
+  int64_t rounding = 0;
+  const int64_t now = least_bytes(ordered, sizes, rounding), before = least_bytes(given, sizes, rounding);
+  if (now > before + rounding) return str("another order needs ", now, " bytes, the given one ", before);
+  if (ordered.plan.is_static && options.planner != memory::Planner::naive &&
+      ordered.plan.arena_bytes() >= given.plan.arena_bytes()) {
+    return str("another order saves nothing: ", ordered.plan.arena_bytes(), " bytes");
+  }
   return "";
 }
 
@@ -355,6 +387,8 @@ std::string check_program(uint64_t seed) {
     const Options options = any_options(random);
     const tool::Judges judges = tool::make_judges(made.graph, options);
     if (const std::string what = unexplained(*judges.program); !what.empty())
+      return failed(what, options_text(options));
+    if (const std::string what = larger_than_given(made.graph, *judges.program, options, inputs); !what.empty())
       return failed(what, options_text(options));
     // Rewriting may make a result better: finite where the program as written overflows. So it is judged against the
     // graph as written, and all that follows against the rewritten graph, strictly.

@@ -19,6 +19,7 @@ inline constexpr int kOurMistake = 3;  // a promise inside inlay was broken
 struct CompileFlags {
   std::string fuse;     // empty: as the environment says
   std::string planner;  // likewise
+  std::string order;    // likewise
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
 

@@ -58,6 +58,7 @@ std::string explain(const Lowered& program) {
   if (const std::string rewrites = rewrites_text(program); !rewrites.empty())
     out += str("# the rewrites\n", rewrites, "\n");
   out += str("# the kernels\n", kernel::print(program.kernels), "\n# the memory\n",
+             program.order_gain.empty() ? "" : str("the order of steps: ", program.order_gain, "\n"),
              memory::memory_map(program.kernels, program.plan));
   if (const std::string stored = memory::stored_table(program.kernels, program.plan); !stored.empty())
     out += str("\n# stored\n", stored);
@@ -122,6 +123,7 @@ std::string explain_json(const Lowered& program) {
                                 {"apart", apart},
                                 {"seconds", seconds},
                                 {"refusals", program.kernels.refusals},
+                                {"order_gain", program.order_gain},
                                 {"arena_bytes", nullptr}};
   if (program.plan.is_static) out["arena_bytes"] = program.plan.arena_bytes();
   return out.dump(2) + "\n";

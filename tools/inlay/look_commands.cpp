@@ -44,6 +44,7 @@ Options CompileFlags::options() const {
   Options options;
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
   if (!planner.empty()) options.planner = memory::planner_named(planner, "--planner");
+  if (!order.empty()) options.order = memory::step_order_named(order, "--order");
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
   options.rewrite.disabled_rules = rewrite_off;
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;

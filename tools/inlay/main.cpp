@@ -27,6 +27,7 @@ Environment:
   INLAY_VERIFY=1    run each stage's verifier
   INLAY_FUSE=MODE   as --fuse=MODE, for every door
   INLAY_PLANNER=P   as --planner=P, for every door
+  INLAY_ORDER=given as --order=given, for every door
   INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
   NO_COLOR=1        no colours at a terminal
@@ -119,6 +120,8 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->check(one_of({"full", "greedy", "none"}));
   app->add_option("--planner", flags.planner, "who lays out the working memory, see inlay plan --help")
       ->check(one_of(planner_names()));
+  app->add_option("--order", flags.order, "`given`: the steps run as they were fused, not in the order of least memory")
+      ->check(one_of({"given", "memory"}));
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -16,7 +16,8 @@ struct Planned {
   kernel::KernelProgram program;
   MemoryPlan plan;
 
-  explicit Planned(std::string_view text) : program(kernel::parse(text)), plan(plan_memory(program)) {}
+  explicit Planned(std::string_view text) : Planned(kernel::parse(text)) {}
+  explicit Planned(kernel::KernelProgram of) : program(std::move(of)), plan(plan_memory(program)) {}
 
   kernel::BufferId buffer(std::string_view name) const {
     for (kernel::BufferId b : ids<kernel::BufferId>(program.buffers.size())) {

@@ -1,0 +1,405 @@
+#include "memory/step_order.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "kernel/dim_proof.h"
+#include "memory/liveness.h"
+#include "memory/overwrite.h"
+#include "memory/plan.h"
+#include "memory/search/beam.h"
+#include "memory/sharing.h"
+
+namespace inlay::memory {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelProgram;
+using kernel::Role;
+using kernel::Step;
+using kernel::StepId;
+using search::OrderProblem;
+
+namespace {
+
+// Two steps have one order, or what they need is needed at once.
+constexpr std::size_t kFewestSteps = 3;
+// What every symbol is taken for in looking for an order. What is found is proved for all sizes.
+constexpr int64_t kNominalSize = 1000;
+
+/// Steps first, first + 1, ... before `end`, which may be exchanged as far as none waits for another.
+struct Sequence {
+  uint32_t first = 0, end = 0;
+  std::size_t size() const { return end - first; }
+};
+
+bool moves(const Step& step) {
+  return std::holds_alternative<Kernel>(step) || std::holds_alternative<kernel::LibraryCall>(step) ||
+         std::holds_alternative<kernel::Copy>(step);
+}
+
+std::vector<Sequence> sequences_of(const KernelProgram& program) {
+  std::vector<Sequence> out;
+  const auto num_steps = static_cast<uint32_t>(program.steps.size());
+  for (uint32_t step = 0; step < num_steps; ++step) {
+    Sequence sequence{step, step};
+    while (sequence.end < num_steps && moves(program.steps[sequence.end])) ++sequence.end;
+    if (sequence.size() >= kFewestSteps) out.push_back(sequence);
+    step = sequence.end;
+  }
+  return out;
+}
+
+/// Every function refuses sizes beyond 32 bits; many do nothing else.
+bool can_fail(const kernel::LibraryCall& call) {
+  const auto fits = [](const Dim& size) {
+    return size.is_constant() && size.constant() <= std::numeric_limits<int32_t>::max();
+  };
+  return call.sites.size() > 1 || (!call.sites.empty() && !std::ranges::all_of(call.sizes, fits));
+}
+
+bool can_fail(const Step& step) {
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return can_fail(*call);
+  const auto* kernel = std::get_if<Kernel>(&step);
+  return kernel && std::ranges::any_of(kernel->stages, [](const kernel::Stage& stage) {
+           return std::ranges::any_of(stage.statements, &kernel::Statement::can_fail);
+         });
+}
+
+/// What is asked of a program and of its sharing in the given order, once for all sequences.
+class Given {
+ public:
+  Given(const KernelProgram& program, const Sharing& sharing);
+
+  OrderProblem problem(const Sequence& sequence) const;
+
+  const Step& step(StepId step) const { return program_.steps[step.index]; }
+  /// Whose bytes the step goes on with, so that no copy is made: it comes after all others that use them.
+  const std::vector<BufferId>& goes_on_with(StepId step) const { return goes_on_with_[step]; }
+  /// The donated parameter in whose bytes the buffer lies, or none.
+  BufferId donated_to(BufferId b) const {
+    const StorageId storage = sharing_.placements[b].storage;
+    return storage.valid() ? donated_to_[storage] : BufferId();
+  }
+
+ private:
+  bool is_in_arena(BufferId b) const {
+    const kernel::Buffer& buffer = program_.buffers[b];
+    return buffer.role == Role::temporary && !buffer.view_of.valid() && buffer.dtype != DType::opaque;
+  }
+  Dim size_bytes(BufferId b) const { return kernel::size_bytes(program_.buffers[b]); }
+
+  /// The buffer in whose bytes it is made, or itself. Who takes over the bytes of what dies is decided by the order.
+  BufferId home_of(BufferId b) const {
+    while (sharing_.placements[b].reason == Reason::destination) b = sharing_.placements[b].took_over;
+    return b;
+  }
+
+  void find_goes_on_with(const Liveness& liveness);
+  void add_in_place(StepId step, const std::map<BufferId, int>& storages, OrderProblem::Unit& unit) const;
+
+  const KernelProgram& program_;
+  const Sharing& sharing_;
+  IdMap<BufferId, BufferId> home_;
+  IdMap<BufferId, double> bytes_;    // in the arena
+  IdMap<BufferId, Lifetime> lives_;  // of a home: those of all that lie in it
+  IdMap<StorageId, BufferId> donated_to_;
+  IdMap<StepId, std::vector<BufferId>> goes_on_with_;
+};
+
+Given::Given(const KernelProgram& program, const Sharing& sharing)
+    : program_(program),
+      sharing_(sharing),
+      home_(program.buffers.size()),
+      bytes_(program.buffers.size(), 0),
+      lives_(program.buffers.size()),
+      donated_to_(sharing.storages.size()),
+      goes_on_with_(program.steps.size()) {
+  const Liveness lives = liveness(program);
+  const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    home_[b] = home_of(b);
+    if (is_in_arena(b)) bytes_[b] = std::max(0.0, static_cast<double>(size_bytes(b).evaluate(symbols)));
+    const Lifetime& life = lives.lives[b];
+    Lifetime& whole = lives_[home_[b]];
+    if (life.end == 0) continue;
+    whole = whole.end == 0 ? life : Lifetime{std::min(whole.begin, life.begin), std::max(whole.end, life.end)};
+  }
+  for (BufferId param : program.params) {
+    const StorageId storage = sharing.placements[param].storage;
+    if (storage.valid()) donated_to_[storage] = param;
+  }
+  find_goes_on_with(lives);
+}
+
+/// Of an update, its base. Of what makes the next value of a loop in the carried one's place, that.
+void Given::find_goes_on_with(const Liveness& liveness) {
+  const auto root = [&](BufferId b) { return kernel::root_of(program_, b); };
+  for (const Elided& elided : sharing_.elided) {
+    if (elided.stage >= 0) continue;
+    if (const auto* copy = std::get_if<kernel::Copy>(&step(elided.step))) {
+      const std::vector<StepId>& made = liveness.uses[root(copy->source)].writes;
+      if (!made.empty()) goes_on_with_[made.front()].push_back(root(copy->destination));
+    } else {
+      for (const kernel::KernelOutput& output : std::get<Kernel>(step(elided.step)).outputs) {
+        const bool is_it = output.buffer == elided.buffer && output.start.kind == kernel::Start::Kind::copy;
+        if (is_it) goes_on_with_[elided.step].push_back(root(output.start.source));
+      }
+    }
+  }
+}
+
+/// What each step of a sequence waits for.
+class Waiting {
+ public:
+  Waiting(const Given& given, const Sequence& sequence) : given_(given), first_(sequence.first) {}
+
+  /// Units before this step, which is the next one in the given order.
+  std::vector<int> next(StepId step, const kernel::StepAccess& access) {
+    const auto unit = static_cast<int>(step.index - first_);
+    std::vector<int> after;
+    const auto add_uses = [&](BufferId b) { after.insert(after.end(), uses_[b].begin(), uses_[b].end()); };
+    for (BufferId b : access.reads) {
+      if (const auto writer = writer_.find(b); writer != writer_.end()) after.push_back(writer->second);
+    }
+    for (BufferId b : access.writes) add_uses(b);
+    for (BufferId b : given_.goes_on_with(step)) add_uses(b);
+    bool waits_for_failing = can_fail(given_.step(step));
+    for (BufferId b : access.writes) {
+      if (!given_.donated_to(b).valid()) continue;
+      add_uses(given_.donated_to(b));
+      waits_for_failing = true;
+    }
+    if (waits_for_failing && last_failing_ >= 0) after.push_back(last_failing_);
+    if (can_fail(given_.step(step))) last_failing_ = unit;
+    for (BufferId b : access.reads) uses_[b].push_back(unit);
+    for (BufferId b : access.writes) {
+      writer_[b] = unit;
+      uses_[b] = {unit};
+    }
+    std::ranges::sort(after);
+    after.erase(std::unique(after.begin(), after.end()), after.end());
+    return after;
+  }
+
+ private:
+  const Given& given_;
+  const uint32_t first_;
+  std::map<BufferId, int> writer_;             // by root: the last one
+  std::map<BufferId, std::vector<int>> uses_;  // since then, and that one
+  int last_failing_ = -1;
+};
+
+OrderProblem Given::problem(const Sequence& sequence) const {
+  OrderProblem out;
+  Waiting waiting(*this, sequence);
+  std::map<BufferId, int> storages;  // by home
+  const auto storage_of = [&](BufferId home) {
+    const auto [at, is_new] = storages.try_emplace(home, static_cast<int>(out.storages.size()));
+    if (is_new) {
+      const Lifetime& life = lives_[home];
+      out.storages.push_back(
+          {bytes_[home], life.begin<read_tick(StepId(sequence.first)), life.end> end_tick(StepId(sequence.end - 1))});
+    }
+    return at->second;
+  };
+  for (uint32_t i = sequence.first; i < sequence.end; ++i) {
+    const kernel::StepAccess access = kernel::access_of(program_, program_.steps[i]);
+    OrderProblem::Unit unit{.after = waiting.next(StepId(i), access)};
+    for (const std::vector<BufferId>* list : {&access.reads, &access.writes}) {
+      for (BufferId b : *list) {
+        if (bytes_[home_[b]] == 0) continue;
+        const int storage = storage_of(home_[b]);
+        if (std::ranges::find(unit.storages, storage) == unit.storages.end()) unit.storages.push_back(storage);
+      }
+    }
+    add_in_place(StepId(i), storages, unit);
+    out.units.push_back(std::move(unit));
+  }
+  // What lives all along and is not touched is the same in every order, but other sequences are compared with this one.
+  double held = 0;
+  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+    const bool is_home = home_[b] == b && bytes_[b] > 0 && !storages.contains(b);
+    if (is_home && lives_[b].begin < read_tick(StepId(sequence.first)) &&
+        lives_[b].end > end_tick(StepId(sequence.end - 1))) {
+      held += bytes_[b];
+    }
+  }
+  out.storages.push_back({held, true, true});
+  return out;
+}
+
+/// Which operands of the step a result may be made in, should they die there.
+void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, OrderProblem::Unit& unit) const {
+  const Step& it = this->step(step);
+  const auto can_share = [&](BufferId operand, BufferId result) {
+    return operand != result && home_[operand] == operand && home_[result] == result && bytes_[operand] > 0 &&
+           bytes_[result] > 0 && size_bytes(operand) == size_bytes(result);
+  };
+  const auto add = [&](BufferId operand, BufferId result) {
+    unit.in_place.push_back({storages.at(operand), storages.at(result)});
+  };
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&it)) {
+    const LibraryOpFacts& row = facts(call->op);
+    if (row.in_place_operand < 0) return;
+    const BufferId operand = call->operands[static_cast<std::size_t>(row.in_place_operand)].buffer;
+    const BufferId result = call->results[static_cast<std::size_t>(row.in_place_result)].buffer;
+    if (can_share(operand, result)) add(operand, result);
+  } else if (const auto* kernel = std::get_if<Kernel>(&it)) {
+    const kernel::StepAccess access = kernel::access_of(program_, it);
+    for (BufferId result : access.writes) {
+      for (BufferId operand : access.reads) {
+        if (!can_share(operand, result)) continue;
+        const bool one_dtype =
+            inlay::size_bytes(program_.buffers[operand].dtype) == inlay::size_bytes(program_.buffers[result].dtype);
+        if (one_dtype && why_not_overwrite(program_, *kernel, operand, result).empty()) add(operand, result);
+      }
+    }
+  }
+}
+
+// --- the search ---
+
+/// The program with the sequences that matter in other orders, or none: the given order is as good as any that was
+/// found.
+std::optional<KernelProgram> find_candidate(const KernelProgram& program, const Sharing& sharing) {
+  const Given given(program, sharing);
+  struct Part {
+    Sequence sequence;
+    OrderProblem problem;
+    double peak = 0;
+  };
+  std::vector<Part> parts;
+  double enough = 0;
+  for (const Sequence& sequence : sequences_of(program)) {
+    Part part{sequence, given.problem(sequence)};
+    std::vector<int> order(sequence.size());
+    std::iota(order.begin(), order.end(), 0);
+    part.peak = peak_bytes(part.problem, order);
+    enough = std::max(enough, floor_bytes(part.problem));
+    parts.push_back(std::move(part));
+  }
+  std::ranges::stable_sort(parts, std::greater(), &Part::peak);
+  std::optional<KernelProgram> out;
+  for (const Part& part : parts) {
+    if (part.peak <= enough) break;
+    const std::vector<int> order = search::find_order(part.problem, part.peak, enough);
+    if (order.empty()) {  // what is filled less than this one need not change
+      enough = part.peak;
+      continue;
+    }
+    if (!out) out = program;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      out->steps[part.sequence.first + i] = program.steps[part.sequence.first + static_cast<std::size_t>(order[i])];
+    }
+    enough = std::max(enough, peak_bytes(part.problem, order));
+  }
+  return out;
+}
+
+// --- the proof ---
+
+/// The arena of one segment where most of it is in use, for nominal sizes.
+struct Fullest {
+  Dim bytes = 0;
+  double nominal = 0;
+};
+
+/// Calls visit(bytes) with what lives at once in a segment, for each tick at which a storage begins.
+template <class Visit>
+void for_each_load(const Sharing& sharing, int segment, Visit visit) {
+  struct Change {
+    int32_t tick;
+    bool begins;
+    const Dim* bytes;
+  };
+  std::vector<Change> changes;
+  for (const SharedStorage& storage : sharing.storages) {
+    if (storage.owner != Owner::arena || storage.segment != segment || storage.live.begin >= storage.live.end) continue;
+    changes.push_back({storage.live.begin, true, &storage.size_bytes});
+    changes.push_back({storage.live.end, false, &storage.size_bytes});
+  }
+  std::ranges::stable_sort(changes, {}, [](const Change& change) { return std::pair(change.tick, change.begins); });
+  Dim live = 0;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    live = changes[i].begins ? live + *changes[i].bytes : live - *changes[i].bytes;
+    const bool is_last = i + 1 == changes.size() || changes[i + 1].tick != changes[i].tick;
+    if (changes[i].begins && is_last) visit(live);
+  }
+}
+
+Fullest fullest(const KernelProgram& program, const Sharing& sharing, int segment) {
+  const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+  Fullest out;
+  for_each_load(sharing, segment, [&](const Dim& bytes) {
+    const auto nominal = static_cast<double>(bytes.evaluate(symbols));
+    if (nominal > out.nominal) out = {bytes, nominal};
+  });
+  return out;
+}
+
+/// What a segment needs at its fullest step in the given order, it needs at no step of the other one. Empty: not so.
+std::string symbolic_gain(const KernelProgram& program, const Sharing& given, const Sharing& other) {
+  Dim before = 0;
+  bool is_less = false;
+  for (int segment = 0; segment < given.num_segments(); ++segment) {
+    const Fullest most = fullest(program, given, segment), least = fullest(program, other, segment);
+    bool is_proved = true;
+    for_each_load(other, segment,
+                  [&](const Dim& bytes) { is_proved = is_proved && kernel::always_at_least(most.bytes, bytes); });
+    if (!is_proved) return "";
+    is_less |= least.nominal < most.nominal;
+    before = before + most.bytes;
+  }
+  return is_less ? str("fewer than ", before.to_text(program.symbol_names()), " bytes live at a time") : "";
+}
+
+/// An arena that is found at once is smaller than any arena of the given order.
+std::string static_gain(const Sharing& given, const Sharing& other) {
+  int64_t before = 0, after = 0, least = 0;
+  for (int segment = 0; segment < given.num_segments(); ++segment) {
+    const Layout layout = plan(Planner::greedy, storages_of_segment(other, segment, {}));
+    before = add_bytes(before, lower_bound_bytes(storages_of_segment(given, segment, {})));
+    after = add_bytes(after, layout.arena_bytes);
+    least = add_bytes(least, layout.lower_bound_bytes);
+  }
+  return after < before ? str("at most ", least, " bytes live at a time, not ", before) : "";
+}
+
+std::ptrdiff_t num_taken_over(const KernelProgram& program, const Sharing& sharing) {
+  return std::ranges::count_if(program.outputs,
+                               [&](BufferId output) { return param_in_output(program, sharing, output) >= 0; });
+}
+
+std::string gain(const KernelProgram& program, const Sharing& given, const KernelProgram& candidate) {
+  const Sharing other = decide_sharing(candidate);
+  const bool moves_more = other.copies.size() > given.copies.size() || other.elided.size() < given.elided.size() ||
+                          num_taken_over(candidate, other) < num_taken_over(program, given);
+  if (moves_more) return "";
+  const bool are_static = has_static_arena(given) && has_static_arena(other);
+  return are_static ? static_gain(given, other) : symbolic_gain(program, given, other);
+}
+
+}  // namespace
+
+StepOrder step_order_named(std::string_view name, std::string_view said_by) {
+  const auto found = std::ranges::find(kStepOrderNames, name);
+  if (found == std::end(kStepOrderNames)) {
+    throw Error(ErrorCode::unknown_name, {}, str(said_by, "=", name, ": there is no such order"))
+        .help("the orders are given and memory");
+  }
+  return static_cast<StepOrder>(found - std::begin(kStepOrderNames));
+}
+
+OrderedSteps order_steps(KernelProgram program, StepOrder order) {
+  if (order == StepOrder::given || sequences_of(program).empty()) return {std::move(program), ""};
+  const Sharing sharing = decide_sharing(program);
+  std::optional<KernelProgram> candidate = find_candidate(program, sharing);
+  std::string gained = candidate ? gain(program, sharing, *candidate) : "";
+  return gained.empty() ? OrderedSteps{std::move(program), ""} : OrderedSteps{std::move(*candidate), std::move(gained)};
+}
+
+}  // namespace inlay::memory
