@@ -79,7 +79,12 @@ class Given {
   const Step& step(StepId step) const { return program_.steps[step.index]; }
   /// Whose bytes the step goes on with, so that no copy is made: it comes after all others that use them.
   const std::vector<BufferId>& goes_on_with(StepId step) const { return goes_on_with_[step]; }
-  /// The donated parameter in whose bytes the buffer lies, or none.
+  /// Does it lie in bytes of the caller?
+  bool is_callers(BufferId b) const {
+    const StorageId storage = sharing_.placements[b].storage;
+    return storage.valid() && sharing_.storages[storage].owner != Owner::arena;
+  }
+  /// The donated parameter in whose bytes it lies, or none.
   BufferId donated_to(BufferId b) const {
     const StorageId storage = sharing_.placements[b].storage;
     return storage.valid() ? donated_to_[storage] : BufferId();
@@ -169,9 +174,8 @@ class Waiting {
     for (BufferId b : given_.goes_on_with(step)) add_uses(b);
     bool waits_for_failing = can_fail(given_.step(step));
     for (BufferId b : access.writes) {
-      if (!given_.donated_to(b).valid()) continue;
-      add_uses(given_.donated_to(b));
-      waits_for_failing = true;
+      waits_for_failing |= given_.is_callers(b);
+      if (given_.donated_to(b).valid()) add_uses(given_.donated_to(b));
     }
     if (waits_for_failing && last_failing_ >= 0) after.push_back(last_failing_);
     if (can_fail(given_.step(step))) last_failing_ = unit;
