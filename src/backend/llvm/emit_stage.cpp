@@ -76,6 +76,7 @@ void StageEmitter::emit_loop(int level) {
     emit_vector_axis();
   } else {
     const int axis = plan_.loops[static_cast<std::size_t>(level)];
+    if (level + 2 == plan_.innermost()) prepare_column_divisors(axis);
     std::vector<std::size_t> carried;
     std::vector<Value*> values;
     for (std::size_t k = 0; k < sums_.size(); ++k) {
@@ -331,21 +332,8 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
     return emit_math(f_, "sqrt", operands, lanes.active);
   }
 
-  // Preparing the divisor takes a division itself.
-  const auto is_worth_it = [&] {
-    const Dim& points = plan_.vector_extent();
-    return !points.is_constant() || points.constant() >= 4 * plan_.width;
-  };
-  if (s.op == ScalarOp::div_ && (dtype == DType::f64 || dtype == DType::f32) && lanes.width > 1 && !plan_.varies(s.operands[1]) &&
-      is_worth_it()) {
-    const uint32_t divisor = s.operands[1].index;
-    if (!divisors_.contains(divisor)) {
-      hoisted([&]() -> Value* {
-        divisors_[divisor] = prepare_divisor(f_, uniform_.registers[divisor], lanes.width);
-        return nullptr;
-      });
-    }
-    return divide(f_, operands[0], divisors_[divisor]);
+  if (s.op == ScalarOp::div_) {
+    if (Value* quotient = divide_by_prepared(s, operands, lanes)) return quotient;
   }
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   if (s.op != ScalarOp::mul_ && s.op != ScalarOp::square_) b_.clearFastMathFlags();

@@ -308,5 +308,24 @@ TEST(UniformDivision, OfFloatsIsRoundedAsDivisionIs) {
       DType::f32, {1e-42F, 3.3e38F, 0x1p-126F, 0x1.fffffep-126F, 0x1p-100F, 0x1p100F, 0x1.8p101F}, 0x1p-100F, 0x1p26F);
 }
 
+/// A tile of columns, each with a divisor of its own, that rows share; the last tile is not full.
+TEST(UniformDivision, OfColumnsIsRoundedAsDivisionIs) {
+  const Compiled compiled(R"(program @main(x: f64[n, m] param 0, s: f64[m] param 1, r: f64[n, m] output 0,
+      q: f32[n, m] output 1) symbols n = x.0, m = x.1 { kernel @k0 { outer (j < m) by 64 stage (i < n, j) {
+        %0 = load x[i, j] : f64  %1 = load s[j] : f64  %2 = literal 1.5 : f64  %3 = add %1, %2 : f64
+        %4 = div %0, %3 : f64  store r[i, j] set %4
+        %5 = cast %0 : f32  %6 = cast %1 : f32  %7 = div %5, %6 : f32  store q[i, j] set %7 } } })");
+  const double inf = std::numeric_limits<double>::infinity();
+  for (int64_t m : {1, 7, 63, 64, 65, 150}) {
+    std::vector<double> s, x;
+    for (int64_t j = 0; j < m; ++j)
+      s.push_back(std::array{0.3, -7.0, 0.0, inf, -0.0, 1e300, std::nan(""), -1.5}[j % 8]);
+    for (int64_t i = 0; i < 9 * m; ++i) x.push_back(std::array{1.0, -3.0, 0.0, inf, 1e10, -inf, 0.1}[i % 7]);
+    const std::vector<Array> params = {array_of<double>(DType::f64, {9, m}, x), vector_of(s)};
+    const kernel::Evaluation actual = compiled.run(params), expected = evaluate(compiled.program(), params);
+    for (std::size_t k = 0; k < 2; ++k) EXPECT_EQ(difference(expected.outputs[k], actual.outputs[k], 0), "") << m;
+  }
+}
+
 }  // namespace
 }  // namespace inlay::llvm_backend::testing

@@ -22,9 +22,15 @@ Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> op
 
 /// x / d for a vector x and a d that is the same for a whole loop, without the division: see uniform_division.cpp.
 struct UniformDivisor {
-  Value *scale, *divisor, *reciprocal, *exact_divisor, *exact_reciprocal;
+  Value *scale, *reciprocal, *exact_divisor, *exact_reciprocal;
 };
-UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);  // once, for vectors of `width`
+template <class Visit>
+void for_each_part(UniformDivisor& divisor, Visit visit) {
+  for (Value** part : {&divisor.scale, &divisor.reciprocal, &divisor.exact_divisor, &divisor.exact_reciprocal})
+    visit(*part);
+}
+/// Once, for vectors of `width`. `divisor`: a number, or a vector of them.
+UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);
 Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by);
 
 /// Of an element: what is known of any address in a buffer.

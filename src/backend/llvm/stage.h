@@ -101,6 +101,14 @@ class StageEmitter {
   void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
   Value* element_address(DType dtype, Value* start, Value* offset);
 
+  // ---- emit_division.cpp: by what is the same for a loop
+  Value* divide_by_prepared(const kernel::Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes);
+  void prepare_column_divisors(int row_axis);
+  bool is_of_columns(kernel::RegisterId r, int row_axis) const;
+  bool is_of_columns(const kernel::Statement& statement, std::size_t i, int row_axis) const;
+  std::vector<std::size_t> needed_by(llvm::ArrayRef<const kernel::Statement*> divisions) const;
+  Value* column_address(Value* table, Value* point, llvm::Type* type);
+
   // ---- emit_fold.cpp: sums in registers
   void open_sums(int level);
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
@@ -149,13 +157,14 @@ class StageEmitter {
   StagePlan plan_;
   std::vector<Value*> points_;  // by axis; of the vector axis: none
   Tile tile_;
-  Lanes uniform_;                                // what does not vary in the vector loop
-  Value* block_ = nullptr;                       // where the block of the vector axis begins; null: there is one
-  Value* block_points_ = nullptr;                // how many points it has, but for the last
-  llvm::Instruction* hoist_ = nullptr;           // just before the vector loop
-  std::vector<Value*> splats_;                   // by register
-  std::vector<Value*> starts_;                   // by statement
-  std::map<uint32_t, UniformDivisor> divisors_;  // by register
+  Lanes uniform_;                                       // what does not vary in the vector loop
+  Value* block_ = nullptr;                              // where the block of the vector axis begins; null: there is one
+  Value* block_points_ = nullptr;                       // how many points it has, but for the last
+  llvm::Instruction* hoist_ = nullptr;                  // just before the vector loop
+  std::vector<Value*> splats_;                          // by register
+  std::vector<Value*> starts_;                          // by statement
+  std::map<uint32_t, UniformDivisor> divisors_;         // by register
+  std::map<uint32_t, UniformDivisor> column_divisors_;  // by register: addresses of their vectors in the tile
   std::vector<std::size_t> sum_statements_;
   std::vector<Value*> sums_;  // their values where we are
   std::vector<PrivateTable> tables_;

@@ -21,7 +21,7 @@ struct Range {
 };
 
 Range usual_divisors(const Value* divisor) {
-  if (divisor->getType()->isFloatTy()) return {0x1p-100, 0x1p100, 0x1p60, 0x1p-60};
+  if (divisor->getType()->getScalarType()->isFloatTy()) return {0x1p-100, 0x1p100, 0x1p60, 0x1p-60};
   return {0x1p-1000, 0x1p1000, 0x1p100, 0x1p-100};
 }
 
@@ -38,15 +38,14 @@ UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width) {
   Value* large = b.CreateFCmpOGT(magnitude, number(range.greatest));
   UniformDivisor out{};
   out.scale = b.CreateSelect(small, number(range.up), b.CreateSelect(large, number(range.down), number(1)));
-  out.divisor = b.CreateFMul(divisor, out.scale);
-  out.reciprocal = b.CreateFDiv(number(1), out.divisor);
+  Value* scaled = b.CreateFMul(divisor, out.scale);
+  out.reciprocal = b.CreateFDiv(number(1), scaled);
   Value* usual = b.CreateAnd(b.CreateFCmpONE(divisor, number(0)),
                              b.CreateFCmpOLT(magnitude, number(std::numeric_limits<double>::infinity())));
-  out.exact_divisor = b.CreateSelect(usual, out.divisor, number(0));
+  out.exact_divisor = b.CreateSelect(usual, scaled, number(0));
   out.exact_reciprocal = b.CreateSelect(usual, out.reciprocal, number(0));
-  for (Value** value : {&out.scale, &out.divisor, &out.reciprocal, &out.exact_divisor, &out.exact_reciprocal}) {
-    *value = splat(f, *value, width);
-  }
+  if (divisor->getType()->isVectorTy()) return out;
+  for_each_part(out, [&](Value*& part) { part = splat(f, part, width); });
   return out;
 }
 

@@ -1,0 +1,126 @@
+// Divisions by what a loop does not change: one number for all its points, or one for each column while it passes rows.
+// See uniform_division.cpp.
+#include <algorithm>
+
+#include "backend/llvm/stage.h"
+
+namespace inlay::llvm_backend {
+
+using kernel::Statement;
+using Kind = Statement::Kind;
+
+/// Null: nothing is prepared, and it is to be divided.
+Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes) {
+  const bool is_real = division.dtype == DType::f64 || division.dtype == DType::f32;
+  if (!is_real || lanes.width == 1) return nullptr;
+  const uint32_t divisor = division.operands[1].index;
+  if (const auto found = column_divisors_.find(divisor); found != column_divisors_.end()) {
+    UniformDivisor here = found->second;
+    for_each_part(here, [&](Value*& part) {
+      llvm::Type* type = operands[0]->getType();
+      part = b_.CreateAlignedLoad(type, column_address(part, lanes.point, type), alignment_of(division.dtype));
+    });
+    return divide(f_, operands[0], here);
+  }
+  // Preparing the divisor takes a division itself.
+  const Dim& points = plan_.vector_extent();
+  const bool is_worth_it = !points.is_constant() || points.constant() >= 4 * plan_.width;
+  if (plan_.varies(division.operands[1]) || !is_worth_it) return nullptr;
+  if (!divisors_.contains(divisor)) {
+    hoisted([&]() -> Value* {
+      divisors_[divisor] = prepare_divisor(f_, uniform_.registers[divisor], lanes.width);
+      return nullptr;
+    });
+  }
+  return divide(f_, operands[0], divisors_[divisor]);
+}
+
+/// A tile of columns is passed row by row, and each row divided by the same numbers: what the division needs of them is
+/// made once for the tile, on the stack.
+void StageEmitter::prepare_column_divisors(int row_axis) {
+  constexpr int64_t kFewRows = 4;
+  const Dim& rows = plan_.extents[static_cast<std::size_t>(plan_.innermost()) - 2];
+  if (!plan_.vectors_pass_tile() || (rows.is_constant() && rows.constant() < kFewRows)) return;
+  std::vector<const Statement*> divisions;
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    const Statement& s = statement(i);
+    const bool is_real = s.dtype == DType::f64 || s.dtype == DType::f32;
+    if (!plan_.statements[i].live || s.kind != Kind::op || s.op != ScalarOp::div_ || !is_real) continue;
+    if (plan_.varies(s.operands[1]) && is_of_columns(s.operands[1], row_axis)) divisions.push_back(&s);
+  }
+  if (divisions.empty()) return;
+
+  const Loop loop = f_.open_loop(tile_.begin, {});
+  Lanes lanes = lanes_at(loop.point);
+  lanes.num_active = b_.CreateSub(tile_.end, loop.point);
+  std::vector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < plan_.width; ++lane) numbers.push_back(f_.i64(lane));
+  lanes.active = b_.CreateICmpSLT(llvm::ConstantVector::get(numbers), splat(f_, lanes.num_active, plan_.width));
+  for (std::size_t i : needed_by(divisions)) emit_statement(i, lanes);
+  for (const Statement* division : divisions) {
+    const kernel::RegisterId divisor = division->operands[1];
+    if (column_divisors_.contains(divisor.index)) continue;
+    UniformDivisor parts = prepare_divisor(f_, operand(divisor, lanes), plan_.width);
+    for_each_part(parts, [&](Value*& part) {
+      Value* vector = part;
+      llvm::Type* type = vector->getType();
+      part = f_.stack(type->getScalarType(), static_cast<uint64_t>(kernel_.tile + plan_.width));
+      b_.CreateAlignedStore(vector, column_address(part, loop.point, type), alignment_of(division->dtype));
+    });
+    column_divisors_[divisor.index] = parts;
+  }
+  f_.close_loop(loop, f_.i64(plan_.width), tile_.end, {});
+}
+
+/// What makes the divisors, in order.
+std::vector<std::size_t> StageEmitter::needed_by(llvm::ArrayRef<const Statement*> divisions) const {
+  std::vector<bool> needed(plan_.register_levels.size());
+  for (const Statement* division : divisions) needed[division->operands[1].index] = true;
+  std::vector<std::size_t> out;
+  for (std::size_t i = stage_.statements.size(); i-- > 0;) {
+    const Statement& s = statement(i);
+    if (!s.result.valid() || !needed[s.result.index] || !plan_.varies(s.result)) continue;
+    out.push_back(i);
+    for (kernel::RegisterId r : s.operands) needed[r.index] = true;
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
+Value* StageEmitter::column_address(Value* table, Value* point, llvm::Type* type) {
+  return b_.CreateGEP(type->getScalarType(), table, b_.CreateSub(point, tile_.begin));
+}
+
+/// Is it the same in each row, and can it be computed before the first?
+bool StageEmitter::is_of_columns(kernel::RegisterId r, int row_axis) const {
+  if (!plan_.varies(r)) return true;
+  const auto made = std::ranges::find(stage_.statements, r, &Statement::result);
+  return is_of_columns(*made, static_cast<std::size_t>(made - stage_.statements.begin()), row_axis);
+}
+
+bool StageEmitter::is_of_columns(const Statement& s, std::size_t i, int row_axis) const {
+  switch (s.kind) {
+    case Kind::load: {
+      const kernel::LinearMap& place = plan_.statements[i].place;
+      const auto writes_it = [&](const Statement& other) {
+        return other.is_write() && kernel::root_of(f_.program, other.buffer) == kernel::root_of(f_.program, s.buffer);
+      };
+      return place.indices.empty() && place.stride_of(row_axis).is(0) &&
+             std::ranges::none_of(stage_.statements, writes_it);
+    }
+    case Kind::axis: return s.axis != row_axis;
+    case Kind::literal:
+    case Kind::size: return true;
+    case Kind::op:
+      if (!is_float(s.dtype)) return false;  // an integer's division stands behind a check
+      [[fallthrough]];
+    case Kind::cast:
+      return std::ranges::all_of(s.operands, [&](kernel::RegisterId r) { return is_of_columns(r, row_axis); });
+    case Kind::store:
+    case Kind::fold:
+    case Kind::check: break;
+  }
+  return false;
+}
+
+}  // namespace inlay::llvm_backend
