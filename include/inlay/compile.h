@@ -1,6 +1,8 @@
 #pragma once
 // From a graph to a function.
 #include <functional>
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,14 +15,28 @@ namespace inlay {
 /// Error(host_call_failed).
 using HostFunction = std::function<std::vector<Array>(std::span<const ArrayRef> operands)>;
 
+/// Working memory that has to lie somewhere in the arena: `size_bytes`, at a multiple of `alignment_bytes`, while the
+/// program is at ticks [begin, end).
+struct StorageToPlace {
+  std::string name;  // of the value that is the first to lie there
+  int64_t size_bytes = 0, alignment_bytes = 0;
+  int32_t begin = 0, end = 0;
+};
+
+/// Where each begins. What it says is proved: Error(wrong_plan) names what overlaps.
+using PlannerFunction = std::function<std::vector<int64_t>(std::span<const StorageToPlace> storages)>;
+
 struct CompileOptions {
   std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given
   bool keep_every_bit = false;               // only rewrites that change no bit of a result
   std::string backend;                       // "llvm" or "c"; empty: as INLAY_BACKEND says, else what works here
-  std::string planner;         // "naive", "greedy", "search", "max"; empty: as INLAY_PLANNER says, else search
-  std::string order;           // "given", "memory" (docs/memory.md); empty: as INLAY_ORDER says, else memory
-  std::string dump_directory;  // what every stage made, as files; empty: as INLAY_DUMP says
-  bool verify = false;         // check every stage's result (also by INLAY_VERIFY)
+  std::string planner;             // "naive", "greedy", "search", "max"; empty: as INLAY_PLANNER says, else search
+  std::string order;               // "given", "memory" (docs/memory.md); empty: as INLAY_ORDER says, else memory
+  PlannerFunction custom_planner;  // in the place of `planner`, if there is one
+  std::map<std::string, int64_t> upper_bounds;  // of sizes, by name: the arena is laid out once, for all calls up to
+                                                // them; a call beyond is Error(upper_bound)
+  std::string dump_directory;                   // what every stage made, as files; empty: as INLAY_DUMP says
+  bool verify = false;                          // check every stage's result (also by INLAY_VERIFY)
 };
 
 /// Throws Error where the program is wrong, or no code generator was found.

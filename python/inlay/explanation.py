@@ -3,6 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 
+from .plan import Plan, plan_of
 from .text import Compilation
 
 
@@ -83,6 +84,7 @@ class Explanation:
     graph: str
     rewrites: dict  # how often each rule fired; `dropped` counts values that nothing needed
     memory_map: str = field(repr=False, default="")
+    plan: Plan | None = None  # where working memory lies; None where it depends on sizes that a call brings
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text."""
@@ -92,8 +94,8 @@ class Explanation:
         return "\n".join(_lines(self)).rstrip() + "\n"
 
 
-def explanation_of(program, seconds, host_call_reasons):
-    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides."""
+def explanation_of(program, seconds, host_call_reasons, sizes=None):
+    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`: see explain."""
     data = program.explain()
     return Explanation(
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
@@ -110,17 +112,21 @@ def explanation_of(program, seconds, host_call_reasons):
         graph=data["graph"],
         rewrites=data["rewrites"],
         memory_map=data["memory_map"],
+        plan=plan_of(program, sizes),
     )
 
 
-def explain(fn):
-    """What inlay made of a function that `inlay.compile` returned: an `Explanation`; print it to read it."""
+def explain(fn, *, sizes=None):
+    """What inlay made of a function that `inlay.compile` returned: an `Explanation`; print it to read it.
+
+    `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them.
+    """
     compilation = getattr(fn, "compilation", None)
     if not isinstance(compilation, Compilation):
         raise TypeError(
             f"{fn!r} is not a function that inlay.compile returned; inlay.pytensor.explain takes PyTensor's functions"
         )
-    return explanation_of(compilation.program, compilation.stage_seconds, {})
+    return explanation_of(compilation.program, compilation.stage_seconds, {}, sizes)
 
 
 def _count(number, noun):

@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _inlay
 from .errors import UnknownName, WrongArgumentCount, WrongDtype
+from .plan import planner_of
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Compilation:
         return {"read": rest, **stages, "first call": max(self.program.first_call_seconds, 0.0)}
 
 
-def compile(text, file_name="<text>", *, bound=None, host_functions=None):
+def compile(text, file_name="<text>", *, bound=None, host_functions=None, planner=None, upper=None):
     """The function that a program in text form describes.
 
     It takes NumPy arrays, one for each parameter that is not bound, in order or by name, of the dtype and rank that the
@@ -41,11 +42,16 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
     elements (`bound {min 0, max 84}`) is checked now. `host_functions`: for each name that a `host_call` of the program
     has, a function of arrays that returns a tuple of arrays (or one array), of the dtypes that the program says.
 
+    `planner`: who lays out the working memory: "naive", "greedy", "search" (the default) or "max", which takes up to 5
+    seconds; or offsets of your own, by the names of storages (`inlay.explain(fn).plan`), or a function from a list of
+    `inlay.Storage` to offsets. These are proved. `upper`: for sizes, by name, the most that they will be: then memory is
+    laid out once, for all calls up to them, and a call beyond is an error.
+
     The function has `parameters`, the type of each by name; `inlay.explain(fn)` says what became of the program. It can
     be pickled where its host functions can.
 
     Errors: ValueError for text that is no program, with file, line and column, and for a bound array that contradicts
-    the program; TypeError for an argument of another dtype or rank, ValueError for sizes that do not fit, IndexError
+    the program, or a wrong plan; TypeError for an argument of another dtype or rank, ValueError for sizes that do not fit, IndexError
     for an index out of bounds. After an error the function is as it was.
 
     >>> axpy = inlay.compile('''graph @main(%a: f64, %x: f64[n], %y: f64[n]) {
@@ -71,9 +77,9 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None):
     graph = _inlay.parse(text, os.fspath(file_name))
     arrays = _bound_arrays(graph, _by_name("bound", bound))
     functions = _functions(graph, _by_name("host_functions", host_functions))
-    program = _inlay.compile(graph, arrays, functions)
+    program = _inlay.compile(graph, arrays, functions, planner_of(planner), _by_name("upper", upper))
     fn = program.function()
-    arguments = (text, file_name, bound, host_functions)
+    arguments = (text, file_name, bound, host_functions, planner, upper)
     fn.compilation = Compilation(program, arguments, time.perf_counter() - start)
     fn.parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
     fn.description = _description(graph, fn.parameters)
@@ -164,8 +170,8 @@ def _signature(parameters):
         return inspect.Signature([inspect.Parameter(f"_{i}", only) for i in range(len(parameters))])
 
 
-def _compile_again(text, file_name, bound, host_functions):
-    return compile(text, file_name, bound=bound, host_functions=host_functions)
+def _compile_again(text, file_name, bound, host_functions, planner, upper):
+    return compile(text, file_name, bound=bound, host_functions=host_functions, planner=planner, upper=upper)
 
 
 def _reduce(fn):

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <ctime>
 
+#include <nanobind/nanobind.h>
+
 #include "array_form.h"
 #include "call.h"
 #include "errors.h"
 #include "out_arrays.h"
+
+namespace nb = nanobind;
 
 namespace inlay::python {
 namespace {
@@ -372,6 +376,9 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
   } catch (const Error& error) {
     drop(results);
     raise(error);
+  } catch (nb::python_error& error) {  // of a planner
+    drop(results);
+    error.restore();
   } catch (const std::bad_alloc&) {
     drop(results);
     raise(Error(ErrorCode::out_of_memory, {}, "no memory for the call's own values"));

@@ -10,6 +10,7 @@
 #include "explain.h"
 #include "ir/region.h"
 #include "ir/text.h"
+#include "planning.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,6 +21,7 @@ namespace {
 /// A compiled program with what is bound to it.
 struct Compiled {
   std::unique_ptr<Program> program;  // without its executable, which `bound` has
+  memory::PlannerOptions planning;
   HeldProgram bound;
 
   int traverse(visitproc visit, void* arg) const { return bound.traverse(visit, arg); }
@@ -47,16 +49,27 @@ void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_f
   });
 }
 
-Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions) {
+/// `planner`: the name of one, a function (see planning.h), or "" for the default.
+Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions, nb::object planner,
+                       nb::dict upper_bounds) {
   check_supplies(graph, nb::len(bound), nb::len(host_functions));
+  const bool has_name = nb::isinstance<nb::str>(planner);
+  memory::PlannerOptions plans =
+      planning(has_name ? nb::cast<std::string>(planner) : "", has_name ? nb::none() : planner, upper_bounds);
+  Options options;
+  options.planner = plans.planner;
+  options.custom_planner = plans.custom;
+  options.upper_bounds = plans.upper_bounds;
   std::unique_ptr<Program> program;
   std::shared_ptr<const runtime::Executable> executable;
   {
     const nb::gil_scoped_release released;  // nothing of Python is needed
-    program = std::make_unique<Program>(compile_program(graph));
+    program = std::make_unique<Program>(compile_program(graph, options));
     executable = std::make_shared<const runtime::Executable>(std::move(program->executable));
   }
-  return {std::move(program), HeldProgram(std::move(executable), pointers(bound), pointers(host_functions))};
+  std::vector<PyObject*> callables = pointers(host_functions);
+  if (!has_name) callables.push_back(planner.ptr());
+  return {std::move(program), std::move(plans), HeldProgram(std::move(executable), pointers(bound), callables)};
 }
 
 nb::object checked(PyObject* object) {
@@ -109,8 +122,12 @@ void bind_compile(nb::module_& m) {
              }
              return d;
            })
+      .def(
+          "plan", [](const Compiled& c, nb::object sizes) { return plan_of(*c.program, c.planning, sizes); },
+          "sizes"_a = nb::none())
       .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
-  m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list());
+  m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(), "planner"_a = "",
+        "upper_bounds"_a = nb::dict());
   m.def(
       "parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,
       "file_name"_a = "<text>");

@@ -69,16 +69,6 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, nb:
   d["copies"] = copies;
 }
 
-/// Of the value that begins the storage; then of those that lie there too, by their names.
-std::string reason_of(const Program& p, memory::StorageId storage, const std::vector<memory::StoredValue>& stored) {
-  std::string out;
-  for (const memory::StoredValue& value : stored) {
-    if (p.plan.sharing.placements[value.buffer].storage != storage) continue;
-    out += out.empty() ? value.reason : str("; ", value.name, " there: ", value.reason);
-  }
-  return out;
-}
-
 nb::list apart_list(const Program& p) {
   const kernel::Names names(p.kernels);
   const auto kernel_name = [&](kernel::StepId step) { return std::get<Kernel>(p.kernels.steps[step.index]).name; };
@@ -110,7 +100,7 @@ nb::list stored_list(const Program& p) {
 void add_plan(const Program& p, nb::dict& d) {
   const kernel::Names names(p.kernels);
   nb::list temporaries;
-  const std::vector<memory::StoredValue> stored = memory::stored_values(p.kernels, p.plan);
+  const auto reasons = storage_reasons(p);
   for (memory::StorageId s : ids<memory::StorageId>(p.plan.sharing.storages.size())) {
     const memory::SharedStorage& storage = p.plan.sharing.storages[s];
     if (storage.owner != memory::Owner::arena || storage.size_bytes.is(0)) continue;
@@ -119,7 +109,7 @@ void add_plan(const Program& p, nb::dict& d) {
     t["bytes"] = size_or_text(storage.size_bytes, p.kernels);
     t["first"] = storage.live.begin / 2;  // steps
     t["last"] = (storage.live.end - 1) / 2;
-    t["reason"] = reason_of(p, s, stored);
+    t["reason"] = reasons[s];
     temporaries.append(t);
   }
   d["temporaries"] = temporaries;
@@ -151,6 +141,16 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
 }
 
 }  // namespace
+
+IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
+  IdMap<memory::StorageId, std::string> out(p.plan.sharing.storages.size());
+  for (const memory::StoredValue& value : memory::stored_values(p.kernels, p.plan)) {
+    const memory::StorageId storage = p.plan.sharing.placements[value.buffer].storage;
+    if (!storage.valid()) continue;
+    out[storage] += out[storage].empty() ? value.reason : str("; ", value.name, " there: ", value.reason);
+  }
+  return out;
+}
 
 nb::dict explain(const Program& p) {
   nb::dict d;

@@ -10,6 +10,9 @@ namespace inlay::python {
 /// by stage. Sizes that are not constants are text.
 nanobind::dict explain(const Program& program);
 
+/// Why each storage is there: of the value that begins it; then of those that lie there too, by their names.
+IdMap<memory::StorageId, std::string> storage_reasons(const Program& program);
+
 /// For each graph value that has a buffer, by name and by the location of its node: where it lies, and what it took
 /// over.
 nanobind::list value_places(const Program& program);

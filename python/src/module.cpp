@@ -10,6 +10,7 @@
 #include "graph.h"
 #include "numpy_api.h"
 #include "ops_table.h"
+#include "planning.h"
 
 namespace nb = nanobind;
 
@@ -50,5 +51,6 @@ NB_MODULE(_inlay, m) {
   bind_graph(m);
   bind_ops_table(m);
   bind_compile(m);
+  bind_planning(m);
   if (!add_callables(m.ptr())) throw nb::python_error();
 }

@@ -26,7 +26,7 @@ constexpr GraphPass kGraphPasses[] = {
 runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan, Emitted emitted,
                          const Options& options) {
   runtime::LayoutFunction layout;
-  if (!plan.is_static) layout = layout_function(plan.sharing, options.planner);
+  if (!plan.is_static) layout = layout_function(plan.sharing, options.planning());
   return runtime::Executable(make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry)),
                              backend_of(options).find_external, std::move(layout));
 }
@@ -44,7 +44,7 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   auto ordered = run.stage("order", [&] { return memory::order_steps(std::move(kernels), options.order); });
-  auto plan = run.stage("memory", [&] { return memory::plan_memory(ordered.program, {options.planner}); });
+  auto plan = run.stage("memory", [&] { return memory::plan_memory(ordered.program, options.planning()); });
   return {std::move(graph),
           std::move(ordered.program),
           std::move(ordered.gain),
@@ -58,7 +58,7 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
   auto kernels = run.stage("kernels", [&] { return source; });
-  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, {options.planner}); });
+  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, options.planning()); });
   return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
 }
 

@@ -129,8 +129,20 @@ std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<
   return out;
 }
 
+memory::CustomPlanner custom_planner(const PlannerFunction& function) {
+  if (!function) return {};
+  return [function](std::span<const memory::Storage> storages) {
+    std::vector<StorageToPlace> to_place;
+    for (const memory::Storage& s : storages)
+      to_place.push_back({s.name, s.size_bytes, s.alignment_bytes, s.live.begin, s.live.end});
+    return function(to_place);
+  };
+}
+
 Options options_of(const CompileOptions& from) {
   Options out;
+  out.custom_planner = custom_planner(from.custom_planner);
+  out.upper_bounds.assign(from.upper_bounds.begin(), from.upper_bounds.end());
   if (from.keep_every_bit) out.rewrite.farthest = rewrite::Close::bitwise;
   if (!from.backend.empty()) out.backend = from.backend;
   if (!from.planner.empty()) out.planner = memory::planner_named(from.planner, "planner");

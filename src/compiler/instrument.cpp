@@ -127,7 +127,13 @@ void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan
   if (dumps()) dump(name, "plan", memory::memory_map(*kernels_, plan));
   if (!verify_) return;
   for (const std::vector<int64_t>& symbols : sample_sizes(*kernels_)) {
-    require_sound(name, memory::verify(*kernels_, plan, symbols));
+    const bool within = std::ranges::equal(symbols, plan.upper_bounds,
+                                           [](int64_t size, int64_t bound) { return bound < 0 || size <= bound; });
+    if (!plan.is_static) {
+      require_sound(name, memory::verify(*kernels_, plan, symbols));
+    } else if (within || plan.upper_bounds.size() == 0) {
+      require_sound(name, memory::verify(*kernels_, plan, plan.layouts, symbols));
+    }
   }
 }
 

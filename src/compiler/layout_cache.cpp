@@ -7,8 +7,6 @@
 namespace inlay {
 namespace {
 
-constexpr std::size_t kMaxLayouts = 64;
-
 struct Entry {
   int segment;
   std::vector<int64_t> symbols;
@@ -17,7 +15,8 @@ struct Entry {
 
 class LayoutCache {
  public:
-  LayoutCache(memory::Sharing sharing, memory::Planner planner) : sharing_(std::move(sharing)), planner_(planner) {}
+  LayoutCache(memory::Sharing sharing, memory::PlannerOptions options)
+      : sharing_(std::move(sharing)), options_(std::move(options)) {}
 
   int64_t answer(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
     const std::lock_guard lock(mutex_);
@@ -26,7 +25,7 @@ class LayoutCache {
     });
     if (found == entries_.end()) {
       const std::vector<memory::Storage> storages = memory::storages_of_segment(sharing_, segment, symbols);
-      entries_.push_front({segment, {symbols.begin(), symbols.end()}, memory::plan(effort(), storages)});
+      entries_.push_front({segment, {symbols.begin(), symbols.end()}, memory::plan(options_, storages, budget_ms())});
       if (entries_.size() > kMaxLayouts) entries_.pop_back();
     } else {
       entries_.splice(entries_.begin(), entries_, found);  // the one used last stands first
@@ -42,20 +41,18 @@ class LayoutCache {
   using StorageId = memory::StorageId;
 
   /// A call waits for it, perhaps one of many with sizes of their own: far less than when a program is compiled.
-  memory::Effort effort() const {
-    return {.planner = planner_, .budget_ms = planner_ == memory::Planner::search ? 2 : -1};
-  }
+  int64_t budget_ms() const { return options_.planner == memory::Planner::search ? 2 : -1; }
 
   const memory::Sharing sharing_;
-  const memory::Planner planner_;
+  const memory::PlannerOptions options_;
   std::mutex mutex_;
   std::list<Entry> entries_;
 };
 
 }  // namespace
 
-runtime::LayoutFunction layout_function(memory::Sharing sharing, memory::Planner planner) {
-  auto cache = std::make_shared<LayoutCache>(std::move(sharing), planner);
+runtime::LayoutFunction layout_function(memory::Sharing sharing, memory::PlannerOptions options) {
+  auto cache = std::make_shared<LayoutCache>(std::move(sharing), std::move(options));
   return [cache](int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
     return cache->answer(segment, symbols, offsets);
   };

@@ -5,7 +5,11 @@
 
 namespace inlay {
 
-/// Plans each segment once for each tuple of sizes; the last few tuples are kept. Safe from many threads.
-runtime::LayoutFunction layout_function(memory::Sharing sharing, memory::Planner planner);
+/// Layouts that are kept, those that were used last.
+inline constexpr std::size_t kMaxLayouts = 64;
+
+/// Plans each segment once for each tuple of sizes, and again where it is no longer among those that are kept. Safe
+/// from many threads.
+runtime::LayoutFunction layout_function(memory::Sharing sharing, memory::PlannerOptions options);
 
 }  // namespace inlay

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory/commit.h"
+#include "memory/upper_bound.h"
 
 namespace inlay {
 
@@ -100,6 +101,7 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
     for (std::size_t slot = 0; slot < program.params.size(); ++slot) {
       if (program.buffers[program.params[slot]].value == symbol.source) spec.param = static_cast<int>(slot);
     }
+    if (plan.upper_bounds.size() > 0) spec.upper_bound = plan.upper_bounds[SymbolId(object.symbols.size())];
     object.symbols.push_back(std::move(spec));
   }
   for (const kernel::Site& site : program.sites) {
@@ -117,6 +119,12 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   object.arena.segment_bytes.assign(std::max<std::size_t>(plan.sharing.segment_starts.size(), 1), 0);
   for (std::size_t s = 0; plan.is_static && s < plan.layouts.size(); ++s) {
     object.arena.segment_bytes[s] = plan.layouts[s].arena_bytes;
+  }
+  for (const memory::SharedStorage& storage : plan.sharing.storages) {
+    if (storage.owner != memory::Owner::arena || storage.size_bytes.is(0)) continue;
+    SizeExpr bytes = plan.is_static ? SizeExpr(memory::at_most(storage.size_bytes, plan.upper_bounds))
+                                    : to_size_expr(storage.size_bytes);
+    object.arena.storages.push_back({storage.name, std::move(bytes), storage.segment});
   }
   return object;
 }

@@ -7,13 +7,18 @@
 namespace inlay::memory {
 namespace {
 
-std::string range_text(std::size_t storage, int64_t offset, int64_t size) {
-  return str("storage ", storage, " [", offset, ", ", offset + size, ")");
+std::string range_text(std::span<const Storage> storages, std::size_t at, int64_t offset) {
+  return str(storage_text(storages, at), " [", offset, ", ", offset + storages[at].size_bytes, ")");
 }
 
 Diagnostic wrong(std::string message) { return {ErrorCode::internal, {}, std::move(message), {}, {}}; }
 
 }  // namespace
+
+std::string storage_text(std::span<const Storage> storages, std::size_t at) {
+  const std::string& name = storages[at].name;
+  return name.empty() ? str("storage ", at) : str(name, " (storage ", at, ")");
+}
 
 int64_t add_bytes(int64_t a, int64_t b) {
   int64_t out = 0;
@@ -102,23 +107,24 @@ std::vector<Diagnostic> verify(const Layout& layout, std::span<const Storage> st
   for (std::size_t a = 0; a < storages.size(); ++a) {
     const int64_t begin = layout.offset_bytes[a], size = storages[a].size_bytes;
     if (storages[a].owner != Owner::arena) continue;
-    if (size < 0) out.push_back(wrong(str("storage ", a, " has ", size, " bytes")));
-    if (begin < 0) out.push_back(wrong(str(range_text(a, begin, size), " begins before the arena")));
+    if (size < 0) out.push_back(wrong(str(storage_text(storages, a), " has ", size, " bytes")));
+    if (begin < 0) out.push_back(wrong(str(range_text(storages, a, begin), " begins before the arena")));
     if (begin > layout.arena_bytes || size > layout.arena_bytes - begin) {
-      out.push_back(wrong(str(range_text(a, begin, size), " ends after the arena's ", layout.arena_bytes, " bytes")));
+      out.push_back(
+          wrong(str(range_text(storages, a, begin), " ends after the arena's ", layout.arena_bytes, " bytes")));
     }
     if (begin % storages[a].alignment_bytes != 0) {
-      out.push_back(wrong(str(range_text(a, begin, size), " is not aligned to ", storages[a].alignment_bytes)));
+      out.push_back(wrong(str(range_text(storages, a, begin), " is not aligned to ", storages[a].alignment_bytes)));
     }
     if (is_placed(storages[a]) && storages[a].is_pinned() && begin != storages[a].pinned_bytes) {
-      out.push_back(wrong(str(range_text(a, begin, size), " is pinned to ", storages[a].pinned_bytes)));
+      out.push_back(wrong(str(range_text(storages, a, begin), " is pinned to ", storages[a].pinned_bytes)));
     }
     if (!is_placed(storages[a])) continue;
     for (std::size_t b = a + 1; b < storages.size(); ++b) {
       const int64_t other = layout.offset_bytes[b], other_size = storages[b].size_bytes;
       if (!is_placed(storages[b]) || !meet(storages[a].live, storages[b].live)) continue;
       if (begin >= other + other_size || other >= begin + size) continue;
-      out.push_back(wrong(str(range_text(a, begin, size), " and ", range_text(b, other, other_size),
+      out.push_back(wrong(str(range_text(storages, a, begin), " and ", range_text(storages, b, other),
                               " are both live at tick ", std::max(storages[a].live.begin, storages[b].live.begin))));
     }
   }

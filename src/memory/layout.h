@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct Storage {
   int64_t size_bytes = 0;
   int64_t alignment_bytes = 64;
   int64_t pinned_bytes = -1;  // its offset, where that is not for a planner to choose
+  std::string name;           // for messages; may be empty
   bool is_pinned() const { return pinned_bytes >= 0; }
 };
 
@@ -74,12 +76,16 @@ struct Effort {
 Layout plan(const Effort& effort, std::span<const Storage> storages);
 Layout plan(Planner planner, std::span<const Storage> storages);
 
-/// Offsets by somebody else, for example fixed ones. Proved: Error(wrong-plan) names the storages that overlap.
+/// Offsets by somebody else, for example fixed ones: one for each storage that it is given, which are those that have
+/// bytes of the arena. Proved: Error(wrong-plan) names the storages that overlap.
 using CustomPlanner = std::function<std::vector<int64_t>(std::span<const Storage>)>;
 Layout plan_custom(const CustomPlanner& planner, std::span<const Storage> storages);
 
 /// The largest sum of live bytes at any tick, alignment included; the end of what is pinned: no layout needs less.
 int64_t lower_bound_bytes(std::span<const Storage> storages);
+
+/// What a message calls it: "e (storage 3)".
+std::string storage_text(std::span<const Storage> storages, std::size_t at);
 
 // Sums of bytes that throw Error(size-overflow) instead of wrapping around.
 int64_t add_bytes(int64_t a, int64_t b);

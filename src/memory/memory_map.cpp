@@ -4,6 +4,7 @@
 #include "kernel/text.h"
 #include "memory/liveness.h"
 #include "memory/plan.h"
+#include "memory/upper_bound.h"
 #include "support/table.h"
 
 namespace inlay::memory {
@@ -72,7 +73,7 @@ class Map {
   Page page(std::string title) const {
     if (!plan_.is_static) {
       throw Error(ErrorCode::unsupported, {}, "the memory of this program depends on sizes that are symbols")
-          .help("give its parameters static sizes to see a picture");
+          .help("give its parameters static sizes, or the symbols upper bounds, to see a picture");
     }
     Page out{
         .title = std::move(title), .arena_bytes = plan_.arena_bytes(), .lower_bound_bytes = plan_.lower_bound_bytes()};
@@ -83,16 +84,15 @@ class Map {
       const Placement& placement = sharing_.placements[b];
       if (!placement.storage.valid() || liveness_.uses[b].writes.empty()) continue;
       const SharedStorage& storage = sharing_.storages[placement.storage];
-      const Dim bytes = kernel::size_bytes(program_.buffers[b]);
-      if (storage.owner != Owner::arena || !bytes.is_constant() || !placement.offset_bytes.is_constant()) continue;
+      if (storage.owner != Owner::arena) continue;
       const Layout& layout = plan_.layouts[static_cast<std::size_t>(storage.segment)];
       out.buffers.push_back({.name = name(b),
                              .type = type_text(program_, program_.buffers[b]),
                              .storage = storage_text(sharing_, placement.storage),
                              .reason = why(b),
-                             .bytes = bytes.constant(),
+                             .bytes = most(kernel::size_bytes(program_.buffers[b])),
                              .offset = base_bytes[static_cast<std::size_t>(storage.segment)] +
-                                       layout.offset_bytes[placement.storage.index] + placement.offset_bytes.constant(),
+                                       layout.offset_bytes[placement.storage.index] + most(placement.offset_bytes),
                              .begin = liveness_.lives[b].begin,
                              .end = liveness_.lives[b].end});
     }
@@ -102,6 +102,19 @@ class Map {
  private:
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
 
+  /// Of a static plan.
+  int64_t most(const Dim& bytes) const { return std::max<int64_t>(at_most(bytes, plan_.upper_bounds), 0); }
+
+  /// " for n up to 4096, m up to 7"
+  std::string bounds_text() const {
+    std::string out;
+    for (SymbolId symbol : ids<SymbolId>(plan_.upper_bounds.size())) {
+      if (plan_.upper_bounds[symbol] >= 0)
+        out += str(out.empty() ? " for " : ", ", names_[symbol], " up to ", plan_.upper_bounds[symbol]);
+    }
+    return out;
+  }
+
   bool is_born(BufferId b, StepId step) const {
     const std::vector<StepId>& writes = liveness_.uses[b].writes;
     return sharing_.placements[b].storage.valid() && !writes.empty() && writes.front() == step;
@@ -109,7 +122,8 @@ class Map {
 
   std::string head() const {
     if (plan_.is_static) {
-      return str("memory: arena ", plan_.arena_bytes(), " bytes, lower bound ", plan_.lower_bound_bytes(), '\n');
+      return str("memory: arena ", plan_.arena_bytes(), " bytes, lower bound ", plan_.lower_bound_bytes(),
+                 bounds_text(), '\n');
     }
     Dim total = 0;
     for (const SharedStorage& storage : sharing_.storages) {

@@ -1,8 +1,10 @@
 #include "memory/plan.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "memory/sharing.h"
+#include "memory/upper_bound.h"
 
 namespace inlay::memory {
 
@@ -49,12 +51,53 @@ bool has_static_arena(const Sharing& sharing) {
   });
 }
 
+Layout plan(const PlannerOptions& options, std::span<const Storage> storages, int64_t budget_ms) {
+  if (options.custom) return plan_custom(options.custom, storages);
+  return plan(Effort{.planner = options.planner, .budget_ms = budget_ms}, storages);
+}
+
+IdMap<SymbolId, int64_t> sizes_by_symbol(const KernelProgram& program, const Sizes& sizes) {
+  IdMap<SymbolId, int64_t> out(program.symbols.size(), -1);
+  for (const auto& [name, size] : sizes) {
+    const auto found = std::ranges::find(program.symbols, name, &Symbol::name);
+    if (found == program.symbols.end()) {
+      const auto names = join(program.symbols, ", ", [](const Symbol& symbol) { return symbol.name; });
+      throw Error(ErrorCode::unknown_name, {},
+                  str("the program has no size called ", name, names.empty() ? ": it has none" : ", but ", names));
+    }
+    if (size < 0) throw Error(ErrorCode::negative_size, {}, str("the size ", name, " is given as ", size));
+    out[SymbolId(static_cast<uint32_t>(found - program.symbols.begin()))] = size;
+  }
+  return out;
+}
+
+std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<SymbolId, int64_t>& sizes) {
+  for (const SharedStorage& storage : sharing.storages) {
+    if (storage.owner != Owner::arena) continue;
+    for (SymbolId symbol : storage.size_bytes.symbols()) {
+      if (sizes[symbol] < 0) return MissingSize{symbol, storage.name};
+    }
+  }
+  return std::nullopt;
+}
+
 MemoryPlan plan_memory(const KernelProgram& program, const PlannerOptions& options) {
   MemoryPlan out{.sharing = decide_sharing(program)};
-  out.is_static = has_static_arena(out.sharing);
-  for (int segment = 0; out.is_static && segment < out.sharing.num_segments(); ++segment) {
-    out.layouts.push_back(plan(options.planner, storages_of_segment(out.sharing, segment, {})));
+  if (!options.upper_bounds.empty()) {
+    out.upper_bounds = sizes_by_symbol(program, options.upper_bounds);
+    if (const auto missing = missing_size(out.sharing, out.upper_bounds)) {
+      throw Error(ErrorCode::upper_bound, {},
+                  str("the size of ", missing->storage, " depends on ", program.symbol_names()[missing->symbol],
+                      ", which has no upper bound"))
+          .help("give one for each size that working memory depends on, or none at all");
+    }
   }
+  out.is_static = has_static_arena(out.sharing) || !options.upper_bounds.empty();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int segment = 0; out.is_static && segment < out.sharing.num_segments(); ++segment) {
+    out.layouts.push_back(plan(options, storages_up_to(out.sharing, segment, out.upper_bounds)));
+  }
+  out.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return out;
 }
 
@@ -70,16 +113,28 @@ int64_t MemoryPlan::lower_bound_bytes() const {
   return total;
 }
 
-std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, std::span<const int64_t> symbols) {
-  const CheckedSize size_of(symbols);
+namespace {
+
+template <class SizeOf>
+std::vector<Storage> storages_with(const Sharing& sharing, int segment, const SizeOf& size_of) {
   std::vector<Storage> out;
   for (const SharedStorage& storage : sharing.storages) {
     const bool is_here = storage.owner == Owner::arena && storage.segment == segment;
     // n - 1 with n = 0 is not an error here: the program's own checks fail before anybody writes.
     const int64_t size = is_here ? std::max<int64_t>(size_of(storage.size_bytes), 0) : 0;
-    out.push_back({storage.owner, storage.live, size, storage.alignment_bytes});
+    out.push_back({storage.owner, storage.live, size, storage.alignment_bytes, -1, storage.name});
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, std::span<const int64_t> symbols) {
+  return storages_with(sharing, segment, CheckedSize(symbols));
+}
+
+std::vector<Storage> storages_up_to(const Sharing& sharing, int segment, std::span<const int64_t> upper_bounds) {
+  return storages_with(sharing, segment, [&](const Dim& size) { return at_most(size, upper_bounds); });
 }
 
 }  // namespace inlay::memory

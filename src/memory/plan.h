@@ -4,9 +4,11 @@
 // Sharing is decided once per program, symbolically: every buffer lies in one storage at one byte offset, with the
 // reason. Layout is one offset per storage for one tuple of sizes. Planners see storages only, so each honours every
 // sharing.
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "kernel/kernel.h"
@@ -102,21 +104,50 @@ bool has_static_arena(const Sharing& sharing);
 
 struct MemoryPlan {
   Sharing sharing;
-  bool is_static = false;             // no symbol in any size: `layouts` are the only ones
-  std::vector<Layout> layouts;        // by segment, when static
-  int64_t arena_bytes() const;        // of a static plan: all segments together
-  int64_t lower_bound_bytes() const;  // likewise
+  bool is_static = false;       // no symbol in any size, or upper bounds for them: `layouts` are the only ones
+  std::vector<Layout> layouts;  // by segment, when static
+  IdMap<SymbolId, int64_t> upper_bounds;  // what no call may go beyond; -1: anything. Empty: none were given
+  double planning_seconds = 0;            // what making the layouts took
+  int64_t arena_bytes() const;            // of a static plan: all segments together
+  int64_t lower_bound_bytes() const;      // likewise
 };
+
+/// By the name of a symbol.
+using Sizes = std::vector<std::pair<std::string, int64_t>>;
 
 struct PlannerOptions {
   Planner planner = Planner::search;
+  CustomPlanner custom;  // in its place, if there is one
+  /// One layout for all sizes up to these, made beforehand, instead of one for each tuple of sizes.
+  Sizes upper_bounds;
 };
+
+/// Throws Error: unknown-name for a bound of a symbol that is not there, upper-bound for a size of the arena that
+/// depends on a symbol without one, wrong-plan for what a custom planner did wrong.
 
 MemoryPlan plan_memory(const kernel::KernelProgram& program, const PlannerOptions& options = {});
 
 /// Storages of one segment with their sizes for `symbols`; storages of other segments have size 0. Symbols that a later
 /// segment binds are not looked at. Throws Error(size-overflow) where a size does not fit in 64 bits.
 std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, std::span<const int64_t> symbols);
+
+/// The same with the most that each can have where no symbol is larger than its bound (-1: it has none, and no size
+/// depends on it). Sizes need not grow with their symbols: n - m is at most what n is.
+std::vector<Storage> storages_up_to(const Sharing& sharing, int segment, std::span<const int64_t> upper_bounds);
+
+/// By symbol; -1: `sizes` has none. Throws Error(unknown-name).
+IdMap<SymbolId, int64_t> sizes_by_symbol(const kernel::KernelProgram& program, const Sizes& sizes);
+
+/// The first symbol that a size of the arena depends on and `sizes` (by symbol, -1: none) lacks, and that storage's
+/// name; {}: none.
+struct MissingSize {
+  SymbolId symbol;
+  std::string storage;
+};
+std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<SymbolId, int64_t>& sizes);
+
+/// By the planner that was chosen, or by the custom one.
+Layout plan(const PlannerOptions& options, std::span<const Storage> storages, int64_t budget_ms = -1);
 
 /// The program with its plan: which value lives in which storage, what it took over, what it costs.
 std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);

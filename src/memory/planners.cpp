@@ -1,5 +1,6 @@
 // The planners: plans of greedy first, then a complete search at the lower bound.
 #include <algorithm>
+#include <iterator>
 
 #include "memory/layout.h"
 #include "memory/search/best_plan.h"
@@ -61,6 +62,13 @@ Layout plan_naive(std::span<const Storage> storages) {
   return layout;
 }
 
+Error wrong_custom_plan(const std::vector<Diagnostic>& wrong) {
+  Error out(ErrorCode::wrong_plan, {}, str("the custom plan is wrong: ", wrong.front().message));
+  for (std::size_t i = 1; i < std::min<std::size_t>(wrong.size(), 4); ++i)
+    out = std::move(out).note("and", wrong[i].message);
+  return out;
+}
+
 Layout plan_searching(std::span<const Storage> storages, const Effort& effort) {
   const search::Problem problem = search::make_problem(storages);
   search::BestPlan best(problem, lower_bound_bytes(storages));
@@ -92,15 +100,22 @@ Layout plan(Planner planner, std::span<const Storage> storages) { return plan(Ef
 
 Layout plan_custom(const CustomPlanner& planner, std::span<const Storage> storages) {
   check_pins(storages);
-  Layout out{.offset_bytes = planner(storages), .lower_bound_bytes = lower_bound_bytes(storages)};
-  for (std::size_t s = 0; s < std::min(storages.size(), out.offset_bytes.size()); ++s) {
-    if (!is_placed(storages[s])) continue;
-    if (out.offset_bytes[s] < 0)
-      throw Error(ErrorCode::wrong_plan, {}, str("storage ", s, " begins before the arena, at ", out.offset_bytes[s]));
-    out.arena_bytes = std::max(out.arena_bytes, add_bytes(out.offset_bytes[s], storages[s].size_bytes));
+  std::vector<Storage> placed;
+  std::ranges::copy_if(storages, std::back_inserter(placed), is_placed);
+  Layout found{.offset_bytes = planner(placed), .lower_bound_bytes = lower_bound_bytes(placed)};
+  for (std::size_t s = 0; s < std::min(placed.size(), found.offset_bytes.size()); ++s) {
+    const int64_t begin = found.offset_bytes[s];
+    if (begin < 0)
+      throw Error(ErrorCode::wrong_plan, {}, str(storage_text(placed, s), " begins before the arena, at ", begin));
+    found.arena_bytes = std::max(found.arena_bytes, add_bytes(begin, placed[s].size_bytes));
   }
-  const std::vector<Diagnostic> wrong = verify(out, storages);
-  if (!wrong.empty()) throw Error(ErrorCode::wrong_plan, {}, str("the custom plan is wrong: ", wrong.front().message));
+  if (const auto wrong = verify(found, placed); !wrong.empty()) throw wrong_custom_plan(wrong);
+  Layout out = found;
+  out.offset_bytes.assign(storages.size(), 0);
+  auto next = found.offset_bytes.begin();
+  for (std::size_t s = 0; s < storages.size(); ++s) {
+    if (is_placed(storages[s])) out.offset_bytes[s] = *next++;
+  }
   return out;
 }
 

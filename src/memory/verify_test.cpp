@@ -131,7 +131,7 @@ TEST(VerifyPlan, RejectsALayoutThatOverlaps) {
   for (int64_t& offset : layouts[0].offset_bytes) offset = 0;
   const std::vector<Diagnostic> found = verify(p.program, p.plan, layouts, {});
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].message, "segment 0: storage 0 [0, 72) and storage 1 [0, 72) are both live at tick 1");
+  EXPECT_EQ(found[0].message, "segment 0: a (storage 0) [0, 72) and b (storage 1) [0, 72) are both live at tick 1");
 }
 
 /// What is wrong where r is laid onto c: a stage gathers from the columns 2*j of c and scatters to `column` of r, in

@@ -112,6 +112,7 @@ struct Executable::Impl {
   std::vector<DimRule> dim_rules;
   std::size_t num_segments = 1;
   int64_t arena_bytes = 0;    // of a plain program
+  bool has_bounds = false;    // has a symbol an upper bound?
   bool takes_params = false;  // does an output lie in the place of a donated parameter?
   bool is_plain = false;      // one static arena, no host calls: nothing to ask anybody
 
@@ -174,6 +175,8 @@ struct Run {
   std::span<ArenaBlock> blocks;
   std::span<int64_t> offsets;
   std::span<const int64_t> symbols;
+  bool has_bounds;
+  Executable::Failure& failure;
 };
 
 int64_t segment_bytes(const Run& run, int segment) {
@@ -181,7 +184,29 @@ int64_t segment_bytes(const Run& run, int segment) {
   return run.object.arena.segment_bytes.empty() ? 0 : run.object.arena.segment_bytes[segment];
 }
 
-bool allocate_outputs(const Executable& executable, const Object& object, int segment, std::span<const int64_t> symbols,
+/// There is none for the block of a segment: the largest storages in it.
+Error no_arena(const Object& object, int segment, int64_t bytes, std::span<const int64_t> symbols) {
+  std::vector<std::pair<int64_t, std::string>> largest;
+  for (const ArenaSpec::Storage& storage : object.arena.storages) {
+    if (storage.segment == segment) largest.emplace_back(storage.bytes.evaluate(symbols), storage.name);
+  }
+  std::ranges::stable_sort(largest, std::ranges::greater(), &std::pair<int64_t, std::string>::first);
+  Error out(ErrorCode::out_of_memory, {}, str("no memory for the arena of ", bytes, " bytes"));
+  constexpr std::size_t kNamed = 3;
+  for (std::size_t i = 0; i < std::min(largest.size(), kNamed); ++i) {
+    out = std::move(out).note(largest[i].second, str(largest[i].first, " bytes"));
+  }
+  return out;
+}
+
+Error no_output(const Object& object, int slot, std::span<const int64_t> dims) {
+  const TensorSpec& spec = object.outputs[static_cast<std::size_t>(slot)];
+  return {ErrorCode::out_of_memory,
+          {},
+          str("no memory for result ", slot, ", ", spec.name, ": ", spec.dtype, "[", join(dims, ", "), "]")};
+}
+
+void allocate_outputs(const Executable& executable, const Object& object, int segment, std::span<const int64_t> symbols,
                       Host& host, void** outputs) {
   for (int slot = 0; slot < static_cast<int>(object.outputs.size()); ++slot) {
     const TensorSpec& spec = object.outputs[slot];
@@ -189,39 +214,59 @@ bool allocate_outputs(const Executable& executable, const Object& object, int se
     Scratch<int64_t, 8> dims(spec.dims.size());
     executable.output_dims(slot, symbols, dims.span());
     outputs[slot] = host.allocate_output(slot, dims.span());
-    if (!outputs[slot]) return false;
+    if (!outputs[slot]) throw no_output(object, slot, dims.span());
   }
-  return true;
 }
 
-// What stands between machine code and C++: nothing is thrown through it.
+/// INLAY_OK, or that some size is larger than its bound. One that is not known yet is not.
+int32_t within_bounds(const Object& object, const int64_t* symbols, std::span<int64_t, 4> numbers) {
+  for (std::size_t s = 0; s < object.symbols.size(); ++s) {
+    const int64_t bound = object.symbols[s].upper_bound;
+    if (bound < 0 || symbols[s] <= bound) continue;
+    numbers[0] = static_cast<int64_t>(s);
+    numbers[1] = symbols[s];
+    numbers[2] = bound;
+    return INLAY_BEYOND_UPPER_BOUND;
+  }
+  return INLAY_OK;
+}
+
+// What stands between machine code and C++: nothing is thrown through it. `kept`: where the exception goes.
 template <class Body>
-int32_t as_code(int32_t code_of_exception, const Body& body) noexcept {
+int32_t as_code(int32_t code_of_exception, std::exception_ptr* kept, const Body& body) noexcept {
   try {
     return body();
   } catch (const Error& error) {
-    return error.code() == ErrorCode::size_overflow ? static_cast<int32_t>(INLAY_SIZE_OVERFLOW) : code_of_exception;
-  } catch (...) {
+    if (error.code() == ErrorCode::size_overflow) return INLAY_SIZE_OVERFLOW;
+    if (kept) *kept = std::current_exception();
+  } catch (const std::bad_alloc&) {
     return code_of_exception;
+  } catch (...) {
+    if (kept) *kept = std::current_exception();
   }
+  return code_of_exception;
 }
 
 int32_t begin_segment(InlayCall* call, int32_t segment) {
-  return as_code(INLAY_OUT_OF_MEMORY, [&] {
-    const Run& run = *static_cast<Run*>(call->host);
+  const Run& run = *static_cast<Run*>(call->host);
+  return as_code(INLAY_OUT_OF_MEMORY, &run.failure.exception, [&]() -> int32_t {
     if (segment <= 0 || static_cast<std::size_t>(segment) >= run.blocks.size()) return INLAY_OUT_OF_MEMORY;
-    run.blocks[segment] = ArenaBlock::borrow(segment_bytes(run, segment));
+    if (run.has_bounds) {
+      const int32_t code = within_bounds(run.object, call->symbols, call->failure_numbers);
+      if (code != INLAY_OK) return code;
+    }
+    const int64_t bytes = segment_bytes(run, segment);
+    run.blocks[segment] = ArenaBlock::borrow(bytes);
     call->segments[segment] = run.blocks[segment].data();
-    if (!call->segments[segment]) return INLAY_OUT_OF_MEMORY;
-    const bool ok =
-        !run.host || allocate_outputs(run.executable, run.object, segment, run.symbols, *run.host, call->outputs);
-    return ok ? INLAY_OK : INLAY_OUT_OF_MEMORY;
+    if (!call->segments[segment]) throw no_arena(run.object, segment, bytes, run.symbols);
+    if (run.host) allocate_outputs(run.executable, run.object, segment, run.symbols, *run.host, call->outputs);
+    return INLAY_OK;
   });
 }
 
 int32_t host_call(InlayCall* call, int32_t function, void* const* operands, const int64_t* operand_dims, void** results,
                   int64_t* result_dims) {
-  return as_code(INLAY_HOST_CALL_FAILED, [&]() -> int32_t {
+  return as_code(INLAY_HOST_CALL_FAILED, nullptr, [&]() -> int32_t {
     const Run& run = *static_cast<Run*>(call->host);
     if (!run.host) return INLAY_HOST_CALL_FAILED;
     return run.host->host_call(function, operands, operand_dims, results, result_dims);
@@ -232,10 +277,9 @@ int32_t host_call(InlayCall* call, int32_t function, void* const* operands, cons
 // allows.
 int32_t run_asking(Run& run, InlayCall& call) {
   const int64_t bytes = segment_bytes(run, 0);
-  if (bytes < 0) return INLAY_OUT_OF_MEMORY;
   run.blocks[0] = ArenaBlock::borrow(bytes);
   call.segments[0] = run.blocks[0].data();
-  if (!call.segments[0]) return INLAY_OUT_OF_MEMORY;
+  if (!call.segments[0]) throw no_arena(run.object, 0, bytes, run.symbols);
   return run.executable.entry()(&call);
 }
 
@@ -252,6 +296,7 @@ Executable::Executable(Object object, const Resolver& resolve, LayoutFunction la
   impl->dim_rules = dim_rules(o);
   impl->num_segments = std::max<std::size_t>(o.arena.segment_bytes.size(), 1);
   INLAY_CHECK(o.arena.is_static || impl->layout, "a program whose sizes are found at run time needs a layout function");
+  impl->has_bounds = std::ranges::any_of(o.symbols, [](const SymbolSpec& it) { return it.upper_bound >= 0; });
   impl->takes_params = std::ranges::any_of(o.outputs, [](const TensorSpec& it) { return it.taken_param >= 0; });
   impl->is_plain = o.arena.is_static && impl->num_segments == 1 && o.host_calls.empty();
   impl->arena_bytes = o.arena.segment_bytes.empty() ? 0 : o.arena.segment_bytes[0];
@@ -286,6 +331,9 @@ void Executable::bind_symbols(std::span<const TensorRef> params, std::span<int64
     }
     if (is != must_be) wrong_dim(object, rule, is, must_be, symbols);
   }
+  if (Failure failure; within_bounds(object, symbols.data(), failure.numbers) != INLAY_OK) {
+    throw error_of(INLAY_BEYOND_UPPER_BOUND, failure);
+  }
 }
 
 void Executable::output_dims(int slot, std::span<const int64_t> symbols, std::span<int64_t> dims) const {
@@ -303,9 +351,7 @@ void Executable::call(std::span<const TensorRef> params, Host& host) const {
   Scratch<const void*, 64> addresses(params.size());
   for (std::size_t i = 0; i < params.size(); ++i) addresses[i] = params[i].data;
   Scratch<void*, 32> outputs(object.outputs.size());
-  if (!allocate_outputs(*this, object, 0, symbols.span(), host, outputs.data())) {
-    throw error_of(INLAY_OUT_OF_MEMORY, {});
-  }
+  allocate_outputs(*this, object, 0, symbols.span(), host, outputs.data());
   Failure failure;
   const int32_t code = run(addresses.data(), outputs.data(), symbols.data(), &host, failure);
   if (code != INLAY_OK) throw error_of(code, failure);
@@ -332,15 +378,21 @@ void bring_params(const Executable& executable, const void* const* params, void*
 int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host,
                         Failure& failure) const noexcept {
   const Impl& impl = *impl_;
+  if (impl.has_bounds) {
+    const int32_t code = within_bounds(impl.object, symbols, failure.numbers);
+    if (code != INLAY_OK) return code;
+  }
   if (impl.takes_params) bring_params(*this, params, outputs, symbols);
   if (!impl.is_plain) {
-    return as_code(INLAY_OUT_OF_MEMORY,
+    return as_code(INLAY_OUT_OF_MEMORY, &failure.exception,
                    [&] { return impl.run_with_host(*this, params, outputs, symbols, host, failure); });
   }
   if (impl.arena_bytes == 0) return impl.run_on(nullptr, params, outputs, symbols, failure);
   if (impl.arena_bytes <= kStackArenaBytes) return impl.run_on_stack(params, outputs, symbols, failure);
   const ArenaBlock block = ArenaBlock::borrow(impl.arena_bytes);
-  return block.data() ? impl.run_on(block.data(), params, outputs, symbols, failure) : INLAY_OUT_OF_MEMORY;
+  if (block.data()) return impl.run_on(block.data(), params, outputs, symbols, failure);
+  return as_code(INLAY_OUT_OF_MEMORY, &failure.exception,
+                 [&]() -> int32_t { throw no_arena(impl.object, 0, impl.arena_bytes, {}); });
 }
 
 int32_t Executable::Impl::run_with_host(const Executable& executable, const void* const* params, void** outputs,
@@ -348,7 +400,8 @@ int32_t Executable::Impl::run_with_host(const Executable& executable, const void
   Scratch<void*, 8> segments(num_segments);
   Scratch<ArenaBlock, 8> blocks(num_segments);
   Scratch<int64_t, 64> offsets(static_cast<std::size_t>(object.arena.num_storages));
-  Run state{object, layout, executable, host, blocks.span(), offsets.span(), {symbols, object.symbols.size()}};
+  Run state{object,     layout, executable, host, blocks.span(), offsets.span(), {symbols, object.symbols.size()},
+            has_bounds, failure};
   InlayCall call = make_call(params, outputs, symbols, segments.data());
   call.offsets = object.arena.is_static ? nullptr : offsets.data();
   call.begin_segment = begin_segment;
@@ -359,6 +412,13 @@ int32_t Executable::Impl::run_with_host(const Executable& executable, const void
 
 Error Executable::error_of(int32_t code, const Failure& failure) const {
   const Object& object = impl_->object;
+  if (failure.exception) std::rethrow_exception(failure.exception);
+  if (code == INLAY_BEYOND_UPPER_BOUND) {
+    const SymbolSpec& symbol = object.symbols[static_cast<std::size_t>(failure.numbers[0])];
+    return Error(ErrorCode::upper_bound, {},
+                 str(symbol.name, " is ", failure.numbers[1], ", ", binder_text(object, symbol),
+                     ", but the program was compiled for at most ", failure.numbers[2]));
+  }
   if (code == INLAY_HOST_CALL_FAILED) return Error(ErrorCode::host_call_failed, {}, "a host call failed");
   if (code == INLAY_SIZE_OVERFLOW) {
     return Error(ErrorCode::size_overflow, {},

@@ -1,6 +1,7 @@
 #pragma once
 // A loaded program: immutable, re-entrant, safe from many threads at once.
 #include <array>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -48,7 +49,8 @@ class Executable {
   const Object& object() const;
   InlayEntry entry() const;
 
-  /// Binds the symbols from the dims of `params` and checks dims against the signature; throws Error naming both.
+  /// Binds the symbols from the dims of `params` and checks dims against the signature, and symbols against their upper
+  /// bounds; throws Error naming both.
   void bind_symbols(std::span<const TensorRef> params, std::span<int64_t> symbols) const;
   /// Dims of output `slot` for these symbols. Never negative: where `n - 1` has n = 0 the program's own checks fail,
   /// and they run after the outputs were asked for.
@@ -67,10 +69,11 @@ class Executable {
   struct Failure {
     int64_t site = -1;
     std::array<int64_t, 4> numbers{};
+    std::exception_ptr exception;  // of whoever lays out or brings memory
   };
   int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure) const noexcept;
 
-  /// The Error of a failed run: its site's message with the numbers in it.
+  /// The Error of a failed run: its site's message with the numbers in it. Throws what a LayoutFunction has thrown.
   Error error_of(int32_t code, const Failure& failure) const;
 
  private:

@@ -120,7 +120,7 @@ TEST(Executable, SaysWhyACallFailedAndIsUsableAfterwards) {
   EXPECT_THAT(host.outputs[0], ElementsAre(11, 22, 33));
   host.refuse_outputs = true;
   EXPECT_EQ(message_of([&] { executable.call(params, host); }),
-            "error[out-of-memory]: no memory for an output or for the call's own values");
+            "error[out-of-memory]: no memory for result 0, out: f64[3]");
 }
 
 /// Runs `sample_add` on n elements; the sum tells whether the arena held.

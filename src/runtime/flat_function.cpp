@@ -37,6 +37,7 @@ int run_with(const FlatLogpSpec& spec, int64_t dim, const void** params, int64_t
     case INLAY_OK: break;
     case INLAY_SIZE_OVERFLOW:
     case INLAY_OUT_OF_MEMORY: return kFlatOutOfMemory;
+    case INLAY_BEYOND_UPPER_BOUND: return kFlatWrongDim;
     default: return kFlatFailed;
   }
   if (!std::isfinite(*logp)) return kFlatLogpNotFinite;

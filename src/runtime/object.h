@@ -30,6 +30,7 @@ struct SymbolSpec {
   std::string name;
   int param = -1;
   int axis = 0;
+  int64_t upper_bound = -1;  // a call with a larger one fails before anything is executed; -1: there is none
 };
 
 /// A place that can fail. {0}, {1}, ... in the message are the numbers of the failed run.
@@ -52,6 +53,13 @@ struct ArenaSpec {
   bool is_static = true;
   std::vector<int64_t> segment_bytes;  // of a static arena, by segment; its size is the number of segments always
   int num_storages = 0;
+
+  struct Storage {
+    std::string name;
+    SizeExpr bytes;
+    int segment = 0;
+  };
+  std::vector<Storage> storages;  // those in the arena: for the error that there is no memory for them
 };
 
 struct Object {

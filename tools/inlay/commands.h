@@ -17,9 +17,10 @@ inline constexpr int kOurMistake = 3;  // a promise inside inlay was broken
 
 /// Options of a compilation, as the command line says them.
 struct CompileFlags {
-  std::string fuse;     // empty: as the environment says
-  std::string planner;  // likewise
-  std::string order;    // likewise
+  std::string fuse;                // empty: as the environment says
+  std::string planner;             // likewise
+  std::string order;               // likewise
+  std::vector<std::string> upper;  // "n=4096"
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
 

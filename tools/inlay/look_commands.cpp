@@ -1,4 +1,5 @@
 // inlay opt, inlay explain and inlay compile
+#include <charconv>
 #include <iostream>
 
 #include "backend/c/backend.h"
@@ -40,11 +41,27 @@ Lowered compiled(const Source& source, const Options& options) {
 
 }  // namespace
 
+namespace {
+
+/// "n=4096"
+std::pair<std::string, int64_t> upper_bound(const std::string& text) {
+  const std::size_t at = text.find('=');
+  int64_t number = -1;
+  const char* end = text.data() + text.size();
+  const bool is_number =
+      at != std::string::npos && std::from_chars(text.data() + at + 1, end, number) == std::from_chars_result{end, {}};
+  if (!is_number || number < 0) throw Error(ErrorCode::syntax, {}, str("--upper=", text, " is no size: write n=4096"));
+  return {text.substr(0, at), number};
+}
+
+}  // namespace
+
 Options CompileFlags::options() const {
   Options options;
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
   if (!planner.empty()) options.planner = memory::planner_named(planner, "--planner");
   if (!order.empty()) options.order = memory::step_order_named(order, "--order");
+  for (const std::string& bound : upper) options.upper_bounds.push_back(upper_bound(bound));
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
   options.rewrite.disabled_rules = rewrite_off;
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;

@@ -122,6 +122,10 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->check(one_of(planner_names()));
   app->add_option("--order", flags.order, "`given`: the steps run as they were fused, not in the order of least memory")
       ->check(one_of({"given", "memory"}));
+  app->add_option("--upper", flags.upper, "the most that sizes will be: one layout of memory for all of them")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("SIZE=N[,SIZE=N...]");
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -8,7 +8,7 @@ from .c_function import c_function
 from .dprint import dprint
 from .explain import explain
 from .linker import InlayLinker
-from .mode import MODE, default_mode, register_mode
+from .mode import MODE, default_mode, mode, register_mode
 from .rewrites import register_rewrites
 from .scan_rewrites import register_scan_rewrites
 from .translate import NotNative, register
@@ -17,4 +17,4 @@ register_mode()
 register_rewrites()
 register_scan_rewrites()
 
-__all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "register"]
+__all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "mode", "register"]

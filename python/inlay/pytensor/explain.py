@@ -7,13 +7,16 @@ from .compiled import compiled_of
 from .translate.origin import short_name
 
 
-def explain(fn):
+def explain(fn, *, sizes=None):
     """What inlay made of `fn`, a PyTensor function or what `inlay.compile` returned: an `Explanation`; print it to read
-    it."""
+    it. `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them."""
     if isinstance(getattr(fn, "compilation", None), Compilation):
-        return explain_text(fn)
+        return explain_text(fn, sizes=sizes)
     compiled = compiled_of(fn)
     nodes, reasons = compiled.translation.nodes, compiled.translation.reasons
     return explanation_of(
-        compiled.program, compiled.seconds, {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in reasons.items()}
+        compiled.program,
+        compiled.seconds,
+        {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in reasons.items()},
+        sizes,
     )

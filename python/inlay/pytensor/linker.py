@@ -11,6 +11,7 @@ from pytensor.link.basic import Container, JITLinker
 from pytensor.link.utils import map_storage
 
 from .. import _inlay
+from ..plan import planner_of
 from . import failures, scan_rewrites
 from .compiled import Compiled
 from .translate import translate
@@ -32,6 +33,16 @@ class InlayLinker(JITLinker):
         "scan_save_mem_prealloc",  # as older versions name it; with the mode's own it would shorten a Scan twice
     )
 
+    def __init__(self, *args, planner=None, **kwargs):
+        """`planner`: who lays out the working memory, as in `inlay.compile`."""
+        super().__init__(*args, **kwargs)
+        self.planner = planner
+
+    def accept(self, fgraph, no_recycling=None, profile=None):
+        # PyTensor's own makes a second linker of this class for another graph, without its options.
+        linker = self if self.fgraph in (None, fgraph) else type(self)(allow_gc=self.allow_gc, planner=self.planner)
+        return super(InlayLinker, linker).accept(fgraph, no_recycling, profile)
+
     def make_all(self, input_storage=None, output_storage=None, storage_map=None):
         start = time.perf_counter()
         fgraph = self.fgraph
@@ -41,7 +52,7 @@ class InlayLinker(JITLinker):
         )
         translation = translate(fgraph, order)
         translated = time.perf_counter() - start
-        program = _inlay.compile(translation.graph, translation.bound, translation.host_calls)
+        program = _inlay.compile(translation.graph, translation.bound, translation.host_calls, planner_of(self.planner))
         vm = program.vm(tuple(input_storage))
         vm.allow_gc = self.allow_gc
         vm.storage_map = storage_map

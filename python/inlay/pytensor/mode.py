@@ -9,9 +9,19 @@ from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from .linker import InlayLinker
 from .scan_rewrites import TAG
 
-MODE = ptm.Mode(
-    InlayLinker(), RewriteDatabaseQuery(include=["fast_run", TAG], exclude=list(InlayLinker.incompatible_rewrites))
-)
+
+
+def mode(*, planner=None):
+    """A Mode as "INLAY" is, with options of its own.
+
+    `planner`: who lays out the working memory: "naive", "greedy", "search" (the default) or "max", which takes up to 5
+    seconds; offsets by the names of storages; or a function (see `inlay.compile`).
+    """
+    query = RewriteDatabaseQuery(include=["fast_run", TAG], exclude=list(InlayLinker.incompatible_rewrites))
+    return ptm.Mode(InlayLinker(planner=planner), query)
+
+
+MODE = mode()
 
 
 def register_mode():
