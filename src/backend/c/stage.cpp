@@ -367,8 +367,9 @@ std::string StageText::element(std::size_t i) {
   const std::string index = index_text(i);
   p_.use(buffer);
   if (!p_.is_scalar(buffer)) return str(p_.name(buffer), "[", index, "]");
-  const bool by_address = std::ranges::count(place_.by_address, p_.root(buffer)) > 0;
-  return str(by_address ? "*" : "", p_.name(buffer));
+  if (std::ranges::count(place_.by_address, p_.root(buffer)) == 0) return p_.name(buffer);
+  const bool has_parts = is_complex(p_.program.buffers[buffer].dtype);  // .re of what it points at
+  return str(has_parts ? "(*" : "*", p_.name(buffer), has_parts ? ")" : "");
 }
 
 /// A term of a sum, with its sign.

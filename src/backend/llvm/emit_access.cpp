@@ -58,6 +58,12 @@ StageEmitter::Place StageEmitter::place(std::size_t i, Lanes& lanes) {
     out.start = element_address(statement(i).dtype, out.start, lanes.point);
     return out;
   }
+  if (!facts.index_varies && stride.is(-1)) {
+    out.shape = Place::Shape::backwards;
+    Value* last = b_.CreateSub(f_.i64(1 - lanes.width), lanes.point);
+    out.start = element_address(statement(i).dtype, out.start, last);
+    return out;
+  }
   out.shape = Place::Shape::lanes;
   const auto times = [&](Value* value, const Dim& by) {
     return by.is(1) ? value : b_.CreateMul(value, splat(f_, f_.size(by), lanes.width));
@@ -158,20 +164,45 @@ Value* StageEmitter::load(const Place& place, DType dtype, Lanes& lanes) {
   if (place.shape == Place::Shape::one) {
     return splat(f_, f_.from_memory(b_.CreateAlignedLoad(type, place.start, align), dtype), lanes.width);
   }
-  llvm::Type* part = f_.memory_type(real_of(dtype));
-  if (place.shape == Place::Shape::contiguous) {
-    const int parts = is_complex(dtype) ? 2 : 1;
-    auto* vector = llvm::FixedVectorType::get(part, static_cast<unsigned>(parts * lanes.width));
-    Value* active = lanes.active && parts == 2 ? twice_each(f_, lanes.active) : lanes.active;
-    Value* loaded = active ? static_cast<Value*>(b_.CreateMaskedLoad(vector, place.start, align, active,
-                                                                     llvm::Constant::getNullValue(vector)))
-                           : b_.CreateAlignedLoad(vector, place.start, align);
-    return parts == 2 ? deinterleaved(f_, loaded) : f_.from_memory(loaded, dtype);
+  if (place.shape == Place::Shape::contiguous) return load_side_by_side(place.start, dtype, lanes.active, lanes.width);
+  if (place.shape == Place::Shape::backwards) {
+    return backwards(load_side_by_side(place.start, dtype, backwards(lanes.active), lanes.width));
   }
+  llvm::Type* part = f_.memory_type(real_of(dtype));
   Value* first = load_lanes(part, place.start, place.offsets, dtype, lanes);
   if (!is_complex(dtype)) return f_.from_memory(first, dtype);
   Value* second = b_.CreateConstInBoundsGEP1_64(part, place.start, 1);
   return complex_of(f_, first, load_lanes(part, second, place.offsets, dtype, lanes));
+}
+
+/// The lanes in the other order; nothing of nothing.
+Value* StageEmitter::backwards(Value* lanes) {
+  if (!lanes) return nullptr;
+  return for_each_part(f_, lanes, [&](Value* part) { return b_.CreateVectorReverse(part); });
+}
+
+Value* StageEmitter::load_side_by_side(Value* start, DType dtype, Value* active, int width) {
+  const int parts = is_complex(dtype) ? 2 : 1;
+  auto* vector = llvm::FixedVectorType::get(f_.memory_type(real_of(dtype)), static_cast<unsigned>(parts * width));
+  if (active && parts == 2) active = twice_each(f_, active);
+  const llvm::Align align = alignment_of(dtype);
+  Value* loaded =
+      active
+          ? static_cast<Value*>(b_.CreateMaskedLoad(vector, start, align, active, llvm::Constant::getNullValue(vector)))
+          : b_.CreateAlignedLoad(vector, start, align);
+  return parts == 2 ? deinterleaved(f_, loaded) : f_.from_memory(loaded, dtype);
+}
+
+void StageEmitter::store_side_by_side(Value* start, DType dtype, Value* value, Value* active) {
+  if (is_complex(dtype)) {
+    value = interleaved(f_, value);
+    if (active) active = twice_each(f_, active);
+  }
+  if (active) {
+    b_.CreateMaskedStore(value, start, alignment_of(dtype), active);
+  } else {
+    b_.CreateAlignedStore(value, start, alignment_of(dtype));
+  }
 }
 
 void StageEmitter::store(const Place& place, DType dtype, Value* value, Lanes& lanes) {
@@ -189,19 +220,9 @@ void StageEmitter::store(const Place& place, DType dtype, Value* value, Lanes& l
       b_.CreateAlignedStore(value, place.start, align);
       return;
     }
-    case Place::Shape::contiguous: {
-      Value* active = lanes.active;
-      if (is_complex(dtype)) {
-        value = interleaved(f_, value);
-        if (active) active = twice_each(f_, active);
-      }
-      if (active) {
-        b_.CreateMaskedStore(value, place.start, align, active);
-      } else {
-        b_.CreateAlignedStore(value, place.start, align);
-      }
-      return;
-    }
+    case Place::Shape::contiguous: return store_side_by_side(place.start, dtype, value, lanes.active);
+    case Place::Shape::backwards:
+      return store_side_by_side(place.start, dtype, backwards(value), backwards(lanes.active));
     case Place::Shape::lanes: {
       // Where lanes meet, the last one stays: the instruction promises it, and LLVM does.
       Value* addresses = b_.CreateGEP(f_.memory_type(dtype), place.start, place.offsets);

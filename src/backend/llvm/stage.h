@@ -39,9 +39,10 @@ class StageEmitter {
 
   /// The elements that a statement touches in one pass.
   struct Place {
-    enum class Shape : uint8_t { one, contiguous, lanes };
+    enum class Shape : uint8_t { one, contiguous, backwards, lanes };
     Shape shape = Shape::one;
-    Value* start = nullptr;    // address of the first element, or of what `offsets` count from
+    Value* start = nullptr;    // address of the first element (backwards: of the last lane's), or of what `offsets`
+                               // count from
     Value* offsets = nullptr;  // of lanes: in elements, i64
   };
 
@@ -90,6 +91,9 @@ class StageEmitter {
   Value* of_first_lane(Value* condition, Value* value);
   Value* load_lanes(llvm::Type* type, Value* start, Value* offsets, DType dtype, Lanes& lanes);
   Value* load(const Place& place, DType dtype, Lanes& lanes);
+  Value* load_side_by_side(Value* start, DType dtype, Value* active, int width);
+  void store_side_by_side(Value* start, DType dtype, Value* value, Value* active);
+  Value* backwards(Value* lanes);
   void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
   bool also_reads(const kernel::Stage& stage, std::size_t i) const;

@@ -185,7 +185,8 @@ class Planner {
       plan_.points_wait |= statement.predicate.valid();
       long_body |= is_dear(statement);
       has_powers |= statement.pair == kernel::Pair::powers;
-      const bool contiguous = plan_.statements[i].place.stride_of(plan_.vector_axis()).is(1);
+      const Dim along = plan_.statements[i].place.stride_of(plan_.vector_axis());
+      const bool contiguous = along.is(1) || along.is(-1);
       long_body |= statement.has_place() && !plan_.statements[i].accumulates &&
                    (plan_.statements[i].index_varies || !contiguous);
     }
@@ -230,7 +231,7 @@ class Planner {
       if (!in_vector_loop(i) || !stage_.statements[i].has_place() || plan_.statements[i].index_varies) continue;
       const kernel::LinearMap& place = plan_.statements[i].place;
       const Dim along = place.stride_of(plan_.vector_axis());
-      if (along.is(0) || along.is(1)) continue;
+      if (along.is(0) || along.is(1) || along.is(-1)) continue;
       for (int level = 0; level + 1 < plan_.innermost(); ++level) {
         if (!place.stride_of(plan_.loops[static_cast<std::size_t>(level)]).is(1)) continue;
         plan_.block = block;
