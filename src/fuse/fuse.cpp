@@ -5,6 +5,7 @@
 
 #include "fuse/call_results.h"
 #include "fuse/equal_sizes.h"
+#include "fuse/identity_parts.h"
 #include "fuse/join.h"
 #include "fuse/kept_rows.h"
 #include "fuse/materialize.h"
@@ -314,7 +315,9 @@ Mode mode_named(std::string_view name, std::string_view setting) {
 
 KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mode) {
   const std::optional<Graph> with_fewer_sizes = with_equal_sizes(source);
-  const Graph& graph = with_fewer_sizes ? *with_fewer_sizes : source;
+  const Graph& with_all_parts = with_fewer_sizes ? *with_fewer_sizes : source;
+  const std::optional<Graph> with_fewer_parts = without_identity_parts(with_all_parts);
+  const Graph& graph = with_fewer_parts ? *with_fewer_parts : with_all_parts;
   FusedBodies bodies;
   for (const Node& node : graph.nodes) {
     for (const auto& body : node.region.bodies) bodies.emplace(body.get(), fuse(*body, caps, mode));

@@ -9,13 +9,14 @@
 // only one that computes.
 //
 //   equal_sizes.cpp   one symbol for sizes that are equal
+//   identity_parts.cpp what a reduction begins with anyway
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole
 //   place_fold.cpp    where an extreme is, found along with the extreme
 //   powers_fold.cpp   a sum of exponentials, found along with the greatest element
 //   selection.cpp     what of a selection is computed where the mask is read
 //   regions.cpp       what is written region by region, and what is made with it
-//   left_rows.cpp     what an update leaves of its base
+//   left_over.cpp     what updates leave of their base
 //   materialize.cpp   the buffers of what lives in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
 //   examine.cpp       what a piece asks for, kept while it is decided what is stored

@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <ranges>
 #include <unordered_map>
+#include <utility>
 
-#include "fuse/left_rows.h"
+#include "fuse/left_over.h"
 #include "fuse/library_operand.h"
 #include "fuse/regions.h"
 #include "fuse/stage_writer.h"
@@ -498,15 +499,28 @@ class Cutter {
   /// A value that is written region by region, and the bases below it that nothing else reads.
   void regions(ValueId v) {
     out_.homes[v].buffer = new_memory(v);
+    Buffer& made = program_.buffers[out_.homes[v].buffer];
+    const bool is_unsaid = made.stored.why == kernel::StoredFor::unsaid;
+    if (is_unsaid && made.role == Role::temporary) made.stored.why = kernel::StoredFor::by_parts;
     std::vector<ValueId> chain = {v};
     while (graph_.node_of(chain.back())->op != Op::concat) {
       const ValueId base = graph_.node_of(chain.back())->operands[0];
       if (!regions_.written_by[base].valid()) break;
       chain.push_back(base);
     }
-    for (ValueId part : std::views::reverse(chain)) {
-      const Node& node = *graph_.node_of(part);
-      node.op == Op::concat ? write_parts(part, node, v) : write_region(part, node, v);
+    std::ranges::reverse(chain);
+    const Node& lowest = *graph_.node_of(chain.front());
+    const bool is_concat = lowest.op == Op::concat;
+    if (is_concat) write_parts(chain.front(), lowest, v);
+    Piece first;
+    const std::size_t boxes = is_concat ? 0 : begin(chain, v, first);
+    // Boxes wait for nothing; the next region for all that is there, and then each for the one before.
+    for (std::size_t i = is_concat ? 1 : 0; i < chain.size(); ++i) {
+      const ValueId onto = i < boxes ? lowest.operands[0] : ValueId();
+      const std::vector<PieceId>& there = out_.homes[v].pieces;
+      const bool waits_for_all = i == std::max<std::size_t>(boxes, is_concat ? 1 : 0);
+      if (!onto.valid()) first.after = waits_for_all ? there : std::vector{there.back()};
+      write_region(chain[i], v, onto, std::exchange(first, {}));
     }
   }
 
@@ -522,11 +536,11 @@ class Cutter {
     }
   }
 
-  void write_region(ValueId v, const Node& node, ValueId whole) {
+  /// With the axes and the write of the region, `piece` is complete. `onto`: if valid, what the region is combined
+  /// with, for nothing of it is there yet.
+  void write_region(ValueId v, ValueId whole, ValueId onto, Piece piece) {
+    const Node& node = *graph_.node_of(v);
     const ValueId base = node.operands[0], value = node.operands[1];
-    Piece piece;
-    if (out_.homes[whole].pieces.empty()) begin(node, whole, piece);
-    piece.after = written_before(base, whole);
     Loop loop = loop_over(region_dims(graph_, node.index));
     PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
     piece.axes = std::move(loop.axes);
@@ -536,29 +550,26 @@ class Cutter {
                             .indices = std::move(placed.arrays),
                             .value = value,
                             .at = broadcast_point(loop.at, graph_.type(value).dims),
+                            .onto = onto,
                             .target = v});
     add(whole, std::move(piece));
   }
 
-  /// What is there of `whole` when `base` is. A region waits for what was written before it, and so the last one alone
-  /// stands for all.
-  std::vector<PieceId> written_before(ValueId base, ValueId whole) const {
-    const std::vector<PieceId>& pieces = out_.homes[whole].pieces;
-    const bool by_region = regions_.written_by[base].valid() && graph_.node_of(base)->op != Op::concat;
-    return by_region ? std::vector<PieceId>{pieces.back()} : pieces;
-  }
-
-  /// What `whole` is where no region is written; `region` writes the first one.
-  void begin(const Node& region, ValueId whole, Piece& first) {
-    const ValueId base = region.operands[0];
+  /// What `whole` is where no region is written; `first` writes the first region. How many of `updates` write boxes of
+  /// their own, where only what they leave was brought.
+  std::size_t begin(std::span<const ValueId> updates, ValueId whole, Piece& first) {
+    const ValueId base = graph_.node_of(updates.front())->operands[0];
     const BufferId buffer = out_.homes[whole].buffer, from = out_.homes[base].buffer;
     const bool has_bytes = from.valid() && program_.buffers[from].role != Role::scalar;
     // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
     const bool is_argument =
         has_bytes && program_.buffers[from].role == Role::param && !program_.buffers[from].donated && !graph_.is_body;
-    if ((!has_bytes || is_argument) && begin_with_rows(region, whole)) {
-      return;
-    } else if (const Node* fill = fill_literal(base)) {
+    const Node* fill = fill_literal(base);
+    if (!has_bytes || is_argument) {
+      const Brings brings = has_bytes || fill ? Brings::elements : Brings::values;
+      if (const std::size_t boxes = begin_with_rest(updates, whole, brings); boxes > 0) return boxes;
+    }
+    if (fill) {
       first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
     } else if (has_bytes) {
       first.starts.push_back({buffer, {Start::Kind::copy, {}, from}});
@@ -568,25 +579,28 @@ class Cutter {
       all.writes[0].target = whole;
       add(whole, std::move(all));
     }
+    return 0;
   }
 
-  /// Of the base, the rows that the region leaves.
-  bool begin_with_rows(const Node& region, ValueId whole) {
-    const ValueId base = region.operands[0];
-    const std::optional<std::vector<Rows>> left = left_rows(graph_, region);
-    if (!left || !may_be_left_out(graph_, cones_, forced_, base)) return false;
-    for (const Rows& rows : *left) {
-      std::vector<Dim> dims = graph_.type(base).dims;
-      dims[0] = rows.end - rows.begin;
+  /// Of the base, what the updates leave.
+  std::size_t begin_with_rest(std::span<const ValueId> updates, ValueId whole, Brings brings) {
+    const ValueId base = graph_.node_of(updates.front())->operands[0];
+    const std::optional<LeftOver> left = left_over(graph_, updates, brings);
+    if (!left || !may_be_left_out(graph_, cones_, forced_, base)) return 0;
+    for (const Box& box : left->boxes) {
+      std::vector<Dim> dims;
+      for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
       Loop loop = loop_over(dims);
-      Dim& begin = loop.at.subscripts[0].base;
-      begin = begin + rows.begin;
+      for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+        Dim& begin = loop.at.subscripts[axis].base;
+        begin = begin + box.begin[axis];
+      }
       Piece piece{.axes = std::move(loop.axes)};
       piece.writes.push_back(
           {.buffer = out_.homes[whole].buffer, .map = loop.at, .value = base, .at = loop.at, .target = whole});
       add(whole, std::move(piece));
     }
-    return true;
+    return left->regions;
   }
 
   /// The literal that every element of `v` is, if it is a broadcast of one that is not stored.

@@ -39,6 +39,7 @@ struct Write {
   kernel::Pair pair = kernel::Pair::none;
   ValueId extreme_of;    // of one of a pair: the next write folds the extreme of this value ...
   AccessMap extreme_at;  // ... at this point
+  ValueId onto;          // of a store: not what is there is combined with `value`, but the element of this at the place
   ValueId predicate;     // of a store: where this, asked like `value`, holds
   NodeId selection;      // `value` is asked at points of the mask of this compress, not of what is selected
   ValueId target;        // the value that is written to (or the assert that is checked), for errors

@@ -8,13 +8,13 @@ namespace inlay::fuse {
 
 namespace {
 
-/// The node that reads a value, where that is one operand of one node and no output.
-IdMap<ValueId, NodeId> only_readers(const Graph& graph) {
-  const IdMap<ValueId, int> uses = count_uses(graph);
-  IdMap<ValueId, NodeId> out(graph.values.size());
+/// The nodes that read each value that a concat may be, or what elementwise ops make of one.
+IdMap<ValueId, SmallVector<NodeId, 2>> find_readers(const Graph& graph) {
+  IdMap<ValueId, SmallVector<NodeId, 2>> out(graph.values.size());
   for (NodeId id : ids<NodeId>(graph.nodes.size())) {
     for (ValueId operand : graph.nodes[id].operands) {
-      if (uses[operand] == 1) out[operand] = id;
+      SmallVector<NodeId, 2>& readers = out[operand];
+      if (readers.empty() || readers.back() != id) readers.push_back(id);
     }
   }
   return out;
@@ -23,7 +23,7 @@ IdMap<ValueId, NodeId> only_readers(const Graph& graph) {
 class Finder {
  public:
   Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced, const Needs& needs)
-      : graph_(graph), caps_(caps), cones_(cones), forced_(forced), needs_(needs), only_reader_(only_readers(graph)) {}
+      : graph_(graph), caps_(caps), cones_(cones), forced_(forced), needs_(needs), uses_(count_uses(graph)) {}
 
   Regions find() {
     out_.written_by = out_.concat_in = IdMap<ValueId, ValueId>(graph_.values.size());
@@ -43,20 +43,22 @@ class Finder {
       const Node* made_by = graph_.node_of(base);
       const bool has_regions =
           made_by && (made_by->op == Op::update || made_by->op == Op::scatter || made_by->op == Op::concat);
-      if (has_regions && only_reader_[base].valid() && !is_wanted_whole(base)) out_.written_by[base] = v;
+      if (has_regions && uses_[base] == 1 && !is_wanted_whole(base)) out_.written_by[base] = v;
     }
   }
 
-  /// A concat that only elementwise ops read, on the way to one value that is stored, or folded, need not be: that
-  /// value is made part by part.
+  /// A concat that only elementwise ops read, on the way to values that are stored, or folded, need not be: those are
+  /// made part by part.
   void find_parts() {
     for (const Node& node : graph_.nodes) {
       if (node.op != Op::concat) continue;
       const ValueId concat = node.results[0];
       if (!needs_.needed[concat] || is_wanted_whole(concat) || out_.written_by[concat].valid()) continue;
-      const ValueId stored = stored_beyond(concat);
-      if (!stored.valid() || out_.concat_in[stored].valid() || !parts_stay_short(node, stored)) continue;
-      out_.concat_in[stored] = concat;
+      if (readers_.size() == 0) readers_ = find_readers(graph_);
+      const std::vector<ValueId> stored = stored_beyond(concat);
+      const auto fits = [&](ValueId v) { return !out_.concat_in[v].valid() && parts_stay_short(node, v); };
+      if (stored.empty() || !std::ranges::all_of(stored, fits)) continue;
+      for (ValueId v : stored) out_.concat_in[v] = concat;
       out_.made_by_parts[concat] = true;
     }
   }
@@ -73,20 +75,29 @@ class Finder {
            behind * static_cast<int>(concat.operands.size()) <= caps_.max_body_ops;
   }
 
-  /// The stored value of the same shape that elementwise ops make of `v`, if nothing else reads it or what lies
-  /// between.
-  ValueId stored_beyond(ValueId v) const {
+  /// The stored values of the same shape that elementwise ops make of `v`, and what folds one. None where something
+  /// else reads it, or what lies between.
+  std::vector<ValueId> stored_beyond(ValueId v) const {
     const std::vector<Dim>& dims = graph_.type(v).dims;
     if (has_one_element(graph_.type(v))) return {};
-    while (only_reader_[v].valid()) {
-      const Node& reader = graph_.nodes[only_reader_[v]];
-      v = reader.results[0];
-      if (reader.op == Op::reduce) return is_folded_alone(reader) ? v : ValueId();
-      const bool is_elementwise = reader.op == Op::scalar || reader.op == Op::cast;
-      if (!is_elementwise || !needs_.needed[v] || graph_.type(v).dims != dims) return {};
-      if (is_stored(graph_, cones_, forced_, needs_, v)) return v;
+    std::vector<ValueId> stored, todo = {v}, seen = todo;
+    while (!todo.empty()) {
+      const ValueId next = todo.back();
+      todo.pop_back();
+      for (NodeId id : readers_[next]) {
+        const Node& reader = graph_.nodes[id];
+        const ValueId made = reader.results[0];
+        const bool is_elementwise = reader.op == Op::scalar || reader.op == Op::cast;
+        if (reader.op == Op::reduce ? !is_folded_alone(reader) : !is_elementwise || graph_.type(made).dims != dims) {
+          return {};
+        }
+        if (!needs_.needed[made] || std::ranges::find(seen, made) != seen.end()) continue;
+        seen.push_back(made);
+        const bool ends = reader.op == Op::reduce || is_stored(graph_, cones_, forced_, needs_, made);
+        (ends ? stored : todo).push_back(made);
+      }
     }
-    return {};
+    return stored;
   }
 
   bool is_folded_alone(const Node& reduce) const {
@@ -100,7 +111,8 @@ class Finder {
   Cones& cones_;
   const Forced& forced_;
   const Needs& needs_;
-  const IdMap<ValueId, NodeId> only_reader_;  // of a value that is one operand and no output
+  const IdMap<ValueId, int> uses_;
+  IdMap<ValueId, SmallVector<NodeId, 2>> readers_;  // empty: not asked for yet
   Regions out_;
 };
 

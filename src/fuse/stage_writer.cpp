@@ -550,6 +550,8 @@ void StageWriter::write(const Write& write) {
   if (write.converted && *write.converted != type.dtype && write.pair != kernel::Pair::powers) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
   }
+  const bool is_onto = write.onto.valid() && write.combine != Combine::set;
+  if (is_onto) source = op(combine_op(write.combine), type.dtype, {value(write.onto, write.map), source});
   AccessMap map = write.map;
   for (const WriteIndex& index : write.indices) {
     if (index.running.valid()) {
@@ -569,7 +571,7 @@ void StageWriter::write(const Write& write) {
   }
   const RegisterId result = add({.kind = write.kind,
                                  .dtype = write.converted.value_or(type.dtype),
-                                 .combine = write.combine,
+                                 .combine = is_onto ? Combine::set : write.combine,
                                  .operands = {source},
                                  .predicate = predicate,
                                  .buffer = write.buffer,
