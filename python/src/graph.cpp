@@ -348,14 +348,24 @@ void bind_graph(nb::module_& m) {
                        nb::sequence index) { return Value{b, b->slice(x.id, index_from(index))}; })
       .def("gather", [](const BuilderPtr& b, const Value& x,
                         nb::sequence index) { return Value{b, b->gather(x.id, index_from(index))}; })
-      .def("update",
-           [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v) {
-             return Value{b, b->update(combine_named(combine), x.id, index_from(index), v.id)};
-           })
-      .def("scatter",
-           [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v) {
-             return Value{b, b->scatter(combine_named(combine), x.id, index_from(index), v.id)};
-           })
+      .def(
+          "update",
+          [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v,
+             bool in_place) {
+            return Value{b, b->update(combine_named(combine), x.id, index_from(index), v.id,
+                                      in_place ? InPlace::required : InPlace::wanted)};
+          },
+          "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(), "in_place"_a = false,
+          "With `in_place`, compiling fails where x would be copied.")
+      .def(
+          "scatter",
+          [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v,
+             bool in_place) {
+            return Value{b, b->scatter(combine_named(combine), x.id, index_from(index), v.id,
+                                       in_place ? InPlace::required : InPlace::wanted)};
+          },
+          "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(), "in_place"_a = false,
+          "With `in_place`, compiling fails where x would be copied.")
       .def("reduce",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, std::vector<int> axes,
               std::string_view accumulator) {

@@ -1,9 +1,13 @@
 // The table of contents of inlay: a program's whole route, from Graph to machine code.
 #include "compiler/compile.h"
 
+#include <algorithm>
+
 #include "compiler/backends.h"
 #include "compiler/layout_cache.h"
 #include "compiler/object.h"
+#include "memory/checks_first.h"
+#include "memory/required.h"
 #include "rewrite/common_values.h"
 #include "rewrite/dead_values.h"
 #include "rewrite/light_loops.h"
@@ -38,13 +42,22 @@ kernel::BackendCaps caps_of(const Options& options) {
   return caps;
 }
 
+memory::MemoryPlan plan_memory(Instrument& run, const kernel::KernelProgram& kernels, const Options& options) {
+  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, options.planning()); });
+  memory::require_in_place(kernels, plan.sharing);
+  return plan;
+}
+
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(kGraphPasses, source);
   const kernel::BackendCaps caps = caps_of(options);
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
+  if (std::ranges::any_of(kernels.buffers, &kernel::Buffer::donated)) {
+    kernels = run.stage("checks-first", [&] { return memory::check_first(std::move(kernels)); });
+  }
   auto ordered = run.stage("order", [&] { return memory::order_steps(std::move(kernels), options.order); });
-  auto plan = run.stage("memory", [&] { return memory::plan_memory(ordered.program, options.planning()); });
+  auto plan = plan_memory(run, ordered.program, options);
   return {std::move(graph),
           std::move(ordered.program),
           std::move(ordered.gain),
@@ -58,7 +71,7 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
   auto kernels = run.stage("kernels", [&] { return source; });
-  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, options.planning()); });
+  auto plan = plan_memory(run, kernels, options);
   return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
 }
 

@@ -22,7 +22,8 @@ bool can_be_filled(const kernel::Stage& stage, std::span<const int64_t> symbols)
   for (const kernel::Axis& axis : stage.axes) points *= axis.extent.evaluate(symbols);
   return std::ranges::all_of(stage.statements, [&](const kernel::Statement& s) {
     return !s.predicate.valid() || std::ranges::all_of(s.map.subscripts, [&](const kernel::Subscript& subscript) {
-      return !subscript.index || subscript.index->checked || subscript.index->extent.evaluate(symbols) <= points;
+      return !subscript.index || subscript.index->bounds != kernel::Bounds::proved ||
+             subscript.index->extent.evaluate(symbols) <= points;
     });
   });
 }

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fuse/in_place.h"
 #include "fuse/left_over.h"
 #include "fuse/library_operand.h"
 #include "fuse/regions.h"
@@ -558,21 +559,25 @@ class Cutter {
   /// What `whole` is where no region is written; `first` writes the first region. How many of `updates` write boxes of
   /// their own, where only what they leave was brought.
   std::size_t begin(std::span<const ValueId> updates, ValueId whole, Piece& first) {
-    const ValueId base = graph_.node_of(updates.front())->operands[0];
-    const BufferId buffer = out_.homes[whole].buffer, from = out_.homes[base].buffer;
+    const Node& region = *graph_.node_of(updates.front());
+    const ValueId base = region.operands[0];
+    const BufferId buffer = out_.homes[whole].buffer, from = bytes_of_base(base);
+    const bool is_required = region.in_place == InPlace::required;
     const bool has_bytes = from.valid() && program_.buffers[from].role != Role::scalar;
     // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
-    const bool is_argument =
-        has_bytes && program_.buffers[from].role == Role::param && !program_.buffers[from].donated && !graph_.is_body;
+    const bool is_argument = has_bytes && program_.buffers[from].role == Role::param &&
+                             !program_.buffers[kernel::root_of(program_, from)].donated && !graph_.is_body;
+    if (is_required && !has_bytes) require_own_bytes(graph_, out_.homes, program_, region);
     const Node* fill = fill_literal(base);
-    if (!has_bytes || is_argument) {
+    if (!has_bytes || (is_argument && !is_required)) {
       const Brings brings = has_bytes || fill ? Brings::elements : Brings::values;
       if (const std::size_t boxes = begin_with_rest(updates, whole, brings); boxes > 0) return boxes;
     }
     if (fill) {
       first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
     } else if (has_bytes) {
-      first.starts.push_back({buffer, {Start::Kind::copy, {}, from}});
+      first.starts.push_back({buffer, {Start::Kind::copy, {}, from, {}}});
+      if (is_required) first.starts.back().start.required = program_.sites.push_back(in_place_site(graph_, region));
       first.step_operands.push_back(base);
     } else {
       Piece all = elementwise(base, buffer, /*defines=*/false);
@@ -580,6 +585,22 @@ class Cutter {
       add(whole, std::move(all));
     }
     return 0;
+  }
+
+  /// Where an update's base lies as a whole: in memory of its own, or in that of which it is another shape.
+  BufferId bytes_of_base(ValueId base) {
+    Home& home = out_.homes[base];
+    const Node* node = graph_.node_of(base);
+    if (home.memory.valid() && program_.buffers[home.memory].view_of.valid()) return home.memory;
+    if (home.place().valid() || !node || node->op != Op::reshape) return home.buffer;
+    const ValueId shown = node->operands[0];
+    const BufferId from = bytes_of_base(shown);
+    const bool has_bytes =
+        from.valid() && program_.buffers[from].role != Role::scalar && program_.buffers[from].role != Role::literal;
+    if (!has_bytes) return {};
+    home.memory = new_view(base, from);
+    home.pieces = out_.homes[shown].pieces;
+    return home.memory;
   }
 
   /// Of the base, what the updates leave.

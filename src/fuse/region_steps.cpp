@@ -82,7 +82,8 @@ Statement load_step(BufferId step, RegisterId result) {
 
 AccessMap row_map(const AccessMap& map, RegisterId step, const Dim& count) {
   AccessMap out = map;
-  out.subscripts.insert(out.subscripts.begin(), Subscript{0, {}, kernel::IndexTerm{step, 1, count, false, {}}});
+  out.subscripts.insert(out.subscripts.begin(),
+                        Subscript{0, {}, kernel::IndexTerm{step, 1, count, kernel::Bounds::proved, {}}});
   return out;
 }
 
@@ -175,6 +176,7 @@ class Splice {
     for (KernelOutput& output : kernel.outputs) {
       output.buffer = brought(output.buffer);
       output.start.source = brought(output.start.source);
+      output.start.required = brought(output.start.required);
     }
     for (Stage& stage : kernel.stages) bring_stage(stage);
     return kernel;

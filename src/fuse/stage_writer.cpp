@@ -8,6 +8,7 @@
 
 namespace inlay::fuse {
 
+using kernel::Bounds;
 using kernel::IndexTerm;
 using kernel::RegisterId;
 using kernel::Statement;
@@ -381,10 +382,10 @@ RegisterId StageWriter::cast(const Node& node, ValueId v, Point at) {
 
 IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                   ValueId base, const Node* node) {
-  if (const auto place = stretched_place(array, at, extent)) return {*place, step, extent, false, {}};
-  IndexTerm term{value(array, at), step, extent, true, {}};
+  if (const auto place = stretched_place(array, at, extent)) return {*place, step, extent, Bounds::proved, {}};
+  IndexTerm term{value(array, at), step, extent, Bounds::checked, {}};
   if (is_place_in(graph_, array, extent)) {
-    term.checked = false;
+    term.bounds = Bounds::proved;
     return term;
   }
   // Facts of a bound array prove what would else be checked; views keep them.
@@ -397,7 +398,7 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
   }
   const auto param = std::ranges::lower_bound(graph_.params, source, {}, &Param::value);  // they stand in order
   if (param != graph_.params.end() && param->value == source && stays_below(*param, extent)) {
-    term.checked = false;
+    term.bounds = Bounds::proved;
     return term;
   }
   kernel::Site site{
@@ -439,7 +440,8 @@ RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
   const std::size_t first_statement = stage_.statements.size();
   const RegisterId result = value(base, placed.map);
   for (const Subscript& subscript : placed.map.subscripts) {
-    if (subscript.index && subscript.index->checked) check_if_dropped(*subscript.index, first_statement);
+    if (subscript.index && subscript.index->bounds == Bounds::checked)
+      check_if_dropped(*subscript.index, first_statement);
   }
   return result;
 }
@@ -455,14 +457,7 @@ void StageWriter::check_if_dropped(const IndexTerm& term, std::size_t first_stat
                   loads_through)) {
     return;
   }
-  RegisterId index = term.index;
-  const DType dtype = dtype_of(index);
-  if (dtype != DType::i64) index = add({.kind = Statement::Kind::cast, .dtype = DType::i64, .operands = {index}});
-  const RegisterId above = op(ScalarOp::ge_, DType::boolean, {index, size(Dim(0) - term.extent)});
-  const RegisterId below = op(ScalarOp::lt_, DType::boolean, {index, size(term.extent)});
-  const RegisterId inside = op(ScalarOp::and_, DType::boolean, {above, below});
-  add({.kind = Statement::Kind::check, .operands = {inside, index, size(term.extent)}, .site = term.site},
-      /*has_result=*/false);
+  add(kernel::check_of(term), /*has_result=*/false);
 }
 
 DType StageWriter::dtype_of(RegisterId reg) const {
@@ -555,7 +550,8 @@ void StageWriter::write(const Write& write) {
   AccessMap map = write.map;
   for (const WriteIndex& index : write.indices) {
     if (index.running.valid()) {
-      map.subscripts[index.dim].index = IndexTerm{running_.at(index.running), index.step, index.extent, false, {}};
+      map.subscripts[index.dim].index =
+          IndexTerm{running_.at(index.running), index.step, index.extent, Bounds::proved, {}};
       continue;
     }
     map.subscripts[index.dim].index = index_term(index.array, index.at, index.step, index.extent, index.dim,

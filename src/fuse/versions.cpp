@@ -32,7 +32,7 @@ class Places {
 
   std::optional<Stretched> stretched(const IndexTerm& index) const {
     const Statement& product = *made_by_[index.index.index];
-    if (index.checked || !is(product, ScalarOp::mul_)) return std::nullopt;
+    if (index.bounds != kernel::Bounds::proved || !is(product, ScalarOp::mul_)) return std::nullopt;
     const Statement& times = *made_by_[product.operands[1].index];
     if (times.kind != Statement::Kind::size || !is_zero_or_one(times.size)) return std::nullopt;
     const std::optional<Subscript> place = sum_of_axes(product.operands[0]);

@@ -500,7 +500,8 @@ ValueId GraphBuilder::flip_in_region(ValueId v, std::span<const IndexItem> index
   return flip(v, std::move(flips));
 }
 
-ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
+ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v,
+                            InPlace in_place) {
   const char* name = op == Op::update ? "update" : "scatter";
   const std::vector<int> downwards = check_steps(x, index, name);
   for (int axis : downwards) {
@@ -541,7 +542,7 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
                  {{"base", x}, {"value", v}});
   }
   v = flip_in_region(v, index, downwards, static_cast<int>(region.size()));
-  Node node{.op = op, .combine = combine};
+  Node node{.op = op, .combine = combine, .in_place = in_place};
   node.operands = {x, v};
   for (const IndexItem& item : index) {
     if (item.kind == IndexItem::Kind::array) node.operands.push_back(item.array);
@@ -551,12 +552,12 @@ ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<Index
   return add(std::move(node), type(x));
 }
 
-ValueId GraphBuilder::update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
-  return write(Op::update, combine, x, std::move(index), v);
+ValueId GraphBuilder::update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v, InPlace in_place) {
+  return write(Op::update, combine, x, std::move(index), v, in_place);
 }
 
-ValueId GraphBuilder::scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v) {
-  return write(Op::scatter, combine, x, std::move(index), v);
+ValueId GraphBuilder::scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v, InPlace in_place) {
+  return write(Op::scatter, combine, x, std::move(index), v, in_place);
 }
 
 ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator) {

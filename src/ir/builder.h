@@ -58,9 +58,12 @@ class GraphBuilder {
   /// (NumPy).
   /// `made_for`: the op that an error names instead of gather.
   ValueId gather(ValueId x, std::vector<IndexItem> index, std::string made_for = {});
-  /// `v` broadcasts statically to the shape of the region x[index]. dtype of v = dtype of x.
-  ValueId update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
-  ValueId scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
+  /// `v` broadcasts statically to the shape of the region x[index]. dtype of v = dtype of x. The result is a new value
+  /// all the same where it is `required` to be made in place: compiling fails (not-in-place) where x would be copied.
+  ValueId update(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v,
+                 InPlace in_place = InPlace::wanted);
+  ValueId scatter(Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v,
+                  InPlace in_place = InPlace::wanted);
 
   /// Over `axes` (ascending, each once). `accumulator`: the dtype it is computed in and of the result; x is cast to it.
   /// max and min of no elements: an error. A mean is a sum and a division.
@@ -162,7 +165,7 @@ class GraphBuilder {
   std::vector<Dim> checked_region(std::span<const IndexItem> index, const char* op);
   void require_captured(const char* op, std::span<const ValueId> outside, const Graph& body, std::size_t first_param);
   std::vector<ValueId> add_region(Node node, const std::vector<TensorType>& types);
-  ValueId write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v);
+  ValueId write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v, InPlace in_place);
   std::vector<TensorType> types_of(std::span<const ValueId> values) const;
   void require_core_sizes(LibraryOp op, std::span<const ValueId> operands);
   void broadcast_batches(LibraryOp op, std::span<ValueId> operands);

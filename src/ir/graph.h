@@ -59,6 +59,9 @@ enum class Op : uint8_t {
 };
 std::string_view op_name(Op op);
 
+/// May an update copy its base? `required`: where the plan cannot give it the base's bytes, compiling is an error.
+enum class InPlace : uint8_t { wanted, required };
+
 /// One place in the brackets of `x[...]`. `range` keeps its axis, `position` drops it; `array` is an index array.
 struct IndexItem {
   enum class Kind : uint8_t { range, position, array };
@@ -97,6 +100,7 @@ struct Node {
   Op op = Op::literal;
   ScalarOp scalar = ScalarOp::add_;       // of Op::scalar
   Combine combine = Combine::set;         // of update, scatter, reduce, cumulative
+  InPlace in_place = InPlace::wanted;     // of update, scatter
   LibraryOp library = LibraryOp::matmul;  // of Op::library
   LibraryOptions library_options = 0;
   std::vector<ValueId> operands;  // index arrays too, after the others, in the order of `index`

@@ -766,13 +766,15 @@ class Parser {
   ValueId update() { return write("update", &GraphBuilder::update); }
   ValueId scatter() { return write("scatter", &GraphBuilder::scatter); }
 
-  ValueId write(const char* op, ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId)) {
+  ValueId write(const char* op,
+                ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace)) {
+    const InPlace in_place = in_.accept("!") ? InPlace::required : InPlace::wanted;
     const Combine how = combine(op, {"set", "add", "mul", "max", "min"});
     const ValueId x = value();
     std::vector<IndexItem> index = index_of(x);
     in_.expect(",");
     const ValueId v = value();
-    return (builder_.*make)(how, x, std::move(index), v);
+    return (builder_.*make)(how, x, std::move(index), v, in_place);
   }
 
   ValueId reduce() {

@@ -258,7 +258,8 @@ class Printer {
         return str(name(), " ", indexed(node), node.text.empty() ? "" : str(" as ", text::quote(node.text)));
       case Op::update:
       case Op::scatter:
-        return str(name(), " ", combine_name(node.combine), " ", indexed(node), ", ", values_[node.operands[1]]);
+        return str(name(), node.in_place == InPlace::required ? "! " : " ", combine_name(node.combine), " ",
+                   indexed(node), ", ", values_[node.operands[1]]);
       case Op::reduce:
         return str("reduce ", combine_name(node.combine), " ", operands(node), " ", axes(), " : ", result_type());
       case Op::cumulative:

@@ -128,7 +128,7 @@ bool tells_axes(const Subscript& subscript, std::span<const Dim> extents, const 
 Subscript bare(Subscript subscript, std::span<const Dim> extents) {
   erase_if(subscript.axes, [&](const AxisTerm& term) { return !counts(term, extents); });
   if (subscript.index) {
-    subscript.index->checked = false;
+    subscript.index->bounds = Bounds::proved;
     subscript.index->site = {};
   }
   return subscript;

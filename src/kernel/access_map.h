@@ -31,13 +31,20 @@ struct AxisTerm {
   bool operator==(const AxisTerm&) const = default;
 };
 
+/// How an index is known to lie within its extent.
+enum class Bounds : uint8_t {
+  proved,          // it lies in [0, extent)
+  checked_before,  // an earlier stage has checked this very index: it lies in [-extent, extent)
+  checked,         // it is checked here
+};
+
 /// An index that was loaded. Negative ones count from `extent`: wrap(i) = i < 0 ? i + extent : i.
 struct IndexTerm {
   RegisterId index;
   int64_t step = 1;
-  Dim extent;           // the index must lie in [-extent, extent)
-  bool checked = true;  // false: proved in [0, extent)
-  SiteId site;          // of the error, when checked
+  Dim extent;  // the index must lie in [-extent, extent)
+  Bounds bounds = Bounds::checked;
+  SiteId site;  // of the error, when checked
   bool operator==(const IndexTerm&) const = default;
 };
 

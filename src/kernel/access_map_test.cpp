@@ -111,7 +111,7 @@ class Random {
       }
       if (one_in(8)) {
         subscript.index = IndexTerm{RegisterId(static_cast<std::size_t>(between(0, 1))), one_in(3) ? -2 : 1,
-                                    Dim(between(1, 4)), one_in(2), SiteId(0)};
+                                    Dim(between(1, 4)), one_in(2) ? Bounds::checked : Bounds::proved, SiteId(0)};
       }
       out.subscripts.push_back(std::move(subscript));
     }

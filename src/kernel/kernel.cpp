@@ -120,8 +120,18 @@ std::string_view role_name(Role role) {
 }
 
 bool Statement::can_fail() const {
-  const auto is_checked = [](const Subscript& subscript) { return subscript.index && subscript.index->checked; };
+  const auto is_checked = [](const Subscript& subscript) {
+    return subscript.index && subscript.index->bounds == Bounds::checked;
+  };
   return kind == Kind::check || (has_place() && std::ranges::any_of(map.subscripts, is_checked));
+}
+
+Statement check_of(IndexTerm index) {
+  Statement out{.kind = Statement::Kind::check, .site = index.site};
+  index.bounds = Bounds::checked;
+  index.step = 1;
+  out.map.subscripts.push_back({0, {}, std::move(index)});
+  return out;
 }
 
 CallArray row_major_array(const LibraryCall& call, const CoreAxes& axes, BufferId buffer) {

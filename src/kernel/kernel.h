@@ -82,7 +82,8 @@ struct Statement {
     fold,     // buffer[map] = combine(buffer[map], operands[0]), where map leaves out the axes that are folded;
               // with a result, the points that fold into one element come in row-major order, and result = what the
               // element is then: a running sum
-    check,    // operands[0] (bool) must hold, else error `site` with the other operands (i64) as its numbers
+    check,    // operands[0] (bool) must hold, else error `site` with the other operands (i64) as its numbers; or,
+              // without operands, the index in the one subscript of `map` must lie within its extent
   };
   Kind kind = Kind::load;
   RegisterId result;         // none: store, check; may be none: fold
@@ -103,9 +104,17 @@ struct Statement {
   bool has_place() const { return is_write() || kind == Kind::load; }
   /// Does it end the call for some operands: a check, or an index that is checked?
   bool can_fail() const;
+  /// Of a check of an index: that.
+  const IndexTerm* index_to_check() const {
+    const bool has_index = kind == Kind::check && operands.empty() && map.rank() == 1 && map.subscripts[0].index;
+    return has_index ? &*map.subscripts[0].index : nullptr;
+  }
   /// A write that reads what it changes.
   bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }
 };
+
+/// That the index lies within its extent.
+Statement check_of(IndexTerm index);
 
 struct Stage {
   std::vector<Axis> axes;  // inner axes, outermost first; the last is the vector axis
@@ -120,6 +129,7 @@ struct Start {
   Kind kind = Kind::keep;
   Literal value;    // of fill
   BufferId source;  // of copy: same dims and dtype
+  SiteId required;  // of copy: none, or: what a program is refused with whose plan moves these bytes
 };
 
 struct KernelOutput {

@@ -246,6 +246,10 @@ Statement Parser::statement() {
   Statement out;
   if (accept("check")) {
     out.kind = Statement::Kind::check;
+    if (is("wrap")) {
+      out = check_of(index_term());
+      return out;
+    }
     do out.operands.push_back(reg());
     while (accept(","));
     out.site = site();
@@ -318,6 +322,9 @@ KernelOutput Parser::start() {
   expect("copy");
   out.start.kind = Start::Kind::copy;
   out.start.source = buffer();
+  if (!accept("in")) return out;
+  expect("place");
+  out.start.required = site();
   return out;
 }
 

@@ -170,7 +170,12 @@ std::string Printer::subscript(const Subscript& s) {
   if (!s.index) return sum;
   const IndexTerm& index = *s.index;
   add_term(sum, times(index.step, str("wrap(", register_text(index.index), ", ", dim(index.extent), ")")));
-  return sum + (index.checked ? str(" checked ", site_text(index.site)) : " proved");
+  switch (index.bounds) {
+    case Bounds::proved: return sum + " proved";
+    case Bounds::checked_before: return str(sum, " checked before ", site_text(index.site));
+    case Bounds::checked: return str(sum, " checked ", site_text(index.site));
+  }
+  return sum;
 }
 
 std::string Printer::access(BufferId b, const AccessMap& map) {
@@ -209,7 +214,9 @@ std::string Printer::statement(const Statement& s) {
     case Statement::Kind::fold:
       return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", fold_name(s), " ",
                  access(s.buffer, s.map), " ", registers_text(s.operands), " : ", dtype_name(s.dtype));
-    case Statement::Kind::check: return str("check ", registers_text(s.operands), " ", site_text(s.site));
+    case Statement::Kind::check:
+      if (s.index_to_check()) return str("check ", subscript(s.map.subscripts[0]));
+      return str("check ", registers_text(s.operands), " ", site_text(s.site));
     case Statement::Kind::load:
     case Statement::Kind::literal:
     case Statement::Kind::axis:
@@ -231,7 +238,9 @@ std::string Printer::start(const KernelOutput& output) {
   switch (output.start.kind) {
     case Start::Kind::keep: return output.is_local ? out : out + " start keep";
     case Start::Kind::fill: return str(out, " start fill ", output.start.value.to_text());
-    case Start::Kind::copy: return str(out, " start copy ", buffer(output.start.source));
+    case Start::Kind::copy:
+      return str(out, " start copy ", buffer(output.start.source),
+                 output.start.required.valid() ? str(" in place ", site_text(output.start.required)) : "");
   }
   return out;
 }

@@ -130,13 +130,14 @@ class KernelRun {
   PlacedStatement placed(const Statement& statement) const {
     PlacedStatement out{&statement, {}, {}, 0};
     if (statement.kind == Statement::Kind::size) out.size = statement.size.evaluate(symbols_);
-    if (!statement.buffer.valid()) return out;
-    out.view = view_of_(statement.buffer);
-    INLAY_CHECK(out.view.dims.size() == statement.map.subscripts.size(), "`", out.view.name, "` has rank ",
-                out.view.dims.size(), ", its access map ", statement.map.rank());
+    if (statement.has_place()) {
+      out.view = view_of_(statement.buffer);
+      INLAY_CHECK(out.view.dims.size() == statement.map.subscripts.size(), "`", out.view.name, "` has rank ",
+                  out.view.dims.size(), ", its access map ", statement.map.rank());
+    }
     for (const Subscript& subscript : statement.map.subscripts) {
       PlacedSubscript place{subscript.base.evaluate(symbols_), subscript.axes};
-      place.is_local = kernel_.is_local(statement.buffer);
+      place.is_local = statement.has_place() && kernel_.is_local(statement.buffer);
       if (subscript.index) {
         place.index = &*subscript.index;
         place.extent = place.index->extent.evaluate(symbols_);
@@ -178,6 +179,7 @@ class KernelRun {
       case Statement::Kind::cast: result(s) = cast(value(s.operands[0]), s.dtype); return true;
       case Statement::Kind::op: run_op(s); return true;
       case Statement::Kind::check:
+        if (s.index_to_check()) return wrapped(placed.subscripts[0]).has_value();
         if (value(s.operands[0]).is_true()) return true;
         failure_ = {s.site, {}};
         for (std::size_t i = 1; i < s.operands.size(); ++i)
@@ -286,11 +288,13 @@ class KernelRun {
   std::optional<int64_t> wrapped(const PlacedSubscript& subscript) {
     const int64_t index = value(subscript.index->index).to_integer();
     const int64_t extent = subscript.extent;
-    if (!subscript.index->checked) {
+    if (subscript.index->bounds == Bounds::proved) {
       INLAY_CHECK(0 <= index && index < extent, "index ", index, " was proved to lie in [0, ", extent, ")");
       return index;
     }
     if (-extent <= index && index < extent) return index < 0 ? index + extent : index;
+    INLAY_CHECK(subscript.index->bounds == Bounds::checked, "index ", index, " was checked to lie in [", -extent, ", ",
+                extent, ")");
     failure_ = {subscript.index->site, {index, extent}};
     return std::nullopt;
   }

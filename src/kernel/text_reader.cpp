@@ -187,9 +187,12 @@ IndexTerm TextReader::index_term() {
   expect(",");
   out.extent = dim();
   expect(")");
-  out.checked = !accept("proved");
-  if (!out.checked) return out;
+  if (accept("proved")) {
+    out.bounds = Bounds::proved;
+    return out;
+  }
   expect("checked");
+  if (accept("before")) out.bounds = Bounds::checked_before;
   out.site = site();
   return out;
 }

@@ -56,6 +56,7 @@ class TextReader {
   // Sizes, places and numbers.
   Dim dim(int depth = 0);
   AccessMap map();
+  IndexTerm index_term();
   Literal literal(DType dtype);
 
   std::string_view file_name_;
@@ -71,7 +72,6 @@ class TextReader {
   Dim dim_factor(int depth);
   Subscript subscript();
   void subscript_term(Subscript& out, int64_t sign);
-  IndexTerm index_term();
 };
 
 }  // namespace inlay::kernel

@@ -30,6 +30,7 @@ class ProgramVerifier {
     if (out_.empty()) {
       for (const Step& step : program_.steps) forget_bound_symbols(step);
       for (const Step& step : program_.steps) verify_flow(step);
+      verify_checked_before();
       for (BufferId b : program_.outputs) {
         if (!written_[b]) complain(str("output ", name(b), " is never written"));
       }
@@ -42,6 +43,34 @@ class ProgramVerifier {
   bool exists(BufferId b) const { return b.index < program_.buffers.size(); }
   std::string name(BufferId b) const { return exists(b) ? names_.buffers[b] : "<none>"; }
   const Buffer& buffer(BufferId b) const { return program_.buffers[b]; }
+
+  /// An index that was checked before: at its site, by an earlier stage. (That it was the same index memory/verify
+  /// proves, for sizes.)
+  void verify_checked_before() {
+    std::vector<bool> is_checked(program_.sites.size(), false);
+    for (const Step& step : program_.steps) {
+      const auto* kernel = std::get_if<Kernel>(&step);
+      for (std::size_t s = 0; kernel && s < kernel->stages.size(); ++s) {
+        visit_indices(kernel->stages[s], [&](const IndexTerm& index) {
+          if (index.bounds == Bounds::checked_before && !is_checked[index.site.index]) {
+            complain(str("kernel @", kernel->name, ", stage ", s, ": no earlier stage checks #", index.site.index));
+          }
+        });
+        visit_indices(kernel->stages[s], [&](const IndexTerm& index) {
+          if (index.bounds == Bounds::checked) is_checked[index.site.index] = true;
+        });
+      }
+    }
+  }
+
+  template <class Visit>
+  static void visit_indices(const Stage& stage, Visit visit) {
+    for (const Statement& s : stage.statements) {
+      for (const Subscript& subscript : s.map.subscripts) {
+        if (subscript.index) visit(*subscript.index);
+      }
+    }
+  }
 
   // ---- Buffers ----
 

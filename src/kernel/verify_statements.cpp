@@ -50,6 +50,7 @@ class StatementVerifier {
                dtype_name(output.start.value.dtype));
     }
     if (output.start.kind != Start::Kind::copy) return;
+    if (output.start.required.valid() && !exists(output.start.required)) complain("there is no such site");
     if (!exists(output.start.source)) return complain("output ", to.name, " starts as a copy of no buffer");
     const Buffer& from = buffer(output.start.source);
     if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
@@ -254,6 +255,7 @@ class StatementVerifier {
   static bool has_powers(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
   void verify_check(const Statement& s) {
+    if (s.index_to_check()) return void(verify_index(s.map.subscripts[0]));
     if (s.operands.empty() || s.operands.size() > 1 + kMaxSiteNumbers)
       return complain("a condition and up to four numbers");
     for (std::size_t i = 0; i < s.operands.size(); ++i) {
@@ -307,7 +309,9 @@ class StatementVerifier {
     const std::optional<DType> dtype = dtype_of(subscript.index->index);
     if (dtype && !is_integer(*dtype)) complain("an index is ", dtype_name(*dtype));
     if (subscript.index->step == 0) complain("a step is 0");
-    if (subscript.index->checked && !exists(subscript.index->site)) complain("a checked index has no site");
+    if (subscript.index->bounds != Bounds::proved && !exists(subscript.index->site)) {
+      complain("a checked index has no site");
+    }
     return dtype.has_value();
   }
 

@@ -12,8 +12,6 @@ using kernel::Statement;
 using kernel::Step;
 using kernel::StepId;
 
-namespace {
-
 bool can_fail(const Stage& stage) { return std::ranges::any_of(stage.statements, &Statement::can_fail); }
 
 /// A size that is bound on the way also asks for memory.
@@ -25,8 +23,6 @@ bool can_fail(const Step& step) {
   return std::holds_alternative<kernel::HostCall>(step) || std::holds_alternative<kernel::SizeCheck>(step) ||
          std::holds_alternative<kernel::BindSize>(step);
 }
-
-}  // namespace
 
 Commit::Commit(const kernel::KernelProgram& program, const Liveness& liveness)
     : program_(program), liveness_(liveness), loops_(kernel::regions_of(program)) {

@@ -60,7 +60,8 @@ struct Elided {
 struct PlannedCopy {
   kernel::StepId step;
   kernel::BufferId source, destination;
-  std::string reason;  // "o is also read by @k3"
+  std::string reason;    // "o is also read by @k3"
+  kernel::StepId about;  // the step that the reason is about: @k3; may be none
 };
 
 struct Sharing {

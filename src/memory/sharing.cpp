@@ -88,16 +88,22 @@ class Decider {
     return memory::lives_in_one_pass(liveness_, regions_, b, step);
   }
 
+  /// Why bytes are copied: a clause, and the step that it is about, if any.
+  struct Refusal {
+    std::string why;  // empty: they are not
+    StepId about;
+  };
+
   /// Who else reads the operand when its bytes are another's already.
-  std::string read_later(BufferId operand, StepId step) const {
-    if (!lives_in_one_pass(operand, step)) return "is needed in every pass of a loop";
+  Refusal read_later(BufferId operand, StepId step) const {
+    if (!lives_in_one_pass(operand, step)) return {"is needed in every pass of a loop", {}};
     const Uses& uses = liveness_.uses[operand];
     for (const std::vector<StepId>* list : {&uses.reads, &uses.writes}) {
       for (StepId other : *list) {
-        if (other > step) return str("is also read by ", step_name(program_.steps[other.index]));
+        if (other > step) return {str("is also read by ", step_name(program_.steps[other.index])), other};
       }
     }
-    return buffer(operand).role == Role::output ? "is returned" : "";
+    return {buffer(operand).role == Role::output ? "is returned" : "", {}};
   }
 
   // --- what a loop carries ---
@@ -151,26 +157,27 @@ class Decider {
     if (!kernel) return;
     for (const KernelOutput& output : kernel->outputs) {
       if (output.start.kind != Start::Kind::copy || sharing_.is_elided(step, output.buffer)) continue;
-      const std::string why_not = share_start(*kernel, step, root(output.start.source), root(output.buffer));
-      if (why_not.empty()) {
+      const Refusal why_not = share_start(*kernel, step, root(output.start.source), root(output.buffer));
+      if (why_not.why.empty()) {
         sharing_.elided.push_back({step, -1, -1, output.buffer});
       } else {
-        refusals_.push_back({step, output.start.source, output.buffer, why_not});
+        refusals_.push_back({step, output.start.source, output.buffer, why_not.why, why_not.about});
       }
     }
   }
 
-  std::string share_start(const Kernel& kernel, StepId step, BufferId base, BufferId output) {
+  Refusal share_start(const Kernel& kernel, StepId step, BufferId base, BufferId output) {
     const std::string& name = buffer(base).name;
-    if (buffer(base).role == Role::param && !buffer(base).donated) return str(name, " belongs to the caller");
-    if (buffer(base).role == Role::host) return str(name, " belongs to the host");
-    if (buffer(base).role == Role::literal) return str(name, " is a constant");
-    if (!groups_->has_bytes(base) || !groups_->has_bytes(output)) return str(name, " has no bytes of its own");
-    if (std::string later = read_later(base, step); !later.empty()) return str(name, " ", later);
-    if (liveness_.uses[output].writes.front() != step) return str(buffer(output).name, " is written before");
-    if (!lives_in_one_pass(output, step)) return str(buffer(output).name, " is needed in every pass of a loop");
-    if (std::string why = why_not_overwrite(program_, kernel, base, output); !why.empty()) return str(name, " ", why);
-    return join_equal(base, output);
+    if (buffer(base).role == Role::param && !buffer(base).donated) return {str(name, " belongs to the caller"), {}};
+    if (buffer(base).role == Role::host) return {str(name, " belongs to the host"), {}};
+    if (buffer(base).role == Role::literal) return {str(name, " is a constant"), {}};
+    if (!groups_->has_bytes(base) || !groups_->has_bytes(output)) return {str(name, " has no bytes of its own"), {}};
+    if (Refusal later = read_later(base, step); !later.why.empty()) return {str(name, " ", later.why), later.about};
+    const StepId first = liveness_.uses[output].writes.front();
+    if (first != step) return {str(buffer(output).name, " is written before"), first};
+    if (!lives_in_one_pass(output, step)) return {str(buffer(output).name, " is needed in every pass of a loop"), {}};
+    const std::string why = why_not_overwrite(program_, kernel, base, output);
+    return why.empty() ? Refusal{join_equal(base, output), {}} : Refusal{str(name, " ", why), step};
   }
 
   /// One of two buffers of the same size takes the other's bytes: the result those of the operand, but for a result
@@ -248,14 +255,14 @@ class Decider {
     const auto is_it = [&](const kernel::CallArray& other) { return root(other.buffer) == operand; };
     if (!one_size || std::ranges::count_if(call.operands, is_it) != 1) return;
     if (liveness_.uses[result].writes.front() != step || !lives_in_one_pass(result, step)) return;
-    if (read_later(operand, step).empty()) join_equal(operand, result);
+    if (read_later(operand, step).why.empty()) join_equal(operand, result);
   }
 
   bool may_take(const Kernel& kernel, StepId step, BufferId operand, BufferId result) const {
     return groups_->has_bytes(operand) && operand != result &&
            size_bytes(buffer(operand)) == size_bytes(buffer(result)) &&
-           size_bytes(buffer(operand).dtype) == size_bytes(buffer(result).dtype) && read_later(operand, step).empty() &&
-           why_not_overwrite(program_, kernel, operand, result).empty();
+           size_bytes(buffer(operand).dtype) == size_bytes(buffer(result).dtype) &&
+           read_later(operand, step).why.empty() && why_not_overwrite(program_, kernel, operand, result).empty();
   }
 
   // --- the outcome ---

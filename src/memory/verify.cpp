@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "memory/index_proof.h"
 #include "memory/liveness.h"
 
 namespace inlay::memory {
@@ -56,7 +57,8 @@ class Replay {
         layouts_(layouts),
         symbols_(symbols),
         places_(program.buffers.size()),
-        turns_(program.buffers.size(), -1) {}
+        turns_(program.buffers.size(), -1),
+        proof_(program, symbols) {}
 
   std::vector<Diagnostic> run() {
     check_layouts();
@@ -76,6 +78,7 @@ class Replay {
       step_ = StepId(i);
       const kernel::Step& step = program_.steps[i];
       if (fails_as_a_whole(step)) may_fail();
+      if (proof_.is_asked()) proof_.pass_step(step);
       if (const auto* loop = std::get_if<kernel::LoopBegin>(&step)) {
         const kernel::RegionSpan& region = region_at(regions_, StepId(i));
         if (!replay_loop(*loop, region)) return false;
@@ -97,6 +100,7 @@ class Replay {
     const bool may_end = std::get<kernel::LoopEnd>(program_.steps[region.end.index]).go_on.valid();
     const int64_t count = value(loop.count);
     for (int64_t pass = 0; pass < count; ++pass) {
+      if (proof_.is_asked()) proof_.pass_step(loop);
       if (!may_end) turns_[loop.step] = pass;  // else nobody knows how much of a trace there will be
       // What a body makes for itself is made anew.
       for (BufferId b : ids<BufferId>(places_.size())) {
@@ -466,8 +470,12 @@ class Replay {
       for (int i : of_all_points) gather(stage.statements[i], loops, point);
     };
     read_gathered();
+    if (proof_.is_asked()) proof_.begin_stage(stage);
     bool is_first = true;
     for_each_point(loops, point, [&] {
+      if (proof_.is_asked() && !proof_.pass_point(stage, point)) {
+        wrong(str(where(), " takes an index for checked that nothing before it has checked"));
+      }
       for (bool elided : {false, true}) {  // what is left out follows what makes it needless
         for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
           const Statement& s = stage.statements[i];
@@ -649,6 +657,7 @@ class Replay {
   std::vector<std::pair<kernel::RegisterId, int64_t>> known_;  // registers of the stage that hold such a turn
   IdMap<BufferId, int64_t> counts_ = IdMap<BufferId, int64_t>(program_.buffers.size(), -1);
   std::vector<Block> blocks_;
+  IndexProof proof_;
   Content last_content_ = 0;
   StepId step_;
   std::vector<Diagnostic> out_;

@@ -44,12 +44,13 @@ std::size_t hash_of(const Node& node, const TensorType& type) {
   return hash;
 }
 
-/// Do two nodes over the values of one graph compute the same? Locations do not count; of results, the type does.
+/// Does `a` compute what `b` computes, over the values of one graph, and fulfil what is required of it? Locations do
+/// not count; of results, the type does.
 bool same_expression(const Node& a, const TensorType& a_type, const Node& b, const TensorType& b_type) {
-  return a.op == b.op && (a.op != Op::scalar || a.scalar == b.scalar) && a.combine == b.combine &&
-         ordered_operands(a) == ordered_operands(b) && a.index == b.index && a.axes == b.axes && a.size == b.size &&
-         a.elements == b.elements && (a.op != Op::library || a.library == b.library) &&
-         a.library_options == b.library_options && a_type == b_type;
+  return a.op == b.op && a.in_place >= b.in_place && (a.op != Op::scalar || a.scalar == b.scalar) &&
+         a.combine == b.combine && ordered_operands(a) == ordered_operands(b) && a.index == b.index &&
+         a.axes == b.axes && a.size == b.size && a.elements == b.elements &&
+         (a.op != Op::library || a.library == b.library) && a.library_options == b.library_options && a_type == b_type;
 }
 
 }  // namespace

@@ -181,17 +181,27 @@ class Body {
     }
   }
 
+  /// The bases of updates that are to be made in place. Outside, each would be needed in every pass, and copied.
+  IdMap<ValueId, bool> overwritten_values() const {
+    IdMap<ValueId, bool> out(graph_.values.size(), false);
+    for (const Node& node : graph_.nodes) {
+      if (node.in_place == InPlace::required) out[node.operands[0]] = true;
+    }
+    return out;
+  }
+
   IdMap<ValueId, bool> invariant_values() const {
     IdMap<ValueId, bool> out(graph_.values.size(), false);
     for (std::size_t p = 1; p < graph_.params.size(); ++p) {
       out[graph_.params[p].value] = p > num_carried() || unchanged[p - 1];
     }
     const IdMap<NodeId, bool> has_check = nodes_with_checks(graph_);
+    const IdMap<ValueId, bool> is_overwritten = overwritten_values();
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       const Node& node = graph_.nodes[n];
       const bool is_invariant = !has_check[n] && never_fails(graph_, node) &&
                                 std::ranges::all_of(node.operands, [&](ValueId v) { return out[v]; });
-      for (ValueId v : node.results) out[v] = is_invariant;
+      for (ValueId v : node.results) out[v] = is_invariant && !is_overwritten[v];
     }
     return out;
   }

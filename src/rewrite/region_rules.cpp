@@ -69,12 +69,13 @@ std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& n
   return simplifier.make(out, type);
 }
 
-/// What is set and set again was set once.
+/// What is set and set again was set once. The base is the first one's, and so is what is required of it.
 std::optional<ValueId> update_again(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
   if (!inner || node.combine != Combine::set || inner->index != node.index || !simplifier.fires()) return std::nullopt;
   Node out = node;
   out.operands[0] = inner->operands[0];
+  out.in_place = inner->in_place;
   return simplifier.make(out, type);
 }
 

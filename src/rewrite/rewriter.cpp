@@ -29,8 +29,8 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::diagonal: return builder.diagonal(operands[0], node.axes[0], node.axes[1]);
       case Op::slice: return builder.slice(operands[0], node.index);
       case Op::gather: return builder.gather(operands[0], node.index, node.text);
-      case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1]);
-      case Op::scatter: return builder.scatter(node.combine, operands[0], node.index, operands[1]);
+      case Op::update: return builder.update(node.combine, operands[0], node.index, operands[1], node.in_place);
+      case Op::scatter: return builder.scatter(node.combine, operands[0], node.index, operands[1], node.in_place);
       case Op::reduce: return builder.reduce(node.combine, operands[0], node.axes, types[0].dtype);
       case Op::cumulative: return builder.cumulative(node.combine, operands[0], node.axes[0], types[0].dtype);
       case Op::concat: return builder.concat(operands, node.axes[0]);

@@ -157,8 +157,10 @@ class GraphMaker {
 
   std::optional<std::size_t> stretchable(DType dtype, const std::vector<Dim>& dims);
 
-  void write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId), std::size_t x,
-             const std::vector<IndexItem>& index);
+  using Write = ValueId (GraphBuilder::*)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace);
+  void write(Write make, std::size_t x, const std::vector<IndexItem>& index);
+  /// What nothing else is and nobody else reads: an update of it, in no loop, need not copy it.
+  ValueId fresh(ValueId x);
 
   void update();
   void scatter();
@@ -265,7 +267,7 @@ class GraphMaker {
   std::optional<ValueId> step_;  // of the innermost loop
   Dim loop_count_;
   int depth_ = 0;  // regions around
-  int nodes_ = 0, failing_places_ = 0, host_functions_ = 0, next_bound_ = 0;
+  int nodes_ = 0, failing_places_ = 0, fresh_values_ = 0, host_functions_ = 0, next_bound_ = 0;
   bool has_late_size_ = false, next_fails_ = false;
 };
 

@@ -157,8 +157,11 @@ std::optional<std::size_t> GraphMaker::stretchable(DType dtype, const std::vecto
   });
 }
 
-void GraphMaker::write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId), std::size_t x,
-                       const std::vector<IndexItem>& index) {
+ValueId GraphMaker::fresh(ValueId x) {
+  return builder_.scalar(ScalarOp::add_, {x, literal_like(x, 0.25 * ++fresh_values_)});
+}
+
+void GraphMaker::write(Write make, std::size_t x, const std::vector<IndexItem>& index) {
   const DType dtype = type(pool_[x].v).dtype;
   const std::vector<Dim> dims = region_dims(pool_[x].v, index);
   const auto value =
@@ -172,7 +175,10 @@ void GraphMaker::write(ValueId (GraphBuilder::*make)(Combine, ValueId, std::vect
   const Combine combine = write_combine(dtype);
   const bool keeps =
       combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_inexact(dtype);
-  add((builder_.*make)(combine, use(x), index, v), exact && keeps);
+  const bool required = depth_ == 0 && (dtype == DType::f64 || dtype == DType::f32) && chance(20);
+  const ValueId base = required ? fresh(use(x)) : use(x);
+  const InPlace in_place = required ? InPlace::required : InPlace::wanted;
+  add((builder_.*make)(combine, base, index, v, in_place), exact && keeps && !required);
 }
 
 void GraphMaker::update() {

@@ -62,6 +62,10 @@ void StageText::find_levels() {
     const Statement& s = statement(i);
     Facts& facts = facts_[i];
     if (s.has_place()) facts.place = kernel::linearize(s.map, p_.program.buffers[s.buffer].dims);
+    if (const kernel::IndexTerm* index = s.index_to_check()) {
+      facts.place.indices = {{*index, 1}};
+      facts.level = level_of(facts.place);
+    }
     if (s.kind == Kind::axis) facts.level = axis_levels_[static_cast<std::size_t>(s.axis)];
     if (s.kind == Kind::load) facts.level = level_of(facts.place);
     if (s.is_write()) facts.level = innermost();
@@ -282,6 +286,7 @@ bool StageText::is_unchanging(const Statement& load) const {
 }
 
 void StageText::write_check(const Statement& s) {
+  if (const kernel::IndexTerm* index = s.index_to_check()) return void(wrapped(*index));
   std::vector<std::string> numbers;
   for (std::size_t i = 1; i < s.operands.size(); ++i) numbers.push_back(value(s.operands[i]));
   out_.fail_if(str("!", value(s.operands[0])), p_.failure(s.site, numbers));
@@ -413,7 +418,7 @@ std::string StageText::point(int axis, bool in_tile) {
 
 /// An index that counts from the front, and is in its bounds. The same with the same extent is looked at once.
 std::string StageText::wrapped(const kernel::IndexTerm& index) {
-  if (!index.checked)
+  if (index.bounds == kernel::Bounds::proved)
     return str(register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "", value(index.index));
   for (const auto& [known, name] : wrapped_) {
     if (known.index == index.index && known.extent == index.extent) return name;
@@ -422,8 +427,12 @@ std::string StageText::wrapped(const kernel::IndexTerm& index) {
   const std::string extent = p_.size(index.extent);
   out_.line("int64_t ", name, " = ", register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "",
             value(index.index), ";");
-  const std::vector<std::string> numbers = {value(index.index), extent};
-  out_.fail_if(str(p_.needs.use("is_outside"), "(&", name, ", ", extent, ")"), p_.failure(index.site, numbers));
+  if (index.bounds == kernel::Bounds::checked_before) {
+    out_.line("if (", name, " < 0) ", name, " += ", extent, ";");
+  } else {
+    const std::vector<std::string> numbers = {value(index.index), extent};
+    out_.fail_if(str(p_.needs.use("is_outside"), "(&", name, ", ", extent, ")"), p_.failure(index.site, numbers));
+  }
   wrapped_.emplace_back(index, name);
   return name;
 }

@@ -88,10 +88,18 @@ Value* StageEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
   const bool here = lanes.registers[index.index.index] != nullptr;
   Lanes& home = here ? lanes : uniform_;
   for (const auto& [known, value] : home.wrapped) {
-    if (known.index == index.index && known.extent == index.extent && known.checked >= index.checked) return value;
+    if (known.index == index.index && known.extent == index.extent && known.bounds >= index.bounds) return value;
   }
   Value* value = widen_index(f_, operand(index.index, home), plan_.register_dtypes[index.index.index]);
-  if (index.checked) value = check_index(index, value, home);
+  switch (index.bounds) {
+    case kernel::Bounds::proved: break;
+    case kernel::Bounds::checked_before: {
+      Value* from_end = b_.CreateAdd(value, splat(f_, f_.size(index.extent), home.width));
+      value = b_.CreateSelect(b_.CreateICmpSLT(value, llvm::Constant::getNullValue(value->getType())), from_end, value);
+      break;
+    }
+    case kernel::Bounds::checked: value = check_index(index, value, home);
+  }
   home.wrapped.emplace_back(index, value);
   return value;
 }

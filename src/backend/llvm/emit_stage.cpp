@@ -341,6 +341,7 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
 }
 
 void StageEmitter::emit_check(const Statement& s, Lanes& lanes) {
+  if (const kernel::IndexTerm* index = s.index_to_check()) return void(wrapped(*index, lanes));
   Value* bad = b_.CreateNot(operand(s.operands[0], lanes));
   if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
   llvm::BasicBlock* leave = f_.new_block("fail");

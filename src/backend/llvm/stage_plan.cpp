@@ -32,6 +32,7 @@ class Planner {
     for (const Statement& statement : stage.statements) {
       kernel::LinearMap& place = plan_.statements.emplace_back().place;
       if (statement.has_place()) place = kernel::linearize(statement.map, program.buffers[statement.buffer].dims);
+      if (const kernel::IndexTerm* index = statement.index_to_check()) place.indices = {{*index, 1}};
     }
     merge_axes();
     axis_levels_.resize(kernel.outer.size() + stage.axes.size());
@@ -108,9 +109,11 @@ class Planner {
       case Kind::size: return 0;
       case Kind::axis: return axis_levels_[static_cast<std::size_t>(statement.axis)];
       case Kind::load: return level_of(facts.place);
+      case Kind::check:
+        if (statement.index_to_check()) return level_of(facts.place);
+        break;
       case Kind::op:
-      case Kind::cast:
-      case Kind::check: break;
+      case Kind::cast: break;
       case Kind::store:
       case Kind::fold: return plan_.innermost();
     }

@@ -1,0 +1,256 @@
+#include "memory/checks_first.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_set>
+
+#include "kernel/counts.h"
+#include "kernel/dim_proof.h"
+#include "memory/commit.h"
+#include "memory/sharing.h"
+
+namespace inlay::memory {
+
+using kernel::Bounds;
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelProgram;
+using kernel::RegisterId;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Step;
+using kernel::StepId;
+using kernel::Subscript;
+
+namespace {
+
+bool is_checked(const Subscript& subscript) { return subscript.index && subscript.index->bounds == Bounds::checked; }
+
+/// What of a stage finds out whether it fails, over the axes that matter for that.
+class CheckStage {
+ public:
+  /// `changed`: roots that do not hold any more, in front of the first write, what the stage would read.
+  CheckStage(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
+             const std::unordered_set<BufferId>& changed)
+      : program_(program), stage_(stage), changed_(changed), needed_(static_cast<std::size_t>(stage.num_registers)) {
+    axes_ = kernel.outer;
+    axes_.insert(axes_.end(), stage.axes.begin(), stage.axes.end());
+  }
+
+  /// None: what a check asks for is not known yet there, or is checked only where a predicate holds.
+  std::optional<Stage> make() {
+    if (!find_needed()) return std::nullopt;
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& s = stage_.statements[i];
+      if (is_made(s) || (s.kind == Statement::Kind::check && !s.index_to_check())) {
+        out_.statements.push_back(s);
+        continue;
+      }
+      for (const Subscript& subscript : s.map.subscripts) {
+        if (is_checked(subscript)) out_.statements.push_back(check_of(*subscript.index));
+      }
+    }
+    place_axes();
+    number_registers();
+    return std::move(out_);
+  }
+
+ private:
+  bool is_made(const Statement& s) const { return s.result.valid() && needed_[s.result.index]; }
+
+  /// Backwards from what can fail.
+  bool find_needed() {
+    for (std::size_t i = stage_.statements.size(); i-- > 0;) {
+      const Statement& s = stage_.statements[i];
+      if (s.can_fail() && s.predicate.valid()) return false;
+      if (is_made(s)) {
+        const bool is_late = s.kind == Statement::Kind::load && changed_.contains(root_of(program_, s.buffer));
+        if (s.is_write() || is_late) return false;
+      }
+      if (is_made(s) || s.kind == Statement::Kind::check) {
+        for (RegisterId r : s.operands) needed_[r.index] = true;
+      }
+      for (const Subscript& subscript : s.map.subscripts) {
+        const bool is_asked = subscript.index && (is_made(s) || is_checked(subscript));
+        if (is_asked) needed_[subscript.index->index.index] = true;
+      }
+    }
+    return true;
+  }
+
+  /// Of an axis that no check asks for it matters only whether it has a point.
+  void place_axes() {
+    std::vector<bool> asked(axes_.size(), false);
+    for (const Statement& s : out_.statements) {
+      if (s.kind == Statement::Kind::axis) asked[static_cast<std::size_t>(s.axis)] = true;
+      for (const Subscript& subscript : s.map.subscripts) {
+        for (const kernel::AxisTerm& term : subscript.axes) asked[static_cast<std::size_t>(term.axis)] = true;
+      }
+    }
+    std::vector<int> place(axes_.size(), -1);
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (asked[axis] || kernel::always_at_least(axes_[axis].extent, 1)) continue;
+      out_.axes.push_back({axes_[axis].name, min(axes_[axis].extent, 1)});
+    }
+    for (std::size_t axis = 0; axis < axes_.size(); ++axis) {
+      if (!asked[axis]) continue;
+      place[axis] = static_cast<int>(out_.axes.size());
+      out_.axes.push_back(axes_[axis]);
+    }
+    for (Statement& s : out_.statements) {
+      if (s.kind == Statement::Kind::axis) s.axis = place[static_cast<std::size_t>(s.axis)];
+      for (Subscript& subscript : s.map.subscripts) {
+        for (kernel::AxisTerm& term : subscript.axes) term.axis = place[static_cast<std::size_t>(term.axis)];
+      }
+    }
+  }
+
+  void number_registers() {
+    std::vector<RegisterId> number(needed_.size());
+    const auto renumber = [&](RegisterId& r) { r = number[r.index]; };
+    for (Statement& s : out_.statements) {
+      for (RegisterId& r : s.operands) renumber(r);
+      for (Subscript& subscript : s.map.subscripts) {
+        if (!subscript.index) continue;
+        renumber(subscript.index->index);
+        if (subscript.index->bounds == Bounds::checked_before) subscript.index->bounds = Bounds::checked;
+      }
+      if (!s.result.valid()) continue;
+      number[s.result.index] = RegisterId(static_cast<std::size_t>(out_.num_registers++));
+      renumber(s.result);
+    }
+  }
+
+  const KernelProgram& program_;
+  const Stage& stage_;
+  const std::unordered_set<BufferId>& changed_;
+  std::vector<kernel::Axis> axes_;  // of the stage: the kernel's outer ones first
+  std::vector<bool> needed_;        // by register
+  Stage out_;
+};
+
+/// The stage, whose checks have been passed.
+void take_for_checked(Stage& stage) {
+  std::erase_if(stage.statements, [](const Statement& s) { return s.kind == Statement::Kind::check; });
+  std::vector<bool> needed(static_cast<std::size_t>(stage.num_registers));
+  for (std::size_t i = stage.statements.size(); i-- > 0;) {
+    Statement& s = stage.statements[i];
+    if (!s.is_write() && !needed[s.result.index]) {
+      stage.statements.erase(stage.statements.begin() + static_cast<std::ptrdiff_t>(i));
+      continue;
+    }
+    for (RegisterId r : s.operands) needed[r.index] = true;
+    if (s.predicate.valid()) needed[s.predicate.index] = true;
+    for (Subscript& subscript : s.map.subscripts) {
+      if (!subscript.index) continue;
+      needed[subscript.index->index.index] = true;
+      if (is_checked(subscript)) subscript.index->bounds = Bounds::checked_before;
+    }
+  }
+}
+
+class Mover {
+ public:
+  explicit Mover(const KernelProgram& program) : out_(program), regions_(kernel::regions_of(program)) {}
+
+  /// Everything that can fail behind the first write of `first`, a kernel, to `buffer`, put in front of it.
+  std::optional<KernelProgram> move(StepId first, BufferId buffer) {
+    auto* writer = std::get_if<Kernel>(&out_.steps[first.index]);
+    if (!writer || !writer->outer.empty() || is_in_region(first)) return std::nullopt;
+    const auto writes = [&](const Stage& stage) {
+      return std::ranges::any_of(stage.statements,
+                                 [&](const Statement& s) { return s.is_write() && root(s.buffer) == root(buffer); });
+    };
+    const auto at = std::ranges::find_if(writer->stages, writes) - writer->stages.begin();
+    for (StepId step(first.index); step.index < out_.steps.size(); step = StepId(step.index + 1)) {
+      auto* kernel = std::get_if<Kernel>(&out_.steps[step.index]);
+      if (kernel && step != first) begin(*kernel);
+      if (!kernel ? !pass(out_.steps[step.index]) : !pass(*kernel, step, step == first ? at : 0)) return std::nullopt;
+    }
+    if (checks_.empty()) return std::nullopt;
+    writer->stages.insert(writer->stages.begin() + at, checks_.begin(), checks_.end());
+    return std::move(out_);
+  }
+
+ private:
+  BufferId root(BufferId b) const { return kernel::root_of(out_, b); }
+  bool is_in_region(StepId step) const {
+    return std::ranges::any_of(regions_, [&](const auto& region) { return region.holds(step); });
+  }
+
+  bool pass(const Step& step) {
+    for (BufferId b : access_of(out_, step).writes) changed_.insert(b);
+    return !can_fail(step);
+  }
+
+  void begin(const Kernel& kernel) {
+    for (const kernel::KernelOutput& output : kernel.outputs) {
+      if (output.start.kind != Start::Kind::keep) changed_.insert(root(output.buffer));
+    }
+  }
+
+  bool pass(Kernel& kernel, StepId step, std::ptrdiff_t first_stage) {
+    for (std::size_t at = static_cast<std::size_t>(first_stage); at < kernel.stages.size(); ++at) {
+      Stage& stage = kernel.stages[at];
+      if (can_fail(stage)) {
+        if (is_in_region(step)) return false;
+        std::optional<Stage> check = CheckStage(out_, kernel, stage, changed_).make();
+        if (!check) return false;
+        checks_.push_back(std::move(*check));
+        take_for_checked(stage);
+      }
+      for (const Statement& s : stage.statements) {
+        if (s.is_write()) changed_.insert(root(s.buffer));
+      }
+    }
+    return true;
+  }
+
+  KernelProgram out_;
+  const std::vector<kernel::RegionSpan> regions_;
+  std::unordered_set<BufferId> changed_;  // roots that a step or stage between the first write and here writes
+  std::vector<Stage> checks_;
+};
+
+/// Is it only because something may fail later that these bytes are copied?
+bool waits_for_checks(const KernelProgram& program, const PlannedCopy& copy) {
+  const BufferId source = root_of(program, copy.source);
+  if (!program.buffers[source].donated || !std::holds_alternative<Kernel>(program.steps[copy.step.index])) return false;
+  const Liveness lives = liveness(program);
+  return !Commit(program, lives).why_not(root_of(program, copy.destination), source).empty();
+}
+
+bool is_required(const KernelProgram& program, const PlannedCopy& copy) {
+  const std::vector<kernel::KernelOutput>& outputs = std::get<Kernel>(program.steps[copy.step.index]).outputs;
+  return std::ranges::find(outputs, copy.destination, &kernel::KernelOutput::buffer)->start.required.valid();
+}
+
+/// Is no more read again than the copy would read and write? (A short table that is added to through a long index is
+/// copied.) Sizes that are not known count alike.
+bool pays(const KernelProgram& program, const KernelProgram& moved, const PlannedCopy& copy) {
+  constexpr int64_t kNominalSize = 1000, kIndexBytes = 8;
+  const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+  const Dim again = kernel::count(moved).reads - kernel::count(program).reads;
+  return again.evaluate(symbols) * kIndexBytes <= 2 * size_bytes(program.buffers[copy.destination]).evaluate(symbols);
+}
+
+}  // namespace
+
+KernelProgram check_first(KernelProgram program) {
+  Sharing sharing = decide_sharing(program);
+  for (std::size_t i = 0; i < sharing.copies.size();) {
+    const PlannedCopy& copy = sharing.copies[i++];
+    if (!waits_for_checks(program, copy)) continue;
+    std::optional<KernelProgram> moved = Mover(program).move(copy.step, copy.destination);
+    if (!moved || !(is_required(program, copy) || pays(program, *moved, copy))) continue;
+    Sharing now = decide_sharing(*moved);
+    if (now.copies.size() >= sharing.copies.size()) continue;
+    program = std::move(*moved);
+    sharing = std::move(now);
+    i = 0;
+  }
+  return program;
+}
+
+}  // namespace inlay::memory
