@@ -254,6 +254,12 @@ def compiled(case, dtype, mode, fuse="full"):
         os.environ.pop("INLAY_FUSE") if before is None else os.environ.update(INLAY_FUSE=before)
 
 
+def planning_share(case, dtype):
+    """Ordering the steps and laying out their memory, as a part of all that compiling takes."""
+    seconds = inlay.pytensor.explain(compiled(case, dtype, "INLAY")).seconds
+    return (seconds["order"] + seconds["memory"]) / (sum(seconds.values()) - seconds["first call"])
+
+
 def of_numba(case, arrays, dtype):
     import numba
 

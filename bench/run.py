@@ -143,6 +143,10 @@ def planning_rows():
     missed = sum(plan["peak"] > plan["bound"] for plan in networks)
     yield limit_row(f"{len(networks)} networks: above the lower bound", 100 * missed / len(networks), 2, "%")
     yield limit_row("the slowest of them", 1e3 * max(plan["seconds"] for plan in networks), 50, "ms")
+    import fusion
+
+    share = max(fusion.planning_share(case, dtype) for case in fusion.CASES for dtype in ("float64", "float32"))
+    yield limit_row("PyTensor programs of the group fusion: memory, of compiling", 100 * share, 5, "%")
     random = {plan["name"]: 1e3 * plan["seconds"] for plan in plans if plan["group"] == "random"}
     for crowd in (10, 100, 1000):
         yield limit_row(f"greedy, 10 000 buffers, {crowd} at a time", random[f"random/10000/{crowd}"], 500, "ms")

@@ -5,6 +5,7 @@ import os
 import pickle
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import inlay
@@ -38,6 +39,12 @@ def products(a=A, b=B):
     r = q @ p
     s = r @ b
     return s @ r
+
+
+def one_above_the_other(storages):
+    time.sleep(0)  # another thread has its turn
+    tops = np.cumsum([-(-s.size // s.alignment) * s.alignment for s in storages])
+    return [0, *tops[:-1]] if len(storages) else []
 
 
 def check(fn):
@@ -91,8 +98,7 @@ def test_planners_of_ones_own(text):
 
     def stack(storages):
         asked.append(storages)
-        tops = np.cumsum([-(-s.size // s.alignment) * s.alignment for s in storages])
-        return [0, *tops[:-1]] if len(storages) else []
+        return one_above_the_other(storages)
 
     sizes = {"n": 20} if text == SYMBOLIC else None
     f = inlay.compile(text, planner=stack)
@@ -364,8 +370,9 @@ def test_the_same_as_the_command(tmp_path):
     assert got.gap == pytest.approx(want["gap"])
 
 
-def test_many_threads_of_many_sizes():
-    f, wrong = inlay.compile(SYMBOLIC), []
+@pytest.mark.parametrize("planner", [None, one_above_the_other])
+def test_many_threads_of_many_sizes(planner):
+    f, wrong = inlay.compile(SYMBOLIC, planner=planner), []
 
     def work(seed):
         rng = np.random.default_rng(seed)
