@@ -91,4 +91,23 @@ struct ArrayRef {
       : ArrayRef(dtype_of<T>(), {}, &number) {}
 };
 
+/// Somebody's memory for elements that are to be written, which must outlive it.
+struct ArrayOut {
+  DType dtype = DType::f64;
+  std::vector<int64_t> dims;
+  void* data = nullptr;
+
+  ArrayOut(DType dtype, std::vector<int64_t> dims, void* data) : dtype(dtype), dims(std::move(dims)), data(data) {}
+  ArrayOut(Array& array)  // NOLINT: an Array is a place
+      : ArrayOut(array.dtype(), array.dims(), array.data()) {}
+  template <class T>
+    requires(!std::is_const_v<T>)
+  ArrayOut(std::span<T> elements)  // NOLINT: a vector
+      : ArrayOut(dtype_of<T>(), {static_cast<int64_t>(elements.size())}, elements.data()) {}
+  template <class T>
+    requires(!std::is_same_v<T, bool>)
+  ArrayOut(std::vector<T>& elements)  // NOLINT: a vector
+      : ArrayOut(std::span<T>(elements)) {}
+};
+
 }  // namespace inlay

@@ -31,6 +31,16 @@ class Executable {
     return (*this)(std::span<const ArrayRef>(arguments.begin(), arguments.size()));
   }
 
+  /// The same with the results in memory of yours, one place for each in their order. A place may share bytes with
+  /// arguments, but not with another place. What cannot be written there without harm is computed elsewhere and copied
+  /// at the end: so a call that fails has changed nothing. That of a result that takes the bytes of a donated parameter
+  /// may be the argument itself, which is then changed where it lies.
+  void into(std::span<const ArrayRef> arguments, std::span<const ArrayOut> results) const;
+  void into(std::initializer_list<ArrayRef> arguments, std::initializer_list<ArrayOut> results) const {
+    into(std::span<const ArrayRef>(arguments.begin(), arguments.size()),
+         std::span<const ArrayOut>(results.begin(), results.size()));
+  }
+
   /// The same for sizes that stay: everything that needs checking is checked once, and a call is a few stores and a
   /// jump.
   class Call {

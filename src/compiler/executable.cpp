@@ -2,6 +2,7 @@
 #include "runtime/executable.h"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <optional>
 
@@ -33,13 +34,83 @@ std::vector<TensorInfo> infos_of(const std::vector<runtime::TensorSpec>& specs) 
   return out;
 }
 
+struct Bytes {
+  const char *begin, *end;
+  bool meet(const Bytes& other) const { return begin < other.end && other.begin < end; }
+};
+
+/// Of an ArrayRef or an ArrayOut.
+Bytes bytes_of(const auto& array) {
+  int64_t bytes = size_bytes(array.dtype);
+  for (int64_t dim : array.dims) bytes *= dim;
+  const char* begin = static_cast<const char*>(array.data);
+  return {begin, begin + bytes};
+}
+
+/// The places that a caller gives for results.
+class Places {
+ public:
+  Places(const ExecutableState& state, std::span<const ArrayRef> arguments, std::span<const ArrayOut> places)
+      : state_(state), arguments_(arguments), places_(places) {
+    if (places.size() != state.results.size()) {
+      throw Error(ErrorCode::wrong_argument_count, {},
+                  str("there are ", state.results.size(), " results, but ", places.size(), " places for them"));
+    }
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      if (places[i].dtype != state.results[i].dtype) throw wrong(ErrorCode::wrong_dtype, i, state.results[i].dims);
+      for (std::size_t other = 0; other < i; ++other) {
+        if (!bytes_of(places[i]).meet(bytes_of(places[other]))) continue;
+        throw Error(ErrorCode::wrong_output, {},
+                    str("the places for ", state.results[other].name, " and ", state.results[i].name, " share bytes"));
+      }
+    }
+  }
+
+  /// Where to write the result; null: elsewhere, to be copied here. Throws Error(shape-mismatch).
+  void* of(std::size_t slot, std::span<const int64_t> dims) const {
+    if (!std::ranges::equal(places_[slot].dims, dims)) throw wrong(ErrorCode::shape_mismatch, slot, dims);
+    const runtime::TensorSpec& spec = state_.executable.object().outputs[slot];
+    const int taken = spec.taken_param;
+    if (taken >= 0 && arguments_[static_cast<std::size_t>(taken)].data != places_[slot].data) return nullptr;
+    if (taken < 0 && !spec.written_last) return nullptr;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      if (static_cast<int>(i) != taken && bytes_of(arguments_[i]).meet(bytes_of(places_[slot]))) return nullptr;
+    }
+    return places_[slot].data;
+  }
+
+  void fill(std::size_t slot, const Array& result) const {
+    const Bytes bytes = bytes_of(places_[slot]);
+    if (bytes.begin != bytes.end)
+      std::memcpy(places_[slot].data, result.data(), static_cast<std::size_t>(bytes.end - bytes.begin));
+  }
+
+ private:
+  template <class Dims>
+  Error wrong(ErrorCode code, std::size_t slot, const Dims& dims) const {
+    const TensorInfo& info = state_.results[slot];
+    return {code,
+            {},
+            str("the place for ", info.name, " is ",
+                runtime::type_text(dtype_name(places_[slot].dtype), places_[slot].dims), ", not ",
+                runtime::type_text(dtype_name(info.dtype), dims))};
+  }
+
+  const ExecutableState& state_;
+  std::span<const ArrayRef> arguments_;
+  std::span<const ArrayOut> places_;
+};
+
 /// Memory for results, and the caller's functions. One for each call.
 class CallHost final : public runtime::Host {
  public:
-  explicit CallHost(const ExecutableState& state) : state_(state), results_(state.results.size()) {}
+  explicit CallHost(const ExecutableState& state, const Places* places = nullptr)
+      : state_(state), places_(places), results_(state.results.size()), is_made_(state.results.size()) {}
 
   void* allocate_output(int slot, std::span<const int64_t> dims) override {
     const auto at = static_cast<std::size_t>(slot);
+    if (void* place = places_ ? places_->of(at, dims) : nullptr) return place;
+    is_made_[at] = true;
     try {
       results_[at] = Array(state_.results[at].dtype, {dims.begin(), dims.end()});
     } catch (const Error&) {
@@ -64,6 +135,11 @@ class CallHost final : public runtime::Host {
   /// Why a host call failed.
   const std::optional<Error>& failure() const { return failure_; }
   std::vector<Array> take_results() { return std::move(results_); }
+  void fill_places() const {
+    for (std::size_t slot = 0; slot < results_.size(); ++slot) {
+      if (is_made_[slot]) places_->fill(slot, results_[slot]);
+    }
+  }
 
  private:
   const runtime::HostCallSpec& spec_of(int function) const {
@@ -102,7 +178,9 @@ class CallHost final : public runtime::Host {
   }
 
   const ExecutableState& state_;
+  const Places* const places_;  // null: results are new arrays
   std::vector<Array> results_;
+  std::vector<bool> is_made_;  // by result: is it one of `results_`?
   std::deque<Array> kept_;
   std::optional<Error> failure_;
 };
@@ -175,16 +253,31 @@ Executable compile(const Graph& graph, const CompileOptions& options) {
 const std::vector<TensorInfo>& Executable::params() const { return state_->params; }
 const std::vector<TensorInfo>& Executable::results() const { return state_->results; }
 
-std::vector<Array> Executable::operator()(std::span<const ArrayRef> arguments) const {
-  const std::vector<runtime::TensorRef> params = checked(*state_, arguments);
-  CallHost host(*state_);
+namespace {
+
+void run(const ExecutableState& state, std::span<const ArrayRef> arguments, CallHost& host) {
+  const std::vector<runtime::TensorRef> params = checked(state, arguments);
   try {
-    state_->executable.call(params, host);
+    state.executable.call(params, host);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::host_call_failed && host.failure()) throw Error(*host.failure());
     throw;
   }
+}
+
+}  // namespace
+
+std::vector<Array> Executable::operator()(std::span<const ArrayRef> arguments) const {
+  CallHost host(*state_);
+  run(*state_, arguments, host);
   return host.take_results();
+}
+
+void Executable::into(std::span<const ArrayRef> arguments, std::span<const ArrayOut> results) const {
+  const Places places(*state_, arguments, results);
+  CallHost host(*state_, &places);
+  run(*state_, arguments, host);
+  host.fill_places();
 }
 
 Executable::Call Executable::prepare(std::span<const ArrayRef> like) const {

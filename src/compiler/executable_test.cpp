@@ -57,6 +57,86 @@ TEST_F(CppDoor, BuildsCompilesAndCalls) {
   EXPECT_EQ(f({std::vector<double>(), 2.0})[0].num_elements(), 0);
 }
 
+TEST_F(CppDoor, ResultsInPlacesOfTheCaller) {
+  const Executable f =
+      compile(parse("graph @main(%x: f64[n]) { %y = flip %x [0]; %s = reduce add %x [0] : f64; return %y, %s }"));
+  const std::vector<double> x = {1, 2, 3};
+  std::vector<double> y(3);
+  double s = 0;
+  f.into({x}, {y, {DType::f64, {}, &s}});
+  EXPECT_THAT(y, ElementsAre(3, 2, 1));
+  EXPECT_EQ(s, 6);
+
+  std::vector<double> both = {1, 2, 3, 4};  // the place overlaps the argument
+  const std::span<double> all = both;
+  f.into({all.first(3)}, {all.last(3), {DType::f64, {}, &s}});
+  EXPECT_THAT(both, ElementsAre(1, 3, 2, 1));
+
+  std::vector<double> two(2);
+  std::vector<float> floats(3);
+  EXPECT_EQ(error_of([&] { f.into({x}, {two, {DType::f64, {}, &s}}); }),
+            "error[shape-mismatch]: the place for y is f64[2], not f64[3]");
+  EXPECT_EQ(error_of([&] { f.into({x}, {floats, {DType::f64, {}, &s}}); }),
+            "error[wrong-dtype]: the place for y is f32[3], not f64[n]");
+  EXPECT_EQ(error_of([&] { f.into({x}, {y, {DType::f64, {}, &y[1]}}); }),
+            "error[wrong-output]: the places for y and s share bytes");
+  EXPECT_EQ(error_of([&] { f.into({x}, {y}); }),
+            "error[wrong-argument-count]: there are 2 results, but 1 places for them");
+}
+
+TEST_F(CppDoor, AFailedCallHasChangedNoPlace) {
+  for (const char* planner : {"naive", "greedy", "search", "max"}) {
+    const Executable f = compile(parse(R"(graph @main(%x: f64[n], %g: i64[m]) {
+      %e = exp %x
+      %v = gather %e[%g]
+      return %e, %v
+    })"),
+                                 {.planner = planner});
+    const std::vector<double> x = {0, 0, 0};
+    const std::vector<int64_t> bad = {0, 1, 3}, good = {0, 1, 2};
+    std::vector<double> e(3, 7.0), v(3, 7.0);
+    EXPECT_THAT(error_of([&] { f.into({x, bad}, {e, v}); }), testing::HasSubstr("index 3 is out of bounds"));
+    EXPECT_THAT(e, ElementsAre(7, 7, 7));
+    EXPECT_THAT(v, ElementsAre(7, 7, 7));
+    f.into({x, good}, {e, v});
+    EXPECT_THAT(e, ElementsAre(1, 1, 1));
+    EXPECT_THAT(v, ElementsAre(1, 1, 1));
+  }
+}
+
+TEST_F(CppDoor, ADonatedArgumentIsItsPlace) {
+  const Executable f =
+      compile(parse("graph @main(%x: f64[n] donated, %y: f64[m]) { %r = update set %x[0:m], %y; return %r }"));
+  std::vector<double> x = {1, 2, 3}, r(3);
+  const std::vector<double> y = {9};
+  f.into({x, y}, {r});
+  EXPECT_THAT(x, ElementsAre(1, 2, 3));
+  EXPECT_THAT(r, ElementsAre(9, 2, 3));
+  f.into({x, y}, {x});
+  EXPECT_THAT(x, ElementsAre(9, 2, 3));
+}
+
+TEST_F(CppDoor, PlannersAndUpperBounds) {
+  const Graph graph = parse(R"(graph @main(%x: f64[n, n]) {
+    %a = matmul %x, %x
+    %b = matmul %a, %x
+    return %b
+  })");
+  std::vector<StorageToPlace> seen;
+  const PlannerFunction stack = [&](std::span<const StorageToPlace> storages) {
+    seen.assign(storages.begin(), storages.end());
+    return std::vector<int64_t>(storages.size(), 0);
+  };
+  const Executable f = compile(graph, {.custom_planner = stack, .upper_bounds = {{"n", 4}}});
+  ASSERT_EQ(seen.size(), 1);
+  EXPECT_EQ(seen[0].name, "a");
+  EXPECT_EQ(seen[0].size_bytes, 128);
+  const std::vector<double> x(25, 1.0);
+  EXPECT_EQ(f({ArrayRef(DType::f64, {2, 2}, x.data())})[0].elements<double>()[0], 4);
+  EXPECT_EQ(error_of([&] { f({ArrayRef(DType::f64, {5, 5}, x.data())}); }),
+            "error[upper-bound]: n is 5, bound by dim 0 of x, but the program was compiled for at most 4");
+}
+
 TEST_F(CppDoor, PreparedCallsWriteWhereTheyAreTold) {
   const Executable f = compile(parse("graph @main(%x: f64[n], %y: f64[n]) { %z = add %x, %y; return %z }"));
   const std::vector<double> x = {1, 2}, y = {10, 20};
