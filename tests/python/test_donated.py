@@ -5,7 +5,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
-import inlay
+import inlay.pytensor
 from inlay.pytensor import explain
 
 UPDATE = """
@@ -162,3 +162,39 @@ def test_what_was_returned_stays_as_it_was(borrow):
     kept = state.get_value(borrow=False)
     f()
     np.testing.assert_array_equal(kept, 4)
+
+
+@pytest.mark.parametrize("planner", ["naive", "greedy", "search", "max"])
+def test_a_bad_last_index_has_changed_nothing(planner):
+    """Of what is donated, be it to a program in text form, as a mutable input or as a shared variable."""
+    x, i, v = pt.dvector("x"), pt.lvector("i"), pt.dvector("v")
+    mode = inlay.pytensor.mode(planner=planner)
+    state = pytensor.shared(np.arange(4.0))
+    grown = pt.exp(x)[::-1].cumsum()
+    functions = [
+        inlay.compile(
+            """
+            graph @main(%x: f64[n] donated, %i: i64[m], %v: f64[m]) {
+              %e = exp %x
+              %s = sort %e
+              %y = add %s, %x
+              %r = scatter add %y[%i], %v
+              %q = gather %r[%i]
+              return %r, %q
+            }
+            """,
+            planner=planner,
+        ),
+        pytensor.function([pytensor.In(x, mutable=True), i, v], [x[i].inc(v), (grown + x)[i]], mode=mode),
+        pytensor.function([pytensor.In(x, mutable=True), i, v], [x[i].set(v), grown[i].sum()], mode=mode),
+        pytensor.function([x, i, v], grown[i].sum(), updates=[(state, state[i].inc(v) + pt.sort(x))], mode=mode),
+    ]
+    good, bad = np.array([0, 1, 3]), np.array([0, 1, 4])
+    for f in functions:
+        a, b = np.array([0.5, -1, 2, 0]), np.ones(3)
+        with pytest.raises(IndexError, match="index 4"):
+            f(a, bad, b)
+        np.testing.assert_array_equal(a, [0.5, -1, 2, 0])
+        np.testing.assert_array_equal(b, 1)
+        np.testing.assert_array_equal(state.get_value(), np.arange(4.0))
+        f(a.copy(), good, b)

@@ -122,6 +122,14 @@ void verify_plan(const kernel::KernelProgram& program, const memory::MemoryPlan&
   for (const kernel::Buffer& buffer : program.buffers) elements += kernel::num_elements(buffer).evaluate(symbols);
   if (elements > 5000) return;
   for (const Diagnostic& diagnostic : memory::verify(program, plan, symbols, planner)) throw Error(diagnostic);
+  if (memory::has_static_arena(plan.sharing)) return;
+  // What was laid out for larger sizes holds for these too.
+  std::vector<int64_t> upper_bounds;
+  for (int64_t size : symbols) upper_bounds.push_back(size + size / 2 + 1);
+  std::vector<memory::Layout> layouts;
+  for (int segment = 0; segment < plan.sharing.num_segments(); ++segment)
+    layouts.push_back(memory::plan(planner, memory::storages_up_to(plan.sharing, segment, upper_bounds)));
+  for (const Diagnostic& diagnostic : memory::verify(program, plan, layouts, symbols)) throw Error(diagnostic);
 }
 
 }  // namespace
