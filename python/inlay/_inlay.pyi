@@ -174,9 +174,11 @@ class GraphBuilder:
 
     def gather(self, arg0: Value, arg1: Sequence, /) -> Value: ...
 
-    def update(self, arg0: str, arg1: Value, arg2: Sequence, arg3: Value, /) -> Value: ...
+    def update(self, combine: str, x: Value, index: Sequence, v: Value, *, in_place: bool = False) -> Value:
+        """With `in_place`, compiling fails where x would be copied."""
 
-    def scatter(self, arg0: str, arg1: Value, arg2: Sequence, arg3: Value, /) -> Value: ...
+    def scatter(self, combine: str, x: Value, index: Sequence, v: Value, *, in_place: bool = False) -> Value:
+        """With `in_place`, compiling fails where x would be copied."""
 
     def reduce(self, arg0: str, arg1: Value, arg2: Sequence[int], arg3: str, /) -> Value: ...
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "fuse/behind_asserts.h"
 #include "fuse/call_results.h"
 #include "fuse/equal_sizes.h"
 #include "fuse/identity_parts.h"
@@ -314,10 +315,11 @@ Mode mode_named(std::string_view name, std::string_view setting) {
 }
 
 KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mode) {
-  const std::optional<Graph> with_fewer_sizes = with_equal_sizes(source);
-  const Graph& with_all_parts = with_fewer_sizes ? *with_fewer_sizes : source;
-  const std::optional<Graph> with_fewer_parts = without_identity_parts(with_all_parts);
-  const Graph& graph = with_fewer_parts ? *with_fewer_parts : with_all_parts;
+  std::optional<Graph> changed;
+  for (const auto change : {with_equal_sizes, with_asserts_apart, without_identity_parts}) {
+    if (std::optional<Graph> next = change(changed ? *changed : source)) changed = std::move(next);
+  }
+  const Graph& graph = changed ? *changed : source;
   FusedBodies bodies;
   for (const Node& node : graph.nodes) {
     for (const auto& body : node.region.bodies) bodies.emplace(body.get(), fuse(*body, caps, mode));

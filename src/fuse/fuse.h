@@ -9,6 +9,7 @@
 // only one that computes.
 //
 //   equal_sizes.cpp   one symbol for sizes that are equal
+//   behind_asserts.cpp values behind asserts
 //   identity_parts.cpp what a reduction begins with anyway
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole

@@ -680,6 +680,9 @@ class Cutter {
     const Dim bytes = library_workspace_bytes(node.library, graph_.type(node.operands[0]).dtype, sizes);
     if (!bytes.is(0)) call.workspace = new_workspace(node, bytes);
     call.sites = library_sites(node);
+    // What is asserted before it may be why it fails: that is said first.
+    const bool may_fail = call.sites.size() >= static_cast<std::size_t>(kernel::LibraryStatus::failed);
+    if (may_fail) piece.after.insert(piece.after.end(), before_host_call_.begin(), before_host_call_.end());
     piece.steps = {std::move(call)};
     piece.value = node.results[0];
     const PieceId id = out_.pieces.push_back(std::move(piece));
@@ -728,7 +731,7 @@ class Cutter {
   void host_call(const Node& node) {
     Piece piece;
     kernel::HostCall call{.name = node.text, .function = node.host_function};
-    for (ValueId operand : node.operands) call.operands.push_back(in_memory(asserted(graph_, operand), piece));
+    for (ValueId operand : node.operands) call.operands.push_back(in_memory(operand, piece));
     for (std::size_t r = 0; r < node.results.size(); ++r) {
       const ValueId result = node.results[r];
       call.results.push_back(new_buffer(result, Role::host));

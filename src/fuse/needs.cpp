@@ -99,7 +99,7 @@ class Finder {
   void require_operands(const Node& node) {
     switch (node.op) {
       case Op::host_call:
-        for (ValueId operand : node.operands) out_.required[asserted(graph_, operand)] = true;
+        for (ValueId operand : node.operands) out_.required[operand] = true;
         break;
       case Op::cond:
         for (ValueId operand : node.operands) require(operand, {kernel::StoredFor::captured, "a branch"});
@@ -149,15 +149,6 @@ bool is_stored(const Graph& graph, const Cones& cones, const Forced& forced, con
   const Node* node = graph.node_of(v);
   if (!node || node->op == Op::literal) return false;
   return needs.required[v] || forced.values[v] || has_one_element(graph.type(v)) || cones.always_stored(v);
-}
-
-ValueId asserted(const Graph& graph, ValueId v) {
-  const Node* node = graph.node_of(v);
-  while (node && node->op == Op::assert_) {
-    v = node->operands[0];
-    node = graph.node_of(v);
-  }
-  return v;
 }
 
 }  // namespace inlay::fuse

@@ -26,7 +26,4 @@ Needs find_needs(const Graph& graph, const kernel::BackendCaps& caps, Cones& con
 /// Has the value a place in memory, or a register of the function?
 bool is_stored(const Graph& graph, const Cones& cones, const Forced& forced, const Needs& needs, ValueId v);
 
-/// What an assert hands on: a call reads that, and needs no copy of it. That the assert holds is seen to before.
-ValueId asserted(const Graph& graph, ValueId v);
-
 }  // namespace inlay::fuse

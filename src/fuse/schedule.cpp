@@ -145,6 +145,18 @@ class Placer {
   std::vector<int> ops_;
 };
 
+/// Pieces by how many others they wait for one after the other, numbers before loops: so that a number which waits for
+/// little stands before loops that could be one.
+std::vector<PieceId> by_depth(const Pieces& pieces, std::span<const Edge> edges) {
+  IdMap<PieceId, int> depth(pieces.pieces.size(), 0);
+  for (const Edge& edge : edges)
+    depth[edge.to] = std::max(depth[edge.to], depth[edge.from] + (edge.same_point ? 0 : 1));
+  std::vector<PieceId> order;
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) order.push_back(id);
+  std::ranges::stable_sort(order, {}, [&](PieceId id) { return std::pair(depth[id], pieces.pieces[id].is_loop()); });
+  return order;
+}
+
 int num_loops(const Schedule& schedule, const Pieces& pieces) {
   return static_cast<int>(
       std::ranges::count_if(schedule, [&](const auto& stage) { return pieces.pieces[stage.front()].is_loop(); }));
@@ -157,17 +169,21 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces&
   const IdMap<PieceId, AxesId> axes_of = number_axes(pieces);
   std::vector<Edge> edges = edges_of(graph, pieces, facts, axes_of);
   for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
-  Placer early(pieces, facts, axes_of, caps, mode), late(pieces, facts, axes_of, caps, mode);
+  Placer early(pieces, facts, axes_of, caps, mode), late = early, deep = early;
   std::span<const Edge> rest = edges;
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, take_edges(rest, &Edge::to, id));
+  for (PieceId id : by_depth(pieces, edges)) {
+    const auto waits_for = std::ranges::equal_range(edges, id, {}, &Edge::to);
+    deep.place(id, {waits_for.begin(), waits_for.end()});
+  }
   std::ranges::sort(edges, std::greater(), &Edge::from);
   rest = edges;
   for (uint32_t i = static_cast<uint32_t>(pieces.pieces.size()); i-- > 0;) {
     late.place(PieceId(i), take_edges(rest, &Edge::from, PieceId(i)));
   }
-  Schedule forward = early.take(), backward = late.take();
-  std::ranges::reverse(backward);
-  Schedule& best = num_loops(backward, pieces) <= num_loops(forward, pieces) ? backward : forward;
+  Schedule schedules[] = {late.take(), early.take(), deep.take()};
+  std::ranges::reverse(schedules[0]);
+  Schedule& best = *std::ranges::min_element(schedules, {}, [&](const Schedule& s) { return num_loops(s, pieces); });
   for (auto& stage : best) std::ranges::sort(stage);
   return best;
 }

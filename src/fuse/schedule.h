@@ -8,8 +8,8 @@ namespace inlay::fuse {
 /// Stages in the order of running; the pieces of one share its loop.
 using Schedule = std::vector<std::vector<PieceId>>;
 
-/// Greedy, once from the front (each piece as early as it can) and once from the back (as late as it can); the schedule
-/// with fewer loops is kept. Pieces share a stage when their axes are equal, none waits for another but at the same
+/// Greedy: once from the front (each piece as early as it can), once so by depth, and once from the back (as late as it
+/// can); the schedule with the fewest loops is kept. Pieces share a stage when their axes are equal, none waits for another but at the same
 /// point, and the body stays within the backend's limit.
 Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps,
                   Mode mode);

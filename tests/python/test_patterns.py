@@ -331,6 +331,35 @@ def test_the_first_assert_speaks():
     np.testing.assert_allclose(fn(np.full(N, 0.5)), np.exp(0.5))
 
 
+def test_asserts_hide_nothing():
+    """A view of what is asserted is one of its bytes, and what is written over it leaves the rest: no copy, no temporary."""
+    from pytensor.raise_op import Assert
+
+    positive = Assert("x has a negative element")
+    v, m, w = pt.dvector("v"), pt.dmatrix("m"), pt.dmatrix("w")
+    checked_v, checked_m = positive(v, v.min() >= 0), positive(m, m.min() >= 0)
+    good = {v: np.arange(5.0), m: np.arange(20.0).reshape(4, 5), w: np.ones((5, 30))}
+    for output, inputs in (
+        (checked_m[1:] @ w, (m, w)),
+        (checked_m.T[:, 1:], (m,)),
+        (checked_v[1:].set(0.0), (v,)),
+        (positive(checked_v[1:].set(0.0), v[0] < 9)[1:].inc(1.0), (v,)),
+        (pt.linalg.cholesky(pt.eye(5) + positive(w[:, :5], w.min() > 0)), (w,)),
+    ):
+        fn, _ = checked_sizes(inputs, output, [good[x] for x in inputs])
+        e = inlay.pytensor.explain(fn)
+        assert (e.temporaries, e.copies, e.host_calls) == ([], [], []), output
+        with pytest.raises(AssertionError, match="x has a negative element"):
+            fn(*(-1 - good[x] for x in inputs))
+
+
+def checked_sizes(inputs, output, values):
+    fn = pytensor.function(list(inputs), output, mode="INLAY")
+    want = pytensor.function(list(inputs), output, mode="FAST_COMPILE")(*values)
+    np.testing.assert_allclose(fn(*values), want, rtol=1e-12)
+    return fn, want
+
+
 def reason_of(inputs, outputs):
     """Why the one value that is stored is."""
     fn, _ = checked(inputs, outputs, *(VALUES[v.name] for v in inputs))

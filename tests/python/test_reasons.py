@@ -34,7 +34,7 @@ def test_programs(folder):
         unexplained += [f"{path.name}: {what}" for what in found]
         compiled += 1
     assert unexplained == []
-    assert compiled > 5
+    assert compiled > 0
 
 
 def test_the_example():
