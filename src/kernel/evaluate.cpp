@@ -15,13 +15,14 @@ namespace {
 class ProgramRun {
  public:
   ProgramRun(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
-             const HostFunctions& host)
+             const HostFunctions& host, const BeforeStep& before)
       : program_(program),
         regions_(regions_of(program)),
         names_(program),
         symbols_(symbols),
         address_of_(address_of),
         host_(host),
+        before_(before),
         own_(program.buffers.size()),
         made_by_host_(program.buffers.size()) {
     for (BufferId b : ids<BufferId>(program.buffers.size())) place_own(b);
@@ -33,6 +34,7 @@ class ProgramRun {
   std::optional<Failure> run_steps(StepId begin, StepId end) {
     for (uint32_t i = begin.index; i < end.index; ++i) {
       const Step& step = program_.steps[i];
+      if (before_) before_(StepId(i));
       std::optional<Failure> failure;
       if (const auto* loop = std::get_if<LoopBegin>(&step)) {
         const RegionSpan& region = region_at(regions_, StepId(i));
@@ -229,6 +231,7 @@ class ProgramRun {
   std::span<int64_t> symbols_;
   const Addresses& address_of_;
   const HostFunctions& host_;
+  const BeforeStep& before_;
   IdMap<BufferId, std::vector<std::byte>> own_;
   IdMap<BufferId, HostTensor> made_by_host_;
 };
@@ -260,10 +263,10 @@ Error error_of(const KernelProgram& program, const Failure& failure) {
 }
 
 std::optional<Failure> evaluate(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
-                                const HostFunctions& host) {
+                                const HostFunctions& host, const BeforeStep& before) {
   INLAY_CHECK(symbols.size() == program.symbols.size(), "values for ", symbols.size(), " of ", program.symbols.size(),
               " symbols");
-  return ProgramRun(program, symbols, address_of, host).run();
+  return ProgramRun(program, symbols, address_of, host, before).run();
 }
 
 std::vector<int64_t> bind_symbols(const KernelProgram& program, std::span<const Array> params) {

@@ -41,9 +41,11 @@ using HostFunctions =
 /// scalars, literals and what hosts made: those have no place in a plan.
 using Addresses = std::function<std::byte*(BufferId buffer, std::span<const int64_t> symbols)>;
 
+using BeforeStep = std::function<void(StepId step)>;
+
 /// Runs all steps. `symbols`: by SymbolId; those bound by params are given, the others are set on the way.
 std::optional<Failure> evaluate(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
-                                const HostFunctions& host = {});
+                                const HostFunctions& host = {}, const BeforeStep& before = {});
 
 struct Array {
   DType dtype = DType::f64;

@@ -53,12 +53,17 @@ std::vector<Sequence> sequences_of(const KernelProgram& program) {
   return out;
 }
 
-/// Every function refuses sizes beyond 32 bits; many do nothing else.
+/// Every function refuses sizes and strides beyond 32 bits; many do nothing else.
 bool can_fail(const kernel::LibraryCall& call) {
+  if (call.sites.size() != 1) return !call.sites.empty();
   const auto fits = [](const Dim& size) {
-    return size.is_constant() && size.constant() <= std::numeric_limits<int32_t>::max();
+    return size.is_constant() && std::abs(size.constant()) <= std::numeric_limits<int32_t>::max();
   };
-  return call.sites.size() > 1 || (!call.sites.empty() && !std::ranges::all_of(call.sizes, fits));
+  bool all_fit = std::ranges::all_of(call.sizes, fits);
+  kernel::for_each_array(call, [&](const kernel::CallArray& array, const CoreAxes&) {
+    all_fit = all_fit && std::ranges::all_of(array.strides, fits);
+  });
+  return !all_fit;
 }
 
 bool can_fail(const Step& step) {

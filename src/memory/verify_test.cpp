@@ -105,7 +105,7 @@ TEST(VerifyPlan, RejectsADroppedAlias) {
                 const StorageId own = sharing.storages.push_back(sharing.storages[at(p, "r").storage]);
                 at(p, "r").storage = own;
               }),
-              Contains(HasSubstr("of r, whose bytes hold something else")));
+              Contains(HasSubstr("the copy of c to r is left out, but its bytes are not there")));
 }
 
 TEST(VerifyPlan, RejectsBytesSharedByTwoThatLive) {

@@ -29,20 +29,22 @@ Compiled compile_for_judges(const Source& source, const Options& options) {
   return {program, {program, &program->executable}, std::string(backend.name), host_functions_of(source)};
 }
 
-Judge planned_judge(const std::string& name, const Compiled& compiled, memory::Planner planner) {
-  return {name, [compiled, planner](std::span<const Tensor> inputs) {
+Judge planned_judge(const Compiled& compiled, memory::Planner planner) {
+  return {str("kernel/", memory::planner_name(planner)), [compiled, planner](std::span<const Tensor> inputs) {
             return run_planned(compiled.program->kernels, compiled.program->plan, planner, inputs,
                                compiled.host_functions);
           }};
 }
 
-/// What runs kernels.
-void add_kernel_judges(const Compiled& compiled, std::vector<Judge>& list) {
+/// What runs kernels. `planner`: of the compilation.
+void add_kernel_judges(const Compiled& compiled, memory::Planner planner, std::vector<Judge>& list) {
   list.push_back({"kernel", [compiled](std::span<const Tensor> inputs) {
                     return run_apart(compiled.program->kernels, inputs, compiled.host_functions);
                   }});
-  list.push_back(planned_judge("kernel/naive", compiled, memory::Planner::naive));
-  list.push_back(planned_judge("kernel/greedy", compiled, memory::Planner::greedy));
+  list.push_back(planned_judge(compiled, memory::Planner::naive));
+  list.push_back(planned_judge(compiled, memory::Planner::greedy));
+  // (By `search` the backend's judges run.)
+  if (planner == memory::Planner::max) list.push_back(planned_judge(compiled, planner));
   if (!compiled.executable) return;
   list.push_back({compiled.backend, [compiled](std::span<const Tensor> inputs) {
                     return run_native(*compiled.executable, inputs, compiled.host_functions);
@@ -76,7 +78,7 @@ Judges make_judges(const Graph& graph, Options options) {
   judges.list.push_back({"rewritten", [compiled](std::span<const Tensor> inputs) {
                            return reference::evaluate(compiled.program->graph, inputs, compiled.host_functions);
                          }});
-  add_kernel_judges(compiled, judges.list);
+  add_kernel_judges(compiled, options.planner, judges.list);
   return judges;
 }
 
@@ -84,7 +86,7 @@ Judges make_judges(const kernel::KernelProgram& kernels, Options options) {
   options.verify = true;
   const Compiled compiled = compile_for_judges(kernels, options);
   Judges judges = {compiled.program, {}};
-  add_kernel_judges(compiled, judges.list);
+  add_kernel_judges(compiled, options.planner, judges.list);
   return judges;
 }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "guarded_block.h"
+#include "memory/liveness.h"
 #include "memory/verify.h"
 
 namespace inlay::tool {
@@ -74,6 +75,29 @@ class PlannedMemory {
     return storage(placement.storage, symbols) + placement.offset_bytes.evaluate(symbols);
   }
 
+  /// Nothing is left of what the plan says is dead: the bytes of the arena that no storage needs at this step are ones,
+  /// which read as NaN.
+  void poison(kernel::StepId step) {
+    const memory::Lifetime now{memory::read_tick(step), memory::end_tick(step)};
+    for (auto& [index, segment] : segments_) {
+      const int64_t size = segment.layout.arena_bytes;
+      std::vector<std::pair<int64_t, int64_t>> needed = {{0, 0}};
+      for (std::size_t s = 0; s < segment.storages.size(); ++s) {
+        const memory::Storage& storage = segment.storages[s];
+        const int64_t begin = segment.layout.offset_bytes[s];
+        if (is_placed(storage) && meet(storage.live, now)) needed.emplace_back(begin, begin + storage.size_bytes);
+      }
+      std::ranges::sort(needed);
+      needed.emplace_back(size, size);
+      std::byte* bytes = block(-1, index, size).begin();
+      int64_t free_from = 0;
+      for (const auto& [begin, end] : needed) {
+        if (begin > free_from) std::fill(bytes + free_from, bytes + begin, std::byte{0xff});
+        free_from = std::max(free_from, end);
+      }
+    }
+  }
+
   /// Is what the caller gave as it was?
   bool is_unchanged(BufferId param, std::span<const std::byte> given, std::span<const int64_t> symbols) {
     return std::ranges::equal(given, std::span(address(param, symbols), given.size()));
@@ -95,12 +119,13 @@ class PlannedMemory {
     if (storage.owner == memory::Owner::output) {
       return block(static_cast<int>(id.index), 0, storage.size_bytes.evaluate(symbols)).begin();
     }
-    auto layout = layouts_.find(storage.segment);
-    if (layout == layouts_.end()) {
+    auto segment = segments_.find(storage.segment);
+    if (segment == segments_.end()) {
       const auto storages = memory::storages_of_segment(plan_.sharing, storage.segment, symbols);
-      layout = layouts_.emplace(storage.segment, memory::plan(planner_, storages)).first;
+      segment = segments_.emplace(storage.segment, Segment{storages, memory::plan(planner_, storages)}).first;
     }
-    return block(-1, storage.segment, layout->second.arena_bytes).begin() + layout->second.offset_bytes[id.index];
+    const memory::Layout& layout = segment->second.layout;
+    return block(-1, storage.segment, layout.arena_bytes).begin() + layout.offset_bytes[id.index];
   }
 
   GuardedBlock& block(int storage, int segment, int64_t size) {
@@ -111,7 +136,11 @@ class PlannedMemory {
   const memory::MemoryPlan& plan_;
   const memory::Planner planner_;
   std::span<kernel::Array> params_;
-  std::map<int, memory::Layout> layouts_;               // by segment
+  struct Segment {
+    std::vector<memory::Storage> storages;
+    memory::Layout layout;
+  };
+  std::map<int, Segment> segments_;
   std::map<std::pair<int, int>, GuardedBlock> blocks_;  // by output storage, or -1 and the segment
 };
 
@@ -152,7 +181,8 @@ std::vector<Tensor> run_planned(const kernel::KernelProgram& program, const memo
   PlannedMemory memory(program, plan, planner, params);
   Door door(host_functions);
   const auto address = [&](BufferId buffer, std::span<const int64_t> known) { return memory.address(buffer, known); };
-  const auto failure = kernel::evaluate(program, symbols, address, std::ref(door));
+  const auto failure =
+      kernel::evaluate(program, symbols, address, std::ref(door), [&](kernel::StepId step) { memory.poison(step); });
   memory.check_guards();
   for (std::size_t i = 0; i < params.size(); ++i) {
     const bool may_change = program.buffers[program.params[i]].donated && !failure;

@@ -1,5 +1,6 @@
 #pragma once
-// The kernel evaluator on the very bytes that memory planned, with guard bytes around each block.
+// The kernel evaluator on the very bytes that memory planned, with guard bytes around each block, and with nothing left
+// in bytes whose time is over.
 #include <memory>
 #include <span>
 #include <vector>

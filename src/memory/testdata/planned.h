@@ -66,7 +66,7 @@ struct Planned {
     while (true) {
       std::vector<int64_t> symbols;
       for (std::size_t p : pick) symbols.push_back(sizes[p]);
-      for (Planner planner : {Planner::naive, Planner::greedy}) {
+      for (Planner planner : {Planner::naive, Planner::greedy, Planner::search, Planner::max}) {
         for (const Diagnostic& d : verify(program, plan, symbols, planner)) out.push_back(d.message);
       }
       std::size_t i = 0;
