@@ -10,9 +10,9 @@ namespace inlay::memory::search {
 namespace {
 
 // States that are kept of each length, and what all of them together may hold: long problems get a narrower beam.
-constexpr std::size_t kWidth = 16, kMostUnits = 4096;
+constexpr std::size_t kWidth = 16, kMostUnits = 1536;
 // Units that are tried in some state. Beyond that the given order stays.
-constexpr int64_t kMostTries = 200'000;
+constexpr int64_t kMostTries = 50'000;
 
 using Unit = OrderProblem::Unit;
 using Storage = OrderProblem::Storage;
