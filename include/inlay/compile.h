@@ -26,6 +26,15 @@ struct StorageToPlace {
 /// Where each begins. What it says is proved: Error(wrong_plan) names what overlaps.
 using PlannerFunction = std::function<std::vector<int64_t>(std::span<const StorageToPlace> storages)>;
 
+/// May two values share bytes where the rule allows it (docs/memory.md)? never: they are kept apart. even_if_larger:
+/// also where the arena might grow by it. Neither makes anything share that would compute wrong numbers.
+enum class MayShare : uint8_t { by_rule, never, even_if_larger };
+
+/// `step`: where `value` takes over the bytes of `operand`, or the operand is made in those of the value: "@k1",
+/// "cholesky", "a copy"; names as `explain` shows them.
+using SharingFunction =
+    std::function<MayShare(const std::string& step, const std::string& value, const std::string& operand)>;
+
 struct CompileOptions {
   std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given
   bool keep_every_bit = false;               // only rewrites that change no bit of a result
@@ -35,6 +44,7 @@ struct CompileOptions {
   PlannerFunction custom_planner;  // in the place of `planner`, if there is one
   std::map<std::string, int64_t> upper_bounds;  // of sizes, by name: the arena is laid out once, for all calls up to
                                                 // them; a call beyond is Error(upper_bound)
+  SharingFunction may_share;                    // a say in what is computed in place; none: whatever the rule allows
   std::string dump_directory;                   // what every stage made, as files; empty: as INLAY_DUMP says
   bool verify = false;                          // check every stage's result (also by INLAY_VERIFY)
 };

@@ -54,7 +54,7 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
   kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
   if (std::ranges::any_of(kernels.buffers, &kernel::Buffer::donated)) {
-    kernels = run.stage("checks-first", [&] { return memory::check_first(std::move(kernels)); });
+    kernels = run.stage("checks-first", [&] { return memory::check_first(std::move(kernels), options.eligible); });
   }
   auto ordered = run.stage("order", [&] { return memory::order_steps(std::move(kernels), options.order); });
   auto plan = plan_memory(run, ordered.program, options);

@@ -217,8 +217,21 @@ memory::CustomPlanner custom_planner(const PlannerFunction& function) {
   };
 }
 
+memory::Eligibility eligibility(const SharingFunction& function) {
+  if (!function) return {};
+  return [function](const memory::SharingCandidate& asked) {
+    switch (function(asked.step, asked.value, asked.operand)) {
+      case MayShare::by_rule: return memory::Eligible::by_rule;
+      case MayShare::never: return memory::Eligible::never;
+      case MayShare::even_if_larger: return memory::Eligible::even_if_larger;
+    }
+    return memory::Eligible::by_rule;
+  };
+}
+
 Options options_of(const CompileOptions& from) {
   Options out;
+  out.eligible = eligibility(from.may_share);
   out.custom_planner = custom_planner(from.custom_planner);
   out.upper_bounds.assign(from.upper_bounds.begin(), from.upper_bounds.end());
   if (from.keep_every_bit) out.rewrite.farthest = rewrite::Close::bitwise;

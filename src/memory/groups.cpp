@@ -50,8 +50,8 @@ Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdM
   find_peak();
 }
 
-std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation) {
-  std::string why_not = harmed(child, parent, offset_bytes, relation);
+std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation, Room room) {
+  std::string why_not = harmed(child, parent, offset_bytes, relation, room);
   if (!why_not.empty()) return why_not;
   Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
   const Dim shift = offset_bytes_[parent] + offset_bytes;
@@ -69,7 +69,8 @@ std::string Groups::join(BufferId child, BufferId parent, const Dim& offset_byte
   return "";
 }
 
-std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation) const {
+std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_bytes, Relation relation,
+                           Room room) const {
   if (together(child, parent)) return "shares its bytes already";
   const Group &from = groups_[group_of_[child]], &to = groups_[group_of_[parent]];
   const auto name = [&](BufferId b) { return program_.buffers[b].name; };
@@ -99,7 +100,7 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
       }
     }
   }
-  if (raises_peak(group_of_[child], group_of_[parent])) {
+  if (room == Room::must_not_grow && raises_peak(group_of_[child], group_of_[parent])) {
     return str(name(to.container), " would be there longer and the whole larger");
   }
   return "";

@@ -20,9 +20,13 @@ class Groups {
   /// made in its place within the second.
   enum class Relation : uint8_t { takes_over, part_of };
 
+  /// May the arena's least size rise by it?
+  enum class Room : uint8_t { must_not_grow, may_grow };
+
   /// Puts the group of `child` into that of `parent`, `child` at `offset_bytes` within `parent`. Empty: done. Otherwise
   /// nothing has changed, and this says why not. That the pair itself may share is the caller's proof.
-  std::string join(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation);
+  std::string join(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation,
+                   Room room = Room::must_not_grow);
 
   bool has_bytes(kernel::BufferId root) const { return group_of_[root] >= 0; }
   bool together(kernel::BufferId a, kernel::BufferId b) const { return group_of_[a] == group_of_[b]; }
@@ -37,7 +41,8 @@ class Groups {
     Lifetime live;
   };
 
-  std::string harmed(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation) const;
+  std::string harmed(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation,
+                     Room room) const;
   std::string harms_caller(const Group& from, const Group& to, const Dim& shift) const;
   bool may_meet(kernel::BufferId a, const Dim& offset_a, kernel::BufferId b, const Dim& offset_b) const;
   bool is_started(kernel::BufferId buffer) const;

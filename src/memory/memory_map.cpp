@@ -62,6 +62,9 @@ class Map {
       out += str("  copy ", name(copy.source), " -> ", name(copy.destination), " at ",
                  step_text(program_.steps[copy.step.index]), ": ", copy.reason, '\n');
     }
+    for (const SharingCandidate& apart : sharing_.kept_apart) {
+      out += str("  ", apart.value, " and ", apart.operand, " are kept apart at ", apart.step, ", as asked\n");
+    }
     for (const Elided& elided : sharing_.elided) {
       out += str("  nothing to move into ", name(elided.buffer), " at ", step_text(program_.steps[elided.step.index]),
                  ": it is there\n");

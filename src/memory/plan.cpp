@@ -82,7 +82,7 @@ std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<Symb
 }
 
 MemoryPlan plan_memory(const KernelProgram& program, const PlannerOptions& options) {
-  MemoryPlan out{.sharing = decide_sharing(program)};
+  MemoryPlan out{.sharing = decide_sharing(program, options.eligible)};
   if (!options.upper_bounds.empty()) {
     out.upper_bounds = sizes_by_symbol(program, options.upper_bounds);
     if (const auto missing = missing_size(out.sharing, out.upper_bounds)) {

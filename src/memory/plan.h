@@ -4,6 +4,7 @@
 // Sharing is decided once per program, symbolically: every buffer lies in one storage at one byte offset, with the
 // reason. Layout is one offset per storage for one tuple of sizes. Planners see storages only, so each honours every
 // sharing.
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,19 @@ struct Elided {
   bool operator==(const Elided&) const = default;
 };
 
+/// Two buffers that may share bytes by the rule, for someone who wants a say in it.
+struct SharingCandidate {
+  std::string step;     // where one takes the other's place: "@k1", "cholesky", "a copy"
+  std::string value;    // what takes over the operand's bytes, or in whose bytes the operand is made
+  std::string operand;  // by the names that the memory map has
+  bool operator==(const SharingCandidate&) const = default;
+};
+
+/// never: they are kept apart. even_if_larger: they share also where the arena might grow by it, which is else left
+/// alone. Neither lets anything share that the rule proves to be wrong.
+enum class Eligible : uint8_t { by_rule, never, even_if_larger };
+using Eligibility = std::function<Eligible(const SharingCandidate&)>;
+
 /// A `copy` start or Copy step that stays: bytes really move.
 struct PlannedCopy {
   kernel::StepId step;
@@ -69,6 +83,7 @@ struct Sharing {
   IdMap<StorageId, SharedStorage> storages;
   std::vector<Elided> elided;
   std::vector<PlannedCopy> copies;
+  std::vector<SharingCandidate> kept_apart;  // as the caller asked
 
   // A size that is known only after a step that binds it cuts the program: see segment_of.
   std::vector<kernel::StepId> segment_starts;  // the step before which segment 0, 1, ... begins
@@ -121,6 +136,7 @@ struct PlannerOptions {
   CustomPlanner custom;  // in its place, if there is one
   /// One layout for all sizes up to these, made beforehand, instead of one for each tuple of sizes.
   Sizes upper_bounds;
+  Eligibility eligible;  // none: by the rule
 };
 
 /// Throws Error: unknown-name for a bound of a symbol that is not there, upper-bound for a size of the arena that

@@ -50,8 +50,9 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
 
 class Decider {
  public:
-  explicit Decider(const KernelProgram& program)
+  Decider(const KernelProgram& program, const Eligibility& eligible)
       : program_(program),
+        eligible_(eligible),
         liveness_(liveness(program)),
         regions_(kernel::regions_of(program)),
         commit_(program, liveness_) {
@@ -83,6 +84,24 @@ class Decider {
     BufferId took_over;
   };
   void decided(BufferId b, Reason reason, BufferId took_over) { decisions_.push_back({b, reason, took_over}); }
+
+  /// `child` in the group of `parent`, of which `value` takes the other's bytes: if whoever has a say in it agrees.
+  std::string join(StepId step, BufferId value, BufferId child, BufferId parent, const Dim& offset_bytes,
+                   Groups::Relation relation) {
+    if (!eligible_ || groups_->together(child, parent)) return groups_->join(child, parent, offset_bytes, relation);
+    const BufferId operand = value == child ? parent : child;
+    SharingCandidate asked{step_name(program_.steps[step.index]), buffer(value).name, buffer(operand).name};
+    const std::string apart = str(asked.operand, " is kept apart from ", asked.value, ", as asked");
+    if (std::ranges::find(sharing_.kept_apart, asked) != sharing_.kept_apart.end()) return apart;
+    switch (eligible_(asked)) {
+      case Eligible::by_rule: return groups_->join(child, parent, offset_bytes, relation);
+      case Eligible::even_if_larger:
+        return groups_->join(child, parent, offset_bytes, relation, Groups::Room::may_grow);
+      case Eligible::never: break;
+    }
+    sharing_.kept_apart.push_back(std::move(asked));
+    return apart;
+  }
 
   bool lives_in_one_pass(BufferId b, StepId step) const {
     return memory::lives_in_one_pass(liveness_, regions_, b, step);
@@ -116,7 +135,7 @@ class Decider {
     const BufferId next = root(copy->source), carried = root(copy->destination);
     if (lives_in_one_pass(carried, step) || !lives_in_one_pass(next, step)) return;
     std::string why_not = why_not_carried(next, carried, step);
-    if (why_not.empty()) why_not = groups_->join(next, carried, 0, Groups::Relation::takes_over);
+    if (why_not.empty()) why_not = join(step, next, next, carried, 0, Groups::Relation::takes_over);
     carried_copies_.push_back(step);
     if (!why_not.empty()) {
       return refusals_.push_back({step, copy->source, copy->destination, str(copy->reason, ", which ", why_not)});
@@ -177,15 +196,15 @@ class Decider {
     if (first != step) return {str(buffer(output).name, " is written before"), first};
     if (!lives_in_one_pass(output, step)) return {str(buffer(output).name, " is needed in every pass of a loop"), {}};
     const std::string why = why_not_overwrite(program_, kernel, base, output);
-    return why.empty() ? Refusal{join_equal(base, output), {}} : Refusal{str(name, " ", why), step};
+    return why.empty() ? Refusal{join_equal(step, base, output), {}} : Refusal{str(name, " ", why), step};
   }
 
   /// One of two buffers of the same size takes the other's bytes: the result those of the operand, but for a result
   /// that is returned: then the operand is made there.
-  std::string join_equal(BufferId operand, BufferId result) {
+  std::string join_equal(StepId step, BufferId operand, BufferId result) {
     const bool is_returned = buffer(result).role == Role::output;
-    std::string why_not = is_returned ? groups_->join(operand, result, 0, Groups::Relation::takes_over)
-                                      : groups_->join(result, operand, 0, Groups::Relation::takes_over);
+    std::string why_not = is_returned ? join(step, result, operand, result, 0, Groups::Relation::takes_over)
+                                      : join(step, result, result, operand, 0, Groups::Relation::takes_over);
     if (!why_not.empty()) return why_not;
     if (is_returned) {
       decided(operand, Reason::destination, result);
@@ -208,7 +227,8 @@ class Decider {
     }
     if (why_not.empty()) why_not = why_not_in_destination(program_, liveness_, transfer);
     if (why_not.empty()) {
-      why_not = groups_->join(transfer.source, transfer.destination, transfer.offset_bytes, Groups::Relation::part_of);
+      why_not = join(transfer.step, transfer.destination, transfer.source, transfer.destination, transfer.offset_bytes,
+                     Groups::Relation::part_of);
     }
     if (why_not.empty()) {
       decided(transfer.source, Reason::destination, transfer.destination);
@@ -235,7 +255,7 @@ class Decider {
       std::vector<BufferId> operands = access.reads;  // or what an earlier stage made for a later one
       if (kernel->stages.size() > 1) operands.insert(operands.end(), access.writes.begin(), access.writes.end());
       for (BufferId operand : operands) {
-        if (may_take(*kernel, step, operand, result) && join_equal(operand, result).empty()) break;
+        if (may_take(*kernel, step, operand, result) && join_equal(step, operand, result).empty()) break;
       }
     }
   }
@@ -255,7 +275,7 @@ class Decider {
     const auto is_it = [&](const kernel::CallArray& other) { return root(other.buffer) == operand; };
     if (!one_size || std::ranges::count_if(call.operands, is_it) != 1) return;
     if (liveness_.uses[result].writes.front() != step || !lives_in_one_pass(result, step)) return;
-    if (read_later(operand, step).why.empty()) join_equal(operand, result);
+    if (read_later(operand, step).why.empty()) join_equal(step, operand, result);
   }
 
   bool may_take(const Kernel& kernel, StepId step, BufferId operand, BufferId result) const {
@@ -289,6 +309,7 @@ class Decider {
   }
 
   const KernelProgram& program_;
+  const Eligibility& eligible_;
   Liveness liveness_;
   std::vector<kernel::RegionSpan> regions_;
   Commit commit_;
@@ -302,7 +323,9 @@ class Decider {
 
 }  // namespace
 
-Sharing decide_sharing(const KernelProgram& program) { return Decider(program).decide(); }
+Sharing decide_sharing(const KernelProgram& program, const Eligibility& eligible) {
+  return Decider(program, eligible).decide();
+}
 
 std::string_view reason_name(Reason reason) {
   switch (reason) {

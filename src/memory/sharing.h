@@ -10,6 +10,6 @@
 
 namespace inlay::memory {
 
-Sharing decide_sharing(const kernel::KernelProgram& program);
+Sharing decide_sharing(const kernel::KernelProgram& program, const Eligibility& eligible = {});
 
 }  // namespace inlay::memory

@@ -198,3 +198,71 @@ def test_a_bad_last_index_has_changed_nothing(planner):
         np.testing.assert_array_equal(b, 1)
         np.testing.assert_array_equal(state.get_value(), np.arange(4.0))
         f(a.copy(), good, b)
+
+
+INDEXED = """
+graph @main(%x: {dtype}[n, k] donated, %g: i64[m], %v: {dtype}[m, k]) {{
+  %r = scatter {how} %x[%g], %v
+  return %r
+}}
+"""
+
+
+@pytest.mark.parametrize("planner", ["naive", "greedy", "search", "max"])
+@pytest.mark.parametrize("how", ["set", "add", "mul", "max", "min"])
+def test_a_bad_index_is_found_before_the_first_byte_is_written(planner, how):
+    for dtype in ["f32", "f64"]:
+        f = inlay.compile(INDEXED.format(how=how, dtype=dtype), planner=planner)
+        assert inlay.explain(f).copies == []
+        rng = np.random.default_rng(1)
+        for rows, columns in [(5, 3), (1, 1), (40, 33)]:
+            before = rng.normal(size=(rows, columns)).astype(dtype.replace("f", "float"))
+            for bad_at in [0, 9, 18]:
+                index = rng.integers(-rows, rows, size=19)
+                v = rng.normal(size=(19, columns)).astype(before.dtype)
+                x = before.copy()
+                for bad in [rows, -rows - 1]:
+                    wrong = index.copy()
+                    wrong[bad_at] = bad
+                    with pytest.raises(IndexError, match=f"index {bad} is out of bounds for axis 0 with size {rows}"):
+                        f(x, wrong, v)
+                    assert x.tobytes() == before.tobytes()
+                expected = before.copy()
+                if how == "set":
+                    for i, row in zip(index, v, strict=True):
+                        expected[i] = row
+                else:
+                    ufunc = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}[how]
+                    ufunc.at(expected, index, v)
+                assert f(x, index, v) is x
+                np.testing.assert_allclose(x, expected, rtol=1e-4 if dtype == "f32" else 1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("inc", [False, True])
+def test_a_shared_variable_is_updated_through_an_index_where_it_lies(dtype, inc):
+    write = pt.inc_subtensor if inc else pt.set_subtensor
+    x0 = np.arange(12, dtype=dtype).reshape(4, 3)
+    i, row, ix = pt.lscalar("i"), pt.vector("row", dtype=dtype), pt.lvector("ix")
+    rows, numbers = pt.tensor("rows", dtype=dtype, shape=(None, 3)), pt.vector("numbers", dtype=dtype)
+    py = pytensor.compile.Mode("py")
+    for make, arguments in [
+        (lambda x: write(x[i], row), [(i, -1, 4), (row, np.ones(3, dtype), None)]),
+        (lambda x: write(x[ix], rows), [(ix, [0, -4, 2], [0, 1, -5]), (rows, np.ones((3, 3), dtype), None)]),
+        (lambda x: write(x[ix, i], numbers), [(ix, [0, 1], [0, 4]), (i, 1, 1), (numbers, np.ones(2, dtype), None)]),
+    ]:
+        x = pytensor.shared(x0.copy(), name="x", borrow=True, shape=(None, 3))
+        twin = pytensor.shared(x0.copy(), name="x", shape=(None, 3))
+        inputs = [argument for argument, _, _ in arguments]
+        f = pytensor.function(inputs, [], updates={x: make(x)}, mode="INLAY")
+        g = pytensor.function(inputs, [], updates={twin: make(twin)}, mode=py)
+        assert explain(f).copies == [] and explain(f).host_calls == []
+        before = x.get_value(borrow=True)
+        with pytest.raises(IndexError):
+            f(*[good if bad is None else bad for _, good, bad in arguments])
+        assert x.get_value(borrow=True) is before
+        np.testing.assert_array_equal(before, x0)
+        f(*[good for _, good, _ in arguments])
+        g(*[good for _, good, _ in arguments])
+        assert x.get_value(borrow=True) is before
+        np.testing.assert_array_equal(before, twin.get_value())

@@ -21,6 +21,7 @@ struct CompileFlags {
   std::string planner;             // likewise
   std::string order;               // likewise
   std::vector<std::string> upper;  // "n=4096"
+  std::vector<std::string> no_inplace;
   std::vector<std::string> rewrite_off;
   int64_t bisect = -1;  // below 0: all rewrites
 

@@ -1,4 +1,5 @@
 // inlay opt, inlay explain and inlay compile
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 
@@ -62,6 +63,14 @@ Options CompileFlags::options() const {
   if (!planner.empty()) options.planner = memory::planner_named(planner, "--planner");
   if (!order.empty()) options.order = memory::step_order_named(order, "--order");
   for (const std::string& bound : upper) options.upper_bounds.push_back(upper_bound(bound));
+  if (!no_inplace.empty()) {
+    options.eligible = [names = no_inplace](const memory::SharingCandidate& asked) {
+      const bool is_named = std::ranges::any_of(names, [&](const std::string& name) {
+        return name == asked.step || name == asked.value || name == asked.operand;
+      });
+      return is_named ? memory::Eligible::never : memory::Eligible::by_rule;
+    };
+  }
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
   options.rewrite.disabled_rules = rewrite_off;
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;

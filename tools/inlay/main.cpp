@@ -126,6 +126,11 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("SIZE=N[,SIZE=N...]");
+  app->add_option("--no-inplace", flags.no_inplace,
+                  "values, kernels or library functions of which nothing shares bytes where the rule would allow it")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME[,NAME...]");
   app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
       ->delimiter(',')
       ->allow_extra_args(false)
