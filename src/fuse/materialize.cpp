@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "fuse/backwards.h"
 #include "fuse/in_place.h"
 #include "fuse/left_over.h"
 #include "fuse/library_operand.h"
@@ -161,7 +162,10 @@ class Cutter {
 
   /// `buffer`[every element of v] = v.
   Piece elementwise(ValueId v, BufferId buffer, bool defines) {
-    Loop loop = loop_over(graph_.type(v).dims);
+    return over(loop_over(graph_.type(v).dims), v, buffer, defines);
+  }
+
+  static Piece over(Loop loop, ValueId v, BufferId buffer, bool defines) {
     Piece piece{.axes = std::move(loop.axes)};
     piece.writes.push_back(
         {.buffer = buffer, .map = loop.at, .value = v, .at = loop.at, .defines = defines, .target = v});
@@ -219,8 +223,7 @@ class Cutter {
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     out_.homes[v].buffer = buffer;
     if (const ValueId concat = regions_.concat_in[v]; concat.valid()) return by_parts(v, *graph_.node_of(concat));
-    Piece piece = elementwise(v, buffer, /*defines=*/true);
-    add(v, std::move(piece));
+    add(v, over(loop_along_running(graph_, v), v, buffer, /*defines=*/true));
   }
 
   bool is_stored(ValueId v) const { return fuse::is_stored(graph_, cones_, forced_, needs_, v); }

@@ -508,7 +508,7 @@ class Replay {
     });
     read_gathered();
     for (const Statement& s : stage.statements) {
-      if (s.is_write() && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
+      if (!one_point && s.is_write() && is_anywhere(s.map) && reaches_the_same(s)) scatter(s, point);
     }
   }
 
