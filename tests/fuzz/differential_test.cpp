@@ -351,7 +351,7 @@ std::string larger_than_given(const Graph& graph, const Lowered& ordered, Option
   int64_t rounding = 0;
   const int64_t now = least_bytes(ordered, sizes, rounding), before = least_bytes(given, sizes, rounding);
   if (now > before + rounding) return str("another order needs ", now, " bytes, the given one ", before);
-  if (ordered.plan.is_static && options.planner != memory::Planner::naive &&
+  if (ordered.plan.is_static && given.plan.is_static && options.planner != memory::Planner::naive &&
       ordered.plan.arena_bytes() >= given.plan.arena_bytes()) {
     return str("another order saves nothing: ", ordered.plan.arena_bytes(), " bytes");
   }
