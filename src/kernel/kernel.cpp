@@ -139,6 +139,7 @@ CallArray row_major_array(const LibraryCall& call, const CoreAxes& axes, BufferI
 }
 
 bool is_row_major(const LibraryCall& call, const CoreAxes& axes, const CallArray& array) {
+  if (call.sizes.size() != facts(call.op).signature.letters.size() + 1) return false;  // no call that could be
   return array.offset.is(0) && !array.index.valid() && array.strides == row_major_strides(call.op, axes, call.sizes);
 }
 
