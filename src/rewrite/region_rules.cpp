@@ -60,10 +60,11 @@ bool are_disjoint(std::span<const IndexItem> a, std::span<const IndexItem> b) {
   return false;
 }
 
-/// What an update did not touch is the base's.
+/// What an update did not touch is the base's. (A base that is to be updated in place is not read again for that.)
 std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
-  if (!inner || !are_disjoint(inner->index, node.index) || !simplifier.fires()) return std::nullopt;
+  if (!inner || inner->in_place == InPlace::required) return std::nullopt;
+  if (!are_disjoint(inner->index, node.index) || !simplifier.fires()) return std::nullopt;
   Node out = unary(Op::slice, inner->operands[0]);
   out.index = node.index;
   return simplifier.make(out, type);
