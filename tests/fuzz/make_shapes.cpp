@@ -88,8 +88,12 @@ void GraphMaker::moved() {
 }
 
 void GraphMaker::placed() {
-  const auto x =
-      pick([&](const Entry& e) { return type(e.v).rank() >= 1 && type(e.v).rank() <= 2 && computes(type(e.v).dtype); });
+  const auto x = pick([&](const Entry& e) {
+    const std::vector<Dim>& dims = type(e.v).dims;
+    // The diagonal of a matrix is its square: a size of its own, no product of several.
+    const bool is_line = dims.size() == 1 && (dims[0].is_symbol() || dims[0].is_constant());
+    return (is_line || dims.size() == 2) && computes(type(e.v).dtype);
+  });
   if (!x) return;
   const ValueId other = literal(type(pool_[*x].v).dtype);
   const auto make = [&]() -> ValueId {
