@@ -1,5 +1,4 @@
-"""Each PyTensor and PyMC program of bench/: its memory is at the lower bound, no copy is without a reason, and planning it
-takes little of the time that compiling takes."""
+"""Each PyTensor and PyMC program of bench/: its memory is at the lower bound, and no copy is without a reason."""
 
 import importlib
 import sys
@@ -35,12 +34,6 @@ def of_model(model):
     return fn, [point.shape for point in models.points(fn, 1)]
 
 
-def share_of_memory(found):
-    """Of the time that compiling takes."""
-    seconds = found.seconds["order"] + found.seconds["memory"] + found.plan.seconds
-    return seconds / (sum(found.seconds.values()) - found.seconds["first call"])
-
-
 PROGRAMS = {
     **{f"{case.work}, {dtype}": (of_case, case, dtype) for case in fusion.CASES for dtype in ("float64", "float32")},
     "radon": (of_model, models.radon),
@@ -61,8 +54,3 @@ def test_memory_of(program):
     assert found.plan.proved and found.plan.gap == 0
     assert reasons.unexplained(found) == []
     assert found.host_calls == []
-    for _ in range(5):  # another process may have had its turn
-        if share_of_memory(found) < 0.05:
-            break
-        found = inlay.pytensor.explain(make(*arguments)[0], sizes=sizes)
-    assert share_of_memory(found) < 0.05

@@ -66,7 +66,7 @@ def test_json(buffers):
         "placements": 0,
         "offsets": found["offsets"],
     }
-    assert 0 <= found["seconds"] < 1
+    assert found["seconds"] >= 0
     check(rows_of(buffers), found)
 
 

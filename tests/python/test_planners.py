@@ -67,7 +67,7 @@ def test_a_plan_is_data():
     found = inlay.explain(f)
     plan = found.plan
     assert (plan.peak, plan.lower_bound, plan.proved, plan.gap) == (3 * SIZE, 3 * SIZE, True, 0)
-    assert plan.planner == "search" and 0 <= plan.seconds < 1
+    assert plan.planner == "search" and plan.seconds >= 0
     assert plan.peak == found.arena_bytes
     assert [s.name for s in plan.storages] == ["p", "q", "r", "s"]
     for one in plan.storages:
