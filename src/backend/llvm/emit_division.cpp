@@ -51,11 +51,7 @@ void StageEmitter::prepare_column_divisors(int row_axis) {
   if (divisions.empty()) return;
 
   const Loop loop = f_.open_loop(tile_.begin, {});
-  Lanes lanes = lanes_at(loop.point);
-  lanes.num_active = b_.CreateSub(tile_.end, loop.point);
-  std::vector<llvm::Constant*> numbers;
-  for (int lane = 0; lane < plan_.width; ++lane) numbers.push_back(f_.i64(lane));
-  lanes.active = b_.CreateICmpSLT(llvm::ConstantVector::get(numbers), splat(f_, lanes.num_active, plan_.width));
+  Lanes lanes = lanes_before(tile_.end, loop.point);
   for (std::size_t i : needed_by(divisions)) emit_statement(i, lanes);
   for (const Statement* division : divisions) {
     const kernel::RegisterId divisor = division->operands[1];

@@ -117,6 +117,16 @@ StageEmitter::Lanes StageEmitter::lanes_at(Value* point) const {
   return out;
 }
 
+/// Those of them that stand before `end` count.
+StageEmitter::Lanes StageEmitter::lanes_before(Value* end, Value* point) const {
+  Lanes out = lanes_at(point);
+  out.num_active = b_.CreateSub(end, point);
+  std::vector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < plan_.width; ++lane) numbers.push_back(f_.i64(lane));
+  out.active = b_.CreateICmpSLT(llvm::ConstantVector::get(numbers), splat(f_, out.num_active, plan_.width));
+  return out;
+}
+
 /// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
 /// next `apart` from each other.
 void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
@@ -190,12 +200,7 @@ void StageEmitter::emit_masked(Value* begin, Value* end) {
   const Branch branch = f_.open_if(has_rest);
   const std::vector<Value*> before = sums_;
   const auto masked_pass = [&](Value* point) {
-    Lanes lanes = lanes_at(point);
-    lanes.num_active = b_.CreateSub(end, point);
-    std::vector<llvm::Constant*> lane_numbers;
-    for (int lane = 0; lane < plan_.width; ++lane) lane_numbers.push_back(f_.i64(lane));
-    Value* numbers = llvm::ConstantVector::get(lane_numbers);
-    lanes.active = b_.CreateICmpSLT(numbers, splat(f_, lanes.num_active, plan_.width));
+    Lanes lanes = lanes_before(end, point);
     emit_body(lanes, sums_);
   };
   if (plan_.unroll == 1) {

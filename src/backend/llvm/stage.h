@@ -74,6 +74,7 @@ class StageEmitter {
   void emit_aligned(Value* begin, Value* end);
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
   Lanes lanes_at(Value* point) const;
+  Lanes lanes_before(Value* end, Value* point) const;
   void emit_statement(std::size_t i, Lanes& lanes);
   Value* emit_value(const kernel::Statement& statement, std::size_t i, Lanes& lanes);
   Value* emit_operation(const kernel::Statement& statement, Lanes& lanes);
