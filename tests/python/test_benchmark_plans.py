@@ -9,6 +9,7 @@ import models
 import pytensor
 import pytest
 import reasons
+from versions import OLD_PYTENSOR
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,6 +44,8 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_memory_of(program):
+    if OLD_PYTENSOR and "steps" in program and "gradient" in program:
+        pytest.skip("of its Scan only the run tells how many rows a result has")
     make, *arguments = PROGRAMS[program]
     fn, shapes = make(*arguments)
     graph = fn.vm.compiled.translation.graph

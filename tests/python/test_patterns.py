@@ -212,11 +212,13 @@ def checked(inputs, outputs, *values):
 
 
 def test_logsumexp_is_one_pass():
-    """PyTensor's takes the greatest of the array and -inf, so that an empty one has one."""
+    """PyTensor's takes the greatest of the array and -inf, so that an empty one has one (from version 3 on)."""
     x = pt.dvector("x")
     fn = pytensor.function([x], pt.logsumexp(x), mode="INLAY")
     reference = pytensor.function([x], pt.logsumexp(x), mode="FAST_COMPILE")
-    for value in (VALUES["x"], np.zeros(0), np.r_[-np.inf, -np.inf], np.r_[1.0, np.inf], np.r_[1.0, np.nan], np.ones(1)):
+    empty = [] if OLD_PYTENSOR else [np.zeros(0)]
+    infinite = [np.r_[-np.inf, -np.inf], np.r_[1.0, np.inf], np.r_[1.0, np.nan]]
+    for value in (VALUES["x"], *empty, *infinite, np.ones(1)):
         np.testing.assert_allclose(fn(value), reference(value), rtol=1e-12)
     (kernel,) = inlay.pytensor.explain(fn).kernels
     assert (kernel.stages, kernel.reads) == (1, "x_0")
@@ -253,6 +255,8 @@ def test_writes_of_what_may_have_length_1():
             for f in (reference, fn):
                 with pytest.raises(ValueError):
                     f(*values)
+        if OLD_PYTENSOR and i in inputs:
+            continue  # its graph stretches the value before
         e = inlay.pytensor.explain(fn)
         assert (len(e.kernels), e.temporaries, e.copies, e.host_calls) == (1, [], [], []), output
 
