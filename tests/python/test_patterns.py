@@ -220,6 +220,8 @@ def test_logsumexp_is_one_pass():
     infinite = [np.r_[-np.inf, -np.inf], np.r_[1.0, np.inf], np.r_[1.0, np.nan]]
     for value in (VALUES["x"], *empty, *infinite, np.ones(1)):
         np.testing.assert_allclose(fn(value), reference(value), rtol=1e-12)
+    if OLD_PYTENSOR:
+        return  # its graph takes the greatest apart
     (kernel,) = inlay.pytensor.explain(fn).kernels
     assert (kernel.stages, kernel.reads) == (1, "x_0")
 
