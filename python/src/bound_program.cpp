@@ -382,6 +382,9 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
   } catch (const std::bad_alloc&) {
     drop(results);
     raise(Error(ErrorCode::out_of_memory, {}, "no memory for the call's own values"));
+  } catch (const std::exception& error) {  // of what else a planner may throw: nothing passes a C function
+    drop(results);
+    raise(Error(ErrorCode::internal, {}, error.what()));
   }
   return false;
 }

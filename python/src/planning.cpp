@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "array_form.h"
 #include "explain.h"
 
 namespace nb = nanobind;
@@ -13,10 +14,34 @@ using namespace nb::literals;
 namespace inlay::python {
 namespace {
 
+std::string text_of(nb::handle value, const std::string& what) {
+  const char* utf8 = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8(value.ptr()) : nullptr;
+  if (utf8 != nullptr) return utf8;
+  PyErr_Clear();
+  throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no text"));
+}
+
+int64_t whole_number(nb::handle value, const std::string& what, ErrorCode too_large = ErrorCode::size_overflow) {
+  const nb::object index = nb::steal(PyNumber_Index(value.ptr()));
+  if (!index.is_valid()) {
+    PyErr_Clear();
+    throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no whole number"));
+  }
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow != 0) throw Error(too_large, {}, str(what, " does not fit in 64 bits"));
+  return number;
+}
+
 memory::Sizes sizes_of(nb::handle dict) {
   memory::Sizes out;
-  for (auto [name, size] : nb::cast<nb::dict>(dict))
-    out.emplace_back(nb::cast<std::string>(name), nb::cast<int64_t>(size));
+  if (!PyDict_Check(dict.ptr())) {
+    throw Error(ErrorCode::wrong_dtype, {}, str("sizes are given as a dict by name, not as ", kind_of(dict.ptr())));
+  }
+  for (auto [name, size] : nb::borrow<nb::dict>(dict)) {
+    const std::string text = text_of(name, "the name of a size");
+    out.emplace_back(text, whole_number(size, str("the size ", text)));
+  }
   return out;
 }
 
@@ -27,7 +52,12 @@ memory::CustomPlanner custom_planner(PyObject* function) {
     nb::list rows;
     for (const memory::Storage& s : storages)
       rows.append(nb::make_tuple(s.name, s.size_bytes, s.alignment_bytes, s.live.begin, s.live.end));
-    return nb::cast<std::vector<int64_t>>(nb::borrow(function)(rows));
+    std::vector<int64_t> offsets;
+    for (nb::handle offset : nb::borrow(function)(rows)) {
+      const std::string name = offsets.size() < storages.size() ? storages[offsets.size()].name : "one more";
+      offsets.push_back(whole_number(offset, str("the planner's offset of ", name), ErrorCode::wrong_plan));
+    }
+    return offsets;
   };
 }
 
@@ -82,16 +112,23 @@ nb::dict layout_dict(int64_t peak, int64_t lower_bound, double seconds) {
   return d;
 }
 
+int32_t tick(nb::handle value, const std::string& name) {
+  const int64_t number = whole_number(value, str("the life of ", name));
+  if (number == static_cast<int32_t>(number)) return static_cast<int32_t>(number);
+  throw Error(ErrorCode::size_overflow, {}, str("the life of ", name, " does not fit in 32 bits"));
+}
+
 /// A problem of planning by itself; each row is (name, size, alignment, lower, upper, offset or -1).
 nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::string& planner, nb::handle custom,
                       int64_t budget_ms, int64_t capacity) {
   std::vector<memory::Storage> storages;
   for (const nb::tuple& row : rows) {
-    storages.push_back({.live = {nb::cast<int32_t>(row[3]), nb::cast<int32_t>(row[4])},
-                        .size_bytes = nb::cast<int64_t>(row[1]),
-                        .alignment_bytes = nb::cast<int64_t>(row[2]),
-                        .pinned_bytes = nb::cast<int64_t>(row[5]),
-                        .name = nb::cast<std::string>(row[0])});
+    const std::string name = text_of(row[0], str("the name of buffer ", storages.size()));
+    storages.push_back({.live = {tick(row[3], name), tick(row[4], name)},
+                        .size_bytes = whole_number(row[1], str("the size of ", name)),
+                        .alignment_bytes = whole_number(row[2], str("the alignment of ", name)),
+                        .pinned_bytes = whole_number(row[5], str("the offset of ", name)),
+                        .name = name});
   }
   const memory::PlannerOptions options = planning(planner, custom, nb::dict());
   const auto begin = std::chrono::steady_clock::now();

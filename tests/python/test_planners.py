@@ -387,3 +387,31 @@ def test_many_threads_of_many_sizes(planner):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+@pytest.mark.parametrize(
+    "offsets, error",
+    [
+        ([2**63, 0], "the planner's offset of p does not fit in 64 bits"),
+        ([0, -(2**70)], "the planner's offset of q does not fit in 64 bits"),
+        ([0.5, 0], "'float' object cannot be interpreted as an integer"),
+    ],
+)
+def test_what_a_planner_returns_is_judged_when_a_call_asks_it(offsets, error):
+    text = "graph @main(%a: f64[n, n]) {\n %p = matmul %a, %a\n %q = matmul %p, %a\n %r = matmul %q, %a\n return %r\n}"
+    f = inlay.compile(text, planner=lambda storages: offsets)
+    with pytest.raises((ValueError, TypeError), match=error):
+        f(np.ones((3, 3)))
+
+
+@pytest.mark.parametrize(
+    "upper, error",
+    [
+        ({"n": 2**63}, "the size n does not fit in 64 bits"),
+        ({"n": 3.5}, "the size n is a float, and no whole number"),
+        ({3: 3}, "the name of a size is an int, and no text"),
+    ],
+)
+def test_upper_bounds_are_whole_numbers_by_name(upper, error):
+    with pytest.raises((ValueError, TypeError), match=error):
+        inlay.compile("graph @main(%a: f64[n]) {\n %p = exp %a\n return %p\n}", upper=upper)

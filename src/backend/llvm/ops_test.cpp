@@ -285,6 +285,7 @@ void expect_rounded_division(DType dtype, std::vector<T> divisors, T exact_from,
     const kernel::Evaluation result = compiled.run(params);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const T want = x[i] / d, got = static_cast<T>(number_at(result.outputs[0], i));
+      EXPECT_TRUE(want != 0 || std::signbit(want) == std::signbit(got)) << x[i] << " / " << d;
       if (want == got || (std::isnan(want) && std::isnan(got))) continue;
       // Only where the rest cannot be held: one unit in the last place.
       EXPECT_LT(std::min(std::abs(x[i]), std::abs(want) * quotient), exact_from) << x[i] << " / " << d;

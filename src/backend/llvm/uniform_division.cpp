@@ -6,7 +6,7 @@
 // |x| is below 2^-960, of floats 2^-100, the rest may underflow, and the quotient be one unit in the last place off.
 // 1/d must be a normal number, so d is scaled by a power of two first, and x by the same: exact wherever x/d is not 0
 // or infinite anyway. For d = 0, infinite or NaN the product x r alone is x/d already and the correction must do
-// nothing; where the correction is NaN (x infinite), q stands.
+// nothing; where the correction is NaN (x infinite), or 0 and so without its sign, q stands.
 #include <limits>
 
 #include "backend/llvm/scalar.h"
@@ -60,7 +60,7 @@ Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by) {
   Value* quotient = b.CreateFMul(scaled, by.reciprocal);
   Value* rest = multiply_add(b.CreateFNeg(quotient), by.exact_divisor, scaled);
   Value* corrected = multiply_add(rest, by.exact_reciprocal, quotient);
-  return b.CreateSelect(b.CreateFCmpORD(corrected, corrected), corrected, quotient);
+  return b.CreateSelect(b.CreateFCmpONE(corrected, number_like(corrected, 0)), corrected, quotient);
 }
 
 }  // namespace inlay::llvm_backend
