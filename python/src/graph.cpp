@@ -143,6 +143,15 @@ ComposeArgument argument_from(nb::handle h) {
   return out;
 }
 
+/// update or scatter.
+auto writer(ValueId (GraphBuilder::*write)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace)) {
+  return [write](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v,
+                 bool in_place) {
+    return Value{b, (b.get()->*write)(combine_named(combine), x.id, index_from(index), v.id,
+                                      in_place ? InPlace::required : InPlace::wanted)};
+  };
+}
+
 /// One value where the composition makes one, else a list.
 nb::object composed(const BuilderPtr& b, std::string_view name, nb::args operands, nb::kwargs arguments) {
   NamedArguments named;
@@ -348,24 +357,10 @@ void bind_graph(nb::module_& m) {
                        nb::sequence index) { return Value{b, b->slice(x.id, index_from(index))}; })
       .def("gather", [](const BuilderPtr& b, const Value& x,
                         nb::sequence index) { return Value{b, b->gather(x.id, index_from(index))}; })
-      .def(
-          "update",
-          [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v,
-             bool in_place) {
-            return Value{b, b->update(combine_named(combine), x.id, index_from(index), v.id,
-                                      in_place ? InPlace::required : InPlace::wanted)};
-          },
-          "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(), "in_place"_a = false,
-          "With `in_place`, compiling fails where x would be copied.")
-      .def(
-          "scatter",
-          [](const BuilderPtr& b, std::string_view combine, const Value& x, nb::sequence index, const Value& v,
-             bool in_place) {
-            return Value{b, b->scatter(combine_named(combine), x.id, index_from(index), v.id,
-                                       in_place ? InPlace::required : InPlace::wanted)};
-          },
-          "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(), "in_place"_a = false,
-          "With `in_place`, compiling fails where x would be copied.")
+      .def("update", writer(&GraphBuilder::update), "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(),
+           "in_place"_a = false, "With `in_place`, compiling fails where x would be copied.")
+      .def("scatter", writer(&GraphBuilder::scatter), "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(),
+           "in_place"_a = false, "With `in_place`, compiling fails where x would be copied.")
       .def("reduce",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, std::vector<int> axes,
               std::string_view accumulator) {

@@ -1,55 +1,57 @@
 #include "fuse/backwards.h"
 
-#include <set>
+#include <algorithm>
 
 namespace inlay::fuse {
-namespace {
 
-/// A value, and which axes of it are passed from the end where those of the loop's value are passed from the beginning.
-using Seen = std::pair<ValueId, std::vector<bool>>;
-
-/// Which axis of the loop's value is passed from the end.
-std::vector<bool> directions(const Graph& graph, ValueId v) {
-  const std::vector<Dim>& dims = graph.type(v).dims;
-  std::vector<bool> out(dims.size());
-  std::vector<ValueId> decided_by(dims.size());
-  std::set<Seen> seen;
-  std::vector<Seen> left = {{v, out}};
-  while (!left.empty()) {
-    Seen here = std::move(left.back());
-    left.pop_back();
-    const Node* node = graph.node_of(here.first);
-    if (!node || graph.type(here.first).dims != dims || !seen.insert(here).second) continue;
-    switch (node->op) {
-      case Op::flip:
-        for (int axis : node->axes) here.second[axis].flip();
-        [[fallthrough]];
-      case Op::scalar:
-      case Op::cast:
-        for (ValueId operand : node->operands) left.emplace_back(operand, here.second);
-        break;
-      case Op::cumulative: {
-        const int axis = node->axes[0];
-        if (decided_by[axis].valid() && here.first < decided_by[axis]) break;
-        decided_by[axis] = here.first;
-        out[axis] = here.second[axis];
-        break;
-      }
-      default: break;
-    }
-  }
-  return out;
+Directions::Directions(const Graph& graph) : graph_(graph), of_(graph.values.size()) {
+  const auto runs = [](const Node& node) { return node.op == Op::cumulative; };
+  if (std::ranges::none_of(graph.nodes, runs)) return;
+  for (ValueId v : ids<ValueId>(graph.values.size())) of_[v] = directions_of(v);
 }
 
-}  // namespace
+/// Of operands that have theirs.
+std::vector<Directions::Axis> Directions::directions_of(ValueId v) const {
+  const Node* node = graph_.node_of(v);
+  if (!node) return {};
+  const std::vector<Dim>& dims = graph_.type(v).dims;
+  std::vector<Axis> out;
+  switch (node->op) {
+    case Op::cumulative:
+      out.resize(dims.size());
+      out[static_cast<std::size_t>(node->axes[0])].running = v;
+      return out;
+    case Op::flip:
+      out = of_[node->operands[0]];
+      for (int axis : node->axes) {
+        if (!out.empty()) out[static_cast<std::size_t>(axis)].from_end ^= true;
+      }
+      return out;
+    case Op::scalar:
+    case Op::cast:
+      for (ValueId operand : node->operands) {
+        const std::vector<Axis>& its = of_[operand];
+        if (its.empty() || graph_.type(operand).dims != dims) continue;
+        out.resize(dims.size());
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+          const bool decides =
+              its[axis].running.valid() && (!out[axis].running.valid() || out[axis].running < its[axis].running);
+          if (decides) out[axis] = its[axis];
+        }
+      }
+      return out;
+    default: return {};
+  }
+}
 
-Loop loop_along_running(const Graph& graph, ValueId v) {
-  Loop loop = loop_over(graph.type(v).dims);
-  const std::vector<bool> is_from_end = directions(graph, v);
-  for (std::size_t axis = 0; axis < is_from_end.size(); ++axis) {
+Loop Directions::loop_over(ValueId v) const {
+  const std::vector<Dim>& dims = graph_.type(v).dims;
+  Loop loop = fuse::loop_over(dims);
+  for (std::size_t axis = 0; axis < of_[v].size(); ++axis) {
     kernel::Subscript& subscript = loop.at.subscripts[axis];
-    if (!is_from_end[axis] || subscript.axes.empty()) continue;
-    subscript.base = graph.type(v).dims[axis] - 1;
+    const bool is_from_end = of_[v][axis].running.valid() && of_[v][axis].from_end;
+    if (!is_from_end || subscript.axes.empty()) continue;
+    subscript.base = dims[axis] - 1;
     subscript.axes.front().step = -1;
   }
   return loop;

@@ -4,9 +4,26 @@
 
 namespace inlay::fuse {
 
-/// A loop over all elements of `v`, in the direction in which the running values are made that it reads: the gradient
-/// of a cumulative sum is `flip (cumulative add (flip ...))`, and so one loop with that sum. What a running value waits
-/// for is there before the loop, in any direction; so the last one that is made decides.
-Loop loop_along_running(const Graph& graph, ValueId v);
+/// For each value, in which direction the running values are made that it is computed from at their own points, be it
+/// through flips: the gradient of a cumulative sum is `flip (cumulative add (flip ...))`, and so one loop with that sum
+/// where it is passed from its end. What a running value waits for is there before the loop, in any direction; so the
+/// last one that is made decides.
+class Directions {
+ public:
+  explicit Directions(const Graph& graph);
+
+  /// Over all elements of `v`, in that direction.
+  Loop loop_over(ValueId v) const;
+
+ private:
+  struct Axis {
+    ValueId running;  // that decides; none: any direction will do
+    bool from_end = false;
+  };
+  std::vector<Axis> directions_of(ValueId v) const;
+
+  const Graph& graph_;
+  IdMap<ValueId, std::vector<Axis>> of_;  // by axis; empty: any direction will do
+};
 
 }  // namespace inlay::fuse

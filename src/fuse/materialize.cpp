@@ -39,6 +39,7 @@ class Cutter {
         program_(program),
         needs_(find_needs(graph, caps, cones, forced)),
         regions_(find_regions(graph, caps, cones, forced, needs_)),
+        directions_(graph),
         is_made_(graph.values.size(), false),
         first_slot_(graph.values.size(), -1),
         reshaped_slot_(graph.values.size(), -1) {
@@ -223,7 +224,7 @@ class Cutter {
     const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
     out_.homes[v].buffer = buffer;
     if (const ValueId concat = regions_.concat_in[v]; concat.valid()) return by_parts(v, *graph_.node_of(concat));
-    add(v, over(loop_along_running(graph_, v), v, buffer, /*defines=*/true));
+    add(v, over(directions_.loop_over(v), v, buffer, /*defines=*/true));
   }
 
   bool is_stored(ValueId v) const { return fuse::is_stored(graph_, cones_, forced_, needs_, v); }
@@ -866,6 +867,7 @@ class Cutter {
   KernelProgram& program_;
   const Needs needs_;
   const Regions regions_;
+  const Directions directions_;
   IdMap<ValueId, bool> is_made_;  // or no longer to be made
   IdMap<ValueId, int> first_slot_;
   IdMap<ValueId, int> reshaped_slot_;           // of a value that is returned under another shape only: where that is

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "fuse/affine_index.h"
+#include "kernel/unused.h"
 
 namespace inlay::fuse {
 
@@ -72,24 +73,6 @@ void for_each_stretched(Stage& stage, const Places& places, Visit visit) {
       if (const auto found = places.stretched(*subscript.index)) visit(subscript, *found);
     }
   }
-}
-
-/// Drops what makes registers that nothing reads.
-void drop_unused(Stage& stage) {
-  std::vector<bool> used(static_cast<std::size_t>(stage.num_registers), false);
-  std::vector<Statement> kept;
-  for (auto s = stage.statements.rbegin(); s != stage.statements.rend(); ++s) {
-    const bool acts = s->is_write() || s->can_fail();
-    if (!acts && !(s->result.valid() && used[s->result.index])) continue;
-    for (RegisterId r : s->operands) used[r.index] = true;
-    if (s->predicate.valid()) used[s->predicate.index] = true;
-    for (const Subscript& subscript : s->map.subscripts) {
-      if (subscript.index) used[subscript.index->index.index] = true;
-    }
-    kept.push_back(std::move(*s));
-  }
-  std::ranges::reverse(kept);
-  stage.statements = std::move(kept);
 }
 
 /// The stage with each stretched index at place * `times`, over the points that are left of `extent` of its first axis.

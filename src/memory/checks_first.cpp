@@ -6,6 +6,7 @@
 
 #include "kernel/counts.h"
 #include "kernel/dim_proof.h"
+#include "kernel/unused.h"
 #include "memory/commit.h"
 #include "memory/sharing.h"
 
@@ -133,21 +134,12 @@ class CheckStage {
 /// The stage, whose checks have been passed.
 void take_for_checked(Stage& stage) {
   std::erase_if(stage.statements, [](const Statement& s) { return s.kind == Statement::Kind::check; });
-  std::vector<bool> needed(static_cast<std::size_t>(stage.num_registers));
-  for (std::size_t i = stage.statements.size(); i-- > 0;) {
-    Statement& s = stage.statements[i];
-    if (!s.is_write() && !needed[s.result.index]) {
-      stage.statements.erase(stage.statements.begin() + static_cast<std::ptrdiff_t>(i));
-      continue;
-    }
-    for (RegisterId r : s.operands) needed[r.index] = true;
-    if (s.predicate.valid()) needed[s.predicate.index] = true;
+  for (Statement& s : stage.statements) {
     for (Subscript& subscript : s.map.subscripts) {
-      if (!subscript.index) continue;
-      needed[subscript.index->index.index] = true;
       if (is_checked(subscript)) subscript.index->bounds = Bounds::checked_before;
     }
   }
+  kernel::drop_unused(stage);
 }
 
 class Mover {
@@ -229,7 +221,7 @@ bool is_required(const KernelProgram& program, const PlannedCopy& copy) {
 /// Is no more read again than the copy would read and write? (A short table that is added to through a long index is
 /// copied.) Sizes that are not known count alike.
 bool pays(const KernelProgram& program, const KernelProgram& moved, const PlannedCopy& copy) {
-  constexpr int64_t kNominalSize = 1000, kIndexBytes = 8;
+  constexpr int64_t kIndexBytes = 8;
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   const Dim again = kernel::count(moved).reads - kernel::count(program).reads;
   return again.evaluate(symbols) * kIndexBytes <= 2 * size_bytes(program.buffers[copy.destination]).evaluate(symbols);

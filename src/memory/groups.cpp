@@ -17,9 +17,6 @@ using kernel::StepId;
 
 namespace {
 
-// What every symbol is taken for, where sizes are not known yet.
-constexpr int64_t kNominalSize = 1000;
-
 bool has_bytes_of_ours(const Buffer& buffer) {
   if (buffer.view_of.valid() || buffer.dtype == DType::opaque) return false;
   return buffer.role == Role::temporary || buffer.role == Role::output || buffer.donated;

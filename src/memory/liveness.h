@@ -27,6 +27,9 @@ Liveness liveness(const kernel::KernelProgram& program);
 bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::RegionSpan>& regions,
                        kernel::BufferId buffer, kernel::StepId step);
 
+/// What every symbol is taken for, where needs are compared before sizes are known.
+inline constexpr int64_t kNominalSize = 1000;
+
 inline int32_t read_tick(kernel::StepId step) { return 2 * static_cast<int32_t>(step.index); }
 inline int32_t write_tick(kernel::StepId step) { return read_tick(step) + 1; }
 inline int32_t end_tick(kernel::StepId step) { return read_tick(step) + 2; }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "kernel/dim_proof.h"
+#include "memory/commit.h"
 #include "memory/liveness.h"
 #include "memory/overwrite.h"
 #include "memory/plan.h"
@@ -27,8 +28,6 @@ namespace {
 
 // Two steps have one order, or what they need is needed at once.
 constexpr std::size_t kFewestSteps = 3;
-// What every symbol is taken for in looking for an order. What is found is proved for all sizes.
-constexpr int64_t kNominalSize = 1000;
 
 /// Steps first, first + 1, ... before `end`, which may be exchanged as far as none waits for another.
 struct Sequence {
@@ -54,7 +53,7 @@ std::vector<Sequence> sequences_of(const KernelProgram& program) {
 }
 
 /// Every function refuses sizes and strides beyond 32 bits; many do nothing else.
-bool can_fail(const kernel::LibraryCall& call) {
+bool call_can_fail(const kernel::LibraryCall& call) {
   if (call.sites.size() != 1) return !call.sites.empty();
   const auto fits = [](const Dim& size) {
     return size.is_constant() && std::abs(size.constant()) <= std::numeric_limits<int32_t>::max();
@@ -66,12 +65,10 @@ bool can_fail(const kernel::LibraryCall& call) {
   return !all_fit;
 }
 
-bool can_fail(const Step& step) {
-  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return can_fail(*call);
-  const auto* kernel = std::get_if<Kernel>(&step);
-  return kernel && std::ranges::any_of(kernel->stages, [](const kernel::Stage& stage) {
-           return std::ranges::any_of(stage.statements, &kernel::Statement::can_fail);
-         });
+/// Of a step that moves.
+bool move_can_fail(const Step& step) {
+  const auto* call = std::get_if<kernel::LibraryCall>(&step);
+  return call ? call_can_fail(*call) : can_fail(step);
 }
 
 /// What is asked of a program and of its sharing in the given order, once for all sequences.
@@ -177,13 +174,13 @@ class Waiting {
     }
     for (BufferId b : access.writes) add_uses(b);
     for (BufferId b : given_.goes_on_with(step)) add_uses(b);
-    bool waits_for_failing = can_fail(given_.step(step));
+    bool waits_for_failing = move_can_fail(given_.step(step));
     for (BufferId b : access.writes) {
       waits_for_failing |= given_.is_callers(b);
       if (given_.donated_to(b).valid()) add_uses(given_.donated_to(b));
     }
     if (waits_for_failing && last_failing_ >= 0) after.push_back(last_failing_);
-    if (can_fail(given_.step(step))) last_failing_ = unit;
+    if (move_can_fail(given_.step(step))) last_failing_ = unit;
     for (BufferId b : access.reads) uses_[b].push_back(unit);
     for (BufferId b : access.writes) {
       writer_[b] = unit;
