@@ -8,12 +8,22 @@ in seconds of CPU, and
     cold.py memory NODES    megabytes by which inlay.compile of a graph like a model's raises the resident size
 
 above what it is after the import, at its highest; libraries that compiling loads (LLVM) are in it.
+
+    cold.py model NAME MODE [warm]    logp and gradient of an example model, compiled in a PyTensor mode, then called
+
+prints all of its figures as JSON: `us` per call, CPU seconds of `link` and `total` (models.py says of what),
+`megabytes`, and for INLAY its own `stages`. With "warm", NUMBA and C may read what they have on disk.
 """
 
+import atexit
+import json
+import os
 import pathlib
 import random
 import re
+import shutil
 import sys
+import tempfile
 import time
 
 from paths import EXAMPLES
@@ -22,15 +32,28 @@ sys.path.insert(0, str(EXAMPLES))
 
 
 class Stopwatch:
-    """CPU time of all threads of the process, summed over what stands in `with`."""
+    """CPU time of all threads of the process and of its children (C mode runs g++), summed over what stands in
+    `with`."""
 
     seconds = 0.0
 
     def __enter__(self):
-        self.started = time.process_time()
+        self.started = self.now()
 
     def __exit__(self, *_):
-        self.seconds += time.process_time() - self.started
+        self.seconds += self.now() - self.started
+
+    @staticmethod
+    def now():
+        times = os.times()
+        return time.process_time() + times.children_user + times.children_system
+
+    def around(self, function):
+        def timed(*args, **kwargs):
+            with self:
+                return function(*args, **kwargs)
+
+        return timed
 
 
 def radon(mode):
@@ -45,13 +68,7 @@ def radon(mode):
     model = example.radon_model()
     point = example.flat_point(model)
     watch = Stopwatch()
-    create = FunctionMaker.create
-
-    def timed_create(self, *args, **kwargs):
-        with watch:
-            return create(self, *args, **kwargs)
-
-    FunctionMaker.create = timed_create
+    FunctionMaker.create = watch.around(FunctionMaker.create)
     function = model.logp_dlogp_function(ravel_inputs=True, mode=mode)._pytensor_function
     function.trust_input = True
     with watch:
@@ -144,5 +161,52 @@ def memory(nodes):
     return resident_megabytes("VmHWM") - imported
 
 
+def start_cold():
+    """As on a machine on which PyTensor has compiled nothing yet."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={folder}"
+    os.environ["NUMBA_CACHE_DIR"] = folder
+
+
+def model(name, mode, caches="cold"):
+    if caches == "cold":
+        start_cold()
+    import numpy as np
+    import pytensor
+    from pytensor.compile import FunctionMaker, Mode
+
+    import inlay.pytensor
+    from timing import microseconds_per_call
+
+    sys.path.append(str(EXAMPLES / "models"))
+    import registry
+
+    if caches == "cold" and hasattr(pytensor.config, "numba__cache"):
+        pytensor.config.numba__cache = False
+    example = registry.model(name)
+    start = example.initial_point()
+    point = np.concatenate([np.ravel(start[variable.name]) for variable in example.value_vars]).astype(float)
+
+    link, total = Stopwatch(), Stopwatch()
+    pathlib.Path("/proc/self/clear_refs").write_text("5")
+    imported = resident_megabytes("VmRSS")
+    FunctionMaker.create = link.around(FunctionMaker.create)
+    pytensor.function = total.around(pytensor.function)
+    function = example.logp_dlogp_function(
+        ravel_inputs=True, mode=Mode("cvm", "fast_run") if mode == "C" else mode)._pytensor_function
+    function.trust_input = True
+    with link, total:
+        function(point)
+    out = {"link": link.seconds, "total": total.seconds, "megabytes": resident_megabytes("VmHWM") - imported}
+    if mode == "INLAY":
+        out["stages"] = inlay.pytensor.explain(function).seconds
+        out["link"] = sum(out["stages"].values())
+    # XLA computes in a thread of its own.
+    clock = time.process_time if mode == "JAX" else time.thread_time
+    out["us"] = microseconds_per_call(function, point, clock=clock)
+    return json.dumps(out)
+
+
 if __name__ == "__main__":
-    print({"radon": radon, "chain": chain, "memory": memory}[sys.argv[1]](sys.argv[2]))
+    print({"radon": radon, "chain": chain, "memory": memory, "model": model}[sys.argv[1]](*sys.argv[2:]))

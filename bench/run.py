@@ -310,7 +310,29 @@ def numba_slice_write():
     return microseconds_per_call(kernel, x, np.empty(x.size + 1))
 
 
-GROUPS = {"radon": radon_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
+def model_rows(names, peers, caches):
+    """The example models: first tables of all that was measured, then the goals."""
+    import models
+
+    table = models.measure(names or models.registry.NAMES, peers, caches)
+    models.print_tables(table)
+    ratios = []
+    for name, by_mode in table.items():
+        best, theirs = models.best_peer(by_mode)
+        ours = by_mode["INLAY"]["us"]
+        ratios += [theirs / ours] if best else []
+        yield ratio_row(f"{name}: logp + gradient", ours, f"PyTensor {best or 'NUMBA, JAX, C'}", theirs, 0.9)
+    if ratios:
+        mean = models.geometric_mean(ratios)
+        yield Row("geometric mean against the best peer of each", mean, unit="times", goal=">= 2 x", met=mean >= 2)
+    yield limit_row("linking + first call, geometric mean", models.mean_of(table, "INLAY", "link"), 0.1, "s")
+    yield limit_row("pytensor.function to first result, geometric mean", models.mean_of(table, "INLAY", "total"), 0.45, "s")
+    yield limit_row("memory of compiling above the import, median", models.mean_of(table, "INLAY", "megabytes"), 60, "MB")
+    if table.get("ode", {}).get("JAX", {}).get("us"):
+        yield ratio_row("scan of 2100 steps each way", table["ode"]["INLAY"]["us"], "PyTensor JAX", table["ode"]["JAX"]["us"], 1)
+
+
+GROUPS = {"radon": radon_rows, "models": model_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
           "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
 
 
@@ -338,6 +360,10 @@ def cpu_name():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", nargs="*", help=f"only these of: {' '.join(GROUPS)}")
+    parser.add_argument("--models", nargs="+", help="group models: only these examples")
+    parser.add_argument("--peers", nargs="*", default=["NUMBA", "JAX", "C"], help="group models: beside these modes only")
+    parser.add_argument("--warm", action="store_true",
+                        help="group models: NUMBA and C may read what they have on disk; only their calls are measured")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows here too")
     arguments = parser.parse_args()
     if unknown := set(arguments.groups) - set(GROUPS):
@@ -349,7 +375,8 @@ def main():
     rows = []
     for group in arguments.groups or GROUPS:
         print(f"measuring: {group}", file=sys.stderr)
-        rows += GROUPS[group]()
+        options = (arguments.models, arguments.peers, "warm" if arguments.warm else "cold") if group == "models" else ()
+        rows += GROUPS[group](*options)
     print_table(rows)
     if arguments.json:
         arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
