@@ -79,6 +79,11 @@ Shifted shifted(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view o
   return {by, b.scalar(ScalarOp::sub_, {x, by})};
 }
 
+/// x less its greatest element: NaN throughout where that is infinite, and so is what has no probabilities.
+ValueId less_greatest(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
+  return b.scalar(ScalarOp::sub_, {x, reduce(b, Combine::max, x, axes, b.type(x).dtype, Keep::yes, op)});
+}
+
 /// log of the sum of exp(x), with axes of one element.
 ValueId log_of_sum(GraphBuilder& b, ValueId x, const Axes& axes) {
   return b.scalar(ScalarOp::log_, {sum(b, b.scalar(ScalarOp::exp_, {x}), axes, Keep::yes)});
@@ -162,14 +167,13 @@ ValueId logsumexp(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
 }
 
 ValueId softmax(GraphBuilder& b, ValueId x, const Axes& axes) {
-  const ValueId greatest = reduce(b, Combine::max, x, axes, b.type(x).dtype, Keep::yes, "softmax");
-  const ValueId powers = b.scalar(ScalarOp::exp_, {b.scalar(ScalarOp::sub_, {x, greatest})});
+  const ValueId powers = b.scalar(ScalarOp::exp_, {less_greatest(b, x, axes, "softmax")});
   return b.scalar(ScalarOp::div_, {powers, sum(b, powers, axes, Keep::yes)});
 }
 
 ValueId log_softmax(GraphBuilder& b, ValueId x, const Axes& axes) {
-  const Shifted moved = shifted(b, x, axes, "log_softmax");
-  return b.scalar(ScalarOp::sub_, {moved.x, log_of_sum(b, moved.x, axes)});
+  const ValueId moved = less_greatest(b, x, axes, "log_softmax");
+  return b.scalar(ScalarOp::sub_, {moved, log_of_sum(b, moved, axes)});
 }
 
 }  // namespace inlay
