@@ -26,6 +26,7 @@ namespace {
 struct Bringing {
   std::size_t step = 0;
   std::size_t load = 0, store = 0;  // statements
+  std::vector<SymbolId> symbols;    // must be known where the place is written
 };
 
 /// Does the load ask for each element of a buffer once? Each dim is passed by an axis of its own.
@@ -75,9 +76,10 @@ class Placer {
       const BufferId made = call->results[r].buffer;
       const kernel::Buffer& buffer = program_.buffers[made];
       const bool is_own = buffer.role == kernel::Role::temporary && !buffer.view_of.valid() && names_[made] == 2;
-      const auto bringing = is_own ? find_bringing(step, made) : std::nullopt;
+      auto bringing = is_own ? find_bringing(step, made) : std::nullopt;
       const auto array = bringing ? array_of(*call, r, *bringing) : std::nullopt;
       if (!array) continue;
+      bringing->symbols = symbols_of(*array);
       const auto begin = start_before(step, *bringing);
       const auto behind = begin ? std::optional(step) : place_behind(step, *bringing);
       if (!behind) continue;
@@ -188,6 +190,22 @@ class Placer {
     return fits ? std::optional(out) : std::nullopt;
   }
 
+  std::vector<SymbolId> symbols_of(const CallArray& array) const {
+    std::vector<SymbolId> out;
+    for (const Dim& dim : program_.buffers[array.buffer].dims)
+      std::ranges::copy(dim.symbols(), std::back_inserter(out));
+    for (const Dim& stride : array.strides) std::ranges::copy(stride.symbols(), std::back_inserter(out));
+    std::ranges::copy(array.offset.symbols(), std::back_inserter(out));
+    return out;
+  }
+
+  /// Is it only from this step on that the place's size and offset are known?
+  bool binds_place(std::size_t step, const Bringing& bringing) const {
+    return std::ranges::any_of(symbols_bound_by(program_.steps[step]), [&](SymbolId s) {
+      return std::ranges::find(bringing.symbols, s) != bringing.symbols.end();
+    });
+  }
+
   /// The step whose start of the place can come before the call, so that the call may stay; none: nothing starts there,
   /// or it cannot.
   std::optional<std::size_t> start_before(std::size_t call, const Bringing& bringing) const {
@@ -197,6 +215,7 @@ class Placer {
       return std::ranges::any_of(between, [&](const kernel::StepAccess& access) { return names(access, root(b)); });
     };
     for (std::size_t step = call; step <= bringing.step; ++step) {
+      if (binds_place(step, bringing)) return std::nullopt;
       const kernel::KernelOutput* start = start_of(program_.steps[step], to);
       if (!start) {
         between.push_back(access_of(program_, program_.steps[step]));
@@ -240,12 +259,12 @@ class Placer {
     program_.steps.insert(program_.steps.begin() + static_cast<std::ptrdiff_t>(to), std::move(begins));
   }
 
-  /// The step behind which the call must stand, itself where it may stay: behind what its place begins with, and what
-  /// is written there or read from there before. None: it cannot pass what stands between.
+  /// The step behind which the call must stand, itself where it may stay: behind what its place begins with, what is
+  /// written there or read from there before, and where its size is found. None: it cannot pass what stands between.
   std::optional<std::size_t> place_behind(std::size_t call, const Bringing& bringing) const {
     std::size_t behind = call;
     for (std::size_t step = call + 1; step <= bringing.step; ++step) {
-      if (must_come_first(step, bringing)) behind = step;
+      if (must_come_first(step, bringing) || binds_place(step, bringing)) behind = step;
     }
     const kernel::StepAccess of_call = access_of(program_, program_.steps[call]);
     const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
@@ -282,10 +301,13 @@ class Placer {
   /// What is not kept, the result that moves aside: nothing reads what the call makes or writes what it reads; nothing
   /// else fails; and what the call reads is not the beginning of something, which could be made in its bytes.
   bool may_pass(const Step& step, const kernel::StepAccess& call, BufferId made, const LibraryCall& it) const {
+    const kernel::StepAccess access = access_of(program_, step);
+    const bool finds_size =
+        std::holds_alternative<kernel::BindSize>(step) || std::holds_alternative<kernel::SizeCheck>(step);
+    if (finds_size) return it.sites.empty() && !names(access, made);
     const auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel) return false;
     if (!it.sites.empty() && any_statement(*kernel, &Statement::can_fail)) return false;
-    const kernel::StepAccess access = access_of(program_, step);
     const auto meet = [](const std::vector<BufferId>& a, const std::vector<BufferId>& b, BufferId but) {
       return std::ranges::any_of(a, [&](BufferId x) { return x != but && std::ranges::find(b, x) != b.end(); });
     };
