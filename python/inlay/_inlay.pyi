@@ -227,6 +227,12 @@ class CFunction:
     @property
     def signature(self) -> str: ...
 
+    @property
+    def last_error(self) -> str | None:
+        """
+        What the last call that failed for good said; of the forms that samplers know.
+        """
+
 class Program:
     """
     A compiled program with the arrays and host functions that are bound to it.
@@ -240,7 +246,7 @@ class Program:
 
     def vm(self, arg: tuple, /) -> object: ...
 
-    def c_function(self, arg: Sequence, /) -> CFunction: ...
+    def c_function(self, arguments: Sequence, form: str = '', data: dict = {}, on_error: object | None = None) -> CFunction: ...
 
     def explain(self) -> dict: ...
 

@@ -52,6 +52,8 @@ class BoundProgram {
   /// Addresses of all parameters, those of the arguments null; and where argument i belongs among them.
   std::span<const void* const> parameter_template() const { return parameter_template_; }
   int slot_of_argument(std::size_t i) const { return argument_slots_[i]; }
+  /// Of the array that is bound to this parameter; empty: an argument's.
+  std::span<const int64_t> bound_dims(std::size_t slot) const { return bound_dims_[slot]; }
   /// The sizes that the bound arrays bind, by symbol; -1: an argument's or the program's own.
   std::span<const int64_t> symbol_template() const { return symbol_template_; }
 

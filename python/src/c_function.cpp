@@ -1,6 +1,7 @@
 #include "c_function.h"
 
 #include "call.h"
+#include "errors.h"
 #include "support/error.h"
 
 namespace inlay::python {
@@ -8,7 +9,8 @@ namespace {
 
 constexpr const char* kGeneralSignature = "int (const void *const *inputs, void *const *outputs)";
 
-int call_general(const void* const* inputs, void** outputs, const void*, const void*, const void* data) noexcept {
+int call_general(const void* const* inputs, void** outputs, const void*, const void*, const void*,
+                 const void* data) noexcept {
   const auto& context = *static_cast<const CFunction::Context*>(data);
   ShortArray<const void*, 32> arguments(context.arguments.size());
   std::copy(context.arguments.begin(), context.arguments.end(), arguments.data());
@@ -21,6 +23,52 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
   }
 }
 
+class GilForAWhile {
+ public:
+  GilForAWhile() : state_(PyGILState_Ensure()) {}
+  ~GilForAWhile() { PyGILState_Release(state_); }
+  GilForAWhile(const GilForAWhile&) = delete;
+  GilForAWhile& operator=(const GilForAWhile&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+/// Gives the Python error that is set to `on_error`. What that raises has nowhere to go.
+void report(PyObject* on_error) {
+  PyObject *type, *exception, *trace;
+  PyErr_Fetch(&type, &exception, &trace);
+  PyErr_NormalizeException(&type, &exception, &trace);
+  if (trace != nullptr) PyException_SetTraceback(exception, trace);
+  PyObject* result = PyObject_CallOneArg(on_error, exception);
+  if (result == nullptr) PyErr_WriteUnraisable(on_error);
+  Py_XDECREF(result);
+  Py_XDECREF(type);
+  Py_XDECREF(exception);
+  Py_XDECREF(trace);
+}
+
+/// Host calls of a thread that may not know Python.
+class SamplerHost final : public runtime::Host {
+ public:
+  SamplerHost(const BoundProgram& program, PyObject* on_error) : call_(program, Gil::foreign), on_error_(on_error) {}
+
+  int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                    int64_t* result_dims) override {
+    const int32_t code = call_.host_call(function, operands, operand_dims, results, result_dims);
+    if (code == INLAY_OK || on_error_ == nullptr) return code;
+    const GilForAWhile gil;
+    call_.restore_exception();
+    report(on_error_);
+    return code;
+  }
+  void* allocate_output(int, std::span<const int64_t>) override { return nullptr; }  // FlatFunction brings it
+
+ private:
+  Call call_;
+  PyObject* on_error_;  // may be null
+};
+
 bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1; }
 
 std::string type_text(const TensorInfo& info) {
@@ -30,7 +78,8 @@ std::string type_text(const TensorInfo& info) {
 
 }  // namespace
 
-CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments) : program_(program) {
+CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments, const Options& options)
+    : program_(program) {
   if (arguments.size() != program_->arguments().size()) {
     throw Error(
         ErrorCode::wrong_argument_count, {},
@@ -39,36 +88,46 @@ CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& a
   context_.program = &*program_;
   const std::span<const int64_t> symbols = program_->symbol_template();
   context_.symbols.assign(symbols.begin(), symbols.end());
+  context_.arguments.resize(arguments.size());
+  dims_.resize(arguments.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const TensorInfo& info = program_->arguments()[i];
-    const void* data = nullptr;
+    if (info.is_opaque && (arguments[i] == Py_None || options.form)) {
+      throw Error(ErrorCode::unsupported, {}, str("no C function: ", info.name, " is no array"));
+    }
+    if (options.data.contains(i)) continue;
     if (arguments[i] == Py_None) {
       context_.from_caller.push_back(i);
-      if (info.is_opaque) throw Error(ErrorCode::unsupported, {}, str("no C function: ", info.name, " is no array"));
-    } else if (info.is_opaque) {
-      data = arguments[i];
-      kept_.push_back(Py_NewRef(arguments[i]));
     } else {
-      // A copy: a shared variable that was made with borrow=True shows its array to others, who may write to it.
-      PyObject* array = PyArray_FROMANY(arguments[i], info.numpy_type, info.rank, info.rank,
-                                        NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSURECOPY);
-      if (array == nullptr) {
-        PyErr_Clear();
-        throw Error(ErrorCode::wrong_dtype, {},
-                    str("no C function: the value of ", info.name, " does not fit its type"));
-      }
-      kept_.push_back(array);
-      auto* a = reinterpret_cast<PyArrayObject*>(array);
-      bind_sizes(info, a);
-      data = PyArray_DATA(a);
+      keep_argument(i, arguments[i]);
     }
-    context_.arguments.push_back(data);
   }
-  if (is_flat()) {
-    make_flat();
+  if (options.form || is_logp()) {
+    make_flat(options, options.form.value_or(runtime::FlatForm::logp));
   } else {
     make_general();
   }
+}
+
+void CFunction::keep_argument(std::size_t i, PyObject* argument) {
+  const TensorInfo& info = program_->arguments()[i];
+  if (info.is_opaque) {
+    kept_.push_back(Py_NewRef(argument));
+    context_.arguments[i] = argument;
+    return;
+  }
+  // A copy: a shared variable that was made with borrow=True shows its array to others, who may write to it.
+  PyObject* array =
+      PyArray_FROMANY(argument, info.numpy_type, info.rank, info.rank, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_ENSURECOPY);
+  if (array == nullptr) {
+    PyErr_Clear();
+    throw Error(ErrorCode::wrong_dtype, {}, str("no C function: the value of ", info.name, " does not fit its type"));
+  }
+  kept_.push_back(array);
+  auto* a = reinterpret_cast<PyArrayObject*>(array);
+  bind_sizes(info, a);
+  dims_[i].assign(PyArray_DIMS(a), PyArray_DIMS(a) + PyArray_NDIM(a));
+  context_.arguments[i] = PyArray_DATA(a);
 }
 
 void CFunction::bind_sizes(const TensorInfo& info, PyArrayObject* array) {
@@ -98,9 +157,8 @@ std::uintptr_t CFunction::address() const {
   return reinterpret_cast<std::uintptr_t>(flat_ ? flat_->address() : general_.address());
 }
 
-bool CFunction::is_flat() const {
+bool CFunction::is_logp() const {
   if (context_.from_caller.size() != 1 || program_->results().size() != 2) return false;
-  if (!program_->executable().object().host_calls.empty()) return false;
   const TensorInfo& x = program_->arguments()[context_.from_caller[0]];
   const TensorInfo &logp = program_->results()[0], &gradient = program_->results()[1];
   if (!is_vector(x) || logp.dtype != DType::f64 || logp.rank != 0 || !is_vector(gradient)) return false;
@@ -108,20 +166,40 @@ bool CFunction::is_flat() const {
   return (x.is_static && gradient.dims == x.dims) || x.symbols[0] >= 0;
 }
 
-void CFunction::make_flat() {
-  const std::size_t x = context_.from_caller[0];
-  runtime::FlatLogpSpec spec{.executable = program_->shared_executable()};
-  const std::span<const void* const> params = program_->parameter_template();
-  spec.params.assign(params.begin(), params.end());
-  for (std::size_t i = 0; i < context_.arguments.size(); ++i) {
-    spec.params[static_cast<std::size_t>(program_->slot_of_argument(i))] = context_.arguments[i];
+void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
+  if (context_.from_caller.size() != 1) {
+    throw Error(ErrorCode::unsupported, {},
+                str("no C function of the form ", runtime::flat_signature(form), ": it takes ",
+                    context_.from_caller.size(), " arguments, not one"));
   }
-  spec.symbols = context_.symbols;
-  spec.x_param = program_->slot_of_argument(x);
-  spec.x_symbol = program_->arguments()[x].symbols[0];
-  spec.dim = program_->arguments()[x].dims[0];
+  PyObject* on_error = options.on_error == Py_None ? nullptr : options.on_error;
+  if (on_error != nullptr) kept_.push_back(Py_NewRef(on_error));
+  runtime::FlatSpec spec{.executable = program_->shared_executable(), .form = form};
+  const std::span<const void* const> addresses = program_->parameter_template();
+  for (std::size_t slot = 0; slot < addresses.size(); ++slot) {
+    spec.params.push_back({const_cast<void*>(addresses[slot]), program_->bound_dims(slot).data()});
+  }
+  for (std::size_t i = 0; i < dims_.size(); ++i) {
+    spec.params[static_cast<std::size_t>(program_->slot_of_argument(i))] = {const_cast<void*>(context_.arguments[i]),
+                                                                            dims_[i].data()};
+  }
+  for (const auto& [i, offsets] : options.data) {
+    spec.data.push_back({program_->slot_of_argument(i), offsets.address, offsets.dims});
+  }
+  spec.x_param = program_->slot_of_argument(context_.from_caller[0]);
+  if (!program_->executable().object().host_calls.empty()) {
+    spec.make_host = [program = &*program_, on_error] { return std::make_unique<SamplerHost>(*program, on_error); };
+  }
+  if (on_error != nullptr) {
+    spec.on_failure = [on_error](const Error& error) {
+      if (error.code() == ErrorCode::host_call_failed) return;  // the host has told what it was
+      const GilForAWhile gil;
+      raise(error);
+      report(on_error);
+    };
+  }
   flat_.emplace(std::move(spec));
-  signature_ = runtime::kFlatLogpSignature;
+  signature_ = runtime::flat_signature(form);
 }
 
 void CFunction::make_general() {

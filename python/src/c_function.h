@@ -1,30 +1,42 @@
 #pragma once
 // C pointers to compiled functions: what samplers call, without Python.
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "bound_program.h"
 #include "runtime/flat_function.h"
+#include "runtime/trampoline.h"
 
 namespace inlay::python {
 
 /// A C function and all that it needs; valid for as long as this object lives, safe from many threads at once.
 ///
-/// One f64 vector in, of any length, its log density and gradient out: the form that samplers know. Anything else whose
-/// sizes are constants: `int (const void *const *inputs, void *const *outputs)`, row-major; 0 is success, < 0 a failed
-/// check.
+/// One f64 vector in, of any length, its log density and gradient out, or other values of it: the forms that samplers
+/// know. Anything else whose sizes are constants: `int (const void *const *inputs, void *const *outputs)`, row-major;
+/// 0 is success, < 0 a failed check.
 class CFunction {
  public:
+  struct DataOffsets {
+    std::size_t address = 0, dims = 0;
+  };
+  struct Options {
+    std::optional<runtime::FlatForm> form;    // none: the log density where it is one, else the general form
+    std::map<std::size_t, DataOffsets> data;  // by argument: where it stands in user_data
+    PyObject* on_error = Py_None;             // called with the exception of a failed call of a flat form
+  };
+
   /// `arguments`: one for each of the program's; None where the caller of the C function gives it.
-  CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments);
+  CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments, const Options& options);
   ~CFunction();
   CFunction(const CFunction&) = delete;
   CFunction& operator=(const CFunction&) = delete;
 
   std::uintptr_t address() const;
   const std::string& signature() const { return signature_; }
+  std::optional<std::string> last_error() const { return flat_ ? flat_->last_error() : std::nullopt; }
 
   /// For a tp_traverse.
   int traverse(visitproc visit, void* arg) const;
@@ -37,15 +49,17 @@ class CFunction {
   };
 
  private:
+  void keep_argument(std::size_t i, PyObject* argument);
   void bind_sizes(const TensorInfo& info, PyArrayObject* array);
-  bool is_flat() const;
-  void make_flat();
+  bool is_logp() const;
+  void make_flat(const Options& options, runtime::FlatForm form);
   void make_general();
 
   HeldProgram program_;
   std::vector<PyObject*> kept_;
   Context context_;
-  std::optional<runtime::FlatLogp> flat_;
+  std::vector<std::vector<int64_t>> dims_;  // by argument: of what is given
+  std::optional<runtime::FlatFunction> flat_;
   runtime::Trampoline general_;
   std::string signature_;
 };

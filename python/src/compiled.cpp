@@ -1,5 +1,7 @@
 #include "compiled.h"
 
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -87,11 +89,27 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
 template <class T>
 const PyType_Slot kCollected[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<T>)}, {0, nullptr}};
 
+/// `data`: for numbers of arguments, their offsets in user_data: of the address and of the dims.
+CFunction::Options c_function_options(const std::string& form, nb::dict data, nb::object on_error) {
+  CFunction::Options options;
+  if (form == "logp") options.form = runtime::FlatForm::logp;
+  if (form == "expand") options.form = runtime::FlatForm::expand;
+  for (const auto& [argument, offsets] : data) {
+    const auto [address, dims] = nb::cast<std::pair<std::size_t, std::size_t>>(offsets);
+    options.data[nb::cast<std::size_t>(argument)] = {address, dims};
+  }
+  options.on_error = on_error.ptr();
+  return options;
+}
+
 void bind_c_function(nb::module_& m) {
   nb::class_<CFunction>(m, "CFunction", nb::type_slots(kCollected<CFunction>),
                         "A C function pointer; valid for as long as this object lives.")
       .def_prop_ro("address", &CFunction::address)
-      .def_prop_ro("signature", [](const CFunction& f) { return f.signature(); });
+      .def_prop_ro("signature", [](const CFunction& f) { return f.signature(); })
+      .def_prop_ro(
+          "last_error", [](const CFunction& f) { return f.last_error(); },
+          "What the last call that failed for good said; of the forms that samplers know.");
 }
 
 }  // namespace
@@ -107,8 +125,10 @@ void bind_compile(nb::module_& m) {
       .def("vm", [](const Compiled& c, nb::tuple cells) { return checked(new_vm(c.bound, cells.ptr())); })
       .def(
           "c_function",
-          [](const Compiled& c, nb::sequence arguments) { return new CFunction(c.bound, pointers(arguments)); },
-          nb::rv_policy::take_ownership)
+          [](const Compiled& c, nb::sequence arguments, const std::string& form, nb::dict data, nb::object on_error) {
+            return new CFunction(c.bound, pointers(arguments), c_function_options(form, data, on_error));
+          },
+          "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), nb::rv_policy::take_ownership)
       .def("explain",
            [](const Compiled& c) {
              nb::dict d = explain(*c.program);

@@ -3,132 +3,259 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <mutex>
+
+#include "runtime/scratch.h"
+#include "runtime/trampoline.h"
 
 namespace inlay::runtime {
 namespace {
 
-constexpr std::size_t kInlineSlots = 32;
-
-bool all_finite(const double* values, std::size_t count) {
+bool all_finite(std::span<const double> values) {
   // x - x is 0 for every finite x and NaN for the others: one sum, no branch in the loop.
   double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) sum += values[i] - values[i];
+  for (double value : values) sum += value - value;
   return sum == 0;
 }
 
-int64_t gradient_length(const FlatLogpSpec& spec, std::span<const int64_t> symbols) {
-  return spec.executable->object().outputs[static_cast<std::size_t>(spec.grad_output)].dims[0].evaluate(symbols);
-}
+/// Brings memory for an output of a size that is found on the way; host calls are the caller's.
+class FlatHost final : public Host {
+ public:
+  explicit FlatHost(std::unique_ptr<Host> inner) : inner_(std::move(inner)) {}
 
-int run_with(const FlatLogpSpec& spec, int64_t dim, const void** params, int64_t* symbols, const double* x,
-             double* grad, double* logp) {
-  std::copy(spec.params.begin(), spec.params.end(), params);
-  std::copy(spec.symbols.begin(), spec.symbols.end(), symbols);
-  params[spec.x_param] = x;
-  if (spec.x_symbol >= 0) {
-    symbols[spec.x_symbol] = dim;
-    if (gradient_length(spec, {symbols, spec.symbols.size()}) != dim) return kFlatWrongDim;
+  int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                    int64_t* result_dims) override {
+    return inner_ ? inner_->host_call(function, operands, operand_dims, results, result_dims) : INLAY_HOST_CALL_FAILED;
   }
-  std::array<void*, 2> outputs;
-  outputs[static_cast<std::size_t>(spec.logp_output)] = logp;
-  outputs[static_cast<std::size_t>(spec.grad_output)] = grad;
-  Executable::Failure failure;
-  switch (spec.executable->run(params, outputs.data(), symbols, nullptr, failure)) {
-    case INLAY_OK: break;
-    case INLAY_SIZE_OVERFLOW:
-    case INLAY_OUT_OF_MEMORY: return kFlatOutOfMemory;
-    case INLAY_BEYOND_UPPER_BOUND: return kFlatWrongDim;
+  void* allocate_output(int, std::span<const int64_t> dims) override {
+    length_ = dims[0];
+    values_.resize(static_cast<std::size_t>(std::max<int64_t>(length_, 1)));
+    return values_.data();
+  }
+
+  std::span<const double> values() const { return {values_.data(), static_cast<std::size_t>(length_)}; }
+
+ private:
+  std::unique_ptr<Host> inner_;
+  std::vector<double> values_;
+  int64_t length_ = 0;
+};
+
+int code_of(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::factorization_failed: return kFlatNoFactor;
+    case ErrorCode::size_overflow:
+    case ErrorCode::out_of_memory: return kFlatOutOfMemory;
+    case ErrorCode::upper_bound: return kFlatWrongDim;
     default: return kFlatFailed;
   }
-  if (!std::isfinite(*logp)) return kFlatLogpNotFinite;
-  return all_finite(grad, static_cast<std::size_t>(dim)) ? kFlatOk : kFlatGradNotFinite;
 }
 
-int call_flat_logp(std::size_t dim, const double* x, double* grad, double* logp, const void* context) noexcept {
-  const auto& spec = *static_cast<const FlatLogpSpec*>(context);
+}  // namespace
+
+struct FlatFunction::State {
+  FlatSpec spec;
+  std::vector<const void*> addresses;  // by slot
+  bool has_fixed_sizes = false;        // no size depends on a call
+  std::vector<int64_t> symbols;        // bound, where sizes are fixed; else each call binds them
+  int64_t dim = -1;                    // the length of x, where it is a constant
+  std::size_t vector_output = 0;       // the gradient, or the values
+  Trampoline trampoline;
+
+  mutable std::mutex mutex;
+  std::optional<std::string> last_error;
+
+  const Executable& executable() const { return *spec.executable; }
+  const Object& object() const { return executable().object(); }
+  const TensorSpec& x() const { return object().params[static_cast<std::size_t>(spec.x_param)]; }
+  const TensorSpec& vector() const { return object().outputs[vector_output]; }
+
+  void check() const;
+  void bind(int64_t length, const void* user_data, std::span<const void*> params, std::span<int64_t> symbols) const;
+  bool may_be_as_long() const;
+  int call(int64_t length, int64_t num_values, const double* x, void** outputs, const void* user_data) noexcept;
+  int run(const void* const* params, int64_t num_values, void** outputs, int64_t* symbols);
+  int fail(const Error& error, int code);
+
+  static int call_logp(std::size_t dim, const double* x, double* grad, double* logp, const void* user_data,
+                       void* state) noexcept;
+  static int call_expand(std::size_t dim, std::size_t num_values, const double* x, double* values,
+                         const void* user_data, void* state) noexcept;
+};
+
+int FlatFunction::State::call_logp(std::size_t dim, const double* x, double* grad, double* logp, const void* user_data,
+                                   void* state) noexcept {
+  std::array<void*, 2> outputs = {logp, grad};
   const auto length = static_cast<int64_t>(dim);
-  if (spec.x_symbol < 0 && length != spec.dim) return kFlatWrongDim;
+  const int code = static_cast<State*>(state)->call(length, length, x, outputs.data(), user_data);
+  if (code != kFlatOk) return code;
+  if (!std::isfinite(*logp)) return kFlatLogpNotFinite;
+  return all_finite({grad, dim}) ? kFlatOk : kFlatGradNotFinite;
+}
+
+int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, const double* x, double* values,
+                                     const void* user_data, void* state) noexcept {
+  void* outputs = values;
+  return static_cast<State*>(state)->call(static_cast<int64_t>(dim), static_cast<int64_t>(num_values), x, &outputs,
+                                          user_data);
+}
+
+int FlatFunction::State::call(int64_t length, int64_t num_values, const double* x, void** outputs,
+                              const void* user_data) noexcept {
+  if (dim >= 0 && length != dim) return kFlatWrongDim;
   try {
-    if (spec.params.size() <= kInlineSlots && spec.symbols.size() <= kInlineSlots) {
-      const void* params[kInlineSlots];
-      int64_t symbols[kInlineSlots];
-      return run_with(spec, length, params, symbols, x, grad, logp);
+    Scratch<const void*, 64> params(addresses.size());
+    Scratch<int64_t, 32> sizes(symbols.size());
+    std::ranges::copy(addresses, params.data());
+    params[static_cast<std::size_t>(spec.x_param)] = x;
+    if (has_fixed_sizes) {
+      std::ranges::copy(symbols, sizes.data());
+    } else {
+      try {
+        bind(length, user_data, params.span(), sizes.span());
+        if (vector().segment == 0 && vector().dims[0].evaluate(sizes.span()) != num_values) return kFlatWrongDim;
+      } catch (const Error& error) {
+        return fail(error, kFlatWrongDim);
+      }
     }
-    std::vector<const void*> params(spec.params.size());
-    std::vector<int64_t> symbols(spec.symbols.size());
-    return run_with(spec, length, params.data(), symbols.data(), x, grad, logp);
+    return run(params.data(), num_values, outputs, sizes.data());
+  } catch (const Error& error) {
+    return fail(error, code_of(error.code()));
   } catch (const std::bad_alloc&) {
     return kFlatOutOfMemory;
   } catch (...) {
-    return kFlatWrongDim;  // a size that does not fit in 64 bits
+    return kFlatFailed;
   }
+}
+
+int FlatFunction::State::run(const void* const* params, int64_t num_values, void** outputs, int64_t* sizes) {
+  const bool needs_host = !object().host_calls.empty() || vector().segment > 0;
+  std::optional<FlatHost> host;
+  if (needs_host) host.emplace(spec.make_host ? spec.make_host() : nullptr);
+  void* const wanted = outputs[vector_output];
+  Executable::Failure failure;
+  const int32_t code = executable().run(params, outputs, sizes, host ? &*host : nullptr, failure);
+  if (code != INLAY_OK) throw executable().error_of(code, failure);
+  if (vector().segment == 0) return kFlatOk;
+  if (static_cast<int64_t>(host->values().size()) != num_values) return kFlatWrongDim;
+  std::ranges::copy(host->values(), static_cast<double*>(wanted));
+  return kFlatOk;
+}
+
+int FlatFunction::State::fail(const Error& error, int code) {
+  if (code > 0) return code;
+  {
+    const std::lock_guard lock(mutex);
+    last_error = error.what();
+  }
+  if (spec.on_failure) spec.on_failure(error);
+  return code;
+}
+
+/// Fills in what only the call brings, and all sizes. Throws where they do not fit one another.
+void FlatFunction::State::bind(int64_t length, const void* user_data, std::span<const void*> params,
+                               std::span<int64_t> sizes) const {
+  Scratch<TensorRef, 64> refs(spec.params.size());
+  std::ranges::copy(spec.params, refs.data());
+  refs[static_cast<std::size_t>(spec.x_param)].dims = &length;
+  if (user_data == nullptr && !spec.data.empty()) throw Error(ErrorCode::wrong_argument_count, {}, "no user_data");
+  const auto* record = static_cast<const std::byte*>(user_data);
+  for (const FlatData& data : spec.data) {
+    const auto slot = static_cast<std::size_t>(data.param);
+    std::memcpy(&params[slot], record + data.address_offset, sizeof(void*));
+    refs[slot].dims = reinterpret_cast<const int64_t*>(record + data.dims_offset);
+  }
+  executable().bind_symbols(refs.span(), sizes);
 }
 
 /// May the gradient be as long as the argument, for some length? A size that is followed from length to length ends
 /// where it is its own; n - 1 and 2 * n never do.
-bool may_be_as_long(const FlatLogpSpec& spec) {
-  std::vector<int64_t> symbols = spec.symbols;
+bool FlatFunction::State::may_be_as_long() const {
+  std::vector<const void*> params(addresses);
+  std::vector<int64_t> sizes(symbols.size());
   for (int64_t length : {int64_t{1}, int64_t{2}, int64_t{1000003}}) {
     try {
       for (int i = 0; i < 64 && length > 0; ++i) {
-        symbols[static_cast<std::size_t>(spec.x_symbol)] = length;
-        const int64_t next = gradient_length(spec, symbols);
+        bind(length, nullptr, params, sizes);
+        const int64_t next = vector().dims[0].evaluate(sizes);
         if (next == length) return true;
         length = next;
       }
     } catch (const Error&) {
-      // It grows beyond 64 bits.
+      // It grows beyond 64 bits, or meets another argument's length.
     }
   }
   return false;
 }
 
-void require(bool holds, const char* what) {
-  if (!holds) {
-    throw Error(ErrorCode::unsupported, {}, str("no C function of the form ", kFlatLogpSignature, ": ", what));
-  }
-}
-
-bool is_vector(const TensorSpec& spec) { return spec.dtype == "f64" && spec.dims.size() == 1; }
-
-void check(const FlatLogpSpec& spec) {
-  INLAY_CHECK(spec.executable, "a function of nothing");
-  const Object& object = spec.executable->object();
-  INLAY_CHECK(spec.params.size() == object.params.size() && spec.symbols.size() == object.symbols.size(),
-              "an address for each parameter and a number for each symbol");
-  require(object.host_calls.empty(), "it calls back into its host");
-  require(object.outputs.size() == 2, "it must have two outputs, the log density and its gradient");
-  require(spec.x_param >= 0 && static_cast<std::size_t>(spec.x_param) < object.params.size() &&
-              is_vector(object.params[static_cast<std::size_t>(spec.x_param)]),
+void FlatFunction::State::check() const {
+  const auto require = [&](bool holds, const char* what) {
+    if (holds) return;
+    throw Error(ErrorCode::unsupported, {}, str("no C function of the form ", flat_signature(spec.form), ": ", what));
+  };
+  const auto is_vector = [](const TensorSpec& tensor) { return tensor.dtype == "f64" && tensor.dims.size() == 1; };
+  require(object().host_calls.empty() || spec.make_host, "it calls back into its host");
+  require(spec.x_param >= 0 && static_cast<std::size_t>(spec.x_param) < object().params.size() && is_vector(x()),
           "the argument must be one f64 vector");
-  require((spec.logp_output == 0 && spec.grad_output == 1) || (spec.logp_output == 1 && spec.grad_output == 0),
-          "its outputs are numbers 0 and 1");
-  const TensorSpec& logp = object.outputs[static_cast<std::size_t>(spec.logp_output)];
-  const TensorSpec& grad = object.outputs[static_cast<std::size_t>(spec.grad_output)];
-  require(logp.dtype == "f64" && logp.dims.empty(), "the log density must be one f64");
-  require(is_vector(grad), "the gradient must be one f64 vector");
-  require(grad.segment == 0, "the length of the gradient must be known when it is called");
-  INLAY_CHECK(spec.x_symbol < static_cast<int>(spec.symbols.size()), "there is no symbol ", spec.x_symbol);
-  for (std::size_t p = 0; p < object.params.size(); ++p) {
-    for (const SizeExpr& size : object.params[p].dims) {
-      const bool mentions = std::ranges::any_of(size.items, [&](const SizeItem& item) {
-        return item.kind == SizeItem::Kind::symbol && item.number == spec.x_symbol;
-      });
-      require(!mentions || p == static_cast<std::size_t>(spec.x_param), "another argument is as long as the vector");
-    }
+  const bool is_logp = spec.form == FlatForm::logp;
+  const std::size_t num_outputs = object().outputs.size();
+  require(!is_logp || num_outputs == 2, "it must have two outputs, the log density and its gradient");
+  require(is_logp || num_outputs == 1, "it must have one output, the values");
+  if (is_logp) {
+    const TensorSpec& logp = object().outputs[0];
+    require(logp.dtype == "f64" && logp.dims.empty(), "the log density must be one f64");
   }
-  // Where the length is a symbol, each call compares.
-  require(spec.x_symbol < 0 || may_be_as_long(spec), "the gradient is never as long as the argument");
-  require(spec.x_symbol >= 0 || gradient_length(spec, spec.symbols) == spec.dim,
-          "the gradient must be as long as the argument");
+  require(is_vector(vector()), is_logp ? "the gradient must be one f64 vector" : "the values must be one f64 vector");
+  require(!is_logp || vector().segment == 0, "the length of the gradient must be known when it is called");
 }
 
-}  // namespace
+const char* flat_signature(FlatForm form) {
+  return form == FlatForm::logp
+             ? "int (size_t dim, const double *x, double *grad, double *logp, const void *user_data)"
+             : "int (size_t dim, size_t num_values, const double *x, double *values, const void *user_data)";
+}
 
-FlatLogp::FlatLogp(FlatLogpSpec spec) {
-  check(spec);
-  spec_ = std::make_unique<const FlatLogpSpec>(std::move(spec));
-  trampoline_ = Trampoline(reinterpret_cast<void*>(&call_flat_logp), spec_.get());
+FlatFunction::FlatFunction(FlatSpec spec) : state_(std::make_unique<State>()) {
+  State& state = *state_;
+  state.spec = std::move(spec);
+  INLAY_CHECK(state.spec.executable, "a function of nothing");
+  INLAY_CHECK(state.spec.params.size() == state.object().params.size(), "an address for each parameter");
+  const bool is_logp = state.spec.form == FlatForm::logp;
+  state.vector_output = is_logp ? 1 : 0;
+  state.check();
+  for (const TensorRef& param : state.spec.params) state.addresses.push_back(param.data);
+  state.symbols.assign(state.object().symbols.size(), 0);
+  const SizeExpr& length = state.x().dims[0];
+  if (length.is_constant()) state.dim = length.items[0].number;
+  if (state.spec.data.empty() && state.dim >= 0) {
+    state.bind(state.dim, nullptr, state.addresses, state.symbols);
+    // Where values are as many as the caller says, each call compares.
+    state.has_fixed_sizes = is_logp;
+  }
+  const char* as_long = nullptr;
+  if (state.has_fixed_sizes && state.vector().dims[0].evaluate(state.symbols) != state.dim) {
+    as_long = "the gradient must be as long as the argument";
+  } else if (is_logp && !state.has_fixed_sizes && state.spec.data.empty() && !state.may_be_as_long()) {
+    as_long = "the gradient is never as long as the argument";
+  }
+  if (as_long != nullptr) {
+    throw Error(ErrorCode::unsupported, {},
+                str("no C function of the form ", flat_signature(state.spec.form), ": ", as_long));
+  }
+  void* const target =
+      is_logp ? reinterpret_cast<void*>(&State::call_logp) : reinterpret_cast<void*>(&State::call_expand);
+  state.trampoline = Trampoline(target, &state);
+}
+
+FlatFunction::~FlatFunction() = default;
+FlatFunction::FlatFunction(FlatFunction&&) noexcept = default;
+
+void* FlatFunction::address() const { return state_->trampoline.address(); }
+
+std::optional<std::string> FlatFunction::last_error() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->last_error;
 }
 
 }  // namespace inlay::runtime

@@ -1,59 +1,81 @@
 #pragma once
-// log density and gradient of one flat vector, as samplers call them from C:
+// Functions of one flat vector, as samplers call them from C:
 //
-//   int f(size_t dim, const double *x, double *grad, double *logp, const void *user_data)
+//   int logp(size_t dim, const double *x, double *grad, double *logp, const void *user_data)
+//   int expand(size_t dim, size_t num_values, const double *x, double *values, const void *user_data)
 //
-// 0: both are there. > 0: the sampler may try elsewhere: the result is not finite. < 0: nothing will help. After
-// anything but 0, grad and logp hold nothing that means anything. Works whatever user_data is, and on many threads at
-// once.
+// A log density with its gradient, and what else is recorded of a draw. 0: the results are there. > 0: the sampler may
+// try elsewhere. < 0: nothing will help. After anything but 0 the results hold nothing that means anything. On many
+// threads at once.
+//
+// The other parameters are fixed when the function is made, or each call finds them in the record behind its
+// user_data: so data is exchanged without compiling, and each sampler may have its own.
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "runtime/executable.h"
-#include "runtime/trampoline.h"
 
 namespace inlay::runtime {
 
 using FlatLogpFunction = int (*)(std::size_t dim, const double* x, double* grad, double* logp, const void* user_data);
-inline constexpr const char* kFlatLogpSignature =
-    "int (size_t dim, const double *x, double *grad, double *logp, const void *user_data)";
+using FlatExpandFunction = int (*)(std::size_t dim, std::size_t num_values, const double* x, double* values,
+                                   const void* user_data);
 
-enum FlatLogpCode : int {
+enum class FlatForm : uint8_t { logp, expand };
+
+const char* flat_signature(FlatForm form);
+
+enum FlatCode : int {
   kFlatOk = 0,
+  kFlatNoFactor = 1,       // a matrix has no such factor here
   kFlatGradNotFinite = 3,  // as nutpie numbers them
   kFlatLogpNotFinite = 4,
-  kFlatWrongDim = -1,  // `dim` is not the length that the function was made for
-  kFlatFailed = -2,    // a failed check: an index out of bounds, an assert
+  kFlatWrongDim = -1,  // a length is not the one that the function was made for, or that follows from the data
+  kFlatFailed = -2,    // a failed check: an index out of bounds, an assert, a host call
   kFlatOutOfMemory = -3,
 };
 
-/// What the function is made of: which parameter is x, where the others lie, which output is which.
-struct FlatLogpSpec {
+/// Where in the record of user_data a parameter stands: its address, and its dims as 64-bit numbers in a row.
+struct FlatData {
+  int param = 0;
+  std::size_t address_offset = 0, dims_offset = 0;
+};
+
+/// What the function is made of. Outputs: the log density, then its gradient; or the values.
+struct FlatSpec {
   std::shared_ptr<const Executable> executable;
-  std::vector<const void*> params;  // addresses by slot; that of x is ignored. They must outlive the function. Facts of
-                                    // bound ones are checked by whoever binds them.
-  std::vector<int64_t> symbols;     // all bound, for the shapes of the params; that of the length of x is ignored
+  FlatForm form = FlatForm::logp;
+  std::vector<TensorRef> params;  // by slot; those of x and of data are ignored. What they point to must outlive the
+                                  // function. Facts of bound ones are checked by whoever binds them.
   int x_param = 0;
-  int x_symbol = -1;  // the symbol that is the length of x: bound by `dim` at the call; -1: none
-  int64_t dim = 0;    // length of x where it is no symbol
-  int logp_output = 0, grad_output = 1;
+  std::vector<FlatData> data;
+  std::function<std::unique_ptr<Host>()> make_host;   // for each call; where the program has host calls
+  std::function<void(const Error&)> on_failure = {};  // told of each failure that is not recoverable, on its thread
 };
 
 /// The function, alive as long as this is. It keeps the executable; whoever owns the arrays keeps them.
-class FlatLogp {
+class FlatFunction {
  public:
-  /// Throws Error where the program does not have this form: x and grad f64 vectors, logp a 0-d f64, two outputs, no
-  /// host call.
-  explicit FlatLogp(FlatLogpSpec spec);
+  /// Throws Error where the program does not have the form.
+  explicit FlatFunction(FlatSpec spec);
+  ~FlatFunction();
+  FlatFunction(FlatFunction&&) noexcept;
 
-  FlatLogpFunction function() const { return reinterpret_cast<FlatLogpFunction>(trampoline_.address()); }
-  void* address() const { return trampoline_.address(); }
+  void* address() const;
+  FlatLogpFunction logp() const { return reinterpret_cast<FlatLogpFunction>(address()); }
+  FlatExpandFunction expand() const { return reinterpret_cast<FlatExpandFunction>(address()); }
+
+  /// The text of the last failure that was not recoverable.
+  std::optional<std::string> last_error() const;
 
  private:
-  std::unique_ptr<const FlatLogpSpec> spec_;
-  Trampoline trampoline_;
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace inlay::runtime

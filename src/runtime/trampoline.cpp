@@ -21,7 +21,7 @@ std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)
 Trampoline::Trampoline(void* target, const void* context) {
   unsigned char code[] = {
       0xf3, 0x0f, 0x1e, 0xfa,                    // endbr64
-      0x49, 0xb8, 0,    0,    0, 0, 0, 0, 0, 0,  // movabs $context, %r8: the fifth argument
+      0x49, 0xb9, 0,    0,    0, 0, 0, 0, 0, 0,  // movabs $context, %r9: the sixth argument
       0x48, 0xb8, 0,    0,    0, 0, 0, 0, 0, 0,  // movabs $target, %rax
       0xff, 0xe0,                                // jmp *%rax
   };

@@ -2,8 +2,8 @@
 // A plain C function pointer for something that has state.
 //
 // A sampler calls `int f(size_t, const double *, double *, double *, const void *user_data)` from many threads and
-// passes whatever it likes as user_data, also nothing. So the state cannot come in as an argument: it is baked into a
-// few bytes of machine code, made for one context, that puts the context where the fifth argument was and jumps on.
+// passes what it likes as user_data. So the state cannot come in as an argument: it is baked into a few bytes of
+// machine code, made for one context, that puts the context where a sixth argument would be and jumps on.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -13,7 +13,7 @@ namespace inlay::runtime {
 class Trampoline {
  public:
   Trampoline() = default;
-  /// A function that calls `target` with its own first four arguments and `context` as the fifth. For arguments that
+  /// A function that calls `target` with its own first five arguments and `context` as the sixth. For arguments that
   /// are integers or pointers; any result.
   Trampoline(void* target, const void* context);
   ~Trampoline();

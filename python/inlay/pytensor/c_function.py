@@ -3,26 +3,52 @@
 from ..text import Compilation
 from .compiled import compiled_of, function_of
 
+FORMS = (None, "logp", "expand")
 
-def c_function(fn):
+
+def c_function(fn, *, form=None, user_data=None, on_error=None):
     """The C function behind `fn`, a PyTensor function or what `inlay.compile` returned: an object with `address` and
     `signature`.
 
     The object keeps the code, the bound arrays and copies of the present values of shared variables alive: keep it for
-    as long as the address is in use. The function may be called from many threads at once.
+    as long as the address is in use. The function may be called from many threads at once. Row-major arrays only.
 
-    One float64 vector in, a scalar and the gradient of the same length out (a log density as samplers know it) has the
-    form `int f(size_t dim, const double *x, double *grad, double *logp, const void *user_data)`: 0 is success, > 0 a
-    result that is not finite, < 0 a failed check (docs/pymc.md lists the codes); `user_data` is not looked at. Any
-    other function whose sizes are constants has the form that `signature` says. Row-major arrays only.
+    `form`: "logp", one float64 vector in, a scalar and the gradient of the same length out:
+    `int f(size_t dim, const double *x, double *grad, double *logp, const void *user_data)`; "expand", one float64 vector
+    in, another out: `int f(size_t dim, size_t num_values, const double *x, double *values, const void *user_data)`. 0 is
+    success, > 0 what a sampler may leave by another way, < 0 a failed check (docs/pymc.md lists the codes). None: "logp"
+    where `fn` is one; any other function whose sizes are constants has the form that `signature` says.
 
-    Errors: NotImplementedError where a size is not a constant, or a gradient is never as long as its vector.
+    `user_data`: for shared variables of `fn`, where each call finds them in the record that its `user_data` points to,
+    as (offset of the address, offset of the dims), in bytes; dims are 64-bit integers in a row. The others are bound.
+    Those two, and `on_error`, go with a form that samplers know.
+
+    `on_error`: called with the exception of a call that fails for good, on the thread of that call, which takes the GIL
+    for it. `last_error` of the result has its text in any case.
+
+    Errors: NotImplementedError where a size is not a constant, where `fn` has not the form, or a gradient is never as
+    long as its vector; KeyError for what is no shared variable of `fn`.
     """
+    if form not in FORMS:
+        raise ValueError(f"form is {form!r}, not one of {', '.join(map(repr, FORMS))}")
+    if form is None and (user_data is not None or on_error is not None):
+        raise ValueError("user_data and on_error go with form='logp' or form='expand'")
     if isinstance(getattr(fn, "compilation", None), Compilation):
-        return fn.compilation.program.c_function([None] * len(fn.parameters))
-    compiled = compiled_of(fn)
+        return _of(fn.compilation.program, [None] * len(fn.parameters), form, {}, on_error)
+    compiled, function = compiled_of(fn), function_of(fn)
     arguments = [
-        container.storage[0] if getattr(container, "implicit", False) else None
-        for container in function_of(fn).input_storage
+        container.storage[0] if getattr(container, "implicit", False) else None for container in function.input_storage
     ]
-    return compiled.program.c_function(arguments)
+    numbers = {
+        given.variable: i for i, given in enumerate(function.maker.inputs) if function.input_storage[i].implicit
+    }
+    data = {}
+    for variable, offsets in (user_data or {}).items():
+        if variable not in numbers:
+            raise KeyError(f"{variable} is no shared variable of this function")
+        data[numbers[variable]] = offsets
+    return _of(compiled.program, arguments, form, data, on_error)
+
+
+def _of(program, arguments, form, data, on_error):
+    return program.c_function(arguments, form or "", data, on_error)

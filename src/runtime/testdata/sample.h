@@ -68,4 +68,15 @@ inline Object logp() {
   return out;
 }
 
+inline Object expand() {
+  Object out = logp();
+  out.entry = "sample_expand";
+  out.params.push_back(vector("y", symbol(1), "m"));
+  out.symbols.push_back({"m", 1, 0});
+  SizeExpr both;
+  both.items = {{SizeItem::Kind::symbol, 0}, {SizeItem::Kind::symbol, 1}, {SizeItem::Kind::add}};
+  out.outputs = {vector("values", both, "n + m")};
+  return out;
+}
+
 }  // namespace inlay::runtime::sample

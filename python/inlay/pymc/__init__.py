@@ -1,0 +1,8 @@
+"""inlay for PyMC: what `nutpie.sample` takes, on C pointers.
+
+Everything else of PyMC runs with `inlay.pytensor`: as the default mode, or as `compile_kwargs={"mode": "INLAY"}`.
+"""
+
+from .nutpie import compile_nutpie
+
+__all__ = ["compile_nutpie"]

@@ -1,0 +1,200 @@
+"""A PyMC model for nutpie: log density, gradient and the variables of a draw as C functions.
+
+nutpie builds the graphs, says what shape and name each part of a draw has, and takes the addresses of two C functions;
+its own compilers are left out. What is used of it for that is private to it and differs between versions, so it is
+looked for, never assumed.
+"""
+
+import dataclasses
+import inspect
+import threading
+import uuid
+import warnings
+from functools import wraps
+from importlib.metadata import version
+
+import numpy as np
+
+from ..pytensor import c_function, mode
+
+KNOWN = "0.16.8 and 0.16.11"  # versions that were tried
+
+
+def compile_nutpie(
+    model,
+    *,
+    var_names=None,
+    initial_points=None,
+    default_initialization_strategy="support_point",
+    jitter_rvs=None,
+    freeze_model=False,
+    planner=None,
+):
+    """`model` as `nutpie.sample` takes it. Its draws run neither Python nor under the GIL, in as many threads as there
+    are chains.
+
+    `var_names`: what to keep in the trace beside the free variables; None: everything. `initial_points`,
+    `default_initialization_strategy` and `jitter_rvs` are those of `nutpie.compile_pymc_model`. `freeze_model`: data
+    and dims become constants, whose values inlay can build on; then `with_data` knows none. `planner`: as in
+    `inlay.pytensor.mode`.
+
+    Data that a call of `with_data` exchanges may change its length: nothing is compiled again.
+
+    A node that inlay runs as a host call takes the GIL, one thread at a time; a warning names it.
+
+    Errors: ImportError where there is no nutpie; NotImplementedError where nutpie lacks what is needed here, for
+    discrete variables, and for a log density that draws random numbers.
+    """
+    parts = _Parts()
+    if freeze_model:
+        from pymc.model.transform.optimization import freeze_dims_and_data
+
+        model = freeze_dims_and_data(model)
+    _refuse_discrete(model)
+    initial_point = _initial_point_function(model, initial_points, default_initialization_strategy, jitter_rvs)
+    made = parts.make_functions(
+        model,
+        mode=mode(planner=planner),
+        compute_grad=True,
+        join_expanded=True,
+        pymc_initial_point_fn=initial_point,
+        var_names=var_names,
+    )
+    n_dim, n_expanded, logp, expand, initial_point, shape_info, *reparameterized = made
+    keys, data, user_data = _shared_data(parts, [*logp.get_shared(), *expand.get_shared()])
+    offsets = {variable: _offsets(user_data.dtype, key) for variable, key in keys.items()}
+    dims, coords = parts.prepare_dims_and_coords(model, shape_info, *reparameterized)
+    fields = {
+        "_n_dim": n_dim,
+        "dims": dims,
+        "_coords": coords,
+        "_shapes": {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)},
+        "compiled_logp_func": _c_function(logp, "logp", "the log density", offsets),
+        "compiled_expand_func": _c_function(expand, "expand", "the expansion of a draw", offsets),
+        "initial_point_func": initial_point,
+        "shared_data": data,
+        "shared_var_keys": keys,
+        "shared_vars": {key: variable for variable, key in keys.items()},
+        "user_data": user_data,
+        "n_expanded": n_expanded,
+        "shape_info": shape_info,
+        "logp_func": logp,
+        "expand_func": expand,
+        "reparameterized_names": reparameterized[0] if reparameterized else None,
+    }
+    return parts.make_model(fields)
+
+
+class _Parts:
+    """What is used of nutpie."""
+
+    def __init__(self):
+        try:
+            from nutpie import compile_pymc
+        except ImportError as error:
+            raise ImportError("compile_nutpie needs nutpie: pip install nutpie") from error
+        self._module = compile_pymc
+        self.make_functions = self._find(
+            "_make_functions", "mode", "compute_grad", "join_expanded", "pymc_initial_point_fn", "var_names"
+        )
+        self.prepare_dims_and_coords = self._find("_prepare_dims_and_coords", "model", "shape_info")
+        self._make_user_data = self._find("make_user_data")
+        self._model_class = self._find("CompiledPyMCModel")
+
+    def _find(self, name, *parameters):
+        found = getattr(self._module, name, None)
+        if found is None:
+            self._refuse(f"it has no `{name}`")
+        for parameter in parameters:
+            if parameter not in inspect.signature(found).parameters:
+                self._refuse(f"its `{name}` takes no `{parameter}`")
+        return found
+
+    def _refuse(self, why):
+        raise NotImplementedError(f"compile_nutpie cannot use nutpie {version('nutpie')}: {why}. It knows {KNOWN}")
+
+    def make_user_data(self, keys, data):
+        """The record that a C function finds data in. Older versions ask for the variables by key."""
+        by_key = "shared_vars" in inspect.signature(self._make_user_data).parameters
+        return self._make_user_data({key: v for v, key in keys.items()} if by_key else keys, data)
+
+    def knows_data_by_name(self):
+        return not any(f.name == "shared_var_keys" for f in dataclasses.fields(self._model_class))
+
+    def make_model(self, fields):
+        wanted = {f.name: f for f in dataclasses.fields(self._model_class)}
+        for name, field in wanted.items():
+            has_default = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+            if name not in fields and not has_default:
+                self._refuse(f"its model has a field `{name}`")
+        return self._model_class(**{name: value for name, value in fields.items() if name in wanted})
+
+
+def _refuse_discrete(model):
+    for variable in model.value_vars:
+        if variable.dtype not in ("float64", "float32"):
+            raise NotImplementedError(f"nutpie samples continuous variables only: {variable.name} is {variable.dtype}")
+
+
+def _initial_point_function(model, overrides, strategy, jitter_rvs):
+    """Seed -> initial values by name, one thread at a time."""
+    from pymc.initial_point import make_initial_point_fn
+
+    if strategy == "support_point" and jitter_rvs is None:
+        jitter_rvs = set(model.free_RVs)
+    make = make_initial_point_fn(
+        model=model, overrides=overrides, default_strategy=strategy, jitter_rvs=jitter_rvs, return_transformed=True
+    )
+    lock = threading.Lock()
+
+    @wraps(make)
+    def one_at_a_time(*args, **kwargs):
+        with lock:
+            return make(*args, **kwargs)
+
+    return one_at_a_time
+
+
+def _shared_data(parts, variables):
+    """Keys by variable, values by key, and the record of their addresses."""
+    keys, data = {}, {}
+    for variable in variables:
+        if variable in keys:
+            continue
+        value = variable.get_value(borrow=True)
+        if not isinstance(value, np.ndarray | np.generic | int | float):
+            raise NotImplementedError(
+                f"nutpie calls one function from many threads: {variable} in it is a {type(value).__name__}, which "
+                "threads cannot share"
+            )
+        key = variable.name if parts.knows_data_by_name() else uuid.uuid4().hex
+        if key in data:
+            raise ValueError(f"two shared variables are named {key}")
+        keys[variable] = key
+        data[key] = np.array(value, dtype=variable.type.dtype, order="C", copy=True)
+        data[key].flags.writeable = False
+    return keys, data, parts.make_user_data(keys, data)
+
+
+def _offsets(record, key):
+    """Where in the record the address of an array stands, and where its shape does."""
+    shared, start = record.fields["shared"][:2]
+    places = []
+    for what in ("data", "shape"):
+        inner, at = shared.fields[what][:2]
+        places.append(start + at + inner.fields[key][1])
+    return tuple(places)
+
+
+def _c_function(fn, form, what, offsets):
+    """`fn` as a C function that finds its shared variables in the record."""
+    host_calls = fn.vm.compiled.translation.reasons
+    if host_calls:
+        nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
+        warnings.warn(f"{what} runs Python in every draw, for {', '.join(nodes)}", stacklevel=3)
+
+    def tell(error):
+        warnings.warn(f"{what} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
+    own = {variable: offsets[variable] for variable in fn.get_shared()}
+    return c_function(fn, form=form, user_data=own, on_error=tell)

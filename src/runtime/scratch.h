@@ -1,0 +1,26 @@
+#pragma once
+// A row of values that lies on the stack while it is short.
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace inlay::runtime {
+
+template <class T, std::size_t kInline>
+class Scratch {
+ public:
+  explicit Scratch(std::size_t size) : size_(size) {
+    if (size > kInline) heap_.resize(size);
+  }
+  T* data() { return heap_.empty() ? inline_.data() : heap_.data(); }
+  T& operator[](std::size_t i) { return data()[i]; }
+  std::span<T> span() { return {data(), size_}; }
+
+ private:
+  std::size_t size_;
+  std::array<T, kInline> inline_{};
+  std::vector<T> heap_;
+};
+
+}  // namespace inlay::runtime

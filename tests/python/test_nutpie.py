@@ -1,0 +1,173 @@
+"""nutpie on inlay's C pointers."""
+
+import sys
+import threading
+
+import inlay.pymc
+import models
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+
+nutpie = pytest.importorskip("nutpie")
+
+PRIOR_PRECISION = 1 / 100
+
+
+def sample(compiled, draws=300, chains=2, **kwargs):
+    settings = {"tune": 300, "seed": 20240607, "progress_bar": False, "cores": 2} | kwargs
+    return nutpie.sample(compiled, draws=draws, chains=chains, **settings)
+
+
+def conjugate(data):
+    """A mean with a known posterior."""
+    with pm.Model() as model:
+        y = pm.Data("y", data)
+        mu = pm.Normal("mu", 0, 10)
+        pm.Deterministic("twice", 2 * mu)
+        pm.Deterministic("distance", mu - y.mean())
+        pm.Normal("likelihood", mu, 1, observed=y)
+    return model
+
+
+def check_conjugate(trace, data):
+    precision = len(data) + PRIOR_PRECISION
+    mean, deviation = data.sum() / precision, precision**-0.5
+    draws = trace.posterior["mu"].values
+    assert abs(draws.mean() - mean) < 6 * deviation / np.sqrt(draws.size / 3)
+    assert abs(draws.std() / deviation - 1) < 0.2
+    np.testing.assert_allclose(trace.posterior["twice"].values, 2 * draws, rtol=1e-15)
+    np.testing.assert_allclose(trace.posterior["distance"].values, draws - data.mean(), rtol=1e-12)
+
+
+def test_data_is_exchanged_without_compiling():
+    rng = np.random.default_rng(1)
+    few, many = rng.normal(1, 1, 20), rng.normal(-3, 1, 500)
+    compiled = inlay.pymc.compile_nutpie(conjugate(few))
+    assert inlay.pytensor.explain(compiled.logp_func).host_calls == []
+    assert inlay.pytensor.explain(compiled.expand_func).host_calls == []
+    other = compiled.with_data(y=many)
+    assert other.compiled_logp_func is compiled.compiled_logp_func
+    check_conjugate(sample(other), many)
+    check_conjugate(sample(compiled), few)
+
+
+def test_radon():
+    model = models.radon()
+    trace = sample(inlay.pymc.compile_nutpie(model))
+    posterior = trace.posterior
+    assert abs(posterior["mu_alpha"].values.mean() - 1.49) < 0.03
+    assert abs(posterior["sigma"].values.mean() - 0.72) < 0.02
+    alpha = posterior["mu_alpha"].values[..., None] + posterior["sigma_alpha"].values[..., None] * posterior["z_alpha"].values
+    np.testing.assert_allclose(posterior["alpha"].values, alpha, rtol=1e-12)
+
+
+def python_calls_on_other_threads(function):
+    """How many Python functions begin outside of this thread while `function` runs."""
+    calls, main = [], threading.get_ident()
+
+    def note(code, _):
+        if threading.get_ident() != main:
+            calls.append(code.co_qualname)
+
+    tool, events = sys.monitoring.PROFILER_ID, sys.monitoring.events.PY_START
+    sys.monitoring.use_tool_id(tool, "test")
+    sys.monitoring.register_callback(tool, events, note)
+    sys.monitoring.set_events(tool, events)
+    try:
+        function()
+    finally:
+        sys.monitoring.set_events(tool, 0)
+        sys.monitoring.free_tool_id(tool)
+    return calls
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring")
+def test_draws_run_no_python():
+    compiled = inlay.pymc.compile_nutpie(conjugate(np.arange(5.0)))
+    few = python_calls_on_other_threads(lambda: sample(compiled, draws=50, chains=1))
+    many = python_calls_on_other_threads(lambda: sample(compiled, draws=5000, chains=1))
+    assert len(few) == len(many)
+    assert len(few) > 0  # the initial point is drawn in Python: calls are seen
+
+
+def test_variable_names_and_frozen_data():
+    data = np.arange(5.0)
+    compiled = inlay.pymc.compile_nutpie(conjugate(data), var_names=["twice"], freeze_model=True, planner="greedy")
+    posterior = sample(compiled, draws=50).posterior
+    assert set(posterior.data_vars) == {"mu", "twice"}
+    with pytest.raises(KeyError, match="y"):
+        compiled.with_data(y=data)
+
+
+class Square(Op):
+    """x -> x**2, in Python alone."""
+
+    def make_node(self, x):
+        x = pt.as_tensor(x)
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        if inputs[0].max() > 1e3:
+            raise ArithmeticError(f"{inputs[0].max()} is too much")
+        outputs[0][0] = np.asarray(inputs[0] ** 2)
+
+    def pullback(self, inputs, outputs, cotangents):
+        return [2 * inputs[0] * cotangents[0]]
+
+    grad = lambda self, inputs, cotangents: self.pullback(inputs, None, cotangents)
+
+
+def test_an_op_that_is_only_python():
+    with pm.Model() as model:
+        x = pm.Normal("x", 0, 1, shape=3)
+        pm.Potential("p", -Square()(x).sum())
+    with pytest.warns(UserWarning, match="the log density runs Python in every draw, for Square"):
+        compiled = inlay.pymc.compile_nutpie(model)
+    draws = sample(compiled, draws=500).posterior["x"].values
+    assert abs(draws.std() - 3**-0.5) < 0.05
+
+
+def test_what_ends_a_sampler_is_told():
+    with pm.Model() as model:
+        x = pm.Normal("x", 5000, 1)
+        pm.Potential("p", -Square()(x))
+    with pytest.warns(UserWarning):
+        compiled = inlay.pymc.compile_nutpie(model)
+    with pytest.warns(RuntimeWarning, match="log density failed: ArithmeticError: .* is too much"):
+        with pytest.raises(RuntimeError):
+            sample(compiled, chains=1)
+    with pm.Model() as model:
+        x = pm.Normal("x", 0, 1)
+        index = pt.switch(x > -1e9, 7, 0)
+        pm.Potential("p", pt.as_tensor(np.arange(3.0))[index])
+    compiled = inlay.pymc.compile_nutpie(model)
+    with pytest.warns(RuntimeWarning, match="index 7 is out of bounds"):
+        with pytest.raises(RuntimeError):
+            sample(compiled, chains=1)
+    assert "index 7 is out of bounds" in compiled.compiled_logp_func.last_error
+
+
+def test_refusals():
+    with pm.Model() as model:
+        pm.Poisson("k", 3)
+    with pytest.raises(NotImplementedError, match="nutpie samples continuous variables only: k is int64"):
+        inlay.pymc.compile_nutpie(model)
+    noise = pt.random.normal(rng=pytensor.shared(np.random.default_rng(1)))
+    with pm.Model() as model:
+        a = pm.Normal("a")
+        pm.Potential("p", -((a - pytensor.gradient.disconnected_grad(noise)) ** 2))
+    with pytest.raises(NotImplementedError, match="a Generator, which threads cannot share"):
+        inlay.pymc.compile_nutpie(model)
+
+
+def test_an_unknown_nutpie(monkeypatch):
+    from nutpie import compile_pymc
+
+    monkeypatch.delattr(compile_pymc, "_make_functions")
+    with pytest.raises(NotImplementedError, match=rf"cannot use nutpie {nutpie.__version__}: it has no `_make_functions`"):
+        inlay.pymc.compile_nutpie(conjugate(np.ones(3)))
