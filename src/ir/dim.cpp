@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "support/error.h"
 
@@ -191,20 +192,42 @@ const Dim::Atom* as_atom(const Dim& dim, Dim::Atom::Kind kind) {
   return term.coefficient == 1 && term.factors.size() == 1 && term.factors[0].kind == kind ? &term.factors[0] : nullptr;
 }
 
+/// Sums of two such numbers fit; a bound of a slice may be any number.
+bool is_moderate(int64_t number) {
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() / 2;
+  return -kLargest <= number && number <= kLargest;
+}
+
 /// a <= b for all sizes, as far as it is seen.
 bool is_at_most(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
-  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() / 2;  // a bound of a slice may be any number
-  if (std::min(a.constant_part(), b.constant_part()) < -kLargest) return false;
-  if (std::max(a.constant_part(), b.constant_part()) > kLargest) return false;
+  if (!is_moderate(a.constant_part()) || !is_moderate(b.constant_part())) return false;
   const Dim rest = b - a;
   if (rest.is_constant()) return rest.constant() >= 0;
   if (rest.lower_bound({}) >= 0) return true;
   if (const Dim::Atom* min = as_atom(a, Dim::Atom::Kind::min)) {
     return is_at_most(min->operands->first, b) || is_at_most(min->operands->second, b);
   }
+  if (const Dim::Atom* max = as_atom(a, Dim::Atom::Kind::max)) {
+    return is_at_most(max->operands->first, b) && is_at_most(max->operands->second, b);
+  }
   const Dim::Atom* max = as_atom(b, Dim::Atom::Kind::max);
   return max && (is_at_most(a, max->operands->first) || is_at_most(a, max->operands->second));
+}
+
+/// The operands of the min or max of an expression and a number that `dim` is, with another number added to it: of
+/// max(n - 1, 0) - 2, n - 3 and -2. Slices of slices have such sizes.
+std::optional<std::pair<Dim, int64_t>> with_number(const Dim& dim, Dim::Atom::Kind kind) {
+  const int64_t added = dim.constant_part();
+  if (!is_moderate(added)) return std::nullopt;
+  const Dim without = dim - added;
+  const Dim::Atom* atom = as_atom(without, kind);
+  if (!atom) return std::nullopt;
+  const auto& [first, second] = *atom->operands;
+  if (!first.is_constant() && !second.is_constant()) return std::nullopt;
+  const Dim &number = first.is_constant() ? first : second, &rest = first.is_constant() ? second : first;
+  if (!is_moderate(number.constant()) || !is_moderate(rest.constant_part())) return std::nullopt;
+  return std::pair(rest + added, number.constant() + added);
 }
 
 }  // namespace
@@ -212,6 +235,13 @@ bool is_at_most(const Dim& a, const Dim& b) {
 Dim min(const Dim& a, const Dim& b) {
   if (is_at_most(a, b)) return a;
   if (is_at_most(b, a)) return b;
+  if (b.is_constant()) {
+    if (const auto inner = with_number(a, Dim::Atom::Kind::min)) {
+      return min(inner->first, std::min(inner->second, b.constant()));
+    }
+  } else if (a.is_constant()) {
+    return min(b, a);
+  }
   const bool ordered = Dim::compare(a, b) <= 0;
   return Dim::of_atom(
       {Dim::Atom::Kind::min, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
@@ -220,6 +250,13 @@ Dim min(const Dim& a, const Dim& b) {
 Dim max(const Dim& a, const Dim& b) {
   if (is_at_most(b, a)) return a;
   if (is_at_most(a, b)) return b;
+  if (b.is_constant()) {
+    if (const auto inner = with_number(a, Dim::Atom::Kind::max)) {
+      return max(inner->first, std::max(inner->second, b.constant()));
+    }
+  } else if (a.is_constant()) {
+    return max(b, a);
+  }
   const bool ordered = Dim::compare(a, b) <= 0;
   return Dim::of_atom(
       {Dim::Atom::Kind::max, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
@@ -307,6 +344,14 @@ int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
   };
   int64_t total = constant_;
   for (const Term& term : terms()) {
+    if (term.coefficient == -1 && term.factors.size() == 1 && term.factors[0].kind != Atom::Kind::symbol &&
+        term.factors[0].kind != Atom::Kind::floor_div) {
+      // rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
+      const auto& [p, q] = *term.factors[0].operands;
+      const Dim rest = *this + of_atom(term.factors[0]);
+      const int64_t without_p = (rest - p).lower_bound(least), without_q = (rest - q).lower_bound(least);
+      return term.factors[0].kind == Atom::Kind::max ? std::min(without_p, without_q) : std::max(without_p, without_q);
+    }
     if (term.coefficient < 0) return kUnknown;
     int64_t product = term.coefficient;
     for (const Atom& atom : term.factors) {

@@ -21,6 +21,11 @@ TEST(Dim, TheLesserIsSeenWhereItIsOneForAllSizes) {
   EXPECT_EQ(min(min(n, 3), 5), min(n, 3));
   EXPECT_EQ(max(max(n - 1, 0), n - 1), max(n - 1, 0));
   EXPECT_EQ(min(max(n, 4), n), n);
+  EXPECT_EQ(max(max(n - 1, 0) - 1, 0), max(n - 2, 0));
+  EXPECT_EQ(min(2, min(n, 3) + 1), min(n + 1, 2));
+  EXPECT_EQ(min(n, n - max(n - 2, 0)), n - max(n - 2, 0));
+  EXPECT_EQ(max(0, n - max(n - 2, 0)), n - max(n - 2, 0));
+  EXPECT_EQ(max(max(n - 2, 0), max(n - 1, 0)), max(n - 1, 0));
   EXPECT_NE(min(n, m), n);
   EXPECT_NE(min(n, 3), 3);
   EXPECT_NE(min(min(n, 5), 3), min(n, 5));

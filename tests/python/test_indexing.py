@@ -128,7 +128,7 @@ def test_index_out_of_bounds(bad, check_error):
 def test_index_arrays_that_do_not_match(check_error):
     m, i, j = pt.dmatrix("m"), pt.lvector("i"), pt.lvector("j")
     check_error(
-        (IndexError, ValueError),
+        IndexError,
         [m, i, j],
         m[i, j],
         M,
@@ -146,6 +146,51 @@ def test_masks(check):
     check([m], [m[M > 7], m[:, M[0] > 1]], M)
     check([x], [x[x > 4], pt.inc_subtensor(x[x > 4], 1.0)], V, native=False)
     check([x], x[x > 400], V, native=False)
+
+
+MISFITS = [[True, False, True, False, False], [True, False, False], [True], [False]]
+
+
+@pytest.mark.parametrize("mask", MISFITS, ids=str)
+def test_masks_of_another_length(mask, check_error):
+    """Also where it is true nowhere beyond the end."""
+    m, of_any_length = pt.dmatrix("m"), pt.vector("mask", dtype="bool")
+    mask, fits = np.array(mask), np.array([True, False, True, True])
+    for write in (lambda x: x, lambda x: pt.inc_subtensor(x, 1.0)):
+        check_error(IndexError, [m], write(m[mask]), M, good=(np.ones((len(mask), 5)),))
+        check_error(IndexError, [m], write(m[:, mask, None]), M[:, :4], good=(np.ones((4, len(mask))),))
+        check_error(IndexError, [m, of_any_length], write(m[of_any_length]), M, mask, good=(M, fits))
+        check_error(IndexError, [m, of_any_length], write(m[of_any_length, 1]), M, mask, good=(M, fits))
+
+
+def test_masks_of_a_matrix_of_another_shape(check_error):
+    m, mask = pt.dmatrix("m"), pt.matrix("mask", dtype="bool")
+    for shape in ((4, 4), (1, 5), (5, 4)):
+        wrong = np.ones(shape, bool)
+        check_error(IndexError, [m], m[wrong], M)
+        check_error(IndexError, [m, mask], m[mask], M, wrong, good=(M, M > 3))
+        check_error(IndexError, [m, mask], pt.set_subtensor(m[mask], 0.0), M, wrong, good=(M, M > 3))
+
+
+@pytest.mark.parametrize(("above", "beyond"), [(14, 9), (-1, 13), (4, 11), (100, 13), (14, 100)])
+def test_two_masks_meet_as_index_arrays_do(above, beyond, check):
+    """As many positions of either, or one of one of them."""
+    m, t = pt.dmatrix("m"), pt.dtensor3("t")
+    rows, columns = m[:, 0] > above, m[2] > beyond
+    check([m], [m[rows, columns], pt.set_subtensor(m[rows, columns], -1.0)], M)
+    check([t, m], [t[:, rows, columns], t[0, :, columns]], T, M)
+
+
+def test_two_masks_of_different_counts(check_error):
+    m = pt.dmatrix("m")
+    check_error(IndexError, [m], m[m[:, 0] > 4, m[3] > 17], M, good=(M + 1,))
+
+
+def test_differences_of_differences(check):
+    """Sizes of slices of slices of a vector of any length stay short."""
+    x = pt.dvector("x")
+    for length in (40, 20, 1):
+        check([x], [pt.diff(x, n=20), pt.diff(x[2:-1], n=3)[1:5][:-1][1:]], np.cos(np.arange(float(length))))
 
 
 def test_overlapping_slices_read_the_old_values(check):

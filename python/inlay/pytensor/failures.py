@@ -8,6 +8,7 @@ import re
 
 from pytensor.raise_op import CheckAndRaise
 from pytensor.tensor.shape import SpecifyShape
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from .. import errors
 
@@ -36,6 +37,11 @@ class Handler:
         if isinstance(op, SpecifyShape) and isinstance(exception, errors.ShapeMismatch):
             words = re.sub(r"^error\[[\w-]+\]: (broadcast|reshape): ", "SpecifyShape: ", str(exception))
             return _of_its_own_class(AssertionError(words), exception)  # as PyTensor's own op does
+        if isinstance(op, AdvancedSubtensor | AdvancedIncSubtensor) and isinstance(exception, errors.ShapeMismatch):
+            # Index arrays of two lengths, or a mask that is none of the array's; not a value that does not fit.
+            if re.search(r": (index arrays|broadcast): ", str(exception)):
+                words = re.sub(r"^(error\[)[\w-]+(\]: )broadcast: ", r"\1index-out-of-bounds\2mask: ", str(exception))
+                return _of_its_own_class(errors.IndexOutOfBounds(words), exception)
         return exception
 
     def _position(self, exception, failed_host_call):

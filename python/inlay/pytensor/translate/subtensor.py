@@ -85,6 +85,11 @@ def _range(t, entry, dim):
     if step == 0:
         raise NotNative("a slice of step 0")
     down = step < 0
+    first = 0 if _is_missing(entry.start) else _integer(entry.start)
+    if not down and first is not None and first >= 0:
+        end = _end(t, entry, dim, first)
+        if end is not None:
+            return *end, step
     least, greatest = (-1, dim - 1) if down else (0, dim)
     start, stop = (greatest, least) if down else (least, greatest)
     if not _is_missing(entry.start):
@@ -94,6 +99,25 @@ def _range(t, entry, dim):
         if not _is_missing(entry.start):
             stop = t.min(start, stop) if down else t.max(start, stop)
     return start, stop, step
+
+
+_MOST = 2**61  # no axis has so many elements
+
+
+def _end(t, entry, dim, first):
+    """(start, stop) of x[first:stop] with a `stop` that is constant or missing: start is written from the end, so that
+    the sizes of slices of slices stay short. None: it is not constant."""
+    first = min(first, _MOST)
+    rest = t.max(dim - first, 0)
+    start = dim - rest
+    if _is_missing(entry.stop):
+        return start, dim
+    last = _integer(entry.stop)
+    if last is None:
+        return None
+    last = max(min(last, _MOST), -_MOST)
+    length = t.max(dim - first + last, 0) if last < 0 else t.min(rest, max(last - first, 0))
+    return start, start + length
 
 
 def _is_missing(part):
@@ -130,8 +154,11 @@ class _Index:
     def __init__(self, t, entries, x):
         self.items = []
         self.has_array = False
+        self.of_masks = []  # where positions that a mask found stand: one list for each mask
         for entry in entries:
             self._add(t, entry, x)
+        if self.of_masks:
+            self._meet(t)
         self.items += [(0, d, 1) for d in x.dims[len(self.items) :]]
 
     def _add(self, t, entry, x):
@@ -158,7 +185,22 @@ class _Index:
         else:
             axis = len(self.items)
             self.items += t.builder.nonzero(t.require_dims(t.value(entry), x.dims[axis : axis + entry.type.ndim]))
+            self.of_masks.append(range(axis, len(self.items)))
         self.has_array = True
+
+    def _meet(self, t):
+        """How many positions a mask finds is known late, and one position stretches to as many as are found elsewhere."""
+        arrays = [i for i, item in enumerate(self.items) if isinstance(item, _inlay.Value) and item.dims]
+        if len(arrays) == len(self.of_masks[0]) or any(len(self.items[i].dims) > 1 for i in arrays):
+            return
+        length = 1
+        for (found,) in (self.items[i].dims for i in arrays):
+            if t.known_equal(length, 1) or t.known_equal(found, 1):
+                length = found if t.known_equal(length, 1) else length
+            elif not t.known_equal(length, found):
+                length = length * found // t.min(length, found)  # the one that is not 1; of none: none
+        for i in arrays:
+            self.items[i] = t.builder.stretch(self.items[i], [length], "index arrays")
 
 
 def _is_scalar(entry):
@@ -177,10 +219,20 @@ def _lone_mask(t, entries):
     return t.value(entries[0]) if is_mask else None
 
 
+def _with_axes_of_masks(t, x, entries):
+    """x, whose axes are as long as the constant masks over them. (Those of other masks are checked where they are used.)"""
+    dims = []
+    for entry in entries:
+        is_mask = isinstance(entry, Constant) and is_tensor(entry.type) and entry.type.dtype == "bool"
+        dims += entry.data.shape if is_mask else x.dims[len(dims) : len(dims) + 1]
+    return t.require_dims(x, [*dims, *x.dims[len(dims) :]])
+
+
 def _read(t, x, entries):
     mask = _lone_mask(t, entries)
     if mask is not None:
         return t.builder.read_where(x, mask)
+    x = _with_axes_of_masks(t, x, entries)
     index = _Index(t, entries, x)
     return (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
 
@@ -196,6 +248,7 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     if mask is not None and len(value.dims) <= len(x.dims) - len(mask.dims):
         rest = x.dims[len(mask.dims) :]
         return t.builder.write_where(combine, x, mask, stretch(t, value, rest, set(range(len(rest)))))
+    x = _with_axes_of_masks(t, x, entries)
     index = _Index(t, entries, x)
     region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
     if stretches:
