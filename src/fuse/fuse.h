@@ -14,7 +14,9 @@
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole
 //   place_fold.cpp    where an extreme is, found along with the extreme
-//   powers_fold.cpp   a sum of exponentials, found along with the greatest element
+//   sum_fold.cpp      a sum found along with another fold ...
+//   powers_fold.cpp   ... of exponentials, with the greatest element
+//   squares_fold.cpp  ... of squares about the mean, with the sum
 //   selection.cpp     what of a selection is computed where the mask is read
 //   regions.cpp       what is written region by region, and what is made with it
 //   left_over.cpp     what updates leave of their base

@@ -210,7 +210,7 @@ class Cutter {
         return;
       case Op::concat: return regions(v);
       case Op::reduce:
-        if (!is_unrolled(graph_, node, caps_) && !out_.homes[v].powers) return reduce(v, node);
+        if (!is_unrolled(graph_, node, caps_) && !out_.homes[v].sum) return reduce(v, node);
         break;
       case Op::reshape:
         if (first_slot_[v] >= 0 && program_.outputs[first_slot_[v]].valid()) return returned_view(v, node);
@@ -331,20 +331,20 @@ class Cutter {
     }
   }
 
-  /// What is folded beside an extreme.
+  /// What is folded beside an extreme or a sum.
   struct Beside {
     kernel::Pair pair = kernel::Pair::none;
     ValueId value;
     BufferId buffer;
   };
 
-  std::optional<Beside> make_beside(ValueId extreme) {
-    const ValueId v = needs_.beside[extreme];
+  std::optional<Beside> make_beside(ValueId other) {
+    const ValueId v = needs_.beside[other];
     if (!v.valid()) return std::nullopt;
-    if (const std::optional<PowersFold>& fold = needs_.powers_folds[v]) {
+    if (const std::optional<SumFold>& fold = needs_.sum_folds[v]) {
       const BufferId folded = new_state(v, graph_.type(v).dtype, {});
-      out_.homes[v].powers = {folded, extreme, fold->if_finite};
-      return Beside{kernel::Pair::powers, fold->x, folded};
+      out_.homes[v].sum = {fold->pair, folded, other, fold->if_finite};
+      return Beside{fold->pair, fold->x, folded};
     }
     make_places(v);
     return Beside{kernel::Pair::place, needs_.place_folds[v]->number, out_.homes[v].buffer};
@@ -368,17 +368,17 @@ class Cutter {
     for (ValueId part : made_of) materialize(part);
   }
 
-  Write write_beside(const Write& extreme, const Beside& beside) const {
-    Write write = extreme;
+  Write write_beside(const Write& other, const Beside& beside) const {
+    Write write = other;
     write.pair = beside.pair;
     write.combine = beside.pair == kernel::Pair::place ? Combine::min : Combine::add;
-    write.target = needs_.beside[extreme.target];
+    write.target = needs_.beside[other.target];
     write.buffer = beside.buffer;
     write.value = beside.value;
     write.converted = program_.buffers[beside.buffer].dtype;
-    write.at = broadcast_point(extreme.at, graph_.type(beside.value).dims);
-    write.extreme_of = extreme.value;
-    write.extreme_at = extreme.at;
+    write.at = broadcast_point(other.at, graph_.type(beside.value).dims);
+    write.beside_of = other.value;
+    write.beside_at = other.at;
     return write;
   }
 

@@ -15,7 +15,7 @@ class Finder {
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
     out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
     out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
-    out_.powers_folds = IdMap<ValueId, std::optional<PowersFold>>(graph.values.size());
+    out_.sum_folds = IdMap<ValueId, std::optional<SumFold>>(graph.values.size());
     out_.beside = IdMap<ValueId, ValueId>(graph.values.size());
     out_.selection = IdMap<ValueId, NodeId>(graph.values.size());
   }
@@ -40,7 +40,7 @@ class Finder {
 
   void need_operands(ValueId v, const Node& node) {
     if (node.op == Op::library) return require_library_operands(node);
-    if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && is_beside_extreme(v)) return;
+    if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && is_beside_another(v)) return;
     const bool may_go_along = !out_.beside[v].valid() && is_stored(graph_, cones_, forced_, out_, v);
     if (may_go_along && goes_along_with_mask(v)) return;
     for (ValueId operand : node.operands) out_.needed[operand] = true;
@@ -50,8 +50,8 @@ class Finder {
     require_operands(node);
   }
 
-  /// An extreme is one state of one pair.
-  bool is_beside_extreme(ValueId v) { return finds_place(v) || sums_powers(v); }
+  /// An extreme, or a sum, is one state of one pair.
+  bool is_beside_another(ValueId v) { return finds_place(v) || is_summed_along(v); }
 
   bool finds_place(ValueId v) {
     const std::optional<PlaceFold> fold = place_fold(graph_, v, forced_);
@@ -62,14 +62,14 @@ class Finder {
     return true;
   }
 
-  bool sums_powers(ValueId v) {
-    const std::optional<PowersFold> fold = powers_fold(graph_, v, forced_, uses_);
-    if (!fold || out_.beside[fold->greatest].valid()) return false;
+  bool is_summed_along(ValueId v) {
+    const std::optional<SumFold> fold = sum_fold(graph_, v, caps_, forced_, uses_);
+    if (!fold || out_.beside[fold->beside].valid()) return false;
     // What a mask selects is summed where the mask is.
-    if (selection_of(graph_, cones_, forced_, uses_, fold->greatest).valid()) return false;
-    out_.powers_folds[v] = fold;
-    out_.beside[fold->greatest] = v;
-    out_.needed[fold->greatest] = out_.needed[fold->x] = true;
+    if (selection_of(graph_, cones_, forced_, uses_, fold->beside).valid()) return false;
+    out_.sum_folds[v] = fold;
+    out_.beside[fold->beside] = v;
+    out_.needed[fold->beside] = out_.needed[fold->x] = true;
     return true;
   }
 

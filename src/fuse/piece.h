@@ -37,12 +37,12 @@ struct Write {
   ValueId running;                  // of a fold: what it makes at each point, at `at`
   bool runs = false;                // of a fold: its value is used at each point
   kernel::Pair pair = kernel::Pair::none;
-  ValueId extreme_of;    // of one of a pair: the next write folds the extreme of this value ...
-  AccessMap extreme_at;  // ... at this point
-  ValueId onto;          // of a store: not what is there is combined with `value`, but the element of this at the place
-  ValueId predicate;     // of a store: where this, asked like `value`, holds
-  NodeId selection;      // `value` is asked at points of the mask of this compress, not of what is selected
-  ValueId target;        // the value that is written to (or the assert that is checked), for errors
+  ValueId beside_of;    // of one of a pair: the next write folds this value ...
+  AccessMap beside_at;  // ... at this point
+  ValueId onto;         // of a store: not what is there is combined with `value`, but the element of this at the place
+  ValueId predicate;    // of a store: where this, asked like `value`, holds
+  NodeId selection;     // `value` is asked at points of the mask of this compress, not of what is selected
+  ValueId target;       // the value that is written to (or the assert that is checked), for errors
 
   /// The same but for the buffers?
   bool asks_like(const Write& other) const;
@@ -61,11 +61,12 @@ struct Piece {
   bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 
-/// How the sum of exp(x - greatest) is made of what was folded with the greatest.
-struct Powers {
+/// How a sum is made of what was folded along with another fold (SumFold).
+struct FoldedSum {
+  kernel::Pair pair = kernel::Pair::none;
   BufferId folded;
-  ValueId greatest;
-  bool if_finite = false;  // exp(x) is summed where the greatest is not finite
+  ValueId beside;
+  bool if_finite = false;  // of powers: exp(x) is summed where the greatest is not finite
 };
 
 /// Where a value lives.
@@ -74,7 +75,7 @@ struct Home {
   BufferId memory;              // of a one-element value in a register, or one that loops compute from the same bytes
                                 // under another shape: where its bytes are, when somebody needs them
   std::vector<PieceId> pieces;  // that write it
-  std::optional<Powers> powers;
+  std::optional<FoldedSum> sum;
   BufferId place() const { return buffer.valid() ? buffer : memory; }
 };
 

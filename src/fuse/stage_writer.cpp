@@ -1,6 +1,7 @@
 #include "fuse/stage_writer.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "fuse/affine_index.h"
 #include "fuse/selection.h"
@@ -323,7 +324,7 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::slice:
     case Op::gather: return gather(*node, at);
     case Op::reduce:
-      return homes_[v].powers ? sum_of_powers(*homes_[v].powers, graph_.type(v).dtype) : unrolled_reduce(*node, at);
+      return homes_[v].sum ? folded_sum(*homes_[v].sum, graph_.type(v).dtype) : unrolled_reduce(*node, at);
     case Op::iota: return iota(graph_.type(v).dtype, at);
     case Op::size: return size(node->size);
     case Op::as_size:
@@ -489,11 +490,27 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   return total;
 }
 
+RegisterId StageWriter::folded_sum(const FoldedSum& sum, DType dtype) {
+  return sum.pair == kernel::Pair::powers ? sum_of_powers(sum, dtype) : sum_of_squares(sum, dtype);
+}
+
+/// What was folded is no number where an element is none, or not finite; then neither is the sum. Or where a difference
+/// of two elements is too large for its dtype: then so is its square.
+RegisterId StageWriter::sum_of_squares(const FoldedSum& squares, DType dtype) {
+  const RegisterId total = value(squares.beside, AccessMap());
+  const RegisterId folded = load(squares.folded, dtype, {});
+  const RegisterId is_finite = op(ScalarOp::isfinite_, DType::boolean, {total});
+  const RegisterId is_nan = op(ScalarOp::isnan_, DType::boolean, {folded});
+  const RegisterId too_large = op(ScalarOp::and_, DType::boolean, {is_finite, is_nan});
+  const RegisterId infinity = literal(Literal::of_float(dtype, std::numeric_limits<double>::infinity()));
+  return op(ScalarOp::select_, dtype, {too_large, infinity, folded});
+}
+
 /// Where the greatest is finite, what was folded. Else the sum says what that is: not a number, but of exp(x) itself it
 /// is infinite or 0.
-RegisterId StageWriter::sum_of_powers(const Powers& powers, DType dtype) {
-  const RegisterId greatest = value(powers.greatest, AccessMap());
-  const DType from = graph_.type(powers.greatest).dtype;
+RegisterId StageWriter::sum_of_powers(const FoldedSum& powers, DType dtype) {
+  const RegisterId greatest = value(powers.beside, AccessMap());
+  const DType from = graph_.type(powers.beside).dtype;
   const RegisterId folded = load(powers.folded, dtype, {});
   const RegisterId is_finite = op(ScalarOp::isfinite_, DType::boolean, {greatest});
   RegisterId otherwise = powers.if_finite ? op(ScalarOp::max_, from, {greatest, literal(Literal::of(from, 0))})
@@ -524,8 +541,8 @@ RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
 void StageWriter::write(const Write& write) {
   const TensorType& type = graph_.type(write.value);
   const Point at = points_.find_or_add(normalized(write.at, type.dims));
-  // The fold of the extreme follows at once.
-  if (write.extreme_of.valid()) value(write.extreme_of, write.extreme_at);
+  // The other fold follows at once.
+  if (write.beside_of.valid()) value(write.beside_of, write.beside_at);
   selection_ = write.selection.valid() ? &graph_.nodes[write.selection] : nullptr;
   RegisterId source;
   if (write.defines) {

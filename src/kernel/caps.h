@@ -21,6 +21,9 @@ struct BackendCaps {
   int64_t tile_of_rows = 8;      // what is made once for each row runs in vectors over them
   int64_t tile_of_columns = 64;  // some vectors, so that each line of memory is used up while it is there, and the
                                  // columns of a thousand rows stay in the second cache
+  // A sum of squares about the mean and the sum are one fold of two states (Pair::squares): for who folds in lanes,
+  // each with a mean of its own. In order it takes longer than two passes.
+  bool squares_in_one_pass = true;
   int max_inline_cost = 4;  // a producer at most this dear is computed again rather than stored (ScalarOpFacts::cost)
 };
 

@@ -59,14 +59,16 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-/// A fold of two states is two statements at the same place: the next one folds an extreme, and this one, which stands
-/// first so that it sees what the extreme was before, what depends on it.
+/// A fold of two states is two statements at the same place: the next one folds an extreme or a sum, and this one,
+/// which stands first so that it sees what that was before, what depends on it.
 enum class Pair : uint8_t {
   none,
-  place,   // a fold by min into i64, of numbers of points: the least number of a point that has the extreme (of a NaN,
-           // if there is one)
-  powers,  // a fold by add, of what the next one folds by max: the sum of exp(x - greatest). What it is where the
-           // greatest is not finite is not said.
+  place,    // a fold by min into i64, of numbers of points: the least number of a point that has the extreme (of a NaN,
+            // if there is one)
+  powers,   // a fold by add, of what the next one folds by max: the sum of exp(x - greatest). What it is where the
+            // greatest is not finite is not said.
+  squares,  // a fold by add, of what the next one folds by add: the sum of (x - mean)^2 over all points of a kernel
+            // that has no outer axes. NaN where an x is not finite, or where it has no difference from another that is.
 };
 
 /// One thing that happens at a point. Registers are single assignment within the stage.

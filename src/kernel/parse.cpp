@@ -273,6 +273,9 @@ Statement Parser::statement() {
   } else if (accept("powers")) {
     out.pair = Pair::powers;
     out.combine = Combine::add;
+  } else if (accept("squares")) {
+    out.pair = Pair::squares;
+    out.combine = Combine::add;
   } else {
     out.combine = combine();
   }

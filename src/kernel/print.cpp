@@ -202,6 +202,7 @@ std::string_view fold_name(const Statement& fold) {
     case Pair::none: break;
     case Pair::place: return "place";
     case Pair::powers: return "powers";
+    case Pair::squares: return "squares";
   }
   return combine_name(fold.combine);
 }

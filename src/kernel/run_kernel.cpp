@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "kernel/element.h"
 
@@ -214,6 +215,7 @@ class KernelRun {
       case Pair::none: break;
       case Pair::place: return found_place(placed, at, point);
       case Pair::powers: return sum_of_powers(placed, at, point);
+      case Pair::squares: return sum_of_squares(placed, at);
     }
     return combined(*placed.statement, placed.view, at);
   }
@@ -260,6 +262,20 @@ class KernelRun {
     return apply_op(ScalarOp::add_, std::array{sum, power(x, was)});
   }
 
+  /// The mean goes along from point to point (Welford), as a difference from the first x: so it is as exact as those.
+  Element sum_of_squares(const PlacedStatement& placed, const std::byte* at) {
+    const Statement& fold = *placed.statement;
+    const Element& x = value(fold.operands[0]);
+    const auto op = [](ScalarOp op, const Element& a, const Element& b) { return apply_op(op, std::array{a, b}); };
+    const Element zero = Element::of(Literal::of(fold.dtype, 0));
+    Moments& so_far = moments_.try_emplace(&fold, Moments{0, x, zero}).first->second;
+    const Element error = op(ScalarOp::sub_, op(ScalarOp::sub_, x, so_far.first), so_far.mean);
+    const Element count = Element::of(Literal::of(fold.dtype, static_cast<double>(++so_far.count)));
+    so_far.mean = op(ScalarOp::add_, so_far.mean, op(ScalarOp::div_, error, count));
+    const Element less = op(ScalarOp::sub_, op(ScalarOp::sub_, x, so_far.first), so_far.mean);
+    return op(ScalarOp::add_, Element::load(placed.view.dtype, at), op(ScalarOp::mul_, error, less));
+  }
+
   /// Where the element lies; null when an index is out of bounds.
   std::byte* address(const PlacedStatement& placed, const Point& point) {
     int64_t linear = 0;
@@ -303,6 +319,11 @@ class KernelRun {
   std::span<const int64_t> symbols_;
   const Views& view_of_;
   std::vector<Element> registers_;
+  struct Moments {
+    int64_t count = 0;
+    Element first, mean;  // the mean less the first
+  };
+  std::map<const Statement*, Moments> moments_;  // of a fold of squares: the points that it has met
   int64_t tile_begin_ = 0, outer_end_ = 0;
   Failure failure_;
 };

@@ -236,23 +236,34 @@ class StatementVerifier {
     const bool is_plain = s.kind == Statement::Kind::fold && !s.result.valid() && !s.map.has_index();
     const bool is_numbers = is_plain && s.combine == Combine::min && s.dtype == DType::i64;
     if (finds_place && !is_numbers) return complain("places are a plain fold by min into i64");
-    const bool is_sum = is_plain && s.combine == Combine::add && has_powers(s.dtype);
-    if (!finds_place && !is_sum) return complain("powers are a plain fold by add into f32 or f64");
+    const bool is_sum = is_plain && s.combine == Combine::add && is_real(s.dtype);
+    const char* const what = s.pair == Pair::powers ? "powers" : "squares";
+    if (!finds_place && !is_sum) return complain(what, " are a plain fold by add into f32 or f64");
     const Statement* next = &s == &stage_->statements.back() ? nullptr : &s + 1;
     const bool is_fold = next != nullptr && next->kind == Statement::Kind::fold && next->pair == Pair::none;
     const bool is_greatest = is_fold && next->combine == Combine::max && !next->result.valid();
     const bool is_least = is_fold && next->combine == Combine::min && !next->result.valid();
     if (finds_place && !is_greatest && !is_least) return complain("a fold by max or min must follow");
-    if (!finds_place && (!is_greatest || next->operands != s.operands || !has_powers(next->dtype))) {
+    if (s.pair == Pair::powers && (!is_greatest || next->operands != s.operands || !is_real(next->dtype))) {
       return complain("a fold by max of the same f32 or f64 must follow");
     }
-    if (!accepts(ScalarOp::gt_, next->dtype)) return complain(dtype_name(next->dtype), " has no order");
+    if (s.pair == Pair::squares) {
+      const bool is_total = is_fold && next->combine == Combine::add && !next->result.valid();
+      if (!is_total || next->operands != s.operands) return complain("a fold by add of the same must follow");
+      if (!kernel_.outer.empty() || !goes_over_all(s.map))
+        return complain("squares are folded over all points of a kernel without outer axes");
+    }
+    if (finds_place && !accepts(ScalarOp::gt_, next->dtype)) return complain(dtype_name(next->dtype), " has no order");
     if (!exists(next->buffer) || next->map != s.map || buffer(next->buffer).dims != buffer(s.buffer).dims) {
       complain("the fold that follows folds at another place");
     }
   }
 
-  static bool has_powers(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+  static bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
+
+  static bool goes_over_all(const AccessMap& map) {
+    return std::ranges::all_of(map.subscripts, [](const Subscript& subscript) { return subscript.axes.empty(); });
+  }
 
   void verify_check(const Statement& s) {
     if (s.index_to_check()) return void(verify_index(s.map.subscripts[0]));

@@ -152,6 +152,32 @@ TEST(VerifyKernelProgram, PowersAreFoldedBesideTheGreatest) {
               ElementsAre("powers are a plain fold by add into f32 or f64"));
 }
 
+TEST(VerifyKernelProgram, SquaresAreFoldedBesideTheSum) {
+  const auto in_kernel = [](std::string_view outer, std::string_view axes, std::string_view statements) {
+    std::vector<std::string> out = messages(parse(
+        str("program @main(x: f64[n] param 0, s: f64 output 0, m: f64 scalar, w: f64[n] temporary, k: i64 scalar) ",
+            "symbols n = x.0 { kernel @k0 { ", outer,
+            " out s start fill 0.0 out m start fill 0.0 out w start fill 0.0 ", "out k start fill 0 stage (", axes,
+            ") { %0 = load x[i] : f64 %1 = exp %0 : f64 %2 = axis i : i64 ", statements, "} } }")));
+    for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
+    return out;
+  };
+  const auto in_stage = [&](std::string_view statements) { return in_kernel("", "i < n", statements); };
+  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold add m[] %0 : f64"), IsEmpty());
+  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold max m[] %0 : f64"),
+              ElementsAre("a fold by add of the same must follow"));
+  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold add m[] %1 : f64"),
+              ElementsAre("a fold by add of the same must follow"));
+  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold add w[0] %0 : f64"),
+              ElementsAre("the fold that follows folds at another place"));
+  EXPECT_THAT(in_stage("fold squares k[] %2 : i64 fold add k[] %2 : i64"),
+              ElementsAre("squares are a plain fold by add into f32 or f64"));
+  EXPECT_THAT(in_stage("fold squares w[i] %0 : f64 fold add w[i] %0 : f64"),
+              ElementsAre("squares are folded over all points of a kernel without outer axes"));
+  EXPECT_THAT(in_kernel("outer (i < n)", "j < n", "fold squares s[] %0 : f64 fold add m[] %0 : f64"),
+              ElementsAre("squares are folded over all points of a kernel without outer axes"));
+}
+
 TEST(VerifyKernelProgram, MapsFitTheirBuffers) {
   const auto in_stage = [](std::string_view statements) {
     std::vector<std::string> out = messages_of(str("kernel @k0 { stage (i < n) { ", statements, "} }"));

@@ -123,6 +123,7 @@ class GraphMaker {
   /// Reductions of several nodes.
   void reduced();
   ValueId sum_of_powers(ValueId x);
+  ValueId less_its_mean(ValueId x);
 
   /// Ranges and positions that hold for the chosen sizes.
   IndexItem item(const Dim& dim);

@@ -31,6 +31,7 @@ void GraphMaker::reduced() {
   if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
   if (nasty) return;
   if (chance(15)) return add(sum_of_powers(use(*x)), false);
+  if (chance(15)) return add(less_its_mean(use(*x)), false);
   constexpr const char* kNames[] = {"mean", "var", "logsumexp", "softmax", "log_softmax"};
   add(composed(of(kNames), *x, {}, named), false);
 }
@@ -42,6 +43,24 @@ ValueId GraphMaker::sum_of_powers(ValueId x) {
   const ValueId greatest = builder_.reduce(Combine::max, x, axes, type(x).dtype);
   const ValueId power = builder_.scalar(ScalarOp::exp_, {builder_.scalar(ScalarOp::sub_, {x, greatest})});
   return builder_.reduce(Combine::add, power, axes, type(x).dtype);
+}
+
+/// x less its mean, over the root of 1 and what that differs by: squares are folded with the sum. Now and then they are
+/// squares of something else.
+ValueId GraphMaker::less_its_mean(ValueId x) {
+  const auto scalar = [&](ScalarOp op, ValueId a, ValueId b) { return builder_.scalar(op, {a, b}); };
+  std::vector<int> axes;
+  for (int axis = 0; axis < type(x).rank(); ++axis) axes.push_back(axis);
+  const auto sum = [&](ValueId v) { return builder_.reduce(Combine::add, v, axes, type(v).dtype); };
+  const DType dtype = type(x).dtype;
+  const Dim points = product(type(x).dims);
+  const ValueId count = builder_.cast(builder_.size(chance(80) ? points : points + 1), dtype);
+  const ValueId difference = scalar(ScalarOp::sub_, x, scalar(ScalarOp::div_, sum(x), count));
+  const ValueId squares = sum(scalar(ScalarOp::mul_, difference, difference));
+  if (chance(30)) return squares;
+  const ValueId one = builder_.literal(Literal::of(dtype, 1));
+  const ValueId root = builder_.scalar(ScalarOp::sqrt_, {scalar(ScalarOp::add_, one, squares)});
+  return scalar(ScalarOp::div_, difference, root);
 }
 
 void GraphMaker::reduce() {

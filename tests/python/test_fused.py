@@ -64,6 +64,70 @@ def test_log_softmax_of_a_vector_is_read_twice(value):
     assert (kernel.reads, kernel.stages) == ("2*v_0", 3)
 
 
+# By name: what is made of an array, and how often that is read.
+SQUARES = {
+    "var": (lambda v: [v.var()], 1),
+    "ddof": (lambda v: [v.var(ddof=1)], 1),
+    "std of what is computed": (lambda v: [3 * (pt.sin(v) + 1).std()], 1),
+    "with the sum": (lambda v: [v.mean(), v.sum(), v.var()], 1),
+    "by hand": (lambda v: [((v.mean() - v) ** 2).sum()], 1),
+    "over all axes": (lambda v: [v.var(axis=tuple(range(v.ndim)), keepdims=True)], 1),
+    "normalized": (lambda v: [(v - v.mean()) / v.std() * 2 + 1], 2),
+    "what is computed, normalized": (lambda v: [((f := pt.sqr(v) + v) - f.mean()) / pt.sqrt(f.var() + 1e-3)], 2),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("shape", [(None,), (None, None), (4200,), (70, 60)], ids=str)
+@pytest.mark.parametrize("name", SQUARES)
+def test_squares_about_the_mean_are_folded_with_the_sum(name, shape, dtype):
+    outputs, times = SQUARES[name]
+    w = pt.tensor("w", dtype=dtype, shape=shape)
+    sizes = [shape] if None not in shape else [(n,) * len(shape) for n in (0, 1, 2, 70)]
+    inlays, theirs = (pytensor.function([w], outputs(w), mode=mode) for mode in ("INLAY", pytensor.compile.mode.Mode("py")))
+    for size in sizes:
+        value = (rng.normal(size=size) + 3).astype(dtype)
+        with np.errstate(all="ignore"):
+            for a, b in zip(inlays(value), theirs(value), strict=True):
+                tolerance = 1e-12 if dtype == "float64" else 2e-6
+                np.testing.assert_allclose(a, b, rtol=tolerance, atol=tolerance)
+                assert a.dtype == b.dtype
+    e = inlay.pytensor.explain(inlays)
+    reads = {(None,): ("w_0", "2*w_0"), (None, None): ("w_0*w_1", "2*w_0*w_1")}.get(shape, ("4200", "8400"))
+    assert one_kernel(e).reads.removesuffix(" + 2") == reads[times - 1]  # the two are a shape that PyTensor makes a vector of
+    assert e.host_calls == []
+
+
+@pytest.mark.parametrize("value", [[np.inf, 1, 2], [1, np.nan], [np.inf, -np.inf, 1], [1e308, -1.7e308, 1], [1e200, 1], [-0.0],
+                                   [1e-200, 3e-200], [*V, -np.inf]], ids=str)
+def test_a_variance_of_what_is_not_finite(value):
+    value = np.array(value)
+    fn, theirs = (pytensor.function([v], [v.var(), v.mean()], mode=mode) for mode in ("INLAY", pytensor.compile.mode.Mode("py")))
+    with np.errstate(all="ignore"):
+        for a, b in zip(fn(value), theirs(value), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["far", "outlier first", "outlier", "trend", "sorted", "one value", "integers as float32"])
+@pytest.mark.parametrize("n", [7, 4099, 1_000_003])
+def test_a_variance_in_one_pass_is_exact(kind, n):
+    """A mean is one of differences from the first element, so it is rounded to a part eps of those. Where the first lies D
+    from the others, the squares are D^2 and more: of n numbers with a deviation of s, what that rounding adds is at most
+    eps*D*s*n of n*s^2 + D^2, greatest for D = s*sqrt(n): eps*sqrt(n) / 2. The numbers are integers, so their variance is
+    known."""
+    far = 10**4 if kind == "integers as float32" else 10**8
+    whole = rng.integers(0, 9, n)
+    whole[: 1 if kind == "outlier first" else 0] = 3 * int(np.sqrt(n))
+    whole[n // 2 : n // 2 + (kind == "outlier")] = 3 * int(np.sqrt(n))
+    whole = {"trend": whole + np.arange(n) // 50, "sorted": np.sort(whole), "one value": whole * 0}.get(kind, whole)
+    if kind == "integers as float32":
+        whole %= 8
+    total, squares = int(whole.sum()), int((whole.astype(object) ** 2).sum())
+    w = pt.vector("w", dtype="float32" if kind == "integers as float32" else "float64")
+    (got,) = pytensor.function([w], [pt.cast(w, "float64").var()], mode="INLAY")((whole + far).astype(w.dtype))
+    np.testing.assert_allclose(got, (n * squares - total**2) / n**2, rtol=np.finfo(float).eps * np.sqrt(n) + 4e-16)
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_layer_norm_reads_twice(axis):
     mean = x.mean(axis=axis, keepdims=True)

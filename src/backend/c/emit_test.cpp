@@ -1,5 +1,6 @@
 // What the C reads like, and what its compiler says of it.
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -107,6 +108,31 @@ TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {
     for (int64_t i = 0; i < n; ++i) {)"));
   EXPECT_THAT(source, HasSubstr(R"(    double s_so_far = s[0];
     for (int64_t i = 0; i < n; ++i) {)"));
+}
+
+TEST(Emit, SquaresAboutTheMeanGoInOrder) {
+  const Compiled compiled(R"(program @main(x: f64[n, m] param 0, s: f64 output 0, t: f64 output 1, u: f64 output 2)
+      symbols n = x.0, m = x.1 {
+    kernel @k0 { out s start fill 0.0 out t start fill 0.0
+      stage (i < n, j < m) { %0 = load x[i, j] : f64 fold squares s[] %0 : f64 fold add t[] %0 : f64 } }
+    kernel @k1 { out u start fill 0.0
+      stage () { %0 = literal 3.0 : f64 fold squares u[] %0 : f64 fold add u[] %0 : f64 } } })");
+  const auto element = [](const Array& array) {
+    double out = 0;
+    std::memcpy(&out, array.bytes.data(), sizeof out);
+    return out;
+  };
+  std::vector<double> far;
+  for (int i = 0; i < 6; ++i) far.push_back(1e15 + i);
+  for (const int64_t rows : {0, 1, 2}) {
+    Array x{DType::f64, {rows, 3}, std::vector<std::byte>(static_cast<std::size_t>(rows) * 3 * sizeof(double))};
+    if (rows > 0) std::memcpy(x.bytes.data(), far.data(), x.bytes.size());
+    const std::vector<Array> params = {x};
+    const kernel::Evaluation expected = kernel::evaluate(compiled.program(), params), actual = compiled.run(params);
+    const std::vector<double> squares = {0, 2, 17.5};
+    EXPECT_DOUBLE_EQ(element(actual.outputs[0]), squares[static_cast<std::size_t>(rows)]);
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(element(actual.outputs[i]), element(expected.outputs[i]));
+  }
 }
 
 TEST(Emit, AnOpThatC99HasNotIsCalled) {

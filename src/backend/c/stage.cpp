@@ -167,9 +167,12 @@ std::string StageText::lanes() {
 
 bool StageText::names_values_outside() const {
   if (loops_.empty()) return true;
-  return std::ranges::any_of(facts_, [](const Facts& facts) {
-    return facts.live && (facts.level == 0 || (facts.accumulates && facts.opened == 0));
-  });
+  for (std::size_t i = 0; i < facts_.size(); ++i) {
+    const Facts& facts = facts_[i];
+    const bool opens_variables = facts.accumulates || statement(i).pair == kernel::Pair::squares;
+    if (facts.live && (facts.level == 0 || (opens_variables && facts.opened == 0))) return true;
+  }
+  return false;
 }
 
 void StageText::write() {
@@ -192,6 +195,7 @@ void StageText::write_level(int level) {
   };
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     if (opens_here(i)) open_sum(i);
+    if (level == 0 && facts_[i].live && statement(i).pair == kernel::Pair::squares) open_squares(i);
   }
   const Loop& loop = loops_[static_cast<std::size_t>(level)];
   const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
@@ -332,12 +336,39 @@ void StageText::add_power(std::size_t i) {
   out_.close();
 }
 
+/// The mean goes along from point to point (Welford), as a difference from the first x: so it is as exact as those.
+void StageText::add_square(std::size_t i) {
+  const Statement& s = statement(i);
+  const Facts& facts = facts_[i];
+  const std::string sum = facts.accumulates ? facts.sum : element(i), x = value(s.operands[0]);
+  if (loops_.empty()) return out_.line(sum, " += ", x, " - ", x, ";");  // one point has no difference from its mean
+  out_.line("if (", facts.count, "++ == 0) ", facts.first, " = ", x, ";");
+  const std::string error = names_.take(str(facts.mean, "_error"));
+  out_.line("const ", value_type(s.dtype), " ", error, " = (", x, " - ", facts.first, ") - ", facts.mean, ";");
+  out_.line(facts.mean, " += ", error, " / (", value_type(s.dtype), ")", facts.count, ";");
+  out_.line(sum, " += ", error, " * ((", x, " - ", facts.first, ") - ", facts.mean, ");");
+}
+
+void StageText::open_squares(std::size_t i) {
+  const Statement& s = statement(i);
+  Facts& facts = facts_[i];
+  const std::string name = p_.name(s.buffer), zero = constant(p_.needs, Literal::of(s.dtype, 0));
+  use_type(p_.needs, s.dtype);
+  for (const auto& [variable, what] : {std::pair(&facts.first, "_first"), {&facts.mean, "_mean"}}) {
+    *variable = names_.take(str(name, what));
+    out_.line(value_type(s.dtype), " ", *variable, " = ", zero, ";");
+  }
+  facts.count = names_.take(str(name, "_count"));
+  out_.line("int64_t ", facts.count, " = 0;");
+}
+
 void StageText::write_store(std::size_t i) {
   const Statement& s = statement(i);
   switch (s.pair) {
     case kernel::Pair::none: break;
     case kernel::Pair::place: return find_place(i);
     case kernel::Pair::powers: return add_power(i);
+    case kernel::Pair::squares: return add_square(i);
   }
   const std::size_t wrapped_before = wrapped_.size();
   if (s.predicate.valid()) out_.open("if (", value(s.predicate), ")");

@@ -34,7 +34,9 @@ class StageText {
     kernel::LinearMap place;
     bool accumulates = false;  // in a variable, over loops: it is opened at `opened`
     int opened = 0;
-    std::string sum;  // that variable
+    std::string sum;          // that variable
+    std::string first, mean;  // of squares: an x, and the mean of all so far less that
+    std::string count;        // of squares: how many they are
   };
 
   void find_loops();
@@ -55,6 +57,8 @@ class StageText {
   void write_store(std::size_t i);
   void find_place(std::size_t i);
   void add_power(std::size_t i);
+  void add_square(std::size_t i);
+  void open_squares(std::size_t i);
   void write_check(const kernel::Statement& s);
   void open_sum(std::size_t i);
   void combine_into(const std::string& place, const kernel::Statement& s);

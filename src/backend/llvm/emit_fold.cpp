@@ -34,6 +34,7 @@ void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
   if (fold.pair == Pair::powers) return add_powers(sum, lanes, sums);
+  if (fold.pair == Pair::squares) return add_square(sum, lanes, sums);
   if (follows_powers(sum)) return;  // and was folded with them
   Value* next = fold.pair == Pair::none
                     ? emit_combine(f_, fold.combine, fold.dtype, sums[sum], folded(fold, lanes))
@@ -189,11 +190,15 @@ StageEmitter::Both StageEmitter::joined_lanes(std::size_t k) {
 }
 
 void StageEmitter::finish_sums(int level) {
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
+  for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
     const std::size_t i = sum_statements_[k];
     if (plan_.statements[i].opened != level) continue;
     if (statement(i).result.valid()) {
       set_state(i, sums_[k]);
+      continue;
+    }
+    if (statement(i).pair == Pair::squares) {
+      combine_into(i, squares_of_lanes(k), uniform_);
       continue;
     }
     if (statement(i).pair != Pair::none) {
@@ -253,15 +258,16 @@ void StageEmitter::set_state(std::size_t i, Value* value) {
   store(place(i, uniform_), s.dtype, value, uniform_);
 }
 
+Value* StageEmitter::some_lanes(Value* value, int first, int count) {
+  llvm::SmallVector<int, 16> numbers;
+  for (int lane = 0; lane < count; ++lane) numbers.push_back(first + lane);
+  return for_each_part(f_, value, [&](Value* part) { return b_.CreateShuffleVector(part, numbers); });
+}
+
 /// By halves, so that it takes log(width) steps.
 Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
-  const auto lanes_of = [&](int first, int count) {
-    llvm::SmallVector<int, 16> numbers;
-    for (int lane = 0; lane < count; ++lane) numbers.push_back(first + lane);
-    return for_each_part(f_, value, [&](Value* part) { return b_.CreateShuffleVector(part, numbers); });
-  };
   for (int width = width_of(value) / 2; width >= 1; width /= 2) {
-    value = emit_combine(f_, combine, dtype, lanes_of(0, width), lanes_of(width, width));
+    value = emit_combine(f_, combine, dtype, some_lanes(value, 0, width), some_lanes(value, width, width));
   }
   return for_each_part(f_, value, [&](Value* part) {
     return part->getType()->isVectorTy() ? b_.CreateExtractElement(part, uint64_t{0}) : part;
@@ -272,6 +278,10 @@ Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
 void StageEmitter::fold_pair(std::size_t i, Lanes& lanes) {
   const Statement& s = statement(i);
   const Statement& other = statement(i + 1);
+  if (s.pair == Pair::squares) {  // of one point
+    Value* x = folded(s, lanes);
+    return combine_into(i, emit_op(f_, ScalarOp::sub_, s.dtype, {x, x}, nullptr), lanes);
+  }
   const bool finds_place = s.pair == Pair::place;
   Value* one = finds_place ? folded(s, lanes) : splat(f_, f_.constant(Literal::of(s.dtype, 1)), lanes.width);
   const Both here = {one, folded(other, lanes)};

@@ -23,7 +23,8 @@ StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, con
   splats_.resize(plan_.register_levels.size());
   starts_.resize(plan_.statements.size());
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-    if (plan_.statements[i].live && plan_.statements[i].accumulates) sum_statements_.push_back(i);
+    if (!plan_.statements[i].live || !plan_.statements[i].accumulates) continue;
+    sum_statements_.insert(sum_statements_.end(), num_states(i), i);
   }
   sums_.resize(sum_statements_.size());
 }
@@ -134,14 +135,15 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_any);
   const std::vector<Value*> before = sums_;
+  begin_squares();
   // One set of sums for each vector of a pass: they do not wait for each other.
   std::vector<Value*> sums = sums_;
   for (int u = 1; u < plan_.unroll; ++u) {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       const Statement& fold = statement(sum_statements_[k]);
-      // What is the greatest so far may be met again.
-      sums.push_back(follows_powers(k) ? sums_[k]
-                                       : splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
+      // What is the greatest so far may be met again. Squares have begun anew.
+      const bool same = follows_powers(k) || fold.pair == kernel::Pair::squares;
+      sums.push_back(same ? sums_[k] : splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
     }
   }
   const bool by_pages = apart != plan_.width;
@@ -154,13 +156,20 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
     const auto first_sum =
         loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
     std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
+    u == 0 ? count_for_squares(mine) : follow_first_set(next, mine);
     Lanes lanes = lanes_at(u == 0 ? loop.point : b_.CreateNSWAdd(loop.point, f_.i64(u * apart)));
     emit_body(lanes, mine);
     next.insert(next.end(), mine.begin(), mine.end());
   }
   f_.close_loop(loop, f_.i64(by_pages ? plan_.width : plan_.width * plan_.unroll), loop_end, next);
   if (by_pages) f_.close_loop(pages, f_.i64(apart * plan_.unroll), end, next);
-  for (std::size_t k = 0; k < sums_.size(); ++k) sums_[k] = merged(k, next);
+  for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
+    if (statement(sum_statements_[k]).pair == kernel::Pair::squares) {
+      merge_squares(k, next, before);
+    } else {
+      sums_[k] = merged(k, next);
+    }
+  }
   sums_ = f_.close_if(branch, sums_, before);
 }
 
@@ -242,7 +251,8 @@ void StageEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {
     const StageStatement& facts = plan_.statements[i];
     if (!facts.live || facts.level != plan_.innermost()) continue;
     if (facts.accumulates) {
-      add_to_sum(sum++, lanes, sums);
+      add_to_sum(sum, lanes, sums);
+      sum += num_states(i);
     } else {
       emit_statement(i, lanes);
     }

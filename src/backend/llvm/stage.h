@@ -137,9 +137,28 @@ class StageEmitter {
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   void finish_sums(int level);
   Value* reduce_lanes(Combine combine, DType dtype, Value* value);
+  Value* some_lanes(Value* value, int first, int count);
   void combine_into(std::size_t i, Value* value, Lanes& lanes);
   Value* state(std::size_t i);
   void set_state(std::size_t i, Value* value);
+
+  // ---- emit_squares.cpp: sums of squares about the mean
+  /// What a fold of squares has met, lane by lane.
+  struct Moments {
+    Value *squares = nullptr, *mean = nullptr, *count = nullptr;
+  };
+  /// In sums_, from the fold's first state on: its Moments, and the x that the mean is less of, in all lanes.
+  static constexpr std::size_t kFirstState = 3, kNumStates = 4;
+  std::size_t num_states(std::size_t i) const { return statement(i).pair == kernel::Pair::squares ? kNumStates : 1; }
+  void begin_squares();
+  void count_for_squares(std::vector<Value*>& sums);
+  void follow_first_set(const std::vector<Value*>& first, std::vector<Value*>& sums) const;
+  void add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  void merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets, llvm::ArrayRef<Value*> before);
+  Value* apart(DType dtype, Value* a, Value* b);
+  Value* at_least_one(Value* count);
+  Moments joined(const Moments& a, const Moments& b);
+  Value* squares_of_lanes(std::size_t sum);
 
   // ---- emit_scatter.cpp
   void open_tables();
@@ -172,6 +191,14 @@ class StageEmitter {
   std::map<uint32_t, UniformDivisor> column_divisors_;  // by register: addresses of their vectors in the tile
   std::vector<std::size_t> sum_statements_;
   std::vector<Value*> sums_;  // their values where we are
+  /// Of a fold of squares while whole vectors are passed: what all sets of sums have in common.
+  struct WholePass {
+    Value* none_before = nullptr;  // is this loop the first to meet a point?
+    Value* is_first = nullptr;     // is this its first pass?
+    Value* weight = nullptr;       // 1 / count
+    bool has_first = false;        // has the first vector of the pass been here?
+  };
+  std::map<std::size_t, WholePass> squares_passes_;  // by number of sum
   std::vector<PrivateTable> tables_;
 };
 

@@ -180,6 +180,23 @@ std::vector<Case> cases() {
           out h start fill -inf
           stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load w[i] : f64  %2 = mul %0, %1 : f64
           fold powers s[] %2 : f64  fold max h[] %2 : f64 } })")},
+      {"squares about the mean", on_n("x: f64[n] param 0, s: f64 output 0, t: f64 output 1",
+                                      R"(kernel @k0 {
+          out s start fill 0.0
+          out t start fill 0.0
+          stage (i < n) { %0 = load x[i] : f64  fold squares s[] %0 : f64  fold add t[] %0 : f64 } })")},
+      {"squares over two axes that are not one loop",
+       on_n("x: f32[n, m] param 0, w: f32[n] param 1, s: f32 output 0, h: f32 output 1", R"(kernel @k0 {
+          out s start fill 0.0
+          out h start fill 0.0
+          stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = load w[i] : f32  %2 = mul %0, %1 : f32
+          fold squares s[] %2 : f32  fold add h[] %2 : f32 } })"),
+       {},
+       1e-5},
+      {"squares of one point", on_n("x: f64[n] param 0, s: f64 output 0, t: f64 output 1", R"(kernel @k0 {
+          out s start fill 0.0
+          out t start fill 0.0
+          stage () { %0 = literal 3.0 : f64  fold squares s[] %0 : f64  fold add t[] %0 : f64 } })")},
       {"sums in registers", on_n("x: f64[n] param 0, s: f64 scalar, q: f64 scalar, r: f64[2] output 0", R"(kernel @k0 {
           out s start fill 0.0
           out q start fill 1.0

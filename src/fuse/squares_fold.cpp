@@ -1,0 +1,147 @@
+#include <cmath>
+
+#include "fuse/sum_fold.h"
+
+namespace inlay::fuse {
+
+namespace {
+
+/// A sum, and the size that it is divided by.
+struct Quotient {
+  ValueId sum;
+  Dim by;
+};
+
+class Matcher {
+ public:
+  explicit Matcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
+
+  std::optional<SumFold> match(const Node& sum) const {
+    const Node* square = in_.only_read_by_the_sum(sum.operands[0]);
+    if (square && square->op == Op::cast) square = in_.only_read_by_the_sum(square->operands[0]);
+    const std::optional<ValueId> squared = square ? squared_by(*square) : std::nullopt;
+    const Node* difference = squared ? in_.scalar(*squared, ScalarOp::sub_) : nullptr;
+    if (!difference) return std::nullopt;
+    for (const std::size_t x : {0U, 1U}) {
+      if (const auto fold = about(difference->operands[x], difference->operands[1 - x], sum)) return fold;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::optional<ValueId> squared_by(const Node& node) {
+    if (node.op != Op::scalar) return std::nullopt;
+    const bool is_product = node.scalar == ScalarOp::mul_ && node.operands[0] == node.operands[1];
+    return is_product || node.scalar == ScalarOp::square_ ? std::optional(node.operands[0]) : std::nullopt;
+  }
+
+  /// Of x less `mean`, if that is its mean: the sum of all its elements, divided by how many they are.
+  std::optional<SumFold> about(ValueId x, ValueId mean, const Node& squares) const {
+    const std::optional<Quotient> quotient = quotient_of(mean);
+    if (!quotient || in_.forced.values[quotient->sum]) return std::nullopt;
+    const ValueId summed = graph_.node_of(quotient->sum)->operands[0];
+    const DType dtype = graph_.type(quotient->sum).dtype;
+    if (dtype != graph_.type(squares.results[0]).dtype || before_widening(summed) != before_widening(x)) return {};
+    if (same_dim(quotient->by, product(graph_.type(summed).dims)) != Answer::yes) return std::nullopt;
+    return SumFold{kernel::Pair::squares, quotient->sum, summed};
+  }
+
+  ValueId before_widening(ValueId v) const {
+    const Node* node = graph_.node_of(v);
+    const bool widens = node && node->op == Op::cast && graph_.type(v).dtype == DType::f64 &&
+                        graph_.type(node->operands[0]).dtype == DType::f32;
+    return widens ? node->operands[0] : v;
+  }
+
+  /// (How a mean is rounded does not matter: it is not used.)
+  std::optional<Quotient> quotient_of(ValueId v) const {
+    v = in_.element(v);
+    const Node* node = graph_.node_of(v);
+    if (!node) return std::nullopt;
+    if (node->op == Op::cast && is_float(graph_.type(node->operands[0]).dtype)) return quotient_of(node->operands[0]);
+    if (node->op == Op::reduce) {
+      const bool is_sum = in_.is_whole(*node) && node->combine == Combine::add;
+      return is_sum ? std::optional(Quotient{v, 1}) : std::nullopt;
+    }
+    if (node->op != Op::scalar) return std::nullopt;
+    const bool divides = node->scalar == ScalarOp::div_;
+    if (!divides && node->scalar != ScalarOp::mul_) return std::nullopt;
+    for (const std::size_t of : {0U, 1U}) {
+      if (divides && of == 1) break;
+      const ValueId other = node->operands[1 - of];
+      const std::optional<Dim> by = divides ? size_of(other) : size_of_reciprocal(other);
+      std::optional<Quotient> quotient = by ? quotient_of(node->operands[of]) : std::nullopt;
+      if (!quotient) continue;
+      quotient->by = quotient->by * *by;
+      return quotient;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Literal> literal(ValueId v, int64_t at = 0) const {
+    const Node* node = graph_.node_of(in_.element(v));
+    if (!node || node->op != Op::literal || at >= static_cast<int64_t>(node->elements.size())) return std::nullopt;
+    return node->elements[static_cast<std::size_t>(at)];
+  }
+
+  /// The size of which it is the reciprocal, as near as its dtype comes to that.
+  std::optional<Dim> size_of_reciprocal(ValueId v) const {
+    const std::optional<Literal> known = literal(v);
+    if (!known || !is_float(known->dtype) || !(known->f > 0)) return std::nullopt;
+    constexpr double kGreatest = 0x1p53;
+    const double size = std::round(1 / known->f);
+    if (size > kGreatest || !Literal::of(known->dtype, 1 / size).same_bits(*known)) return std::nullopt;
+    return Dim(static_cast<int64_t>(size));
+  }
+
+  /// The size that element `at` of a number or vector is.
+  std::optional<Dim> size_of(ValueId v, int64_t at = 0) const {
+    v = in_.element(v);
+    const Node* node = graph_.node_of(v);
+    if (!node) return std::nullopt;
+    switch (node->op) {
+      case Op::size: return node->size;
+      case Op::cast: return size_of(node->operands[0], at);
+      case Op::literal: {
+        const std::optional<Literal> known = literal(v, at);
+        return known ? size_of(*known) : std::nullopt;
+      }
+      case Op::scalar: {
+        if (node->scalar != ScalarOp::mul_) return std::nullopt;
+        const std::optional<Dim> left = size_of(node->operands[0]), right = size_of(node->operands[1]);
+        const bool is_number = has_one_element(graph_.type(v));
+        return is_number && left && right ? std::optional(*left * *right) : std::nullopt;
+      }
+      case Op::slice: {
+        if (node->index.size() != 1 || node->index[0].kind != IndexItem::Kind::position) return std::nullopt;
+        const Dim& position = node->index[0].position;
+        return position.is_constant() ? size_of(node->operands[0], position.constant()) : std::nullopt;
+      }
+      case Op::concat: {
+        for (ValueId part : node->operands) {
+          const Dim length = graph_.type(part).dims[0];
+          if (!length.is_constant() || graph_.type(part).rank() != 1) return std::nullopt;
+          if (at < length.constant()) return size_of(part, at);
+          at -= length.constant();
+        }
+        return std::nullopt;
+      }
+      default: return std::nullopt;
+    }
+  }
+
+  static std::optional<Dim> size_of(const Literal& literal) {
+    if (!is_float(literal.dtype)) return Dim(literal.i);
+    const bool is_size = literal.f >= 0 && literal.f < 0x1p53 && literal.f == std::floor(literal.f);
+    return is_size ? std::optional(Dim(static_cast<int64_t>(literal.f))) : std::nullopt;
+  }
+
+  const SumFoldGraph& in_;
+  const Graph& graph_;
+};
+
+}  // namespace
+
+std::optional<SumFold> squares_fold(const SumFoldGraph& in, const Node& sum) { return Matcher(in).match(sum); }
+
+}  // namespace inlay::fuse
