@@ -13,6 +13,7 @@ from pytensor.graph.basic import Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 
+from . import random
 from .dtypes import is_tensor
 from .origin import short_name
 
@@ -20,7 +21,8 @@ from .origin import short_name
 class HostCall:
     """What inlay calls for one node: a callable over the values of `variables`."""
 
-    def __init__(self, node, number):
+    def __init__(self, node, number, in_place=False):
+        """`in_place`: nobody else needs the generator that this random variable draws from."""
         self.node = node
         self.number = number  # in the function's order, for errors
         self.name = short_name(node.op)
@@ -35,7 +37,7 @@ class HostCall:
         ]
         self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
         self._outputs = [_Output(x, node.op, i) for i, x in enumerate(node.outputs)]
-        self._run = _performer(node)
+        self._run = random.drawer(node) if in_place else _performer(node)
 
     def __call__(self, *values):
         inputs = [

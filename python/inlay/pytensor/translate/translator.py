@@ -17,7 +17,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import SpecifyShape
 
 from ... import _inlay, errors
-from . import lazy, origin
+from . import lazy, origin, random
 from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_complex, is_tensor
 from .host_call import HostCall
 from .registry import NotNative, translation_of
@@ -42,9 +42,9 @@ def translate(fgraph, order, name="main"):
     """The inlay graph of `fgraph`, whose nodes run in `order`."""
     t = Translator(name)
     t.clients = fgraph.clients
-    donated = _donated_inputs(fgraph)
+    t.donated = _donated_inputs(fgraph)
     for position, var in enumerate(fgraph.inputs):
-        t.add_param(var, position, donated=var in donated)
+        t.add_param(var, position, donated=var in t.donated and is_tensor(var.type) and var.type.ndim > 0)
     t.add_nodes(fgraph, order, range(len(order)))
     for var in fgraph.outputs:
         t.add_output(var)
@@ -72,6 +72,7 @@ class Translator:
         self.branches = {}  # node -> the branches that it stands in
         self.nodes_in = {}  # branches -> the nodes that stand in them, with their numbers
         self.clients = {}  # of the variables of the outermost graph
+        self.donated = set()  # inputs of that graph whose contents a call may overwrite
         self._names = set()
 
     @property
@@ -351,7 +352,7 @@ class Translator:
     def host_call(self, node, reason):
         """The node through its own Python code, and why."""
         self._reasons[self._number] = reason
-        call = HostCall(node, self._number)
+        call = HostCall(node, self._number, random.may_draw_in_place(self, node))
         operands = [self.value(x) for x in call.variables]
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
@@ -416,13 +417,13 @@ def _type_of(var):
 
 
 def _donated_inputs(fgraph):
-    """Whose arrays a call may overwrite: `In(mutable=True)` and shared variables with an update. PyTensor protects the
+    """Whose contents a call may overwrite: `In(mutable=True)` and shared variables with an update. PyTensor protects the
     others."""
     protected = [feature.protected for feature in fgraph._features if hasattr(feature, "protected")]
     if not protected:
         return set()
     kept = {id(var) for inputs in protected for var in inputs}
-    return {var for var in fgraph.inputs if id(var) not in kept and is_tensor(var.type) and var.type.ndim > 0}
+    return {var for var in fgraph.inputs if id(var) not in kept}
 
 
 def _identifier(name):

@@ -1,0 +1,211 @@
+"""Random variables: the draws of PyTensor's Python mode from the same seed, and the same generator afterwards."""
+
+import pickle
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.tensor.random import basic as rv
+
+from inlay.pytensor.translate import random
+
+# Parameters of each distribution; an integer stays one.
+PARAMETERS = {
+    "normal": (0.5, 2.0), "uniform": (0.5, 2.0), "halfnormal": (0.0, 1.5), "lognormal": (0.0, 1.0), "gamma": (2.0, 1.5),
+    "pareto": (3.0, 1.0), "gumbel": (0.0, 1.0), "exponential": (2.0,), "weibull": (1.5,), "logistic": (0.0, 1.0),
+    "vonmises": (0.0, 1.0), "beta": (2.0, 3.0), "laplace": (0.0, 1.0), "triangular": (0.0, 0.5, 1.0),
+    "cauchy": (0.0, 1.0),
+    "halfcauchy": (0.0, 1.0), "invgamma": (3.0, 1.0), "wald": (1.0, 2.0), "truncexpon": (2.0, 0.0, 1.0),
+    "t": (4.0, 0.0, 1.0), "gengamma": (2.0, 1.5, 1.0), "poisson": (3.0,), "geometric": (0.3,),
+    "hypergeometric": (10, 5, 7), "bernoulli": (0.3,), "binomial": (10, 0.4), "nbinom": (4, 0.4),
+    "betabinom": (10, 2.0, 3.0), "integers": (0, 10),
+    "multivariate_normal": (np.zeros(3), np.eye(3) + 0.2), "dirichlet": (np.array([1.0, 2.0, 3.0]),),
+    "multinomial": (5, np.array([0.2, 0.3, 0.5])), "categorical": (np.array([0.2, 0.3, 0.5]),),
+}  # fmt: skip
+
+
+def shared_generator(seed=5):
+    return pytensor.shared(np.random.default_rng(seed))
+
+
+def state(shared):
+    return shared.get_value(borrow=True).bit_generator.state
+
+
+def draws_and_states(build, mode, calls=2):
+    """`build` takes a function that makes shared generators and gives (inputs, outputs, updates, arguments)."""
+    generators = []
+
+    def generator():
+        generators.append(shared_generator(len(generators)))
+        return generators[-1]
+
+    inputs, outputs, updates, arguments = build(generator)
+    fn = pytensor.function(inputs, outputs, updates=updates, mode=mode)
+    return [fn(*arguments) for _ in range(calls)], [state(g) for g in generators]
+
+
+def check(build):
+    got, generators = draws_and_states(build, "INLAY")
+    want, python_generators = draws_and_states(build, "FAST_COMPILE")
+    assert generators == python_generators
+    for ours, theirs in zip(got, want, strict=True):
+        for x, y in zip(ours, theirs, strict=True):
+            assert x.dtype == y.dtype
+            np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_draws_are_those_of_python_mode(name):
+    op, parameters = getattr(rv, name), PARAMETERS[name]
+
+    def build(generator):
+        inputs, arguments, outputs, updates = [], [], [], {}
+
+        def draw(*given, **how):
+            shared = generator()
+            updates[shared], drawn = op(*given, rng=shared, return_next_rng=True, **how)
+            outputs.append(drawn)
+
+        def variable(value):
+            value = np.asarray(value)
+            inputs.append(pt.tensor(dtype=value.dtype, shape=(None,) * value.ndim))
+            arguments.append(value)
+            return inputs[-1]
+
+        for size in (None, (4,), (2, 3), (0,)):
+            draw(*parameters, size=size)
+        draw(*map(variable, parameters), size=(variable(3), 2))
+        if np.ndim(parameters[-1]) == 0:
+            draw(*(variable(np.full((3, 1) if i == 0 else (4,), p)) for i, p in enumerate(parameters)))
+        return inputs, outputs, updates, arguments
+
+    check(build)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_dtypes(dtype):
+    def build(generator):
+        a, b = generator(), generator()
+        (next_a, x), (next_b, y) = (op(0, 1, size=5, dtype=dtype, rng=g, return_next_rng=True) for op, g in
+                                    ((rv.normal, a), (rv.uniform, b)))  # fmt: skip
+        return [], [x, y], {a: next_a, b: next_b}, []
+
+    check(build)
+
+
+def test_a_chain_of_draws_from_one_generator():
+    def build(generator):
+        g = generator()
+        first, x = rv.normal(0, 1, size=3, rng=g, return_next_rng=True)
+        second, y = rv.gamma(x**2 + 1, scale=1, rng=first, return_next_rng=True)
+        third, z = rv.integers(0, 9, size=2, rng=second, return_next_rng=True)
+        return [], [x, y, z], {g: third}, []
+
+    check(build)
+
+
+def test_two_readers_of_one_generator_draw_the_same():
+    def build(generator):
+        g = generator()
+        after, x = rv.normal(0, 1, size=3, rng=g, return_next_rng=True)
+        _, y = rv.normal(0, 1, size=3, rng=g, return_next_rng=True)
+        return [], [x, y], {g: after}, []
+
+    check(build)
+
+
+def test_a_generator_that_is_not_updated_stays_as_it_was():
+    shared = shared_generator()
+    _, drawn = rv.normal(0, 1, size=3, rng=shared, return_next_rng=True)
+    before = state(shared)
+    fn = pytensor.function([], drawn, mode="INLAY")
+    np.testing.assert_array_equal(fn(), fn())
+    assert state(shared) == before
+
+
+def test_a_generator_that_is_an_argument_stays_as_it_was():
+    g = pt.random.type.random_generator_type("g")
+    after, drawn = rv.normal(0, 1, size=3, rng=g, return_next_rng=True)
+    fn = pytensor.function([g], [after, drawn], mode="INLAY")
+    given = np.random.default_rng(3)
+    returned, x = fn(given)
+    assert given.bit_generator.state == np.random.default_rng(3).bit_generator.state
+    np.testing.assert_array_equal(x, given.normal(0, 1, 3))
+    assert returned.bit_generator.state == given.bit_generator.state
+
+
+def test_a_result_is_the_generator_and_stays_as_it_is():
+    shared = shared_generator()
+    after, drawn = rv.normal(0, 1, size=3, rng=shared, return_next_rng=True)
+    later, again = rv.normal(0, 1, size=3, rng=after, return_next_rng=True)
+    fn = pytensor.function([], [after, drawn, again], updates={shared: later}, mode="INLAY")
+    returned, _, second = fn()
+    np.testing.assert_array_equal(returned.normal(0, 1, 3), second)
+
+
+def test_pickled_and_copied_functions_draw_on():
+    shared = shared_generator()
+    after, drawn = rv.normal(0, 1, size=3, rng=shared, return_next_rng=True)
+    fn = pytensor.function([], drawn, updates={shared: after}, mode="INLAY")
+    reference = np.random.default_rng(5)
+    np.testing.assert_array_equal(fn(), reference.normal(0, 1, 3))
+    unpickled, copied = pickle.loads(pickle.dumps(fn)), fn.copy()
+    second, third = reference.normal(0, 1, 3), reference.normal(0, 1, 3)
+    np.testing.assert_array_equal(unpickled(), second)
+    np.testing.assert_array_equal(fn(), second)
+    np.testing.assert_array_equal(copied(), third)  # of the same shared variable
+    np.testing.assert_array_equal(unpickled(), third)
+
+
+def test_the_generator_of_a_function_is_not_copied():
+    """A copy takes longer than the draws."""
+    shared = shared_generator()
+    after, drawn = rv.normal(0, 1, size=3, rng=shared, return_next_rng=True)
+    fn = pytensor.function([], drawn, updates={shared: after}, mode="INLAY")
+    generator = shared.get_value(borrow=True)
+    fn()
+    assert shared.get_value(borrow=True) is generator
+
+
+@pytest.mark.parametrize(
+    ("drawn", "ranks"),
+    [
+        (lambda g: rv.normal(0.0, 1.0, size=(4, 5), rng=g, return_next_rng=True), [0, 0]),
+        (lambda g: rv.normal(0.0, 1.0, rng=g, return_next_rng=True), []),
+        (lambda g: rv.normal(np.zeros(3), 1.0, size=3, rng=g, return_next_rng=True), []),
+        (lambda g: rv.integers(0, 9, size=4, rng=g, return_next_rng=True), []),
+    ],
+)
+def test_numbers_for_arrays_of_one_element(drawn, ranks):
+    """The parameters that the op itself has made arrays of, to match the size."""
+    fn = pytensor.function([], drawn(shared_generator()), mode="INLAY")
+    (node,) = fn.maker.fgraph.apply_nodes
+    assert [x.ndim for x in random._numbers(node).values()] == ranks
+
+
+def test_predictive_samples_of_pymc():
+    with pm.Model() as model:
+        x = pm.Data("x", np.linspace(-1, 1, 7))
+        mu = pm.Normal("mu", 0, 1, shape=2)
+        sigma = pm.HalfNormal("sigma", 1)
+        pm.Normal("y", mu[0] + mu[1] * x, sigma, observed=np.zeros(7))
+        pm.Poisson("counts", pm.math.exp(mu[0]), observed=np.arange(4))
+
+    def samples(mode):
+        prior = pm.sample_prior_predictive(20, model=model, random_seed=3, compile_kwargs={"mode": mode})
+        posterior = prior.prior if hasattr(prior, "prior") else prior["prior"].to_dataset()
+        with model:
+            predictive = pm.sample_posterior_predictive(
+                posterior, random_seed=4, progressbar=False, compile_kwargs={"mode": mode}
+            )
+        return prior, predictive
+
+    for ours, theirs in zip(samples("INLAY"), samples("FAST_COMPILE"), strict=True):
+        for group in ("prior", "prior_predictive", "posterior_predictive"):
+            if not hasattr(theirs, group):
+                continue
+            for name in theirs[group].data_vars:
+                np.testing.assert_array_equal(ours[group][name], theirs[group][name])
