@@ -126,13 +126,14 @@ using Arithmetic = std::conditional_t<kIsFloat<T>, T, Wide>;
 /// All ops on elements of one C++ type. For integers and bool the floating functions compile, but `apply_op` lets none
 /// come.
 template <class T>
-Element apply_to(ScalarOp op, DType dtype, T a, T b, T c) {
+Element apply_to(ScalarOp op, DType dtype, T a, T b, T c, T d) {
   using A = Arithmetic<T>;
   const auto same = [&](auto value) { return put<T>(dtype, static_cast<T>(value)); };
   const auto truth = [](bool value) { return put<bool>(DType::boolean, value); };
   const auto x = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(a);
   const auto y = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(b);
   const auto z = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(c);
+  const auto w = static_cast<std::conditional_t<kIsFloat<T>, T, double>>(d);
   const auto bits = [](auto value) { return static_cast<Wide>(value); };
   switch (op) {
     case ScalarOp::neg_: return same(-A(a));
@@ -179,6 +180,7 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b, T c) {
     case ScalarOp::erfcinv_: return same(inlay_s_erfcinv(x));
     case ScalarOp::ndtr_: return same(inlay_s_ndtr(x));
     case ScalarOp::ndtri_: return same(inlay_s_ndtri(x));
+    case ScalarOp::ndtri_exp_: return same(inlay_s_ndtri_exp(x));
     case ScalarOp::log_ndtr_: return same(inlay_s_log_ndtr(x));
     case ScalarOp::logit_: return same(inlay_s_logit(x));
     case ScalarOp::lgamma_: return same(inlay_s_lgamma(x));
@@ -215,6 +217,12 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b, T c) {
     case ScalarOp::gammainc_: return same(inlay_s_gammainc(x, y));
     case ScalarOp::gammaincc_: return same(inlay_s_gammaincc(x, y));
     case ScalarOp::gammainc_da_: return same(inlay_s_gammainc_da(x, y));
+    case ScalarOp::gammaincinv_: return same(inlay_s_gammaincinv(x, y));
+    case ScalarOp::gammainccinv_: return same(inlay_s_gammainccinv(x, y));
+    case ScalarOp::owens_t_: return same(inlay_s_owens_t(x, y));
+    case ScalarOp::jv_: return same(inlay_s_jv(x, y));
+    case ScalarOp::ive_: return same(inlay_s_ive(x, y));
+    case ScalarOp::kve_: return same(inlay_s_kve(x, y));
     case ScalarOp::eq_: return truth(a == b);
     case ScalarOp::ne_: return truth(a != b);
     case ScalarOp::lt_: return truth(a < b);
@@ -230,6 +238,8 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b, T c) {
     case ScalarOp::betainc_: return same(inlay_s_betainc(x, y, z));
     case ScalarOp::betainc_da_: return same(inlay_s_betainc_da(x, y, z));
     case ScalarOp::betainc_db_: return same(inlay_s_betainc_db(x, y, z));
+    case ScalarOp::betaincinv_: return same(inlay_s_betaincinv(x, y, z));
+    case ScalarOp::hyp2f1_: return same(inlay_s_hyp2f1(x, y, z, w));
     case ScalarOp::complex_:
       if constexpr (kIsFloat<T>) return put(complex_of(dtype), std::complex<T>(a, b));
       break;
@@ -442,7 +452,7 @@ Element apply_op(ScalarOp op, std::span<const Element> operands) {
     return apply_complex(op, dtype, get<std::complex<double>>(operands[0]), get<std::complex<double>>(last));
   }
   if (is_half(dtype)) {
-    std::array<Element, 3> wide;
+    std::array<Element, 4> wide;
     for (std::size_t i = 0; i < operands.size(); ++i) wide[i] = widened(operands[i]);
     const Element result = apply_op(op, std::span(wide).first(operands.size()));
     return result.dtype == DType::f32 ? narrowed(dtype, static_cast<double>(get<float>(result))) : result;
@@ -451,7 +461,8 @@ Element apply_op(ScalarOp op, std::span<const Element> operands) {
     using T = decltype(zero);
     const T a = get<T>(operands[0]);
     const T b = operands.size() > 1 ? get<T>(operands[1]) : a;
-    return apply_to<T>(op, dtype, a, b, operands.size() > 2 ? get<T>(operands[2]) : a);
+    const T c = operands.size() > 2 ? get<T>(operands[2]) : a;
+    return apply_to<T>(op, dtype, a, b, c, operands.size() > 3 ? get<T>(operands[3]) : a);
   });
 }
 

@@ -204,7 +204,7 @@ class KernelRun {
   }
 
   void run_op(const Statement& s) {
-    std::array<Element, 3> operands;
+    std::array<Element, 4> operands;
     for (std::size_t i = 0; i < s.operands.size(); ++i) operands[i] = value(s.operands[i]);
     result(s) = apply_op(s.op, std::span(operands).first(s.operands.size()));
   }

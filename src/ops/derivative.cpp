@@ -8,10 +8,10 @@
 namespace inlay {
 namespace {
 
-using Rows = std::array<std::array<std::optional<Derivative>, 3>, kNumScalarOps>;
+using Rows = std::array<std::array<std::optional<Derivative>, 4>, kNumScalarOps>;
 
 Rows read_rows() {
-  constexpr std::size_t a = 0, b = 1, c = 2;
+  constexpr std::size_t a = 0, b = 1, c = 2, d = 3;
   Rows rows;
   const auto row = [&](ScalarOp op, std::size_t operand) -> std::optional<Derivative>& {
     auto& found = rows[static_cast<std::size_t>(op)][operand];

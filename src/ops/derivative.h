@@ -9,7 +9,7 @@ namespace inlay {
 /// d op / d operand.
 struct Derivative {
   std::string_view text;  // as the table has it; empty: there is none
-  Expression expression;  // its words are the operands a, b, c and the result r; numbers have the operands' dtype
+  Expression expression;  // its words are the operands a, b, c, d and the result r; numbers have the operands' dtype
   std::string_view why;   // there is none: "its result is a truth value"
 };
 

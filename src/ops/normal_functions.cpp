@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/owens_t.hpp>
 
 #include "ops/quiet_boost.h"
 #include "ops/scalar_functions.h"
@@ -15,6 +16,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
 constexpr double kSqrt2 = 0x1.6a09e667f3bcdp+0;
+constexpr double kHalfLog2Pi = 0x1.d67f1c864beb5p-1;
 constexpr double kInverseSqrtPi = 0x1.20dd750429b6dp-1;
 
 /// e^(scale x^2) f with the digits that x * x loses brought back.
@@ -67,6 +69,33 @@ double inlay_s_log_ndtr(double x) noexcept {
   if (x > 1) return std::log1p(-times_exp_of_square(-0.5, x, 0.5 * inlay_s_erfcx(x * kSqrtHalf)));
   if (x > -1) return std::log1p(-0.5 * std::erfc(x * kSqrtHalf));
   return std::log(0.5 * inlay_s_erfcx(-x * kSqrtHalf)) - 0.5 * x * x;
+}
+
+/// The quantile of e^y, exact where e^y is 0 or 1.
+double inlay_s_ndtri_exp(double y) noexcept {
+  if (!(y < 0)) return y == 0 ? kInf : kNan;
+  if (y == -kInf) return y;
+  if (y > -0.5) return -inlay_s_ndtri(-std::expm1(y));
+  if (y > -300) return inlay_s_ndtri(std::exp(y));
+  // Newton's method for log_ndtr(x) = y, whose slope is the density over the distribution function. The start is right
+  // to the logarithm of the size, and the digits double with each step.
+  const double size = std::sqrt(-2 * y);
+  double x = -size;
+  if (size < 1e8) {
+    x += (std::log(size) + kHalfLog2Pi) / size;
+    for (int step = 0; step < 4; ++step) {
+      x -= (inlay_s_log_ndtr(x) - y) * inlay_s_erfcx(-x * kSqrtHalf) / (2 * kSqrtHalf * kInverseSqrtPi);
+    }
+  }
+  return x;
+}
+
+/// The probability of X > h and 0 < Y < a X of two independent standard normal variables.
+double inlay_s_owens_t(double h, double a) noexcept {
+  if (std::isnan(h) || std::isnan(a)) return kNan;
+  if (std::isinf(h) || a == 0) return std::copysign(0.0, a);
+  if (std::isinf(a)) return std::copysign(0.5 * inlay_s_ndtr(-std::fabs(h)), a);
+  return boost::math::owens_t(h, a, Quiet());
 }
 
 }  // extern "C"

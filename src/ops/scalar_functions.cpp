@@ -188,17 +188,20 @@ const void* address_of(F* function) {
 #define UNARY(name) {#name, "inlay_s_" #name, 1, ScalarSignature::f64_f64, address_of(inlay_s_##name)},
 #define BINARY(name) {#name, "inlay_s_" #name, 2, ScalarSignature::f64_f64_f64, address_of(inlay_s_##name)},
 #define TERNARY(name) {#name, "inlay_s_" #name, 3, ScalarSignature::f64_f64_f64_f64, address_of(inlay_s_##name)},
+#define QUATERNARY(name) {#name, "inlay_s_" #name, 4, ScalarSignature::f64_f64_f64_f64_f64, address_of(inlay_s_##name)},
 #define INTEGER(name) {#name, "inlay_s_" #name, 2, ScalarSignature::i64_i64_i64, address_of(inlay_s_##name)},
 #define COMPLEX(name) {#name, "inlay_s_" #name, 1, ScalarSignature::c128_c128, address_of(inlay_s_##name)},
 #define COMPLEX_BINARY(name) {#name, "inlay_s_" #name, 2, ScalarSignature::c128_c128_c128, address_of(inlay_s_##name)},
 // clang-format off
 const ScalarFunction kScalarFunctions[] = {
-    INLAY_SCALAR_UNARY(UNARY) INLAY_SCALAR_BINARY(BINARY) INLAY_SCALAR_TERNARY(TERNARY) INLAY_SCALAR_INTEGER(INTEGER)
+    INLAY_SCALAR_UNARY(UNARY) INLAY_SCALAR_BINARY(BINARY) INLAY_SCALAR_TERNARY(TERNARY)
+    INLAY_SCALAR_QUATERNARY(QUATERNARY) INLAY_SCALAR_INTEGER(INTEGER)
     INLAY_SCALAR_COMPLEX(COMPLEX) INLAY_SCALAR_COMPLEX_BINARY(COMPLEX_BINARY)};
 // clang-format on
 #undef UNARY
 #undef BINARY
 #undef TERNARY
+#undef QUATERNARY
 #undef INTEGER
 #undef COMPLEX
 #undef COMPLEX_BINARY

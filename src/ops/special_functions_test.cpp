@@ -36,6 +36,12 @@ struct Three {
   double x, y, z, want;
 };
 
+struct Four {
+  const char* name;
+  double (*function)(double, double, double, double);
+  double a, b, c, d, want;
+};
+
 void expect_near(const char* name, double got, double want) {
   EXPECT_LE(std::fabs(got - want), 3e-14 * std::fabs(want)) << name << " is " << got << ", not " << want;
 }
@@ -62,6 +68,10 @@ TEST(SpecialFunctions, OfOneOperandHaveTheirKnownValues) {
       {"j1", inlay_s_j1, 0.3, 0x1.2fc1c68a32002p-3},
       {"j1", inlay_s_j1, -20.0, -0x1.11bf9c29ff1c6p-4},
       {"j1", inlay_s_j1, 1000.0, 0x1.35dfe90198bdcp-8},
+      {"ndtri_exp", inlay_s_ndtri_exp, -0.1, 0x1.4f431cb2ef07fp+0},
+      {"ndtri_exp", inlay_s_ndtri_exp, -3.0, -0x1.a59ca970bd140p+0},
+      {"ndtri_exp", inlay_s_ndtri_exp, -1000.0, -0x1.64ed0d259b287p+5},
+      {"ndtri_exp", inlay_s_ndtri_exp, -1e+20, -0x1.a577eea3dd8fdp+33},
       {"digamma", inlay_s_digamma, -0.5041, -0x1.3e904348aad67p-13},
       {"digamma", inlay_s_digamma, -1.57351, -0x1.e0a5b66a8662bp-14},
       {"digamma", inlay_s_digamma, -9.7027, -0x1.b4c7c77977724p-12},
@@ -97,6 +107,25 @@ TEST(SpecialFunctions, OfTwoOperandsHaveTheirKnownValues) {
       {"gammainc_da", inlay_s_gammainc_da, 20.0, 15.0, -0x1.8d6cbeebd9a82p-5},
       {"gammainc_da", inlay_s_gammainc_da, 3.0, 1e-05, -0x1.32b32c0131eb5p-49},
       {"gammainc_da", inlay_s_gammainc_da, 2.5, 40.0, -0x1.6c25f3b27fa97p-49},
+      {"gammaincinv", inlay_s_gammaincinv, 0.3, 0.2, 0x1.aca6629c55441p-9},
+      {"gammaincinv", inlay_s_gammaincinv, 20.0, 0.9, 0x1.9e70c1d614dc7p+4},
+      {"gammainccinv", inlay_s_gammainccinv, 0.3, 0.2, 0x1.d71d9be96cf9bp-2},
+      {"gammainccinv", inlay_s_gammainccinv, 20.0, 1e-20, 0x1.744851ce2435ap+6},
+      {"owens_t", inlay_s_owens_t, 0.3, 2.0, 0x1.4d037c815c3bfp-3},
+      {"owens_t", inlay_s_owens_t, -2.5, -0.7, -0x1.81a56f06657a2p-9},
+      {"jv", inlay_s_jv, 2.5, 0.3, 0x1.557b6c8853813p-9},
+      {"jv", inlay_s_jv, -1.5, 4.0, 0x1.77ec37758d1c2p-2},
+      {"jv", inlay_s_jv, 3.0, -20.0, 0x1.9519a0f2a79f9p-4},
+      {"ive", inlay_s_ive, 2.5, 0.3, 0x1.003fee8e33342p-9},
+      {"ive", inlay_s_ive, -1.5, 4.0, 0x1.323763efbbaa0p-3},
+      {"ive", inlay_s_ive, 3.0, -20.0, -0x1.240bc450c98dfp-4},
+      {"ive", inlay_s_ive, 0.0, 1000.0, 0x1.9d71158fd95e8p-7},
+      {"ive", inlay_s_ive, 40.0, 600.0, 0x1.193d7fdbf807ap-8},
+      {"ive", inlay_s_ive, 700.0, 3.0, 0x0.0p+0},
+      {"kve", inlay_s_kve, 2.5, 0.3, 0x1.95c773f70daa2p+6},
+      {"kve", inlay_s_kve, -1.5, 4.0, 0x1.910f7e7f3b0c7p-1},
+      {"kve", inlay_s_kve, 0.0, 1000.0, 0x1.44a29d28a8d5cp-5},
+      {"kve", inlay_s_kve, 40.0, 600.0, 0x1.8cd0b57354298p-3},
   };
   for (const Two& row : rows) expect_near(row.name, row.function(row.x, row.y), row.want);
 }
@@ -112,8 +141,46 @@ TEST(SpecialFunctions, OfThreeOperandsHaveTheirKnownValues) {
       {"betainc_db", inlay_s_betainc_db, 2.5, 0.3, 0.2, 0x1.cd923b9faff23p-7},
       {"betainc_db", inlay_s_betainc_db, 20.0, 30.0, 0.5, 0x1.2fb24dc91a608p-6},
       {"betainc_db", inlay_s_betainc_db, 3.0, 4.0, 1e-10, 0x1.f44ca7e27946cp-97},
+      {"betaincinv", inlay_s_betaincinv, 2.5, 0.3, 0.2, 0x1.9e4f879795ed6p-1},
+      {"betaincinv", inlay_s_betaincinv, 20.0, 30.0, 0.5, 0x1.98395e862c712p-2},
+      {"betaincinv", inlay_s_betaincinv, 3.0, 4.0, 1e-10, 0x1.66a769426aa90p-13},
   };
   for (const Three& row : rows) expect_near(row.name, row.function(row.x, row.y, row.z), row.want);
+}
+
+TEST(SpecialFunctions, OfFourOperandsHaveTheirKnownValues) {
+  const Four rows[] = {
+      {"hyp2f1", inlay_s_hyp2f1, 1.5, 2.5, 3.5, 0.3, 0x1.73e89475b728bp+0},
+      {"hyp2f1", inlay_s_hyp2f1, 1.5, 2.5, 3.5, 0.99, 0x1.3fadea8145664p+5},
+      {"hyp2f1", inlay_s_hyp2f1, 1, 1, 2, 0.999, 0x1.ba89f3d352bf4p+2},
+      {"hyp2f1", inlay_s_hyp2f1, 2, 3, 4, 0.9999999999999991, 0x1.7fffffffffe72p+51},
+      {"hyp2f1", inlay_s_hyp2f1, 0.5, 1.5, 4.25, -3.0, 0x1.71984e0de37d7p-1},
+      {"hyp2f1", inlay_s_hyp2f1, 0.5, 1.5, 4.25, -1000000.0, 0x1.150997a800106p-9},
+      {"hyp2f1", inlay_s_hyp2f1, 120.0, 80.0, 210.0, 0.97, 0x1.d03d7d92c4dd7p+133},
+      {"hyp2f1", inlay_s_hyp2f1, -3, 2.5, 1.5, 2.0, -0x1.4000000000000p+2},
+      {"hyp2f1", inlay_s_hyp2f1, -2.5, 1.5, 3.25, 0.95, 0x1.3ca8b7dc54efep-2},
+      {"hyp2f1", inlay_s_hyp2f1, 2, 3, 7.5, 1, 0x1.057c57c57c57cp+2},
+  };
+  for (const Four& row : rows) expect_near(row.name, row.function(row.a, row.b, row.c, row.d), row.want);
+}
+
+TEST(SpecialFunctions, Hyp2f1HasItsCorners) {
+  const Four rows[] = {
+      {"z is 0", inlay_s_hyp2f1, kNan, 1, 2, 0, 1},
+      {"a is 0", inlay_s_hyp2f1, 0, 1, 2, kNan, 1},
+      {"nan", inlay_s_hyp2f1, 1, 1, 2, kNan, kNan},
+      {"c is a pole", inlay_s_hyp2f1, 1, 1, -2, 0.5, kInf},
+      {"ends before", inlay_s_hyp2f1, -1, 1, -2, 0.5, 1.25},
+      {"ends behind", inlay_s_hyp2f1, -3, 1, -2, 0.5, kInf},
+      {"beyond 1", inlay_s_hyp2f1, 1, 2, 3, 2, kInf},
+      {"ends, beyond 1", inlay_s_hyp2f1, -1, 2, 4, 3, -0.5},
+      {"1", inlay_s_hyp2f1, 1, 1, 3, 1, 2},
+      {"1, infinite", inlay_s_hyp2f1, 1, 1, 2, 1, kInf},
+  };
+  for (const Four& row : rows) {
+    const double got = row.function(row.a, row.b, row.c, row.d);
+    EXPECT_TRUE(same(got, row.want)) << row.name << ": " << got;
+  }
 }
 
 TEST(SpecialFunctions, OfOneOperandHaveTheirCorners) {
@@ -165,6 +232,30 @@ TEST(SpecialFunctions, OfTwoOperandsHaveTheirCorners) {
       {"gammaincc", inlay_s_gammaincc, kInf, kInf, kNan},
       {"gammainc_da", inlay_s_gammainc_da, 2, 0, 0},
       {"gammainc_da", inlay_s_gammainc_da, -2, 1, kNan},
+      {"gammaincinv", inlay_s_gammaincinv, 0, 0, 0},
+      {"gammaincinv", inlay_s_gammaincinv, 0, 0.5, kNan},
+      {"gammaincinv", inlay_s_gammaincinv, 2, 1, kInf},
+      {"gammaincinv", inlay_s_gammaincinv, 2, 1.5, kNan},
+      {"gammainccinv", inlay_s_gammainccinv, 2, 0, kInf},
+      {"gammainccinv", inlay_s_gammainccinv, 2, 1, 0},
+      {"gammainccinv", inlay_s_gammainccinv, -1, 0.5, kNan},
+      {"owens_t", inlay_s_owens_t, 0, kInf, 0.25},
+      {"owens_t", inlay_s_owens_t, 1, -0.0, -0.0},
+      {"owens_t", inlay_s_owens_t, kInf, -1, -0.0},
+      {"owens_t", inlay_s_owens_t, kNan, 0, kNan},
+      {"jv", inlay_s_jv, 0, 0, 1},
+      {"jv", inlay_s_jv, -0.5, 0, kInf},
+      {"jv", inlay_s_jv, -1, 0, -0.0},
+      {"jv", inlay_s_jv, 0.5, -1, kNan},
+      {"jv", inlay_s_jv, 2.5, kInf, 0},
+      {"ive", inlay_s_ive, 0, -0.0, 1},
+      {"ive", inlay_s_ive, -0.5, 0, kNan},
+      {"ive", inlay_s_ive, 0.5, -1, kNan},
+      {"ive", inlay_s_ive, -3, kInf, 0},
+      {"ive", inlay_s_ive, 1e300, 1, 0},
+      {"kve", inlay_s_kve, 2, 0, kInf},
+      {"kve", inlay_s_kve, 2, -1, kNan},
+      {"kve", inlay_s_kve, 2, kInf, 0},
   };
   for (const Two& row : rows) {
     const double got = row.function(row.x, row.y);
@@ -229,6 +320,23 @@ TEST(SpecialFunctions, NoArgumentTakesLong) {
 #define INLAY_TIME(name) timed(inlay_s_##name, x, y, z);
         INLAY_SCALAR_TERNARY(INLAY_TIME)
 #undef INLAY_TIME
+      }
+    }
+  }
+}
+
+TEST(SpecialFunctions, NoArgumentOfHyp2f1TakesLong) {
+  const double values[] = {-1e300, -1e5, -33.3, -1, 0.3, 2.5, 1e3, 1e6, 1e300, kInf};
+  const double points[] = {-kInf, -1e300, -1e5, -1, -0.5, 0.5, 0.999, 1 - 0x1p-53, 1};
+  for (double a : values) {
+    for (double b : values) {
+      for (double c : values) {
+        for (double z : points) {
+          const std::clock_t start = std::clock();
+          inlay_s_hyp2f1(a, b, c, z);
+          const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+          EXPECT_LT(seconds, 0.5) << a << " " << b << " " << c << " " << z;
+        }
       }
     }
   }

@@ -5,7 +5,7 @@
 namespace inlay::reference {
 namespace {
 
-/// `row(a, b, c)` at each element; operands that the op does not have are read as its last one, and not looked at.
+/// `row(a, b, c, d)` at each element; operands that the op does not have are read as its last one, and not looked at.
 template <OperandClass operand_class, ResultRule rule, bool is_select, class Row>
 Tensor each(std::span<const Tensor> operands, DType result_dtype, Row row) {
   const Tensor& last = operands.back();
@@ -17,10 +17,11 @@ Tensor each(std::span<const Tensor> operands, DType result_dtype, Row row) {
       const Tensor& a = operands[0];
       const Tensor& b = operands.size() > 1 ? operands[1] : last;
       const Tensor& c = operands.size() > 2 ? operands[2] : last;
+      const Tensor& d = operands.size() > 3 ? operands[3] : last;
       Tensor out = Tensor::zeros(result_dtype, last.dims);
       for (int64_t i = 0; i < out.num_elements(); ++i) {
-        out.set<Result>(i,
-                        stored<Result>(row(computed(a.get<First>(i)), computed(b.get<T>(i)), computed(c.get<T>(i)))));
+        out.set<Result>(i, stored<Result>(row(computed(a.get<First>(i)), computed(b.get<T>(i)), computed(c.get<T>(i)),
+                                              computed(d.get<T>(i)))));
       }
       return out;
     } else {
@@ -34,15 +35,15 @@ Tensor each(std::span<const Tensor> operands, DType result_dtype, Row row) {
 Tensor apply_scalar(ScalarOp op, std::span<const Tensor> operands) {
   const DType to = result_dtype(op, operands.back().dtype);
   switch (op) {
-#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                            \
-  case ScalarOp::name##_:                                                                                         \
-    return each < OperandClass::operand_class, ResultRule::result,                                                \
-           ScalarOp::name##_ ==                                                                                   \
-               ScalarOp::select_ >                                                                                \
-                   (operands, to, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c) { \
-                     using T [[maybe_unused]] = decltype(c);                                                      \
-                     return reference;                                                                            \
-                   });
+#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                      \
+  case ScalarOp::name##_:                                                                                   \
+    return each < OperandClass::operand_class, ResultRule::result,                                          \
+           ScalarOp::name##_ == ScalarOp::select_ > (operands, to,                                          \
+                                                     []([[maybe_unused]] auto a, [[maybe_unused]] auto b,   \
+                                                        [[maybe_unused]] auto c, [[maybe_unused]] auto d) { \
+                                                       using T [[maybe_unused]] = decltype(d);              \
+                                                       return reference;                                    \
+                                                     });
 #include "ops/scalar_ops.def"
 #undef SCALAR_OP
   }

@@ -16,7 +16,7 @@ T element(const Literal& literal) {
   return value;
 }
 
-/// `row(a, b, c)`; operands that the op does not have are read as its last one, and not looked at.
+/// `row(a, b, c, d)`; operands that the op does not have are read as its last one, and not looked at.
 template <OperandClass operand_class, ResultRule rule, bool is_select, class Row>
 std::optional<Literal> apply(std::span<const Literal> operands, DType to, Row row) {
   const Literal& last = operands.back();
@@ -26,8 +26,9 @@ std::optional<Literal> apply(std::span<const Literal> operands, DType to, Row ro
     if constexpr (takes<T>(operand_class)) {
       const T b = element<T>(operands.size() > 1 ? operands[1] : last);
       const T c = element<T>(operands.size() > 2 ? operands[2] : last);
-      const auto value =
-          stored<ResultElement<rule, T>>(row(computed(element<First>(operands[0])), computed(b), computed(c)));
+      const T d = element<T>(operands.size() > 3 ? operands[3] : last);
+      const auto value = stored<ResultElement<rule, T>>(
+          row(computed(element<First>(operands[0])), computed(b), computed(c), computed(d)));
       return Literal::load(to, &value);
     }
     return std::nullopt;
@@ -44,15 +45,15 @@ std::optional<Literal> fold_scalar(ScalarOp op, std::span<const Literal> operand
   if (is_negative_power(op, operands)) return std::nullopt;
   const DType to = result_dtype(op, operands.back().dtype);
   switch (op) {
-#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                            \
-  case ScalarOp::name##_:                                                                                         \
-    return apply < OperandClass::operand_class, ResultRule::result,                                               \
-           ScalarOp::name##_ ==                                                                                   \
-               ScalarOp::select_ >                                                                                \
-                   (operands, to, []([[maybe_unused]] auto a, [[maybe_unused]] auto b, [[maybe_unused]] auto c) { \
-                     using T [[maybe_unused]] = decltype(c);                                                      \
-                     return reference;                                                                            \
-                   });
+#define SCALAR_OP(name, arity, operand_class, result, cost, reference)                                      \
+  case ScalarOp::name##_:                                                                                   \
+    return apply < OperandClass::operand_class, ResultRule::result,                                         \
+           ScalarOp::name##_ == ScalarOp::select_ > (operands, to,                                          \
+                                                     []([[maybe_unused]] auto a, [[maybe_unused]] auto b,   \
+                                                        [[maybe_unused]] auto c, [[maybe_unused]] auto d) { \
+                                                       using T [[maybe_unused]] = decltype(d);              \
+                                                       return reference;                                    \
+                                                     });
 #include "ops/scalar_ops.def"
 #undef SCALAR_OP
   }

@@ -38,9 +38,18 @@ bool GraphMaker::jumps(ScalarOp op) {
     case ScalarOp::gammainc_:
     case ScalarOp::gammaincc_:
     case ScalarOp::gammainc_da_:
+    case ScalarOp::ndtri_exp_:
+    case ScalarOp::gammaincinv_:
+    case ScalarOp::gammainccinv_:
+    case ScalarOp::owens_t_:
+    case ScalarOp::jv_:
+    case ScalarOp::ive_:
+    case ScalarOp::kve_:
     case ScalarOp::betainc_:
     case ScalarOp::betainc_da_:
-    case ScalarOp::betainc_db_: return true;
+    case ScalarOp::betainc_db_:
+    case ScalarOp::betaincinv_:
+    case ScalarOp::hyp2f1_: return true;
     default: return false;  // clang-format off: a choice among ops, not a case for each
   }
 }
@@ -94,6 +103,7 @@ void GraphMaker::scalar() {
   // With three operands of different ranks two may fit the first and not each other: then not this time.
   if (facts(op).arity >= 2) operands.push_back(another(dtype));
   if (facts(op).arity >= 3 && !is_select) operands.push_back(another(dtype));
+  if (facts(op).arity >= 4) operands.push_back(another(dtype));
   if (is_select) operands.insert(operands.begin(), another(DType::boolean));
   for (ValueId a : operands) {
     for (ValueId b : operands) {

@@ -41,7 +41,7 @@ def cpu_without(features):
 
 def native(name, dtype="f64", features=""):
     """The compiled op on arrays of one length."""
-    operands = "abc"[: OPS[name]["arity"]]
+    operands = "abcd"[: OPS[name]["arity"]]
     dtypes = ["bool" if name == "select" and x == "a" else dtype for x in operands]
     params = ", ".join(f"%{x}: {t}[n]" for x, t in zip(operands, dtypes, strict=True))
     names = ", ".join(f"%{x}" for x in operands)

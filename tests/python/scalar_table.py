@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import mpmath as mp
 import numpy as np
+import scipy.special
 
 mp.mp.dps = 40
 
@@ -79,6 +80,45 @@ def _erfcx(a):
 
 
 _SQRT2 = mp.sqrt(2)
+
+
+def _inverse(function, slope, start):
+    """Where `function` is 0, by Newton's method from a double that SciPy finds."""
+    x = mp.mpf(float(start))
+    for _ in range(6):
+        x -= function(x) / slope(x)
+    return x
+
+
+def _gamma_density(a, x):
+    return mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a))
+
+
+def _gammaincinv(a, p):
+    start = scipy.special.gammaincinv(float(a), float(p))
+    return _inverse(lambda x: _gammainc(a, x) - p, lambda x: _gamma_density(a, x), start)
+
+
+def _gammainccinv(a, q):
+    start = scipy.special.gammainccinv(float(a), float(q))
+    upper = functools.partial(mp.gammainc, a, regularized=True)
+    return _inverse(lambda x: q - upper(x, mp.inf), lambda x: _gamma_density(a, x), start)
+
+
+def _betaincinv(a, b, p):
+    start = scipy.special.betaincinv(float(a), float(b), float(p))
+    return _inverse(lambda x: _betainc(a, b, x) - p, lambda x: x ** (a - 1) * (1 - x) ** (b - 1) / mp.beta(a, b), start)
+
+
+def _ndtri_exp(y):
+    lower = lambda x: mp.erfc(-x / _SQRT2) / 2
+    density = lambda x: mp.exp(-x * x / 2) / mp.sqrt(2 * mp.pi)
+    return _inverse(lambda x: mp.log(lower(x)) - y, lambda x: density(x) / lower(x), scipy.special.ndtri_exp(float(y)))
+
+
+def _owens_t(h, a):
+    pieces = mp.linspace(0, a, 2 + int(abs(a) * (1 + abs(h))))
+    return mp.quad(lambda x: mp.exp(-h * h * (1 + x * x) / 2) / (1 + x * x), pieces) / (2 * mp.pi)
 
 TABLE = {
     # Exact, or one rounding: tests of equality judge them; the ranges serve the derivatives.
@@ -236,6 +276,21 @@ TABLE = {
         slow=True,
         least=1 / 16,
     ),
+    "ndtri_exp": Row(
+        _ndtri_exp,
+        one(even(-4, 0), even(-700, -4), below(1e-20, 1e8)),
+        scipy="ndtri_exp",
+        pytensor="ndtri_exp",
+        slow=True,
+        least=1 / 16,
+    ),
+    "owens_t": Row(
+        _owens_t,
+        ((even(-4, 4), even(-3, 3)), (both(1e-3, 6), both(1e-3, 20))),
+        scipy="owens_t",
+        pytensor="owens_t",
+        slow=True,
+    ),
     "log_ndtr": Row(
         lambda a: mp.log1p(-mp.erfc(a / _SQRT2) / 2) if a > 0 else mp.log(mp.erfc(-a / _SQRT2) / 2),
         one(even(-4, 4), even(-37, 4), even(4, 37)),
@@ -320,6 +375,40 @@ TABLE = {
         slow=True,
         least=1 / 1024,
     ),
+    "gammaincinv": Row(
+        _gammaincinv,
+        ((even(0.1, 4), even(0, 1)), (even(0.1, 50), even(0, 1)), (even(0.1, 4), spread(1e-30, 1))),
+        scipy="gammaincinv",
+        pytensor="gammaincinv",
+        slow=True,
+    ),
+    "gammainccinv": Row(
+        _gammainccinv,
+        ((even(0.1, 4), even(0, 1)), (even(0.1, 50), even(0, 1)), (even(0.1, 4), spread(1e-30, 1))),
+        scipy="gammainccinv",
+        pytensor="gammainccinv",
+        slow=True,
+    ),
+    "betaincinv": Row(
+        _betaincinv,
+        ((even(0.1, 4), even(0.1, 4), even(0, 1)), (even(0.1, 50), even(0.1, 50), even(0, 1))),
+        scipy="betaincinv",
+        pytensor="betaincinv",
+        slow=True,
+    ),
+    "hyp2f1": Row(
+        mp.hyp2f1,
+        (
+            (even(0.1, 4), even(0.1, 4), even(0.1, 8), even(-1, 1)),
+            (even(0.1, 4), even(0.1, 4), even(0.1, 8), below(1e-3, 1e6)),
+            (even(0.1, 4), even(0.1, 4), even(0.1, 8), even(0.99, 1)),
+            (even(0.1, 300), even(0.1, 300), even(0.1, 300), even(0, 1)),
+            (even(-5, 5), even(-5, 5), even(-5, 5), even(-1, 1)),
+        ),
+        scipy="hyp2f1",
+        pytensor="hyp2f1",
+        slow=True,
+    ),
     # Bessel functions.
     "i0": Row(lambda a: mp.besseli(0, a), one(even(-4, 4), even(-700, 700)), scipy="i0", pytensor="i0"),
     "i1": Row(
@@ -332,5 +421,33 @@ TABLE = {
         scipy="j1",
         pytensor="j1",
         least=1 / 1024,
+    ),
+    "jv": Row(
+        mp.besselj,
+        ((even(0, 5), even(0, 10)), (even(-8, 0), even(0.1, 10)), (whole(-5, 9), even(-10, 10)), (even(0, 50), even(0, 100))),
+        scipy="jv",
+        pytensor="jv",
+        least=1 / 64,
+        slow=True,
+    ),
+    "ive": Row(
+        lambda v, x: mp.besseli(v, x) * mp.exp(-abs(x)),
+        (
+            (even(0, 5), even(0, 10)),
+            (even(-8, 0), even(0.1, 10)),
+            (whole(-5, 9), even(-10, 10)),
+            (even(0, 50), even(0, 100)),
+            (spread(1e-3, 300), spread(400, 1e5)),
+        ),
+        scipy="ive",
+        pytensor="ive",
+        slow=True,
+    ),
+    "kve": Row(
+        lambda v, x: mp.besselk(v, x) * mp.exp(x),
+        ((even(-5, 5), even(0.1, 10)), (even(0, 50), even(0, 100)), (spread(1e-3, 300), spread(400, 1e5))),
+        scipy="kve",
+        pytensor="kve",
+        slow=True,
     ),
 }  # fmt: skip

@@ -115,6 +115,44 @@ def test_incomplete_gamma_and_beta(check):
     check([a, b, x], pt.betainc(a, b, x), *grid(some, some, [0.0, 1e-3, 0.3, 0.9, 1.0, np.nan, 2.0]), rtol=1e-11)
 
 
+def test_inverses_of_incomplete_gamma_and_beta(check):
+    a, b, p = pt.dvectors("a", "b", "p")
+    some, parts = [1e-3, 0.5, 1.0, 2.5, 30.0, np.nan, -1.0], [0.0, 1e-9, 0.3, 0.9, 1.0, np.nan, 2.0]
+    check([a, p], [pt.gammaincinv(a, p), pt.gammainccinv(a, p)], *grid(some, parts), rtol=1e-10)
+    check([a, b, p], pt.betaincinv(a, b, p), *grid(some[1:], some[1:], parts), rtol=1e-10)
+    values = grid([0.5, 2.5, 30.0], [0.5, 2.5, 30.0], [0.01, 0.3, 0.9])
+    check([a, b, p], pytensor.grad(pt.betaincinv(a, b, p).sum(), p), *values, rtol=1e-9)
+
+
+def test_bessel_functions_of_any_order(check):
+    v, x = pt.dvectors("v", "x")
+    orders, points = [0.0, 1.0, 2.5, -2.0, -0.5, np.nan], [1e-3, 0.5, 3.0, 40.0, 700.0, np.nan]
+    for function in (pt.iv, pt.ive, pt.jv, pt.kv, pt.kve):
+        check([v, x], function(v, x), *grid(orders, points), rtol=1e-10)
+        check([v, x], pytensor.grad(function(v, x).sum(), x), *grid(orders[:5], points[1:4]), rtol=1e-9)
+    check([v, x], [pt.ive(v, x), pt.jv(v, x)], *grid([-2.0, 0.0, 3.0, 0.5], [-2.5, -1e-3]), rtol=1e-10)
+
+
+def test_owens_t_and_ndtri_exp(check):
+    h, a = pt.dvectors("h", "a")
+    points = [-3.0, -0.5, 0.0, 1.0, 8.0, np.inf, np.nan]
+    out = pt.owens_t(h, a)
+    check([h, a], out, *grid(points, [-2.0, -0.5, 0.5, 1.0, 30.0, np.inf, np.nan]), rtol=1e-10)
+    check([h, a], pytensor.grad(out.sum(), [h, a]), *grid([-3.0, 0.5], [0.3, 2.0]), rtol=1e-10)
+    y = np.array([-np.inf, -1e30, -1000.0, -3.0, -0.4, -1e-10, 0.0, 1.0, np.nan])
+    check([a], pt.special.ndtri_exp(a) if hasattr(pt.special, "ndtri_exp") else pt.ndtri_exp(a), y, rtol=1e-10)
+
+
+def test_hyp2f1_and_its_gradients(check):
+    a, b, c, z = pt.dvectors("a", "b", "c", "z")
+    out = pt.hyp2f1(a, b, c, z)
+    values = grid([0.5, 2.0, -2.0], [1.5, 3.0], [2.5, 4.0], [-5.0, -0.3, 0.0, 0.6, 0.95])
+    check([a, b, c, z], out, *values, rtol=1e-10)
+    check([a, b, c, z], out, *grid([-2.0, -3.0], [1.5], [2.5, 4.0], [1.0, 1.5, 20.0]), rtol=1e-10)  # polynomials
+    inside = grid([0.5, 2.0], [1.5, 3.0], [2.5, 4.0], [-0.3, 0.0, 0.6])
+    check([a, b, c, z], pytensor.grad(out.sum(), [a, b, c, z]), *inside, rtol=1e-10)
+
+
 def test_polygamma(check):
     n, x = pt.lvector("n"), pt.dvector("x")
     check([n, x], pt.polygamma(n, x), *grid([0, 1, 2, 5], [-1.0, 0.0, 0.3, 2.5, 40.0, np.inf, np.nan]), rtol=1e-12)
@@ -203,6 +241,11 @@ def test_half_precision(check):
 
 
 def test_ops_without_a_native_form_run_as_python(check):
-    x, y = pt.dvectors("x", "y")
-    fn = check([x, y], pt.owens_t(x, y) + pt.exp(x), np.array([0.5, 2.0]), np.array([1.0, 3.0]), native=False)
+    class Halved(ps.UnaryScalarOp):
+        def impl(self, x):
+            return x / 2
+
+    x = pt.dvector("x")
+    halved = pt.elemwise.Elemwise(Halved(ps.upgrade_to_float, name="halved"))
+    fn = check([x], halved(x) + pt.exp(x), np.array([0.5, 2.0]), native=False)
     assert len(fn.vm.compiled.translation.host_calls) == 1

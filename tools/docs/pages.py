@@ -59,29 +59,10 @@ NO_NUMPY = {
     "betainc_db": "the derivative of betainc by its second operand",
 }
 
-# Scalar ops of PyTensor that inlay leaves to PyTensor for good, each with its reason.
-_BY_ITERATION = "an inverse by iteration: SciPy's own runs"
-_ANY_ORDER = "a Bessel function of any real order: SciPy's own runs"
-LEFT_TO_PYTENSOR = {
-    "BetaIncInv": _BY_ITERATION,
-    "GammaIncInv": _BY_ITERATION,
-    "GammaIncCInv": _BY_ITERATION,
-    "Hyp2F1": "no series for it is right for all arguments: SciPy's own runs",
-    "Grad2F1Loop": "the derivative of Hyp2F1, likewise",
-    "Ive": _ANY_ORDER,
-    "Jv": _ANY_ORDER,
-    "Kve": _ANY_ORDER,
-    "NdtriExp": "rare: SciPy's own runs",
-    "Owens_t": "rare: SciPy's own runs",
-}
-
-
-# Other ops of PyTensor, likewise.
+# Ops of PyTensor that inlay leaves to PyTensor for good, each with its reason.
 _RARE = "rare: its own `perform` runs"
 _SOLVER = "iterates over a graph of its own: SciPy's solver runs, and the graph inside of it in PyTensor's mode"
 TENSOR_OPS_LEFT = {
-    "Bartlett": "a window that is made once: its own `perform` runs",
-    "Choose": _RARE,
     "Convolve2d": "no convolution over two axes as yet: SciPy's runs",
     "DefaultGeneratorMakerOp": "makes a NumPy generator",
     "Fourier": "no Fourier transform: NumPy's runs",
@@ -95,12 +76,9 @@ TENSOR_OPS_LEFT = {
     "MinimizeScalarOp": _SOLVER,
     "RootOp": _SOLVER,
     "RootScalarOp": _SOLVER,
-    "PermuteRowElements": _RARE,
     "QZ": _RARE,
     "Schur": _RARE,
     "TRSYL": _RARE,
-    "TensorInv": _RARE,
-    "TensorSolve": _RARE,
 }
 # Those that other modes' rewrites make, or that are the same op in another module.
 NOT_IN_OUR_MODE = {"CGemv", "Dot22", "Dot22Scalar", "Gemm"}
@@ -196,6 +174,7 @@ def pytensor_names():
     import pytensor.scalar as ps
     import pytensor.scalar.basic as basic
     import pytensor.scalar.math as psm
+    from pytensor.scalar.loop import ScalarLoop
     from inlay.pytensor.translate import scalar
 
     by_op, composed, left = {}, [], []
@@ -210,7 +189,7 @@ def pytensor_names():
         for c in vars(module).values():
             if isinstance(c, type) and issubclass(c, ps.ScalarOp) and c.__module__ == module.__name__:
                 classes.add(c)
-    known = set(scalar._SCALARS) | {ps.Composite}
+    known = set(scalar._SCALARS) | {ps.Composite, ScalarLoop}
     for op_class in classes - known:
         is_base = any(other is not op_class and issubclass(other, op_class) for other in classes)
         if not is_base and not any(base in known for base in op_class.__mro__[1:]):
@@ -225,7 +204,7 @@ def derivatives(op):
         return parts[0]
     return "; ".join(
         f"{operand}: {text}" if text.startswith("none: ") else f"{operand}: `{text}`"
-        for operand, text in zip("abc", parts, strict=False)
+        for operand, text in zip("abcd", parts, strict=False)
     )
 
 
@@ -340,7 +319,7 @@ def ops_page():
         "Applied elementwise; operands broadcast. *loop* is what the fuser is told: `vector`, whole vectors at a time;\n"
         "`per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`: `called`, by a function\n"
         "of inlay's libraries, where C99 has none and the code brings none of its own. All operands have one dtype (of `select`: the branches).\n"
-        "Derivatives are by the operands `a`, `b`, `c`, as expressions over them and the result `r`.\n",
+        "Derivatives are by the operands `a`, `b`, `c`, `d`, as expressions over them and the result `r`.\n",
         table(head, rows),
         "### Holes\n",
         f"- No vector form, so slower than it could be, though fused: {', '.join(f'`{n}`' for n in holes) or 'none'}.\n"
@@ -349,7 +328,7 @@ def ops_page():
         table(["PyTensor", "made of"], [(f"`{n}`", ", ".join(f"`{op}`" for op in made)) for n, made in composed]),
     ]
     if left:
-        reasons = [(f"`{n}`", LEFT_TO_PYTENSOR.get(n, "inlay has no such op yet: the node runs in Python")) for n in left]
+        reasons = [(f"`{n}`", "inlay has no such op yet: the node runs in Python") for n in left]
         parts += ["PyTensor scalar ops that have no translation:\n", table(["PyTensor", "why"], reasons)]
     parts += [
         "## Tensor ops\n",

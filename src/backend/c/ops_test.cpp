@@ -85,7 +85,7 @@ std::string program_for(DType dtype, const std::vector<ScalarOp>& ops) {
     const std::string_view result = dtype_name(result_dtype(ops[k], dtype));
     buffers += str(", r", k, ": ", result, "[n] output ", k);
     const int arity = facts(ops[k]).arity;
-    std::string operands = arity == 1 ? "%0" : arity == 2 ? "%0, %1" : "%0, %1, %0", condition;
+    std::string operands = std::string("%0, %1, %0, %1").substr(0, static_cast<std::size_t>(4 * arity - 2)), condition;
     if (ops[k] == ScalarOp::select_) {
       condition = "%3 = axis i : i64 %4 = literal 5 : i64 %5 = mod %3, %4 : i64 %6 = cast %5 : bool ";
       operands = "%6, %0, %1";
@@ -141,6 +141,7 @@ TEST_P(Ops, AgreeWithTheEvaluator) {
       std::vector<kernel::Element> operands = {a};
       if (facts(ops[k]).arity > 1) operands.push_back(b);
       if (facts(ops[k]).arity > 2 && ops[k] != ScalarOp::select_) operands.push_back(a);
+      if (facts(ops[k]).arity > 3) operands.push_back(b);
       if (ops[k] == ScalarOp::select_)
         operands.insert(operands.begin(), kernel::Element::of_integer(DType::boolean, i % 5 != 0));
       const Literal want = literal_of(kernel::apply_op(ops[k], operands));

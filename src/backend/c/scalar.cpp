@@ -161,6 +161,7 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::erfinv_: return called(needs, "erfinv", dtype, v);
     case ScalarOp::erfcinv_: return called(needs, "erfcinv", dtype, v);
     case ScalarOp::ndtri_: return called(needs, "ndtri", dtype, v);
+    case ScalarOp::ndtri_exp_: return called(needs, "ndtri_exp", dtype, v);
     case ScalarOp::digamma_: return called(needs, "digamma", dtype, v);
     case ScalarOp::trigamma_: return own(needs, "trigamma", dtype, v);
     case ScalarOp::i0_: return own(needs, "i0", dtype, v);
@@ -176,6 +177,14 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::betainc_: return called(needs, "betainc", dtype, v);
     case ScalarOp::betainc_da_: return called(needs, "betainc_da", dtype, v);
     case ScalarOp::betainc_db_: return called(needs, "betainc_db", dtype, v);
+    case ScalarOp::gammaincinv_: return called(needs, "gammaincinv", dtype, v);
+    case ScalarOp::gammainccinv_: return called(needs, "gammainccinv", dtype, v);
+    case ScalarOp::owens_t_: return called(needs, "owens_t", dtype, v);
+    case ScalarOp::jv_: return called(needs, "jv", dtype, v);
+    case ScalarOp::ive_: return called(needs, "ive", dtype, v);
+    case ScalarOp::kve_: return called(needs, "kve", dtype, v);
+    case ScalarOp::betaincinv_: return called(needs, "betaincinv", dtype, v);
+    case ScalarOp::hyp2f1_: return called(needs, "hyp2f1", dtype, v);
     case ScalarOp::isnan_: return str(v[0], " != ", v[0]);
     case ScalarOp::isinf_: return str("isinf(", v[0], ") != 0");
     case ScalarOp::isfinite_: return str("isfinite(", v[0], ") != 0");

@@ -161,6 +161,7 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::erfinv_:
     case ScalarOp::erfcinv_:
     case ScalarOp::ndtri_:
+    case ScalarOp::ndtri_exp_:
     case ScalarOp::gamma_:
     case ScalarOp::trigamma_:
     case ScalarOp::polygamma_:
@@ -173,9 +174,17 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::gammainc_:
     case ScalarOp::gammaincc_:
     case ScalarOp::gammainc_da_:
+    case ScalarOp::gammaincinv_:
+    case ScalarOp::gammainccinv_:
+    case ScalarOp::owens_t_:
+    case ScalarOp::jv_:
+    case ScalarOp::ive_:
+    case ScalarOp::kve_:
     case ScalarOp::betainc_:
     case ScalarOp::betainc_da_:
     case ScalarOp::betainc_db_:
+    case ScalarOp::betaincinv_:
+    case ScalarOp::hyp2f1_:
     case ScalarOp::angle_: return false;
   }
   return false;

@@ -204,6 +204,7 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::erfcinv_: return emit_math(f, "erfcinv", v, active);
     case ScalarOp::ndtr_: return emit_math(f, "ndtr", v, active);
     case ScalarOp::ndtri_: return emit_math(f, "ndtri", v, active);
+    case ScalarOp::ndtri_exp_: return emit_math(f, "ndtri_exp", v, active);
     case ScalarOp::log_ndtr_: return emit_math(f, "log_ndtr", v, active);
     case ScalarOp::logit_: return emit_math(f, "logit", v, active);
     case ScalarOp::lgamma_: return emit_math(f, "lgamma", v, active);
@@ -243,6 +244,12 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::gammainc_: return emit_math(f, "gammainc", v, active);
     case ScalarOp::gammaincc_: return emit_math(f, "gammaincc", v, active);
     case ScalarOp::gammainc_da_: return emit_math(f, "gammainc_da", v, active);
+    case ScalarOp::gammaincinv_: return emit_math(f, "gammaincinv", v, active);
+    case ScalarOp::gammainccinv_: return emit_math(f, "gammainccinv", v, active);
+    case ScalarOp::owens_t_: return emit_math(f, "owens_t", v, active);
+    case ScalarOp::jv_: return emit_math(f, "jv", v, active);
+    case ScalarOp::ive_: return emit_math(f, "ive", v, active);
+    case ScalarOp::kve_: return emit_math(f, "kve", v, active);
     case ScalarOp::complex_: return complex_of(f, v[0], v[1]);
     case ScalarOp::real_:
     case ScalarOp::imag_:
@@ -263,6 +270,8 @@ Value* emit_op(FunctionEmitter& f, ScalarOp op, DType dtype, llvm::ArrayRef<Valu
     case ScalarOp::betainc_: return emit_math(f, "betainc", v, active);
     case ScalarOp::betainc_da_: return emit_math(f, "betainc_da", v, active);
     case ScalarOp::betainc_db_: return emit_math(f, "betainc_db", v, active);
+    case ScalarOp::betaincinv_: return emit_math(f, "betaincinv", v, active);
+    case ScalarOp::hyp2f1_: return emit_math(f, "hyp2f1", v, active);
     case ScalarOp::select_: return b.CreateSelect(v[0], v[1], v[2]);
   }
   INLAY_CHECK(false, "a scalar op of no kind");

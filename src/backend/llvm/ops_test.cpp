@@ -74,7 +74,8 @@ std::string program_for(DType dtype, const std::vector<ScalarOp>& ops) {
     const ScalarOpFacts& op = facts(ops[k]);
     const std::string_view result = dtype_name(result_dtype(ops[k], dtype));
     buffers += str(", r", k, ": ", result, "[n] output ", k);
-    std::string operands = op.arity == 1 ? "%0" : op.arity == 2 ? "%0, %1" : "%0, %1, %0", condition;
+    std::string operands = std::string("%0, %1, %0, %1").substr(0, static_cast<std::size_t>(4 * op.arity - 2)),
+                condition;
     if (ops[k] == ScalarOp::select_) {
       condition = "%3 = axis i : i64 %4 = literal 5 : i64 %5 = mod %3, %4 : i64 %6 = cast %5 : bool ";
       operands = "%6, %0, %1";
@@ -131,6 +132,7 @@ TEST_P(Ops, AgreeWithTheEvaluator) {
       std::vector<kernel::Element> operands = {a};
       if (facts(ops[k]).arity > 1) operands.push_back(b);
       if (facts(ops[k]).arity > 2 && ops[k] != ScalarOp::select_) operands.push_back(a);
+      if (facts(ops[k]).arity > 3) operands.push_back(b);
       if (ops[k] == ScalarOp::select_)
         operands.insert(operands.begin(), kernel::Element::of_integer(DType::boolean, i % 5 != 0));
       const kernel::Element expected = kernel::apply_op(ops[k], operands);

@@ -1,6 +1,7 @@
 """From PyTensor's graphs to inlay's. One file for each family of ops; `registry.py` says how one is added."""
 
 from . import (  # noqa: F401  (registers translations)
+    choose,
     convolve,
     diagonal,
     elemwise,

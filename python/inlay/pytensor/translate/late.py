@@ -3,7 +3,7 @@
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import ARange, Nonzero
-from pytensor.tensor.extra_ops import CumOp, Repeat, Unique
+from pytensor.tensor.extra_ops import Bartlett, CumOp, Repeat, Unique
 
 from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
 from .registry import NotNative, register
@@ -53,6 +53,18 @@ def _counted(t, length, first, by, dtype):
     if first != 0:
         count = t.builder.scalar("add", [count, t.builder.literal(first, dtype)])
     return count
+
+
+@register(Bartlett)
+def bartlett(t, node):
+    """NumPy's: 1 + n / (M - 1) for n = 1 - M, 3 - M, ... up to 0, and 1 - n / (M - 1) from there to M - 1."""
+    b = t.builder
+    count = t.cast(t.value(node.inputs[0]), "i64")
+    one = b.literal(1, "i64")
+    n = t.cast(b.arange(b.scalar("sub", [one, count]), count, b.literal(2, "i64"), "i64"), "f64")
+    slope = b.scalar("div", [b.scalar("abs", [n]), t.cast(b.scalar("sub", [count, one]), "f64")])
+    window = b.scalar("sub", [b.literal(1, "f64"), slope])
+    return b.scalar("select", [b.scalar("eq", [count, one]), b.literal(1, "f64"), window])
 
 
 @register(Nonzero)

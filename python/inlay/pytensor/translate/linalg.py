@@ -4,6 +4,7 @@ PyTensor's ops of this kind do not raise where a matrix has no factor: their res
 """
 
 import functools
+import operator
 
 from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
@@ -145,20 +146,20 @@ def solve(t, op, dtype, a, b):
     if op.assume_a in ("tridiagonal", "banded"):
         raise NotNative(f"a {op.assume_a} system")
     if op.assume_a in ("sym", "her"):
-        a = _symmetric(t, op, a)
+        a = _symmetric(t, a, op.lower, op.assume_a == "her")
     if op.assume_a == "pos":  # as its triangle says, of which the other is not read
         c = t.builder.library("cholesky", [a], _triangle(op) + ["nan"])[0]
         return t.builder.cholesky_solve(c, b, _triangle(op) + ["nan"])
     return t.builder.library("solve", [a, b], ["nan"])[0]
 
 
-def _symmetric(t, op, a):
+def _symmetric(t, a, lower, hermitian):
     """The matrix of which `a` holds one triangle; the other is not read."""
     n = a.dims[-1]
     i = t.builder.iota(n, "i64")
-    below = t.builder.scalar("ge" if op.lower else "le", [t.builder.reshape(i, [n, 1]), i])
+    below = t.builder.scalar("ge" if lower else "le", [t.builder.reshape(i, [n, 1]), i])
     other = t.builder.swapped(a)
-    if op.assume_a == "her" and is_complex(a.dtype):
+    if hermitian and is_complex(a.dtype):
         other = t.builder.scalar("conj", [other])
     return t.builder.scalar("select", [below, a, other])
 
@@ -237,9 +238,44 @@ def inverse(t, op, dtype, a):
 
 @batched(ops.MatrixPinv)
 def pseudo_inverse(t, op, dtype, a):
-    if op.hermitian:
-        raise NotNative("the pseudoinverse of a matrix that is said to be hermitian")
-    return t.builder.pseudo_inverse(a)
+    return t.builder.pseudo_inverse(_symmetric(t, a, True, True) if op.hermitian else a)
+
+
+@register(ops.TensorInv)
+def tensor_inverse(t, node):
+    return _call(_tensor_inverse, t, node.op, node)
+
+
+def _tensor_inverse(t, op, dtype, a):
+    """The inverse of a matrix whose rows are the first `ind` axes, and its columns the others. NumPy's raises."""
+    core = a.dims
+    if op.ind <= 0:
+        raise NotNative("no first axes to invert over")
+    rows, columns = core[: op.ind], core[op.ind :]
+    matrix = t.builder.reshape(a, [_product(rows), _product(columns)])
+    identity = t.builder.compose("eye", rows=matrix.dims[0], dtype=dtype)
+    return t.builder.reshape(t.builder.library("solve", [matrix, identity])[0], [*columns, *rows])
+
+
+@register(ops.TensorSolve)
+def tensor_solve(t, node):
+    return _call(_tensor_solve, t, node.op, node)
+
+
+def _tensor_solve(t, op, dtype, a, b):
+    rank = len(a.dims)
+    last = [axis % rank for axis in op.axes or ()]
+    a = t.builder.transpose(a, [axis for axis in range(rank) if axis not in last] + last)
+    unknown = a.dims[len(b.dims) :]
+    if len(unknown) != 2:  # PyTensor's type says that there are two, whatever NumPy returns
+        raise NotNative("a solution that is no matrix")
+    matrix = t.builder.reshape(a, [_product(b.dims), _product(unknown)])
+    x = t.builder.library("solve", [matrix, t.builder.reshape(b, [_product(b.dims), 1])])[0]
+    return t.builder.reshape(x, unknown)
+
+
+def _product(dims):
+    return functools.reduce(operator.mul, dims, 1)
 
 
 @batched(ops.Det)

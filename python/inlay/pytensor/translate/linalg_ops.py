@@ -12,6 +12,7 @@ _MODULES = (
     "pytensor.tensor.linalg.inverse",
     "pytensor.tensor.linalg.products",
     "pytensor.tensor.linalg.solvers.general",
+    "pytensor.tensor.linalg.solvers.lstsq",
     "pytensor.tensor.linalg.solvers.psd",
     "pytensor.tensor.linalg.solvers.triangular",
     "pytensor.tensor.linalg.summary",
@@ -49,3 +50,5 @@ SLogDet = _find("SLogDet")
 SVD = _find("SVD")
 Solve = _find("Solve")
 SolveTriangular = _find("SolveTriangular")
+TensorInv = _find("TensorInv")
+TensorSolve = _find("TensorSolve")

@@ -378,6 +378,15 @@ for _name, _op in {
     "gammainc": psm.GammaInc,
     "gammaincc": psm.GammaIncC,
     "betainc": psm.BetaInc,
+    "gammaincinv": psm.GammaIncInv,
+    "gammainccinv": psm.GammaIncCInv,
+    "betaincinv": psm.BetaIncInv,
+    "owens_t": psm.Owens_t,
+    "ndtri_exp": psm.NdtriExp,
+    "hyp2f1": psm.Hyp2F1,
+    "jv": psm.Jv,
+    "ive": psm.Ive,
+    "kve": psm.Kve,
 }.items():
     plain(_name, _op)
 

@@ -1,0 +1,55 @@
+"""Elements that an array of positions picks: out of the row beside it, or out of several arrays."""
+
+from pytensor.tensor.basic import Choose, PermuteRowElements
+
+from .dtypes import is_tensor
+from .registry import NotNative, register
+
+
+@register(PermuteRowElements)
+def permute_row_elements(t, node):
+    """out[..., j] = x[..., y[..., j]]; the inverse is a write: out[..., y[..., j]] = x[..., j]."""
+    x, y = t.operands(node)
+    y = t.cast(y, "i64")
+    if not node.op.inverse:
+        return t.builder.compose("take_along_axis", x, y, axis=-1)
+    dims = [b if isinstance(a, int) and a == 1 else a for a, b in zip(x.dims, y.dims, strict=True)]
+    x, y = (t.builder.stretch(v, dims, "PermuteRowElements") for v in (x, y))
+    index = [_along(t, axis, dims) for axis in range(len(dims) - 1)] + [y]
+    zeros = t.builder.broadcast(t.builder.literal(0, x.dtype), dims)
+    return t.builder.scatter("set", zeros, index, x)
+
+
+def _along(t, axis, dims):
+    """The positions along an axis, beside axes of size 1."""
+    shape = [d if a == axis else 1 for a, d in enumerate(dims)]
+    return t.builder.reshape(t.builder.iota(dims[axis], "i64"), shape)
+
+
+@register(Choose)
+def choose(t, node):
+    """out[i, ...] = choices[a[i, ...], i, ...]; what `a` holds beyond the choices is wrapped, clipped or an error."""
+    if not is_tensor(node.inputs[1].type):
+        raise NotNative("choices that are a list")
+    a, choices = t.operands(node)
+    a = t.cast(a, "i64")
+    rank = max(len(a.dims), len(choices.dims) - 1)
+    count = t.builder.size(choices.dims[0])
+    if node.op.mode == "wrap":
+        a = t.builder.scalar("mod", [a, count])
+    elif node.op.mode == "clip":
+        last = t.builder.scalar("sub", [count, t.builder.literal(1, "i64")])
+        a = t.builder.scalar("clip", [a, t.builder.literal(0, "i64"), last])
+    else:
+        # Negative positions do not count from the end here.
+        is_choice = t.builder.scalar(
+            "and", [t.builder.scalar("ge", [a, t.builder.literal(0, "i64")]), t.builder.scalar("lt", [a, count])]
+        )
+        every = t.builder.reduce("and", is_choice, list(range(len(a.dims))), "bool") if a.dims else is_choice
+        t.fails_as(ValueError)
+        a = t.builder.assert_(a, every, "Choose: a position is none of the choices")
+    a = t.builder.reshape(a, [1] * (1 + rank - len(a.dims)) + list(a.dims))
+    first, *rest = choices.dims
+    choices = t.builder.reshape(choices, [first, *[1] * (rank - len(rest)), *rest])
+    out = t.builder.compose("take_along_axis", choices, a, axis=0)
+    return t.builder.reshape(out, out.dims[1:])
