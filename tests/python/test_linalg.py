@@ -7,6 +7,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.tensor import blas
 from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
 
@@ -72,6 +73,21 @@ def test_a_transposed_operand_is_no_copy():
 def test_batched_dot():
     x, y = pt.dtensor3("x"), pt.dtensor3("y")
     same([x, y], BatchedDot()(x, y), _matrices(3, 2, 4), _matrices(3, 4, 5))
+
+
+@pytest.mark.parametrize("beta", [0.0, 2.0])
+def test_products_as_blas_names_them(beta):
+    """What a graph holds that PyTensor's rewrites for BLAS have seen. What is multiplied with 0 may be NaN."""
+    z, x, y = (pt.dmatrix(name) for name in "zxy")
+    v, w, a, b = pt.dvector("v"), pt.dvector("w"), pt.dscalar("a"), pt.dscalar("b")
+    outputs = [
+        blas.gemm_no_inplace(z, a, x, y, b), blas.gemv_no_inplace(v, a, x, w, b), blas.Dot22()(x, y), blas.Dot22Scalar()(x, y, a)
+    ]  # fmt: skip
+    into = np.full((2, 4), np.nan if beta == 0 else 1.5)
+    for inner in (3, 0):
+        left, right = _matrices(2, inner), _matrices(inner, 4)
+        values = [into, left, right, into[:, 0].copy(), right[:, 0].copy(), np.array(3.0), np.array(beta)]
+        same([z, x, y, v, w, a, b], outputs, *values)
 
 
 @pytest.mark.parametrize("lower", [True, False])

@@ -279,6 +279,25 @@ def test_sparse_matrices_pass_through():
     assert scipy_sparse.issparse(same)
 
 
+def test_shapes_of_sparse_matrices(check):
+    pytest.importorskip("scipy.sparse")
+    import pytensor.sparse
+
+    x = pt.dmatrix("x")
+    sparse = pytensor.sparse.csr_from_dense(x)
+    rows, columns = sparse.shape
+    values = np.diag(np.arange(4.0))[:, :3]
+    dense = pytensor.sparse.dense_from_sparse(sparse)
+    check([x], [rows, columns * 2, pt.zeros((columns, rows)), dense], values, native=False)
+
+
+def test_axes_with_names(check):
+    xtensor = pytest.importorskip("pytensor.xtensor")
+    x = xtensor.xtensor("x", dims=("row", "column"), shape=(None, 3))
+    y = xtensor.xtensor("y", dims=("column",), shape=(3,))
+    check([x, y], [x + y, (x * y).sum("row"), x.isel(column=0), x], np.arange(6.0).reshape(2, 3), np.arange(3.0))
+
+
 def test_scalars_of_pytensor():
     import pytensor.scalar as ps
 

@@ -44,5 +44,6 @@ def arithmetic_dtype(dtype):
 
 
 def is_tensor(variable_type):
-    """A NumPy array's type. (A sparse matrix is a TensorType too, but no array.)"""
-    return isinstance(variable_type, DenseTensorType) and variable_type.dtype in INLAY_NAMES
+    """A NumPy array's type, be it one whose axes have names. (A sparse matrix is a TensorType too, but no array.)"""
+    is_array = isinstance(variable_type, DenseTensorType) or hasattr(variable_type, "dims")
+    return is_array and variable_type.dtype in INLAY_NAMES

@@ -6,7 +6,7 @@ PyTensor's ops of this kind do not raise where a matrix has no factor: their res
 import functools
 import operator
 
-from pytensor.tensor.blas import BatchedDot
+from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
@@ -77,6 +77,42 @@ def _call(function, t, op, node):
 @batched(Dot, BatchedDot)
 def dot(t, op, dtype, a, b):
     return t.builder.matmul(a, b)
+
+
+def _scaled(t, factor, x):
+    return t.builder.scalar("mul", [t.cast(factor, x.dtype), x])
+
+
+def _plus_product(t, factor, product, beta, x):
+    """beta * x + factor * product. As in BLAS, an x that counts for nothing may be NaN."""
+    b = t.builder
+    zero = b.literal(0, x.dtype)
+    beta, x = t.cast(beta, x.dtype), t.require_dims(x, product.dims)
+    kept = b.scalar("select", [b.scalar("eq", [beta, zero]), zero, b.scalar("mul", [beta, x])])
+    return b.scalar("add", [kept, _scaled(t, factor, product)])
+
+
+@register(Dot22)
+def dot22(t, node):
+    return t.builder.matmul(*t.operands(node))
+
+
+@register(Dot22Scalar)
+def dot22_scalar(t, node):
+    x, y, factor = t.operands(node)
+    return _scaled(t, factor, t.builder.matmul(x, y))
+
+
+@register(Gemm)
+def gemm(t, node):
+    z, factor, x, y, beta = t.operands(node)
+    return _plus_product(t, factor, t.builder.matmul(x, y), beta, z)
+
+
+@register(Gemv)
+def gemv(t, node):
+    y, factor, a, x, beta = t.operands(node)
+    return _plus_product(t, factor, t.builder.matmul(a, x), beta, y)
 
 
 @batched(ops.BlockDiagonal)

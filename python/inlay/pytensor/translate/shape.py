@@ -2,7 +2,7 @@
 
 from math import prod
 
-from pytensor.compile.ops import DeepCopyOp, ViewOp
+from pytensor.compile.ops import DeepCopyOp, TypeCastingOp
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import Alloc, AllocEmpty, MakeVector
 from pytensor.tensor.extra_ops import CpuContiguous
@@ -20,12 +20,12 @@ except ImportError:  # older versions
 
 @register(Shape_i)
 def shape_i(t, node):
-    return t.builder.size(t.value(node.inputs[0]).dims[node.op.i])
+    return t.builder.size(t.dims(node.inputs[0])[node.op.i])
 
 
 @register(Shape)
 def shape(t, node):
-    sizes = [t.builder.reshape(t.builder.size(d), [1]) for d in t.value(node.inputs[0]).dims]
+    sizes = [t.builder.reshape(t.builder.size(d), [1]) for d in t.dims(node.inputs[0])]
     if not sizes:
         return t.builder.broadcast(t.builder.literal(0, "i64"), [0])
     return sizes[0] if len(sizes) == 1 else t.builder.concat(sizes, 0)
@@ -116,10 +116,10 @@ if JoinDims is not None:
 def specify_shape(t, node):
     """A promise about sizes: each that is not known to hold is checked when the function runs."""
     x, *sizes = node.inputs
-    x = t.value(x)
     wanted = [
-        have if isinstance(size.type, NoneTypeT) else t.dim(size) for size, have in zip(sizes, x.dims, strict=True)
+        have if isinstance(size.type, NoneTypeT) else t.dim(size) for size, have in zip(sizes, t.dims(x), strict=True)
     ]
+    x = t.value(x)
     return t.require_dims(x, wanted)
 
 
@@ -137,7 +137,7 @@ def alloc_empty(t, node):
     return t.builder.broadcast(t.builder.literal(0, dtype), t.sizes(node.inputs, node.outputs[0].type.shape))
 
 
-@register(DeepCopyOp, ViewOp)
+@register(DeepCopyOp, TypeCastingOp)
 def same(t, node):
     """Values are never mutated, and an output never shares bytes with an input: a copy is for the planner to make."""
     value = t.value(node.inputs[0])

@@ -11,7 +11,7 @@ import pytensor.scalar as ps
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import Join, MakeVector, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
-from pytensor.tensor.shape import Shape, Shape_i
+from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import Subtensor
 
 from .registry import NotNative
@@ -44,7 +44,7 @@ def _expression(t, var, late):
     if node is None:
         raise NotNative(f"a size that is the value of {var}")
     if isinstance(node.op, Shape_i):
-        return t.value(node.inputs[0]).dims[node.op.i]
+        return t.dims(node.inputs[0])[node.op.i]
     if isinstance(node.op, ScalarFromTensor | TensorFromScalar):
         return size_of(t, node.inputs[0], late)
     if isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0:
@@ -125,7 +125,7 @@ def sizes_of(t, var):
     if node is None:
         raise NotNative(f"sizes that are the elements of {var}")
     if isinstance(node.op, Shape):
-        return list(t.value(node.inputs[0]).dims)
+        return list(t.dims(node.inputs[0]))
     if isinstance(node.op, MakeVector):
         return [size_of(t, x) for x in node.inputs]
     if isinstance(node.op, Join):
@@ -135,7 +135,7 @@ def sizes_of(t, var):
         return [size_of(t, node.inputs[0])]
     if isinstance(node.op, Subtensor):
         return _part(t, node)
-    if isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ps.Cast):
+    if isinstance(node.op, SpecifyShape) or (isinstance(node.op, Elemwise) and isinstance(node.op.scalar_op, ps.Cast)):
         return sizes_of(t, node.inputs[0])
     raise NotNative(f"sizes computed by {node.op}")
 

@@ -193,6 +193,13 @@ class Translator:
     def operands(self, node):
         return [self.value(x) for x in node.inputs]
 
+    def dims(self, var):
+        """The sizes of a variable. A sparse matrix has some too, but no array of inlay's: its own op tells them."""
+        value = self.value(var)
+        if value.dtype == "opaque":
+            raise NotNative("the shape of what is no array")
+        return value.dims
+
     def cast(self, x, dtype):
         if x.dtype == dtype:
             return x
