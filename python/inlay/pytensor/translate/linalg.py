@@ -11,6 +11,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
 from . import linalg_ops as ops
+from .batches import batch_of
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float
 from .registry import NotNative, register
 
@@ -55,9 +56,7 @@ def _call_core(function, t, node):
 def blockwise(t, node):
     core = node.op.core_op
     function = next((_BATCHED[c] for c in type(core).__mro__ if c in _BATCHED), None)
-    if function is None:
-        raise NotNative(f"no native form of a batch of {type(core).__name__}")
-    return function(t, core, node)
+    return batch_of(t, node) if function is None else function(t, core, node)
 
 
 def _call(function, t, op, node):

@@ -6,14 +6,19 @@ from pytensor.tensor.extra_ops import SearchsortedOp
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
 from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, arithmetic_dtype
+from .linalg import batched_node
 from .registry import NotNative, register
 
 
 def _axis(op, node):
-    """A property of the op in newer versions of PyTensor, the second input in older ones."""
+    """Of all the axes, those of a batch stand first. A property of the op in newer versions of PyTensor, the second input
+    in older ones."""
     rank = node.inputs[0].type.ndim
+    batch = node.op.batch_ndim(node) if node.op is not op else 0
     if hasattr(op, "axis"):
-        return op.axis % rank
+        return batch + op.axis % (rank - batch)
+    if batch:
+        raise NotNative("an axis that is an operand of a batch")
     if not isinstance(node.inputs[1], Constant):
         raise NotNative("an axis that is not constant")
     return int(node.inputs[1].data) % rank
@@ -26,18 +31,18 @@ def _along(t, op, x, axis):
     return t.builder.transpose(x, [order.index(a) for a in range(len(order))])
 
 
-@register(SortOp)
-def sort(t, node):
+@batched_node(SortOp)
+def sort(t, op, node):
     x = t.value(node.inputs[0])
     sortable = t.cast(x, arithmetic_dtype(x.dtype))
-    return t.cast(_along(t, "sort", sortable, _axis(node.op, node)), x.dtype)
+    return t.cast(_along(t, "sort", sortable, _axis(op, node)), x.dtype)
 
 
-@register(ArgSortOp)
-def argsort(t, node):
+@batched_node(ArgSortOp)
+def argsort(t, op, node):
     """Stable, whatever kind is asked for: another kind may give any order of equals."""
     x = t.value(node.inputs[0])
-    return _along(t, "argsort", t.cast(x, arithmetic_dtype(x.dtype)), _axis(node.op, node))
+    return _along(t, "argsort", t.cast(x, arithmetic_dtype(x.dtype)), _axis(op, node))
 
 
 @register(SearchsortedOp)

@@ -6,6 +6,7 @@ A node without a native form is called through its own `perform` (`host_call.py`
 """
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,7 @@ class Translator:
         self._node_of_location = {}
         self._reasons = {}
         self._exceptions = {}
+        self._is_all_native = False
         self._number = -1
         self._numbers = {}  # node -> its number
         self._location = ""  # of the node that is translated
@@ -358,10 +360,22 @@ class Translator:
 
     def host_call(self, node, reason):
         """The node through its own Python code, and why."""
+        if self._is_all_native:
+            raise NotNative(reason)
         self._reasons[self._number] = reason
         call = HostCall(node, self._number, random.may_draw_in_place(self, node))
         operands = [self.value(x) for x in call.variables]
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+
+    @contextmanager
+    def all_native(self):
+        """Where a part of what is translated within the block would run through Python, all of it shall."""
+        before, self._is_all_native = self._is_all_native, True
+        self.builder.at(self._location)
+        try:
+            yield
+        finally:
+            self._is_all_native = before
 
     def lazy_call(self, node):
         """An IfElse: a cond, or where a branch cannot be a body, one of two functions."""
@@ -377,6 +391,8 @@ class Translator:
             why = str(error).splitlines()[0]
         self._forget_calls(calls, reasons)
         self.nodes_in, self._number = nodes_in, number
+        if self._is_all_native:
+            raise NotNative(why)
         self._reasons[number] = why
         call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
         operands = [self.value(x) for x in call.variables]

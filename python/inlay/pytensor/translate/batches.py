@@ -1,0 +1,77 @@
+"""A Blockwise of an op that works on no batches: the core's own graph, vectorized, or a loop of the core."""
+
+from math import prod
+
+from pytensor.compile.builders import OpFromGraph
+from pytensor.graph.basic import Constant
+from pytensor.graph.replace import vectorize_graph
+from pytensor.graph.traversal import io_toposort
+from pytensor.tensor.basic import constant
+from pytensor.tensor.type import tensor
+
+from .bodies import Body
+from .registry import NotNative
+
+
+def batch_of(t, node):
+    """The values of the outputs of a Blockwise."""
+    if isinstance(node.op.core_op, OpFromGraph):
+        try:
+            return _vectorized(t, node)
+        except (NotNative, NotImplementedError, ValueError):
+            pass  # PyTensor, or inlay, knows nothing of batches of something in there
+    return _loop(t, node)
+
+
+def _vectorized(t, node):
+    inner = node.op.core_op.fgraph
+    outputs = vectorize_graph(inner.outputs, dict(zip(inner.inputs, node.inputs, strict=True)))
+    with t.all_native():
+        return t.inline(node.inputs, io_toposort(node.inputs, outputs), outputs, t.operands(node))
+
+
+def _loop(t, node):
+    b, op = t.builder, node.op
+    rank = op.batch_ndim(node)
+    operands = t.operands(node)
+    batch = [_size_of_batch(t, operands, axis) for axis in range(rank)]
+    count = prod(batch)
+    core = op.core_op.make_node(*(_core_input(x, rank) for x in node.inputs))
+    body = Body(t)
+    rows = [_rows(t, x, batch, count) for x in operands]
+    with body:
+        step = body.builder.step("element", count)
+        values = t.scope[1]
+        for var, row in zip(core.inputs, rows, strict=True):
+            if not isinstance(var, Constant):
+                inside = body.bring_in(row)
+                values[var] = inside if len(row.dims) == var.type.ndim else t.builder.gather(inside, [step])
+        with t.all_native():
+            results = t.translate_node(core)
+        for value in results:
+            body.builder.output(value)
+    stacked = b.loop(count, [], body.captured, body.builder.finish())
+    return [b.reshape(x, [*batch, *x.dims[1:]]) for x in stacked]
+
+
+def _core_input(var, rank):
+    """What stands for an input of the Blockwise in its core: a constant where it is the same for the whole batch."""
+    dims = var.type.shape[rank:]
+    if isinstance(var, Constant) and all(n == 1 for n in var.type.shape[:rank]):
+        return constant(var.data.reshape(dims))
+    return tensor(dtype=var.type.dtype, shape=dims)
+
+
+def _size_of_batch(t, operands, axis):
+    return next((x.dims[axis] for x in operands if not t.known_equal(x.dims[axis], 1)), 1)
+
+
+def _rows(t, x, batch, count):
+    """x as one row for each element of the batch; as it is within one where they all have the same."""
+    rank = len(batch)
+    core = x.dims[rank:]
+    if all(t.known_equal(n, 1) for n in x.dims[:rank]):
+        return t.builder.reshape(x, core)
+    if any(not t.known_equal(have, want) for have, want in zip(x.dims, batch)):
+        x = t.builder.broadcast(x, [*batch, *core])
+    return x if rank == 1 else t.builder.reshape(x, [count, *core])
