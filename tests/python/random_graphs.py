@@ -137,7 +137,10 @@ class Grower:
 
     def grow(self):
         """One construct more, or none where that which was drawn does not fit."""
-        self.some(CONSTRUCTS)(self)
+        try:
+            self.some(CONSTRUCTS)(self)
+        except TypeError:  # dtypes that PyTensor does not take there
+            raise Unfit from None
 
 
 # Constructs
@@ -347,17 +350,13 @@ def split(g):
 
 
 def reshaped(g):
-    x = g.pick()
-    v = g.value(x)
-    if v.size == 0:
-        shape = v.shape[::-1]
-    else:
-        left, shape = v.size, []
-        for n in (2, 3, 5):
-            if left % n == 0 and g.chance(0.5):
-                shape.append(n)
-                left //= n
-        shape.append(-1 if g.chance(0.5) else left)
+    x = g.pick(lambda v: v.size > 0)  # of what has no elements PyTensor's types say other shapes than it makes
+    left, shape = g.value(x).size, []
+    for n in (2, 3, 5):
+        if left % n == 0 and g.chance(0.5):
+            shape.append(n)
+            left //= n
+    shape.append(-1 if g.chance(0.5) else left)
     g.take(pt.reshape(x, tuple(int(n) for n in shape)), g.exactly(x))
 
 
