@@ -255,3 +255,34 @@ def test_an_array_of_a_length_below_zero_is_refused(check_error):
     rows = pt.concatenate([pt.full((x.shape[0] - 3,), 2.0), x])
     error = check_error(ValueError, [x], rows, np.ones(2), good=[np.ones(4)])
     assert str(error).startswith("error[negative-size]: broadcast: dim 0 is -1")
+
+
+SIZES = [[2, 6], [-1, 3], [3, -1], [-2, 6], [12, 1]]
+
+
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_reshape_to_the_elements_of_a_vector(sizes, check, check_error):
+    x, vector = pt.dmatrix("x"), pt.ivector("sizes")
+    values = np.arange(12.0).reshape(3, 4), np.array(sizes, "int32")
+    reshaped = pt.reshape(x, vector, ndim=2)
+    check([x, vector], [reshaped + 1, reshaped.sum(0), pt.reshape(x, vector * 1, ndim=2)], *values)
+    for wrong in ([5, 2], [-1, -1], [0, 3], [-1, 0]):
+        check_error(ValueError, [x, vector], reshaped, values[0], np.array(wrong, "int32"), good=values)
+
+
+def test_split_at_the_elements_of_a_vector(check, check_error):
+    x, vector = pt.dmatrix("x"), pt.lvector("sizes")
+    parts = pt.split(x, vector, n_splits=3, axis=1)
+    values = np.arange(12.0).reshape(3, 4)
+    for sizes in ([1, 2, 1], [0, 4, 0]):
+        check([x, vector], [*parts, parts[0].sum() + parts[1] * 2], values, np.array(sizes))
+    for wrong in ([1, 2, 2], [1, 1, 1], [5, -1, 0], [1, 3], [1, 1, 1, 1]):
+        check_error(ValueError, [x, vector], parts[1], values, np.array(wrong), good=(values, np.array([1, 2, 1])))
+
+
+def test_split_of_which_one_part_is_read(check, check_error):
+    """The sizes have to make up the axis all the same."""
+    x, like = pt.dmatrix("x"), pt.dvector("like")
+    for sizes in ([1, 2, 1], [like.shape[0]] * 2 + [2]):
+        part = pt.split(x, sizes, n_splits=3, axis=1)[1]
+        check_error(ValueError, [x, like], part, np.ones((2, 5)), np.ones(1), good=(np.ones((2, 4)), np.ones(1)))

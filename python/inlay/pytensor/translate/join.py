@@ -16,6 +16,9 @@ def _axis_and_tensors(op, inputs):
     return int(inputs[0].data), inputs[1:]
 
 
+_SUM = "split: the sizes add up to {}, and axis {} has {} elements"
+
+
 @register(Join)
 def join(t, node):
     axis, tensors = _axis_and_tensors(node.op, node.inputs)
@@ -49,8 +52,26 @@ def split(t, node):
         axis = int(axis.data)
     x = t.value(x)
     axis %= len(x.dims)
-    sizes = t.shape_vector(sizes)
+    try:
+        sizes = t.shape_vector(sizes)
+    except NotNative:
+        sizes = [t.late_size(size) for size in t.elements(sizes, len(node.outputs))]
+        t.fails_as(ValueError)
     if any(isinstance(s, int) and s < 0 for s in sizes):
         raise NotNative("a negative split size")
-    parts = t.builder.compose("split", x, sizes=sizes, axis=axis)
-    return parts if isinstance(parts, list) else [parts]
+    return _parts(t, x, sizes, axis)
+
+
+def _parts(t, x, sizes, axis):
+    """Each part is read only if the sizes make up the axis: the others may not be needed."""
+    dim, total, parts = x.dims[axis], sum(sizes), []
+    start = 0
+    for size in sizes:
+        if not t.known_equal(total, dim):
+            t.builder.require_at_most(total, dim, "shape-mismatch", _SUM.format("{0}", axis, "{1}"), x)
+            t.builder.require_at_most(dim, total, "shape-mismatch", _SUM.format("{1}", axis, "{0}"), x)
+        index = [(0, n, 1) for n in x.dims]
+        index[axis] = (start, start + size, 1)
+        parts.append(t.builder.slice(x, index))
+        start = start + size
+    return parts

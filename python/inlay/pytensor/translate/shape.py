@@ -34,7 +34,7 @@ def shape(t, node):
 @register(Reshape)
 def reshape(t, node):
     x = t.value(node.inputs[0])
-    dims = _wanted(t, x, node.inputs[1])
+    dims = _wanted(t, x, node.inputs[1], node.op.ndim)
     static = node.outputs[0].type.shape
     return _reshaped(t, x, [d if s is None else s for d, s in zip(dims, static, strict=True)])
 
@@ -50,11 +50,17 @@ def _reshaped(t, x, dims):
     return t.builder.reshape(x, dims)
 
 
-def _wanted(t, x, vector):
-    """The dims that are asked for. One that is a value may turn out to be -1 when the function runs: what is left over."""
+def _wanted(t, x, vector, count):
+    """The `count` dims that are asked for. One that is a value may turn out to be -1 when the function runs: what is left
+    over."""
     made_of = vector.owner.inputs if vector.owner and isinstance(vector.owner.op, MakeVector) else None
     if made_of is None or any(isinstance(v, Constant) and int(v.data) == -1 for v in made_of):
-        return t.shape_vector(vector)
+        try:
+            return t.shape_vector(vector)
+        except NotNative:
+            if made_of is not None:
+                raise
+            return _left_over_of(t, x, [None] * count, t.elements(vector, count))
     dims = []
     for v in made_of:
         try:
@@ -62,13 +68,22 @@ def _wanted(t, x, vector):
         except NotNative:
             dims.append(None)
     b = t.builder
-    number = [t.cast(t.value(v), "i64") if d is None else b.size(d) for v, d in zip(made_of, dims, strict=True)]
+    return _left_over_of(
+        t, x, dims, [t.cast(t.value(v), "i64") if d is None else b.size(d) for v, d in zip(made_of, dims, strict=True)]
+    )
+
+
+def _left_over_of(t, x, dims, number):
+    """`dims`, of which those that are None stand as values in `number`."""
+    b = t.builder
     for i in [i for i, d in enumerate(dims) if d is None]:
         rest = b.literal(1, "i64")
         for other in number[:i] + number[i + 1 :]:
             rest = b.scalar("mul", [rest, other])
+        # Beside no elements any size would do: an error, as a size of -1 is.
         left_over = b.scalar("floor_div", [b.size(prod(x.dims)), rest])
-        is_unknown = b.scalar("eq", [number[i], b.literal(-1, "i64")])
+        left_over = b.scalar("select", [b.scalar("eq", [rest, b.literal(0, "i64")]), b.literal(-1, "i64"), left_over])
+        is_unknown = b.scalar("lt", [number[i], b.literal(0, "i64")])
         dims[i] = t.late_size(b.scalar("select", [is_unknown, left_over, number[i]]))
     return dims
 

@@ -322,6 +322,11 @@ class Translator:
 
         return sizes_of(self, var)
 
+    def elements(self, vector, count):
+        """The elements of a vector of integers, of which there are to be `count`: sizes that only its value tells."""
+        vector = self.require_dims(self.cast(self.value(vector), "i64"), [count])
+        return [self.builder.slice(vector, [i]) for i in range(count)]
+
     def sizes(self, variables, static):
         """The dims that 0-d variables stand for; those that PyTensor knows are taken from `static`."""
         return [self.dim(v) if s is None else s for v, s in zip(variables, static, strict=True)]
