@@ -5,6 +5,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.graph.replace import vectorize_graph
+from versions import OLD_PYTENSOR
 
 RNG = np.random.default_rng(1)
 ROWS = np.array([[0, 2], [1, 1], [2, 0]])
@@ -75,3 +76,52 @@ def test_interpolation(check):
     x, y = pt.dmatrix("x"), pt.dvector("y")
     at = np.array([0.0, 1.0, 2.0, 5.0])
     check([x, y], pt.interp(x, at, y), RNG.normal(size=(3, 4)) * 3, RNG.normal(size=4))
+
+
+def _scanned(v):
+    result = pytensor.scan(lambda x, a: a * 0.5 + x, sequences=[v], outputs_info=[pt.zeros(())])
+    return result[0] if isinstance(result, tuple | list) else result
+
+
+v, m, i = pt.vector("v"), pt.matrix("m"), pt.lvector("i")
+BATCHES = {v: pt.matrix("vs"), m: pt.tensor3("ms"), i: pt.lmatrix("is")}
+RESULTS = {
+    "gather on axis 1": m[:, i],
+    "inc of rows": pt.inc_subtensor(m[i], v),
+    "fill_diagonal": pt.fill_diagonal(m, 1.5),
+    "kron": pt.linalg.kron(m, m),
+    "tensorinv": pt.linalg.tensorinv(m, ind=1),
+    "permutation": pt.basic.permute_row_elements(v, pt.argsort(v)),
+    "inverse permutation": pt.basic.permute_row_elements(v, pt.argsort(v), inverse=True),
+    "choose": pt.choose(i % 2, pt.stack([v, -v])),
+    "einsum": pt.einsum("ij,j->i", m, v),
+    "scan": _scanned(v),
+    "gradient of sort": pytensor.grad((pt.sort(v) * v).sum(), v),
+    "gradient of solve": pytensor.grad(pt.linalg.solve(m, v).sum(), m),
+    "gradient of cholesky": pytensor.grad(pt.linalg.cholesky(m @ m.T + pt.eye(4)).sum(), m),
+}
+if OLD_PYTENSOR:
+    del RESULTS["gather on axis 1"]  # it does not vectorize that
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_of_several_ops(name, check):
+    values = RNG.normal(size=(3, 4)), RNG.normal(size=(3, 4, 4)), RNG.integers(0, 4, size=(3, 4))
+    check(list(BATCHES.values()), vectorize_graph(RESULTS[name], BATCHES), *values, rtol=1e-8)
+
+
+def test_an_index_out_of_bounds(check_error):
+    out = vectorize_graph(v[i], BATCHES)
+    values, bad, good = RNG.normal(size=(2, 4)), np.array([[0, 1], [4, 0]]), np.array([[0, 1], [3, 0]])
+    check_error(IndexError, [BATCHES[v], BATCHES[i]], out, values, bad, good=(values, good))
+
+
+def test_batches_of_different_lengths(check_error):
+    out = vectorize_graph(v[i], BATCHES)
+    values, index = RNG.normal(size=(2, 4)), np.array([[0, 1], [3, 0], [1, 1]])
+    check_error(ValueError, [BATCHES[v], BATCHES[i]], out, values, index, good=(values, index[:2]))
+
+
+def test_a_size_that_only_values_tell_runs_as_python(check):
+    fn = check([BATCHES[v]], vectorize_graph(v[v > 0], BATCHES), np.ones((2, 3)), native=False)
+    assert len(fn.vm.compiled.translation.host_calls) == 1

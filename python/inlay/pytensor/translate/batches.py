@@ -7,6 +7,7 @@ from pytensor.graph.basic import Constant
 from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.basic import constant
+from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import tensor
 
 from .bodies import Body
@@ -55,8 +56,12 @@ def _loop(t, node):
 
 
 def _core_input(var, rank):
-    """What stands for an input of the Blockwise in its core: a constant where it is the same for the whole batch."""
+    """What stands for an input of the Blockwise in its core: where it is the same for the whole batch a constant, or the
+    variable that has been given axes for the batch; how that was computed tells sizes that depend on it."""
     dims = var.type.shape[rank:]
+    if var.owner is not None and isinstance(var.owner.op, DimShuffle):
+        if list(var.owner.op.new_order) == ["x"] * rank + list(range(len(dims))):
+            return var.owner.inputs[0]
     if isinstance(var, Constant) and all(n == 1 for n in var.type.shape[:rank]):
         return constant(var.data.reshape(dims))
     return tensor(dtype=var.type.dtype, shape=dims)

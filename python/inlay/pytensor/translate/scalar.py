@@ -382,7 +382,7 @@ for _name, _op in {
     "gammainccinv": psm.GammaIncCInv,
     "betaincinv": psm.BetaIncInv,
     "owens_t": psm.Owens_t,
-    "ndtri_exp": psm.NdtriExp,
+    "ndtri_exp": getattr(psm, "NdtriExp", None),
     "hyp2f1": psm.Hyp2F1,
     "jv": psm.Jv,
     "ive": psm.Ive,
