@@ -80,9 +80,8 @@ def test_products_as_blas_names_them(beta):
     """What a graph holds that PyTensor's rewrites for BLAS have seen. What is multiplied with 0 may be NaN."""
     z, x, y = (pt.dmatrix(name) for name in "zxy")
     v, w, a, b = pt.dvector("v"), pt.dvector("w"), pt.dscalar("a"), pt.dscalar("b")
-    outputs = [
-        blas.gemm_no_inplace(z, a, x, y, b), blas.gemv_no_inplace(v, a, x, w, b), blas.Dot22()(x, y), blas.Dot22Scalar()(x, y, a)
-    ]  # fmt: skip
+    outputs = [blas.gemm_no_inplace(z, a, x, y, b), blas.gemv_no_inplace(v, a, x, w, b)]
+    outputs += [blas.Dot22()(x, y), blas.Dot22Scalar()(x, y, a)]
     into = np.full((2, 4), np.nan if beta == 0 else 1.5)
     for inner in (3, 0):
         left, right = _matrices(2, inner), _matrices(inner, 4)
@@ -181,7 +180,7 @@ def test_svd(shape, full):
     u, s, vh = linalg.svd(a, full_matrices=full)
     k = min(shape[-2:])
     back = (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
-    same([a], [s, back, linalg.svd(a, compute_uv=False)], _matrices(*shape))
+    same([a], [s, back, linalg.svd(a, compute_uv=False), u, vh], _matrices(*shape))  # u and vh: the signs too
 
 
 def _eigh(a, lower=True):

@@ -238,7 +238,10 @@ def qr(t, op, dtype, a):
 def svd(t, op, dtype, a):
     if not op.compute_uv:
         return t.builder.library("singular_values", [a])
-    return t.builder.library("svd_full" if op.full_matrices else "svd", [a])
+    # The signs of the singular vectors are those of NumPy where LAPACK is given the same matrix: `a` column by column.
+    swapped = t.builder.swapped
+    v, values, ut = t.builder.library("svd_full" if op.full_matrices else "svd", [swapped(a)])
+    return swapped(ut), values, swapped(v)
 
 
 @batched(ops.Eig)

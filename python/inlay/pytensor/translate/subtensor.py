@@ -189,7 +189,7 @@ class _Index:
         self.has_array = True
 
     def _meet(self, t):
-        """How many positions a mask finds is known late, and one position stretches to as many as are found elsewhere."""
+        """How many positions a mask finds is known late; one position stretches to as many as are found elsewhere."""
         arrays = [i for i, item in enumerate(self.items) if isinstance(item, _inlay.Value) and item.dims]
         if len(arrays) == len(self.of_masks[0]) or any(len(self.items[i].dims) > 1 for i in arrays):
             return
@@ -220,7 +220,7 @@ def _lone_mask(t, entries):
 
 
 def _with_axes_of_masks(t, x, entries):
-    """x, whose axes are as long as the constant masks over them. (Those of other masks are checked where they are used.)"""
+    """x, whose axes are as long as the constant masks over them. (Other masks are checked where they are used.)"""
     dims = []
     for entry in entries:
         is_mask = isinstance(entry, Constant) and is_tensor(entry.type) and entry.type.dtype == "bool"
