@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <optional>
 
 #include <nanobind/nanobind.h>
 
@@ -103,8 +104,8 @@ inline bool bind_dims(const TensorInfo& info, PyArrayObject* array, int64_t* sym
 }  // namespace
 
 BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-                           std::span<PyObject* const> host_functions)
-    : executable_(std::move(executable)) {
+                           std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times)
+    : executable_(std::move(executable)), step_times_(std::move(step_times)) {
   const runtime::Object& object = executable_->object();
   symbol_template_.assign(object.symbols.size(), -1);
   std::size_t num_bound = 0;
@@ -168,8 +169,9 @@ void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const i
 }
 
 HeldProgram::HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-                         std::span<PyObject* const> host_functions)
-    : program_(std::make_shared<const BoundProgram>(std::move(executable), bound, host_functions)),
+                         std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times)
+    : program_(
+          std::make_shared<const BoundProgram>(std::move(executable), bound, host_functions, std::move(step_times))),
       references_(PyTuple_New(static_cast<Py_ssize_t>(bound.size() + host_functions.size()))) {
   if (references_ == nullptr) throw std::bad_alloc();
   Py_ssize_t at = 0;
@@ -347,9 +349,12 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     num_calls_.store(number + 1, std::memory_order_relaxed);
     const bool timed = number < kTimedCalls || number % kTimedEvery == 0;
     const double start = timed ? now() : 0;
+    std::optional<runtime::StepClock> clock;
+    if (step_times_) clock.emplace(*step_times_);
     call.begin_run();
     const int32_t code = executable_->run(params.data(), addresses.data(), symbols.data(), &call, failure);
     call.end_run();
+    clock.reset();
     if (timed) {
       const double seconds = now() - start;
       takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);

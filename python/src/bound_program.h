@@ -12,6 +12,7 @@
 
 #include "numpy_api.h"
 #include "runtime/executable.h"
+#include "runtime/step_times.h"
 
 namespace inlay::python {
 
@@ -37,8 +38,9 @@ class BoundProgram {
  public:
   /// `bound`: arrays by order of the bound parameters; `host_functions`: callables by number. Takes no references: that
   /// they live is up to HeldProgram.
+  /// `step_times`: where the times of steps go, if the code tells them; or null.
   BoundProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-               std::span<PyObject* const> host_functions);
+               std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times);
   BoundProgram(const BoundProgram&) = delete;
   BoundProgram& operator=(const BoundProgram&) = delete;
 
@@ -82,6 +84,7 @@ class BoundProgram {
   void note_copy(std::size_t argument) const { copied_[argument].store(true, std::memory_order_relaxed); }
 
   std::shared_ptr<const runtime::Executable> executable_;
+  std::shared_ptr<runtime::StepTimes> step_times_;
   std::vector<TensorInfo> arguments_, results_;
   std::vector<int> argument_slots_;
   std::vector<const void*> parameter_template_;
@@ -106,7 +109,7 @@ class BoundProgram {
 class HeldProgram {
  public:
   HeldProgram(std::shared_ptr<const runtime::Executable> executable, std::span<PyObject* const> bound,
-              std::span<PyObject* const> host_functions);
+              std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times);
   HeldProgram(const HeldProgram& other) : program_(other.program_), references_(Py_NewRef(other.references_)) {}
   HeldProgram& operator=(const HeldProgram&) = delete;
   ~HeldProgram() { Py_DECREF(references_); }

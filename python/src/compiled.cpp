@@ -25,6 +25,7 @@ struct Compiled {
   std::unique_ptr<Program> program;  // without its executable, which `bound` has
   memory::PlannerOptions planning;
   HeldProgram bound;
+  std::shared_ptr<const runtime::StepTimes> step_times;  // null: the code does not tell
 
   int traverse(visitproc visit, void* arg) const { return bound.traverse(visit, arg); }
 };
@@ -53,7 +54,7 @@ void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_f
 
 /// `planner`: the name of one, a function (see planning.h), or "" for the default.
 Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions, nb::object planner,
-                       nb::dict upper_bounds) {
+                       nb::dict upper_bounds, bool time_steps) {
   check_supplies(graph, nb::len(bound), nb::len(host_functions));
   const bool has_name = nb::isinstance<nb::str>(planner);
   memory::PlannerOptions plans =
@@ -62,6 +63,7 @@ Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functio
   options.planner = plans.planner;
   options.custom_planner = plans.custom;
   options.upper_bounds = plans.upper_bounds;
+  options.time_steps = time_steps;
   std::unique_ptr<Program> program;
   std::shared_ptr<const runtime::Executable> executable;
   {
@@ -71,7 +73,9 @@ Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functio
   }
   std::vector<PyObject*> callables = pointers(host_functions);
   if (!has_name) callables.push_back(planner.ptr());
-  return {std::move(program), std::move(plans), HeldProgram(std::move(executable), pointers(bound), callables)};
+  const auto step_times = time_steps ? std::make_shared<runtime::StepTimes>(program->kernels.steps.size()) : nullptr;
+  return {std::move(program), std::move(plans),
+          HeldProgram(std::move(executable), pointers(bound), callables, step_times), step_times};
 }
 
 nb::object checked(PyObject* object) {
@@ -145,9 +149,13 @@ void bind_compile(nb::module_& m) {
       .def(
           "plan", [](const Compiled& c, nb::object sizes) { return plan_of(*c.program, c.planning, sizes); },
           "sizes"_a = nb::none())
+      .def(
+          "step_times",
+          [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.step_times) : nb::list(); },
+          "How long each step has taken, of a program that was compiled with `time_steps`.")
       .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(), "planner"_a = "",
-        "upper_bounds"_a = nb::dict());
+        "upper_bounds"_a = nb::dict(), "time_steps"_a = false);
   m.def(
       "parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,
       "file_name"_a = "<text>");

@@ -123,6 +123,22 @@ void add_plan(const Program& p, nb::dict& d) {
   d["memory_map"] = memory::memory_map(p.kernels, p.plan);
 }
 
+struct StepName {
+  std::string kind, name;  // empty: not worth a row
+};
+
+StepName name_of(const KernelProgram& program, const memory::Sharing& sharing, kernel::StepId id) {
+  const kernel::Step& step = program.steps[id.index];
+  if (const auto* k = std::get_if<Kernel>(&step)) return {"kernel", k->is_scalar() ? "scalars" : "@" + k->name};
+  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
+    return {"library call", std::string(facts(call->op).name)};
+  }
+  if (const auto* host = std::get_if<kernel::HostCall>(&step)) return {"host call", host->name};
+  if (const auto* copy = std::get_if<kernel::Copy>(&step); copy && !sharing.is_elided(id))
+    return {"copy", copy->reason};
+  return {};
+}
+
 /// The step that writes each root buffer: the name of a kernel, or what else it is.
 IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
   IdMap<kernel::BufferId, std::string> by_buffer(program.buffers.size());
@@ -173,6 +189,29 @@ nb::dict explain(const Program& p) {
   for (const auto& [stage, time] : p.seconds) seconds[nb::cast(std::string(stage))] = time;
   d["seconds"] = seconds;
   return d;
+}
+
+nb::list step_times(const Program& p, const runtime::StepTimes& times) {
+  const std::vector<runtime::StepTimes::Row> rows = times.rows();
+  nb::list out;
+  for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
+    const StepName name = name_of(p.kernels, p.plan.sharing, id);
+    if (name.kind.empty()) continue;
+    nb::list locations;
+    for (kernel::BufferId b : kernel::access_of(p.kernels, p.kernels.steps[id.index]).writes) {
+      const ValueId value = p.kernels.buffers[b].value;
+      if (!value.valid() || value.index >= p.graph.values.size()) continue;
+      if (const Node* node = p.graph.node_of(value)) locations.append(node->location.text);
+    }
+    nb::dict d;
+    d["kind"] = name.kind;
+    d["name"] = name.name;
+    d["locations"] = locations;
+    d["seconds"] = rows[id.index].seconds;
+    d["passes"] = rows[id.index].passes;
+    out.append(d);
+  }
+  return out;
 }
 
 nb::list value_places(const Program& p) {

@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "compiler/compile.h"
+#include "runtime/step_times.h"
 
 namespace inlay::python {
 
@@ -16,5 +17,9 @@ IdMap<memory::StorageId, std::string> storage_reasons(const Program& program);
 /// For each graph value that has a buffer, by name and by the location of its node: where it lies, and what it took
 /// over.
 nanobind::list value_places(const Program& program);
+
+/// Each kernel, call and copy: `kind`, `name`, the locations of the nodes whose values it writes, `seconds` and
+/// `passes` of all calls so far.
+nanobind::list step_times(const Program& program, const runtime::StepTimes& times);
 
 }  // namespace inlay::python

@@ -14,6 +14,7 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
   emit.cpu_features = options.cpu_features;
   emit.keep_ir = emit.keep_assembly = keep == KeepTexts::yes;
   emit.verify_ir = options.verify;
+  emit.time_steps = options.time_steps;
   llvm_backend::EmitResult made = llvm_backend::emit(program, plan, emit);
   return {std::move(made.object), std::move(made.entry), {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
 }

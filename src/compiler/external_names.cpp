@@ -4,6 +4,7 @@
 
 #include "library/library.h"
 #include "ops/scalar_functions.h"
+#include "runtime/step_times.h"
 
 namespace inlay {
 namespace {
@@ -22,6 +23,7 @@ const Name kNames[] = {
     {"memcpy", address(&std::memcpy)},
     {"memset", address(&std::memset)},
     {"memmove", address(&std::memmove)},
+    {"inlay_step_begins", address(&runtime::inlay_step_begins)},
 };
 
 }  // namespace

@@ -48,6 +48,7 @@ struct Options {
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
   std::string cpu_features;                                 // of llvm; laid over the CPU's: "-avx512f"
 
+  bool time_steps = false;      // the code says when a step begins, for runtime/step_times.h; llvm only
   int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)
 
   memory::PlannerOptions planning() const { return {planner, custom_planner, upper_bounds, eligible}; }

@@ -14,6 +14,7 @@ from .. import _inlay
 from ..plan import planner_of
 from . import failures, scan_rewrites
 from .compiled import Compiled
+from .profile import Rows
 from .translate import translate
 
 
@@ -37,11 +38,14 @@ class InlayLinker(JITLinker):
         """`planner`: who lays out the working memory, as in `inlay.compile`."""
         super().__init__(*args, **kwargs)
         self.planner = planner
+        self.profiled = False
 
     def accept(self, fgraph, no_recycling=None, profile=None):
         # PyTensor's own makes a second linker of this class for another graph, without its options.
         linker = self if self.fgraph in (None, fgraph) else type(self)(allow_gc=self.allow_gc, planner=self.planner)
-        return super(InlayLinker, linker).accept(fgraph, no_recycling, profile)
+        accepted = super(InlayLinker, linker).accept(fgraph, no_recycling, profile)
+        accepted.profiled = bool(profile)
+        return accepted
 
     def make_all(self, input_storage=None, output_storage=None, storage_map=None):
         start = time.perf_counter()
@@ -52,7 +56,13 @@ class InlayLinker(JITLinker):
         )
         translation = translate(fgraph, order)
         translated = time.perf_counter() - start
-        program = _inlay.compile(translation.graph, translation.bound, translation.host_calls, planner_of(self.planner))
+        program = _inlay.compile(
+            translation.graph,
+            translation.bound,
+            translation.host_calls,
+            planner_of(self.planner),
+            time_steps=self.profiled,
+        )
         vm = program.vm(tuple(input_storage))
         vm.allow_gc = self.allow_gc
         vm.storage_map = storage_map
@@ -60,6 +70,8 @@ class InlayLinker(JITLinker):
         vm.position_of_error = 0
         vm.on_error = failures.Handler(vm, translation)
         vm.compiled = Compiled(program, translation, fgraph, translated, time.perf_counter() - start)
+        if self.profiled:
+            vm.update_profile = Rows(vm.compiled).update_profile
         return (
             vm,
             [Container(var, cell) for var, cell in zip(fgraph.inputs, input_storage, strict=True)],

@@ -29,6 +29,7 @@ struct EmitOptions {
   /// A scatter that accumulates into a small table does so in one copy of the table for each lane: neighbours that hit
   /// the same element then need not wait for each other. Off: for measurements.
   LanePrivate scatter = LanePrivate::when_small;
+  bool time_steps = false;     // the code tells inlay_step_begins what it begins (runtime/step_times.h)
   bool keep_ir = false;        // fill EmitResult::ir
   bool keep_assembly = false;  // fill EmitResult::assembly
   bool verify_ir = false;      // let LLVM check what we made of it; for tests, it costs a tenth of the time

@@ -36,9 +36,17 @@ struct Overloaded : Visitors... {
 template <class... Visitors>
 Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
+/// Tells the clock, if there is one, that a step begins; the number of steps: that all are done.
+void emit_step_mark(FunctionEmitter& f, std::size_t step) {
+  if (!f.options.time_steps) return;
+  llvm::FunctionType* type = llvm::FunctionType::get(f.b.getVoidTy(), {f.b.getInt64Ty()}, false);
+  f.b.CreateCall(f.module.getOrInsertFunction("inlay_step_begins", type), {f.b.getInt64(step)});
+}
+
 void emit_step(FunctionEmitter& f, RegionEmitter& regions, StepId id) {
   const kernel::Step& step = f.program.steps[id.index];
   f.begin_step();
+  emit_step_mark(f, id.index);
   std::visit(Overloaded{
                  [&](const kernel::Kernel& kernel) { emit_kernel(f, id, kernel); },
                  [&](const kernel::LibraryCall& call) { emit_library_call(f, call); },
@@ -70,6 +78,7 @@ void emit_function(FunctionEmitter& f) {
     emit_step(f, regions, StepId(i));
   }
   emit_segments_that_begin_at(f, f.program.steps.size());
+  emit_step_mark(f, f.program.steps.size());
   f.finish();
 }
 
