@@ -56,12 +56,9 @@ class InlayLinker(JITLinker):
         )
         translation = translate(fgraph, order)
         translated = time.perf_counter() - start
+        profile = {"time_steps": True} if self.profiled else {}
         program = _inlay.compile(
-            translation.graph,
-            translation.bound,
-            translation.host_calls,
-            planner_of(self.planner),
-            time_steps=self.profiled,
+            translation.graph, translation.bound, translation.host_calls, planner_of(self.planner), **profile
         )
         vm = program.vm(tuple(input_storage))
         vm.allow_gc = self.allow_gc
