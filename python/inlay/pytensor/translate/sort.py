@@ -17,11 +17,10 @@ def _axis(op, node):
     batch = node.op.batch_ndim(node) if node.op is not op else 0
     if hasattr(op, "axis"):
         return batch + op.axis % (rank - batch)
-    if batch:
-        raise NotNative("an axis that is an operand of a batch")
-    if not isinstance(node.inputs[1], Constant):
+    axis = node.inputs[1]
+    if not isinstance(axis, Constant) or axis.data.size != 1:
         raise NotNative("an axis that is not constant")
-    return int(node.inputs[1].data) % rank
+    return batch + int(axis.data.item()) % (rank - batch)
 
 
 def _along(t, op, x, axis):
