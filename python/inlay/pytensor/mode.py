@@ -9,6 +9,24 @@ from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 from .linker import InlayLinker
 from .scan_rewrites import TAG
 
+# What inlay's own passes do too, at a small part of the cost (docs/rewriting.md, "Which of PyTensor's rewrites run").
+# A name that a version of PyTensor does not have is no harm.
+DONE_BY_INLAY = (
+    "add_mul_fusion",  # sums and products of many operands: a loop is a loop of all its ops anyway
+    "uncanonicalize",
+    "merge2",  # equal expressions are computed once: common-values
+    "merge3",
+    "local_abs_merge",  # scalar arithmetic: simplify
+    "local_add_neg_to_sub",
+    "local_add_remove_zeros",
+    "local_elemwise_sub_zeros",
+    "local_greedy_distributor",
+    "local_mul_specialize",
+    "local_mul_to_sqr",
+    "local_pow_specialize",
+    "local_sub_neg_to_add",
+    "useless_Neg_of_Neg",
+)
 
 
 def mode(*, planner=None):
@@ -17,7 +35,9 @@ def mode(*, planner=None):
     `planner`: who lays out the working memory: "naive", "greedy", "search" (the default) or "max", which takes up to 5
     seconds; offsets by the names of storages; or a function (see `inlay.compile`).
     """
-    query = RewriteDatabaseQuery(include=["fast_run", TAG], exclude=list(InlayLinker.incompatible_rewrites))
+    query = RewriteDatabaseQuery(
+        include=["fast_run", TAG], exclude=[*InlayLinker.incompatible_rewrites, *DONE_BY_INLAY]
+    )
     return ptm.Mode(InlayLinker(planner=planner), query)
 
 
