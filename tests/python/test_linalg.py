@@ -264,3 +264,20 @@ def test_gradients():
     w, _ = _eigh(a + a.T)
     cost = (w**2).sum() + linalg.det(a) + linalg.inv(a).sum()
     same([a], pytensor.grad(cost, a), _matrices(3, 3), foreign=(*others, "EighGrad") if OLD_PYTENSOR else others)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_generalized_eigenproblems(lower, dtype, check_error):
+    """Of both matrices the other triangle is not read."""
+    if OLD_PYTENSOR and dtype == "complex128":
+        pytest.skip("it says that these eigenvalues are complex")
+    a, b = pt.matrix("a", dtype=dtype), pt.matrix("b", dtype=dtype)
+    x, y = _matrices(4, 4, dtype=dtype), _covariances(4, 4, dtype=dtype)
+    if dtype == "complex128":
+        x = x + 1j * np.tri(4, k=-1)
+    same([a, b], linalg.eigvalsh(a, b, lower=lower), x, y)
+    if dtype == "float64" and not OLD_PYTENSOR:
+        w, v = Eigh(lower=lower)(a, b)
+        same([a, b], [w, abs(v)], x, y)  # the phase of a vector is open
+        check_error(np.linalg.LinAlgError, [a, b], w, x, -y, good=(x, y))

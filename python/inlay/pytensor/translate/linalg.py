@@ -251,16 +251,31 @@ def eig(t, op, dtype, a):
 
 @batched(ops.Eigh)
 def eigh(t, op, dtype, *operands):
-    if len(operands) != 1:
-        raise NotNative("a generalized eigenproblem")
+    if len(operands) == 2:
+        a, factor = _as_plain_eigenproblem(t, op, *operands)
+        w, v = t.builder.library("eigh", [a])
+        return w, t.builder.library("solve_triangular", [factor, v], ["adjoint"])[0]
     lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"
     return t.builder.library("eigh", list(operands), [] if lower else ["upper"])
 
 
+def _as_plain_eigenproblem(t, op, a, b):
+    """a v = w b v as (l^-1 a l^-H) u = w u of u = l^H v, with b = l l^H; and l. Of a and b one triangle is read."""
+    a, b = (_symmetric(t, x, op.lower, is_complex(x.dtype)) for x in (a, b))
+    factor = t.builder.library("cholesky", [b])[0]
+    half = t.builder.library("solve_triangular", [factor, a])[0]
+    return t.builder.library("solve_triangular", [factor, _adjoint(t, half)])[0], factor
+
+
+def _adjoint(t, x):
+    x = t.builder.swapped(x)
+    return t.builder.scalar("conj", [x]) if is_complex(x.dtype) else x
+
+
 @batched(ops.Eigvalsh)
 def eigvalsh(t, op, dtype, *operands):
-    if len(operands) != 1:
-        raise NotNative("a generalized eigenproblem")
+    if len(operands) == 2:
+        return t.builder.library("eigvalsh", [_as_plain_eigenproblem(t, op, *operands)[0]])
     return t.builder.library("eigvalsh", list(operands), _triangle(op))
 
 
