@@ -156,3 +156,6 @@ def test_profile_shows_what_ran():
     assert next(count for name, count in calls.items() if name.startswith("cholesky")) == 5
     assert max(calls.values()) == 15  # what stands in the loop
     assert sum(f.profile.apply_time.values()) <= f.profile.vm_call_time
+    again = pickle.loads(pickle.dumps(f))
+    again(np.eye(3))
+    assert {str(row): count for (_, row), count in again.profile.apply_callcount.items()}.keys() >= calls.keys()

@@ -58,6 +58,9 @@ class Rows:
             self._rows.append(Row(_CLASSES[step["kind"]](step["name"], nodes)))
             self._seen.append((0.0, 0))
 
+    def __getstate__(self):
+        return self.__dict__ | {"_program": None}  # a profile is pickled with its function, which has new rows then
+
     def toposort(self):
         return self._rows
 
