@@ -8,6 +8,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.tensor import blas
+from pytensor.graph.replace import vectorize_graph
 from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
 
@@ -281,3 +282,11 @@ def test_generalized_eigenproblems(lower, dtype, check_error):
         w, v = Eigh(lower=lower)(a, b)
         same([a, b], [w, abs(v)], x, y)  # the phase of a vector is open
         check_error(np.linalg.LinAlgError, [a, b], w, x, -y, good=(x, y))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_blocks_of_which_one_has_no_batch(first):
+    a, b = pt.matrix("a"), pt.tensor3("b")
+    core = pt.matrix("core")
+    out = vectorize_graph(linalg.block_diag(*((a, core) if first else (core, a))), {core: b})
+    same([a, b], out, _matrices(2, 3), _matrices(3, 2, 2))

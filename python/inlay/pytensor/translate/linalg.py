@@ -117,10 +117,11 @@ def gemv(t, node):
 @batched(ops.BlockDiagonal)
 def block_diagonal(t, op, dtype, *blocks):
     """Each block is written into its place among zeros."""
-    batch = max((x.dims[:-2] for x in blocks), key=len)
+    rank = max(len(x.dims) for x in blocks) - 2
+    blocks = [t.builder.reshape(x, [*[1] * (rank + 2 - len(x.dims)), *x.dims]) for x in blocks]
+    batch = [next((x.dims[i] for x in blocks if not t.known_equal(x.dims[i], 1)), 1) for i in range(rank)]
+    blocks = [t.builder.stretch(x, [*batch, *x.dims[-2:]], "BlockDiagonal") for x in blocks]
     rows, columns = sum(x.dims[-2] for x in blocks), sum(x.dims[-1] for x in blocks)
-    if any(len(x.dims[:-2]) != len(batch) for x in blocks):
-        raise NotNative("blocks of different ranks")
     result = t.builder.broadcast(t.builder.literal(0, dtype), [*batch, rows, columns])
     row = column = 0
     for x in blocks:
