@@ -51,8 +51,8 @@ def _reshaped(t, x, dims):
 
 
 def _wanted(t, x, vector, count):
-    """The `count` dims that are asked for. One that is a value may turn out to be negative when the function runs: then it
-    is what is left over."""
+    """The `count` dims that are asked for. One that is a value may turn out to be negative when the function runs: then
+    it is what is left over."""
     made_of = vector.owner.inputs if vector.owner and isinstance(vector.owner.op, MakeVector) else None
     if made_of is None or any(isinstance(v, Constant) and int(v.data) == -1 for v in made_of):
         try:
