@@ -12,6 +12,7 @@
 #include "fuse/materialize.h"
 #include "fuse/order_axes.h"
 #include "fuse/rows.h"
+#include "fuse/running_prefix.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread.h"
@@ -316,7 +317,7 @@ Mode mode_named(std::string_view name, std::string_view setting) {
 
 KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mode) {
   std::optional<Graph> changed;
-  for (const auto change : {with_equal_sizes, with_asserts_apart, without_identity_parts}) {
+  for (const auto change : {with_equal_sizes, with_asserts_apart, without_identity_parts, with_running_prefixes}) {
     if (std::optional<Graph> next = change(changed ? *changed : source)) changed = std::move(next);
   }
   const Graph& graph = changed ? *changed : source;

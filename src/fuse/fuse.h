@@ -11,6 +11,7 @@
 //   equal_sizes.cpp   one symbol for sizes that are equal
 //   behind_asserts.cpp values behind asserts
 //   identity_parts.cpp what a reduction begins with anyway
+//   running_prefix.cpp the beginning of a running sum
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole
 //   place_fold.cpp    where an extreme is, found along with the extreme

@@ -104,6 +104,10 @@ constexpr Example kExamples[] = {
     {"slice-of-concat",
      "graph @main(%x: T[2, n], %y: T[3, n]) { %j = concat 0 %x, %y; %a = slice %j[2:5:2, 0:n]; "
      "%b = slice %j[1, 0:n]; return %a, %b }"},
+    {"slice-of-cast-concat",
+     "graph @main(%x: i32[n], %y: i32[m]) { %j = concat 0 %x, %y; %f = cast %j : T; %a = slice %f[0:n]; "
+     "%b = slice %f[n:n + m]; return %a, %b }",
+     kNumbers},
     {"slice-of-its-update",
      "graph @main(%x: T[n + 2, 4], %v: T[n, 1]) { %u = update set %x[1:n + 1, 0:4:2], %v; "
      "%a = slice %u[1:n + 1, 0:4:2]; return %a }"},

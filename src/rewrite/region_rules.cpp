@@ -40,6 +40,17 @@ std::optional<ValueId> slice_of_concat(Simplifier& simplifier, const Node& node,
   return std::nullopt;
 }
 
+/// slice(cast(concat(x, y))) -> cast(slice(concat(x, y))): so it finds the part. (A mean over several axes divides by
+/// elements of a shape.)
+std::optional<ValueId> slice_of_cast_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Node* inner = operand_of(simplifier, node, Op::cast);
+  if (!inner || !operand_of(simplifier, *inner, Op::concat) || !simplifier.fires()) return std::nullopt;
+  Node out = unary(Op::slice, inner->operands[0]);
+  out.index = node.index;
+  const ValueId part = simplifier.make(out, {simplifier.graph().type(inner->operands[0]).dtype, type.dims});
+  return simplifier.make(unary(Op::cast, part), type);
+}
+
 /// The region that was set is what was written there.
 std::optional<ValueId> slice_of_its_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
@@ -117,6 +128,7 @@ using enum Close;
 constexpr NodeRule kRules[] = {
     // name                  from                          to                             how close  op
     {"slice-of-concat",      "slice(concat(x, y))",        "slice(x), where it lies in x", bitwise,  Op::slice,  slice_of_concat},
+    {"slice-of-cast-concat", "slice(cast(concat(x, y)))",  "cast(slice(concat(x, y)))",   bitwise,  Op::slice,  slice_of_cast_concat},
     {"slice-of-its-update",  "slice(update set(x, v))",    "v, of the region written",     bitwise,  Op::slice,  slice_of_its_update},
     {"slice-beside-update",  "slice(update(x, v))",        "slice(x), beside the region",  bitwise,  Op::slice,  slice_beside_update},
     {"update-again",         "update set(update(x, v), w)", "update set(x, w), of one region", bitwise, Op::update, update_again},

@@ -128,6 +128,17 @@ def test_a_variance_in_one_pass_is_exact(kind, n):
     np.testing.assert_allclose(got, (n * squares - total**2) / n**2, rtol=np.finfo(float).eps * np.sqrt(n) + 4e-16)
 
 
+@pytest.mark.parametrize("length", [None, 101])
+def test_stick_breaking_is_one_loop(length):
+    """What is left of the stick is a running product without its last: who reads it one place further on shares its loop."""
+    w = pt.tensor("w", dtype="float64", shape=(length,))
+    left = pt.concatenate([pt.ones(1), pt.cumprod(1 - w)[:-1]])
+    fn, e = compiled([w], [left * w], V)
+    assert len(e.kernels) == 1 and e.temporaries == [] and e.copies == []
+    if length is None:
+        np.testing.assert_allclose(fn(V[:1])[0], V[:1])
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_layer_norm_reads_twice(axis):
     mean = x.mean(axis=axis, keepdims=True)

@@ -371,7 +371,7 @@ PATTERNS = {
     "rows, along any axis and over all": "softmax_last softmax_first softmax_mid softmax_whole logsumexp_last logsumexp_first logsumexp_whole logsumexp_initial sum_of_powers powers_over_two_axes log_softmax_whole center_last center_first center_whole var_last var_first var_whole var_far normalised_whole squares_over_two_axes squares_of_running_sum squares_must_not std_last std_first layer_norm_last layer_norm_first log_softmax_last log_softmax_first whole_other_data",
     "masks: what is selected folded, computed on, and written": "where_folds mask_folds mask_mean mask_values mask_must_not mask_write",
     "running sums and products": "running_sum running_product running_product_first running_folds",
-    "concat, stack, pad, split": "concat concat_rows concat_folded concat_read_often stack pad pad_edges split split_read_apart",
+    "concat, stack, pad, split": "concat concat_rows concat_folded concat_read_often stick_breaking stack pad pad_edges split split_read_apart",
     "what must not be one loop, or be computed again": "vectors_are_kept not_a_cycle not_old_values not_permuted base_read_twice asserts_in_order behind_asserts dear_row_producer",
     "a product with a short side; what follows a call": "dot matmul_epilogue",
     "parts of arrays as operands of calls": "matmul_parts matmul_batch_parts solve_parts matmul_copied",
