@@ -94,7 +94,7 @@ def test_squares_about_the_mean_are_folded_with_the_sum(name, shape, dtype):
                 assert a.dtype == b.dtype
     e = inlay.pytensor.explain(inlays)
     reads = {(None,): ("w_0", "2*w_0"), (None, None): ("w_0*w_1", "2*w_0*w_1")}.get(shape, ("4200", "8400"))
-    assert one_kernel(e).reads.removesuffix(" + 2") == reads[times - 1]  # the two are a shape that PyTensor makes a vector of
+    assert one_kernel(e).reads == reads[times - 1]
     assert e.host_calls == []
 
 
