@@ -5,7 +5,6 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
-import scipy.special
 
 
 def compiled(inputs, outputs, *values):
@@ -59,7 +58,8 @@ def test_folds_of_a_vector_and_what_goes_on_with_them(output):
 def test_log_softmax_of_a_vector_is_read_twice(value):
     fn = pytensor.function([v], pt.special.log_softmax(v, axis=0), mode="INLAY")
     with np.errstate(all="ignore"):
-        np.testing.assert_allclose(fn(value), scipy.special.log_softmax(value), rtol=1e-12)
+        less = value - value.max()  # PyTensor's definition; SciPy has -inf beside an infinite element
+        np.testing.assert_allclose(fn(value), less - np.log(np.exp(less).sum()), rtol=1e-12)
     kernel = one_kernel(inlay.pytensor.explain(fn))
     assert (kernel.reads, kernel.stages) == ("2*v_0", 3)
 
