@@ -112,7 +112,7 @@ CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& a
 void CFunction::keep_argument(std::size_t i, PyObject* argument) {
   const TensorInfo& info = program_->arguments()[i];
   if (info.is_opaque) {
-    kept_.push_back(Py_NewRef(argument));
+    kept_.push_back(nanobind::borrow(argument));
     context_.arguments[i] = argument;
     return;
   }
@@ -123,7 +123,7 @@ void CFunction::keep_argument(std::size_t i, PyObject* argument) {
     PyErr_Clear();
     throw Error(ErrorCode::wrong_dtype, {}, str("no C function: the value of ", info.name, " does not fit its type"));
   }
-  kept_.push_back(array);
+  kept_.push_back(nanobind::steal(array));
   auto* a = reinterpret_cast<PyArrayObject*>(array);
   bind_sizes(info, a);
   dims_[i].assign(PyArray_DIMS(a), PyArray_DIMS(a) + PyArray_NDIM(a));
@@ -144,12 +144,10 @@ void CFunction::bind_sizes(const TensorInfo& info, PyArrayObject* array) {
   }
 }
 
-CFunction::~CFunction() {
-  for (PyObject* object : kept_) Py_DECREF(object);
-}
-
 int CFunction::traverse(visitproc visit, void* arg) const {
-  for (PyObject* object : kept_) Py_VISIT(object);
+  for (const nanobind::object& object : kept_) {
+    Py_VISIT(object.ptr());
+  }
   return program_.traverse(visit, arg);
 }
 
@@ -173,7 +171,7 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
                     context_.from_caller.size(), " arguments, not one"));
   }
   PyObject* on_error = options.on_error == Py_None ? nullptr : options.on_error;
-  if (on_error != nullptr) kept_.push_back(Py_NewRef(on_error));
+  if (on_error != nullptr) kept_.push_back(nanobind::borrow(on_error));
   runtime::FlatSpec spec{.executable = program_->shared_executable(), .form = form};
   const std::span<const void* const> addresses = program_->parameter_template();
   for (std::size_t slot = 0; slot < addresses.size(); ++slot) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nanobind/nanobind.h>
+
 #include "bound_program.h"
 #include "runtime/flat_function.h"
 #include "runtime/trampoline.h"
@@ -30,7 +32,6 @@ class CFunction {
 
   /// `arguments`: one for each of the program's; None where the caller of the C function gives it.
   CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments, const Options& options);
-  ~CFunction();
   CFunction(const CFunction&) = delete;
   CFunction& operator=(const CFunction&) = delete;
 
@@ -56,7 +57,7 @@ class CFunction {
   void make_general();
 
   HeldProgram program_;
-  std::vector<PyObject*> kept_;
+  std::vector<nanobind::object> kept_;
   Context context_;
   std::vector<std::vector<int64_t>> dims_;  // by argument: of what is given
   std::optional<runtime::FlatFunction> flat_;

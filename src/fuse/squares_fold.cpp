@@ -35,9 +35,10 @@ class Matcher {
     return is_product || node.scalar == ScalarOp::square_ ? std::optional(node.operands[0]) : std::nullopt;
   }
 
-  /// Of x less `mean`, if that is its mean: the sum of all its elements, divided by how many they are.
+  /// Of x less `mean`, if that is its mean: the sum of all its elements, divided by how many they are. (How it is
+  /// rounded does not matter, for it is not used, unless to less than x has: then each square gains something.)
   std::optional<SumFold> about(ValueId x, ValueId mean, const Node& squares) const {
-    const std::optional<Quotient> quotient = quotient_of(mean);
+    const std::optional<Quotient> quotient = quotient_of(mean, graph_.type(before_widening(x)).dtype);
     if (!quotient || in_.forced.values[quotient->sum]) return std::nullopt;
     const ValueId summed = graph_.node_of(quotient->sum)->operands[0];
     const DType dtype = graph_.type(quotient->sum).dtype;
@@ -53,12 +54,14 @@ class Matcher {
     return widens ? node->operands[0] : v;
   }
 
-  /// (How a mean is rounded does not matter: it is not used.)
-  std::optional<Quotient> quotient_of(ValueId v) const {
+  /// `least`: a narrower dtype rounds on purpose.
+  std::optional<Quotient> quotient_of(ValueId v, DType least) const {
     v = in_.element(v);
     const Node* node = graph_.node_of(v);
-    if (!node) return std::nullopt;
-    if (node->op == Op::cast && is_float(graph_.type(node->operands[0]).dtype)) return quotient_of(node->operands[0]);
+    if (!node || size_bytes(graph_.type(v).dtype) < size_bytes(least)) return std::nullopt;
+    if (node->op == Op::cast && is_float(graph_.type(node->operands[0]).dtype)) {
+      return quotient_of(node->operands[0], least);
+    }
     if (node->op == Op::reduce) {
       const bool is_sum = in_.is_whole(*node) && node->combine == Combine::add;
       return is_sum ? std::optional(Quotient{v, 1}) : std::nullopt;
@@ -69,8 +72,9 @@ class Matcher {
     for (const std::size_t of : {0U, 1U}) {
       if (divides && of == 1) break;
       const ValueId other = node->operands[1 - of];
+      if (!has_one_element(graph_.type(in_.element(other)))) continue;
       const std::optional<Dim> by = divides ? size_of(other) : size_of_reciprocal(other);
-      std::optional<Quotient> quotient = by ? quotient_of(node->operands[of]) : std::nullopt;
+      std::optional<Quotient> quotient = by ? quotient_of(node->operands[of], least) : std::nullopt;
       if (!quotient) continue;
       quotient->by = quotient->by * *by;
       return quotient;
@@ -94,14 +98,17 @@ class Matcher {
     return Dim(static_cast<int64_t>(size));
   }
 
+  /// Not those that wrap, or round many of them.
+  static bool holds_sizes(DType dtype) { return dtype == DType::i64 || dtype == DType::f32 || dtype == DType::f64; }
+
   /// The size that element `at` of a number or vector is.
   std::optional<Dim> size_of(ValueId v, int64_t at = 0) const {
-    v = in_.element(v);
+    if (at == 0 && has_one_element(graph_.type(in_.element(v)))) v = in_.element(v);
     const Node* node = graph_.node_of(v);
     if (!node) return std::nullopt;
     switch (node->op) {
       case Op::size: return node->size;
-      case Op::cast: return size_of(node->operands[0], at);
+      case Op::cast: return holds_sizes(graph_.type(v).dtype) ? size_of(node->operands[0], at) : std::nullopt;
       case Op::literal: {
         const std::optional<Literal> known = literal(v, at);
         return known ? size_of(*known) : std::nullopt;
@@ -109,7 +116,7 @@ class Matcher {
       case Op::scalar: {
         if (node->scalar != ScalarOp::mul_) return std::nullopt;
         const std::optional<Dim> left = size_of(node->operands[0]), right = size_of(node->operands[1]);
-        const bool is_number = has_one_element(graph_.type(v));
+        const bool is_number = has_one_element(graph_.type(v)) && holds_sizes(graph_.type(v).dtype);
         return is_number && left && right ? std::optional(*left * *right) : std::nullopt;
       }
       case Op::slice: {
@@ -131,7 +138,7 @@ class Matcher {
   }
 
   static std::optional<Dim> size_of(const Literal& literal) {
-    if (!is_float(literal.dtype)) return Dim(literal.i);
+    if (!is_float(literal.dtype)) return literal.i >= 0 ? std::optional(Dim(literal.i)) : std::nullopt;
     const bool is_size = literal.f >= 0 && literal.f < 0x1p53 && literal.f == std::floor(literal.f);
     return is_size ? std::optional(Dim(static_cast<int64_t>(literal.f))) : std::nullopt;
   }

@@ -99,7 +99,9 @@ double inlay_s_ive(double v, double x) noexcept {
 double inlay_s_kve(double v, double x) noexcept {
   if (std::isnan(v) || std::isnan(x) || x < 0) return kNan;
   if (x == 0) return kInf;
-  return std::isinf(v) ? kNan : scaled_k(std::fabs(v), x);
+  if (std::isinf(v)) return kNan;
+  const double value = scaled_k(std::fabs(v), x);
+  return std::isnan(value) && x < 1 ? kInf : value;  // Boost has no number where it overflows
 }
 
 double inlay_s_jv(double v, double x) noexcept {
@@ -109,6 +111,9 @@ double inlay_s_jv(double v, double x) noexcept {
   if (std::isinf(size)) return 0;
   const double sign = is_integer(v) && is_odd(v) && (x < 0) != (v < 0) ? -1 : 1;
   if (size == 0) return order == 0 ? 1 : v > 0 || is_integer(v) ? sign * 0.0 : kInf;
+  // Boost gives such an order back. Well below its order the function is less than any number.
+  constexpr double kLargestOrder = 1e9;
+  if (order > kLargestOrder) return order > 1.01 * size && (v > 0 || is_integer(v)) ? sign * 0.0 : kNan;
   if (v < 0 && !is_integer(v)) return boost::math::cyl_bessel_j(v, size, Quiet());
   return sign * boost::math::cyl_bessel_j(order, size, Quiet());
 }

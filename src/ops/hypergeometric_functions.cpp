@@ -27,8 +27,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr Long kEpsilon = std::numeric_limits<Long>::epsilon();
 constexpr int kMostTerms = 100'000;
-constexpr Long kSeriesTo = 0.9;   // beyond it the steps towards 1 take fewer terms
-constexpr Long kAddsUpTo = 0.99;  // likewise, where all terms are positive and so none is lost
+constexpr int kMostDegrees = 1000;  // of a polynomial by its recurrence
+constexpr Long kSeriesTo = 0.9;     // beyond it the steps towards 1 take fewer terms
+constexpr Long kAddsUpTo = 0.99;    // likewise, where all terms are positive and so none is lost
 constexpr Long kAddsUpSlowly = 0.999;
 constexpr Long kAllLost = 0x1p57;  // less than two digits are left
 constexpr Long kFewLost = 256;     // 8 of the 11 bits that Long has more than double
@@ -159,11 +160,21 @@ double at_1(const Parameters& p) {
   return static_cast<double>(gamma_ratio({p.c, apart}, {p.c - p.a, p.c - p.b}));
 }
 
-/// The sum has an end, at any z: a or b is a whole number up to 0.
+/// The sum has an end, at any z: a or b is a whole number up to 0. Its terms may cancel to nothing (Legendre's and
+/// Jacobi's polynomials are such); Gauss's relation between neighbours by degree loses little.
 double polynomial(const Parameters& p, Long z) {
-  const Long degree = -std::max(is_pole(p.a) ? p.a : -kInf, is_pole(p.b) ? p.b : -kInf);
+  const bool by_a = is_pole(p.a) && (!is_pole(p.b) || p.a >= p.b);
+  const Long degree = -(by_a ? p.a : p.b), b = by_a ? p.b : p.a;
   if (is_pole(p.c) && -p.c < degree) return kInf;
-  return static_cast<double>(series_around_0(p, z).value);
+  if (by_a && p.a == p.c) return static_cast<double>(std::pow(1 - z, -b));  // as SciPy: the limit of c at a fixed a
+  if (degree > kMostDegrees) return rounded(series_around_0(p, z));
+  Long older = 1, newer = 1 - b * z / p.c;
+  for (Long k = 1; k < degree; ++k) {
+    const Long next = ((2 * k + p.c - (b + k) * z) * newer + k * (z - 1) * older) / (p.c + k);
+    older = newer;
+    newer = next;
+  }
+  return static_cast<double>(newer);
 }
 
 }  // namespace

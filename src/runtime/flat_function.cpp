@@ -76,7 +76,7 @@ struct FlatFunction::State {
   bool may_be_as_long() const;
   int call(int64_t length, int64_t num_values, const double* x, void** outputs, const void* user_data) noexcept;
   int run(const void* const* params, int64_t num_values, void** outputs, int64_t* symbols);
-  int fail(const Error& error, int code);
+  int fail(const Error& error, int code) noexcept;
 
   static int call_logp(std::size_t dim, const double* x, double* grad, double* logp, const void* user_data,
                        void* state) noexcept;
@@ -101,10 +101,19 @@ int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, co
                                           user_data);
 }
 
+namespace {
+
+Error other_length(std::string_view what, int64_t given, int64_t wanted) {
+  return {
+      ErrorCode::shape_mismatch, {}, str(what, " has room for ", given, " elements, and the function has ", wanted)};
+}
+
+}  // namespace
+
 int FlatFunction::State::call(int64_t length, int64_t num_values, const double* x, void** outputs,
                               const void* user_data) noexcept {
-  if (dim >= 0 && length != dim) return kFlatWrongDim;
   try {
+    if (dim >= 0 && length != dim) return fail(other_length("x", length, dim), kFlatWrongDim);
     Scratch<const void*, 64> params(addresses.size());
     Scratch<int64_t, 32> sizes(symbols.size());
     std::ranges::copy(addresses, params.data());
@@ -114,7 +123,10 @@ int FlatFunction::State::call(int64_t length, int64_t num_values, const double* 
     } else {
       try {
         bind(length, user_data, params.span(), sizes.span());
-        if (vector().segment == 0 && vector().dims[0].evaluate(sizes.span()) != num_values) return kFlatWrongDim;
+        if (vector().segment == 0) {
+          const int64_t made = vector().dims[0].evaluate(sizes.span());
+          if (made != num_values) return fail(other_length("the result", num_values, made), kFlatWrongDim);
+        }
       } catch (const Error& error) {
         return fail(error, kFlatWrongDim);
       }
@@ -138,18 +150,23 @@ int FlatFunction::State::run(const void* const* params, int64_t num_values, void
   const int32_t code = executable().run(params, outputs, sizes, host ? &*host : nullptr, failure);
   if (code != INLAY_OK) throw executable().error_of(code, failure);
   if (vector().segment == 0) return kFlatOk;
-  if (static_cast<int64_t>(host->values().size()) != num_values) return kFlatWrongDim;
+  const auto made = static_cast<int64_t>(host->values().size());
+  if (made != num_values) return fail(other_length("the result", num_values, made), kFlatWrongDim);
   std::ranges::copy(host->values(), static_cast<double*>(wanted));
   return kFlatOk;
 }
 
-int FlatFunction::State::fail(const Error& error, int code) {
+int FlatFunction::State::fail(const Error& error, int code) noexcept {
   if (code > 0) return code;
-  {
-    const std::lock_guard lock(mutex);
-    last_error = error.what();
+  try {
+    {
+      const std::lock_guard lock(mutex);
+      last_error = error.what();
+    }
+    if (spec.on_failure) spec.on_failure(error);
+  } catch (...) {
+    // The code says enough; nothing may leave a C function.
   }
-  if (spec.on_failure) spec.on_failure(error);
   return code;
 }
 

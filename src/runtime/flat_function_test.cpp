@@ -158,7 +158,8 @@ TEST(FlatFunction, FindsDataInTheRecordOfEachCall) {
   ASSERT_EQ(flat.expand()(2, 4, x, values, &two), kFlatOk);
   EXPECT_THAT(values, testing::ElementsAre(1, 2, 4, 5, 5));
   EXPECT_EQ(flat.expand()(2, 5, x, values, &two), kFlatWrongDim);
-  EXPECT_EQ(flat.last_error(), std::nullopt);
+  EXPECT_THAT(flat.last_error().value_or(""),
+              testing::HasSubstr("the result has room for 5 elements, and the function has 4"));
   EXPECT_EQ(flat.expand()(2, 5, x, values, nullptr), kFlatWrongDim);
   EXPECT_EQ(told, "no user_data");
   EXPECT_EQ(flat.expand()(2, 5, failing, values, &three), kFlatFailed);

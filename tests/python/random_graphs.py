@@ -58,8 +58,9 @@ def run(outputs, known):
         node.op.prepare_node(node, storage, None, "py")
         with np.errstate(all="ignore"):
             node.op.perform(node, arguments, [storage[o] for o in node.outputs])
-        for o in node.outputs:  # some ops leave NumPy's scalars
-            storage[o][0] = np.asarray(storage[o][0])
+        for o in node.outputs:
+            if isinstance(storage[o][0], np.generic):  # some ops leave NumPy's scalars
+                storage[o][0] = np.asarray(storage[o][0])
     return [np.asarray(storage[o][0] if o in storage else o.data) for o in outputs]
 
 

@@ -1,5 +1,6 @@
 """nutpie on inlay's C pointers."""
 
+import ctypes
 import sys
 import threading
 
@@ -150,6 +151,21 @@ def test_what_ends_a_sampler_is_told():
         with pytest.raises(RuntimeError):
             sample(compiled, chains=1)
     assert "index 7 is out of bounds" in compiled.compiled_logp_func.last_error
+
+
+def test_a_deterministic_that_becomes_longer_with_the_data_is_told():
+    """nutpie has room for as many values as there were."""
+    with pm.Model() as model:
+        x = pm.Data("x", np.arange(3.0))
+        a = pm.Normal("a")
+        pm.Deterministic("scaled", a * x)
+    compiled = inlay.pymc.compile_nutpie(model).with_data(x=np.arange(5.0))
+    expand = compiled.compiled_expand_func
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, *[ctypes.c_void_p] * 3)(expand.address)
+    point, values = np.zeros(1), np.zeros(compiled.n_expanded)
+    with pytest.warns(RuntimeWarning, match="expansion of a draw failed"):
+        assert call(1, 4, *(array.ctypes.data for array in (point, values, compiled.user_data))) == -1
+    assert "the result has room for 4 elements, and the function has 6" in expand.last_error
 
 
 def test_refusals():

@@ -128,7 +128,8 @@ def test_inverses_of_incomplete_gamma_and_beta(check):
 def test_bessel_functions_of_any_order(check):
     v, x = pt.dvectors("v", "x")
     orders, points = [0.0, 1.0, 2.5, -2.0, -0.5, np.nan], [1e-3, 0.5, 3.0, 40.0, 700.0, np.nan]
-    for function in (pt.iv, pt.ive, pt.jv, pt.kv, pt.kve):
+    # (PyTensor 2 has an op for iv, which runs as a host call; newer ones make it of ive.)
+    for function in (pt.ive, pt.jv, pt.kv, pt.kve) + (() if OLD_PYTENSOR else (pt.iv,)):
         check([v, x], function(v, x), *grid(orders, points), rtol=1e-10)
         check([v, x], pytensor.grad(function(v, x).sum(), x), *grid(orders[:5], points[1:4]), rtol=1e-9)
     check([v, x], [pt.ive(v, x), pt.jv(v, x)], *grid([-2.0, 0.0, 3.0, 0.5], [-2.5, -1e-3]), rtol=1e-10)

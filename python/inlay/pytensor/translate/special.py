@@ -1,5 +1,6 @@
 """Softmax and its logarithm, which PyTensor keeps as one op each."""
 
+from pytensor.tensor import special
 from pytensor.tensor.special import LogSoftmax, Softmax
 
 from .dtypes import INLAY_NAMES, arithmetic_dtype
@@ -26,3 +27,18 @@ def _along_axes(t, node, name):
         return t.cast(t.builder.compose(name, x, axes=axes), out)
     one = t.builder.compose(name, t.builder.reshape(x, [1]))
     return t.cast(t.builder.reshape(one, []), out)
+
+
+def softmax_grad(t, node):
+    """An op of its own in older versions."""
+    out = INLAY_NAMES[node.outputs[0].type.dtype]
+    b, axis = t.builder, node.op.axis
+    slope, made = (t.cast(t.value(x), arithmetic_dtype(out)) for x in node.inputs)
+    axes = list(range(len(made.dims))) if axis is None else list(axis) if isinstance(axis, tuple | list) else [axis]
+    weighted = b.scalar("mul", [slope, made])
+    total = t.broadcast_like(b.compose("sum", weighted, axes=axes, keep=True), made)
+    return t.cast(b.scalar("sub", [weighted, b.scalar("mul", [total, made])]), out)
+
+
+if hasattr(special, "SoftmaxGrad"):
+    register(special.SoftmaxGrad)(softmax_grad)
