@@ -12,6 +12,7 @@ from pytensor.raise_op import Assert, CheckAndRaise
 from pytensor.tensor.elemwise import CAReduce
 from pytensor.tensor.extra_ops import ravel_multi_index, unravel_index
 from pytensor.tensor.math import Max, Min
+from versions import OLD_PYTENSOR
 
 MATRICES = [np.arange(12.0).reshape(3, 4) - 5, np.array([[2.5]]), np.zeros((0, 3)), np.zeros((3, 0)), np.full((1, 3), np.nan)]
 
@@ -100,7 +101,9 @@ def test_extremes_with_an_initial_value(dtype, check):
 @pytest.mark.parametrize("width", [2, (1, 3), ((0, 2), (3, 0))])
 def test_pad(mode, width, check):
     x = pt.dmatrix("x")
-    check([x], pt.pad(x, width, mode=mode), MATRICES[0])
+    # (PyTensor 2 mirrors by Scans within one another, whose sizes only values tell: a host call.)
+    native = not (OLD_PYTENSOR and mode == "symmetric")
+    check([x], pt.pad(x, width, mode=mode), MATRICES[0], native=native)
 
 
 @pytest.mark.parametrize("sizes", [(1, 3), (4, 0), (0, 0, 4)])
