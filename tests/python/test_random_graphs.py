@@ -8,7 +8,9 @@ import time
 
 import numpy as np
 import pytensor
+import pytest
 from random_graphs import Grower, Unfit, run
+from versions import OLD_PYTENSOR
 
 SECONDS = float(os.environ.get("INLAY_FUZZ_SECONDS", 5))
 SEED = int(os.environ.get("INLAY_FUZZ_SEED", 0))
@@ -110,6 +112,7 @@ def judge(seed):
 REWRITTEN = pytensor.compile.Mode("py", pytensor.compile.mode.get_mode("INLAY")._optimizer)
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites come to no end on some graphs (local_log_add_exp)")
 def test_random_graphs():
     seed, end = SEED, time.monotonic() + SECONDS
     while time.monotonic() < end:
