@@ -11,8 +11,7 @@ class Matcher {
   explicit Matcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
 
   std::optional<SumFold> match(const Node& sum) const {
-    const Node* exp = in_.only_read_by_the_sum(sum.operands[0]);
-    if (exp && exp->op == Op::cast) exp = in_.only_read_by_the_sum(exp->operands[0]);
+    const Node* exp = in_.summed(sum);
     if (!exp || exp->op != Op::scalar || exp->scalar != ScalarOp::exp_) return std::nullopt;
     const Node* difference = in_.scalar(exp->operands[0], ScalarOp::sub_);
     if (!difference) return std::nullopt;

@@ -17,8 +17,7 @@ class Matcher {
   explicit Matcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
 
   std::optional<SumFold> match(const Node& sum) const {
-    const Node* square = in_.only_read_by_the_sum(sum.operands[0]);
-    if (square && square->op == Op::cast) square = in_.only_read_by_the_sum(square->operands[0]);
+    const Node* square = in_.summed(sum);
     const std::optional<ValueId> squared = square ? squared_by(*square) : std::nullopt;
     const Node* difference = squared ? in_.scalar(*squared, ScalarOp::sub_) : nullptr;
     if (!difference) return std::nullopt;

@@ -18,6 +18,11 @@ const Node* SumFoldGraph::only_read_by_the_sum(ValueId v) const {
   return uses[v] == 1 && !forced.values[v] ? graph.node_of(v) : nullptr;
 }
 
+const Node* SumFoldGraph::summed(const Node& sum) const {
+  const Node* node = only_read_by_the_sum(sum.operands[0]);
+  return node && node->op == Op::cast ? only_read_by_the_sum(node->operands[0]) : node;
+}
+
 const Node* SumFoldGraph::scalar(ValueId v, ScalarOp op) const {
   const Node* node = graph.node_of(v);
   return node && node->op == Op::scalar && node->scalar == op ? node : nullptr;

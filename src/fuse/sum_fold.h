@@ -28,6 +28,8 @@ struct SumFoldGraph {
 
   bool is_whole(const Node& node) const;
   const Node* only_read_by_the_sum(ValueId v) const;
+  /// What the sum adds up, before it is widened for that; none where something else reads it.
+  const Node* summed(const Node& sum) const;
   const Node* scalar(ValueId v, ScalarOp op) const;
   /// The one element that v is, where v is a view of one.
   ValueId element(ValueId v) const;

@@ -133,8 +133,8 @@ Sum from_1(const Parameters& p, Long rest) {
 Sum between_0_and_1(const Parameters& p, Long z, Long rest) {
   const bool adds_up = p.a > 0 && p.b > 0 && p.c > 0;
   const Long series_to = adds_up ? kAddsUpTo : kSeriesTo;
-  Sum sum = series_around_0(p, std::min(z, series_to));
   if (is_pole(p.a) || is_pole(p.b)) return series_around_0(p, z);
+  Sum sum = series_around_0(p, std::min(z, series_to));
   for (Long left = 1 - series_to; left > rest && sum.lost <= kFewLost;) {  // 1 - the point reached
     const Long next = std::max(left / 2, rest);
     sum = step_towards_1(p, left, left - next, sum);
