@@ -74,6 +74,7 @@ class Explanation:
     library_calls: list
     host_calls: list
     host_call_reasons: dict
+    draws: list  # random variables, from NumPy's generators without Python code
     copies: list
     temporaries: list
     stored: list
@@ -102,6 +103,7 @@ def explanation_of(program, seconds, host_call_reasons, sizes=None):
         library_calls=data["library_calls"],
         host_calls=data["host_calls"],
         host_call_reasons=host_call_reasons,
+        draws=data["draws"],
         copies=[Copy(**d) for d in data["copies"]],
         temporaries=[Temporary(**d) for d in data["temporaries"]],
         stored=[Stored(**d) for d in data["stored"]],
@@ -155,6 +157,7 @@ def _lines(e):
     for title, items in (
         ("library calls", e.library_calls),
         ("host calls", [f"{name}: {reason}" for name, reason in e.host_call_reasons.items()] or e.host_calls),
+        ("draws", e.draws),
         ("copies", [f"{c.source} -> {c.destination}: {c.reason}" for c in e.copies]),
         ("stored", [f"{s.name} ({s.bytes} bytes, {s.where}): {s.reason}" for s in e.stored]),
         ("apart", [f"{a.first} and {a.second} ({a.shared}): {a.reason}" for a in e.apart]),

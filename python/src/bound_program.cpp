@@ -8,6 +8,7 @@
 
 #include "array_form.h"
 #include "call.h"
+#include "draw.h"
 #include "errors.h"
 #include "out_arrays.h"
 
@@ -145,6 +146,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
   out_copied_ = std::vector<std::atomic<const char*>>(results_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
+  for (PyObject* function : host_functions_) draws_.push_back(draw_of(function));
 }
 
 /// Those of a bound array, which no call looks at again; what depends on an argument's is left to the runtime's rules.

@@ -32,6 +32,7 @@ struct TensorInfo {
 };
 
 class Call;
+class Draw;
 class OutArrays;
 
 class BoundProgram {
@@ -49,6 +50,8 @@ class BoundProgram {
   std::span<const TensorInfo> arguments() const { return arguments_; }  // those given per call
   std::span<const TensorInfo> results() const { return results_; }
   PyObject* host_function(int number) const { return host_functions_[static_cast<std::size_t>(number)]; }
+  /// What draws in that function's place; or null.
+  const Draw* draw(int number) const { return draws_[static_cast<std::size_t>(number)]; }
   const runtime::HostCallSpec& host_call(int number) const;
 
   /// Addresses of all parameters, those of the arguments null; and where argument i belongs among them.
@@ -94,6 +97,7 @@ class BoundProgram {
   bool has_donated_ = false;
   bool needs_rules_ = false;  // a dim of a bound array is an expression
   std::vector<PyObject*> host_functions_;
+  std::vector<const Draw*> draws_;  // by host function
   mutable std::vector<std::atomic<bool>> copied_;
   mutable std::vector<std::atomic<const char*>> out_copied_;  // by result: why it was not made where it was wanted
   mutable std::atomic<uint32_t> num_calls_{0};

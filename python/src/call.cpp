@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "array_form.h"
+#include "draw.h"
 #include "errors.h"
 #include "runtime/host_result.h"
 #include "support/error.h"
@@ -64,7 +65,7 @@ void Call::restore_exception() {
 int32_t Call::host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
                         int64_t* result_dims) {
   const Holder holder(*this);
-  if (call_python(function, operands, operand_dims, results, result_dims)) return INLAY_OK;
+  if (call_host(function, operands, operand_dims, results, result_dims)) return INLAY_OK;
   failed_host_call_ = function;
   PyErr_Fetch(&exception_type_, &exception_, &trace_);
   return INLAY_HOST_CALL_FAILED;
@@ -118,9 +119,11 @@ std::string name_of_dtype(PyArrayObject* array) {
 
 }  // namespace
 
-bool Call::call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
-                       int64_t* result_dims) {
-  const runtime::HostCallSpec& spec = program_.host_call(function);
+namespace {
+
+/// A new reference to what the function returns; null: a Python error is set.
+PyObject* call_function(PyObject* callable, const runtime::HostCallSpec& spec, void* const* operands,
+                        const int64_t* operand_dims) {
   ShortArray<PyObject*, 16> arguments(spec.operands.size() + 1);  // one place before them for vectorcall's own use
   std::size_t count = 0;
   bool ok = true;
@@ -136,10 +139,22 @@ bool Call::call_python(int function, void* const* operands, const int64_t* opera
   }
   PyObject* returned = nullptr;
   if (ok) {
-    returned = PyObject_Vectorcall(program_.host_function(function), arguments.data() + 1,
-                                   count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
+    returned = PyObject_Vectorcall(callable, arguments.data() + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, nullptr);
   }
   for (std::size_t i = 0; i < count; ++i) Py_XDECREF(arguments[i + 1]);
+  return returned;
+}
+
+}  // namespace
+
+bool Call::call_host(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                     int64_t* result_dims) {
+  const runtime::HostCallSpec& spec = program_.host_call(function);
+  const Draw* const draw = program_.draw(function);
+  PyObject* returned = draw == nullptr ? nullptr : (*draw)(spec, operands, operand_dims);
+  if (returned == nullptr && PyErr_Occurred() == nullptr) {
+    returned = call_function(program_.host_function(function), spec, operands, operand_dims);
+  }
   if (returned == nullptr) return false;
   try {
     take_results(function, returned, results, result_dims);

@@ -38,8 +38,8 @@ class Call final : public runtime::Host {
 
  private:
   class Holder;  // has the GIL for a while
-  bool call_python(int function, void* const* operands, const int64_t* operand_dims, void** results,
-                   int64_t* result_dims);
+  bool call_host(int function, void* const* operands, const int64_t* operand_dims, void** results,
+                 int64_t* result_dims);
   /// Keeps a new reference until the call ends, or until the function is called again: in the body of a loop, whose
   /// next pass reads nothing of this one's.
   void keep_returned(int function, PyObject* object);

@@ -135,7 +135,7 @@ void bind_compile(nb::module_& m) {
           "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), nb::rv_policy::take_ownership)
       .def("explain",
            [](const Compiled& c) {
-             nb::dict d = explain(*c.program);
+             nb::dict d = explain(*c.program, *c.bound);
              nb::list copies = nb::cast<nb::list>(d["copies"]);
              for (const std::string& reason : c.bound->copies_at_the_door()) {
                nb::dict copy;
@@ -151,7 +151,7 @@ void bind_compile(nb::module_& m) {
           "sizes"_a = nb::none())
       .def(
           "step_times",
-          [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.step_times) : nb::list(); },
+          [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.bound, *c.step_times) : nb::list(); },
           "How long each step has taken, of a program that was compiled with `time_steps`.")
       .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(), "planner"_a = "",

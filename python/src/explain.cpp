@@ -45,8 +45,8 @@ nb::dict copy_dict(const std::string& source, const std::string& destination, co
   return d;
 }
 
-void add_steps(const KernelProgram& program, const memory::Sharing& sharing, nb::dict& d) {
-  nb::list kernels, library_calls, host_calls, copies;
+void add_steps(const KernelProgram& program, const memory::Sharing& sharing, const BoundProgram& bound, nb::dict& d) {
+  nb::list kernels, library_calls, host_calls, draws, copies;
   const kernel::Names names(program);
   for (kernel::StepId id : ids<kernel::StepId>(program.steps.size())) {
     const kernel::Step& step = program.steps[id.index];
@@ -58,7 +58,7 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, nb:
       };
       library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
-      host_calls.append(host->name);
+      (bound.draw(host->function) == nullptr ? host_calls : draws).append(host->name);
     } else if (const auto* copy = std::get_if<kernel::Copy>(&step); copy && !sharing.is_elided(id)) {
       copies.append(copy_dict(names.buffers[copy->source], names.buffers[copy->destination], copy->reason));
     }
@@ -66,6 +66,7 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, nb:
   d["kernels"] = kernels;
   d["library_calls"] = library_calls;
   d["host_calls"] = host_calls;
+  d["draws"] = draws;
   d["copies"] = copies;
 }
 
@@ -127,13 +128,16 @@ struct StepName {
   std::string kind, name;  // empty: not worth a row
 };
 
-StepName name_of(const KernelProgram& program, const memory::Sharing& sharing, kernel::StepId id) {
+StepName name_of(const KernelProgram& program, const memory::Sharing& sharing, const BoundProgram& bound,
+                 kernel::StepId id) {
   const kernel::Step& step = program.steps[id.index];
   if (const auto* k = std::get_if<Kernel>(&step)) return {"kernel", k->is_scalar() ? "scalars" : "@" + k->name};
   if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
     return {"library call", std::string(facts(call->op).name)};
   }
-  if (const auto* host = std::get_if<kernel::HostCall>(&step)) return {"host call", host->name};
+  if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
+    return {bound.draw(host->function) == nullptr ? "host call" : "draw", host->name};
+  }
   if (const auto* copy = std::get_if<kernel::Copy>(&step); copy && !sharing.is_elided(id))
     return {"copy", copy->reason};
   return {};
@@ -168,9 +172,9 @@ IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
   return out;
 }
 
-nb::dict explain(const Program& p) {
+nb::dict explain(const Program& p, const BoundProgram& bound) {
   nb::dict d;
-  add_steps(p.kernels, p.plan.sharing, d);
+  add_steps(p.kernels, p.plan.sharing, bound, d);
   add_plan(p, d);
   nb::list refusals;
   for (const std::string& refusal : p.kernels.refusals) refusals.append(refusal);
@@ -191,11 +195,11 @@ nb::dict explain(const Program& p) {
   return d;
 }
 
-nb::list step_times(const Program& p, const runtime::StepTimes& times) {
+nb::list step_times(const Program& p, const BoundProgram& bound, const runtime::StepTimes& times) {
   const std::vector<runtime::StepTimes::Row> rows = times.rows();
   nb::list out;
   for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
-    const StepName name = name_of(p.kernels, p.plan.sharing, id);
+    const StepName name = name_of(p.kernels, p.plan.sharing, bound, id);
     if (name.kind.empty()) continue;
     nb::list locations;
     for (kernel::BufferId b : kernel::access_of(p.kernels, p.kernels.steps[id.index]).writes) {

@@ -2,14 +2,15 @@
 // A compiled program as plain Python data, for `explain`.
 #include <nanobind/nanobind.h>
 
+#include "bound_program.h"
 #include "compiler/compile.h"
 #include "runtime/step_times.h"
 
 namespace inlay::python {
 
-/// Kernels, library and host calls, copies, temporaries, refusals, the texts of graph, kernels and memory map, seconds
-/// by stage. Sizes that are not constants are text.
-nanobind::dict explain(const Program& program);
+/// Kernels, library and host calls, draws, copies, temporaries, refusals, the texts of graph, kernels and memory map,
+/// seconds by stage. Sizes that are not constants are text.
+nanobind::dict explain(const Program& program, const BoundProgram& bound);
 
 /// Why each storage is there: of the value that begins it; then of those that lie there too, by their names.
 IdMap<memory::StorageId, std::string> storage_reasons(const Program& program);
@@ -18,8 +19,8 @@ IdMap<memory::StorageId, std::string> storage_reasons(const Program& program);
 /// over.
 nanobind::list value_places(const Program& program);
 
-/// Each kernel, call and copy: `kind`, `name`, the locations of the nodes whose values it writes, `seconds` and
+/// Each kernel, call, draw and copy: `kind`, `name`, the locations of the nodes whose values it writes, `seconds` and
 /// `passes` of all calls so far.
-nanobind::list step_times(const Program& program, const runtime::StepTimes& times);
+nanobind::list step_times(const Program& program, const BoundProgram& bound, const runtime::StepTimes& times);
 
 }  // namespace inlay::python

@@ -6,6 +6,7 @@
 
 #include "callables.h"
 #include "compiled.h"
+#include "draw.h"
 #include "errors.h"
 #include "graph.h"
 #include "numpy_api.h"
@@ -52,5 +53,6 @@ NB_MODULE(_inlay, m) {
   bind_ops_table(m);
   bind_compile(m);
   bind_planning(m);
+  bind_draw(m);
   if (!add_callables(m.ptr())) throw nb::python_error();
 }

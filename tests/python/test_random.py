@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pymc as pm
@@ -10,7 +11,7 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.tensor.random import basic as rv
 
-from inlay.pytensor.translate import random
+import inlay.pytensor
 
 # Parameters of each distribution; an integer stays one.
 PARAMETERS = {
@@ -178,20 +179,110 @@ def test_the_generator_of_a_function_is_not_copied():
     assert shared.get_value(borrow=True) is generator
 
 
+# Of numbers, by NumPy's own functions; the others through their op's Python code.
+NATIVE = {
+    "normal", "uniform", "halfnormal", "lognormal", "gamma", "exponential", "weibull", "logistic", "vonmises", "beta",
+    "laplace", "triangular", "invgamma", "wald", "t", "poisson", "geometric", "hypergeometric", "bernoulli", "binomial",
+    "nbinom",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_which_are_drawn_without_python_code(name):
+    _, drawn = sample(getattr(rv, name), *PARAMETERS[name], size=3, rng=shared_generator())
+    view = inlay.pytensor.explain(pytensor.function([], drawn, mode="INLAY"))
+    assert (len(view.draws), len(view.host_calls)) == ((1, 0) if name in NATIVE else (0, 1))
+
+
+def test_parameters_of_many_dtypes_and_strides():
+    def build(generator):
+        inputs = [pt.tensor(dtype=d, shape=(None, None)) for d in ("float32", "int8", "uint64", "bool")]
+        mean, scale, trials, flag = inputs
+        outputs, updates = [], {}
+        for op, parameters in [
+            (rv.normal, (mean, scale)), (rv.gamma, (scale, mean)), (rv.binomial, (scale, flag)), (rv.poisson, (trials,)),
+        ]:  # fmt: skip
+            g = generator()
+            updates[g], drawn = sample(op, *parameters, rng=g)
+            outputs.append(drawn)
+        arguments = [
+            np.linspace(1, 2, 6, dtype="float32").reshape(3, 2).T,
+            np.array([[3], [4]], dtype="int8"),
+            np.arange(6, dtype="uint64").reshape(2, 3)[:, ::-1],
+            np.array([[True, False, True]]),
+        ]
+        return inputs, outputs, updates, arguments
+
+    check(build)
+
+
 @pytest.mark.parametrize(
-    ("drawn", "ranks"),
+    ("name", "parameters"),
     [
-        (lambda g: sample(rv.normal, 0.0, 1.0, size=(4, 5), rng=g), [0, 0]),
-        (lambda g: sample(rv.normal, 0.0, 1.0, rng=g), []),
-        (lambda g: sample(rv.normal, np.zeros(3), 1.0, size=3, rng=g), []),
-        (lambda g: sample(rv.integers, 0, 9, size=4, rng=g), []),
+        ("normal", (0.0, -1.0)),
+        ("normal", (0.0, np.nan)),
+        ("normal", (np.nan, 1.0)),
+        ("gamma", (-0.0, 1.0)),
+        ("uniform", (1.0, 0.0)),
+        ("uniform", (0.0, np.inf)),
+        ("binomial", (-1, 0.5)),
+        ("binomial", (3, 1.5)),
+        ("bernoulli", (np.nan,)),
+        ("poisson", (1e19,)),
+        ("nbinom", (5, 1e-19)),
+        ("hypergeometric", (10**9, 5, 3)),
+        ("hypergeometric", (3, 5, 9)),
+        ("t", (4.0, 0.0, 0.0)),
+        ("halfnormal", (1.0, 0.0)),
+        ("triangular", (1.0, 0.0, 2.0)),
     ],
 )
-def test_numbers_for_arrays_of_one_element(drawn, ranks):
-    """The parameters that the op itself has made arrays of, to match the size."""
-    fn = pytensor.function([], drawn(shared_generator()), mode="INLAY")
-    (node,) = fn.maker.fgraph.apply_nodes
-    assert [x.ndim for x in random._numbers(node).values()] == ranks
+def test_what_numpy_or_scipy_refuses(name, parameters):
+    """Or draws in a way of its own. Nothing has been drawn where it fails."""
+    shared = [shared_generator(), shared_generator()]
+    results = []
+    for g, mode in zip(shared, ("INLAY", "FAST_COMPILE"), strict=True):
+        variables = [pt.tensor(dtype=np.asarray(p).dtype, shape=()) for p in parameters]
+        after, drawn = sample(getattr(rv, name), *variables, size=3, rng=g)
+        fn = pytensor.function(variables, drawn, updates={g: after}, mode=mode)
+        try:
+            results.append(fn(*parameters))
+        except Exception as error:
+            results.append(type(error))
+    np.testing.assert_equal(*results)
+    assert state(shared[0]) == state(shared[1])
+
+
+@pytest.mark.parametrize("size", [(2, 1), (-1, 3), (4, 2, 3), (2, 3, 4)])
+def test_sizes_that_do_not_fit(size):
+    def outcome(mode):
+        g = shared_generator()
+        mean, *sizes = pt.dmatrix(), *(pt.lscalar() for _ in size)
+        after, drawn = sample(rv.normal, mean, 1.0, size=tuple(sizes), rng=g)
+        fn = pytensor.function([mean, *sizes], drawn, updates={g: after}, mode=mode)
+        try:
+            return fn(np.zeros((2, 3)), *size), state(g)
+        except Exception as error:
+            return type(error), state(g)
+
+    ours, theirs = outcome("INLAY"), outcome("FAST_COMPILE")
+    np.testing.assert_equal(ours[0], theirs[0])
+    assert ours[1] == theirs[1]
+
+
+def test_threads_share_a_generator():
+    """Each number goes to one of them: NumPy's lock is held while numbers are drawn."""
+    g = pt.random.type.random_generator_type("g")
+    size = pt.lscalar("size")
+    _, drawn = sample(rv.normal, 0, 1, size=(size,), rng=g)
+    fn = pytensor.function([pytensor.In(g, mutable=True), size], drawn, mode="INLAY")
+    given = np.random.default_rng(3)
+    with ThreadPoolExecutor(2) as pool:
+        parts = list(pool.map(lambda _: fn(given, 20_000), range(8)))
+    if given.bit_generator.state == np.random.default_rng(3).bit_generator.state:
+        pytest.skip("this PyTensor copies a generator that is given")
+    want = np.random.default_rng(3).normal(0, 1, 160_000)
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.sort(want))
 
 
 def test_predictive_samples_of_pymc():

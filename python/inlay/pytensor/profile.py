@@ -1,4 +1,4 @@
-"""Rows of inlay's own in PyTensor's profile: kernels, library calls, host calls, copies.
+"""Rows of inlay's own in PyTensor's profile: kernels, library calls, host calls, draws, copies.
 
 PyTensor's summary knows nodes of a graph with an op each. What inlay runs is no node of the user's graph: a kernel stands
 for many. So each step is shown as a node whose op says what it is and what it computes.
@@ -27,11 +27,15 @@ class HostCall(Step):
     pass
 
 
+class Draw(Step):
+    pass
+
+
 class Copy(Step):
     pass
 
 
-_CLASSES = {"kernel": Kernel, "library call": LibraryCall, "host call": HostCall, "copy": Copy}
+_CLASSES = {"kernel": Kernel, "library call": LibraryCall, "host call": HostCall, "draw": Draw, "copy": Copy}
 
 
 class Row:

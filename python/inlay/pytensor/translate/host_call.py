@@ -38,6 +38,7 @@ class HostCall:
         self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
         self._outputs = [_Output(x, node.op, i) for i, x in enumerate(node.outputs)]
         self._run = random.drawer(node) if in_place else _performer(node)
+        self.draw = random.native(node, self.variables, in_place)  # inlay asks this first; never set again
 
     def __call__(self, *values):
         inputs = [

@@ -1,4 +1,7 @@
-"""Random variables: NumPy's generators draw them, through their op's own Python code, bit by bit as in other modes.
+"""Random variables: NumPy's generators draw them, bit by bit as in other modes.
+
+Most of PyTensor's own are drawn natively, by the functions for one number that NumPy's generators are made of. The others
+(of vectors and matrices, of SciPy's general methods, of users) run through their op's Python code.
 
 PyTensor's op draws from a copy of its generator, so that the one that it was given stays as it was. Making that copy
 takes fifty times as long as drawing ten numbers. Where nobody looks at the generator again, it is drawn from itself:
@@ -7,9 +10,18 @@ PyTensor's own modes do the same, by a rewrite that comes with those that decide
 
 import copy
 
+import numpy as np
 from pytensor.graph.basic import Constant
+from pytensor.tensor.random import op as pytensor_op
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.type_other import NoneTypeT
+
+from ... import _inlay
+
+_OWN = "pytensor.tensor.random.basic"  # whose ops' Python code is known
+_DRAWN = {"float64": "f64", "float32": "f32", "int64": "i64"}
+_INTEGERS = {"binomial": 1, "hypergeometric": 3}  # of how many parameters, from the first, NumPy makes integers
+_COPY = getattr(pytensor_op, "custom_rng_deepcopy", copy.deepcopy)  # what PyTensor's op makes to draw from
 
 
 def may_draw_in_place(t, node):
@@ -23,30 +35,49 @@ def may_draw_in_place(t, node):
     return generator in t.donated or (generator.owner is not None and isinstance(generator.owner.op, RandomVariable))
 
 
+def native(node, variables, in_place):
+    """What draws `node` without Python code, from the values of `variables`; None where its own code has to."""
+    op = node.op
+    generator, size, *parameters = node.inputs if isinstance(op, RandomVariable) else [None, None]
+    own = type(op).__module__ == _OWN and not any(op.ndims_params)
+    dtype = _DRAWN.get(node.outputs[1].type.dtype) if own else None
+    if dtype is None or generator not in variables or not _are_numbers(op.name, parameters):
+        return None
+    return _inlay.draw(
+        op.name,
+        np.random._generator.__file__,
+        variables.index(generator),
+        None if isinstance(size.type, NoneTypeT) else _part(size, variables),
+        [_part(x, variables) for x in parameters],
+        dtype,
+        None if in_place else _COPY,
+    )
+
+
+def _are_numbers(name, parameters):
+    """Does NumPy take parameters of these dtypes as the numbers that they are?"""
+    wanted = ["int64"] * _INTEGERS.get(name, 0) + ["float64"] * len(parameters)
+    return all(
+        x.type.dtype != "float16" and np.can_cast(x.type.dtype, dtype, "safe")
+        for x, dtype in zip(parameters, wanted, strict=False)
+    )
+
+
+def _part(var, variables):
+    """Which of `variables` it is; of a constant, its values and its shape."""
+    if isinstance(var, Constant):
+        return var.data.astype(float).ravel().tolist(), list(var.data.shape)
+    return variables.index(var)
+
+
 def drawer(node):
     """The op's `perform`, drawing from the generator itself."""
     op = copy.copy(node.op)
     op.inplace = True
-    numbers = _numbers(node)
 
     def run(inputs):
-        for i, number in numbers.items():
-            inputs[i] = number
         outputs = [[None], [None]]
         op.perform(node, inputs, outputs)
         return outputs[0][0], outputs[1][0]
 
     return run
-
-
-def _numbers(node):
-    """Position of an input to its value, for parameters that are one constant number each and have been given axes to
-    match the size. NumPy makes the same draws of plain numbers, in a loop that takes a sixth of the time that it needs
-    to get arrays of one element ready. (Of `integers` it has two algorithms.)"""
-    op = node.op
-    size, *parameters = node.inputs[1:]
-    if op.name == "integers" or type(op).rng_fn is not RandomVariable.rng_fn or any(op.ndims_params):
-        return {}
-    if isinstance(size.type, NoneTypeT) or not all(isinstance(p, Constant) and p.data.size == 1 for p in parameters):
-        return {}
-    return {i: p.data.reshape(()) for i, p in enumerate(parameters, start=2)}

@@ -365,10 +365,11 @@ class Translator:
 
     def host_call(self, node, reason):
         """The node through its own Python code, and why."""
-        if self._is_all_native:
-            raise NotNative(reason)
-        self._reasons[self._number] = reason
         call = HostCall(node, self._number, random.may_draw_in_place(self, node))
+        if call.draw is None:
+            if self._is_all_native:
+                raise NotNative(reason)
+            self._reasons[self._number] = reason
         operands = [self.value(x) for x in call.variables]
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
 

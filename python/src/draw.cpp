@@ -1,0 +1,274 @@
+#include "draw.h"
+
+#include <algorithm>
+#include <array>
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "array_form.h"
+#include "ops/element_types.h"
+
+namespace nb = nanobind;
+
+namespace inlay::python {
+namespace {
+
+constexpr int kMaxParams = 3;
+constexpr int64_t kManyDraws = 5000;  // some 50 us: worth giving up the GIL for
+
+using Dims = std::vector<int64_t>;
+
+int64_t product(std::span<const int64_t> dims) {
+  int64_t count = 1;
+  for (const int64_t n : dims) count *= n;
+  return count;
+}
+
+/// What all these shapes broadcast to; none: they do not.
+std::optional<Dims> broadcast(std::span<const Dims> shapes) {
+  Dims result;
+  for (const Dims& dims : shapes) {
+    if (dims.size() > result.size()) result.insert(result.begin(), dims.size() - result.size(), 1);
+  }
+  for (const Dims& dims : shapes) {
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      int64_t& n = result[result.size() - dims.size() + i];
+      if (n == 1) n = dims[i];
+      if (dims[i] != n && dims[i] != 1) return std::nullopt;
+    }
+  }
+  return result;
+}
+
+/// The parameters at each point of a shape that they broadcast to, row by row.
+class Points {
+ public:
+  Points(std::span<const std::span<const double>> values, std::span<const Dims> shapes, Dims dims)
+      : dims_(std::move(dims)), index_(dims_.size(), 0), num_params_(values.size()) {
+    for (std::size_t i = 0; i < num_params_; ++i) {
+      at_[i] = values[i].data();
+      Dims& steps = steps_[i];
+      steps.assign(dims_.size(), 0);
+      int64_t step = 1;
+      for (std::size_t back = 1; back <= shapes[i].size(); ++back) {
+        const int64_t n = shapes[i][shapes[i].size() - back];
+        if (n != 1) steps[dims_.size() - back] = step;
+        moves_ |= n != 1;
+        step *= n;
+      }
+    }
+    if (product(dims_) > 0) read();
+  }
+
+  const double* params() const { return params_.data(); }
+
+  void next() {
+    if (!moves_) return;
+    for (std::size_t axis = dims_.size(); axis-- > 0;) {
+      const bool wraps = ++index_[axis] == dims_[axis];
+      const int64_t moved = wraps ? 1 - dims_[axis] : 1;
+      for (std::size_t i = 0; i < num_params_; ++i) at_[i] += moved * steps_[i][axis];
+      if (!wraps) break;
+      index_[axis] = 0;
+    }
+    read();
+  }
+
+ private:
+  void read() {
+    for (std::size_t i = 0; i < num_params_; ++i) params_[i] = *at_[i];
+  }
+
+  Dims dims_, index_;
+  std::size_t num_params_;
+  bool moves_ = false;
+  std::array<const double*, kMaxParams> at_{};
+  std::array<Dims, kMaxParams> steps_;
+  std::array<double, kMaxParams> params_{};
+};
+
+template <class T>
+void fill(const Distribution& distribution, Source& source, Points& points, T* draws, int64_t count) {
+  for (int64_t i = 0; i < count; ++i, points.next()) {
+    draws[i] = distribution.real != nullptr ? static_cast<T>(distribution.real(source, points.params()))
+                                            : static_cast<T>(distribution.count(source, points.params()));
+  }
+}
+
+/// Holds NumPy's lock of a bit generator, whose state is the generator's alone while numbers are drawn.
+class Locked {
+ public:
+  explicit Locked(nb::handle bit_generator) : lock_(bit_generator.attr("lock")) { lock_.attr("acquire")(); }
+  ~Locked() {
+    PyObject* released = PyObject_CallMethod(lock_.ptr(), "release", nullptr);
+    if (released == nullptr) PyErr_WriteUnraisable(lock_.ptr());
+    Py_XDECREF(released);
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  nb::object lock_;
+};
+
+}  // namespace
+
+Draw::Draw(const Distribution& distribution, std::shared_ptr<const Samplers> samplers, int generator,
+           std::optional<Part> size, std::vector<Part> params, DType dtype, nb::object copier)
+    : distribution_(distribution),
+      samplers_(std::move(samplers)),
+      generator_(generator),
+      size_(std::move(size)),
+      params_(std::move(params)),
+      dtype_(dtype),
+      copier_(std::move(copier)) {}
+
+namespace {
+
+/// What a host call was given, operand by operand.
+class Operands {
+ public:
+  Operands(const runtime::HostCallSpec& spec, void* const* data, const int64_t* dims) : spec_(spec), data_(data) {
+    for (const runtime::TensorSpec& operand : spec.operands) {
+      dims_.emplace_back(dims, operand.dims.size());
+      dims += operand.dims.size();
+    }
+  }
+
+  nb::handle object(int i) const { return static_cast<PyObject*>(data_[i]); }
+  std::span<const int64_t> dims(int i) const { return dims_[static_cast<std::size_t>(i)]; }
+
+  /// Every dtype that a parameter may have becomes a double without loss, but for 64-bit integers, as in NumPy.
+  std::vector<double> numbers(int i) const {
+    const auto dtype = dtype_from_name(spec_.operands[static_cast<std::size_t>(i)].dtype);
+    const auto count = static_cast<std::size_t>(product(dims(i)));
+    return visit_element_type(*dtype, [&]<class T>(T) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        const auto* first = static_cast<const T*>(data_[i]);
+        return std::vector<double>(first, first + count);
+      } else {
+        INLAY_CHECK(false, "a parameter of dtype ", dtype_name(*dtype));
+        return std::vector<double>();
+      }
+    });
+  }
+
+ private:
+  const runtime::HostCallSpec& spec_;
+  void* const* data_;
+  std::vector<std::span<const int64_t>> dims_;
+};
+
+Draw::Part resolve(const Draw::Part& part, const Operands& operands) {
+  if (part.operand < 0) return part;
+  const std::span<const int64_t> dims = operands.dims(part.operand);
+  return {.values = operands.numbers(part.operand), .dims = Dims(dims.begin(), dims.end())};
+}
+
+/// The shape of the draws; none: NumPy would refuse it.
+std::optional<Dims> shape_of_draws(const std::optional<Draw::Part>& size, const Dims& of_params) {
+  if (!size) return of_params;
+  const Dims dims(size->values.begin(), size->values.end());
+  const bool is_size = std::ranges::all_of(dims, [](int64_t n) { return n >= 0; });
+  if (!is_size || broadcast(std::array{dims, of_params}) != dims) return std::nullopt;
+  return dims;
+}
+
+}  // namespace
+
+PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data, const int64_t* operand_dims) const {
+  const Operands operands(spec, data, operand_dims);
+  std::vector<Part> params;
+  std::vector<std::span<const double>> values;
+  std::vector<Dims> shapes;
+  for (const Part& param : params_) params.push_back(resolve(param, operands));
+  for (const Part& param : params) {
+    values.emplace_back(param.values);
+    shapes.push_back(param.dims);
+  }
+  const std::optional<Dims> of_params = broadcast(shapes);
+  if (!of_params) return nullptr;
+  Points given(values, shapes, *of_params);
+  for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
+    if (!distribution_.fits(given.params())) return nullptr;
+  }
+  const auto dims = shape_of_draws(size_ ? std::optional(resolve(*size_, operands)) : std::nullopt, *of_params);
+  if (!dims) return nullptr;
+
+  try {
+    const std::vector<npy_intp> sizes(dims->begin(), dims->end());
+    const OwnedArray array(reinterpret_cast<PyArrayObject*>(
+        PyArray_SimpleNew(static_cast<int>(sizes.size()), sizes.data(), numpy_type(dtype_))));
+    if (!array) return nullptr;
+    nb::object generator = nb::borrow(operands.object(generator_));
+    if (!copier_.is_none()) generator = copier_(generator);
+    const nb::object bit_generator = generator.attr("bit_generator");
+    const nb::object capsule = bit_generator.attr("capsule");
+    auto* bits = static_cast<bitgen_t*>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
+    if (bits == nullptr) return nullptr;
+    Source source{.numpy = *samplers_, .bits = bits};
+    Points points(values, shapes, *dims);
+    const int64_t count = product(*dims);
+    const Locked locked(bit_generator);
+    std::optional<nb::gil_scoped_release> released;
+    if (count >= kManyDraws) released.emplace();
+    visit_element_type(dtype_, [&]<class T>(T) {
+      if constexpr (std::is_arithmetic_v<T>) {
+        fill(distribution_, source, points, static_cast<T*>(PyArray_DATA(array.get())), count);
+      }
+    });
+    released.reset();
+    return PyTuple_Pack(2, generator.ptr(), reinterpret_cast<PyObject*>(array.get()));
+  } catch (nb::python_error& error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+namespace {
+
+/// The number of an operand, or the values and dims of a constant.
+using PythonPart = std::variant<int, std::pair<std::vector<double>, Dims>>;
+
+Draw::Part part_of(const PythonPart& part) {
+  if (const int* operand = std::get_if<int>(&part)) return {.operand = *operand};
+  const auto& [values, dims] = std::get<1>(part);
+  return {.values = values, .dims = dims};
+}
+
+nb::object make_draw(const std::string& name, const std::string& numpy_path, int generator,
+                     const std::optional<PythonPart>& size, const std::vector<PythonPart>& params,
+                     const std::string& dtype, nb::object copier) {
+  static const std::shared_ptr<const Samplers> samplers = load_samplers(numpy_path);
+  const Distribution* const found = distribution(name);
+  if (samplers == nullptr || found == nullptr || std::ssize(params) != found->num_params) return nb::none();
+  std::vector<Draw::Part> parts;
+  for (const PythonPart& param : params) parts.push_back(part_of(param));
+  std::optional<Draw::Part> sizes;
+  if (size) sizes = part_of(*size);
+  return nb::cast(Draw(*found, samplers, generator, std::move(sizes), std::move(parts), *dtype_from_name(dtype),
+                       std::move(copier)));
+}
+
+}  // namespace
+
+void bind_draw(nb::module_& m) {
+  nb::class_<Draw>(m, "Draw", "Draws a random variable without Python code: the attribute `draw` of a host function.");
+  m.def("draw", make_draw, nb::arg("name"), nb::arg("numpy_path"), nb::arg("generator"), nb::arg("size").none(),
+        nb::arg("params"), nb::arg("dtype"), nb::arg("copier").none(),
+        "A Draw of PyTensor's random variable `name`; None: NumPy has no sampling function for it.\n\n"
+        "`generator`, `size`, `params`: numbers of operands; of a constant, its values and its shape. `size` None: "
+        "that of\n"
+        "the parameters. `copier`: makes the generator to draw from. `numpy_path`: of numpy.random._generator.");
+}
+
+const Draw* draw_of(PyObject* host_function) {
+  const nb::object draw = nb::getattr(host_function, "draw", nb::none());
+  return nb::isinstance<Draw>(draw) ? nb::inst_ptr<Draw>(draw) : nullptr;
+}
+
+}  // namespace inlay::python
