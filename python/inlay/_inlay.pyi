@@ -265,6 +265,19 @@ def parse(text: str, file_name: str = '<text>') -> Graph: ...
 
 def plan_buffers(rows: Sequence[tuple], planner: str = '', custom: object | None = None, budget_ms: int = -1, capacity: int = 0) -> dict: ...
 
+class Draw:
+    """
+    Draws a random variable without Python code: the attribute `draw` of a host function.
+    """
+
+def draw(name: str, numpy_path: str, generator: int, size: int | tuple[Sequence[float], Sequence[int]] | None, params: Sequence[int | tuple[Sequence[float], Sequence[int]]], dtype: str, copier: object | None) -> object:
+    """
+    A Draw of PyTensor's random variable `name`; None: NumPy has no sampling function for it.
+
+    `generator`, `size`, `params`: numbers of operands; of a constant, its values and its shape. `size` None: that of
+    the parameters. `copier`: makes the generator to draw from. `numpy_path`: of numpy.random._generator.
+    """
+
 class Function:
     """
     A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.

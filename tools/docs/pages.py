@@ -264,7 +264,13 @@ def tensor_ops_left():
             todo.append(c)
             if c.__module__.startswith("pytensor.tensor"):
                 classes.add(c)
-    rows = [("random variables", "NumPy's generators draw them, bit by bit as in other modes")]
+    rows = [
+        (
+            "random variables of vectors and matrices, and those that SciPy draws by its general methods",
+            "NumPy and SciPy draw them, bit by bit as in other modes; those of numbers are drawn natively, by NumPy's own "
+            "functions",
+        )
+    ]
     for c in sorted(classes, key=lambda c: c.__name__):
         is_base = any(other is not c and issubclass(other, c) for other in classes)
         if is_base or issubclass(c, RandomVariable) or known & set(c.__mro__) or c.__name__ in NOT_IN_OUR_MODE:
