@@ -59,6 +59,14 @@ def test_inverse_determinant_and_exponential(shape):
         same([a], [linalg.det(a), *linalg.lu_factor(a)], value)
 
 
+@pytest.mark.parametrize("dtype", COMPLEX)
+@pytest.mark.parametrize("shape", [(4, 4), (3, 5, 5)])
+def test_lu_whose_permutation_is_real(shape, dtype):
+    a = pt.tensor("a", shape=(None,) * len(shape), dtype=dtype)
+    outputs = [*linalg.lu(a), *linalg.lu(a, permute_l=True), *linalg.lu(a, p_indices=True)]
+    same([a], outputs, _matrices(*shape, dtype=dtype))
+
+
 def test_pseudo_inverse():
     a = pt.zmatrix("a")
     for value in (_matrices(2, 4), _matrices(5, 3), np.zeros((2, 3), complex)):

@@ -42,6 +42,42 @@ def test_words_of_each_op():
     says("concat: dim 1 is 2 in part 0 and 3 in part 1", [m], pt.concatenate([m[:, :2], m]), np.ones((2, 3)))
 
 
+def test_a_one_that_does_not_stretch():
+    """In the words that PyTensor's modes have in common, which users and tests look for."""
+    row, a, b = pt.drow("row"), pt.dtensor3("a"), pt.dtensor3("b")
+    some, batch = np.ones(3), np.ones((3, 2, 2))
+    i = pt.lvector("i")
+    for inputs, output, good, *bad in [
+        ([m, x], pt.exp(m - x), [np.ones((2, 3)), some], [np.ones((2, 1)), some], [np.ones((2, 3)), np.ones(1)]),
+        ([m, x], pt.where(m > 0, m, x), [np.ones((2, 3)), some], [np.ones((2, 3)), np.ones(1)]),
+        ([row, m], row + m, [np.ones((1, 3)), np.ones((2, 3))], [np.ones((1, 3)), np.ones((2, 1))]),
+        ([x], pt.alloc(x, 2, 3), [some], [np.ones(1)]),
+        ([x, i, y], x[i].inc(y), [some, np.arange(2), np.ones(2)], [some, np.arange(2), np.ones(1)]),
+        ([a, b], a @ b, [batch, batch], [batch, batch[:1]], [batch[:1], batch]),
+        ([a, b], pt.linalg.solve_triangular(a, b, b_ndim=2), [batch, batch], [batch, batch[:1]]),
+    ]:
+        for values in bad:
+            error = error_of(inputs, output, *values)
+            assert isinstance(error, ValueError) and error.code == "shape-mismatch" and error.location
+            assert "\n  help: Runtime broadcasting not allowed: " in str(error)
+        pytensor.function(inputs, output, mode="INLAY")(*good)
+    for inputs, output, values in [
+        ([m, x], m - x, [np.ones((2, 3)), np.ones(4)]),
+        ([a, b], a @ b, [batch, np.ones((2, 2, 2))]),
+        ([x, y], x[:3].set(y), [np.ones(5), np.ones(2)]),
+        ([m, x], pt.dot(m, x), [np.ones((2, 3)), np.ones(1)]),
+    ]:
+        assert "broadcasting" not in str(error_of(inputs, output, *values))
+
+
+@pytest.mark.parametrize("op", [pt.linalg.inv, pt.linalg.det, lambda a: pt.linalg.eig(a)[0], pt.linalg.expm])
+def test_matrices_that_are_not_square(op):
+    """NumPy's functions, which are PyTensor's here, say LinAlgError; it is a ValueError too."""
+    for a, value in [(m, np.ones((2, 3))), (pt.dtensor3("a"), np.ones((2, 2, 3)))]:
+        error = error_of([a], op(a), value)
+        assert isinstance(error, np.linalg.LinAlgError) and error.code == "shape-mismatch"
+
+
 def test_specify_shape():
     error = error_of([x], pt.specify_shape(x, (3,)) * 2, np.ones(5))
     assert isinstance(error, AssertionError) and not isinstance(error, inlay.InlayError)

@@ -90,6 +90,16 @@ def test_products_as_blas_names_them(beta):
         same([z, x, y, v, w, a, b], outputs, *values)
 
 
+@pytest.mark.parametrize("shape", [(1, 4), (2, 1), (1, 1)])
+def test_what_a_product_is_added_to_stands_for_its_rows_and_columns(shape):
+    z, typed = pt.dmatrix("z"), pt.tensor("t", shape=tuple(1 if n == 1 else None for n in shape))
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    a, b = pt.constant(2.0, dtype="float64"), pt.constant(0.5, dtype="float64")
+    outputs = [blas.gemm_no_inplace(into, a, x, y, b) for into in (z, typed)]
+    value = _matrices(*shape)
+    same([z, typed, x, y], outputs, value, value, _matrices(2, 3), _matrices(3, 4))
+
+
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("shape", [(3, 3), (1, 1), (0, 0), (2, 4, 4), (2, 0, 0)])
 def test_cholesky(shape, lower):

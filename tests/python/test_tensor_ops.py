@@ -1,9 +1,12 @@
 """Shapes, reductions, joins and products against PyTensor's Python mode."""
 
+import inlay.pytensor
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.compile.mode import Mode
+from pytensor.tensor.math import Prod, ProdWithoutZeros, Sum
 
 M = np.arange(12.0).reshape(3, 4) - 5
 LAYOUTS = {
@@ -49,6 +52,15 @@ def test_reductions_of_nothing(check, check_error):
     check([x], [x.sum(), x.prod(), x.sum(axis=0), x.sum(axis=1), pt.all(x > 0), pt.any(x > 0)], np.zeros((0, 3)))
     check_error(ValueError, [x], x.max(), np.zeros((0, 3)), good=(np.ones((1, 1)),))
     check_error(ValueError, [x], x.min(axis=0), np.zeros((0, 3)), good=(np.ones((1, 1)),))
+
+
+@pytest.mark.parametrize("reduction", [Sum, Prod, ProdWithoutZeros])
+def test_reductions_over_no_axes(reduction, check):
+    """Of a scalar, -1 names none either."""
+    m, x = pt.tensor("m", shape=(None, None), dtype="int8"), pt.dscalar("x")
+    check([m], [reduction(axis=())(m)], np.array([[0, 3], [-2, 0]], "int8"))
+    for mode in ("INLAY", Mode(inlay.pytensor.InlayLinker(), None)):
+        assert pytensor.function([x], reduction(axis=(-1,))(x), mode=mode)(5.0) == 5.0
 
 
 def test_max_of_nan(check):

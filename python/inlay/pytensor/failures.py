@@ -7,10 +7,18 @@ then raises through `raise_with_op`, which wants the position of the node in the
 import re
 
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor.basic import Alloc
+from pytensor.tensor.blas import BatchedDot
+from pytensor.tensor.blockwise import Blockwise
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.shape import SpecifyShape
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from .. import errors
+
+# Ops that PyTensor refuses in the same words whoever compiles them, and what can be told from inlay's own.
+_BROADCASTS = (Elemwise, Alloc, BatchedDot, Blockwise, AdvancedIncSubtensor)
+_HAPPENS_TO_BE_ONE = re.compile(r"dim \d+ is (1 on|\d+ on the left and 1 on|1, )")
 
 
 class Handler:
@@ -42,6 +50,8 @@ class Handler:
             if re.search(r": (index arrays|broadcast): ", str(exception)):
                 words = re.sub(r"^(error\[)[\w-]+(\]: )broadcast: ", r"\1index-out-of-bounds\2mask: ", str(exception))
                 return _of_its_own_class(errors.IndexOutOfBounds(words), exception)
+        if isinstance(op, _BROADCASTS) and isinstance(exception, errors.ShapeMismatch):
+            return _with_hint(exception)
         return exception
 
     def _position(self, exception, failed_host_call):
@@ -54,6 +64,14 @@ class Handler:
             return self._node_of_location[location]
         number = re.search(r"#(\d+)", location)
         return int(number[1]) if number and int(number[1]) < len(self._nodes) else None
+
+
+def _with_hint(exception):
+    text = str(exception)
+    if not _HAPPENS_TO_BE_ONE.search(text.split("\n", 1)[0]):
+        return exception
+    hint = "\n  help: Runtime broadcasting not allowed: a 1 stretches where the type says it, or `specify_broadcastable`"
+    return _of_its_own_class(type(exception)(text + hint), exception)
 
 
 def _of_its_own_class(exception, ours):

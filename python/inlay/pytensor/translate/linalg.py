@@ -6,6 +6,7 @@ PyTensor's ops of this kind do not raise where a matrix has no factor: their res
 import functools
 import operator
 
+import numpy as np
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
@@ -78,15 +79,21 @@ def dot(t, op, dtype, a, b):
     return t.builder.matmul(a, b)
 
 
+def _refuses_as_numpy(t):
+    """A matrix that is not square is a LinAlgError where NumPy's function does the work, a ValueError where SciPy's does."""
+    t.fails_as(np.linalg.LinAlgError)
+
+
 def _scaled(t, factor, x):
     return t.builder.scalar("mul", [t.cast(factor, x.dtype), x])
 
 
 def _plus_product(t, factor, product, beta, x):
-    """beta * x + factor * product. As in BLAS, an x that counts for nothing may be NaN."""
+    """beta * x + factor * product, as whose rows or columns x may stand. As in BLAS, an x that counts for nothing may be
+    NaN."""
     b = t.builder
     zero = b.literal(0, x.dtype)
-    beta, x = t.cast(beta, x.dtype), t.require_dims(x, product.dims)
+    beta, x = t.cast(beta, x.dtype), t.builder.stretch(x, product.dims, "Gemm")
     kept = b.scalar("select", [b.scalar("eq", [beta, zero]), zero, b.scalar("mul", [beta, x])])
     return b.scalar("add", [kept, _scaled(t, factor, product)])
 
@@ -212,7 +219,8 @@ def lu(t, op, dtype, a):
         return t.builder.take_rows(lower, p), upper
     if op.p_indices:
         return p, lower, upper
-    return t.builder.permutation_matrix(p, a), lower, upper
+    real = t.builder.literal(0, REAL_DTYPES.get(dtype, dtype))
+    return t.builder.permutation_matrix(p, real), lower, upper
 
 
 @batched(ops.PivotToPermutations)
@@ -247,6 +255,7 @@ def svd(t, op, dtype, a):
 
 @batched(ops.Eig)
 def eig(t, op, dtype, a):
+    _refuses_as_numpy(t)
     return t.builder.library("eig", [a])
 
 
@@ -282,11 +291,13 @@ def eigvalsh(t, op, dtype, *operands):
 
 @batched(ops.Expm)
 def expm(t, op, dtype, a):
+    _refuses_as_numpy(t)
     return t.builder.library("expm", [a])
 
 
 @batched(ops.MatrixInverse)
 def inverse(t, op, dtype, a):
+    _refuses_as_numpy(t)
     return t.builder.inverse(a)
 
 
@@ -334,9 +345,11 @@ def _product(dims):
 
 @batched(ops.Det)
 def determinant(t, op, dtype, a):
+    _refuses_as_numpy(t)
     return t.builder.determinant(a)
 
 
 @batched(ops.SLogDet)
 def log_determinant(t, op, dtype, a):
+    _refuses_as_numpy(t)
     return t.builder.log_determinant(a)

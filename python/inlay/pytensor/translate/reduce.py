@@ -40,17 +40,17 @@ def careduce(t, node):
     if accumulator == "bool" and combine in ("add", "mul"):
         combine = {"add": "or", "mul": "and"}[combine]
     rank = len(x.dims)
-    axes = range(rank) if op.axis is None else sorted(a % rank for a in op.axis)
+    axes = range(rank) if op.axis is None or not rank else sorted(a % rank for a in op.axis)  # axis -1 of a scalar: none
     x = t.cast(x, accumulator)
     if getattr(op, "initial", False):
         for axis in reversed(axes):
             x = t.builder.reduce(combine, _with_initial(t, op, x, axis), [axis], accumulator)
         return t.cast(x, out)
+    if not axes:
+        return t.cast(x, out)
     if isinstance(op.scalar_op, MulWithoutZeros):
         one, zero = t.builder.literal(1, accumulator), t.builder.literal(0, accumulator)
         x = t.builder.scalar("select", [t.builder.scalar("eq", [x, zero]), one, x])
-    if not axes:
-        return t.cast(x, out)
     return t.cast(t.builder.reduce(combine, x, list(axes), accumulator), out)
 
 
