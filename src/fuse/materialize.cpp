@@ -710,7 +710,7 @@ class Cutter {
   std::vector<kernel::SiteId> library_sites(const Node& node) {
     std::vector<kernel::SiteId> out;
     const LibraryOpFacts& row = facts(node.library);
-    if (row.operands == LibraryOpFacts::Operands::Ordered) return out;
+    if (row.dtypes == LibraryOpFacts::DTypes::Ordered) return out;
     out.push_back(program_.sites.push_back(
         {ErrorCode::size_overflow, str(row.name, ": a size is beyond 2147483647"), {}, node.location}));
     if (row.failure.empty() || has(node.library_options, LibraryOption::nan)) return out;

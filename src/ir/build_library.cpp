@@ -7,6 +7,19 @@
 
 namespace inlay {
 
+namespace {
+
+/// What an error calls operand `i` of `count`.
+const char* role_of(std::size_t i, std::size_t count) { return count != 2 ? "operand" : i == 0 ? "left" : "right"; }
+
+/// `{0} on the left and {1} on the right`, of operands `first` and `other`.
+std::string two_sizes(std::size_t first, std::size_t other, std::size_t count) {
+  if (count == 2) return "{0} on the left and {1} on the right";
+  return str("{0} by operand ", first, " and {1} by operand ", other);
+}
+
+}  // namespace
+
 std::vector<ValueId> GraphBuilder::library(LibraryOp op, std::vector<ValueId> operands, LibraryOptions options) {
   const LibraryOpFacts& row = facts(op);
   if ((options & ~row.options) != 0) {
@@ -20,8 +33,8 @@ std::vector<ValueId> GraphBuilder::library(LibraryOp op, std::vector<ValueId> op
   if (!problem.empty()) {
     Error failure = error(code, problem);
     for (std::size_t i = 0; i < operands.size(); ++i) {
-      const char* role = operands.size() == 1 ? "operand" : i == 0 ? "left" : "right";
-      if (code != ErrorCode::wrong_arity) failure = std::move(failure).note(role, graph_.describe(operands[i]));
+      if (code == ErrorCode::wrong_arity) continue;
+      failure = std::move(failure).note(role_of(i, operands.size()), graph_.describe(operands[i]));
     }
     throw failure;
   }
@@ -45,28 +58,35 @@ std::vector<TensorType> GraphBuilder::types_of(std::span<const ValueId> values) 
 
 /// Axes with one letter have one size: `solve: size n is 3 on the left and 4 on the right`.
 void GraphBuilder::require_core_sizes(LibraryOp op, std::span<const ValueId> operands) {
-  std::map<char, Dim> sizes;
-  for (std::size_t i = 0; i < operands.size(); ++i) {
-    const std::vector<Dim> dims = type(operands[i]).dims;
-    const CoreAxes axes = core_axes(op, i, static_cast<int>(dims.size()));
-    for (std::size_t a = 0; a < axes.size(); ++a) {
-      const Dim& dim = dims[dims.size() - axes.size() + a];
-      const auto [entry, is_new] = sizes.emplace(axes[a].letter, dim);
-      if (is_new) continue;
-      if (i == 0) {
-        const auto message = [&] {
-          return str(facts(op).name, ": a matrix of {0} rows and {1} columns is not square");
-        };
-        require_same(entry->second, dim, message, {{"operand", operands[0]}});
-        continue;
+  const LibraryOpFacts& row = facts(op);
+  std::vector<Dim> sizes(row.signature.letters.size(), Dim(1));
+  std::vector<std::size_t> told_by(sizes.size(), operands.size());  // the first operand that tells the size
+  const auto for_each_axis = [&](auto visit) {
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+      const std::vector<Dim> dims = type(operands[i]).dims;
+      const CoreAxes axes = core_axes(op, i, static_cast<int>(dims.size()));
+      for (std::size_t a = 0; a < axes.size(); ++a) {
+        visit(i, axes[a], row.signature.letters.find(axes[a].letter), dims[dims.size() - axes.size() + a]);
       }
-      const auto message = [&] {
-        const std::string size = op == LibraryOp::matmul ? "the summed dim" : str("size ", axes[a].letter);
-        return str(facts(op).name, ": ", size, " is {0} on the left and {1} on the right");
-      };
-      require_same(entry->second, dim, message, {{"left", operands[0]}, {"right", operands[i]}});
     }
-  }
+  };
+  for_each_axis([&](std::size_t i, const CoreAxis& axis, std::size_t letter, const Dim& dim) {
+    if (!axis.tells() || told_by[letter] < operands.size()) return;
+    told_by[letter] = i;
+    sizes[letter] = dim;
+  });
+  for_each_axis([&](std::size_t i, const CoreAxis& axis, std::size_t letter, const Dim& dim) {
+    const std::size_t first = told_by[letter];
+    const auto message = [&] {
+      if (i == first) return str(row.name, ": a matrix of {0} rows and {1} columns is not square");
+      const std::string size = op == LibraryOp::matmul ? "the summed dim" : str("size ", size_text(axis));
+      return str(row.name, ": ", size, " is ", two_sizes(first, i, operands.size()));
+    };
+    const Dim size = core_size<Dim>(row.signature, axis, sizes);
+    if (i == first) return require_same(size, dim, message, {{"operand", operands[i]}});
+    const std::size_t count = operands.size();
+    require_same(size, dim, message, {{role_of(first, count), operands[first]}, {role_of(i, count), operands[i]}});
+  });
 }
 
 /// Operands get the batch axes that they broadcast to. A plain vector has none, and stands with a single matrix.
@@ -81,16 +101,17 @@ void GraphBuilder::broadcast_batches(LibraryOp op, std::span<ValueId> operands) 
     rank = std::max(rank, batches.back().size());
   }
   std::vector<Dim> batch(rank, Dim(1));
-  for (const std::vector<Dim>& dims : batches) {
+  for (std::size_t at = 0; at < operands.size(); ++at) {
+    const std::vector<Dim>& dims = batches[at];
     for (std::size_t i = 0; i < dims.size(); ++i) {
       Dim& dim = batch[rank - dims.size() + i];
       if (dims[i].is(1)) continue;
       if (!dim.is(1)) {
         const auto message = [&] {
-          return str(facts(op).name, ": batch dim ", rank - dims.size() + i,
-                     " is {0} on the left and {1} on the right");
+          return str(facts(op).name, ": batch dim ", rank - dims.size() + i, " is ", two_sizes(0, at, operands.size()));
         };
-        require_same(dim, dims[i], message, {{"left", operands[0]}, {"right", operands[1]}});
+        require_same(dim, dims[i], message,
+                     {{role_of(0, operands.size()), operands[0]}, {role_of(at, operands.size()), operands[at]}});
       }
       if (dim.is(1) || dims[i].is_constant()) dim = dims[i];
     }

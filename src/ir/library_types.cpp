@@ -24,17 +24,19 @@ std::string library_operands_problem(LibraryOp op, std::span<const TensorType> o
   code = ErrorCode::wrong_dtype;
   const DType dtype = operands[0].dtype;
   if (!accepts(op, dtype)) return str(row.name, ": does not take ", dtype_name(dtype));
-  if (operands.size() == 2 && operands[1].dtype != dtype) {
-    return str(row.name, ": of ", dtype_name(dtype), " and ", dtype_name(operands[1].dtype));
+  for (std::size_t i = 1; i < operands.size(); ++i) {
+    if (operands[i].dtype == operand_dtype(op, i, dtype)) continue;
+    return str(row.name, ": of ", dtype_name(dtype), " and ", dtype_name(operands[i].dtype));
   }
   code = ErrorCode::wrong_rank;
   bool plain_vector = false, batched = false;
   for (std::size_t i = 0; i < operands.size(); ++i) {
     const int rank = operands[i].rank(), num_core = static_cast<int>(core_axes(op, i, rank).size());
     if (rank < num_core) {
-      return str(
-          row.name, ": of ",
-          operands.size() == 2 ? str("ranks ", operands[0].rank(), " and ", operands[1].rank()) : str("rank ", rank));
+      return str(row.name, ": of ",
+                 operands.size() > 1
+                     ? str("ranks ", join(operands, " and ", [](const TensorType& t) { return str(t.rank()); }))
+                     : str("rank ", rank));
     }
     plain_vector |= !has_all_core_axes(op, i, rank);
     batched |= has_all_core_axes(op, i, rank) && rank > num_core;
@@ -60,6 +62,7 @@ LibraryShape library_shape(LibraryOp op, std::span<const TensorType> operands) {
     const std::size_t num_batch = dims.size() - axes.size();
     if (num_batch >= out.batch.size() && num_batch > 0) out.batch.assign(dims.begin(), dims.end() - axes.size());
     for (std::size_t a = 0; a < axes.size(); ++a) {
+      if (!axes[a].tells()) continue;
       const std::size_t letter = signature.letters.find(axes[a].letter);
       if (!known[letter] || dims[num_batch + a].is_constant()) out.sizes[letter] = dims[num_batch + a];
       known[letter] = true;
@@ -69,8 +72,7 @@ LibraryShape library_shape(LibraryOp op, std::span<const TensorType> operands) {
     TensorType type{result_dtype(op, r, operands[0].dtype), out.batch};
     for (const CoreAxis& axis : signature.results[r]) {
       if (axis.optional && missing.find(axis.letter) != std::string::npos) continue;
-      type.dims.push_back(axis.letter == 'p' ? min(out.sizes[0], out.sizes[1])
-                                             : out.sizes[signature.letters.find(axis.letter)]);
+      type.dims.push_back(core_size<Dim>(signature, axis, out.sizes));
     }
     out.results.push_back(std::move(type));
   }

@@ -493,7 +493,7 @@ class Verifier {
       std::vector<Dim> dims;
       if (has_all_core_axes(node.library, i, operands[i].rank())) dims = shape.batch;
       for (const CoreAxis& axis : core_axes(node.library, i, operands[i].rank())) {
-        dims.push_back(shape.sizes[row.signature.letters.find(axis.letter)]);
+        dims.push_back(core_size<Dim>(row.signature, axis, shape.sizes));
       }
       require(same(operands[i].dims, dims), current_, str("operand ", i, " of ", row.name, " has other sizes"));
     }

@@ -166,7 +166,7 @@ class ProgramVerifier {
     const DType dtype = buffer(call.operands[0].buffer).dtype;
     if (!accepts(call.op, dtype)) return complain(str(what, ": it does not take ", dtype_name(dtype)));
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
-      verify_array(call, call.operands[i], signature.operands[i], dtype, what);
+      verify_array(call, call.operands[i], signature.operands[i], operand_dtype(call.op, i, dtype), what);
     }
     for (std::size_t r = 0; r < call.results.size(); ++r) {
       verify_array(call, call.results[r], signature.results[r], result_dtype(call.op, r, dtype), what);

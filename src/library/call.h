@@ -104,6 +104,10 @@ int32_t solve(const Call& call);
 template <class T>
 int32_t lu_factor(const Call& call);
 template <class T>
+int32_t tridiagonal_lu_factor(const Call& call);
+template <class T>
+int32_t tridiagonal_lu_solve(const Call& call);
+template <class T>
 int32_t qr(const Call& call);
 template <class T>
 int32_t qr_complete(const Call& call);

@@ -12,11 +12,12 @@
 #include "ops/element_types.h"
 
 extern "C" {
-#define INLAY_LAPACK(letter, T)                                                                        \
-  void letter##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, std::size_t);   \
-  void letter##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);       \
-  void letter##getrs_(const char* trans, const int* n, const int* columns, const T* a, const int* lda, \
-                      const int* pivots, T* b, const int* ldb, int* info, std::size_t);                \
+#define INLAY_LAPACK(letter, T)                                                                          \
+  void letter##potrf_(const char* uplo, const int* n, T* a, const int* lda, int* info, std::size_t);     \
+  void letter##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);         \
+  void letter##getrs_(const char* trans, const int* n, const int* columns, const T* a, const int* lda,   \
+                      const int* pivots, T* b, const int* ldb, int* info, std::size_t);                  \
+  void letter##gttrf_(const int* n, T* below, T* on, T* above, T* second_above, int* pivots, int* info); \
   void letter##geqrf_(const int* m, const int* n, T* a, const int* lda, T* tau, T* work, const int* lwork, int* info);
 INLAY_LAPACK(s, float)
 INLAY_LAPACK(d, double)
@@ -111,6 +112,7 @@ struct Lapack;
     static constexpr auto potrf = letter##potrf_;                                                                   \
     static constexpr auto getrf = letter##getrf_;                                                                   \
     static constexpr auto getrs = letter##getrs_;                                                                   \
+    static constexpr auto gttrf = letter##gttrf_;                                                                   \
     static constexpr auto geqrf = letter##geqrf_;                                                                   \
     static constexpr auto geev = letter##geev_;                                                                     \
     DIFFERENT                                                                                                       \

@@ -25,6 +25,8 @@ void add_matrices(Table& table, DType dtype) {
   add<solve_triangular<T>>(table, LibraryOp::solve_triangular, dtype);
   add<solve<T>>(table, LibraryOp::solve, dtype);
   add<lu_factor<T>>(table, LibraryOp::lu_factor, dtype);
+  add<tridiagonal_lu_factor<T>>(table, LibraryOp::tridiagonal_lu_factor, dtype);
+  add<tridiagonal_lu_solve<T>>(table, LibraryOp::tridiagonal_lu_solve, dtype);
   add<qr<T>>(table, LibraryOp::qr, dtype);
   add<qr_complete<T>>(table, LibraryOp::qr_complete, dtype);
   add<qr_r<T>>(table, LibraryOp::qr_r, dtype);

@@ -21,13 +21,14 @@ constexpr OptionName kOptionNames[] = {
     {LibraryOption::adjoint, "adjoint"},
 };
 
-/// `(m,k),(k,n?)`
+/// `(m,k),(k,n?),(n-1)`
 std::vector<CoreAxes> axes_of(std::string_view text) {
   std::vector<CoreAxes> out;
   for (char c : text) {
     if (c == '(') out.emplace_back();
     if (c == '?') out.back().back().optional = true;
     if (c >= 'a' && c <= 'z') out.back().push_back({c});
+    if (c >= '1' && c <= '9') out.back().back().less = c - '0';
   }
   return out;
 }
@@ -65,6 +66,15 @@ void read_layouts(std::string_view text, LibraryOpFacts& row) {
   read(text.substr(arrow + 2), row.result_layouts, row.in_place_result);
 }
 
+DType dtype_of(char type, DType first_operand) {
+  switch (type) {
+    case 'R': return real_of(first_operand);
+    case 'C': return complex_of(first_operand);
+    case 'i': return DType::i64;
+    default: return first_operand;
+  }
+}
+
 LibraryOptions options_of(std::string_view text) {
   LibraryOptions out = 0;
   while (!text.empty()) {
@@ -93,25 +103,30 @@ std::string options_text(LibraryOptions options) {
 }
 
 const LibraryOpFacts& facts(LibraryOp op) {
-  using Operands = LibraryOpFacts::Operands;
-  const auto row = [](std::string_view name, std::string_view signature, Operands operands, std::string_view results,
+  using DTypes = LibraryOpFacts::DTypes;
+  const auto row = [](std::string_view name, std::string_view signature, DTypes dtypes, std::string_view types,
                       std::string_view layouts, std::string_view options, std::string_view failure) {
     LibraryOpFacts out{.name = name,
                        .signature = signature_of(signature),
-                       .operands = operands,
-                       .results = results,
+                       .dtypes = dtypes,
+                       .operand_types = types.substr(0, types.find("->")),
+                       .result_types = types.substr(types.find("->") + 2),
                        .options = options_of(options),
                        .failure = failure};
     read_layouts(layouts, out);
     return out;
   };
   static const std::array<LibraryOpFacts, kNumLibraryOps> kFacts = {{
-#define LIBRARY_OP(name, signature, operands, results, layouts, options, failure) \
-  row(#name, signature, Operands::operands, results, layouts, options, failure),
+#define LIBRARY_OP(name, signature, dtypes, types, layouts, options, failure) \
+  row(#name, signature, DTypes::dtypes, types, layouts, options, failure),
 #include "ops/library_ops.def"
 #undef LIBRARY_OP
   }};
   return kFacts[static_cast<std::size_t>(op)];
+}
+
+std::string size_text(const CoreAxis& axis) {
+  return axis.less == 0 ? std::string(1, axis.letter) : str(axis.letter, "-", axis.less);
 }
 
 LibraryLayout operand_layout(LibraryOp op, std::size_t i, LibraryOptions options, DType dtype) {
@@ -130,21 +145,20 @@ std::optional<LibraryOp> library_op_from_name(std::string_view name) {
 
 bool accepts(LibraryOp op, DType dtype) {
   const bool in_field = dtype == DType::f32 || dtype == DType::f64 || is_complex(dtype);
-  switch (facts(op).operands) {
-    case LibraryOpFacts::Operands::Field: return in_field;
-    case LibraryOpFacts::Operands::Ordered: return in_field || dtype == DType::boolean || is_integer(dtype);
-    case LibraryOpFacts::Operands::Index: return dtype == DType::i64;
+  switch (facts(op).dtypes) {
+    case LibraryOpFacts::DTypes::Field: return in_field;
+    case LibraryOpFacts::DTypes::Ordered: return in_field || dtype == DType::boolean || is_integer(dtype);
+    case LibraryOpFacts::DTypes::Index: return dtype == DType::i64;
   }
   return false;
 }
 
-DType result_dtype(LibraryOp op, std::size_t result, DType operands) {
-  switch (facts(op).results[result]) {
-    case 'R': return real_of(operands);
-    case 'C': return complex_of(operands);
-    case 'i': return DType::i64;
-    default: return operands;
-  }
+DType operand_dtype(LibraryOp op, std::size_t operand, DType dtype) {
+  return dtype_of(facts(op).operand_types[operand], dtype);
+}
+
+DType result_dtype(LibraryOp op, std::size_t result, DType dtype) {
+  return dtype_of(facts(op).result_types[result], dtype);
 }
 
 std::string failure_message(LibraryOp op) { return str(facts(op).name, ": ", facts(op).failure, " (matrix {1})"); }

@@ -1,7 +1,9 @@
 #pragma once
 // The table of library ops as an enum, and the facts of each row.
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,13 +13,13 @@
 namespace inlay {
 
 enum class LibraryOp : uint8_t {
-#define LIBRARY_OP(name, signature, operands, results, layouts, options, failure) name,
+#define LIBRARY_OP(name, signature, dtypes, types, layouts, options, failure) name,
 #include "ops/library_ops.def"
 #undef LIBRARY_OP
 };
 
 inline constexpr int kNumLibraryOps = 0
-#define LIBRARY_OP(name, signature, operands, results, layouts, options, failure) +1
+#define LIBRARY_OP(name, signature, dtypes, types, layouts, options, failure) +1
 #include "ops/library_ops.def"
 #undef LIBRARY_OP
     ;
@@ -43,10 +45,14 @@ std::optional<LibraryOption> library_option_from_name(std::string_view name);
 /// ` upper nan`: each with a blank before it.
 std::string options_text(LibraryOptions options);
 
-/// One core axis: a size's letter; it may be left out where `optional`.
+/// One core axis: as many elements as the size with this letter, or `less` fewer; it may be left out where `optional`.
 struct CoreAxis {
   char letter = 'n';
   bool optional = false;
+  int less = 0;
+
+  /// Does an operand with this axis say what the size is?
+  bool tells() const { return less == 0; }
 };
 using CoreAxes = std::vector<CoreAxis>;
 
@@ -54,6 +60,15 @@ struct LibrarySignature {
   std::vector<CoreAxes> operands, results;
   std::string letters;  // of the operands' sizes, in order of first appearance; p is none of them
 };
+
+/// How many elements there are along the axis; `sizes`: by the letters of the signature.
+template <class Size>
+Size core_size(const LibrarySignature& signature, const CoreAxis& axis, std::span<const Size> sizes) {
+  using std::max;
+  using std::min;
+  const Size size = axis.letter == 'p' ? min(sizes[0], sizes[1]) : sizes[signature.letters.find(axis.letter)];
+  return axis.less == 0 ? size : max(size - Size(axis.less), Size(0));
+}
 
 /// How the elements of an operand or a result may lie, for each matrix or row of the batch. Between these any distance
 /// will do.
@@ -67,8 +82,8 @@ enum class LibraryLayout : uint8_t {
 struct LibraryOpFacts {
   std::string_view name;
   LibrarySignature signature;
-  enum class Operands : uint8_t { Field, Ordered, Index } operands;
-  std::string_view results;  // of each, 'T', 'R', 'C' or 'i'
+  enum class DTypes : uint8_t { Field, Ordered, Index } dtypes;  // of the first operand
+  std::string_view operand_types, result_types;                  // of each, 'T', 'R', 'C' or 'i'
   std::vector<LibraryLayout> operand_layouts, result_layouts;
   /// The result that may be made in the bytes of an operand that lies as it does; -1: none may.
   int in_place_operand = -1, in_place_result = -1;
@@ -77,9 +92,13 @@ struct LibraryOpFacts {
 };
 
 const LibraryOpFacts& facts(LibraryOp op);
+/// `n`, `n-1`
+std::string size_text(const CoreAxis& axis);
 std::optional<LibraryOp> library_op_from_name(std::string_view name);
+/// `dtype`: of the first operand, here and below.
 bool accepts(LibraryOp op, DType dtype);
-DType result_dtype(LibraryOp op, std::size_t result, DType operands);
+DType operand_dtype(LibraryOp op, std::size_t operand, DType dtype);
+DType result_dtype(LibraryOp op, std::size_t result, DType dtype);
 /// What operand `i` must be like, with these options.
 LibraryLayout operand_layout(LibraryOp op, std::size_t i, LibraryOptions options, DType dtype);
 /// `cholesky: the matrix is not positive definite: its leading minor of order {0} is not positive (matrix {1})`.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "ops/library_op.h"
@@ -18,11 +19,9 @@ using LibraryStrides = std::array<Size, 3>;
 /// How many elements an operand or a result has along the same axes.
 template <class Size>
 std::array<Size, 3> library_extents(LibraryOp op, const CoreAxes& axes, const std::vector<Size>& sizes) {
-  using std::min;
-  const std::string& letters = facts(op).signature.letters;
   std::array<Size, 3> out = {sizes[0], Size(1), Size(1)};
   for (std::size_t a = 0; a < axes.size(); ++a) {
-    out[a + 1] = axes[a].letter == 'p' ? min(sizes[1], sizes[2]) : sizes[letters.find(axes[a].letter) + 1];
+    out[a + 1] = core_size<Size>(facts(op).signature, axes[a], std::span(sizes).subspan(1));
   }
   return out;
 }

@@ -70,11 +70,13 @@ Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>&
     case LibraryOp::cholesky:
     case LibraryOp::solve_triangular:
     case LibraryOp::pivots_to_permutation:
+    case LibraryOp::tridiagonal_lu_solve:
     case LibraryOp::sort:
     case LibraryOp::argsort:
     case LibraryOp::searchsorted: return Size(0);
     case LibraryOp::solve: return elements(sizes[0] * sizes[0]) + integers(sizes[0]);
     case LibraryOp::lu_factor: return elements(sizes[0] * sizes[1]) + integers(min(sizes[0], sizes[1]));
+    case LibraryOp::tridiagonal_lu_factor: return integers(sizes[0]);
     case LibraryOp::qr:
     case LibraryOp::qr_r:
     case LibraryOp::qr_complete:

@@ -118,6 +118,37 @@ int64_t solve(Matrix<T> a, Matrix<T>& b) {
 }
 
 template <class T>
+void tridiagonal_solve(const std::vector<T>& l, const Matrix<T>& u, std::span<const int64_t> pivots, bool transposed,
+                       Matrix<T>& b) {
+  const int64_t n = u.rows, steps = static_cast<int64_t>(l.size());
+  const auto subtract = [&](int64_t from, T factor, int64_t other) {
+    for (int64_t c = 0; c < b.columns; ++c) b(from, c) -= factor * b(other, c);
+  };
+  const auto divide = [&](int64_t i) {
+    for (int64_t c = 0; c < b.columns; ++c) b(i, c) /= u(i, i);
+  };
+  if (transposed) {
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = std::max<int64_t>(i - 2, 0); j < i; ++j) subtract(i, u(j, i), j);
+      divide(i);
+    }
+    for (int64_t i = steps; i-- > 0;) {
+      subtract(i, l[static_cast<std::size_t>(i)], i + 1);
+      b.swap_rows(i, pivots[static_cast<std::size_t>(i)]);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < steps; ++i) {
+    b.swap_rows(i, pivots[static_cast<std::size_t>(i)]);
+    subtract(i + 1, l[static_cast<std::size_t>(i)], i);
+  }
+  for (int64_t i = n; i-- > 0;) {
+    for (int64_t j = std::min(i + 2, n - 1); j > i; --j) subtract(i, u(i, j), j);
+    divide(i);
+  }
+}
+
+template <class T>
 Matrix<T> expm(const Matrix<T>& a) {
   double norm = 0;
   for (const T& e : a.elements) norm += std::abs(e);
@@ -139,13 +170,15 @@ Matrix<T> expm(const Matrix<T>& a) {
   return sum;
 }
 
-#define INLAY_OF_ELEMENTS(T)                                                   \
-  template struct Matrix<T>;                                                   \
-  template Matrix<T> product(const Matrix<T>&, const Matrix<T>&);              \
-  template int64_t cholesky(Matrix<T>&);                                       \
-  template int64_t solve_triangular(const Matrix<T>&, bool, bool, Matrix<T>&); \
-  template int64_t solve(Matrix<T>, Matrix<T>&);                               \
-  template int64_t lu_factor(Matrix<T>&, std::vector<int64_t>&);               \
+#define INLAY_OF_ELEMENTS(T)                                                                               \
+  template struct Matrix<T>;                                                                               \
+  template Matrix<T> product(const Matrix<T>&, const Matrix<T>&);                                          \
+  template int64_t cholesky(Matrix<T>&);                                                                   \
+  template int64_t solve_triangular(const Matrix<T>&, bool, bool, Matrix<T>&);                             \
+  template int64_t solve(Matrix<T>, Matrix<T>&);                                                           \
+  template int64_t lu_factor(Matrix<T>&, std::vector<int64_t>&);                                           \
+  template void tridiagonal_solve(const std::vector<T>&, const Matrix<T>&, std::span<const int64_t>, bool, \
+                                  Matrix<T>&);                                                             \
   template Matrix<T> expm(const Matrix<T>&);
 INLAY_OF_ELEMENTS(double)
 INLAY_OF_ELEMENTS(std::complex<double>)

@@ -3,6 +3,7 @@
 // of real numbers, conj is nothing and the adjoint is the transpose.
 #include <complex>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace inlay::textbook {
@@ -42,6 +43,13 @@ int64_t solve(Matrix<T> a, Matrix<T>& b);
 /// |re| + |im|, as in LAPACK.
 template <class T>
 int64_t lu_factor(Matrix<T>& a, std::vector<int64_t>& pivots);
+
+/// `b` becomes x of a @ x = b, or of a.T @ x = b, where `a` is tridiagonal: `l` has one factor for each row but the
+/// first, `u` is zero outside of its diagonal and two above it, and `pivots` are the swaps between. Nothing is NaN that
+/// need not be, where `u` has a 0 on its diagonal.
+template <class T>
+void tridiagonal_solve(const std::vector<T>& l, const Matrix<T>& u, std::span<const int64_t> pivots, bool transposed,
+                       Matrix<T>& b);
 
 /// The series, of the matrix divided by a power of 2; squared that often. NaN where it is not finite.
 template <class T>

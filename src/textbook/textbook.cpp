@@ -33,7 +33,7 @@ class Call {
 
   template <class T>
   const T* row(std::size_t i, int64_t num_elements) const {
-    return reinterpret_cast<const T*>(operands_[i] + point_ * num_elements * size_bytes(dtype_));
+    return reinterpret_cast<const T*>(operands_[i]) + point_ * num_elements;
   }
   template <class T>
   T* out(std::size_t i, int64_t num_elements) const {
@@ -63,6 +63,8 @@ class MatrixCall : Call {
       case LibraryOp::solve_triangular: return solve_triangular();
       case LibraryOp::solve: return solve();
       case LibraryOp::lu_factor: return lu_factor();
+      case LibraryOp::tridiagonal_lu_factor: return tridiagonal_lu_factor();
+      case LibraryOp::tridiagonal_lu_solve: return tridiagonal_lu_solve();
       case LibraryOp::qr: return qr(smaller(), smaller());
       case LibraryOp::qr_complete: return qr(size(0), size(0));
       case LibraryOp::qr_r: return qr(0, size(0));
@@ -174,6 +176,49 @@ class MatrixCall : Call {
     return give_or_fail(0, a, has(LibraryOption::nan) ? singular : 0);
   }
 
+  /// The elements of an operand that is a row.
+  std::vector<T> line(std::size_t i, int64_t count) const { return matrix(i, 1, count).elements; }
+
+  /// As a full matrix, whose factors have nothing outside of four diagonals.
+  int64_t tridiagonal_lu_factor() const {
+    const int64_t n = size(0), beside = std::max<int64_t>(n - 1, 0);
+    M a(n, n);
+    const std::vector<T> below = line(0, beside), on = line(1, n), above = line(2, beside);
+    for (int64_t i = 0; i < n; ++i) a(i, i) = on[i];
+    for (int64_t i = 0; i < beside; ++i) a(i + 1, i) = below[i], a(i, i + 1) = above[i];
+    std::vector<int64_t> pivots;
+    textbook::lu_factor(a, pivots);
+    std::vector<T> factors(static_cast<std::size_t>(beside),
+                           T(0));  // of each column one, in the row that swaps left it in
+    for (int64_t c = 0; c < beside; ++c) {
+      for (int64_t r = c + 1; r < n; ++r) factors[c] += a(r, c);
+    }
+    give<E, T>(0, factors);
+    for (int64_t k = 0; k < 3; ++k) {
+      std::vector<T> diagonal;
+      for (int64_t i = 0; i + k < n; ++i) diagonal.push_back(a(i, i + k));
+      give<E, T>(static_cast<std::size_t>(k + 1), diagonal);
+    }
+    std::ranges::copy(pivots, out<int64_t>(4, n));
+    return 0;
+  }
+
+  int64_t tridiagonal_lu_solve() const {
+    const int64_t n = size(0), k = size(1), beside = std::max<int64_t>(n - 1, 0);
+    M u(n, n), b = matrix(5, n, k);
+    for (int64_t d = 0; d < 3; ++d) {
+      const std::vector<T> diagonal = line(static_cast<std::size_t>(d + 1), std::max<int64_t>(n - d, 0));
+      for (int64_t i = 0; i + d < n; ++i) u(i, i + d) = diagonal[i];
+    }
+    const std::span<const int64_t> pivots(row<int64_t>(4, n), static_cast<std::size_t>(n));
+    for (int64_t i = 0; i < n && k > 0; ++i) {
+      if (pivots[i] != i && (pivots[i] != i + 1 || i + 1 == n)) return i + 1;
+    }
+    textbook::tridiagonal_solve(line(0, beside), u, pivots, has(LibraryOption::transposed), b);
+    give(0, b);
+    return 0;
+  }
+
   int64_t qr(int64_t q_columns, int64_t r_rows) const {
     const QR<T> parts = textbook::qr(matrix(0, size(0), size(1)));
     if (op_ != LibraryOp::qr_r) give(0, parts.q, size(0), q_columns);
@@ -256,7 +301,7 @@ std::optional<Failure> run(LibraryOp op, LibraryOptions options, DType dtype,
                            std::span<const std::byte* const> operands, std::span<std::byte* const> results,
                            std::span<const int64_t> sizes) {
   INLAY_CHECK(accepts(op, dtype), facts(op).name, " of ", dtype_name(dtype));
-  const bool of_matrices = facts(op).operands == LibraryOpFacts::Operands::Field;
+  const bool of_matrices = facts(op).dtypes == LibraryOpFacts::DTypes::Field;
   for (int64_t point = 0; point < sizes[0]; ++point) {
     int64_t failed = 0;
     if (!of_matrices) {

@@ -216,6 +216,7 @@ class GraphMaker {
   /// By a matrix that is positive definite.
   void triangles(ValueId a, ValueId m);
 
+  void tridiagonal(ValueId a, ValueId m);
   void orthogonal(ValueId a, ValueId m);
 
   void singular(ValueId m);

@@ -131,10 +131,11 @@ void GraphMaker::factorization() {
   const Dim n = type(m).dims[static_cast<std::size_t>(type(m).rank()) - 2];
   const ValueId twice = builder_.scalar(ScalarOp::mul_, {eye(n, type(m).dtype), literal_like(m, 2)});
   const ValueId a = builder_.scalar(ScalarOp::add_, {builder_.matmul(m, adjoint(m)), twice});
-  switch (draw(0, 3)) {
+  switch (draw(0, 4)) {
     case 0: return triangles(a, m);
     case 1: return orthogonal(a, m);
-    case 2: return singular(m);
+    case 2: return tridiagonal(a, m);
+    case 3: return singular(m);
     default: return eigenvalues(a);
   }
 }
@@ -180,6 +181,20 @@ void GraphMaker::triangles(ValueId a, ValueId m) {
     case 3: return add(call(LibraryOp::lu_factor, {a}, nan), false);
     default: return add(call(LibraryOp::expm, {a}), false);
   }
+}
+
+void GraphMaker::tridiagonal(ValueId a, ValueId m) {
+  const int last = type(a).rank() - 1;
+  const auto diagonal = [&](int64_t offset) {
+    const NamedArguments named = {
+        {"offset", {{offset}, false, ""}}, {"first", {{last - 1}, false, ""}}, {"second", {{last}, false, ""}}};
+    return compose(builder_, "extract_diag", {a}, named)[0];
+  };
+  std::vector<ValueId> parts =
+      builder_.library(LibraryOp::tridiagonal_lu_factor, {diagonal(-1), diagonal(0), diagonal(1)});
+  for (ValueId part : parts) add(part, false);
+  parts.push_back(chance(50) ? m : builder_.flip(m, {last - 1}));
+  add(call(LibraryOp::tridiagonal_lu_solve, parts, perhaps(chance(50), LibraryOption::transposed)), false);
 }
 
 void GraphMaker::orthogonal(ValueId a, ValueId m) {

@@ -300,3 +300,65 @@ def test_blocks_of_which_one_has_no_batch(first):
     core = pt.matrix("core")
     out = vectorize_graph(linalg.block_diag(*((a, core) if first else (core, a))), {core: b})
     same([a, b], out, _matrices(2, 3), _matrices(3, 2, 2))
+
+
+def _banded(*shape, dtype="float64", width=1):
+    i = np.arange(shape[-1])
+    x = _matrices(*shape, dtype=dtype)
+    if np.dtype(dtype).kind == "c":
+        x = x + (1j * _matrices(*shape)).astype(dtype)
+    return x * (abs(i[:, None] - i) <= width)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its Solve has other names for them")
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("assume_a", ["tridiagonal", "banded"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
+def test_solve_with_few_diagonals(dtype, assume_a, transposed):
+    a, b, v = pt.matrix("a", dtype=dtype), pt.matrix("b", dtype=dtype), pt.vector("v", dtype=dtype)
+    with_b, with_v = (linalg.solve(a, x, assume_a=assume_a, transposed=transposed) for x in (b, v))
+    right, vector = _matrices(6, 4, dtype=dtype), _matrices(12, dtype=dtype)
+    for left in (_banded(6, 6, dtype=dtype), _banded(6, 6, dtype=dtype).T):
+        same([a, b], with_b, left, right)
+        same([a, b], with_b, left, np.asfortranarray(right)[:, ::2])
+        same([a, v], with_v, left, vector[::2])
+    same([a, b], with_b, np.zeros((3, 3), dtype), np.ones((3, 3), dtype))
+    if dtype == "float64":
+        for x, value, solved in ((b, right, with_b), (v, vector[:6], with_v)):
+            same([a, x], pt.grad((solved**2).sum(), [a, x]), _banded(6, 6), value)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such rewrites")
+def test_batches_of_tridiagonal_systems():
+    a, b, v = pt.dtensor3("a"), pt.dtensor3("b"), pt.dmatrix("v")
+    values = _banded(4, 5, 5)
+    with_b, with_v = linalg.solve(a, b, assume_a="tridiagonal"), linalg.solve(a, v, assume_a="tridiagonal", b_ndim=1)
+    same([a, b], [with_b, *pt.grad((with_b**2).sum(), [a, b])], values, _matrices(4, 5, 2))
+    same([a, v], [with_v, *pt.grad((with_v**2).sum(), [a, v])], values, _matrices(4, 5))
+    m = pt.dmatrix("m")
+    same([m, b], linalg.solve(m, b, assume_a="tridiagonal"), values[0], _matrices(4, 5, 2))
+    same([m, b], linalg.solve(m, b, assume_a="tridiagonal"), values[0], _matrices(4, 5, 2)[:, :, :0])
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+def test_factors_of_a_tridiagonal_matrix():
+    from pytensor.tensor.linalg.solvers.tridiagonal import tridiagonal_lu_factor, tridiagonal_lu_solve
+
+    a, v = pt.dmatrix("a"), pt.dvector("v")
+    factors = tridiagonal_lu_factor(a)
+    for matrix in (_banded(5, 5), np.zeros((3, 3)), np.diag([1.0, 0.0, 2.0])):
+        solved = [tridiagonal_lu_solve(factors, v, b_ndim=1, transposed=t) for t in (False, True)]
+        same([a, v], [*factors, *solved], matrix, np.ones(len(matrix)))
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such rewrites")
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_small_tridiagonal_systems(n):
+    """SciPy's own function refuses them."""
+    a, v = pt.dmatrix("a"), pt.dvector("v")
+    x = linalg.solve(a, v, assume_a="tridiagonal")
+    fn = pytensor.function([a, v], [x, *pt.grad(x.sum(), [a, v])], mode="INLAY")
+    matrix, vector = _banded(n, n) + 3 * np.eye(n), _matrices(n)
+    solved, _, by_v = fn(matrix, vector)
+    np.testing.assert_allclose(solved, np.linalg.solve(matrix, vector))
+    np.testing.assert_allclose(by_v, np.linalg.solve(matrix.T, np.ones(n)))

@@ -68,8 +68,6 @@ TENSOR_OPS_LEFT = {
     "Fourier": "no Fourier transform: NumPy's runs",
     "IRFFTOp": "no Fourier transform: NumPy's runs",
     "RFFTOp": "no Fourier transform: NumPy's runs",
-    "LUFactorTridiagonal": "LAPACK's functions for three diagonals: SciPy's run",
-    "SolveLUFactorTridiagonal": "LAPACK's functions for three diagonals: SciPy's run",
     "Lstsq": "its rank is a number that LAPACK finds: SciPy's runs",
     "MakeSlice": "makes a Python object; a slice in an index is native",
     "MinimizeOp": _SOLVER,

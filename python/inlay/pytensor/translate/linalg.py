@@ -186,14 +186,46 @@ def cholesky_solve(t, op, dtype, c, b):
 @batched(ops.Solve)
 @_as_matrix
 def solve(t, op, dtype, a, b):
-    if op.assume_a in ("tridiagonal", "banded"):
-        raise NotNative(f"a {op.assume_a} system")
+    if op.assume_a == "tridiagonal":
+        return _solve_tridiagonal(t, a, b)
     if op.assume_a in ("sym", "her"):
         a = _symmetric(t, a, op.lower, op.assume_a == "her")
     if op.assume_a == "pos":  # as its triangle says, of which the other is not read
         c = t.builder.library("cholesky", [a], _triangle(op) + ["nan"])[0]
         return t.builder.cholesky_solve(c, b, _triangle(op) + ["nan"])
     return t.builder.library("solve", [a, b], ["nan"])[0]
+
+
+def _solve_tridiagonal(t, a, b):
+    """Of the matrix, three diagonals are read. No element of x is a number where it is singular."""
+    builder = t.builder
+    below, on, above = (builder.compose("extract_diag", a, offset=k, first=-2, second=-1) for k in (-1, 0, 1))
+    factors = builder.library("tridiagonal_lu_factor", [below, on, above])
+    (x,) = builder.library("tridiagonal_lu_solve", [*factors, b])
+    pivot = factors[1]
+    is_regular = builder.scalar("ne", [pivot, builder.literal(0, pivot.dtype)])
+    is_regular = builder.reduce("and", is_regular, [len(pivot.dims) - 1], "bool")
+    is_regular = builder.reshape(is_regular, [*is_regular.dims, *[1] * (len(x.dims) - len(is_regular.dims))])
+    return builder.scalar("select", [is_regular, x, builder.literal(float("nan"), x.dtype)])
+
+
+@batched(ops.LUFactorTridiagonal)
+def tridiagonal_lu_factor(t, op, dtype, below, on, above):
+    *diagonals, pivots = t.builder.library("tridiagonal_lu_factor", [below, on, above])
+    return [*diagonals, t.builder.scalar("add", [pivots, t.builder.literal(1, "i64")])]  # LAPACK counts from 1
+
+
+@batched_node(ops.SolveLUFactorTridiagonal)
+def tridiagonal_lu_solve(t, op, node):
+    *diagonals, pivots, b = t.operands(node)
+    dtype = INLAY_NAMES[node.outputs[0].type.dtype]
+    diagonals, b = [t.cast(x, dtype) for x in diagonals], t.cast(b, dtype)
+    pivots = t.builder.scalar("sub", [t.cast(pivots, "i64"), t.builder.literal(1, "i64")])
+    is_vector = op.b_ndim == 1
+    if is_vector:
+        b = t.builder.reshape(b, [*b.dims, 1])
+    (x,) = t.builder.library("tridiagonal_lu_solve", [*diagonals, pivots, b], ["transposed"] if op.transposed else [])
+    return t.builder.reshape(x, x.dims[:-1]) if is_vector else x
 
 
 def _symmetric(t, a, lower, hermitian):

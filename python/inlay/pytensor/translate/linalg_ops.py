@@ -15,8 +15,10 @@ _MODULES = (
     "pytensor.tensor.linalg.solvers.lstsq",
     "pytensor.tensor.linalg.solvers.psd",
     "pytensor.tensor.linalg.solvers.triangular",
+    "pytensor.tensor.linalg.solvers.tridiagonal",
     "pytensor.tensor.linalg.summary",
     "pytensor.tensor.slinalg",  # older versions
+    "pytensor.tensor._linalg.solve.tridiagonal",
     "pytensor.tensor.nlinalg",
 )
 
@@ -42,6 +44,7 @@ Eigvalsh = _find("Eigvalsh")
 Expm = _find("Expm")
 LU = _find("LU")
 LUFactor = _find("LUFactor")
+LUFactorTridiagonal = _find("LUFactorTridiagonal")
 MatrixInverse = _find("MatrixInverse")
 MatrixPinv = _find("MatrixPinv")
 PivotToPermutations = _find("PivotToPermutations")
@@ -49,6 +52,7 @@ QR = _find("QR") or _find("QRFull")
 SLogDet = _find("SLogDet")
 SVD = _find("SVD")
 Solve = _find("Solve")
+SolveLUFactorTridiagonal = _find("SolveLUFactorTridiagonal")
 SolveTriangular = _find("SolveTriangular")
 TensorInv = _find("TensorInv")
 TensorSolve = _find("TensorSolve")
