@@ -14,6 +14,11 @@ from pytensor.graph.basic import Constant
 from versions import OLD_PYTENSOR
 
 try:
+    from pytensor.conditional.op import IfElse, ifelse
+except ImportError:  # older versions
+    from pytensor.ifelse import IfElse, ifelse
+
+try:
     from pytensor.graph.traversal import toposort
 except ImportError:  # older versions
     from pytensor.graph.basic import io_toposort
@@ -52,6 +57,10 @@ def run(outputs, known):
             # Not by its own `perform`, which compiles.
             made = run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)))
             storage.update((o, [m]) for o, m in zip(node.outputs, made, strict=True))
+            continue
+        if isinstance(node.op, IfElse):  # has a thunk and no `perform`
+            (out,) = node.outputs
+            storage[out] = [arguments[1 if arguments[0] else 2]]
             continue
         for o in node.outputs:
             storage[o] = [None]
@@ -210,6 +219,14 @@ def choice(g):
     g.take(pt.switch(c, a, b), g.exactly(*owners(c, a, b)))
 
 
+def branched(g):
+    """One of two values of any two shapes."""
+    x = g.pick()
+    v = g.value(x)
+    y = g.pick(lambda other: other.dtype == v.dtype and other.ndim == v.ndim)
+    g.take(ifelse(g.new_input(np.asarray(g.chance(0.5))), x, y), g.exactly(x, y))
+
+
 def clipped(g):
     x = g.pick(lambda v: v.dtype.kind == "f")
     g.take(pt.clip(x, -0.5, g.some([0.25, 2.0])), False)
@@ -275,6 +292,8 @@ def a_slice(g, n):
     if g.chance(0.2) and n:  # an end that is an argument
         at = g.some([0, 1])
         ends[at] = g.new_input(np.asarray(g.rng.integers(-n - 1, n + 2)))
+    if g.chance(0.1):
+        ends[2] = g.new_input(np.asarray(g.some([1, 2, 3, -1, -2, n + 1])))
     return slice(*ends)
 
 
@@ -461,6 +480,6 @@ def gradient(g):
 
 CONSTRUCTS = (
     [unary] * 4 + [binary] * 6 + [reduced] * 3 + [read] * 3 + [written] * 3 + [rows, shuffled, shuffled, joined, joined, reshaped]
-    + [stepped, choice, choice, clipped, cast, logical, masked, split, made, moved, diagonals, ordered, found, products, scanned]
+    + [stepped, choice, choice, branched, clipped, cast, logical, masked, split, made, moved, diagonals, ordered, found, products, scanned]
     + [gradient]
 )  # fmt: skip

@@ -1,8 +1,10 @@
 """Reading and writing through brackets against PyTensor's Python mode (NumPy's meaning)."""
 
 import numpy as np
+import pytensor
 import pytensor.tensor as pt
 import pytest
+from conftest import assert_same, host_calls
 from versions import OLD_PYTENSOR
 
 V = np.arange(7.0) * 1.5
@@ -272,3 +274,55 @@ def test_increments_that_ignore_duplicates(check):
 def test_position_beside_an_empty_index_array(check_error):
     x, j = pt.dtensor3("x"), pt.lvector("j")
     check_error(IndexError, [x, j], x[1, :, j], np.zeros((0, 2, 3)), np.zeros(0, int), good=(np.ones((2, 2, 3)), [0, 2]))
+
+
+STEPS = [1, 2, 3, -1, -2, 7, -9, 2**62, -(2**63), 2**63 - 1]
+
+
+@pytest.fixture(scope="module")
+def stepped():
+    """A function of a slice's start, stop and step, in both modes."""
+    x, a, b, k = pt.dvector("x"), pt.lscalar("a"), pt.lscalar("b"), pt.lscalar("k")
+    read = [x[::k], x[5:1:k] * 2, x[a::k], x[:b:k], x[a:b:k], x[a:b:k].shape[0]]
+    written = [pt.set_subtensor(x[a:b:k], 7.0), pt.inc_subtensor(x[::k], x[::k] * 2)]
+    outputs = [*read, *written, pt.grad((x[a:b:k] ** 2).sum(), x)]
+    ours, theirs = (pytensor.function([x, a, b, k], outputs, mode=mode) for mode in ("INLAY", "FAST_COMPILE"))
+    assert host_calls(ours) == {}
+    return ours, theirs
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_steps_that_are_values(step, stepped):
+    ours, theirs = stepped
+    for length in (0, 1, 7):
+        for start, stop in ((-9, 99), (-3, -1), (6, 0), (2, 2), (1, -9)):
+            arguments = V[:length], *map(np.array, (start, stop, step))
+            for got, want in zip(ours(*arguments), theirs(*arguments), strict=True):
+                assert_same(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_steps_of_narrow_dtypes(dtype, check):
+    x, k = pt.dvector("x"), pt.scalar("k", dtype=dtype)
+    for step in (2, -3 if dtype == "int8" else 200):
+        check([x, k], x[::k], V, np.array(step, dtype))
+
+
+def test_steps_that_are_values_beside_other_indices(check):
+    m, k, j, i = pt.dmatrix("m"), pt.lscalar("k"), pt.lscalar("j"), pt.lvector("i")
+    read = [m[1:, ::k], m[::k, 1::j], m[j, ::k], m[::k, j], m[i, ::k], m[::k, i], m[m[:, 0] > 4, ::k]]
+    written = [
+        pt.set_subtensor(m[::k, ::j], pt.exp(-m[::k, ::j])),
+        pt.inc_subtensor(m[i, ::k], 1.0),
+        pt.set_subtensor(m[m[:, 0] > 4, ::k], 1.5),
+    ]
+    for step in (2, -1, -9):
+        check([m, k, j, i], read + written, M, np.array(step), np.array(2), np.array([0, 2, 2]))
+
+
+def test_a_step_of_zero(check_error):
+    x, m, k = pt.dvector("x"), pt.dmatrix("m"), pt.lscalar("k")
+    error = check_error(ValueError, [x, k], x[::k], V, np.array(0), good=(V, np.array(2)))
+    assert "slice step cannot be zero" in str(error)
+    check_error(ValueError, [x, k], pt.set_subtensor(x[1::k], 0.0), V, np.array(0), good=(V, np.array(-2)))
+    check_error(IndexError, [m, k], m[5, ::k], M, np.array(1))

@@ -41,7 +41,9 @@ class Handler:
         if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
             return _of_its_own_class(op.exc_type(op.msg), exception)
         if failed_host_call < 0 and position in self._exceptions:
-            return _of_its_own_class(self._exceptions[position](str(exception)), exception)
+            failure, raised = self._exceptions[position]
+            if isinstance(exception, failure):
+                return _of_its_own_class(raised(str(exception)), exception)
         if isinstance(op, SpecifyShape) and isinstance(exception, errors.ShapeMismatch):
             words = re.sub(r"^error\[[\w-]+\]: (broadcast|reshape): ", "SpecifyShape: ", str(exception))
             return _of_its_own_class(AssertionError(words), exception)  # as PyTensor's own op does

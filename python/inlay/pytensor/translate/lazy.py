@@ -3,7 +3,9 @@
 The nodes that serve one branch alone leave the main graph, and become the body of a cond. So a branch that is not taken
 costs nothing and cannot fail.
 
-Where a body cannot hold a branch (the branches return different shapes, say, or find a size), each branch becomes a
+Branches may return different shapes: then a size of the result is one that the condition tells.
+
+Where a body cannot hold a branch (it finds a size of its own, say), each branch becomes a
 function of its own, compiled with the main one, and the node is a call that looks at the condition and runs one of the
 two.
 """
@@ -15,7 +17,6 @@ from pytensor.graph.fg import FunctionGraph
 from ... import _inlay
 from .bodies import Body
 from .origin import short_name
-from .registry import NotNative
 
 try:
     from pytensor.conditional.op import IfElse
@@ -61,6 +62,22 @@ def cond(t, node):
     condition = t.value(node.inputs[0])
     if condition.dtype != "bool":
         condition = t.builder.scalar("ne", [condition, t.cast(t.constant_array(np.asarray(0)), condition.dtype)])
+    before = t.state_of_nodes()
+    bodies, results = _branches(t, node)
+    if any(not all(map(t.known_equal, a.dims, b.dims)) for a, b in zip(*results, strict=True)):
+        dims = [_dims_of_either(t, condition, a, b) for a, b in zip(*results, strict=True)]
+        t.back_to(before)
+        bodies, results = _branches(t, node, dims)
+    graphs = []
+    for body, values in zip(bodies, results, strict=True):
+        for value in values:
+            body.builder.output(value)
+        graphs.append(body.builder.finish())
+    return t.builder.cond(condition, bodies[1].captured, *graphs)
+
+
+def _branches(t, node, dims=None):
+    """Both branches as bodies, and what they return: with these dims, if any are given."""
     n = node.op.n_outs
     own = t.branches.get(node, ())
     bodies, results = [], []
@@ -68,19 +85,21 @@ def cond(t, node):
         body = Body(t, bodies[0].captured if bodies else ())
         with body:
             t.add_nodes_in((*own, (node, which)))
-            results.append([t.value(x) for x in node.inputs[1 + which * n : 1 + (which + 1) * n]])
+            values = [t.value(x) for x in node.inputs[1 + which * n : 1 + (which + 1) * n]]
+            results.append(values if dims is None else [t.require_dims(x, d) for x, d in zip(values, dims, strict=True)])
         bodies.append(body)
     for value in bodies[1].captured[len(bodies[0].captured) :]:
         bodies[0].bring_in(value)
-    for a, b in zip(*results, strict=True):
-        if not all(map(t.known_equal, a.dims, b.dims)):
-            raise NotNative("the branches return arrays of different shapes")
-    graphs = []
-    for body, values in zip(bodies, results, strict=True):
-        for value in values:
-            body.builder.output(value)
-        graphs.append(body.builder.finish())
-    return t.builder.cond(condition, bodies[1].captured, *graphs)
+    return bodies, results
+
+
+def _dims_of_either(t, condition, a, b):
+    """Of the branch that is taken. A size that only one of them has is known once the condition is."""
+    size = t.builder.size
+    return [
+        x if t.known_equal(x, y) else t.late_size(t.builder.scalar("select", [condition, size(x), size(y)]))
+        for x, y in zip(a.dims, b.dims, strict=True)
+    ]
 
 
 class LazyCall:

@@ -11,7 +11,7 @@ from pytensor.graph.type import Type
 from pytensor.tensor import subtensor as pts
 from pytensor.tensor.type_other import MakeSlice, NoneTypeT, SliceType
 
-from ... import _inlay
+from ... import _inlay, errors
 from .dtypes import is_tensor
 from .registry import NotNative, register
 
@@ -148,6 +148,59 @@ def _late_place(t, bound, dim, least, greatest):
     return t.late_size(b.scalar("sub", [inside, first])) + least
 
 
+def _first_unknown_step(x, entries):
+    """The number of the first entry that is a slice whose step only its value tells, and the axis that it stands for; or
+    None."""
+    axis = 0
+    for i, entry in enumerate(entries):
+        if isinstance(entry, slice) and not _is_missing(entry.step) and _integer(entry.step) is None:
+            return i, axis
+        is_mask = not isinstance(entry, slice | int) and is_tensor(entry.type) and entry.type.dtype == "bool"
+        axis += entry.type.ndim if is_mask else 1
+    return None
+
+
+def _places(t, x, entries, which, axis):
+    """The index that reads x along an axis as the slice that is entry `which` does, and the entries that are left to do
+    then."""
+    index = [(0, d, 1) for d in x.dims]
+    index[axis] = _places_of(t, entries[which], x.dims[axis])
+    return index, [*entries[:which], slice(None), *entries[which + 1 :]]
+
+
+def _places_of(t, entry, dim):
+    """The places of a slice over an axis of `dim` elements, as Python's slice.indices gives them."""
+    b = t.builder
+
+    def number(i):
+        return b.literal(i, "i64") if isinstance(i, int) else i
+
+    def do(op, *operands):
+        return b.scalar(op, [number(x) for x in operands])
+
+    # No axis has so many elements that a longer step would reach another one.
+    step = do("clip", t.cast(t.value(entry.step), "i64"), -_MOST, _MOST)
+    t.fails_as(ValueError, errors.ZeroStep)
+    step = b.assert_(step, do("ne", step, 0), "slice step cannot be zero", "zero-step")
+    size, down = b.size(dim), do("lt", step, 0)
+    least, greatest = do("select", down, -1, 0), do("select", down, do("sub", size, 1), size)
+
+    def place(bound, default):
+        if _is_missing(bound):
+            return default
+        at = _integer(bound)
+        at = t.cast(t.value(bound), "i64") if at is None else number(max(-_MOST, min(at, _MOST)))
+        at = do("select", do("lt", at, 0), do("add", at, size), at)
+        return do("min", do("max", at, least), greatest)
+
+    start = place(entry.start, do("select", down, greatest, least))
+    stop = place(entry.stop, do("select", down, least, greatest))
+    rounding = do("select", down, 1, -1)
+    count = do("floor_div", do("add", do("add", do("sub", stop, start), step), rounding), step)
+    places = b.iota(t.late_size(do("max", count, 0)), "i64")
+    return do("add", start, do("mul", places, step))
+
+
 class _Index:
     """inlay's index items for one node."""
 
@@ -232,6 +285,10 @@ def _read(t, x, entries):
     mask = _lone_mask(t, entries)
     if mask is not None:
         return t.builder.read_where(x, mask)
+    unknown = _first_unknown_step(x, entries)
+    if unknown is not None:
+        index, entries = _places(t, x, entries, *unknown)
+        return _read(t, t.builder.gather(x, index), entries)
     x = _with_axes_of_masks(t, x, entries)
     index = _Index(t, entries, x)
     return (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
@@ -248,6 +305,11 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     if mask is not None and len(value.dims) <= len(x.dims) - len(mask.dims):
         rest = x.dims[len(mask.dims) :]
         return t.builder.write_where(combine, x, mask, stretch(t, value, rest, set(range(len(rest)))))
+    unknown = _first_unknown_step(x, entries)
+    if unknown is not None:
+        index, entries = _places(t, x, entries, *unknown)
+        part = _write(t, t.builder.gather(x, index), value, entries, combine, stretches, once)
+        return t.builder.scatter("set", x, index, part)
     x = _with_axes_of_masks(t, x, entries)
     index = _Index(t, entries, x)
     region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)

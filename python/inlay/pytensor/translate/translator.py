@@ -36,7 +36,7 @@ class Translation:
     bound: list = field(default_factory=list)  # arrays, in the order of the graph's bound parameters
     node_of_location: dict = field(default_factory=dict)  # location text -> index into `nodes`
     reasons: dict = field(default_factory=dict)  # index into `nodes` -> why that node is a host call
-    exceptions: dict = field(default_factory=dict)  # index into `nodes` -> what a failure of it raises, where not inlay's own
+    exceptions: dict = field(default_factory=dict)  # index into `nodes` -> (a class of inlay's, what is raised instead)
 
 
 def translate(fgraph, order, name="main"):
@@ -357,9 +357,9 @@ class Translator:
                 return 1, ValueError  # the axis is dropped
         return None
 
-    def fails_as(self, exception):
-        """What is to be raised where the node that is translated fails, rather than inlay's own."""
-        self._exceptions[self._number] = exception
+    def fails_as(self, exception, failure=errors.InlayError):
+        """What is to be raised where the node that is translated fails in this way, rather than inlay's own."""
+        self._exceptions[self._number] = failure, exception
 
     # Host calls.
 
@@ -385,8 +385,7 @@ class Translator:
 
     def lazy_call(self, node):
         """An IfElse: a cond, or where a branch cannot be a body, one of two functions."""
-        calls, reasons = len(self._host_calls), dict(self._reasons)
-        nodes_in, number = dict(self.nodes_in), self._number
+        before, number = self.state_of_nodes(), self._number
         try:
             return lazy.cond(self, node)
         except NotNative as reason:
@@ -395,14 +394,23 @@ class Translator:
             if isinstance(error, errors.Internal):
                 raise
             why = str(error).splitlines()[0]
-        self._forget_calls(calls, reasons)
-        self.nodes_in, self._number = nodes_in, number
+        self.back_to(before)
         if self._is_all_native:
             raise NotNative(why)
         self._reasons[number] = why
         call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
         operands = [self.value(x) for x in call.variables]
         return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+
+    def state_of_nodes(self):
+        """What translating the nodes of a branch changes outside of its body."""
+        return len(self._host_calls), dict(self._reasons), dict(self.nodes_in), self._number, self._location
+
+    def back_to(self, state):
+        calls, reasons, nodes_in, self._number, self._location = state
+        self._forget_calls(calls, reasons)
+        self.nodes_in = dict(nodes_in)
+        self.builder.at(self._location)
 
     def _forget_calls(self, count, reasons):
         """What was begun natively runs as a whole through Python: its own calls with it."""
