@@ -142,19 +142,21 @@ class Operands {
   nb::handle object(int i) const { return static_cast<PyObject*>(data_[i]); }
   std::span<const int64_t> dims(int i) const { return dims_[static_cast<std::size_t>(i)]; }
 
-  /// Every dtype that a parameter may have becomes a double without loss, but for 64-bit integers, as in NumPy.
-  std::vector<double> numbers(int i) const {
+  /// In `room` where they are not doubles: every dtype that a parameter may have becomes one without loss, but for
+  /// 64-bit integers, as in NumPy.
+  std::span<const double> numbers(int i, std::vector<double>& room) const {
     const auto dtype = dtype_from_name(spec_.operands[static_cast<std::size_t>(i)].dtype);
     const auto count = static_cast<std::size_t>(product(dims(i)));
-    return visit_element_type(*dtype, [&]<class T>(T) {
+    if (dtype == DType::f64) return {static_cast<const double*>(data_[i]), count};
+    visit_element_type(*dtype, [&]<class T>(T) {
       if constexpr (std::is_arithmetic_v<T>) {
         const auto* first = static_cast<const T*>(data_[i]);
-        return std::vector<double>(first, first + count);
+        room.assign(first, first + count);
       } else {
         INLAY_CHECK(false, "a parameter of dtype ", dtype_name(*dtype));
-        return std::vector<double>();
       }
     });
+    return room;
   }
 
  private:
@@ -163,16 +165,23 @@ class Operands {
   std::vector<std::span<const int64_t>> dims_;
 };
 
-Draw::Part resolve(const Draw::Part& part, const Operands& operands) {
-  if (part.operand < 0) return part;
+std::span<const double> values_of(const Draw::Part& part, const Operands& operands, std::vector<double>& room) {
+  return part.operand < 0 ? part.values : operands.numbers(part.operand, room);
+}
+
+Dims dims_of(const Draw::Part& part, const Operands& operands) {
+  if (part.operand < 0) return part.dims;
   const std::span<const int64_t> dims = operands.dims(part.operand);
-  return {.values = operands.numbers(part.operand), .dims = Dims(dims.begin(), dims.end())};
+  return {dims.begin(), dims.end()};
 }
 
 /// The shape of the draws; none: NumPy would refuse it.
-std::optional<Dims> shape_of_draws(const std::optional<Draw::Part>& size, const Dims& of_params) {
+std::optional<Dims> shape_of_draws(const std::optional<Draw::Part>& size, const Operands& operands,
+                                   const Dims& of_params) {
   if (!size) return of_params;
-  const Dims dims(size->values.begin(), size->values.end());
+  std::vector<double> room;
+  const std::span<const double> values = values_of(*size, operands, room);
+  const Dims dims(values.begin(), values.end());
   const bool is_size = std::ranges::all_of(dims, [](int64_t n) { return n >= 0; });
   if (!is_size || broadcast(std::array{dims, of_params}) != dims) return std::nullopt;
   return dims;
@@ -182,13 +191,12 @@ std::optional<Dims> shape_of_draws(const std::optional<Draw::Part>& size, const 
 
 PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data, const int64_t* operand_dims) const {
   const Operands operands(spec, data, operand_dims);
-  std::vector<Part> params;
+  std::array<std::vector<double>, kMaxParams> rooms;
   std::vector<std::span<const double>> values;
   std::vector<Dims> shapes;
-  for (const Part& param : params_) params.push_back(resolve(param, operands));
-  for (const Part& param : params) {
-    values.emplace_back(param.values);
-    shapes.push_back(param.dims);
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    values.push_back(values_of(params_[i], operands, rooms[i]));
+    shapes.push_back(dims_of(params_[i], operands));
   }
   const std::optional<Dims> of_params = broadcast(shapes);
   if (!of_params) return nullptr;
@@ -196,7 +204,7 @@ PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data,
   for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
     if (!distribution_.fits(given.params())) return nullptr;
   }
-  const auto dims = shape_of_draws(size_ ? std::optional(resolve(*size_, operands)) : std::nullopt, *of_params);
+  const std::optional<Dims> dims = shape_of_draws(size_, operands, *of_params);
   if (!dims) return nullptr;
 
   try {

@@ -45,6 +45,13 @@ nb::dict copy_dict(const std::string& source, const std::string& destination, co
   return d;
 }
 
+/// Does the step only move bytes? (A handle has none.)
+const kernel::Copy* copy_at(const KernelProgram& program, const memory::Sharing& sharing, kernel::StepId id) {
+  const auto* copy = std::get_if<kernel::Copy>(&program.steps[id.index]);
+  if (copy == nullptr || sharing.is_elided(id)) return nullptr;
+  return program.buffers[copy->destination].dtype == DType::opaque ? nullptr : copy;
+}
+
 void add_steps(const KernelProgram& program, const memory::Sharing& sharing, const BoundProgram& bound, nb::dict& d) {
   nb::list kernels, library_calls, host_calls, draws, copies;
   const kernel::Names names(program);
@@ -59,7 +66,7 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, con
       library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
       (bound.draw(host->function) == nullptr ? host_calls : draws).append(host->name);
-    } else if (const auto* copy = std::get_if<kernel::Copy>(&step); copy && !sharing.is_elided(id)) {
+    } else if (const kernel::Copy* copy = copy_at(program, sharing, id)) {
       copies.append(copy_dict(names.buffers[copy->source], names.buffers[copy->destination], copy->reason));
     }
   }
@@ -138,8 +145,7 @@ StepName name_of(const KernelProgram& program, const memory::Sharing& sharing, c
   if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
     return {bound.draw(host->function) == nullptr ? "host call" : "draw", host->name};
   }
-  if (const auto* copy = std::get_if<kernel::Copy>(&step); copy && !sharing.is_elided(id))
-    return {"copy", copy->reason};
+  if (const kernel::Copy* copy = copy_at(program, sharing, id)) return {"copy", copy->reason};
   return {};
 }
 

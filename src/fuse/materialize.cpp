@@ -779,7 +779,10 @@ class Cutter {
 
   /// Where a region leaves a result.
   BufferId result_of_region(ValueId v) {
-    const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
+    const bool is_handle = graph_.type(v).dtype == DType::opaque;
+    const BufferId buffer = is_handle                         ? new_buffer(v, Role::host)
+                            : has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar)
+                                                              : new_memory(v);
     out_.homes[v].buffer = buffer;
     return buffer;
   }
@@ -815,6 +818,11 @@ class Cutter {
         continue;
       }
       buffers.carried.push_back(result_of_region(node.results[i]));
+      if (graph_.type(node.operands[i]).dtype == DType::opaque) {
+        piece.steps.emplace_back(
+            kernel::Copy{captured(node.operands[i], piece), buffers.carried.back(), "the first value"});
+        continue;
+      }
       Piece initial = elementwise(node.operands[i], buffers.carried.back(), /*defines=*/false);
       initial.value = initial.writes[0].target = node.results[i];
       piece.after.push_back(out_.pieces.push_back(std::move(initial)));
@@ -830,7 +838,9 @@ class Cutter {
       zeros.starts.push_back({buffers.traces.back(), {Start::Kind::fill, zero, {}}});
       piece.after.push_back(out_.pieces.push_back(std::move(zeros)));
     }
-    piece.steps = loop_steps(program_, buffers, bodies_.at(node.region.bodies[0].get()));
+    for (kernel::Step& step : loop_steps(program_, buffers, bodies_.at(node.region.bodies[0].get()))) {
+      piece.steps.push_back(std::move(step));
+    }
     add_call(node, std::move(piece));
   }
 
@@ -841,7 +851,8 @@ class Cutter {
     const BufferId buffer = new_output_buffer(v, slot);
     const bool in_bytes = home.buffer.valid() && program_.buffers[home.buffer].role != Role::scalar;
     // A body's outputs are written by points: so that they may be rows, or joined by the loop that makes the value.
-    const bool by_points = graph_.is_body && in_bytes && !program_.buffers[home.buffer].view_of.valid();
+    const bool is_handle = graph_.type(v).dtype == DType::opaque;
+    const bool by_points = graph_.is_body && in_bytes && !is_handle && !program_.buffers[home.buffer].view_of.valid();
     if (!in_bytes || by_points) {  // a one-element value, or a literal
       Piece piece = elementwise(v, buffer, /*defines=*/false);
       piece.value = v;

@@ -121,7 +121,9 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     TensorType of = body.type(body.outputs[i].value);
-    if (of.dtype == DType::opaque) throw error(ErrorCode::unsupported, str("loop: output ", i, " is opaque"));
+    if (of.dtype == DType::opaque && i >= initial.size()) {
+      throw error(ErrorCode::unsupported, str("loop: output ", i, " is opaque, and is not carried"));
+    }
     if (i < initial.size()) {
       const TensorType& carried = type(initial[i]);
       if (!same_type(graph_, carried, of)) {

@@ -110,6 +110,10 @@ class ProgramRun {
 
   std::optional<Failure> run_step(const Copy& copy) {
     const View from = view(copy.source), to = view(copy.destination);
+    if (program_.buffers[copy.destination].role == Role::host) {  // a handle
+      made_by_host_[copy.destination].data = from.data;
+      return std::nullopt;
+    }
     INLAY_CHECK(from.size_bytes() == to.size_bytes(), "copy of `", from.name, "` to `", to.name, "`: other bytes");
     if (from.size_bytes() > 0) std::memmove(to.data, from.data, static_cast<std::size_t>(from.size_bytes()));
     return std::nullopt;

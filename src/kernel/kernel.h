@@ -210,7 +210,7 @@ struct HostCall {
   SiteId site;
 };
 
-/// All of `source` into all of `destination`: same number of elements, same dtype.
+/// All of `source` into all of `destination`: same number of elements, same dtype. Of an opaque value, its handle.
 struct Copy {
   BufferId source, destination;
   std::string reason;

@@ -6,7 +6,8 @@
 
 namespace inlay {
 
-/// `opaque` is a value that a door owns (a generator, a list): it enters, leaves and goes through host calls only.
+/// `opaque` is a value that a door owns (a generator, a list): it enters, leaves, is carried by loops and goes through
+/// host calls only.
 /// Arithmetic on f16 and bf16 is done in f32, and each result rounded.
 enum class DType : uint8_t { boolean, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, c64, c128, opaque };
 inline constexpr int kNumDTypes = 16;

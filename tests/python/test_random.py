@@ -9,6 +9,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.scan.utils import until
 from pytensor.tensor.random import basic as rv
 
 import inlay.pytensor
@@ -308,3 +309,90 @@ def test_predictive_samples_of_pymc():
                 continue
             for name in theirs[group].data_vars:
                 np.testing.assert_array_equal(ours[group][name], theirs[group][name])
+
+
+def draws_in_a_scan(step, **how):
+    def build(generator):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            g = generator()
+            out, updates = pytensor.scan(lambda *given: step(g, *given), **how)
+        return [], out if isinstance(out, list) else [out], updates, []
+
+    return build
+
+
+def random_walk(g, x):
+    after, noise = sample(rv.normal, 0.9 * x, 0.5, rng=g)
+    return [noise], {g: after}
+
+
+def two_draws(g, x):
+    between, scale = sample(rv.halfnormal, 0.0, 1.0, rng=g)
+    after, noise = sample(rv.normal, x, scale, size=(3,), rng=between)
+    return [noise, noise.sum()], {g: after}
+
+
+def until_it_leaves(g, x):
+    after, noise = sample(rv.normal, x, 1.0, rng=g)
+    return [noise], {g: after}, until(abs(noise) > 3)
+
+
+SCANS = {
+    "one": draws_in_a_scan(random_walk, outputs_info=[pt.zeros(())], n_steps=20),
+    "none": draws_in_a_scan(random_walk, outputs_info=[pt.zeros(())], n_steps=pt.as_tensor(1) - 1),
+    "two": draws_in_a_scan(two_draws, outputs_info=[pt.zeros(3), None], n_steps=7),
+    "until": draws_in_a_scan(until_it_leaves, outputs_info=[pt.zeros(())], n_steps=200),
+}
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_draws_in_a_scan(name):
+    check(SCANS[name])
+
+
+@pytest.mark.parametrize("name", ["one", "two"])
+def test_a_scan_that_draws_is_native(name):
+    inputs, outputs, updates, _ = SCANS[name](shared_generator)
+    fn = pytensor.function(inputs, outputs, updates=updates, mode="INLAY")
+    view = inlay.pytensor.explain(fn)
+    assert view.host_calls == [] and len(view.draws) == (2 if name == "two" else 1)
+
+
+def test_a_scan_leaves_a_generator_that_is_not_its_own():
+    shared = shared_generator()
+    inputs, outputs, _, _ = SCANS["one"](lambda: shared)
+    fn = pytensor.function(inputs, outputs, mode="INLAY")
+    before = state(shared)
+    np.testing.assert_array_equal(fn(), fn())
+    assert state(shared) == before
+    assert inlay.pytensor.explain(fn).host_calls == ["copy of a generator"]
+
+
+def test_a_scan_whose_parameters_numpy_refuses():
+    g = shared_generator()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scale = pt.dvector("scale")
+        out, updates = pytensor.scan(
+            lambda s: (lambda after, x: (x, {g: after}))(*sample(rv.normal, 0.0, s, rng=g)), sequences=[scale]
+        )
+    fn = pytensor.function([scale], out, updates=updates, mode="INLAY")
+    want = np.random.default_rng(5)
+    np.testing.assert_array_equal(fn([1.0, 2.0]), [want.normal(0, 1), want.normal(0, 2)])
+    with pytest.raises(ValueError, match="scale < 0"):
+        fn([1.0, -1.0])
+    assert fn([1.0]).shape == (1,)
+
+
+def test_predictive_draws_of_a_time_series():
+    def draws(mode):
+        with pm.Model() as model:
+            rho = pm.Normal("rho", 0.0, 0.3, shape=2)
+            pm.AR("ar", rho, sigma=pm.HalfNormal("sigma"), init_dist=pm.Normal.dist(0, 1), steps=30)
+            pm.GARCH11("garch", omega=1.0, alpha_1=0.3, beta_1=0.5, initial_vol=1.0, shape=20)
+        return pm.sample_prior_predictive(5, model=model, random_seed=3, compile_kwargs={"mode": mode})
+
+    ours, theirs = draws("INLAY"), draws("FAST_COMPILE")
+    for name in ("ar", "garch"):
+        np.testing.assert_allclose(ours["prior"][name], theirs["prior"][name], rtol=1e-12)

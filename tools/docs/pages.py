@@ -87,7 +87,7 @@ REFUSED = [
     ("`floor`, `ceil`, `round`, `trunc`, `mod`, special functions, of complex numbers", "not defined there, or no series that is right in the whole plane"),
     ("library ops on `f16`, `bf16`, and matrices of integers", "no BLAS has them: cast first (PyTensor's door does). `matmul` of integers is products and a sum"),
     ("`update` and `scatter` by `and`, `or`, `xor`", "no door asks for them"),
-    ("`opaque` values, but by `host_call` and as results", "only the door that owns them knows what they are"),
+    ("`opaque` values, but by `host_call`, as results, and carried by `loop`", "only the door that owns them knows what they are"),
     ("gradients", "a door's: PyTensor's graphs come with theirs"),
 ]
 

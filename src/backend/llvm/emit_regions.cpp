@@ -45,7 +45,8 @@ void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loo
   for (uint32_t i = step.index + 1; i < last.index; ++i) {
     for (BufferId written : access_of(f_.program, f_.program.steps[i]).writes) {
       Value*& value = f_.scalars()[written.index];
-      const bool changes = f_.is_scalar(written) && value && value == region.before[written.index];
+      const bool changes =
+          (f_.is_scalar(written) || f_.is_handle(written)) && value && value == region.before[written.index];
       if (!changes) continue;
       region.carried.emplace_back(written, phi(value));
       value = region.carried.back().second;

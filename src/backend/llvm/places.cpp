@@ -15,6 +15,7 @@ Value* FunctionEmitter::address(BufferId buffer) {
     INLAY_CHECK(spilled_[root.index], facts.name, " is in a register");
     return slots_[root.index];
   }
+  if (is_handle(buffer)) return scalar(buffer);
   Value*& known = addresses_[root.index];
   if (known) return known;
 
@@ -82,6 +83,11 @@ bool FunctionEmitter::same_place(BufferId a, BufferId b) const {
 
 bool FunctionEmitter::is_scalar(BufferId buffer) const {
   return program.buffers[kernel::root_of(program, buffer)].role == Role::scalar;
+}
+
+bool FunctionEmitter::is_handle(BufferId buffer) const {
+  const kernel::Buffer& facts = program.buffers[kernel::root_of(program, buffer)];
+  return facts.role == Role::host && facts.dtype == DType::opaque;
 }
 
 bool FunctionEmitter::is_spilled(BufferId buffer) const { return spilled_[kernel::root_of(program, buffer).index]; }

@@ -583,27 +583,5 @@ TEST(HostCalls, BindSizesAndKeepTheirMemory) {
   EXPECT_THAT(result.failure->numbers, ::testing::ElementsAre(3, 2, 1, 0));
 }
 
-TEST(OpaqueValues, AreHandles) {
-  const Compiled compiled(R"(program @main(x: opaque param 0, h: opaque host, r: opaque output 0, q: opaque output 1) {
-    host_call "next" 0 (x) -> h #0
-    copy h -> r "an output"
-    copy x -> q "an output"
-    sites { #0 host-call-failed "" } })");
-  int made = 0, given = 0;
-  const void* params[] = {&given};
-  void* outputs[2] = {};
-  void* segments[1] = {};
-  InlayCall call{.params = params, .outputs = outputs, .segments = segments};
-  call.host = &made;
-  call.host_call = [](InlayCall* c, int32_t, void* const* operands, const int64_t*, void** results, int64_t*) {
-    if (operands[0] != c->params[0]) return int32_t{INLAY_HOST_CALL_FAILED};
-    results[0] = c->host;
-    return int32_t{INLAY_OK};
-  };
-  ASSERT_EQ(compiled.entry()(&call), INLAY_OK);
-  EXPECT_EQ(outputs[0], &made);
-  EXPECT_EQ(outputs[1], &given);
-}
-
 }  // namespace
 }  // namespace inlay::llvm_backend::testing

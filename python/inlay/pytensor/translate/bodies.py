@@ -9,6 +9,7 @@ class Body:
     def __init__(self, t, captured=()):
         self._t = t
         self.builder = t.builder.body()
+        self.own = frozenset()  # generators of the inner graph that may be drawn from themselves
         self.captured = []  # values of the outside, in the order of the parameters
         self._inside = {}  # number of a value of the outside -> the value in here
         self._outer_scope = t.scope

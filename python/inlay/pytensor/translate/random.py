@@ -9,11 +9,13 @@ PyTensor's own modes do the same, by a rewrite that comes with those that decide
 """
 
 import copy
+from collections import Counter
 
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.tensor.random import op as pytensor_op
 from pytensor.tensor.random.op import RandomVariable
+from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
 from ... import _inlay
@@ -29,10 +31,31 @@ def may_draw_in_place(t, node):
     random variable returned, or a shared variable with an update."""
     if not isinstance(node.op, RandomVariable) or node.op.inplace:
         return False
-    generator = node.inputs[0]
+    return _is_ours(t, node.inputs[0])
+
+
+def _is_ours(t, generator):
+    if generator in getattr(t.scope[3], "own", ()):
+        return True
     if len(t.clients.get(generator, ())) != 1:
         return False
     return generator in t.donated or (generator.owner is not None and isinstance(generator.owner.op, RandomVariable))
+
+
+def read_once(fgraph, inputs):
+    """Of `inputs` of a body, which has them for itself, and of what its random variables leave: the generators that one
+    node reads."""
+    drawn = [node.outputs[0] for node in fgraph.toposort() if isinstance(node.op, RandomVariable)]
+    read = Counter(x for node in fgraph.toposort() for x in node.inputs)
+    read.update(fgraph.outputs)
+    return frozenset(x for x in (*inputs, *drawn) if read[x] == 1)
+
+
+def own(t, var):
+    """The value of `var`; of a generator, one that may be drawn from itself."""
+    if not isinstance(var.type, RandomType) or _is_ours(t, var):
+        return t.value(var)
+    return t.call_function(_COPY, [t.value(var)], [("opaque", ())], "copy of a generator")[0]
 
 
 def native(node, variables, in_place):

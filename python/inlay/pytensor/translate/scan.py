@@ -14,6 +14,7 @@ from pytensor.scan.op import Scan
 from pytensor.tensor.basic import ScalarFromTensor
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
+from . import random
 from .bodies import Body
 from .origin import scan_name
 from .registry import NotNative, register
@@ -87,10 +88,8 @@ class _Scan:
         self.states = [_State(t, node, *parts, self.steps) for parts in zip(buffers, taps, inside, strict=True)]
         places = (self.info.mit_mot_in_slices, self.info.mit_mot_out_slices)
         self.windows = [_Window(t, node, *parts, self.steps) for parts in zip(op.outer_mitmot(outer), *places)]
-        self.untraced = [t.value(x) for x in op.outer_untraced_sit_sot(outer)]
+        self.untraced = [random.own(t, x) for x in op.outer_untraced_sit_sot(outer)]
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
-        if any(value.dtype == "opaque" for value in self.untraced):
-            raise NotNative("a Scan that carries an object")
         if self.info.as_while and self.windows:
             raise NotNative("a Scan that ends by a condition and writes at several places")
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
@@ -145,6 +144,7 @@ class _Scan:
         values = t.scope[1]
         for x, sequence in self.sequences:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
+        body.own = random.read_once(op.fgraph, op.inner_untraced_sit_sot(inner))
         n = sum(bool(state.ring) for state in self.states)
         rings, carried = carried[:n], carried[n:]
         windows = []

@@ -371,7 +371,7 @@ class Translator:
                 raise NotNative(reason)
             self._reasons[self._number] = reason
         operands = [self.value(x) for x in call.variables]
-        return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+        return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
     @contextmanager
     def all_native(self):
@@ -400,7 +400,7 @@ class Translator:
         self._reasons[number] = why
         call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
         operands = [self.value(x) for x in call.variables]
-        return self._add_host_call(call, operands, [_type_of(x) for x in node.outputs], call.name)
+        return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
     def state_of_nodes(self):
         """What translating the nodes of a branch changes outside of its body."""
@@ -419,10 +419,10 @@ class Translator:
 
     def host_constant(self, data, name):
         """A constant that is no tensor: a function without operands that returns it."""
-        (value,) = self._add_host_call(lambda: (data,), [], [("opaque", ())], f"constant {name}")
+        (value,) = self.call_function(lambda: (data,), [], [("opaque", ())], f"constant {name}")
         return value
 
-    def _add_host_call(self, function, operands, types, name):
+    def call_function(self, function, operands, types, name):
         number = len(self._host_calls)
         self._host_calls.append(function)
         results = []
