@@ -8,6 +8,7 @@ import sys
 import inlay.pytensor
 import numpy as np
 import pytensor
+import pytensor.scalar as ps
 import pytensor.tensor as pt
 import pytest
 from pytensor import Out, shared
@@ -159,3 +160,22 @@ def test_profile_shows_what_ran():
     again = pickle.loads(pickle.dumps(f))
     again(np.eye(3))
     assert {str(row): count for (_, row), count in again.profile.apply_callcount.items()}.keys() >= calls.keys()
+
+
+def test_results_that_are_numbers():
+    """A ScalarType is no array: the results are NumPy's numbers, among others and of updates too, also of copies."""
+    x, v = ps.float64("x"), pt.dvector("v")
+    whole = pt.lscalar("whole")
+    outputs = [x * 2, v + 1, x > 1, pt.scalar_from_tensor(whole), x]
+    f = pytensor.function([x, v, whole], outputs, mode="INLAY")
+    for fn in (f, f.copy(), pickle.loads(pickle.dumps(f))):
+        results = fn(2.0, np.ones(2), 7)
+        assert [type(r) for r in results] == [np.float64, np.ndarray, np.bool, np.int64, np.float64]
+        assert results[0] == 4 and results[2] and results[3] == 7 and results[4] == 2
+    assert len(inlay.pytensor.explain(f).kernels) > 0
+    only = pytensor.function([x], ps.exp(x), mode="INLAY")
+    assert type(only(0.0)) is np.float64
+    bad = pytensor.function([whole], pt.scalar_from_tensor(pt.arange(3)[whole]), mode="INLAY")
+    with pytest.raises(IndexError, match="HINT"):  # PyTensor adds it to what a vm raises
+        bad(5)
+    assert bad(2) == 2

@@ -15,6 +15,7 @@ from ..plan import planner_of
 from . import failures, scan_rewrites
 from .compiled import Compiled
 from .profile import Rows
+from .scalar_results import with_scalar_results
 from .translate import translate
 
 
@@ -70,7 +71,7 @@ class InlayLinker(JITLinker):
         if self.profiled:
             vm.update_profile = Rows(vm.compiled).update_profile
         return (
-            vm,
+            with_scalar_results(vm, fgraph),
             [Container(var, cell) for var, cell in zip(fgraph.inputs, input_storage, strict=True)],
             [Container(var, cell, readonly=True) for var, cell in zip(fgraph.outputs, output_storage, strict=True)],
             [],
