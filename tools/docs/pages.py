@@ -61,7 +61,7 @@ NO_NUMPY = {
 
 # Ops of PyTensor that inlay leaves to PyTensor for good, each with its reason.
 _RARE = "rare: its own `perform` runs"
-_SOLVER = "iterates over a graph of its own: SciPy's solver runs, and the graph inside of it in PyTensor's mode"
+_SOLVER = "iterates over a graph of its own: SciPy's solver runs, and calls it as a native function"
 TENSOR_OPS_LEFT = {
     "Convolve2d": "no convolution over two axes as yet: SciPy's runs",
     "DefaultGeneratorMakerOp": "makes a NumPy generator",

@@ -6,9 +6,12 @@ What it gets are copies of its own, since its memory belongs to the function and
 it was given; what it returns shares no bytes with them.
 """
 
+import copy
+import importlib
 import threading
 
 import numpy as np
+import pytensor
 from pytensor.graph.basic import Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
@@ -53,6 +56,8 @@ class HostCall:
 def _performer(node):
     """A function from input values to output values."""
     op = node.op
+    if _is_solver(op):
+        return _Solver(node)
     if _only_as_thunk(op):
         return _Thunk(node)
     op.prepare_node(node, storage_map=None, compute_map=None, impl="py")
@@ -96,6 +101,44 @@ class _Thunk:
             finally:
                 for cell in self._storage.values():
                     cell[0] = None
+
+
+def _is_solver(op):
+    """SciPy's, as the optimizers and root finders of newer versions are."""
+    try:
+        return isinstance(op, importlib.import_module("pytensor.tensor.optimize").ScipyWrapperOp)
+    except (ImportError, AttributeError):
+        return False
+
+
+class _Solver:
+    """What it solves is a graph of its own, compiled by inlay: by itself PyTensor takes its C compiler. One call at a
+    time, as it keeps the last result."""
+
+    def __init__(self, node):
+        from ..mode import MODE
+
+        self._node = node
+        self._op = copy.copy(node.op)
+        self._op._fn = self._op._fn_wrapped = None
+        self._op.link_mode = _without_rewrites  # where its graph is rewritten already; older versions do both at once
+        with pytensor.config.change_flags(mode=MODE):
+            self._op.prepare_node(node, storage_map=None, compute_map=None, impl="py")
+        self._lock = threading.Lock()
+
+    def __call__(self, inputs):
+        outputs = [[None] for _ in self._node.outputs]
+        with self._lock:
+            self._op.perform(self._node, inputs, outputs)
+        return [cell[0] for cell in outputs]
+
+
+def _without_rewrites(impl):
+    from pytensor.compile.inner_function import link_only_mode
+
+    from ..linker import InlayLinker
+
+    return link_only_mode(InlayLinker())
 
 
 def _copy(value):
