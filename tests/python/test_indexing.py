@@ -219,6 +219,30 @@ def test_increment_of_integers(check):
     check([x, i], [pt.inc_subtensor(x[i], 5), pt.inc_subtensor(x[1:], x[:-1])], np.arange(4), np.array([0, 0, 3]))
 
 
+@pytest.mark.parametrize("target, value", [("int8", "float64"), ("uint8", "int8"), ("bool", "int8"), ("float32", "complex64")])
+def test_increments_that_their_target_does_not_hold(target, value, check, check_error):
+    """NumPy adds first and casts the sum, or refuses to: not what inlay's own writes do."""
+    x, y, i = pt.vector("x", dtype=target), pt.vector("y", dtype=value), pt.lvector("i")
+    base, increments, index = np.array([1, 0, 7, 3], target), np.array([-1.9, 5.7]).astype(value), np.array([0, 2])
+    for output, arguments in [
+        (lambda: pt.inc_subtensor(x[:2], y), ([x, y], base, increments)),
+        (lambda: pt.inc_subtensor(x[i], y), ([x, y, i], base, increments, index)),
+    ]:
+        try:
+            made = output()
+        except TypeError:  # PyTensor itself knows
+            continue
+        inputs, *values = arguments
+        try:
+            pytensor.function(inputs, made, mode="FAST_COMPILE")(*values)
+        except TypeError:
+            check_error(TypeError, inputs, made, *values)
+        else:
+            check(inputs, made, *values, native=False)
+    if target != "bool":
+        check([x, i], pt.inc_subtensor(x[i], x[i]), base, index)
+
+
 def test_value_of_run_time_length_one_stretches_over_axes_that_are_not_indexed(check, check_error):
     m, i, y, v = pt.dmatrix("m"), pt.lvector("i"), pt.dmatrix("y"), pt.dvector("v")
     index = np.array([0, 2])

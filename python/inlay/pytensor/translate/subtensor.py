@@ -12,7 +12,7 @@ from pytensor.tensor import subtensor as pts
 from pytensor.tensor.type_other import MakeSlice, NoneTypeT, SliceType
 
 from ... import _inlay, errors
-from .dtypes import is_tensor
+from .dtypes import PYTENSOR_NAMES, is_tensor
 from .registry import NotNative, register
 
 AdvancedSubtensor1 = getattr(pts, "AdvancedSubtensor1", None)
@@ -298,6 +298,8 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found
     only at run time, over axes that are not index arrays; NumPy allows it. `once`: an increment that counts once for
     each element, however often the indices name it."""
+    if combine == "add" and not _holds_sums(x.dtype, value.dtype):
+        raise NotNative("an increment of another kind than its target")
     value = t.cast(value, x.dtype)
     if x.dtype == "bool" and combine == "add":
         combine = "or"
@@ -320,6 +322,12 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
         value, combine = t.builder.scalar("or" if x.dtype == "bool" else "add", [region, value]), "set"
     write = t.builder.scatter if index.has_array else t.builder.update
     return write(combine, x, index.items, value)
+
+
+def _holds_sums(target, value):
+    """Elsewhere NumPy casts the sum, or says that it will not."""
+    target, value = np.dtype(PYTENSOR_NAMES[target]), np.dtype(PYTENSOR_NAMES[value])
+    return np.can_cast(np.result_type(target, value), target, "same_kind")
 
 
 def _axes_of_ranges(items, rank):
