@@ -44,6 +44,8 @@ std::optional<Dims> broadcast(std::span<const Dims> shapes) {
   return result;
 }
 
+}  // namespace
+
 /// The parameters at each point of a shape that they broadcast to, row by row.
 class Points {
  public:
@@ -90,6 +92,8 @@ class Points {
   std::array<Dims, kMaxParams> steps_;
   std::array<double, kMaxParams> params_{};
 };
+
+namespace {
 
 template <class T>
 void fill(const Distribution& distribution, Source& source, Points& points, T* draws, int64_t count) {
@@ -187,54 +191,63 @@ std::optional<Dims> shape_of_draws(const std::optional<Draw::Part>& size, const 
   return dims;
 }
 
+/// A new reference; null: a Python error is set.
+OwnedArray new_array(const Dims& dims, DType dtype) {
+  const std::vector<npy_intp> sizes(dims.begin(), dims.end());
+  return OwnedArray(reinterpret_cast<PyArrayObject*>(
+      PyArray_SimpleNew(static_cast<int>(sizes.size()), sizes.data(), numpy_type(dtype))));
+}
+
 }  // namespace
 
 PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data, const int64_t* operand_dims) const {
-  const Operands operands(spec, data, operand_dims);
-  std::array<std::vector<double>, kMaxParams> rooms;
-  std::vector<std::span<const double>> values;
-  std::vector<Dims> shapes;
-  for (std::size_t i = 0; i < params_.size(); ++i) {
-    values.push_back(values_of(params_[i], operands, rooms[i]));
-    shapes.push_back(dims_of(params_[i], operands));
-  }
-  const std::optional<Dims> of_params = broadcast(shapes);
-  if (!of_params) return nullptr;
-  Points given(values, shapes, *of_params);
-  for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
-    if (!distribution_.fits(given.params())) return nullptr;
-  }
-  const std::optional<Dims> dims = shape_of_draws(size_, operands, *of_params);
-  if (!dims) return nullptr;
-
   try {
-    const std::vector<npy_intp> sizes(dims->begin(), dims->end());
-    const OwnedArray array(reinterpret_cast<PyArrayObject*>(
-        PyArray_SimpleNew(static_cast<int>(sizes.size()), sizes.data(), numpy_type(dtype_))));
+    const Operands operands(spec, data, operand_dims);
+    std::array<std::vector<double>, kMaxParams> rooms;
+    std::vector<std::span<const double>> values;
+    std::vector<Dims> shapes;
+    for (std::size_t i = 0; i < params_.size(); ++i) {
+      values.push_back(values_of(params_[i], operands, rooms[i]));
+      shapes.push_back(dims_of(params_[i], operands));
+    }
+    const std::optional<Dims> of_params = broadcast(shapes);
+    if (!of_params) return nullptr;
+    Points given(values, shapes, *of_params);
+    for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
+      if (!distribution_.fits(given.params())) return nullptr;
+    }
+    const std::optional<Dims> dims = shape_of_draws(size_, operands, *of_params);
+    if (!dims) return nullptr;
+    const OwnedArray array = new_array(*dims, dtype_);
     if (!array) return nullptr;
     nb::object generator = nb::borrow(operands.object(generator_));
     if (!copier_.is_none()) generator = copier_(generator);
-    const nb::object bit_generator = generator.attr("bit_generator");
-    const nb::object capsule = bit_generator.attr("capsule");
-    auto* bits = static_cast<bitgen_t*>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
-    if (bits == nullptr) return nullptr;
-    Source source{.numpy = *samplers_, .bits = bits};
     Points points(values, shapes, *dims);
-    const int64_t count = product(*dims);
-    const Locked locked(bit_generator);
-    std::optional<nb::gil_scoped_release> released;
-    if (count >= kManyDraws) released.emplace();
-    visit_element_type(dtype_, [&]<class T>(T) {
-      if constexpr (std::is_arithmetic_v<T>) {
-        fill(distribution_, source, points, static_cast<T*>(PyArray_DATA(array.get())), count);
-      }
-    });
-    released.reset();
+    fill_array(array.get(), generator, points);
     return PyTuple_Pack(2, generator.ptr(), reinterpret_cast<PyObject*>(array.get()));
   } catch (nb::python_error& error) {
     error.restore();
-    return nullptr;
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
   }
+  return nullptr;
+}
+
+void Draw::fill_array(PyArrayObject* array, nb::handle generator, Points& points) const {
+  const nb::object bit_generator = generator.attr("bit_generator");
+  const nb::object capsule = bit_generator.attr("capsule");
+  auto* const bits = static_cast<bitgen_t*>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
+  if (bits == nullptr) throw nb::python_error();
+  Source source{.numpy = *samplers_, .bits = bits};
+  const auto count = static_cast<int64_t>(PyArray_SIZE(array));
+  const Locked locked(bit_generator);
+  std::optional<nb::gil_scoped_release> released;
+  if (count >= kManyDraws) released.emplace();
+  visit_element_type(dtype_, [&]<class T>(T) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      fill(distribution_, source, points, static_cast<T*>(PyArray_DATA(array)), count);
+    }
+  });
 }
 
 namespace {

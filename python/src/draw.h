@@ -17,6 +17,8 @@
 
 namespace inlay::python {
 
+class Points;
+
 class Draw {
  public:
   /// A parameter or the size: an operand of the host call, or a constant.
@@ -35,6 +37,9 @@ class Draw {
   PyObject* operator()(const runtime::HostCallSpec& spec, void* const* operands, const int64_t* operand_dims) const;
 
  private:
+  /// Throws nanobind::python_error.
+  void fill_array(PyArrayObject* array, nanobind::handle generator, Points& points) const;
+
   const Distribution& distribution_;
   std::shared_ptr<const Samplers> samplers_;
   int generator_;
