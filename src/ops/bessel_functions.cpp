@@ -15,6 +15,7 @@ using inlay::Quiet;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kTiny = 1e-20;
 constexpr double kOverflows = 714;  // from here on i0 and i1 are beyond every double
 
 bool is_integer(double x) { return x == std::floor(x); }
@@ -50,6 +51,8 @@ UniformExpansion expand(double v, double x) {
 /// e^-x I_v(x) for v >= 0, x > 0.
 double scaled_i(double v, double x) {
   if (std::isinf(x)) return 0;
+  // The first term is the sum. Boost's x / 2 leaves the doubles where x hardly is one.
+  if (x < kTiny) return std::pow(x, v) * std::exp2(-v) / std::tgamma(v + 1);
   if (std::hypot(v, x) < kLarge) return std::exp(-x) * boost::math::cyl_bessel_i(v, x, Quiet());
   const UniformExpansion e = expand(v, x);
   return std::exp(e.exponent) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2 / std::sqrt(e.root)) * (e.even + e.odd);

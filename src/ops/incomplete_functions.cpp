@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include <boost/math/special_functions/beta.hpp>
+#include <boost/math/special_functions/expint.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/log1p.hpp>
 
@@ -19,7 +20,8 @@ using inlay::Quiet;
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
-constexpr double kTiny = 1e-300;  // gammainc is 1 - a E1(x) for tiny a, and Boost underflows on its way
+constexpr double kTiny = 1e-300;  // gammaincc is a E1(x) for tiny a, and Boost underflows on its way
+constexpr double kLarge = 1e7;    // from here on Boost's fractions take too many terms, and lose their digits
 constexpr int kMostTerms = 200000;
 
 /// A number and its derivative by the parameter in question.
@@ -102,6 +104,20 @@ double gammainc_da_large(double a, double x) {
   return -(step(0) - second / 24 + 3 * fourth / 640);
 }
 
+/// P (side -1) or Q (side 1) for large a, by Temme's uniform expansion (DLMF 8.12(i)): a normal distribution in the
+/// signed root of the exponent, and its first correction as a series of that root. Where that is not small, either side
+/// is 0 or 1.
+double gammainc_large(double a, double x, double side) {
+  const double away = (x - a) / a;
+  if (std::fabs(away) > 0.1) return away * side > 0 ? 0 : 1;
+  const double exponent = -a * boost::math::log1pmx(away, Quiet());
+  const double root = std::copysign(std::sqrt(2 / a * exponent), away);
+  const double first = -1.0 / 3 + root * (1.0 / 12 + root * (-2.0 / 135 + root * (1.0 / 864 + root / 2835)));
+  const double second = -1.0 / 540 - root / 288;
+  const double skewness = std::exp(-exponent) / std::sqrt(2 * std::numbers::pi * a) * (first + second / a);
+  return 0.5 * std::erfc(side * std::copysign(std::sqrt(exponent), away)) + side * skewness;
+}
+
 // ---- beta
 
 /// A point of I_x(a, b), with y = 1 - x exact where x is not; `by_a`: which parameter the derivative is taken by.
@@ -158,7 +174,6 @@ double betainc_large(double a, double b, double x) {
   return half + std::exp(-exponent) * skewness * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
 
-constexpr double kLarge = 1e7;  // Boost's fraction takes sqrt(a + b) terms, and loses its digits
 constexpr double kHuge = 1e20;
 
 }  // namespace
@@ -170,6 +185,7 @@ double inlay_s_gammainc(double a, double x) noexcept {
   if (a == 0 || std::isinf(x)) return 1;
   if (x == 0 || std::isinf(a)) return 0;
   if (a < kTiny) return 1;
+  if (a > kLarge) return gammainc_large(a, x, -1);
   return boost::math::gamma_p(a, x, Quiet());
 }
 
@@ -177,7 +193,8 @@ double inlay_s_gammaincc(double a, double x) noexcept {
   if (!(a >= 0 && x >= 0) || (a == 0 && x == 0) || (std::isinf(a) && std::isinf(x))) return kNan;
   if (a == 0 || std::isinf(x)) return 0;
   if (x == 0 || std::isinf(a)) return 1;
-  if (a < kTiny) return 0;
+  if (a < kTiny) return a * boost::math::expint(1, x, Quiet());
+  if (a > kLarge) return gammainc_large(a, x, 1);
   return boost::math::gamma_q(a, x, Quiet());
 }
 

@@ -18,14 +18,18 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Parameters for which Boost's iterations find their way.
-bool is_moderate(double a) { return a >= 1e-4 && a <= 1e6; }
+constexpr double kLargest = 1e6;
+bool is_moderate(double a) { return a >= 1e-4 && a <= kLargest; }
 
-/// The least x of [0, 1] with betainc(a, b, x) >= p, by halving the doubles in between.
-double betaincinv_by_halves(double a, double b, double p) {
-  uint64_t low = 0, high = std::bit_cast<uint64_t>(1.0);
+constexpr double kLeastPart = 1e-290;  // likewise, of p and q
+
+/// The least x of [0, most] with `is_beyond(x)`, by halving the doubles in between.
+template <class Predicate>
+double by_halves(double most, const Predicate& is_beyond) {
+  uint64_t low = 0, high = std::bit_cast<uint64_t>(most);
   while (low < high) {
     const uint64_t middle = low + (high - low) / 2;
-    if (inlay_s_betainc(a, b, std::bit_cast<double>(middle)) >= p) {
+    if (is_beyond(std::bit_cast<double>(middle))) {
       high = middle;
     } else {
       low = middle + 1;
@@ -43,6 +47,9 @@ double inlay_s_gammaincinv(double a, double p) noexcept {
   if (p == 0) return 0;
   if (p == 1) return kInf;
   if (a == 0 || std::isinf(a)) return kNan;
+  if (a > kLargest || p < kLeastPart) {
+    return by_halves(kInf, [&](double x) { return inlay_s_gammainc(a, x) >= p; });
+  }
   return boost::math::gamma_p_inv(a, p, Quiet());
 }
 
@@ -51,14 +58,21 @@ double inlay_s_gammainccinv(double a, double q) noexcept {
   if (q == 0) return kInf;
   if (q == 1) return 0;
   if (a == 0 || std::isinf(a)) return kNan;
+  if (a > kLargest || q < kLeastPart) {
+    return by_halves(kInf, [&](double x) { return inlay_s_gammaincc(a, x) <= q; });
+  }
   return boost::math::gamma_q_inv(a, q, Quiet());
 }
 
 double inlay_s_betaincinv(double a, double b, double p) noexcept {
   if (!(a > 0 && b > 0 && p >= 0 && p <= 1)) return kNan;
   if (p == 0 || p == 1) return p == 1 ? 1 : 0;
+  if (std::isinf(b) && a == 1) return 0;  // as SciPy, of 1 alone
+  if (std::isinf(a) && b == 1) return 1;
   if (std::isinf(a) || std::isinf(b)) return kNan;
-  if (!is_moderate(a) || !is_moderate(b) || p < 1e-290) return betaincinv_by_halves(a, b, p);
+  if (!is_moderate(a) || !is_moderate(b) || p < kLeastPart) {
+    return by_halves(1, [&](double x) { return inlay_s_betainc(a, b, x) >= p; });
+  }
   return boost::math::ibeta_inv(a, b, p, Quiet());
 }
 

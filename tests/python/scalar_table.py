@@ -116,6 +116,11 @@ def _ndtri_exp(y):
     return _inverse(lambda x: mp.log(lower(x)) - y, lambda x: density(x) / lower(x), scipy.special.ndtri_exp(float(y)))
 
 
+def _hyp2f1(a, b, c, z):
+    with mp.workdps(250):  # with the digits asked for alone it ends its series before a small c + n
+        return mp.hyp2f1(a, b, c, z)
+
+
 def _owens_t(h, a):
     pieces = mp.linspace(0, a, 2 + int(abs(a) * (1 + abs(h))))
     return mp.quad(lambda x: mp.exp(-h * h * (1 + x * x) / 2) / (1 + x * x), pieces) / (2 * mp.pi)
@@ -397,13 +402,17 @@ TABLE = {
         slow=True,
     ),
     "hyp2f1": Row(
-        mp.hyp2f1,
+        _hyp2f1,
         (
             (even(0.1, 4), even(0.1, 4), even(0.1, 8), even(-1, 1)),
             (even(0.1, 4), even(0.1, 4), even(0.1, 8), below(1e-3, 1e6)),
             (even(0.1, 4), even(0.1, 4), even(0.1, 8), even(0.99, 1)),
             (even(0.1, 300), even(0.1, 300), even(0.1, 300), even(0, 1)),
             (even(-5, 5), even(-5, 5), even(-5, 5), even(-1, 1)),
+            (even(-30, 30), even(-30, 30), even(-30, 30), even(0, 1)),
+            (even(-30, 30), even(-30, 30), even(-30, 30), even(0.99, 1)),
+            (even(-30, 30), even(-30, 30), even(-30, 30), below(1e-3, 1e6)),
+            (even(-100, 100), even(-100, 100), even(-100, 100), even(-1, 1)),
         ),
         scipy="hyp2f1",
         pytensor="hyp2f1",
