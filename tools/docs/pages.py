@@ -178,10 +178,11 @@ def pytensor_names():
     by_op, composed, left = {}, [], []
     for op_class, (function, _) in scalar._SCALARS.items():
         ops = made_of(function)
+        name = op_class.rsplit(".", 1)[1] if isinstance(op_class, str) else op_class.__name__
         if ops is not None and len(ops) == 1:
-            by_op.setdefault(ops[0], []).append(op_class.__name__)
+            by_op.setdefault(ops[0], []).append(name)
         elif ops:
-            composed.append((op_class.__name__, sorted(set(ops))))
+            composed.append((name, sorted(set(ops))))
     classes = set()
     for module in (basic, psm):
         for c in vars(module).values():

@@ -19,7 +19,7 @@ from . import scalar_loop
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float, is_integer, is_signed
 from .registry import NotNative
 
-_SCALARS = {}
+_SCALARS = {}  # by class, or by the full name of one whose package is not imported for it
 
 
 class Scalars:
@@ -62,13 +62,17 @@ def plain(inlay_name, *op_classes, operands="result"):
     scalar(*op_classes, operands=operands)(lambda s, out, *xs: getattr(s, inlay_name)(*xs))
 
 
+def _full_name(op_class):
+    return f"{op_class.__module__}.{op_class.__qualname__}"
+
+
 def emit(translator, op, operands, result_dtypes):
     """The values of scalar op `op` applied to `operands`, with the given PyTensor result dtypes."""
     if isinstance(op, ps.Composite):
         return _inline(translator, op, operands)
     if isinstance(op, ScalarLoop):
         return scalar_loop.emit(translator, op, operands, lambda inputs: _inline(translator, op, inputs))
-    entry = next((_SCALARS[c] for c in type(op).__mro__ if c in _SCALARS), None)
+    entry = next((found for c in type(op).__mro__ if (found := _SCALARS.get(c) or _SCALARS.get(_full_name(c)))), None)
     if entry is None:
         raise NotNative(f"scalar op {op}")
     function, convention = entry
@@ -389,6 +393,13 @@ for _name, _op in {
     "kve": psm.Kve,
 }.items():
     plain(_name, _op)
+
+
+# PyMC's own, which VonMises and Rice are made of.
+for _name, _order in {"I0e": 0, "I1e": 1}.items():
+    scalar(f"pymc.distributions.dist_math.{_name}")(
+        lambda s, out, x, order=_order: s.ive(s.constant(order, arithmetic_dtype(out)), x)
+    )
 
 
 @scalar(getattr(ps, "Deg2Rad", None))
