@@ -34,18 +34,34 @@ class GilForAWhile {
   PyGILState_STATE state_;
 };
 
-/// Gives the Python error that is set to `on_error`. What that raises has nowhere to go.
-void report(PyObject* on_error) {
+/// As Python ends its traceback with it: the class, and what it says.
+std::string text_of(PyObject* exception) {
+  const auto name = std::string(Py_TYPE(exception)->tp_name);
+  PyObject* said = PyObject_Str(exception);
+  const char* text = said == nullptr ? nullptr : PyUnicode_AsUTF8(said);
+  const std::string whole = text == nullptr || *text == '\0' ? name : str(name, ": ", text);
+  PyErr_Clear();
+  Py_XDECREF(said);
+  return whole;
+}
+
+/// Gives the Python error that is set to `on_error`, if there is one, and returns its text. What `on_error` raises has
+/// nowhere to go.
+std::string report(PyObject* on_error) {
   PyObject *type, *exception, *trace;
   PyErr_Fetch(&type, &exception, &trace);
   PyErr_NormalizeException(&type, &exception, &trace);
   if (trace != nullptr) PyException_SetTraceback(exception, trace);
-  PyObject* result = PyObject_CallOneArg(on_error, exception);
-  if (result == nullptr) PyErr_WriteUnraisable(on_error);
-  Py_XDECREF(result);
+  const std::string text = text_of(exception);
+  if (on_error != nullptr) {
+    PyObject* result = PyObject_CallOneArg(on_error, exception);
+    if (result == nullptr) PyErr_WriteUnraisable(on_error);
+    Py_XDECREF(result);
+  }
   Py_XDECREF(type);
   Py_XDECREF(exception);
   Py_XDECREF(trace);
+  return text;
 }
 
 /// Host calls of a thread that may not know Python.
@@ -56,17 +72,19 @@ class SamplerHost final : public runtime::Host {
   int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
                     int64_t* result_dims) override {
     const int32_t code = call_.host_call(function, operands, operand_dims, results, result_dims);
-    if (code == INLAY_OK || on_error_ == nullptr) return code;
+    if (code == INLAY_OK) return code;
     const GilForAWhile gil;
     call_.restore_exception();
-    report(on_error_);
+    why_failed_ = report(on_error_);
     return code;
   }
+  std::string why_failed() const override { return why_failed_; }
   void* allocate_output(int, std::span<const int64_t>) override { return nullptr; }  // FlatFunction brings it
 
  private:
   Call call_;
   PyObject* on_error_;  // may be null
+  std::string why_failed_;
 };
 
 bool is_vector(const TensorInfo& info) { return info.dtype == DType::f64 && info.rank == 1; }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "inlay/runtime.h"
@@ -35,6 +36,8 @@ class Host {
   /// As InlayCall::host_call; returns INLAY_OK or INLAY_HOST_CALL_FAILED and keeps the reason.
   virtual int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
                             int64_t* result_dims) = 0;
+  /// That reason, as text; empty where whoever called keeps it in a form of its own.
+  virtual std::string why_failed() const { return {}; }
   /// Memory for output `slot` with these dims; null: none to be had. Not null where a dim is 0.
   virtual void* allocate_output(int slot, std::span<const int64_t> dims) = 0;
 };

@@ -28,6 +28,7 @@ class FlatHost final : public Host {
                     int64_t* result_dims) override {
     return inner_ ? inner_->host_call(function, operands, operand_dims, results, result_dims) : INLAY_HOST_CALL_FAILED;
   }
+  std::string why_failed() const override { return inner_ ? inner_->why_failed() : std::string(); }
   void* allocate_output(int, std::span<const int64_t> dims) override {
     length_ = dims[0];
     values_.resize(static_cast<std::size_t>(std::max<int64_t>(length_, 1)));
@@ -128,7 +129,7 @@ int FlatFunction::State::call(int64_t length, int64_t num_values, const double* 
           if (made != num_values) return fail(other_length("the result", num_values, made), kFlatWrongDim);
         }
       } catch (const Error& error) {
-        return fail(error, kFlatWrongDim);
+        return fail(error, error.code() == ErrorCode::size_overflow ? kFlatOutOfMemory : kFlatWrongDim);
       }
     }
     return run(params.data(), num_values, outputs, sizes.data());
@@ -148,6 +149,9 @@ int FlatFunction::State::run(const void* const* params, int64_t num_values, void
   void* const wanted = outputs[vector_output];
   Executable::Failure failure;
   const int32_t code = executable().run(params, outputs, sizes, host ? &*host : nullptr, failure);
+  if (code == INLAY_HOST_CALL_FAILED && !host->why_failed().empty()) {
+    throw Error(ErrorCode::host_call_failed, {}, str("a host call failed: ", host->why_failed()));
+  }
   if (code != INLAY_OK) throw executable().error_of(code, failure);
   if (vector().segment == 0) return kFlatOk;
   const auto made = static_cast<int64_t>(host->values().size());

@@ -93,7 +93,8 @@ TEST(FlatFunction, RefusesLengthsThatDoNotFit) {
   const FlatFunction flat(with_gradient({n, four, times, minus_6, plus}));  // 4 * n - 6: n where it is 2
   double x = 1, grad = 7, logp = 7;
   EXPECT_EQ(flat.logp()(1, &x, &grad, &logp, nullptr), kFlatWrongDim);
-  EXPECT_EQ(flat.logp()(std::size_t{1} << 62, &x, &grad, &logp, nullptr), kFlatWrongDim);
+  EXPECT_EQ(flat.logp()(std::size_t{1} << 62, &x, &grad, &logp, nullptr), kFlatOutOfMemory);
+  EXPECT_THAT(flat.last_error().value_or(""), testing::HasSubstr("error[size-overflow]: a size does not fit"));
   EXPECT_EQ(grad, 7);
 }
 

@@ -10,6 +10,8 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 
 DOUBLES = ctypes.POINTER(ctypes.c_double)
 FLAT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, DOUBLES, DOUBLES, DOUBLES, ctypes.c_void_p)
@@ -75,6 +77,36 @@ def test_failed_check_is_fatal():
     c = inlay.pytensor.c_function(pytensor.function([x], [y.sum(), y * 2], mode="INLAY"))
     assert call_flat(c, np.array([1.0, 2.0]))[0] == 0
     assert call_flat(c, np.array([-1.0, 2.0]))[0] < 0
+
+
+class Doubled(Op):
+    """In Python alone; not of everything."""
+
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        if inputs[0][0] > 5:
+            raise ArithmeticError(f"{inputs[0][0]} is too much")
+        outputs[0][0] = 2 * inputs[0]
+
+
+def test_the_text_of_a_host_calls_exception():
+    x = pt.tensor("x", shape=(2,), dtype="float64")
+    y = Doubled()(x)
+    told = []
+    for on_error in (None, told.append):
+        c = inlay.pytensor.c_function(pytensor.function([x], [y.sum(), y], mode="INLAY"), form="logp", on_error=on_error)
+        assert call_flat(c, np.array([1.0, 2.0]))[0] == 0 and c.last_error is None
+        assert call_flat(c, np.array([7.0, 2.0]))[0] == -2
+        assert "a host call failed: ArithmeticError: 7.0 is too much" in c.last_error
+    assert [str(error).splitlines()[0] for error in told] == ["7.0 is too much"]
+
+
+def test_user_data_of_a_function_of_text_is_refused():
+    fn = inlay.compile("graph @main(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  return %s, %x\n}")
+    with pytest.raises(ValueError, match="user_data is for shared variables"):
+        inlay.pytensor.c_function(fn, form="logp", user_data={"x": (0, 8)})
 
 
 def test_shared_variables_are_bound():

@@ -3,6 +3,7 @@
 import ctypes
 import sys
 import threading
+import warnings
 
 import inlay.pymc
 import models
@@ -131,6 +132,26 @@ def test_an_op_that_is_only_python():
         compiled = inlay.pymc.compile_nutpie(model)
     draws = sample(compiled, draws=500).posterior["x"].values
     assert abs(draws.std() - 3**-0.5) < 0.05
+
+
+def test_warnings_as_errors_stop_nothing():
+    with pm.Model() as model:
+        y = pm.Data("y", np.arange(3.0))
+        x = pm.Normal("x", 0, 1, shape=3)
+        pm.Potential("p", -(Square()(x) * y).sum())
+    with pytest.warns(UserWarning, match="for Square"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            compiled = inlay.pymc.compile_nutpie(model)
+            compiled.with_data(y=np.arange(3.0) + 1)
+
+
+def test_float32_is_refused():
+    with pytensor.config.change_flags(floatX="float32"):
+        with pm.Model() as model:
+            pm.Normal("x", 0, 1)
+        with pytest.raises(NotImplementedError, match="float64, and the log density of this model is float32: make"):
+            inlay.pymc.compile_nutpie(model)
 
 
 def test_what_ends_a_sampler_is_told():

@@ -43,7 +43,7 @@ def compile_nutpie(
     A node that inlay runs as a host call takes the GIL, one thread at a time; a warning names it.
 
     Errors: ImportError where there is no nutpie; NotImplementedError where nutpie lacks what is needed here, for
-    discrete variables, and for a log density that draws random numbers.
+    discrete variables, for a log density in float32, and for one that draws random numbers.
     """
     parts = _Parts()
     if freeze_model:
@@ -61,6 +61,8 @@ def compile_nutpie(
         var_names=var_names,
     )
     n_dim, n_expanded, logp, expand, initial_point, shape_info, *reparameterized = made
+    _refuse_float32(logp, "the log density of this model")
+    _refuse_float32(expand, "what this model records of a draw")
     keys, data, user_data = _shared_data(parts, [*logp.get_shared(), *expand.get_shared()])
     offsets = {variable: _offsets(user_data.dtype, key) for variable, key in keys.items()}
     dims, coords = parts.prepare_dims_and_coords(model, shape_info, *reparameterized)
@@ -136,6 +138,14 @@ def _refuse_discrete(model):
             raise NotImplementedError(f"nutpie samples continuous variables only: {variable.name} is {variable.dtype}")
 
 
+def _refuse_float32(fn, what):
+    if any(getattr(output.type, "dtype", None) == "float32" for output in fn.maker.fgraph.outputs):
+        raise NotImplementedError(
+            f"nutpie computes in float64, and {what} is float32: make the model with pytensor.config.floatX = 'float64', "
+            "and data of that dtype"
+        )
+
+
 def _initial_point_function(model, overrides, strategy, jitter_rvs):
     """Seed -> initial values by name, one thread at a time."""
     from pymc.initial_point import make_initial_point_fn
@@ -186,12 +196,22 @@ def _offsets(record, key):
     return tuple(places)
 
 
+def _warn(text):
+    """Of a model that works: where warnings are errors, it is shown all the same, and the model compiled."""
+    try:
+        warnings.warn(text, stacklevel=4)
+    except UserWarning as warning:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            warnings.warn(str(warning), stacklevel=4)
+
+
 def _c_function(fn, form, what, offsets):
     """`fn` as a C function that finds its shared variables in the record."""
     host_calls = fn.vm.compiled.translation.reasons
     if host_calls:
         nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
-        warnings.warn(f"{what} runs Python in every draw, for {', '.join(nodes)}", stacklevel=3)
+        _warn(f"{what} runs Python in every draw, for {', '.join(nodes)}")
 
     def tell(error):
         warnings.warn(f"{what} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

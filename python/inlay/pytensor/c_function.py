@@ -34,6 +34,8 @@ def c_function(fn, *, form=None, user_data=None, on_error=None):
     if form is None and (user_data is not None or on_error is not None):
         raise ValueError("user_data and on_error go with form='logp' or form='expand'")
     if isinstance(getattr(fn, "compilation", None), Compilation):
+        if user_data:
+            raise ValueError("user_data is for shared variables, and a function of inlay.compile has none")
         return _of(fn.compilation.program, [None] * len(fn.parameters), form, {}, on_error)
     compiled, function = compiled_of(fn), function_of(fn)
     arguments = [
