@@ -280,6 +280,17 @@ def test_split_at_the_elements_of_a_vector(check, check_error):
         check_error(ValueError, [x, vector], parts[1], values, np.array(wrong), good=(values, np.array([1, 2, 1])))
 
 
+@pytest.mark.parametrize("first", [-1, 5])
+def test_split_says_what_was_wrong_with_its_sizes(first, check_error):
+    x, n, vector = pt.dmatrix("x"), pt.lscalar("n"), pt.lvector("sizes")
+    values, good = (np.ones((3, 4)), np.array(first)), (np.ones((3, 4)), np.array(1))
+    error = check_error(ValueError, [x, n], pt.split(x, [n, 4 - n], n_splits=2, axis=1)[1], *values, good=good)
+    assert "Split sizes cannot be negative" in str(error)
+    values, good = (np.ones((3, 4)), np.array([1, 1, 2])), (np.ones((3, 4)), np.array([1, 3]))
+    error = check_error(ValueError, [x, vector], pt.split(x, vector, n_splits=2, axis=1)[1], *values, good=good)
+    assert "Length of splits is not equal to n_splits" in str(error)
+
+
 def test_split_of_which_one_part_is_read(check, check_error):
     """The sizes have to make up the axis all the same."""
     x, like = pt.dmatrix("x"), pt.dvector("like")

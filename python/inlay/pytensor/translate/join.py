@@ -16,6 +16,7 @@ def _axis_and_tensors(op, inputs):
     return int(inputs[0].data), inputs[1:]
 
 
+_NEGATIVE = "Split sizes cannot be negative"
 _SUM = "split: the sizes add up to {}, and axis {} has {} elements"
 
 
@@ -56,10 +57,18 @@ def split(t, node):
         sizes = t.shape_vector(sizes)
     except NotNative:
         sizes = [t.late_size(size) for size in t.elements(sizes, len(node.outputs))]
-        t.fails_as(ValueError)
+    t.fails_as(_error)
     if any(isinstance(s, int) and s < 0 for s in sizes):
         raise NotNative("a negative split size")
     return _parts(t, x, sizes, axis)
+
+
+def _error(text):
+    """What failed is a size, a slice or a comparison that a split is made of: what was wrong with its sizes, as
+    PyTensor says it."""
+    if "broadcast" in text:
+        return ValueError("Length of splits is not equal to n_splits")
+    return ValueError(text if "split:" in text else f"{_NEGATIVE}\n{text}")
 
 
 def _parts(t, x, sizes, axis):
