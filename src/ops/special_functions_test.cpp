@@ -326,7 +326,7 @@ TEST(SpecialFunctions, BetaincOfLargeParameters) {
 TEST(SpecialFunctions, QuantilesOfPartsThatAreHardlyNumbers) {
   EXPECT_NEAR(inlay_s_gammaincinv(300, 5e-324), 9.65, 0.05);
   EXPECT_NEAR(inlay_s_gammainccinv(1e4, 5e-324), 14354.5, 0.5);
-  EXPECT_NEAR(inlay_s_gammainccinv(1e-310, 1e-310), 0.26031790930604, 1e-12);
+  EXPECT_NEAR(inlay_s_gammainccinv(1e-310, 1e-310), 0.264737010451533, 1e-12);
 }
 
 // A series or a fraction that never converges would hang a program.

@@ -1,5 +1,6 @@
 """Patterns that are one loop, or two passes over the data, from PyTensor: what is counted, and the values."""
 
+import inlay
 import inlay.pytensor
 import numpy as np
 import pytensor
@@ -28,6 +29,20 @@ def one_kernel(e):
 x, v = pt.dmatrix("x"), pt.dvector("v")
 rng = np.random.default_rng(3)
 X, V = rng.normal(size=(33, 40)), rng.normal(size=101)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("size", [2**19 - 1, 2**19, 2**19 + 3 * 2048 + 5])
+def test_long_sums(size, dtype):
+    """From half a million elements on, the vectors that are passed at a time lie apart."""
+    text = "graph @main(%x: f64[n]) {\n  %s = reduce add %x [0] : f64\n  return %s\n}"
+    fn = inlay.compile(text.replace("64", dtype[-2:]))
+    values = (np.arange(size) % 7).astype(dtype)  # every sum of these is exact
+    assert fn(values) == values.sum(dtype="float64")
+    rows = pytensor.function([x, v], (x * v).sum(1), mode="INLAY")
+    wide = (np.arange(3 * (size // 3)).reshape(3, -1) % 5).astype("float64")
+    weights = np.arange(wide.shape[1]) % 3.0
+    np.testing.assert_array_equal(rows(wide, weights), wide @ weights)
 
 
 @pytest.mark.parametrize("value", [V, V[:1], np.array([np.inf, 1.0]), np.array([np.nan, 1.0, -np.inf])])

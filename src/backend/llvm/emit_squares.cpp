@@ -2,7 +2,10 @@
 // (Welford), and counts its points; the lanes are put together by their counts (Chan). A mean is one of differences
 // from the first point that there was: so what it is rounded to is small where the numbers are close to each other,
 // however large they are; and where the first is far from the others, the squares are large.
+#include <bit>
+
 #include "backend/llvm/stage.h"
+#include "support/error.h"
 
 namespace inlay::llvm_backend {
 
@@ -68,7 +71,7 @@ void StageEmitter::add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>
     pass.has_first = true;
     weight = pass.weight;
   }
-  Value* difference = apart(fold.dtype, x, first);
+  Value* difference = difference_of(fold.dtype, x, first);
   Value* error = b_.CreateFSub(difference, mean);
   Value* next = b_.CreateFAdd(mean, b_.CreateFMul(error, weight));
   Value* grown = b_.CreateFAdd(squares, b_.CreateFMul(error, b_.CreateFSub(difference, next)));
@@ -77,7 +80,7 @@ void StageEmitter::add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>
 }
 
 /// a - b, of a as it is: a product that is too large is infinite, not a part of this.
-Value* StageEmitter::apart(DType dtype, Value* a, Value* b) {
+Value* StageEmitter::difference_of(DType dtype, Value* a, Value* b) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   return emit_op(f_, ScalarOp::sub_, dtype, {a, b}, nullptr);
@@ -88,6 +91,7 @@ void StageEmitter::merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets, l
   const DType dtype = statement(sum_statements_[sum]).dtype;
   std::vector<Moments> parts;
   for (std::size_t at = sum; at < sets.size(); at += sums_.size()) parts.push_back({sets[at], sets[at + 1], nullptr});
+  INLAY_CHECK(std::has_single_bit(parts.size()), "halves of ", parts.size(), " sets of sums");
   Value* count = sets[sum + 2];
   for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
     Value* half = emit_cast(f_, b_.CreateFMul(count, number_like(count, 0.5)), DType::f64, dtype);

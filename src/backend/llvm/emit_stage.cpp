@@ -193,6 +193,8 @@ void StageEmitter::emit_vector_axis() {
   look_ahead(begin, end);
   if (plan_.page > 0) {
     Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
+    Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(StagePlan::kWorthPages));
+    pages = b_.CreateSelect(is_long, pages, begin);
     emit_vectors(begin, pages, plan_.page);
     begin = pages;
   }

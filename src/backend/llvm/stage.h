@@ -155,7 +155,7 @@ class StageEmitter {
   void follow_first_set(const std::vector<Value*>& first, std::vector<Value*>& sums) const;
   void add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   void merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets, llvm::ArrayRef<Value*> before);
-  Value* apart(DType dtype, Value* a, Value* b);
+  Value* difference_of(DType dtype, Value* a, Value* b);
   Value* at_least_one(Value* count);
   Moments joined(const Moments& a, const Moments& b);
   Value* squares_of_lanes(std::size_t sum);

@@ -205,7 +205,8 @@ class Planner {
 
   /// The vectors that a plain sum passes at a time lie a page of memory apart: what is fetched ahead stops at the end
   /// of a page, and of several pages more is on its way (256^3 doubles, ms: neighbours 7.7, pages 5.9; also 512 bytes
-  /// ahead by instruction 6.4).
+  /// ahead by instruction 6.4). In a cache they meet in the same places of it (65 536 doubles on an AMD EPYC, us:
+  /// neighbours 2.2, pages 3.9).
   void choose_page() {
     if (plan_.unroll == 1 || plan_.vectors_pass_tile()) return;
     int64_t element = 1;
@@ -219,6 +220,8 @@ class Planner {
     const int64_t page = kPageBytes / element;
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() < page * plan_.unroll) return;
+    const Dim points = plan_.num_points();
+    if (points.is_constant() && points.constant() < StagePlan::kWorthPages) return;
     plan_.page = page;
   }
 

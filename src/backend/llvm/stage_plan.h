@@ -42,12 +42,14 @@ struct StagePlan {
   std::vector<int> register_levels;
   std::vector<DType> register_dtypes;
 
-  static constexpr int kWorthAligning = 1024;  // points
-  static constexpr int kOneBlock = 128;        // the lines of so many rows stay in the first cache by themselves
+  static constexpr int kWorthAligning = 1024;      // points
+  static constexpr int64_t kWorthPages = 1 << 19;  // points: what is read comes from memory, not from a cache
+  static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves
 
   int innermost() const { return static_cast<int>(loops.size()); }
   /// Of `tiled_axis` no more than a tile.
   const Dim& vector_extent() const { return extents.back(); }
+  Dim num_points() const { return product(extents); }
   int vector_axis() const { return loops.empty() ? -1 : loops.back(); }
   bool vectors_pass_tile() const { return tiled_axis >= 0 && vector_axis() == tiled_axis; }
   bool varies(kernel::RegisterId r) const { return register_levels[r.index] == innermost(); }
