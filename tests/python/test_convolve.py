@@ -90,3 +90,45 @@ def test_windows_are_read_without_an_index(mode):
     x, w = pt.dvectors("x", "w")
     fn = pytensor.function([x, w], signal.convolve1d(x, w, mode=mode), mode="INLAY")
     assert not any("checked" in kernel.text for kernel in inlay.pytensor.explain(fn).kernels)
+
+
+def images(*shapes):
+    rng = np.random.default_rng(1)
+    return [rng.integers(-9, 9, shape) / 4 for shape in shapes]
+
+
+IMAGES = [((5, 6), (2, 3)), ((4, 4), (1, 1)), ((1, 5), (1, 2)), ((2, 3), (5, 6)), ((1, 1), (1, 1))]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_convolutions_of_matrices_and_their_gradients(mode, check):
+    x, w = pt.dmatrices("x", "w")
+    out = signal.convolve2d(x, w, mode=mode, method="direct")
+    outputs = [out, *pytensor.grad((out**2).sum(), [x, w])]
+    for shapes in IMAGES:
+        check([x, w], outputs, *images(*shapes), rtol=1e-12)
+
+
+@pytest.mark.parametrize("boundary", ["wrap", "symm"])
+def test_boundaries(boundary, check):
+    x, w = pt.dmatrices("x", "w")
+    out = signal.convolve2d(x, w, mode="same", boundary=boundary, method="direct")
+    check([x, w], out, *images((5, 6), (2, 3)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "int8", "complex128"])
+def test_matrices_of_other_dtypes(dtype, check):
+    x, w = pt.matrix("x", dtype=dtype), pt.matrix("w", dtype=dtype)
+    out = [signal.convolve2d(x, w, mode=mode, method="direct") for mode in MODES]
+    check([x, w], out, *(np.round(v * 4).astype(dtype) for v in images((5, 6), (2, 3))))
+
+
+def test_batches_of_matrices(check):
+    x, w = pt.tensor4("x"), pt.dtensor3("w")
+    check([x, w], signal.convolve2d(x, w, method="direct"), *images((2, 3, 6, 5), (3, 3, 3)), rtol=1e-12)
+
+
+def test_what_is_whole_of_neither(check_error):
+    x, w = pt.dmatrices("x", "w")
+    values, good = images((3, 6), (5, 2)), images((3, 6), (3, 2))
+    check_error(ValueError, [x, w], signal.convolve2d(x, w, mode="valid", method="direct"), *values, good=good)

@@ -5,6 +5,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pytensor.tensor.extra_ops import Unique
 
 X = np.array([[1.0, -2.0, 0.0, np.nan], [3.0, np.inf, -0.0, 4.0], [-1.0, 0.5, 7.0, -8.0]])
 
@@ -297,3 +298,17 @@ def test_split_of_which_one_part_is_read(check, check_error):
     for sizes in ([1, 2, 1], [like.shape[0]] * 2 + [2]):
         part = pt.split(x, sizes, n_splits=3, axis=1)[1]
         check_error(ValueError, [x, like], part, np.ones((2, 5)), np.ones(1), good=(np.ones((2, 4)), np.ones(1)))
+
+
+ROWS = np.random.default_rng(0).integers(0, 2, (7, 3)).astype(float)
+NAN_ROWS = np.array([[np.nan, 1.0], [np.nan, 1.0], [1.0, np.nan], [1.0, 2.0]])
+
+
+@pytest.mark.parametrize("asked", [(False, False, False), (True, False, True), (False, True, False), (True, True, True)])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_unique_slices(axis, asked, check):
+    m, i, x = pt.dmatrix("m"), pt.matrix("i", dtype="int8"), pt.dtensor3("x")
+    unique = Unique(*asked, axis=axis)
+    for value in (ROWS, ROWS.T, ROWS[::2], ROWS[:0], ROWS[:, :0], NAN_ROWS, np.where(ROWS, -0.0, 0.0)):
+        check([m], unique(m), value)
+    check([i, x], [*unique(i), *unique(x)] if any(asked) else [unique(i), unique(x)], ROWS.astype("int8"), ROWS[:6].reshape(6, 3, 1))

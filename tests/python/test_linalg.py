@@ -362,3 +362,27 @@ def test_small_tridiagonal_systems(n):
     solved, _, by_v = fn(matrix, vector)
     np.testing.assert_allclose(solved, np.linalg.solve(matrix, vector))
     np.testing.assert_allclose(by_v, np.linalg.solve(matrix.T, np.ones(n)))
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its types are others")
+def test_least_squares():
+    from pytensor.tensor.linalg.solvers.lstsq import lstsq
+
+    a, b, least = pt.dmatrix("a"), pt.dmatrix("b"), pt.dscalar("least")
+    tall, right = _matrices(6, 3), _matrices(6, 2)
+    twice = tall[:, [0, 1, 1]]  # of rank 2
+    for left in (tall, twice, tall[:, :0], tall * 0):
+        for value in (-1.0, 1e-8, 0.9):
+            same([a, b, least], lstsq(a, b, least), left, right, value)
+    for count in (0, 2, 3):
+        same([a, b, least], lstsq(a, b, least), tall[:count], right[:count], 1e-8)
+    same([a, b, least], lstsq(a, b, least), tall, right[:, :0], 1e-8)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its types are others")
+@pytest.mark.parametrize("left, right", [(np.full((3, 2), np.nan), np.ones((3, 1))), (np.ones((3, 2)), np.ones((2, 1)))])
+def test_least_squares_that_there_are_not(left, right, check_error):
+    from pytensor.tensor.linalg.solvers.lstsq import lstsq
+
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    check_error(np.linalg.LinAlgError, [a, b], lstsq(a, b, -1.0)[0], left, right)

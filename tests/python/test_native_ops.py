@@ -140,6 +140,21 @@ def test_numbers_of_elements(check, check_error):
     check_error(ValueError, [j], ravel_multi_index((j, j), (3, 4)), np.array([3]), good=(np.array([2]),))
 
 
+def test_numbers_of_elements_of_dims_that_are_values(check, check_error):
+    i, v, n, dims = pt.lmatrix("i"), pt.lvector("v"), pt.lscalar("n"), pt.lvector("dims")
+    three = pt.specify_shape(dims, 3)
+    check([i, dims], list(unravel_index(i, three)), np.array([[0, 59], [7, 33]]), np.array([3, 4, 5]))
+    check([i, n], list(unravel_index(i, pt.stack([n, 4]), order="F")), np.array([[0, 11], [7, 5]]), 3)
+    check([v, n], ravel_multi_index((v, v), pt.stack([n, n + 1])), np.array([0, 2, 1]), 3)
+    for mode in ("wrap", "clip"):
+        check([v, dims], ravel_multi_index((v, v, v), three, mode=mode), np.array([0, 2, -7]), np.array([3, 4, 5]))
+    for bad in (60, -1):
+        values = np.array([[0, bad]]), np.array([3, 4, 5])
+        check_error(ValueError, [i, dims], unravel_index(i, three)[0], *values, good=(abs(values[0]) % 60, values[1]))
+    check_error(ValueError, [v, n], ravel_multi_index((v, v), pt.stack([n, n])), np.array([3]), 3, good=(np.array([2]), 3))
+
+
+
 def test_a_flat_vector_that_is_too_short(check_error):
     x = pt.dvector("x")
     part = pt.specify_shape(x[2:5], 3)

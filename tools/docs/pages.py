@@ -63,12 +63,10 @@ NO_NUMPY = {
 _RARE = "rare: its own `perform` runs"
 _SOLVER = "iterates over a graph of its own: SciPy's solver runs, and calls it as a native function"
 TENSOR_OPS_LEFT = {
-    "Convolve2d": "no convolution over two axes as yet: SciPy's runs",
     "DefaultGeneratorMakerOp": "makes a NumPy generator",
     "Fourier": "no Fourier transform: NumPy's runs",
     "IRFFTOp": "no Fourier transform: NumPy's runs",
     "RFFTOp": "no Fourier transform: NumPy's runs",
-    "Lstsq": "its rank is a number that LAPACK finds: SciPy's runs",
     "MakeSlice": "makes a Python object; a slice in an index is native",
     "MinimizeOp": _SOLVER,
     "MinimizeScalarOp": _SOLVER,

@@ -1,6 +1,7 @@
 """Elements that an array of positions picks: out of the row beside it, or out of several arrays."""
 
 from pytensor.tensor.basic import Choose, PermuteRowElements
+from pytensor.typed_list import MakeList
 
 from .dtypes import is_tensor
 from .registry import NotNative, register
@@ -30,11 +31,42 @@ def _along(t, axis, dims):
 def choose(t, node):
     """out[i, ...] = choices[a[i, ...], i, ...]; what `a` holds beyond the choices is wrapped, clipped or an error."""
     if not is_tensor(node.inputs[1].type):
-        raise NotNative("choices that are a list")
+        return _chosen_of_list(t, node)
     a, choices = t.operands(node)
-    a = t.cast(a, "i64")
+    a = _position(t, node, t.cast(a, "i64"), t.builder.size(choices.dims[0]))
     rank = max(len(a.dims), len(choices.dims) - 1)
-    count = t.builder.size(choices.dims[0])
+    a = t.builder.reshape(a, [1] * (1 + rank - len(a.dims)) + list(a.dims))
+    first, *rest = choices.dims
+    choices = t.builder.reshape(choices, [first, *[1] * (rank - len(rest)), *rest])
+    out = t.builder.compose("take_along_axis", choices, a, axis=0)
+    return t.builder.reshape(out, out.dims[1:])
+
+
+@register(MakeList)
+def make_list(t, node):
+    return [None]  # Choose looks at what it is made of; others get a Python list
+
+
+def _chosen_of_list(t, node):
+    """The same of arrays that broadcast with `a`, each of its own shape."""
+    made = node.inputs[1].owner
+    if made is None or not isinstance(made.op, MakeList):
+        raise NotNative("choices that are a list given by the caller")
+    choices = [t.value(x) for x in made.inputs]
+    a = _position(t, node, t.cast(t.value(node.inputs[0]), "i64"), t.builder.literal(len(choices), "i64"))
+    rank = max(len(x.dims) for x in (a, *choices))
+    a, *choices = (t.builder.reshape(x, [*[1] * (rank - len(x.dims)), *x.dims]) for x in (a, *choices))
+    dims = [next((n for n in sizes if not t.known_equal(n, 1)), 1) for sizes in zip(*(x.dims for x in (a, *choices)))]
+    a, *choices = (t.builder.stretch(x, dims, "Choose") for x in (a, *choices))
+    out = choices[-1]
+    for i, x in reversed(list(enumerate(choices[:-1]))):
+        is_it = t.builder.scalar("eq", [a, t.builder.literal(i, "i64")])
+        out = t.builder.scalar("select", [is_it, x, out])
+    return out
+
+
+def _position(t, node, a, count):
+    """`a`, each element of it one of `count` positions."""
     if node.op.mode == "wrap":
         a = t.builder.scalar("mod", [a, count])
     elif node.op.mode == "clip":
@@ -48,8 +80,4 @@ def choose(t, node):
         every = t.builder.reduce("and", is_choice, list(range(len(a.dims))), "bool") if a.dims else is_choice
         t.fails_as(ValueError)
         a = t.builder.assert_(a, every, "Choose: a position is none of the choices")
-    a = t.builder.reshape(a, [1] * (1 + rank - len(a.dims)) + list(a.dims))
-    first, *rest = choices.dims
-    choices = t.builder.reshape(choices, [first, *[1] * (rank - len(rest)), *rest])
-    out = t.builder.compose("take_along_axis", choices, a, axis=0)
-    return t.builder.reshape(out, out.dims[1:])
+    return a

@@ -1,4 +1,6 @@
-"""Convolution along one axis: windows of one operand, times the other, summed."""
+"""Convolution along one axis or two: windows of one operand, times the other, summed."""
+
+import functools
 
 import numpy as np
 from pytensor.graph.basic import Constant
@@ -13,9 +15,13 @@ try:
     from pytensor.tensor.signal.conv import Convolve1d
 except ImportError:  # older versions have none
     Convolve1d = None
+try:
+    from pytensor.tensor.signal.conv import Convolve2d
+except ImportError:
+    Convolve2d = None
 
 
-@batched_node(Convolve1d)
+@batched_node(Convolve1d, Convolve2d)
 def convolve(t, op, node):
     """result[i] = sum of x[i + start - j] * w[j], where x has such an element: all of the sum, or what is whole of it.
 
@@ -26,47 +32,87 @@ def convolve(t, op, node):
     if out == "bool":
         raise NotNative("a convolution of bool")
     x, w = (t.cast(t.value(v), arithmetic_dtype(out)) for v in node.inputs[:2])
-    n, k = x.dims[-1], w.dims[-1]
-    for operand, name, length in ((x, "in1", n), (w, "in2", k)):
-        message = f"{type(op).__name__}: {name} has {{1}} elements, at least {{0}} is needed"
-        t.builder.require_at_most(1, length, "shape-mismatch", message, operand)
-    whole = t.known_equal(t.min(n, k), k)  # in every window of the shorter result
-    start, length, is_full = _extent(t, node.inputs[2], n, k)
+    b, rank = t.builder, op.ndim
+    batch = x.dims[:-rank]
+    sizes = list(zip(x.dims[-rank:], w.dims[-rank:], strict=True))
+    for n, k in sizes:
+        for operand, name, length in ((x, "in1", n), (w, "in2", k)):
+            message = f"{type(op).__name__}: {name} has {{1}} elements, at least {{0}} is needed"
+            b.require_at_most(1, length, "shape-mismatch", message, operand)
+    mode = _mode(t, node.inputs[2])
+    if rank > 1 and mode is not True:
+        x = _one_holds_the_other(t, x, sizes, mode)
 
-    index = t.builder.scalar("add", [_column(t, k), t.builder.iota(length, "i64")])
-    index = t.builder.scalar("add", [index, t.builder.scalar("add", [start, t.builder.literal(1, "i64")])])
-    others = [0] * (len(x.dims) - 1)
-    padded = t.builder.compose("pad", x, before=[*others, k], after=[*others, k])
-    windows = t.builder.gather(padded, [*((0, d, 1) for d in x.dims[:-1]), index])
-    weights = t.builder.reshape(t.builder.flip(w, [len(w.dims) - 1]), [*w.dims, 1])
-    if is_full or not whole:
-        after_zeros = t.builder.scalar("ge", [index, t.builder.size(k)])
-        is_element = t.builder.scalar("and", [after_zeros, t.builder.scalar("lt", [index, t.builder.size(n + k)])])
-        weights = t.builder.scalar("select", [is_element, weights, t.builder.literal(0, weights.dtype)])
-    terms = t.builder.scalar("mul", [windows, weights])
-    return t.cast(t.builder.reduce("add", terms, [len(terms.dims) - 2], terms.dtype), out)
+    # A window is an element of the result: its axes stand behind those of w, all of them side by side in one index.
+    indices, are_elements = [], []
+    for axis, (n, k) in enumerate(sizes):
+        whole = t.known_equal(t.min(n, k), k)  # in every window of the shorter result
+        start, length = _extent(t, mode, n, k)
+        index = b.scalar("add", [_column(t, k), b.iota(length, "i64")])
+        index = b.scalar("add", [index, b.scalar("add", [start, b.literal(1, "i64")])])
+        beside = [1] * rank
+        index = b.reshape(index, [*_at(beside, axis, k), *_at(beside, axis, length)])
+        indices.append(index)
+        if mode is not False or not whole:
+            after_zeros = b.scalar("ge", [index, b.size(k)])
+            are_elements.append(b.scalar("and", [after_zeros, b.scalar("lt", [index, b.size(n + k)])]))
+    others, ends = [0] * len(batch), [k for _, k in sizes]
+    padded = b.compose("pad", x, before=[*others, *ends], after=[*others, *ends])
+    windows = b.gather(padded, [*((0, d, 1) for d in batch), *indices])
+    last = len(w.dims)
+    weights = b.reshape(b.flip(w, list(range(last - rank, last))), [*w.dims, *[1] * rank])
+    if are_elements:
+        is_element = functools.reduce(lambda p, q: b.scalar("and", [p, q]), are_elements)
+        weights = b.scalar("select", [is_element, weights, b.literal(0, weights.dtype)])
+    terms = b.scalar("mul", [windows, weights])
+    last = len(terms.dims)
+    return t.cast(b.reduce("add", terms, list(range(last - 2 * rank, last - rank)), terms.dtype), out)
+
+
+def _at(dims, axis, size):
+    return [*dims[:axis], size, *dims[axis + 1 :]]
 
 
 def _column(t, size):
     return t.builder.reshape(t.builder.iota(size, "i64"), [size, 1])
 
 
+def _mode(t, mode):
+    """Is it all of the sum? True, False, or a value that says it."""
+    known = _constant(mode)
+    if known is None and mode.type.ndim != 0:
+        raise NotNative("a convolution of several modes")
+    return t.value(mode) if known is None else known
+
+
 def _extent(t, mode, n, k):
-    """Where the result begins in the whole sum, its length, and whether it may be all of it."""
+    """Where the result begins in the whole sum, and its length."""
     least = t.min(n, k)
     full, valid = (0, n + k - 1), (least - 1, t.max(n, k) - least + 1)
-    known = _constant(mode)
-    if known is not None:
-        start, length = full if known else valid
-        return t.builder.size(start), length, known
-    if mode.type.ndim != 0:
-        raise NotNative("a convolution of several modes")
-    mode = t.value(mode)
+    if isinstance(mode, bool):
+        start, length = full if mode else valid
+        return t.builder.size(start), length
     start, length = (
         t.builder.scalar("select", [mode, t.builder.size(a), t.builder.size(b)])
         for a, b in zip(full, valid, strict=True)
     )
-    return start, t.late_size(length), True
+    return start, t.late_size(length)
+
+
+def _one_holds_the_other(t, x, sizes, mode):
+    """x, once one of the operands is known to be as long as the other along every axis, as SciPy wants it for what is
+    whole."""
+    b = t.builder
+
+    def all_of(pairs):
+        return functools.reduce(
+            lambda p, q: b.scalar("and", [p, q]), [b.scalar("ge", [b.size(n), b.size(k)]) for n, k in pairs]
+        )
+
+    holds = b.scalar("or", [all_of(sizes), all_of([(k, n) for n, k in sizes])])
+    if not isinstance(mode, bool):
+        holds = b.scalar("or", [mode, holds])
+    return b.assert_(x, holds, "Convolve2d: neither operand is as long as the other along both axes", "shape-mismatch")
 
 
 def _constant(var):

@@ -1,21 +1,21 @@
 """The number of an element and its places on the axes: each made from the other."""
 
+import functools
 from math import prod
 
 from pytensor.tensor.extra_ops import RavelMultiIndex, UnravelIndex
 
-from .registry import register
+from .registry import NotNative, register
 
 
 @register(UnravelIndex)
 def unravel_index(t, node):
     b = t.builder
     indices, dims = node.inputs
-    sizes = t.shape_vector(dims)
-    number = _checked(t, t.cast(t.value(indices), "i64"), b.size(prod(sizes)))
+    extents, count = _extents(t, dims, len(node.outputs))
+    number = _checked(t, t.cast(t.value(indices), "i64"), count)
     places = []
-    for size in reversed(sizes) if node.op.order == "C" else sizes:
-        extent = b.size(size)
+    for extent in reversed(extents) if node.op.order == "C" else extents:
         places.append(b.scalar("mod", [number, extent]))
         number = b.scalar("floor_div", [number, extent])
     return places[::-1] if node.op.order == "C" else places
@@ -25,13 +25,23 @@ def unravel_index(t, node):
 def ravel_multi_index(t, node):
     b = t.builder
     *indices, dims = node.inputs
-    pairs = list(zip(indices, t.shape_vector(dims), strict=True))
+    pairs = list(zip(indices, _extents(t, dims, len(indices))[0], strict=True))
     number = None
-    for index, size in pairs if node.op.order == "C" else reversed(pairs):
-        extent = b.size(size)
+    for index, extent in pairs if node.op.order == "C" else reversed(pairs):
         place = _within(t, t.cast(t.value(index), "i64"), extent, node.op.mode)
         number = place if number is None else b.scalar("add", [b.scalar("mul", [number, extent]), place])
     return number
+
+
+def _extents(t, dims, count):
+    """The `count` dims as numbers, and their product."""
+    b = t.builder
+    try:
+        sizes = t.shape_vector(dims)
+        return [b.size(n) for n in sizes], b.size(prod(sizes))
+    except NotNative:  # the elements of a vector
+        extents = t.elements(dims, count)
+        return extents, functools.reduce(lambda x, y: b.scalar("mul", [x, y]), extents, b.literal(1, "i64"))
 
 
 def _within(t, place, extent, mode):

@@ -1,10 +1,13 @@
 """Ops whose results have a size that only values tell, and running sums."""
 
+from math import prod
+
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import ARange, Nonzero
 from pytensor.tensor.extra_ops import Bartlett, CumOp, Repeat, Unique
 
+from .bodies import Body
 from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
 from .registry import NotNative, register
 from .sizes import size_of
@@ -83,9 +86,44 @@ def repeat(t, node):
 @register(Unique)
 def unique(t, node):
     op, x = node.op, t.value(node.inputs[0])
-    if op.axis is not None and len(x.dims) != 1:
-        raise NotNative("unique slices along an axis")
-    values, first, inverse, counts = t.builder.unique(t.cast(x, arithmetic_dtype(x.dtype)))
-    values = t.cast(values, x.dtype)
+    if op.axis is None or len(x.dims) == 1:
+        values, first, inverse, counts = t.builder.unique(t.cast(x, arithmetic_dtype(x.dtype)))
+        values = t.cast(values, x.dtype)
+    else:
+        _, first, inverse, counts = t.builder.unique(_ranks_of_slices(t, x, op.axis))
+        values = t.builder.gather(x, [first if i == op.axis else (0, n, 1) for i, n in enumerate(x.dims)])
     asked = [(op.return_index, first), (op.return_inverse, inverse), (op.return_counts, counts)]
     return [values, *(v for is_asked, v in asked if is_asked)]
+
+
+def _ranks_of_slices(t, x, axis):
+    """Of each slice x[..., i, ...] how many different ones come before it, in lexicographic order. A slice with NaN is
+    none of the others, as in NumPy."""
+    b = t.builder
+    n = x.dims[axis]
+    rest = [d for i, d in enumerate(x.dims) if i != axis]
+    rows = t.cast(b.compose("moveaxis", x, **{"from": axis, "to": 0}), arithmetic_dtype(x.dtype))
+    rows = b.reshape(rows, [n, prod(rest)])
+    order = _lexicographic_order(t, rows)
+    rows = b.gather(rows, [order, (0, rows.dims[1], 1)])
+    at, zero, one = b.iota(n, "i64"), b.literal(0, "i64"), b.literal(1, "i64")
+    before = b.scalar("max", [b.scalar("sub", [at, one]), zero])
+    differs = b.scalar("ne", [rows, b.gather(rows, [before, (0, rows.dims[1], 1)])])
+    is_new = b.scalar("and", [b.reduce("or", differs, [1], "bool"), b.scalar("gt", [at, zero])])
+    return b.scatter("set", b.broadcast(zero, [n]), [order], b.cumulative("add", is_new, 0, "i64"))
+
+
+def _lexicographic_order(t, rows):
+    """By the last column, then by the one before it, and so on: each sort keeps the order of equals."""
+    n, columns = rows.dims
+    first = t.builder.iota(n, "i64")
+    body = Body(t)
+    with body:
+        step = body.builder.step("step", columns)
+        order = body.builder.param("order", "i64", [n])
+        inside = body.bring_in(rows)
+        last = t.builder.size(columns - 1)
+        column = t.builder.gather(inside, [(0, n, 1), t.builder.scalar("sub", [last, step])])
+        (by_column,) = t.builder.library("argsort", [t.builder.gather(column, [order])])
+        body.builder.output(t.builder.gather(order, [by_column]))
+    return t.builder.loop(columns, [first], body.captured, body.builder.finish())[0]

@@ -7,10 +7,12 @@ import functools
 import operator
 
 import numpy as np
+import numpy as np
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot
 
+from ... import errors
 from . import linalg_ops as ops
 from .batches import batch_of
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float
@@ -369,6 +371,34 @@ def _tensor_solve(t, op, dtype, a, b):
     matrix = t.builder.reshape(a, [_product(b.dims), _product(unknown)])
     x = t.builder.library("solve", [matrix, t.builder.reshape(b, [_product(b.dims), 1])])[0]
     return t.builder.reshape(x, unknown)
+
+
+if ops.Lstsq is not None:
+
+    @register(ops.Lstsq)
+    def least_squares(t, node):
+        """x of the least |a @ x - b|, and of these the shortest; by the singular values that are not small."""
+        b_ndim = node.inputs[1].type.ndim
+        if b_ndim != 2:
+            raise NotNative("least squares of a vector")  # PyTensor's type says that x is a matrix
+        t.fails_as(np.linalg.LinAlgError, errors.ShapeMismatch)
+        b = t.builder
+        a, right, least = (t.cast(x, "f64") for x in t.operands(node))
+        (m, n), k = a.dims, right.dims[1]
+        u, s, vt = b.library("svd", [a])
+        zero = b.literal(0.0, "f64")
+        least = b.scalar("select", [b.scalar("lt", [least, zero]), b.literal(np.finfo("float64").eps, "f64"), least])
+        largest = b.reduce("max", b.concat([s, b.broadcast(zero, [1])], 0), [0], "f64")
+        counts = b.scalar("gt", [s, b.scalar("mul", [least, largest])])
+        inverse = b.scalar("select", [counts, b.scalar("reciprocal", [s]), zero])
+        parts = b.matmul(b.swapped(u), right)
+        x = b.matmul(b.swapped(vt), b.scalar("mul", [b.reshape(inverse, [s.dims[0], 1]), parts]))
+        rank = b.reduce("add", counts, [0], "i64")
+        left = b.scalar("sub", [b.matmul(a, x), right])
+        squares = b.reduce("add", b.scalar("mul", [left, left]), [0], "f64")
+        is_sharp = b.scalar("and", [b.scalar("eq", [rank, b.size(n)]), b.scalar("gt", [b.size(m), b.size(n)])])
+        count = t.late_size(b.scalar("select", [is_sharp, b.size(k), b.literal(0, "i64")]))
+        return [x, b.slice(squares, [(0, count, 1)]), t.cast(rank, "i32"), s]
 
 
 def _product(dims):

@@ -110,8 +110,8 @@ def _element(t, node):
     """shape[2], shape[-1]"""
     from .subtensor import _fill, _integer
 
-    (entry,) = _fill(node.op.idx_list, node.inputs[1:])
-    position = None if isinstance(entry, slice) else _integer(entry)
+    entry, *others = _fill(node.op.idx_list, node.inputs[1:])
+    position = None if others or isinstance(entry, slice) else _integer(entry)
     if position is None:
         raise NotNative("a size read at a position that is not constant")
     return sizes_of(t, node.inputs[0])[position]
