@@ -50,8 +50,10 @@ class Handler:
         if isinstance(op, AdvancedSubtensor | AdvancedIncSubtensor) and isinstance(exception, errors.ShapeMismatch):
             # Index arrays of two lengths, or a mask that is none of the array's; not a value that does not fit.
             if re.search(r": (index arrays|broadcast): ", str(exception)):
-                words = re.sub(r"^(error\[)[\w-]+(\]: )broadcast: ", r"\1index-out-of-bounds\2mask: ", str(exception))
-                return _of_its_own_class(errors.IndexOutOfBounds(words), exception)
+                words = re.sub(r"^(error\[)[\w-]+", r"\1index-out-of-bounds", str(exception))
+                found = errors.IndexOutOfBounds(words.replace("]: broadcast: ", "]: mask: ", 1))
+                found.location = exception.location
+                return found
         if isinstance(op, _BROADCASTS) and isinstance(exception, errors.ShapeMismatch):
             return _with_hint(exception)
         return exception
