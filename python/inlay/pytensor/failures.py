@@ -7,6 +7,7 @@ then raises through `raise_with_op`, which wants the position of the node in the
 import re
 
 from pytensor.raise_op import CheckAndRaise
+from pytensor.tensor import subtensor as pts
 from pytensor.tensor.basic import Alloc
 from pytensor.tensor.blas import BatchedDot
 from pytensor.tensor.blockwise import Blockwise
@@ -16,8 +17,10 @@ from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 
 from .. import errors
 
-# Ops that PyTensor refuses in the same words whoever compiles them, and what can be told from inlay's own.
-_BROADCASTS = (Elemwise, Alloc, BatchedDot, Blockwise, AdvancedIncSubtensor)
+# Ops that refuse in the same words whoever compiles them, and where it is told from inlay's own that they would.
+_AdvancedIncSubtensor1 = getattr(pts, "AdvancedIncSubtensor1", AdvancedIncSubtensor)  # its own class in older versions
+_BROADCASTS = (Elemwise, Alloc, BatchedDot, Blockwise, AdvancedIncSubtensor, _AdvancedIncSubtensor1)
+_REFUSAL = "Runtime broadcasting not allowed. A 1 stretches where the type says it, or `specify_broadcastable`"
 _HAPPENS_TO_BE_ONE = re.compile(r"dim \d+ is (1 on|\d+ on the left and 1 on|1, )")
 
 
@@ -55,7 +58,7 @@ class Handler:
                 found.location = exception.location
                 return found
         if isinstance(op, _BROADCASTS) and isinstance(exception, errors.ShapeMismatch):
-            return _with_hint(exception)
+            return _with_words_of(op, exception)
         return exception
 
     def _position(self, exception, failed_host_call):
@@ -70,12 +73,12 @@ class Handler:
         return int(number[1]) if number and int(number[1]) < len(self._nodes) else None
 
 
-def _with_hint(exception):
+def _with_words_of(op, exception):
     text = str(exception)
     if not _HAPPENS_TO_BE_ONE.search(text.split("\n", 1)[0]):
         return exception
-    hint = "\n  help: Runtime broadcasting not allowed: a 1 stretches where the type says it, or `specify_broadcastable`"
-    return _of_its_own_class(type(exception)(text + hint), exception)
+    words = getattr(op, "_runtime_broadcast_error_msg", _REFUSAL)
+    return _of_its_own_class(type(exception)(f"{text}\n  help: {words}"), exception)
 
 
 def _of_its_own_class(exception, ours):
