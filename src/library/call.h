@@ -118,6 +118,14 @@ int32_t qr_pivoted(const Call& call);
 template <class T>
 int32_t qr_complete_pivoted(const Call& call);
 template <class T>
+int32_t qr_raw(const Call& call);
+template <class T>
+int32_t qr_raw_pivoted(const Call& call);
+template <class T>
+int32_t schur(const Call& call);
+template <class T>
+int32_t sylvester(const Call& call);
+template <class T>
 int32_t svd(const Call& call);
 template <class T>
 int32_t svd_full(const Call& call);

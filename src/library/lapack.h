@@ -25,17 +25,23 @@ INLAY_LAPACK(c, std::complex<float>)
 INLAY_LAPACK(z, std::complex<double>)
 #undef INLAY_LAPACK
 
-#define INLAY_LAPACK(letter, T)                                                                                      \
-  void letter##orgqr_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,         \
-                      const int* lwork, int* info);                                                                  \
-  void letter##geqp3_(const int* m, const int* n, T* a, const int* lda, int* pivots, T* tau, T* work,                \
-                      const int* lwork, int* info);                                                                  \
-  void letter##gesdd_(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu, \
-                      T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info, std::size_t);        \
-  void letter##syevd_(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,          \
-                      const int* lwork, int* iwork, const int* liwork, int* info, std::size_t, std::size_t);         \
-  void letter##geev_(const char* left, const char* right, const int* n, T* a, const int* lda, T* re, T* im, T* vl,   \
-                     const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, int* info, std::size_t,     \
+#define INLAY_LAPACK(letter, T)                                                                                       \
+  void letter##orgqr_(const int* m, const int* n, const int* k, T* a, const int* lda, const T* tau, T* work,          \
+                      const int* lwork, int* info);                                                                   \
+  void letter##geqp3_(const int* m, const int* n, T* a, const int* lda, int* pivots, T* tau, T* work,                 \
+                      const int* lwork, int* info);                                                                   \
+  void letter##gesdd_(const char* job, const int* m, const int* n, T* a, const int* lda, T* s, T* u, const int* ldu,  \
+                      T* vt, const int* ldvt, T* work, const int* lwork, int* iwork, int* info, std::size_t);         \
+  void letter##syevd_(const char* job, const char* uplo, const int* n, T* a, const int* lda, T* w, T* work,           \
+                      const int* lwork, int* iwork, const int* liwork, int* info, std::size_t, std::size_t);          \
+  void letter##gees_(const char* vectors, const char* sort, int (*leads)(const T*, const T*), const int* n, T* a,     \
+                     const int* lda, int* num_leading, T* re, T* im, T* z, const int* ldz, T* work, const int* lwork, \
+                     int* chosen, int* info, std::size_t, std::size_t);                                               \
+  void letter##trsyl_(const char* ta, const char* tb, const int* sign, const int* m, const int* n, const T* a,        \
+                      const int* lda, const T* b, const int* ldb, T* c, const int* ldc, T* scale, int* info,          \
+                      std::size_t, std::size_t);                                                                      \
+  void letter##geev_(const char* left, const char* right, const int* n, T* a, const int* lda, T* re, T* im, T* vl,    \
+                     const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, int* info, std::size_t,      \
                      std::size_t);
 INLAY_LAPACK(s, float)
 INLAY_LAPACK(d, double)
@@ -51,6 +57,12 @@ INLAY_LAPACK(d, double)
                       std::size_t);                                                                                  \
   void letter##heevd_(const char* job, const char* uplo, const int* n, T* a, const int* lda, R* w, T* work,          \
                       const int* lwork, R* rwork, const int* lrwork, int* iwork, const int* liwork, int* info,       \
+                      std::size_t, std::size_t);                                                                     \
+  void letter##gees_(const char* vectors, const char* sort, int (*leads)(const T*), const int* n, T* a,              \
+                     const int* lda, int* num_leading, T* w, T* z, const int* ldz, T* work, const int* lwork,        \
+                     R* rwork, int* chosen, int* info, std::size_t, std::size_t);                                    \
+  void letter##trsyl_(const char* ta, const char* tb, const int* sign, const int* m, const int* n, const T* a,       \
+                      const int* lda, const T* b, const int* ldb, T* c, const int* ldc, R* scale, int* info,         \
                       std::size_t, std::size_t);                                                                     \
   void letter##geev_(const char* left, const char* right, const int* n, T* a, const int* lda, T* w, T* vl,           \
                      const int* ldvl, T* vr, const int* ldvr, T* work, const int* lwork, R* rwork, int* info,        \
@@ -70,6 +82,12 @@ struct Lapack;
 
 // What differs between real and complex numbers.
 #define INLAY_REAL(letter, T)                                                                                          \
+  using Leads = int (*)(const T*, const T*);                                                                           \
+  static void gees(const char* sort, Leads leads, int n, T* a, T* w, T* z, T* work, int lwork, T*, int* chosen,        \
+                   int* info) {                                                                                        \
+    int num_leading = 0;                                                                                               \
+    letter##gees_("V", sort, leads, &n, a, &n, &num_leading, w, w + n, z, &n, work, &lwork, chosen, info, 1, 1);       \
+  }                                                                                                                    \
   static constexpr auto orgqr = letter##orgqr_;                                                                        \
   static T dot(int n, const T* x, int incx, const T* y, int incy) { return cblas_##letter##dot(n, x, incx, y, incy); } \
   static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, T*, int* info) {                      \
@@ -83,23 +101,30 @@ struct Lapack;
                     int* iwork, int liwork, int* info) {                                                               \
     letter##syevd_(job, uplo, &n, a, &lda, w, work, &lwork, iwork, &liwork, info, 1, 1);                               \
   }
-#define INLAY_COMPLEX(letter, T, R)                                                                                \
-  static constexpr auto orgqr = letter##ungqr_;                                                                    \
-  static T dot(int n, const T* x, int incx, const T* y, int incy) {                                                \
-    T out(0);                                                                                                      \
-    cblas_##letter##dotu_sub(n, x, incx, y, incy, &out);                                                           \
-    return out;                                                                                                    \
-  }                                                                                                                \
-  static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, R* rwork, int* info) {            \
-    letter##geqp3_(&m, &n, a, &m, pivots, tau, work, &lwork, rwork, info);                                         \
-  }                                                                                                                \
-  static void gesdd(const char* job, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt, T* work, int lwork, \
-                    R* rwork, int* iwork, int* info) {                                                             \
-    letter##gesdd_(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &lwork, rwork, iwork, info, 1);                \
-  }                                                                                                                \
-  static void heevd(const char* job, const char* uplo, int n, T* a, int lda, R* w, T* work, int lwork, R* rwork,   \
-                    int lrwork, int* iwork, int liwork, int* info) {                                               \
-    letter##heevd_(job, uplo, &n, a, &lda, w, work, &lwork, rwork, &lrwork, iwork, &liwork, info, 1, 1);           \
+#define INLAY_COMPLEX(letter, T, R)                                                                                   \
+  using Leads = int (*)(const T*);                                                                                    \
+  static void gees(const char* sort, Leads leads, int n, T* a, R* w, T* z, T* work, int lwork, R* rwork, int* chosen, \
+                   int* info) {                                                                                       \
+    int num_leading = 0;                                                                                              \
+    letter##gees_("V", sort, leads, &n, a, &n, &num_leading, reinterpret_cast<T*>(w), z, &n, work, &lwork, rwork,     \
+                  chosen, info, 1, 1);                                                                                \
+  }                                                                                                                   \
+  static constexpr auto orgqr = letter##ungqr_;                                                                       \
+  static T dot(int n, const T* x, int incx, const T* y, int incy) {                                                   \
+    T out(0);                                                                                                         \
+    cblas_##letter##dotu_sub(n, x, incx, y, incy, &out);                                                              \
+    return out;                                                                                                       \
+  }                                                                                                                   \
+  static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, R* rwork, int* info) {               \
+    letter##geqp3_(&m, &n, a, &m, pivots, tau, work, &lwork, rwork, info);                                            \
+  }                                                                                                                   \
+  static void gesdd(const char* job, int m, int n, T* a, R* s, T* u, int ldu, T* vt, int ldvt, T* work, int lwork,    \
+                    R* rwork, int* iwork, int* info) {                                                                \
+    letter##gesdd_(job, &m, &n, a, &m, s, u, &ldu, vt, &ldvt, work, &lwork, rwork, iwork, info, 1);                   \
+  }                                                                                                                   \
+  static void heevd(const char* job, const char* uplo, int n, T* a, int lda, R* w, T* work, int lwork, R* rwork,      \
+                    int lrwork, int* iwork, int liwork, int* info) {                                                  \
+    letter##heevd_(job, uplo, &n, a, &lda, w, work, &lwork, rwork, &lrwork, iwork, &liwork, info, 1, 1);              \
   }
 
 // CBLAS takes real numbers by value, and complex ones by address.
@@ -113,6 +138,7 @@ struct Lapack;
     static constexpr auto getrf = letter##getrf_;                                                                   \
     static constexpr auto getrs = letter##getrs_;                                                                   \
     static constexpr auto gttrf = letter##gttrf_;                                                                   \
+    static constexpr auto trsyl = letter##trsyl_;                                                                   \
     static constexpr auto geqrf = letter##geqrf_;                                                                   \
     static constexpr auto geev = letter##geev_;                                                                     \
     DIFFERENT                                                                                                       \

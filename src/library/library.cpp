@@ -32,6 +32,10 @@ void add_matrices(Table& table, DType dtype) {
   add<qr_r<T>>(table, LibraryOp::qr_r, dtype);
   add<qr_pivoted<T>>(table, LibraryOp::qr_pivoted, dtype);
   add<qr_complete_pivoted<T>>(table, LibraryOp::qr_complete_pivoted, dtype);
+  add<qr_raw<T>>(table, LibraryOp::qr_raw, dtype);
+  add<qr_raw_pivoted<T>>(table, LibraryOp::qr_raw_pivoted, dtype);
+  add<schur<T>>(table, LibraryOp::schur, dtype);
+  add<sylvester<T>>(table, LibraryOp::sylvester, dtype);
   add<svd<T>>(table, LibraryOp::svd, dtype);
   add<svd_full<T>>(table, LibraryOp::svd_full, dtype);
   add<singular_values<T>>(table, LibraryOp::singular_values, dtype);

@@ -7,7 +7,7 @@
 namespace inlay::library {
 namespace {
 
-enum class Q : uint8_t { wanted, unwanted };
+enum class Q : uint8_t { wanted, unwanted, raw };
 enum class Pivots : uint8_t { no, yes };
 
 /// q has `q_columns` columns, r `r_rows` rows.
@@ -34,6 +34,12 @@ int32_t factor(const Call& call, Q wanted, Pivots pivots, int64_t q_columns, int
       for (int c = 0; c < n; ++c) order(c) = p > 0 ? columns[c] - 1 : c;
     } else if (p > 0) {
       Lapack<T>::geqrf(&m, &n, a, &m, tau, work, &work_elements, &info);
+    }
+    if (wanted == Q::raw) {
+      copy(by_columns(a, m), m, n, call.result<T>(0, point));
+      const View<T> out = call.result<T>(1, point);
+      for (int i = 0; i < p; ++i) out(i) = tau[i];
+      continue;
     }
     const View<T> r = call.result<T>(wanted == Q::wanted ? 1 : 0, point);
     for (int64_t row = 0; row < r_rows; ++row) {
@@ -75,7 +81,19 @@ int32_t qr_complete_pivoted(const Call& call) {
   return factor<T>(call, Q::wanted, Pivots::yes, call.size(0), call.size(0));
 }
 
+template <class T>
+int32_t qr_raw(const Call& call) {
+  return factor<T>(call, Q::raw, Pivots::no, 0, 0);
+}
+
+template <class T>
+int32_t qr_raw_pivoted(const Call& call) {
+  return factor<T>(call, Q::raw, Pivots::yes, 0, 0);
+}
+
 INLAY_OF_FIELDS(qr)
+INLAY_OF_FIELDS(qr_raw)
+INLAY_OF_FIELDS(qr_raw_pivoted)
 INLAY_OF_FIELDS(qr_complete)
 INLAY_OF_FIELDS(qr_r)
 INLAY_OF_FIELDS(qr_pivoted)

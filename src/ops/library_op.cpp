@@ -19,6 +19,9 @@ constexpr OptionName kOptionNames[] = {
     {LibraryOption::right, "right"},
     {LibraryOption::nan, "nan"},
     {LibraryOption::adjoint, "adjoint"},
+    {LibraryOption::left, "left"},
+    {LibraryOption::inside, "inside"},
+    {LibraryOption::outside, "outside"},
 };
 
 /// `(m,k),(k,n?),(n-1)`

@@ -34,6 +34,9 @@ enum class LibraryOption : LibraryOptions {
   right = 8,
   nan = 16,
   adjoint = 32,
+  left = 64,
+  inside = 128,
+  outside = 256,
 };
 constexpr bool has(LibraryOptions options, LibraryOption option) {
   return (options & static_cast<LibraryOptions>(option)) != 0;

@@ -81,10 +81,13 @@ Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>&
     case LibraryOp::qr_r:
     case LibraryOp::qr_complete:
     case LibraryOp::qr_pivoted:
-    case LibraryOp::qr_complete_pivoted: {  // the matrix by columns, room for q; tau; work; columns and their lengths
+    case LibraryOp::qr_complete_pivoted:
+    case LibraryOp::qr_raw:
+    case LibraryOp::qr_raw_pivoted: {  // the matrix by columns, room for q; tau; work; columns and their lengths
       const Size &m = sizes[0], &n = sizes[1];
       const bool complete = op == LibraryOp::qr_complete || op == LibraryOp::qr_complete_pivoted;
-      const bool pivots = op == LibraryOp::qr_pivoted || op == LibraryOp::qr_complete_pivoted;
+      const bool pivots =
+          op == LibraryOp::qr_pivoted || op == LibraryOp::qr_complete_pivoted || op == LibraryOp::qr_raw_pivoted;
       const Size matrix = m * (complete ? max(m, n) : n) + min(m, n) + qr_work_elements(pivots, m, n);
       return pivots ? elements(matrix) + integers(n) + parts(n * Size(2)) : elements(matrix);
     }
@@ -104,6 +107,10 @@ Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>&
              of_complex(eigh_rwork_elements(false, sizes[0]));
     case LibraryOp::eig:
       return elements(sizes[0] * sizes[0] * Size(2) + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(2));
+    case LibraryOp::schur:  // both factors by columns; work; the eigenvalues; real work; which of them are chosen
+      return elements(sizes[0] * sizes[0] * Size(2) + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(3)) +
+             integers(sizes[0]);
+    case LibraryOp::sylvester: return elements(sizes[0] * sizes[0] + sizes[1] * sizes[1] + sizes[0] * sizes[1]);
     case LibraryOp::eigvals:
       return elements(sizes[0] * sizes[0] + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(2));
   }

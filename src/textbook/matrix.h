@@ -72,6 +72,31 @@ struct PivotedQR {
 template <class T>
 PivotedQR<T> pivoted_qr(Matrix<T> a);
 
+/// What is left of the same without making q: r with, below it, the vectors of the reflections 1 - tau v v', whose
+/// first element is 1 and left out.
+template <class T>
+struct RawQR {
+  Matrix<T> reflections;
+  std::vector<T> tau;
+  std::vector<int64_t> order;
+};
+template <class T>
+RawQR<T> raw_qr(Matrix<T> a, bool pivots);
+
+/// a = z t z', z with orthonormal columns; t is a triangle, of a real matrix with blocks of two rows. The eigenvalues
+/// that `leads` come first; the others in no order. NaN where nothing converges.
+template <class T>
+struct Schur {
+  Matrix<T> t, z;
+};
+template <class T>
+Schur<T> schur(const Matrix<T>& a, bool (*leads)(std::complex<double>));
+
+/// x of a @ x + x @ b = c, of a and b with nothing below the first diagonal beside the middle one (that one itself for
+/// complex ones). As one system of all elements.
+template <class T>
+Matrix<T> sylvester(const Matrix<T>& a, const Matrix<T>& b, const Matrix<T>& c);
+
 /// a @ v = v * w, ascending; reads the lower triangle.
 template <class T>
 struct Hermitian {

@@ -96,6 +96,57 @@ TYPED_TEST(MatrixOf, RotationsConvergeInAFewSweeps) {
   }
 }
 
+template <class T>
+void expect_triangle(int64_t n) {
+  const Matrix<T> a = random_matrix<T>(n, n);
+  const Schur<T> found = schur<T>(a, nullptr);
+  EXPECT_LT(distance(product(product(found.z, found.t), found.z.adjoint()), a), 1e-12 * (1 + n));
+  EXPECT_LT(distance(product(found.z.adjoint(), found.z), Matrix<T>::identity(n)), 1e-12 * (1 + n));
+  const int64_t below = std::is_same_v<T, double> ? 1 : 0;
+  for (int64_t r = 0; r < n; ++r) {
+    for (int64_t c = 0; c < r - below; ++c) EXPECT_EQ(found.t(r, c), T(0));
+    if (r < 2 || below == 0) continue;
+    EXPECT_TRUE(found.t(r, r - 1) == 0.0 || found.t(r - 1, r - 2) == 0.0) << "a block of three rows";
+  }
+}
+
+TEST(Matrix, TriangleOfAnyMatrix) {
+  for (int64_t n : {0, 1, 2, 3, 6, 9}) {
+    expect_triangle<double>(n);
+    expect_triangle<Complex>(n);
+  }
+}
+
+TEST(Matrix, TriangleWithTheNamedEigenvaluesFirst) {
+  const Schur<double> found = schur<double>(random_matrix<double>(7, 7), [](Complex w) { return w.real() < 0; });
+  bool is_left = true;
+  for (int64_t i = 0; i < 7; ++i) {  // equal elements in a block, or the number itself: close enough for its sign
+    const bool is_block = i < 6 && found.t(i + 1, i) != 0;
+    const double real = is_block ? (found.t(i, i) + found.t(i + 1, i + 1)) / 2 : found.t(i, i);
+    EXPECT_TRUE(is_left || real >= 0) << i;
+    is_left = real < 0;
+    i += is_block;
+  }
+}
+
+template <class T>
+void expect_solution(int64_t m, int64_t n) {
+  const Matrix<T> a = schur<T>(random_matrix<T>(m, m), nullptr).t, c = random_matrix<T>(m, n);
+  Matrix<T> b = schur<T>(random_matrix<T>(n, n), nullptr).t;
+  for (int64_t i = 0; i < n; ++i) b(i, i) += 20.0;
+  const Matrix<T> x = sylvester(a, b, c);
+  Matrix<T> sum = product(a, x);
+  const Matrix<T> other = product(x, b);
+  for (std::size_t e = 0; e < sum.elements.size(); ++e) sum.elements[e] += other.elements[e];
+  EXPECT_LT(distance(sum, c), 1e-12);
+}
+
+TEST(Matrix, EquationOfSylvester) {
+  expect_solution<double>(3, 4);
+  expect_solution<double>(1, 1);
+  expect_solution<Complex>(4, 2);
+}
+
 TEST(Matrix, EigenvectorsOfAnyMatrix) {
   Matrix<Complex> turn(2, 2), circle(3, 3), shear(2, 2);
   turn(0, 1) = 1, turn(1, 0) = -1;

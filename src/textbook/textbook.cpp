@@ -70,6 +70,10 @@ class MatrixCall : Call {
       case LibraryOp::qr_r: return qr(0, size(0));
       case LibraryOp::qr_pivoted: return pivoted_qr(smaller());
       case LibraryOp::qr_complete_pivoted: return pivoted_qr(size(0));
+      case LibraryOp::qr_raw: return raw_qr(false);
+      case LibraryOp::qr_raw_pivoted: return raw_qr(true);
+      case LibraryOp::schur: return schur();
+      case LibraryOp::sylvester: return sylvester();
       case LibraryOp::svd: return svd(smaller(), smaller());
       case LibraryOp::svd_full: return svd(size(0), size(1));
       case LibraryOp::singular_values: return singular_values();
@@ -231,6 +235,33 @@ class MatrixCall : Call {
     give(0, found.parts.q, size(0), inner);
     give(1, found.parts.r, inner, size(1));
     std::ranges::copy(found.order, out<int64_t>(2, size(1)));
+    return 0;
+  }
+
+  int64_t raw_qr(bool pivots) const {
+    const RawQR<T> found = textbook::raw_qr(matrix(0, size(0), size(1)), pivots);
+    give(0, found.reflections);
+    give<E, T>(1, found.tau);
+    if (pivots) std::ranges::copy(found.order, out<int64_t>(2, size(1)));
+    return 0;
+  }
+
+  int64_t schur() const {
+    using W = std::complex<double>;
+    bool (*leads)(W) = nullptr;
+    if (has(LibraryOption::left)) leads = [](W w) { return w.real() < 0; };
+    if (has(LibraryOption::right)) leads = [](W w) { return w.real() >= 0; };
+    if (has(LibraryOption::inside)) leads = [](W w) { return std::abs(w) <= 1; };
+    if (has(LibraryOption::outside)) leads = [](W w) { return std::abs(w) > 1; };
+    const Schur<T> found = textbook::schur(matrix(0, size(0), size(0)), leads);
+    give(0, found.t);
+    give(1, found.z);
+    return 0;
+  }
+
+  int64_t sylvester() const {
+    const int64_t m = size(0), n = size(1);
+    give(0, textbook::sylvester(matrix(0, m, m), matrix(1, n, n), matrix(2, m, n)));
     return 0;
   }
 

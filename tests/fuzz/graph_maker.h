@@ -219,6 +219,7 @@ class GraphMaker {
   void tridiagonal(ValueId a, ValueId m);
   void orthogonal(ValueId a, ValueId m);
 
+  void schur(ValueId a, ValueId m);
   void singular(ValueId m);
 
   void eigenvalues(ValueId a);

@@ -198,6 +198,13 @@ void GraphMaker::tridiagonal(ValueId a, ValueId m) {
 }
 
 void GraphMaker::orthogonal(ValueId a, ValueId m) {
+  if (chance(20)) return schur(a, m);
+  if (chance(20)) {
+    for (ValueId part : builder_.library(LibraryOp::qr_raw, {a})) {
+      add(is_complex(type(part).dtype) ? builder_.scalar(ScalarOp::abs_, {part}) : part, false);
+    }
+    return;
+  }
   const auto op = of(std::vector<LibraryOp>{LibraryOp::qr, LibraryOp::qr_complete, LibraryOp::qr_r,
                                             LibraryOp::qr_pivoted, LibraryOp::qr_complete_pivoted});
   // A last element that is real by exact cancellation keeps its sign, one that is nearly real does not.
@@ -215,6 +222,16 @@ void GraphMaker::orthogonal(ValueId a, ValueId m) {
   row.insert(row.end() - 1, Dim(1));
   const ValueId order = builder_.reshape(call(LibraryOp::argsort, {parts[2]}), row);
   add(compose(builder_, "take_along_axis", {back, builder_.broadcast(order, type(back).dims)}, {})[0], false);
+}
+
+void GraphMaker::schur(ValueId a, ValueId m) {
+  const auto turned_back = [&](ValueId z, ValueId x) { return builder_.matmul(builder_.matmul(z, x), adjoint(z)); };
+  const std::vector<ValueId> parts =
+      builder_.library(LibraryOp::schur, {a}, perhaps(chance(30), LibraryOption::inside));
+  if (chance(50)) return add(turned_back(parts[1], parts[0]), false);
+  // a @ x + x @ a has one solution: the eigenvalues of a are positive.
+  const ValueId right = turned_back(adjoint(parts[1]), builder_.matmul(m, adjoint(m)));
+  add(turned_back(parts[1], call(LibraryOp::sylvester, {parts[0], parts[0], right})), false);
 }
 
 void GraphMaker::singular(ValueId m) {

@@ -386,3 +386,54 @@ def test_least_squares_that_there_are_not(left, right, check_error):
 
     a, b = pt.dmatrix("a"), pt.dmatrix("b")
     check_error(np.linalg.LinAlgError, [a, b], lstsq(a, b, -1.0)[0], left, right)
+
+
+def _with_nan(matrix):
+    matrix[0, 0] = np.nan
+    return matrix
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+@pytest.mark.parametrize("sort", [None, "lhp", "rhp", "iuc", "ouc"])
+@pytest.mark.parametrize("output", ["real", "complex"])
+def test_schur(output, sort):
+    a, c = pt.dmatrix("a"), pt.zmatrix("c")
+    of_a, of_c = (list(linalg.schur(x, output=output, sort=sort)) for x in (a, c))
+    for value in (_matrices(5, 5), _matrices(4, 4).T, _matrices(1, 1), np.zeros((0, 0)), np.zeros((2, 2))):
+        same([a], of_a, value)
+    same([a], of_a, _with_nan(_matrices(3, 3)))
+    same([c], of_c, _matrices(4, 4) + 1j * _matrices(4, 4))
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+def test_schur_of_batches_and_of_single_precision():
+    a, f = pt.dtensor3("a"), pt.fmatrix("f")
+    same([a], list(linalg.schur(a)), _matrices(3, 4, 4))
+    same([f], list(linalg.schur(f)), np.diag([3.0, 2.0, 1.0]).astype("float32"))
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its ops are others")
+def test_equations_of_sylvester_and_lyapunov():
+    a, b, q = pt.dmatrix("a"), pt.dmatrix("b"), pt.dmatrix("q")
+    left, right, value = _covariances(3, 3), _covariances(4, 4), _matrices(3, 4)
+    x = linalg.solve_sylvester(a, b, q)
+    same([a, b, q], [x, *pt.grad(x.sum(), [a, b, q])], left, right, value)
+    solved = [linalg.solve_continuous_lyapunov(a, q)]
+    solved += [linalg.solve_discrete_lyapunov(a, q, method=method) for method in ("direct", "bilinear")]
+    for x in solved:
+        same([a, q], [x, *pt.grad(x.sum(), [a, q])], left / 20, _matrices(3, 3))
+    batch, values = pt.dtensor3("batch"), pt.dtensor3("values")
+    same([batch, values], linalg.solve_continuous_lyapunov(batch, values), _covariances(2, 3, 3), _matrices(2, 3, 3))
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its QR is another")
+@pytest.mark.parametrize("pivoting", [False, True])
+def test_raw_qr(pivoting):
+    from pytensor.tensor.linalg.decomposition.qr import QR
+
+    a, c = pt.dmatrix("a"), pt.zmatrix("c")
+    raw = QR(mode="raw", pivoting=pivoting)
+    for shape in ((4, 3), (3, 3), (3, 5)):
+        same([a], raw(a), _matrices(*shape))
+    same([a], raw(a), _matrices(5, 4).T)
+    same([c], raw(c), _matrices(4, 3) + 1j * _matrices(4, 3))

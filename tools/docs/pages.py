@@ -73,8 +73,6 @@ TENSOR_OPS_LEFT = {
     "RootOp": _SOLVER,
     "RootScalarOp": _SOLVER,
     "QZ": _RARE,
-    "Schur": _RARE,
-    "TRSYL": _RARE,
 }
 # Those that other modes' rewrites make, or that are the same op in another module.
 NOT_IN_OUR_MODE = {"CGemv", "Dot22", "Dot22Scalar", "Gemm"}

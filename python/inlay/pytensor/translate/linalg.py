@@ -266,7 +266,7 @@ def pivots_to_permutation(t, op, dtype, pivots):
 @batched(ops.QR)
 def qr(t, op, dtype, a):
     if op.mode == "raw":
-        raise NotNative("the raw form of a QR factorization")
+        return _raw_qr(t, op, a)
     if op.pivoting:
         parts = t.builder.library("qr_pivoted" if op.mode == "economic" else "qr_complete_pivoted", [a])
         return parts[1:] if op.mode == "r" else parts
@@ -275,6 +275,31 @@ def qr(t, op, dtype, a):
     if op.mode == "r":
         return t.builder.library("qr_r", [a])
     return t.builder.library("qr", [a])
+
+
+def _raw_qr(t, op, a):
+    m, n = a.dims[-2:]
+    if isinstance(m, int) and isinstance(n, int) and m != n:
+        raise NotNative("a raw QR factorization whose type says that it is square")
+    raw, *others = t.builder.library("qr_raw_pivoted" if op.pivoting else "qr_raw", [a])
+    batch = [(0, d, 1) for d in a.dims[:-2]]
+    first_rows = t.builder.slice(raw, [*batch, (0, t.min(m, n), 1), (0, n, 1)])
+    return [raw, others[0], t.builder.compose("triu", first_rows), *others[1:]]
+
+
+_NAMED_EIGENVALUES = {"lhp": ["left"], "rhp": ["right"], "iuc": ["inside"], "ouc": ["outside"], None: []}
+
+
+@batched(ops.Schur)
+def schur(t, op, dtype, a):
+    if op.output == "complex" and not is_complex(a.dtype):
+        a = t.cast(a, _COMPLEX_OF[a.dtype])
+    return t.builder.library("schur", [a], _NAMED_EIGENVALUES[op.sort])
+
+
+@batched(ops.TRSYL)
+def sylvester(t, op, dtype, a, b, c):
+    return t.builder.library("sylvester", [a, b, c])
 
 
 @batched(ops.SVD)

@@ -8,10 +8,12 @@ _MODULES = (
     "pytensor.tensor.linalg.decomposition.eigen",
     "pytensor.tensor.linalg.decomposition.lu",
     "pytensor.tensor.linalg.decomposition.qr",
+    "pytensor.tensor.linalg.decomposition.schur",
     "pytensor.tensor.linalg.decomposition.svd",
     "pytensor.tensor.linalg.inverse",
     "pytensor.tensor.linalg.products",
     "pytensor.tensor.linalg.solvers.general",
+    "pytensor.tensor.linalg.solvers.linear_control",
     "pytensor.tensor.linalg.solvers.lstsq",
     "pytensor.tensor.linalg.solvers.psd",
     "pytensor.tensor.linalg.solvers.triangular",
@@ -51,9 +53,11 @@ MatrixPinv = _find("MatrixPinv")
 PivotToPermutations = _find("PivotToPermutations")
 QR = _find("QR") or _find("QRFull")
 SLogDet = _find("SLogDet")
+Schur = _find("Schur")
 SVD = _find("SVD")
 Solve = _find("Solve")
 SolveLUFactorTridiagonal = _find("SolveLUFactorTridiagonal")
 SolveTriangular = _find("SolveTriangular")
+TRSYL = _find("TRSYL")
 TensorInv = _find("TensorInv")
 TensorSolve = _find("TensorSolve")

@@ -80,8 +80,6 @@ def _range(t, entry, dim):
     """(start, stop, step) of a slice over an axis of `dim` elements, as Python takes it: what is negative counts from
     the end, and nothing reaches outside the axis. inlay's own slices are exact."""
     step = 1 if _is_missing(entry.step) else _integer(entry.step)
-    if step is None:
-        raise NotNative("a slice whose step is not constant")
     if step == 0:
         raise NotNative("a slice of step 0")
     down = step < 0
