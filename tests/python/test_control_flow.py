@@ -245,6 +245,17 @@ def test_second_gradient_of_a_scan(check):
     check([x, s, a], outputs, np.linspace(-1, 1, 6), 0.3, 0.9, rtol=1e-10, native=not OLD_PYTENSOR)
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its gradients have other sizes")
+def test_hessian_and_jacobian_of_a_scan(check):
+    """A Scan in a Scan whose sizes are arguments of the outer one's steps; and a batch of gradients."""
+    x, s, a = pt.dvector("x"), pt.dscalar("s"), pt.dscalar("a")
+    rows = scan(lambda v, c, a: pt.tanh(a * c + v), sequences=[x], outputs_info=[s], non_sequences=[a])
+    values = np.linspace(-1, 1, 5), 0.3, 0.9
+    check([x, s, a], pytensor.gradient.hessian((rows**2).sum(), x), *values, rtol=1e-10)
+    check([x, s, a], pytensor.gradient.jacobian(rows, x), *values, rtol=1e-10)
+    check([x, s, a], pytensor.gradient.jacobian(rows, x, vectorize=True), *values, rtol=1e-10)
+
+
 def test_ifelse_and_scan_in_a_scan(check):
     x, s = pt.dmatrix("x"), pt.dscalar("s")
 

@@ -8,10 +8,11 @@ from pytensor.graph.replace import vectorize_graph
 from pytensor.graph.traversal import io_toposort
 from pytensor.tensor.basic import constant
 from pytensor.tensor.elemwise import DimShuffle
-from pytensor.tensor.type import tensor
+from pytensor.tensor.type import integer_dtypes, tensor
 
 from .bodies import Body
 from .registry import NotNative
+from .sizes import has_one_element
 
 
 def batch_of(t, node):
@@ -64,6 +65,8 @@ def _core_input(var, rank):
             return var.owner.inputs[0]
     if isinstance(var, Constant) and all(n == 1 for n in var.type.shape[:rank]):
         return constant(var.data.reshape(dims))
+    if not dims and var.type.dtype in integer_dtypes and has_one_element(var):
+        return var.dimshuffle()  # a size perhaps: how it was computed tells
     return tensor(dtype=var.type.dtype, shape=dims)
 
 

@@ -92,6 +92,8 @@ class _Scan:
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
         if self.info.as_while and self.windows:
             raise NotNative("a Scan that ends by a condition and writes at several places")
+        for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(outer), strict=True):
+            t.stands_for(x, outside)
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
         if self.info.as_while and (self.lengths or any(s.keeps_all or s.ring for s in self.states)):
             whole = [t.known_equal(n, self.steps) or t.known_equal(t.min(n, 1), n) for n in self.lengths]

@@ -7,6 +7,7 @@ is known only when its value is, and what follows is planned then.
 
 from math import prod
 
+import numpy as np
 import pytensor.scalar as ps
 from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import Join, MakeVector, ScalarFromTensor, TensorFromScalar
@@ -14,6 +15,7 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import Subtensor
 
+from .dtypes import is_tensor
 from .registry import NotNative
 
 _ARITHMETIC = {
@@ -28,15 +30,21 @@ _KEEPS_SIZES = (ps.Add, ps.Mul, ps.Maximum, ps.Minimum)
 
 
 def size_of(t, var, late=True):
-    """The dim that a 0-d variable stands for. `late`: it may be one that only its value tells."""
+    """The dim that a variable of one element stands for. `late`: it may be one that only its value tells."""
     if isinstance(var, Constant):
-        return int(var.data)
+        return int(np.asarray(var.data).item())
+    if var in t.sizes_inside:
+        return t.sizes_inside[var]
     try:
         return _expression(t, var, late)
     except NotNative:
         if not late or var.type.dtype[0] not in "iu":
             raise
         return t.late_size(t.value(var), t.scan_of_steps(var))
+
+
+def has_one_element(var):
+    return is_tensor(var.type) and all(n == 1 for n in var.type.shape)
 
 
 def _expression(t, var, late):
@@ -47,7 +55,9 @@ def _expression(t, var, late):
         return t.dims(node.inputs[0])[node.op.i]
     if isinstance(node.op, ScalarFromTensor | TensorFromScalar):
         return size_of(t, node.inputs[0], late)
-    if isinstance(node.op, DimShuffle) and node.inputs[0].type.ndim == 0:
+    if isinstance(node.op, DimShuffle) and has_one_element(node.inputs[0]):
+        return size_of(t, node.inputs[0], late)
+    if isinstance(node.op, MakeVector) and len(node.inputs) == 1:
         return size_of(t, node.inputs[0], late)
     if isinstance(node.op, Subtensor):
         return _element(t, node)
@@ -94,7 +104,7 @@ def _of_sizes(t, node, late):
 def _is_size(t, var):
     """Is it never negative? (A number of steps is not: the Scan refuses it.)"""
     if isinstance(var, Constant):
-        return int(var.data) >= 0
+        return int(np.asarray(var.data).item()) >= 0
     if t.scan_of_steps(var) is not None:
         return True
     if var.owner is None:

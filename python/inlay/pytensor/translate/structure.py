@@ -10,6 +10,8 @@ from .registry import NotNative, register
 def op_from_graph(t, node):
     """The inner graph, in place. (Whether it should be is PyTensor's business until it has been rewritten.)"""
     inner = node.op.fgraph
+    for x, outside in zip(inner.inputs, node.inputs, strict=True):
+        t.stands_for(x, outside)
     return t.inline(inner.inputs, inner.toposort(), inner.outputs, t.operands(node))
 
 

@@ -59,6 +59,7 @@ class Translator:
         self.builder = _inlay.GraphBuilder(name)
         self._values = {}
         self._arrays = {}  # (address, shape, strides, dtype) of a bound array -> its value
+        self.sizes_inside = {}  # input of a graph within a graph -> the size that is given for it, where it is one
         self._late_sizes = {}  # index of a value that is a size -> that size
         self._literals = {}  # index of a value that is a literal -> its elements
         self._body = None  # of a cond or loop that is being built
@@ -308,13 +309,23 @@ class Translator:
 
         return size_of(self, var, late)
 
+    def stands_for(self, inside, outside):
+        """An input of a graph within a graph stands for a variable of this one. As a size it is the same."""
+        self.sizes_inside.pop(inside, None)
+        if getattr(outside.type, "ndim", 0) == 0 and getattr(outside.type, "dtype", "")[:3] in ("int", "uin"):
+            try:
+                self.sizes_inside[inside] = self.dim(outside, late=False)
+            except NotNative:
+                pass  # a value
+
     def late_size(self, value, scan=None):
-        """A 0-d integer value as a size that is known once the value is. The same size for the same value. `scan`: the
+        """An integer value of one element as a size that is known once the value is. The same size for the same value. `scan`: the
         node that makes that many steps, if there is one; it is what fails where the value is negative."""
         if self._body is not None:
             raise NotNative("a size that is found in the body of a loop or a branch")
         if value.index not in self._late_sizes:
-            checked = value if scan is None else self._number_of_steps(value, scan)
+            number = self.builder.reshape(value, []) if value.dims else value
+            checked = number if scan is None else self._number_of_steps(number, scan)
             self._late_sizes[value.index] = self.builder.late_size(checked)
         return self._late_sizes[value.index]
 
