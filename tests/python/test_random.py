@@ -333,6 +333,12 @@ def two_draws(g, x):
     return [noise, noise.sum()], {g: after}
 
 
+def two_readers(g, x):
+    after, noise = sample(rv.normal, x, 1.0, rng=g)
+    _, again = sample(rv.uniform, 0.0, 1.0, rng=g)
+    return [noise, again], {g: after}
+
+
 def until_it_leaves(g, x):
     after, noise = sample(rv.normal, x, 1.0, rng=g)
     return [noise], {g: after}, until(abs(noise) > 3)
@@ -342,6 +348,7 @@ SCANS = {
     "one": draws_in_a_scan(random_walk, outputs_info=[pt.zeros(())], n_steps=20),
     "none": draws_in_a_scan(random_walk, outputs_info=[pt.zeros(())], n_steps=pt.as_tensor(1) - 1),
     "two": draws_in_a_scan(two_draws, outputs_info=[pt.zeros(3), None], n_steps=7),
+    "two readers": draws_in_a_scan(two_readers, outputs_info=[pt.zeros(()), None], n_steps=20),
     "until": draws_in_a_scan(until_it_leaves, outputs_info=[pt.zeros(())], n_steps=200),
 }
 

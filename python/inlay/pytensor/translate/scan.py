@@ -163,6 +163,8 @@ class _Scan:
                 values[x] = own[state.rows + tap]
         made = [_plus(t, carried.pop(), 1)] if self.made else []
         values.update(zip(op.inner_untraced_sit_sot(inner), carried, strict=True))
+        # A host call keeps what it made until the next step calls it: who reads the generator after that reads a copy.
+        values.update([(x, random.own(t, x)) for x in op.inner_untraced_sit_sot(inner)])
         for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(self.node.inputs), strict=True):
             values[x] = t.value(outside) if isinstance(outside, Constant) else body.capture(outside)
 
