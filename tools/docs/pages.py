@@ -60,7 +60,6 @@ NO_NUMPY = {
 }
 
 # Ops of PyTensor that inlay leaves to PyTensor for good, each with its reason.
-_RARE = "rare: its own `perform` runs"
 _SOLVER = "iterates over a graph of its own: SciPy's solver runs, and calls it as a native function"
 TENSOR_OPS_LEFT = {
     "DefaultGeneratorMakerOp": "makes a NumPy generator",
@@ -72,7 +71,7 @@ TENSOR_OPS_LEFT = {
     "MinimizeScalarOp": _SOLVER,
     "RootOp": _SOLVER,
     "RootScalarOp": _SOLVER,
-    "QZ": _RARE,
+    "QZ": "Schur's form of two matrices at once: SciPy's runs, also below `solve_discrete_are`",
 }
 # Those that other modes' rewrites make, or that are the same op in another module.
 NOT_IN_OUR_MODE = {"CGemv", "Dot22", "Dot22Scalar", "Gemm"}

@@ -90,8 +90,9 @@ def unique(t, node):
         values, first, inverse, counts = t.builder.unique(t.cast(x, arithmetic_dtype(x.dtype)))
         values = t.cast(values, x.dtype)
     else:
-        _, first, inverse, counts = t.builder.unique(_ranks_of_slices(t, x, op.axis))
-        values = t.builder.gather(x, [first if i == op.axis else (0, n, 1) for i, n in enumerate(x.dims)])
+        axis = op.axis % len(x.dims)
+        _, first, inverse, counts = t.builder.unique(_ranks_of_slices(t, x, axis))
+        values = t.builder.gather(x, [first if i == axis else (0, n, 1) for i, n in enumerate(x.dims)])
     asked = [(op.return_index, first), (op.return_inverse, inverse), (op.return_counts, counts)]
     return [values, *(v for is_asked, v in asked if is_asked)]
 

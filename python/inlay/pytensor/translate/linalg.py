@@ -195,6 +195,7 @@ def solve(t, op, dtype, a, b):
     if op.assume_a == "pos":  # as its triangle says, of which the other is not read
         c = t.builder.library("cholesky", [a], _triangle(op) + ["nan"])[0]
         return t.builder.cholesky_solve(c, b, _triangle(op) + ["nan"])
+    # "banded" too: of which width SciPy finds by reading the matrix, and elimination takes any.
     return t.builder.library("solve", [a, b], ["nan"])[0]
 
 
