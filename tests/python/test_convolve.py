@@ -66,6 +66,15 @@ def test_batches(batches, mode, check):
     check([x, w], signal.convolve1d(x, w, mode=mode), *values, rtol=1e-12)
 
 
+def test_batches_whose_gradient_is_whole_or_not_as_the_lengths_are(check):
+    """Of a filter of 3 elements the gradient asks whether the signals are shorter than it, for all of them at once."""
+    x, w = pt.tensor(shape=(2, None), dtype="float64"), pt.tensor(shape=(2, 3), dtype="float64")
+    out = signal.convolve1d(x, w, mode="valid")
+    for n in (5, 3, 2):
+        values = np.arange(2.0 * n).reshape(2, n) - 2.5, np.arange(6.0).reshape(2, 3) / 4
+        check([x, w], [out, *pytensor.grad((out**2).sum(), [x, w])], *values, rtol=1e-12)
+
+
 def test_no_signals_have_no_convolutions():
     """(PyTensor's Python mode does not do it.)"""
     x, w = pt.dmatrices("x", "w")

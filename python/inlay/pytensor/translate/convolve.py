@@ -80,9 +80,11 @@ def _column(t, size):
 def _mode(t, mode):
     """Is it all of the sum? True, False, or a value that says it."""
     known = _constant(mode)
-    if known is None and mode.type.ndim != 0:
+    if known is not None:
+        return known
+    if any(d != 1 for d in mode.type.shape):
         raise NotNative("a convolution of several modes")
-    return t.value(mode) if known is None else known
+    return t.builder.reshape(t.value(mode), [])
 
 
 def _extent(t, mode, n, k):
