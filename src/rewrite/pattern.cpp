@@ -150,9 +150,11 @@ bool Matcher::match(const Pattern& pattern, Viewed found, Bindings& bindings) {
   }
   if (!has_the_shape_viewed(found)) return false;
 
+  bindings.inside.push_back(found.value);
   while (const std::optional<ValueId> inner = viewed_by(found.value)) {
     found.views.push_back(graph_.values[found.value].node);
     found.value = *inner;
+    bindings.inside.push_back(found.value);
   }
   const Node* node = graph_.node_of(found.value);
   if (!node || node->op != Op::scalar || node->scalar != pattern.op) return false;

@@ -35,6 +35,8 @@ struct Viewed {
 struct Bindings {
   std::map<char, Viewed> values;
   std::map<char, Literal> literals;
+  std::vector<ValueId> inside;  // what the ops below the root make, and the views between them
+  bool alone = true;            // nothing outside reads those
 };
 
 class Matcher {

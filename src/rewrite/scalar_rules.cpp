@@ -140,7 +140,7 @@ constexpr Rule kRules[] = {
     {"sigmoid",            "reciprocal(add(1, exp(neg(x))))", "sigmoid(x)",            "",                    better},
     {"sigmoid-div",        "div(1, add(1, exp(neg(x))))",     "sigmoid(x)",            "",                    better},
     {"sigmoid-exp",        "div(exp(x), add(1, exp(x)))",     "sigmoid(x)",            "",                    better},
-    {"one-minus-sigmoid",  "sub(1, sigmoid(x))",              "sigmoid(neg(x))",       "",                    better},
+    {"one-minus-sigmoid",  "sub(1, sigmoid(x))",              "sigmoid(neg(x))",       "alone(x)",            better},
     {"log-sigmoid",        "log(sigmoid(x))",                 "neg(softplus(neg(x)))", "",                    better},
     {"log1m-sigmoid",      "log1p(neg(sigmoid(x)))",          "neg(softplus(x))",      "",                    better},
     {"log-sigmoid-sub",    "sub(x, softplus(x))",             "neg(softplus(neg(x)))", "",                    better},

@@ -78,6 +78,10 @@ bool one(const Graph& graph, const Bindings& bindings, char variable) {
 }
 bool many(const Graph& graph, const Bindings& bindings, char variable) { return !one(graph, bindings, variable); }
 
+/// What is made of the variable on the way to the root is read by nothing else: it goes, where else both would be
+/// computed.
+bool alone(const Graph&, const Bindings& bindings, char) { return bindings.alone; }
+
 struct NamedCondition {
   std::string_view name;
   Condition holds;
@@ -93,6 +97,7 @@ constexpr NamedCondition kConditions[] = {
     {"has_sign", has_sign},
     {"one", one},
     {"many", many},
+    {"alone", alone},
 };
 
 /// A rule of scalar_rules.h, read.
@@ -162,6 +167,11 @@ std::optional<std::vector<Dim>> certain_dims(const Graph& graph, const std::vect
   return out;
 }
 
+void Simplifier::add_readers(ValueId v, int count) {
+  if (v.index >= readers_.size()) readers_.resize(v.index + 1, 0);
+  readers_[v.index] += count;
+}
+
 bool Simplifier::fires(const char* rule, Close close) {
   if (!context_.fires(rule, close)) return false;
   chain_.push_back(rule);
@@ -195,8 +205,10 @@ std::optional<ValueId> Simplifier::by_node_rule(const Node& node, const TensorTy
 std::optional<ValueId> Simplifier::by_scalar_rule(ScalarOp op, const std::vector<ValueId>& operands,
                                                   const std::vector<Dim>& dims) {
   for (const ReadRule& rule : rules_of(op)) {
-    const std::optional<Bindings> bindings = matcher_.match(rule.from, op, operands);
+    std::optional<Bindings> bindings = matcher_.match(rule.from, op, operands);
     if (!bindings) continue;
+    bindings->alone = std::ranges::none_of(
+        bindings->inside, [&](ValueId v) { return v.index < readers_.size() && readers_[v.index] > 1; });
     if (!is_for(*rule.rule, graph(), *bindings)) continue;
     const auto holds = [&](const auto& condition) { return condition.first(graph(), *bindings, condition.second); };
     if (!std::ranges::all_of(rule.conditions, holds)) continue;

@@ -14,6 +14,8 @@ class Simplifier {
   /// then. What a rule builds is simplified too, so rules that undid each other would never end: a chain of rules that
   /// is longer than any right one is a mistake of ours, and says which rules it was.
   std::optional<ValueId> simplified(const Node& node, const TensorType& type);
+  /// `v` stands for a value of the old graph that so many nodes and outputs read.
+  void add_readers(ValueId v, int count);
 
   // For rules.
   GraphBuilder& builder() { return builder_; }
@@ -42,6 +44,7 @@ class Simplifier {
   Matcher matcher_;
   const struct NodeRule* asking_ = nullptr;
   std::vector<const char*> chain_;  // the rules that led to what is being built
+  std::vector<int> readers_;        // by value; none are known of what a rule made
 };
 
 /// The dims that the operands broadcast to; none where that needs a check at run time.

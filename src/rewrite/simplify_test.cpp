@@ -175,6 +175,26 @@ TEST(Simplify, RulesFeedEachOther) {
   EXPECT_EQ(count_nodes(after, ScalarOp::neg_), 1);
 }
 
+TEST(Simplify, KeepsOneMinusASigmoidThatIsReadBesides) {
+  // Its derivative, s * (1 - s), must go with the 1 - s of the value: a clip hides that one from the rule.
+  const char* text = R"(graph @main(%x: f64[n, 1]) {
+    %one = literal 1.0 : f64
+    %s = sigmoid %x
+    %v = reshape %s : f64[n]
+    %c = sub %one, %v
+    return %c SECOND
+  })";
+  const auto with = [&](std::string_view second) {
+    std::string all = text;
+    all.replace(all.find(" SECOND"), 7, second);
+    PassContext context;
+    return verified(simplify(program(all), context));
+  };
+  EXPECT_EQ(count_nodes(with(""), ScalarOp::sub_), 0);
+  EXPECT_EQ(count_nodes(with(", %s"), ScalarOp::sub_), 1);
+  EXPECT_EQ(count_nodes(with(", %v"), ScalarOp::sub_), 1);
+}
+
 TEST(Simplify, CastsOnceWhereTheFirstLosesNothing) {
   const Graph after = simplified(R"(graph @main(%p: bool[n], %x: f32[n], %k: i64[n]) {
     %a = cast %p : i8
