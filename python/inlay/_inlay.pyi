@@ -36,6 +36,8 @@ class Dim:
 
     def __floordiv__(self, arg: object, /) -> object: ...
 
+    def __rfloordiv__(self, arg: object, /) -> object: ...
+
     def __eq__(self, arg: object, /) -> bool: ...
 
 def promote(arg0: str, arg1: str, /) -> str:
@@ -270,12 +272,12 @@ class Draw:
     Draws a random variable without Python code: the attribute `draw` of a host function.
     """
 
-def draw(name: str, numpy_path: str, generator: int, size: int | tuple[Sequence[float], Sequence[int]] | None, params: Sequence[int | tuple[Sequence[float], Sequence[int]]], dtype: str, copier: object | None) -> object:
+def draw(name: str, generator: int, size: int | tuple[Sequence[float], Sequence[int]] | None, params: Sequence[int | tuple[Sequence[float], Sequence[int]]], dtype: str, copier: object | None) -> object:
     """
     A Draw of PyTensor's random variable `name`; None: NumPy has no sampling function for it.
 
     `generator`, `size`, `params`: numbers of operands; of a constant, its values and its shape. `size` None: that of
-    the parameters. `copier`: makes the generator to draw from. `numpy_path`: of numpy.random._generator.
+    the parameters. `copier`: makes the generator to draw from.
     """
 
 class Function:

@@ -149,6 +149,8 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
   for (PyObject* function : host_functions_) draws_.push_back(draw_of(function));
 }
 
+BoundProgram::~BoundProgram() = default;
+
 /// Those of a bound array, which no call looks at again; what depends on an argument's is left to the runtime's rules.
 void BoundProgram::bind_sizes(const runtime::TensorSpec& spec, std::span<const int64_t> dims) {
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {

@@ -44,6 +44,7 @@ class BoundProgram {
                std::span<PyObject* const> host_functions, std::shared_ptr<runtime::StepTimes> step_times);
   BoundProgram(const BoundProgram&) = delete;
   BoundProgram& operator=(const BoundProgram&) = delete;
+  ~BoundProgram();
 
   const runtime::Executable& executable() const { return *executable_; }
   std::shared_ptr<const runtime::Executable> shared_executable() const { return executable_; }
@@ -51,7 +52,7 @@ class BoundProgram {
   std::span<const TensorInfo> results() const { return results_; }
   PyObject* host_function(int number) const { return host_functions_[static_cast<std::size_t>(number)]; }
   /// What draws in that function's place; or null.
-  const Draw* draw(int number) const { return draws_[static_cast<std::size_t>(number)]; }
+  const Draw* draw(int number) const { return draws_[static_cast<std::size_t>(number)].get(); }
   const runtime::HostCallSpec& host_call(int number) const;
 
   /// Addresses of all parameters, those of the arguments null; and where argument i belongs among them.
@@ -97,7 +98,7 @@ class BoundProgram {
   bool has_donated_ = false;
   bool needs_rules_ = false;  // a dim of a bound array is an expression
   std::vector<PyObject*> host_functions_;
-  std::vector<const Draw*> draws_;  // by host function
+  std::vector<std::unique_ptr<const Draw>> draws_;  // by host function
   mutable std::vector<std::atomic<bool>> copied_;
   mutable std::vector<std::atomic<const char*>> out_copied_;  // by result: why it was not made where it was wanted
   mutable std::atomic<uint32_t> num_calls_{0};

@@ -10,6 +10,8 @@
 #include "runtime/host_result.h"
 #include "support/error.h"
 
+namespace nb = nanobind;
+
 namespace inlay::python {
 
 /// Holds the GIL for as long as it lives, whoever had it before.
@@ -32,11 +34,12 @@ class Call::Holder {
 };
 
 Call::~Call() {
-  if (kept_.empty() && returned_.empty() && exception_type_ == nullptr) return;
+  if (kept_.empty() && returned_.empty() && handles_.empty() && exception_type_ == nullptr) return;
   PyGILState_STATE foreign{};
   if (gil_ == Gil::foreign) foreign = PyGILState_Ensure();
   for (PyObject* object : kept_) Py_DECREF(object);
   for (PyObject* object : returned_) Py_XDECREF(object);
+  for (PyObject* object : handles_) Py_DECREF(object);
   Py_XDECREF(exception_type_);
   Py_XDECREF(exception_);
   Py_XDECREF(trace_);
@@ -47,6 +50,10 @@ void Call::keep_returned(int function, PyObject* object) {
   const auto at = static_cast<std::size_t>(function);
   if (returned_.size() <= at) returned_.resize(at + 1);
   Py_XDECREF(std::exchange(returned_[at], object));
+}
+
+void Call::keep_handle(PyObject* object) {
+  if (handles_.insert(object).second) Py_INCREF(object);
 }
 
 void Call::begin_run() {
@@ -117,10 +124,6 @@ std::string name_of_dtype(PyArrayObject* array) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// A new reference to what the function returns; null: a Python error is set.
 PyObject* call_function(PyObject* callable, const runtime::HostCallSpec& spec, void* const* operands,
                         const int64_t* operand_dims) {
@@ -150,18 +153,22 @@ PyObject* call_function(PyObject* callable, const runtime::HostCallSpec& spec, v
 bool Call::call_host(int function, void* const* operands, const int64_t* operand_dims, void** results,
                      int64_t* result_dims) {
   const runtime::HostCallSpec& spec = program_.host_call(function);
-  const Draw* const draw = program_.draw(function);
-  PyObject* returned = draw == nullptr ? nullptr : (*draw)(spec, operands, operand_dims);
-  if (returned == nullptr && PyErr_Occurred() == nullptr) {
-    returned = call_function(program_.host_function(function), spec, operands, operand_dims);
-  }
-  if (returned == nullptr) return false;
-  try {
-    take_results(function, returned, results, result_dims);
+  try {  // nothing passes through the machine code
+    const Draw* const draw = program_.draw(function);
+    nb::object returned = nb::steal(draw == nullptr ? nullptr : (*draw)(spec, operands, operand_dims));
+    if (!returned.is_valid() && PyErr_Occurred() == nullptr) {
+      returned = nb::steal(call_function(program_.host_function(function), spec, operands, operand_dims));
+    }
+    if (returned.is_valid()) take_results(function, returned.ptr(), results, result_dims);
+  } catch (nb::python_error& error) {
+    error.restore();
   } catch (const Error& error) {
     raise(error);
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    raise(Error(ErrorCode::internal, spec.location, error.what()));
   }
-  Py_DECREF(returned);
   return PyErr_Occurred() == nullptr;
 }
 
@@ -209,6 +216,7 @@ PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, Py
   const DType dtype = dtype_of(result);
   if (dtype == DType::opaque) {
     *address = value;
+    keep_handle(value);
     return Py_NewRef(value);
   }
   const OwnedArray array = as_array(value, dtype, str(spec.name, ": result ", i), spec.location);

@@ -1,5 +1,6 @@
 #pragma once
 // One call of a bound program: its temporaries, what its host calls returned, the exception that ended it.
+#include <unordered_set>
 #include <vector>
 
 #include "bound_program.h"
@@ -41,8 +42,10 @@ class Call final : public runtime::Host {
   bool call_host(int function, void* const* operands, const int64_t* operand_dims, void** results,
                  int64_t* result_dims);
   /// Keeps a new reference until the call ends, or until the function is called again: in the body of a loop, whose
-  /// next pass reads nothing of this one's.
+  /// next pass reads no array of this one's.
   void keep_returned(int function, PyObject* object);
+  /// Keeps an opaque value until the call ends: a loop may carry it through any number of passes.
+  void keep_handle(PyObject* object);
   /// What the function returned becomes the results of the call: the addresses and dims of arrays that are kept.
   /// Throws, or sets a Python error.
   void take_results(int function, PyObject* returned, void** addresses, int64_t* dims);
@@ -55,6 +58,7 @@ class Call final : public runtime::Host {
   PyThreadState* state_ = nullptr;
   std::vector<PyObject*> kept_;
   std::vector<PyObject*> returned_;  // by function: what its last call returned
+  std::unordered_set<PyObject*> handles_;
   PyObject *exception_type_ = nullptr, *exception_ = nullptr, *trace_ = nullptr;
   int failed_host_call_ = -1;
 };

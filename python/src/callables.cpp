@@ -220,7 +220,8 @@ PyObject* new_callable(PyTypeObject* type, vectorcallfunc vectorcall, const Held
 }  // namespace
 
 bool add_callables(PyObject* module) {
-  function_type = make_type(module, "inlay._inlay.Function", "A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.");
+  function_type = make_type(module, "inlay._inlay.Function",
+                            "A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.");
   vm_type = make_type(module, "inlay._inlay.Vm", "A compiled function over the cells of a PyTensor Function.");
   return function_type != nullptr && vm_type != nullptr;
 }

@@ -13,7 +13,7 @@ bool non_negative(double x) { return x >= 0 && !std::signbit(x); }
 bool positive(double x) { return x > 0; }
 bool probability(double x) { return non_negative(x) && x <= 1; }
 bool positive_probability(double x) { return x > 0 && x <= 1; }
-bool number_of_trials(double n) { return non_negative(n) && n <= 0x1p53; }  // an integer that a double has held
+bool number_of_trials(double n) { return non_negative(n) && n < 0x1p53; }  // below it a double holds any integer
 
 /// Above this NumPy refuses a Poisson mean, in its own words: 2^63 - 10 sqrt(2^63), rounded down.
 constexpr double kPoissonMax = 9.2e18;
@@ -30,7 +30,7 @@ constexpr Distribution kDistributions[] = {
      [](Source& s, P p) { return s.numpy.gamma(s.bits, p[0], p[1]); }, nullptr},
     {"halfnormal", 2, [](P p) { return positive(p[1]); },
      [](Source& s, P p) { return std::fabs(s.numpy.standard_normal(s.bits)) * p[1] + p[0]; }, nullptr},
-    {"invgamma", 2, [](P p) { return non_negative(p[0]) && positive(p[1]); },
+    {"invgamma", 2, [](P p) { return positive(p[0]) && positive(p[1]); },
      [](Source& s, P p) { return 1 / s.numpy.gamma(s.bits, p[0], 1 / p[1]); }, nullptr},
     {"laplace", 2, [](P p) { return non_negative(p[1]); },
      [](Source& s, P p) { return s.numpy.laplace(s.bits, p[0], p[1]); }, nullptr},

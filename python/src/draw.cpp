@@ -201,36 +201,30 @@ OwnedArray new_array(const Dims& dims, DType dtype) {
 }  // namespace
 
 PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data, const int64_t* operand_dims) const {
-  try {
-    const Operands operands(spec, data, operand_dims);
-    std::array<std::vector<double>, kMaxParams> rooms;
-    std::vector<std::span<const double>> values;
-    std::vector<Dims> shapes;
-    for (std::size_t i = 0; i < params_.size(); ++i) {
-      values.push_back(values_of(params_[i], operands, rooms[i]));
-      shapes.push_back(dims_of(params_[i], operands));
-    }
-    const std::optional<Dims> of_params = broadcast(shapes);
-    if (!of_params) return nullptr;
-    Points given(values, shapes, *of_params);
-    for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
-      if (!distribution_.fits(given.params())) return nullptr;
-    }
-    const std::optional<Dims> dims = shape_of_draws(size_, operands, *of_params);
-    if (!dims) return nullptr;
-    const OwnedArray array = new_array(*dims, dtype_);
-    if (!array) return nullptr;
-    nb::object generator = nb::borrow(operands.object(generator_));
-    if (!copier_.is_none()) generator = copier_(generator);
-    Points points(values, shapes, *dims);
-    fill_array(array.get(), generator, points);
-    return PyTuple_Pack(2, generator.ptr(), reinterpret_cast<PyObject*>(array.get()));
-  } catch (nb::python_error& error) {
-    error.restore();
-  } catch (const std::bad_alloc&) {
-    PyErr_NoMemory();
+  const Operands operands(spec, data, operand_dims);
+  std::array<std::vector<double>, kMaxParams> rooms;
+  std::vector<std::span<const double>> values;
+  std::vector<Dims> shapes;
+  for (std::size_t i = 0; i < params_.size(); ++i) {
+    values.push_back(values_of(params_[i], operands, rooms[i]));
+    shapes.push_back(dims_of(params_[i], operands));
   }
-  return nullptr;
+  const std::optional<Dims> of_params = broadcast(shapes);
+  if (!of_params) return nullptr;
+  const std::optional<Dims> dims = shape_of_draws(size_, operands, *of_params);
+  // Beside no draws NumPy looks at the parameters all the same.
+  if (!dims || std::ranges::find(*dims, 0) != dims->end()) return nullptr;
+  const OwnedArray array = new_array(*dims, dtype_);  // before what takes as long as there are draws
+  if (!array) return nullptr;
+  Points given(values, shapes, *of_params);
+  for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
+    if (!distribution_.fits(given.params())) return nullptr;
+  }
+  nb::object generator = nb::borrow(operands.object(generator_));
+  if (!copier_.is_none()) generator = copier_(generator);
+  Points points(values, shapes, *dims);
+  fill_array(array.get(), generator, points);
+  return PyTuple_Pack(2, generator.ptr(), reinterpret_cast<PyObject*>(array.get()));
 }
 
 void Draw::fill_array(PyArrayObject* array, nb::handle generator, Points& points) const {
@@ -261,10 +255,18 @@ Draw::Part part_of(const PythonPart& part) {
   return {.values = values, .dims = dims};
 }
 
-nb::object make_draw(const std::string& name, const std::string& numpy_path, int generator,
-                     const std::optional<PythonPart>& size, const std::vector<PythonPart>& params,
-                     const std::string& dtype, nb::object copier) {
-  static const std::shared_ptr<const Samplers> samplers = load_samplers(numpy_path);
+/// Those of the NumPy that this process has imported; null: it exports none.
+std::shared_ptr<const Samplers> samplers_of_numpy() {
+  static const std::shared_ptr<const Samplers> samplers = [] {
+    const nb::object module = nb::module_::import_("numpy.random._generator");
+    return load_samplers(nb::cast<std::string>(module.attr("__file__")));
+  }();
+  return samplers;
+}
+
+nb::object make_draw(const std::string& name, int generator, const std::optional<PythonPart>& size,
+                     const std::vector<PythonPart>& params, const std::string& dtype, nb::object copier) {
+  const std::shared_ptr<const Samplers> samplers = samplers_of_numpy();
   const Distribution* const found = distribution(name);
   if (samplers == nullptr || found == nullptr || std::ssize(params) != found->num_params) return nb::none();
   std::vector<Draw::Part> parts;
@@ -279,17 +281,17 @@ nb::object make_draw(const std::string& name, const std::string& numpy_path, int
 
 void bind_draw(nb::module_& m) {
   nb::class_<Draw>(m, "Draw", "Draws a random variable without Python code: the attribute `draw` of a host function.");
-  m.def("draw", make_draw, nb::arg("name"), nb::arg("numpy_path"), nb::arg("generator"), nb::arg("size").none(),
-        nb::arg("params"), nb::arg("dtype"), nb::arg("copier").none(),
+  m.def("draw", make_draw, nb::arg("name"), nb::arg("generator"), nb::arg("size").none(), nb::arg("params"),
+        nb::arg("dtype"), nb::arg("copier").none(),
         "A Draw of PyTensor's random variable `name`; None: NumPy has no sampling function for it.\n\n"
         "`generator`, `size`, `params`: numbers of operands; of a constant, its values and its shape. `size` None: "
         "that of\n"
-        "the parameters. `copier`: makes the generator to draw from. `numpy_path`: of numpy.random._generator.");
+        "the parameters. `copier`: makes the generator to draw from.");
 }
 
-const Draw* draw_of(PyObject* host_function) {
+std::unique_ptr<const Draw> draw_of(PyObject* host_function) {
   const nb::object draw = nb::getattr(host_function, "draw", nb::none());
-  return nb::isinstance<Draw>(draw) ? nb::inst_ptr<Draw>(draw) : nullptr;
+  return nb::isinstance<Draw>(draw) ? std::make_unique<const Draw>(*nb::inst_ptr<Draw>(draw)) : nullptr;
 }
 
 }  // namespace inlay::python

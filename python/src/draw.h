@@ -32,8 +32,8 @@ class Draw {
   Draw(const Distribution& distribution, std::shared_ptr<const Samplers> samplers, int generator,
        std::optional<Part> size, std::vector<Part> params, DType dtype, nanobind::object copier);
 
-  /// The generator afterwards and the array of draws, as a new tuple. Null: a Python error is set, or none and nothing
-  /// was drawn. `operand_dims`: of all operands, one after the other.
+  /// The generator afterwards and the array of draws, as a new tuple. Null: nothing was drawn, and either a Python
+  /// error is set or the op's own code is to be asked. Throws. `operand_dims`: of all operands, one after the other.
   PyObject* operator()(const runtime::HostCallSpec& spec, void* const* operands, const int64_t* operand_dims) const;
 
  private:
@@ -49,8 +49,8 @@ class Draw {
   nanobind::object copier_;
 };
 
-/// The Draw that a host function has as its attribute `draw`, or null.
-const Draw* draw_of(PyObject* host_function);
+/// Of the Draw that a host function has as its attribute `draw`; null: it has none.
+std::unique_ptr<const Draw> draw_of(PyObject* host_function);
 
 void bind_draw(nanobind::module_& m);
 

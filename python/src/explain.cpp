@@ -49,7 +49,7 @@ nb::dict copy_dict(const std::string& source, const std::string& destination, co
 const kernel::Copy* copy_at(const KernelProgram& program, const memory::Sharing& sharing, kernel::StepId id) {
   const auto* copy = std::get_if<kernel::Copy>(&program.steps[id.index]);
   if (copy == nullptr || sharing.is_elided(id)) return nullptr;
-  return program.buffers[copy->destination].dtype == DType::opaque ? nullptr : copy;
+  return kernel::is_handle(program.buffers[copy->destination]) ? nullptr : copy;
 }
 
 void add_steps(const KernelProgram& program, const memory::Sharing& sharing, const BoundProgram& bound, nb::dict& d) {

@@ -235,6 +235,7 @@ void bind_dim(nb::module_& m) {
           "The number of the symbol that it is, or -1.")
       .def_prop_ro("is_size", is_size, "Is it known never to be negative?")
       .def("__floordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(a, dim_from(b))); })
+      .def("__rfloordiv__", [](const Dim& a, nb::handle b) { return dim_to_python(floor_div(dim_from(b), a)); })
       .def("__eq__", [](const Dim& a, nb::handle b) {
         return nb::isinstance<Dim>(b) ? a == nb::cast<Dim>(b) : PyLong_Check(b.ptr()) && a.is(nb::cast<int64_t>(b));
       });

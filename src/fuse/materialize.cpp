@@ -818,7 +818,7 @@ class Cutter {
         continue;
       }
       buffers.carried.push_back(result_of_region(node.results[i]));
-      if (graph_.type(node.operands[i]).dtype == DType::opaque) {
+      if (kernel::is_handle(program_.buffers[buffers.carried.back()])) {
         piece.steps.emplace_back(
             kernel::Copy{captured(node.operands[i], piece), buffers.carried.back(), "the first value"});
         continue;
@@ -851,8 +851,8 @@ class Cutter {
     const BufferId buffer = new_output_buffer(v, slot);
     const bool in_bytes = home.buffer.valid() && program_.buffers[home.buffer].role != Role::scalar;
     // A body's outputs are written by points: so that they may be rows, or joined by the loop that makes the value.
-    const bool is_handle = graph_.type(v).dtype == DType::opaque;
-    const bool by_points = graph_.is_body && in_bytes && !is_handle && !program_.buffers[home.buffer].view_of.valid();
+    const bool by_points = graph_.is_body && in_bytes && !kernel::is_handle(program_.buffers[home.buffer]) &&
+                           !program_.buffers[home.buffer].view_of.valid();
     if (!in_bytes || by_points) {  // a one-element value, or a literal
       Piece piece = elementwise(v, buffer, /*defines=*/false);
       piece.value = v;

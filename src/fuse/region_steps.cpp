@@ -260,7 +260,7 @@ void append(std::vector<Step>& out, std::vector<Step> more) {
 /// A buffer like an output of a body, for the time of the body.
 BufferId new_like(KernelProgram& program, const Buffer& output) {
   const bool one = std::ranges::all_of(output.dims, [](const Dim& dim) { return dim.is(1); });
-  const Role role = output.dtype == DType::opaque ? Role::host : one ? Role::scalar : Role::temporary;
+  const Role role = kernel::is_handle(output) ? Role::host : one ? Role::scalar : Role::temporary;
   return program.buffers.push_back({.name = output.name, .dtype = output.dtype, .dims = output.dims, .role = role});
 }
 

@@ -110,7 +110,8 @@ class ProgramRun {
 
   std::optional<Failure> run_step(const Copy& copy) {
     const View from = view(copy.source), to = view(copy.destination);
-    if (program_.buffers[copy.destination].role == Role::host) {  // a handle
+    const Buffer& destination = program_.buffers[copy.destination];
+    if (is_handle(destination) && destination.role == Role::host) {
       made_by_host_[copy.destination].data = from.data;
       return std::nullopt;
     }

@@ -244,6 +244,26 @@ TEST(EvaluateKernelProgram, AHostCallBindsASize) {
   EXPECT_EQ(run(kHost, {f64({-2})}, positive).error, "positive: the host call failed");
 }
 
+TEST(EvaluateKernelProgram, ALoopCarriesAHandle) {
+  constexpr std::string_view kText =
+      R"(program @main(step: i64 scalar, g: opaque host, h: opaque host, v: f64 host, r: f64 output 0) {
+    host_call "first" 0 () -> g #0
+    loop step < 3 {
+      host_call "next" 1 (g) -> h #0
+      copy h -> g "the next value of g"
+    }
+    host_call "value" 2 (g) -> v #0
+    copy v -> r "made by a host call, in the host's memory"
+    sites { #0 host-call-failed "" } })";
+  std::vector<double> values = {10, 11, 12, 13};
+  const HostFunctions host = [&](const HostCall& call, std::span<const HostTensor> in, std::span<HostTensor> out) {
+    auto* first = reinterpret_cast<std::byte*>(values.data());
+    out[0].data = call.name == "first" ? first : in[0].data + (call.name == "next" ? sizeof(double) : 0);
+    return true;
+  };
+  EXPECT_THAT(run(kText, {}, host).values, ElementsAre(13));
+}
+
 /// The positive ones, counted and then moved.
 constexpr std::string_view kCompaction =
     R"(program @main(x: f64[n] param 0, c: i64 scalar, at: i64 scalar, r: f64[k] output 0) symbols n = x.0, k {

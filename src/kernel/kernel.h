@@ -210,7 +210,11 @@ struct HostCall {
   SiteId site;
 };
 
-/// All of `source` into all of `destination`: same number of elements, same dtype. Of an opaque value, its handle.
+/// Is it an opaque value, of which there is no more than a handle?
+inline bool is_handle(const Buffer& buffer) { return buffer.dtype == DType::opaque; }
+
+/// All of `source` into all of `destination`: same number of elements, same dtype. Of an opaque value, its handle, also
+/// where its memory is the host's.
 struct Copy {
   BufferId source, destination;
   std::string reason;

@@ -298,9 +298,8 @@ class ProgramVerifier {
     for (BufferId b : access.writes) {
       require_known(b);
       const Role role = buffer(b).role;
-      // (A handle may be copied to another name, as the next one of a loop.)
-      const bool is_handle = std::holds_alternative<Copy>(step) && buffer(b).dtype == DType::opaque;
-      const bool by_host = std::holds_alternative<HostCall>(step) || is_handle;
+      const bool copies_handle = std::holds_alternative<Copy>(step) && is_handle(buffer(b));
+      const bool by_host = std::holds_alternative<HostCall>(step) || copies_handle;
       if (role == Role::param || role == Role::literal) complain(str(role_name(role), " ", name(b), " is written"));
       if (role == Role::host && !by_host) complain(str(name(b), " is written, and its memory is the host's"));
       written_[b] = true;

@@ -303,7 +303,7 @@ class Decider {
   void list_copies() {
     sharing_.copies = refusals_;
     std::erase_if(sharing_.copies,
-                  [&](const PlannedCopy& copy) { return buffer(copy.destination).dtype == DType::opaque; });
+                  [&](const PlannedCopy& copy) { return kernel::is_handle(buffer(copy.destination)); });
     std::ranges::sort(sharing_.copies, {},
                       [](const PlannedCopy& copy) { return std::pair(copy.step, copy.destination); });
   }

@@ -166,7 +166,9 @@ Result times_power(const T& base, const T& power, const Sum<T>& sum) {
   const T factor = power == 0 ? T(1) : pow(base, power);
   const T most = factor * (fabs(sum.value) + sum.value_error);
   if (most < std::numeric_limits<double>::denorm_min() / 2.0L) return kZero;
-  if (!(fabs(sum.value) > sum.value_error)) return sum.value_error < kRoot ? kZero : Result();
+  if (!(fabs(sum.value) > sum.value_error)) {
+    return std::max<T>(factor, 1) * sum.value_error < kRoot ? kZero : Result();
+  }
   const T power_error = power == 0 ? T(0) : rounding<T>(0, 1 + fabs(power));
   return {static_cast<Long>(factor * sum.value), static_cast<Long>(sum.value_error / fabs(sum.value) + power_error)};
 }

@@ -62,3 +62,27 @@ def test_no_file_is_left(tmp_path):
     done = python(COMPILE, INLAY_BACKEND="c", TMPDIR=str(tmp_path))
     assert (done.stdout, done.stderr) == ("", "")
     assert list(tmp_path.iterdir()) == []
+
+
+DRAWS = """
+import warnings
+import inlay.pytensor, numpy as np, pytensor, pytensor.tensor as pt
+warnings.simplefilter("ignore")
+g = pytensor.shared(np.random.default_rng(3))
+def step(x):
+    after, noise = pt.random.normal(x, 1.0, rng=g).owner.outputs
+    _, other = pt.random.gamma(2.0 + noise**2, 1.0, rng=g).owner.outputs
+    return [other], {g: after}
+out, updates = pytensor.scan(step, outputs_info=[pt.zeros(())], n_steps=9)
+fn = pytensor.function([], out, updates=updates, mode="INLAY")
+got = fn()
+g.set_value(np.random.default_rng(3))
+np.testing.assert_array_equal(got, pytensor.function([], out, updates=updates, mode="FAST_COMPILE")())
+print(len(inlay.pytensor.explain(fn).draws))
+"""
+
+
+@pytest.mark.parametrize("backend", ["c", "llvm"])
+def test_a_loop_that_carries_a_generator(backend):
+    done = python(DRAWS, INLAY_BACKEND=backend)
+    assert done.stdout == "2\n", done.stderr

@@ -8,6 +8,8 @@ import pytest
 from pytensor.graph.replace import vectorize_graph
 from pytensor.raise_op import Assert
 from pytensor.scan.op import Scan
+from pytensor.tensor.random.type import random_generator_type
+from pytensor.typed_list import make_list
 from versions import OLD_PYTENSOR
 
 try:
@@ -350,3 +352,35 @@ def test_an_error_at_a_later_step_leaves_the_arguments_as_they_were():
     np.testing.assert_array_equal(values, X)
     np.testing.assert_array_equal(places, [0, 1, 3, 7, 1])
     np.testing.assert_array_equal(fn(values, places[:2]), [1.0, 0.0])
+
+
+def test_a_branch_that_is_called_in_a_scan(check):
+    """The nodes of a Scan's graph cannot be changed: the branch's function has its own."""
+    x = pt.dmatrix("x")
+    out = scan(lambda p: ifelse(pt.gt(p.sum(), 0), p[p[:, 0] > -9], p + 1), outputs_info=[x], n_steps=3)
+    check([x], out, np.array([[-3.0, 1.0], [0.5, -1.0]]), native=False)
+
+
+def test_nested_ifelse_of_different_shapes(check):
+    c, x = pt.lscalar("c"), pt.dvector("x")
+    z = x
+    for k in range(3):
+        z = ifelse(pt.eq(c, k), z[1:] * 1.5, pt.exp(z * 0.1))
+    for condition in range(4):
+        check([c, x], z, condition, np.arange(9.0), native=False)
+
+
+def test_a_list_that_both_branches_read(check):
+    c, x, y = pt.lscalar("c"), pt.dvector("x"), pt.dvector("y")
+    both = make_list([x, y])
+    for condition in (0, 1):
+        check([c, x, y], ifelse(c, both[0] * 2, both[1] + 1), condition, np.ones(2), np.ones(3), native=False)
+
+
+def test_a_generator_that_a_branch_returns_is_a_copy():
+    g, c = random_generator_type("g"), pt.lscalar("c")
+    after, _ = pt.random.normal(0, 1, rng=g).owner.outputs
+    fn = pytensor.function([g, c], [ifelse(c, after, g)], mode="INLAY")
+    given = np.random.default_rng(1)
+    (returned,) = fn(given, 0)
+    assert returned is not given and returned.normal() == given.normal()

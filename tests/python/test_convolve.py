@@ -141,3 +141,13 @@ def test_what_is_whole_of_neither(check_error):
     x, w = pt.dmatrices("x", "w")
     values, good = images((3, 6), (5, 2)), images((3, 6), (3, 2))
     check_error(ValueError, [x, w], signal.convolve2d(x, w, mode="valid", method="direct"), *values, good=good)
+
+
+@pytest.mark.skipif(not hasattr(signal, "convolve2d"), reason="this version has none")
+def test_a_convolution_of_many_by_many_is_left_to_scipy():
+    """Which transforms where that needs fewer operations; by few weights sums are faster."""
+    x = pt.dmatrix("x")
+    for shape, calls in (((5, 5), 0), ((40, 40), 1), ((None, 5), 1)):
+        w = pt.tensor("w", dtype="float64", shape=shape)
+        fn = pytensor.function([x, w], signal.convolve2d(x, w), mode="INLAY")
+        assert len(inlay.pytensor.explain(fn).host_calls) == calls

@@ -377,6 +377,8 @@ def test_least_squares():
     for count in (0, 2, 3):
         same([a, b, least], lstsq(a, b, least), tall[:count], right[:count], 1e-8)
     same([a, b, least], lstsq(a, b, least), tall, right[:, :0], 1e-8)
+    of_complex = pytensor.function([z := pt.zmatrix()], lstsq(z, z, pt.constant(-1.0)), mode="INLAY")
+    assert len(inlay.pytensor.explain(of_complex).host_calls) == 1  # PyTensor's type says that its result is real
 
 
 @pytest.mark.skipif(OLD_PYTENSOR, reason="its types are others")

@@ -235,6 +235,9 @@ def test_parameters_of_many_dtypes_and_strides():
         ("hypergeometric", (3, 5, 9)),
         ("t", (4.0, 0.0, 0.0)),
         ("halfnormal", (1.0, 0.0)),
+        ("invgamma", (0.0, 1.0)),
+        ("invgamma", (2.0, np.float32(1.7))),
+        ("normal", (np.zeros(0), -np.ones((3, 1)))),
         ("triangular", (1.0, 0.0, 2.0)),
     ],
 )
@@ -243,8 +246,9 @@ def test_what_numpy_or_scipy_refuses(name, parameters):
     shared = [shared_generator(), shared_generator()]
     results = []
     for g, mode in zip(shared, ("INLAY", "FAST_COMPILE"), strict=True):
-        variables = [pt.tensor(dtype=np.asarray(p).dtype, shape=()) for p in parameters]
-        after, drawn = sample(getattr(rv, name), *variables, size=3, rng=g)
+        variables = [pt.tensor(dtype=np.asarray(p).dtype, shape=(None,) * np.ndim(p)) for p in parameters]
+        size = None if any(map(np.ndim, parameters)) else 3
+        after, drawn = sample(getattr(rv, name), *variables, size=size, rng=g)
         fn = pytensor.function(variables, drawn, updates={g: after}, mode=mode)
         try:
             results.append(fn(*parameters))
@@ -344,11 +348,39 @@ def until_it_leaves(g, x):
     return [noise], {g: after}, until(abs(noise) > 3)
 
 
+def two_readers_the_other_way(g, x):
+    _, other = sample(rv.gamma, 2.0 + x**2, 1.0, rng=g)
+    after, noise = sample(rv.normal, other, 1.0, rng=g)
+    return [noise], {g: after}
+
+
+def scan_in_scan(g, x):
+    inner, updates = pytensor.scan(lambda y: random_walk(g, y), outputs_info=[x], n_steps=3)
+    return [inner[-1]], updates
+
+
+def swapped(generator):
+    a, b = generator(), generator()
+
+    def step(x):
+        after_a, noise = sample(rv.normal, x, 1.0, rng=a)
+        after_b, scale = sample(rv.halfnormal, 0.0, 1.0, rng=b)
+        return [noise * scale], {a: after_b, b: after_a}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        out, updates = pytensor.scan(step, outputs_info=[pt.zeros(())], n_steps=9)
+    return [], [out], updates, []
+
+
 SCANS = {
     "one": draws_in_a_scan(random_walk, outputs_info=[pt.zeros(())], n_steps=20),
     "none": draws_in_a_scan(random_walk, outputs_info=[pt.zeros(())], n_steps=pt.as_tensor(1) - 1),
     "two": draws_in_a_scan(two_draws, outputs_info=[pt.zeros(3), None], n_steps=7),
     "two readers": draws_in_a_scan(two_readers, outputs_info=[pt.zeros(()), None], n_steps=20),
+    "two readers, the other way": draws_in_a_scan(two_readers_the_other_way, outputs_info=[pt.zeros(())], n_steps=40),
+    "scan in scan": draws_in_a_scan(scan_in_scan, outputs_info=[pt.zeros(())], n_steps=4),
+    "swapped": swapped,
     "until": draws_in_a_scan(until_it_leaves, outputs_info=[pt.zeros(())], n_steps=200),
 }
 

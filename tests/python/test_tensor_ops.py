@@ -92,6 +92,12 @@ def test_reshape(check):
     check([x], x.T.reshape((2, 6)), M)
 
 
+def test_reshape_of_what_has_a_known_number_of_elements(check):
+    x = pt.dvector("x")
+    check([x], pt.alloc(0.0, x.shape[0], 3, 0).reshape((x.shape[0], -1)), np.ones(4))
+    check([x], pt.arange(6.0).reshape((x.shape[0], -1)), np.ones(3))
+
+
 def test_reshape_that_does_not_fit_is_an_error(check_error):
     x = pt.dmatrix("x")
     check_error(ValueError, [x], x.reshape((5, 2)), M, good=(np.ones((2, 5)),))

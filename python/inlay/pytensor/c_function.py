@@ -1,5 +1,7 @@
 """A compiled function as a C pointer, for callers without Python."""
 
+import numpy as np
+
 from ..text import Compilation
 from .compiled import compiled_of, function_of
 
@@ -48,8 +50,14 @@ def c_function(fn, *, form=None, user_data=None, on_error=None):
     for variable, offsets in (user_data or {}).items():
         if variable not in numbers:
             raise KeyError(f"{variable} is no shared variable of this function")
+        if not (isinstance(offsets, tuple | list) and len(offsets) == 2 and all(_is_offset(x) for x in offsets)):
+            raise TypeError(f"user_data of {variable} is {offsets!r}, not two offsets: of the address and of the dims")
         data[numbers[variable]] = offsets
     return _of(compiled.program, arguments, form, data, on_error)
+
+
+def _is_offset(x):
+    return isinstance(x, int | np.integer) and x >= 0
 
 
 def _of(program, arguments, form, data, on_error):

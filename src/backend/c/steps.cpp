@@ -66,7 +66,7 @@ void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destina
                     const std::vector<BufferId>& by_address) {
   const kernel::Buffer& from = p.program.buffers[source];
   const kernel::Buffer& to = p.program.buffers[destination];
-  if (from.dtype == DType::opaque) {  // a handle
+  if (kernel::is_handle(from)) {
     const std::string handle = variable(p, source);
     if (to.role == kernel::Role::output) out.line("call->outputs[", to.slot, "] = (void*)", handle, ";");
     if (to.role != kernel::Role::output) out.line(variable(p, destination), " = (void*)", handle, ";");

@@ -46,7 +46,7 @@ void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loo
     for (BufferId written : access_of(f_.program, f_.program.steps[i]).writes) {
       Value*& value = f_.scalars()[written.index];
       const bool changes =
-          (f_.is_scalar(written) || f_.is_handle(written)) && value && value == region.before[written.index];
+          (f_.is_scalar(written) || f_.is_host_handle(written)) && value && value == region.before[written.index];
       if (!changes) continue;
       region.carried.emplace_back(written, phi(value));
       value = region.carried.back().second;

@@ -193,7 +193,7 @@ void StageEmitter::emit_vector_axis() {
   look_ahead(begin, end);
   if (plan_.page > 0) {
     Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
-    Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(StagePlan::kWorthPages));
+    Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
     pages = b_.CreateSelect(is_long, pages, begin);
     emit_vectors(begin, pages, plan_.page);
     begin = pages;

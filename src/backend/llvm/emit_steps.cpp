@@ -67,7 +67,7 @@ void emit_transfer(FunctionEmitter& f, BufferId source, BufferId destination) {
   llvm::IRBuilder<>& b = f.b;
   const kernel::Buffer& from = f.program.buffers[source];
   const DType dtype = from.dtype;
-  if (dtype == DType::opaque) {  // a handle
+  if (kernel::is_handle(from)) {
     Value* handle = f.address(source);
     const kernel::Buffer& to = f.program.buffers[destination];
     if (to.role == kernel::Role::output) {

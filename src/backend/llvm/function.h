@@ -92,12 +92,12 @@ class FunctionEmitter {
   /// Of the first byte of a buffer, on the spine. A scalar in a register has one only between spill and reload.
   Value* address(BufferId buffer);
   void set_host_address(BufferId buffer, Value* address) {
-    (is_handle(buffer) ? scalars_ : addresses_)[kernel::root_of(program, buffer).index] = address;
+    (is_host_handle(buffer) ? scalars_ : addresses_)[kernel::root_of(program, buffer).index] = address;
   }
   bool same_place(BufferId a, BufferId b) const;
   bool is_scalar(BufferId buffer) const;
-  bool is_handle(BufferId buffer) const;  // of the host's: its address is a value that may change, as a scalar's
-  Value* scalar(BufferId buffer) const;  // its value now
+  bool is_host_handle(BufferId buffer) const;  // a value that may change, as a scalar's
+  Value* scalar(BufferId buffer) const;        // its value now
   void set_scalar(BufferId buffer, Value* value);
   void spill_scalar(BufferId buffer);  // to its stack slot, so that loops can change it
   void reload_scalar(BufferId buffer);

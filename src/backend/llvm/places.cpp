@@ -15,7 +15,7 @@ Value* FunctionEmitter::address(BufferId buffer) {
     INLAY_CHECK(spilled_[root.index], facts.name, " is in a register");
     return slots_[root.index];
   }
-  if (is_handle(buffer)) return scalar(buffer);
+  if (is_host_handle(buffer)) return scalar(buffer);
   Value*& known = addresses_[root.index];
   if (known) return known;
 
@@ -85,9 +85,9 @@ bool FunctionEmitter::is_scalar(BufferId buffer) const {
   return program.buffers[kernel::root_of(program, buffer)].role == Role::scalar;
 }
 
-bool FunctionEmitter::is_handle(BufferId buffer) const {
+bool FunctionEmitter::is_host_handle(BufferId buffer) const {
   const kernel::Buffer& facts = program.buffers[kernel::root_of(program, buffer)];
-  return facts.role == Role::host && facts.dtype == DType::opaque;
+  return facts.role == Role::host && kernel::is_handle(facts);
 }
 
 bool FunctionEmitter::is_spilled(BufferId buffer) const { return spilled_[kernel::root_of(program, buffer).index]; }

@@ -221,7 +221,8 @@ class Planner {
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() < page * plan_.unroll) return;
     const Dim points = plan_.num_points();
-    if (points.is_constant() && points.constant() < StagePlan::kWorthPages) return;
+    plan_.pages_from = StagePlan::kWorthPages / element;
+    if (points.is_constant() && points.constant() < plan_.pages_from) return;
     plan_.page = page;
   }
 

@@ -33,6 +33,7 @@ struct StagePlan {
   int unroll = 1;            // vectors at a time
   bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they are neighbours
+  int64_t pages_from = 0;    // points that are enough
   /// The store whose vectors shall begin where lines of the cache do: points before the first line are passed by
   /// themselves.
   std::optional<std::size_t> aligned_store;
@@ -43,7 +44,7 @@ struct StagePlan {
   std::vector<DType> register_dtypes;
 
   static constexpr int kWorthAligning = 1024;      // points
-  static constexpr int64_t kWorthPages = 1 << 19;  // points: what is read comes from memory, not from a cache
+  static constexpr int64_t kWorthPages = 1 << 22;  // bytes of an operand: it comes from memory, not from a cache
   static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves
 
   int innermost() const { return static_cast<int>(loops.size()); }

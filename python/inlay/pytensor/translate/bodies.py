@@ -6,10 +6,11 @@ from contextlib import contextmanager
 class Body:
     """While it is entered, the translator builds into it. What it asks of the outside becomes a parameter."""
 
-    def __init__(self, t, captured=()):
+    def __init__(self, t, captured=(), drawable=frozenset()):
+        """`drawable`: generators of the inner graph that may be drawn from themselves."""
         self._t = t
         self.builder = t.builder.body()
-        self.own = frozenset()  # generators of the inner graph that may be drawn from themselves
+        self.drawable = drawable
         self.captured = []  # values of the outside, in the order of the parameters
         self._inside = {}  # number of a value of the outside -> the value in here
         self._outer_scope = t.scope

@@ -1,5 +1,6 @@
 """Elements that an array of positions picks: out of the row beside it, or out of several arrays."""
 
+from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import Choose, PermuteRowElements
 from pytensor.typed_list import MakeList
 
@@ -44,7 +45,10 @@ def choose(t, node):
 
 @register(MakeList)
 def make_list(t, node):
-    return [None]  # Choose looks at what it is made of; others get a Python list
+    for user, _ in t.clients.get(node.outputs[0], [(None, 0)]):
+        if not (isinstance(user, Apply) and isinstance(user.op, Choose)):
+            raise NotNative("makes a Python object; Choose takes its elements natively")
+    return [None]  # Choose looks at what it is made of
 
 
 def _chosen_of_list(t, node):

@@ -21,6 +21,9 @@ except ImportError:
     Convolve2d = None
 
 
+_FEW_WEIGHTS = 256  # the sums are as long; beyond some 20 x 20, Fourier transforms need fewer operations
+
+
 @batched_node(Convolve1d, Convolve2d)
 def convolve(t, op, node):
     """result[i] = sum of x[i + start - j] * w[j], where x has such an element: all of the sum, or what is whole of it.
@@ -31,6 +34,8 @@ def convolve(t, op, node):
     out = INLAY_NAMES[node.outputs[0].type.dtype]
     if out == "bool":
         raise NotNative("a convolution of bool")
+    if op.ndim > 1 and op.method != "direct" and not _has_few_weights(op, node):
+        raise NotNative("a convolution of many elements by many, or by a number that is not known: SciPy may transform")
     x, w = (t.cast(t.value(v), arithmetic_dtype(out)) for v in node.inputs[:2])
     b, rank = t.builder, op.ndim
     batch = x.dims[:-rank]
@@ -75,6 +80,11 @@ def _at(dims, axis, size):
 
 def _column(t, size):
     return t.builder.reshape(t.builder.iota(size, "i64"), [size, 1])
+
+
+def _has_few_weights(op, node):
+    sizes = [x.type.shape[-op.ndim :] for x in node.inputs[:2]]
+    return any(None not in shape and np.prod(shape) <= _FEW_WEIGHTS for shape in sizes)
 
 
 def _mode(t, mode):

@@ -40,8 +40,13 @@ class HostCall:
         ]
         self._destroyed = [i for inputs in getattr(node.op, "destroy_map", {}).values() for i in inputs]
         self._outputs = [_Output(x, node.op, i) for i, x in enumerate(node.outputs)]
-        self._run = random.drawer(node) if in_place else _performer(node)
-        self.draw = random.native(node, self.variables, in_place)  # inlay asks this first; never set again
+        self.draw = random.native(node, self.variables, in_place)  # is asked before this is called
+        self._in_place = in_place
+        self._run = None
+
+    def prepare(self):
+        """To be called: an op may compile a graph of its own for that."""
+        self._run = random.drawer(self.node) if self._in_place else _performer(self.node)
 
     def __call__(self, *values):
         inputs = [

@@ -10,14 +10,20 @@ function of its own, compiled with the main one, and the node is a call that loo
 two.
 """
 
+import copy
+
 import numpy as np
-from pytensor.graph.basic import Constant
+from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 
 from ... import _inlay
 from .bodies import Body
 from .origin import short_name
 
+try:
+    from pytensor.graph.traversal import io_toposort
+except ImportError:  # older versions
+    from pytensor.graph.basic import io_toposort
 try:
     from pytensor.conditional.op import IfElse
 except ImportError:  # older versions
@@ -118,12 +124,23 @@ class LazyCall:
         inputs = [_boundary(outputs, nodes) for outputs, nodes in zip(wanted, inner, strict=True)]
         self.variables = list(dict.fromkeys([node.inputs[0], *inputs[0], *inputs[1]]))
         self._positions = [[self.variables.index(x) for x in branch] for branch in inputs]
-        self._functions = [compile_branch(FunctionGraph(i, o, clone=True)) for i, o in zip(inputs, wanted, strict=True)]
+        self._functions = [compile_branch(_copied(i, o)) for i, o in zip(inputs, wanted, strict=True)]
 
     def __call__(self, *values):
         which = 0 if values[0] else 1
         results = self._functions[which](*(values[i] for i in self._positions[which]))
-        return results if isinstance(results, tuple) else (results,)
+        results = results if isinstance(results, tuple) else (results,)
+        # What a branch returns as it was given is another object, as PyTensor's own op has it.
+        return tuple(copy.deepcopy(x) if any(x is value for value in values) else x for x in results)
+
+
+def _copied(inputs, outputs):
+    """A graph of nodes of its own, also where those that there are cannot be changed."""
+    new = {x: x.type(x.name) for x in inputs}
+    for node in io_toposort(inputs, outputs):
+        made = Apply(node.op, [new.get(x, x) for x in node.inputs], [x.type(x.name) for x in node.outputs])
+        new.update(zip(node.outputs, made.outputs, strict=True))
+    return FunctionGraph([new[x] for x in inputs], [new.get(x, x) for x in outputs], clone=False)
 
 
 def _boundary(outputs, nodes):

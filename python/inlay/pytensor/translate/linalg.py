@@ -407,6 +407,8 @@ if ops.Lstsq is not None:
         b_ndim = node.inputs[1].type.ndim
         if b_ndim != 2:
             raise NotNative("least squares of a vector")  # PyTensor's type says that x is a matrix
+        if any(x.type.dtype.startswith("complex") for x in node.inputs):
+            raise NotNative("a complex result whose type says that it is real")
         t.fails_as(np.linalg.LinAlgError, errors.ShapeMismatch)
         b = t.builder
         a, right, least = (t.cast(x, "f64") for x in t.operands(node))

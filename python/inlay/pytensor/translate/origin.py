@@ -16,6 +16,7 @@ def location(node, number):
 
 
 _LONGEST_NAME = 32
+_STANDARD_LIBRARY = os.path.dirname(os.__file__)  # singledispatch stands between what users call
 
 
 def short_name(op):
@@ -47,6 +48,7 @@ def _source_line(node):
         for stack in getattr(var.tag, "trace", None) or ():
             for frame in reversed(stack):
                 filename, lineno = frame[0], frame[1]
-                if not any(f"{os.sep}{library}{os.sep}" in filename for library in ("pytensor", "pymc")):
+                of_library = any(f"{os.sep}{library}{os.sep}" in filename for library in ("pytensor", "pymc"))
+                if not of_library and os.path.dirname(filename) != _STANDARD_LIBRARY:
                     return f"{os.path.basename(filename)}:{lineno}"
     return None

@@ -13,6 +13,7 @@ from collections import Counter
 
 import numpy as np
 from pytensor.graph.basic import Constant
+from pytensor.scan.op import Scan
 from pytensor.tensor.random import op as pytensor_op
 from pytensor.tensor.random.op import RandomVariable
 from pytensor.tensor.random.type import RandomType
@@ -29,31 +30,31 @@ _COPY = getattr(pytensor_op, "custom_rng_deepcopy", copy.deepcopy)  # what PyTen
 def may_draw_in_place(t, node):
     """Is the generator that `node` draws from read by it alone, and the function's to change? That is one that another
     random variable returned, or a shared variable with an update."""
-    if not isinstance(node.op, RandomVariable) or node.op.inplace:
-        return False
-    return _is_ours(t, node.inputs[0])
+    return isinstance(node.op, RandomVariable) and not node.op.inplace and _is_drawable(t, node.inputs[0])
 
 
-def _is_ours(t, generator):
-    if generator in getattr(t.scope[3], "own", ()):
-        return True
-    if len(t.clients.get(generator, ())) != 1:
-        return False
-    return generator in t.donated or (generator.owner is not None and isinstance(generator.owner.op, RandomVariable))
+def _is_drawable(t, generator):
+    if t.body is not None:
+        return generator in t.body.drawable
+    return len(t.clients.get(generator, ())) == 1 and (generator in t.donated or _is_fresh(generator))
 
 
-def read_once(fgraph, inputs):
-    """Of `inputs` of a body, which has them for itself, and of what its random variables leave: the generators that one
-    node reads."""
-    drawn = [node.outputs[0] for node in fgraph.toposort() if isinstance(node.op, RandomVariable)]
+def _is_fresh(generator):
+    """Did a node make it, or draw from it alone? (What a Scan carries is its own.)"""
+    return generator.owner is not None and isinstance(generator.owner.op, RandomVariable | Scan)
+
+
+def drawable_in(fgraph, inputs):
+    """The generators in the body of a loop that may be drawn from themselves: of `inputs`, which it has for itself, and
+    of those that its nodes make, what one node reads."""
     read = Counter(x for node in fgraph.toposort() for x in node.inputs)
     read.update(fgraph.outputs)
-    return frozenset(x for x in (*inputs, *drawn) if read[x] == 1)
+    return frozenset(x for x in read if read[x] == 1 and (x in inputs or _is_fresh(x)))
 
 
-def own(t, var):
+def drawable_value(t, var):
     """The value of `var`; of a generator, one that may be drawn from itself."""
-    if not isinstance(var.type, RandomType) or _is_ours(t, var):
+    if not isinstance(var.type, RandomType) or _is_drawable(t, var):
         return t.value(var)
     return t.call_function(_COPY, [t.value(var)], [("opaque", ())], "copy of a generator")[0]
 
@@ -62,13 +63,12 @@ def native(node, variables, in_place):
     """What draws `node` without Python code, from the values of `variables`; None where its own code has to."""
     op = node.op
     generator, size, *parameters = node.inputs if isinstance(op, RandomVariable) else [None, None]
-    own = type(op).__module__ == _OWN and not any(op.ndims_params)
-    dtype = _DRAWN.get(node.outputs[1].type.dtype) if own else None
-    if dtype is None or generator not in variables or not _are_numbers(op.name, parameters):
+    is_of_numbers = type(op).__module__ == _OWN and not any(op.ndims_params)
+    dtype = _DRAWN.get(node.outputs[1].type.dtype) if is_of_numbers else None
+    if dtype is None or generator not in variables or not _are_taken(op.name, parameters):
         return None
     return _inlay.draw(
         op.name,
-        np.random._generator.__file__,
         variables.index(generator),
         None if isinstance(size.type, NoneTypeT) else _part(size, variables),
         [_part(x, variables) for x in parameters],
@@ -77,13 +77,22 @@ def native(node, variables, in_place):
     )
 
 
-def _are_numbers(name, parameters):
+def _are_taken(name, parameters):
     """Does NumPy take parameters of these dtypes as the numbers that they are?"""
+    if name == "invgamma" and not _has_exact_reciprocal(parameters[1]):
+        return False
     wanted = ["int64"] * _INTEGERS.get(name, 0) + ["float64"] * len(parameters)
     return all(
         x.type.dtype != "float16" and np.can_cast(x.type.dtype, dtype, "safe")
         for x, dtype in zip(parameters, wanted, strict=False)
     )
+
+
+def _has_exact_reciprocal(scale):
+    """Is 1/scale the number that it is in f64? PyTensor's op divides before NumPy makes it one."""
+    if scale.type.dtype != "float32":
+        return True
+    return isinstance(scale, Constant) and bool((1 / scale.data == 1 / scale.data.astype(float)).all())
 
 
 def _part(var, variables):

@@ -88,7 +88,7 @@ class _Scan:
         self.states = [_State(t, node, *parts, self.steps) for parts in zip(buffers, taps, inside, strict=True)]
         places = (self.info.mit_mot_in_slices, self.info.mit_mot_out_slices)
         self.windows = [_Window(t, node, *parts, self.steps) for parts in zip(op.outer_mitmot(outer), *places)]
-        self.untraced = [random.own(t, x) for x in op.outer_untraced_sit_sot(outer)]
+        self.untraced = [random.drawable_value(t, x) for x in op.outer_untraced_sit_sot(outer)]
         self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
         if self.info.as_while and self.windows:
             raise NotNative("a Scan that ends by a condition and writes at several places")
@@ -106,7 +106,8 @@ class _Scan:
         rings = [s.ring for s in self.states if s.ring]
         rows = [row for x in (*self.windows, *self.states) for row in x.initial]
         initial = [*rings, *rows, *self.untraced, *self.made]
-        body = Body(t)
+        inner = self.op.inner_untraced_sit_sot(self.op.inner_inputs)
+        body = Body(t, drawable=random.drawable_in(self.op.fgraph, inner))
         with body:
             step = body.builder.step("step", self.steps)
             carried = [body.builder.param(v.name or "carried", v.dtype, v.dims) for v in initial]
@@ -146,7 +147,6 @@ class _Scan:
         values = t.scope[1]
         for x, sequence in self.sequences:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
-        body.own = random.read_once(op.fgraph, op.inner_untraced_sit_sot(inner))
         n = sum(bool(state.ring) for state in self.states)
         rings, carried = carried[:n], carried[n:]
         windows = []
@@ -163,8 +163,6 @@ class _Scan:
                 values[x] = own[state.rows + tap]
         made = [_plus(t, carried.pop(), 1)] if self.made else []
         values.update(zip(op.inner_untraced_sit_sot(inner), carried, strict=True))
-        # A host call keeps what it made until the next step calls it: who reads the generator after that reads a copy.
-        values.update([(x, random.own(t, x)) for x in op.inner_untraced_sit_sot(inner)])
         for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(self.node.inputs), strict=True):
             values[x] = t.value(outside) if isinstance(outside, Constant) else body.capture(outside)
 

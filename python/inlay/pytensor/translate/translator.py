@@ -68,7 +68,6 @@ class Translator:
         self._node_of_location = {}
         self._reasons = {}
         self._exceptions = {}
-        self._deferred = {}  # variable that somebody may ask for -> its node, with the node's number
         self._is_all_native = False
         self._number = -1
         self._numbers = {}  # node -> its number
@@ -101,6 +100,11 @@ class Translator:
     @scope.setter
     def scope(self, scope):
         self.builder, self._values, self._literals, self._body = scope
+
+    @property
+    def body(self):
+        """The Body that is being built; None: the outermost graph."""
+        return self._body
 
     def add_nodes(self, fgraph, order, numbers):
         """All nodes but those that serve one branch of an IfElse alone: they are added with it."""
@@ -161,9 +165,8 @@ class Translator:
         )
 
     def _set(self, var, value):
-        """`value` is that of `var`, with the sizes that PyTensor knows; None: it is made when it is asked for."""
+        """`value` is that of `var`, with the sizes that PyTensor knows; None: nobody asks for it."""
         if value is None:
-            self._deferred[var] = var.owner, self._number
             return
         if is_tensor(var.type):
             value = self.require_dims(
@@ -191,23 +194,11 @@ class Translator:
         if var not in self._values:
             if isinstance(var, Constant):
                 self._values[var] = self._constant(var)
-            elif var in self._deferred:
-                self._values[var] = self._made_late(var)
             elif self._body is not None:
                 self._values[var] = self._body.capture(var)
             else:
                 raise KeyError(f"no value for {var}")
         return self._values[var]
-
-    def _made_late(self, var):
-        """Of a node with one output, through its own Python code."""
-        node, number = self._deferred.pop(var)
-        before, self._number = self._number, number
-        try:
-            (value,) = self.host_call(node, "somebody asks for the object that it makes")
-            return value
-        finally:
-            self._number = before
 
     def operands(self, node):
         return [self.value(x) for x in node.inputs]
@@ -397,6 +388,7 @@ class Translator:
             if self._is_all_native:
                 raise NotNative(reason)
             self._reasons[self._number] = reason
+        call.prepare()
         operands = [self.value(x) for x in call.variables]
         return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
