@@ -219,6 +219,7 @@ class GraphMaker {
   void tridiagonal(ValueId a, ValueId m);
   void orthogonal(ValueId a, ValueId m);
 
+  ValueId diagonal(ValueId a, int64_t offset);
   void schur(ValueId a, ValueId m);
   void singular(ValueId m);
 

@@ -183,15 +183,17 @@ void GraphMaker::triangles(ValueId a, ValueId m) {
   }
 }
 
+ValueId GraphMaker::diagonal(ValueId a, int64_t offset) {
+  const int last = type(a).rank() - 1;
+  const NamedArguments named = {
+      {"offset", {{offset}, false, ""}}, {"first", {{last - 1}, false, ""}}, {"second", {{last}, false, ""}}};
+  return compose(builder_, "extract_diag", {a}, named)[0];
+}
+
 void GraphMaker::tridiagonal(ValueId a, ValueId m) {
   const int last = type(a).rank() - 1;
-  const auto diagonal = [&](int64_t offset) {
-    const NamedArguments named = {
-        {"offset", {{offset}, false, ""}}, {"first", {{last - 1}, false, ""}}, {"second", {{last}, false, ""}}};
-    return compose(builder_, "extract_diag", {a}, named)[0];
-  };
   std::vector<ValueId> parts =
-      builder_.library(LibraryOp::tridiagonal_lu_factor, {diagonal(-1), diagonal(0), diagonal(1)});
+      builder_.library(LibraryOp::tridiagonal_lu_factor, {diagonal(a, -1), diagonal(a, 0), diagonal(a, 1)});
   for (ValueId part : parts) add(part, false);
   parts.push_back(chance(50) ? m : builder_.flip(m, {last - 1}));
   add(call(LibraryOp::tridiagonal_lu_solve, parts, perhaps(chance(50), LibraryOption::transposed)), false);
@@ -199,6 +201,12 @@ void GraphMaker::tridiagonal(ValueId a, ValueId m) {
 
 void GraphMaker::orthogonal(ValueId a, ValueId m) {
   if (chance(20)) return schur(a, m);
+  if (chance(10)) {
+    // Whatever the order of columns of nearly one length: the size of the determinant.
+    const ValueId r = diagonal(builder_.library(LibraryOp::qr_raw_pivoted, {a})[0], 0);
+    const ValueId sizes = builder_.scalar(ScalarOp::abs_, {r});
+    return add(builder_.reduce(Combine::mul, sizes, {type(r).rank() - 1}, type(sizes).dtype), false);
+  }
   if (chance(20)) {
     for (ValueId part : builder_.library(LibraryOp::qr_raw, {a})) {
       add(is_complex(type(part).dtype) ? builder_.scalar(ScalarOp::abs_, {part}) : part, false);
