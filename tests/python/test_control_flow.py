@@ -72,7 +72,7 @@ def test_a_branch_that_is_not_taken_does_not_fail(check):
 @pytest.mark.parametrize("condition", [0, 1])
 def test_ifelse_branches_of_different_shapes(condition, check):
     c, x, y, m = pt.lscalar("c"), pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
-    values = condition, X, X[:2] + 1, np.arange(6.0).reshape(2, 3)
+    values = condition, X, X[:2] + 2, np.arange(6.0).reshape(2, 3)
     check([c, x], ifelse(c, x * 2, x[:1] + 1), condition, X)
     check([c, x], ifelse(c, x * 2, x[:1] + 1), condition, X[:0])
     check([c, x, y], ifelse(c, pt.exp(x), y).sum() * 2, *values[:3])

@@ -5,6 +5,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from versions import OLD_PYTENSOR
 
 signal = pytest.importorskip("pytensor.tensor.signal")
 
@@ -122,7 +123,8 @@ def test_convolutions_of_matrices_and_their_gradients(mode, check):
 def test_boundaries(boundary, check):
     x, w = pt.dmatrices("x", "w")
     out = signal.convolve2d(x, w, mode="same", boundary=boundary, method="direct")
-    check([x, w], out, *images((5, 6), (2, 3)), rtol=1e-12)
+    native = not (OLD_PYTENSOR and boundary == "symm")  # whose padding is a loop within a loop
+    check([x, w], out, *images((5, 6), (2, 3)), rtol=1e-12, native=native)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "int8", "complex128"])

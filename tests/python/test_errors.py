@@ -42,6 +42,7 @@ def test_words_of_each_op():
     says("concat: dim 1 is 2 in part 0 and 3 in part 1", [m], pt.concatenate([m[:, :2], m]), np.ones((2, 3)))
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="this version raises a copy of the error, which lacks what inlay's has")
 def test_a_one_that_does_not_stretch():
     """In the words that PyTensor's modes have in common, which users and tests look for."""
     row, a, b = pt.drow("row"), pt.dtensor3("a"), pt.dtensor3("b")
@@ -72,6 +73,7 @@ def test_a_one_that_does_not_stretch():
         assert "broadcasting" not in str(error_of(inputs, output, *values))
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="this version raises a copy of the error, which lacks what inlay's has")
 @pytest.mark.parametrize("op", [pt.linalg.inv, pt.linalg.det, lambda a: pt.linalg.eig(a)[0], pt.linalg.expm])
 def test_matrices_that_are_not_square(op):
     """NumPy's functions, which are PyTensor's here, say LinAlgError; it is a ValueError too."""

@@ -90,6 +90,7 @@ def test_products_as_blas_names_them(beta):
         same([z, x, y, v, w, a, b], outputs, *values)
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its result has the type of what is added to, ones included")
 @pytest.mark.parametrize("shape", [(1, 4), (2, 1), (1, 1)])
 def test_what_a_product_is_added_to_stands_for_its_rows_and_columns(shape):
     z, typed = pt.dmatrix("z"), pt.tensor("t", shape=tuple(1 if n == 1 else None for n in shape))

@@ -11,6 +11,7 @@ import pytensor.tensor as pt
 import pytest
 from pytensor.scan.utils import until
 from pytensor.tensor.random import basic as rv
+from versions import OLD_PYTENSOR
 
 import inlay.pytensor
 
@@ -387,6 +388,8 @@ SCANS = {
 
 @pytest.mark.parametrize("name", SCANS)
 def test_draws_in_a_scan(name):
+    if OLD_PYTENSOR and name == "none":
+        pytest.skip("this version's own Scan of no steps leaves no generator")
     check(SCANS[name])
 
 
@@ -395,7 +398,8 @@ def test_a_scan_that_draws_is_native(name):
     inputs, outputs, updates, _ = SCANS[name](shared_generator)
     fn = pytensor.function(inputs, outputs, updates=updates, mode="INLAY")
     view = inlay.pytensor.explain(fn)
-    assert view.host_calls == [] and len(view.draws) == (2 if name == "two" else 1)
+    # An older version draws the first step's before the loop as well.
+    assert view.host_calls == [] and len(view.draws) == (2 if name == "two" else 1) * (1 + OLD_PYTENSOR)
 
 
 def test_a_scan_leaves_a_generator_that_is_not_its_own():
