@@ -838,9 +838,8 @@ class Cutter {
       zeros.starts.push_back({buffers.traces.back(), {Start::Kind::fill, zero, {}}});
       piece.after.push_back(out_.pieces.push_back(std::move(zeros)));
     }
-    for (kernel::Step& step : loop_steps(program_, buffers, bodies_.at(node.region.bodies[0].get()))) {
-      piece.steps.push_back(std::move(step));
-    }
+    std::ranges::move(loop_steps(program_, buffers, bodies_.at(node.region.bodies[0].get())),
+                      std::back_inserter(piece.steps));
     add_call(node, std::move(piece));
   }
 

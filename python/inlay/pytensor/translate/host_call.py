@@ -46,7 +46,8 @@ class HostCall:
 
     def prepare(self):
         """To be called: an op may compile a graph of its own for that."""
-        self._run = random.drawer(self.node) if self._in_place else _performer(self.node)
+        op = self.node.op
+        self._run = _performer(self.node, random.drawing_in_place(op) if self._in_place else op)
 
     def __call__(self, *values):
         inputs = [
@@ -58,9 +59,8 @@ class HostCall:
         return tuple(output(value) for output, value in zip(self._outputs, self._run(inputs)))
 
 
-def _performer(node):
-    """A function from input values to output values."""
-    op = node.op
+def _performer(node, op):
+    """A function from input values to output values, by the code of `op`."""
     if _is_solver(op):
         return _Solver(node)
     if _only_as_thunk(op):

@@ -7,7 +7,6 @@ import functools
 import operator
 
 import numpy as np
-import numpy as np
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.math import Dot

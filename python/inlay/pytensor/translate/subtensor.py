@@ -146,7 +146,7 @@ def _late_place(t, bound, dim, least, greatest):
     return t.late_size(b.scalar("sub", [inside, first])) + least
 
 
-def _first_unknown_step(x, entries):
+def _first_unknown_step(entries):
     """The number of the first entry that is a slice whose step only its value tells, and the axis that it stands for; or
     None."""
     axis = 0
@@ -283,7 +283,7 @@ def _read(t, x, entries):
     mask = _lone_mask(t, entries)
     if mask is not None:
         return t.builder.read_where(x, mask)
-    unknown = _first_unknown_step(x, entries)
+    unknown = _first_unknown_step(entries)
     if unknown is not None:
         index, entries = _places(t, x, entries, *unknown)
         return _read(t, t.builder.gather(x, index), entries)
@@ -305,7 +305,7 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     if mask is not None and len(value.dims) <= len(x.dims) - len(mask.dims):
         rest = x.dims[len(mask.dims) :]
         return t.builder.write_where(combine, x, mask, stretch(t, value, rest, set(range(len(rest)))))
-    unknown = _first_unknown_step(x, entries)
+    unknown = _first_unknown_step(entries)
     if unknown is not None:
         index, entries = _places(t, x, entries, *unknown)
         part = _write(t, t.builder.gather(x, index), value, entries, combine, stretches, once)

@@ -389,8 +389,7 @@ class Translator:
                 raise NotNative(reason)
             self._reasons[self._number] = reason
         call.prepare()
-        operands = [self.value(x) for x in call.variables]
-        return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
+        return self._call_for(node, call)
 
     @contextmanager
     def all_native(self):
@@ -418,6 +417,9 @@ class Translator:
             raise NotNative(why)
         self._reasons[number] = why
         call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
+        return self._call_for(node, call)
+
+    def _call_for(self, node, call):
         operands = [self.value(x) for x in call.variables]
         return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
