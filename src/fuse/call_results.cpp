@@ -6,6 +6,7 @@
 #include "fuse/join.h"
 #include "fuse/library_operand.h"
 #include "fuse/unread.h"
+#include "kernel/sizes.h"
 
 namespace inlay::fuse {
 
@@ -192,10 +193,9 @@ class Placer {
 
   std::vector<SymbolId> symbols_of(const CallArray& array) const {
     std::vector<SymbolId> out;
-    for (const Dim& dim : program_.buffers[array.buffer].dims)
-      std::ranges::copy(dim.symbols(), std::back_inserter(out));
-    for (const Dim& stride : array.strides) std::ranges::copy(stride.symbols(), std::back_inserter(out));
-    std::ranges::copy(array.offset.symbols(), std::back_inserter(out));
+    const auto add = [&](const Dim& size) { std::ranges::copy(size.symbols(), std::back_inserter(out)); };
+    std::ranges::for_each(program_.buffers[array.buffer].dims, add);
+    for_each_size(array, add);
     return out;
   }
 

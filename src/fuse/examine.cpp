@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "fuse/stage_writer.h"
+#include "kernel/sizes.h"
 
 namespace inlay::fuse {
 
@@ -14,10 +15,6 @@ namespace {
 void collect(const Dim& dim, std::vector<SymbolId>& out) {
   if (dim.is_constant()) return;
   for (SymbolId s : dim.symbols()) out.push_back(s);
-}
-
-void collect(const AccessMap& map, std::vector<SymbolId>& out) {
-  for (const kernel::Subscript& subscript : map.subscripts) collect(subscript.base, out);
 }
 
 /// Would it be written as `other` was?
@@ -80,25 +77,18 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   for (const Write& write : piece.writes) writer.write(write);
   facts.demands = questions_.demands();
   facts.symbols = piece.step_symbols;
-  for (const Dim& axis : piece.axes) collect(axis, facts.symbols);
+  const auto needs = [&](const Dim& size) { collect(size, facts.symbols); };
+  std::ranges::for_each(piece.axes, needs);
+  for_each_size(stage_, needs);
   for (const Statement& statement : stage_.statements) {
     facts.ops += statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast ||
                  statement.kind == Statement::Kind::fold || statement.kind == Statement::Kind::store;
-    collect(statement.map, facts.symbols);
-    collect(statement.size, facts.symbols);
   }
   const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
-  if (call) {
-    for (const Dim& size : call->sizes) collect(size, facts.symbols);
-    for_each_array(*call, [&](const kernel::CallArray& array, const CoreAxes&) {
-      collect(array.offset, facts.symbols);
-      collect(array.index_stride, facts.symbols);
-      for (const Dim& stride : array.strides) collect(stride, facts.symbols);
-    });
-  }
+  if (call) for_each_size(*call, needs);
   // What is written must have its memory, even where a part of it is written whose own size is known.
   if (piece.value.valid() && (!piece.starts.empty() || !piece.writes.empty())) {
-    for (const Dim& dim : graph_.type(piece.value).dims) collect(dim, facts.symbols);
+    std::ranges::for_each(graph_.type(piece.value).dims, needs);
   }
   std::ranges::sort(facts.symbols);
   facts.symbols.erase(std::unique(facts.symbols.begin(), facts.symbols.end()), facts.symbols.end());

@@ -8,6 +8,7 @@
 
 #include "fuse/join.h"
 #include "kernel/regions.h"
+#include "kernel/sizes.h"
 #include "kernel/text.h"
 #include "ops/library_op.h"
 
@@ -170,7 +171,7 @@ class Steps {
     const auto wait_for = [&](const Dim& dim) {
       for (SymbolId symbol : dim.symbols()) wait(step, binder_[symbol]);
     };
-    for (const Stage& stage : kernel.stages) std::ranges::for_each(axis_extents(kernel, stage), wait_for);
+    for_each_size(kernel, wait_for);
     for (const KernelOutput& output : kernel.outputs) {
       std::ranges::for_each(program_.buffers[output.buffer].dims, wait_for);
     }
