@@ -352,3 +352,75 @@ def test_a_step_of_zero(check_error):
     assert "slice step cannot be zero" in str(error)
     check_error(ValueError, [x, k], pt.set_subtensor(x[1::k], 0.0), V, np.array(0), good=(V, np.array(-2)))
     check_error(IndexError, [m, k], m[5, ::k], M, np.array(1))
+
+
+LENGTHS_THAT_MAY_STRETCH = [
+    # x, the index, shapes of values that NumPy takes and of some that it does not
+    ("mask", (3,), [True, True, False], [(0,), (1,), (2,), (3,)]),
+    ("mask", (3,), [True, False, False], [(0,), (1,), (2,)]),
+    ("mask", (3,), [False, False, False], [(0,), (1,), (2,)]),
+    ("mask of rows", (3, 2), [True, False, True], [(1, 2), (2, 2), (2, 1), (1, 1), (0, 2), (3, 2), (0, 1)]),
+    ("mask of rows", (3, 2), [False, False, False], [(1, 2), (2, 2), (0, 2), (0, 1)]),
+    ("mask of rows", (0, 2), [], [(1, 2), (0, 2), (2, 1), (1, 1)]),
+    ("mask of elements", (2, 2), [[True, False], [True, True]], [(0,), (1,), (2,), (3,)]),
+    ("mask and slice", (3, 2), [True, False, True], [(1, 2), (2, 2), (2, 1), (1, 1), (3, 2)]),
+    ("matrix", (5,), [[0, 1, 2], [2, 3, 4]], [(1, 3), (2, 3), (2, 1), (1, 1), (0, 3), (3, 3), (2, 2)]),
+    ("matrix", (5,), [[1, 1, 1]], [(1, 3), (1, 1), (2, 3), (0, 1)]),
+    ("matrix", (5,), np.zeros((0, 3)), [(1, 3), (0, 3), (0, 1), (1, 1), (2, 3)]),
+    ("matrix of rows", (5, 2), [[0, 1, 2], [2, 3, 4]], [(2, 3, 2), (1, 3, 2), (2, 1, 1), (1, 1, 2), (2, 2, 2), (1, 0, 2)]),
+    ("two vectors", (5, 5), [0, 2, 0], [(3,), (1,), (0,), (2,)]),
+    ("vector and slice", (5, 3), [0, 2, 0], [(3, 3), (1, 3), (3, 1), (1, 1), (2, 3)]),
+    ("slice and vector", (3, 5), [0, 2, 0], [(3, 3), (1, 3), (3, 1), (1, 1), (2, 3)]),
+]
+
+
+@pytest.mark.parametrize(("form", "shape", "index", "values"), LENGTHS_THAT_MAY_STRETCH, ids=str)
+@pytest.mark.parametrize("write", [pt.set_subtensor, pt.inc_subtensor])
+def test_value_of_run_time_length_one_stretches_over_what_is_indexed(write, form, shape, index, values):
+    """As in NumPy; for a vector of integers alone PyTensor refuses it. What is refused raises a ValueError."""
+    index = np.array(index, bool if form.startswith("mask") else np.int64)
+    x = pt.tensor("x", shape=(None,) * len(shape))
+    i = pt.tensor("i", dtype=index.dtype.name, shape=(None,) * index.ndim)
+    brackets = {"two vectors": (i, i), "slice and vector": (slice(None), i)}.get(form, i)
+    brackets = (i, slice(None, 2)) if form in ("mask and slice", "vector and slice") else brackets
+    y = pt.tensor("y", shape=(None,) * x[brackets].type.ndim)
+    ours, theirs = (pytensor.function([x, i, y], write(x[brackets], pt.exp(y)), mode=mode) for mode in ("INLAY", "FAST_COMPILE"))
+    assert host_calls(ours) == {}
+    base = np.arange(np.prod(shape, dtype=float)).reshape(shape)
+    for of_value in values:
+        value = np.linspace(0, 1, int(np.prod(of_value))).reshape(of_value)
+        try:
+            want = theirs(base, index, value)
+        except ValueError:
+            with pytest.raises(ValueError, match="shape-mismatch"):
+                ours(base, index, value)
+        else:
+            assert_same(ours(base, index, value), want)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3])
+def test_a_vector_of_integers_alone_takes_no_value_of_run_time_length_one(length, check, check_error):
+    x, m, i, v = pt.dvector("x"), pt.dmatrix("m"), pt.lvector("i"), pt.dmatrix("v")
+    index, rows = np.array([0, 2, 0]), np.ones((length, 3))
+    for write in (pt.set_subtensor, pt.inc_subtensor):
+        for inputs, output, base, value in [
+            ([x, i, v], write(x[i], v[:, 0]), V, rows),
+            ([m, i, v], write(m[i], v), M[:, :3], rows),
+            ([m, i, v], write(m[i], v.T), M[:, :3], rows),
+        ]:
+            if length == 3:
+                check(inputs, output, base, index, value)
+            else:
+                check_error(ValueError, inputs, output, base, index, value, good=(base, index, np.ones((3, 3))))
+
+
+def test_a_value_of_run_time_length_one_in_a_step_of_a_scan(check):
+    x, m, v, i, mask = pt.dvector("x"), pt.dmatrix("m"), pt.dmatrix("v"), pt.lmatrix("i"), pt.vector("mask", dtype="bool")
+    kwargs = {} if OLD_PYTENSOR else {"return_updates": False}
+    # (Through a matrix the C code in PyTensor's loop writes no value of another length into a vector; into a matrix there
+    # is none.)
+    rows = pytensor.scan(lambda m: pt.set_subtensor(m[i], pt.tanh(v)[:, :, None]) * 2, outputs_info=[m], n_steps=3, **kwargs)
+    masked = pytensor.scan(lambda x: pt.inc_subtensor(x[mask], v[:, 0]), outputs_info=[x], n_steps=3, **kwargs)
+    out = [o[0] if OLD_PYTENSOR else o for o in (rows, masked)]
+    check([x, m, v, i, mask], out, V, M, np.ones((1, 2)), np.array([[0, 1], [2, 3]]), V % 3 == 0, native=False)
+    check([m, v, i], out[0], M, np.ones((2, 2)), np.array([[0, 1], [2, 3]]))

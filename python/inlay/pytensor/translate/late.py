@@ -80,7 +80,7 @@ def nonzero(t, node):
 def repeat(t, node):
     x, counts = t.operands(node)
     axis = node.op.axis
-    return t.builder.repeat_each(x, stretch(t, counts, [x.dims[axis]], {0}, "repeat"), axis)
+    return t.builder.repeat_each(x, stretch(t, counts, [x.dims[axis]], "repeat"), axis)
 
 
 @register(Unique)

@@ -294,8 +294,8 @@ def _read(t, x, entries):
 
 def _write(t, x, value, entries, combine, stretches=True, once=False):
     """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found
-    only at run time, over axes that are not index arrays; NumPy allows it. `once`: an increment that counts once for
-    each element, however often the indices name it."""
+    only at run time; NumPy allows it. `once`: an increment that counts once for each element, however often the indices
+    name it."""
     if combine == "add" and not _holds_sums(x.dtype, value.dtype):
         raise NotNative("an increment of another kind than its target")
     value = t.cast(value, x.dtype)
@@ -304,7 +304,7 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     mask = _lone_mask(t, entries)
     if mask is not None and len(value.dims) <= len(x.dims) - len(mask.dims):
         rest = x.dims[len(mask.dims) :]
-        return t.builder.write_where(combine, x, mask, stretch(t, value, rest, set(range(len(rest)))))
+        return t.builder.write_where(combine, x, mask, stretch(t, value, rest))
     unknown = _first_unknown_step(entries)
     if unknown is not None:
         index, entries = _places(t, x, entries, *unknown)
@@ -313,8 +313,10 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     x = _with_axes_of_masks(t, x, entries)
     index = _Index(t, entries, x)
     region = (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
+    if len(value.dims) > len(region.dims):
+        raise NotNative("a value of more dimensions than what it is written to")
     if stretches:
-        value = stretch(t, value, region.dims, _axes_of_ranges(index.items, len(region.dims)))
+        value = stretch(t, value, region.dims, "scatter" if index.has_array else "update")
     if once:
         # Through equal indices the later stays: what NumPy's x[i] += y does.
         value, combine = t.builder.scalar("or" if x.dtype == "bool" else "add", [region, value]), "set"
@@ -328,23 +330,11 @@ def _holds_sums(target, value):
     return np.can_cast(np.result_type(target, value), target, "same_kind")
 
 
-def _axes_of_ranges(items, rank):
-    """The axes of x[items] that are slices of axes of x; those of the index arrays are the others."""
-    ranges = [i for i, item in enumerate(items) if isinstance(item, tuple)]
-    arrays = [i for i, item in enumerate(items) if not isinstance(item, tuple)]  # a position beside arrays is one too
-    if not any(isinstance(item, _inlay.Value) for item in items):
-        return set(range(rank))
-    apart = any(arrays[0] < i < arrays[-1] for i in ranges)
-    first = 0 if apart else sum(i < arrays[0] for i in ranges)
-    return set(range(rank)) - set(range(first, first + rank - len(ranges)))
-
-
-def stretch(t, value, region, axes, op="update"):
-    """`value` with each dim that may or may not be 1 at run time brought to that of the region, over `axes`. `op`: that
-    errors name."""
-    shift = len(region) - len(value.dims)
-    unknown = [shift + i in axes and not isinstance(have, int) for i, have in enumerate(value.dims)]
-    shape = [region[shift + i] if unknown[i] else have for i, have in enumerate(value.dims)]
+def stretch(t, value, region, op="update"):
+    """`value` with each dim that may or may not be 1 at run time brought to that of the region. `op`: that errors
+    name."""
+    wanted = region[len(region) - len(value.dims) :]
+    shape = [have if isinstance(have, int) else want for have, want in zip(value.dims, wanted, strict=True)]
     return t.builder.stretch(value, shape, op)
 
 
@@ -399,8 +389,16 @@ def advanced_inc_subtensor(t, node):
     x, value, *inputs = node.inputs
     once = getattr(node.op, "ignore_duplicates", False) and not node.op.set_instead_of_inc
     entries = _entries(node.op, inputs)
-    is_vector = len(entries) == 1 and not isinstance(entries[0], slice) and entries[0].type.ndim == 1
-    return _write(t, t.value(x), t.value(value), entries, _combine(node.op), stretches=not is_vector, once=once)
+    return _write(
+        t, t.value(x), t.value(value), entries, _combine(node.op), stretches=not _is_vector_of_integers(entries), once=once
+    )
+
+
+def _is_vector_of_integers(entries):
+    """The one form where PyTensor's own code refuses a value whose length is 1 at run time and not by its type."""
+    if len(entries) != 1 or isinstance(entries[0], slice):
+        return False
+    return entries[0].type.ndim == 1 and entries[0].type.dtype != "bool"
 
 
 if AdvancedSubtensor1 is not None:
