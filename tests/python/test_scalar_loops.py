@@ -45,6 +45,15 @@ def doubled(until):
 
 @pytest.mark.parametrize("until", [False, True])
 def test_every_element_has_its_own_number_of_steps(until, check):
+    """What the condition said last is a result too: False where there was no step."""
     n, x, c = pt.lvector("n"), pt.dvector("x"), pt.dscalar("c")
-    out = doubled(until)(n, x, c)
-    check([n, x, c], out[0] if until else out, np.array([0, 1, 5, 20]), np.array([3.0, 50.0, 2.0, np.nan]), 0.5)
+    check([n, x, c], doubled(until)(n, x, c), np.array([0, 1, 5, 20]), np.array([3.0, 50.0, 2.0, np.nan]), 0.5)
+
+
+@pytest.mark.parametrize("steps", [[0, 1, 5, -1, 0], [0, 0, 0, 0, 0], []])
+def test_several_states_and_a_condition(steps, check):
+    x, y, c = ps.float64("x"), ps.int64("y"), ps.float64("c")
+    loop = Elemwise(ScalarLoop(init=[x, y], constant=[c], update=[x * 2 + c, y + 1], until=x > 10))
+    n, xs, ys, cs = pt.lvector("n"), pt.dvector("xs"), pt.lvector("ys"), pt.dscalar("cs")
+    values = np.array([20.0, 3, 4, 20, 1])[: len(steps)], np.arange(len(steps))
+    check([n, xs, ys, cs], loop(n, xs, ys, cs), np.array(steps, np.int64), *values, 0.5)

@@ -18,8 +18,8 @@ def emit(t, op, operands, inline):
     count = len(op.outputs) - op.is_while
     dtypes = [INLAY_NAMES[x.type.dtype] for x in op.outputs[:count]]
     states = [t.cast(x, dtype) for x, dtype in zip(values, dtypes, strict=False)]
-    if op.is_while:  # has it ended, and what the condition said last (no step: it is well)
-        states += [t.builder.literal(False, "bool"), t.builder.literal(True, "bool")]
+    if op.is_while:  # has it ended, and what the condition said last: of no step False, as in PyTensor's Python code
+        states += [t.builder.literal(False, "bool"), t.builder.literal(False, "bool")]
     states = [t.broadcast_like(x, *operands) for x in states]
     body = Body(t)
     with body:
