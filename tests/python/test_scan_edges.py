@@ -6,6 +6,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from conftest import host_calls
 from pytensor.scan.utils import until
 from versions import OLD_PYTENSOR
 
@@ -181,6 +182,35 @@ def test_no_steps_leave_the_shape_of_a_row():
     out = scan(lambda row, c: [pt.tanh(row * c), row * 2 + c.sum()], sequences=[w], outputs_info=[x, None])
     states, outputs = compiled([w, x], out)(np.ones((0, 3)), np.ones(3))
     assert states.shape == outputs.shape == (0, 3)
+
+
+def through_python(row):
+    """Of a row something whose size the step finds: such a Scan is a host call."""
+    return row[row > 0].sum() + 1
+
+
+@pytest.mark.parametrize("steps", [0, 2])
+def test_a_host_call_of_no_steps_leaves_the_shape_of_a_row(steps):
+    w, x, n, m, t = pt.dmatrix("w"), pt.dvector("x"), pt.lscalar("n"), pt.dmatrix("m"), pt.dtensor3("t")
+    outputs = [
+        scan(lambda row: row * through_python(row), sequences=[w]),
+        scan(lambda row: (row * through_python(row), until(row.sum() > 100)), sequences=[w]),
+        *scan(lambda row, c: [row * through_python(row) * c, row * c], sequences=[w], outputs_info=[x, None]),
+        scan(lambda row, m: m * through_python(row), sequences=[w], outputs_info=[m]),
+        scan(lambda row, m: pt.outer(row, m[0]) * through_python(row), sequences=[w], non_sequences=[m]),
+        scan(lambda a, b, m: [a + b * through_python(m[0]), a[:2]], [], [{"initial": t, "taps": [-2, -1]}, None], [m], n)[1],
+    ]
+    fn = compiled([w, x, n, m, t], outputs)
+    got = fn(np.ones((steps, 3)), np.ones(3), steps, np.ones((3, 3)), np.ones((2, 3, 4)))
+    assert host_calls(fn)  # (PyTensor has made some of them one Scan.)
+    assert [r.shape for r in got] == [(steps, 3)] * 4 + [(steps, 3, 3)] * 2 + [(steps, 2, 4)]
+
+
+def test_rows_of_no_steps_whose_size_a_step_finds_have_none():
+    w = pt.dmatrix("w")
+    fn = compiled([w], scan(lambda row: row[row > 0], sequences=[w]))
+    assert fn(np.ones((0, 3))).shape == (0, 0)
+    assert fn(np.ones((2, 3))).shape == (2, 3)
 
 
 # Errors

@@ -43,6 +43,17 @@ class HostCall:
         self.draw = random.native(node, self.variables, in_place)  # is asked before this is called
         self._in_place = in_place
         self._run = None
+        self._rows = None
+
+    def knows_rows(self, sizes):
+        """`sizes`: of a Scan, by output, those of its rows that are known without a step; None for the others. A Scan of
+        no steps that has seen no row makes them all 0. Returns those that a call is to bring behind the values of
+        `variables`."""
+        dims = [d for row in sizes for d in row if d is not None]
+        if dims:
+            numbers = iter(range(len(dims)))
+            self._rows = [[None if d is None else next(numbers) for d in row] for row in sizes]
+        return dims
 
     def prepare(self):
         """To be called: an op may compile a graph of its own for that."""
@@ -56,7 +67,18 @@ class HostCall:
         ]
         for i in self._destroyed:
             inputs[i] = _copy(inputs[i])
-        return tuple(output(value) for output, value in zip(self._outputs, self._run(inputs)))
+        results = tuple(output(value) for output, value in zip(self._outputs, self._run(inputs)))
+        if self._rows is None:
+            return results
+        sizes = values[len(self.variables) :]
+        return tuple(_with_rows(x, [None if i is None else int(sizes[i]) for i in row]) for x, row in zip(results, self._rows))
+
+
+def _with_rows(result, sizes):
+    """`result`, where it has no rows, with rows of these sizes; None: as it has them."""
+    if not sizes or result.shape[0] > 0:
+        return result
+    return result.reshape(0, *(have if size is None else size for have, size in zip(result.shape[1:], sizes, strict=True)))
 
 
 def _performer(node, op):

@@ -8,14 +8,20 @@ a row in each step. The row that enters it is read of what the buffer was, the o
 Where a condition may end the loop, the steps are counted, and a trace ends with the last.
 """
 
+from inspect import signature
+
 import numpy as np
+from pytensor.compile.builders import infer_shape
 from pytensor.graph.basic import Constant, Variable
+from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
 from pytensor.tensor.basic import ScalarFromTensor
+from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from . import random
 from .bodies import Body
+from .dtypes import is_tensor
 from .origin import scan_name
 from .registry import NotNative, register
 from .subtensor import _constant_slice, _fill, _integer, _is_missing
@@ -26,6 +32,38 @@ _ZERO = np.asarray(0)
 @register(Scan)
 def scan(t, node):
     return _Scan(t, node).results()
+
+
+def sizes_of_rows(t, node):
+    """By output, the sizes of its rows: those that follow from what the Scan is given; None for the others, and none of
+    what has no rows."""
+    given = [tuple(Shape_i(axis)(x) for axis in range(x.type.ndim)) if is_tensor(x.type) else None for x in node.inputs]
+    shapes = node.op.infer_shape(*([None] if _TAKES_GRAPH else []), node, given)
+
+    def known(said, size):
+        """`said`: by its type."""
+        while not isinstance(size, int) and isinstance(size.owner and size.owner.op, CheckAndRaise):
+            size = size.owner.inputs[0]  # that what a step computes fits; none is made
+        if said is not None or isinstance(size, int):
+            return size if said is None else said
+        if isinstance(size.owner and size.owner.op, Shape_i) and size.owner.inputs[0] not in node.inputs:
+            (of,) = size.owner.inputs
+            if of in node.outputs or of.owner is None:
+                return None
+            (shape,) = infer_shape([of], node.inputs, given)
+            size = shape[size.owner.op.i]
+        try:
+            return t.dim(size, late=False)
+        except (NotNative, KeyError):  # KeyError: that of a value that is not made without a step
+            return None
+
+    return [
+        [known(*sizes) for sizes in zip(x.type.shape[1:], shape[1:], strict=True)] if is_tensor(x.type) and shape else []
+        for x, shape in zip(node.outputs, shapes, strict=True)
+    ]
+
+
+_TAKES_GRAPH = "fgraph" in signature(Scan.infer_shape).parameters  # older versions of PyTensor
 
 
 class _State:

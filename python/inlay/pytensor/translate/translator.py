@@ -18,7 +18,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import SpecifyShape
 
 from ... import _inlay, errors
-from . import lazy, origin, random
+from . import lazy, origin, random, scan
 from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_complex, is_tensor
 from .host_call import HostCall
 from .registry import NotNative, translation_of
@@ -389,7 +389,8 @@ class Translator:
                 raise NotNative(reason)
             self._reasons[self._number] = reason
         call.prepare()
-        return self._call_for(node, call)
+        sizes = call.knows_rows(scan.sizes_of_rows(self, node)) if isinstance(node.op, Scan) else []
+        return self._call_for(node, call, [self.builder.size(n) for n in sizes])
 
     @contextmanager
     def all_native(self):
@@ -419,8 +420,8 @@ class Translator:
         call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
         return self._call_for(node, call)
 
-    def _call_for(self, node, call):
-        operands = [self.value(x) for x in call.variables]
+    def _call_for(self, node, call, others=()):
+        operands = [*(self.value(x) for x in call.variables), *others]
         return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
 
     def state_of_nodes(self):
