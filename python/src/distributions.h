@@ -12,11 +12,12 @@
 namespace inlay::python {
 
 /// NumPy's functions of these names, without their `random_`.
-#define INLAY_SAMPLERS(X)                                                                                         \
-  X(beta)                                                                                                         \
-  X(binomial)                                                                                                     \
-  X(exponential) X(gamma) X(geometric) X(hypergeometric) X(laplace) X(logistic) X(lognormal) X(negative_binomial) \
-      X(normal) X(poisson) X(standard_normal) X(standard_t) X(triangular) X(uniform) X(vonmises) X(wald) X(weibull)
+// clang-format off: it moves the lines of such a list each time
+#define INLAY_SAMPLERS(X) \
+  X(beta) X(binomial) X(exponential) X(gamma) X(geometric) X(hypergeometric) X(laplace) X(logistic) X(lognormal) \
+  X(negative_binomial) X(normal) X(poisson) X(standard_normal) X(standard_t) X(triangular) X(uniform) X(vonmises) \
+  X(wald) X(weibull)
+// clang-format on
 
 struct Samplers {
 #define INLAY_SAMPLER(name) decltype(&random_##name) name = nullptr;

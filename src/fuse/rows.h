@@ -8,8 +8,8 @@ namespace inlay::fuse {
 
 /// Joins two kernels where the second reads, at each point of their leading axes, only what the first makes at the same
 /// point; or at each point of the last axis, and then by tiles of columns. What is not one row's own (a sum over the
-/// rows, an index) keeps them apart. Where the rows are whole arrays, a kernel that goes on with what another folds of the
-/// same data becomes stages of that, with the 0-d arithmetic between.
+/// rows, an index) keeps them apart. Where the rows are whole arrays, a kernel that goes on with what another folds of
+/// the same data becomes stages of that, with the 0-d arithmetic between.
 void share_rows(kernel::KernelProgram& program, const kernel::BackendCaps& caps);
 
 }  // namespace inlay::fuse

@@ -3,9 +3,9 @@
 //
 // What waits for what leaves a choice: of two independent branches one may be finished before the other begins. Steps
 // move only between the markers of a loop or a cond, size checks, and host calls, which nothing passes; so a body is a
-// problem of its own, and segments stay what they are. Those that can fail keep their order, none of them comes behind a
-// write to the caller's bytes that it stood before, and what the given order computes in place of an update's base, of a
-// carried value or of a donated parameter, every order does.
+// problem of its own, and segments stay what they are. Those that can fail keep their order, none of them comes behind
+// a write to the caller's bytes that it stood before, and what the given order computes in place of an update's base,
+// of a carried value or of a donated parameter, every order does.
 //
 // The given order stays wherever another is not proved to need less: for static sizes by its arena, else by the sum of
 // the sizes that live at its fullest step, for all sizes (but for rounding each up to whole 64 bytes).

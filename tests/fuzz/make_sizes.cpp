@@ -58,7 +58,8 @@ void GraphMaker::where() {
   if (chance(60)) builder_.output(read_where(builder_, use(*x), use(*mask)));
   if (chance(30)) builder_.output(of(nonzero(builder_, use(*mask))));
   const Combine combine = write_combine(dtype);
-  const bool keeps = combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_inexact(dtype);
+  const bool keeps =
+      combine == Combine::set || combine == Combine::max || combine == Combine::min || !is_inexact(dtype);
   const bool exact = pool_[*x].exact && keeps;
   if (chance(60)) add(write_where(builder_, combine, use(*x), use(*mask), literal(dtype)), exact);
   if (chance(40)) {  // a row for each place, though all alike
