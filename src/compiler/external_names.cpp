@@ -1,8 +1,12 @@
 #include "compiler/external_names.h"
 
+#include <bit>
 #include <cstring>
 
+#include <math.h>  // NOLINT: roundeven is in no C++ header
+
 #include "library/library.h"
+#include "ops/element_types.h"
 #include "ops/scalar_functions.h"
 #include "runtime/step_times.h"
 
@@ -19,11 +23,28 @@ struct Name {
   void* address;
 };
 
+// LLVM keeps an f16 in the low bits of a register for floats.
+float widen_half(float half) { return widen(Half{static_cast<uint16_t>(std::bit_cast<uint32_t>(half))}); }
+float narrow_to_half(float x) { return std::bit_cast<float>(uint32_t{half_of(static_cast<double>(x)).bits}); }
+
 const Name kNames[] = {
     {"memcpy", address(&std::memcpy)},
     {"memset", address(&std::memset)},
     {"memmove", address(&std::memmove)},
     {"inlay_step_begins", address(&runtime::inlay_step_begins)},
+    // What a CPU without SSE4.1, FMA or F16C has no instruction for: LLVM calls these.
+    {"floor", address<double(double)>(&::floor)},
+    {"floorf", address(&::floorf)},
+    {"ceil", address<double(double)>(&::ceil)},
+    {"ceilf", address(&::ceilf)},
+    {"trunc", address<double(double)>(&::trunc)},
+    {"truncf", address(&::truncf)},
+    {"roundeven", address<double(double)>(&::roundeven)},
+    {"roundevenf", address(&::roundevenf)},
+    {"fma", address<double(double, double, double)>(&::fma)},
+    {"fmaf", address(&::fmaf)},
+    {"__extendhfsf2", address(&widen_half)},
+    {"__truncsfhf2", address(&narrow_to_half)},
 };
 
 }  // namespace

@@ -298,7 +298,7 @@ std::string inputs_text(const Graph& graph, std::span<const Tensor> inputs) {
   return out;
 }
 
-/// Mostly the defaults; sometimes nothing fused, no rounding changed, no AVX-512.
+/// Mostly the defaults; sometimes nothing fused, no rounding changed, an older CPU.
 Options any_options(tool::Random& random) {
   Options options;
   options.fuse = std::array{fuse::Mode::none, fuse::Mode::greedy, fuse::Mode::full, fuse::Mode::full}[random() % 4];
@@ -307,7 +307,7 @@ Options any_options(tool::Random& random) {
   if (random() % 4 == 0) options.order = memory::StepOrder::given;
   options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
   if (random() % 4 == 0) options.rewrite.farthest = rewrite::Close::bitwise;
-  if (random() % 4 == 0) options.cpu_features = "-avx512f";
+  if (const auto level = random() % 8; level % 4 == 0) options.cpu_features = level == 0 ? "-sse3" : "-avx512f";
   return options;
 }
 

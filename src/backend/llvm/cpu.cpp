@@ -1,6 +1,8 @@
 #include "backend/llvm/cpu.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <initializer_list>
 
 namespace inlay::llvm_backend {
 
@@ -9,15 +11,31 @@ std::string features_from_environment() {
   return text ? text : "";
 }
 
-bool has_vector_math(std::string_view features) {
-  for (std::string_view off : {"-avx512f", "-avx512dq", "-avx2", "-avx"}) {
-    for (std::size_t at = features.find(off); at != std::string_view::npos; at = features.find(off, at + 1)) {
-      const std::size_t end = at + off.size();
-      if (end == features.size() || features[end] == ',') return false;
+namespace {
+
+/// Does `features` take none of `names` away?
+bool leaves(std::string_view features, std::initializer_list<std::string_view> names) {
+  while (!features.empty()) {
+    const std::size_t comma = std::min(features.find(','), features.size());
+    for (std::string_view name : names) {
+      if (features[0] == '-' && features.substr(1, comma - 1) == name) return false;
     }
+    features.remove_prefix(std::min(comma + 1, features.size()));
   }
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return true;
+}
+
+}  // namespace
+
+int vector_bytes(std::string_view features) {
+  // Each feature takes with it those that are built on it, and these are what LLVM builds AVX and AVX-512 on.
+  const bool has_avx2 =
+      __builtin_cpu_supports("avx2") && leaves(features, {"sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2"});
+  if (!has_avx2) return 16;
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                          __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+                          leaves(features, {"fma", "f16c", "avx512f", "avx512dq", "avx512bw", "avx512vl"});
+  return has_avx512 ? 64 : 32;
 }
 
 }  // namespace inlay::llvm_backend

@@ -8,10 +8,10 @@ namespace inlay::llvm_backend {
 /// The environment's INLAY_CPU_FEATURES: "-avx512f" makes every process take the CPU for one without AVX-512.
 std::string features_from_environment();
 
-/// Does the CPU have what the vector math is written in (AVX-512 F and DQ), and does `features` leave it?
-bool has_vector_math(std::string_view features);
+/// The widest vectors that the CPU has and `features` leaves: 64 with AVX-512 (F, DQ, BW, VL), 32 with AVX2, else 16.
+int vector_bytes(std::string_view features);
 
-/// The features without which the vector math does not run. LLVM removes with them whatever needs them.
-inline constexpr std::string_view kWithoutVectorMath = "-avx512f";
+/// Can the vector math run, which is written in AVX-512?
+inline bool has_vector_math(std::string_view features) { return vector_bytes(features) == 64; }
 
 }  // namespace inlay::llvm_backend

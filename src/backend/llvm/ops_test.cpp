@@ -189,6 +189,20 @@ INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::Combine(::testing::ValuesIn(kDType
                                       std::get<1>(info.param).empty() ? "" : "_avx2");
                          });
 
+TEST(Features, WhateverIsTakenAwayTheRestIsLeft) {
+  for (const char* features : {"-sse3", "-ssse3", "-sse4.1", "-sse4.2", "-avx", "-avx2", "-fma", "-f16c", "-avx512f",
+                               "-avx512dq", "-avx512bw", "-avx512vl", "-bmi2,-fma", "-avx2,-bmi2"}) {
+    EmitOptions options;
+    options.cpu_features = features;
+    const Compiled compiled(
+        R"(program @main(x: f64[n] param 0, r: f64[n] output 0) symbols n = x.0 {
+      kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = exp %0 : f64  store r[i] set %1 } } })",
+        options);
+    const kernel::Evaluation result = compiled.run(std::vector{vector_of(std::vector<double>(9, 1.0))});
+    for (std::size_t i = 0; i < 9; ++i) EXPECT_NEAR(number_at(result.outputs[0], i), std::exp(1.0), 1e-15) << features;
+  }
+}
+
 TEST(StorageFloats, ConvertAsTheirFormatsSay) {
   const Compiled compiled(
       R"(program @main(x: f64[n] param 0, h: f16[n] output 0, b: bf16[n] output 1, p: f64[n] output 2,

@@ -45,10 +45,8 @@ TargetFacts facts_for(const std::string& features) {
   out.cpu = llvm::sys::getHostCPUName().str();
   out.features = host_features();
   if (!features.empty()) out.features += "," + features;
+  out.vector_bytes = vector_bytes(features);
   out.avx512 = has_vector_math(features);
-  const bool avx = __builtin_cpu_supports("avx2") && features.find("-avx2") == std::string::npos &&
-                   !features.ends_with("-avx") && features.find("-avx,") == std::string::npos;
-  out.vector_bytes = out.avx512 ? 64 : avx ? 32 : 16;
   out.hardware_gather = out.avx512 && !out.cpu.starts_with("znver");
   return out;
 }
