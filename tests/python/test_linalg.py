@@ -1,8 +1,9 @@
 """Products, factorizations and systems of equations against PyTensor's Python mode.
 
-What is not unique, the sign of an eigenvector, is compared by the product of the factors.
+What is not unique, the sign of an eigenvector, is compared by the product of the factors: see factors.py.
 """
 
+import factors
 import numpy as np
 import pytensor
 import pytensor.tensor as pt
@@ -29,8 +30,9 @@ def _covariances(*shape, dtype="float64"):
     return (x @ np.swapaxes(x, -1, -2) + np.eye(shape[-1])).astype(dtype)
 
 
-def same(inputs, outputs, *values, foreign=()):
-    """inlay's results, natively but for ops of the classes `foreign`, are those of PyTensor's Python mode."""
+def by_both(inputs, outputs, *values, foreign=()):
+    """inlay's function, which is native but for ops of the classes `foreign`, its results and those of PyTensor's Python
+    mode, of the same types."""
     outputs = outputs if isinstance(outputs, list) else [outputs]
     ours = pytensor.function(inputs, outputs, mode="INLAY", on_unused_input="ignore")
     theirs = pytensor.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
@@ -38,11 +40,17 @@ def same(inputs, outputs, *values, foreign=()):
     assert {type(translation.nodes[n].op).__name__ for n in translation.reasons} <= set(foreign)
     assert foreign or inlay.pytensor.explain(ours).host_calls == []
     with np.errstate(all="ignore"):
-        for got, want in zip(ours(*values), theirs(*values), strict=True):
-            want = np.asarray(want)
-            assert (got.dtype, got.shape) == (want.dtype, want.shape)
-            single = want.dtype in ("float32", "complex64")
-            np.testing.assert_allclose(got, want, rtol=2e-4 if single else 1e-9, atol=2e-5 if single else 1e-11)
+        got, want = ours(*values), [np.asarray(w) for w in theirs(*values)]
+    assert [(g.dtype, g.shape) for g in got] == [(w.dtype, w.shape) for w in want]
+    return ours, got, want
+
+
+def same(inputs, outputs, *values, foreign=()):
+    """Each element is that of PyTensor's Python mode: for results that are unique."""
+    ours, *both = by_both(inputs, outputs, *values, foreign=foreign)
+    for got, want in zip(*both, strict=True):
+        single = want.dtype in ("float32", "complex64")
+        np.testing.assert_allclose(got, want, rtol=2e-4 if single else 1e-9, atol=2e-5 if single else 1e-11)
     return ours
 
 
@@ -180,19 +188,24 @@ def test_lu_solve():
 @pytest.mark.parametrize("mode", ["full", "economic", "r"])
 @pytest.mark.parametrize("shape", [(4, 3), (3, 3), (2, 4), (1, 1), (2, 5, 3)])
 def test_qr(shape, mode):
-    a = pt.tensor("a", shape=(None,) * len(shape))
+    a, value = pt.tensor("a", shape=(None,) * len(shape)), _matrices(*shape)
     out = linalg.qr(a, mode=mode)
-    same([a], list(out) if isinstance(out, list | tuple) else [out], _matrices(*shape))
+    _, got, want = by_both([a], list(out) if isinstance(out, list | tuple) else [out], value)
+    factors.assert_same_triangle(got[-1], want[-1])
+    if mode != "r":
+        factors.assert_orthonormal(got[0])
+        factors.assert_reconstructs(value, *got)
 
 
 @pytest.mark.parametrize("full", [True, False])
 @pytest.mark.parametrize("shape", [(4, 3), (3, 3), (2, 4), (1, 1), (2, 5, 3)])
 def test_svd(shape, full):
-    a = pt.tensor("a", shape=(None,) * len(shape))
-    u, s, vh = linalg.svd(a, full_matrices=full)
-    k = min(shape[-2:])
-    back = (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
-    same([a], [s, back, linalg.svd(a, compute_uv=False), u, vh], _matrices(*shape))  # u and vh: the signs too
+    a, value = pt.tensor("a", shape=(None,) * len(shape)), _matrices(*shape)
+    outputs = [*linalg.svd(a, full_matrices=full), linalg.svd(a, compute_uv=False)]
+    _, (*parts, only), want = by_both([a], outputs, value)
+    factors.assert_svd(value, *parts)
+    for s in (parts[1], only):
+        np.testing.assert_allclose(s, want[1], rtol=1e-9)
 
 
 def _eigh(a, lower=True):
@@ -205,11 +218,17 @@ def _eigh(a, lower=True):
 @pytest.mark.parametrize("shape", [(4, 4), (1, 1), (3, 5, 5)])
 def test_eigh(shape, lower):
     a = pt.tensor("a", shape=(None,) * len(shape))
-    w, v = _eigh(a, lower)
-    outputs = [w, (v * w[..., None, :]) @ v.mT]
+    value = _matrices(*shape)
+    outputs = list(_eigh(a, lower))
     if len(shape) == 2 and not OLD_PYTENSOR:  # whose eigvalsh takes two matrices
         outputs.append(linalg.eigvalsh(a, None, lower=lower))
-    same([a], outputs, _matrices(*shape))
+    _, (w, v, *only), want = by_both([a], outputs, value)
+    for values in (w, *only):
+        np.testing.assert_allclose(values, want[0], rtol=1e-9)
+    factors.assert_same_up_to_phases(v, want[1])
+    factors.assert_orthonormal(v)
+    triangle = np.tril(value) if lower else np.triu(value)
+    factors.assert_reconstructs(triangle + np.swapaxes(triangle, -1, -2) * (1 - np.eye(shape[-1])), v * w[..., None, :], v.mT)
 
 
 @pytest.mark.parametrize("shape", [(3, 3), (1, 1), (0, 0), (4, 2, 2)])
@@ -291,7 +310,9 @@ def test_generalized_eigenproblems(lower, dtype, check_error):
     same([a, b], linalg.eigvalsh(a, b, lower=lower), x, y)
     if dtype == "float64" and not OLD_PYTENSOR:
         w, v = Eigh(lower=lower)(a, b)
-        same([a, b], [w, abs(v)], x, y)  # the phase of a vector is open
+        _, got, want = by_both([a, b], [w, v], x, y)
+        np.testing.assert_allclose(got[0], want[0], rtol=1e-9)
+        factors.assert_same_up_to_phases(got[1], want[1])
         check_error(np.linalg.LinAlgError, [a, b], w, x, -y, good=(x, y))
 
 
@@ -373,7 +394,8 @@ def test_least_squares():
     tall, right = _matrices(6, 3), _matrices(6, 2)
     twice = tall[:, [0, 1, 1]]  # of rank 2
     for left in (tall, twice, tall[:, :0], tall * 0):
-        for value in (-1.0, 1e-8, 0.9):
+        # Of rank 2 the third singular value is what rounding leaves, on either side of the machine's precision (-1).
+        for value in (1e-8, 0.9) if left is twice else (-1.0, 1e-8, 0.9):
             same([a, b, least], lstsq(a, b, least), left, right, value)
     for count in (0, 2, 3):
         same([a, b, least], lstsq(a, b, least), tall[:count], right[:count], 1e-8)
@@ -396,23 +418,27 @@ def _with_nan(matrix):
     return matrix
 
 
+def same_schur(x, value, **kwargs):
+    _, got, want = by_both([x], list(linalg.schur(x, **kwargs)), value)
+    factors.assert_schur(value, *got, want[0], first=kwargs.get("sort"))
+
+
 @pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
 @pytest.mark.parametrize("sort", [None, "lhp", "rhp", "iuc", "ouc"])
 @pytest.mark.parametrize("output", ["real", "complex"])
 def test_schur(output, sort):
     a, c = pt.dmatrix("a"), pt.zmatrix("c")
-    of_a, of_c = (list(linalg.schur(x, output=output, sort=sort)) for x in (a, c))
     for value in (_matrices(5, 5), _matrices(4, 4).T, _matrices(1, 1), np.zeros((0, 0)), np.zeros((2, 2))):
-        same([a], of_a, value)
-    same([a], of_a, _with_nan(_matrices(3, 3)))
-    same([c], of_c, _matrices(4, 4) + 1j * _matrices(4, 4))
+        same_schur(a, value, output=output, sort=sort)
+    same_schur(c, _matrices(4, 4) + 1j * _matrices(4, 4), output=output, sort=sort)
+    same([a], list(linalg.schur(a, output=output, sort=sort)), _with_nan(_matrices(3, 3)))
 
 
 @pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
 def test_schur_of_batches_and_of_single_precision():
-    a, f = pt.dtensor3("a"), pt.fmatrix("f")
-    same([a], list(linalg.schur(a)), _matrices(3, 4, 4))
-    same([f], list(linalg.schur(f)), np.diag([3.0, 2.0, 1.0]).astype("float32"))
+    same_schur(pt.dtensor3("a"), _matrices(3, 4, 4))
+    same_schur(pt.fmatrix("f"), np.diag([3.0, 2.0, 1.0]).astype("float32"))
+    same_schur(pt.fmatrix("f"), _matrices(4, 4, dtype="float32"))
 
 
 @pytest.mark.skipif(OLD_PYTENSOR, reason="its ops are others")
@@ -436,7 +462,12 @@ def test_raw_qr(pivoting):
 
     a, c = pt.dmatrix("a"), pt.zmatrix("c")
     raw = QR(mode="raw", pivoting=pivoting)
-    for shape in ((4, 3), (3, 3), (3, 5)):
-        same([a], raw(a), _matrices(*shape))
-    same([a], raw(a), _matrices(5, 4).T)
-    same([c], raw(c), _matrices(4, 3) + 1j * _matrices(4, 3))
+    real = [_matrices(*shape) for shape in ((4, 3), (3, 3), (3, 5))] + [_matrices(5, 4).T]
+    for x, value in [(a, r) for r in real] + [(c, _matrices(4, 3) + 1j * _matrices(4, 3))]:
+        _, (reflections, tau, r, *order), want = by_both([x], raw(x), value)
+        q, triangle = factors.of_reflections(reflections, tau)
+        np.testing.assert_array_equal(r, triangle[: len(r)])
+        np.testing.assert_array_equal(order, want[3:])
+        factors.assert_same_triangle(r, want[2])
+        factors.assert_orthonormal(q)
+        factors.assert_reconstructs(value[:, order[0]] if pivoting else value, q, triangle)
