@@ -20,7 +20,6 @@ DONE_BY_INLAY = (
     "local_add_neg_to_sub",
     "local_add_remove_zeros",
     "local_elemwise_sub_zeros",
-    "local_greedy_distributor",
     "local_mul_specialize",
     "local_mul_to_sqr",
     "local_pow_specialize",
