@@ -1,9 +1,13 @@
 #include "readers.h"
 
+#include <algorithm>
+
+#include "buffer_file.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "kernel/text.h"
 #include "kernel/verify.h"
+#include "memory/layout.h"
 #include "npy.h"
 
 namespace inlay::fuzz {
@@ -17,6 +21,23 @@ std::string judged(Attempt attempt) {
   } catch (const Error& error) {
     return error.code() == ErrorCode::internal ? error.what() : "";
   }
+}
+
+/// The rows as a file that says the same, every id in quotes.
+std::string csv_of(const std::vector<tool::BufferRow>& rows) {
+  std::string out = "id,lower,upper,size,alignment,offset\n";
+  for (const tool::BufferRow& row : rows) {
+    out += '"';
+    for (char c : row.id) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+    out += str("\",", row.lower, ",", row.upper, ",", row.size, ",", row.alignment, ",",
+               row.offset < 0 ? "" : str(row.offset), "\n");
+  }
+  return out;
+}
+
+bool same_row(const tool::BufferRow& a, const tool::BufferRow& b) {
+  return a.id == b.id && a.lower == b.lower && a.upper == b.upper && a.size == b.size && a.alignment == b.alignment &&
+         a.offset == b.offset;
 }
 
 }  // namespace
@@ -54,6 +75,18 @@ std::string try_npy(std::string_view bytes) {
     const tool::Tensor again = tool::decode_npy(tool::encode_npy(tensor), "written");
     const bool same = again.dtype == tensor.dtype && again.dims == tensor.dims && again.data == tensor.data;
     return same ? "" : str("written and read again it is ", again.type_text(), ", not ", tensor.type_text());
+  });
+}
+
+std::string try_csv(std::string_view bytes) {
+  return judged([&]() -> std::string {
+    const std::vector<tool::BufferRow> rows = tool::parse_buffers(bytes, "fuzz");
+    const std::string text = csv_of(rows);
+    if (!std::ranges::equal(tool::parse_buffers(text, "written"), rows, same_row))
+      return str("written and read again it differs:\n", text);
+    const std::vector<memory::Storage> storages = tool::storages_of(rows);
+    const std::vector<Diagnostic> wrong = memory::verify(memory::plan(memory::Planner::greedy, storages), storages);
+    return wrong.empty() ? "" : str("a wrong plan: ", wrong[0].to_text());
   });
 }
 

@@ -13,11 +13,14 @@ std::string try_graph_text(std::string_view bytes);
 std::string try_kernel_text(std::string_view bytes);
 /// Reads, writes and reads again.
 std::string try_npy(std::string_view bytes);
+/// The file of `inlay plan`: reads, writes and reads again; then a planner lays out what it asks for.
+std::string try_csv(std::string_view bytes);
 
 struct Reader {
   const char* name;
   std::string (*attempt)(std::string_view bytes);
 };
-inline constexpr Reader kReaders[] = {{"graph", try_graph_text}, {"kernels", try_kernel_text}, {"npy", try_npy}};
+inline constexpr Reader kReaders[] = {
+    {"graph", try_graph_text}, {"kernels", try_kernel_text}, {"npy", try_npy}, {"csv", try_csv}};
 
 }  // namespace inlay::fuzz

@@ -1,4 +1,4 @@
-// Programs, kernels and .npy files with bytes changed: the readers understand them or say what is wrong.
+// Programs, kernels, .npy and .csv files with bytes changed: the readers understand them or say what is wrong.
 //
 // A second long; INLAY_FUZZ_SECONDS=3600 makes it an hour. INLAY_FUZZ_SEED=17 begins with the change that a failure
 // named.
@@ -31,8 +31,7 @@ std::vector<std::string> files_below(const fs::path& folder, std::string_view ex
 std::vector<std::string> corpus_of(std::string_view reader) {
   const fs::path tests = fs::path(INLAY_SOURCE_DIR) / "tests";
   if (reader == "graph") return files_below(tests / "programs", ".inlay");
-  if (reader == "kernels") return files_below(tests / "fuzz" / "corpus", ".kernels");
-  return files_below(tests / "fuzz" / "corpus", ".npy");
+  return files_below(tests / "fuzz" / "corpus", "." + std::string(reader));
 }
 
 /// A few changes: another byte, a piece lost, doubled, moved or taken from another file, a number that is too large.
