@@ -52,6 +52,8 @@ add_compile_options(-Wall -Wextra -Werror=switch
   -Wno-missing-field-initializers)            # our structs give every member a default, and literals name what differs
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict)          # gcc 12 sees overlaps in std::string that are not there (PR 105651)
+else()
+  add_compile_options(-Wno-deprecated-declarations)   # clang 19 warns inside libstdc++ 12's own std::stable_sort
 endif()
 if(INLAY_WERROR)
   add_compile_options(-Werror)
@@ -61,7 +63,11 @@ if(INLAY_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)   # what libFuzzer watches; its programs link the rest
 endif()
 if(INLAY_SANITIZE)
-  add_compile_options(-fsanitize=${INLAY_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
+  add_compile_options(-fsanitize=${INLAY_SANITIZE}
+    -fno-sanitize-recover=all                       # what is found ends the program: a test that goes on has not failed
+    -fno-omit-frame-pointer                         # stacks in reports
+    -O1                                             # instrumented code is slow enough, and -O2 takes twice as long to compile
+    -D_GLIBCXX_ASSERTIONS)                          # an index beyond a vector that stays in its memory
   add_link_options(-fsanitize=${INLAY_SANITIZE})
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options(-Wno-maybe-uninitialized)   # noise under instrumentation
