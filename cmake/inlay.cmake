@@ -30,12 +30,13 @@ function(_inlay_include_dir out folder)
   set(${out} "${root}" PARENT_SCOPE)
 endfunction()
 
-# inlay_library(<folder> [LINKS <folders or targets>...] [SOURCES <files>...] [TEST_LINKS <folders or targets>...])
+# inlay_library(<folder> [LINKS <folders or targets>...] [SOURCES <files>...] [TEST_LINKS <folders or targets>...]
+#               [TEST_LABELS <labels>...])
 #
 # The library inlay_<folder> of every *.cpp here but *_test.cpp (or of SOURCES), and one test program <folder>_test of
-# every *_test.cpp.
+# every *_test.cpp. The label `threads` is for what scripts/check runs with ThreadSanitizer.
 function(inlay_library folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;SOURCES;TEST_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINKS;SOURCES;TEST_LINKS;TEST_LABELS")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "inlay_library(${folder}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -56,13 +57,14 @@ function(inlay_library folder)
 
   if(INLAY_TESTS AND tests)
     _inlay_targets(test_links ${arg_TEST_LINKS})
-    inlay_test(${stem}_test SOURCES ${tests} LINKS inlay_${stem} ${test_links})
+    inlay_test(${stem}_test SOURCES ${tests} LINKS inlay_${stem} ${test_links} LABELS ${arg_TEST_LABELS})
   endif()
 endfunction()
 
-# inlay_test(<name> SOURCES <files>... [LINKS <folders or targets>...]): a GoogleTest program, one test of CTest.
+# inlay_test(<name> SOURCES <files>... [LINKS <folders or targets>...] [LABELS <labels>...]): a GoogleTest program, one
+# test of CTest.
 function(inlay_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LINKS;LABELS")
   if(NOT INLAY_TESTS)
     return()
   endif()
@@ -70,5 +72,5 @@ function(inlay_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${links} GTest::gmock_main)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES LABELS gtest TIMEOUT 600)
+  set_tests_properties(${name} PROPERTIES LABELS "gtest;${arg_LABELS}" TIMEOUT 600)
 endfunction()

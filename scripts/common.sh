@@ -2,8 +2,10 @@
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-python=$root/.venv/bin/python
-build=$root/build/release
+# Another environment, built beside the usual one, is for scripts/check.
+venv=${INLAY_VENV:-$root/.venv}
+python=$venv/bin/python
+build=${INLAY_BUILD:-$root/build/release}
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }

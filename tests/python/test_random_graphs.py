@@ -113,7 +113,7 @@ REWRITTEN = pytensor.compile.Mode("py", pytensor.compile.mode.get_mode("INLAY").
 
 
 @pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites come to no end on some graphs (local_log_add_exp)")
-def test_random_graphs():
+def test_random_graphs(record_property):
     seed, end = SEED, time.monotonic() + SECONDS
     while time.monotonic() < end:
         try:
@@ -124,3 +124,4 @@ def test_random_graphs():
             raise AssertionError(f"INLAY_FUZZ_SEED={seed}") from error
         seed += 1
     assert seed > SEED
+    record_property("graphs", seed - SEED)
