@@ -70,7 +70,7 @@ std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
         if constexpr (std::is_floating_point_v<From>) {
           const double whole = std::trunc(static_cast<double>(value));
           const double least = static_cast<double>(std::numeric_limits<To>::min());
-          const double limit = 2.0 * static_cast<double>(std::numeric_limits<To>::max() / 2 + 1);
+          const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);  // one more than the greatest
           if (!(whole >= least && whole < limit)) return std::nullopt;
         }
       }

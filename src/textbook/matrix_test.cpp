@@ -59,7 +59,9 @@ TYPED_TEST_SUITE(MatrixOf, Elements);
 TYPED_TEST(MatrixOf, SingularValuesOfAllShapesAndRanks) {
   using M = Matrix<TypeParam>;
   M rank_one(3, 3);
-  for (int64_t i = 0; i < 9; ++i) rank_one(i / 3, i % 3) = static_cast<double>((i / 3 + 1) * (i % 3 + 1));
+  for (int64_t i = 0; i < 3; ++i) {
+    for (int64_t j = 0; j < 3; ++j) rank_one(i, j) = static_cast<double>((i + 1) * (j + 1));
+  }
   for (const M& a : {random_matrix<TypeParam>(4, 3), random_matrix<TypeParam>(3, 5), random_matrix<TypeParam>(1, 1),
                      random_matrix<TypeParam>(0, 2), rank_one, M(3, 2)}) {
     const auto parts = svd(a);
