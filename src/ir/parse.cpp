@@ -928,9 +928,13 @@ class Parser {
       values_.clear();
       definitions_.clear();
       builder_.at(location_);
-      if (step) define(once(*step), builder_.step(step->name, count));
+      if (step) {
+        expect_new(*step);
+        define(*step, builder_.step(step->name, count));
+      }
       for (std::size_t i = 0; i < captured.inside.size(); ++i) {
-        const Definition& made = once(captured.inside[i]);
+        const Definition& made = captured.inside[i];
+        expect_new(made);
         define(made, builder_.param(made.name, outer.builder.type(captured.outside[i])));
       }
       statements();
@@ -947,9 +951,9 @@ class Parser {
     }
   }
 
-  const Definition& once(const Definition& made) const {
-    if (!values_.contains(made.label.text)) return made;
-    throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is made twice"));
+  void expect_new(const Definition& made) const {
+    if (values_.contains(made.label.text))
+      throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is made twice"));
   }
 
   /// Values up to a word or the brace.

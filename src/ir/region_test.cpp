@@ -10,7 +10,6 @@
 namespace inlay {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
 

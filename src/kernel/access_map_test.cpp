@@ -90,7 +90,7 @@ class Random {
 
   Dim size(int num_symbols) {
     if (num_symbols == 0 || one_in(2)) return between(0, 4);
-    const Dim n = Dim::symbol(SymbolId(static_cast<std::size_t>(between(0, num_symbols - 1))));
+    Dim n = Dim::symbol(SymbolId(static_cast<std::size_t>(between(0, num_symbols - 1))));
     switch (between(0, 5)) {
       case 0: return n + between(0, 2);
       case 1: return Dim(2) * n;

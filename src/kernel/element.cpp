@@ -114,10 +114,13 @@ T shifted_left(T a, T count) {
 
 template <class T>
 T shifted_right(T a, T count) {
-  if constexpr (kIsFloat<T>) return a;
-  const int places = Wide(count) < 0 || Wide(count) > 64 ? 64 : static_cast<int>(count);
-  const Wide scale = Wide(1) << places;
-  return static_cast<T>((Wide(a) - (Wide(a) < 0 ? scale - 1 : 0)) / scale);
+  if constexpr (kIsFloat<T>) {
+    return a;
+  } else {
+    const int places = Wide(count) < 0 || Wide(count) > 64 ? 64 : static_cast<int>(count);
+    const Wide scale = Wide(1) << places;
+    return static_cast<T>((Wide(a) - (Wide(a) < 0 ? scale - 1 : 0)) / scale);
+  }
 }
 
 template <class T>

@@ -235,7 +235,7 @@ std::string Printer::statements(const Stage& stage, const std::string& indent) {
 }
 
 std::string Printer::start(const KernelOutput& output) {
-  const std::string out = str(output.is_local ? "local " : "out ", buffer(output.buffer));
+  std::string out = str(output.is_local ? "local " : "out ", buffer(output.buffer));
   switch (output.start.kind) {
     case Start::Kind::keep: return output.is_local ? out : out + " start keep";
     case Start::Kind::fill: return str(out, " start fill ", output.start.value.to_text());
