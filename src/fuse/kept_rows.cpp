@@ -9,7 +9,6 @@ namespace inlay::fuse {
 using kernel::AccessMap;
 using kernel::BufferId;
 using kernel::Kernel;
-using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::RegisterId;
 using kernel::Stage;

@@ -18,12 +18,10 @@
 namespace inlay::fuse {
 
 using kernel::Buffer;
-using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Start;
 using kernel::Statement;
-using kernel::Subscript;
 
 namespace {
 

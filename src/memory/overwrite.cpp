@@ -7,7 +7,6 @@
 
 namespace inlay::memory {
 
-using kernel::AccessMap;
 using kernel::BufferId;
 using kernel::Kernel;
 using kernel::KernelOutput;

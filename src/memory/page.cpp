@@ -1,6 +1,7 @@
 #include "memory/page.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "support/str.h"
@@ -59,7 +60,7 @@ std::string escaped(const std::string& text) {
 
 /// To a hundredth; the same in every locale.
 std::string coordinate(double value) {
-  const auto hundredths = static_cast<int64_t>(value * 100 + 0.5);
+  const long long hundredths = std::llround(value * 100);
   const std::string rest = std::to_string(hundredths % 100);
   return str(hundredths / 100, ".", rest.size() < 2 ? "0" : "", rest);
 }
