@@ -16,7 +16,7 @@ using kernel::Step;
 
 namespace {
 
-// How many steps are looked at for a way from one kernel to another, before one is taken for granted.
+// Where more steps than these come before one, a way from any of them to it is taken for granted.
 constexpr std::size_t kMaxSearch = 256;
 
 using GroupId = Id<struct GroupTag>;
@@ -26,6 +26,8 @@ struct Group {
   Step step;
   std::vector<GroupId> after;  // it waits for these
   int seen_in = 0;             // the last search that came by
+  int listed_in = 0;           // the last list of what is between that has looked at it
+  bool has_long_past = false;  // more than kMaxSearch groups come before it: once that is so, it stays so
   bool in_another = false;     // 0-d arithmetic that is a stage of a kernel by now, which it waits for
 };
 
@@ -122,14 +124,16 @@ class Joiner {
 
   /// What of `groups`, and of what they wait for, comes after `first`: none where that is more than 0-d arithmetic.
   std::optional<std::vector<GroupId>> scalars_between(GroupId first, const std::vector<GroupId>& groups) {
-    std::vector<GroupId> others, scalars, seen, todo = groups;
+    std::vector<GroupId> others, scalars, todo = groups;
+    std::size_t num_seen = 0;
+    ++list_;
     while (!todo.empty()) {
       const GroupId id = host(todo.back());
       todo.pop_back();
-      if (id == first || std::ranges::find(seen, id) != seen.end()) continue;
-      if (seen.size() > kMaxSearch) return std::nullopt;
-      seen.push_back(id);
+      if (id == first || std::exchange(groups_[id].listed_in, list_) == list_) continue;
+      if (++num_seen > kMaxSearch + 1) return std::nullopt;
       if (!through_scalars_ || !is_scalar(id)) {
+        if (has_long_past(id)) return std::nullopt;
         others.push_back(id);
       } else if (some_come_after({id}, first)) {
         scalars.push_back(id);
@@ -163,8 +167,14 @@ class Joiner {
 
   /// `first` waits for these as well, but for itself and what it has taken in.
   void wait_for(GroupId first, const std::vector<GroupId>& groups) {
+    // Each once: a kernel that takes in many steps would else have as many entries as they have, for every search to
+    // walk through.
+    std::vector<GroupId>& after = groups_[first].after;
+    ++search_;
+    for (GroupId id : after) groups_[id].seen_in = search_;
     for (GroupId id : groups) {
-      if (host(id) != first) groups_[first].after.push_back(host(id));
+      const GroupId before = host(id);
+      if (before != first && std::exchange(groups_[before].seen_in, search_) != search_) after.push_back(before);
     }
   }
 
@@ -202,20 +212,32 @@ class Joiner {
 
   /// Does another of the groups wait for `first`, at once or through others?
   bool some_come_after(const std::vector<GroupId>& groups, GroupId first) {
-    std::vector<GroupId>& seen = seen_;
+    const auto is_other = [&](GroupId id) { return id != first; };
+    if (std::ranges::any_of(groups, [&](GroupId id) { return is_other(id) && has_long_past(id); })) return true;
+    return search(groups, first);
+  }
+
+  bool has_long_past(GroupId id) {
+    bool& it_has = groups_[id].has_long_past;
+    if (!it_has) it_has = search({id}, /*first=*/{});
+    return it_has;
+  }
+
+  /// Is `first` among what the groups, but for itself, wait for, or is that too much to look through?
+  bool search(const std::vector<GroupId>& groups, GroupId first) {
     ++search_;
-    seen.clear();
+    seen_.clear();
     const auto see = [&](GroupId id) {
-      if (groups_[id].seen_in == search_) return;
-      groups_[id].seen_in = search_;
-      seen.push_back(id);
+      if (std::exchange(groups_[id].seen_in, search_) != search_) seen_.push_back(id);
     };
     for (GroupId id : groups) {
       if (id != first) see(id);
     }
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-      for (GroupId before : groups_[seen[i]].after) {
-        if (before == first || seen.size() > kMaxSearch) return true;
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      const Group& group = groups_[seen_[i]];
+      if (group.has_long_past) return true;
+      for (GroupId before : group.after) {
+        if (before == first || seen_.size() > kMaxSearch) return true;
         see(before);
       }
     }
@@ -248,7 +270,7 @@ class Joiner {
   std::vector<GroupId> since_parted_;
   GroupId parted_, last_failing_;
   std::vector<GroupId> seen_;  // of the search that runs
-  int search_ = 0;
+  int search_ = 0, list_ = 0;
   int depth_ = 0;  // of bodies
 };
 
