@@ -1,6 +1,7 @@
 // Sums: what a fold or an accumulating store leaves out of its map is summed in registers, one sum for each lane, and
 // the lanes are put together once at the end. (Floats are so reassociated; PyTensor and NumPy do not promise an order
 // either.)
+#include <algorithm>
 #include <limits>
 
 #include "backend/llvm/stage.h"
@@ -37,9 +38,26 @@ void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>
   if (fold.pair == Pair::squares) return add_square(sum, lanes, sums);
   if (follows_powers(sum)) return;  // and was folded with them
   Value* next = fold.pair == Pair::none
-                    ? emit_combine(f_, fold.combine, fold.dtype, sums[sum], folded(fold, lanes))
+                    ? with_point(sum, lanes, sums[sum])
                     : later_place(fold, {sums[sum], sums[sum + 1]}, {folded(fold, lanes), folded((&fold)[1], lanes)});
   sums[sum] = lanes.active ? select(f_, lanes.active, next, sums[sum]) : next;
+}
+
+/// `so_far` and one point more. What is a product is multiplied and added with one rounding, whatever else reads it.
+Value* StageEmitter::with_point(std::size_t sum, Lanes& lanes, Value* so_far) {
+  const Statement& fold = statement(sum_statements_[sum]);
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  const auto made = std::ranges::find(stage_.statements, fold.operands[0], &Statement::result);
+  const bool is_product = made->kind == Statement::Kind::op && made->dtype == fold.dtype &&
+                          (made->op == ScalarOp::mul_ || made->op == ScalarOp::square_);
+  const bool is_real = fold.dtype == DType::f32 || fold.dtype == DType::f64;
+  if (fold.combine == Combine::add && is_real && is_product) {
+    Value* a = operand(made->operands[0], lanes);
+    Value* b = operand(made->operands.back(), lanes);
+    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {so_far->getType()}, {a, b, so_far});
+  }
+  return added(sum, so_far, folded(fold, lanes));
 }
 
 /// Is it the greatest that powers are less than?
@@ -166,13 +184,17 @@ Value* StageEmitter::later_place(const Statement& places, const Both& a, const B
 /// The sets of sums that the vectors of one pass had, as one: sum k of set u is sums[u * num_sums + k].
 Value* StageEmitter::merged(std::size_t k, llvm::ArrayRef<Value*> sums) {
   const Statement& fold = statement(sum_statements_[k]);
-  Value* sum = sums[k];
-  Value* extreme = fold.pair == Pair::none ? nullptr : sums[k + 1];
-  for (std::size_t at = k + sums_.size(); at < sums.size(); at += sums_.size()) {
-    if (fold.pair == Pair::none) {
-      sum = emit_combine(f_, fold.combine, fold.dtype, sum, sums[at]);
-      continue;
+  if (fold.pair == Pair::none) {
+    std::vector<Value*> parts;
+    for (std::size_t at = k; at < sums.size(); at += sums_.size()) parts.push_back(sums[at]);
+    for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
+      for (std::size_t a = 0; a < parts.size() / 2; ++a) parts[a] = added(k, parts[2 * a], parts[2 * a + 1]);
     }
+    return parts[0];
+  }
+  Value* sum = sums[k];
+  Value* extreme = sums[k + 1];
+  for (std::size_t at = k + sums_.size(); at < sums.size(); at += sums_.size()) {
     sum = joined(fold, {sum, extreme}, {sums[at], sums[at + 1]});
     const Statement& other = (&fold)[1];
     extreme = emit_combine(f_, other.combine, other.dtype, extreme, sums[at + 1]);

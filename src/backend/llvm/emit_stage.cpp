@@ -128,6 +128,45 @@ StageEmitter::Lanes StageEmitter::lanes_before(Value* end, Value* point) const {
   return out;
 }
 
+/// One set of sums for each vector of a pass: they do not wait for each other.
+std::vector<Value*> StageEmitter::sets_of_sums() {
+  std::vector<Value*> sums = sums_;
+  for (int u = 1; u < plan_.unroll; ++u) {
+    for (std::size_t k = 0; k < sums_.size(); ++k) {
+      // What is the greatest so far may be met again. Squares have begun anew.
+      const bool same = follows_powers(k) || statement(sum_statements_[k]).pair == kernel::Pair::squares;
+      sums.push_back(same ? sums_[k] : nothing_of(k));
+    }
+  }
+  return sums;
+}
+
+/// `unroll` vectors, the points of one and of the next `apart` from each other. Returns their sets of sums.
+std::vector<Value*> StageEmitter::emit_vectors_at(Value* point, Value* apart, llvm::ArrayRef<llvm::PHINode*> sets) {
+  std::vector<Value*> next;
+  for (int u = 0; u < plan_.unroll; ++u) {
+    const auto first_sum = sets.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
+    std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
+    u == 0 ? count_for_squares(mine) : follow_first_set(next, mine);
+    if (u > 0) point = b_.CreateNSWAdd(point, apart);
+    Lanes lanes = lanes_at(point);
+    emit_body(lanes, mine);
+    next.insert(next.end(), mine.begin(), mine.end());
+  }
+  return next;
+}
+
+/// `before`: the sums as they were before the loop that has made these sets.
+void StageEmitter::merge_sets(const std::vector<Value*>& sets, const std::vector<Value*>& before) {
+  for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
+    if (statement(sum_statements_[k]).pair == kernel::Pair::squares) {
+      merge_squares(k, sets, before);
+    } else {
+      sums_[k] = merged(k, sets);
+    }
+  }
+}
+
 /// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
 /// next `apart` from each other.
 void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
@@ -136,40 +175,16 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   const Branch branch = f_.open_if(has_any);
   const std::vector<Value*> before = sums_;
   begin_squares();
-  // One set of sums for each vector of a pass: they do not wait for each other.
-  std::vector<Value*> sums = sums_;
-  for (int u = 1; u < plan_.unroll; ++u) {
-    for (std::size_t k = 0; k < sums_.size(); ++k) {
-      const Statement& fold = statement(sum_statements_[k]);
-      // What is the greatest so far may be met again. Squares have begun anew.
-      const bool same = follows_powers(k) || fold.pair == kernel::Pair::squares;
-      sums.push_back(same ? sums_[k] : splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width));
-    }
-  }
+  std::vector<Value*> sums = sets_of_sums();
   const bool by_pages = apart != plan_.width;
   const Loop pages = by_pages ? f_.open_loop(begin, sums) : Loop();
   if (by_pages) sums.assign(pages.carried.begin(), pages.carried.end());
   Value* loop_end = by_pages ? b_.CreateNSWAdd(pages.point, f_.i64(apart)) : end;
   const Loop loop = f_.open_loop(by_pages ? pages.point : begin, sums);
-  std::vector<Value*> next;
-  for (int u = 0; u < plan_.unroll; ++u) {
-    const auto first_sum =
-        loop.carried.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
-    std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
-    u == 0 ? count_for_squares(mine) : follow_first_set(next, mine);
-    Lanes lanes = lanes_at(u == 0 ? loop.point : b_.CreateNSWAdd(loop.point, f_.i64(u * apart)));
-    emit_body(lanes, mine);
-    next.insert(next.end(), mine.begin(), mine.end());
-  }
+  const std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(apart), loop.carried);
   f_.close_loop(loop, f_.i64(by_pages ? plan_.width : plan_.width * plan_.unroll), loop_end, next);
   if (by_pages) f_.close_loop(pages, f_.i64(apart * plan_.unroll), end, next);
-  for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
-    if (statement(sum_statements_[k]).pair == kernel::Pair::squares) {
-      merge_squares(k, next, before);
-    } else {
-      sums_[k] = merged(k, next);
-    }
-  }
+  merge_sets(next, before);
   sums_ = f_.close_if(branch, sums_, before);
 }
 
@@ -191,6 +206,7 @@ void StageEmitter::emit_vector_axis() {
     end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(block_, block_points_), end);
   }
   look_ahead(begin, end);
+  if (plan_.by_turns) return emit_summing(begin, end);
   if (plan_.page > 0) {
     Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
     Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
@@ -202,6 +218,22 @@ void StageEmitter::emit_vector_axis() {
   Value* whole = b_.CreateAnd(end, f_.i64(-plan_.width * plan_.unroll));
   emit_vectors(begin, whole, plan_.width);
   emit_masked(whole, end);
+}
+
+/// A loop whose sums are trees.
+void StageEmitter::emit_summing(Value* begin, Value* end) {
+  const std::vector<Value*> before = sums_;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (is_tree_sum(k)) sums_[k] = nothing_of(k);
+  }
+  std::vector<Value*> trees;
+  emit_masked(emit_turns(begin, end, trees), end);
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (!is_tree_sum(k)) continue;
+    if (!trees.empty()) sums_[k] = added(k, trees[k], sums_[k]);
+    const bool is_row = plan_.statements[sum_statements_[k]].opened + 1 < plan_.innermost();
+    if (is_row) sums_[k] = added(k, before[k], sums_[k]);
+  }
 }
 
 /// The points that no longer fill what is passed at a time.

@@ -69,6 +69,7 @@ void FunctionEmitter::begin_step() {
 void FunctionEmitter::finish() {
   b.CreateRet(b.getInt32(INLAY_OK));
   if (scratch_) scratch_->setOperand(0, b.getInt64(scratch_bytes_));
+  if (sum_stack_) sum_stack_->setOperand(0, b.getInt64(sum_stack_bytes_));
 }
 
 Value* FunctionEmitter::call_field_address(size_t offset_bytes) {
@@ -85,6 +86,12 @@ llvm::AllocaInst* FunctionEmitter::stack(llvm::Type* type, uint64_t count) {
   llvm::AllocaInst* out = b.CreateAlloca(type, b.getInt64(count));
   out->setAlignment(llvm::Align(64));
   return out;
+}
+
+Value* FunctionEmitter::sum_stack(uint64_t size_bytes) {
+  if (!sum_stack_) sum_stack_ = stack(b.getInt8Ty());
+  sum_stack_bytes_ = std::max(sum_stack_bytes_, size_bytes);
+  return sum_stack_;
 }
 
 Value* FunctionEmitter::scratch(uint64_t size_bytes) {

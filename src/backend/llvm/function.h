@@ -56,6 +56,8 @@ class FunctionEmitter {
   llvm::AllocaInst* stack(llvm::Type* type, uint64_t count = 1);  // on entry, so once for each call
   /// One block of stack for lane-private tables, shared by all stages: each wants it for itself for a while.
   Value* scratch(uint64_t size_bytes);
+  /// Another one, for sums whose loop is running; aligned as the largest vector is.
+  Value* sum_stack(uint64_t size_bytes);
   /// 128 bytes for the lanes of operand `i` of a function that is called lane by lane.
   Value* lane_array(std::size_t i);
 
@@ -118,7 +120,8 @@ class FunctionEmitter {
   llvm::BasicBlock* failed_ = nullptr;
   llvm::MDNode* unlikely_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;
-  uint64_t scratch_bytes_ = 0;
+  llvm::AllocaInst* sum_stack_ = nullptr;
+  uint64_t scratch_bytes_ = 0, sum_stack_bytes_ = 0;
   std::vector<Value*> lane_arrays_;
   std::vector<std::pair<Dim, Value*>> sizes_;
   std::vector<Value*> symbols_;    // by symbol

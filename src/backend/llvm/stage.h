@@ -70,6 +70,10 @@ class StageEmitter {
   void emit_uniform(int level);
   void emit_vector_axis();
   void emit_vectors(Value* begin, Value* end, int64_t apart);
+  std::vector<Value*> sets_of_sums();
+  std::vector<Value*> emit_vectors_at(Value* point, Value* apart, llvm::ArrayRef<llvm::PHINode*> sets);
+  void merge_sets(const std::vector<Value*>& sets, const std::vector<Value*>& before);
+  void emit_summing(Value* begin, Value* end);
   void emit_masked(Value* begin, Value* end);
   void emit_aligned(Value* begin, Value* end);
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
@@ -117,6 +121,7 @@ class StageEmitter {
   // ---- emit_fold.cpp: sums in registers
   void open_sums(int level);
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  Value* with_point(std::size_t sum, Lanes& lanes, Value* so_far);
   Value* folded(const kernel::Statement& fold, Lanes& lanes);
   void fold_pair(std::size_t i, Lanes& lanes);
   /// The two states of a fold that is a pair, at the same points.
@@ -141,6 +146,18 @@ class StageEmitter {
   void combine_into(std::size_t i, Value* value, Lanes& lanes);
   Value* state(std::size_t i);
   void set_state(std::size_t i, Value* value);
+
+  // ---- emit_turns.cpp: sums as trees
+  static constexpr uint64_t kVectorBytes = 64;
+  bool is_tree_sum(std::size_t sum) const;
+  Value* nothing_of(std::size_t sum);
+  Value* added(std::size_t sum, Value* a, Value* b);
+  Value* stacked(std::size_t sum, Value* level);
+  void unstack(Value* least, Value* height);
+  Value* height_after(Value* count);
+  void stack_sums(Value* count);
+  Value* emit_turns(Value* begin, Value* end, std::vector<Value*>& trees);
+  void emit_turn(Value* begin, Value* quarter);
 
   // ---- emit_squares.cpp: sums of squares about the mean
   /// What a fold of squares has met, lane by lane.

@@ -13,6 +13,7 @@ using kernel::Statement;
 using Kind = Statement::Kind;
 
 constexpr int kMaxLanes = 16;
+constexpr int kMostBytes = 64;  // of a vector
 
 class Planner {
  public:
@@ -46,7 +47,8 @@ class Planner {
     plan_.register_dtypes.resize(static_cast<std::size_t>(stage_.num_registers));
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) find_level(stage_.statements[i], plan_.statements[i]);
     find_live(skip);
-    choose_width(vector_bytes);
+    plan_.by_turns = sums_floats();
+    choose_width(plan_.by_turns ? kMostBytes : vector_bytes);
     choose_unroll();
     choose_blocks();
     choose_aligned_store();
@@ -140,6 +142,18 @@ class Planner {
 
   bool in_vector_loop(std::size_t i) const {
     return plan_.statements[i].live && plan_.statements[i].level == plan_.innermost();
+  }
+
+  /// The lanes are then the same whatever the CPU has, and so are the sums.
+  bool sums_floats() const {
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& statement = stage_.statements[i];
+      const bool adds = statement.combine == Combine::add || statement.combine == Combine::mul;
+      const bool rounds = is_float(statement.dtype) || is_complex(statement.dtype);
+      const bool sums = plan_.statements[i].live && plan_.statements[i].accumulates;
+      if (sums && adds && rounds && !statement.result.valid()) return true;
+    }
+    return false;
   }
 
   /// As many lanes of the widest number that is computed with as fill a vector register; complex elements fill two.

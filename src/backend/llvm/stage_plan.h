@@ -31,6 +31,7 @@ struct StagePlan {
   int tiled_axis = -1;       // the kernel's outer axis of which this stage passes a tile, as one of `loops`
   int width = 1;             // lanes
   int unroll = 1;            // vectors at a time
+  bool by_turns = false;     // it sums floats: emit_turns.cpp
   bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they are neighbours
   int64_t pages_from = 0;    // points that are enough

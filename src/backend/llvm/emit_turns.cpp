@@ -1,0 +1,160 @@
+// The loop of a stage that sums floats: its points in the order of a tree that depends on their number and the lanes
+// alone, so a sum is the same number whatever else its loop does, and its error grows with the logarithm of its length.
+//
+// The points are passed in blocks of 64 vectors, the last of which may be shorter. A block has four quarters of as many
+// whole vectors each; a lane adds up its points of a quarter one after the other. What the quarters make goes onto a
+// stack as a binary counter counts: equal numbers of quarters become one. The fewer than four vectors that are left
+// over are added up by themselves, and last.
+//
+// A short body passes several quarters at a time (a turn), so that additions do not wait for each other; a long one
+// passes the points in their order with a register for each sum. The tree is the same.
+#include "backend/llvm/stage.h"
+
+namespace inlay::llvm_backend {
+
+using kernel::Pair;
+using kernel::Statement;
+
+constexpr int kQuarters = 4;
+constexpr int kVectorsOfBlock = 64;  // so a lane adds up 16 numbers, as NumPy does
+constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
+
+/// Is it one that rounds?
+bool StageEmitter::is_tree_sum(std::size_t sum) const {
+  const Statement& fold = statement(sum_statements_[sum]);
+  const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
+  return plan_.by_turns && fold.pair == Pair::none && !fold.result.valid() && adds &&
+         (is_float(fold.dtype) || is_complex(fold.dtype));
+}
+
+Value* StageEmitter::nothing_of(std::size_t sum) {
+  const Statement& fold = statement(sum_statements_[sum]);
+  return splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width);
+}
+
+Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
+  const Statement& fold = statement(sum_statements_[sum]);
+  return emit_combine(f_, fold.combine, fold.dtype, a, b);
+}
+
+/// Where the stack has what `sum` was at `level`.
+Value* StageEmitter::stacked(std::size_t sum, Value* level) {
+  const llvm::DataLayout& layout = f_.module.getDataLayout();
+  uint64_t before = 0, all = 0;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (!is_tree_sum(k)) continue;
+    if (k == sum) before = all;
+    all += llvm::alignTo(layout.getTypeAllocSize(nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
+  }
+  Value* stack = f_.sum_stack(all * kMostLevels);
+  Value* offset = b_.CreateAdd(b_.CreateMul(level, f_.i64(static_cast<int64_t>(all))), f_.i64(static_cast<int64_t>(before)));
+  return b_.CreateGEP(b_.getInt8Ty(), stack, offset);
+}
+
+/// What is above `least` of the stack's `height` levels is added to the sums.
+void StageEmitter::unstack(Value* least, Value* height) {
+  std::vector<std::size_t> trees;
+  std::vector<Value*> before, values;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (!is_tree_sum(k)) continue;
+    trees.push_back(k);
+    before.push_back(sums_[k]);
+  }
+  const Branch branch = f_.open_if(b_.CreateICmpSGT(height, least));
+  const Loop loop = f_.open_loop(least, before);
+  Value* level = b_.CreateSub(b_.CreateAdd(height, least), b_.CreateAdd(loop.point, f_.i64(1)));
+  for (std::size_t n = 0; n < trees.size(); ++n) {
+    Value* was = b_.CreateAlignedLoad(before[n]->getType(), stacked(trees[n], level), llvm::Align(kVectorBytes));
+    values.push_back(added(trees[n], was, loop.carried[n]));
+  }
+  f_.close_loop(loop, f_.i64(1), height, values);
+  values = f_.close_if(branch, values, before);
+  for (std::size_t n = 0; n < trees.size(); ++n) sums_[trees[n]] = values[n];
+}
+
+/// What the stack has once `count` turns have been put on it.
+Value* StageEmitter::height_after(Value* count) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, count); }
+
+/// The sums of turn `count` go onto the stack: of as many turns as what lies on top, they are added to that.
+void StageEmitter::stack_sums(Value* count) {
+  Value* height = height_after(b_.CreateSub(count, f_.i64(1)));
+  Value* equal = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, count, b_.getTrue());
+  Value* level = b_.CreateSub(height, equal);
+  unstack(level, height);
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (is_tree_sum(k)) b_.CreateAlignedStore(sums_[k], stacked(k, level), llvm::Align(kVectorBytes));
+  }
+}
+
+/// All that is whole, but where several quarters are passed at a time what is less than a vector for each. Returns
+/// where that begins. sums_: what is left over; `trees`: the others.
+Value* StageEmitter::emit_turns(Value* begin, Value* end, std::vector<Value*>& trees) {
+  const bool in_order = plan_.unroll == 1;  // then what is left over is one turn more
+  Value* points = b_.CreateSub(end, begin);
+  Value* in_quarters = b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-kQuarters * plan_.width)));
+  Value* whole = in_order ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
+  Value* has_any = b_.CreateICmpSGT(whole, begin);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
+  const Branch branch = f_.open_if(has_any);
+
+  // Carried from turn to turn: all sums; what trees have left over; how many turns there were.
+  const std::vector<Value*> before = sums_;
+  const std::size_t num_sums = sums_.size();
+  std::vector<Value*> carried = sums_;
+  if (in_order) carried.insert(carried.end(), sums_.begin(), sums_.end());
+  carried.push_back(f_.i64(0));
+  const Loop turns = f_.open_loop(begin, carried);
+  const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
+  Value* block_begin = turns.point;
+  if (plan_.unroll < kQuarters) {
+    block_begin = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(turns.point, begin), f_.i64(-block)));
+  }
+  Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(in_quarters, block_begin), f_.i64(block));
+  Value* quarter = b_.CreateLShr(left, f_.i64(2));
+  Value* is_quarter = in_order ? b_.CreateICmpSLT(turns.point, in_quarters) : b_.getTrue();
+  if (in_order) quarter = b_.CreateSelect(is_quarter, quarter, b_.CreateSub(whole, turns.point));
+  for (std::size_t k = 0; k < num_sums; ++k) sums_[k] = is_tree_sum(k) ? nothing_of(k) : turns.carried[k];
+  emit_turn(turns.point, quarter);
+
+  carried = sums_;
+  for (std::size_t k = 0; k < num_sums && in_order; ++k) {
+    const bool is_tree = is_tree_sum(k);
+    if (is_tree) carried[k] = select(f_, is_quarter, sums_[k], turns.carried[k]);
+    carried.push_back(is_tree ? select(f_, is_quarter, turns.carried[num_sums + k], sums_[k]) : sums_[k]);
+  }
+  Value* count = b_.CreateAdd(turns.carried.back(), b_.CreateZExt(is_quarter, b_.getInt64Ty()));
+  carried.push_back(count);
+  Value* passed = b_.CreateMul(quarter, f_.i64(plan_.unroll));
+  const Branch more = f_.open_if(b_.CreateICmpSLT(b_.CreateAdd(turns.point, passed), in_quarters));
+  stack_sums(count);
+  f_.close_if(more, {}, {});
+  f_.close_loop(turns, passed, whole, carried);
+
+  sums_.assign(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(num_sums));
+  const Branch many = f_.open_if(b_.CreateICmpSGT(count, f_.i64(1)));
+  const std::vector<Value*> last = sums_;
+  unstack(f_.i64(0), height_after(b_.CreateSub(count, f_.i64(1))));
+  sums_ = f_.close_if(many, sums_, last);
+
+  std::vector<Value*> now = sums_, was = before;
+  for (std::size_t k = 0; k < num_sums; ++k) {
+    now.push_back(is_tree_sum(k) && in_order ? carried[num_sums + k] : is_tree_sum(k) ? before[k] : sums_[k]);
+    was.push_back(before[k]);
+  }
+  now = f_.close_if(branch, now, was);
+  trees.assign(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(num_sums));
+  sums_.assign(now.begin() + static_cast<std::ptrdiff_t>(num_sums), now.end());
+  return whole;
+}
+
+/// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.
+void StageEmitter::emit_turn(Value* begin, Value* quarter) {
+  const std::vector<Value*> before = sums_;
+  begin_squares();
+  const Loop loop = f_.open_loop(begin, sets_of_sums());
+  const std::vector<Value*> next = emit_vectors_at(loop.point, quarter, loop.carried);
+  f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
+  merge_sets(next, before);
+}
+
+}  // namespace inlay::llvm_backend
