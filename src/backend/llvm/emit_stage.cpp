@@ -226,13 +226,10 @@ void StageEmitter::emit_summing(Value* begin, Value* end) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (is_tree_sum(k)) sums_[k] = nothing_of(k);
   }
-  std::vector<Value*> trees;
-  emit_masked(emit_turns(begin, end, trees), end);
+  emit_masked(emit_turns(begin, end), end);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (!is_tree_sum(k)) continue;
-    if (!trees.empty()) sums_[k] = added(k, trees[k], sums_[k]);
     const bool is_row = plan_.statements[sum_statements_[k]].opened + 1 < plan_.innermost();
-    if (is_row) sums_[k] = added(k, before[k], sums_[k]);
+    if (is_tree_sum(k) && is_row) sums_[k] = added(k, before[k], sums_[k]);
   }
 }
 

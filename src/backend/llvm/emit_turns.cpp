@@ -86,9 +86,9 @@ void StageEmitter::stack_sums(Value* count) {
   }
 }
 
-/// All that is whole, but where several quarters are passed at a time what is less than a vector for each. Returns
-/// where that begins. sums_: what is left over; `trees`: the others.
-Value* StageEmitter::emit_turns(Value* begin, Value* end, std::vector<Value*>& trees) {
+/// Passes all that is whole, but where several quarters are passed at a time what is less than a vector for each.
+/// Returns where that begins.
+Value* StageEmitter::emit_turns(Value* begin, Value* end) {
   const bool in_order = plan_.unroll == 1;  // then what is left over is one turn more
   Value* points = b_.CreateSub(end, begin);
   Value* in_quarters = b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-kQuarters * plan_.width)));
@@ -96,14 +96,14 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end, std::vector<Value*>& t
   Value* has_any = b_.CreateICmpSGT(whole, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
   const Branch branch = f_.open_if(has_any);
-
-  // Carried from turn to turn: all sums; what trees have left over; how many turns there were.
   const std::vector<Value*> before = sums_;
-  const std::size_t num_sums = sums_.size();
-  std::vector<Value*> carried = sums_;
-  if (in_order) carried.insert(carried.end(), sums_.begin(), sums_.end());
-  carried.push_back(f_.i64(0));
-  const Loop turns = f_.open_loop(begin, carried);
+  Value* first = begin;
+  Value* turns_before = f_.i64(0);
+  if (plan_.page > 0) emit_pages(first, in_quarters, turns_before);
+
+  std::vector<Value*> carried = sums_;  // and how many turns there were
+  carried.push_back(turns_before);
+  const Loop turns = f_.open_loop(first, carried);
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
   if (plan_.unroll < kQuarters) {
@@ -111,39 +111,30 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end, std::vector<Value*>& t
   }
   Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(in_quarters, block_begin), f_.i64(block));
   Value* quarter = b_.CreateLShr(left, f_.i64(2));
-  Value* is_quarter = in_order ? b_.CreateICmpSLT(turns.point, in_quarters) : b_.getTrue();
+  Value* is_quarter = in_order ? b_.CreateICmpSLT(turns.point, in_quarters) : nullptr;
   if (in_order) quarter = b_.CreateSelect(is_quarter, quarter, b_.CreateSub(whole, turns.point));
-  for (std::size_t k = 0; k < num_sums; ++k) sums_[k] = is_tree_sum(k) ? nothing_of(k) : turns.carried[k];
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    sums_[k] = !is_tree_sum(k) ? turns.carried[k]
+               : in_order      ? select(f_, is_quarter, nothing_of(k), turns.carried[k])
+                               : nothing_of(k);
+  }
   emit_turn(turns.point, quarter);
 
-  carried = sums_;
-  for (std::size_t k = 0; k < num_sums && in_order; ++k) {
-    const bool is_tree = is_tree_sum(k);
-    if (is_tree) carried[k] = select(f_, is_quarter, sums_[k], turns.carried[k]);
-    carried.push_back(is_tree ? select(f_, is_quarter, turns.carried[num_sums + k], sums_[k]) : sums_[k]);
-  }
-  Value* count = b_.CreateAdd(turns.carried.back(), b_.CreateZExt(is_quarter, b_.getInt64Ty()));
-  carried.push_back(count);
   Value* passed = b_.CreateMul(quarter, f_.i64(plan_.unroll));
-  const Branch more = f_.open_if(b_.CreateICmpSLT(b_.CreateAdd(turns.point, passed), in_quarters));
+  Value* count = b_.CreateAdd(turns.carried.back(), f_.i64(1));
+  Branch rest = in_order ? f_.open_if(is_quarter) : Branch();
+  const std::vector<Value*> of_turn = sums_;
+  Branch more = f_.open_if(b_.CreateICmpSLT(b_.CreateAdd(turns.point, passed), in_quarters));
   stack_sums(count);
-  f_.close_if(more, {}, {});
+  sums_ = of_turn;
+  f_.open_else(more);
+  unstack(f_.i64(0), height_after(turns.carried.back()));
+  sums_ = f_.close_if(more, sums_, of_turn);
+  if (in_order) sums_ = f_.close_if(rest, sums_, of_turn);
+  carried = sums_;
+  carried.push_back(count);
   f_.close_loop(turns, passed, whole, carried);
-
-  sums_.assign(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(num_sums));
-  const Branch many = f_.open_if(b_.CreateICmpSGT(count, f_.i64(1)));
-  const std::vector<Value*> last = sums_;
-  unstack(f_.i64(0), height_after(b_.CreateSub(count, f_.i64(1))));
-  sums_ = f_.close_if(many, sums_, last);
-
-  std::vector<Value*> now = sums_, was = before;
-  for (std::size_t k = 0; k < num_sums; ++k) {
-    now.push_back(is_tree_sum(k) && in_order ? carried[num_sums + k] : is_tree_sum(k) ? before[k] : sums_[k]);
-    was.push_back(before[k]);
-  }
-  now = f_.close_if(branch, now, was);
-  trees.assign(now.begin(), now.begin() + static_cast<std::ptrdiff_t>(num_sums));
-  sums_.assign(now.begin() + static_cast<std::ptrdiff_t>(num_sums), now.end());
+  sums_ = f_.close_if(branch, sums_, before);
   return whole;
 }
 
@@ -155,6 +146,69 @@ void StageEmitter::emit_turn(Value* begin, Value* quarter) {
   const std::vector<Value*> next = emit_vectors_at(loop.point, quarter, loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
   merge_sets(next, before);
+}
+
+/// A long loop: several blocks at a time, a quarter of each, as long as another turn follows.
+void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
+  const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
+  const int64_t group = block * plan_.unroll;
+  Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
+  Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
+  const Branch branch = f_.open_if(b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
+  const std::vector<Value*> before = sums_;
+  Value* pages_end = b_.CreateAdd(begin, points);
+  std::vector<Value*> carried = sums_;
+  carried.push_back(f_.i64(0));
+  const Loop groups = f_.open_loop(begin, carried);
+  sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
+
+  // A half of each block, and of each half its quarters.
+  begin_squares();
+  const std::vector<Value*> sets = sets_of_sums();
+  const auto emptied = [&](llvm::ArrayRef<Value*> values) {
+    std::vector<Value*> out(values.begin(), values.end());
+    for (std::size_t n = 0; n < out.size(); ++n) {
+      if (is_tree_sum(n % sums_.size())) out[n] = nothing_of(n % sums_.size());
+    }
+    return out;
+  };
+  const auto with = [&](llvm::ArrayRef<llvm::PHINode*> so_far, const std::vector<Value*>& values) {
+    std::vector<Value*> out = values;
+    for (std::size_t n = 0; n < out.size(); ++n) {
+      if (is_tree_sum(n % sums_.size())) out[n] = added(n % sums_.size(), so_far[n], values[n]);
+    }
+    return out;
+  };
+  const auto values_of = [](const Loop& loop) { return std::vector<Value*>(loop.carried.begin(), loop.carried.end()); };
+  const Loop halves = f_.open_loop(groups.point, emptied(sets));
+  const Loop quarters = f_.open_loop(halves.point, emptied(values_of(halves)));
+  const Loop loop = f_.open_loop(quarters.point, emptied(values_of(quarters)));
+  std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
+  f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
+  next = with(quarters.carried, next);
+  f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
+  next = with(halves.carried, next);
+  f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(groups.point, f_.i64(block)), next);
+  std::vector<Value*> were(groups.carried.begin(), groups.carried.end() - 1);
+  merge_sets(next, were);
+
+  Value* count = b_.CreateAdd(groups.carried.back(), f_.i64(1));
+  carried = sums_;
+  carried.push_back(count);
+  stack_sums(count);
+  f_.close_loop(groups, f_.i64(group), pages_end, carried);
+  carried.pop_back();
+  carried.push_back(pages_end);
+  carried.push_back(b_.CreateMul(count, f_.i64(kQuarters)));
+  std::vector<Value*> was = before;
+  was.push_back(begin);
+  was.push_back(turns);
+  carried = f_.close_if(branch, carried, was);
+  turns = carried.back();
+  carried.pop_back();
+  begin = carried.back();
+  carried.pop_back();
+  sums_ = carried;
 }
 
 }  // namespace inlay::llvm_backend

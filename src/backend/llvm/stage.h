@@ -156,7 +156,8 @@ class StageEmitter {
   void unstack(Value* least, Value* height);
   Value* height_after(Value* count);
   void stack_sums(Value* count);
-  Value* emit_turns(Value* begin, Value* end, std::vector<Value*>& trees);
+  Value* emit_turns(Value* begin, Value* end);
+  void emit_pages(Value*& begin, Value* end, Value*& turns);
   void emit_turn(Value* begin, Value* quarter);
 
   // ---- emit_squares.cpp: sums of squares about the mean

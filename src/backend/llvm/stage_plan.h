@@ -33,7 +33,7 @@ struct StagePlan {
   int unroll = 1;            // vectors at a time
   bool by_turns = false;     // it sums floats: emit_turns.cpp
   bool points_wait = false;  // for the points before them, so it is one vector
-  int64_t page = 0;          // points from one of them to the next where there are enough; 0: they are neighbours
+  int64_t page = 0;          // points from one of them to the next where there are enough; 0: they stay together
   int64_t pages_from = 0;    // points that are enough
   /// The store whose vectors shall begin where lines of the cache do: points before the first line are passed by
   /// themselves.
