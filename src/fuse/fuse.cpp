@@ -16,6 +16,7 @@
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread.h"
+#include "fuse/unread_checks.h"
 #include "fuse/versions.h"
 #include "fuse/why_stored.h"
 
@@ -335,11 +336,12 @@ KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mo
   Cones cones(graph, caps);
   cap_bodies(graph, caps, cones, points, forced);
   Examiner examine(graph, points);
+  std::vector<UnreadCheck> checks;
   for (int round = 0;; ++round) {
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
-    const Pieces pieces = cut(graph, caps, cones, forced, bodies, program);
+    const Pieces pieces = cut(graph, caps, cones, forced, bodies, checks, program);
     for (BufferId b : program.params) program.buffers[b].dims = source.type(program.buffers[b].value).dims;
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
@@ -351,6 +353,10 @@ KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mo
     } else if (Forced more = forced; force_more(more)) {
       program.refusals.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
                                      " rounds of storing such values"));
+    }
+    if (std::vector<UnreadCheck> wanted = find_unread_checks(graph, pieces, facts); wanted != checks) {
+      checks = std::move(wanted);
+      continue;
     }
     Assembler(graph, pieces, points, program).run(stages);
     note_forced(forced, cones, program);

@@ -24,6 +24,7 @@
 //   materialize.cpp   the buffers of what lives in memory, and the pieces that write them
 //   stage_writer.cpp  answers the questions of a piece with statements
 //   examine.cpp       what a piece asks for, kept while it is decided what is stored
+//   unread_checks.cpp checks of elements that nothing reads
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
 //   unread.cpp        what nothing reads once stages are shared
 //   join.cpp          what kernels wait for, and which of them become one

@@ -58,6 +58,7 @@ class Cutter {
       materialize(v);
     }
     for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) make_output(static_cast<int>(slot));
+    out_.needed = needs_.needed;
     return std::move(out_);
   }
 
@@ -888,9 +889,11 @@ class Cutter {
 }  // namespace
 
 Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
-           const FusedBodies& bodies, KernelProgram& program) {
+           const FusedBodies& bodies, std::span<const UnreadCheck> checks, KernelProgram& program) {
   program.outputs.assign(graph.outputs.size(), BufferId());
-  return Cutter(graph, caps, cones, forced, bodies, program).run();
+  Pieces out = Cutter(graph, caps, cones, forced, bodies, program).run();
+  for (const UnreadCheck& check : checks) out.pieces.push_back(piece_of(graph, check));
+  return out;
 }
 
 }  // namespace inlay::fuse

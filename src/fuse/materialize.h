@@ -3,11 +3,13 @@
 #include "fuse/cone.h"
 #include "fuse/piece.h"
 #include "fuse/region_steps.h"
+#include "fuse/unread_checks.h"
 
 namespace inlay::fuse {
 
-/// Cuts the graph into pieces and makes their buffers in `program` (whose symbols are set).
+/// Cuts the graph into pieces and makes their buffers in `program` (whose symbols are set). `checks` are those that the
+/// pieces would not make by themselves.
 Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
-           const FusedBodies& bodies, kernel::KernelProgram& program);
+           const FusedBodies& bodies, std::span<const UnreadCheck> checks, kernel::KernelProgram& program);
 
 }  // namespace inlay::fuse

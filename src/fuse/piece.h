@@ -58,6 +58,7 @@ struct Piece {
   std::vector<SymbolId> step_symbols;  // of sizes that stand in `steps` and not in an operand
   std::vector<ValueId> step_operands;  // materialised values that `steps` and the starts read
   std::vector<PieceId> after;          // pieces of the same value that must come first
+  bool only_checks = false;            // what nothing reads (unread_checks.h): nothing waits for it
   bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 
@@ -83,6 +84,7 @@ struct Home {
 struct Pieces {
   IdMap<ValueId, Home> homes;
   IdMap<PieceId, Piece> pieces;  // in an order in which they can run: a piece waits for earlier ones only
+  IdMap<ValueId, bool> needed;   // by an output, by an effect, or by what is needed itself
 };
 
 }  // namespace inlay::fuse

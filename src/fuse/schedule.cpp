@@ -157,6 +157,36 @@ std::vector<PieceId> by_depth(const Pieces& pieces, std::span<const Edge> edges)
   return order;
 }
 
+/// Checks that nothing waits for: each in the first loop over its axes that it can stand in, or in one of its own as
+/// soon as it can be, so that little is done before the call fails.
+void place_checks(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<PieceId, AxesId>& axes_of,
+                  const kernel::BackendCaps& caps, std::span<const Edge> edges, Schedule& schedule) {
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    if (!pieces.pieces[id].only_checks) continue;
+    IdMap<PieceId, std::size_t> stage_of(pieces.pieces.size(), 0);
+    for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
+      for (PieceId other : schedule[stage]) stage_of[other] = stage;
+    }
+    std::size_t earliest = 0;
+    for (const Edge& edge : std::ranges::equal_range(edges, id, {}, &Edge::to)) {
+      earliest = std::max(earliest, stage_of[edge.from] + (edge.same_point ? 0 : 1));
+    }
+    const auto can_join = [&](const std::vector<PieceId>& stage) {
+      int ops = facts[id]->ops;
+      for (PieceId other : stage) ops += facts[other]->ops;
+      const PieceId first = stage.front();
+      return pieces.pieces[first].steps.empty() && axes_of[first] == axes_of[id] && ops <= caps.max_body_ops;
+    };
+    const auto begin = schedule.begin() + static_cast<std::ptrdiff_t>(earliest);
+    const auto found = std::find_if(begin, schedule.end(), can_join);
+    if (found != schedule.end()) {
+      found->push_back(id);
+    } else {
+      schedule.insert(begin, {id});
+    }
+  }
+}
+
 int num_loops(const Schedule& schedule, const Pieces& pieces) {
   return static_cast<int>(
       std::ranges::count_if(schedule, [&](const auto& stage) { return pieces.pieces[stage.front()].is_loop(); }));
@@ -171,19 +201,27 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces&
   for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
   Placer early(pieces, facts, axes_of, caps, mode), late = early, deep = early;
   std::span<const Edge> rest = edges;
-  for (PieceId id : ids<PieceId>(pieces.pieces.size())) early.place(id, take_edges(rest, &Edge::to, id));
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const std::span<const Edge> waits_for = take_edges(rest, &Edge::to, id);
+    if (!pieces.pieces[id].only_checks) early.place(id, waits_for);
+  }
   for (PieceId id : by_depth(pieces, edges)) {
     const auto waits_for = std::ranges::equal_range(edges, id, {}, &Edge::to);
-    deep.place(id, {waits_for.begin(), waits_for.end()});
+    if (!pieces.pieces[id].only_checks) deep.place(id, {waits_for.begin(), waits_for.end()});
   }
-  std::ranges::sort(edges, std::greater(), &Edge::from);
-  rest = edges;
+  std::vector<Edge> backwards;
+  std::ranges::copy_if(edges, std::back_inserter(backwards),
+                       [&](const Edge& edge) { return !pieces.pieces[edge.to].only_checks; });
+  std::ranges::sort(backwards, std::greater(), &Edge::from);
+  rest = backwards;
   for (uint32_t i = static_cast<uint32_t>(pieces.pieces.size()); i-- > 0;) {
-    late.place(PieceId(i), take_edges(rest, &Edge::from, PieceId(i)));
+    const std::span<const Edge> waited_for = take_edges(rest, &Edge::from, PieceId(i));
+    if (!pieces.pieces[PieceId(i)].only_checks) late.place(PieceId(i), waited_for);
   }
   Schedule schedules[] = {late.take(), early.take(), deep.take()};
   std::ranges::reverse(schedules[0]);
   Schedule& best = *std::ranges::min_element(schedules, {}, [&](const Schedule& s) { return num_loops(s, pieces); });
+  place_checks(pieces, facts, axes_of, caps, edges, best);
   for (auto& stage : best) std::ranges::sort(stage);
   return best;
 }

@@ -84,7 +84,31 @@ bool stays_below(const Param& param, const Dim& extent) {
   return facts.has_range && extent.is_constant() && facts.least >= 0 && facts.greatest < extent.constant();
 }
 
+/// Do facts of a bound array prove what would else be checked? Views keep them.
+bool is_proved(const Graph& graph, ValueId array, const Dim& extent) {
+  if (is_place_in(graph, array, extent)) return true;
+  ValueId source = array;
+  while (const Node* view = graph.node_of(source)) {
+    const bool keeps_facts = view->op == Op::broadcast || view->op == Op::reshape || view->op == Op::transpose ||
+                             view->op == Op::flip || view->op == Op::diagonal || view->op == Op::slice;
+    if (!keeps_facts) break;
+    source = view->operands[0];
+  }
+  const auto param = std::ranges::lower_bound(graph.params, source, {}, &Param::value);  // they stand in order
+  return param != graph.params.end() && param->value == source && stays_below(*param, extent);
+}
+
 }  // namespace
+
+bool always_within(const Graph& graph, ValueId array, const Dim& extent) {
+  return is_proved(graph, array, extent) || affine_index(graph, array, extent) || stretched_index(graph, array, extent);
+}
+
+bool may_fail(const Graph& graph, const Node& node) {
+  const DType dtype = graph.type(node.results[0]).dtype;
+  if (node.op == Op::cast) return is_integer(dtype) && is_float(graph.type(node.operands[0]).dtype);
+  return node.op == Op::scalar && node.scalar == ScalarOp::pow_ && is_signed_integer(dtype);
+}
 
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {
   AccessMap out;
@@ -363,7 +387,7 @@ RegisterId StageWriter::scalar(const Node& node, ValueId v, Point at) {
   SmallVector<RegisterId, 4> operands;
   for (ValueId operand : node.operands) operands.push_back(broadcast_value(operand, at));
   const DType dtype = graph_.type(v).dtype;
-  if (node.scalar == ScalarOp::pow_ && is_signed_integer(dtype)) {
+  if (may_fail(graph_, node)) {
     const RegisterId zero = literal(Literal::of_integer(dtype, 0));
     check(op(ScalarOp::ge_, DType::boolean, {operands[1], zero}), ErrorCode::negative_power,
           "pow: an integer to a negative integer power", node);
@@ -373,8 +397,8 @@ RegisterId StageWriter::scalar(const Node& node, ValueId v, Point at) {
 
 RegisterId StageWriter::cast(const Node& node, ValueId v, Point at) {
   const RegisterId x = value(node.operands[0], at);
-  const DType from = graph_.type(node.operands[0]).dtype, to = graph_.type(v).dtype;
-  if (is_float(from) && is_integer(to)) {
+  const DType to = graph_.type(v).dtype;
+  if (may_fail(graph_, node)) {
     check(op(ScalarOp::eq_, DType::boolean, {x, x}), ErrorCode::nan_to_integer, str("cast: NaN to ", dtype_name(to)),
           node);
   }
@@ -385,20 +409,7 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
                                   ValueId base, const Node* node) {
   if (const auto place = stretched_place(array, at, extent)) return {*place, step, extent, Bounds::proved, {}};
   IndexTerm term{value(array, at), step, extent, Bounds::checked, {}};
-  if (is_place_in(graph_, array, extent)) {
-    term.bounds = Bounds::proved;
-    return term;
-  }
-  // Facts of a bound array prove what would else be checked; views keep them.
-  ValueId source = array;
-  while (const Node* view = graph_.node_of(source)) {
-    const bool keeps_facts = view->op == Op::broadcast || view->op == Op::reshape || view->op == Op::transpose ||
-                             view->op == Op::flip || view->op == Op::diagonal || view->op == Op::slice;
-    if (!keeps_facts) break;
-    source = view->operands[0];
-  }
-  const auto param = std::ranges::lower_bound(graph_.params, source, {}, &Param::value);  // they stand in order
-  if (param != graph_.params.end() && param->value == source && stays_below(*param, extent)) {
+  if (is_proved(graph_, array, extent)) {
     term.bounds = Bounds::proved;
     return term;
   }
@@ -538,7 +549,25 @@ RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
   return add({.kind = Statement::Kind::cast, .dtype = dtype, .operands = {total}});
 }
 
+/// Of what nothing reads.
+void StageWriter::check_unread(const Write& write) {
+  const Node& node = *graph_.node_of(write.target);
+  if (node.op != Op::gather) {
+    value(write.value, write.at);
+    return;
+  }
+  for (const WriteIndex& index : write.indices) {
+    if (always_within(graph_, index.array, index.extent)) continue;
+    const IndexTerm term =
+        index_term(index.array, index.at, index.step, index.extent, index.dim, node.operands[0], &node);
+    add(kernel::check_of(term), /*has_result=*/false);
+  }
+}
+
 void StageWriter::write(const Write& write) {
+  if (write.kind == Statement::Kind::check && graph_.node_of(write.target)->op != Op::assert_) {
+    return check_unread(write);
+  }
   const TensorType& type = graph_.type(write.value);
   const Point at = points_.find_or_add(normalized(write.at, type.dims));
   // The other fold follows at once.

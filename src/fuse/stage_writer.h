@@ -52,6 +52,7 @@ class StageWriter {
                                ValueId base, const Node* node);
   std::optional<Register> stretched_place(ValueId array, const AccessMap& at, const Dim& extent);
   Point unstretched(Point at);
+  void check_unread(const Write& write);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
   DType dtype_of(Register reg) const;
   Register add(kernel::Statement statement, bool has_result = true);
@@ -91,6 +92,12 @@ bool reshape_is_map(const Graph& graph, const Node& node);
 
 /// Does the reshape only put in, or leave out, axes of one element?
 bool reshape_moves_ones(const Graph& graph, const Node& node);
+
+/// Are the elements of the index array some of 0, 1, ..., extent - 1, whatever they are in this call?
+bool always_within(const Graph& graph, ValueId array, const Dim& extent);
+
+/// Does an elementwise op have no result for some operands?
+bool may_fail(const Graph& graph, const Node& node);
 
 /// Is the reduce written out at the point, term by term? Static and short.
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps);

@@ -7,6 +7,11 @@ import pytest
 from conftest import assert_same, host_calls
 from versions import OLD_PYTENSOR
 
+try:
+    from pytensor.conditional.op import ifelse
+except ImportError:  # older versions
+    from pytensor.ifelse import ifelse
+
 V = np.arange(7.0) * 1.5
 M = np.arange(20.0).reshape(4, 5)
 T = np.arange(60.0).reshape(3, 4, 5)
@@ -125,6 +130,50 @@ def test_index_out_of_bounds(bad, check_error):
     assert "7" in str(error)
     check_error(IndexError, [x, i], pt.inc_subtensor(x[i], 1.0), V, np.array(bad), good=good)
     check_error(IndexError, [x, i], pt.set_subtensor(x[i], 1.0), V, np.array(bad), good=good)
+
+
+NOT_READ = {
+    "slice": lambda x, i: x[i][:1],
+    "slice of exp": lambda x, i: pt.exp(x[i])[:1],
+    "element": lambda x, i: (x[i] * 2)[0],
+    "through an index": lambda x, i: pt.exp(x[i])[i * 0],
+    "backwards": lambda x, i: pt.exp(x[i])[::-1][-1],
+    "sum of a slice": lambda x, i: pt.exp(x[i])[:1].sum(),
+    "nothing": lambda x, i: x[i][:0],
+    "difference": lambda x, i: pt.diff(x[i])[:0],
+    "branch of a switch": lambda x, i: pt.switch(x[i][:1] > 0, x[i][:1], 1.0),
+    "base of a set": lambda x, i: pt.set_subtensor(pt.exp(x[i])[1:], 0.0),
+    "value of an inc": lambda x, i: pt.inc_subtensor(x[:2], pt.exp(x[i]))[:1],
+    "result of an inc": lambda x, i: pt.inc_subtensor(x[i], 1.0)[:1],
+    "result of a set": lambda x, i: pt.set_subtensor(x[i], 1.0)[:0],
+    "part of a join": lambda x, i: pt.concatenate([x[i], x])[:1],
+    "beginning of a running sum": lambda x, i: pt.cumsum(x[i])[:1],
+    "index of an index": lambda x, i: x[i[i]][:1],
+    "rows": lambda x, i: x.reshape((7, 1))[i][:1],
+    "along an axis": lambda x, i: pt.take_along_axis(x[None, :], i[None, :], axis=1)[:, :1],
+    "operand of a product": lambda x, i: pt.dot(x[i][:1], x[:1]),
+}
+
+
+@pytest.mark.parametrize("name", NOT_READ)
+def test_index_out_of_bounds_that_is_not_read(name, check_error):
+    x, i = pt.dvector("x"), pt.lvector("i")
+    check_error(IndexError, [x, i], NOT_READ[name](x, i), V, np.array([0, 99]), good=(V, np.array([0, 1])))
+
+
+def test_index_out_of_bounds_in_a_branch_that_is_not_taken():
+    x, i, c = pt.dvector("x"), pt.lvector("i"), pt.lscalar("c")
+    f = pytensor.function([c, x, i], ifelse(pt.gt(c, 0), x[i][:1], x[:1]), mode="INLAY")
+    bad = np.array([0, 99])
+    np.testing.assert_array_equal(f(0, V, bad), V[:1])
+    with pytest.raises(IndexError, match="99"):
+        f(1, V, bad)
+
+
+def test_index_out_of_bounds_of_what_nothing_needs(check):
+    """PyTensor does not compute it either."""
+    x, i = pt.dvector("x"), pt.lvector("i")
+    check([x, i], x[i].shape[0], V, np.array([0, 99]))
 
 
 def test_index_arrays_that_do_not_match(check_error):

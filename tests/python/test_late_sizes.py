@@ -312,3 +312,19 @@ def test_unique_slices(axis, asked, check):
     for value in (ROWS, ROWS.T, ROWS[::2], ROWS[:0], ROWS[:, :0], NAN_ROWS, np.where(ROWS, -0.0, 0.0)):
         check([m], unique(m), value)
     check([i, x], [*unique(i), *unique(x)] if any(asked) else [unique(i), unique(x)], ROWS.astype("int8"), ROWS[:6].reshape(6, 3, 1))
+
+
+# Sizes of parts.
+
+
+def test_index_into_a_part_of_one_element(check, monkeypatch):
+    """That the index lies within the part is checked when the part's length is known, though the element that is read
+    lies at a known place."""
+    monkeypatch.setenv("INLAY_VERIFY", "1")
+    x, lengths = pt.tensor("x", shape=(1,), dtype="float64"), pt.tensor("lengths", shape=(3,), dtype="int64")
+    i, j, at = pt.ivector("i"), pt.tensor("j", shape=(1,), dtype="int8"), pt.iscalar("at")
+    n, v = pt.lscalar("n"), pt.dscalar("v")
+    _, _, part = pt.split(x, lengths, n_splits=3)
+    chosen = pt.switch(part[j] > 0, part, part[pt.arange(n)])
+    arguments = np.array([0, -1, 0], "int32"), np.array(1), np.array([0, 0, 1]), np.array([-3.0]), np.array([0], "int8")
+    check([i, n, lengths, x, j, at, v], [part[at].inc(v), chosen[i]], *arguments, np.array(0, "int32"), np.array(4.0))

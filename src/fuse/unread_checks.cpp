@@ -1,0 +1,188 @@
+#include "fuse/unread_checks.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "fuse/cone.h"
+#include "fuse/stage_writer.h"
+#include "kernel/dim_proof.h"
+
+namespace inlay::fuse {
+
+using kernel::always_at_least;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+/// What of the value's axes has to be visited for its checks; none: it does not fail, or loops visit all of it anyway.
+std::optional<std::vector<bool>> checked_axes(const Graph& graph, ValueId v) {
+  const Node& node = *graph.node_of(v);
+  const std::vector<Dim>& dims = graph.type(v).dims;
+  if (node.op == Op::scalar || node.op == Op::cast) {
+    if (!may_fail(graph, node)) return std::nullopt;
+    return std::vector<bool>(dims.size(), true);
+  }
+  if (node.op != Op::gather) return std::nullopt;
+  std::vector<bool> out(dims.size(), false);
+  bool any = false;
+  const AccessMap everywhere = AccessMap::identity(static_cast<int>(dims.size()));
+  for (const WriteIndex& index : place_index(graph, node.index, graph.type(node.operands[0]).dims, everywhere).arrays) {
+    if (always_within(graph, index.array, index.extent)) continue;
+    any = true;
+    for (const Subscript& subscript : index.at.subscripts) {
+      for (const kernel::AxisTerm& term : subscript.axes) out[static_cast<std::size_t>(term.axis)] = true;
+    }
+  }
+  return any ? std::optional(std::move(out)) : std::nullopt;
+}
+
+/// The elements that one loop computes.
+struct Visited {
+  int along = -1;  // the one axis of which it visits less than all; -1: none
+  Dim begin, end;  // of that
+  Dim others = 1;  // where this is 0, it visits nothing
+};
+
+std::size_t place(const kernel::AxisTerm& term) { return static_cast<std::size_t>(term.axis); }
+
+/// [first, second), where the subscript is each of these: a place, an axis from either end, or the axes of a line that
+/// is seen under another shape.
+std::optional<std::pair<Dim, Dim>> range_of(const Subscript& subscript, std::span<const Dim> extents) {
+  if (subscript.index) return std::nullopt;
+  if (subscript.axes.size() == 1 && subscript.axes[0].step == -1) {
+    return std::pair(subscript.base + 1 - extents[place(subscript.axes[0])], subscript.base + 1);
+  }
+  auto terms = subscript.axes;
+  std::ranges::sort(terms, {}, &kernel::AxisTerm::step);
+  Dim length = 1;
+  for (const kernel::AxisTerm& term : terms) {
+    if (!length.is(term.step)) return std::nullopt;
+    length = length * extents[place(term)];
+  }
+  return std::pair(subscript.base, subscript.base + length);
+}
+
+std::optional<Visited> visited(const AccessMap& at, std::span<const Dim> extents, std::span<const Dim> dims,
+                               const std::vector<bool>& wanted) {
+  Visited out;
+  std::vector<bool> used(extents.size(), false);
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    const Subscript& subscript = at.subscripts[d];
+    if (dims[d].is(1) || !wanted[d]) continue;
+    if (std::ranges::any_of(subscript.axes, [&](const kernel::AxisTerm& term) { return used[place(term)]; }))
+      return std::nullopt;
+    for (const kernel::AxisTerm& term : subscript.axes) used[place(term)] = true;
+    const std::optional<std::pair<Dim, Dim>> range = range_of(subscript, extents);
+    if (!range) return std::nullopt;
+    if (range->first.is(0) && range->second == dims[d]) continue;
+    if (out.along >= 0) return std::nullopt;
+    out.along = static_cast<int>(d);
+    std::tie(out.begin, out.end) = *range;
+  }
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    // An axis as long as one of the value is empty where the value is.
+    const bool matters =
+        !used[axis] && !always_at_least(extents[axis], 1) && std::ranges::find(dims, extents[axis]) == dims.end();
+    if (matters) out.others = out.others * extents[axis];
+  }
+  return out;
+}
+
+/// The same of [0, dim) on one axis, by loops that visit parts of it.
+Dim parts_are_visited(const std::vector<Visited>& loops, int along, const Dim& dim) {
+  Dim reached = 0, when = 1;
+  while (reached != dim) {
+    const auto next = std::ranges::find_if(loops, [&](const Visited& loop) {
+      const Dim length[] = {loop.end - loop.begin};
+      return loop.along == along && loop.end != reached && always_at_least(loop.end, reached, length) &&
+             !always_at_least(loop.begin, reached + 1);
+    });
+    if (next == loops.end()) return 0;
+    // It begins at the latest where the last has ended.
+    if (!always_at_least(reached, next->begin)) when = when * max(0, reached - next->begin + 1);
+    when = when * next->others;
+    reached = next->end;
+  }
+  return when;
+}
+
+/// 0: not all of the value is visited. Greater: it is. (A size that tells when.)
+Dim all_is_visited(const std::vector<Visited>& loops, std::span<const Dim> dims) {
+  Dim best = 0;
+  for (const Visited& loop : loops) {
+    if (loop.along >= 0) continue;
+    if (loop.others.is(1)) return 1;
+    best = loop.others;
+  }
+  for (std::size_t along = 0; best.is(0) && along < dims.size(); ++along) {
+    best = parts_are_visited(loops, static_cast<int>(along), dims[along]);
+  }
+  return best;
+}
+
+/// 1 where the size is not 0.
+Dim is_some(const Dim& size) { return always_at_least(size, 1) ? Dim(1) : min(1, size); }
+
+}  // namespace
+
+std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts) {
+  std::vector<ValueId> values;
+  IdMap<ValueId, std::vector<bool>> wanted(graph.values.size());
+  IdMap<ValueId, std::vector<Visited>> loops(graph.values.size());
+  for (ValueId v : ids<ValueId>(graph.values.size())) {
+    if (!pieces.needed[v] || !graph.node_of(v)) continue;
+    if (auto axes = checked_axes(graph, v)) {
+      values.push_back(v);
+      wanted[v] = std::move(*axes);
+    }
+  }
+  if (values.empty()) return {};
+  std::vector<bool> is_wanted(graph.values.size(), false);
+  for (ValueId v : values) is_wanted[v.index] = true;
+  for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+    const Piece& piece = pieces.pieces[id];
+    if (piece.only_checks) continue;
+    for (const Demand& demand : facts[id]->demands) {
+      if (demand.loaded || !is_wanted[demand.value.index]) continue;
+      const auto loop = visited(*demand.unstretched, piece.axes, graph.type(demand.value).dims, wanted[demand.value]);
+      if (loop) loops[demand.value].push_back(*loop);
+    }
+  }
+  std::vector<UnreadCheck> out;
+  for (ValueId v : values) {
+    const std::vector<Dim>& dims = graph.type(v).dims;
+    const Dim all = all_is_visited(loops[v], dims);
+    if (always_at_least(all, 1)) continue;
+    Dim guard = Dim(1) - is_some(all);
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      if (!wanted[v][d]) guard = guard * is_some(dims[d]);
+    }
+    if (!guard.is(0)) out.push_back({v, guard});
+  }
+  return out;
+}
+
+Piece piece_of(const Graph& graph, const UnreadCheck& check) {
+  const Node& node = *graph.node_of(check.value);
+  std::vector<Dim> dims = graph.type(check.value).dims;
+  const std::vector<bool> wanted = *checked_axes(graph, check.value);
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    if (!wanted[d]) dims[d] = 1;
+  }
+  Loop loop = loop_over(dims);
+  if (!check.guard.is(1)) {
+    if (loop.axes.empty()) loop.axes.emplace_back(1);
+    loop.axes[0] = loop.axes[0] * check.guard;
+  }
+  Piece piece{.axes = std::move(loop.axes), .only_checks = true};
+  Write write{.kind = Statement::Kind::check, .value = check.value, .at = loop.at, .target = check.value};
+  if (node.op == Op::gather) {
+    write.indices = place_index(graph, node.index, graph.type(node.operands[0]).dims, loop.at).arrays;
+  }
+  piece.writes.push_back(std::move(write));
+  return piece;
+}
+
+}  // namespace inlay::fuse
