@@ -19,7 +19,6 @@ constexpr DType kDTypes[] = {DType::f64,  DType::f64, DType::f64,  DType::f64,  
 struct Entry {
   ValueId v;
   bool exact = true;  // no rounding on its way: equal bit by bit in every evaluator
-  bool fails = false;
 };
 
 class GraphMaker {
@@ -29,7 +28,7 @@ class GraphMaker {
   RandomGraph make();
 
  private:
-  /// All that nothing uses, and what fails: a compiler may drop what no output needs, and its error with it.
+  /// All that nothing uses, and some of the rest.
   void add_outputs();
 
   // Chance.
@@ -46,6 +45,8 @@ class GraphMaker {
   // Sizes.
 
   int64_t size_of(const Dim& dim) const { return dim.evaluate(symbol_sizes_); }
+  /// Can a parameter have these dims?
+  bool are_of_params(const std::vector<Dim>& dims) const;
 
   /// A symbol that a parameter is about to bind.
   Dim symbol();
@@ -171,6 +172,9 @@ class GraphMaker {
 
   /// Sizes that are found on the way are known to nobody here; so what has them is an output, or of another size again.
   Dim late_symbol();
+  /// But for this one: it is the number of an argument.
+  Dim late_size(int64_t size);
+  void late_slice();
 
   void compress();
 
@@ -272,7 +276,7 @@ class GraphMaker {
   Dim loop_count_;
   int depth_ = 0;  // regions around
   int nodes_ = 0, failing_places_ = 0, fresh_values_ = 0, host_functions_ = 0, next_bound_ = 0;
-  bool has_late_size_ = false, next_fails_ = false;
+  bool has_late_size_ = false;
 };
 
 }  // namespace inlay::fuzz

@@ -9,6 +9,44 @@ Dim GraphMaker::late_symbol() {
   return builder_.symbol(str("late", symbol_sizes_.size()));
 }
 
+Dim GraphMaker::late_size(int64_t size) {
+  const Dim late = late_symbol();
+  symbol_sizes_.back() = size;
+  builder_.as_size(builder_.bound(str("b", next_bound_++), {DType::i64, {}}, {true, size, size, false}), late);
+  return late;
+}
+
+/// Of an axis, elements that are told when the program runs: of one element it may be that or none, so what is read of
+/// it lies at a known place.
+void GraphMaker::late_slice() {
+  if (depth_ > 0) return;  // a body finds no sizes
+  const bool of_one = chance(50);
+  const auto fits = [&](const Entry& e) {
+    const TensorType& t = type(e.v);
+    return t.rank() >= 1 && computes(t.dtype) && (!of_one || t.dims == std::vector<Dim>{1});
+  };
+  if (of_one && !pick(fits)) new_param(of(kDTypes), {1});
+  const auto x = pick(fits);
+  if (!x) return;
+  const std::vector<Dim> dims = type(pool_[*x].v).dims;
+  std::vector<IndexItem> index;
+  for (const Dim& dim : dims) index.push_back(IndexItem::range(0, dim));
+  const auto axis = static_cast<std::size_t>(draw(0, static_cast<int64_t>(dims.size()) - 1));
+  const int64_t first = draw(0, size_of(dims[axis])), count = draw(0, size_of(dims[axis]) - first);
+  const Dim begin = chance(50) ? late_size(first) : Dim(0);
+  const Dim end = begin + late_size(begin.is(0) ? first + count : count);
+  index[axis] = IndexItem::range(begin, end);
+  const ValueId part = builder_.slice(use(*x), index);
+  const bool exact = pool_[*x].exact;
+  add(part, exact);
+  if (!of_one || count == 0) return;
+  const auto array = index_array(end - begin, chance(50) ? std::vector<Dim>() : std::vector<Dim>{1});
+  if (!array) return;
+  // A number that a loop reads, so that it is made before that.
+  const ValueId number = builder_.gather(part, {IndexItem::through(*array)});
+  add(chance(70) ? builder_.broadcast(number, {known_dim()}) : number, exact);
+}
+
 void GraphMaker::compress() {
   if (depth_ > 0) return;  // a body finds no sizes
   const auto mask = pick([&](const Entry& e) { return type(e.v).dtype == DType::boolean && type(e.v).rank() == 1; });

@@ -32,7 +32,7 @@ void GraphMaker::add_outputs() {
     for (ValueId v : node.operands) used[v.index] = true;
   }
   for (const Entry& entry : pool_) {
-    if (!used[entry.v.index] || entry.fails || chance(10)) builder_.output(entry.v);
+    if (!used[entry.v.index] || chance(10)) builder_.output(entry.v);
   }
 }
 
@@ -43,6 +43,13 @@ Dim GraphMaker::symbol() {
     symbol_sizes_.push_back(sizes_[which]);
   }
   return *symbols_[which];
+}
+
+bool GraphMaker::are_of_params(const std::vector<Dim>& dims) const {
+  const auto is_late = [&](SymbolId s) {
+    return builder_.graph().node_of(builder_.graph().symbols[s].source) != nullptr;
+  };
+  return std::ranges::none_of(dims, [&](const Dim& dim) { return std::ranges::any_of(dim.symbols(), is_late); });
 }
 
 Dim GraphMaker::dim_for_param() {
@@ -78,7 +85,7 @@ void GraphMaker::add(ValueId v, bool exact) {
   for (Entry& entry : pool_) {
     if (entry.v == v) return;  // it changed nothing
   }
-  pool_.push_back({v, exact, std::exchange(next_fails_, false)});
+  pool_.push_back({v, exact});
 }
 
 ValueId GraphMaker::literal(DType dtype) {
@@ -107,18 +114,21 @@ bool GraphMaker::stretches_to(const std::vector<Dim>& from, const std::vector<Di
 
 void GraphMaker::step() {
   using Maker = void (GraphMaker::*)();
-  constexpr Maker kMakers[] = {
-      &GraphMaker::scalar,     &GraphMaker::scalar,         &GraphMaker::scalar,    &GraphMaker::scalar,
-      &GraphMaker::scalar,     &GraphMaker::cast,           &GraphMaker::broadcast, &GraphMaker::reshape,
-      &GraphMaker::transpose,  &GraphMaker::flip,           &GraphMaker::slice,     &GraphMaker::slice,
-      &GraphMaker::gather,     &GraphMaker::gather,         &GraphMaker::update,    &GraphMaker::update,
-      &GraphMaker::scatter,    &GraphMaker::scatter,        &GraphMaker::reduce,    &GraphMaker::reduce,
-      &GraphMaker::reduce,     &GraphMaker::concat,         &GraphMaker::concat,    &GraphMaker::iota,
-      &GraphMaker::size,       &GraphMaker::matmul,         &GraphMaker::host_call, &GraphMaker::assert_that,
-      &GraphMaker::cumulative, &GraphMaker::cumulative,     &GraphMaker::compress,  &GraphMaker::where,
-      &GraphMaker::arange,     &GraphMaker::factorization,  &GraphMaker::rows,      &GraphMaker::cond,
-      &GraphMaker::loop,       &GraphMaker::diagonal,       &GraphMaker::moved,     &GraphMaker::placed,
-      &GraphMaker::reduced,    &GraphMaker::matmul_of_parts};
+  constexpr Maker kMakers[] = {&GraphMaker::scalar,        &GraphMaker::scalar,     &GraphMaker::scalar,
+                               &GraphMaker::scalar,        &GraphMaker::scalar,     &GraphMaker::cast,
+                               &GraphMaker::broadcast,     &GraphMaker::reshape,    &GraphMaker::transpose,
+                               &GraphMaker::flip,          &GraphMaker::slice,      &GraphMaker::slice,
+                               &GraphMaker::gather,        &GraphMaker::gather,     &GraphMaker::update,
+                               &GraphMaker::update,        &GraphMaker::scatter,    &GraphMaker::scatter,
+                               &GraphMaker::reduce,        &GraphMaker::reduce,     &GraphMaker::reduce,
+                               &GraphMaker::concat,        &GraphMaker::concat,     &GraphMaker::iota,
+                               &GraphMaker::size,          &GraphMaker::matmul,     &GraphMaker::host_call,
+                               &GraphMaker::assert_that,   &GraphMaker::cumulative, &GraphMaker::cumulative,
+                               &GraphMaker::compress,      &GraphMaker::where,      &GraphMaker::arange,
+                               &GraphMaker::factorization, &GraphMaker::rows,       &GraphMaker::cond,
+                               &GraphMaker::loop,          &GraphMaker::diagonal,   &GraphMaker::moved,
+                               &GraphMaker::placed,        &GraphMaker::reduced,    &GraphMaker::matmul_of_parts,
+                               &GraphMaker::late_slice};
   (this->*of(kMakers))();
 }
 

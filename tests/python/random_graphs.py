@@ -364,8 +364,9 @@ def split(g):
     x = g.pick(lambda v: v.ndim > 0)
     v = g.value(x)
     axis = int(g.rng.integers(v.ndim))
-    cut = int(g.rng.integers(v.shape[axis] + 1))
-    parts = pt.split(x, [cut, v.shape[axis] - cut], n_splits=2, axis=axis)
+    first, second = sorted(g.rng.integers(v.shape[axis] + 1, size=2).tolist())
+    lengths = np.array([first, second - first, v.shape[axis] - second])
+    parts = pt.split(x, g.new_input(lengths) if g.chance(0.5) else lengths, n_splits=3, axis=axis)
     g.take(g.some(parts), g.exactly(x))
 
 

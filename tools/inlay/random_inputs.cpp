@@ -72,12 +72,13 @@ class InputMaker {
     check_names();
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
       const Symbol& symbol = graph_.symbols[s];
+      const auto size = given_.sizes.find(symbol.name);
       if (!is_param(graph_, symbol.source)) {
         known[s.index] = true;  // a node's
+        if (size != given_.sizes.end()) sizes[s.index] = size->second;
         continue;
       }
       const auto value = given_.values.find(graph_.values[symbol.source].name);
-      const auto size = given_.sizes.find(symbol.name);
       if (value != given_.values.end() && symbol.axis < value->second.rank()) {
         sizes[s.index] = value->second.dims[symbol.axis];
         if (size != given_.sizes.end() && size->second != sizes[s.index]) {
@@ -241,6 +242,15 @@ class InputMaker {
 
 std::vector<Tensor> random_inputs(const Graph& graph, const Given& given, Random& random, Elements elements) {
   return InputMaker(graph, given, random, elements).inputs();
+}
+
+std::vector<std::size_t> index_params(const Graph& graph) {
+  const IdMap<ValueId, std::vector<Dim>> limits = indexed_dims(graph);
+  std::vector<std::size_t> out;
+  for (std::size_t p = 0; p < graph.params.size(); ++p) {
+    if (!limits[graph.params[p].value].empty() && !graph.params[p].facts.has_range) out.push_back(p);
+  }
+  return out;
 }
 
 std::vector<int64_t> choose_sizes(const Graph& graph, const Given& given, Random& random) {

@@ -30,6 +30,9 @@ struct Given {
 std::vector<Tensor> random_inputs(const Graph& graph, const Given& given, Random& random,
                                   Elements elements = Elements::plain);
 
+/// The parameters whose elements index something and are not known to lie within it, by slot.
+std::vector<std::size_t> index_params(const Graph& graph);
+
 /// The sizes alone, by SymbolId; those that a node binds are 0.
 std::vector<int64_t> choose_sizes(const Graph& graph, const Given& given, Random& random);
 
