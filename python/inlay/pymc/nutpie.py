@@ -5,6 +5,7 @@ its own compilers are left out. What is used of it for that is private to it and
 looked for, never assumed.
 """
 
+import contextlib
 import dataclasses
 import inspect
 import threading
@@ -71,8 +72,8 @@ def compile_nutpie(
         "dims": dims,
         "_coords": coords,
         "_shapes": {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)},
-        "compiled_logp_func": _c_function(logp, "logp", "the log density", offsets),
-        "compiled_expand_func": _c_function(expand, "expand", "the expansion of a draw", offsets),
+        "compiled_logp_func": _c_function(logp, "logp", "the log density", offsets, n_dim),
+        "compiled_expand_func": _c_function(expand, "expand", "the expansion of a draw", offsets, n_dim),
         "initial_point_func": initial_point,
         "shared_data": data,
         "shared_var_keys": keys,
@@ -206,12 +207,15 @@ def _warn(text):
             warnings.warn(str(warning), stacklevel=4)
 
 
-def _c_function(fn, form, what, offsets):
-    """`fn` as a C function that finds its shared variables in the record."""
+def _c_function(fn, form, what, offsets, n_dim):
+    """`fn`, of a vector of `n_dim`, as a C function that finds its shared variables in the record."""
     host_calls = fn.vm.compiled.translation.reasons
     if host_calls:
         nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
         _warn(f"{what} runs Python in every draw, for {', '.join(nodes)}")
+        # A call finds the sizes of results that types say wrongly; the pointer cannot. What else is wrong, a draw tells.
+        with contextlib.suppress(Exception):
+            fn(np.zeros(n_dim))
 
     def tell(error):
         warnings.warn(f"{what} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

@@ -28,7 +28,7 @@ class Handler:
     """What a vm calls with the exception of a failed call; returns the one to raise."""
 
     def __init__(self, vm, translation):
-        self._vm_dict = vm.__dict__  # the vm holds this object: its dict, not itself
+        self.known_of_vm = vm.__dict__  # the vm holds this object: its dict, not itself
         self._nodes = translation.nodes
         self._host_calls = translation.host_calls
         self._node_of_location = translation.node_of_location
@@ -37,9 +37,9 @@ class Handler:
     def __call__(self, exception, failed_host_call):
         position = self._position(exception, failed_host_call)
         if position is None:
-            self._vm_dict["position_of_error"] = 0
+            self.known_of_vm["position_of_error"] = 0
             return exception
-        self._vm_dict["position_of_error"] = position
+        self.known_of_vm["position_of_error"] = position
         op = self._nodes[position].op
         if failed_host_call < 0 and isinstance(op, CheckAndRaise) and isinstance(exception, AssertionError):
             return _of_its_own_class(op.exc_type(op.msg), exception)

@@ -14,6 +14,7 @@ from .. import _inlay
 from ..plan import planner_of
 from . import failures, scan_rewrites
 from .compiled import Compiled
+from .found_sizes import WithFoundSizes
 from .profile import Rows
 from .scalar_results import with_scalar_results
 from .translate import translate
@@ -55,7 +56,24 @@ class InlayLinker(JITLinker):
         input_storage, output_storage, storage_map = map_storage(
             fgraph, order, input_storage, output_storage, storage_map
         )
-        translation = translate(fgraph, order)
+
+        def make(found, start=start):
+            return self._vm(fgraph, order, input_storage, storage_map, found, start)
+
+        vm = make(frozenset())
+        if vm.compiled.translation.reasons:  # what runs as Python may return other sizes than its type says
+            vm = WithFoundSizes(lambda found: make(found, time.perf_counter()), input_storage, vm)
+        return (
+            with_scalar_results(vm, fgraph),
+            [Container(var, cell) for var, cell in zip(fgraph.inputs, input_storage, strict=True)],
+            [Container(var, cell, readonly=True) for var, cell in zip(fgraph.outputs, output_storage, strict=True)],
+            [],
+            order,
+        )
+
+    def _vm(self, fgraph, order, input_storage, storage_map, found, start):
+        """`found`: sizes that types say wrongly (OtherSizes)."""
+        translation = translate(fgraph, order, found=found)
         translated = time.perf_counter() - start
         profile = {"time_steps": True} if self.profiled else {}
         program = _inlay.compile(
@@ -70,13 +88,7 @@ class InlayLinker(JITLinker):
         vm.compiled = Compiled(program, translation, fgraph, translated, time.perf_counter() - start)
         if self.profiled:
             vm.update_profile = Rows(vm.compiled).update_profile
-        return (
-            with_scalar_results(vm, fgraph),
-            [Container(var, cell) for var, cell in zip(fgraph.inputs, input_storage, strict=True)],
-            [Container(var, cell, readonly=True) for var, cell in zip(fgraph.outputs, output_storage, strict=True)],
-            [],
-            order,
-        )
+        return vm
 
     # What a JITLinker must have; `make_all` needs none of them.
 

@@ -16,16 +16,44 @@ from pytensor.graph.basic import Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 
+from ... import errors
 from . import random
 from .dtypes import is_tensor
 from .origin import short_name
 
 
+class OtherSizes(errors.ShapeMismatch):
+    """A result has other sizes than its type says. `found`: the axes, each with the op and the number of the result."""
+
+    def __init__(self, op, name, number, shape, said):
+        wrong = [axis for axis, (n, want) in enumerate(zip(shape, said, strict=True)) if want not in (None, n)]
+        self.found = frozenset((op, number, axis) for axis in wrong)
+        sizes = ", ".join("?" if n is None else str(n) for n in said)
+        self.said = f"{name}: output {number} has shape {shape}, where its type says ({sizes}{',' * (len(said) == 1)})"
+        super().__init__(f"error[{self.code}]: {self.said}")
+
+    def __reduce__(self):  # as the error that it is where no function catches it
+        return errors.ShapeMismatch, self.args
+
+
+def shapes_of_types(node, found=frozenset()):
+    """Of the results: None is a size that the call finds. Where one type was wrong, the others may have been made from it:
+    of them only a 1 is believed, which stretches."""
+    return [
+        tuple(
+            n if not found or (n == 1 and (node.op, i, axis) not in found) else None
+            for axis, n in enumerate(x.type.shape if is_tensor(x.type) else ())
+        )
+        for i, x in enumerate(node.outputs)
+    ]
+
+
 class HostCall:
     """What inlay calls for one node: a callable over the values of `variables`."""
 
-    def __init__(self, node, number, in_place=False):
-        """`in_place`: nobody else needs the generator that this random variable draws from."""
+    def __init__(self, node, number, in_place=False, found=frozenset()):
+        """`in_place`: nobody else needs the generator that this random variable draws from. `found`: axes of results
+        (OtherSizes) whose size the type says wrongly."""
         self.node = node
         self.number = number  # in the function's order, for errors
         self.name = short_name(node.op)
@@ -44,6 +72,11 @@ class HostCall:
         self._in_place = in_place
         self._run = None
         self._rows = None
+        self._said, self.shapes = shapes_of_types(node), shapes_of_types(node, found)
+        self.differed = None  # an OtherSizes that is no error, since `found` has it
+
+    def said_axes(self):
+        return {(self.node.op, i, axis) for i, said in enumerate(self._said) for axis, n in enumerate(said) if n is not None}
 
     def knows_rows(self, sizes):
         """`sizes`: of a Scan, by output, those of its rows that are known without a step; None for the others. A Scan of
@@ -68,10 +101,20 @@ class HostCall:
         for i in self._destroyed:
             inputs[i] = _copy(inputs[i])
         results = tuple(output(value) for output, value in zip(self._outputs, self._run(inputs)))
-        if self._rows is None:
-            return results
-        sizes = values[len(self.variables) :]
-        return tuple(_with_rows(x, [None if i is None else int(sizes[i]) for i in row]) for x, row in zip(results, self._rows))
+        if self._rows is not None:
+            sizes = values[len(self.variables) :]
+            rows = [[None if i is None else int(sizes[i]) for i in row] for row in self._rows]
+            results = tuple(map(_with_rows, results, rows))
+        for i, (result, said, believed) in enumerate(zip(results, self._said, self.shapes, strict=True)):
+            if said != believed and self.differed is None and _differs(result, said):
+                self.differed = OtherSizes(self.node.op, self.name, i, result.shape, said)
+            if _differs(result, believed):
+                raise OtherSizes(self.node.op, self.name, i, result.shape, believed)
+        return results
+
+
+def _differs(result, shape):
+    return bool(shape) and any(want not in (None, n) for n, want in zip(result.shape, shape, strict=True))
 
 
 def _with_rows(result, sizes):

@@ -18,6 +18,7 @@ from pytensor.graph.fg import FunctionGraph
 
 from ... import _inlay
 from .bodies import Body
+from .host_call import shapes_of_types
 from .origin import short_name
 
 try:
@@ -111,8 +112,9 @@ def _dims_of_either(t, condition, a, b):
 class LazyCall:
     """What inlay calls for an IfElse node: the condition, then the values of `variables`."""
 
-    def __init__(self, node, number, branches, compile_branch):
+    def __init__(self, node, number, branches, compile_branch, found):
         self.node = node
+        self.shapes = shapes_of_types(node, found)
         self.number = number
         self.name = short_name(node.op)
         n = node.op.n_outs

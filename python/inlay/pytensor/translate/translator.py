@@ -8,6 +8,7 @@ A node without a native form is called through its own `perform` (`host_call.py`
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,11 @@ class Translation:
     exceptions: dict = field(default_factory=dict)  # index into `nodes` -> (a class of inlay's, what is raised instead)
 
 
-def translate(fgraph, order, name="main"):
-    """The inlay graph of `fgraph`, whose nodes run in `order`."""
+def translate(fgraph, order, name="main", found=frozenset()):
+    """The inlay graph of `fgraph`, whose nodes run in `order`. `found`: sizes of results of ops that are not what their
+    types say (OtherSizes)."""
     t = Translator(name)
+    t.found = found
     t.clients = fgraph.clients
     t.donated = _donated_inputs(fgraph)
     for position, var in enumerate(fgraph.inputs):
@@ -74,6 +77,7 @@ class Translator:
         self._location = ""  # of the node that is translated
         self.branches = {}  # node -> the branches that it stands in
         self.nodes_in = {}  # branches -> the nodes that stand in them, with their numbers
+        self.found = frozenset()  # sizes that types say wrongly: then none but those of inputs are believed
         self.clients = {}  # of the variables of the outermost graph
         self.donated = set()  # inputs of that graph whose contents a call may overwrite
         self._names = set()
@@ -168,7 +172,7 @@ class Translator:
         """`value` is that of `var`, with the sizes that PyTensor knows; None: nobody asks for it."""
         if value is None:
             return
-        if is_tensor(var.type):
+        if is_tensor(var.type) and not self.found:
             value = self.require_dims(
                 value, [have if want is None else want for have, want in zip(value.dims, var.type.shape, strict=True)]
             )
@@ -383,7 +387,7 @@ class Translator:
 
     def host_call(self, node, reason):
         """The node through its own Python code, and why."""
-        call = HostCall(node, self._number, random.may_draw_in_place(self, node))
+        call = HostCall(node, self._number, random.may_draw_in_place(self, node), self.found)
         if call.draw is None:
             if self._is_all_native:
                 raise NotNative(reason)
@@ -417,12 +421,14 @@ class Translator:
         if self._is_all_native:
             raise NotNative(why)
         self._reasons[number] = why
-        call = lazy.LazyCall(node, self._number, self.branches, lambda fgraph: lazy.compile_branch(fgraph, translate))
+        compile_branch = partial(lazy.compile_branch, translate=partial(translate, found=self.found))
+        call = lazy.LazyCall(node, self._number, self.branches, compile_branch, self.found)
         return self._call_for(node, call)
 
     def _call_for(self, node, call, others=()):
         operands = [*(self.value(x) for x in call.variables), *others]
-        return self.call_function(call, operands, [_type_of(x) for x in node.outputs], call.name)
+        types = [(_type_of(x)[0], shape) for x, shape in zip(node.outputs, call.shapes, strict=True)]
+        return self.call_function(call, operands, types, call.name)
 
     def state_of_nodes(self):
         """What translating the nodes of a branch changes outside of its body."""

@@ -1,0 +1,90 @@
+"""Ops whose results have other sizes than their types say, found when the function runs.
+
+PyTensor's own modes believe an op's `perform` rather than its `make_node`. Here sizes that types say are compiled in: so the
+function is compiled once more where one of them is wrong, with sizes that the call finds, and the call is made again.
+A call that failed has changed nothing but generators, and those are set back. What an op's own code did it does twice.
+"""
+
+import threading
+import warnings
+
+import numpy as np
+
+from .. import errors
+from .translate.host_call import HostCall, OtherSizes
+
+
+class WithFoundSizes:
+    """A vm that is another one after a call that found other sizes; what is known of it is known of that one."""
+
+    def __init__(self, make, cells, vm):
+        """`make(found)`: a vm for which these sizes of results are not known. `cells`: what it reads. `vm`: the first."""
+        self._make, self._cells, self._lock = make, cells, threading.Lock()
+        self._found, self._all_tried = frozenset(), False
+        self._use(vm)
+
+    def _use(self, vm):
+        known = vars(self)  # one dict for all of them
+        known.update(vars(vm))
+        vm.__dict__ = known
+        vm.on_error.known_of_vm = known
+        self._vm = vm
+
+    def __call__(self, *args, **kwargs):
+        while True:
+            vm, states = self._vm, self._states()
+            try:
+                return vm(*args, **kwargs)
+            except OtherSizes as error:
+                _set_back(states)
+                self._compile_again(error, vm)
+            except errors.ShapeMismatch as error:
+                # What is compared with a size that a type says may be refused before the op has run.
+                if self._found or self._all_tried:
+                    raise
+                _set_back(states)
+                return self._believing_no_type(error, args, kwargs)
+
+    def _states(self):
+        generators = [cell[0] for cell in self._cells if isinstance(cell[0], np.random.Generator)]
+        return [(generator, generator.bit_generator.state) for generator in generators]
+
+    def _compile_again(self, error, vm):
+        with self._lock:
+            if vm is not self._vm:
+                return  # another thread has
+            if error.found <= self._found:
+                raise error
+            self._found |= error.found
+            self._use(self._make(self._found))
+        _warn(error)
+
+    def _believing_no_type(self, error, args, kwargs):
+        """Once for a function: where the call fails all the same, the error was the caller's."""
+        self._all_tried = True
+        calls = [c for c in self.compiled.translation.host_calls if isinstance(c, HostCall)]
+        found = frozenset().union(*(call.said_axes() for call in calls))
+        if not found:
+            raise error
+        states, vm = self._states(), self._make(found)
+        try:
+            results = vm(*args, **kwargs)
+        except Exception:
+            _set_back(states)
+            raise error from None
+        differing = [c.differed for c in vm.compiled.translation.host_calls if getattr(c, "differed", None)]
+        with self._lock:
+            self._found = found
+            self._use(vm)
+        for other in differing[:1]:
+            _warn(other)
+        return results
+
+
+def _set_back(states):
+    for generator, state in states:
+        generator.bit_generator.state = state
+
+
+def _warn(error):
+    warnings.warn(f"{error.said}: the function was compiled once more, with sizes that it finds", stacklevel=5)
