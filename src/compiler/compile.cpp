@@ -13,6 +13,7 @@
 #include "rewrite/light_loops.h"
 #include "rewrite/short_matmul.h"
 #include "rewrite/simplify.h"
+#include "support/float_environment.h"
 
 namespace inlay {
 namespace {
@@ -88,21 +89,25 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
 }  // namespace
 
 Lowered lower(const Graph& source, const Options& options) {
+  const DefaultFloatEnvironment environment;
   Instrument run(options);
   return lower(run, source, options);
 }
 
 Program compile_program(const Graph& source, const Options& options) {
+  const DefaultFloatEnvironment environment;
   Instrument run(options);
   return finish(run, lower(run, source, options), options);
 }
 
 Lowered lower(const kernel::KernelProgram& kernels, const Options& options) {
+  const DefaultFloatEnvironment environment;
   Instrument run(options);
   return lower(run, kernels, options);
 }
 
 Program compile_program(const kernel::KernelProgram& kernels, const Options& options) {
+  const DefaultFloatEnvironment environment;
   Instrument run(options);
   return finish(run, lower(run, kernels, options), options);
 }

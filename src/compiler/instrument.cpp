@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cctype>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 
@@ -16,6 +14,7 @@
 #include "kernel/text.h"
 #include "kernel/verify.h"
 #include "memory/verify.h"
+#include "support/ascii.h"
 
 namespace inlay {
 namespace {
@@ -33,7 +32,7 @@ void write_file(const fs::path& path, const std::string& text) {
 /// NN-name.extension, as dump() names its files.
 bool is_dump_file(const fs::path& path) {
   const std::string name = path.filename().string();
-  if (name.size() < 4 || !std::isdigit(name[0]) || !std::isdigit(name[1]) || name[2] != '-') return false;
+  if (name.size() < 4 || !is_digit(name[0]) || !is_digit(name[1]) || name[2] != '-') return false;
   for (const char* extension : {".inlay", ".kernels", ".plan", ".ll", ".s", ".c"}) {
     if (path.extension() == extension) return true;
   }
@@ -53,8 +52,9 @@ std::string fresh_directory(const std::string& directory) {
                 str("cannot make the folder ", path.string(), " for the dumps: ", failure.message()))
         .help("INLAY_DUMP, or the option dump_directory, names a folder that can be written");
   std::vector<fs::path> old;
-  for (const auto& entry : fs::directory_iterator(path)) {
-    if (entry.is_regular_file() && is_dump_file(entry.path())) old.push_back(entry.path());
+  for (fs::directory_iterator at(path, failure), end; !failure && at != end; at.increment(failure)) {
+    std::error_code unknown;  // of a file that may not be looked at: not ours
+    if (at->is_regular_file(unknown) && is_dump_file(at->path())) old.push_back(at->path());
   }
   for (const fs::path& file : old) fs::remove(file, failure);
   return path.string();
@@ -169,9 +169,7 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
 
 void Instrument::dump(const std::string& name, const std::string& extension, const std::string& text) {
   if (!dumps()) return;
-  char number[8];
-  std::snprintf(number, sizeof number, "%02d", step_);
-  write_file(fs::path(directory_) / str(number, "-", name, ".", extension), text);
+  write_file(fs::path(directory_) / str(step_ < 10 ? "0" : "", step_, "-", name, ".", extension), text);
 }
 
 }  // namespace inlay

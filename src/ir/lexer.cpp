@@ -1,10 +1,11 @@
 #include "ir/lexer.h"
 
+#include "support/ascii.h"
+
 namespace inlay::text {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool is_name_start(char c) { return is_letter(c) || c == '_'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }

@@ -9,6 +9,7 @@
 #include "ir/linalg.h"
 #include "ir/nearest.h"
 #include "ir/text.h"
+#include "support/number_text.h"
 
 namespace inlay {
 namespace {
@@ -659,17 +660,9 @@ class Parser {
 
   Literal literal(DType dtype, const Number& number) const {
     const auto& [token, text] = number;
-    const char *first = text.data(), *last = text.data() + text.size();
-    if (is_float(dtype) && token.kind != Token::Kind::name) {
-      double result = 0;
-      const auto read = std::from_chars(first, last, result);
-      if (read.ec == std::errc()) return Literal::of_float(dtype, result);
-      if (read.ec == std::errc::result_out_of_range) {
-        return Literal::of_float(dtype, std::strtod(text.c_str(), nullptr));
-      }
-    }
-    if (is_float(dtype) && (token.text == "inf" || token.text == "nan")) {
-      return Literal::of_float(dtype, std::strtod(text.c_str(), nullptr));
+    const bool is_word = token.kind == Token::Kind::name && token.text != "inf" && token.text != "nan";
+    if (is_float(dtype) && !is_word) {
+      if (const auto value = number_of(text)) return Literal::of_float(dtype, *value);
     }
     if (dtype == DType::boolean && (text == "true" || text == "false"))
       return Literal::of_integer(dtype, text == "true");

@@ -1,12 +1,11 @@
 #include "kernel/lexer.h"
 
-#include <cctype>
+#include "support/ascii.h"
 
 namespace inlay::kernel {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool begins_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+bool begins_name(char c) { return is_letter(c) || c == '_' || c == '$'; }
 bool continues_name(char c) { return begins_name(c) || is_digit(c); }
 
 class Lexer {
@@ -35,7 +34,7 @@ class Lexer {
   void skip_blanks() {
     while (at_ < source_.size()) {
       const bool comment = peek() == '#' && !is_digit(peek(1));
-      if (!comment && !std::isspace(static_cast<unsigned char>(peek()))) return;
+      if (!comment && !is_blank(peek())) return;
       if (!comment) {
         take();
         continue;

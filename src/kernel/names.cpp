@@ -1,7 +1,7 @@
-#include <cctype>
 #include <unordered_set>
 
 #include "kernel/text.h"
+#include "support/ascii.h"
 
 namespace inlay::kernel {
 namespace {
@@ -10,10 +10,10 @@ namespace {
 std::string as_identifier(const std::string& name) {
   std::string out;
   for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+    const bool plain = is_letter(c) || is_digit(c) || c == '_' || c == '$';
     out += plain ? c : '_';
   }
-  if (!out.empty() && std::isdigit(static_cast<unsigned char>(out[0]))) out.insert(out.begin(), '_');
+  if (!out.empty() && is_digit(out[0])) out.insert(out.begin(), '_');
   return out;
 }
 

@@ -196,7 +196,15 @@ Statement Parser::with_result() {
     // The dtype stands behind the number, and tells how to read it.
     out.kind = Statement::Kind::literal;
     const std::size_t number_at = at_;
-    at_ = std::min(at_ + (is("-") ? 2 : 1), tokens_.size() - 1);
+    const auto skip_number = [&] { at_ = std::min(at_ + (is("-") ? 2 : 1), tokens_.size() - 1); };
+    if (accept("(")) {
+      skip_number();
+      expect(",");
+      skip_number();
+      expect(")");
+    } else {
+      skip_number();
+    }
     expect(":");
     out.dtype = dtype();
     const std::size_t behind = at_;

@@ -1,8 +1,9 @@
 #include "kernel/text_reader.h"
 
 #include <charconv>
-#include <cstdlib>
 #include <limits>
+
+#include "support/number_text.h"
 
 namespace inlay::kernel {
 namespace {
@@ -219,9 +220,9 @@ Literal TextReader::literal(DType dtype) {
   if (is_float(dtype)) {
     const bool is_number = token.kind == Token::Kind::integer || token.kind == Token::Kind::real ||
                            token.text == "inf" || token.text == "nan";
-    if (!is_number) throw error(token, ErrorCode::syntax, str("expected a number, found ", describe(token)));
-    const double value = std::strtod(token.text.c_str(), nullptr);
-    return Literal::of_float(dtype, negative ? -value : value);
+    const std::optional<double> value = is_number ? number_of(token.text) : std::nullopt;
+    if (!value) throw error(token, ErrorCode::syntax, str("expected a number, found ", describe(token)));
+    return Literal::of_float(dtype, negative ? -*value : *value);
   }
   uint64_t bits = 0;
   const char* end = token.text.data() + token.text.size();

@@ -122,6 +122,19 @@ TEST(KernelText, ReadsWhatItSays) {
   EXPECT_FALSE(std::get<Kernel>(program.steps[6]).is_scalar());
 }
 
+TEST(KernelText, ComplexNumbersAreReadBack) {
+  const std::string text =
+      "program @p(c: c128[2] output 0) {\n"
+      "  scalar {\n"
+      "    %0 = literal (1.5, -2.25) : c128\n"
+      "    store c[0] set %0\n"
+      "    %1 = literal (-0.0, -inf) : c128\n"
+      "    store c[1] set %1\n"
+      "  }\n"
+      "}\n";
+  EXPECT_EQ(print(parse(text)), text);
+}
+
 TEST(KernelText, CommentsAndLineBreaksDoNotMatter) {
   const KernelProgram program = parse("program @p(x: f64 param 0, y: f64 output 0) { # nothing\n copy x -> y \"z\" }");
   EXPECT_EQ(print(program),

@@ -1,9 +1,7 @@
 #include "ops/expression.h"
 
-#include <cstdlib>
-#include <string>
-
 #include "support/error.h"
+#include "support/number_text.h"
 
 namespace inlay {
 namespace {
@@ -24,12 +22,9 @@ class ExpressionParser {
     INLAY_CHECK(!word.empty(), "an expression is missing: ", text_);
     if (take('(')) return call(word);
     Expression out{.word = word};
-    const std::string digits(word);
-    char* end = nullptr;
-    const double number = std::strtod(digits.c_str(), &end);
-    if (*end == 0) {
+    if (const std::optional<double> number = number_of(word)) {
       out.kind = Expression::Kind::number;
-      out.number = number;
+      out.number = *number;
     }
     return out;
   }

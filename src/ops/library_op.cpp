@@ -1,8 +1,8 @@
 #include "ops/library_op.h"
 
 #include <array>
-#include <cctype>
 
+#include "support/ascii.h"
 #include "support/str.h"
 
 namespace inlay {
@@ -48,7 +48,7 @@ LibrarySignature signature_of(std::string_view text) {
 }
 
 LibraryLayout layout_of(char letter) {
-  switch (std::tolower(letter)) {
+  switch (to_lower(letter)) {
     case 'm': return LibraryLayout::matrix;
     case 'r': return LibraryLayout::rows;
     case 'w': return LibraryLayout::whole;
@@ -61,7 +61,7 @@ void read_layouts(std::string_view text, LibraryOpFacts& row) {
   const std::size_t arrow = text.find("->");
   const auto read = [](std::string_view letters, std::vector<LibraryLayout>& layouts, int& in_place) {
     for (char letter : letters) {
-      if (std::isupper(letter)) in_place = static_cast<int>(layouts.size());
+      if (is_upper(letter)) in_place = static_cast<int>(layouts.size());
       layouts.push_back(layout_of(letter));
     }
   };

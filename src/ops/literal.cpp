@@ -1,23 +1,23 @@
 #include "ops/literal.h"
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
 
 #include "ops/element_types.h"
+#include "support/float_environment.h"
+#include "support/number_text.h"
 
 namespace inlay {
 namespace {
 
 /// As short as reads back the same.
 template <class T>
-std::string number_text(T value) {
+std::string float_text(T value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-  char text[40];
-  std::string out(text, std::to_chars(text, text + sizeof text, value).ptr);
+  std::string out = number_text(value);
   // A float reads as one: "1" would read as an integer.
   if (out.find_first_of(".e") == std::string::npos) out += ".0";
   return out;
@@ -25,7 +25,7 @@ std::string number_text(T value) {
 
 /// A part of f16, bf16, f32 and c64 is an f32.
 std::string part_text(DType dtype, double value) {
-  return real_of(dtype) == DType::f64 ? number_text(value) : number_text(static_cast<float>(value));
+  return real_of(dtype) == DType::f64 ? float_text(value) : float_text(static_cast<float>(value));
 }
 
 template <class T>
@@ -43,6 +43,7 @@ T element_of(const Literal& literal) {
 }  // namespace
 
 Literal Literal::of_float(DType dtype, double value, double imaginary) {
+  const DefaultFloatEnvironment environment;
   const auto rounded = [&](double part) {
     switch (real_of(dtype)) {
       case DType::f16: return static_cast<double>(widen(half_of(part)));

@@ -6,6 +6,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/scratch.h"
+#include "support/float_environment.h"
 
 namespace inlay::runtime {
 namespace {
@@ -361,6 +362,7 @@ void bring_params(const Executable& executable, const void* const* params, void*
 
 int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host,
                         Failure& failure) const noexcept {
+  const DefaultFloatEnvironment environment;
   const Impl& impl = *impl_;
   if (impl.has_bounds) {
     const int32_t code = within_bounds(impl.object, symbols, failure.numbers);

@@ -1,28 +1,22 @@
 #include "explain.h"
 
-#include <cstdio>
+#include <algorithm>
 
 #include <nlohmann/json.hpp>
 
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/text.h"
+#include "support/number_text.h"
 #include "support/table.h"
 
 namespace inlay::tool {
 namespace {
 
-std::string milliseconds(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%9.3f ms", seconds * 1e3);
-  return text;
-}
+/// At the right of a column of nine.
+std::string right(const std::string& text) { return std::string(9 - std::min<std::size_t>(text.size(), 9), ' ') + text; }
 
-std::string number_text(int64_t number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%9lld", static_cast<long long>(number));
-  return text;
-}
+std::string milliseconds(double seconds) { return right(fixed_text(seconds * 1e3, 3)) + " ms"; }
 
 std::string kernel_name(const Lowered& program, kernel::StepId step) {
   return "@" + std::get<kernel::Kernel>(program.kernels.steps[step.index]).name;
@@ -32,7 +26,7 @@ std::string rewrites_text(const Lowered& program) {
   std::string out;
   for (const PassCounts& pass : program.rewrites) {
     for (const auto& [what, count] : pass.counts) {
-      if (count > 0) out += str(number_text(count), "  ", what, " (", pass.pass, ")\n");
+      if (count > 0) out += str(right(str(count)), "  ", what, " (", pass.pass, ")\n");
     }
   }
   if (!program.last_rewrite.empty()) out += str("the last one: ", program.last_rewrite, "\n");

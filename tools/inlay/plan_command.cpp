@@ -10,6 +10,7 @@
 #include "memory/page.h"
 #include "npy.h"
 #include "terminal.h"
+#include "support/number_text.h"
 
 namespace inlay::tool {
 namespace {
@@ -54,12 +55,9 @@ std::string json_text(const PlanCommand& command, const Planned& plan) {
 }
 
 std::string text(const PlanCommand& command, const Planned& plan) {
-  char seconds[32], percent[32];
-  std::snprintf(seconds, sizeof seconds, "%.3f", plan.seconds);
-  std::snprintf(percent, sizeof percent, "%.2f", 100 * gap(plan.layout));
   std::string out = str("peak ", plan.layout.arena_bytes, ", lower bound ", plan.layout.lower_bound_bytes, ": ");
-  out += plan.layout.is_proved() ? "no plan is smaller" : str("at most ", percent, " % too large");
-  out += str("; ", plan.layout.offset_bytes.size(), " buffers, ", command.planner, ", ", seconds, " s\n");
+  out += plan.layout.is_proved() ? "no plan is smaller" : str("at most ", fixed_text(100 * gap(plan.layout), 2), " % too large");
+  out += str("; ", plan.layout.offset_bytes.size(), " buffers, ", command.planner, ", ", fixed_text(plan.seconds, 3), " s\n");
   return out;
 }
 

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include "support/number_text.h"
 #include "support/str.h"
 
 namespace inlay::tool {
@@ -72,7 +73,7 @@ void Progress::show_until_stopped() {
   if (changed_.wait_for(lock, std::chrono::seconds(1), stopped)) return;
   do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    std::fprintf(stderr, "\r\x1b[K%s (%.0f s)", what_.c_str(), seconds);
+    std::fputs(str("\r\x1b[K", what_, " (", fixed_text(seconds, 0), " s)").c_str(), stderr);
     std::fflush(stderr);
     shown_ = true;
   } while (!changed_.wait_for(lock, std::chrono::milliseconds(200), stopped));

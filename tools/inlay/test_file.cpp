@@ -1,8 +1,9 @@
 #include "test_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <complex>
+
+#include "support/number_text.h"
 
 namespace inlay::tool {
 namespace {
@@ -38,10 +39,9 @@ double number(std::string_view text) {
   text = trim(text);
   if (text == "true") return 1;
   if (text == "false") return 0;
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);  // inf and nan too
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size()) fail(str("`", text, "` is no number"));
-  return value;
+  const std::optional<double> value = number_of(text);
+  if (!value) fail(str("`", text, "` is no number"));
+  return *value;
 }
 
 /// A number, or a complex one by its parts: (1, -2).

@@ -1,12 +1,12 @@
 #include "backend/c/functions.h"
 
 #include <algorithm>
-#include <cctype>
 #include <ranges>
 #include <unordered_set>
 
 #include "backend/c/sources.h"
 #include "backend/c/standard_functions.h"
+#include "support/ascii.h"
 #include "support/error.h"
 
 namespace inlay::c_backend {
@@ -14,7 +14,7 @@ namespace {
 
 const std::span<const InlayStandardFunction> kStandard(inlay_standard_functions, inlay_num_standard_functions);
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 std::vector<std::string> words_of(std::string_view text) {
   std::vector<std::string> words;

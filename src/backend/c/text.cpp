@@ -1,8 +1,7 @@
 #include "backend/c/text.h"
 
-#include <cctype>
-
 #include "backend/c/functions.h"
+#include "support/ascii.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -58,9 +57,9 @@ NameTable::NameTable() {
 
 std::string NameTable::take(std::string_view wanted, std::string_view otherwise) {
   std::string name;
-  for (const char c : wanted) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  for (const char c : wanted) name += is_letter(c) || is_digit(c) ? c : '_';
   while (!name.empty() && name.front() == '_') name.erase(0, 1);  // those are the C library's
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0]))) name = str(otherwise, name);
+  if (name.empty() || is_digit(name[0])) name = str(otherwise, name);
   std::string free_name = name;
   for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
   return free_name;

@@ -1,9 +1,9 @@
 #include "backend/c/types.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "support/error.h"
+#include "support/number_text.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -11,14 +11,7 @@ namespace {
 std::string float_text(double value, bool is_f32) {
   if (std::isnan(value)) return "NAN";
   if (std::isinf(value)) return value < 0 ? "(-INFINITY)" : "INFINITY";
-  std::string text;
-  for (int digits = 1; digits <= 17; ++digits) {  // as few as bring it back
-    char out[40];
-    std::snprintf(out, sizeof out, "%.*g", digits, value);
-    text = out;
-    const double back = std::strtod(out, nullptr);
-    if (is_f32 ? static_cast<float>(back) == static_cast<float>(value) : back == value) break;
-  }
+  std::string text = is_f32 ? number_text(static_cast<float>(value)) : number_text(value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   if (is_f32) text += "f";
   return std::signbit(value) ? str("(", text, ")") : text;
@@ -38,9 +31,10 @@ std::string integer_text(DType dtype, int64_t value) {
 std::string bits_text(const Literal& literal) {
   uint16_t bits = 0;
   literal.store(&bits);
-  char out[8];
-  std::snprintf(out, sizeof out, "0x%04x", bits);
-  return out;
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text = "0x";
+  for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[bits >> shift & 0xf];
+  return text;
 }
 
 }  // namespace

@@ -1,0 +1,41 @@
+#pragma once
+// The floating-point environment of a process is its host's: somebody's fesetround, or a library built with -ffast-math
+// that flushes subnormals, would change what a compiled program means and computes.
+#include <cfenv>
+
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+namespace inlay {
+
+/// Round to nearest, keep subnormals, trap nothing.
+inline bool is_default_float_environment() {
+#if defined(__x86_64__)
+  constexpr unsigned kRaised = 0x3f, kDefault = 0x1f80;
+  return (_mm_getcsr() & ~kRaised) == kDefault;
+#else
+  return std::fegetround() == FE_TONEAREST;
+#endif
+}
+
+/// As long as it lives, the environment is the default one; afterwards the caller's. A few cycles where it is so already.
+class DefaultFloatEnvironment {
+ public:
+  DefaultFloatEnvironment() : was_default_(is_default_float_environment()) {
+    if (was_default_) return;
+    std::fegetenv(&callers_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultFloatEnvironment() {
+    if (!was_default_) std::fesetenv(&callers_);
+  }
+  DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
+  DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
+
+ private:
+  bool was_default_;
+  std::fenv_t callers_;
+};
+
+}  // namespace inlay
