@@ -422,7 +422,18 @@ std::vector<Dim> GraphBuilder::checked_region(std::span<const IndexItem> index, 
   return region_dims(graph_, index);
 }
 
+namespace {
+
+/// No dim is so long that a longer step would find another element; the negative of the least number is none.
+void shorten_steps(std::span<IndexItem> index) {
+  constexpr int64_t kLongest = int64_t{1} << 62;
+  for (IndexItem& item : index) item.step = std::clamp(item.step, -kLongest, kLongest);
+}
+
+}  // namespace
+
 ValueId GraphBuilder::upwards(ValueId x, std::vector<IndexItem>& index, const char* op) {
+  shorten_steps(index);
   std::vector<int> axes = check_steps(x, index, op);
   for (int axis : axes) {
     const Dim last = type(x).dims[axis] - 1;
@@ -503,6 +514,7 @@ ValueId GraphBuilder::flip_in_region(ValueId v, std::span<const IndexItem> index
 ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v,
                             InPlace in_place) {
   const char* name = op == Op::update ? "update" : "scatter";
+  shorten_steps(index);
   const std::vector<int> downwards = check_steps(x, index, name);
   for (int axis : downwards) {
     // The same elements, going up from the last one; an empty region stands behind its start.

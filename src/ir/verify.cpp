@@ -169,22 +169,59 @@ class Verifier {
 
   /// For all sizes, by an assumption, or by a check of the graph.
   bool same(const Dim& a, const Dim& b) const {
-    const Dim difference = a - b;
-    if (difference.is_constant()) return difference.is(0);
-    const auto settles = [&](const Dim& left, const Dim& right) {
-      return difference == left - right || difference == right - left;
-    };
-    return std::ranges::any_of(graph_.assumptions,
-                               [&](const auto& pair) { return settles(pair.first, pair.second); }) ||
-           std::ranges::any_of(graph_.checks, [&](const DimCheck& check) {
-             return check.relation == DimCheck::Relation::equal && settles(check.left, check.right);
-           });
+    // What is known to be equal to a - b: by one equality, by another one of that, and so on. b - d is 0 where b and d
+    // were compared with 3.
+    constexpr std::size_t kMost = 64;
+    std::vector<Dim> equal = {a - b};
+    for (std::size_t i = 0; i < equal.size(); ++i) {
+      if (equal[i].is(0)) return true;
+      const Dim difference = equal[i];
+      for_each_equality([&](const Dim& left, const Dim& right) {
+        if (equal.size() >= kMost) return;
+        for (const Dim& other : {without(difference, left - right), replaced(difference, left, right),
+                                 replaced(difference, right, left)}) {
+          if (std::ranges::find(equal, other) == equal.end()) equal.push_back(other);
+        }
+      });
+    }
+    return false;
   }
+
+  template <class Visit>
+  void for_each_equality(Visit visit) const {
+    for (const auto& [left, right] : graph_.assumptions) visit(left, right);
+    for (const DimCheck& check : graph_.checks) {
+      if (check.relation == DimCheck::Relation::equal) visit(check.left, check.right);
+    }
+  }
+
+  /// Less as many of what is 0 as take its first term away, if they can.
+  static Dim without(const Dim& difference, const Dim& zero) {
+    if (difference.is_constant()) return difference;
+    const Dim::Term& first = difference.terms()[0];
+    for (const Dim::Term& term : zero.terms()) {
+      if (first.coefficient % term.coefficient != 0) continue;
+      const Dim other = difference - Dim(first.coefficient / term.coefficient) * zero;
+      if (other.is_constant() || other.terms().size() < difference.terms().size() + zero.terms().size() - 1) return other;
+    }
+    return difference;
+  }
+
+  /// With `by` in the place of a symbol, also within functions.
+  Dim replaced(const Dim& difference, const Dim& symbol, const Dim& by) const {
+    if (!symbol.is_symbol()) return difference;
+    IdMap<SymbolId, Dim> replacement;
+    for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) replacement.push_back(Dim::symbol(s));
+    replacement[symbol.as_symbol()] = by;
+    return difference.substitute(replacement);
+  }
+
   bool at_most(const Dim& a, const Dim& b) const {
     if ((b - a).lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0) return true;
-    return same(a, b) || std::ranges::any_of(graph_.checks, [&](const DimCheck& check) {
-             return check.relation == DimCheck::Relation::at_most && check.right - check.left == b - a;
-           });
+    const auto says_so = [&](const DimCheck& check) {
+      return check.relation == DimCheck::Relation::at_most && check.right - check.left == b - a;
+    };
+    return std::ranges::any_of(graph_.checks, says_so) || same(a, b);
   }
   bool same(std::span<const Dim> a, std::span<const Dim> b) const {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Dim& x, const Dim& y) { return same(x, y); });

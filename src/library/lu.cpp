@@ -64,7 +64,7 @@ int32_t lu_factor(const Call& call) {
 
 int32_t pivots_to_permutation(const Call& call) {
   const int64_t n = call.size(0);
-  for (int64_t point = 0; point < call.batch(); ++point) {
+  for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
     const View<const int64_t> pivots = call.operand<int64_t>(0, point);
     const View<int64_t> out = call.result<int64_t>(0, point);
     for (int64_t i = 0; i < n; ++i) out(i) = i;

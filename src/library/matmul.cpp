@@ -87,7 +87,7 @@ int32_t matmul(const Call& call) {
   if (call.is_too_large(3) || !fits) return kTooLarge;
   int m = call.count(0);
   const int k = call.count(1), n = call.count(2);
-  int64_t batch = call.batch();
+  int64_t batch = m && n ? call.batch() : 0;
   const int64_t rows = batch * m;
   // One right matrix for all, and the left ones below each other.
   const bool is_tall = batch > 1 && n > 1 && call.is_shared(1) && are_stacked(call.operand_strides, m) &&

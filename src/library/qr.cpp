@@ -24,7 +24,7 @@ int32_t factor(const Call& call, Q wanted, Pivots pivots, int64_t q_columns, int
   T* work = workspace.take<T>(work_elements);
   int* columns = pivots == Pivots::yes ? workspace.take_integers(n) : nullptr;
   auto* rwork = pivots == Pivots::yes ? workspace.take<Real<T>>(call.size(1) * 2) : nullptr;
-  for (int64_t point = 0; point < call.batch(); ++point) {
+  for (int64_t point = 0; point < (m || n ? call.batch() : 0); ++point) {
     int info = 0;
     copy(call.operand<T>(0, point), m, n, by_columns(a, m));
     if (pivots == Pivots::yes) {

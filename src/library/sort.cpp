@@ -28,7 +28,7 @@ bool less(T a, T b) {
 template <class T>
 int32_t sort(const Call& call) {
   const int64_t n = call.size(0);
-  for (int64_t point = 0; point < call.batch(); ++point) {
+  for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
     T* out = call.result<T>(0, point).data;
     copy(call.operand<T>(0, point), n, View<T>{out, 1, 0});
     T* end = out + n;
@@ -45,7 +45,7 @@ int32_t sort(const Call& call) {
 template <class T>
 int32_t argsort(const Call& call) {
   const int64_t n = call.size(0);
-  for (int64_t point = 0; point < call.batch(); ++point) {
+  for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
     const View<const T> x = call.operand<T>(0, point);
     int64_t* out = call.result<int64_t>(0, point).data;
     for (int64_t i = 0; i < n; ++i) out[i] = i;
@@ -62,7 +62,7 @@ template <class T>
 int32_t searchsorted(const Call& call) {
   const int64_t n = call.size(0), k = call.size(1);
   const bool right = call.has(LibraryOption::right);
-  for (int64_t point = 0; point < call.batch(); ++point) {
+  for (int64_t point = 0; point < (k ? call.batch() : 0); ++point) {
     const View<const T> x = call.operand<T>(0, point), wanted = call.operand<T>(1, point);
     const View<int64_t> out = call.result<int64_t>(0, point);
     for (int64_t i = 0; i < k; ++i) {

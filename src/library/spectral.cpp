@@ -32,7 +32,7 @@ int32_t decompose(const Call& call, const char* job) {
   T* work = workspace.take<T>(work_elements);
   int* integers = workspace.take_integers(static_cast<int64_t>(p) * 8 + 1);
   auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(svd_rwork_elements<int64_t>(m, n)) : nullptr;
-  for (int64_t point = 0; point < call.batch(); ++point) {
+  for (int64_t point = 0; point < (m || n ? call.batch() : 0); ++point) {
     Real<T>* s = call.result<Real<T>>(vectors ? 1 : 0, point).data;
     const View<T> u = vectors ? call.result<T>(0, point) : View<T>();
     const View<T> vh = vectors ? call.result<T>(2, point) : View<T>();
