@@ -52,12 +52,21 @@ except Exception as error:
 """
 
 
+VECTOR = COMPILE.replace("%x: f64)", "%x: f64[n])").replace("type(error).__mro__[2].__name__, error", "error")
+
+
 def test_errors():
     assert python(COMPILE, INLAY_BACKEND="rust").stdout == (
         "ValueError error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c\n"
     )
     said = python(COMPILE, INLAY_BACKEND="c", CC="no-such-compiler").stdout
     assert said.startswith("NotImplementedError error[unsupported]: the c backend found no C compiler: CC=no-such-compiler")
+
+
+def test_flags_that_change_results():
+    said = python(VECTOR, INLAY_BACKEND="c", INLAY_CFLAGS="-Ofast").stdout
+    assert said.startswith("error[unsupported]: INLAY_CFLAGS=-Ofast: the C compiler makes calls of _ZGV"), said
+    assert "  help: -ffast-math, which -Ofast turns on" in said
 
 
 def test_no_file_is_left(tmp_path):

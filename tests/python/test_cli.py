@@ -145,6 +145,19 @@ def test_the_rewrite_that_breaks_a_test_is_found(program):
     assert done.stdout.startswith("rewrite 2 breaks it: square-neg\n"), done.stdout + done.stderr
 
 
+def test_the_tool_owns_no_opaque_values(program):
+    (program / "o.inlay").write_text(
+        "graph @main(%x: opaque[n], %y: f64[m] donated) {\n  return %x, %y\n}\n#= run n=2\n"
+    )
+    assert "error[unsupported]: output 0 is opaque: only a door can take it" in tool("test", "o.inlay", code=1)
+
+
+def test_a_folder_that_nobody_may_look_into(program, monkeypatch):
+    monkeypatch.setenv("INLAY_DUMP", "/proc/1")
+    said = tool("opt", "--stage=fuse", "p.inlay", code=1)
+    assert said.startswith("error[invalid-file]: cannot "), said
+
+
 def test_kernels_are_fed_back(program):
     tool("explain", "p.inlay", INLAY_DUMP=str(program / "dump"))
     (kernels,) = (program / "dump").glob("*.kernels")

@@ -36,8 +36,18 @@ Judge planned_judge(const Compiled& compiled, memory::Planner planner) {
           }};
 }
 
+/// The tool is no door that owns such values, and nobody could compare them.
+void refuse_opaque_outputs(const kernel::KernelProgram& program) {
+  for (kernel::BufferId b : program.outputs) {
+    const kernel::Buffer& output = program.buffers[b];
+    if (output.dtype != DType::opaque) continue;
+    throw Error(ErrorCode::unsupported, {}, str("output ", output.slot, " is opaque: only a door can take it"));
+  }
+}
+
 /// What runs kernels. `planner`: of the compilation.
 void add_kernel_judges(const Compiled& compiled, memory::Planner planner, std::vector<Judge>& list) {
+  refuse_opaque_outputs(compiled.program->kernels);
   list.push_back({"kernel", [compiled](std::span<const Tensor> inputs) {
                     return run_apart(compiled.program->kernels, inputs, compiled.host_functions);
                   }});
