@@ -37,6 +37,13 @@ double stirling_rest(double x) {
   return series / x;
 }
 
+/// log (gamma(b) / gamma(a + b)), b and a + b at least 10, for an `a` of either sign that is smaller: the leading terms of
+/// the two logarithms, which cancel, are taken together (Didonato and Morris, 1992).
+double log_gamma_quotient(double a, double b) {
+  const double rest = stirling_rest(b) - stirling_rest(a + b);
+  return (b - 0.5) * std::log1p(-a / (a + b)) + a - a * std::log(a + b) + rest;
+}
+
 /// log B(a, b) for positive a <= b. Where an operand is large the leading terms of the three logarithms, which cancel,
 /// are taken together (Didonato and Morris, 1992).
 double log_beta_of_positive(double a, double b) {
@@ -46,10 +53,7 @@ double log_beta_of_positive(double a, double b) {
     const double rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(a + b);
     return (a - 0.5) * std::log(ratio) + b * std::log1p(-ratio) + kHalfLog2Pi - 0.5 * std::log(b) + rest;
   }
-  if (b >= 10) {
-    const double rest = stirling_rest(b) - stirling_rest(a + b);
-    return inlay_s_lgamma(a) + (b - 0.5) * std::log1p(-ratio) + a - a * std::log(a + b) + rest;
-  }
+  if (b >= 10) return inlay_s_lgamma(a) + log_gamma_quotient(a, b);
   if (a < 1e-300) return -std::log(a);
   return std::log(std::tgamma(a) / std::tgamma(a + b) * std::tgamma(b));
 }
@@ -60,6 +64,7 @@ double log_beta_of_any(double a, double b, int* sign) {
   if (a < b) std::swap(a, b);
   // gamma(a) / gamma(a + b) is a^-b but for b^2 / a.
   if (a > 1e17 * (1 + b * b)) return log_abs_gamma(b, sign) - b * std::log(a);
+  if (a >= 10 && a + b >= 10) return log_abs_gamma(b, sign) + log_gamma_quotient(b, a);
   const double sum = log_abs_gamma(a + b, &sign_sum);
   const double value = log_abs_gamma(a, &sign_a) + log_abs_gamma(b, &sign_b);
   *sign = sign_a * sign_b * sign_sum;
@@ -120,7 +125,7 @@ double inlay_s_polygamma(double n, double x) noexcept {
 }
 
 double inlay_s_lbeta(double a, double b) noexcept {
-  if (std::isnan(a) || std::isnan(b)) return kNan;
+  if (std::isnan(a) || std::isnan(b) || a == -kInf || b == -kInf) return kNan;  // poles and roots to the end
   if (a > 0 && b > 0) return a < b ? log_beta_of_positive(a, b) : log_beta_of_positive(b, a);
   if (poles_cancel(a, b)) return inlay_s_lbeta(1 - a - b, b);
   if (poles_cancel(b, a)) return inlay_s_lbeta(1 - a - b, a);
@@ -130,7 +135,7 @@ double inlay_s_lbeta(double a, double b) noexcept {
 }
 
 double inlay_s_beta(double a, double b) noexcept {
-  if (std::isnan(a) || std::isnan(b)) return kNan;
+  if (std::isnan(a) || std::isnan(b) || a == -kInf || b == -kInf) return kNan;
   if (a > 0 && b > 0) {
     if (std::isinf(a) || std::isinf(b)) return std::isinf(a) && std::isinf(b) ? kNan : 0;
     return static_cast<double>(boost::math::beta(static_cast<long double>(a), static_cast<long double>(b), Quiet()));

@@ -176,6 +176,18 @@ double betainc_large(double a, double b, double x) {
 
 constexpr double kHuge = 1e20;
 
+/// Below this x^a (1 - x)^b is 1 to rounding, whatever x between 0 and 1 is.
+constexpr double kVanishing = 1e-20;
+
+/// Boost's way to a result next to the least number goes by a factor that is 0 already: eighty bits have the exponents.
+double betainc_of_usual(double a, double b, double x) {
+  constexpr double kLeast = 1e-280;
+  const double value = boost::math::ibeta(a, b, x, Quiet());
+  if (value > kLeast) return value;
+  return static_cast<double>(
+      boost::math::ibeta(static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x), Quiet()));
+}
+
 }  // namespace
 
 extern "C" {
@@ -215,7 +227,11 @@ double inlay_s_betainc(double a, double b, double x) noexcept {
   // A gamma distribution where only one is large (Wise 1950).
   if (b >= kHuge) return inlay_s_gammainc(a, -(b + (a - 1) / 2) * std::log1p(-x));
   if (a >= kHuge) return inlay_s_gammaincc(b, -(a + (b - 1) / 2) * std::log(x));
-  return boost::math::ibeta(a, b, x, Quiet());
+  if (a < kVanishing && b < kVanishing) return 1 / (1 + a / b);
+  // Boost's products of the parameters underflow. Such an a leaves 1, and the result is proportional to such a b.
+  if (a < kTiny) return 1;
+  if (b < kTiny) return b / 1e-280 * betainc_of_usual(a, 1e-280, x);
+  return betainc_of_usual(a, b, x);
 }
 
 double inlay_s_betainc_da(double a, double b, double x) noexcept { return betainc_slope({a, 1}, {b, 0}, x); }

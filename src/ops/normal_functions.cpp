@@ -79,7 +79,7 @@ double inlay_s_ndtri_exp(double y) noexcept {
   if (y > -300) return inlay_s_ndtri(std::exp(y));
   // Newton's method for log_ndtr(x) = y, whose slope is the density over the distribution function. The start is right
   // to the logarithm of the size, and the digits double with each step.
-  const double size = std::sqrt(-2 * y);
+  const double size = 2 * std::sqrt(-y / 2);  // -2 y may be infinite
   double x = -size;
   if (size < 1e8) {
     x += (std::log(size) + kHalfLog2Pi) / size;

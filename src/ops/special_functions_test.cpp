@@ -323,6 +323,55 @@ TEST(SpecialFunctions, BetaincOfLargeParameters) {
   }
 }
 
+// Gamma functions of 1e10 have logarithms of 2e11, whose difference has five digits.
+TEST(SpecialFunctions, BetaOfALargeAndANegativeOperand) {
+  const Two rows[] = {
+      {"beta", inlay_s_beta, 1e10, -2.5, -0x1.f471389333195p+82},
+      {"beta", inlay_s_beta, -2.5, 1e10, -0x1.f471389333195p+82},
+      {"beta", inlay_s_beta, 1e6, -7.25, 0x1.8a4faf75b3547p+133},
+      {"beta", inlay_s_beta, 300, -0.5, -0x1.ea95205e6d070p+5},
+      {"lbeta", inlay_s_lbeta, 1e10, -2.5, 0x1.cc112b6cce929p+5},
+  };
+  for (const Two& row : rows) {
+    const double got = row.function(row.x, row.y);
+    // Three units in the last place of the logarithm, which is 92 at most.
+    EXPECT_LE(std::fabs(got - row.want), 4.3e-14 * std::fabs(row.want)) << row.name << row.x << " " << row.y << got;
+  }
+  EXPECT_EQ(inlay_s_beta(1e22, -1075.1), kInf);
+  EXPECT_EQ(inlay_s_beta(9.99e21, -1074.9), -kInf);
+  for (double x : {0.5, 2.0, -1.5, -3.0, 0.0, kInf, -kInf}) {  // poles and roots to the end
+    EXPECT_TRUE(std::isnan(inlay_s_beta(x, -kInf))) << x;
+    EXPECT_TRUE(std::isnan(inlay_s_beta(-kInf, x))) << x;
+    EXPECT_TRUE(std::isnan(inlay_s_lbeta(x, -kInf))) << x;
+  }
+}
+
+// Products of parameters, or the factor in front of the series, underflow; the result does not.
+TEST(SpecialFunctions, BetaincNextToTheLeastNumber) {
+  const Three rows[] = {
+      {"betainc", inlay_s_betainc, 1e-300, 1e-300, 0.3, 0.5},
+      {"betainc", inlay_s_betainc, 1e-300, 3e-300, 1e-5, 0.75},
+      {"betainc", inlay_s_betainc, 1e-20, 1e-20, 0.3, 0.5},
+      {"betainc", inlay_s_betainc, 1e-310, 2, 1e-300, 1},
+      {"betainc", inlay_s_betainc, 2.5, 1e-300, 0.3, 0x1.1518ec3c05d9bp-1002},
+      {"betainc", inlay_s_betainc, 2.5, 5e-310, 0.3, 0x0.002530fe1b93ep-1022},
+      {"betainc", inlay_s_betainc, 240.75, 0.0375, 0.05322, 0x0.0079a38513cbcp-1022},
+      {"betainc", inlay_s_betainc, 300.5, 2.5, 0.09, 0x0.0038b46cad325p-1022},
+      {"betaincinv", inlay_s_betaincinv, 5.5, 1e-300, 1e-300, 0x1.e5a65d1f98d10p-1},
+  };
+  for (const Three& row : rows) {
+    const double got = row.function(row.x, row.y, row.z);
+    // Boost's own error, as in the middle of its range; and two of the least numbers.
+    EXPECT_LE(std::fabs(got - row.want), 1e-13 * row.want + 1e-323)
+        << row.name << "(" << row.x << ", " << row.y << ", " << row.z << ") is " << got << ", not " << row.want;
+  }
+}
+
+TEST(SpecialFunctions, NdtriExpOfTheGreatestNumbers) {
+  EXPECT_EQ(inlay_s_ndtri_exp(-1e308), -0x1.0e0551a9edea1p+512);  // -2 y is infinite
+  EXPECT_EQ(inlay_s_ndtri_exp(-1.7e308), -0x1.601063a10905fp+512);
+}
+
 TEST(SpecialFunctions, QuantilesOfPartsThatAreHardlyNumbers) {
   EXPECT_NEAR(inlay_s_gammaincinv(300, 5e-324), 9.65, 0.05);
   EXPECT_NEAR(inlay_s_gammainccinv(1e4, 5e-324), 14354.5, 0.5);
