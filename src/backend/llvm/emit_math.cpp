@@ -90,12 +90,14 @@ Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*
   return call;
 }
 
-/// What the copies of math in one module may come to, in instructions; beyond it only short ones are copied.
-constexpr std::size_t kManyCopies = 600, kShortFunction = 30;
+/// What the copies of math in one module may come to, in instructions; beyond it only short ones are copied. One number
+/// alone spills nothing around a call, and so has copies of short ones only.
+constexpr std::size_t kManyCopies = 600, kShortFunction = 30, kShortForOne = 60;
 
-Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands) {
+Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands, int width) {
   const std::size_t size = function.getEntryBlock().size();
-  if (size >= kShortFunction && f.copied_math > kManyCopies) {
+  const bool is_called = width == 1 ? size > kShortForOne : size >= kShortFunction && f.copied_math > kManyCopies;
+  if (is_called) {
     llvm::Function* copy = f.module.getFunction(function.getName());
     if (!copy) {
       copy = f.helper_function(function.getFunctionType(), function.getName());
@@ -109,12 +111,13 @@ Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<
   return stamp(f.b, function, operands);
 }
 
-/// Whole vectors by a copy of the vector code; where lanes are outside of its domain, `elsewhere` computes all, in a
-/// cold block.
+/// Whole vectors, of which `width` lanes are wanted, by a copy of the vector code; where lanes are outside of its
+/// domain, `elsewhere` computes all, in a cold block.
 Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const llvm::Function* domain,
-                    llvm::ArrayRef<Value*> operands, Value* active, llvm::function_ref<Value*()> elsewhere) {
+                    llvm::ArrayRef<Value*> operands, int width, Value* active,
+                    llvm::function_ref<Value*()> elsewhere) {
   llvm::IRBuilder<>& b = f.b;
-  Value* result = apply(f, function, operands);
+  Value* result = apply(f, function, operands, width);
   if (!domain) return result;
   Value* bits = stamp(b, *domain, operands);
   auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), static_cast<unsigned>(width_of(operands[0])));
@@ -135,27 +138,25 @@ Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const ll
   return phi;
 }
 
-/// Eight doubles; lanes outside of the domain by the C function.
+/// Up to eight doubles; lanes outside of the domain by the C function.
 Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& function,
                    llvm::ArrayRef<Value*> operands, Value* active) {
-  return whole_vector(f, function, f.engine.math().find_domain(name, kDoubles), operands, active,
-                      [&] { return for_each_lane(f, name, operands); });
+  const int width = width_of(operands[0]);
+  llvm::SmallVector<Value*, 2> all;
+  for (Value* operand : operands) all.push_back(resize(f, operand, kDoubles));
+  Value* lanes = active ? resize(f, active, kDoubles) : nullptr;
+  const auto elsewhere = [&] { return resize(f, for_each_lane(f, name, operands), kDoubles); };
+  const llvm::Function* domain = f.engine.math().find_domain(name, kDoubles);
+  return resize(f, whole_vector(f, function, domain, all, width, lanes, elsewhere), width);
 }
 
+/// Where there is a function of vectors it is the one for all widths: a value that two loops compute, or one number
+/// alone, is the same number in all.
 Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
   const llvm::Function* function = f.engine.math().find(name, kDoubles);
-  const int width = width_of(operands[0]);
-  // One number alone: a copy of a long function costs more to compile than a call to run.
-  constexpr std::size_t kLongFunction = 60;
-  if (!function || (width == 1 && function->getEntryBlock().size() > kLongFunction)) {
-    return for_each_lane(f, name, operands);
-  }
+  if (!function) return for_each_lane(f, name, operands);
+  if (width_of(operands[0]) <= kDoubles) return eight_lanes(f, name, *function, operands, active);
   llvm::SmallVector<Value*, 2> part(operands.size());
-  if (width <= kDoubles) {
-    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = resize(f, operands[i], kDoubles);
-    Value* lanes = active && width < kDoubles ? resize(f, active, kDoubles) : active;
-    return resize(f, eight_lanes(f, name, *function, part, lanes), width);
-  }
   Value* halves[2];
   for (int half = 0; half < 2; ++half) {
     for (std::size_t i = 0; i < operands.size(); ++i) part[i] = slice(f, operands[i], half * kDoubles, kDoubles);
@@ -172,8 +173,6 @@ Value* through_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Valu
   return f.b.CreateFPTrunc(in_doubles(f, name, wide, active), type);
 }
 
-/// Where there is a function of floats it is the one for all widths: a value that two loops compute is the same number
-/// in both.
 Value* in_floats(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
   const llvm::Function* function = f.engine.math().find(name, kFloats);
   if (!function) return through_doubles(f, name, operands, active);
@@ -182,7 +181,7 @@ Value* in_floats(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> op
   for (Value* operand : operands) all.push_back(resize(f, operand, kFloats));
   Value* lanes = active ? resize(f, active, kFloats) : nullptr;
   const auto elsewhere = [&] { return resize(f, through_doubles(f, name, operands, active), kFloats); };
-  return resize(f, whole_vector(f, *function, f.engine.math().find_domain(name, kFloats), all, lanes, elsewhere),
+  return resize(f, whole_vector(f, *function, f.engine.math().find_domain(name, kFloats), all, width, lanes, elsewhere),
                 width);
 }
 
