@@ -86,9 +86,8 @@ constexpr Rule kRules[] = {
     {"mul-literals",       "mul(mul(x, c), d)",               "mul(x, mul(c, d))",     "integer(x)",          bitwise},
     {"mod-by-pow2",        "mod(x, c)",                       "and(x, sub(c, 1))",     "power_of_two(c)",     bitwise},
     {"div-by-pow2",        "div(x, c)",                       "mul(x, reciprocal(c))", "exact_reciprocal(c)", bitwise},
-    {"div-by-literal",     "div(x, c)",                       "mul(x, reciprocal(c))", "normal_reciprocal(c)", rounding},
-    // One division before the loop, not one at every element. (A divisor below 2^-1022 overflows early.)
-    {"div-by-scalar",      "div(x, y)",                       "mul(x, reciprocal(y))", "one(y) and many(x)",  rounding},
+    // No other division becomes a product: x * (1/c) is not x / c rounded, and 1/c may overflow where x / c does not. The
+    // backends divide by what is the same for a loop without dividing.
     {"mul-same",           "mul(x, x)",                       "square(x)",             "",                    bitwise, true},
     {"pow-zero",           "pow(x, 0)",                       "1",                     "",                    bitwise},
     {"pow-one",            "pow(x, 1)",                       "x",                     "",                    bitwise},

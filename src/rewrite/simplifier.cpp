@@ -31,14 +31,6 @@ bool exact_reciprocal(const Graph&, const Bindings& bindings, char variable) {
   return std::abs(exponent) < limit;  // both far from subnormals
 }
 
-/// 1/c is neither subnormal nor infinite.
-bool normal_reciprocal(const Graph&, const Bindings& bindings, char variable) {
-  const Literal& c = bindings.literals.at(variable);
-  if (!is_float(c.dtype)) return false;
-  const double largest = c.dtype == DType::f64 ? 1e300 : 1e37;
-  return std::abs(c.f) <= largest && std::abs(c.f) >= 1 / largest;
-}
-
 bool power_of_two(const Graph&, const Bindings& bindings, char variable) {
   const Literal& c = bindings.literals.at(variable);
   return is_integer(c.dtype) && c.i > 0 && (c.i & (c.i - 1)) == 0;
@@ -71,13 +63,6 @@ bool has_sign(const Graph& graph, const Bindings& bindings, char variable) {
   return !is_unsigned_integer(dtype_of(graph, bindings, variable));
 }
 
-/// One element, or more of them for some sizes.
-bool one(const Graph& graph, const Bindings& bindings, char variable) {
-  return std::ranges::all_of(graph.type(bindings.values.at(variable).value).dims,
-                             [](const Dim& dim) { return dim.is(1); });
-}
-bool many(const Graph& graph, const Bindings& bindings, char variable) { return !one(graph, bindings, variable); }
-
 /// What is made of the variable on the way to the root is read by nothing else: it goes, where else both would be
 /// computed.
 bool alone(const Graph&, const Bindings& bindings, char) { return bindings.alone; }
@@ -88,15 +73,12 @@ struct NamedCondition {
 };
 constexpr NamedCondition kConditions[] = {
     {"exact_reciprocal", exact_reciprocal},
-    {"normal_reciprocal", normal_reciprocal},
     {"power_of_two", power_of_two},
     {"never_negative", never_negative},
     {"integer", integer},
     {"floating", floating},
     {"boolean", boolean},
     {"has_sign", has_sign},
-    {"one", one},
-    {"many", many},
     {"alone", alone},
 };
 

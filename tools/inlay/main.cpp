@@ -63,7 +63,7 @@ Examples:
   inlay opt --stage=rewrite shift.inlay what the rewriting passes make of it
   inlay opt --stage=fuse shift.inlay    its kernels
   inlay opt --stage=memory shift.inlay  and where they keep their values
-  inlay opt --stage=rewrite --rewrite-off=div-by-scalar,pow-two shift.inlay
+  inlay opt --stage=rewrite --rewrite-off=pow-two,log1p shift.inlay
   inlay list rules                      the names of all rules
 
 Which rewrite broke a program? --bisect=N applies the first N rewrites and no other, so with a test that fails (or

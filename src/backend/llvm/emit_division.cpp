@@ -12,7 +12,7 @@ using Kind = Statement::Kind;
 /// Null: nothing is prepared, and it is to be divided.
 Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes) {
   const bool is_real = division.dtype == DType::f64 || division.dtype == DType::f32;
-  if (!is_real || lanes.width == 1) return nullptr;
+  if (!is_real || lanes.width == 1 || !f_.engine.facts().fma) return nullptr;
   const uint32_t divisor = division.operands[1].index;
   if (const auto found = column_divisors_.find(divisor); found != column_divisors_.end()) {
     UniformDivisor here = found->second;
@@ -20,19 +20,24 @@ Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRe
       llvm::Type* type = operands[0]->getType();
       part = b_.CreateAlignedLoad(type, column_address(part, lanes.point, type), alignment_of(division.dtype));
     });
-    return divide(f_, operands[0], here);
+    return divide(f_, operands[0], here, lanes.active);
   }
   // Preparing the divisor takes a division itself.
   const Dim& points = plan_.vector_extent();
   const bool is_worth_it = !points.is_constant() || points.constant() >= 4 * plan_.width;
   if (plan_.varies(division.operands[1]) || !is_worth_it) return nullptr;
   if (!divisors_.contains(divisor)) {
-    hoisted([&]() -> Value* {
-      divisors_[divisor] = prepare_divisor(f_, uniform_.registers[divisor], lanes.width);
-      return nullptr;
-    });
+    Value* number = uniform_.registers[divisor];
+    const llvm::IRBuilder<>::InsertPointGuard guard(b_);
+    // Where it is computed: what does not change from row to row is prepared before the first.
+    if (auto* computed = llvm::dyn_cast<llvm::Instruction>(number)) {
+      b_.SetInsertPoint(*computed->getInsertionPointAfterDef());
+    } else if (hoist_) {
+      b_.SetInsertPoint(hoist_);
+    }
+    divisors_[divisor] = prepare_divisor(f_, number, lanes.width);
   }
-  return divide(f_, operands[0], divisors_[divisor]);
+  return divide(f_, operands[0], divisors_[divisor], lanes.active);
 }
 
 /// A tile of columns is passed row by row, and each row divided by the same numbers: what the division needs of them is
@@ -48,7 +53,7 @@ void StageEmitter::prepare_column_divisors(int row_axis) {
     if (!plan_.statements[i].live || s.kind != Kind::op || s.op != ScalarOp::div_ || !is_real) continue;
     if (plan_.varies(s.operands[1]) && is_of_columns(s.operands[1], row_axis)) divisions.push_back(&s);
   }
-  if (divisions.empty()) return;
+  if (divisions.empty() || !f_.engine.facts().fma) return;
 
   const Loop loop = f_.open_loop(tile_.begin, {});
   Lanes lanes = lanes_before(tile_.end, loop.point);

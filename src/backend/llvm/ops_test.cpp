@@ -277,9 +277,9 @@ TEST(FloatMath, GivesTheSameNumberInLoopsOfAnyWidth) {
   }
 }
 
-/// `exact_from`: of what is above, the rest x - q d can be held. `quotient`: times this, a quotient that is small.
+/// The quotients of any numbers, and of those next to what the machine's numbers end at, bit for bit.
 template <class T, class Bits>
-void expect_rounded_division(DType dtype, std::vector<T> divisors, T exact_from, T quotient) {
+void expect_rounded_division(DType dtype, std::vector<T> edges) {
   const std::string t(dtype_name(dtype));
   const Compiled compiled(str("program @main(x: ", t, "[n] param 0, d: ", t, " param 1, r: ", t,
                               "[n] output 0) symbols n = x.0 { kernel @k0 { stage (i < n) { %0 = load x[i] : ", t,
@@ -289,40 +289,54 @@ void expect_rounded_division(DType dtype, std::vector<T> divisors, T exact_from,
   const auto usual = [&] {
     return std::ldexp(std::uniform_real_distribution<T>(-1, 1)(random), static_cast<int>(random() % 80) - 40);
   };
-  for (const Literal& x : nasty(dtype)) divisors.push_back(static_cast<T>(x.f));
+  using Limits = std::numeric_limits<T>;
+  for (T edge : {Limits::denorm_min(), Limits::min(), Limits::max(), std::nextafter(Limits::min(), T{0}), T{49}}) {
+    edges.push_back(edge);
+    edges.push_back(-edge);
+  }
+  for (int exponent = Limits::min_exponent - Limits::digits; exponent < Limits::max_exponent; exponent += 7)
+    edges.push_back(std::ldexp(T{1}, exponent));
+  for (const Literal& x : nasty(dtype)) edges.push_back(static_cast<T>(x.f));
+  std::vector<T> divisors = edges;
   for (int i = 0; i < 300; ++i) divisors.push_back(i % 2 ? any_number() : usual());
-  int differ = 0;
   for (T d : divisors) {
-    std::vector<T> x;
-    for (const Literal& literal : nasty(dtype)) x.push_back(static_cast<T>(literal.f));
-    for (int i = 0; i < 1000; ++i) x.push_back(i % 2 ? any_number() : usual());
+    std::vector<T> x = edges;
+    for (int i = 0; i < 600; ++i) x.push_back(i % 2 ? any_number() : usual());
+    for (int i = 0; i < 300; ++i) x.push_back(usual() * d);  // no quotient of these is out of range
+    for (int i = 0; i < 300; ++i) x.push_back(static_cast<T>(i) * d);
+    for (int i = 0; i < 64; ++i) x.push_back(i % 5 == 0 ? T{-0.0} : static_cast<T>(i));
     const std::vector<Array> params = {array_of<T>(dtype, {static_cast<int64_t>(x.size())}, x),
                                        array_of<T>(dtype, {}, {d})};
     const kernel::Evaluation result = compiled.run(params);
     for (std::size_t i = 0; i < x.size(); ++i) {
       const T want = x[i] / d, got = static_cast<T>(number_at(result.outputs[0], i));
-      EXPECT_TRUE(want != 0 || std::signbit(want) == std::signbit(got)) << x[i] << " / " << d;
-      if (want == got || (std::isnan(want) && std::isnan(got))) continue;
-      // Only where the rest cannot be held: one unit in the last place.
-      EXPECT_LT(std::min(std::abs(x[i]), std::abs(want) * quotient), exact_from) << x[i] << " / " << d;
-      EXPECT_LE(std::abs(want - got),
-                std::max(std::numeric_limits<T>::epsilon() * std::abs(want), std::numeric_limits<T>::denorm_min()))
-          << x[i] << " / " << d;
-      ++differ;
+      if (std::isnan(want) && std::isnan(got)) continue;
+      ASSERT_EQ(std::bit_cast<Bits>(want), std::bit_cast<Bits>(got)) << x[i] << " / " << d;
     }
   }
-  EXPECT_LT(differ, 15 * static_cast<int>(divisors.size()));
 }
 
 TEST(UniformDivision, OfDoublesIsRoundedAsDivisionIs) {
   expect_rounded_division<double, uint64_t>(
-      DType::f64, {3e-310, 1.7e308, 0x1p-1022, 0x1.fffffffffffffp-1022, 0x1p-1000, 0x1p1000, 0x1.8p1001}, 0x1p-960,
-      0x1p60);
+      DType::f64, {3e-310, 1.7e308, 0x1.fffffffffffffp-1022, 0x1.fffffffffffffp-961, 0x1p-960, 0x1p1000, 0x1.8p1001,
+                   0x1.8p1019, 0x1p1020, 0x1.8p1020, 0x1p1022, 0x1.fffffffffffffp0});
 }
 
 TEST(UniformDivision, OfFloatsIsRoundedAsDivisionIs) {
   expect_rounded_division<float, uint32_t>(
-      DType::f32, {1e-42F, 3.3e38F, 0x1p-126F, 0x1.fffffep-126F, 0x1p-100F, 0x1p100F, 0x1.8p101F}, 0x1p-100F, 0x1p26F);
+      DType::f32, {1e-42F, 3.3e38F, 0x1.fffffep-126F, 0x1.fffffep-97F, 0x1p-96F, 0x1p100F, 0x1.8p123F, 0x1p124F,
+                   0x1.8p124F, 0x1p126F, 0x1.fffffep0F});
+}
+
+TEST(UniformDivision, IsDivisionWhereMultiplyAddsAreCalls) {
+  EmitOptions options;
+  options.keep_ir = true;
+  options.cpu_features = "-fma,-avx512f";
+  const Compiled compiled(R"(program @main(x: f64[n] param 0, d: f64 param 1, r: f64[n] output 0) symbols n = x.0 {
+      kernel @k0 { stage (i < n) { %0 = load x[i] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64
+        store r[i] set %2 } } })",
+                          options);
+  EXPECT_EQ(compiled.emitted().ir.find("@llvm.fma"), std::string::npos);
 }
 
 /// A tile of columns, each with a divisor of its own, that rows share; the last tile is not full.

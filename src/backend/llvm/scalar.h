@@ -22,16 +22,16 @@ Value* emit_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> op
 
 /// x / d for a vector x and a d that is the same for a whole loop, without the division: see uniform_division.cpp.
 struct UniformDivisor {
-  Value *scale, *reciprocal, *exact_divisor, *exact_reciprocal;
+  Value *divisor, *reciprocal, *least;
 };
 template <class Visit>
 void for_each_part(UniformDivisor& divisor, Visit visit) {
-  for (Value** part : {&divisor.scale, &divisor.reciprocal, &divisor.exact_divisor, &divisor.exact_reciprocal})
-    visit(*part);
+  for (Value** part : {&divisor.divisor, &divisor.reciprocal, &divisor.least}) visit(*part);
 }
 /// Once, for vectors of `width`. `divisor`: a number, or a vector of them.
 UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width);
-Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by);
+/// `active`: which lanes count (null: all).
+Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by, Value* active);
 
 /// Of an element: what is known of any address in a buffer.
 inline llvm::Align alignment_of(DType dtype) { return llvm::Align(static_cast<uint64_t>(size_bytes(real_of(dtype)))); }

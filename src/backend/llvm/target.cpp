@@ -2,6 +2,7 @@
 
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCSubtargetInfo.h>
 #include <llvm/MC/MCSymbol.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/CommandLine.h>
@@ -56,6 +57,7 @@ TargetFacts facts_for(const std::string& features) {
 Engine::Engine(const std::string& features) {
   initialize_llvm();
   facts_ = facts_for(features);
+  facts_.fma = machine(llvm::CodeGenOptLevel::Less).getMCSubtargetInfo()->checkFeatures("+fma");
   if (facts_.avx512) math_ = VectorMath(context_);
 }
 

@@ -19,6 +19,7 @@ namespace inlay::llvm_backend {
 struct TargetFacts {
   std::string cpu, features;
   bool avx512 = false;
+  bool fma = false;  // fused multiply-adds are instructions, not calls
   int vector_bytes = 16;
   /// Loads through an index vector: one masked.gather, or scalar loads put together. See docs/codegen.md.
   bool hardware_gather = false;

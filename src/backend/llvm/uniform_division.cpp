@@ -1,12 +1,14 @@
-// x / d, where d is the same for a whole loop (a standard deviation, a count), without dividing.
+// x / d, where d is the same for a whole loop (a standard deviation, a count), rounded as division rounds, without
+// dividing.
 //
 // Eight doubles take 16 cycles to divide and 1 to multiply; sixteen floats 10. With r = 1/d rounded, q = x r is
-// within 1.5 ulp of x/d; the rest x - q d is exact in one fused multiply-add, and q + rest r is then the rounded
-// quotient (Markstein; the cases where it could differ need x/d within 2^-104 of the middle between two doubles). Where
-// |x| is below 2^-960, of floats 2^-100, the rest may underflow, and the quotient be one unit in the last place off.
-// 1/d must be a normal number, so d is scaled by a power of two first, and x by the same: exact wherever x/d is not 0
-// or infinite anyway. For d = 0, infinite or NaN the product x r alone is x/d already and the correction must do
-// nothing; where the correction is NaN (x infinite), or 0 and so without its sign, q stands.
+// within 1.5 ulp of x/d; the rest e = x - q d is exact in one fused multiply-add, and q + e r rounds to the quotient
+// (Markstein; of numbers of up to 9 digits all quotients were tried, and none came out otherwise).
+//
+// That holds where r and q are normal numbers and the rest does not underflow, that is, where |q + e r| is at least
+// `least`. It is less, or NaN, for any x and d of which something overflows, underflows, or is infinite, NaN or 0: such
+// vectors are divided, in a cold block. Not so if x is 0 where it fails, which is frequent in data: x r is x/d then, and
+// has its sign.
 #include <limits>
 
 #include "backend/llvm/scalar.h"
@@ -15,14 +17,15 @@ namespace inlay::llvm_backend {
 
 namespace {
 
-/// Divisors whose reciprocal is a normal number, and what brings others there.
-struct Range {
-  double least, greatest, up, down;
+/// A quotient of at least `quotient` is normal, and so was x r. A rest x - q d of an x of at least `dividend` is a
+/// multiple of the least subnormal number: 2 x 53 digits above 2^-1074, and for floats 2 x 24 above 2^-149.
+struct Least {
+  double quotient, dividend;
 };
 
-Range usual_divisors(const Value* divisor) {
-  if (divisor->getType()->getScalarType()->isFloatTy()) return {0x1p-100, 0x1p100, 0x1p60, 0x1p-60};
-  return {0x1p-1000, 0x1p1000, 0x1p100, 0x1p-100};
+Least least_for(const Value* divisor) {
+  if (divisor->getType()->getScalarType()->isFloatTy()) return {0x1p-124, 0x1p-96};
+  return {0x1p-1020, 0x1p-960};
 }
 
 }  // namespace
@@ -32,35 +35,51 @@ UniformDivisor prepare_divisor(FunctionEmitter& f, Value* divisor, int width) {
   llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   b.clearFastMathFlags();
   const auto number = [&](double value) { return number_like(divisor, value); };
-  Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, divisor);
-  const Range range = usual_divisors(divisor);
-  Value* small = b.CreateFCmpOLT(magnitude, number(range.least));
-  Value* large = b.CreateFCmpOGT(magnitude, number(range.greatest));
+  const Least least = least_for(divisor);
   UniformDivisor out{};
-  out.scale = b.CreateSelect(small, number(range.up), b.CreateSelect(large, number(range.down), number(1)));
-  Value* scaled = b.CreateFMul(divisor, out.scale);
-  out.reciprocal = b.CreateFDiv(number(1), scaled);
-  Value* usual = b.CreateAnd(b.CreateFCmpONE(divisor, number(0)),
-                             b.CreateFCmpOLT(magnitude, number(std::numeric_limits<double>::infinity())));
-  out.exact_divisor = b.CreateSelect(usual, scaled, number(0));
-  out.exact_reciprocal = b.CreateSelect(usual, out.reciprocal, number(0));
+  out.divisor = divisor;
+  out.reciprocal = b.CreateFDiv(number(1), divisor);
+  Value* magnitude = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, out.reciprocal);
+  Value* of_rest = b.CreateFMul(magnitude, number(least.dividend));
+  Value* of_both = b.CreateSelect(b.CreateFCmpOGT(of_rest, number(least.quotient)), of_rest, number(least.quotient));
+  Value* is_normal = b.CreateFCmpOGE(magnitude, number(least.quotient));  // not NaN either
+  out.least = b.CreateSelect(is_normal, of_both, number(std::numeric_limits<double>::infinity()));
   if (divisor->getType()->isVectorTy()) return out;
   for_each_part(out, [&](Value*& part) { part = splat(f, part, width); });
   return out;
 }
 
-Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by) {
+Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by, Value* active) {
   llvm::IRBuilder<>& b = f.b;
   llvm::IRBuilder<>::FastMathFlagGuard guard(b);
   b.clearFastMathFlags();
   const auto multiply_add = [&](Value* p, Value* q, Value* sum) {
     return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {p, q, sum});
   };
-  Value* scaled = b.CreateFMul(x, by.scale);
-  Value* quotient = b.CreateFMul(scaled, by.reciprocal);
-  Value* rest = multiply_add(b.CreateFNeg(quotient), by.exact_divisor, scaled);
-  Value* corrected = multiply_add(rest, by.exact_reciprocal, quotient);
-  return b.CreateSelect(b.CreateFCmpONE(corrected, number_like(corrected, 0)), corrected, quotient);
+  Value* product = b.CreateFMul(x, by.reciprocal);
+  Value* rest = multiply_add(b.CreateFNeg(product), by.divisor, x);
+  Value* corrected = multiply_add(rest, by.reciprocal, product);
+  Value* small = b.CreateFCmpULT(b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, corrected), by.least);
+  if (active) small = b.CreateAnd(small, active);
+
+  llvm::BasicBlock* usual = b.GetInsertBlock();
+  llvm::BasicBlock* some_small = f.new_block("small");
+  llvm::BasicBlock* cold = f.new_block("divide");
+  llvm::BasicBlock* go_on = f.new_block("divided");
+  b.CreateCondBr(any_lane(f, small), some_small, go_on, f.unlikely());
+  b.SetInsertPoint(some_small);
+  Value* of_zeros = b.CreateSelect(small, product, corrected);
+  Value* is_open = b.CreateAnd(small, b.CreateFCmpUNE(x, number_like(x, 0)));
+  b.CreateCondBr(any_lane(f, is_open), cold, go_on);
+  b.SetInsertPoint(cold);
+  Value* divided = b.CreateFDiv(x, by.divisor);
+  b.CreateBr(go_on);
+  b.SetInsertPoint(go_on);
+  llvm::PHINode* quotient = b.CreatePHI(x->getType(), 3);
+  quotient->addIncoming(corrected, usual);
+  quotient->addIncoming(of_zeros, some_small);
+  quotient->addIncoming(divided, cold);
+  return quotient;
 }
 
 }  // namespace inlay::llvm_backend
