@@ -104,10 +104,11 @@ TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {
       stage (i < n) { %0 = load x[i] : f64 fold add s[] %0 : f64 fold max m[] %0 : f64 } }
     kernel @k1 { out t start fill 0.0
       stage (i < n) { %0 = load g[i] : i64 %1 = load x[i] : f64 store t[wrap(%0, 5) proved] add %1 fold add s[] %1 : f64 } } })");
-  EXPECT_THAT(source, HasSubstr(R"(    IN_LANES(reduction(+ : s_so_far) reduction(max_f64 : m_so_far))
-    for (int64_t i = 0; i < n; ++i) {)"));
-  EXPECT_THAT(source, HasSubstr(R"(    double s_so_far = s[0];
-    for (int64_t i = 0; i < n; ++i) {)"));
+  EXPECT_THAT(source, HasSubstr(R"(      IN_LANES(reduction(+ : s_so_far) reduction(max_f64 : m_so_far))
+      for (int64_t i = i_block; i < i_end; ++i) {)"));
+  EXPECT_THAT(source, HasSubstr(R"(i_block += 32) {
+      const int64_t i_end = min_i64(i_block + 32, n);
+      for (int64_t i = i_block; i < i_end; ++i) {)"));
 }
 
 TEST(Emit, SquaresAboutTheMeanGoInOrder) {

@@ -197,28 +197,87 @@ void StageText::write_level(int level) {
     if (opens_here(i)) open_sum(i);
     if (level == 0 && facts_[i].live && statement(i).pair == kernel::Pair::squares) open_squares(i);
   }
+  write_loop(level);
+  for (std::size_t k = 0; k < facts_.size(); ++k) {
+    if (opens_here(k)) close_sum(k);
+  }
+}
+
+void StageText::write_loop(int level) {
   const Loop& loop = loops_[static_cast<std::size_t>(level)];
   const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
   const std::string begin = loop.is_tile ? place_.tile_begin : "0";
   const std::string end = loop.is_tile ? place_.tile_end : p_.size(loop.extent);
-  if (level + 1 == innermost()) {
-    if (const std::string clauses = lanes(); !clauses.empty()) out_.line(p_.needs.lanes(), "(", clauses, ")");
-  }
+  if (level + 1 == innermost()) return write_innermost(loop, begin, end);
   out_.open("for (int64_t ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
   const std::size_t wrapped_before = wrapped_.size();
   write_level(level + 1);
   wrapped_.resize(wrapped_before);
   out_.close();
+}
+
+/// Long sums go by blocks, so that their error grows with the logarithm of their length. A block is added up in lanes,
+/// or one point after the other.
+void StageText::write_innermost(const Loop& loop, const std::string& begin, const std::string& end) {
+  constexpr int kBlock = 128, kBlockInOrder = 32;
+  const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
+  const std::string clauses = lanes();
+  const std::string block = str(clauses.empty() ? kBlockInOrder : kBlock);
+  std::vector<std::size_t> sums;
   for (std::size_t k = 0; k < facts_.size(); ++k) {
-    if (opens_here(k)) out_.line(element(k), " = ", facts_[k].sum, ";");
+    if (!facts_[k].parts.empty()) sums.push_back(k);
   }
+  std::string from = begin, to = end;
+  if (!sums.empty()) {
+    from = names_.take(str(i, "_block"));
+    out_.open("for (int64_t ", from, " = ", begin, "; ", from, " < ", end, "; ", from, " += ", block, ")");
+    to = names_.take(str(i, "_end"));
+    out_.line("const int64_t ", to, " = ", p_.needs.use("min_i64"), "(", from, " + ", block, ", ", end, ");");
+  }
+  if (!clauses.empty()) out_.line(p_.needs.lanes(), "(", clauses, ")");
+  out_.open("for (int64_t ", i, " = ", from, "; ", i, " < ", to, "; ++", i, ")");
+  const std::size_t wrapped_before = wrapped_.size();
+  write_level(innermost());
+  wrapped_.resize(wrapped_before);
+  out_.close();
+  if (sums.empty()) return;
+  for (std::size_t k : sums) {
+    const std::string put = p_.needs.use(str("put_", suffix(statement(k).dtype)));
+    out_.line(put, "(&", facts_[k].parts, ", &", facts_[k].sum, ", ", to, " - ", from, ", ", block, ");");
+  }
+  out_.close();
+}
+
+/// Is it a sum of floats over more points than one after the other loses little in?
+bool StageText::is_long_sum(std::size_t i) const {
+  constexpr int64_t kFew = 32;
+  const Statement& s = statement(i);
+  const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
+  if (!is_real || s.combine != Combine::add || s.pair != kernel::Pair::none || s.result.valid()) return false;
+  Dim points = 1;
+  for (std::size_t k = static_cast<std::size_t>(facts_[i].opened); k < loops_.size(); ++k)
+    points = points * loops_[k].extent;
+  return !points.is_constant() || points.constant() > kFew;
 }
 
 void StageText::open_sum(std::size_t i) {
   const Statement& s = statement(i);
   facts_[i].sum = names_.take(str(p_.name(s.buffer), "_so_far"));
   use_type(p_.needs, s.dtype);
-  out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", element(i), ";");
+  if (!is_long_sum(i)) return out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", element(i), ";");
+  out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = 0;");
+  facts_[i].parts = names_.take(str(p_.name(s.buffer), "_parts"));
+  const std::string type = str("parts_", suffix(s.dtype));
+  out_.line(p_.needs.use(type), " ", facts_[i].parts, ";");
+  const std::string& parts = facts_[i].parts;
+  out_.line(parts, ".height = ", parts, ".count = ", parts, ".points = 0;");
+}
+
+void StageText::close_sum(std::size_t i) {
+  const Facts& facts = facts_[i];
+  if (facts.parts.empty()) return out_.line(element(i), " = ", facts.sum, ";");
+  const std::string all = p_.needs.use(str("all_", suffix(statement(i).dtype)));
+  out_.line(element(i), " += ", all, "(&", facts.parts, ", ", facts.sum, ");");
 }
 
 // ---- statements

@@ -35,6 +35,7 @@ class StageText {
     bool accumulates = false;  // in a variable, over loops: it is opened at `opened`
     int opened = 0;
     std::string sum;          // that variable
+    std::string parts;        // of a long sum of floats: its blocks
     std::string first, mean;  // of squares: an x, and the mean of all so far less that
     std::string count;        // of squares: how many they are
   };
@@ -61,6 +62,10 @@ class StageText {
   void open_squares(std::size_t i);
   void write_check(const kernel::Statement& s);
   void open_sum(std::size_t i);
+  void close_sum(std::size_t i);
+  bool is_long_sum(std::size_t i) const;
+  void write_loop(int level);
+  void write_innermost(const Loop& loop, const std::string& begin, const std::string& end);
   void combine_into(const std::string& place, const kernel::Statement& s);
   std::string element(std::size_t i);
   std::string index_text(std::size_t i);

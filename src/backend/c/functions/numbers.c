@@ -20,6 +20,50 @@ static inline bool is_outside(int64_t* index, int64_t extent) {
   return (uint64_t)*index >= (uint64_t)extent;
 }
 
+/* Of a long sum: what its blocks make, 1, 2, 4, ... blocks at a time, as a binary counter counts. */
+typedef struct {
+  double parts[48];
+  int64_t height, count, points;
+} parts_f64;
+
+/* Enough points are a block: its sum goes onto the stack, where equal numbers of blocks become one. */
+static inline void put_f64(parts_f64* of, double* sum, int64_t points, int64_t block) {
+  of->points += points;
+  if (of->points < block) return;
+  double all = *sum;
+  for (int64_t equal = ++of->count; !(equal & 1); equal >>= 1) all = of->parts[--of->height] + all;
+  of->parts[of->height++] = all;
+  of->points = 0;
+  *sum = 0;
+}
+
+static inline double all_f64(parts_f64* of, double sum) {
+  while (of->height > 0) sum = of->parts[--of->height] + sum;
+  return sum;
+}
+
+/* Of a long sum: what its blocks make, 1, 2, 4, ... blocks at a time, as a binary counter counts. */
+typedef struct {
+  float parts[48];
+  int64_t height, count, points;
+} parts_f32;
+
+/* Enough points are a block: its sum goes onto the stack, where equal numbers of blocks become one. */
+static inline void put_f32(parts_f32* of, float* sum, int64_t points, int64_t block) {
+  of->points += points;
+  if (of->points < block) return;
+  float all = *sum;
+  for (int64_t equal = ++of->count; !(equal & 1); equal >>= 1) all = of->parts[--of->height] + all;
+  of->parts[of->height++] = all;
+  of->points = 0;
+  *sum = 0;
+}
+
+static inline float all_f32(parts_f32* of, float sum) {
+  while (of->height > 0) sum = of->parts[--of->height] + sum;
+  return sum;
+}
+
 static inline int64_t min_i64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static inline int64_t max_i64(int64_t a, int64_t b) { return a > b ? a : b; }
