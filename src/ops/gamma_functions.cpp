@@ -1,6 +1,7 @@
 // The gamma function, its logarithm and the derivatives of that, and the beta function.
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <utility>
 
 #include <boost/math/special_functions/beta.hpp>
@@ -102,7 +103,9 @@ double inlay_s_trigamma(double x) noexcept {
   if (x == kInf) return 0;
   if (std::isnan(x)) return x;
   if (std::fabs(x) < 1e-160) return kInf;
-  return boost::math::trigamma(x, Quiet());
+  if (x > 0) return boost::math::trigamma(x, Quiet());
+  const double sine = std::sin(std::numbers::pi * std::remainder(x, 1.0));  // Boost counts the half turns in an int
+  return std::numbers::pi * std::numbers::pi / (sine * sine) - boost::math::trigamma(1 - x, Quiet());
 }
 
 /// The n-th derivative of digamma, n = 0, 1, ...; poles have the sign of their right side.

@@ -151,6 +151,8 @@ TEST(ScalarFunctions, HaveTheirKnownValues) {
       {"trigamma", inlay_s_trigamma, 5.5, 0x1.9840d2469dc03p-3},
       {"trigamma", inlay_s_trigamma, -1.5, 0x1.2c22c9dc2b128p+3},
       {"trigamma", inlay_s_trigamma, 1e-10, 0x1.5af1d78b58c40p+66},
+      {"trigamma", inlay_s_trigamma, -1e10 - 0.25, 0x1.3bd3cc9bdd7ebp+4},
+      {"trigamma", inlay_s_trigamma, -1e15 - 0.125, 0x1.0d9353cfbcf88p+6},
       {"trigamma", inlay_s_trigamma, 10000000000.0, 0x1.b7cdfd9dda4e3p-34},
   };
   for (const Row& row : rows) {
