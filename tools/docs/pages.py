@@ -317,8 +317,8 @@ def ops_page():
         "# Ops\n",
         "Made by `tools/docs/pages.py` from the tables of the code; a test fails when this page is older than they are.\n",
         "## Scalar ops\n",
-        "Applied elementwise; operands broadcast. *loop* is what the fuser is told: `vector`, whole vectors at a time;\n"
-        "`per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`: `called`, by a function\n"
+        "Applied elementwise; operands broadcast. *loop* is what the fuser is told where there is AVX-512: `vector`, whole vectors\n"
+        "at a time; `per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`: `called`, by a function\n"
         "of inlay's libraries, where C99 has none and the code brings none of its own. All operands have one dtype (of `select`: the branches).\n"
         "Derivatives are by the operands `a`, `b`, `c`, `d`, as expressions over them and the result `r`.\n",
         table(head, rows),

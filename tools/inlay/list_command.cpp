@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/c/backend.h"
-#include "backend/llvm/backend.h"
+#include "backend/llvm/newest_caps.h"
 #include "commands.h"
 #include "ops/derivative.h"
 #include "rewrite/rules.h"
@@ -40,9 +40,10 @@ std::string_view result_name(ResultRule result) {
   return "";
 }
 
+/// On a CPU with AVX-512.
 std::string_view support_name(ScalarOp op, DType dtype) {
   if (!accepts(op, dtype)) return "";
-  switch (llvm_backend::caps().support(op, dtype)) {
+  switch (llvm_backend::caps_with_avx512().support(op, dtype)) {
     case kernel::Support::vector: return "vector";
     case kernel::Support::per_lane: return "per lane";
     case kernel::Support::none: return "alone";

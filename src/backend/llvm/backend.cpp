@@ -7,6 +7,7 @@
 
 #include "backend/llvm/cpu.h"
 #include "backend/llvm/jit.h"
+#include "backend/llvm/newest_caps.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -75,8 +76,11 @@ bool host_has_vector_math() {
 /// Of complex numbers what is a formula of the parts; the rest is a call for each lane.
 bool vectorizes_complex(ScalarOp op) { return facts(op).cost <= 4 && op != ScalarOp::sign_ && op != ScalarOp::abs_; }
 
-bool vectorizes(ScalarOp op, DType dtype) {
-  if (is_complex(dtype)) return vectorizes_complex(op);
+/// How several lanes of an op are computed: by instructions, by the vector math, or by a call for each.
+enum class Form : uint8_t { instructions, vector_math, calls };
+
+Form form_of(ScalarOp op, DType dtype) {
+  if (is_complex(dtype)) return vectorizes_complex(op) ? Form::instructions : Form::calls;
   switch (op) {
     case ScalarOp::exp_:
     case ScalarOp::exp2_:
@@ -112,10 +116,10 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::erf_:
     case ScalarOp::erfc_:
     case ScalarOp::lgamma_:
-    case ScalarOp::digamma_: return host_has_vector_math();
-    case ScalarOp::pow_: return is_float(dtype) && host_has_vector_math();
+    case ScalarOp::digamma_: return Form::vector_math;
+    case ScalarOp::pow_: return is_float(dtype) ? Form::vector_math : Form::calls;
     case ScalarOp::floor_div_:
-    case ScalarOp::mod_: return false;  // no vector instruction divides integers; fmod has none either
+    case ScalarOp::mod_: return Form::calls;  // no vector instruction divides integers; fmod has none either
     case ScalarOp::neg_:
     case ScalarOp::abs_:
     case ScalarOp::sign_:
@@ -157,7 +161,7 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::left_shift_:
     case ScalarOp::right_shift_:
     case ScalarOp::clip_:
-    case ScalarOp::select_: return true;
+    case ScalarOp::select_: return Form::instructions;
     case ScalarOp::erfinv_:
     case ScalarOp::erfcinv_:
     case ScalarOp::ndtri_:
@@ -185,17 +189,28 @@ bool vectorizes(ScalarOp op, DType dtype) {
     case ScalarOp::betainc_db_:
     case ScalarOp::betaincinv_:
     case ScalarOp::hyp2f1_:
-    case ScalarOp::angle_: return false;
+    case ScalarOp::angle_: return Form::calls;
   }
-  return false;
+  return Form::calls;
+}
+
+Support support_by(ScalarOp op, DType dtype, Form slowest) {
+  if (op != ScalarOp::select_ && !accepts(op, dtype)) return Support::none;
+  return form_of(op, dtype) <= slowest ? Support::vector : Support::per_lane;
 }
 
 Support support(ScalarOp op, DType dtype) {
-  if (op != ScalarOp::select_ && !accepts(op, dtype)) return Support::none;
-  return vectorizes(op, dtype) ? Support::vector : Support::per_lane;
+  return support_by(op, dtype, host_has_vector_math() ? Form::vector_math : Form::instructions);
 }
 
+Support support_by_avx512(ScalarOp op, DType dtype) { return support_by(op, dtype, Form::vector_math); }
+
 }  // namespace
+
+const kernel::BackendCaps& caps_with_avx512() {
+  static const kernel::BackendCaps caps = {.support = support_by_avx512};
+  return caps;
+}
 
 const kernel::BackendCaps& caps() {
   static const kernel::BackendCaps caps = {.support = support};
