@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <mutex>
 
 #include "runtime/scratch.h"
@@ -61,6 +62,7 @@ struct FlatFunction::State {
   bool has_fixed_sizes = false;        // no size depends on a call
   std::vector<int64_t> symbols;        // bound, where sizes are fixed; else each call binds them
   int64_t dim = -1;                    // the length of x, where it is a constant
+  std::size_t num_data_dims = 0;       // of all that user_data has
   std::size_t vector_output = 0;       // the gradient, or the values
   Trampoline trampoline;
 
@@ -104,9 +106,26 @@ int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, co
 
 namespace {
 
+/// `given`: a size_t as the caller gave it, also where no array has so many elements.
 Error other_length(std::string_view what, int64_t given, int64_t wanted) {
-  return {
-      ErrorCode::shape_mismatch, {}, str(what, " has room for ", given, " elements, and the function has ", wanted)};
+  return {ErrorCode::shape_mismatch,
+          {},
+          str(what, " has room for ", static_cast<std::size_t>(given), " elements, and the function has ", wanted)};
+}
+
+/// What no array can be: dims below 0, or more bytes than can be counted.
+void check_dims(const std::string& name, std::span<const int64_t> dims, int64_t element_bytes) {
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] >= 0) continue;
+    throw Error(ErrorCode::shape_mismatch, {}, str("dim ", axis, " of ", name, " is ", dims[axis]));
+  }
+  if (std::ranges::count(dims, 0) > 0) return;
+  int64_t bytes = element_bytes;
+  for (int64_t dim : dims) {
+    if (!__builtin_mul_overflow(bytes, dim, &bytes)) continue;
+    throw Error(ErrorCode::size_overflow, {},
+                str(name, " has dims [", join(dims, ", "), "]: its size does not fit in 64 bits"));
+  }
 }
 
 }  // namespace
@@ -179,13 +198,24 @@ void FlatFunction::State::bind(int64_t length, const void* user_data, std::span<
                                std::span<int64_t> sizes) const {
   Scratch<TensorRef, 64> refs(spec.params.size());
   std::ranges::copy(spec.params, refs.data());
+  if (length < 0 || length > std::numeric_limits<int64_t>::max() / x().element_bytes) {
+    throw Error(ErrorCode::size_overflow, {},
+                str("x has ", static_cast<std::size_t>(length), " elements: its size does not fit in 64 bits"));
+  }
   refs[static_cast<std::size_t>(spec.x_param)].dims = &length;
   if (user_data == nullptr && !spec.data.empty()) throw Error(ErrorCode::wrong_argument_count, {}, "no user_data");
   const auto* record = static_cast<const std::byte*>(user_data);
+  Scratch<int64_t, 64> all_dims(num_data_dims);
+  std::size_t next = 0;
   for (const FlatData& data : spec.data) {
     const auto slot = static_cast<std::size_t>(data.param);
+    const TensorSpec& param = object().params[slot];
+    const std::span<int64_t> dims = all_dims.span().subspan(next, param.dims.size());
+    next += dims.size();
     std::memcpy(&params[slot], record + data.address_offset, sizeof(void*));
-    refs[slot].dims = reinterpret_cast<const int64_t*>(record + data.dims_offset);
+    std::memcpy(dims.data(), record + data.dims_offset, dims.size_bytes());
+    check_dims(param.name, dims, param.element_bytes);
+    refs[slot].dims = dims.data();
   }
   executable().bind_symbols(refs.span(), sizes);
 }
@@ -247,6 +277,9 @@ FlatFunction::FlatFunction(FlatSpec spec) : state_(std::make_unique<State>()) {
   state.check();
   for (const TensorRef& param : state.spec.params) state.addresses.push_back(param.data);
   state.symbols.assign(state.object().symbols.size(), 0);
+  for (const FlatData& data : state.spec.data) {
+    state.num_data_dims += state.object().params[static_cast<std::size_t>(data.param)].dims.size();
+  }
   const SizeExpr& length = state.x().dims[0];
   if (length.is_constant()) state.dim = length.items[0].number;
   if (state.spec.data.empty() && state.dim >= 0) {

@@ -94,8 +94,20 @@ TEST(FlatFunction, RefusesLengthsThatDoNotFit) {
   double x = 1, grad = 7, logp = 7;
   EXPECT_EQ(flat.logp()(1, &x, &grad, &logp, nullptr), kFlatWrongDim);
   EXPECT_EQ(flat.logp()(std::size_t{1} << 62, &x, &grad, &logp, nullptr), kFlatOutOfMemory);
-  EXPECT_THAT(flat.last_error().value_or(""), testing::HasSubstr("error[size-overflow]: a size does not fit"));
+  EXPECT_THAT(flat.last_error().value_or(""),
+              testing::HasSubstr("error[size-overflow]: x has 4611686018427387904 elements"));
   EXPECT_EQ(grad, 7);
+}
+
+TEST(FlatFunction, KnowsThatNoVectorIsLongerThanMemory) {
+  const FlatFunction any(spec_of(-1)), two(spec_of(2));
+  double x[2] = {}, grad[2] = {7, 7}, logp = 7;
+  for (const std::size_t dim : {std::size_t{1} << 60, std::size_t{1} << 63, ~std::size_t{0}}) {
+    EXPECT_EQ(any.logp()(dim, x, grad, &logp, nullptr), kFlatOutOfMemory) << dim;
+    EXPECT_EQ(two.logp()(dim, x, grad, &logp, nullptr), kFlatWrongDim) << dim;
+  }
+  EXPECT_THAT(two.last_error().value_or(""), testing::HasSubstr("x has room for 18446744073709551615 elements"));
+  EXPECT_EQ(grad[0], 7);
 }
 
 TEST(FlatFunction, ServesManyThreads) {

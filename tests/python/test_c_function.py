@@ -109,6 +109,64 @@ def test_user_data_of_a_function_of_text_is_refused():
         inlay.pytensor.c_function(fn, form="logp", user_data={"x": (0, 8)})
 
 
+def flat_call(c):
+    doubles = ctypes.POINTER(ctypes.c_double)
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, doubles, doubles, doubles, ctypes.c_void_p)(c.address)
+    x, grad, logp = np.ones(2), np.full(2, 7.0), np.full((), 7.0)
+
+    def run(dim, record=None):
+        address = None if record is None else record.ctypes.data
+        code = call(dim, *(a.ctypes.data_as(doubles) for a in (x, grad, logp)), address)
+        assert code == 0 or (grad == 7).all()
+        return code
+
+    return run
+
+
+def test_lengths_that_no_vector_has():
+    x = pt.dvector("x")
+    run = flat_call(inlay.pytensor.c_function(pytensor.function([x], [x.sum(), x * 2], mode="INLAY")))
+    assert run(2) == 0
+    assert [run(dim) for dim in (2**60, 2**61, 2**63 - 1, 2**63, 2**64 - 1)] == [-3] * 5
+    x = pt.tensor("x", shape=(2,), dtype="float64")
+    run = flat_call(inlay.pytensor.c_function(pytensor.function([x], [x.sum(), x * 2], mode="INLAY")))
+    assert [run(dim) for dim in (3, 2**60, 2**63, 2**64 - 1)] == [-1] * 4
+
+
+def test_dims_in_user_data_that_no_array_has():
+    x = pt.dvector("x")
+    data = pytensor.shared(np.ones((2, 2)), name="data")
+    fn = pytensor.function([x], [(x * data.sum()).sum(), x * 0 + data.sum()], mode="INLAY")
+    c = inlay.pytensor.c_function(fn, form="logp", user_data={data: (0, 8)})
+    run, array = flat_call(c), np.ones((3, 2))
+    assert run(2, np.array([array.ctypes.data, 3, 2])) == 0
+    for dims, code in [((-5, 2), -1), ((3, -1), -1), ((0, -1), -1), ((2**62, 2), -3), ((2**32, 2**32), -3)]:
+        assert run(2, np.array([array.ctypes.data, *dims])) == code
+        assert ("data is -" if code == -1 else "data has dims [") in c.last_error
+    assert run(2) == -1
+    assert run(2**63, np.array([array.ctypes.data, 3, 2])) == -3
+
+
+def test_a_record_of_user_data_that_cannot_be():
+    x = pt.dvector("x")
+    a, b = pytensor.shared(np.ones(2), name="a"), pytensor.shared(np.ones((2, 2)), name="b")
+    fn = pytensor.function([x], [(x * a.sum() * b.sum()).sum(), x * 2], mode="INLAY")
+
+    def refused(error, match, user_data):
+        with pytest.raises(error, match=match):
+            inlay.pytensor.c_function(fn, form="logp", user_data=user_data)
+
+    refused(TypeError, "not a dict", [1])
+    refused(TypeError, "not two offsets", {a: (0, True)})
+    refused(TypeError, "not two offsets", {a: (-8, 0)})
+    refused(ValueError, "the address of a end beyond", {a: (2**70, 8)})
+    refused(ValueError, "the dims of a end beyond", {a: (0, 2**63 - 2)})
+    refused(ValueError, "the address of a and the address of b share bytes", {a: (0, 8), b: (0, 16)})
+    refused(ValueError, "the address of a and the dims of a share bytes", {a: (0, 4)})
+    refused(ValueError, "the dims of b and the dims of a share bytes", {a: (0, 24), b: (8, 16)})
+    inlay.pytensor.c_function(fn, form="logp", user_data={a: (0, 32), b: (8, 16)})
+
+
 def test_shared_variables_are_bound():
     x = pt.tensor("x", shape=(2,), dtype="float64")
     scale = pytensor.shared(np.array([2.0, 3.0]))

@@ -1,5 +1,8 @@
 """A compiled function as a C pointer, for callers without Python."""
 
+import itertools
+from collections.abc import Mapping
+
 import numpy as np
 
 from ..text import Compilation
@@ -46,18 +49,40 @@ def c_function(fn, *, form=None, user_data=None, on_error=None):
     numbers = {
         given.variable: i for i, given in enumerate(function.maker.inputs) if function.input_storage[i].implicit
     }
-    data = {}
-    for variable, offsets in (user_data or {}).items():
+    return _of(compiled.program, arguments, form, _data(user_data, numbers), on_error)
+
+
+def _data(user_data, numbers):
+    """The offsets in `user_data` by number of the variable. Each byte of the record is of one field."""
+    if user_data is None:
+        return {}
+    if not isinstance(user_data, Mapping):
+        raise TypeError(f"user_data is {user_data!r}, not a dict from shared variables to offsets")
+    data, fields = {}, []
+    for variable, offsets in user_data.items():
         if variable not in numbers:
             raise KeyError(f"{variable} is no shared variable of this function")
         if not (isinstance(offsets, tuple | list) and len(offsets) == 2 and all(_is_offset(x) for x in offsets)):
             raise TypeError(f"user_data of {variable} is {offsets!r}, not two offsets: of the address and of the dims")
-        data[numbers[variable]] = offsets
-    return _of(compiled.program, arguments, form, data, on_error)
+        address, dims = data[numbers[variable]] = tuple(map(int, offsets))
+        fields.append((address, address + _WORD, f"the address of {variable}"))
+        if variable.type.ndim > 0:
+            fields.append((dims, dims + _WORD * variable.type.ndim, f"the dims of {variable}"))
+    fields.sort(key=lambda field: field[:2])
+    if fields and max(end for _, end, _ in fields) > _MOST_BYTES:
+        raise ValueError(f"user_data: {max(fields, key=lambda field: field[1])[2]} end beyond 2**63 bytes")
+    for (_, end, one), (begin, _, other) in itertools.pairwise(fields):
+        if begin < end:
+            raise ValueError(f"user_data: {one} and {other} share bytes of the record")
+    return data
+
+
+_WORD = 8  # bytes of an address and of a dim
+_MOST_BYTES = 2**63 - 1
 
 
 def _is_offset(x):
-    return isinstance(x, int | np.integer) and x >= 0
+    return isinstance(x, int | np.integer) and not isinstance(x, bool) and x >= 0
 
 
 def _of(program, arguments, form, data, on_error):
