@@ -5,3 +5,4 @@
 #include "inlay/error.h"
 #include "inlay/executable.h"
 #include "inlay/graph.h"
+#include "inlay/stop.h"

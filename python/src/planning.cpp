@@ -7,6 +7,7 @@
 
 #include "array_form.h"
 #include "explain.h"
+#include "support/fork_gate.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -48,6 +49,7 @@ memory::Sizes sizes_of(nb::handle dict) {
 /// What a Python function makes of the storages. Its own exceptions stay what they are.
 memory::CustomPlanner custom_planner(PyObject* function) {
   return [function](std::span<const memory::Storage> storages) {
+    const ForkGate::Outside outside;  // who has the GIL may be about to fork
     const nb::gil_scoped_acquire gil;
     nb::list rows;
     for (const memory::Storage& s : storages)

@@ -6,6 +6,8 @@
 #include "backend/llvm/backend.h"
 #include "compiler/external_names.h"
 #include "support/error.h"
+#include "support/fork_gate.h"
+#include "support/stop.h"
 
 namespace inlay {
 namespace {
@@ -13,6 +15,12 @@ namespace {
 Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep) {
   llvm_backend::EmitOptions emit;
+  emit.checkpoint = [] {
+    ForkGate::let_through();
+    return !asked_to_stop();
+  };
+  emit.enter = ForkGate::enter;
+  emit.leave = ForkGate::leave;
   emit.cpu_features = options.cpu_features;
   emit.keep_ir = emit.keep_assembly = keep == KeepTexts::yes;
   emit.verify_ir = options.verify;

@@ -20,6 +20,8 @@
 #include "kernel/kernel.h"
 #include "memory/plan.h"
 #include "memory/step_order.h"
+#include "support/fork_gate.h"
+#include "support/stop.h"
 
 namespace inlay {
 
@@ -64,6 +66,7 @@ class Instrument {
  private:
   template <class Make>
   auto timed(const std::string& name, Make& make) {
+    checkpoint();
     const auto begin = std::chrono::steady_clock::now();
     const auto stop = [&] {
       seconds_.emplace_back(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
@@ -98,6 +101,7 @@ class Instrument {
   [[noreturn]] void report_broken(const std::string& name, Diagnostic diagnostic);
   void dump(const std::string& name, const std::string& extension, const std::string& text);
 
+  const ForkGate::Inside inside_;
   rewrite::PassOptions rewrite_;  // max_rewrites: what is left of it
   bool verify_ = false;
   std::string directory_;  // where this program's files go; empty: nowhere

@@ -1,57 +1,112 @@
 #include "compiler/layout_cache.h"
 
 #include <algorithm>
-#include <list>
+#include <array>
+#include <atomic>
 #include <mutex>
+
+#include "support/fork_gate.h"
 
 namespace inlay {
 namespace {
 
-struct Entry {
-  int segment;
-  std::vector<int64_t> symbols;
-  memory::Layout layout;
+/// A layout that is kept, as a row of numbers that is read without a lock: a reader who meets a writer finds another
+/// version than at first, and takes the layout for one that is not there.
+class Slot {
+ public:
+  /// The bytes of the arena, -1: it is another layout, or none.
+  int64_t read(int64_t segment, std::span<const int64_t> symbols, std::span<const uint32_t> storages,
+               std::span<int64_t> offsets) const {
+    const uint64_t version = version_.load(std::memory_order_acquire);
+    if (version % 2 != 0 || version == 0) return -1;
+    const std::atomic<int64_t>* at = numbers_.load(std::memory_order_acquire);
+    const auto next = [&] { return (at++)->load(std::memory_order_acquire); };
+    if (next() != segment) return -1;
+    for (int64_t symbol : symbols) {
+      if (next() != symbol) return -1;
+    }
+    const int64_t arena_bytes = next();
+    for (uint32_t storage : storages) offsets[storage] = next();
+    return version_.load(std::memory_order_relaxed) == version ? arena_bytes : -1;
+  }
+
+  /// By one thread at a time.
+  void write(int64_t segment, std::span<const int64_t> symbols, std::span<const uint32_t> storages,
+             const memory::Layout& layout) {
+    if (numbers_ == nullptr) {
+      memory_ = std::vector<std::atomic<int64_t>>(2 + symbols.size() + layout.offset_bytes.size());
+      numbers_ = memory_.data();
+    }
+    std::atomic<int64_t>* at = memory_.data();
+    const auto put = [&](int64_t number) { (at++)->store(number, std::memory_order_release); };
+    version_.store(version_ + 1, std::memory_order_relaxed);
+    put(segment);
+    for (int64_t symbol : symbols) put(symbol);
+    put(layout.arena_bytes);
+    for (uint32_t storage : storages) put(layout.offset_bytes[storage]);
+    version_.store(version_ + 1, std::memory_order_release);
+  }
+
+  std::atomic<uint64_t> last_use = 0;
+
+ private:
+  std::atomic<uint64_t> version_ = 0;  // 0: never written; odd: being written
+  std::atomic<const std::atomic<int64_t>*> numbers_ = nullptr;
+  std::vector<std::atomic<int64_t>> memory_;
 };
 
 class LayoutCache {
  public:
   LayoutCache(memory::Sharing sharing, memory::PlannerOptions options)
-      : sharing_(std::move(sharing)), options_(std::move(options)) {}
+      : sharing_(std::move(sharing)),
+        options_(std::move(options)),
+        storages_(static_cast<std::size_t>(std::max(sharing_.num_segments(), 1))) {
+    for (StorageId s : ids<StorageId>(sharing_.storages.size())) {
+      const auto segment = static_cast<std::size_t>(sharing_.storages[s].segment);
+      if (segment < storages_.size()) storages_[segment].push_back(s.index);
+    }
+  }
 
   int64_t answer(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
-    {
-      const std::lock_guard lock(mutex_);
-      if (const memory::Layout* kept = find(segment, symbols)) return give(segment, *kept, offsets);
-    }
+    if (const int64_t arena_bytes = find(segment, symbols, offsets); arena_bytes >= 0) return arena_bytes;
+    const ForkGate::Inside inside;
     // Not under the lock: a planner may be a function that waits for one that somebody has who waits for ours.
-    memory::Layout layout = memory::plan(options_, storages_of_segment(sharing_, segment, symbols), budget_ms());
-    const int64_t arena_bytes = give(segment, layout, offsets);
+    const memory::Layout layout = memory::plan(options_, storages_of_segment(sharing_, segment, symbols), budget_ms());
+    for (uint32_t storage : storages(segment)) offsets[storage] = layout.offset_bytes[storage];
     const std::lock_guard lock(mutex_);
-    if (find(segment, symbols) == nullptr) {  // nobody else was faster
-      entries_.push_front({segment, {symbols.begin(), symbols.end()}, std::move(layout)});
-      if (entries_.size() > kMaxLayouts) entries_.pop_back();
-    }
-    return arena_bytes;
+    std::vector<int64_t> ignored(offsets.size());
+    if (find(segment, symbols, ignored) >= 0) return layout.arena_bytes;  // somebody else was faster
+    Slot& oldest = *std::ranges::min_element(slots_, {}, [](const Slot& slot) { return slot.last_use.load(); });
+    oldest.write(segment, symbols, storages(segment), layout);
+    note_use(oldest);
+    return layout.arena_bytes;
   }
 
  private:
   using StorageId = memory::StorageId;
 
-  /// Null: it is not kept. The one used last stands first.
-  const memory::Layout* find(int segment, std::span<const int64_t> symbols) {
-    const auto found = std::ranges::find_if(entries_, [&](const Entry& entry) {
-      return entry.segment == segment && std::ranges::equal(entry.symbols, symbols);
-    });
-    if (found == entries_.end()) return nullptr;
-    entries_.splice(entries_.begin(), entries_, found);
-    return &found->layout;
+  std::span<const uint32_t> storages(int segment) const { return storages_[static_cast<std::size_t>(segment)]; }
+
+  /// The bytes of the arena, -1: it is not kept. No lock: a call that has been here before asks nothing else.
+  int64_t find(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
+    const std::size_t first = found_last_.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < kMaxLayouts; ++i) {
+      const std::size_t at = (first + i) % kMaxLayouts;
+      const int64_t arena_bytes = slots_[at].read(segment, symbols, storages(segment), offsets);
+      if (arena_bytes < 0) continue;
+      if (at != first) found_last_.store(at, std::memory_order_relaxed);
+      note_use(slots_[at]);
+      return arena_bytes;
+    }
+    return -1;
   }
 
-  int64_t give(int segment, const memory::Layout& layout, std::span<int64_t> offsets) const {
-    for (StorageId s : ids<StorageId>(sharing_.storages.size())) {
-      if (sharing_.storages[s].segment == segment) offsets[s.index] = layout.offset_bytes[s.index];
-    }
-    return layout.arena_bytes;
+  /// Threads may lose a tick to each other: then another slot is given up, no more.
+  void note_use(Slot& slot) {
+    const uint64_t now = clock_.load(std::memory_order_relaxed);
+    if (slot.last_use.load(std::memory_order_relaxed) == now) return;
+    clock_.store(now + 1, std::memory_order_relaxed);
+    slot.last_use.store(now + 1, std::memory_order_relaxed);
   }
 
   /// A call waits for it, perhaps one of many with sizes of their own: far less than when a program is compiled.
@@ -59,8 +114,11 @@ class LayoutCache {
 
   const memory::Sharing sharing_;
   const memory::PlannerOptions options_;
-  std::mutex mutex_;
-  std::list<Entry> entries_;
+  std::vector<std::vector<uint32_t>> storages_;  // by segment
+  std::array<Slot, kMaxLayouts> slots_;
+  std::atomic<std::size_t> found_last_ = 0;
+  std::atomic<uint64_t> clock_ = 1;  // a slot that was never used is older
+  std::mutex mutex_;                 // of writers, inside the gate
 };
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "fuse/unread_checks.h"
 #include "fuse/versions.h"
 #include "fuse/why_stored.h"
+#include "support/stop.h"
 
 namespace inlay::fuse {
 
@@ -84,6 +85,7 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
                                      const Schedule& schedule) {
   IdMap<ValueId, Answers> out(graph.values.size());
   for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
+    checkpoint();
     for (PieceId id : schedule[stage]) {
       const std::vector<Dim>& axes = pieces.pieces[id].axes;
       const ValueId asked_for = pieces.pieces[id].value;

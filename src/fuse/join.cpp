@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "support/stop.h"
+
 namespace inlay::fuse {
 
 using kernel::BufferId;
@@ -41,7 +43,10 @@ class Joiner {
         readers_(program.buffers.size()) {}
 
   void run(const JoinRule& rule) {
-    for (Step& step : program_.steps) add(std::move(step), rule);
+    for (Step& step : program_.steps) {
+      checkpoint();
+      add(std::move(step), rule);
+    }
     program_.steps.clear();
     std::vector<bool> placed(groups_.size(), false);
     for (GroupId id : ids<GroupId>(groups_.size())) place(id, placed);

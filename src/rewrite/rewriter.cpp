@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/region.h"
+#include "support/stop.h"
 
 namespace inlay::rewrite {
 namespace {
@@ -101,6 +102,7 @@ ValueId Rewriter::operator[](ValueId old) const {
 Dim Rewriter::dim(const Dim& old) const { return same_symbols_ ? old : old.substitute(symbols_); }
 
 Node Rewriter::mapped(NodeId old) const {
+  checkpoint();
   Node node = source_.nodes[old];
   for (ValueId& v : node.operands) v = (*this)[v];
   for (IndexItem& item : node.index) {

@@ -9,6 +9,7 @@
 
 #include "runtime/scratch.h"
 #include "runtime/trampoline.h"
+#include "support/fork_gate.h"
 
 namespace inlay::runtime {
 namespace {
@@ -183,6 +184,7 @@ int FlatFunction::State::fail(const Error& error, int code) noexcept {
   if (code > 0) return code;
   try {
     {
+      const ForkGate::Inside inside;
       const std::lock_guard lock(mutex);
       last_error = error.what();
     }
@@ -308,6 +310,7 @@ FlatFunction::FlatFunction(FlatFunction&&) noexcept = default;
 void* FlatFunction::address() const { return state_->trampoline.address(); }
 
 std::optional<std::string> FlatFunction::last_error() const {
+  const ForkGate::Inside inside;
   const std::lock_guard lock(state_->mutex);
   return state_->last_error;
 }

@@ -1,5 +1,7 @@
 #include "runtime/step_times.h"
 
+#include "support/fork_gate.h"
+
 namespace inlay::runtime {
 namespace {
 
@@ -8,11 +10,13 @@ thread_local StepClock* current = nullptr;
 }  // namespace
 
 std::vector<StepTimes::Row> StepTimes::rows() const {
+  const ForkGate::Inside inside;
   const std::lock_guard lock(mutex_);
   return rows_;
 }
 
 void StepTimes::add(const std::vector<Row>& rows) {
+  const ForkGate::Inside inside;
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     rows_[i].seconds += rows[i].seconds;

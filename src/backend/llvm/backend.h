@@ -29,6 +29,11 @@ struct EmitOptions {
   /// A scatter that accumulates into a small table does so in one copy of the table for each lane: neighbours that hit
   /// the same element then need not wait for each other. Off: for measurements.
   LanePrivate scatter = LanePrivate::when_small;
+  /// Called where code generation may be left, holding no lock of LLVM's; false: leave it. Null: nobody wants to.
+  bool (*checkpoint)() = nullptr;
+  /// Around what a thread of the code generator's own does: no fork meanwhile, but where it calls `checkpoint`.
+  void (*enter)() = nullptr;
+  void (*leave)() = nullptr;
   bool time_steps = false;     // the code tells inlay_step_begins what it begins (runtime/step_times.h)
   bool keep_ir = false;        // fill EmitResult::ir
   bool keep_assembly = false;  // fill EmitResult::assembly

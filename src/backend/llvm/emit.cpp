@@ -11,6 +11,7 @@
 //   emit_steps.cpp     everything that is no kernel
 //   emit_regions.cpp   loops and conds around steps
 //   function.cpp, dims.cpp, places.cpp, types.cpp: the function around them
+//   codegen.cpp        LLVM's passes over it
 //   target.cpp         what LLVM needs, and the object file
 #include "backend/llvm/emit.h"
 
@@ -18,6 +19,7 @@
 
 #include <llvm/IR/Verifier.h>
 
+#include "backend/llvm/codegen.h"
 #include "backend/llvm/function.h"
 #include "backend/llvm/regions.h"
 #include "backend/llvm/steps.h"
@@ -71,9 +73,12 @@ void emit_segments_that_begin_at(FunctionEmitter& f, std::size_t step) {
   }
 }
 
-void emit_function(FunctionEmitter& f) {
+void emit_function(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options,
+                   Engine& engine, llvm::Module& module) {
+  FunctionEmitter f(program, plan, options, engine, module);
   RegionEmitter regions(f);
   for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
+    look_up(f.options);
     emit_segments_that_begin_at(f, i);
     emit_step(f, regions, StepId(i));
   }
@@ -106,23 +111,24 @@ std::string text_of(const llvm::Module& module) {
 
 EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
                        const EmitOptions& options) {
-  EngineLock engine(options.cpu_features);
-  const std::unique_ptr<llvm::Module> module = (*engine).new_module(program.name);
-  FunctionEmitter f(program, plan, options, *engine, *module);
-  emit_function(f);
-
-  EmitResult result;
-  result.entry = "inlay_entry";
-  if (options.keep_ir) result.ir = text_of(*module);
-  if (options.verify_ir) {
-    std::string complaint;
-    llvm::raw_string_ostream stream(complaint);
-    INLAY_CHECK(!llvm::verifyModule(*module, &stream), "LLVM refuses what was emitted: ", complaint, text_of(*module));
+  EngineLoan engine(options.cpu_features);
+  std::unique_ptr<llvm::Module> module = engine->new_module(program.name);
+  try {
+    emit_function(program, plan, options, *engine, *module);
+    EmitResult result;
+    result.entry = "inlay_entry";
+    if (options.keep_ir) result.ir = text_of(*module);
+    if (options.verify_ir) {
+      std::string complaint;
+      llvm::raw_string_ostream stream(complaint);
+      INLAY_CHECK(!llvm::verifyModule(*module, &stream), "LLVM refuses what was emitted: ", complaint,
+                  text_of(*module));
+    }
+    generate_code(std::move(engine), std::move(module), level_for(program), options, result);
+    return result;
+  } catch (const Interrupted&) {
+    throw Error(ErrorCode::interrupted, {}, "compiling was interrupted");
   }
-  llvm::TargetMachine& machine = (*engine).machine(level_for(program));
-  if (options.keep_assembly) result.assembly = write_assembly(*module, machine);
-  write_object(*module, machine, result);
-  return result;
 }
 
 }  // namespace inlay::llvm_backend

@@ -1,5 +1,7 @@
 #include "backend/llvm/target.h"
 
+#include <mutex>
+
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCSubtargetInfo.h>
@@ -81,21 +83,43 @@ llvm::TargetMachine& Engine::machine(llvm::CodeGenOptLevel level) {
   return *machine;
 }
 
-EngineLock::EngineLock(const std::string& features) {
-  static std::mutex mutex;
-  static std::map<std::string, std::pair<std::unique_ptr<Engine>, int>> engines;
+namespace {
+
+/// Engines that nobody uses. The mutex is held for moments only, never where a fork may happen.
+struct Pool {
+  std::mutex mutex;
+  std::map<std::string, std::vector<std::unique_ptr<Engine>>> engines;  // by features
+};
+
+Pool& pool() {
+  static Pool pool;
+  return pool;
+}
+
+}  // namespace
+
+EngineLoan::EngineLoan(const std::string& features)
+    : features_(features.empty() ? features_from_environment() : features) {
   // A context keeps every type and constant that it ever saw; a new one now and then bounds that.
   constexpr int kUsesOfOneContext = 500;
-
-  lock_ = std::unique_lock(mutex);
-  const std::string key = features.empty() ? features_from_environment() : features;
-  auto& [engine, uses] = engines[key];
-  if (engine && ++uses > kUsesOfOneContext) engine.reset();
-  if (!engine) {
-    engine = std::make_unique<Engine>(key);
-    uses = 0;
+  {
+    const std::lock_guard lock(pool().mutex);
+    std::vector<std::unique_ptr<Engine>>& idle = pool().engines[features_];
+    if (!idle.empty()) {
+      engine_ = std::move(idle.back());
+      idle.pop_back();
+    }
   }
-  engine_ = engine.get();
+  if (engine_ && ++engine_->num_uses > kUsesOfOneContext) engine_.reset();
+  if (!engine_) engine_ = std::make_unique<Engine>(features_);
+}
+
+EngineLoan::~EngineLoan() {
+  constexpr std::size_t kMostIdle = 4;  // a few megabytes each
+  if (!engine_) return;
+  const std::lock_guard lock(pool().mutex);
+  std::vector<std::unique_ptr<Engine>>& idle = pool().engines[features_];
+  if (idle.size() < kMostIdle) idle.push_back(std::move(engine_));
 }
 
 void write_object(llvm::Module& module, llvm::TargetMachine& machine, EmitResult& result) {

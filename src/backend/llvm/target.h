@@ -2,10 +2,9 @@
 // The machine that code is made for, and what LLVM needs to make it.
 //
 // Setting LLVM up costs more than a small function: a context with the math parsed into it, and a TargetMachine, are
-// kept for the process. One compilation at a time uses them.
+// kept for the process. One compilation at a time uses an engine; those at the same time have one each.
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/IR/Module.h>
@@ -36,6 +35,8 @@ class Engine {
   std::unique_ptr<llvm::Module> new_module(const std::string& name);
   llvm::TargetMachine& machine(llvm::CodeGenOptLevel level);
 
+  int num_uses = 0;
+
  private:
   llvm::LLVMContext context_;
   TargetFacts facts_;
@@ -43,15 +44,19 @@ class Engine {
   std::map<llvm::CodeGenOptLevel, std::unique_ptr<llvm::TargetMachine>> machines_;
 };
 
-/// The engine for `features`, for as long as this lives; others wait.
-class EngineLock {
+/// An engine for `features`, on loan for as long as this lives. Whoever compiles may be interrupted by a fork
+/// (EmitOptions::checkpoint): the child finds only those that nobody had.
+class EngineLoan {
  public:
-  explicit EngineLock(const std::string& features);
+  explicit EngineLoan(const std::string& features);
+  ~EngineLoan();
+  EngineLoan(EngineLoan&&) = default;
   Engine& operator*() { return *engine_; }
+  Engine* operator->() { return engine_.get(); }
 
  private:
-  std::unique_lock<std::mutex> lock_;
-  Engine* engine_;
+  std::string features_;
+  std::unique_ptr<Engine> engine_;
 };
 
 /// The module as an object file; names that it leaves open go to `external_names`. Uses the module up.

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "memory/search/best_plan.h"
+#include "support/stop.h"
 
 namespace inlay::memory::search {
 
@@ -13,7 +14,10 @@ class Budget {
  public:
   Budget(const Problem& problem, int64_t milliseconds);
 
-  int64_t left() const { return is_late() ? 0 : placements_ - spent_; }
+  int64_t left() const {
+    checkpoint();
+    return is_late() ? 0 : placements_ - spent_;
+  }
   int64_t spent() const { return spent_; }
   void spend(int64_t placements) { spent_ += placements; }
   /// For other work that takes as long as these placements.
