@@ -15,9 +15,10 @@ enum {
   INLAY_FAILED_AT_SITE = 1,   /* failure_site and failure_numbers say where and why */
   INLAY_HOST_CALL_FAILED = 2, /* the host keeps the reason */
   INLAY_OUT_OF_MEMORY = 3,
-  INLAY_SIZE_OVERFLOW = 4,     /* a size in bytes does not fit in 63 bits */
-  INLAY_BEYOND_UPPER_BOUND = 5 /* a size is larger than was said when the function was compiled: failure_numbers are
-                                  the symbol, its size and its upper bound */
+  INLAY_SIZE_OVERFLOW = 4,      /* a size in bytes does not fit in 63 bits */
+  INLAY_BEYOND_UPPER_BOUND = 5, /* a size is larger than was said when the function was compiled: failure_numbers are
+                                   the symbol, its size and its upper bound */
+  INLAY_INTERRUPTED = 6
 };
 
 typedef struct InlayCall InlayCall;
@@ -47,6 +48,14 @@ struct InlayCall {
 
   int64_t failure_site;
   int64_t failure_numbers[4];
+
+  /* Numbers that the code looks at between steps and in long loops; never null. Not 0: it calls `interrupted`, which
+   * returns INLAY_OK for it to go on, or INLAY_INTERRUPTED for it to end with that. From the first step on that writes
+   * to `outputs`, or over a parameter, the second is looked at instead of the first: one that stays 0 where those bytes
+   * must be as they were after a call that fails. */
+  const int32_t* stop;
+  const int32_t* stop_while_writing;
+  int32_t (*interrupted)(InlayCall* call);
 };
 
 typedef int32_t (*InlayEntry)(InlayCall* call);

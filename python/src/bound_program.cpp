@@ -10,6 +10,7 @@
 #include "call.h"
 #include "draw.h"
 #include "errors.h"
+#include "interrupt.h"
 #include "out_arrays.h"
 
 namespace nb = nanobind;
@@ -322,6 +323,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     if (has_donated_ && !give_away(call, outs, arrays.span(), params.span())) return false;
 
     ShortArray<void*, 16> addresses(results_.size());
+    bool writes_given = has_donated_;  // the caller's own arrays
     for (std::size_t slot = 0; slot < results_.size(); ++slot) {
       addresses[slot] = nullptr;
       if (results_[slot].is_opaque || results_[slot].is_late) continue;
@@ -329,6 +331,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
         require_shape(*this, outs, slot, symbols.span());
         const char* why_not = why_not_direct(slot, outs, arrays.span());
         if (why_not == nullptr) {
+          writes_given = true;
           results[slot] = Py_NewRef(reinterpret_cast<PyObject*>(outs[slot]));
           addresses[slot] = PyArray_DATA(outs[slot]);
           continue;
@@ -355,8 +358,11 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     const double start = timed ? now() : 0;
     std::optional<runtime::StepClock> clock;
     if (step_times_) clock.emplace(*step_times_);
+    const StopFlag& stop = python_stop_flag();
+    const runtime::StopFlags flags{&stop, writes_given ? &kNeverStop : &stop};
+    if (release) listen_for_interrupts();
     call.begin_run();
-    const int32_t code = executable_->run(params.data(), addresses.data(), symbols.data(), &call, failure);
+    const int32_t code = executable_->run(params.data(), addresses.data(), symbols.data(), &call, failure, flags);
     call.end_run();
     clock.reset();
     if (timed) {
@@ -367,7 +373,7 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
     if (code != INLAY_OK) {
       drop(results);
       failed_host_call = call.failed_host_call();
-      if (code == INLAY_HOST_CALL_FAILED && failed_host_call >= 0) {
+      if ((code == INLAY_HOST_CALL_FAILED && failed_host_call >= 0) || call.has_exception()) {
         call.restore_exception();
       } else {
         raise(executable_->error_of(code, failure));
@@ -430,7 +436,8 @@ bool BoundProgram::give_away(Call& call, const OutArrays& outs, std::span<PyArra
   return true;
 }
 
-int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int64_t> sizes, void** results) const {
+int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int64_t> sizes, void** results,
+                              const StopFlag& stop) const {
   Call call(*this, Gil::foreign);
   ShortArray<const void*, 32> params(parameter_template_.size());
   std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
@@ -440,7 +447,7 @@ int32_t BoundProgram::run_raw(const void* const* arguments, std::span<const int6
   ShortArray<int64_t, 32> symbols(sizes.size());
   std::copy(sizes.begin(), sizes.end(), symbols.data());
   runtime::Executable::Failure failure;
-  return executable_->run(params.data(), results, symbols.data(), &call, failure);
+  return executable_->run(params.data(), results, symbols.data(), &call, failure, {&stop, &stop});
 }
 
 }  // namespace inlay::python

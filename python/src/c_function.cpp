@@ -15,8 +15,9 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
   ShortArray<const void*, 32> arguments(context.arguments.size());
   std::copy(context.arguments.begin(), context.arguments.end(), arguments.data());
   for (std::size_t i = 0; i < context.from_caller.size(); ++i) arguments[context.from_caller[i]] = inputs[i];
-  switch (context.program->run_raw(arguments.data(), context.symbols, outputs)) {
+  switch (context.program->run_raw(arguments.data(), context.symbols, outputs, context.stop)) {
     case INLAY_OK: return 0;
+    case INLAY_INTERRUPTED: return runtime::kFlatInterrupted;
     case INLAY_SIZE_OVERFLOW:
     case INLAY_OUT_OF_MEMORY: return runtime::kFlatOutOfMemory;
     default: return runtime::kFlatFailed;
@@ -190,7 +191,7 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
   }
   PyObject* on_error = options.on_error == Py_None ? nullptr : options.on_error;
   if (on_error != nullptr) kept_.push_back(nanobind::borrow(on_error));
-  runtime::FlatSpec spec{.executable = program_->shared_executable(), .form = form};
+  runtime::FlatSpec spec{.executable = program_->shared_executable(), .form = form, .stop = &context_.stop};
   const std::span<const void* const> addresses = program_->parameter_template();
   for (std::size_t slot = 0; slot < addresses.size(); ++slot) {
     spec.params.push_back({const_cast<void*>(addresses[slot]), program_->bound_dims(slot).data()});

@@ -36,6 +36,7 @@ class CFunction {
   CFunction& operator=(const CFunction&) = delete;
 
   std::uintptr_t address() const;
+  std::uintptr_t stop_address() const { return reinterpret_cast<std::uintptr_t>(&context_.stop); }
   const std::string& signature() const { return signature_; }
   std::optional<std::string> last_error() const { return flat_ ? flat_->last_error() : std::nullopt; }
 
@@ -47,6 +48,7 @@ class CFunction {
     std::vector<const void*> arguments;    // all of them; those of the caller are null
     std::vector<std::size_t> from_caller;  // which those are
     std::vector<int64_t> symbols;          // sizes that the given arrays bind; -1: not known
+    StopFlag stop = 0;
   };
 
  private:

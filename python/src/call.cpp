@@ -7,6 +7,7 @@
 #include "array_form.h"
 #include "draw.h"
 #include "errors.h"
+#include "interrupt.h"
 #include "runtime/host_result.h"
 #include "support/error.h"
 
@@ -76,6 +77,14 @@ int32_t Call::host_call(int function, void* const* operands, const int64_t* oper
   failed_host_call_ = function;
   PyErr_Fetch(&exception_type_, &exception_, &trace_);
   return INLAY_HOST_CALL_FAILED;
+}
+
+int32_t Call::interrupted() {
+  if (gil_ == Gil::foreign) return INLAY_INTERRUPTED;
+  const Holder holder(*this);
+  if (!is_interrupted()) return INLAY_OK;
+  PyErr_Fetch(&exception_type_, &exception_, &trace_);
+  return INLAY_INTERRUPTED;
 }
 
 void* Call::allocate_output(int slot, std::span<const int64_t> dims) {

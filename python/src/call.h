@@ -29,13 +29,15 @@ class Call final : public runtime::Host {
   int32_t host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
                     int64_t* result_dims) override;
   void* allocate_output(int slot, std::span<const int64_t> dims) override;
+  int32_t interrupted() override;
 
   /// Where late results go, by slot: new references.
   std::span<PyObject*> late_results;
 
   int failed_host_call() const { return failed_host_call_; }
-  /// The exception of a failed host call becomes the current Python error.
+  /// The exception of a failed host call, or of an interruption, becomes the current Python error.
   void restore_exception();
+  bool has_exception() const { return exception_type_ != nullptr; }
 
  private:
   class Holder;  // has the GIL for a while

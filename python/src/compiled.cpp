@@ -10,6 +10,7 @@
 #include "callables.h"
 #include "compiler/compile.h"
 #include "explain.h"
+#include "interrupt.h"
 #include "ir/region.h"
 #include "ir/text.h"
 #include "planning.h"
@@ -66,11 +67,10 @@ Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functio
   options.time_steps = time_steps;
   std::unique_ptr<Program> program;
   std::shared_ptr<const runtime::Executable> executable;
-  {
-    const nb::gil_scoped_release released;  // nothing of Python is needed
+  unless_interrupted([&] {
     program = std::make_unique<Program>(compile_program(graph, options));
     executable = std::make_shared<const runtime::Executable>(std::move(program->executable));
-  }
+  });
   std::vector<PyObject*> callables = pointers(host_functions);
   if (!has_name) callables.push_back(planner.ptr());
   const auto step_times = time_steps ? std::make_shared<runtime::StepTimes>(program->kernels.steps.size()) : nullptr;
@@ -111,6 +111,8 @@ void bind_c_function(nb::module_& m) {
                         "A C function pointer; valid for as long as this object lives.")
       .def_prop_ro("address", &CFunction::address)
       .def_prop_ro("signature", [](const CFunction& f) { return f.signature(); })
+      .def_prop_ro("stop_address", &CFunction::stop_address,
+                   "Of an int32: calls that run end soon, with the code -4, while it is not 0.")
       .def_prop_ro(
           "last_error", [](const CFunction& f) { return f.last_error(); },
           "What the last call that failed for good said; of the forms that samplers know.");
@@ -119,6 +121,7 @@ void bind_c_function(nb::module_& m) {
 }  // namespace
 
 void bind_compile(nb::module_& m) {
+  listen_for_interrupts();
   bind_c_function(m);
   nb::class_<Compiled>(m, "Program", nb::type_slots(kCollected<Compiled>),
                        "A compiled program with the arrays and host functions that are bound to it.")

@@ -7,6 +7,7 @@
 
 #include "array_form.h"
 #include "explain.h"
+#include "interrupt.h"
 #include "support/fork_gate.h"
 
 namespace nb = nanobind;
@@ -135,11 +136,11 @@ nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::string& pla
   const memory::PlannerOptions options = planning(planner, custom, nb::dict());
   const auto begin = std::chrono::steady_clock::now();
   memory::Layout layout;
-  {
-    const nb::gil_scoped_release released;
+  unless_interrupted([&] {
+    const ForkGate::Inside inside;
     const memory::Effort effort{options.planner, budget_ms, capacity};
     layout = options.custom ? memory::plan_custom(options.custom, storages) : memory::plan(effort, storages);
-  }
+  });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   nb::dict out = layout_dict(layout.arena_bytes, layout.lower_bound_bytes, seconds);
   out["offsets"] = layout.offset_bytes;

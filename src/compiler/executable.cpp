@@ -134,6 +134,8 @@ class CallHost final : public runtime::Host {
 
   /// Why a host call failed.
   const std::optional<Error>& failure() const { return failure_; }
+  /// May results be written where the caller has something?
+  bool writes_places() const { return places_ != nullptr; }
   std::vector<Array> take_results() { return std::move(results_); }
   void fill_places() const {
     for (std::size_t slot = 0; slot < results_.size(); ++slot) {
@@ -271,7 +273,7 @@ namespace {
 void run(const ExecutableState& state, std::span<const ArrayRef> arguments, CallHost& host) {
   const std::vector<runtime::TensorRef> params = checked(state, arguments);
   try {
-    state.executable.call(params, host);
+    state.executable.call(params, host, {&stop_flag(), host.writes_places() ? &kNeverStop : &stop_flag()});
   } catch (const Error& error) {
     if (error.code() == ErrorCode::host_call_failed && host.failure()) throw Error(*host.failure());
     throw;
@@ -327,7 +329,7 @@ void Executable::Call::operator()(const void* const* arguments, void* const* res
   std::optional<CallHost> own_host;
   if (!state_->executable.object().host_calls.empty()) host = &own_host.emplace(*state_);
   runtime::Executable::Failure failure;
-  const int32_t code = state_->executable.run(arguments, outputs, symbols, host, failure);
+  const int32_t code = state_->executable.run(arguments, outputs, symbols, host, failure, {&stop_flag(), &stop_flag()});
   if (code == INLAY_OK) return;
   if (code == INLAY_HOST_CALL_FAILED && host && host->failure()) throw Error(*host->failure());
   throw state_->executable.error_of(code, failure);

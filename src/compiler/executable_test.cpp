@@ -1,6 +1,8 @@
 // The C++ door, as a user has it.
 #include "inlay/executable.h"
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -74,11 +76,17 @@ TEST_F(CppDoor, ResultsInPlacesOfTheCaller) {
 
   std::vector<double> two(2);
   std::vector<float> floats(3);
-  EXPECT_EQ(error_of([&] { f.into({x}, {two, {DType::f64, {}, &s}}); }),
+  EXPECT_EQ(error_of([&] {
+              f.into({x}, {two, {DType::f64, {}, &s}});
+            }),
             "error[shape-mismatch]: the place for y is f64[2], not f64[3]");
-  EXPECT_EQ(error_of([&] { f.into({x}, {floats, {DType::f64, {}, &s}}); }),
+  EXPECT_EQ(error_of([&] {
+              f.into({x}, {floats, {DType::f64, {}, &s}});
+            }),
             "error[wrong-dtype]: the place for y is f32[3], not f64[n]");
-  EXPECT_EQ(error_of([&] { f.into({x}, {y, {DType::f64, {}, &y[1]}}); }),
+  EXPECT_EQ(error_of([&] {
+              f.into({x}, {y, {DType::f64, {}, &y[1]}});
+            }),
             "error[wrong-output]: the places for y and s share bytes");
   EXPECT_EQ(error_of([&] { f.into({x}, {y}); }),
             "error[wrong-argument-count]: there are 2 results, but 1 places for them");
@@ -133,7 +141,9 @@ TEST_F(CppDoor, PlannersAndUpperBounds) {
   EXPECT_EQ(seen[0].size_bytes, 128);
   const std::vector<double> x(25, 1.0);
   EXPECT_EQ(f({ArrayRef(DType::f64, {2, 2}, x.data())})[0].elements<double>()[0], 4);
-  EXPECT_EQ(error_of([&] { f({ArrayRef(DType::f64, {5, 5}, x.data())}); }),
+  EXPECT_EQ(error_of([&] {
+              f({ArrayRef(DType::f64, {5, 5}, x.data())});
+            }),
             "error[upper-bound]: n is 5, bound by dim 0 of x, but the program was compiled for at most 4");
 }
 
@@ -154,11 +164,15 @@ TEST_F(CppDoor, SaysWhatIsWrongWithAnArgument) {
   const Executable f = compile(parse("graph @main(%x: f64[n, 3], %y: f64[n]) { return %x }"));
   const Array x(DType::f64, {2, 3}), y(DType::f64, {2});
   EXPECT_EQ(error_of([&] { (void)f({x}); }), "error[wrong-argument-count]: takes 2 arguments (x, y), not 1");
-  EXPECT_EQ(error_of([&] { (void)f({Array(DType::f32, {2, 3}), y}); }),
+  EXPECT_EQ(error_of([&] {
+              (void)f({Array(DType::f32, {2, 3}), y});
+            }),
             "error[wrong-dtype]: argument x is f32[2, 3], not f64[n, 3]");
   EXPECT_EQ(error_of([&] { (void)f({x, x}); }), "error[wrong-rank]: argument y is f64[2, 3], not f64[n]");
   EXPECT_THAT(error_of([&] { (void)f({x, Array(DType::f64, {5})}); }), testing::StartsWith("error[shape-mismatch]"));
-  EXPECT_THAT(error_of([] { (void)Array(DType::f64, {int64_t{1} << 40, int64_t{1} << 40}); }),
+  EXPECT_THAT(error_of([] {
+                (void)Array(DType::f64, {int64_t{1} << 40, int64_t{1} << 40});
+              }),
               testing::StartsWith("error[size-overflow]"));
   EXPECT_EQ(error_of([&] { (void)x.elements<float>(); }), "error[wrong-dtype]: the array is f64, not f32");
 }
@@ -195,7 +209,9 @@ TEST_F(CppDoor, HostFunctions) {
   }};
   const Executable f = compile(parse(kHostCall), options);
   EXPECT_THAT(f({std::vector<double>{1, 2}})[0].elements<double>(), ElementsAre(-2, -4));
-  EXPECT_EQ(error_of([&] { (void)f({std::vector<double>{1, 2, 3}}); }),
+  EXPECT_EQ(error_of([&] {
+              (void)f({std::vector<double>{1, 2, 3}});
+            }),
             "error[host-call-failed]: twice: three is too many\n  at     <text>:2:3");
   EXPECT_THAT(error_of([] { (void)compile(parse(kHostCall)); }), testing::StartsWith("error[unknown-name]"));
 }
@@ -225,6 +241,66 @@ TEST_F(CppDoor, HostFunctionsThatReturnSomethingElse) {
   EXPECT_EQ(message({a, Array(DType::i64, {5})}),
             "error[shape-mismatch]: two: axis 0 of result 1 has 5 elements, not 2\n  at     model.py:7\n"
             "  result 0 %a  f64[3]    model.py:7\n  result 1 %b  i64[n]    model.py:7");
+}
+
+/// Sets it after a while, from another thread.
+class StopsSoon {
+ public:
+  explicit StopsSoon(StopFlag& flag)
+      : thread_([&flag] {
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          flag = 1;
+        }) {}
+  ~StopsSoon() { thread_.join(); }
+
+ private:
+  std::thread thread_;
+};
+
+/// Of very many steps, each of them kernels; and one that is a kernel.
+const char* const kLongLoops[] = {
+    R"(graph @main(%x: f64[n], %d: f64[k]) {
+      %s = loop %i < k*k*k*k*k carry (%c = %x) {
+        %r = flip %c [0]
+        %next = cos %r
+        return %next
+      }
+      return %s
+    })",
+    R"(graph @main(%x: f64, %d: f64[k]) {
+      %s = loop %i < k*k*k*k*k carry (%c = %x) {
+        %next = cos %c
+        return %next
+      }
+      return %s
+    })"};
+
+TEST_F(CppDoor, CallsEndWhenTheyAreAskedTo) {
+  StopFlag flag = 0;
+  const StopScope scope(flag);
+  const std::vector<double> x(5, 0.5);
+  for (const char* text : kLongLoops) {
+    const Executable f = compile(parse(text));
+    const ArrayRef first = text == kLongLoops[0] ? ArrayRef(std::span(x)) : ArrayRef(DType::f64, {}, x.data());
+    const std::vector<double> k(200);
+    const auto run = [&](std::size_t length) { return f({first, std::span(k).first(length)}); };
+    const double before = run(1)[0].elements<double>()[0];
+    {
+      const StopsSoon soon(flag);
+      EXPECT_EQ(error_of([&] { run(200); }), "error[interrupted]: the call was interrupted");
+    }
+    flag = 0;
+    EXPECT_EQ(run(1)[0].elements<double>()[0], before);
+  }
+}
+
+TEST_F(CppDoor, CompilingEndsWhenItIsAskedTo) {
+  StopFlag flag = 1;
+  const StopScope scope(flag);
+  const Graph graph = parse(kLongLoops[0]);
+  EXPECT_EQ(error_of([&] { compile(graph); }), "error[interrupted]: compiling was interrupted");
+  flag = 0;
+  compile(graph);
 }
 
 TEST_F(CppDoor, CanKeepEveryBit) {

@@ -80,4 +80,29 @@ std::vector<bool> written_last(const kernel::KernelProgram& program, const Shari
   return out;
 }
 
+std::vector<bool> may_have_written(const kernel::KernelProgram& program, const Sharing& sharing) {
+  const auto is_callers = [&](BufferId b) {
+    const BufferId root = kernel::root_of(program, b);
+    const StorageId storage = sharing.placements[root].storage;
+    if (!storage.valid()) return program.buffers[root].role == kernel::Role::output;
+    return sharing.storages[storage].owner == Owner::output || sharing.storages[storage].owner == Owner::param;
+  };
+  std::size_t first = 0;
+  while (first < program.steps.size() &&
+         std::ranges::none_of(access_of(program, program.steps[first]).writes, is_callers))
+    ++first;
+  // A step of a loop comes after what the pass before it wrote.
+  for (const kernel::RegionSpan& region : kernel::regions_of(program)) {
+    if (region.is_loop() && region.holds(StepId(first))) first = std::min<std::size_t>(first, region.begin.index);
+  }
+  std::vector<bool> out(program.steps.size(), false);
+  std::fill(out.begin() + static_cast<std::ptrdiff_t>(std::min(first, out.size())), out.end(), true);
+  return out;
+}
+
+bool may_be_long(const Step& step) {
+  const auto* kernel = std::get_if<Kernel>(&step);
+  return (kernel && !kernel->is_scalar()) || std::holds_alternative<kernel::LibraryCall>(step);
+}
+
 }  // namespace inlay::memory

@@ -101,10 +101,9 @@ struct Executable::Impl {
   bool takes_params = false;  // does an output lie in the place of a donated parameter?
   bool is_plain = false;      // one static arena, no host calls: nothing to ask anybody
 
-  int32_t run_on(void* arena, const void* const* params, void** outputs, int64_t* symbols, Failure& failure) const;
-  int32_t run_on_stack(const void* const* params, void** outputs, int64_t* symbols, Failure& failure) const;
-  int32_t run_with_host(const Executable& executable, const void* const* params, void** outputs, int64_t* symbols,
-                        Host* host, Failure& failure) const;
+  int32_t run_on(void* arena, InlayCall& call, Failure& failure) const;
+  int32_t run_on_stack(InlayCall& call, Failure& failure) const;
+  int32_t run_with_host(const Executable& executable, InlayCall& call, Host* host, Failure& failure) const;
 };
 
 namespace {
@@ -121,32 +120,38 @@ int32_t no_segment(InlayCall*, int32_t) { return INLAY_OUT_OF_MEMORY; }
 
 int32_t no_host(InlayCall*, int32_t, void* const*, const int64_t*, void**, int64_t*) { return INLAY_HOST_CALL_FAILED; }
 
-InlayCall make_call(const void* const* params, void** outputs, int64_t* symbols, void** segments) {
+/// Of a call whose `host` is a Host.
+int32_t ask_host(InlayCall* call) {
+  return call->host ? static_cast<Host*>(call->host)->interrupted() : int32_t{INLAY_INTERRUPTED};
+}
+
+InlayCall make_call(const void* const* params, void** outputs, int64_t* symbols, Host* host, const StopFlags& flags) {
   InlayCall call{};
   call.params = params;
   call.outputs = outputs;
   call.symbols = symbols;
-  call.segments = segments;
   call.begin_segment = no_segment;
   call.host_call = no_host;
+  call.host = host;
   call.failure_site = -1;
+  call.stop = reinterpret_cast<const int32_t*>(flags.stop);
+  call.stop_while_writing = reinterpret_cast<const int32_t*>(flags.while_writing);
+  call.interrupted = ask_host;
   return call;
 }
 
 }  // namespace
 
-int32_t Executable::Impl::run_on(void* arena, const void* const* params, void** outputs, int64_t* symbols,
-                                 Failure& failure) const {
+int32_t Executable::Impl::run_on(void* arena, InlayCall& call, Failure& failure) const {
   void* segments[1] = {arena};
-  InlayCall call = make_call(params, outputs, symbols, segments);
+  call.segments = segments;
   return finish(call, entry(&call), failure);
 }
 
 // Apart, so that only who needs an arena pays for a frame that holds one.
-[[gnu::noinline]] int32_t Executable::Impl::run_on_stack(const void* const* params, void** outputs, int64_t* symbols,
-                                                         Failure& failure) const {
+[[gnu::noinline]] int32_t Executable::Impl::run_on_stack(InlayCall& call, Failure& failure) const {
   alignas(kArenaAlignment) std::byte arena[kStackArenaBytes];
-  return run_on(arena, params, outputs, symbols, failure);
+  return run_on(arena, call, failure);
 }
 
 namespace {
@@ -258,6 +263,11 @@ int32_t host_call(InlayCall* call, int32_t function, void* const* operands, cons
   });
 }
 
+int32_t interrupted(InlayCall* call) {
+  const Run& run = *static_cast<Run*>(call->host);
+  return run.host ? run.host->interrupted() : int32_t{INLAY_INTERRUPTED};
+}
+
 // The arena is not on the stack here: a host call may call the same program again, to any depth that its language
 // allows.
 int32_t run_asking(Run& run, InlayCall& call) {
@@ -326,7 +336,7 @@ void Executable::output_dims(int slot, std::span<const int64_t> symbols, std::sp
   for (std::size_t d = 0; d < spec.dims.size(); ++d) dims[d] = std::max<int64_t>(spec.dims[d].evaluate(symbols), 0);
 }
 
-void Executable::call(std::span<const TensorRef> params, Host& host) const {
+void Executable::call(std::span<const TensorRef> params, Host& host, const StopFlags& flags) const {
   const Object& object = impl_->object;
   Scratch<int64_t, 32> symbols(object.symbols.size());
   bind_symbols(params, symbols.span());
@@ -338,7 +348,7 @@ void Executable::call(std::span<const TensorRef> params, Host& host) const {
   Scratch<void*, 32> outputs(object.outputs.size());
   allocate_outputs(*this, object, 0, symbols.span(), host, outputs.data());
   Failure failure;
-  const int32_t code = run(addresses.data(), outputs.data(), symbols.data(), &host, failure);
+  const int32_t code = run(addresses.data(), outputs.data(), symbols.data(), &host, failure, flags);
   if (code != INLAY_OK) throw error_of(code, failure);
 }
 
@@ -360,8 +370,8 @@ void bring_params(const Executable& executable, const void* const* params, void*
 
 }  // namespace
 
-int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host,
-                        Failure& failure) const noexcept {
+int32_t Executable::run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
+                        const StopFlags& flags) const noexcept {
   const DefaultFloatEnvironment environment;
   const Impl& impl = *impl_;
   if (impl.has_bounds) {
@@ -369,29 +379,31 @@ int32_t Executable::run(const void* const* params, void** outputs, int64_t* symb
     if (code != INLAY_OK) return code;
   }
   if (impl.takes_params) bring_params(*this, params, outputs, symbols);
+  InlayCall call = make_call(params, outputs, symbols, host, flags);
   if (!impl.is_plain) {
     return as_code(INLAY_OUT_OF_MEMORY, &failure.exception,
-                   [&] { return impl.run_with_host(*this, params, outputs, symbols, host, failure); });
+                   [&] { return impl.run_with_host(*this, call, host, failure); });
   }
-  if (impl.arena_bytes == 0) return impl.run_on(nullptr, params, outputs, symbols, failure);
-  if (impl.arena_bytes <= kStackArenaBytes) return impl.run_on_stack(params, outputs, symbols, failure);
+  if (impl.arena_bytes == 0) return impl.run_on(nullptr, call, failure);
+  if (impl.arena_bytes <= kStackArenaBytes) return impl.run_on_stack(call, failure);
   const ArenaBlock block = ArenaBlock::borrow(impl.arena_bytes);
-  if (block.data()) return impl.run_on(block.data(), params, outputs, symbols, failure);
+  if (block.data()) return impl.run_on(block.data(), call, failure);
   return as_code(INLAY_OUT_OF_MEMORY, &failure.exception,
                  [&]() -> int32_t { throw no_arena(impl.object, 0, impl.arena_bytes, {}); });
 }
 
-int32_t Executable::Impl::run_with_host(const Executable& executable, const void* const* params, void** outputs,
-                                        int64_t* symbols, Host* host, Failure& failure) const {
+int32_t Executable::Impl::run_with_host(const Executable& executable, InlayCall& call, Host* host,
+                                        Failure& failure) const {
   Scratch<void*, 8> segments(num_segments);
   Scratch<ArenaBlock, 8> blocks(num_segments);
   Scratch<int64_t, 64> offsets(static_cast<std::size_t>(object.arena.num_storages));
-  Run state{object,     layout, executable, host, blocks.span(), offsets.span(), {symbols, object.symbols.size()},
+  Run state{object,     layout, executable, host, blocks.span(), offsets.span(), {call.symbols, object.symbols.size()},
             has_bounds, failure};
-  InlayCall call = make_call(params, outputs, symbols, segments.data());
+  call.segments = segments.data();
   call.offsets = object.arena.is_static ? nullptr : offsets.data();
   call.begin_segment = begin_segment;
   call.host_call = host_call;
+  call.interrupted = interrupted;
   call.host = &state;
   return finish(call, run_asking(state, call), failure);
 }
@@ -405,6 +417,7 @@ Error Executable::error_of(int32_t code, const Failure& failure) const {
                  str(symbol.name, " is ", failure.numbers[1], ", ", binder_text(object, symbol),
                      ", but the program was compiled for at most ", failure.numbers[2]));
   }
+  if (code == INLAY_INTERRUPTED) return Error(ErrorCode::interrupted, {}, "the call was interrupted");
   if (code == INLAY_HOST_CALL_FAILED) return Error(ErrorCode::host_call_failed, {}, "a host call failed");
   if (code == INLAY_SIZE_OVERFLOW) {
     return Error(ErrorCode::size_overflow, {},

@@ -11,6 +11,7 @@
 #include "inlay/runtime.h"
 #include "runtime/load_elf.h"
 #include "runtime/object.h"
+#include "support/stop.h"
 
 namespace inlay::runtime {
 
@@ -40,6 +41,16 @@ class Host {
   virtual std::string why_failed() const { return {}; }
   /// Memory for output `slot` with these dims; null: none to be had. Not null where a dim is 0.
   virtual void* allocate_output(int slot, std::span<const int64_t> dims) = 0;
+  /// The call's stop flag is set. INLAY_OK: go on all the same.
+  virtual int32_t interrupted() { return INLAY_INTERRUPTED; }
+};
+
+/// What may end a call on its way: it looks between steps and in long loops.
+struct StopFlags {
+  const StopFlag* stop = &kNeverStop;
+  /// Looked at from the first step on that writes to an output or over a donated parameter: the same where those bytes
+  /// may be anything after a call that fails.
+  const StopFlag* while_writing = &kNeverStop;
 };
 
 class Executable {
@@ -62,7 +73,7 @@ class Executable {
   /// Runs on params (row-major, checked by the caller for dtype and rank; dims, and facts of bound ones, checked here).
   /// Outputs are asked from `host`, all before the first step where sizes are known at the entry; opaque ones are not.
   /// Throws Error when a check in the program fails; a host call's failure is Error(host_call_failed).
-  void call(std::span<const TensorRef> params, Host& host) const;
+  void call(std::span<const TensorRef> params, Host& host, const StopFlags& flags = {}) const;
 
   /// The fast door: params' and outputs' addresses, sizes already bound, facts checked. A steady state allocates
   /// nothing: an arena of up to 32 KiB lies on the stack, a larger one in a block that the thread keeps. Safe from many
@@ -74,7 +85,8 @@ class Executable {
     std::array<int64_t, 4> numbers{};
     std::exception_ptr exception;  // of whoever lays out or brings memory
   };
-  int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure) const noexcept;
+  int32_t run(const void* const* params, void** outputs, int64_t* symbols, Host* host, Failure& failure,
+              const StopFlags& flags = {}) const noexcept;
 
   /// The Error of a failed run: its site's message with the numbers in it. Throws what a LayoutFunction has thrown.
   Error error_of(int32_t code, const Failure& failure) const;

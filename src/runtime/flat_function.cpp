@@ -51,6 +51,7 @@ int code_of(ErrorCode code) {
     case ErrorCode::size_overflow:
     case ErrorCode::out_of_memory: return kFlatOutOfMemory;
     case ErrorCode::upper_bound: return kFlatWrongDim;
+    case ErrorCode::interrupted: return kFlatInterrupted;
     default: return kFlatFailed;
   }
 }
@@ -168,7 +169,8 @@ int FlatFunction::State::run(const void* const* params, int64_t num_values, void
   if (needs_host) host.emplace(spec.make_host ? spec.make_host() : nullptr);
   void* const wanted = outputs[vector_output];
   Executable::Failure failure;
-  const int32_t code = executable().run(params, outputs, sizes, host ? &*host : nullptr, failure);
+  const int32_t code =
+      executable().run(params, outputs, sizes, host ? &*host : nullptr, failure, {spec.stop, spec.stop});
   if (code == INLAY_HOST_CALL_FAILED && !host->why_failed().empty()) {
     throw Error(ErrorCode::host_call_failed, {}, str("a host call failed: ", host->why_failed()));
   }

@@ -38,6 +38,7 @@ enum FlatCode : int {
   kFlatWrongDim = -1,  // a length is not the one that the function was made for, or that follows from the data
   kFlatFailed = -2,    // a failed check: an index out of bounds, an assert, a host call
   kFlatOutOfMemory = -3,
+  kFlatInterrupted = -4,  // FlatSpec::stop was set
 };
 
 /// Where in the record of user_data a parameter stands: its address, and its dims as 64-bit numbers in a row.
@@ -53,6 +54,7 @@ struct FlatSpec {
   std::vector<TensorRef> params;  // by slot; those of x and of data are ignored. What they point to must outlive the
                                   // function. Facts of bound ones are checked by whoever binds them.
   int x_param = 0;
+  const StopFlag* stop = &kNeverStop;  // outlives the function
   std::vector<FlatData> data;
   std::function<std::unique_ptr<Host>()> make_host;   // for each call; where the program has host calls
   std::function<void(const Error&)> on_failure = {};  // told of each failure that is not recoverable, on its thread

@@ -24,7 +24,8 @@ struct Judge {
 ///   kernel/naive   the kernels on planned bytes, one storage after the other
 ///   kernel/greedy  the kernels on planned bytes
 ///   llvm, or c     machine code of the backend that the options name, where it is available
-///   llvm/guarded   the same, with guards round each storage and nothing shared but what the plan shares
+///   llvm/guarded   the same, with guards round each storage and nothing shared but what the plan shares, asked to stop
+///                  all the time and let go on
 /// The first one that is wrong says which stage is.
 struct Judges {
   std::shared_ptr<const Lowered> program;

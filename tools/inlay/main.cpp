@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "commands.h"
+#include "interrupt.h"
 #include "support/error.h"
 #include "terminal.h"
 #include "usage.h"
@@ -270,4 +271,7 @@ int main_checked(int argc, char** argv) {
 }  // namespace
 }  // namespace inlay::tool
 
-int main(int argc, char** argv) { return inlay::tool::main_checked(argc, argv); }
+int main(int argc, char** argv) {
+  const inlay::tool::EndsByInterrupt ends_by_interrupt;
+  return inlay::tool::main_checked(argc, argv);
+}

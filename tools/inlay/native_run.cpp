@@ -200,6 +200,10 @@ class GuardedCall {
       return host.host_call(function, operands, operand_dims, results, result_dims);
     };
     call.host = this;
+    // As if somebody asked it to stop all the time, and then let it go on: that changes nothing.
+    const int32_t stop = 1;
+    call.stop = call.stop_while_writing = &stop;
+    call.interrupted = [](InlayCall*) { return asked_to_stop() ? int32_t{INLAY_INTERRUPTED} : int32_t{INLAY_OK}; };
     const int32_t code = executable_.entry()(&call);
     for (GuardedBlock& block : blocks_) block.check("the arena");
     for (const std::span<std::byte> gap : gaps_) {
@@ -292,8 +296,9 @@ class GuardedCall {
 
 std::vector<Tensor> run_native(const runtime::Executable& executable, std::span<const Tensor> inputs,
                                std::span<const reference::HostFunction> host_functions) {
-  return run_with(executable, inputs, host_functions,
-                  [&](std::span<const runtime::TensorRef> refs, ToolHost& host) { executable.call(refs, host); });
+  return run_with(executable, inputs, host_functions, [&](std::span<const runtime::TensorRef> refs, ToolHost& host) {
+    executable.call(refs, host, {&stop_flag(), &stop_flag()});
+  });
 }
 
 std::vector<Tensor> run_guarded(const runtime::Executable& executable, const memory::Sharing& sharing,

@@ -50,11 +50,14 @@ class Compiled {
     std::vector<std::byte> arena(static_cast<std::size_t>(layout.arena_bytes) + 64);
     void* segments[] = {arena.data()};
     InlayCall call{};
+    const int32_t stop[1] = {};
     call.params = params.data();
     call.outputs = outputs.data();
     call.symbols = symbols.data();
     call.segments = segments;
     call.offsets = layout.offset_bytes.data();
+    call.stop = call.stop_while_writing = stop;
+    call.interrupted = [](InlayCall*) { return int32_t{INLAY_INTERRUPTED}; };
     if (entry_(&call) == INLAY_FAILED_AT_SITE) {
       out.failure = kernel::Failure{kernel::SiteId(static_cast<std::size_t>(call.failure_site)),
                                     {call.failure_numbers, call.failure_numbers + 4}};

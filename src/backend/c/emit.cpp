@@ -11,6 +11,7 @@
 
 #include "backend/c/functions.h"
 #include "backend/c/steps.h"
+#include "memory/commit.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -37,7 +38,10 @@ class Emitter {
 
   std::string run() {
     Text steps(1);
+    const std::vector<bool> writes = memory::may_have_written(p_.program, p_.plan.sharing);
     for (std::size_t i = 0; i < p_.program.steps.size(); ++i) {
+      if (i > 0 && memory::may_be_long(p_.program.steps[i])) steps.line(p_.look_up());
+      p_.writing = writes[i];
       begin_segments_at(steps, i);
       write_step(steps, StepId(i));
     }
@@ -67,6 +71,7 @@ class Emitter {
                    [&](const kernel::LoopBegin& loop) {
                      const std::string step = variable(p_, loop.step);
                      out.open("for (", step, " = 0; ", step, " < ", p_.size(loop.count), "; ++", step, ")");
+                     out.line(p_.look_up());
                    },
                    [&](const kernel::LoopEnd& loop) {
                      if (loop.go_on.valid()) out.line("if (!", condition(loop.go_on), ") break;");

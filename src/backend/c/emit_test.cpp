@@ -93,7 +93,8 @@ TEST(Emit, WhatSharesBytesIsNotRestrict) {
     kernel @k2 { outer (i < n) stage (j < n) { %0 = load u[j] : f64 fold add y[i] %0 : f64 } } })");
   const std::string source = c_backend::source_of(program, memory::plan_memory(program));
   EXPECT_THAT(source, HasSubstr("static void k1(const int64_t n, const double* t, double* u)"));
-  EXPECT_THAT(source, HasSubstr("static void k2(const int64_t n, const double* restrict u, double* restrict y)"));
+  EXPECT_THAT(source, HasSubstr("static int32_t k2(InlayCall* call, const int64_t n, const double* restrict u, "
+                                "double* restrict y)"));
 }
 
 TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {

@@ -54,7 +54,7 @@ class KernelText {
     std::ranges::sort(mine.buffers);
     const std::string function = p_.names.take(kernel_.name.empty() ? "scalars" : kernel_.name, "k");
     write_head(function, mine);
-    if (mine.can_fail) body.line("return INLAY_OK;");
+    if (ends_early(mine)) body.line("return INLAY_OK;");
     p_.kernels.append(body);
     p_.kernels.line("}");
     p_.kernels.blank();
@@ -62,10 +62,13 @@ class KernelText {
   }
 
  private:
+  static bool ends_early(const ProgramText::Uses& uses) { return uses.can_fail || uses.can_be_interrupted; }
+
   void write_body(Text& out) {
     write_starts(out, /*local=*/false);
     int loops = 0;
     for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) loops += open_loop(out, axis);
+    if (loops > 0) out.line(p_.look_up());
     write_starts(out, /*local=*/true);
     for (std::size_t s = 0; s < kernel_.stages.size(); ++s) write_stage(out, s);
     for (; loops > 0; --loops) out.close();
@@ -128,7 +131,7 @@ class KernelText {
 
   void write_head(const std::string& function, const ProgramText::Uses& uses) {
     std::vector<std::string> params;
-    if (uses.can_fail) params.emplace_back("InlayCall* call");
+    if (ends_early(uses)) params.emplace_back("InlayCall* call");
     for (SymbolId s : uses.symbols) params.push_back(str("const int64_t ", p_.symbol(s)));
     for (BufferId b : uses.buffers) {
       const DType dtype = p_.program.buffers[b].dtype;
@@ -142,7 +145,7 @@ class KernelText {
       }
     }
     p_.kernels.comment(str("kernel @", kernel_.name, ": ", description()));
-    p_.kernels.line(in_lines(str("static ", uses.can_fail ? "int32_t " : "void ", function), params), " {");
+    p_.kernels.line(in_lines(str("static ", ends_early(uses) ? "int32_t " : "void ", function), params), " {");
   }
 
   /// "outer (r < m) by 64; stages (i < n, r), (i < n, r)"
@@ -159,14 +162,21 @@ class KernelText {
 
   void write_call(Text& entry, const std::string& function, const ProgramText::Uses& uses) {
     std::vector<std::string> arguments;
-    if (uses.can_fail) arguments.emplace_back("call");
+    if (ends_early(uses)) arguments.emplace_back("call");
     for (SymbolId s : uses.symbols) arguments.push_back(p_.symbol(s));
     for (BufferId b : uses.buffers) {
       p_.use(b);
       arguments.push_back(str(p_.is_scalar(b) && is_written(b) ? "&" : "", p_.name(b)));
     }
     const std::string text = str(function, "(", join(arguments, ", ", [](const std::string& a) { return a; }), ")");
-    entry.line(uses.can_fail ? str("if (", text, " != INLAY_OK) return INLAY_FAILED_AT_SITE;") : text + ";");
+    if (!uses.can_be_interrupted) {
+      return entry.line(uses.can_fail ? str("if (", text, " != INLAY_OK) return INLAY_FAILED_AT_SITE;") : text + ";");
+    }
+    p_.uses.can_be_interrupted = true;
+    entry.open("");
+    entry.line("const int32_t status = ", text, ";");
+    entry.line("if (status != INLAY_OK) return status;");
+    entry.close();
   }
 
   ProgramText& p_;

@@ -148,4 +148,10 @@ std::string ProgramText::failure(SiteId site, std::span<const std::string> numbe
   return text + ");";
 }
 
+std::string ProgramText::look_up() {
+  uses.can_be_interrupted = true;
+  return str("if (", needs.use("ended"), "(call, call->", writing ? "stop_while_writing" : "stop",
+             ")) return INLAY_INTERRUPTED;");
+}
+
 }  // namespace inlay::c_backend

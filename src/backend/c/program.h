@@ -51,11 +51,16 @@ class ProgramText {
   /// `return fail(call, ...);`
   std::string failure(SiteId site, std::span<const std::string> numbers);
 
+  /// `if (ended(...)) return INLAY_INTERRUPTED;`
+  std::string look_up();
+  bool writing = false;  // may bytes have been written that the caller would see?
+
   // ---- what is written meanwhile uses
   struct Uses {
     std::vector<SymbolId> symbols;  // in order of first use
     std::vector<BufferId> buffers;  // roots, likewise
     bool can_fail = false;
+    bool can_be_interrupted = false;
   };
   void use(BufferId buffer);
   Uses uses;

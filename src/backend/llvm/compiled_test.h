@@ -83,6 +83,7 @@ class Compiled {
     std::vector<void*> segments;
     std::vector<std::vector<int64_t>> result_dims;
     InlayCall call{};
+    const int32_t stop[1] = {};
 
     Frame(const Compiled& compiled, std::span<const Array> arrays, const kernel::HostFunctions& host)
         : compiled(compiled), program(compiled.program_), host(host) {
@@ -106,6 +107,8 @@ class Compiled {
         return static_cast<Frame*>(c->host)->host_call(function, operands, operand_dims, results, dims);
       };
       call.host = this;
+      call.stop = call.stop_while_writing = stop;
+      call.interrupted = [](InlayCall*) { return int32_t{INLAY_INTERRUPTED}; };
       begin(0);
     }
 

@@ -24,6 +24,7 @@
 #include "backend/llvm/regions.h"
 #include "backend/llvm/steps.h"
 #include "backend/llvm/target.h"
+#include "memory/commit.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -77,8 +78,11 @@ void emit_function(const kernel::KernelProgram& program, const memory::MemoryPla
                    Engine& engine, llvm::Module& module) {
   FunctionEmitter f(program, plan, options, engine, module);
   RegionEmitter regions(f);
+  const std::vector<bool> writes = memory::may_have_written(f.program, f.plan.sharing);
   for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
     look_up(f.options);
+    if (i > 0 && memory::may_be_long(f.program.steps[i])) f.checkpoint();
+    if (writes[i]) f.begin_writing();
     emit_segments_that_begin_at(f, i);
     emit_step(f, regions, StepId(i));
   }

@@ -50,6 +50,7 @@ class KernelEmitter {
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
     const Loop loop = f_.open_loop(f_.i64(0), {});
     points_[axis] = loop.point;
+    if (axis + 1 == kernel_.outer.size()) f_.checkpoint();
     Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
     Value* const end = f_.size(kernel_.outer[axis].extent);
     if (is_tiled(axis)) {

@@ -58,6 +58,7 @@ void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loo
   llvm::BasicBlock* body = f_.new_block("body");
   b.CreateCondBr(more, body, region.after);
   b.SetInsertPoint(body);
+  f_.checkpoint();
   f_.set_scalar(loop.step, region.step);
 }
 

@@ -11,6 +11,7 @@ using Kind = Statement::Kind;
 namespace {
 
 constexpr int64_t kLineBytes = 64;  // of the cache
+constexpr int64_t kPointsBetweenCheckpoints = 1 << 15;
 
 }  // namespace
 
@@ -89,6 +90,7 @@ void StageEmitter::emit_loop(int level) {
     const Loop loop = f_.open_loop(in_tile ? tile_.begin : f_.i64(0), values);
     points_[static_cast<std::size_t>(axis)] = loop.point;
     for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
+    if (level + 2 == plan_.innermost()) f_.checkpoint();
     emit_level(level + 1);
     for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
     Value* end = in_tile ? tile_.end : f_.size(plan_.extents[static_cast<std::size_t>(level)]);
@@ -167,6 +169,13 @@ void StageEmitter::merge_sets(const std::vector<Value*>& sets, const std::vector
   }
 }
 
+/// Is the vector axis more than one look at the stop flag is good for? (A tile and a block are not.)
+bool StageEmitter::may_be_long() const {
+  if (block_ || plan_.vectors_pass_tile()) return false;
+  const Dim& extent = plan_.vector_extent();
+  return !extent.is_constant() || extent.constant() > kPointsBetweenCheckpoints;
+}
+
 /// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
 /// next `apart` from each other.
 void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
@@ -176,14 +185,25 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   const std::vector<Value*> before = sums_;
   begin_squares();
   std::vector<Value*> sums = sets_of_sums();
+  // Around the loop over vectors may stand one over pages, or over so many points that a look between them costs
+  // nothing.
   const bool by_pages = apart != plan_.width;
-  const Loop pages = by_pages ? f_.open_loop(begin, sums) : Loop();
-  if (by_pages) sums.assign(pages.carried.begin(), pages.carried.end());
-  Value* loop_end = by_pages ? b_.CreateNSWAdd(pages.point, f_.i64(apart)) : end;
-  const Loop loop = f_.open_loop(by_pages ? pages.point : begin, sums);
+  const int64_t pass = plan_.width * plan_.unroll;
+  const int64_t stretch = by_pages ? apart * plan_.unroll : kPointsBetweenCheckpoints / pass * pass;
+  const bool by_stretches = by_pages || may_be_long();
+  Value* loop_end = end;
+  Loop stretches;
+  if (by_stretches) {
+    stretches = f_.open_loop(begin, sums);
+    sums.assign(stretches.carried.begin(), stretches.carried.end());
+    f_.checkpoint();
+    loop_end = b_.CreateNSWAdd(stretches.point, f_.i64(by_pages ? apart : stretch));
+    if (!by_pages) loop_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, loop_end, end);
+  }
+  const Loop loop = f_.open_loop(by_stretches ? stretches.point : begin, sums);
   const std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(apart), loop.carried);
-  f_.close_loop(loop, f_.i64(by_pages ? plan_.width : plan_.width * plan_.unroll), loop_end, next);
-  if (by_pages) f_.close_loop(pages, f_.i64(apart * plan_.unroll), end, next);
+  f_.close_loop(loop, f_.i64(by_pages ? plan_.width : pass), loop_end, next);
+  if (by_stretches) f_.close_loop(stretches, f_.i64(stretch), end, next);
   merge_sets(next, before);
   sums_ = f_.close_if(branch, sums_, before);
 }

@@ -104,6 +104,7 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end) {
   std::vector<Value*> carried = sums_;  // and how many turns there were
   carried.push_back(turns_before);
   const Loop turns = f_.open_loop(first, carried);
+  if (may_be_long()) f_.checkpoint();
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
   if (plan_.unroll < kQuarters) {
@@ -160,6 +161,7 @@ void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
   std::vector<Value*> carried = sums_;
   carried.push_back(f_.i64(0));
   const Loop groups = f_.open_loop(begin, carried);
+  f_.checkpoint();
   sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
 
   // A half of each block, and of each half its quarters.

@@ -195,4 +195,25 @@ void FunctionEmitter::return_unless_ok(Value* code) {
   b.SetInsertPoint(go_on);
 }
 
+void FunctionEmitter::checkpoint() {
+  if (!interrupted_) {
+    const llvm::IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(new_block("interrupted"));
+    interrupted_ = b.CreatePHI(b.getInt32Ty(), 2);
+    b.CreateRet(interrupted_);
+  }
+  const std::size_t field = writing_ ? offsetof(InlayCall, stop_while_writing) : offsetof(InlayCall, stop);
+  Value* flag = b.CreateLoad(b.getInt32Ty(), call_field(field, b.getPtrTy()), /*isVolatile=*/true);
+  llvm::BasicBlock* cold = new_block("asked_to_stop");
+  llvm::BasicBlock* go_on = new_block("go_on");
+  b.CreateCondBr(b.CreateICmpNE(flag, b.getInt32(0)), cold, go_on, unlikely_);
+  b.SetInsertPoint(cold);
+  const auto type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
+  Value* ask = call_field(offsetof(InlayCall, interrupted), b.getPtrTy());
+  Value* code = b.CreateCall(type, ask, {call_argument()});
+  interrupted_->addIncoming(code, cold);
+  b.CreateCondBr(b.CreateICmpNE(code, b.getInt32(INLAY_OK)), interrupted_->getParent(), go_on, unlikely_);
+  b.SetInsertPoint(go_on);
+}
+
 }  // namespace inlay::llvm_backend

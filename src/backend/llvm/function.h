@@ -72,6 +72,10 @@ class FunctionEmitter {
   void fail_if(Value* condition, SiteId site, llvm::ArrayRef<Value*> numbers);
   void fail(SiteId site, llvm::ArrayRef<Value*> numbers);  // ends the block
   void return_unless_ok(Value* code);
+  /// Looks at the call's stop flag. Where it is 0 that is two loads, a comparison and a branch.
+  void checkpoint();
+  /// From here on bytes may have been written that the caller would see.
+  void begin_writing() { writing_ = true; }
   llvm::BasicBlock* new_block(const char* name);
   /// A function of the module for what many places would repeat, still empty, compiled for the same CPU.
   llvm::Function* helper_function(llvm::FunctionType* type, llvm::StringRef name);
@@ -118,6 +122,8 @@ class FunctionEmitter {
   llvm::Instruction* spine_ = nullptr;
   int region_depth_ = 0;
   llvm::BasicBlock* failed_ = nullptr;
+  bool writing_ = false;
+  llvm::PHINode* interrupted_ = nullptr;  // the code of who was asked, where that ends the call
   llvm::MDNode* unlikely_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;
   llvm::AllocaInst* sum_stack_ = nullptr;

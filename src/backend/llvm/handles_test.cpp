@@ -10,7 +10,9 @@ namespace {
 int32_t run(const Compiled& compiled, char* given, void** outputs) {
   const void* params[] = {given};
   void* segments[1] = {};
-  InlayCall call{.params = params, .outputs = outputs, .segments = segments};
+  const int32_t stop = 0;
+  InlayCall call{
+      .params = params, .outputs = outputs, .segments = segments, .stop = &stop, .stop_while_writing = &stop};
   call.host_call = [](InlayCall*, int32_t, void* const* operands, const int64_t*, void** results, int64_t*) {
     results[0] = static_cast<char*>(operands[0]) + 1;
     return int32_t{INLAY_OK};

@@ -69,6 +69,7 @@ class StageEmitter {
   void emit_loop(int level);
   void emit_uniform(int level);
   void emit_vector_axis();
+  bool may_be_long() const;
   void emit_vectors(Value* begin, Value* end, int64_t apart);
   std::vector<Value*> sets_of_sums();
   std::vector<Value*> emit_vectors_at(Value* point, Value* apart, llvm::ArrayRef<llvm::PHINode*> sets);

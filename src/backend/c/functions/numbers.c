@@ -14,6 +14,11 @@ static int32_t fail(InlayCall* call, int64_t site, int64_t a, int64_t b, int64_t
   return INLAY_FAILED_AT_SITE;
 }
 
+/* Was the call asked to end, and is it to? */
+static inline int32_t ended(InlayCall* call, const int32_t* stop) {
+  return *(const volatile int32_t*)stop == 0 ? INLAY_OK : call->interrupted(call);
+}
+
 /* Is the index outside of [-extent, extent)? Negative ones are made to count from the end. */
 static inline bool is_outside(int64_t* index, int64_t extent) {
   if (*index < 0) *index += extent;

@@ -1,0 +1,186 @@
+"""Ctrl-C while a program is compiled or runs: it ends soon, and nothing of the caller's has changed."""
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import inlay
+import inlay.pytensor
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+SOON = 1.0  # seconds: a loaded machine; the work below takes a hundred times as long
+SUM = "graph @m(%x: f64[n]) {\n  %e = exp %x\n  %s = reduce add %e [0] : f64\n  return %s\n}"
+
+
+class Interrupt:
+    """Another process sends the signal after some seconds; `late` is how long after it the block ended."""
+
+    def __init__(self, after=0.1):
+        self.after = after
+
+    def __enter__(self):
+        self.begin = time.monotonic()
+        self.sender = subprocess.Popen(["sh", "-c", f"sleep {self.after}; kill -INT {os.getpid()}"])
+        return self
+
+    def __exit__(self, *_):
+        self.late = time.monotonic() - self.begin - self.after
+        self.sender.wait()
+
+
+@pytest.mark.parametrize("loop", ["scan", "scan of vectors"])
+def test_a_long_loop_ends(loop):
+    x = pt.dscalar("x") if loop == "scan" else pt.dvector("x")
+    steps = pt.lscalar("steps")
+    result = pytensor.scan(lambda c: pt.cos(c), outputs_info=[x], n_steps=steps, return_updates=False)[-1]
+    f = pytensor.function([x, steps], result, mode="INLAY")
+    start = np.asarray(0.5) if loop == "scan" else np.linspace(0, 1, 5)
+    few = f(start, 10)
+    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
+        f(start, 4 * 10**10)
+    assert interrupt.late < SOON
+    np.testing.assert_array_equal(f(start, 10), few)
+
+
+def test_one_long_kernel_ends():
+    """Its points are counted from nothing: no array is as long as this takes."""
+    n = pt.lscalar("n")
+    f = pytensor.function([n], pt.exp(-pt.arange(n)).sum(), mode="INLAY")
+    few = f(1000)
+    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
+        f(10**13)
+    assert interrupt.late < SOON
+    assert f(1000) == few
+
+
+def test_a_handler_that_returns_lets_it_go_on():
+    n = pt.lscalar("n")
+    f = pytensor.function([n], pt.exp(-pt.arange(n) % 7).sum(), mode="INLAY")
+    length = 10**6
+    while (begin := time.monotonic()) and f(length) is not None and time.monotonic() - begin < 0.3:
+        length *= 2
+    want, seen = f(length), []
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        with Interrupt(0.1):
+            got = f(length)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [1]
+    assert got == want
+
+
+def test_a_donated_argument_is_as_it_was():
+    """A step that ends the call would leave it half overwritten: from there on nothing is looked at."""
+    x = pt.dvector("x")
+    f = pytensor.function(
+        [pytensor.In(x, mutable=True)], pt.set_subtensor(x[: x.shape[0] // 2], pt.exp(x[x.shape[0] // 2 :])), mode="INLAY"
+    )
+    for after in np.linspace(0.0, 0.1, 6):
+        given = np.zeros(2 * 10**7)
+        try:
+            with Interrupt(after):
+                f(given)
+        except KeyboardInterrupt:
+            pass
+        assert given.sum() in (0, 10**7)  # nothing, or all
+
+
+def test_compiling_ends():
+    groups = 120
+    lines = [
+        f"  %a{g} = mul %x, %g{g}\n  %b{g} = exp %a{g}\n  %c{g} = reduce add %b{g} [0] : f64\n  %d{g} = log %c{g}\n"
+        f"  %e{g} = sub %a{g}, %d{g}\n  %f{g} = sin %e{g}\n  %h{g} = reduce add %f{g} [0] : f64"
+        for g in range(groups)
+    ]
+    params = ", ".join(["%x: f64[n]", *(f"%g{g}: f64[n]" for g in range(groups))])
+    text = "\n".join([f"graph @m({params}) {{", *lines, "  return " + ", ".join(f"%h{g}" for g in range(groups)), "}"])
+    begin = time.monotonic()
+    inlay.compile(text)
+    takes = time.monotonic() - begin
+    for share in (0.1, 0.3, 0.5, 0.7):
+        try:
+            with Interrupt(share * takes) as interrupt:
+                inlay.compile(text)
+        except KeyboardInterrupt:
+            assert interrupt.late < SOON
+    assert inlay.compile(SUM)(np.zeros(3)) == 3
+
+
+def test_other_threads_are_not_interrupted():
+    n = pt.lscalar("n")
+    f = pytensor.function([n], pt.exp(-pt.arange(n) % 7).sum(), mode="INLAY")
+    want, got = f(10**7), []
+    thread = threading.Thread(target=lambda: got.extend(f.copy()(10**7) for _ in range(3)))
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        with Interrupt(0.05):
+            while True:
+                time.sleep(0.01)
+    thread.join()
+    assert got == [want] * 3
+
+
+def test_a_c_function_has_a_flag():
+    x = pt.dvector("x")
+    steps = pytensor.shared(np.asarray(4 * 10**10), name="steps")
+    last = pytensor.scan(lambda c: pt.cos(c), outputs_info=[x], n_steps=steps, return_updates=False)[-1]
+    c = inlay.pytensor.c_function(pytensor.function([x], [last.sum(), last], mode="INLAY"), form="logp")
+    doubles = ctypes.POINTER(ctypes.c_double)
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, doubles, doubles, doubles, ctypes.c_void_p)(c.address)
+    arrays = [a.ctypes.data_as(doubles) for a in (np.ones(2), np.ones(2), np.ones(()))]
+    codes = []
+    thread = threading.Thread(target=lambda: codes.append(call(2, *arrays, None)))
+    thread.start()
+    time.sleep(0.1)
+    begin = time.monotonic()
+    ctypes.c_int32.from_address(c.stop_address).value = 1
+    thread.join()
+    assert time.monotonic() - begin < SOON
+    assert codes == [-4]
+    assert "error[interrupted]" in c.last_error
+
+
+def test_a_script_ends_by_the_signal(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent("""
+        import inlay.pytensor, pytensor, pytensor.tensor as pt
+        n = pt.lscalar("n")
+        f = pytensor.function([n], pt.exp(-pt.arange(n)).sum(), mode="INLAY")
+        print("runs", flush=True)
+        f(10**13)
+        """)
+    )
+    process = subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "runs\n"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in errors
+
+
+def test_the_tool_ends_by_the_signal(tmp_path):
+    (tmp_path / "long.inlay").write_text(
+        "graph @m(%x: f64[n], %d: f64[k]) {\n  %s = loop %i < k*k*k*k*k carry (%c = %x) {\n"
+        "    %r = flip %c [0]\n    %n = cos %r\n    return %n\n  }\n  return %s\n}"
+    )
+    np.save(tmp_path / "x.npy", np.ones(5))
+    np.save(tmp_path / "d.npy", np.ones(200))
+    tool = os.path.join(os.path.dirname(sys.executable), "inlay")
+    process = subprocess.Popen([tool, "run", "long.inlay", "x=x.npy", "d=d.npy", "-o", "results"], cwd=tmp_path)
+    time.sleep(0.5)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=20) == -signal.SIGINT
+    assert time.monotonic() - begin < SOON
+    assert not (tmp_path / "results").exists() or not list((tmp_path / "results").iterdir())
