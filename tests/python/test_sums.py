@@ -1,0 +1,192 @@
+"""Sums: no worse than NumPy's, and the same number wherever a sum stands."""
+
+import math
+
+import inlay
+import numpy as np
+import pytest
+
+BACKENDS = {
+    "llvm": {},
+    "narrow": {"INLAY_CPU_FEATURES": "-avx512f"},
+    "c": {"INLAY_BACKEND": "c"},
+}
+NATIVE = ["llvm", "narrow"]  # how a C compiler puts lanes together is its own
+DTYPES = {"f64": np.float64, "f32": np.float32}
+
+
+@pytest.fixture
+def backend(request, monkeypatch):
+    for name, value in BACKENDS[request.param].items():
+        monkeypatch.setenv(name, value)
+
+
+on_each_backend = pytest.mark.parametrize("backend", BACKENDS, indirect=True)
+on_each_native = pytest.mark.parametrize("backend", NATIVE, indirect=True)
+
+
+def equal(n, rng):
+    return np.full(n, 0.1)
+
+
+def one_large_first(n, rng):
+    return np.concatenate([[1e16], np.ones(n - 1)])
+
+
+def alternating(n, rng):
+    return np.where(np.arange(n) % 2, -0.1, 0.1) + np.where(np.arange(n) == 0, 0.2, 0)
+
+
+def offset(n, rng):
+    return 1e8 + rng.normal(size=n)
+
+
+def lognormal(n, rng):
+    return rng.lognormal(0, 3, n)
+
+
+def cauchy(n, rng):
+    return rng.standard_cauchy(n)
+
+
+def error(got, x):
+    """In roundings of the sum of absolute values: what a sum can lose does not depend on what cancels."""
+    exact = math.fsum(x.astype(np.float64))
+    scale = math.fsum(np.abs(x.astype(np.float64)))
+    return abs(float(got) - exact) / (scale * np.finfo(x.dtype).eps)
+
+
+def check_error(got, x):
+    # NumPy adds 128 numbers in another order: what is exact there by luck may be a rounding or two here.
+    floor = 2
+    assert error(got, x) <= 2 * error(np.sum(x), x) + floor
+
+
+def compiled(t, params, *lines):
+    """Of a program of which `T` is the dtype."""
+    return inlay.compile("\n".join([f"graph @main({params}) {{", *lines, "}"]).replace("T", t))
+
+
+SUM = "%s = reduce add %x [0] : T"
+
+
+def sum_of(t):
+    return compiled(t, "%x: T[n]", SUM, "return %s")
+
+
+@on_each_backend
+@pytest.mark.parametrize("t", DTYPES)
+@pytest.mark.parametrize("make", [equal, one_large_first, alternating, offset, lognormal, cauchy])
+def test_is_no_worse_than_numpy(backend, t, make):
+    f = sum_of(t)
+    for n in (1_000, 10_000, 100_000, 1_000_000):
+        x = make(n, np.random.default_rng(n)).astype(DTYPES[t])
+        check_error(f(x), x)
+
+
+@on_each_backend
+def test_equal_numbers(backend):
+    x = np.full(10_000_000, 0.1)
+    assert abs(float(sum_of("f64")(x)) / math.fsum(x) - 1) <= 1e-15
+    x = np.full(1_000_000, 0.1, np.float32)
+    assert abs(float(sum_of("f32")(x)) / math.fsum(x.astype(np.float64)) - 1) <= 5e-7
+
+
+@on_each_backend
+@pytest.mark.parametrize("t", DTYPES)
+def test_what_is_made_of_sums(backend, t):
+    squares = ["%xx = mul %x, %x", "%q = reduce add %xx [0] : T", "%norm = sqrt %q"]
+    f = compiled(t, "%x: T[n]", *squares, "%mean = mean %x", "return %norm, %mean")
+    eps = np.finfo(DTYPES[t]).eps
+    for n in (1_000, 100_000, 1_000_000):
+        x = np.full(n, 0.1, DTYPES[t])
+        norm, mean = f(x)
+        exact = x.astype(np.float64)
+        assert abs(float(norm) / math.sqrt(math.fsum(exact * exact)) - 1) <= 3 * eps
+        assert abs(float(mean) / exact[0] - 1) <= 3 * eps
+
+
+LENGTHS = [*range(1, 70), 95, 96, 100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 543, 544, 545, 919]
+LENGTHS += [1023, 1024, 1025, 2047, 2048, 2049, 5003, 99_999]
+LONG = [524_287, 524_288, 1_048_576, 1_048_579, 1_050_624]  # whose pages are passed side by side
+
+# A loop that has other outputs, of another number of sums and statements, or that runs in order.
+NEIGHBOURS = {
+    "a dear function": ["%e = exp %x", "%u = reduce add %e [0] : T", "return %s, %u"],
+    "an extreme": ["%m = reduce max %x [0] : T", "return %s, %m"],
+    "several sums": [
+        "%q = mul %x, %x",
+        "%u = reduce add %q [0] : T",
+        "%a = add %q, %x",
+        "%v = reduce add %a [0] : T",
+        "%m = reduce max %x [0] : T",
+        "return %s, %u, %v, %m",
+    ],
+    "a vector": ["%e = add %x, %x", "return %s, %e"],
+    "a running sum": ["%c = cumulative add %x [0] : T", "return %s, %c"],
+}
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+@pytest.mark.parametrize("neighbour", NEIGHBOURS)
+def test_same_bits_beside_others(backend, t, neighbour):
+    alone = sum_of(t)
+    beside = compiled(t, "%x: T[n]", SUM, *NEIGHBOURS[neighbour])
+    rng = np.random.default_rng(1)
+    for n in LENGTHS + LONG:
+        x = rng.normal(size=n).astype(DTYPES[t])
+        assert beside(x)[0].tobytes() == alone(x).tobytes(), n
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+def test_same_bits_whatever_reads_the_product(backend, t):
+    params, dot = "%x: T[n], %y: T[n]", ["%p = mul %x, %y", "%s = reduce add %p [0] : T"]
+    alone, beside = compiled(t, params, *dot, "return %s"), compiled(t, params, *dot, "return %s, %p")
+    rng = np.random.default_rng(2)
+    for n in LENGTHS:
+        x, y = rng.normal(size=(2, n)).astype(DTYPES[t])
+        assert beside(x, y)[0].tobytes() == alone(x, y).tobytes(), n
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+def test_same_bits_as_rows(backend, t):
+    alone = sum_of(t)
+    rows = compiled(t, "%x: T[m, n]", "%s = reduce add %x [1] : T", "return %s")
+    rng = np.random.default_rng(3)
+    for n in LENGTHS:
+        x = rng.normal(size=(3, n)).astype(DTYPES[t])
+        want = [alone(row).tobytes() for row in x]
+        assert [s.tobytes() for s in rows(x)] == want, n
+        assert rows(x[1:2])[0].tobytes() == want[1], n
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+def test_same_bits_in_any_layout(backend, t):
+    alone = sum_of(t)
+    one = compiled(t, "%x: T[n, 1]", SUM, "return %s")
+    turned = compiled(t, "%x: T[n]", "%y = slice %x[::-1]", "%s = reduce add %y [0] : T", "return %s")
+    every_third = compiled(t, "%x: T[n]", "%y = slice %x[0:n:3]", "%s = reduce add %y [0] : T", "return %s")
+    rng = np.random.default_rng(4)
+    for n in LENGTHS:
+        x = rng.normal(size=n).astype(DTYPES[t])
+        want = alone(x).tobytes()
+        assert one(x[:, None])[0].tobytes() == want, n
+        assert turned(x[::-1].copy()).tobytes() == want, n
+        spread = np.zeros(3 * n - 2, DTYPES[t])
+        spread[::3] = x
+        assert every_third(spread).tobytes() == want, n
+
+
+@pytest.mark.parametrize("t", DTYPES)
+def test_same_bits_in_narrower_vectors(monkeypatch, t):
+    wide = sum_of(t)
+    monkeypatch.setenv("INLAY_CPU_FEATURES", "-avx512f")
+    narrow = sum_of(t)
+    rng = np.random.default_rng(5)
+    for n in LENGTHS + LONG:
+        x = rng.normal(size=n).astype(DTYPES[t])
+        assert narrow(x).tobytes() == wide(x).tobytes(), n
