@@ -244,7 +244,9 @@ void StageText::write_innermost(const Loop& loop, const std::string& begin, cons
   if (sums.empty()) return;
   for (std::size_t k : sums) {
     const std::string put = p_.needs.use(str("put_", suffix(statement(k).dtype)));
-    out_.line(put, "(&", facts_[k].parts, ", &", facts_[k].sum, ", ", to, " - ", from, ", ", block, ");");
+    const bool spans_loops = facts_[k].opened + 1 < innermost();  // whose rows may be short
+    out_.line(put, "(&", facts_[k].parts, ", &", facts_[k].sum, ", ", to, " - ", from, ", ",
+              spans_loops ? str(kBlockInOrder) : block, ");");
   }
   out_.close();
 }

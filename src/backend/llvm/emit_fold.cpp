@@ -1,6 +1,6 @@
 // Sums: what a fold or an accumulating store leaves out of its map is summed in registers, one sum for each lane, and
 // the lanes are put together once at the end. (Floats are so reassociated; PyTensor and NumPy do not promise an order
-// either.)
+// either. In which order a lane adds: emit_turns.cpp.)
 #include <algorithm>
 #include <limits>
 
