@@ -324,8 +324,10 @@ def masked(g):
     x = g.pick(lambda v: v.ndim > 0)
     v = g.value(x)
     mask = g.new_input(g.rng.random(v.shape[: g.rng.integers(1, v.ndim + 1)]) < 0.5)
-    if g.chance(0.5):
+    if g.chance(0.4):
         return g.take(x[mask], g.exactly(x))
+    if g.chance(0.4):
+        return write(g, x, x[mask])
     part = x[mask]
     new = part.set(0) if g.chance(0.5) else part.inc(1) if v.dtype != bool else part.set(1)
     return g.take(new, g.exactly(x))
@@ -333,7 +335,12 @@ def masked(g):
 
 def written(g):
     x = g.pick(lambda v: v.ndim > 0)
-    part = x[indices(g, g.value(x).shape, g.chance(0.5))]
+    write(g, x, x[indices(g, g.value(x).shape, g.chance(0.5))])
+
+
+def write(g, x, part):
+    """x with something set or added to a part of it. Where what is written has length 1, its type may or may not say so:
+    it stretches all the same but through a lone vector of integers."""
     value = g.run(part) if part not in g.values else g.value(part)
     add = g.chance(0.5) and x.dtype != "bool"
 
@@ -341,7 +348,7 @@ def written(g):
         return v.ndim <= value.ndim and all(m in (1, n) for n, m in zip(value.shape[::-1], v.shape[::-1])) and np.can_cast(v.dtype, value.dtype)
 
     y = g.pick(fits) if g.chance(0.7) else pt.constant(np.asarray(1, x.dtype))
-    y = said(g, y)
+    y = said(g, y) if g.chance(0.5) else y
     g.take(part.inc(y) if add else part.set(y), not add and g.exactly(x, *owners(y)))
 
 
@@ -442,20 +449,25 @@ def products(g):
 
 
 def scanned(g):
-    x = g.pick(lambda v: v.ndim > 0 and v.dtype == "float64" and 0 < v.shape[0] < 10)
+    x = g.pick(lambda v: v.ndim > 0 and v.dtype == "float64" and v.shape[0] < 10)
     other = g.pick(lambda v: v.dtype == "float64" and v.ndim == 0)
     kind = g.some(["map", "carry", "two back", "until"])
+    # Of no steps PyTensor's own loop knows no rows: (0, 0) of what is not carried.
+    if g.value(x).shape[0] == 0 and (kind == "two back" or g.value(x).ndim > 1 and kind != "carry"):
+        raise Unfit
     kwargs = {} if OLD_PYTENSOR else {"return_updates": False}
     if kind == "map":
         out = pytensor.scan(lambda s, o: pt.sin(s) * o, sequences=[x], non_sequences=[other], **kwargs)
     elif kind == "carry":
+        start = pt.zeros([x.shape[axis] for axis in range(1, x.type.ndim)])
         out = pytensor.scan(
-            lambda s, c, o: pt.tanh(c * 0.5 + s * o), sequences=[x], outputs_info=[pt.zeros_like(x[0])], non_sequences=[other], **kwargs
+            lambda s, c, o: pt.tanh(c * 0.5 + s * o), sequences=[x], outputs_info=[start], non_sequences=[other], **kwargs
         )
     elif kind == "two back":
         first = pt.stack([x[0], x[-1]])
+        steps = g.some([0, 1, 4, g.new_input(np.asarray(g.some([0, 1, 3])))])
         out = pytensor.scan(
-            lambda a, b: pt.cos(a) - 0.3 * b, outputs_info=[{"initial": first, "taps": [-1, -2]}], n_steps=4, **kwargs
+            lambda a, b: pt.cos(a) - 0.3 * b, outputs_info=[{"initial": first, "taps": [-1, -2]}], n_steps=steps, **kwargs
         )
     else:
         if not g.exactly(x):
