@@ -4,10 +4,10 @@
 #include <numbers>
 
 #include <boost/math/special_functions/bessel.hpp>
-#include <boost/math/special_functions/sin_pi.hpp>
 
 #include "ops/quiet_boost.h"
 #include "ops/scalar_functions.h"
+#include "ops/sin_pi.h"
 
 namespace {
 
@@ -94,8 +94,7 @@ double inlay_s_ive(double v, double x) noexcept {
   const double value = scaled_i(order, size);
   if (is_integer(v)) return x < 0 && is_odd(v) ? -value : value;
   if (v > 0) return value;
-  return value +
-         2 / std::numbers::pi * boost::math::sin_pi(order, Quiet()) * std::exp(-2 * size) * scaled_k(order, size);
+  return value + 2 / std::numbers::pi * inlay::sin_pi(order) * std::exp(-2 * size) * scaled_k(order, size);
 }
 
 /// e^x K_v(x)

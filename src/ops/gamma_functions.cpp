@@ -11,6 +11,7 @@
 
 #include "ops/quiet_boost.h"
 #include "ops/scalar_functions.h"
+#include "ops/sin_pi.h"
 
 namespace {
 
@@ -38,8 +39,8 @@ double stirling_rest(double x) {
   return series / x;
 }
 
-/// log (gamma(b) / gamma(a + b)), b and a + b at least 10, for an `a` of either sign that is smaller: the leading terms of
-/// the two logarithms, which cancel, are taken together (Didonato and Morris, 1992).
+/// log (gamma(b) / gamma(a + b)), b and a + b at least 10, for an `a` of either sign that is smaller: the leading terms
+/// of the two logarithms, which cancel, are taken together (Didonato and Morris, 1992).
 double log_gamma_quotient(double a, double b) {
   const double rest = stirling_rest(b) - stirling_rest(a + b);
   return (b - 0.5) * std::log1p(-a / (a + b)) + a - a * std::log(a + b) + rest;
@@ -104,7 +105,7 @@ double inlay_s_trigamma(double x) noexcept {
   if (std::isnan(x)) return x;
   if (std::fabs(x) < 1e-160) return kInf;
   if (x > 0) return boost::math::trigamma(x, Quiet());
-  const double sine = std::sin(std::numbers::pi * std::remainder(x, 1.0));  // Boost counts the half turns in an int
+  const double sine = inlay::sin_pi(x);
   return std::numbers::pi * std::numbers::pi / (sine * sine) - boost::math::trigamma(1 - x, Quiet());
 }
 

@@ -280,6 +280,8 @@ TEST(SpecialFunctions, OfTwoOperandsHaveTheirCorners) {
       {"ive", inlay_s_ive, 0.5, -1, kNan},
       {"ive", inlay_s_ive, -3, kInf, 0},
       {"ive", inlay_s_ive, 1e300, 1, 0},
+      {"ive", inlay_s_ive, -3000000000.5, 1, kInf},
+      {"ive", inlay_s_ive, -3000000001.5, 1, -kInf},
       {"kve", inlay_s_kve, 2, 0, kInf},
       {"kve", inlay_s_kve, 2, -1, kNan},
       {"kve", inlay_s_kve, 2, kInf, 0},
