@@ -82,11 +82,11 @@ class Grower:
 
     # What there is
 
-    def new_input(self, value=None):
+    def new_input(self, value=None, says_ones=True):
         if value is None:
             shape = tuple(self.some(SIZES) for _ in range(self.some([0, 1, 1, 1, 2, 2, 3])))
             value = self.random_array(shape, self.some(DTYPES))
-        said = tuple(n if n == 1 or self.chance(0.5) else None for n in value.shape)
+        said = tuple((n if says_ones else None) if n == 1 else n if self.chance(0.5) else None for n in value.shape)
         x = pt.tensor(f"x{len(self.inputs)}", dtype=value.dtype.name, shape=said)
         self.inputs.append(x)
         self.values[x] = value
@@ -347,8 +347,11 @@ def write(g, x, part):
     def fits(v):
         return v.ndim <= value.ndim and all(m in (1, n) for n, m in zip(value.shape[::-1], v.shape[::-1])) and np.can_cast(v.dtype, value.dtype)
 
-    y = g.pick(fits) if g.chance(0.7) else pt.constant(np.asarray(1, x.dtype))
-    y = said(g, y) if g.chance(0.5) else y
+    if g.chance(0.4):
+        shape = tuple(1 if g.chance(0.5) else n for n in value.shape[g.rng.integers(value.ndim + 1) :])
+        y = g.new_input(g.random_array(shape, value.dtype.name), says_ones=False)
+    else:
+        y = said(g, g.pick(fits) if g.chance(0.7) else pt.constant(np.asarray(1, x.dtype)))
     g.take(part.inc(y) if add else part.set(y), not add and g.exactly(x, *owners(y)))
 
 
@@ -493,6 +496,6 @@ def gradient(g):
 
 CONSTRUCTS = (
     [unary] * 4 + [binary] * 6 + [reduced] * 3 + [read] * 3 + [written] * 3 + [rows, shuffled, shuffled, joined, joined, reshaped]
-    + [stepped, choice, choice, branched, clipped, cast, logical, masked, split, made, moved, diagonals, ordered, found, products, scanned]
+    + [stepped, choice, choice, branched, clipped, cast, logical, masked, masked, split, made, moved, diagonals, ordered, found, products, scanned]
     + [gradient]
 )  # fmt: skip
