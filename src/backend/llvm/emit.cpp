@@ -4,6 +4,7 @@
 //   emit_stage.cpp     the loops of a stage
 //   emit_access.cpp    loads, stores, indices
 //   emit_fold.cpp      sums in registers
+//   emit_turns.cpp     sums of floats: the order of a loop's points
 //   emit_scatter.cpp   adding through an index
 //   emit_scalar.cpp    one op
 //   emit_math.cpp      exp, log, ... by eights or for each lane
