@@ -116,10 +116,12 @@ def flat_call(c):
 
     def run(dim, record=None):
         address = None if record is None else record.ctypes.data
+        grad[:] = 7
         code = call(dim, *(a.ctypes.data_as(doubles) for a in (x, grad, logp)), address)
         assert code == 0 or (grad == 7).all()
         return code
 
+    run.keeps = c  # the code
     return run
 
 
