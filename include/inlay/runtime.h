@@ -49,10 +49,10 @@ struct InlayCall {
   int64_t failure_site;
   int64_t failure_numbers[4];
 
-  /* Numbers that the code looks at between steps and in long loops; never null. Not 0: it calls `interrupted`, which
-   * returns INLAY_OK for it to go on, or INLAY_INTERRUPTED for it to end with that. From the first step on that writes
-   * to `outputs`, or over a parameter, the second is looked at instead of the first: one that stays 0 where those bytes
-   * must be as they were after a call that fails. */
+  /* Numbers that the code looks at between steps and in long loops; null: nobody ends it. Not 0: it calls
+   * `interrupted`, which returns INLAY_OK for it to go on, or INLAY_INTERRUPTED for it to end with that. From the first
+   * step on that writes to `outputs`, or over a parameter, the second is looked at instead of the first: one that stays
+   * 0 where those bytes must be as they were after a call that fails. */
   const int32_t* stop;
   const int32_t* stop_while_writing;
   int32_t (*interrupted)(InlayCall* call);

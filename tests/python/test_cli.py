@@ -257,9 +257,7 @@ def test_compiled_c_runs_without_inlay(program):
           static double arena[64];
           const void* params[] = {x};
           void *outputs[] = {y}, *segments[] = {arena};
-          const int32_t stop = 0;
-          InlayCall call = {.params = params, .outputs = outputs, .segments = segments,
-                            .stop = &stop, .stop_while_writing = &stop};
+          InlayCall call = {.params = params, .outputs = outputs, .segments = segments};
           if (inlay_entry(&call) != INLAY_OK) return 1;
           for (int i = 0; i < 4; ++i) printf("%.15f\\n", y[i]);
           return 0;

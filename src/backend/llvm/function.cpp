@@ -195,6 +195,19 @@ void FunctionEmitter::return_unless_ok(Value* code) {
   b.SetInsertPoint(go_on);
 }
 
+/// Where the flag is that says whether to end: the caller's, or a zero where nobody gave one.
+Value* FunctionEmitter::stop_flag() {
+  Value*& flag = stop_flags_[writing_ ? 1 : 0];
+  if (flag) return flag;
+  const llvm::IRBuilder<>::InsertPointGuard guard(b);
+  b.SetInsertPoint(entry_, entry_->begin());
+  Value* given = call_field(writing_ ? offsetof(InlayCall, stop_while_writing) : offsetof(InlayCall, stop), b.getPtrTy());
+  auto* never = new llvm::GlobalVariable(module, b.getInt32Ty(), /*isConstant=*/true,
+                                         llvm::GlobalValue::InternalLinkage, b.getInt32(0), "never_stop");
+  flag = b.CreateSelect(b.CreateIsNull(given), never, given);
+  return flag;
+}
+
 void FunctionEmitter::checkpoint() {
   if (!interrupted_) {
     const llvm::IRBuilder<>::InsertPointGuard guard(b);
@@ -202,8 +215,7 @@ void FunctionEmitter::checkpoint() {
     interrupted_ = b.CreatePHI(b.getInt32Ty(), 2);
     b.CreateRet(interrupted_);
   }
-  const std::size_t field = writing_ ? offsetof(InlayCall, stop_while_writing) : offsetof(InlayCall, stop);
-  Value* flag = b.CreateLoad(b.getInt32Ty(), call_field(field, b.getPtrTy()), /*isVolatile=*/true);
+  Value* flag = b.CreateLoad(b.getInt32Ty(), stop_flag(), /*isVolatile=*/true);
   llvm::BasicBlock* cold = new_block("asked_to_stop");
   llvm::BasicBlock* go_on = new_block("go_on");
   b.CreateCondBr(b.CreateICmpNE(flag, b.getInt32(0)), cold, go_on, unlikely_);

@@ -5,6 +5,7 @@
 // what is computed there (sizes, addresses, 0-d values) is defined for everything after it. Code inside a step's loops
 // that finds it needs a size or an address has it computed on the spine, just before the step, and code in the body of
 // a loop or cond just before the outermost of them: its sizes are known there, since no body binds one.
+#include <array>
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>
@@ -123,6 +124,8 @@ class FunctionEmitter {
   int region_depth_ = 0;
   llvm::BasicBlock* failed_ = nullptr;
   bool writing_ = false;
+  llvm::Value* stop_flag();
+  std::array<llvm::Value*, 2> stop_flags_ = {};  // before and after it begins to write
   llvm::PHINode* interrupted_ = nullptr;  // the code of who was asked, where that ends the call
   llvm::MDNode* unlikely_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;

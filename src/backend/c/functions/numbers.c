@@ -14,9 +14,9 @@ static int32_t fail(InlayCall* call, int64_t site, int64_t a, int64_t b, int64_t
   return INLAY_FAILED_AT_SITE;
 }
 
-/* Was the call asked to end, and is it to? */
+/* Was the call asked to end, and is it to? Without a flag nobody asks. */
 static inline int32_t ended(InlayCall* call, const int32_t* stop) {
-  return *(const volatile int32_t*)stop == 0 ? INLAY_OK : call->interrupted(call);
+  return !stop || *(const volatile int32_t*)stop == 0 ? INLAY_OK : call->interrupted(call);
 }
 
 /* Is the index outside of [-extent, extent)? Negative ones are made to count from the end. */
