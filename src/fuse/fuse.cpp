@@ -108,10 +108,11 @@ kernel::Stored too_dear(const Graph& graph, const Answers& of, int cost, int max
     return {of.through_index ? kernel::StoredFor::every_index : kernel::StoredFor::outer_loop, figures};
   }
   const Place &first = of.places.front(), &last = of.places.back();
-  const std::string where =
-      first.asked_for == last.asked_for || !first.asked_for.valid() || !last.asked_for.valid()
-          ? str("more than once for ", graph.name_text(last.asked_for))
-          : str("for ", graph.name_text(first.asked_for), " and for ", graph.name_text(last.asked_for));
+  const auto name = [&](const Place& place) {
+    return place.asked_for.valid() ? graph.name_text(place.asked_for) : std::string("an assert");
+  };
+  const std::string where = first.asked_for == last.asked_for ? str("more than once for ", name(last))
+                                                              : str("for ", name(first), " and for ", name(last));
   return {kernel::StoredFor::several_places, str(where, "; ", figures)};
 }
 

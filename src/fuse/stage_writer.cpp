@@ -100,8 +100,26 @@ bool is_proved(const Graph& graph, ValueId array, const Dim& extent) {
 
 }  // namespace
 
+namespace {
+
+/// x mod extent, where there is an element: as of a ring of that many rows.
+bool is_rest_of(const Graph& graph, ValueId array, const Dim& extent) {
+  const Node* node = graph.node_of(array);
+  if (!node || node->op != Op::scalar || node->scalar != ScalarOp::mod_) return false;
+  const std::vector<Dim>& dims = graph.type(array).dims;
+  const bool has_rest = kernel::always_at_least(extent, 1) || std::ranges::find(dims, extent) != dims.end();
+  const Node* divisor = graph.node_of(node->operands[1]);
+  while (divisor && (divisor->op == Op::broadcast || divisor->op == Op::reshape)) {
+    divisor = graph.node_of(divisor->operands[0]);
+  }
+  return has_rest && divisor && divisor->op == Op::size && divisor->size == extent;
+}
+
+}  // namespace
+
 bool always_within(const Graph& graph, ValueId array, const Dim& extent) {
-  return is_proved(graph, array, extent) || affine_index(graph, array, extent) || stretched_index(graph, array, extent);
+  return is_proved(graph, array, extent) || affine_index(graph, array, extent) ||
+         stretched_index(graph, array, extent) || is_rest_of(graph, array, extent);
 }
 
 bool may_fail(const Graph& graph, const Node& node) {

@@ -176,7 +176,7 @@ Piece piece_of(const Graph& graph, const UnreadCheck& check) {
     if (loop.axes.empty()) loop.axes.emplace_back(1);
     loop.axes[0] = loop.axes[0] * check.guard;
   }
-  Piece piece{.axes = std::move(loop.axes), .only_checks = true};
+  Piece piece{.value = check.value, .axes = std::move(loop.axes), .only_checks = true};
   Write write{.kind = Statement::Kind::check, .value = check.value, .at = loop.at, .target = check.value};
   if (node.op == Op::gather) {
     write.indices = place_index(graph, node.index, graph.type(node.operands[0]).dims, loop.at).arrays;
