@@ -184,8 +184,8 @@ double betainc_of_usual(double a, double b, double x) {
   constexpr double kLeast = 1e-280;
   const double value = boost::math::ibeta(a, b, x, Quiet());
   if (value > kLeast) return value;
-  return static_cast<double>(
-      boost::math::ibeta(static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x), Quiet()));
+  return static_cast<double>(boost::math::ibeta(static_cast<long double>(a), static_cast<long double>(b),
+                                                static_cast<long double>(x), Quiet()));
 }
 
 }  // namespace

@@ -114,8 +114,7 @@ Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<
 /// Whole vectors, of which `width` lanes are wanted, by a copy of the vector code; where lanes are outside of its
 /// domain, `elsewhere` computes all, in a cold block.
 Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const llvm::Function* domain,
-                    llvm::ArrayRef<Value*> operands, int width, Value* active,
-                    llvm::function_ref<Value*()> elsewhere) {
+                    llvm::ArrayRef<Value*> operands, int width, Value* active, llvm::function_ref<Value*()> elsewhere) {
   llvm::IRBuilder<>& b = f.b;
   Value* result = apply(f, function, operands, width);
   if (!domain) return result;

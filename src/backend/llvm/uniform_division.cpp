@@ -7,8 +7,8 @@
 //
 // That holds where r and q are normal numbers and the rest does not underflow, that is, where |q + e r| is at least
 // `least`. It is less, or NaN, for any x and d of which something overflows, underflows, or is infinite, NaN or 0: such
-// vectors are divided, in a cold block. Not so if x is 0 where it fails, which is frequent in data: x r is x/d then, and
-// has its sign.
+// vectors are divided, in a cold block. Not so if x is 0 where it fails, which is frequent in data: x r is x/d then,
+// and has its sign.
 #include <limits>
 
 #include "backend/llvm/scalar.h"
