@@ -12,7 +12,6 @@ namespace inlay::memory {
 using kernel::Buffer;
 using kernel::BufferId;
 using kernel::Copy;
-using kernel::HostCall;
 using kernel::Kernel;
 using kernel::KernelOutput;
 using kernel::KernelProgram;
