@@ -18,7 +18,7 @@ TEXT = """graph @main(%x: f64[n, n]) {
   return %e
 }"""
 
-pytestmark = pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")
+pytestmark = [pytest.mark.fork, pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")]
 
 
 def seconds():
