@@ -74,6 +74,12 @@ static inline double stirling_rest(double x) {
   return series / x;
 }
 
+/* log(gamma(b) / gamma(a + b)) where b and a + b are at least 10. */
+static inline double log_gamma_quotient(double a, double b) {
+  const double rest = stirling_rest(b) - stirling_rest(a + b);
+  return (b - 0.5) * log1p(-a / (a + b)) + a - a * log(a + b) + rest;
+}
+
 /* log B(a, b) for positive a <= b. Where an operand is large the leading terms of the three logarithms, which cancel,
    are taken together (Didonato and Morris, 1992). */
 static inline double lbeta_of_positive(double a, double b) {
@@ -83,10 +89,7 @@ static inline double lbeta_of_positive(double a, double b) {
     const double rest = stirling_rest(a) + stirling_rest(b) - stirling_rest(a + b);
     return (a - 0.5) * log(ratio) + b * log1p(-ratio) + 0x1.d67f1c864beb5p-1 - 0.5 * log(b) + rest;
   }
-  if (b >= 10) {
-    const double rest = stirling_rest(b) - stirling_rest(a + b);
-    return lgamma(a) + (b - 0.5) * log1p(-ratio) + a - a * log(a + b) + rest;
-  }
+  if (b >= 10) return lgamma(a) + log_gamma_quotient(a, b);
   if (a < 1e-300) return -log(a);
   return log(tgamma(a) / tgamma(a + b) * tgamma(b));
 }
@@ -101,7 +104,7 @@ static inline bool pole_cancels(double a, double b) {
 /* log |B(a, b)| */
 static inline double lbeta_f64(double a, double b) {
   const double greater = a > b ? a : b, less = a > b ? b : a;
-  if (isnan(a) || isnan(b)) return NAN;
+  if (isnan(a) || isnan(b) || less == -INFINITY) return NAN; /* poles and roots to the end */
   if (less > 0) return lbeta_of_positive(less, greater);
   if (pole_cancels(less, greater)) { /* (-1)^b B(1 - a - b, b) */
     const double other = 1 - less - greater;
@@ -110,6 +113,7 @@ static inline double lbeta_f64(double a, double b) {
   if (is_pole_of_gamma(a) || is_pole_of_gamma(b)) return INFINITY;
   /* gamma(a) / gamma(a + b) is a^-b but for b^2 / a. */
   if (greater > 1e17 * (1 + less * less)) return lgamma(less) - less * log(greater);
+  if (greater >= 10 && a + b >= 10) return lgamma(less) + log_gamma_quotient(less, greater);
   return lgamma(greater) + lgamma(less) - lgamma(a + b);
 }
 
