@@ -273,7 +273,8 @@ void StageText::open_sum(std::size_t i) {
   const std::string type = str("parts_", suffix(s.dtype));
   out_.line(p_.needs.use(type), " ", facts_[i].parts, ";");
   const std::string& parts = facts_[i].parts;
-  out_.line(parts, ".height = ", parts, ".count = ", parts, ".points = 0;");
+  // The first part too: a compiler may think that one is read before there are any.
+  out_.line(parts, ".parts[0] = ", parts, ".height = ", parts, ".count = ", parts, ".points = 0;");
 }
 
 void StageText::close_sum(std::size_t i) {
