@@ -230,6 +230,12 @@ class CFunction:
     def signature(self) -> str: ...
 
     @property
+    def stop_address(self) -> int:
+        """
+        Of an int32: calls that run end soon, with the code -4, while it is not 0.
+        """
+
+    @property
     def last_error(self) -> str | None:
         """
         What the last call that failed for good said; of the forms that samplers know.
