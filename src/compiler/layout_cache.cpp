@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "support/fork_gate.h"
+#include "support/stop.h"
 
 namespace inlay {
 namespace {
@@ -70,6 +71,8 @@ class LayoutCache {
   int64_t answer(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
     if (const int64_t arena_bytes = find(segment, symbols, offsets); arena_bytes >= 0) return arena_bytes;
     const ForkGate::Inside inside;
+    // The time that it takes is bounded, and a call that has written may not end here.
+    const StopScope unstoppable(kNeverStop);
     // Not under the lock: a planner may be a function that waits for one that somebody has who waits for ours.
     const memory::Layout layout = memory::plan(options_, storages_of_segment(sharing_, segment, symbols), budget_ms());
     for (uint32_t storage : storages(segment)) offsets[storage] = layout.offset_bytes[storage];

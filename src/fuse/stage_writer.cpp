@@ -98,10 +98,6 @@ bool is_proved(const Graph& graph, ValueId array, const Dim& extent) {
   return param != graph.params.end() && param->value == source && stays_below(*param, extent);
 }
 
-}  // namespace
-
-namespace {
-
 /// x mod extent, where there is an element: as of a ring of that many rows.
 bool is_rest_of(const Graph& graph, ValueId array, const Dim& extent) {
   const Node* node = graph.node_of(array);

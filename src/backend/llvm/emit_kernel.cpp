@@ -46,11 +46,14 @@ class KernelEmitter {
 
  private:
   void emit_outer(std::size_t axis) {
-    if (axis == kernel_.outer.size()) return emit_stages();
+    if (axis == kernel_.outer.size()) {
+      if (is_in_loop_) f_.checkpoint();
+      return emit_stages();
+    }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
     const Loop loop = f_.open_loop(f_.i64(0), {});
     points_[axis] = loop.point;
-    if (axis + 1 == kernel_.outer.size()) f_.checkpoint();
+    is_in_loop_ = true;
     Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
     Value* const end = f_.size(kernel_.outer[axis].extent);
     if (is_tiled(axis)) {
@@ -87,6 +90,7 @@ class KernelEmitter {
   const kernel::Kernel& kernel_;
   std::vector<Value*> points_;
   StageEmitter::Tile tile_;
+  bool is_in_loop_ = false;
 };
 
 }  // namespace

@@ -169,9 +169,11 @@ void StageEmitter::merge_sets(const std::vector<Value*>& sets, const std::vector
   }
 }
 
-/// Is the vector axis more than one look at the stop flag is good for? (A tile and a block are not.)
+/// Is the vector axis more than one look at the stop flag is good for? (A tile and a block are not. Nor is a row, whose
+/// loop looks: looking within each of its stages as well makes half as much code again.)
 bool StageEmitter::may_be_long() const {
-  if (block_ || plan_.vectors_pass_tile()) return false;
+  if (block_ || plan_.vectors_pass_tile() || plan_.innermost() > 1) return false;
+  if (std::ranges::any_of(kernel_.outer, [](const kernel::Axis& axis) { return !axis.extent.is(1); })) return false;
   const Dim& extent = plan_.vector_extent();
   return !extent.is_constant() || extent.constant() > kPointsBetweenCheckpoints;
 }
@@ -196,7 +198,7 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   if (by_stretches) {
     stretches = f_.open_loop(begin, sums);
     sums.assign(stretches.carried.begin(), stretches.carried.end());
-    f_.checkpoint();
+    if (may_be_long()) f_.checkpoint();
     loop_end = b_.CreateNSWAdd(stretches.point, f_.i64(by_pages ? apart : stretch));
     if (!by_pages) loop_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, loop_end, end);
   }

@@ -161,7 +161,7 @@ void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
   std::vector<Value*> carried = sums_;
   carried.push_back(f_.i64(0));
   const Loop groups = f_.open_loop(begin, carried);
-  f_.checkpoint();
+  if (may_be_long()) f_.checkpoint();
   sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
 
   // A half of each block, and of each half its quarters.
