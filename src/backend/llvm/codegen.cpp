@@ -4,6 +4,7 @@
 #include <csignal>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include <unistd.h>
@@ -100,20 +101,21 @@ void run_thread(std::shared_ptr<Work> work) {
   if (options.leave != nullptr) options.leave();
 }
 
-/// Signals are for the threads that were there before.
-void start_thread(const std::shared_ptr<Work>& work) {
+/// Signals are for the threads that were there before. False: there can be no other thread now.
+bool start_thread(const std::shared_ptr<Work>& work) {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
   threads().begin();
+  bool is_started = true;
   try {
     std::thread(run_thread, work).detach();
-  } catch (...) {
+  } catch (const std::system_error&) {
     threads().end();
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
+    is_started = false;
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return is_started;
 }
 
 void wait_for(Work& work, const EmitOptions& options) {
@@ -136,8 +138,7 @@ void generate_code(EngineLoan engine, std::unique_ptr<llvm::Module> module, llvm
                    const EmitOptions& options, EmitResult& result) {
   const bool is_large = module->getInstructionCount() > kLargeModule;
   const auto work = std::make_shared<Work>(std::move(engine), std::move(module), level, options, std::move(result));
-  if (is_large && options.checkpoint != nullptr) {
-    start_thread(work);
+  if (is_large && options.checkpoint != nullptr && start_thread(work)) {
     wait_for(*work, options);
     if (work->failure) std::rethrow_exception(work->failure);
   } else {
