@@ -8,6 +8,9 @@
 //
 // A short body passes several quarters at a time (a turn), so that additions do not wait for each other; a long one
 // passes the points in their order with a register for each sum. The tree is the same.
+#include <algorithm>
+#include <bit>
+
 #include "backend/llvm/stage.h"
 
 namespace inlay::llvm_backend {
@@ -46,7 +49,10 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
     if (k == sum) before = all;
     all += llvm::alignTo(layout.getTypeAllocSize(nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
   }
-  Value* stack = f_.sum_stack(all * kMostLevels);
+  // A turn passes four vectors at least.
+  const Dim points = plan_.num_points();
+  const uint64_t turns = points.is_constant() ? static_cast<uint64_t>(points.constant() / plan_.width) : UINT64_MAX;
+  Value* stack = f_.sum_stack(all * std::min<uint64_t>(kMostLevels, std::bit_width(turns) + 1));
   Value* offset = b_.CreateAdd(b_.CreateMul(level, f_.i64(static_cast<int64_t>(all))), f_.i64(static_cast<int64_t>(before)));
   return b_.CreateGEP(b_.getInt8Ty(), stack, offset);
 }
