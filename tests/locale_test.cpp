@@ -42,7 +42,8 @@ std::string texts() {
   const std::string kernels = kernel::print(made.kernels);
   std::string out = print(graph) + print(made.graph) + kernels + kernel::print(kernel::parse(kernels, "k"));
   out += memory::memory_map(made.kernels, made.plan) + c_backend::source_of(made.kernels, made.plan);
-  return out + str(1234567, " ", true, " ", 'c') + number_text(1234.5) + fixed_text(1234.5, 2);
+  return out + str(1234567, " ", true, " ", 'c', " ", 1234567.5, " ", 0.25f) + number_text(1234.5) +
+         fixed_text(1234.5, 2);
 }
 
 /// A locale that is compiled for the test into a folder of its own; empty where that cannot be done.

@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <limits>
+#include <sstream>
 
 #include <gtest/gtest.h>
 
 #include "support/float_environment.h"
+#include "support/str.h"
 
 namespace inlay {
 namespace {
@@ -59,6 +61,15 @@ TEST(NumberText, IsShortAndReadsBack) {
   EXPECT_EQ(number_text(1e300), "1e+300");
   EXPECT_EQ(fixed_text(-2.5, 3), "-2.500");
   EXPECT_EQ(fixed_text(1e308, 0).size(), 309U);
+}
+
+TEST(Str, WritesNumbersAsAStreamDoes) {
+  for (const double number : {0.1, -2.5, 100.0 / 3, 1234567.5, 1e300, 5e-324, 0.0, -0.0, kInfinity}) {
+    std::ostringstream stream;
+    stream << number;
+    EXPECT_EQ(str(number), stream.str());
+    EXPECT_EQ(str(number, ' ', 0.1f), stream.str() + " 0.1");
+  }
 }
 
 TEST(FloatEnvironment, IsTheCallersAgainAfterwards) {

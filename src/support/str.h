@@ -1,5 +1,7 @@
 #pragma once
 // Text from values: str("dim ", 3, " is ", n). std::format is missing in the oldest supported compiler.
+#include <charconv>
+#include <locale>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -7,15 +9,19 @@
 
 namespace inlay {
 
-/// As a stream writes it; only what streams are slow for goes round them.
+/// As a stream of the C locale writes it; only what streams are slow for goes round them.
 template <class T>
 void append_text(std::string& text, const T& part) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     text += std::string_view(part);
   } else if constexpr (std::is_integral_v<T> && sizeof(T) > 1) {  // of one byte: bool and characters
     text += std::to_string(part);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    char digits[40];
+    text.append(digits, std::to_chars(digits, digits + sizeof digits, part, std::chars_format::general, 6).ptr);
   } else {
     std::ostringstream out;
+    out.imbue(std::locale::classic());
     out << part;
     text += std::move(out).str();
   }
