@@ -15,7 +15,7 @@ enum {
   INLAY_FAILED_AT_SITE = 1,   /* failure_site and failure_numbers say where and why */
   INLAY_HOST_CALL_FAILED = 2, /* the host keeps the reason */
   INLAY_OUT_OF_MEMORY = 3,
-  INLAY_SIZE_OVERFLOW = 4,      /* a size in bytes does not fit in 63 bits */
+  INLAY_SIZE_OVERFLOW = 4,      /* a size does not fit in 64 bits */
   INLAY_BEYOND_UPPER_BOUND = 5, /* a size is larger than was said when the function was compiled: failure_numbers are
                                    the symbol, its size and its upper bound */
   INLAY_INTERRUPTED = 6

@@ -24,6 +24,7 @@ void append(SizeExpr& out, const Dim::Atom& atom) {
     return;
   }
   append(out, atom.operands->first);
+  if (atom.kind == Dim::Atom::Kind::sum) return;
   append(out, atom.operands->second);
   out.items.push_back({atom.kind == Dim::Atom::Kind::floor_div ? SizeItem::Kind::floor_div
                        : atom.kind == Dim::Atom::Kind::min     ? SizeItem::Kind::min

@@ -5,6 +5,9 @@
 #include <optional>
 #include <random>
 
+#include "kernel/sizes.h"
+#include "support/error.h"
+
 namespace inlay {
 namespace {
 
@@ -28,7 +31,21 @@ bool can_be_filled(const kernel::Stage& stage, std::span<const int64_t> symbols)
   });
 }
 
+bool fit(const kernel::KernelProgram& program, std::span<const int64_t> symbols) {
+  try {
+    for (const kernel::Buffer& buffer : program.buffers) (void)size_bytes(buffer).evaluate(symbols);
+    for (const std::vector<Dim>& sizes : kernel::sizes_to_test(program)) {
+      for (const Dim& size : sizes) (void)size.evaluate(symbols);
+    }
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::size_overflow) throw;
+    return false;
+  }
+}
+
 bool accepted(const kernel::KernelProgram& program, std::span<const int64_t> symbols) {
+  if (!fit(program, symbols)) return false;
   for (const kernel::Buffer& buffer : program.buffers) {
     for (const Dim& dim : buffer.dims) {
       if (dim.evaluate(symbols) < 0) return false;

@@ -26,7 +26,7 @@ class Places {
       // Vectors that are scattered cost a multiple of vectors that are gathered.
       Place& place = places_.emplace_back(Place{{}, s.kind == Statement::Kind::load ? 1 : 4});
       for (std::size_t axis = 0; axis < stage.axes.size(); ++axis) {
-        place.apart.push_back(std::abs(map.stride_of(static_cast<int>(axis)).evaluate(sizes)));
+        place.apart.push_back(std::abs(map.stride_of(static_cast<int>(axis)).estimate(sizes)));
       }
     }
   }
@@ -52,7 +52,7 @@ class Places {
  private:
   static constexpr int64_t kAnySize = 1000;
   struct Place {
-    std::vector<int64_t> apart;
+    std::vector<double> apart;
     int weight;
   };
   std::vector<Place> places_;

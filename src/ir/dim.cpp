@@ -1,6 +1,7 @@
 #include "ir/dim.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -145,9 +146,31 @@ Dim operator-(const Dim& a, const Dim& b) {
   return a + Dim(-1) * b;
 }
 
+/// As one term, however many summands it has.
+Dim Dim::as_factor(const Dim& dim) {
+  if (dim.num_summands() <= 1) return dim;
+  return of_atom({Atom::Kind::sum, {}, std::make_shared<const std::pair<Dim, Dim>>(dim, Dim(1))});
+}
+
+/// Is a factor of it a sum?
+static bool has_sum(const Dim& dim) {
+  const auto is_sum = [](const Dim::Atom& atom) { return atom.kind == Dim::Atom::Kind::sum; };
+  return std::ranges::any_of(dim.terms(),
+                             [&](const Dim::Term& term) { return std::ranges::any_of(term.factors, is_sum); });
+}
+
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.is(1)) return b;
   if (b.is(1)) return a;
+  if (a.num_summands() > 1 || b.num_summands() > 1) {
+    constexpr std::size_t kMostSummands = 64;
+    const bool is_long =
+        a.num_summands() > 1 && b.num_summands() > 1 && a.num_summands() * b.num_summands() > kMostSummands;
+    // What was long stays so: multiplied out it would be written again and again.
+    if (is_long || (has_sum(a) && b.num_summands() > 1) || (has_sum(b) && a.num_summands() > 1)) {
+      return Dim::as_factor(a) * Dim::as_factor(b);
+    }
+  }
   Dim::Sum sum(checked_multiply(a.constant_, b.constant_));
   sum.add_scaled(a, b.constant_);
   sum.add_scaled(b, a.constant_);
@@ -262,26 +285,80 @@ Dim max(const Dim& a, const Dim& b) {
       {Dim::Atom::Kind::max, {}, std::make_shared<const std::pair<Dim, Dim>>(ordered ? a : b, ordered ? b : a)});
 }
 
-int64_t Dim::evaluate(std::span<const int64_t> symbols) const {
-  const auto value_of = [&](const Atom& atom) -> int64_t {
-    if (atom.kind == Atom::Kind::symbol) return symbols[atom.symbol.index];
-    const int64_t a = atom.operands->first.evaluate(symbols), b = atom.operands->second.evaluate(symbols);
-    if (atom.kind == Atom::Kind::floor_div) return floor_div_value(a, b);
+namespace {
+
+struct Exact {
+  using Number = int64_t;
+  static void require_fits(bool overflows) {
+    if (overflows) throw Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
+  }
+  static int64_t add(int64_t a, int64_t b) {
+    int64_t out = 0;
+    require_fits(__builtin_add_overflow(a, b, &out));
+    return out;
+  }
+  static int64_t multiply(int64_t a, int64_t b) {
+    int64_t out = 0;
+    require_fits(__builtin_mul_overflow(a, b, &out));
+    return out;
+  }
+  static int64_t floor_div(int64_t a, int64_t b) { return floor_div_value(a, b); }
+};
+
+struct Estimate {
+  using Number = double;
+  static double add(double a, double b) { return a + b; }
+  static double multiply(double a, double b) { return a * b; }
+  static double floor_div(double a, double b) { return b == 0 ? 0 : std::floor(a / b); }
+};
+
+}  // namespace
+
+template <class Arithmetic>
+typename Arithmetic::Number Dim::value(std::span<const int64_t> symbols) const {
+  using Number = typename Arithmetic::Number;
+  const auto value_of = [&](const Atom& atom) -> Number {
+    if (atom.kind == Atom::Kind::symbol) return static_cast<Number>(symbols[atom.symbol.index]);
+    const Number a = atom.operands->first.value<Arithmetic>(symbols);
+    if (atom.kind == Atom::Kind::sum) return a;
+    const Number b = atom.operands->second.value<Arithmetic>(symbols);
+    if (atom.kind == Atom::Kind::floor_div) return Arithmetic::floor_div(a, b);
     return atom.kind == Atom::Kind::min ? std::min(a, b) : std::max(a, b);
   };
-  int64_t total = constant_;
+  auto total = static_cast<Number>(constant_);
   for (const Term& term : terms()) {
-    int64_t product = term.coefficient;
-    for (const Atom& atom : term.factors) product *= value_of(atom);
-    total += product;
+    auto product = static_cast<Number>(term.coefficient);
+    for (const Atom& atom : term.factors) product = Arithmetic::multiply(product, value_of(atom));
+    total = Arithmetic::add(total, product);
   }
   return total;
 }
 
+int64_t Dim::evaluate(std::span<const int64_t> symbols) const { return value<Exact>(symbols); }
+
+bool Dim::may_overflow() const {
+  // One that is not negative less another one fits.
+  int most_positive = constant_ > 0, most_negative = constant_ < 0;
+  for (const Term& term : terms()) {
+    if (term.factors.size() > 1 || std::abs(term.coefficient) != 1) return true;
+    const Atom& atom = term.factors[0];
+    const bool is_symbol = atom.kind == Atom::Kind::symbol;
+    if (!is_symbol && (atom.operands->first.may_overflow() || atom.operands->second.may_overflow())) return true;
+    most_positive += !is_symbol || term.coefficient > 0;
+    most_negative += !is_symbol || term.coefficient < 0;
+  }
+  const bool is_one = num_summands() == 1 && (terms().empty() || terms()[0].coefficient == 1);
+  return !is_one && (most_positive > 1 || most_negative > 1);
+}
+
+double Dim::estimate(std::span<const int64_t> symbols) const { return value<Estimate>(symbols); }
+
 Dim Dim::substitute(const IdMap<SymbolId, Dim>& replacement) const {
   const auto value_of = [&](const Atom& atom) -> Dim {
     if (atom.kind == Atom::Kind::symbol) return replacement[atom.symbol];
-    const Dim a = atom.operands->first.substitute(replacement), b = atom.operands->second.substitute(replacement);
+    const Dim a = atom.operands->first.substitute(replacement);
+    if (atom.kind == Atom::Kind::sum) return a;
+    const Dim b = atom.operands->second.substitute(replacement);
     if (atom.kind == Atom::Kind::floor_div) return inlay::floor_div(a, b);
     return atom.kind == Atom::Kind::min ? inlay::min(a, b) : inlay::max(a, b);
   };
@@ -315,6 +392,7 @@ std::vector<SymbolId> Dim::symbols() const {
 std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
   const auto atom_text = [&](const Atom& atom) -> std::string {
     if (atom.kind == Atom::Kind::symbol) return names[atom.symbol];
+    if (atom.kind == Atom::Kind::sum) return str("(", atom.operands->first.to_text(names), ")");
     const char* function = atom.kind == Atom::Kind::floor_div ? "floordiv"
                            : atom.kind == Atom::Kind::min     ? "min"
                                                               : "max";
@@ -335,17 +413,20 @@ std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
 
 int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
   const auto least_of = [&](const Atom& atom) -> int64_t {
     if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
-    const int64_t a = atom.operands->first.lower_bound(least), b = atom.operands->second.lower_bound(least);
+    const int64_t a = atom.operands->first.lower_bound(least);
+    if (atom.kind == Atom::Kind::sum) return a;
+    const int64_t b = atom.operands->second.lower_bound(least);
     if (atom.kind == Atom::Kind::min) return std::min(a, b);
     if (atom.kind == Atom::Kind::max) return std::max(a, b);
     return a >= 0 ? 0 : kUnknown;
   };
   int64_t total = constant_;
   for (const Term& term : terms()) {
-    if (term.coefficient == -1 && term.factors.size() == 1 && term.factors[0].kind != Atom::Kind::symbol &&
-        term.factors[0].kind != Atom::Kind::floor_div) {
+    const bool is_one = term.coefficient == -1 && term.factors.size() == 1;
+    if (is_one && (term.factors[0].kind == Atom::Kind::min || term.factors[0].kind == Atom::Kind::max)) {
       // rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
       const auto& [p, q] = *term.factors[0].operands;
       const Dim rest = *this + of_atom(term.factors[0]);
@@ -357,9 +438,9 @@ int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
     for (const Atom& atom : term.factors) {
       const int64_t value = least_of(atom);
       if (value < 0) return kUnknown;
-      product *= value;
+      if (__builtin_mul_overflow(product, value, &product)) product = kMost;
     }
-    total += product;
+    if (__builtin_add_overflow(total, product, &total)) total = kMost;
   }
   return total;
 }

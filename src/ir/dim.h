@@ -2,7 +2,8 @@
 // Sizes that may not be known yet: integer expressions over symbols.
 //
 // A Dim is kept in one canonical form, a sum of products of atoms, so that equal expressions compare equal:
-// n + m == m + n, (n + 1) - 1 == n, 2 * (n + 1) == 2 * n + 2. An atom is a symbol, a floor division, a min or a max.
+// n + m == m + n, (n + 1) - 1 == n, 2 * (n + 1) == 2 * n + 2. An atom is a symbol, a floor division, a min or a max, or
+// a sum: a product of sums is multiplied out only while it stays short, since k factors of two terms have 2^k.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -38,8 +39,15 @@ class Dim {
 
   bool operator==(const Dim& other) const { return compare(*this, other) == 0; }
 
-  /// The size for one tuple of symbol values, by SymbolId.
+  /// The size for one tuple of symbol values, by SymbolId. Throws Error(size_overflow) where it, or a part of it, does
+  /// not fit in 64 bits.
   int64_t evaluate(std::span<const int64_t> symbols) const;
+
+  /// Could it not fit in 64 bits, or a part of it, for some sizes?
+  bool may_overflow() const;
+
+  /// About that, and never too large: for what is only weighed.
+  double estimate(std::span<const int64_t> symbols) const;
 
   /// Every symbol replaced by replacement[symbol].
   Dim substitute(const IdMap<SymbolId, Dim>& replacement) const;
@@ -55,10 +63,10 @@ class Dim {
 
   // The parts, for those that walk an expression (code generation, the runtime's flat form).
   struct Atom {
-    enum class Kind : uint8_t { symbol, floor_div, min, max };
+    enum class Kind : uint8_t { symbol, floor_div, min, max, sum };
     Kind kind = Kind::symbol;
     SymbolId symbol;
-    std::shared_ptr<const std::pair<Dim, Dim>> operands;  // of floor_div, min, max
+    std::shared_ptr<const std::pair<Dim, Dim>> operands;  // of floor_div, min, max; of a sum it and 1
   };
   struct Term {
     int64_t coefficient = 0;
@@ -66,6 +74,7 @@ class Dim {
   };
   int64_t constant_part() const { return constant_; }
   const std::vector<Term>& terms() const;
+  static Dim of_atom(Atom atom);
 
  private:
   class Sum;  // a Dim that is being made
@@ -73,7 +82,11 @@ class Dim {
   static int compare(const Dim& a, const Dim& b);
   static int compare(const Atom& a, const Atom& b);
   static int compare_factors(const Term& a, const Term& b);
-  static Dim of_atom(Atom atom);
+  static Dim as_factor(const Dim& dim);
+  std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
+
+  template <class Arithmetic>
+  typename Arithmetic::Number value(std::span<const int64_t> symbols) const;
 
   int64_t constant_ = 0;
   // Sorted by factors, no zero coefficient; null: none. Shared by copies: sizes are copied far more often than made.

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/error.h"
+
 namespace inlay {
 namespace {
 
@@ -66,6 +68,54 @@ TEST(Dim, MinAndMaxAreThoseOfTheNumbers) {
       ASSERT_EQ(made.back().dim.evaluate(sizes), made.back().value);
     }
   }
+}
+
+/// (s0 + 1) * (s1 + 1) * ... of `count` symbols.
+Dim product_of_sums(int count) {
+  Dim out = 1;
+  for (int i = 0; i < count; ++i) out = out * (Dim::symbol(SymbolId(static_cast<uint32_t>(i))) + 1);
+  return out;
+}
+
+TEST(Dim, AProductOfSumsIsNotMultipliedOutWithoutEnd) {
+  constexpr int kMany = 24;
+  const Dim product = product_of_sums(kMany);
+  EXPECT_EQ(product, product_of_sums(kMany));
+  EXPECT_EQ(same_dim(product, product_of_sums(kMany)), Answer::yes);
+  EXPECT_EQ(product_of_sums(4).terms().size(), 15U);  // a short one is
+  EXPECT_LE(product.terms().size(), 64U);
+  std::vector<int64_t> sizes(kMany, 1);
+  EXPECT_EQ(product.evaluate(sizes), int64_t{1} << kMany);
+  EXPECT_EQ(product.estimate(sizes), 1 << kMany);
+  sizes[7] = 4;
+  EXPECT_EQ(product.evaluate(sizes), (int64_t{1} << (kMany - 1)) * 5);
+  EXPECT_EQ(product.symbols().size(), static_cast<std::size_t>(kMany));
+  EXPECT_EQ(product.lower_bound({}), 1);
+  EXPECT_GE(product.lower_bound(IdMap<SymbolId, int64_t>(kMany, 3)), int64_t{1} << (2 * kMany));
+  // What is put in the place of symbols makes numbers of it.
+  IdMap<SymbolId, Dim> ones(kMany, Dim(1));
+  EXPECT_EQ(product.substitute(ones), Dim(int64_t{1} << kMany));
+}
+
+TEST(Dim, WhatDoesNotFitIsAnError) {
+  const Dim cube = n * n * n;
+  EXPECT_EQ(cube.evaluate(std::vector<int64_t>{2097151}), 2097151LL * 2097151 * 2097151);
+  for (const Dim& dim : {cube, cube + 5, min(cube, m), floor_div(cube, m + 2), 4611686018427387904 * n, n + n * m}) {
+    EXPECT_TRUE(dim.may_overflow());
+    EXPECT_THROW((void)dim.evaluate(std::vector<int64_t>{4194304, int64_t{1} << 45}), Error) << dim.terms().size();
+  }
+  EXPECT_THROW((void)(Dim(4000000000) * Dim(4000000000)), Error);
+  EXPECT_EQ(cube.estimate(std::vector<int64_t>{4194304}), 0x1p66);
+  for (const Dim& dim : {n, n - 1, n - m, 5 - n, min(n, m), max(n - 1, 0), Dim(-1) * n, Dim(3)}) {
+    EXPECT_FALSE(dim.may_overflow());
+  }
+  for (const Dim& dim : {n + 1, n + m, 2 * n, n * m, min(n + 1, m)}) EXPECT_TRUE(dim.may_overflow());
+  // (n + 1)^66 has coefficients that fit, and (n + 1)^67 is not multiplied out any more.
+  Dim power = 1;
+  for (int i = 0; i < 70; ++i) power = power * (n + 1);
+  EXPECT_EQ(power.evaluate(std::vector<int64_t>{0}), 1);
+  EXPECT_THROW((void)power.evaluate(std::vector<int64_t>{1}), Error);
+  EXPECT_EQ(power.lower_bound(IdMap<SymbolId, int64_t>(1, 1)), std::numeric_limits<int64_t>::max());
 }
 
 }  // namespace

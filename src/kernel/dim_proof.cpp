@@ -11,16 +11,6 @@ namespace {
 constexpr int kMaxDepth = 6;
 constexpr int kMaxFacts = 3;  // that one proof puts together
 
-Dim rebuild(const Dim::Atom& atom) {
-  switch (atom.kind) {
-    case Dim::Atom::Kind::symbol: return Dim::symbol(atom.symbol);
-    case Dim::Atom::Kind::floor_div: return floor_div(atom.operands->first, atom.operands->second);
-    case Dim::Atom::Kind::min: return min(atom.operands->first, atom.operands->second);
-    case Dim::Atom::Kind::max: return max(atom.operands->first, atom.operands->second);
-  }
-  return 0;
-}
-
 bool never_negative(const Dim& d, int depth);
 
 /// coefficient * rest * f(...), where rest >= 0 and f is no symbol; `others` is what is left of the expression.
@@ -35,7 +25,7 @@ bool split_at(const Dim& d, const Dim::Term& term, int depth, Split& out) {
   out.coefficient = term.coefficient;
   Dim whole = term.coefficient;
   for (const Dim::Atom& atom : term.factors) {
-    const Dim factor = rebuild(atom);
+    const Dim factor = Dim::of_atom(atom);
     whole = whole * factor;
     if (atom.kind != Dim::Atom::Kind::symbol && out.function == nullptr) {
       out.function = &atom;
@@ -69,6 +59,7 @@ bool prove_with(const Split& split, int depth) {
   const auto with = [&](const Dim& bound) {
     return never_negative(split.others + Dim(split.coefficient) * split.rest * bound, depth);
   };
+  if (split.function->kind == Dim::Atom::Kind::sum) return with(split.function->operands->first);
   // min and max are one of their operands. In the helpful direction either bounds them, else both must do.
   const bool is_max = split.function->kind == Dim::Atom::Kind::max;
   const bool either = is_max == (split.coefficient > 0);
@@ -88,8 +79,8 @@ bool never_negative(const Dim& d, int depth) {
 
 bool same_factors(const Dim::Term& a, const Dim::Term& b) {
   Dim left = 1, right = 1;
-  for (const Dim::Atom& atom : a.factors) left = left * rebuild(atom);
-  for (const Dim::Atom& atom : b.factors) right = right * rebuild(atom);
+  for (const Dim::Atom& atom : a.factors) left = left * Dim::of_atom(atom);
+  for (const Dim::Atom& atom : b.factors) right = right * Dim::of_atom(atom);
   return left == right;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 // What sizes a step needs to know before it runs, beside the dims of the buffers that it names.
+#include <vector>
+
 #include "kernel/kernel.h"
 
 namespace inlay::kernel {
@@ -35,5 +37,12 @@ void for_each_size(const LibraryCall& call, Visit visit) {
   for (const Dim& size : call.sizes) visit(size);
   for_each_array(call, [&](const CallArray& array, const CoreAxes&) { for_each_size(array, visit); });
 }
+
+/// By step: what a backend must test before it, and leave with INLAY_SIZE_OVERFLOW where one does not fit in 64 bits:
+/// sizes that are compared, that are values, extents or places. (Those of memory are tested by whoever lays it out; in
+/// machine code a number wraps around.) Without those that fit in any case. Each is tested once, and as soon as its
+/// symbols are known: before bytes of the caller's are written, and in no loop. Size checks that a program begins with
+/// come first, since they say more.
+std::vector<std::vector<Dim>> sizes_to_test(const KernelProgram& program);
 
 }  // namespace inlay::kernel

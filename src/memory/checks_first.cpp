@@ -224,7 +224,7 @@ bool pays(const KernelProgram& program, const KernelProgram& moved, const Planne
   constexpr int64_t kIndexBytes = 8;
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   const Dim again = kernel::count(moved).reads - kernel::count(program).reads;
-  return again.evaluate(symbols) * kIndexBytes <= 2 * size_bytes(program.buffers[copy.destination]).evaluate(symbols);
+  return again.estimate(symbols) * kIndexBytes <= 2 * size_bytes(program.buffers[copy.destination]).estimate(symbols);
 }
 
 }  // namespace

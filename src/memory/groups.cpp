@@ -39,7 +39,7 @@ Groups::Groups(const KernelProgram& program, const Liveness& liveness, const IdM
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     if (!has_bytes_of_ours(program.buffers[b])) continue;
     size_bytes_[b] = kernel::size_bytes(program.buffers[b]);
-    nominal_bytes_[b] = static_cast<double>(std::max<int64_t>(size_bytes_[b].evaluate(symbols), 0));
+    nominal_bytes_[b] = std::max(size_bytes_[b].estimate(symbols), 0.0);
     group_of_[b] = static_cast<int>(groups_.size());
     groups_.push_back({b, {b}, liveness.lives[b]});
     add_load(groups_.back(), 1);

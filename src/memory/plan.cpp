@@ -10,41 +10,6 @@ namespace inlay::memory {
 
 using kernel::KernelProgram;
 
-namespace {
-
-/// A size that wraps around would be a small arena for large writes.
-class CheckedSize {
- public:
-  explicit CheckedSize(std::span<const int64_t> symbols) : symbols_(symbols) {}
-
-  int64_t operator()(const Dim& dim) const {
-    int64_t total = dim.constant_part();
-    for (const Dim::Term& term : dim.terms()) {
-      int64_t product = term.coefficient;
-      for (const Dim::Atom& atom : term.factors) require(!__builtin_mul_overflow(product, value_of(atom), &product));
-      require(!__builtin_add_overflow(total, product, &total));
-    }
-    return total;
-  }
-
- private:
-  static void require(bool fits) {
-    if (!fits) throw Error(ErrorCode::size_overflow, {}, "the size of a temporary does not fit in 64 bits");
-  }
-
-  int64_t value_of(const Dim::Atom& atom) const {
-    using Kind = Dim::Atom::Kind;
-    if (atom.kind == Kind::symbol) return symbols_[atom.symbol.index];
-    const int64_t a = (*this)(atom.operands->first), b = (*this)(atom.operands->second);
-    if (atom.kind == Kind::floor_div) return floor_div(Dim(a), Dim(b)).constant();
-    return atom.kind == Kind::min ? std::min(a, b) : std::max(a, b);
-  }
-
-  std::span<const int64_t> symbols_;
-};
-
-}  // namespace
-
 bool has_static_arena(const Sharing& sharing) {
   return std::ranges::all_of(sharing.storages, [](const SharedStorage& storage) {
     return storage.owner != Owner::arena || storage.size_bytes.is_constant();
@@ -130,7 +95,7 @@ std::vector<Storage> storages_with(const Sharing& sharing, int segment, const Si
 }  // namespace
 
 std::vector<Storage> storages_of_segment(const Sharing& sharing, int segment, std::span<const int64_t> symbols) {
-  return storages_with(sharing, segment, CheckedSize(symbols));
+  return storages_with(sharing, segment, [&](const Dim& size) { return size.evaluate(symbols); });
 }
 
 std::vector<Storage> storages_up_to(const Sharing& sharing, int segment, std::span<const int64_t> upper_bounds) {

@@ -129,7 +129,7 @@ Given::Given(const KernelProgram& program, const Sharing& sharing)
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     home_[b] = home_of(b);
-    if (is_in_arena(b)) bytes_[b] = std::max(0.0, static_cast<double>(size_bytes(b).evaluate(symbols)));
+    if (is_in_arena(b)) bytes_[b] = std::max(0.0, size_bytes(b).estimate(symbols));
     const Lifetime& life = lives.lives[b];
     Lifetime& whole = lives_[home_[b]];
     if (life.end == 0) continue;
@@ -341,7 +341,7 @@ Fullest fullest(const KernelProgram& program, const Sharing& sharing, int segmen
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   Fullest out;
   for_each_load(sharing, segment, [&](const Dim& bytes) {
-    const auto nominal = static_cast<double>(bytes.evaluate(symbols));
+    const auto nominal = bytes.estimate(symbols);
     if (nominal > out.nominal) out = {bytes, nominal};
   });
   return out;

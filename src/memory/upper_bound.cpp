@@ -64,6 +64,7 @@ class Bounds {
     using Kind = Dim::Atom::Kind;
     if (atom.kind == Kind::symbol) return {0, upper_bounds_[atom.symbol.index]};
     const Range a = of(atom.operands->first), b = of(atom.operands->second);
+    if (atom.kind == Kind::sum) return a;
     if (atom.kind == Kind::floor_div) return quotient(a, b);
     if (atom.kind == Kind::min) return {std::min(a.least, b.least), std::min(a.most, b.most)};
     return {std::max(a.least, b.least), std::max(a.most, b.most)};

@@ -419,10 +419,7 @@ Error Executable::error_of(int32_t code, const Failure& failure) const {
   }
   if (code == INLAY_INTERRUPTED) return Error(ErrorCode::interrupted, {}, "the call was interrupted");
   if (code == INLAY_HOST_CALL_FAILED) return Error(ErrorCode::host_call_failed, {}, "a host call failed");
-  if (code == INLAY_SIZE_OVERFLOW) {
-    return Error(ErrorCode::size_overflow, {},
-                 "the size of an output or of the call's own values does not fit in 63 bits");
-  }
+  if (code == INLAY_SIZE_OVERFLOW) return Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
   if (code == INLAY_OUT_OF_MEMORY)
     return Error(ErrorCode::out_of_memory, {}, "no memory for an output or for the call's own values");
   if (code != INLAY_FAILED_AT_SITE || failure.site < 0 ||

@@ -29,7 +29,7 @@ int64_t apply(SizeItem::Kind kind, int64_t a, int64_t b) {
     case SizeItem::Kind::min: out = std::min(a, b); break;
     case SizeItem::Kind::max: out = std::max(a, b); break;
   }
-  if (overflow) throw Error(ErrorCode::size_overflow, {}, str("a size does not fit in 64 bits, from ", a, " and ", b));
+  if (overflow) throw Error(ErrorCode::size_overflow, {}, "a size does not fit in 64 bits");
   return out;
 }
 

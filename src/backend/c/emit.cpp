@@ -11,6 +11,7 @@
 
 #include "backend/c/functions.h"
 #include "backend/c/steps.h"
+#include "kernel/sizes.h"
 #include "memory/commit.h"
 
 namespace inlay::c_backend {
@@ -39,10 +40,12 @@ class Emitter {
   std::string run() {
     Text steps(1);
     const std::vector<bool> writes = memory::may_have_written(p_.program, p_.plan.sharing);
+    const std::vector<std::vector<Dim>> to_test = kernel::sizes_to_test(p_.program);
     for (std::size_t i = 0; i < p_.program.steps.size(); ++i) {
       if (i > 0 && memory::may_be_long(p_.program.steps[i])) steps.line(p_.look_up());
       p_.writing = writes[i];
       begin_segments_at(steps, i);
+      require_fit(steps, to_test[i]);
       write_step(steps, StepId(i));
     }
     begin_segments_at(steps, p_.program.steps.size());
@@ -56,6 +59,16 @@ class Emitter {
   }
 
  private:
+  /// Leaves where a size does not fit.
+  void require_fit(Text& out, const std::vector<Dim>& sizes) {
+    if (sizes.empty()) return;
+    out.open("");
+    out.line("bool overflows = false;");
+    for (const Dim& size : sizes) out.line("(void)", p_.exact_size(size), ";");
+    out.line("if (overflows) return INLAY_SIZE_OVERFLOW;");
+    out.close();
+  }
+
   void write_step(Text& out, StepId id) {
     std::visit(Overloaded{
                    [&](const kernel::Kernel& kernel) { write_kernel(p_, out, id, kernel); },

@@ -51,6 +51,7 @@ const std::string& ProgramText::symbol(SymbolId symbol) {
 
 std::string ProgramText::atom(const Dim::Atom& atom) {
   if (atom.kind == Dim::Atom::Kind::symbol) return symbol(atom.symbol);
+  if (atom.kind == Dim::Atom::Kind::sum) return str("(", size(atom.operands->first), ")");
   const char* function = atom.kind == Dim::Atom::Kind::floor_div ? "floor_div_i64"
                          : atom.kind == Dim::Atom::Kind::min     ? "min_i64"
                                                                  : "max_i64";
@@ -68,6 +69,32 @@ std::string ProgramText::size(const Dim& dim) {
   const int64_t rest = dim.constant_part();
   if (sum.empty()) return rest == INT64_MIN ? "INT64_MIN" : std::to_string(rest);
   if (rest != 0) sum += str(rest < 0 ? " - " : " + ", rest < 0 ? -rest : rest);
+  return sum;
+}
+
+std::string ProgramText::exact_atom(const Dim::Atom& atom) {
+  if (atom.kind == Dim::Atom::Kind::symbol) return symbol(atom.symbol);
+  if (atom.kind == Dim::Atom::Kind::sum) return exact_size(atom.operands->first);
+  const char* function = atom.kind == Dim::Atom::Kind::floor_div ? "floor_div_i64"
+                         : atom.kind == Dim::Atom::Kind::min     ? "min_i64"
+                                                                 : "max_i64";
+  return str(needs.use(function), "(", exact_size(atom.operands->first), ", ", exact_size(atom.operands->second), ")");
+}
+
+std::string ProgramText::exact_size(const Dim& dim) {
+  std::string sum;
+  const auto add = [&](const std::string& term) {
+    sum = sum.empty() ? term : str(needs.use("add_sizes"), "(", sum, ", ", term, ", &overflows)");
+  };
+  if (dim.constant_part() != 0 || dim.terms().empty()) add(size(dim.constant_part()));
+  for (const Dim::Term& term : dim.terms()) {
+    std::string product = term.coefficient == 1 ? "" : size(term.coefficient);
+    for (const Dim::Atom& factor : term.factors) {
+      const std::string times = exact_atom(factor);
+      product = product.empty() ? times : str(needs.use("multiply_sizes"), "(", product, ", ", times, ", &overflows)");
+    }
+    add(product);
+  }
   return sum;
 }
 

@@ -30,6 +30,8 @@ class ProgramText {
   // ---- sizes
   /// An expression; `factor` one that may stand beside any operator.
   std::string size(const Dim& dim);
+  /// As `size`, and sets the variable `overflows` where it, or a part of it, does not fit.
+  std::string exact_size(const Dim& dim);
   std::string factor(const Dim& dim);
   const std::string& symbol(SymbolId symbol);
 
@@ -67,6 +69,7 @@ class ProgramText {
 
  private:
   std::string atom(const Dim::Atom& atom);
+  std::string exact_atom(const Dim::Atom& atom);
   std::string literal_table(BufferId buffer);
   void find_read();
 

@@ -41,9 +41,11 @@ Value* FunctionEmitter::atom_value(const Dim::Atom& atom) {
     return known;
   }
   Value* left = size(atom.operands->first);
+  if (atom.kind == Dim::Atom::Kind::sum) return left;
   Value* right = size(atom.operands->second);
   switch (atom.kind) {
-    case Dim::Atom::Kind::symbol: break;
+    case Dim::Atom::Kind::symbol:
+    case Dim::Atom::Kind::sum: break;
     case Dim::Atom::Kind::min: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, left, right);
     case Dim::Atom::Kind::max: return b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, left, right);
     case Dim::Atom::Kind::floor_div: {
@@ -59,6 +61,44 @@ Value* FunctionEmitter::atom_value(const Dim::Atom& atom) {
   }
   INLAY_CHECK(false, "a size of no kind");
   return nullptr;
+}
+
+/// The size, kept as what `size` gives; `overflows`, null at first, gets a bit: does it, or a part of it, not fit?
+Value* FunctionEmitter::tested_size(const Dim& dim, Value*& overflows) {
+  const auto exact = [&](llvm::Intrinsic::ID operation, Value* left, Value* right) {
+    if (!left) return right;
+    Value* both = b.CreateBinaryIntrinsic(operation, left, right);
+    Value* bit = b.CreateExtractValue(both, 1);
+    overflows = overflows ? b.CreateOr(overflows, bit) : bit;
+    return b.CreateExtractValue(both, 0);
+  };
+  Value* total = dim.constant_part() == 0 ? nullptr : i64(dim.constant_part());
+  for (const Dim::Term& term : dim.terms()) {
+    Value* product = term.coefficient == 1 ? nullptr : i64(term.coefficient);
+    for (const Dim::Atom& atom : term.factors) {
+      if (atom.kind != Dim::Atom::Kind::symbol) {
+        for (const Dim* operand : {&atom.operands->first, &atom.operands->second}) {
+          if (operand->may_overflow()) tested_size(*operand, overflows);
+        }
+      }
+      product = exact(llvm::Intrinsic::smul_with_overflow, product, atom_value(atom));
+    }
+    total = exact(llvm::Intrinsic::sadd_with_overflow, total, product);
+  }
+  sizes_.emplace_back(dim, total);
+  return total;
+}
+
+void FunctionEmitter::require_fit(std::span<const Dim> sizes) {
+  if (sizes.empty()) return;
+  begin_step();
+  Value* overflows = nullptr;
+  {
+    llvm::IRBuilder<>::InsertPointGuard guard(b);
+    b.SetInsertPoint(spine_);
+    for (const Dim& size : sizes) tested_size(size, overflows);
+  }
+  if (overflows) return_unless_ok(b.CreateSelect(overflows, b.getInt32(INLAY_SIZE_OVERFLOW), b.getInt32(INLAY_OK)));
 }
 
 }  // namespace inlay::llvm_backend

@@ -6,6 +6,7 @@
 // that finds it needs a size or an address has it computed on the spine, just before the step, and code in the body of
 // a loop or cond just before the outermost of them: its sizes are known there, since no body binds one.
 #include <array>
+#include <span>
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>
@@ -93,6 +94,8 @@ class FunctionEmitter {
 
   // ---- dims.cpp
   Value* size(const Dim& dim);  // i64, on the spine
+  /// Leaves with INLAY_SIZE_OVERFLOW where a size, or a part of it, does not fit in 64 bits. Not in a region.
+  void require_fit(std::span<const Dim> sizes);
   void set_symbol(SymbolId symbol, Value* value) { symbols_[symbol.index] = value; }
 
   // ---- places.cpp
@@ -117,6 +120,7 @@ class FunctionEmitter {
   Value* literal_address(const kernel::Buffer& buffer);
   Value* dim_value(const Dim& dim);
   Value* atom_value(const Dim::Atom& atom);
+  Value* tested_size(const Dim& dim, Value*& overflows);
 
   llvm::Function* function_ = nullptr;
   llvm::BasicBlock* entry_ = nullptr;

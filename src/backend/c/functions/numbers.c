@@ -88,6 +88,20 @@ static inline double sign_f64(double x) { return x != x ? x : (double)((x > 0) -
 /* Integers wrap: what overflows is computed without a sign. */
 static inline int64_t neg_i64(int64_t x) { return (int64_t)(0 - (uint64_t)x); }
 
+/* A sum and a product of sizes; says where it does not fit in 64 bits. */
+static inline int64_t add_sizes(int64_t a, int64_t b, bool* overflows) {
+  if (b < 0 ? a >= INT64_MIN - b : a <= INT64_MAX - b) return a + b;
+  *overflows = true;
+  return 0;
+}
+
+static inline int64_t multiply_sizes(int64_t a, int64_t b, bool* overflows) {
+  const int64_t most = (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN;
+  if (a == 0 || (a == -1 ? b != INT64_MIN : (a < 0) == (most < 0) ? b <= most / a : b >= most / a)) return a * b;
+  *overflows = true;
+  return 0;
+}
+
 /* Rounded down; x / 0 is 0. */
 static inline int64_t floor_div_i64(int64_t a, int64_t b) {
   if (b == 0) return 0;
