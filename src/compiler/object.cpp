@@ -100,6 +100,7 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   for (const Symbol& symbol : program.symbols) {
     runtime::SymbolSpec spec{symbol.name, -1, symbol.axis};
     for (std::size_t slot = 0; slot < program.params.size(); ++slot) {
+      if (!symbol.source.valid()) continue;  // found on the way
       if (program.buffers[program.params[slot]].value == symbol.source) spec.param = static_cast<int>(slot);
     }
     if (plan.upper_bounds.size() > 0) spec.upper_bound = plan.upper_bounds[SymbolId(object.symbols.size())];

@@ -22,6 +22,7 @@ class ProgramVerifier {
     for (BufferId b : ids<BufferId>(program_.buffers.size())) verify_buffer(b);
     verify_slots(program_.params, Role::param);
     verify_slots(program_.outputs, Role::output);
+    for (SymbolId symbol : ids<SymbolId>(program_.symbols.size())) verify_symbol(symbol);
     if (const std::string mistake = why_not_nested(program_); !mistake.empty()) complain(mistake);
     if (out_.empty()) {
       for (const Step& step : program_.steps) verify_shape(step);
@@ -85,6 +86,12 @@ class ProgramVerifier {
       complain(str(name(b), " is no temporary, and has a reason to be one: ", stored_text(it.stored)));
     }
     if (it.view_of.valid()) return verify_view(b);
+    if (it.role == Role::param || it.role == Role::output) {
+      const std::vector<BufferId>& slots = it.role == Role::param ? program_.params : program_.outputs;
+      if (std::ranges::find(slots, b) == slots.end()) {
+        complain(str(name(b), " is ", role_name(it.role), " ", it.slot, ", and so is another buffer"));
+      }
+    }
     if (it.role == Role::scalar && !std::ranges::all_of(it.dims, [](const Dim& dim) { return dim.is(1); })) {
       complain(str("scalar ", name(b), " has more than one element"));
     }
@@ -116,6 +123,20 @@ class ProgramVerifier {
         complain(str(role_name(role), " ", i, " is no buffer"));
       } else if (buffer(slots[i]).role != role || buffer(slots[i]).slot != static_cast<int>(i)) {
         complain(str(name(slots[i]), " stands as ", role_name(role), " ", i, " and says otherwise"));
+      }
+    }
+  }
+
+  /// One that no parameter binds is known where a step has bound it.
+  void verify_symbol(SymbolId s) {
+    const Symbol& symbol = program_.symbols[s];
+    known_[s.index] = false;
+    for (BufferId param : program_.params) {
+      if (!exists(param) || !symbol.source.valid() || buffer(param).value != symbol.source) continue;
+      const std::size_t rank = buffer(param).dims.size();
+      known_[s.index] = symbol.axis >= 0 && static_cast<std::size_t>(symbol.axis) < rank;
+      if (!known_[s.index] && symbol.axis != Symbol::kOfValue) {
+        complain(str("symbol ", names_.symbols[s], " is dim ", symbol.axis, " of ", name(param), ", which has ", rank));
       }
     }
   }
@@ -198,6 +219,9 @@ class ProgramVerifier {
   void verify_step(const HostCall& call) {
     const std::string what = str("host call \"", call.name, "\"");
     if (!all_exist(what, call.operands) || !all_exist(what, call.results)) return;
+    constexpr int kMostFunctions = 1 << 20;
+    if (call.function < 0 || call.function >= kMostFunctions) complain(str(what, " has no function"));
+    if (call.site.valid()) verify_site(call.site, what);
     for (BufferId result : call.results) {
       if (buffer(result).role != Role::host) complain(str(what, ": its result ", name(result), " is not the host's"));
     }

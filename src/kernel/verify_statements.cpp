@@ -297,8 +297,38 @@ class StatementVerifier {
         return kernel_.is_tiled() && term.axis == kernel_.tiled_axis();
       };
       const bool must_fit = is_local && std::ranges::any_of(subscript.axes, is_tiled);
-      if (within == Answer::no || (must_fit && within == Answer::unknown)) complain("subscript ", d, " leaves its dim");
+      const bool leaves = within == Answer::no || (within == Answer::unknown && leaves_where_points_are(s, d));
+      if (leaves || (must_fit && within == Answer::unknown)) complain("subscript ", d, " leaves its dim");
     }
+  }
+
+  /// Does it leave its dim wherever the stage has points? Where a check is made of the sizes that say how many, there
+  /// may be none: a slice from n on may be one of nothing.
+  bool leaves_where_points_are(const Statement& s, std::size_t d) const {
+    if (s.map.subscripts[d].index) return false;
+    IdMap<SymbolId, Dim> with_points;
+    for (SymbolId symbol : ids<SymbolId>(program_.symbols.size())) with_points.push_back(Dim::symbol(symbol));
+    for (const Dim& extent : extents_) {
+      if (!extent.is_symbol()) continue;
+      if (is_checked(extent.as_symbol())) return false;
+      with_points[extent.as_symbol()] = extent + 1;
+    }
+    Subscript subscript = s.map.subscripts[d];
+    subscript.base = subscript.base.substitute(with_points);
+    std::vector<Dim> extents;
+    for (const Dim& extent : extents_) extents.push_back(extent.substitute(with_points));
+    return within_dim(subscript, extents, buffer(s.buffer).dims[d].substitute(with_points)) == Answer::no;
+  }
+
+  bool is_checked(SymbolId symbol) const {
+    const auto tells = [&](const Dim& size) {
+      const std::vector<SymbolId> symbols = size.symbols();
+      return std::ranges::find(symbols, symbol) != symbols.end();
+    };
+    return std::ranges::any_of(program_.steps, [&](const Step& step) {
+      const auto* check = std::get_if<SizeCheck>(&step);
+      return check && (tells(check->left) || tells(check->right));
+    });
   }
 
   bool verify_axes(const Subscript& subscript) {

@@ -178,6 +178,25 @@ TEST(VerifyKernelProgram, SquaresAreFoldedBesideTheSum) {
               ElementsAre("squares are folded over all points of a kernel without outer axes"));
 }
 
+TEST(VerifyKernelProgram, ASlotIsOneBuffers) {
+  EXPECT_THAT(messages(parse("program @main(x: f64[2] param 0, y: f64[2] output 0, z: f64[2] output 0) { "
+                             "copy x -> y \"\" copy x -> z \"\" }")),
+              ElementsAre("y is output 0, and so is another buffer"));
+}
+
+TEST(VerifyKernelProgram, HostCallsHaveFunctionsAndSites) {
+  EXPECT_THAT(messages(parse("program @main(x: f64[2] param 0, h: f64[2] host) { host_call \"f\" -1 (x) -> h #3 }")),
+              ElementsAre("host call \"f\" has no function", "host call \"f\" has no site"));
+}
+
+TEST(VerifyKernelProgram, SymbolsAreBound) {
+  EXPECT_THAT(
+      messages(parse("program @main(x: f64[n] param 0, y: f64[n] output 0) symbols n = x.1 { copy x -> y \"\" }")),
+      ElementsAre("symbol n is dim 1 of x, which has 1"));
+  EXPECT_THAT(messages(parse("program @main(x: f64[n] param 0, y: f64[n] output 0) symbols n { copy x -> y \"\" }")),
+              testing::Contains("x uses n before it is known"));
+}
+
 TEST(VerifyKernelProgram, MapsFitTheirBuffers) {
   const auto in_stage = [](std::string_view statements) {
     std::vector<std::string> out = messages_of(str("kernel @k0 { stage (i < n) { ", statements, "} }"));
@@ -185,7 +204,10 @@ TEST(VerifyKernelProgram, MapsFitTheirBuffers) {
     return out;
   };
   EXPECT_THAT(in_stage("%0 = load a[i] : f64"), ElementsAre("a has rank 2, not 1"));
-  EXPECT_THAT(in_stage("%0 = load c[2] : f64"), IsEmpty());  // where n is 0 nothing is loaded
+  EXPECT_THAT(in_stage("%0 = load c[2] : f64"), ElementsAre("subscript 0 leaves its dim"));
+  EXPECT_THAT(in_stage("%0 = load x[i + 100000000] : f64"), ElementsAre("subscript 0 leaves its dim"));
+  EXPECT_THAT(in_stage("%0 = load x[100000000] : f64"), IsEmpty());  // x may be as long
+  EXPECT_THAT(messages_of("check n == 0 #0 kernel @k0 { stage (i < n) { %0 = load c[2] : f64 } }"), IsEmpty());
   EXPECT_THAT(messages_of("kernel @k0 { stage (i < 3) { %0 = load c[i] : f64 } }"),
               ElementsAre("kernel @k0, stage 0, `%0 = load c[i] : f64`: subscript 0 leaves its dim"));
   EXPECT_THAT(messages_of("kernel @k0 { stage (i < 2) { %0 = load x[-1] : f64 } }"),

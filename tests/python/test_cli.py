@@ -160,6 +160,33 @@ def test_a_folder_that_nobody_may_look_into(program, monkeypatch):
     assert said.startswith("error[invalid-file]: cannot "), said
 
 
+KERNELS = """program @main(x: f64[n] param 0, y: f64[n] output 0) symbols n = x.0 {
+  kernel @k0 {
+    stage (i < n) {
+      %0 = load x[PLACE] : f64
+      store y[i] set %0
+    }
+  }
+}
+"""
+
+
+def test_kernels_that_reach_too_far(program):
+    kernels = program / "far.kernels"
+    kernels.write_text(KERNELS.replace("PLACE", "i"))
+    assert tool("run", "far.kernels", "x=x.npy") == "y = f64[2] [2.0, 6.0]\n"
+    for place in ["i + 100000000", "-1*i - 1", "3*i + n"]:
+        kernels.write_text(KERNELS.replace("PLACE", place))
+        for command in [["opt", "far.kernels"], ["run", "far.kernels", "x=x.npy"]]:
+            said = tool(*command, code=1)
+            assert said.startswith("error[invalid-program]: kernel @k0, stage 0, `%0 = load x["), said
+            assert "`: subscript 0 leaves its dim\n  at     far.kernels" in said
+    # What only some sizes show is seen when it runs.
+    kernels.write_text(KERNELS.replace("PLACE", "100000000"))
+    said = tool("run", "far.kernels", "x=x.npy", code=1)
+    assert said.startswith("error[invalid-program]: kernel k0 touches element 100000000 of dim 0 of `x`, which is 2\n")
+
+
 def test_kernels_are_fed_back(program):
     tool("explain", "p.inlay", INLAY_DUMP=str(program / "dump"))
     (kernels,) = (program / "dump").glob("*.kernels")
