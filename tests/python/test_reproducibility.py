@@ -141,6 +141,8 @@ def test_division_by_one_number_is_division(dtype, features, monkeypatch):
             want = x / s
             for a, b in zip((want, np.floor(want)), fn(x, np.array(s)), strict=True):
                 assert same(a, b), s
+            for x_alone in edges:  # other elements of a vector may hide what becomes of one
+                assert same(fn(np.full(5, x_alone), np.array(s))[0], np.full(5, x_alone / s)), (x_alone, s)
 
 
 def test_division_by_a_literal_is_division():

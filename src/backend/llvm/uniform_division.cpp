@@ -8,7 +8,7 @@
 // That holds where r and q are normal numbers and the rest does not underflow, that is, where |q + e r| is at least
 // `least`. It is less, or NaN, for any x and d of which something overflows, underflows, or is infinite, NaN or 0: such
 // vectors are divided, in a cold block. Not so if x is 0 where it fails, which is frequent in data: x r is x/d then,
-// and has its sign.
+// and has its sign, if it is a number (r may be infinite where d is not 0).
 #include <limits>
 
 #include "backend/llvm/scalar.h"
@@ -69,7 +69,8 @@ Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by, Value* act
   b.CreateCondBr(any_lane(f, small), some_small, go_on, f.unlikely());
   b.SetInsertPoint(some_small);
   Value* of_zeros = b.CreateSelect(small, product, corrected);
-  Value* is_open = b.CreateAnd(small, b.CreateFCmpUNE(x, number_like(x, 0)));
+  Value* is_zero = b.CreateAnd(b.CreateFCmpOEQ(x, number_like(x, 0)), b.CreateFCmpORD(product, product));
+  Value* is_open = b.CreateAnd(small, b.CreateNot(is_zero));
   b.CreateCondBr(any_lane(f, is_open), cold, go_on);
   b.SetInsertPoint(cold);
   Value* divided = b.CreateFDiv(x, by.divisor);
