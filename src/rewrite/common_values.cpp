@@ -53,12 +53,31 @@ bool same_expression(const Node& a, const TensorType& a_type, const Node& b, con
          (a.op != Op::library || a.library == b.library) && a.library_options == b.library_options && a_type == b_type;
 }
 
+/// By node: the last of those that bind what its size checks compare. A twin in front of it cannot carry the checks.
+IdMap<NodeId, NodeId> last_binders(const Graph& graph) {
+  IdMap<NodeId, NodeId> out(graph.nodes.size());
+  const auto note = [&](NodeId at, const Dim& size) {
+    for (SymbolId symbol : size.symbols()) {
+      const ValueId source = graph.symbols[symbol].source;
+      const NodeId binder = source.valid() ? graph.values[source].node : NodeId{};
+      if (binder.valid() && (!out[at].valid() || out[at].index < binder.index)) out[at] = binder;
+    }
+  };
+  for (const DimCheck& check : graph.checks) {
+    if (!check.node.valid()) continue;
+    note(check.node, check.left);
+    note(check.node, check.right);
+  }
+  return out;
+}
+
 }  // namespace
 
 Graph share_common_values(const Graph& graph, PassContext& context) {
   Rewriter out(graph);
   std::unordered_multimap<std::size_t, NodeId> seen;
   seen.reserve(graph.nodes.size());
+  const IdMap<NodeId, NodeId> binders = last_binders(graph);
   const auto type_of = [&](NodeId n) -> const TensorType& { return graph.type(graph.nodes[n].results[0]); };
 
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
@@ -70,6 +89,7 @@ Graph share_common_values(const Graph& graph, PassContext& context) {
     const std::size_t hash = hash_of(node, type_of(n));
     const auto [first, last] = seen.equal_range(hash);
     const auto twin = std::find_if(first, last, [&](const auto& entry) {
+      if (binders[n].valid() && entry.second.index <= binders[n].index) return false;
       return same_expression(out.mapped(entry.second), type_of(entry.second), node, type_of(n));
     });
     if (twin != last && context.fires("common-value", Close::bitwise)) {
