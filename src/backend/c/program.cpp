@@ -49,13 +49,16 @@ const std::string& ProgramText::symbol(SymbolId symbol) {
   return symbol_names_[symbol];
 }
 
+/// Of two sizes.
+static const char* function_of(const Dim::Atom& atom) {
+  if (atom.kind == Dim::Atom::Kind::floor_div) return "floor_div_i64";
+  return atom.kind == Dim::Atom::Kind::min ? "min_i64" : "max_i64";
+}
+
 std::string ProgramText::atom(const Dim::Atom& atom) {
   if (atom.kind == Dim::Atom::Kind::symbol) return symbol(atom.symbol);
   if (atom.kind == Dim::Atom::Kind::sum) return str("(", size(atom.operands->first), ")");
-  const char* function = atom.kind == Dim::Atom::Kind::floor_div ? "floor_div_i64"
-                         : atom.kind == Dim::Atom::Kind::min     ? "min_i64"
-                                                                 : "max_i64";
-  return str(needs.use(function), "(", size(atom.operands->first), ", ", size(atom.operands->second), ")");
+  return str(needs.use(function_of(atom)), "(", size(atom.operands->first), ", ", size(atom.operands->second), ")");
 }
 
 std::string ProgramText::size(const Dim& dim) {
@@ -75,10 +78,8 @@ std::string ProgramText::size(const Dim& dim) {
 std::string ProgramText::exact_atom(const Dim::Atom& atom) {
   if (atom.kind == Dim::Atom::Kind::symbol) return symbol(atom.symbol);
   if (atom.kind == Dim::Atom::Kind::sum) return exact_size(atom.operands->first);
-  const char* function = atom.kind == Dim::Atom::Kind::floor_div ? "floor_div_i64"
-                         : atom.kind == Dim::Atom::Kind::min     ? "min_i64"
-                                                                 : "max_i64";
-  return str(needs.use(function), "(", exact_size(atom.operands->first), ", ", exact_size(atom.operands->second), ")");
+  const auto& [a, b] = *atom.operands;
+  return str(needs.use(function_of(atom)), "(", exact_size(a), ", ", exact_size(b), ")");
 }
 
 std::string ProgramText::exact_size(const Dim& dim) {
