@@ -11,21 +11,14 @@ import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
+from pytensor.tensor import subtensor
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from versions import OLD_PYTENSOR
 
 try:
     from pytensor.conditional.op import IfElse, ifelse
 except ImportError:  # older versions
     from pytensor.ifelse import IfElse, ifelse
-
-try:
-    from pytensor.graph.traversal import toposort
-except ImportError:  # older versions
-    from pytensor.graph.basic import io_toposort
-
-    def toposort(outputs, blockers):
-        return io_toposort(blockers, outputs)
-
 
 DTYPES = ["float64"] * 8 + ["float32", "int64", "int32", "int8", "uint8", "bool"]
 LARGEST = 1e4  # a value beyond is not used: what is rounded in it would drown the rest
@@ -46,31 +39,67 @@ class Unfit(Exception):
 
 
 def run(outputs, known):
-    """What `outputs` are worth, by `perform` of one node after another."""
-    storage = {x: [value] for x, value in known.items()}
-    for node in toposort(outputs, blockers=list(known)):
-        for i in node.inputs:
-            if isinstance(i, Constant):
-                storage.setdefault(i, [i.data])
-        arguments = [storage[i][0] for i in node.inputs]
-        if isinstance(node.op, OpFromGraph):
-            # Not by its own `perform`, which compiles.
-            made = run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)))
-            storage.update((o, [m]) for o, m in zip(node.outputs, made, strict=True))
-            continue
-        if isinstance(node.op, IfElse):  # has a thunk and no `perform`
-            (out,) = node.outputs
-            storage[out] = [arguments[1 if arguments[0] else 2]]
-            continue
-        for o in node.outputs:
-            storage[o] = [None]
-        node.op.prepare_node(node, storage, None, "py")
-        with np.errstate(all="ignore"):
-            node.op.perform(node, arguments, [storage[o] for o in node.outputs])
-        for o in node.outputs:
-            if isinstance(storage[o][0], np.generic):  # some ops leave NumPy's scalars
-                storage[o][0] = np.asarray(storage[o][0])
-    return [np.asarray(storage[o][0] if o in storage else o.data) for o in outputs]
+    """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse that is the branch taken."""
+    worth = dict(known)
+
+    def value(x):
+        if isinstance(x, Constant):
+            return x.data
+        if x not in worth:
+            worth.update(zip(x.owner.outputs, perform(x.owner, value), strict=True))
+        return worth[x]
+
+    return [np.asarray(value(x)) for x in outputs]
+
+
+def perform(node, value):
+    if isinstance(node.op, IfElse):  # has a thunk and no `perform`
+        condition, *branches = node.inputs
+        return [value(branches[0 if value(condition) else 1])]
+    arguments = [value(i) for i in node.inputs]
+    if isinstance(node.op, OpFromGraph):  # its own `perform` compiles
+        return run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)))
+    try:
+        return perform_with(node, arguments)
+    except IndexError:
+        if not touches_nothing(node, arguments):
+            raise
+        return perform_with(node, without_indices(node, arguments))
+
+
+def perform_with(node, arguments):
+    storage = {x: [a] for x, a in zip(node.inputs, arguments, strict=True)} | {o: [None] for o in node.outputs}
+    node.op.prepare_node(node, storage, None, "py")
+    with np.errstate(all="ignore"):
+        node.op.perform(node, arguments, [storage[o] for o in node.outputs])
+    # Some ops leave NumPy's scalars.
+    return [np.asarray(v) if isinstance(v, np.generic) else v for (v,) in (storage[o] for o in node.outputs)]
+
+
+def index_arguments(node):
+    """Which inputs say where an indexed read or write goes."""
+    before = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}.get(type(node.op))
+    return range(before, len(node.inputs)) if before else ()
+
+
+def without_indices(node, arguments):
+    """The arguments with zeros for arrays of indices."""
+
+    def is_array(k):
+        return k in index_arguments(node) and arguments[k].ndim > 0 and arguments[k].dtype.kind in "iu"
+
+    return [np.zeros_like(a) if is_array(k) else a for k, a in enumerate(arguments)]
+
+
+def touches_nothing(node, arguments):
+    """Whether it reads or writes no element at all, so that its indices are not looked at (docs/errors.md)."""
+    if not index_arguments(node):
+        return False
+    indices = [without_indices(node, arguments)[k] for k in index_arguments(node)]
+    try:
+        return arguments[0][tuple(subtensor.unflatten_index_variables(indices, node.op.idx_list))].size == 0
+    except IndexError:  # an axis of length 0
+        return False
 
 
 class Grower:
