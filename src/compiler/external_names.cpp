@@ -5,6 +5,7 @@
 
 #include <math.h>  // NOLINT: roundeven is in no C++ header
 
+#include "backend/llvm/backend.h"
 #include "library/library.h"
 #include "ops/element_types.h"
 #include "ops/scalar_functions.h"
@@ -52,6 +53,7 @@ const Name kNames[] = {
 void* find_external(std::string_view name) {
   if (const ScalarFunction* function = find_scalar_function(name)) return const_cast<void*>(function->address);
   if (const InlayLibraryFunction function = library::find_function(name)) return address(function);
+  if (void* const function = llvm_backend::find_vector_function(name)) return function;
   for (const Name& entry : kNames) {
     if (entry.name == name) return entry.address;
   }

@@ -100,9 +100,4 @@ std::vector<bool> may_have_written(const kernel::KernelProgram& program, const S
   return out;
 }
 
-bool may_be_long(const Step& step) {
-  const auto* kernel = std::get_if<Kernel>(&step);
-  return (kernel && !kernel->is_scalar()) || std::holds_alternative<kernel::LibraryCall>(step);
-}
-
 }  // namespace inlay::memory

@@ -42,7 +42,4 @@ std::vector<bool> written_last(const kernel::KernelProgram& program, const Shari
 /// from there on is one that the caller's own memory would show.
 std::vector<bool> may_have_written(const kernel::KernelProgram& program, const Sharing& sharing);
 
-/// May it take so long that a call looks before it whether it shall end?
-bool may_be_long(const kernel::Step& step);
-
 }  // namespace inlay::memory

@@ -12,6 +12,7 @@
 #include "backend/c/functions.h"
 #include "backend/c/steps.h"
 #include "kernel/sizes.h"
+#include "kernel/stopping.h"
 #include "memory/commit.h"
 
 namespace inlay::c_backend {
@@ -40,9 +41,10 @@ class Emitter {
   std::string run() {
     Text steps(1);
     const std::vector<bool> writes = memory::may_have_written(p_.program, p_.plan.sharing);
+    const std::vector<bool> looks = kernel::looks_before(p_.program);
     const std::vector<std::vector<Dim>> to_test = kernel::sizes_to_test(p_.program);
     for (std::size_t i = 0; i < p_.program.steps.size(); ++i) {
-      if (i > 0 && memory::may_be_long(p_.program.steps[i])) steps.line(p_.look_up());
+      if (looks[i]) steps.line(p_.look_up());
       p_.writing = writes[i];
       begin_segments_at(steps, i);
       require_fit(steps, to_test[i]);

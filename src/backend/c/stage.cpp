@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backend/c/scalar.h"
+#include "kernel/stopping.h"
 #include "kernel/text.h"
 #include "support/error.h"
 
@@ -210,7 +211,7 @@ void StageText::write_loop(int level) {
   const std::string end = loop.is_tile ? place_.tile_end : p_.size(loop.extent);
   if (level + 1 == innermost()) return write_innermost(loop, begin, end);
   out_.open("for (int64_t ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
-  if (level + 2 == innermost()) out_.line(p_.look_up());
+  if (level + 2 == innermost() && !kernel::is_short(kernel_)) out_.line(p_.look_up());
   const std::size_t wrapped_before = wrapped_.size();
   write_level(level + 1);
   wrapped_.resize(wrapped_before);

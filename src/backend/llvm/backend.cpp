@@ -7,6 +7,9 @@
 
 #include "backend/llvm/cpu.h"
 #include "backend/llvm/jit.h"
+#if INLAY_HAS_LLVM
+#include "backend/llvm/math/vector_code.h"
+#endif
 #include "backend/llvm/newest_caps.h"
 #include "support/error.h"
 
@@ -218,6 +221,15 @@ const kernel::BackendCaps& caps() {
 }
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }
+
+void* find_vector_function(std::string_view name) {
+#if INLAY_HAS_LLVM
+  for (const InlayVectorCode* code = inlay_vector_code; code->name != nullptr; ++code) {
+    if (name == code->name) return code->address;
+  }
+#endif
+  return nullptr;
+}
 
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options) {
   EmitResult result;

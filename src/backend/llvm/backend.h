@@ -6,6 +6,7 @@
 // the first `emit`; this header needs none of it.
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernel/caps.h"
@@ -50,5 +51,8 @@ struct EmitResult {
 
 /// Throws Error(unsupported) for what no machine code exists for, and where libinlay_jit.so cannot be loaded.
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const EmitOptions& options = {});
+
+/// Where code lies that `emit` has called by an external name: a vector function. Null: it is none.
+void* find_vector_function(std::string_view name);
 
 }  // namespace inlay::llvm_backend

@@ -27,6 +27,7 @@ using kernel::KernelProgram;
 inline void* resolve(std::string_view name) {
   if (const ScalarFunction* function = find_scalar_function(name)) return const_cast<void*>(function->address);
   if (const InlayLibraryFunction function = library::find_function(name)) return reinterpret_cast<void*>(function);
+  if (void* const function = find_vector_function(name)) return function;
   return dlsym(RTLD_DEFAULT, std::string(name).c_str());
 }
 

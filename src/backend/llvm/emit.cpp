@@ -26,6 +26,7 @@
 #include "backend/llvm/steps.h"
 #include "backend/llvm/target.h"
 #include "kernel/sizes.h"
+#include "kernel/stopping.h"
 #include "memory/commit.h"
 #include "support/error.h"
 
@@ -81,10 +82,11 @@ void emit_function(const kernel::KernelProgram& program, const memory::MemoryPla
   FunctionEmitter f(program, plan, options, engine, module);
   RegionEmitter regions(f);
   const std::vector<bool> writes = memory::may_have_written(f.program, f.plan.sharing);
+  const std::vector<bool> looks = kernel::looks_before(f.program);
   const std::vector<std::vector<Dim>> to_test = kernel::sizes_to_test(f.program);
   for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
     look_up(f.options);
-    if (i > 0 && memory::may_be_long(f.program.steps[i])) f.checkpoint();
+    if (looks[i]) f.checkpoint();
     if (writes[i]) f.begin_writing();
     emit_segments_that_begin_at(f, i);
     f.require_fit(to_test[i]);

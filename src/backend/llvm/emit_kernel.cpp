@@ -1,5 +1,6 @@
 #include "backend/llvm/stage.h"
 #include "backend/llvm/steps.h"
+#include "kernel/stopping.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -47,7 +48,7 @@ class KernelEmitter {
  private:
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) {
-      if (is_in_loop_) f_.checkpoint();
+      if (is_in_loop_ && !kernel::is_short(kernel_)) f_.checkpoint();
       return emit_stages();
     }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);

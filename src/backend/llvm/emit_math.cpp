@@ -90,20 +90,17 @@ Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*
   return call;
 }
 
-/// What the copies of math in one module may come to, in instructions; beyond it only short ones are copied. One number
-/// alone spills nothing around a call, and so has copies of short ones only.
+/// What the copies of math in one module may come to, in instructions; beyond it long ones are called (vector_code.h).
+/// One number alone spills nothing around a call, and so has copies of short ones only.
 constexpr std::size_t kManyCopies = 600, kShortFunction = 30, kShortForOne = 60;
 
 Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands, int width) {
   const std::size_t size = function.getEntryBlock().size();
   const bool is_called = width == 1 ? size > kShortForOne : size >= kShortFunction && f.copied_math > kManyCopies;
   if (is_called) {
-    llvm::Function* copy = f.module.getFunction(function.getName());
-    if (!copy) {
-      copy = f.helper_function(function.getFunctionType(), function.getName());
-      define_as_copy(*copy, function);
-    }
-    llvm::CallInst* call = f.b.CreateCall(copy, operands);
+    const auto code = f.module.getOrInsertFunction(function.getName(), function.getFunctionType());
+    llvm::CallInst* call = f.b.CreateCall(code, operands);
+    call->setDoesNotThrow();
     call->setFastMathFlags(llvm::FastMathFlags());
     return call;
   }

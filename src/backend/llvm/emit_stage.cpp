@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "backend/llvm/stage.h"
+#include "kernel/stopping.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -11,7 +12,6 @@ using Kind = Statement::Kind;
 namespace {
 
 constexpr int64_t kLineBytes = 64;  // of the cache
-constexpr int64_t kPointsBetweenCheckpoints = 1 << 15;
 
 }  // namespace
 
@@ -90,7 +90,7 @@ void StageEmitter::emit_loop(int level) {
     const Loop loop = f_.open_loop(in_tile ? tile_.begin : f_.i64(0), values);
     points_[static_cast<std::size_t>(axis)] = loop.point;
     for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
-    if (level + 2 == plan_.innermost()) f_.checkpoint();
+    if (level + 2 == plan_.innermost() && !kernel::is_short(kernel_)) f_.checkpoint();
     emit_level(level + 1);
     for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
     Value* end = in_tile ? tile_.end : f_.size(plan_.extents[static_cast<std::size_t>(level)]);
@@ -175,7 +175,7 @@ bool StageEmitter::may_be_long() const {
   if (block_ || plan_.vectors_pass_tile() || plan_.innermost() > 1) return false;
   if (std::ranges::any_of(kernel_.outer, [](const kernel::Axis& axis) { return !axis.extent.is(1); })) return false;
   const Dim& extent = plan_.vector_extent();
-  return !extent.is_constant() || extent.constant() > kPointsBetweenCheckpoints;
+  return !extent.is_constant() || extent.constant() > kernel::kPointsBetweenLooks;
 }
 
 /// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
@@ -191,7 +191,7 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   // nothing.
   const bool by_pages = apart != plan_.width;
   const int64_t pass = plan_.width * plan_.unroll;
-  const int64_t stretch = by_pages ? apart * plan_.unroll : kPointsBetweenCheckpoints / pass * pass;
+  const int64_t stretch = by_pages ? apart * plan_.unroll : kernel::kPointsBetweenLooks / pass * pass;
   const bool by_stretches = by_pages || may_be_long();
   Value* loop_end = end;
   Loop stretches;

@@ -78,14 +78,16 @@ void StageEmitter::unstack(Value* least, Value* height) {
   for (std::size_t n = 0; n < trees.size(); ++n) sums_[trees[n]] = values[n];
 }
 
-/// What the stack has once `count` turns have been put on it.
+/// How many levels the stack has once `count` turns have been put on it.
 Value* StageEmitter::height_after(Value* count) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, count); }
 
-/// The sums of turn `count` go onto the stack: of as many turns as what lies on top, they are added to that.
-void StageEmitter::stack_sums(Value* count) {
-  Value* height = height_after(b_.CreateSub(count, f_.i64(1)));
-  Value* equal = b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, count, b_.getTrue());
-  Value* level = b_.CreateSub(height, equal);
+/// The level that turn `count` goes to: of as many turns as what lies on top, it is added to that.
+Value* StageEmitter::level_of_turn(Value* count, Value* height) {
+  return b_.CreateSub(height, b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, count, b_.getTrue()));
+}
+
+/// The sums take in what is above `level`, and are put there.
+void StageEmitter::stack_sums(Value* level, Value* height) {
   unstack(level, height);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (is_tree_sum(k)) b_.CreateAlignedStore(sums_[k], stacked(k, level), llvm::Align(kVectorBytes));
@@ -127,17 +129,14 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end) {
   }
   emit_turn(turns.point, quarter);
 
+  // After the last turn the stack is what it has come to; what is left over behind it is added to no level.
   Value* passed = b_.CreateMul(quarter, f_.i64(plan_.unroll));
   Value* count = b_.CreateAdd(turns.carried.back(), f_.i64(1));
-  Branch rest = in_order ? f_.open_if(is_quarter) : Branch();
-  const std::vector<Value*> of_turn = sums_;
-  Branch more = f_.open_if(b_.CreateICmpSLT(b_.CreateAdd(turns.point, passed), in_quarters));
-  stack_sums(count);
-  sums_ = of_turn;
-  f_.open_else(more);
-  unstack(f_.i64(0), height_after(turns.carried.back()));
-  sums_ = f_.close_if(more, sums_, of_turn);
-  if (in_order) sums_ = f_.close_if(rest, sums_, of_turn);
+  Value* height = height_after(turns.carried.back());
+  Value* is_last = b_.CreateICmpSGE(b_.CreateAdd(turns.point, passed), in_quarters);
+  Value* level = b_.CreateSelect(is_last, f_.i64(0), level_of_turn(count, height));
+  if (in_order) level = b_.CreateSelect(is_quarter, level, height);
+  stack_sums(level, height);
   carried = sums_;
   carried.push_back(count);
   f_.close_loop(turns, passed, whole, carried);
@@ -203,7 +202,8 @@ void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
   Value* count = b_.CreateAdd(groups.carried.back(), f_.i64(1));
   carried = sums_;
   carried.push_back(count);
-  stack_sums(count);
+  Value* height = height_after(groups.carried.back());
+  stack_sums(level_of_turn(count, height), height);
   f_.close_loop(groups, f_.i64(group), pages_end, carried);
   carried.pop_back();
   carried.push_back(pages_end);

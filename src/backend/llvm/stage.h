@@ -156,7 +156,8 @@ class StageEmitter {
   Value* stacked(std::size_t sum, Value* level);
   void unstack(Value* least, Value* height);
   Value* height_after(Value* count);
-  void stack_sums(Value* count);
+  Value* level_of_turn(Value* count, Value* height);
+  void stack_sums(Value* level, Value* height);
   Value* emit_turns(Value* begin, Value* end);
   void emit_pages(Value*& begin, Value* end, Value*& turns);
   void emit_turn(Value* begin, Value* quarter);

@@ -55,11 +55,4 @@ llvm::Value* stamp(llvm::IRBuilder<>& b, const llvm::Function& function, llvm::A
   return nullptr;
 }
 
-void define_as_copy(llvm::Function& copy, const llvm::Function& function) {
-  llvm::IRBuilder<> b(llvm::BasicBlock::Create(copy.getContext(), "entry", &copy));
-  llvm::SmallVector<llvm::Value*, 2> arguments;
-  for (llvm::Argument& argument : copy.args()) arguments.push_back(&argument);
-  b.CreateRet(stamp(b, function, arguments));
-}
-
 }  // namespace inlay::llvm_backend

@@ -4,7 +4,8 @@
 // The functions were compiled to bitcode when inlay was built (math/). A call would spill every vector register around
 // it and costs up to half again as much as the function itself; and no inliner runs here. Each function is one basic
 // block, so its instructions are cloned to where its value is wanted: in a module that is not yet long by that. A long
-// one costs more to compile than its calls will ever win back, so it has one copy of each function, which it calls.
+// one costs more to compile than its calls will ever win back, so it calls what was compiled with inlay
+// (math/vector_code.h).
 #include <memory>
 #include <string_view>
 
@@ -29,8 +30,5 @@ class VectorMath {
 
 /// The value of `function(arguments)`, computed by a copy of its instructions at the builder's place.
 llvm::Value* stamp(llvm::IRBuilder<>& b, const llvm::Function& function, llvm::ArrayRef<llvm::Value*> arguments);
-
-/// Makes the empty function `copy`, of the type of `function`, compute the same.
-void define_as_copy(llvm::Function& copy, const llvm::Function& function);
 
 }  // namespace inlay::llvm_backend

@@ -1,6 +1,7 @@
 // What the emitter relies on when it copies a vector function: one basic block, no calls but intrinsics, no globals.
 #include <fstream>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -43,6 +44,23 @@ TEST(VectorMathText, EveryFunctionIsOneBlockWithoutGlobals) {
     }
   }
   EXPECT_GE(functions, 15);
+}
+
+TEST(VectorMathText, EveryFunctionCanBeCalled) {
+  const std::set<std::string> callable = {
+#define EIGHT(name) "inlay_v8_" #name,
+#define SIXTEEN(name) "inlay_v16_" #name,
+#include "backend/llvm/math/vector_code.def"
+#undef EIGHT
+#undef SIXTEEN
+  };
+  const std::regex define("define .*@(inlay_v(?:8|16)_[a-z0-9_]+)\\(.*\\{");
+  std::set<std::string> functions;
+  for (const std::string& line : lines()) {
+    std::smatch match;
+    if (std::regex_match(line, match, define) && !match[1].str().ends_with("_domain")) functions.insert(match[1]);
+  }
+  EXPECT_EQ(functions, callable);
 }
 
 TEST(VectorMathText, TheBytesAreBitcode) {
