@@ -92,7 +92,7 @@ Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*
 
 /// What the copies of math in one module may come to, in instructions; beyond it long ones are called (vector_code.h).
 /// One number alone spills nothing around a call, and so has copies of short ones only.
-constexpr std::size_t kManyCopies = 600, kShortFunction = 30, kShortForOne = 60;
+constexpr std::size_t kManyCopies = 600, kShortFunction = 30, kShortForOne = 10;
 
 Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands, int width) {
   const std::size_t size = function.getEntryBlock().size();

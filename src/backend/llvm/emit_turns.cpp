@@ -53,7 +53,8 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
   const Dim points = plan_.num_points();
   const uint64_t turns = points.is_constant() ? static_cast<uint64_t>(points.constant() / plan_.width) : UINT64_MAX;
   Value* stack = f_.sum_stack(all * std::min<uint64_t>(kMostLevels, std::bit_width(turns) + 1));
-  Value* offset = b_.CreateAdd(b_.CreateMul(level, f_.i64(static_cast<int64_t>(all))), f_.i64(static_cast<int64_t>(before)));
+  Value* offset =
+      b_.CreateAdd(b_.CreateMul(level, f_.i64(static_cast<int64_t>(all))), f_.i64(static_cast<int64_t>(before)));
   return b_.CreateGEP(b_.getInt8Ty(), stack, offset);
 }
 
@@ -97,14 +98,73 @@ void StageEmitter::stack_sums(Value* level, Value* height) {
 /// Passes all that is whole, but where several quarters are passed at a time what is less than a vector for each.
 /// Returns where that begins.
 Value* StageEmitter::emit_turns(Value* begin, Value* end) {
-  const bool in_order = plan_.unroll == 1;  // then what is left over is one turn more
   Value* points = b_.CreateSub(end, begin);
   Value* in_quarters = b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-kQuarters * plan_.width)));
-  Value* whole = in_order ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
+  Value* whole = passes_in_order() ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
   Value* has_any = b_.CreateICmpSGT(whole, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
   const Branch branch = f_.open_if(has_any);
   const std::vector<Value*> before = sums_;
+  const Dim& most = plan_.vector_extent();
+  if (most.is_constant() && most.constant() < (kVectorsOfBlock + 1) * plan_.width) {
+    emit_block(begin, in_quarters, whole);
+  } else {
+    emit_blocks(begin, in_quarters, whole);
+  }
+  sums_ = f_.close_if(branch, sums_, before);
+  return whole;
+}
+
+/// Then what is left over is one turn more.
+bool StageEmitter::passes_in_order() const { return plan_.unroll == 1; }
+
+/// A turn that begins at `point`, of a quarter's length. Behind the last quarter: of what is left over, which is added
+/// to the sums as they are.
+StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole) {
+  Turn turn{.quarter = quarter};
+  if (passes_in_order()) {
+    turn.is_quarter = b_.CreateICmpSLT(turns.point, in_quarters);
+    turn.quarter = b_.CreateSelect(turn.is_quarter, quarter, b_.CreateSub(whole, turns.point));
+  }
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    sums_[k] = !is_tree_sum(k)   ? turns.carried[k]
+               : turn.is_quarter ? select(f_, turn.is_quarter, nothing_of(k), turns.carried[k])
+                                 : nothing_of(k);
+  }
+  return turn;
+}
+
+/// No more than one block, as is known: its quarters become one in registers.
+void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
+  Value* quarter = b_.CreateLShr(b_.CreateSub(in_quarters, begin), f_.i64(2));
+  if (plan_.unroll == kQuarters) return emit_turn(begin, quarter);
+  // And what the first and the last turns were, and how many.
+  std::vector<Value*> carried = sums_;
+  carried.insert(carried.end(), sums_.begin(), sums_.end());
+  carried.insert(carried.end(), sums_.begin(), sums_.end());
+  carried.push_back(f_.i64(0));
+  const std::size_t first = sums_.size(), last = 2 * first;
+  const Loop turns = f_.open_loop(begin, carried);
+  const Turn turn = begin_turn(turns, quarter, in_quarters, whole);
+  emit_turn(turns.point, turn.quarter);
+
+  Value* count = turns.carried.back();
+  Value* is_second = b_.CreateICmpEQ(count, f_.i64(1));
+  Value* is_fourth = b_.CreateICmpEQ(count, f_.i64(3));
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (is_tree_sum(k)) {
+      Value* both = added(k, turns.carried[last + k], sums_[k]);
+      carried[last + k] = select(f_, b_.CreateOr(is_second, is_fourth), both, sums_[k]);
+      carried[first + k] = select(f_, is_second, both, turns.carried[first + k]);
+      sums_[k] = select(f_, is_fourth, added(k, turns.carried[first + k], both), carried[last + k]);
+    }
+    carried[k] = sums_[k];
+  }
+  carried.back() = b_.CreateAdd(count, f_.i64(1));
+  f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
+}
+
+void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   Value* first = begin;
   Value* turns_before = f_.i64(0);
   if (plan_.page > 0) emit_pages(first, in_quarters, turns_before);
@@ -119,29 +179,20 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end) {
     block_begin = b_.CreateAdd(begin, b_.CreateAnd(b_.CreateSub(turns.point, begin), f_.i64(-block)));
   }
   Value* left = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateSub(in_quarters, block_begin), f_.i64(block));
-  Value* quarter = b_.CreateLShr(left, f_.i64(2));
-  Value* is_quarter = in_order ? b_.CreateICmpSLT(turns.point, in_quarters) : nullptr;
-  if (in_order) quarter = b_.CreateSelect(is_quarter, quarter, b_.CreateSub(whole, turns.point));
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
-    sums_[k] = !is_tree_sum(k) ? turns.carried[k]
-               : in_order      ? select(f_, is_quarter, nothing_of(k), turns.carried[k])
-                               : nothing_of(k);
-  }
-  emit_turn(turns.point, quarter);
+  const Turn turn = begin_turn(turns, b_.CreateLShr(left, f_.i64(2)), in_quarters, whole);
+  emit_turn(turns.point, turn.quarter);
 
   // After the last turn the stack is what it has come to; what is left over behind it is added to no level.
-  Value* passed = b_.CreateMul(quarter, f_.i64(plan_.unroll));
+  Value* passed = b_.CreateMul(turn.quarter, f_.i64(plan_.unroll));
   Value* count = b_.CreateAdd(turns.carried.back(), f_.i64(1));
   Value* height = height_after(turns.carried.back());
   Value* is_last = b_.CreateICmpSGE(b_.CreateAdd(turns.point, passed), in_quarters);
   Value* level = b_.CreateSelect(is_last, f_.i64(0), level_of_turn(count, height));
-  if (in_order) level = b_.CreateSelect(is_quarter, level, height);
+  if (turn.is_quarter) level = b_.CreateSelect(turn.is_quarter, level, height);
   stack_sums(level, height);
   carried = sums_;
   carried.push_back(count);
   f_.close_loop(turns, passed, whole, carried);
-  sums_ = f_.close_if(branch, sums_, before);
-  return whole;
 }
 
 /// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.

@@ -158,7 +158,15 @@ class StageEmitter {
   Value* height_after(Value* count);
   Value* level_of_turn(Value* count, Value* height);
   void stack_sums(Value* level, Value* height);
+  struct Turn {
+    Value* quarter = nullptr;     // its points
+    Value* is_quarter = nullptr;  // null: it always is
+  };
   Value* emit_turns(Value* begin, Value* end);
+  bool passes_in_order() const;
+  Turn begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole);
+  void emit_block(Value* begin, Value* in_quarters, Value* whole);
+  void emit_blocks(Value* begin, Value* in_quarters, Value* whole);
   void emit_pages(Value*& begin, Value* end, Value*& turns);
   void emit_turn(Value* begin, Value* quarter);
 
