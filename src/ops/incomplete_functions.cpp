@@ -207,6 +207,8 @@ double inlay_s_gammaincc(double a, double x) noexcept {
   if (x == 0 || std::isinf(a)) return 1;
   if (a < kTiny) return a * boost::math::expint(1, x, Quiet());
   if (a > kLarge) return gammainc_large(a, x, 1);
+  // For whole a Boost takes a sum and an exponential here, whose rounding errors make 1 less than 1.
+  if (a >= 1 && x < a / 4) return 1 - boost::math::gamma_p(a, x, Quiet());
   return boost::math::gamma_q(a, x, Quiet());
 }
 

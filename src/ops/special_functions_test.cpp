@@ -325,6 +325,15 @@ TEST(SpecialFunctions, BetaincOfLargeParameters) {
   }
 }
 
+// Where P(a, x) is less than half a unit of 1; and beside, where P is small but counts.
+TEST(SpecialFunctions, GammainccIsOneLessWhatGammaincIs) {
+  for (double a : {1.0, 2.0, 41.0, 2.5, 1000.0}) EXPECT_EQ(inlay_s_gammaincc(a, 1e-18), 1) << a;
+  EXPECT_EQ(inlay_s_gammaincc(41, 0.3), 1);
+  EXPECT_EQ(inlay_s_gammaincc(1, 0x1p-20), 0x1.ffffe00001000p-1);
+  EXPECT_EQ(inlay_s_gammaincc(3, 0.5), 0x1.f8a22da3553d0p-1);
+  EXPECT_NEAR(inlay_s_gammaincc(1e-8, 1e-10), 0x1.e214a9e859152p-23, 1e-20);  // P is no help where it is nearly 1
+}
+
 // Gamma functions of 1e10 have logarithms of 2e11, whose difference has five digits.
 TEST(SpecialFunctions, BetaOfALargeAndANegativeOperand) {
   const Two rows[] = {
