@@ -149,10 +149,32 @@ double betainc_slope_below_mean(const BetaPoint& p) {
   return factor * (rate * inverse.value + inverse.slope);
 }
 
+/// x^a y^b / (a B(a, b)), by which I_x(a, b) falls from a to a + 1, for large a and b: by Stirling's formula, the
+/// exponent from the distance to the mean, where a log(x) + b log(y) - log(B(a, b)) would lose the digits of a.
+double step_of_betainc(double a, double b, double x, double y) {
+  const double mean = 1 / (1 + b / a), rest = 1 / (1 + a / b);
+  const double beyond = x * rest - y * mean;
+  const double exponent =
+      a * boost::math::log1pmx(beyond / mean, Quiet()) + b * boost::math::log1pmx(-beyond / rest, Quiet());
+  const double correction = 1 + (1 / (a + b) - 1 / a - 1 / b) / 12;
+  return std::exp(exponent) * correction * std::sqrt(rest / (2 * std::numbers::pi * a));
+}
+
+/// dI/da from differences of I over steps of 1, as gammainc_da_large does.
+double betainc_da_large(double a, double b, double x, double y) {
+  const auto step = [&](double away) { return step_of_betainc(a - 0.5 + away, b, x, y); };
+  const double second = step(1) - 2 * step(0) + step(-1);
+  const double fourth = step(2) - 4 * step(1) + 6 * step(0) - 4 * step(-1) + step(-2);
+  return -(step(0) - second / 24 + 3 * fourth / 640);
+}
+
 double betainc_slope(Dual a, Dual b, double x) {
   if (!(a.value > 0 && b.value > 0 && x >= 0 && x <= 1)) return kNan;
   if (std::isinf(a.value) || std::isinf(b.value)) return kNan;
   if (x == 0 || x == 1) return 0;
+  if (a.value >= 1e6 && b.value >= 1e6) {
+    return a.slope != 0 ? betainc_da_large(a.value, b.value, x, 1 - x) : -betainc_da_large(b.value, a.value, 1 - x, x);
+  }
   const BetaPoint p = {a, b, x, 1 - x, std::log(x), std::log1p(-x)};
   if (x * (a.value + b.value) <= a.value) return betainc_slope_below_mean(p);
   return -betainc_slope_below_mean({p.b, p.a, p.y, p.x, p.log_y, p.log_x});

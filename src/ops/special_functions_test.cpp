@@ -334,6 +334,25 @@ TEST(SpecialFunctions, GammainccIsOneLessWhatGammaincIs) {
   EXPECT_NEAR(inlay_s_gammaincc(1e-8, 1e-10), 0x1.e214a9e859152p-23, 1e-20);  // P is no help where it is nearly 1
 }
 
+// As a product of powers and 1/B(a, b) its factor has 10 digits at 1e6, and none at 1e17.
+TEST(SpecialFunctions, DerivativesOfBetaincByLargeParameters) {
+  struct {
+    double a, b, x, da, db;
+  } const rows[] = {
+      {1e6, 1e6, 0.5, -0x1.27cc4284ef741p-12, 0x1.27cc4284ef741p-12},
+      {1e6, 2e6, 0.33325, -0x1.45f4d48479ed5p-12, 0x1.45e52d8d8aa3ep-13},
+      {3e6, 1e6, 0.7505, -0x1.0bc725fe2f411p-17, 0x1.92340110f3c28p-16},
+      {1e7, 5e8, 0.0196, -0x1.cf59c73c195b6p-15, 0x1.287be39ffde18p-20},
+      {1e17, 1e17, 0.5, -8.9206205807638557e-10, 8.9206205807638557e-10},  // -1 / (2 sqrt(pi a))
+  };
+  for (const auto& row : rows) {
+    // Half a unit of 1 - x moves the result by 3e-13 of it, two deviations away from the mean.
+    EXPECT_NEAR(inlay_s_betainc_da(row.a, row.b, row.x), row.da, 1e-12 * std::fabs(row.da)) << row.a << " " << row.b;
+    EXPECT_NEAR(inlay_s_betainc_db(row.a, row.b, row.x), row.db, 1e-12 * std::fabs(row.db)) << row.a << " " << row.b;
+  }
+  EXPECT_EQ(inlay_s_betainc_da(1e300, 1e6, 0.5), 0);
+}
+
 // Gamma functions of 1e10 have logarithms of 2e11, whose difference has five digits.
 TEST(SpecialFunctions, BetaOfALargeAndANegativeOperand) {
   const Two rows[] = {
