@@ -158,6 +158,8 @@ constexpr Rule kRules[] = {
     {"one-plus-erf",       "add(erf(x), 1)",                  "erfc(neg(x))",          "",                    better},
     {"one-minus-erfc",     "sub(1, erfc(x))",                 "erf(x)",                "",                    better},
     {"log-of-erfc",        "log(erfc(x))",                    "select(lt(x, 1), log1p(neg(erf(x))), sub(log(erfcx(x)), square(x)))", "",                    better},
+    // The least of two keeps this from being found again; for x >= 0.5 it is erfc(x).
+    {"log1m-erfc",         "log1p(neg(erfc(x)))",             "select(lt(x, 0.5), log(erf(x)), log1p(neg(min(erfc(x), 0.5))))", "",                    better},
 
     // One spelling.
     {"reciprocal",         "div(1, x)",                       "reciprocal(x)",         "",                    bitwise},

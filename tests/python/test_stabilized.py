@@ -38,3 +38,13 @@ def test_half_of_erfc(line, sign):
     x = np.linspace(-37, 37, 300)
     got = fn(x, x)
     assert max(errors(got, lambda x, _: mp.ncdf(-sign * x), x, x)) <= 2.5
+
+
+def test_logarithm_of_one_less_erfc():
+    """As written all digits at 1e-17, where erfc is 1, and 1e-8 of them at 1e-8."""
+    fn = compiled("%e = erfc %x", "%n = neg %e", "%r = log1p %n")
+    x = np.concatenate([10.0 ** np.arange(-300, 1, 7.0), np.linspace(0.4, 0.6, 200), np.linspace(0.6, 26, 100)])
+    got = fn(x, x)
+    # Two functions of 1.4 units or less, and of a result of 0.65 the operand's half unit.
+    assert max(errors(got, lambda x, _: mp.log1p(-mp.erfc(x)) if x > 0.5 else mp.log(mp.erf(x)), x, x)) <= 4
+    np.testing.assert_array_equal(fn([0.0, -0.0, np.inf, -1.0, np.nan], np.zeros(5)), [-np.inf, -np.inf, 0, np.nan, np.nan])
