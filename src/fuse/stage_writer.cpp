@@ -1,6 +1,7 @@
 #include "fuse/stage_writer.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "fuse/affine_index.h"
@@ -502,17 +503,24 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   for (int axis : node.axes) count *= dims[axis].constant();
   const DType dtype = graph_.type(node.results[0]).dtype;
   if (count == 0) return literal(identity_of(node.combine, dtype));
-  RegisterId total;
+  std::vector<RegisterId> terms;
   for (int64_t k = 0; k < count; ++k) {
     int64_t rest = k;
     for (auto axis = node.axes.rbegin(); axis != node.axes.rend(); ++axis) {
       point.subscripts[*axis] = constant(rest % dims[*axis].constant());
       rest /= dims[*axis].constant();
     }
-    const RegisterId term = value(x, point);
-    total = k == 0 ? term : op(combine_op(node.combine), dtype, {total, term});
+    terms.push_back(value(x, point));
   }
-  return total;
+  // By halves, as the lanes of a vector are put together: a sum is the same number where its length is not known.
+  while (terms.size() > 1) {
+    const std::size_t half = std::bit_ceil(terms.size()) / 2;
+    for (std::size_t k = 0; k + half < terms.size(); ++k) {
+      terms[k] = op(combine_op(node.combine), dtype, {terms[k], terms[k + half]});
+    }
+    terms.resize(half);
+  }
+  return terms.front();
 }
 
 RegisterId StageWriter::folded_sum(const FoldedSum& sum, DType dtype) {

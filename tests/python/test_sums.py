@@ -5,6 +5,7 @@ import math
 import inlay
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 BACKENDS = {
     "llvm": {},
@@ -106,6 +107,55 @@ def test_what_is_made_of_sums(backend, t):
         assert abs(float(mean) / exact[0] - 1) <= 3 * eps
 
 
+PRODUCT = "%p = mul %x, %y"
+LONG_FLOAT = np.longdouble  # 64 binary digits: what it loses in 1e6 additions is no part of an f64's rounding
+
+
+def greatest_power(x):
+    greatest = LONG_FLOAT(x.max())
+    return greatest + np.log(np.exp(x - greatest).sum()), abs(greatest) + 1
+
+
+# Of x and y: the program, NumPy's or SciPy's, and of long floats the exact value and what the error is compared with.
+MADE_OF_SUMS = {
+    "dot": ([PRODUCT, "%s = reduce add %p [0] : T"], np.dot, lambda x, y: ((x * y).sum(), abs(x * y).sum())),
+    "mean": (["%s = mean %x"], lambda x, y: np.mean(x), lambda x, y: (x.mean(), abs(x).mean())),
+    "var": (["%s = var %x"], lambda x, y: np.var(x), lambda x, y: (x.var(), x.var())),
+    "logsumexp": (["%s = logsumexp %x"], lambda x, y: logsumexp(x), lambda x, y: greatest_power(x)),
+}
+
+
+@on_each_backend
+@pytest.mark.parametrize("t", DTYPES)
+@pytest.mark.parametrize("name", MADE_OF_SUMS)
+def test_what_is_made_of_sums_is_no_worse_than_numpy(backend, t, name):
+    lines, theirs, exactly = MADE_OF_SUMS[name]
+    f = compiled(t, "%x: T[n], %y: T[n]", *lines, "return %s")
+    for make in (one_large_first, alternating, offset, lognormal, cauchy):
+        for n in (1_000, 30_000, 1_000_000):
+            rng = np.random.default_rng(n)
+            x = make(n, rng).astype(DTYPES[t])
+            y = rng.permutation(x)
+            exact, scale = exactly(x.astype(LONG_FLOAT), y.astype(LONG_FLOAT))
+            if not scale:
+                continue  # the 1 is lost beside the 1e16 before anything is summed
+            roundings = [float(abs(s - exact) / scale) / np.finfo(x.dtype).eps for s in (f(x, y), theirs(x, y))]
+            # A variance is a sum of squares of differences from a mean: of each one rounding, which the sum may keep.
+            assert roundings[0] <= 2 * roundings[1] + (6 if name == "var" else 2), (make, n)
+
+
+@on_each_backend
+@pytest.mark.parametrize("t", DTYPES)
+def test_columns_are_no_worse_than_numpy(backend, t):
+    f = compiled(t, "%x: T[n, 3]", SUM, "return %s")
+    for make in (equal, one_large_first, alternating, offset, lognormal, cauchy):
+        x = make(30_000, np.random.default_rng(3)).astype(DTYPES[t])
+        columns = np.stack([x, x[::-1], -x], 1)
+        for got, want, column in zip(f(columns), np.sum(columns, 0), columns.T, strict=True):
+            # Both add row to row; where inlay passes several rows at a time, in another order.
+            assert error(got, column) <= 2 * error(want, column) + 2
+
+
 LENGTHS = [*range(1, 70), 95, 96, 100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 543, 544, 545, 919]
 LENGTHS += [1023, 1024, 1025, 2047, 2048, 2049, 5003, 99_999]
 LONG = [524_287, 524_288, 1_048_576, 1_048_579, 1_050_624]  # whose pages are passed side by side
@@ -137,6 +187,19 @@ def test_same_bits_beside_others(backend, t, neighbour):
     for n in LENGTHS + LONG:
         x = rng.normal(size=n).astype(DTYPES[t])
         assert beside(x)[0].tobytes() == alone(x).tobytes(), n
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+@pytest.mark.parametrize("neighbour", [None, *NEIGHBOURS])
+def test_same_bits_of_known_lengths(backend, t, neighbour):
+    alone = sum_of(t)
+    rng = np.random.default_rng(6)
+    for n in (1, 7, 8, 31, 33, 64, 100, 128, 255, 300, 511, 512, 513, 519, 520, 521, 1023, 1024, 1039, 1040, 2100):
+        known = compiled(t, f"%x: T[{n}]", SUM, *NEIGHBOURS.get(neighbour, ["return %s"]))
+        x = rng.normal(size=n).astype(DTYPES[t])
+        got = known(x)
+        assert (got[0] if neighbour else got).tobytes() == alone(x).tobytes(), n
 
 
 @on_each_native

@@ -257,7 +257,8 @@ bool StageText::is_long_sum(std::size_t i) const {
   constexpr int64_t kFew = 32;
   const Statement& s = statement(i);
   const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
-  if (!is_real || s.combine != Combine::add || s.pair != kernel::Pair::none || s.result.valid()) return false;
+  const bool adds = s.combine == Combine::add && (s.pair == kernel::Pair::none || s.pair == kernel::Pair::powers);
+  if (!is_real || !adds || s.result.valid()) return false;
   Dim points = 1;
   for (std::size_t k = static_cast<std::size_t>(facts_[i].opened); k < loops_.size(); ++k)
     points = points * loops_[k].extent;
@@ -269,7 +270,9 @@ void StageText::open_sum(std::size_t i) {
   facts_[i].sum = names_.take(str(p_.name(s.buffer), "_so_far"));
   use_type(p_.needs, s.dtype);
   if (!is_long_sum(i)) return out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", element(i), ";");
-  out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = 0;");
+  // Powers are less of what is greatest so far: what was summed before the loop stays with them.
+  const bool begins_anew = s.pair != kernel::Pair::powers;
+  out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", begins_anew ? "0" : element(i), ";");
   facts_[i].parts = names_.take(str(p_.name(s.buffer), "_parts"));
   const std::string type = str("parts_", suffix(s.dtype));
   out_.line(p_.needs.use(type), " ", facts_[i].parts, ";");
@@ -282,7 +285,8 @@ void StageText::close_sum(std::size_t i) {
   const Facts& facts = facts_[i];
   if (facts.parts.empty()) return out_.line(element(i), " = ", facts.sum, ";");
   const std::string all = p_.needs.use(str("all_", suffix(statement(i).dtype)));
-  out_.line(element(i), " += ", all, "(&", facts.parts, ", ", facts.sum, ");");
+  const bool began_anew = statement(i).pair != kernel::Pair::powers;
+  out_.line(element(i), began_anew ? " += " : " = ", all, "(&", facts.parts, ", ", facts.sum, ");");
 }
 
 // ---- statements
@@ -393,7 +397,15 @@ void StageText::add_power(std::size_t i) {
   };
   const std::string nothing = constant(p_.needs, identity_of(Combine::max, greatest.dtype));
   out_.open("if (", x, " > ", was, ")");
-  out_.line(sum, " = ", sum, " * ", power(was, x), " + ", constant(p_.needs, Literal::of(powers.dtype, 1)), ";");
+  const std::string& parts = facts_[i].parts;
+  if (parts.empty()) {
+    out_.line(sum, " = ", sum, " * ", power(was, x), " + ", constant(p_.needs, Literal::of(powers.dtype, 1)), ";");
+  } else {
+    const std::string factor = names_.take(str(sum, "_factor"));
+    out_.line("const ", value_type(powers.dtype), " ", factor, " = ", power(was, x), ";");
+    out_.line(sum, " = ", sum, " * ", factor, " + ", constant(p_.needs, Literal::of(powers.dtype, 1)), ";");
+    out_.line(p_.needs.use(str("scale_", suffix(powers.dtype))), "(&", parts, ", ", factor, ");");
+  }
   out_.close();
   out_.open("else if (", x, " != ", nothing, ")");
   out_.line(sum, " += ", power(x, was), ";");

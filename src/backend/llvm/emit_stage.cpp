@@ -251,7 +251,7 @@ void StageEmitter::emit_summing(Value* begin, Value* end) {
   emit_masked(emit_turns(begin, end), end);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     const bool is_row = plan_.statements[sum_statements_[k]].opened + 1 < plan_.innermost();
-    if (is_tree_sum(k) && is_row) sums_[k] = added(k, before[k], sums_[k]);
+    if (is_tree_sum(k) && is_row) sums_[k] = added_to(k, before, sums_);
   }
 }
 

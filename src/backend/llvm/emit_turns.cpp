@@ -26,9 +26,12 @@ constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
 bool StageEmitter::is_tree_sum(std::size_t sum) const {
   const Statement& fold = statement(sum_statements_[sum]);
   const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
-  return plan_.by_turns && fold.pair == Pair::none && !fold.result.valid() && adds &&
+  return plan_.by_turns && (fold.pair == Pair::none || fold.pair == Pair::powers) && !fold.result.valid() && adds &&
          (is_float(fold.dtype) || is_complex(fold.dtype));
 }
+
+/// What the stack keeps: sums, and the greatest number that powers are less of.
+bool StageEmitter::is_stacked(std::size_t sum) const { return is_tree_sum(sum) || follows_powers(sum); }
 
 Value* StageEmitter::nothing_of(std::size_t sum) {
   const Statement& fold = statement(sum_statements_[sum]);
@@ -40,12 +43,20 @@ Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
   return emit_combine(f_, fold.combine, fold.dtype, a, b);
 }
 
+/// What `sum` was of older points (the sums of which are `older`) and is of newer ones, which follow those: so their
+/// greatest number is that of both.
+Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+  const Statement& fold = statement(sum_statements_[sum]);
+  if (fold.pair == Pair::none) return added(sum, older[sum], newer[sum]);
+  return added(sum, at_extreme(fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
+}
+
 /// Where the stack has what `sum` was at `level`.
 Value* StageEmitter::stacked(std::size_t sum, Value* level) {
   const llvm::DataLayout& layout = f_.module.getDataLayout();
   uint64_t before = 0, all = 0;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (!is_tree_sum(k)) continue;
+    if (!is_stacked(k)) continue;
     if (k == sum) before = all;
     all += llvm::alignTo(layout.getTypeAllocSize(nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
   }
@@ -60,23 +71,21 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
 
 /// What is above `least` of the stack's `height` levels is added to the sums.
 void StageEmitter::unstack(Value* least, Value* height) {
-  std::vector<std::size_t> trees;
-  std::vector<Value*> before, values;
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (!is_tree_sum(k)) continue;
-    trees.push_back(k);
-    before.push_back(sums_[k]);
-  }
+  const std::vector<Value*> before = sums_;
   const Branch branch = f_.open_if(b_.CreateICmpSGT(height, least));
   const Loop loop = f_.open_loop(least, before);
   Value* level = b_.CreateSub(b_.CreateAdd(height, least), b_.CreateAdd(loop.point, f_.i64(1)));
-  for (std::size_t n = 0; n < trees.size(); ++n) {
-    Value* was = b_.CreateAlignedLoad(before[n]->getType(), stacked(trees[n], level), llvm::Align(kVectorBytes));
-    values.push_back(added(trees[n], was, loop.carried[n]));
+  std::vector<Value*> older = before;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    sums_[k] = loop.carried[k];
+    if (!is_stacked(k)) continue;
+    older[k] = b_.CreateAlignedLoad(before[k]->getType(), stacked(k, level), llvm::Align(kVectorBytes));
   }
-  f_.close_loop(loop, f_.i64(1), height, values);
-  values = f_.close_if(branch, values, before);
-  for (std::size_t n = 0; n < trees.size(); ++n) sums_[trees[n]] = values[n];
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (is_tree_sum(k)) sums_[k] = added_to(k, older, sums_);
+  }
+  f_.close_loop(loop, f_.i64(1), height, sums_);
+  sums_ = f_.close_if(branch, sums_, before);
 }
 
 /// How many levels the stack has once `count` turns have been put on it.
@@ -91,7 +100,7 @@ Value* StageEmitter::level_of_turn(Value* count, Value* height) {
 void StageEmitter::stack_sums(Value* level, Value* height) {
   unstack(level, height);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_tree_sum(k)) b_.CreateAlignedStore(sums_[k], stacked(k, level), llvm::Align(kVectorBytes));
+    if (is_stacked(k)) b_.CreateAlignedStore(sums_[k], stacked(k, level), llvm::Align(kVectorBytes));
   }
 }
 
@@ -151,14 +160,25 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* count = turns.carried.back();
   Value* is_second = b_.CreateICmpEQ(count, f_.i64(1));
   Value* is_fourth = b_.CreateICmpEQ(count, f_.i64(3));
+  const auto carried_from = [&](std::size_t at) {
+    return std::vector<Value*>(turns.carried.begin() + static_cast<std::ptrdiff_t>(at),
+                               turns.carried.begin() + static_cast<std::ptrdiff_t>(at + sums_.size()));
+  };
+  const std::vector<Value*> firsts = carried_from(first), lasts = carried_from(last), now = sums_;
+  std::vector<Value*> both = sums_, all = sums_;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (is_tree_sum(k)) {
-      Value* both = added(k, turns.carried[last + k], sums_[k]);
-      carried[last + k] = select(f_, b_.CreateOr(is_second, is_fourth), both, sums_[k]);
-      carried[first + k] = select(f_, is_second, both, turns.carried[first + k]);
-      sums_[k] = select(f_, is_fourth, added(k, turns.carried[first + k], both), carried[last + k]);
+      both[k] = added_to(k, lasts, now);
+      both[k] = select(f_, b_.CreateOr(is_second, is_fourth), both[k], now[k]);
     }
-    carried[k] = sums_[k];
+    if (is_stacked(k)) {
+      carried[last + k] = both[k];
+      carried[first + k] = select(f_, is_second, both[k], firsts[k]);
+    }
+  }
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (is_tree_sum(k)) all[k] = select(f_, is_fourth, added_to(k, firsts, both), both[k]);
+    carried[k] = sums_[k] = all[k];
   }
   carried.back() = b_.CreateAdd(count, f_.i64(1));
   f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
@@ -230,10 +250,11 @@ void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
     }
     return out;
   };
-  const auto with = [&](llvm::ArrayRef<llvm::PHINode*> so_far, const std::vector<Value*>& values) {
-    std::vector<Value*> out = values;
+  const auto with = [&](llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
+    std::vector<Value*> out = values.vec();
     for (std::size_t n = 0; n < out.size(); ++n) {
-      if (is_tree_sum(n % sums_.size())) out[n] = added(n % sums_.size(), so_far[n], values[n]);
+      const std::size_t k = n % sums_.size();
+      if (is_tree_sum(k)) out[n] = added_to(k, so_far.drop_front(n - k), values.drop_front(n - k));
     }
     return out;
   };
@@ -243,9 +264,9 @@ void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
   const Loop loop = f_.open_loop(quarters.point, emptied(values_of(quarters)));
   std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
-  next = with(quarters.carried, next);
+  next = with(values_of(quarters), next);
   f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
-  next = with(halves.carried, next);
+  next = with(values_of(halves), next);
   f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(groups.point, f_.i64(block)), next);
   std::vector<Value*> were(groups.carried.begin(), groups.carried.end() - 1);
   merge_sets(next, were);

@@ -151,8 +151,10 @@ class StageEmitter {
   // ---- emit_turns.cpp: sums as trees
   static constexpr uint64_t kVectorBytes = 64;
   bool is_tree_sum(std::size_t sum) const;
+  bool is_stacked(std::size_t sum) const;
   Value* nothing_of(std::size_t sum);
   Value* added(std::size_t sum, Value* a, Value* b);
+  Value* added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
   Value* stacked(std::size_t sum, Value* level);
   void unstack(Value* least, Value* height);
   Value* height_after(Value* count);

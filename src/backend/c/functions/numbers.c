@@ -42,6 +42,10 @@ static inline void put_f64(parts_f64* of, double* sum, int64_t points, int64_t b
   *sum = 0;
 }
 
+static inline void scale_f64(parts_f64* of, double factor) {
+  for (int64_t k = 0; k < of->height; ++k) of->parts[k] *= factor;
+}
+
 static inline double all_f64(parts_f64* of, double sum) {
   while (of->height > 0) sum = of->parts[--of->height] + sum;
   return sum;
@@ -62,6 +66,10 @@ static inline void put_f32(parts_f32* of, float* sum, int64_t points, int64_t bl
   of->parts[of->height++] = all;
   of->points = 0;
   *sum = 0;
+}
+
+static inline void scale_f32(parts_f32* of, float factor) {
+  for (int64_t k = 0; k < of->height; ++k) of->parts[k] *= factor;
 }
 
 static inline float all_f32(parts_f32* of, float sum) {
