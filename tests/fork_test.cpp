@@ -101,8 +101,7 @@ TEST_F(Fork, ChildrenCallWhatOthersCall) {
 }
 
 TEST_F(Fork, ChildrenCompileWhileOthersCompile) {
-  fork_beside(
-      2, [](std::minstd_rand&) { compiled(); }, [] { return gives_what_it_should(compiled(), 3); });
+  fork_beside(2, [](std::minstd_rand&) { compiled(); }, [] { return gives_what_it_should(compiled(), 3); });
 }
 
 TEST_F(Fork, AChildMayForkAgain) {

@@ -92,10 +92,10 @@ TEST(Locale, IsAskedByNoSource) {
   for (const fs::path& file : files) {
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
-    for (const char* name : {"strtod", "strtof", "strtold", "std::stod", "std::stof", "std::stold", "atof", "sprintf",
-                             "snprintf", "std::setprecision", "std::isalpha", "std::isdigit", "std::isalnum",
-                             "std::isspace", "std::isupper", "std::islower", "std::tolower", "std::toupper", "<cctype>",
-                             "<iomanip>"}) {
+    for (const char* name : {"strtod",       "strtof",       "strtold",      "std::stod",    "std::stof",
+                             "std::stold",   "atof",         "sprintf",      "snprintf",     "std::setprecision",
+                             "std::isalpha", "std::isdigit", "std::isalnum", "std::isspace", "std::isupper",
+                             "std::islower", "std::tolower", "std::toupper", "<cctype>",     "<iomanip>"}) {
       EXPECT_EQ(text.str().find(name), std::string::npos)
           << file << " has " << name << ", which depends on the locale: support/number_text.h, support/ascii.h";
     }

@@ -23,8 +23,7 @@ constexpr GraphPass kGraphPasses[] = {
     {"simplify", "one spelling for one meaning; fold, cancel, stabilize", rewrite::simplify},
     {"short-matmul", "a dot with a short static side is a product and a sum", rewrite::expand_short_matmul},
     {"light-loops", "what no step of a loop has to do leaves its body", rewrite::lighten_loops},
-    {"common-values-again", "what rules have made, and what loops have in common",
-     rewrite::share_common_values},
+    {"common-values-again", "what rules have made, and what loops have in common", rewrite::share_common_values},
     {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
 };
 

@@ -76,17 +76,11 @@ TEST_F(CppDoor, ResultsInPlacesOfTheCaller) {
 
   std::vector<double> two(2);
   std::vector<float> floats(3);
-  EXPECT_EQ(error_of([&] {
-              f.into({x}, {two, {DType::f64, {}, &s}});
-            }),
+  EXPECT_EQ(error_of([&] { f.into({x}, {two, {DType::f64, {}, &s}}); }),
             "error[shape-mismatch]: the place for y is f64[2], not f64[3]");
-  EXPECT_EQ(error_of([&] {
-              f.into({x}, {floats, {DType::f64, {}, &s}});
-            }),
+  EXPECT_EQ(error_of([&] { f.into({x}, {floats, {DType::f64, {}, &s}}); }),
             "error[wrong-dtype]: the place for y is f32[3], not f64[n]");
-  EXPECT_EQ(error_of([&] {
-              f.into({x}, {y, {DType::f64, {}, &y[1]}});
-            }),
+  EXPECT_EQ(error_of([&] { f.into({x}, {y, {DType::f64, {}, &y[1]}}); }),
             "error[wrong-output]: the places for y and s share bytes");
   EXPECT_EQ(error_of([&] { f.into({x}, {y}); }),
             "error[wrong-argument-count]: there are 2 results, but 1 places for them");
@@ -141,9 +135,7 @@ TEST_F(CppDoor, PlannersAndUpperBounds) {
   EXPECT_EQ(seen[0].size_bytes, 128);
   const std::vector<double> x(25, 1.0);
   EXPECT_EQ(f({ArrayRef(DType::f64, {2, 2}, x.data())})[0].elements<double>()[0], 4);
-  EXPECT_EQ(error_of([&] {
-              f({ArrayRef(DType::f64, {5, 5}, x.data())});
-            }),
+  EXPECT_EQ(error_of([&] { f({ArrayRef(DType::f64, {5, 5}, x.data())}); }),
             "error[upper-bound]: n is 5, bound by dim 0 of x, but the program was compiled for at most 4");
 }
 
@@ -164,15 +156,11 @@ TEST_F(CppDoor, SaysWhatIsWrongWithAnArgument) {
   const Executable f = compile(parse("graph @main(%x: f64[n, 3], %y: f64[n]) { return %x }"));
   const Array x(DType::f64, {2, 3}), y(DType::f64, {2});
   EXPECT_EQ(error_of([&] { (void)f({x}); }), "error[wrong-argument-count]: takes 2 arguments (x, y), not 1");
-  EXPECT_EQ(error_of([&] {
-              (void)f({Array(DType::f32, {2, 3}), y});
-            }),
+  EXPECT_EQ(error_of([&] { (void)f({Array(DType::f32, {2, 3}), y}); }),
             "error[wrong-dtype]: argument x is f32[2, 3], not f64[n, 3]");
   EXPECT_EQ(error_of([&] { (void)f({x, x}); }), "error[wrong-rank]: argument y is f64[2, 3], not f64[n]");
   EXPECT_THAT(error_of([&] { (void)f({x, Array(DType::f64, {5})}); }), testing::StartsWith("error[shape-mismatch]"));
-  EXPECT_THAT(error_of([] {
-                (void)Array(DType::f64, {int64_t{1} << 40, int64_t{1} << 40});
-              }),
+  EXPECT_THAT(error_of([] { (void)Array(DType::f64, {int64_t{1} << 40, int64_t{1} << 40}); }),
               testing::StartsWith("error[size-overflow]"));
   EXPECT_EQ(error_of([&] { (void)x.elements<float>(); }), "error[wrong-dtype]: the array is f64, not f32");
 }
@@ -209,9 +197,7 @@ TEST_F(CppDoor, HostFunctions) {
   }};
   const Executable f = compile(parse(kHostCall), options);
   EXPECT_THAT(f({std::vector<double>{1, 2}})[0].elements<double>(), ElementsAre(-2, -4));
-  EXPECT_EQ(error_of([&] {
-              (void)f({std::vector<double>{1, 2, 3}});
-            }),
+  EXPECT_EQ(error_of([&] { (void)f({std::vector<double>{1, 2, 3}}); }),
             "error[host-call-failed]: twice: three is too many\n  at     <text>:2:3");
   EXPECT_THAT(error_of([] { (void)compile(parse(kHostCall)); }), testing::StartsWith("error[unknown-name]"));
 }

@@ -202,7 +202,8 @@ class Verifier {
     for (const Dim::Term& term : zero.terms()) {
       if (first.coefficient % term.coefficient != 0) continue;
       const Dim other = difference - Dim(first.coefficient / term.coefficient) * zero;
-      if (other.is_constant() || other.terms().size() < difference.terms().size() + zero.terms().size() - 1) return other;
+      if (other.is_constant() || other.terms().size() < difference.terms().size() + zero.terms().size() - 1)
+        return other;
     }
     return difference;
   }

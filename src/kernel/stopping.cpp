@@ -11,7 +11,8 @@ int64_t points_of(const Kernel& kernel) {
   constexpr int64_t kMany = kPointsBetweenLooks + 1;
   const auto times = [kMany](int64_t points, const Axis& axis) {
     if (!axis.extent.is_constant()) return kMany;
-    return points * std::min(axis.extent.constant(), kMany) > kPointsBetweenLooks ? kMany : points * axis.extent.constant();
+    return points * std::min(axis.extent.constant(), kMany) > kPointsBetweenLooks ? kMany
+                                                                                  : points * axis.extent.constant();
   };
   int64_t outer = 1;
   for (const Axis& axis : kernel.outer) outer = times(outer, axis);

@@ -19,7 +19,8 @@ inline bool is_default_float_environment() {
 #endif
 }
 
-/// As long as it lives, the environment is the default one; afterwards the caller's. A few cycles where it is so already.
+/// As long as it lives, the environment is the default one; afterwards the caller's. A few cycles where it is so
+/// already.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment() : was_default_(is_default_float_environment()) {

@@ -1,7 +1,7 @@
 #pragma once
-// Numbers from text and text from numbers, always with a point: <cstdlib>, <cstdio> and streams write and read numbers as
-// the process's locale has them, and round as its floating-point environment does. Whatever host sets those, a program
-// means the same.
+// Numbers from text and text from numbers, always with a point: <cstdlib>, <cstdio> and streams write and read numbers
+// as the process's locale has them, and round as its floating-point environment does. Whatever host sets those, a
+// program means the same.
 #include <charconv>
 #include <optional>
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace inlay {
 
-/// What the whole of `text` says, "inf" and "nan" too, rounded to nearest; beyond f64 an infinity or a zero of its sign.
-/// Nothing where it is no number.
+/// What the whole of `text` says, "inf" and "nan" too, rounded to nearest; beyond f64 an infinity or a zero of its
+/// sign. Nothing where it is no number.
 std::optional<double> number_of(std::string_view text);
 
 /// As short as reads back the same: "0.1", "1e+300", "3".

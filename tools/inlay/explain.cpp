@@ -14,7 +14,9 @@ namespace inlay::tool {
 namespace {
 
 /// At the right of a column of nine.
-std::string right(const std::string& text) { return std::string(9 - std::min<std::size_t>(text.size(), 9), ' ') + text; }
+std::string right(const std::string& text) {
+  return std::string(9 - std::min<std::size_t>(text.size(), 9), ' ') + text;
+}
 
 std::string milliseconds(double seconds) { return right(fixed_text(seconds * 1e3, 3)) + " ms"; }
 

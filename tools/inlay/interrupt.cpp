@@ -25,7 +25,7 @@ void on_interrupt(int) {
 }  // namespace
 
 EndsByInterrupt::EndsByInterrupt() : scope_(stop) {
-  struct sigaction now {};
+  struct sigaction now{};
   sigaction(SIGINT, nullptr, &now);
   if (now.sa_handler == SIG_IGN) return;  // as for a background job
   now.sa_handler = on_interrupt;

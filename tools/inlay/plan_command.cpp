@@ -9,8 +9,8 @@
 #include "commands.h"
 #include "memory/page.h"
 #include "npy.h"
-#include "terminal.h"
 #include "support/number_text.h"
+#include "terminal.h"
 
 namespace inlay::tool {
 namespace {
@@ -56,8 +56,10 @@ std::string json_text(const PlanCommand& command, const Planned& plan) {
 
 std::string text(const PlanCommand& command, const Planned& plan) {
   std::string out = str("peak ", plan.layout.arena_bytes, ", lower bound ", plan.layout.lower_bound_bytes, ": ");
-  out += plan.layout.is_proved() ? "no plan is smaller" : str("at most ", fixed_text(100 * gap(plan.layout), 2), " % too large");
-  out += str("; ", plan.layout.offset_bytes.size(), " buffers, ", command.planner, ", ", fixed_text(plan.seconds, 3), " s\n");
+  out += plan.layout.is_proved() ? "no plan is smaller"
+                                 : str("at most ", fixed_text(100 * gap(plan.layout), 2), " % too large");
+  out += str("; ", plan.layout.offset_bytes.size(), " buffers, ", command.planner, ", ", fixed_text(plan.seconds, 3),
+             " s\n");
   return out;
 }
 

@@ -79,7 +79,8 @@ void StageEmitter::open_tables() {
   }
   // Two vectors at a time are asked as one.
   constexpr std::size_t kShortBody = 16;
-  if (plan_.unroll == 1 && !plan_.points_wait && !plan_.by_turns && stage_.statements.size() <= kShortBody && passes_long_tables())
+  if (plan_.unroll == 1 && !plan_.points_wait && !plan_.by_turns && stage_.statements.size() <= kShortBody &&
+      passes_long_tables())
     plan_.unroll = 2;
 }
 

@@ -201,7 +201,8 @@ Value* FunctionEmitter::stop_flag() {
   if (flag) return flag;
   const llvm::IRBuilder<>::InsertPointGuard guard(b);
   b.SetInsertPoint(entry_, entry_->begin());
-  Value* given = call_field(writing_ ? offsetof(InlayCall, stop_while_writing) : offsetof(InlayCall, stop), b.getPtrTy());
+  Value* given =
+      call_field(writing_ ? offsetof(InlayCall, stop_while_writing) : offsetof(InlayCall, stop), b.getPtrTy());
   auto* never = new llvm::GlobalVariable(module, b.getInt32Ty(), /*isConstant=*/true,
                                          llvm::GlobalValue::InternalLinkage, b.getInt32(0), "never_stop");
   flag = b.CreateSelect(b.CreateIsNull(given), never, given);

@@ -130,7 +130,7 @@ class FunctionEmitter {
   bool writing_ = false;
   llvm::Value* stop_flag();
   std::array<llvm::Value*, 2> stop_flags_ = {};  // before and after it begins to write
-  llvm::PHINode* interrupted_ = nullptr;  // the code of who was asked, where that ends the call
+  llvm::PHINode* interrupted_ = nullptr;         // the code of who was asked, where that ends the call
   llvm::MDNode* unlikely_ = nullptr;
   llvm::AllocaInst* scratch_ = nullptr;
   llvm::AllocaInst* sum_stack_ = nullptr;
