@@ -389,6 +389,19 @@ std::vector<SymbolId> Dim::symbols() const {
   return out;
 }
 
+/// Orders factors as they are written: sums at the end. Whoever reads them multiplies from left to right, so those
+/// stand first that stay sums then. The first sum's place.
+static std::vector<Dim::Atom>::iterator sums_last(std::vector<Dim::Atom>& factors) {
+  const auto sums =
+      std::ranges::stable_partition(factors, [](const Dim::Atom& atom) { return atom.kind != Dim::Atom::Kind::sum; });
+  const auto length = [](const Dim::Atom& atom) {
+    const Dim& sum = atom.operands->first;
+    return std::pair(has_sum(sum), sum.terms().size() + (sum.constant_part() != 0));
+  };
+  std::ranges::stable_sort(sums, std::greater(), length);
+  return sums.begin();
+}
+
 std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
   const auto atom_text = [&](const Atom& atom) -> std::string {
     if (atom.kind == Atom::Kind::symbol) return names[atom.symbol];
@@ -403,7 +416,13 @@ std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
     const int64_t magnitude = std::abs(term.coefficient);
     out += out.empty() ? (term.coefficient < 0 ? "-" : "") : (term.coefficient < 0 ? " - " : " + ");
     if (magnitude != 1) out += str(magnitude, "*");
-    out += join(term.factors, "*", atom_text);
+    std::vector<Atom> factors = term.factors;
+    const auto sums = sums_last(factors);
+    const bool brackets = sums != factors.end() && (sums != factors.begin() || magnitude != 1);
+    out += join(std::span(factors.begin(), sums), "*", atom_text);
+    if (brackets) out += sums == factors.begin() ? "(" : "*(";
+    out += join(std::span(sums, factors.end()), "*", atom_text);
+    if (brackets) out += ")";
   }
   if (out.empty()) return std::to_string(constant_);
   if (constant_ > 0) out += str(" + ", constant_);

@@ -111,6 +111,27 @@ TEST(Text, KeepsTheOrderOfSymbolsWhereItShows) {
   EXPECT_EQ(print(parse(text)), text);
 }
 
+/// "(n0 + 1)*(n1 + 1)*...": of `count` symbols from `first` on.
+std::string product_of_sums(int first, int count) {
+  std::string out;
+  for (int i = first; i < first + count; ++i) out += str(i == first ? "" : "*", "(n", i, " + 1)");
+  return out;
+}
+
+TEST(Text, ProductsThatAreNotMultipliedOutAreReadAsTheyWere) {
+  std::string params;
+  for (int i = 0; i < 12; ++i) params += str(i ? ", " : "", "%x", i, ": f64[n", i, "]");
+  const std::string late_long = str("(", product_of_sums(6, 6), ")*", product_of_sums(0, 2));  // sorted the other way
+  const std::string nested = str("(", product_of_sums(0, 12), " + n3)*(n1 + 1)*n0");
+  for (const std::string& size :
+       {product_of_sums(0, 12), str(product_of_sums(0, 12), "*n1"), str("-3*n1*(", product_of_sums(0, 12), ")"),
+        str(product_of_sums(0, 12), "*2 - ", product_of_sums(0, 12), "*n4"), late_long, nested}) {
+    const std::string text = str("graph @main(", params, ") {\n  %a = size ", size, "\n  return %a\n}");
+    const std::string printed = print(parse(text));
+    EXPECT_EQ(print(parse(printed)), printed);
+  }
+}
+
 TEST(Text, NumbersValuesThatShareANameAndKeepsTheName) {
   GraphBuilder b;
   const ValueId x = b.param("x", {DType::f64, {}});
