@@ -100,6 +100,16 @@ def test_alloc_of_a_value(check, check_error):
     check_error(ValueError, [n], pt.zeros(n), -1, good=(3,))
 
 
+def test_alloc_of_a_size_that_pytensor_takes_from_the_value(check, check_error):
+    m, n = pt.lscalars("m", "n")
+    x, w = pt.dmatrix("x"), pt.dvector("w", shape=(3,))
+    for m_value in (0, 2):  # whether or not there is an element
+        good = np.ones(3), np.ones((2, 3)), m_value
+        check_error(ValueError, [w, x, m], pt.alloc(w, m, x.shape[1]), np.ones(3), np.ones((2, 4)), m_value, good=good)
+    check_error(ValueError, [w, m, n], pt.alloc(w, m, n), np.ones(3), 2, 4, good=(np.ones(3), 2, 3))
+    check([w, x], pt.alloc(w, x.shape[0], x.shape[1]) * x, np.ones(3), np.ones((2, 3)))
+
+
 def test_reshape_to_values(check, check_error):
     x = pt.dmatrix("x")
     a, b = pt.lscalars("a", "b")

@@ -141,8 +141,27 @@ def specify_shape(t, node):
 @register(Alloc)
 def alloc(t, node):
     value, *sizes = node.inputs
-    dims = t.sizes(sizes, node.outputs[0].type.shape)
-    return t.builder.broadcast(t.value(value), dims)
+    static = node.outputs[0].type.shape
+    x = t.value(value)
+    for size, known in zip(sizes[len(sizes) - value.type.ndim :], value.type.shape, strict=True):
+        if known not in (None, 1) and not isinstance(size, Constant):  # the size that PyTensor knows is the value's own
+            x = _require_size(t, x, size, known)
+    return t.builder.broadcast(x, t.sizes(sizes, static))
+
+
+def _require_size(t, x, size, known):
+    """x, where the number `size` is `known`."""
+    b = t.builder
+    try:
+        dim = t.dim(size, late=False)
+    except NotNative:
+        number = t.cast(t.value(size), "i64")
+    else:
+        if t.known_equal(dim, known):
+            return x
+        number = b.size(dim)
+    is_known = b.scalar("eq", [number, b.literal(known, "i64")])
+    return b.assert_(x, is_known, f"alloc: a size is {{0}}, not {known}", "shape-mismatch", [number])
 
 
 @register(AllocEmpty)
