@@ -1,12 +1,14 @@
 #pragma once
 // What a caller may choose about a compilation. The defaults are right for everyone who does not look for a mistake.
 #include <cstdlib>
+#include <sstream>
 #include <string>
 
 #include "fuse/fuse.h"
 #include "memory/plan.h"
 #include "memory/step_order.h"
 #include "rewrite/pass_context.h"
+#include "rewrite/rules.h"
 
 namespace inlay {
 
@@ -37,8 +39,19 @@ inline memory::StepOrder order_from_environment() {
   return name.empty() ? memory::StepOrder::memory : memory::step_order_named(name, "INLAY_ORDER");
 }
 
+/// INLAY_REWRITE_OFF=NAME,NAME: without these rules, to find the one that is wrong.
+inline rewrite::PassOptions rewrites_from_environment() {
+  rewrite::PassOptions out;
+  std::istringstream names(from_environment("INLAY_REWRITE_OFF"));
+  for (std::string name; std::getline(names, name, ',');) {
+    rewrite::require_rule(name);
+    out.disabled_rules.push_back(name);
+  }
+  return out;
+}
+
 struct Options {
-  rewrite::PassOptions rewrite;  // closeness, disabled rules, how many rewrites
+  rewrite::PassOptions rewrite = rewrites_from_environment();  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
   memory::StepOrder order = order_from_environment();
   memory::Planner planner = planner_from_environment();

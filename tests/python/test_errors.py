@@ -102,3 +102,15 @@ def test_results_that_are_too_large():
     assert isinstance(error_of([x, y], wide, np.ones(100_000), np.ones(1000)), inlay.errors.OutOfMemory)
     error = error_of([x, y], wide, np.ones(1_000_000), np.ones(10_000))
     assert isinstance(error, inlay.errors.SizeOverflow) and isinstance(error, ValueError)
+
+
+def test_rules_that_the_environment_leaves_out(monkeypatch):
+    """What nothing needs cannot fail: a mask that chooses between zeros and zeros."""
+    mask = pt.vector("mask", dtype="bool")
+    output = pt.zeros((3,), dtype="bool")[mask].set(0)
+    assert not pytensor.function([mask], output, mode="INLAY")(np.ones(4, bool)).any()
+    monkeypatch.setenv("INLAY_REWRITE_OFF", "mul-one,select-same")
+    assert isinstance(error_of([mask], output, np.ones(4, bool)), IndexError)
+    monkeypatch.setenv("INLAY_REWRITE_OFF", "select-sam")
+    with pytest.raises(inlay.errors.UnknownName, match="select-same"):
+        pytensor.function([mask], output, mode="INLAY")

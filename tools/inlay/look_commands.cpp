@@ -72,7 +72,7 @@ Options CompileFlags::options() const {
     };
   }
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
-  options.rewrite.disabled_rules = rewrite_off;
+  if (!rewrite_off.empty()) options.rewrite.disabled_rules = rewrite_off;
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;
   return options;
 }
