@@ -213,7 +213,7 @@ class Cutter {
         break;
       case Op::reshape:
         if (first_slot_[v] >= 0 && program_.outputs[first_slot_[v]].valid()) return returned_view(v, node);
-        if (!reshape_is_map(graph_, node) && !has_one_element(graph_.type(v))) return view(v, node);
+        if (!reshape_is_map(graph_, node)) return view(v, node);
         break;
       case Op::assert_: check(v, node); break;
       case Op::as_size: return as_size(v, node);

@@ -184,7 +184,7 @@ bool reshape_moves_ones(const Graph& graph, const Node& node) {
 }
 
 bool reshape_is_map(const Graph& graph, const Node& node) {
-  if (reshape_moves_ones(graph, node)) return true;
+  if (has_one_element(graph.type(node.results[0])) || reshape_moves_ones(graph, node)) return true;
   const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
   const std::vector<Dim>& to = graph.type(node.results[0]).dims;
   return num_long_dims(from) == 1 && has_constant_strides(to);
@@ -196,6 +196,10 @@ AccessMap reshaped(const Graph& graph, const Node& node, ValueId v, const Access
   const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
   const std::vector<Dim>& to = graph.type(v).dims;
   AccessMap out;
+  if (has_one_element(graph.type(v))) {  // however many dims there are, which turn out to be 1
+    out.subscripts.assign(from.size(), constant(0));
+    return out;
+  }
   if (only_ones_differ(from, to)) {
     std::size_t next = 0;
     for (const Dim& dim : from) {

@@ -17,7 +17,9 @@ void GraphMaker::broadcast() {
 void GraphMaker::reshape() {
   const auto x = pick([](const Entry&) { return true; });
   std::vector<Dim> dims = type(pool_[*x].v).dims;
-  if (dims.size() >= 2 && chance(50)) {
+  if (chance(50) && std::ranges::all_of(dims, [&](const Dim& dim) { return size_of(dim) == 1; })) {
+    dims.assign(static_cast<std::size_t>(draw(0, 3)), Dim(1));
+  } else if (dims.size() >= 2 && chance(50)) {
     const auto at = static_cast<std::size_t>(draw(0, static_cast<int64_t>(dims.size()) - 2));
     dims[at] = dims[at] * dims[at + 1];
     dims.erase(dims.begin() + static_cast<std::ptrdiff_t>(at) + 1);

@@ -138,6 +138,14 @@ def test_specify_shape_compares_dims_not_the_number_of_elements(check_error):
     check_error(AssertionError, [x], pt.specify_shape(x, (3, 2)).sum(axis=0), swapped, good=(good,))
 
 
+def test_reshape_of_what_turns_out_to_be_one_element(check, check_error):
+    x = pt.dmatrix("x")
+    one = [x.reshape((1,)), pt.exp(x).reshape((1, 1, 1)), x.reshape(()) * x.sum(axis=0)]
+    check([x], one, np.full((1, 1), 3.0))
+    for shape in ((1, 2), (0, 1)):
+        check_error(ValueError, [x], one[0] + 1, np.ones(shape), good=(np.ones((1, 1)),))
+
+
 def test_alloc(check):
     x = pt.dscalar("x")
     check([x], [pt.alloc(x, 3, 2), pt.alloc(x * 2, 0)], np.array(1.5))
