@@ -11,6 +11,8 @@ import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
+from pytensor.scalar import Cast
+from pytensor.scan.op import Scan
 from pytensor.tensor import subtensor
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from versions import OLD_PYTENSOR
@@ -35,11 +37,11 @@ ROWS = "softmax log_softmax cumsum cumprod".split()
 
 
 class Unfit(Exception):
-    """This construct does not fit what there is; another one may."""
+    """This construct does not fit what there is; another one may. Of arguments: what is right for them is not known."""
 
 
 def run(outputs, known):
-    """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse that is the branch taken."""
+    """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse those are its branch taken."""
     worth = dict(known)
 
     def value(x):
@@ -55,16 +57,23 @@ def run(outputs, known):
 def perform(node, value):
     if isinstance(node.op, IfElse):  # has a thunk and no `perform`
         condition, *branches = node.inputs
-        return [value(branches[0 if value(condition) else 1])]
+        count = len(node.outputs)
+        return [value(x) for x in (branches[:count] if value(condition) else branches[count:])]
     arguments = [value(i) for i in node.inputs]
     if isinstance(node.op, OpFromGraph):  # its own `perform` compiles
         return run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)))
+    if isinstance(node.op, Scan) and arguments[0] == 0 and any(x.type.ndim > 1 for x in node.op.outer_nitsot_outs(node.outputs)):
+        raise Unfit  # of no steps PyTensor's own loop knows no rows: (0, 0) of what is not carried
+    if isinstance(getattr(node.op, "scalar_op", None), Cast) and node.outputs[0].type.dtype[0] in "iu":
+        return [as_integers(*arguments, node.outputs[0].type.dtype)]
+    if index_arguments(node):
+        arguments = stretched(node, with_fitting_masks(node, arguments))
     try:
         return perform_with(node, arguments)
     except IndexError:
-        if not touches_nothing(node, arguments):
+        if not index_arguments(node):
             raise
-        return perform_with(node, without_indices(node, arguments))
+        return touching_nothing(node, arguments)
 
 
 def perform_with(node, arguments):
@@ -76,30 +85,67 @@ def perform_with(node, arguments):
     return [np.asarray(v) if isinstance(v, np.generic) else v for (v,) in (storage[o] for o in node.outputs)]
 
 
+def as_integers(x, dtype):
+    """As docs/dtypes.md has it: NumPy leaves to C what the dtype cannot hold, and has some number for NaN."""
+    if x.dtype.kind != "f":
+        return x.astype(dtype)
+    if np.isnan(x).any():
+        raise ValueError("NaN has no integer value")
+    fits = (x >= -(2.0**63)) & (x < 2.0**63)
+    return np.where(fits, np.where(fits, x, 0).astype("int64"), np.iinfo("int64").min).astype(dtype)
+
+
 def index_arguments(node):
     """Which inputs say where an indexed read or write goes."""
     before = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}.get(type(node.op))
     return range(before, len(node.inputs)) if before else ()
 
 
-def without_indices(node, arguments):
-    """The arguments with zeros for arrays of indices."""
-
-    def is_array(k):
-        return k in index_arguments(node) and arguments[k].ndim > 0 and arguments[k].dtype.kind in "iu"
-
-    return [np.zeros_like(a) if is_array(k) else a for k, a in enumerate(arguments)]
+def index_of(node, arguments):
+    return tuple(subtensor.unflatten_index_variables([arguments[k] for k in index_arguments(node)], node.op.idx_list))
 
 
-def touches_nothing(node, arguments):
-    """Whether it reads or writes no element at all, so that its indices are not looked at (docs/errors.md)."""
-    if not index_arguments(node):
-        return False
-    indices = [without_indices(node, arguments)[k] for k in index_arguments(node)]
-    try:
-        return arguments[0][tuple(subtensor.unflatten_index_variables(indices, node.op.idx_list))].size == 0
-    except IndexError:  # an axis of length 0
-        return False
+def with_fitting_masks(node, arguments):
+    """The arguments, where each mask fits. A mask is as long as the axes that it stands for. NumPy takes one of no elements for any length; inlay only where
+    its type says 1 and no element of the array is meant (docs/errors.md)."""
+    axis, fitting = 0, list(arguments)
+    for index, variable in zip(index_of(node, arguments), index_of(node, node.inputs), strict=True):
+        is_mask = getattr(index, "dtype", None) == bool
+        covered = arguments[0].shape[axis:][: index.ndim] if is_mask else None
+        if is_mask and index.shape != covered:
+            said = variable.type.shape
+            is_nothing = index.size == 0 and 0 in covered
+            if not is_nothing or any(m != n and s != 1 for m, n, s in zip(index.shape, covered, said, strict=True)):
+                raise IndexError(f"mask of {index.shape} for {covered}")
+            fitting = [np.zeros(covered, bool) if a is index else a for a in fitting]
+        axis += index.ndim if is_mask else 1
+    return fitting
+
+
+def stretched(node, arguments):
+    """The arguments, a vector that is written through indices of several dims in the shape of these: NumPy's add.at reads
+    beyond its end."""
+    if node.op.__class__ is not AdvancedIncSubtensor or not arguments[0].ndim == arguments[1].ndim == 1:
+        return arguments
+    x, y, *indices = arguments
+    (index,) = index_of(node, arguments)
+    return [x, np.broadcast_to(y, index.shape), *indices] if getattr(index, "ndim", 1) > 1 else arguments
+
+
+def touching_nothing(node, arguments):
+    """What comes of a read or write of no elements at all, whose indices are not looked at (docs/errors.md). An
+    IndexError where it is of some."""
+    axis, shape, zeros = 0, list(arguments[0].shape), list(arguments)
+    for entry in index_of(node, arguments):
+        if isinstance(entry, np.ndarray) and entry.dtype.kind in "iu":
+            shape[axis] = max(1, shape[axis])  # NumPy finds no 0 in an axis of length 0
+            zeros = [np.zeros_like(a) if a is entry else a for a in zeros]
+        axis += entry.ndim if getattr(entry, "dtype", None) == bool else 1
+    zeros[0] = np.zeros(shape, arguments[0].dtype)
+    if zeros[0][index_of(node, zeros)].size:
+        raise IndexError("an index is out of bounds")
+    result = perform_with(node, zeros)
+    return [arguments[0].copy()] if isinstance(node.op, AdvancedIncSubtensor) else result
 
 
 class Grower:
@@ -147,7 +193,8 @@ class Grower:
         return pt.constant(self.values[x]) if self.chance(0.05) and x in self.inputs else x
 
     def value(self, x):
-        (x,) = owners(x)
+        if x not in self.values:
+            (x,) = owners(x)
         return x.data if isinstance(x, Constant) else self.values[x]
 
     def exactly(self, *xs):
@@ -484,8 +531,7 @@ def scanned(g):
     x = g.pick(lambda v: v.ndim > 0 and v.dtype == "float64" and v.shape[0] < 10)
     other = g.pick(lambda v: v.dtype == "float64" and v.ndim == 0)
     kind = g.some(["map", "carry", "two back", "until"])
-    # Of no steps PyTensor's own loop knows no rows: (0, 0) of what is not carried.
-    if g.value(x).shape[0] == 0 and (kind == "two back" or g.value(x).ndim > 1 and kind != "carry"):
+    if g.value(x).shape[0] == 0 and kind == "two back":
         raise Unfit
     kwargs = {} if OLD_PYTENSOR else {"return_updates": False}
     if kind == "map":
