@@ -16,6 +16,11 @@
 #include "kernel/text.h"
 #include "support/number_text.h"
 
+// LeakSanitizer asks for this: glibc keeps the folders of LOCPATH.
+extern "C" __attribute__((visibility("default"))) const char* __lsan_default_suppressions() {
+  return "leak:argz_add_sep\n";
+}
+
 namespace inlay {
 namespace {
 

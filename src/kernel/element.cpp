@@ -12,7 +12,8 @@
 namespace inlay::kernel {
 namespace {
 
-__extension__ using Wide = __int128;  // holds every sum, product and quotient of two 64-bit integers
+__extension__ using Wide = __int128;  // holds every sum and quotient of two 64-bit integers
+__extension__ using Bits = unsigned __int128;
 
 template <class T>
 constexpr bool kIsFloat = std::is_floating_point_v<T>;
@@ -126,6 +127,13 @@ T shifted_right(T a, T count) {
 template <class T>
 using Arithmetic = std::conditional_t<kIsFloat<T>, T, Wide>;
 
+/// Of integers the low bits: the square of 2^64 - 1 does not fit into a signed number of 128.
+template <class T>
+T product_of(T a, T b) {
+  if constexpr (kIsFloat<T>) return a * b;
+  return static_cast<T>(static_cast<Bits>(a) * static_cast<Bits>(b));
+}
+
 /// All ops on elements of one C++ type. For integers and bool the floating functions compile, but `apply_op` lets none
 /// come.
 template <class T>
@@ -145,7 +153,7 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b, T c, T d) {
       return same(A(a) < 0 ? -A(a) : A(a));
     case ScalarOp::sign_: return same(sign_of(a));
     case ScalarOp::reciprocal_: return same(1 / x);
-    case ScalarOp::square_: return same(static_cast<T>(A(a) * A(a)));
+    case ScalarOp::square_: return same(product_of(a, a));
     case ScalarOp::sqrt_: return same(std::sqrt(x));
     case ScalarOp::cbrt_: return same(std::cbrt(x));
     case ScalarOp::exp_: return same(std::exp(x));
@@ -201,7 +209,7 @@ Element apply_to(ScalarOp op, DType dtype, T a, T b, T c, T d) {
     case ScalarOp::not_: return std::is_same_v<T, bool> ? truth(!a) : same(~bits(a));
     case ScalarOp::add_: return same(static_cast<T>(A(a) + A(b)));
     case ScalarOp::sub_: return same(static_cast<T>(A(a) - A(b)));
-    case ScalarOp::mul_: return same(static_cast<T>(A(a) * A(b)));
+    case ScalarOp::mul_: return same(product_of(a, b));
     case ScalarOp::div_: return same(x / y);
     case ScalarOp::floor_div_: return same(floored_quotient(a, b));
     case ScalarOp::mod_: return same(remainder_of(a, b));

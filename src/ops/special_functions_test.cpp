@@ -409,6 +409,8 @@ TEST(SpecialFunctions, QuantilesOfPartsThatAreHardlyNumbers) {
 }
 
 // A series or a fraction that never converges would hang a program.
+constexpr double kSlower = INLAY_SANITIZED ? 20 : 1;
+
 TEST(SpecialFunctions, NoArgumentTakesLong) {
   const double values[] = {0,   1e-300, 1e-5, 0.3,  0.5,  0.999, 1,     2.5,  33,
                            1e3, 1e6,    1e10, 1e16, 1e30, 1e150, 1e308, kInf, kNan};
@@ -416,7 +418,7 @@ TEST(SpecialFunctions, NoArgumentTakesLong) {
     const std::clock_t start = std::clock();
     call(arguments...);
     const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-    EXPECT_LT(seconds, 0.5) << testing::PrintToString(std::make_tuple(arguments...));
+    EXPECT_LT(seconds, 0.5 * kSlower) << testing::PrintToString(std::make_tuple(arguments...));
   };
   for (double x : values) {
     for (double sign : {1.0, -1.0}) {
@@ -447,7 +449,7 @@ TEST(SpecialFunctions, NoArgumentOfHyp2f1TakesLong) {
           const std::clock_t start = std::clock();
           inlay_s_hyp2f1(a, b, c, z);
           const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-          EXPECT_LT(seconds, 1) << a << " " << b << " " << c << " " << z;
+          EXPECT_LT(seconds, 1 * kSlower) << a << " " << b << " " << c << " " << z;
         }
       }
     }

@@ -173,8 +173,8 @@ double ulp_error(double got, long double want) {
 std::vector<double> sample(const Range& range, int count, std::mt19937_64& random) {
   std::vector<double> x(count);
   std::uniform_real_distribution<double> even(range.low, range.high);
-  const double low = range.low > 0 ? range.low : 1e-308;
-  std::uniform_real_distribution<double> exponent(std::log2(low), std::log2(range.high));
+  const double low = range.low > 0 ? range.low : 1e-308, high = std::max(range.high, low);
+  std::uniform_real_distribution<double> exponent(std::log2(low), std::log2(high));  // not of an even range
   std::uniform_real_distribution<double> mantissa(1, 2);
   for (double& v : x) {
     if (range.spread == Range::even) {
