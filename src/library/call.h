@@ -9,6 +9,7 @@
 #include "library/layout.h"
 #include "library/library.h"
 #include "ops/library_op.h"
+#include "support/fork_gate.h"
 
 namespace inlay::library {
 
@@ -76,11 +77,13 @@ class Workspace {
 
 using Function = int32_t (*)(const Call&);
 
-/// The C function of `function`.
+/// The C function of `function`. A fork waits for it: OpenBLAS takes a lock for the memory that a product works in, and
+/// in the child nobody would open it again.
 template <Function function>
 int32_t entry(const void* const* operands, const int64_t* operand_strides, void* const* results,
               const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace,
               int64_t* failure) {
+  const ForkGate::Inside inside;
   return function({operands, operand_strides, results, result_strides, sizes, options,
                    static_cast<std::byte*>(workspace), failure});
 }

@@ -1,5 +1,6 @@
 #include "support/fork_gate.h"
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -10,12 +11,24 @@
 namespace inlay {
 namespace {
 
+constexpr int kCounters = 16;
+
+/// How many threads of those that count here are inside; on a cache line of its own.
+struct alignas(64) Counter {
+  std::atomic<int> inside = 0;
+};
+
 /// Never destroyed: a thread may be inside while the process ends.
 struct Gate {
   std::mutex mutex;
   std::condition_variable changed;
-  int inside = 0;                // threads
   std::atomic<int> waiting = 0;  // to fork, or forking
+  std::atomic<unsigned> threads = 0;
+  Counter counters[kCounters];
+
+  bool has_any_inside() const {
+    return std::ranges::any_of(counters, [](const Counter& c) { return c.inside.load() > 0; });
+  }
 };
 
 alignas(Gate) unsigned char place[sizeof(Gate)];
@@ -23,16 +36,28 @@ Gate& gate = *new (place) Gate;
 
 thread_local int depth = 0;  // of this thread's Insides
 
+std::atomic<int>& counter() {
+  thread_local const unsigned mine = gate.threads.fetch_add(1, std::memory_order_relaxed) % kCounters;
+  return gate.counters[mine].inside;
+}
+
+/// Takes no lock while nobody forks: calls of library functions come by here. Who enters counts first and looks then,
+/// who forks says so first and counts then: one sees the other.
 void pass_in() {
+  counter().fetch_add(1);
+  if (gate.waiting.load() == 0) return;
+  counter().fetch_sub(1);
   std::unique_lock lock(gate.mutex);
+  gate.changed.notify_all();
   gate.changed.wait(lock, [] { return gate.waiting == 0; });
-  ++gate.inside;
+  counter().fetch_add(1);
 }
 
 void pass_out() {
+  counter().fetch_sub(1);
+  if (gate.waiting.load() == 0) return;
   const std::lock_guard lock(gate.mutex);
-  --gate.inside;
-  if (gate.waiting > 0) gate.changed.notify_all();
+  gate.changed.notify_all();
 }
 
 /// The one who forks may itself be inside, by way of a function that the user gave: it waits for the others. Keeps the
@@ -41,14 +66,14 @@ void before_fork() {
   gate.mutex.lock();
   std::unique_lock lock(gate.mutex, std::adopt_lock);
   ++gate.waiting;
-  if (depth > 0) --gate.inside;
+  if (depth > 0) counter().fetch_sub(1);
   gate.changed.notify_all();
-  gate.changed.wait(lock, [] { return gate.inside == 0; });
+  gate.changed.wait(lock, [] { return !gate.has_any_inside(); });
   lock.release();
 }
 
 void after_fork_in_parent() {
-  if (depth > 0) ++gate.inside;
+  if (depth > 0) counter().fetch_add(1);
   --gate.waiting;
   gate.changed.notify_all();
   gate.mutex.unlock();
@@ -56,7 +81,8 @@ void after_fork_in_parent() {
 
 /// Of the threads that waited at the gate none is left.
 void after_fork_in_child() {
-  gate.inside = depth > 0 ? 1 : 0;
+  for (Counter& c : gate.counters) c.inside = 0;
+  if (depth > 0) counter() = 1;
   gate.waiting = 0;
   new (&gate.changed) std::condition_variable;
   gate.mutex.unlock();
