@@ -45,7 +45,6 @@ struct Call {
     call.symbols = symbols.data();
     call.segments = segments.data();
     call.offsets = offsets.data();
-    call.stop = call.stop_while_writing = reinterpret_cast<const int32_t*>(&kNeverStop);
   }
   void* aligned(const std::vector<std::byte>& bytes) {
     std::vector<std::byte>& block = memory.emplace_back(bytes.size() + 128);
