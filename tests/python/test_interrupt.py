@@ -119,6 +119,34 @@ def test_compiling_ends():
     assert inlay.compile(SUM)(np.zeros(3)) == 3
 
 
+def test_a_compiler_of_c_ends(tmp_path):
+    """Ctrl-C at a terminal goes to all of its processes: the compiler is not to end of it by itself, and fail."""
+    compiler = tmp_path / "cc"
+    compiler.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/began\nsleep 60\n")
+    compiler.chmod(0o755)
+    code = f"""
+import inlay
+try:
+    inlay.compile({SUM!r})
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+    environment = {**os.environ, "CC": str(compiler), "INLAY_BACKEND": "c"}
+    child = subprocess.Popen(
+        [sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    began = tmp_path / "began"
+    while child.poll() is None and not (began.exists() and began.read_text().endswith("\n")):
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)
+    sent = time.monotonic()
+    out, _ = child.communicate(timeout=30)
+    assert time.monotonic() - sent < SOON + 1  # Python's own end takes a part of that
+    assert out == "interrupted\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(began.read_text()), 0)
+
+
 def test_other_threads_are_not_interrupted():
     n = pt.lscalar("n")
     f = pytensor.function([n], pt.exp(-pt.arange(n) % 7).sum(), mode="INLAY")

@@ -1,12 +1,15 @@
 #include "backend/c/system_compiler.h"
 
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <thread>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,6 +18,7 @@
 
 #include "backend/c/backend.h"
 #include "support/error.h"
+#include "support/stop.h"
 
 extern char** environ;
 
@@ -95,7 +99,27 @@ std::vector<std::string> command_for(const PrivateFolder& folder) {
   return command;
 }
 
-/// 0, or the exit status of what ran; below 0: it could not be run, with the error's number.
+/// Its exit status. It may take seconds, in which a call may end (then the child does, and all that it began) and a
+/// fork may happen.
+int wait_for(pid_t child) {
+  constexpr auto kBetweenLooks = std::chrono::milliseconds(1);
+  int status = 0;
+  try {
+    for (pid_t ended = 0; ended == 0; ended = waitpid(child, &status, WNOHANG)) {
+      checkpoint();
+      std::this_thread::sleep_for(kBetweenLooks);
+    }
+  } catch (...) {
+    kill(-child, SIGKILL);
+    waitpid(child, &status, 0);
+    throw;
+  }
+  // A process that ignores SIGCHLD is told no status, which stays 0: the object says how it went.
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// 0, or the exit status of what ran; below 0: it could not be run, with the error's number. In a process group of its
+/// own: Ctrl-C at a terminal is for us.
 int run(const std::vector<std::string>& command, const std::string& messages) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -105,15 +129,14 @@ int run(const std::vector<std::string>& command, const std::string& messages) {
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, messages.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   pid_t child = 0;
-  const int failure = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+  const int failure = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) return -failure;
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
-    if (errno != EINTR) return 0;  // a process that ignores SIGCHLD is told no status: the object says how it went
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return failure == 0 ? wait_for(child) : -failure;
 }
 
 /// The first few lines of what the compiler said.
