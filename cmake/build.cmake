@@ -62,7 +62,9 @@ endif()
 if(INLAY_FUZZERS)
   add_compile_options(-fsanitize=fuzzer-no-link)   # what libFuzzer watches; its programs link the rest
 endif()
+set(INLAY_IS_SANITIZED 0)   # for tests that count allocations, or ask for what a sanitizer refuses
 if(INLAY_SANITIZE)
+  set(INLAY_IS_SANITIZED 1)
   add_compile_options(-fsanitize=${INLAY_SANITIZE}
     -fno-sanitize-recover=all                       # what is found ends the program: a test that goes on has not failed
     -fno-omit-frame-pointer                         # stacks in reports
