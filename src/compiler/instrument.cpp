@@ -147,6 +147,10 @@ void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan
 void Instrument::require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics) {
   if (diagnostics.empty()) return;
   Diagnostic first = diagnostics[0];
+  if (!source_) {  // kernels from a file: they may read what they have not written, for sizes that nobody has run yet
+    first.code = ErrorCode::invalid_program;
+    throw Error(std::move(first));
+  }
   first.code = ErrorCode::internal;
   first.message = str("the verifier rejects what ", name, " made: ", first.message);
   if (diagnostics.size() > 1) first.notes.emplace_back("more", str(diagnostics.size() - 1, " other complaints"));

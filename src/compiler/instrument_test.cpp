@@ -123,6 +123,26 @@ TEST(Instrument, DumpsWhatEachStepChanged) {
   EXPECT_EQ(print(parse(folder.read("00-source.inlay"))), print(source));
 }
 
+TEST(Instrument, KernelsOfAFileAreNotOurs) {
+  const kernel::KernelProgram half =
+      kernel::parse(R"(program @main(x: f64[n] param 0, y: f64[2*n] output 0) symbols n = x.0 {
+  kernel @k0 {
+    stage (i < n) {
+      %0 = load x[i] : f64
+      store y[i] set %0
+    }
+  }
+})");
+  Options options = quiet();
+  options.verify = true;
+  try {
+    lower(half, options);
+    FAIL() << "the verifier said nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_program) << error.what();
+  }
+}
+
 TEST(Instrument, SaysWhichPassBrokeTheGraphAndWritesAReproducer) {
   Folder folder;
   Options options = quiet();

@@ -1,8 +1,8 @@
 #pragma once
 // fork() copies the thread that calls it and no other. A lock that another thread holds, or a static that it has half
 // made, stays so in the child for ever. So whatever takes a lock or makes a static (compiling, planning, keeping a
-// failure's text, BLAS and LAPACK) stands inside the gate, and fork waits until every thread has left it or is at a place
-// where it holds nothing. What a call does itself on every run takes no lock and needs no gate.
+// failure's text, BLAS and LAPACK) stands inside the gate, and fork waits until every thread has left it or is at a
+// place where it holds nothing. What a call does itself on every run takes no lock and needs no gate.
 
 namespace inlay {
 
