@@ -280,6 +280,7 @@ nb::object make_draw(const std::string& name, int generator, const std::optional
 }  // namespace
 
 void bind_draw(nb::module_& m) {
+  // NOLINTNEXTLINE(bugprone-unused-raii): it binds the class
   nb::class_<Draw>(m, "Draw", "Draws a random variable without Python code: the attribute `draw` of a host function.");
   m.def("draw", make_draw, nb::arg("name"), nb::arg("generator"), nb::arg("size").none(), nb::arg("params"),
         nb::arg("dtype"), nb::arg("copier").none(),

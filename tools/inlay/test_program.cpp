@@ -137,7 +137,6 @@ class ProgramTest {
     }
   }
 
-  /// The inputs must come out of a call as they went in, whatever happens.
   static bool is_count(const Directive& d) { return d.name == "count" || d.name.starts_with("count/"); }
 
   /// The name of the directive that holds for this backend: its own where the file has one.
@@ -147,8 +146,10 @@ class ProgramTest {
     return has_own ? own : "count";
   }
 
+  /// The inputs must come out of a call as they went in, whatever happens.
   Outcome run_unchanged(const Directive& directive, const Judge& judge, const std::vector<Tensor>& inputs) {
-    const std::vector<Tensor> before = inputs;
+    const std::vector<Tensor> before = inputs;  // NOLINT(performance-unnecessary-copy-initialization): native code has
+                                                // their addresses
     Outcome outcome = tool::run(judge, inputs);
     if (before != inputs) fail(directive.line, str(judge.name, ": an argument was changed"));
     return outcome;
