@@ -20,6 +20,14 @@ SOON = 1.0  # seconds: a loaded machine; the work below takes a hundred times as
 SUM = "graph @m(%x: f64[n]) {\n  %e = exp %x\n  %s = reduce add %e [0] : f64\n  return %s\n}"
 
 
+@pytest.fixture(autouse=True)
+def signals():
+    """A job in the background of a shell ignores the signal, and so would all that it starts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 class Interrupt:
     """Another process sends the signal after some seconds; `late` is how long after it the block ended."""
 
