@@ -133,8 +133,9 @@ class Emitter {
       const kernel::Buffer& buffer = p_.program.buffers[b];
       use_type(p_.needs, buffer.dtype);
       const bool is_given = buffer.role == Role::param || buffer.role == Role::literal;
-      const std::string name = str(is_given ? "const " : "", memory_type(buffer.dtype),
-                                   buffer.role == Role::scalar ? " " : "* ", p_.name(b));
+      // gcc 12.2 with AVX-512 copies {1, 1, 1, 0} as {1, 1, 1, 1}: it is not to see what a table holds.
+      const char* pointer = buffer.role == Role::scalar ? " " : buffer.role == Role::literal ? "* volatile " : "* ";
+      const std::string name = str(is_given ? "const " : "", memory_type(buffer.dtype), pointer, p_.name(b));
       if (buffer.role == Role::scalar) {
         out.line(name, is_complex(buffer.dtype) ? " = {0, 0};" : " = 0;");
       } else {

@@ -164,6 +164,8 @@ std::string ProgramText::literal_table(BufferId buffer) {
   for (const Literal& element : facts.elements) elements.push_back(memory_constant(needs, element));
   if (elements.empty()) elements.emplace_back(is_complex(facts.dtype) ? "{0, 0}" : "0");
   use_type(needs, facts.dtype);
+  if (tables.text().empty())
+    tables.comment("Read through volatile pointers: gcc 12.2 copies some known numbers wrongly.");
   const std::string table = names.take(str(name(buffer), "_elements"));
   tables.line("static const ", memory_type(facts.dtype), " ", table, "[] = {", join(elements, ", "), "};");
   return table;
