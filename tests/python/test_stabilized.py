@@ -37,7 +37,9 @@ def test_half_of_erfc(line, sign):
     fn = compiled(f"%c = literal {c!r} : f64", line, "%e = erfc %u", "%h = literal 0.5 : f64", "%r = mul %h, %e")
     x = np.linspace(-37, 37, 300)
     got = fn(x, x)
-    assert max(errors(got, lambda x, _: mp.ncdf(-sign * x), x, x)) <= 2.5
+    # Its error is that of ndtr, which is another where a CPU has no AVX-512 (docs/math.md).
+    ndtr = compiled(*(["%m = neg %x", "%r = ndtr %m"] if sign > 0 else ["%r = ndtr %x"]))
+    np.testing.assert_array_equal(got, ndtr(x, x))
 
 
 def test_logarithm_of_one_less_erfc():

@@ -94,7 +94,12 @@ bool FunctionEmitter::is_spilled(BufferId buffer) const { return spilled_[kernel
 
 Value* FunctionEmitter::scalar(BufferId buffer) const {
   const BufferId root = kernel::root_of(program, buffer);
-  INLAY_CHECK(scalars_[root.index] && !spilled_[root.index], program.buffers[root].name, " has no value yet");
+  INLAY_CHECK(!spilled_[root.index], program.buffers[root].name, " is in memory");
+  // Kernels of a file may have run, and have no value where a loop comes to no steps.
+  if (!scalars_[root.index]) {
+    const std::string& name = program.buffers[root].name;
+    throw Error(ErrorCode::invalid_program, {}, str(name, " is read, and a loop of no steps has not written it"));
+  }
   return scalars_[root.index];
 }
 
