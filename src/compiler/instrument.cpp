@@ -123,8 +123,10 @@ void Instrument::look_at(const std::string& name, const memory::OrderedSteps& or
 }
 
 namespace {
-constexpr int64_t kMostReplayedBytes = 1 << 26;
-}
+// A second or two, and 2 GiB: a replay holds a number for each byte.
+constexpr memory::ReplayLimits kLimits = {.accesses = 1 << 26, .bytes = 1 << 28};
+constexpr int64_t kMostBytesOfUpperBounds = 1 << 26;
+}  // namespace
 
 void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan) {
   if (!kernels_) return;
@@ -135,11 +137,11 @@ void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan
                                            [](int64_t size, int64_t bound) { return bound < 0 || size <= bound; });
     const bool has_bounds = plan.upper_bounds.size() > 0;
     // A replay holds more than the arena's bytes, and small sizes in an arena for huge ones need none of them.
-    const bool too_large = has_bounds && plan.arena_bytes() > kMostReplayedBytes;
+    const bool too_large = has_bounds && plan.arena_bytes() > kMostBytesOfUpperBounds;
     if (!plan.is_static || too_large) {
-      require_sound(name, memory::verify(*kernels_, plan, symbols));
+      require_sound(name, memory::verify(*kernels_, plan, symbols, memory::Planner::search, kLimits));
     } else if (within || !has_bounds) {
-      require_sound(name, memory::verify(*kernels_, plan, plan.layouts, symbols));
+      require_sound(name, memory::verify(*kernels_, plan, plan.layouts, symbols, kLimits));
     }
   }
 }

@@ -49,11 +49,13 @@ enum class Ways : uint8_t { all_true, all_false, in_turn };
 class Replay {
  public:
   Replay(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
-         std::span<const int64_t> symbols, Ways ways)
+         std::span<const int64_t> symbols, Ways ways, const ReplayLimits& limits)
       : program_(program),
         regions_(kernel::regions_of(program)),
         liveness_(liveness(program)),
         ways_(ways),
+        left_(limits.accesses),
+        bytes_left_(limits.bytes),
         sharing_(plan.sharing),
         layouts_(layouts),
         symbols_(symbols),
@@ -64,7 +66,7 @@ class Replay {
   std::vector<Diagnostic> run() {
     check_layouts();
     check_lives();
-    if (out_.empty()) place_buffers();
+    if (goes_on()) place_buffers();
     if (replay_steps(StepId(0), StepId(program_.steps.size()))) check_outputs();
     return std::move(out_);
   }
@@ -75,7 +77,7 @@ class Replay {
   /// False ends the program.
   bool replay_steps(StepId begin, StepId end) {
     for (uint32_t i = begin.index; i < end.index; ++i) {
-      if (!out_.empty()) return false;
+      if (!goes_on()) return false;
       step_ = StepId(i);
       const kernel::Step& step = program_.steps[i];
       if (fails_as_a_whole(step)) may_fail();
@@ -94,13 +96,14 @@ class Replay {
         return false;
       }
     }
-    return out_.empty();
+    return goes_on();
   }
 
   bool replay_loop(const kernel::LoopBegin& loop, const kernel::RegionSpan& region) {
     const bool may_end = std::get<kernel::LoopEnd>(program_.steps[region.end.index]).go_on.valid();
     const int64_t count = value(loop.count);
-    for (int64_t pass = 0; pass < count; ++pass) {
+    for (int64_t pass = 0; pass < count && goes_on(); ++pass) {
+      --left_;
       if (proof_.is_asked()) proof_.pass_step(loop);
       if (!may_end) turns_[loop.step] = pass;  // else nobody knows how much of a trace there will be
       // What a body makes for itself is made anew.
@@ -137,8 +140,12 @@ class Replay {
   bool replay(const kernel::CondElse&) { return true; }
   bool replay(const kernel::CondEnd&) { return true; }
 
+  /// Nothing is wrong so far, and the replay has not become too long.
+  bool goes_on() const { return out_.empty() && left_ > 0; }
+
+  /// What was replayed in part has not written what it should have.
   void wrong(std::string message) {
-    if (out_.size() < kMostMessages) out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}});
+    if (left_ > 0 && out_.size() < kMostMessages) out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}});
   }
   BufferId root(BufferId b) const { return kernel::root_of(program_, b); }
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
@@ -179,6 +186,7 @@ class Replay {
 
   void place_buffers() {
     for (const Layout& layout : layouts_) {
+      if (!has_room(layout.arena_bytes)) return;
       blocks_.push_back({"the arena", std::vector<Content>(static_cast<std::size_t>(layout.arena_bytes), 0)});
     }
     IdMap<StorageId, int> block_of(sharing_.storages.size(), -1);
@@ -188,6 +196,7 @@ class Replay {
       if (storage.owner == Owner::arena) continue;
       block_of[s] = static_cast<int>(blocks_.size());
       const auto size = static_cast<std::size_t>(std::max<int64_t>(value(storage.size_bytes), 0));
+      if (!has_room(static_cast<int64_t>(size))) return;
       const char* whose = storage.owner == Owner::output ? "output " : "parameter ";
       blocks_.push_back({str(whose, storage.slot), std::vector<Content>(size, 0)});
     }
@@ -197,6 +206,13 @@ class Replay {
       write_all(b);
       blocks_[places_[b].block].is_given = true;
     }
+  }
+
+  /// Else nothing is replayed.
+  bool has_room(int64_t bytes) {
+    bytes_left_ -= bytes;
+    if (bytes_left_ < 0) left_ = 0;
+    return goes_on();
   }
 
   /// The call could end with an error here: what the caller gave must be as it was.
@@ -238,6 +254,7 @@ class Replay {
   }
 
   bool in_range(BufferId b, int64_t element) {
+    --left_;
     const Place& place = places_[root(b)];
     const Block& block = blocks_[place.block];
     const int64_t begin = place.begin + element * place.element_bytes, end = begin + place.element_bytes;
@@ -280,11 +297,11 @@ class Replay {
   }
 
   void read_all(BufferId b) {
-    for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && out_.empty(); ++e) read(b, e);
+    for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && goes_on(); ++e) read(b, e);
   }
 
   void write_all(BufferId b) {
-    for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && out_.empty(); ++e) write(b, e);
+    for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && goes_on(); ++e) write(b, e);
   }
 
   /// All of `from` into all of `to`. Elided: no byte moves, and the bytes are those of `from` already.
@@ -295,11 +312,11 @@ class Replay {
     std::vector<Content> contents(static_cast<std::size_t>(num_elements));
     for (int64_t e = 0; e < num_elements; ++e) {
       if (is_ours(from)) read(from, e);
-      if (!out_.empty()) return;
+      if (!goes_on()) return;
       contents[static_cast<std::size_t>(e)] =
           is_ours(from) ? places_[root(from)].expected[static_cast<std::size_t>(e)] : ++last_content_;
     }
-    for (int64_t e = 0; e < num_elements && out_.empty(); ++e) {
+    for (int64_t e = 0; e < num_elements && goes_on(); ++e) {
       const Content content = contents[static_cast<std::size_t>(e)];
       if (!elided) {
         write(to, e, content);
@@ -363,10 +380,10 @@ class Replay {
     const int64_t first = value(array.offset), step = array.index.valid() ? value(array.index_stride) : 0;
     const int64_t turn = array.index.valid() && !is_anywhere ? turns_[array.index] : 0;
     const int64_t last_turn = is_anywhere && step > 0 ? (count(array.buffer) - 1) / step : turn;
-    for (int64_t at = turn; at <= last_turn; ++at) {
-      for (int64_t point = 0; point < extents[0]; ++point) {
-        for (int64_t i = 0; i < extents[1]; ++i) {
-          for (int64_t j = 0; j < extents[2] && out_.empty(); ++j) {
+    for (int64_t at = turn; at <= last_turn && goes_on(); ++at) {
+      for (int64_t point = 0; point < extents[0] && goes_on(); ++point) {
+        for (int64_t i = 0; i < extents[1] && goes_on(); ++i) {
+          for (int64_t j = 0; j < extents[2] && goes_on(); ++j) {
             visit(first + at * step + point * strides[0] + i * strides[1] + j * strides[2]);
           }
         }
@@ -442,7 +459,8 @@ class Replay {
       point.resize(std::max(point.size(), loop.axis + 1));
       point[loop.axis] = loop.begin;
     }
-    while (out_.empty()) {
+    while (goes_on()) {
+      --left_;
       body();
       std::size_t k = loops.size();
       for (; k > 0; --k) {
@@ -542,7 +560,7 @@ class Replay {
       const int64_t first = element(s, point);
       if (first >= 0 && first < count(s.buffer) && seen[static_cast<std::size_t>(first)]) return;
       for (int64_t e : reachable(s, point)) {
-        if (out_.empty()) read(s.buffer, e);
+        if (goes_on()) read(s.buffer, e);
       }
       if (first >= 0 && first < count(s.buffer)) seen[static_cast<std::size_t>(first)] = true;
     });
@@ -551,7 +569,7 @@ class Replay {
   void gather_here(const Statement& s, const std::vector<int64_t>& point) {
     if (!is_ours(s.buffer)) return;
     for (int64_t e : reachable(s, point)) {
-      if (out_.empty()) read(s.buffer, e);
+      if (goes_on()) read(s.buffer, e);
     }
   }
 
@@ -559,15 +577,15 @@ class Replay {
   void scatter(const Statement& s, const std::vector<int64_t>& point) {
     if (!is_ours(s.buffer)) return;
     for (int64_t e : reachable(s, point)) {
-      if (!out_.empty()) return;
+      if (!goes_on()) return;
       if (places_[root(s.buffer)].expected[static_cast<std::size_t>(e)] != 0) read(s.buffer, e);
-      if (out_.empty()) write(s.buffer, e);
+      if (goes_on()) write(s.buffer, e);
     }
   }
 
   /// The elements that a point may reach: nobody knows which along the dims that go through an index. None where a
   /// subscript leaves the buffer, which is the kernel verifier's business.
-  std::vector<int64_t> reachable(const Statement& s, const std::vector<int64_t>& point) const {
+  std::vector<int64_t> reachable(const Statement& s, const std::vector<int64_t>& point) {
     std::vector<int64_t> reached = {0};  // a dim at a time
     for (std::size_t d = 0; d < s.map.subscripts.size(); ++d) {
       const kernel::Subscript& subscript = s.map.subscripts[d];
@@ -575,7 +593,8 @@ class Replay {
       const int64_t extent = is_anywhere(subscript) ? value(subscript.index->extent) : 1;
       std::vector<int64_t> next;
       for (int64_t e : reached) {
-        for (int64_t i = 0; i < extent; ++i) {
+        for (int64_t i = 0; i < extent && goes_on(); ++i) {
+          --left_;
           const int64_t at = coordinate_of(s.buffer, subscript, point) + (extent == 1 ? 0 : i * subscript.index->step);
           if (at >= 0 && at < size) next.push_back(e * size + at);
         }
@@ -647,7 +666,7 @@ class Replay {
 
   void check_outputs() {
     for (BufferId b : program_.outputs) {
-      if (!out_.empty()) return;
+      if (!goes_on()) return;
       step_ = StepId(program_.steps.size() - 1);
       if (is_ours(b)) read_all(b);
     }
@@ -659,6 +678,8 @@ class Replay {
   const std::vector<kernel::RegionSpan> regions_;
   const Liveness liveness_;
   const Ways ways_;
+  int64_t left_;        // accesses and points that it may still pass
+  int64_t bytes_left_;  // that it may still follow
   int num_choices_ = 0;
   bool changed_given_ = false;  // has a byte that the caller gave been overwritten?
   const Sharing& sharing_;
@@ -678,22 +699,22 @@ class Replay {
 }  // namespace
 
 std::vector<Diagnostic> verify(const KernelProgram& program, const MemoryPlan& plan, std::span<const Layout> layouts,
-                               std::span<const int64_t> symbols) {
-  std::vector<Diagnostic> out = Replay(program, plan, layouts, symbols, Ways::all_true).run();
+                               std::span<const int64_t> symbols, const ReplayLimits& limits) {
+  std::vector<Diagnostic> out = Replay(program, plan, layouts, symbols, Ways::all_true, limits).run();
   if (kernel::regions_of(program).empty()) return out;
   for (Ways ways : {Ways::all_false, Ways::in_turn}) {
-    if (out.empty()) out = Replay(program, plan, layouts, symbols, ways).run();
+    if (out.empty()) out = Replay(program, plan, layouts, symbols, ways, limits).run();
   }
   return out;
 }
 
 std::vector<Diagnostic> verify(const KernelProgram& program, const MemoryPlan& plan, std::span<const int64_t> symbols,
-                               Planner planner) {
+                               Planner planner, const ReplayLimits& limits) {
   std::vector<Layout> layouts;
   for (int segment = 0; segment < plan.sharing.num_segments(); ++segment) {
     layouts.push_back(memory::plan(planner, storages_of_segment(plan.sharing, segment, symbols)));
   }
-  return verify(program, plan, layouts, symbols);
+  return verify(program, plan, layouts, symbols, limits);
 }
 
 }  // namespace inlay::memory

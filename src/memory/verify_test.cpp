@@ -134,6 +134,29 @@ TEST(VerifyPlan, RejectsALayoutThatOverlaps) {
   EXPECT_EQ(found[0].message, "segment 0: a (storage 0) [0, 72) and b (storage 1) [0, 72) are both live at tick 1");
 }
 
+TEST(VerifyPlan, EndsAtItsLimits) {
+  Planned wrong(kProgram);
+  at(wrong, "b").storage = at(wrong, "a").storage;
+  const auto found = [&](int64_t most) {
+    return verify(wrong.program, wrong.plan, std::span<const int64_t>{}, Planner::search, {.accesses = most}).size();
+  };
+  EXPECT_EQ(found(10), 0u);
+  EXPECT_EQ(found(10'000), 1u);
+  EXPECT_EQ(verify(wrong.program, wrong.plan, std::span<const int64_t>{}, Planner::search, {.bytes = 100}).size(), 0u);
+
+  const Planned huge(R"(program @main(x: f64[1000000000000] param 0, s: f64[] output 0) {
+  kernel @k0 {
+    out s start fill 0.0
+    stage (i < 1000000000000) {
+      %0 = load x[i] : f64
+      fold add s[] %0 : f64
+    }
+  }
+})");
+  EXPECT_THAT(verify(huge.program, huge.plan, std::span<const int64_t>{}, Planner::search, {.accesses = 10'000}),
+              IsEmpty());
+}
+
 /// What is wrong where r is laid onto c: a stage gathers from the columns 2*j of c and scatters to `column` of r, in
 /// `rows` rows that nobody knows.
 std::vector<std::string> beside_an_index(const std::string& column, int rows = 3) {
