@@ -137,14 +137,22 @@ class ProgramRun {
   /// What the function sees lies without gaps: operands are brought there, results from there.
   std::optional<Failure> run_step(const LibraryCall& call) {
     std::vector<int64_t> sizes;
-    for (const Dim& size : call.sizes) sizes.push_back(size.evaluate(symbols_));
+    for (const Dim& size : call.sizes) {
+      sizes.push_back(size.evaluate(symbols_));
+      INLAY_CHECK(sizes.back() >= 0, facts(call.op).name, ": a size of ", sizes.back());
+    }
     const LibrarySignature& signature = facts(call.op).signature;
+    const DType dtype = program_.buffers[call.operands[0].buffer].dtype;
     std::vector<std::vector<std::byte>> inside;
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
+      const LibraryLayout layout = operand_layout(call.op, i, call.options, dtype);
+      require_laid(call.operands[i], layout, library_extents(call.op, signature.operands[i], sizes));
       inside.push_back(gathered(call.operands[i], library_extents(call.op, signature.operands[i], sizes)));
     }
     std::vector<std::vector<int64_t>> places;
     for (std::size_t r = 0; r < call.results.size(); ++r) {
+      const LibraryLayout layout = facts(call.op).result_layouts[r];
+      require_laid(call.results[r], layout, library_extents(call.op, signature.results[r], sizes));
       places.push_back(elements_of(call.results[r], library_extents(call.op, signature.results[r], sizes)));
       const auto element_bytes = static_cast<std::size_t>(size_bytes(program_.buffers[call.results[r].buffer].dtype));
       inside.emplace_back(places.back().size() * element_bytes);
@@ -154,7 +162,6 @@ class ProgramRun {
     for (std::size_t i = 0; i < inside.size(); ++i) {
       i < call.operands.size() ? operands.push_back(inside[i].data()) : results.push_back(inside[i].data());
     }
-    const DType dtype = program_.buffers[call.operands[0].buffer].dtype;
     const auto failure = textbook::run(call.op, call.options, dtype, operands, results, sizes);
     for (std::size_t r = 0; r < results.size(); ++r)
       scatter(inside[call.operands.size() + r], call.results[r], places[r]);
@@ -162,6 +169,29 @@ class ProgramRun {
     const auto site = static_cast<std::size_t>(LibraryStatus::failed) - 1;
     INLAY_CHECK(site < call.sites.size(), facts(call.op).name, " failed, and the call has no site for it");
     return Failure{call.sites[site], {failure->number, failure->matrix}};
+  }
+
+  /// The functions of the textbook take any distances; those that run do not.
+  void require_laid(const CallArray& array, LibraryLayout layout, const std::array<int64_t, 3>& extents) {
+    const auto [points, rows, columns] = extents;
+    if (points < 1 || rows < 1 || columns < 1) return;
+    const int64_t row = array.strides[1].evaluate(symbols_), column = array.strides[2].evaluate(symbols_);
+    const bool is_line = rows == 1 || columns == 1;
+    const int64_t step = rows == 1 ? column : row;
+    const bool is_one = rows == 1 && columns == 1;
+    const bool by_rows = is_line ? is_one || step == 1 : column == 1 && row >= columns;
+    const bool by_columns = !is_line && row == 1 && column >= rows;
+    const auto fits = [&, columns = columns] {
+      switch (layout) {
+        case LibraryLayout::any: return true;
+        case LibraryLayout::matrix: return is_line ? is_one || step != 0 : by_rows || by_columns;
+        case LibraryLayout::rows: return by_rows || (columns == 1 && !array.strides[2].is(0) && row > 0);
+        case LibraryLayout::whole: return by_rows && (is_line || row == columns);
+      }
+      return false;
+    };
+    INLAY_CHECK(fits(), "a library call: `", program_.buffers[array.buffer].name, "` lies with strides ", row, " and ",
+                column, ", as the function does not take it");
   }
 
   /// The numbers of its elements in the buffer, row by row.

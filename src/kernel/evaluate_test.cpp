@@ -220,6 +220,29 @@ TEST(EvaluateKernelProgram, Matmul) {
   EXPECT_THAT(result.values, ElementsAre(4, 5, 10, 11));
 }
 
+TEST(EvaluateKernelProgram, AMatrixLiesAsTheFunctionTakesIt) {
+  const auto run_with = [](const char* strides) {
+    return run(
+        str("program @main(a: f64[4] param 0, b: f64[4] param 1, c: f64[8] output 0) { call matmul c at 0 strides (",
+            strides, ") = a, b (1, 2, 2, 2) }"),
+        {f64({4}, {1, 2, 3, 4}), f64({4}, {1, 0, 0, 1})});
+  };
+  EXPECT_NO_THROW(run_with("8, 3, 1"));
+  EXPECT_NO_THROW(run_with("8, 1, 2"));
+  EXPECT_THROW(run_with("8, 2, 3"), Error) << "neither is 1";
+  EXPECT_THROW(run_with("8, 1, 1"), Error) << "rows that overlap";
+}
+
+TEST(EvaluateKernelProgram, AFunctionHasNoNegativeSizes) {
+  const auto run_with = [](int64_t length) {
+    return run(
+        "program @main(a: f64[n] param 0, c: f64 output 0) symbols n = a.0 { call matmul c = a, a (1, 1, n - 2, 1) }",
+        {f64({length}, std::vector<double>(static_cast<std::size_t>(length), 1))});
+  };
+  EXPECT_NO_THROW(run_with(3));
+  EXPECT_THROW(run_with(1), Error);
+}
+
 constexpr std::string_view kHost =
     R"(program @main(x: f64[n] param 0, h: f64[k] host, r: f64[k + 1] output 0) symbols n = x.0, k = h.0 {
   host_call "positive" 0 (x) -> h bind k = h.0 #0

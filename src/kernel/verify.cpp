@@ -5,6 +5,7 @@
 #include "kernel/dim_proof.h"
 #include "kernel/regions.h"
 #include "kernel/verify_kernel.h"
+#include "ops/library_workspace.h"
 
 namespace inlay::kernel {
 namespace {
@@ -180,8 +181,8 @@ class ProgramVerifier {
       named.push_back(array.buffer);
       if (array.index.valid()) named.push_back(array.index);
     });
+    if (call.workspace.valid()) named.push_back(call.workspace);
     if (!all_exist(function, named)) return;
-    if (call.workspace.valid() && !all_exist(function, {call.workspace})) return;
     for (SiteId site : call.sites) verify_site(site, function);
     const std::string what = str(function, " ", name(call.results[0].buffer));
     const DType dtype = buffer(call.operands[0].buffer).dtype;
@@ -191,6 +192,25 @@ class ProgramVerifier {
     }
     for (std::size_t r = 0; r < call.results.size(); ++r) {
       verify_array(call, call.results[r], signature.results[r], result_dtype(call.op, r, dtype), what);
+    }
+    verify_workspace(call, dtype, what);
+  }
+
+  /// The function writes all that it wants there, whatever there is.
+  void verify_workspace(const LibraryCall& call, DType dtype, const std::string& what) {
+    const std::vector<Dim> sizes(call.sizes.begin() + 1, call.sizes.end());
+    const Dim wanted = library_workspace_bytes(call.op, dtype, sizes);
+    if (!call.workspace.valid()) {
+      if (!wanted.is(0)) complain(str(what, " has no workspace"));
+      return;
+    }
+    const Buffer& given = buffer(call.workspace);
+    if (given.role != Role::temporary || given.dtype != DType::u8) {
+      complain(str(what, ": its workspace ", name(call.workspace), " is no temporary of u8"));
+    } else if (!always_at_least(num_elements(given), wanted)) {
+      complain(str(what, ": its workspace ", name(call.workspace), " has ",
+                   num_elements(given).to_text(program_.symbol_names()), " bytes of ",
+                   wanted.to_text(program_.symbol_names())));
     }
   }
 

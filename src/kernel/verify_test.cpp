@@ -362,6 +362,22 @@ TEST(VerifyKernelProgram, StepsFitTheirBuffers) {
               ElementsAre("host call \"f\": its result t is not the host's"));
 }
 
+TEST(VerifyKernelProgram, AFunctionHasTheScratchMemoryThatItWants) {
+  const auto messages_with = [](std::string_view scratch, std::string_view call = " workspace w") {
+    return messages(parse(str("program @p(a: f64[n, n] param 0, b: f64[n] param 1, x: f64[n] output 0, w: ", scratch,
+                              ") symbols n = a.0 { call solve x = a, b (1, n, 1)", call, " }")));
+  };
+  EXPECT_THAT(messages_with("u8[8*n + 8*n*n] temporary"), IsEmpty());
+  EXPECT_THAT(messages_with("u8[9 + 8*n + 8*n*n] temporary"), IsEmpty());
+  EXPECT_THAT(messages_with("u8[8*n + 8 - n*n] temporary"),
+              ElementsAre("solve x: its workspace w has 8*n - n*n + 8 bytes of 8*n + 8*n*n"));
+  EXPECT_THAT(messages_with("f64[8*n + 8*n*n] temporary"),
+              ElementsAre("solve x: its workspace w is no temporary of u8"));
+  EXPECT_THAT(messages_with("u8[8*n + 8*n*n] param 2"),
+              testing::Contains("solve x: its workspace w is no temporary of u8"));
+  EXPECT_THAT(messages_with("u8[8*n + 8*n*n] temporary", ""), ElementsAre("solve x has no workspace"));
+}
+
 TEST(VerifyKernelProgram, BuffersAreSound) {
   EXPECT_THAT(messages(parse("program @p(c: f64[2] literal [1.0]) { }")), ElementsAre("literal c has 1 elements"));
   EXPECT_THAT(messages(parse("program @p(s: f64[3] scalar) { }")), ElementsAre("scalar s has more than one element"));
