@@ -248,9 +248,11 @@ class Locals {
     const auto is_found = [&](BufferId b) {
       return std::ranges::any_of(found, [&](const auto& each) { return each.first->buffer == b; });
     };
-    for (const auto& [a, b] : states_of_one_fold(kernel)) {
-      if (is_found(a) == is_found(b)) continue;
-      std::erase_if(found, [&](const auto& each) { return each.first->buffer == a || each.first->buffer == b; });
+    for (const auto& states : states_of_one_fold(kernel)) {
+      if (is_found(states.first) == is_found(states.second)) continue;
+      std::erase_if(found, [&](const auto& each) {
+        return each.first->buffer == states.first || each.first->buffer == states.second;
+      });
     }
     for (const auto& [output, dims] : found) make_local(kernel, *output, dims);
   }

@@ -85,6 +85,16 @@ std::span<const Edge> take_edges(std::span<const Edge>& edges, PieceId Edge::* e
   return out;
 }
 
+/// May it stand in a loop with others?
+bool may_join(const Piece& piece, Mode mode) {
+  return piece.steps.empty() && (mode != Mode::none || piece.axes.empty());
+}
+
+/// `ops`: of all that would stand there. Numbers stand in no loop.
+bool is_short_enough(const Piece& piece, int ops, const kernel::BackendCaps& caps) {
+  return piece.axes.empty() || ops <= caps.max_body_ops;
+}
+
 /// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
 class Placer {
  public:
@@ -105,11 +115,11 @@ class Placer {
       earliest = std::max(earliest, stage_of_[other] + (edge.same_point ? 0 : 1));
     }
     const Piece& piece = pieces_.pieces[id];
-    const bool joins = piece.steps.empty() && (mode_ != Mode::none || piece.axes.empty());
+    const bool joins = may_join(piece, mode_);
     std::vector<int>& open = open_[axes_of_[id]];
     if (joins) {
       const auto found = std::find_if(std::ranges::lower_bound(open, earliest), open.end(), [&](int stage) {
-        return piece.axes.empty() || ops_[stage] + facts_[id]->ops <= caps_.max_body_ops;
+        return is_short_enough(piece, ops_[stage] + facts_[id]->ops, caps_);
       });
       if (found != open.end()) {
         put(id, *found);
@@ -160,29 +170,31 @@ std::vector<PieceId> by_depth(const Pieces& pieces, std::span<const Edge> edges)
 /// Checks that nothing waits for: each in the first loop over its axes that it can stand in, or in one of its own as
 /// soon as it can be, so that little is done before the call fails.
 void place_checks(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<PieceId, AxesId>& axes_of,
-                  const kernel::BackendCaps& caps, std::span<const Edge> edges, Schedule& schedule) {
+                  const kernel::BackendCaps& caps, Mode mode, std::span<const Edge> edges, Schedule& schedule) {
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     if (!pieces.pieces[id].only_checks) continue;
     IdMap<PieceId, std::size_t> stage_of(pieces.pieces.size(), 0);
     for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
       for (PieceId other : schedule[stage]) stage_of[other] = stage;
     }
-    std::size_t earliest = 0;
+    std::size_t joins_from = 0, stands_from = 0;  // in a loop that others have; in one of its own
     for (const Edge& edge : std::ranges::equal_range(edges, id, {}, &Edge::to)) {
-      earliest = std::max(earliest, stage_of[edge.from] + (edge.same_point ? 0 : 1));
+      joins_from = std::max(joins_from, stage_of[edge.from] + (edge.same_point ? 0 : 1));
+      stands_from = std::max(stands_from, stage_of[edge.from] + 1);
     }
     const auto can_join = [&](const std::vector<PieceId>& stage) {
       int ops = facts[id]->ops;
       for (PieceId other : stage) ops += facts[other]->ops;
       const PieceId first = stage.front();
-      return pieces.pieces[first].steps.empty() && axes_of[first] == axes_of[id] && ops <= caps.max_body_ops;
+      return may_join(pieces.pieces[first], mode) && axes_of[first] == axes_of[id] &&
+             is_short_enough(pieces.pieces[id], ops, caps);
     };
-    const auto begin = schedule.begin() + static_cast<std::ptrdiff_t>(earliest);
-    const auto found = std::find_if(begin, schedule.end(), can_join);
+    const auto at = [&](std::size_t stage) { return schedule.begin() + static_cast<std::ptrdiff_t>(stage); };
+    const auto found = std::find_if(at(joins_from), schedule.end(), can_join);
     if (found != schedule.end()) {
       found->push_back(id);
     } else {
-      schedule.insert(begin, {id});
+      schedule.insert(at(stands_from), {id});
     }
   }
 }
@@ -221,7 +233,7 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces&
   Schedule schedules[] = {late.take(), early.take(), deep.take()};
   std::ranges::reverse(schedules[0]);
   Schedule& best = *std::ranges::min_element(schedules, {}, [&](const Schedule& s) { return num_loops(s, pieces); });
-  place_checks(pieces, facts, axes_of, caps, edges, best);
+  place_checks(pieces, facts, axes_of, caps, mode, edges, best);
   for (auto& stage : best) std::ranges::sort(stage);
   return best;
 }

@@ -90,20 +90,28 @@ std::optional<Visited> visited(const AccessMap& at, std::span<const Dim> extents
   return out;
 }
 
-/// The same of [0, dim) on one axis, by loops that visit parts of it.
-Dim parts_are_visited(const std::vector<Visited>& loops, int along, const Dim& dim) {
+/// The same of [0, dim) on one axis, by loops that visit parts of it: each is taken once, those first that surely leave
+/// no gap.
+Dim parts_are_visited(std::vector<Visited> loops, int along, const Dim& dim) {
+  std::erase_if(loops, [&](const Visited& loop) { return loop.along != along; });
   Dim reached = 0, when = 1;
   while (reached != dim) {
-    const auto next = std::ranges::find_if(loops, [&](const Visited& loop) {
+    const auto goes_on = [&](const Visited& loop) {
       const Dim length[] = {loop.end - loop.begin};
-      return loop.along == along && loop.end != reached && always_at_least(loop.end, reached, length) &&
-             !always_at_least(loop.begin, reached + 1);
-    });
+      return loop.end != reached && always_at_least(loop.end, reached, length);
+    };
+    const auto leaves_no_gap = [&](const Visited& loop) { return always_at_least(reached, loop.begin); };
+    auto next = std::ranges::find_if(loops, [&](const Visited& loop) { return leaves_no_gap(loop) && goes_on(loop); });
+    if (next == loops.end()) {
+      next = std::ranges::find_if(
+          loops, [&](const Visited& loop) { return !always_at_least(loop.begin, reached + 1) && goes_on(loop); });
+    }
     if (next == loops.end()) return 0;
     // It begins at the latest where the last has ended.
-    if (!always_at_least(reached, next->begin)) when = when * max(0, reached - next->begin + 1);
+    if (!leaves_no_gap(*next)) when = when * max(0, reached - next->begin + 1);
     when = when * next->others;
     reached = next->end;
+    loops.erase(next);
   }
   return when;
 }

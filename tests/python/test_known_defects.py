@@ -234,3 +234,20 @@ def test_masks_in_a_loop(mask):
     changed[mask] += 1
     outputs = [e[m], e[m].sum(), e[m].inc(1.0), x[m].set(0.0)]
     assert_results(inlays([x, m], outputs, V, mask), [want[mask], want[mask].sum(), changed, np.where(mask, 0, V)])
+
+
+@pytest.mark.parametrize("ops", range(95, 103))
+def test_indices_as_long_as_a_loop_may_be(ops):
+    """A check that has no room in the loop that makes its indices stands behind it."""
+    lines, last = [], "%p"
+    for k in range(ops):
+        lines += [f"%c{k} = literal {k % 11 + 1} : i64", f"%a{k} = {('xor', 'add', 'sub')[k % 3]} {last}, %c{k} : i64[n]"]
+        last = f"%a{k}"
+    text = [*lines, "%z = literal 0 : i64", f"%i = min {last}, %z", "%g = gather %x[%i]", "%s = slice %g[0:1]", "return %s, %i"]
+    f = inlay.compile("\n".join(["graph @main(%x: f64[m], %p: i64[n]) {", *text, "}"]))
+    good = np.array([-1, -400, -500, -600])
+    x = np.arange(1000.0)
+    y, i = f(x, good)
+    np.testing.assert_array_equal(y, x[i[:1]])
+    with pytest.raises(inlay.errors.IndexOutOfBounds):
+        f(x, good * 10)
