@@ -38,7 +38,9 @@ ValueId as_bool(GraphBuilder& b, ValueId x) {
 ValueId full(GraphBuilder& b, ValueId value, std::vector<Dim> dims) { return b.broadcast(value, std::move(dims)); }
 
 ValueId tri(GraphBuilder& b, const Dim& rows, const Dim& columns, const Dim& offset) {
-  const ValueId row = shifted_rows(b, rows, offset);
+  constexpr int64_t kFar = int64_t{1} << 62;  // beyond any row or column, and a row away from what fits
+  const bool is_far = offset.is_constant() && (offset.constant() > kFar || offset.constant() < -kFar);
+  const ValueId row = shifted_rows(b, rows, is_far ? Dim(offset.constant() > 0 ? kFar : -kFar) : offset);
   return b.broadcast(b.scalar(ScalarOp::ge_, {row, places(b, columns, 0)}), {rows, columns});
 }
 

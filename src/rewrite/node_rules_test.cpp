@@ -267,6 +267,22 @@ TEST(NodeRules, LeaveSumsOfComplexNumbers) {
       << "complex numbers have no greatest one, and log(exp(x)) is another branch than x";
 }
 
+TEST(NodeRules, RepeatFewPartsOfAConcat) {
+  const auto times = [](int n) {
+    std::string text = "graph @main(%x: f64[n]) { %a0 = concat 0 %x, %x; ";
+    for (int i = 1; i <= n; ++i) text += str("%a", i, " = concat 0 %a", i - 1, ", %a", i - 1, "; ");
+    return rewrites_of(text + str("return %a", n, " }"));
+  };
+  EXPECT_EQ(times(3), 3) << "16 parts";
+  EXPECT_EQ(times(30), 30 - 30 / 4) << "every fourth stays";
+}
+
+TEST(NodeRules, LeaveTheBytesOfAnUpdateInPlaceToIt) {
+  EXPECT_EQ(rewrites_of("graph @main(%x: f64[n + 2] donated, %v: f64[n]) { %u = update! max %x[1:n + 1], %v; "
+                        "%t = update set %u[1:n + 1], %v; return %t, %u }"),
+            0);
+}
+
 TEST(NodeRules, SeeOverlap) {
   EXPECT_EQ(rewrites_of("graph @main(%v: f64[n], %x: f64[n + 3]) { %u = update set %x[1:n + 1], %v; "
                         "%a = slice %u[0:2]; return %a }"),

@@ -81,13 +81,15 @@ std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& n
   return simplifier.make(out, type);
 }
 
-/// What is set and set again was set once. The base is the first one's, and so is what is required of it.
+/// What is set and set again was set once. (A base that is to be updated in place is not read again for that: who else
+/// reads the first update would have the bytes.)
 std::optional<ValueId> update_again(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
-  if (!inner || node.combine != Combine::set || inner->index != node.index || !simplifier.fires()) return std::nullopt;
+  if (!inner || inner->in_place == InPlace::required) return std::nullopt;
+  if (node.combine != Combine::set || inner->index != node.index || !simplifier.fires()) return std::nullopt;
   Node out = node;
   out.operands[0] = inner->operands[0];
-  out.in_place = inner->in_place;
+  out.in_place = InPlace::wanted;
   return simplifier.make(out, type);
 }
 
@@ -107,12 +109,16 @@ std::optional<ValueId> update_of_all(Simplifier& simplifier, const Node& node, c
 }
 
 /// concat(concat(x, y), z) -> concat(x, y, z)
+/// One that is read more than once is stored or computed once: its parts are repeated while they are few. (Of n concats
+/// of the last one with itself there would be 2^n.)
 std::optional<ValueId> concat_of_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  constexpr std::size_t kFew = 16;
   Node out{.op = Op::concat};
   out.axes = node.axes;
   for (std::size_t i = 0; i < node.operands.size(); ++i) {
     const Node* inner = operand_of(simplifier, node, Op::concat, i);
-    if (inner && inner->axes == node.axes) {
+    const bool is_repeated = inner && inner->operands.size() >= kFew && simplifier.num_readers(node.operands[i]) > 1;
+    if (inner && !is_repeated && inner->axes == node.axes) {
       out.operands.insert(out.operands.end(), inner->operands.begin(), inner->operands.end());
     } else {
       out.operands.push_back(node.operands[i]);

@@ -189,8 +189,7 @@ std::optional<ValueId> Simplifier::by_scalar_rule(ScalarOp op, const std::vector
   for (const ReadRule& rule : rules_of(op)) {
     std::optional<Bindings> bindings = matcher_.match(rule.from, op, operands);
     if (!bindings) continue;
-    bindings->alone = std::ranges::none_of(
-        bindings->inside, [&](ValueId v) { return v.index < readers_.size() && readers_[v.index] > 1; });
+    bindings->alone = std::ranges::none_of(bindings->inside, [&](ValueId v) { return num_readers(v) > 1; });
     if (!is_for(*rule.rule, graph(), *bindings)) continue;
     const auto holds = [&](const auto& condition) { return condition.first(graph(), *bindings, condition.second); };
     if (!std::ranges::all_of(rule.conditions, holds)) continue;

@@ -16,6 +16,8 @@ class Simplifier {
   std::optional<ValueId> simplified(const Node& node, const TensorType& type);
   /// `v` stands for a value of the old graph that so many nodes and outputs read.
   void add_readers(ValueId v, int count);
+  /// 0: of what a rule made none are known.
+  int num_readers(ValueId v) const { return v.index < readers_.size() ? readers_[v.index] : 0; }
 
   // For rules.
   GraphBuilder& builder() { return builder_; }
