@@ -2,6 +2,7 @@
 // The floating-point environment of a process is its host's: somebody's fesetround, or a library built with -ffast-math
 // that flushes subnormals, would change what a compiled program means and computes.
 #include <cfenv>
+#include <cstdint>
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -9,11 +10,14 @@
 
 namespace inlay {
 
-/// Round to nearest, keep subnormals, trap nothing.
+/// Round to nearest, keep subnormals, trap nothing; long doubles have all their digits.
 inline bool is_default_float_environment() {
 #if defined(__x86_64__)
   constexpr unsigned kRaised = 0x3f, kDefault = 0x1f80;
-  return (_mm_getcsr() & ~kRaised) == kDefault;
+  constexpr uint16_t kDefaultOfLong = 0x37f;
+  uint16_t of_long = 0;
+  asm volatile("fnstcw %0" : "=m"(of_long));
+  return (_mm_getcsr() & ~kRaised) == kDefault && of_long == kDefaultOfLong;
 #else
   return std::fegetround() == FE_TONEAREST;
 #endif

@@ -93,6 +93,20 @@ print(len(inlay.pytensor.explain(fn).draws))
 """
 
 
+@pytest.mark.parametrize(
+    "features, error",
+    [
+        ("-sse2", "error[unsupported]: every x86-64 CPU has sse2"),
+        ("-avx512f,avx2", "error[unknown-name]: there is no CPU feature `avx2`"),
+        ("-wings", "error[unknown-name]: there is no CPU feature `-wings`"),
+    ],
+)
+def test_cpu_features_are_known(features, error):
+    program = "import inlay; inlay.compile('graph @main(%x: f64[n]) { %y = exp %x; return %y }')"
+    done = python(program, INLAY_BACKEND="llvm", INLAY_CPU_FEATURES=features)
+    assert error in done.stderr and done.returncode == 1
+
+
 @pytest.mark.parametrize("backend", ["c", "llvm"])
 def test_a_loop_that_carries_a_generator(backend):
     done = python(DRAWS, INLAY_BACKEND=backend)

@@ -101,21 +101,33 @@ void run_thread(std::shared_ptr<Work> work) {
   if (options.leave != nullptr) options.leave();
 }
 
+/// While it lives, this thread and those that it starts get no signals.
+class WithoutSignals {
+ public:
+  WithoutSignals() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  WithoutSignals(const WithoutSignals&) = delete;
+  WithoutSignals& operator=(const WithoutSignals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
 /// Signals are for the threads that were there before. False: there can be no other thread now.
 bool start_thread(const std::shared_ptr<Work>& work) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const WithoutSignals without_signals;
   threads().begin();
-  bool is_started = true;
   try {
     std::thread(run_thread, work).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {  // of the system, or of memory
     threads().end();
-    is_started = false;
+    return false;
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return is_started;
+  return true;
 }
 
 void wait_for(Work& work, const EmitOptions& options) {

@@ -22,6 +22,8 @@ constexpr int kQuarters = 4;
 constexpr int kVectorsOfBlock = 64;  // so a lane adds up 16 numbers, as NumPy does
 constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
 
+static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.begin(), loop.carried.end()}; }
+
 /// Is it one that rounds?
 bool StageEmitter::is_tree_sum(std::size_t sum) const {
   const Statement& fold = statement(sum_statements_[sum]);
@@ -127,8 +129,7 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end) {
 /// Then what is left over is one turn more.
 bool StageEmitter::passes_in_order() const { return plan_.unroll == 1; }
 
-/// A turn that begins at `point`, of a quarter's length. Behind the last quarter: of what is left over, which is added
-/// to the sums as they are.
+/// A turn of a quarter's length. Behind the last quarter: of what is left over, which is added to the sums as they are.
 StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole) {
   Turn turn{.quarter = quarter};
   if (passes_in_order()) {
@@ -160,11 +161,8 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* count = turns.carried.back();
   Value* is_second = b_.CreateICmpEQ(count, f_.i64(1));
   Value* is_fourth = b_.CreateICmpEQ(count, f_.i64(3));
-  const auto carried_from = [&](std::size_t at) {
-    return std::vector<Value*>(turns.carried.begin() + static_cast<std::ptrdiff_t>(at),
-                               turns.carried.begin() + static_cast<std::ptrdiff_t>(at + sums_.size()));
-  };
-  const std::vector<Value*> firsts = carried_from(first), lasts = carried_from(last), now = sums_;
+  const std::vector<Value*> so_far = values_of(turns), now = sums_;
+  const auto firsts = llvm::ArrayRef(so_far).slice(first, first), lasts = llvm::ArrayRef(so_far).slice(last, first);
   std::vector<Value*> both = sums_, all = sums_;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (is_tree_sum(k)) {
@@ -185,13 +183,10 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
 }
 
 void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
-  Value* first = begin;
-  Value* turns_before = f_.i64(0);
-  if (plan_.page > 0) emit_pages(first, in_quarters, turns_before);
-
+  const Pages pages = plan_.page > 0 ? emit_pages(begin, in_quarters) : Pages{.end = begin, .turns = f_.i64(0)};
   std::vector<Value*> carried = sums_;  // and how many turns there were
-  carried.push_back(turns_before);
-  const Loop turns = f_.open_loop(first, carried);
+  carried.push_back(pages.turns);
+  const Loop turns = f_.open_loop(pages.end, carried);
   if (may_be_long()) f_.checkpoint();
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
@@ -225,70 +220,69 @@ void StageEmitter::emit_turn(Value* begin, Value* quarter) {
   merge_sets(next, before);
 }
 
-/// A long loop: several blocks at a time, a quarter of each, as long as another turn follows.
-void StageEmitter::emit_pages(Value*& begin, Value* end, Value*& turns) {
-  const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
-  const int64_t group = block * plan_.unroll;
-  Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
-  Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
-  const Branch branch = f_.open_if(b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
-  const std::vector<Value*> before = sums_;
-  Value* pages_end = b_.CreateAdd(begin, points);
-  std::vector<Value*> carried = sums_;
-  carried.push_back(f_.i64(0));
-  const Loop groups = f_.open_loop(begin, carried);
-  if (may_be_long()) f_.checkpoint();
-  sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
+/// `values`, of several sets of sums, where nothing has been added yet.
+std::vector<Value*> StageEmitter::emptied(std::vector<Value*> values) {
+  for (std::size_t n = 0; n < values.size(); ++n) {
+    const std::size_t k = n % sums_.size();
+    if (is_tree_sum(k)) values[n] = nothing_of(k);
+  }
+  return values;
+}
 
-  // A half of each block, and of each half its quarters.
+/// `values`, of several sets of sums, behind what came before them.
+std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
+  std::vector<Value*> out = values.vec();
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    const std::size_t k = n % sums_.size();
+    if (is_tree_sum(k)) out[n] = added_to(k, so_far.drop_front(n - k), values.drop_front(n - k));
+  }
+  return out;
+}
+
+/// Several blocks side by side, a half of each and of that its quarters; sums_ becomes what they make together.
+void StageEmitter::emit_group(Value* begin) {
+  const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
+  const std::vector<Value*> before = sums_;
   begin_squares();
-  const std::vector<Value*> sets = sets_of_sums();
-  const auto emptied = [&](llvm::ArrayRef<Value*> values) {
-    std::vector<Value*> out(values.begin(), values.end());
-    for (std::size_t n = 0; n < out.size(); ++n) {
-      if (is_tree_sum(n % sums_.size())) out[n] = nothing_of(n % sums_.size());
-    }
-    return out;
-  };
-  const auto with = [&](llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
-    std::vector<Value*> out = values.vec();
-    for (std::size_t n = 0; n < out.size(); ++n) {
-      const std::size_t k = n % sums_.size();
-      if (is_tree_sum(k)) out[n] = added_to(k, so_far.drop_front(n - k), values.drop_front(n - k));
-    }
-    return out;
-  };
-  const auto values_of = [](const Loop& loop) { return std::vector<Value*>(loop.carried.begin(), loop.carried.end()); };
-  const Loop halves = f_.open_loop(groups.point, emptied(sets));
+  const Loop halves = f_.open_loop(begin, emptied(sets_of_sums()));
   const Loop quarters = f_.open_loop(halves.point, emptied(values_of(halves)));
   const Loop loop = f_.open_loop(quarters.point, emptied(values_of(quarters)));
   std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
-  next = with(values_of(quarters), next);
+  next = added_to_each(values_of(quarters), next);
   f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
-  next = with(values_of(halves), next);
-  f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(groups.point, f_.i64(block)), next);
-  std::vector<Value*> were(groups.carried.begin(), groups.carried.end() - 1);
-  merge_sets(next, were);
+  next = added_to_each(values_of(halves), next);
+  f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(begin, f_.i64(block)), next);
+  merge_sets(next, before);
+}
+
+/// Of a long loop groups of blocks, as long as another turn follows: where they end, and how many turns they were.
+StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
+  const int64_t group = static_cast<int64_t>(kVectorsOfBlock) * plan_.width * plan_.unroll;
+  Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
+  Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
+  const Branch branch = f_.open_if(b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
+  // The sums, and a number behind them: of groups, then where they end and of turns.
+  std::vector<Value*> without = sums_, carried = sums_;
+  without.insert(without.end(), {begin, f_.i64(0)});
+  carried.push_back(f_.i64(0));
+  const Loop groups = f_.open_loop(begin, carried);
+  if (may_be_long()) f_.checkpoint();
+  sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
+  emit_group(groups.point);
 
   Value* count = b_.CreateAdd(groups.carried.back(), f_.i64(1));
   carried = sums_;
   carried.push_back(count);
   Value* height = height_after(groups.carried.back());
   stack_sums(level_of_turn(count, height), height);
+  Value* pages_end = b_.CreateAdd(begin, points);
   f_.close_loop(groups, f_.i64(group), pages_end, carried);
   carried.pop_back();
-  carried.push_back(pages_end);
-  carried.push_back(b_.CreateMul(count, f_.i64(kQuarters)));
-  std::vector<Value*> was = before;
-  was.push_back(begin);
-  was.push_back(turns);
-  carried = f_.close_if(branch, carried, was);
-  turns = carried.back();
-  carried.pop_back();
-  begin = carried.back();
-  carried.pop_back();
-  sums_ = carried;
+  carried.insert(carried.end(), {pages_end, b_.CreateMul(count, f_.i64(kQuarters))});
+  carried = f_.close_if(branch, carried, without);
+  sums_.assign(carried.begin(), carried.end() - 2);
+  return {.end = carried[sums_.size()], .turns = carried.back()};
 }
 
 }  // namespace inlay::llvm_backend

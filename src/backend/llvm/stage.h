@@ -169,7 +169,14 @@ class StageEmitter {
   Turn begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole);
   void emit_block(Value* begin, Value* in_quarters, Value* whole);
   void emit_blocks(Value* begin, Value* in_quarters, Value* whole);
-  void emit_pages(Value*& begin, Value* end, Value*& turns);
+  /// What was passed before the turns begin.
+  struct Pages {
+    Value *end = nullptr, *turns = nullptr;
+  };
+  Pages emit_pages(Value* begin, Value* end);
+  void emit_group(Value* begin);
+  std::vector<Value*> emptied(std::vector<Value*> values);
+  std::vector<Value*> added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values);
   void emit_turn(Value* begin, Value* quarter);
 
   // ---- emit_squares.cpp: sums of squares about the mean

@@ -43,6 +43,25 @@ std::string host_features() {
   return out;
 }
 
+/// "-avx512f,+fma": LLVM would go on without a word that it does not know, and end the process without what x86-64 code
+/// is made of.
+void require_features(std::string_view features) {
+  const auto known = llvm::sys::getHostCPUFeatures();
+  while (!features.empty()) {
+    const std::size_t comma = std::min(features.find(','), features.size());
+    const std::string_view name = features.substr(0, comma);
+    const bool is_signed = name.starts_with('-') || name.starts_with('+');
+    if (!is_signed || !known.contains(name.substr(1))) {
+      throw Error(ErrorCode::unknown_name, {}, str("there is no CPU feature `", name, "`"))
+          .help("they are named as LLVM names them, with a sign: -avx512f");
+    }
+    for (const std::string_view base : {"-64bit", "-cmov", "-cx8", "-fxsr", "-mmx", "-sse", "-sse2"}) {
+      if (name == base) throw Error(ErrorCode::unsupported, {}, str("every x86-64 CPU has ", name.substr(1)));
+    }
+    features.remove_prefix(std::min(comma + 1, features.size()));
+  }
+}
+
 TargetFacts facts_for(const std::string& features) {
   TargetFacts out;
   out.cpu = llvm::sys::getHostCPUName().str();
@@ -58,6 +77,7 @@ TargetFacts facts_for(const std::string& features) {
 
 Engine::Engine(const std::string& features) {
   initialize_llvm();
+  require_features(features);
   facts_ = facts_for(features);
   facts_.fma = machine(llvm::CodeGenOptLevel::Less).getMCSubtargetInfo()->checkFeatures("+fma");
   if (facts_.avx512) math_ = VectorMath(context_);
