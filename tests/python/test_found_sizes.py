@@ -5,6 +5,7 @@ import copy
 import ctypes
 import pickle
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import cloudpickle
 import inlay.pymc
@@ -137,6 +138,27 @@ def test_sizes_that_do_not_fit_all_the_same_are_the_callers_error():
     assert_same(plain(ONES, ONES), ONES * 2)
 
 
+def test_an_error_of_the_callers_does_not_stop_what_comes_after():
+    x, y = of_known_length(), pt.dvector("y")
+    fn = pytensor.function([x, y], Twice()(x) + y, mode="INLAY")
+    with pytest.raises(ValueError, match="add: dim 0 is"):
+        fn(ONES, np.ones(4))
+    got, told = warned(lambda: fn(ONES, np.ones(6)))
+    assert_same(got, np.array([2.0, 2, 2, 3, 3, 3]))
+    assert len(told) == 1
+
+
+def test_threads_that_find_sizes_at_once():
+    x, y = of_known_length(), pt.dvector("y")
+    original = pytensor.function([x, y], Twice()(x) + y, mode="INLAY")
+    # A function has cells of its own; what is shared is the compiled program and what it has found.
+    copies = [original.copy() for _ in range(4)]
+    with ThreadPoolExecutor(len(copies)) as pool, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for got in pool.map(lambda fn: fn(ONES, np.ones(6)), copies):
+            assert_same(got, np.array([2.0, 2, 2, 3, 3, 3]))
+
+
 def test_what_is_updated_is_updated_once():
     x, total, count = of_known_length(), pytensor.shared(np.zeros(6)), pytensor.shared(0)
     fn = pytensor.function([x], [Twice()(x).sum()], updates={total: total + Twice()(x), count: count + 1}, mode="INLAY")
@@ -245,6 +267,8 @@ def ode_model():
 def test_an_ode_of_scipys():
     model = ode_model()
     ours, theirs = (model.logp_dlogp_function(ravel_inputs=True, mode=mode) for mode in ("INLAY", PYTHON))
+    for fn in (ours, theirs):
+        fn.set_extra_values({})  # PyMC 5 asks for it
     results, told = warned(lambda: [ours(point) for point in (START, START * 1.1)])
     assert len(told) == 1 and "Solution: output 0 has shape (16,), where its type says (5,)" in told[0]
     for got, point in zip(results, (START, START * 1.1), strict=True):

@@ -20,7 +20,9 @@ class WithFoundSizes:
     def __init__(self, make, cells, vm):
         """`make(found)`: a vm for which these sizes of results are not known. `cells`: what it reads. `vm`: the first."""
         self._make, self._cells, self._lock = make, cells, threading.Lock()
-        self._found, self._all_tried = frozenset(), False
+        self._found = frozenset()
+        self._all = frozenset()
+        self._doubter = None  # the vm that finds all sizes that types say; not made before it is asked for
         self._use(vm)
 
     def _use(self, vm):
@@ -40,10 +42,11 @@ class WithFoundSizes:
                 self._compile_again(error, vm)
             except errors.ShapeMismatch as error:
                 # What is compared with a size that a type says may be refused before the op has run.
-                if self._found or self._all_tried:
+                if vm is self._doubter:
                     raise
                 _set_back(states)
-                return self._believing_no_type(error, args, kwargs)
+                if vm is self._vm:  # else another thread has compiled it again
+                    return self._believing_no_type(error, vm, args, kwargs)
 
     def _states(self):
         generators = [cell[0] for cell in self._cells if isinstance(cell[0], np.random.Generator)]
@@ -59,26 +62,34 @@ class WithFoundSizes:
             self._use(self._make(self._found))
         _warn(error)
 
-    def _believing_no_type(self, error, args, kwargs):
-        """Once for a function: where the call fails all the same, the error was the caller's."""
-        self._all_tried = True
-        calls = [c for c in self.compiled.translation.host_calls if isinstance(c, HostCall)]
-        found = frozenset().union(*(call.said_axes() for call in calls))
-        if not found:
+    def _believing_no_type(self, error, vm, args, kwargs):
+        """Where this call fails too, the error is the caller's."""
+        doubter, states = self._made_to_doubt(), self._states()
+        if doubter is vm:
             raise error
-        states, vm = self._states(), self._make(found)
         try:
-            results = vm(*args, **kwargs)
+            results = doubter(*args, **kwargs)
         except Exception:
             _set_back(states)
             raise error from None
-        differing = [c.differed for c in vm.compiled.translation.host_calls if getattr(c, "differed", None)]
         with self._lock:
-            self._found = found
-            self._use(vm)
-        for other in differing[:1]:
-            _warn(other)
+            is_news = self._vm is not doubter
+            if is_news:
+                self._found = self._all
+                self._use(doubter)
+        if is_news:
+            calls = doubter.compiled.translation.host_calls
+            for other in [c.differed for c in calls if getattr(c, "differed", None)][:1]:
+                _warn(other)
         return results
+
+    def _made_to_doubt(self):
+        with self._lock:
+            if self._doubter is None:
+                calls = [c for c in self.compiled.translation.host_calls if isinstance(c, HostCall)]
+                self._all = self._found.union(*(call.said_axes() for call in calls))
+                self._doubter = self._make(self._all) if self._all > self._found else self._vm
+            return self._doubter
 
 
 def _set_back(states):
