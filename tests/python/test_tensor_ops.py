@@ -98,6 +98,13 @@ def test_reshape_of_what_has_a_known_number_of_elements(check):
     check([x], pt.arange(6.0).reshape((x.shape[0], -1)), np.ones(3))
 
 
+def test_a_shape_that_pytensor_knows_wrong(check):
+    x, y = pt.vector("x", shape=(0,), dtype="bool"), pt.tensor3("y", shape=(1, None, None), dtype="bool")
+    rolled = pt.roll(x[None], 2, axis=0)  # its rewrites make of the join a reshape to [1, 2, 0] of type (0, 2, 0)
+    check([x, y], pt.join(1, rolled[:, None], rolled[:, None])[y].set(1), np.zeros(0, bool), np.zeros((1, 2, 0), bool))
+    check([x, y], pt.join(1, rolled[:, None], rolled[:, None]) | y, np.zeros(0, bool), np.zeros((1, 2, 0), bool))
+
+
 def test_reshape_that_does_not_fit_is_an_error(check_error):
     x = pt.dmatrix("x")
     check_error(ValueError, [x], x.reshape((5, 2)), M, good=(np.ones((2, 5)),))

@@ -36,7 +36,9 @@ def reshape(t, node):
     x = t.value(node.inputs[0])
     dims = _wanted(t, x, node.inputs[1], node.op.ndim)
     static = node.outputs[0].type.shape
-    return _reshaped(t, x, [d if s is None else s for d, s in zip(dims, static, strict=True)])
+    # A number that is asked for holds: PyTensor types a reshape of no elements to [1, 2, 0] as (0, 2, 0).
+    is_said = [isinstance(d, int) and d >= 0 for d in dims]
+    return _reshaped(t, x, [d if s is None or said else s for d, s, said in zip(dims, static, is_said, strict=True)])
 
 
 def _reshaped(t, x, dims):

@@ -173,8 +173,13 @@ class Translator:
         if value is None:
             return
         if is_tensor(var.type) and not self.found:
+            # A size that the operands make stands: PyTensor may know a wrong one where there are no elements.
             value = self.require_dims(
-                value, [have if want is None else want for have, want in zip(value.dims, var.type.shape, strict=True)]
+                value,
+                [
+                    have if want is None or isinstance(have, int) else want
+                    for have, want in zip(value.dims, var.type.shape, strict=True)
+                ],
             )
         if var.name and not value.name:
             self.builder.name(value, self._unique(var.name))
