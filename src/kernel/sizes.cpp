@@ -1,6 +1,7 @@
 #include "kernel/sizes.h"
 
 #include <algorithm>
+#include <concepts>
 
 namespace inlay::kernel {
 namespace {
@@ -16,21 +17,11 @@ void for_each_size(const LoopBegin& loop, Visit visit) {
   visit(loop.count);
 }
 
-// These compute none that is not a buffer's.
-template <class Visit>
-void for_each_size(const Copy&, Visit) {}
-template <class Visit>
-void for_each_size(const HostCall&, Visit) {}
-template <class Visit>
-void for_each_size(const BindSize&, Visit) {}
-template <class Visit>
-void for_each_size(const LoopEnd&, Visit) {}
-template <class Visit>
-void for_each_size(const CondBegin&, Visit) {}
-template <class Visit>
-void for_each_size(const CondElse&, Visit) {}
-template <class Visit>
-void for_each_size(const CondEnd&, Visit) {}
+/// These compute none that is not a buffer's.
+template <class Step, class... Kinds>
+concept OneOf = (std::same_as<Step, Kinds> || ...);
+template <OneOf<Copy, HostCall, BindSize, LoopEnd, CondBegin, CondElse, CondEnd> Step, class Visit>
+void for_each_size(const Step&, Visit) {}
 
 }  // namespace
 

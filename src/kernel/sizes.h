@@ -41,8 +41,8 @@ void for_each_size(const LibraryCall& call, Visit visit) {
 /// By step: what a backend must test before it, and leave with INLAY_SIZE_OVERFLOW where one does not fit in 64 bits:
 /// sizes that are compared, that are values, extents or places. (Those of memory are tested by whoever lays it out; in
 /// machine code a number wraps around.) Without those that fit in any case. Each is tested once, and as soon as its
-/// symbols are known: before bytes of the caller's are written, and in no loop. Size checks that a program begins with
-/// come first, since they say more.
+/// symbols are known: before bytes of the caller's are written, and in no loop or branch, as the memory of a branch
+/// that is not taken is laid out too. Size checks that a program begins with come first, since they say more.
 std::vector<std::vector<Dim>> sizes_to_test(const KernelProgram& program);
 
 }  // namespace inlay::kernel

@@ -96,12 +96,17 @@ double gammainc_da_fraction(double a, double x) {
   return -factor * (rate * inverse.value + inverse.slope);
 }
 
-/// dP/da from differences of P over steps of 1, which are known, for a so large that three orders suffice.
-double gammainc_da_large(double a, double x) {
-  const auto step = [&](double away) { return step_of_gammainc(a - 0.5 + away, x); };
+/// The slope of a function that falls by step(away) over a step of 1 about `away`, where three orders suffice.
+template <class Step>
+double slope_from_steps(Step step) {
   const double second = step(1) - 2 * step(0) + step(-1);
   const double fourth = step(2) - 4 * step(1) + 6 * step(0) - 4 * step(-1) + step(-2);
   return -(step(0) - second / 24 + 3 * fourth / 640);
+}
+
+/// dP/da from differences of P over steps of 1, which are known, for large a.
+double gammainc_da_large(double a, double x) {
+  return slope_from_steps([&](double away) { return step_of_gammainc(a - 0.5 + away, x); });
 }
 
 /// P (side -1) or Q (side 1) for large a, by Temme's uniform expansion (DLMF 8.12(i)): a normal distribution in the
@@ -149,23 +154,32 @@ double betainc_slope_below_mean(const BetaPoint& p) {
   return factor * (rate * inverse.value + inverse.slope);
 }
 
-/// x^a y^b / (a B(a, b)), by which I_x(a, b) falls from a to a + 1, for large a and b: by Stirling's formula, the
-/// exponent from the distance to the mean, where a log(x) + b log(y) - log(B(a, b)) would lose the digits of a.
-double step_of_betainc(double a, double b, double x, double y) {
-  const double mean = 1 / (1 + b / a), rest = 1 / (1 + a / b);
-  const double beyond = x * rest - y * mean;
-  const double exponent =
-      a * boost::math::log1pmx(beyond / mean, Quiet()) + b * boost::math::log1pmx(-beyond / rest, Quiet());
-  const double correction = 1 + (1 / (a + b) - 1 / a - 1 / b) / 12;
-  return std::exp(exponent) * correction * std::sqrt(rest / (2 * std::numbers::pi * a));
+/// x^a y^b / B(a, b) for large a and b, seen from its mean: a log(x) + b log(y) - log(B(a, b)) would lose the digits of
+/// a.
+struct FromMean {
+  double mean, rest;  // of x and of y
+  double beyond;      // how far x is from its mean
+  double exponent;    // 0 there, less elsewhere
+};
+
+FromMean from_mean(double a, double b, double x, double y) {
+  FromMean out{.mean = 1 / (1 + b / a), .rest = 1 / (1 + a / b)};
+  out.beyond = x * out.rest - y * out.mean;
+  out.exponent = a * boost::math::log1pmx(out.beyond / out.mean, Quiet()) +
+                 b * boost::math::log1pmx(-out.beyond / out.rest, Quiet());
+  return out;
 }
 
-/// dI/da from differences of I over steps of 1, as gammainc_da_large does.
+/// x^a y^b / (a B(a, b)), by which I_x(a, b) falls from a to a + 1, for large a and b: by Stirling's formula.
+double step_of_betainc(double a, double b, double x, double y) {
+  const FromMean point = from_mean(a, b, x, y);
+  const double correction = 1 + (1 / (a + b) - 1 / a - 1 / b) / 12;
+  return std::exp(point.exponent) * correction * std::sqrt(point.rest / (2 * std::numbers::pi * a));
+}
+
+/// dI/da from differences of I over steps of 1.
 double betainc_da_large(double a, double b, double x, double y) {
-  const auto step = [&](double away) { return step_of_betainc(a - 0.5 + away, b, x, y); };
-  const double second = step(1) - 2 * step(0) + step(-1);
-  const double fourth = step(2) - 4 * step(1) + 6 * step(0) - 4 * step(-1) + step(-2);
-  return -(step(0) - second / 24 + 3 * fourth / 640);
+  return slope_from_steps([&](double away) { return step_of_betainc(a - 0.5 + away, b, x, y); });
 }
 
 double betainc_slope(Dual a, Dual b, double x) {
@@ -184,10 +198,8 @@ double betainc_slope(Dual a, Dual b, double x) {
 /// of the exponent, and one term for the skewness. Relative to what is left out, min(a, b)^1.5 is infinite from kLarge
 /// on.
 double betainc_large(double a, double b, double x) {
-  const double mean = 1 / (1 + b / a), rest = 1 / (1 + a / b);
-  const double beyond = x * rest - (1 - x) * mean;
-  const double exponent =
-      -(a * boost::math::log1pmx(beyond / mean, Quiet()) + b * boost::math::log1pmx(-beyond / rest, Quiet()));
+  const auto [mean, rest, beyond, height] = from_mean(a, b, x, 1 - x);
+  const double exponent = -height;
   const double root = std::copysign(std::sqrt(2 * std::fmax(exponent, 0)), beyond);
   const double deviations = beyond / mean * std::sqrt(a / rest);
   const double skewness =

@@ -121,8 +121,11 @@ def test_help_of_all():
     assert "INLAY_DUMP" in text
 
 
-def test_rewrites_can_be_left_out(program):
+def test_rewrites_can_be_left_out(program, monkeypatch):
     assert "pow" in tool("opt", "--stage=rewrite", "--rewrite-off=pow-two,pow-three", "p.inlay")
+    monkeypatch.setenv("INLAY_REWRITE_OFF", "pow-two")
+    assert "pow" in tool("opt", "--stage=rewrite", "--rewrite-off=pow-three", "p.inlay")
+    monkeypatch.delenv("INLAY_REWRITE_OFF")
     assert "pow" in tool("opt", "--stage=rewrite", "--bisect=1", "p.inlay")
     assert "pow" not in tool("opt", "--stage=rewrite", "p.inlay")
     assert "kernel @k0" in tool("opt", "--stage=fuse", "p.inlay")

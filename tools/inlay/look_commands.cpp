@@ -72,7 +72,8 @@ Options CompileFlags::options() const {
     };
   }
   for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
-  if (!rewrite_off.empty()) options.rewrite.disabled_rules = rewrite_off;
+  std::vector<std::string>& disabled = options.rewrite.disabled_rules;  // with those of the environment
+  disabled.insert(disabled.end(), rewrite_off.begin(), rewrite_off.end());
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;
   return options;
 }
