@@ -100,13 +100,15 @@ class Sensitivity {
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
     const bool overflows = is_matmul(*graph.node_of(v)) && (!has_plain || may_overflow(*graph.node_of(v)));
     const double greatest = graph.node_of(v)->op == Op::library ? greatest_of(value) : 0;
+    const std::optional<Tensor> summed = has_plain ? what_is_summed(*graph.node_of(v)) : std::nullopt;
     visit_element_type(value.dtype, [&](auto zero) {
       using T = decltype(zero);
       if constexpr (kIsFloating<T> || kIsComplex<T>) {
         for (int64_t i = 0; i < value.num_elements(); ++i) {
           const T x = value.get<T>(i);
           const bool unknown = has_plain && is_rounding_only(x, plain_[v].get<T>(i));
-          const T moved = shaken(x, greatest);
+          const double own = size(computed(x));
+          const T moved = shaken(x, summed && std::isfinite(own) ? summed->get<double>(i) : own == 0 ? greatest : own);
           value.set(i, unknown && random_() % 2 == 0 ? T() : overflows ? either_infinity(moved) : moved);
         }
       }
@@ -114,6 +116,30 @@ class Sensitivity {
   }
 
   static bool is_matmul(const Node& node) { return node.op == Op::library && node.library == LibraryOp::matmul; }
+
+  /// Of each element of a product of matrices the sum of absolute values: what cancels there was rounded (of a square
+  /// of 1e30 (1 + i) a part is 0, and 1e44 where one of its products is fused into the difference).
+  std::optional<Tensor> what_is_summed(const Node& node) const {
+    if (!is_matmul(node)) return std::nullopt;
+    std::vector<Tensor> sizes;
+    std::vector<std::string> params;
+    for (ValueId operand : node.operands) {
+      const Tensor& plain = plain_[operand];
+      const std::vector<double> numbers = tool::numbers_of(plain);
+      const std::size_t parts = is_complex(plain.dtype) ? 2 : 1;
+      Tensor& to = sizes.emplace_back(Tensor::zeros(DType::f64, plain.dims));
+      for (int64_t i = 0; i < to.num_elements(); ++i) {
+        const auto first = static_cast<std::size_t>(i) * parts;
+        const double size = std::hypot(numbers[first], parts == 2 ? numbers[first + 1] : 0.0);
+        to.set(i, std::isfinite(size) ? size : 0.0);
+      }
+      params.push_back(
+          str("%p", params.size(), ": f64[", join(plain.dims, ", ", [](int64_t n) { return str(n); }), "]"));
+    }
+    const Graph product =
+        parse(str("graph @main(", params[0], ", ", params[1], ") {\n%s = matmul %p0, %p1\nreturn %s\n}"));
+    return reference::evaluate(product, sizes, {})[0];
+  }
 
   /// Has the product of matrices finite elements so large that what two of them give may be infinite? A sum with
   /// an infinity of the other sign is then NaN or not by its order, and by whether a product is fused into it.
@@ -157,14 +183,13 @@ class Sensitivity {
     return greatest;
   }
 
-  /// By some units in the last place; each part of a complex number by units of its size, as a product rounds it. A 0
-  /// of a matrix whose `greatest` element is known: by units of that, as the off-diagonal of solve(a, a).
+  /// By some units in the last place of a number of size `of`: of its own (each part of a complex number by units of
+  /// the whole, as a product rounds it); a 0 in a matrix of the greatest there, as the off-diagonal of solve(a, a).
   template <class T>
-  T shaken(T x, double greatest) {
+  T shaken(T x, double of) {
     if constexpr (kIsComplex<T>) {
       using R = typename T::value_type;
       constexpr R kNaN = std::numeric_limits<R>::quiet_NaN();
-      const double of = size(x) == 0 ? greatest : size(x);
       const double unit = of * static_cast<double>(std::numeric_limits<R>::epsilon());
       if (!std::isfinite(unit)) {  // which part is inf is chance; BLAS often leaves none
         const bool is_nan = is_odd_round_ || random_() % 2 == 0;
@@ -178,7 +203,7 @@ class Sensitivity {
                                    ? 0x1p-7
                                    : static_cast<double>(std::numeric_limits<Computed<T>>::epsilon());
       const auto plain = static_cast<double>(computed(x));
-      const double unit = (plain == 0 ? greatest : plain) * kUnit;
+      const double unit = of * kUnit;
       return std::isfinite(plain) ? stored<T>(plain + some() * unit) : x;
     }
   }

@@ -11,9 +11,10 @@ import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
-from pytensor.scalar import Cast
+from pytensor.scalar import Add, Cast, Mul
 from pytensor.scan.op import Scan
 from pytensor.tensor import subtensor
+from pytensor.tensor.elemwise import Elemwise
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from versions import OLD_PYTENSOR
 
@@ -66,6 +67,9 @@ def perform(node, value):
         raise Unfit  # of no steps PyTensor's own loop knows no rows: (0, 0) of what is not carried
     if isinstance(getattr(node.op, "scalar_op", None), Cast) and node.outputs[0].type.dtype[0] in "iu":
         return [as_integers(*arguments, node.outputs[0].type.dtype)]
+    if len(arguments) > 2 and isinstance(node.op, Elemwise):
+        # By two at a time NumPy adds bools as bools; compiled modes add all in the dtype of the sum.
+        arguments = [a.astype(node.outputs[0].type.dtype) if a.dtype == bool and adds(node.op) else a for a in arguments]
     if index_arguments(node):
         arguments = stretched(node, with_fitting_masks(node, arguments))
     try:
@@ -74,6 +78,10 @@ def perform(node, value):
         if not index_arguments(node):
             raise
         return touching_nothing(node, arguments)
+
+
+def adds(op):
+    return isinstance(op.scalar_op, (Add, Mul))
 
 
 def perform_with(node, arguments):

@@ -14,6 +14,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor.elemwise import Elemwise
 from random_graphs import Grower, Unfit, run
 from versions import OLD_PYTENSOR
 
@@ -222,6 +223,14 @@ def test_the_oracle_knows_no_rows_of_a_scan_that_makes_no_steps():
     outputs = [pytensor.scan(lambda row: row * 2, sequences=[x], return_updates=False)]
     for rows in (0, 2):
         assert not mistake_of(outputs, {x: np.ones((rows, 3))})
+
+
+def test_the_oracle_adds_bools_in_the_dtype_of_the_sum():
+    a, b, x = pt.vector("a", dtype="bool"), pt.vector("b", dtype="bool"), pt.dvector("x")
+    arguments = {a: np.ones(1, bool), b: np.ones(1, bool), x: np.ones(1)}
+    outputs = [Elemwise(pytensor.scalar.add)(a, b, x), a + b]
+    np.testing.assert_array_equal(run(outputs, arguments), [[3], [1]])
+    assert not mistake_of(outputs, arguments)
 
 
 def test_the_oracle_casts_as_inlay_does():
