@@ -2,7 +2,7 @@
 
     scripts/tidy.py plain|analyzer SECONDS
 
-A file is clean as it stands: itself, every header of ours that it includes, its flags, and .clang-tidy. What was found
+A file is clean as it stands: itself, every header of ours that it includes, its flags, .clang-tidy, and clang-tidy. What was found
 clean leaves a stamp named after all these in build/tidy. When SECONDS are over no file is begun; the next run goes on.
 Prints what is wrong; the last line says how many files are clean. Exit code 0: all.
 """
@@ -21,7 +21,17 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 BUILD, STAMPS = ROOT / "build" / "release", ROOT / "build" / "tidy"
 TIDY = shutil.which("clang-tidy-19") or "clang-tidy"
-CHECKS = {"plain": "--checks=-clang-analyzer-*", "analyzer": "--checks=-*,clang-analyzer-core.*,clang-analyzer-cplusplus.*"}
+# Not BitwiseShift: it finds a shift in Boost's numbers of many limbs that is not taken. (asan looks at shifts that are.)
+ANALYZER = "-*,clang-analyzer-core.*,-clang-analyzer-core.BitwiseShift,clang-analyzer-cplusplus.*"
+CHECKS = {"plain": "--checks=-clang-analyzer-*", "analyzer": f"--checks={ANALYZER}"}
+
+# The flags are gcc's, some of which clang does not know; the second is as in cmake/build.cmake.
+FLAGS = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations"]
+
+
+@functools.cache
+def version():
+    return subprocess.check_output([TIDY, "--version"], text=True)
 
 
 @functools.cache
@@ -44,7 +54,7 @@ def headers():
 
 
 def stamp(kind, command, paths):
-    text = [kind, command, digest(ROOT / ".clang-tidy"), *(f"{p} {digest(p)}" for p in sorted(set(paths)))]
+    text = [kind, version(), CHECKS[kind], *FLAGS, command, digest(ROOT / ".clang-tidy"), *(f"{p} {digest(p)}" for p in sorted(set(paths)))]
     return STAMPS / hashlib.sha256("\n".join(text).encode()).hexdigest()
 
 
@@ -59,7 +69,7 @@ def main(kind, seconds):
         if not is_ours or path.suffix != ".cpp" or kind == "analyzer" and (path.stem.endswith("_test") or "tests" in path.parts):
             continue
         object_file = entry["command"].split(" -o ")[1].split()[0]
-        mark = stamp(kind, entry["command"], [path, *made_of.get(object_file, [])])
+        mark = stamp(kind, entry["command"], [path, *made_of.get(object_file, [])])  # none of what `all` does not build
         if mark.exists():
             clean += 1
         else:
@@ -68,9 +78,7 @@ def main(kind, seconds):
     def tidy(path, mark):
         if time.monotonic() > end:
             return None
-        # The flags are gcc's, some of which clang does not know; the second is as in cmake/build.cmake.
-        flags = ["-Wno-unknown-warning-option", "-Wno-deprecated-declarations"]
-        command = [TIDY, "-p", BUILD, "--quiet", "--exclude-header-filter=/[.]venv", CHECKS[kind], *(f"--extra-arg={flag}" for flag in flags), path]
+        command = [TIDY, "-p", BUILD, "--quiet", "--exclude-header-filter=/[.]venv", CHECKS[kind], *(f"--extra-arg={flag}" for flag in FLAGS), path]
         done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode == 0:
             mark.touch()

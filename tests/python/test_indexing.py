@@ -423,6 +423,7 @@ LENGTHS_THAT_MAY_STRETCH = [
 ]
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites flatten or stretch the value in other ways")
 @pytest.mark.parametrize(("form", "shape", "index", "values"), LENGTHS_THAT_MAY_STRETCH, ids=str)
 @pytest.mark.parametrize("write", [pt.set_subtensor, pt.inc_subtensor])
 def test_value_of_run_time_length_one_stretches_over_what_is_indexed(write, form, shape, index, values):
@@ -447,6 +448,7 @@ def test_value_of_run_time_length_one_stretches_over_what_is_indexed(write, form
             assert_same(ours(base, index, value), want)
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites flatten or stretch the value in other ways")
 @pytest.mark.parametrize("length", [1, 2, 3])
 def test_a_vector_of_integers_alone_takes_no_value_of_run_time_length_one(length, check, check_error):
     x, m, i, v = pt.dvector("x"), pt.dmatrix("m"), pt.lvector("i"), pt.dmatrix("v")
@@ -463,13 +465,12 @@ def test_a_vector_of_integers_alone_takes_no_value_of_run_time_length_one(length
                 check_error(ValueError, inputs, output, base, index, value, good=(base, index, np.ones((3, 3))))
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its own rewrites flatten or stretch the value in other ways")
 def test_a_value_of_run_time_length_one_in_a_step_of_a_scan(check):
     x, m, v, i, mask = pt.dvector("x"), pt.dmatrix("m"), pt.dmatrix("v"), pt.lmatrix("i"), pt.vector("mask", dtype="bool")
-    kwargs = {} if OLD_PYTENSOR else {"return_updates": False}
     # (Through a matrix the C code in PyTensor's loop writes no value of another length into a vector; into a matrix there
     # is none.)
-    rows = pytensor.scan(lambda m: pt.set_subtensor(m[i], pt.tanh(v)[:, :, None]) * 2, outputs_info=[m], n_steps=3, **kwargs)
-    masked = pytensor.scan(lambda x: pt.inc_subtensor(x[mask], v[:, 0]), outputs_info=[x], n_steps=3, **kwargs)
-    out = [o[0] if OLD_PYTENSOR else o for o in (rows, masked)]
-    check([x, m, v, i, mask], out, V, M, np.ones((1, 2)), np.array([[0, 1], [2, 3]]), V % 3 == 0, native=False)
-    check([m, v, i], out[0], M, np.ones((2, 2)), np.array([[0, 1], [2, 3]]))
+    rows = pytensor.scan(lambda m: pt.set_subtensor(m[i], pt.tanh(v)[:, :, None]) * 2, outputs_info=[m], n_steps=3, return_updates=False)
+    masked = pytensor.scan(lambda x: pt.inc_subtensor(x[mask], v[:, 0]), outputs_info=[x], n_steps=3, return_updates=False)
+    check([x, m, v, i, mask], [rows, masked], V, M, np.ones((1, 2)), np.array([[0, 1], [2, 3]]), V % 3 == 0, native=False)
+    check([m, v, i], rows, M, np.ones((2, 2)), np.array([[0, 1], [2, 3]]))

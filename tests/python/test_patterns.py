@@ -185,11 +185,11 @@ def test_sizes_that_are_not_known():
     """Arrays that meet in an op are as long as each other: one loop, though each has a size of its own."""
     x, y, v, i = pt.dvector("x"), pt.dvector("y"), pt.dvector("v"), pt.lvector("i")
     e, d = pt.exp(y), y - v[i] - x
-    for outputs in (
-        [e, x + y],
-        [pt.zeros(9)[i].inc(e), e, e * x],
-        [pt.zeros(9)[i].inc(e), pt.zeros(7)[i].inc(e)],
-        [d.sum(), (d**2).sum(), (d * x).sum(), pt.zeros(M)[i].inc(d)],
+    for outputs, kernels in (
+        ([e, x + y], 1),
+        ([pt.zeros(9)[i].inc(e), e, e * x], 1 + OLD_PYTENSOR),  # which stretches an increment of length 1
+        ([pt.zeros(9)[i].inc(e), pt.zeros(7)[i].inc(e)], 1),
+        ([d.sum(), (d**2).sum(), (d * x).sum(), pt.zeros(M)[i].inc(d)], 1),
     ):
         inputs = list(explicit_graph_inputs(outputs))
         values = [VALUES[w.name if w is not v else "z"] for w in inputs]
@@ -198,7 +198,7 @@ def test_sizes_that_are_not_known():
         for ours, theirs in zip(fn(*values), want, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
         explanation = inlay.pytensor.explain(fn)
-        assert (len(explanation.kernels), explanation.temporaries, explanation.copies) == (1, [], [])
+        assert (len(explanation.kernels), explanation.temporaries, explanation.copies) == (kernels, [], [])
         with pytest.raises(ValueError):
             fn(*(value[:-1] if w is y else value for w, value in zip(inputs, values, strict=True)))
 
