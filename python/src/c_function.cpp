@@ -204,6 +204,7 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
     spec.data.push_back({program_->slot_of_argument(i), offsets.address, offsets.dims});
   }
   spec.x_param = program_->slot_of_argument(context_.from_caller[0]);
+  spec.keeps_going = options.keeps_going;
   if (!program_->executable().object().host_calls.empty()) {
     spec.make_host = [program = &*program_, on_error] { return std::make_unique<SamplerHost>(*program, on_error); };
   }

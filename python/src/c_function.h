@@ -28,6 +28,7 @@ class CFunction {
     std::optional<runtime::FlatForm> form;    // none: the log density where it is one, else the general form
     std::map<std::size_t, DataOffsets> data;  // by argument: where it stands in user_data
     PyObject* on_error = Py_None;             // called with the exception of a failed call of a flat form
+    bool keeps_going = false;                 // as in runtime::FlatSpec
   };
 
   /// `arguments`: one for each of the program's; None where the caller of the C function gives it.

@@ -94,7 +94,7 @@ template <class T>
 const PyType_Slot kCollected[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse<T>)}, {0, nullptr}};
 
 /// `data`: for numbers of arguments, their offsets in user_data: of the address and of the dims.
-CFunction::Options c_function_options(const std::string& form, nb::dict data, nb::object on_error) {
+CFunction::Options c_function_options(const std::string& form, nb::dict data, nb::object on_error, bool keeps_going) {
   CFunction::Options options;
   if (form == "logp") options.form = runtime::FlatForm::logp;
   if (form == "expand") options.form = runtime::FlatForm::expand;
@@ -103,6 +103,7 @@ CFunction::Options c_function_options(const std::string& form, nb::dict data, nb
     options.data[nb::cast<std::size_t>(argument)] = {address, dims};
   }
   options.on_error = on_error.ptr();
+  options.keeps_going = keeps_going;
   return options;
 }
 
@@ -132,10 +133,12 @@ void bind_compile(nb::module_& m) {
       .def("vm", [](const Compiled& c, nb::tuple cells) { return checked(new_vm(c.bound, cells.ptr())); })
       .def(
           "c_function",
-          [](const Compiled& c, nb::sequence arguments, const std::string& form, nb::dict data, nb::object on_error) {
-            return new CFunction(c.bound, pointers(arguments), c_function_options(form, data, on_error));
+          [](const Compiled& c, nb::sequence arguments, const std::string& form, nb::dict data, nb::object on_error,
+             bool keeps_going) {
+            return new CFunction(c.bound, pointers(arguments), c_function_options(form, data, on_error, keeps_going));
           },
-          "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), nb::rv_policy::take_ownership)
+          "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), "keeps_going"_a = false,
+          nb::rv_policy::take_ownership)
       .def("explain",
            [](const Compiled& c) {
              nb::dict d = explain(*c.program, *c.bound);

@@ -93,7 +93,9 @@ int FlatFunction::State::call_logp(std::size_t dim, const double* x, double* gra
                                    void* state) noexcept {
   std::array<void*, 2> outputs = {logp, grad};
   const auto length = static_cast<int64_t>(dim);
-  const int code = static_cast<State*>(state)->call(length, length, x, outputs.data(), user_data);
+  State& self = *static_cast<State*>(state);
+  const int code = self.call(length, length, x, outputs.data(), user_data);
+  if (code < 0 && self.spec.keeps_going) return kFlatPassedBy;
   if (code != kFlatOk) return code;
   if (!std::isfinite(*logp)) return kFlatLogpNotFinite;
   return all_finite({grad, dim}) ? kFlatOk : kFlatGradNotFinite;
@@ -102,8 +104,11 @@ int FlatFunction::State::call_logp(std::size_t dim, const double* x, double* gra
 int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, const double* x, double* values,
                                      const void* user_data, void* state) noexcept {
   void* outputs = values;
-  return static_cast<State*>(state)->call(static_cast<int64_t>(dim), static_cast<int64_t>(num_values), x, &outputs,
-                                          user_data);
+  State& self = *static_cast<State*>(state);
+  const int code = self.call(static_cast<int64_t>(dim), static_cast<int64_t>(num_values), x, &outputs, user_data);
+  if (code >= 0 || !self.spec.keeps_going) return code;
+  std::fill_n(values, num_values, std::numeric_limits<double>::quiet_NaN());
+  return kFlatOk;
 }
 
 namespace {
@@ -157,7 +162,7 @@ int FlatFunction::State::call(int64_t length, int64_t num_values, const double* 
   } catch (const Error& error) {
     return fail(error, code_of(error.code()));
   } catch (const std::bad_alloc&) {
-    return kFlatOutOfMemory;
+    return fail({ErrorCode::out_of_memory, {}, "no memory"}, kFlatOutOfMemory);
   } catch (...) {
     return kFlatFailed;
   }

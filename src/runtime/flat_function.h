@@ -33,6 +33,7 @@ const char* flat_signature(FlatForm form);
 enum FlatCode : int {
   kFlatOk = 0,
   kFlatNoFactor = 1,       // a matrix has no such factor here
+  kFlatPassedBy = 2,       // FlatSpec::keeps_going: a failure that has been told
   kFlatGradNotFinite = 3,  // as nutpie numbers them
   kFlatLogpNotFinite = 4,
   kFlatWrongDim = -1,  // a length is not the one that the function was made for, or that follows from the data
@@ -58,6 +59,9 @@ struct FlatSpec {
   std::vector<FlatData> data;
   std::function<std::unique_ptr<Host>()> make_host;   // for each call; where the program has host calls
   std::function<void(const Error&)> on_failure = {};  // told of each failure that is not recoverable, on its thread
+  // For a caller that does not survive such a failure: once it has been told, the log density has the code
+  // kFlatPassedBy, and values are NaN with the code kFlatOk.
+  bool keeps_going = false;
 };
 
 /// The function, alive as long as this is. It keeps the executable; whoever owns the arrays keeps them.

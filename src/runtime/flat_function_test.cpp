@@ -1,5 +1,6 @@
 #include "runtime/flat_function.h"
 
+#include <cmath>
 #include <limits>
 #include <thread>
 
@@ -178,6 +179,29 @@ TEST(FlatFunction, FindsDataInTheRecordOfEachCall) {
   EXPECT_EQ(flat.expand()(2, 5, failing, values, &three), kFlatFailed);
   EXPECT_EQ(told, "x[0] is 1000");
   EXPECT_THAT(flat.last_error(), testing::Optional(testing::HasSubstr("x[0] is 1000")));
+}
+
+TEST(FlatFunction, ACallerThatDoesNotSurviveAFailureIsToldOfIt) {
+  const double failing[] = {1000, 0}, y[] = {3};
+  double grad[2] = {}, logp = 0, values[3] = {1, 2, 3};
+  const TensorRef no_address;
+  int64_t one = 1;
+  int told = 0;
+  FlatSpec spec = spec_of(sample::logp());
+  spec.keeps_going = true;
+  spec.on_failure = [&](const Error&) { ++told; };
+  FlatSpec of_values = spec_of(sample::expand());
+  of_values.form = FlatForm::expand;
+  of_values.params = {no_address, {const_cast<double*>(y), &one}};
+  of_values.keeps_going = true;
+  of_values.on_failure = spec.on_failure;
+  const FlatFunction flat(std::move(spec)), expand(std::move(of_values));
+  EXPECT_EQ(flat.logp()(1, failing, grad, &logp, nullptr), kFlatPassedBy);
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(expand.expand()(2, 3, failing, values, nullptr), kFlatOk);
+  EXPECT_EQ(told, 2);
+  EXPECT_THAT(values, testing::Each(testing::IsNan()));
+  EXPECT_THAT(flat.last_error(), testing::Optional(testing::HasSubstr("is 1000")));
 }
 
 TEST(FlatFunction, MayBeTriedElsewhereWhereAMatrixHasNoFactor) {

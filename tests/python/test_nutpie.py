@@ -1,6 +1,7 @@
 """nutpie on inlay's C pointers."""
 
 import ctypes
+import subprocess
 import sys
 import threading
 import warnings
@@ -160,27 +161,76 @@ def test_what_ends_a_sampler_is_told():
         pm.Potential("p", -Square()(x))
     with pytest.warns(UserWarning):
         compiled = inlay.pymc.compile_nutpie(model)
-    with pytest.warns(RuntimeWarning, match="log density failed: ArithmeticError: .* is too much"):
-        with pytest.raises(RuntimeError):
-            sample(compiled, chains=1)
+    with pytest.raises(inlay.pymc.SamplingFailed, match="^the log density failed: .* is too much") as raised:
+        sample(compiled, chains=1)
+    assert isinstance(raised.value.error, ArithmeticError)
     with pm.Model() as model:
         x = pm.Normal("x", 0, 1)
         index = pt.switch(x > -1e9, 7, 0)
         pm.Potential("p", pt.as_tensor(np.arange(3.0))[index])
-    compiled = inlay.pymc.compile_nutpie(model)
-    with pytest.warns(RuntimeWarning, match="index 7 is out of bounds"):
-        with pytest.raises(RuntimeError):
-            sample(compiled, chains=1)
-    assert "index 7 is out of bounds" in compiled.compiled_logp_func.last_error
+    with pytest.raises(inlay.pymc.SamplingFailed, match=r"index 7 is out of bounds(.|\n)*test_nutpie\.py"):
+        sample(inlay.pymc.compile_nutpie(model), chains=1)
 
 
-def test_a_deterministic_that_becomes_longer_with_the_data_is_told():
+FAILS_LATER = """
+import numpy as np, pymc as pm, pytensor.tensor as pt, inlay.pymc, nutpie, pytest, traceback
+with pm.Model() as model:
+    x = pm.Normal("x")
+    if {in_expansion}:
+        pm.Deterministic("p", pt.as_tensor(np.arange(3.0))[pt.switch(x > 2, 7, 0)])
+    else:
+        pm.Potential("p", pt.as_tensor(np.arange(3.0))[pt.switch(x > 2, 7, 0)])
+compiled = inlay.pymc.compile_nutpie(model)
+for _ in range(2):
+    with pytest.raises(inlay.pymc.SamplingFailed, match="^{what} failed: .*index 7 is out of bounds"):
+        nutpie.sample(compiled, draws=5000, tune=500, chains=4, cores=2, seed=1, progress_bar=False)
+print("done")
+"""
+
+
+@pytest.mark.parametrize("in_expansion", [False, True])
+def test_a_draw_that_fails_is_one_exception(in_expansion):
+    """Nothing else is printed, by nutpie's threads or when the process ends."""
+    what = "the expansion of a draw" if in_expansion else "the log density"
+    program = FAILS_LATER.format(in_expansion=in_expansion, what=what)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
+
+
+def test_samplers_hear_of_their_own_failures():
+    with pm.Model() as model:
+        last = pm.Data("last", np.int64(2))
+        x = pm.Normal("x")
+        pm.Potential("p", pt.as_tensor(np.arange(3.0))[last])
+    good = inlay.pymc.compile_nutpie(model)
+    wrong = good.with_data(last=3)
+    sampling = sample(good, draws=20_000, blocking=False)
+    with pytest.raises(inlay.pymc.SamplingFailed, match="index 3 is out of bounds"):
+        sample(wrong)
+    assert sampling.wait().posterior["x"].shape == (2, 20_000)
+
+
+@pytest.mark.parametrize("length", [2, 5])
+def test_a_deterministic_that_has_another_length_with_the_data_is_refused(length):
     """nutpie has room for as many values as there were."""
+    with pm.Model() as model:
+        x = pm.Data("x", np.arange(3.0))
+        a, b = pm.Normal("a", x.sum()), pm.HalfNormal("b", shape=2)
+        pm.Deterministic("scaled", a * x)
+        pm.Deterministic("twice", b * 2)
+    compiled = inlay.pymc.compile_nutpie(model)
+    with pytest.raises(ValueError, match=rf"with x of shape \({length},\) .*: scaled has shape \({length},\) \(it had \(3,\)\)\. "):
+        compiled.with_data(x=np.arange(length * 1.0))
+    assert inlay.pymc.compile_nutpie(model, var_names=["twice"]).with_data(x=np.arange(length * 1.0)).n_expanded == 5
+
+
+def test_a_pointer_says_that_the_result_has_another_length():
     with pm.Model() as model:
         x = pm.Data("x", np.arange(3.0))
         a = pm.Normal("a")
         pm.Deterministic("scaled", a * x)
-    compiled = inlay.pymc.compile_nutpie(model).with_data(x=np.arange(5.0))
+    compiled = inlay.pymc.compile_nutpie(model)
+    compiled = super(type(compiled), compiled).with_data(x=np.arange(5.0))
     expand = compiled.compiled_expand_func
     call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, *[ctypes.c_void_p] * 3)(expand.address)
     point, values = np.zeros(1), np.zeros(compiled.n_expanded)

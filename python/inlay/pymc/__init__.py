@@ -3,6 +3,7 @@
 Everything else of PyMC runs with `inlay.pytensor`: as the default mode, or as `compile_kwargs={"mode": "INLAY"}`.
 """
 
+from .compiled_model import SamplingFailed
 from .nutpie import compile_nutpie
 
-__all__ = ["compile_nutpie"]
+__all__ = ["SamplingFailed", "compile_nutpie"]

@@ -17,6 +17,8 @@ from importlib.metadata import version
 import numpy as np
 
 from ..pytensor import c_function, mode
+from .compiled_model import compiled_model_class
+from .limits import NotForNutpie, refuse_discrete
 
 KNOWN = "0.16.8 and 0.16.11"  # versions that were tried
 
@@ -46,16 +48,38 @@ def compile_nutpie(
     Errors: ImportError where there is no nutpie; NotImplementedError where nutpie lacks what is needed here, for
     discrete variables, for a log density in float32, and for one that draws random numbers.
     """
+    return compile_in_mode(
+        model,
+        mode(planner=planner),
+        var_names=var_names,
+        initial_points=initial_points,
+        default_initialization_strategy=default_initialization_strategy,
+        jitter_rvs=jitter_rvs,
+        freeze_model=freeze_model,
+    )
+
+
+def compile_in_mode(
+    model,
+    inlay_mode,
+    *,
+    var_names=None,
+    initial_points=None,
+    default_initialization_strategy="support_point",
+    jitter_rvs=None,
+    freeze_model=False,
+):
+    """What compile_nutpie does, in a mode of inlay's."""
     parts = _Parts()
     if freeze_model:
         from pymc.model.transform.optimization import freeze_dims_and_data
 
         model = freeze_dims_and_data(model)
-    _refuse_discrete(model)
+    refuse_discrete(model)
     initial_point = _initial_point_function(model, initial_points, default_initialization_strategy, jitter_rvs)
     made = parts.make_functions(
         model,
-        mode=mode(planner=planner),
+        mode=inlay_mode,
         compute_grad=True,
         join_expanded=True,
         pymc_initial_point_fn=initial_point,
@@ -67,13 +91,14 @@ def compile_nutpie(
     keys, data, user_data = _shared_data(parts, [*logp.get_shared(), *expand.get_shared()])
     offsets = {variable: _offsets(user_data.dtype, key) for variable, key in keys.items()}
     dims, coords = parts.prepare_dims_and_coords(model, shape_info, *reparameterized)
+    functions = _Functions(model, logp, expand, offsets, n_dim)
+    functions.warn_of_python()
     fields = {
         "_n_dim": n_dim,
         "dims": dims,
         "_coords": coords,
         "_shapes": {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)},
-        "compiled_logp_func": _c_function(logp, "logp", "the log density", offsets, n_dim),
-        "compiled_expand_func": _c_function(expand, "expand", "the expansion of a draw", offsets, n_dim),
+        **functions.pointers(_warn_of_failure),
         "initial_point_func": initial_point,
         "shared_data": data,
         "shared_var_keys": keys,
@@ -84,6 +109,7 @@ def compile_nutpie(
         "logp_func": logp,
         "expand_func": expand,
         "reparameterized_names": reparameterized[0] if reparameterized else None,
+        "functions": functions,
     }
     return parts.make_model(fields)
 
@@ -114,7 +140,7 @@ class _Parts:
         return found
 
     def _refuse(self, why):
-        raise NotImplementedError(f"compile_nutpie cannot use nutpie {version('nutpie')}: {why}. It knows {KNOWN}")
+        raise NotForNutpie(f"compile_nutpie cannot use nutpie {version('nutpie')}: {why}. It knows {KNOWN}")
 
     def make_user_data(self, keys, data):
         """The record that a C function finds data in. Older versions ask for the variables by key."""
@@ -125,23 +151,18 @@ class _Parts:
         return not any(f.name == "shared_var_keys" for f in dataclasses.fields(self._model_class))
 
     def make_model(self, fields):
-        wanted = {f.name: f for f in dataclasses.fields(self._model_class)}
+        model_class = compiled_model_class(self._model_class)
+        wanted = {f.name: f for f in dataclasses.fields(model_class)}
         for name, field in wanted.items():
             has_default = field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
             if name not in fields and not has_default:
                 self._refuse(f"its model has a field `{name}`")
-        return self._model_class(**{name: value for name, value in fields.items() if name in wanted})
-
-
-def _refuse_discrete(model):
-    for variable in model.value_vars:
-        if variable.dtype not in ("float64", "float32"):
-            raise NotImplementedError(f"nutpie samples continuous variables only: {variable.name} is {variable.dtype}")
+        return model_class(**{name: value for name, value in fields.items() if name in wanted})
 
 
 def _refuse_float32(fn, what):
     if any(getattr(output.type, "dtype", None) == "float32" for output in fn.maker.fgraph.outputs):
-        raise NotImplementedError(
+        raise NotForNutpie(
             f"nutpie computes in float64, and {what} is float32: make the model with pytensor.config.floatX = 'float64', "
             "and data of that dtype"
         )
@@ -174,7 +195,7 @@ def _shared_data(parts, variables):
             continue
         value = variable.get_value(borrow=True)
         if not isinstance(value, np.ndarray | np.generic | int | float):
-            raise NotImplementedError(
+            raise NotForNutpie(
                 f"nutpie calls one function from many threads: {variable} in it is a {type(value).__name__}, which "
                 "threads cannot share"
             )
@@ -207,18 +228,41 @@ def _warn(text):
             warnings.warn(str(warning), stacklevel=4)
 
 
-def _c_function(fn, form, what, offsets, n_dim):
-    """`fn`, of a vector of `n_dim`, as a C function that finds its shared variables in the record."""
-    host_calls = fn.vm.compiled.translation.reasons
-    if host_calls:
-        nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
-        _warn(f"{what} runs Python in every draw, for {', '.join(nodes)}")
-        # A call finds the sizes of results that types say wrongly; the pointer cannot. What else is wrong, a draw tells.
-        with contextlib.suppress(Exception):
-            fn(np.zeros(n_dim))
+@dataclasses.dataclass
+class _Functions:
+    """The log density with its gradient, and the expansion of a draw, of vectors of `n_dim`."""
 
-    def tell(error):
-        warnings.warn(f"{what} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+    model: object
+    logp: object
+    expand: object
+    offsets: dict  # where in the record of data the address of a shared variable stands, and where its shape does
+    n_dim: int
 
-    own = {variable: offsets[variable] for variable in fn.get_shared()}
-    return c_function(fn, form=form, user_data=own, on_error=tell)
+    def each(self):
+        """By the name of nutpie's field."""
+        yield "compiled_logp_func", self.logp, "logp", "the log density"
+        yield "compiled_expand_func", self.expand, "expand", "the expansion of a draw"
+
+    def pointers(self, on_error, **kwargs):
+        """C functions by the name of nutpie's field. `on_error(what, error)` is told of a call that fails."""
+
+        def pointer(fn, form, what):
+            data = {variable: self.offsets[variable] for variable in fn.get_shared()}
+            return c_function(fn, form=form, user_data=data, on_error=lambda error: on_error(what, error), **kwargs)
+
+        return {field: pointer(fn, form, what) for field, fn, form, what in self.each()}
+
+    def warn_of_python(self):
+        for _, fn, _, what in self.each():
+            host_calls = fn.vm.compiled.translation.reasons
+            if not host_calls:
+                continue
+            nodes = sorted({type(fn.vm.compiled.translation.nodes[n].op).__name__ for n in host_calls})
+            _warn(f"{what} runs Python in every draw, for {', '.join(nodes)}")
+            # A call finds the sizes of results that types say wrongly; the pointer cannot. What else is wrong, a draw tells.
+            with contextlib.suppress(Exception):
+                fn(np.zeros(self.n_dim))
+
+
+def _warn_of_failure(what, error):
+    warnings.warn(f"{what} failed: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)

@@ -11,7 +11,7 @@ from .compiled import compiled_of, function_of
 FORMS = (None, "logp", "expand")
 
 
-def c_function(fn, *, form=None, user_data=None, on_error=None):
+def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=False):
     """The C function behind `fn`, a PyTensor function or what `inlay.compile` returned: an object with `address` and
     `signature`.
 
@@ -29,19 +29,20 @@ def c_function(fn, *, form=None, user_data=None, on_error=None):
     Those two, and `on_error`, go with a form that samplers know.
 
     `on_error`: called with the exception of a call that fails for good, on the thread of that call, which takes the GIL
-    for it. `last_error` of the result has its text in any case.
+    for it. `last_error` of the result has its text in any case. `keeps_going`: for a caller that does not survive such a
+    call, as nutpie does not: `on_error` is told, the code of "logp" is 2, and "expand" gives NaN and 0.
 
     Errors: NotImplementedError where a size is not a constant, where `fn` has not the form, or a gradient is never as
     long as its vector; KeyError for what is no shared variable of `fn`.
     """
     if form not in FORMS:
         raise ValueError(f"form is {form!r}, not one of {', '.join(map(repr, FORMS))}")
-    if form is None and (user_data is not None or on_error is not None):
-        raise ValueError("user_data and on_error go with form='logp' or form='expand'")
+    if form is None and (user_data is not None or on_error is not None or keeps_going):
+        raise ValueError("user_data, on_error and keeps_going go with form='logp' or form='expand'")
     if isinstance(getattr(fn, "compilation", None), Compilation):
         if user_data:
             raise ValueError("user_data is for shared variables, and a function of inlay.compile has none")
-        return _of(fn.compilation.program, [None] * len(fn.parameters), form, {}, on_error)
+        return fn.compilation.program.c_function([None] * len(fn.parameters), form or "", {}, on_error, keeps_going)
     compiled, function = compiled_of(fn), function_of(fn)
     arguments = [
         container.storage[0] if getattr(container, "implicit", False) else None for container in function.input_storage
@@ -49,7 +50,7 @@ def c_function(fn, *, form=None, user_data=None, on_error=None):
     numbers = {
         given.variable: i for i, given in enumerate(function.maker.inputs) if function.input_storage[i].implicit
     }
-    return _of(compiled.program, arguments, form, _data(user_data, numbers), on_error)
+    return compiled.program.c_function(arguments, form or "", _data(user_data, numbers), on_error, keeps_going)
 
 
 def _data(user_data, numbers):
@@ -83,7 +84,3 @@ _MOST_BYTES = 2**63 - 1
 
 def _is_offset(x):
     return isinstance(x, int | np.integer) and not isinstance(x, bool) and x >= 0
-
-
-def _of(program, arguments, form, data, on_error):
-    return program.c_function(arguments, form or "", data, on_error)
