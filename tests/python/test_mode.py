@@ -41,6 +41,57 @@ def test_default_mode():
     assert pytensor.config.mode == before
 
 
+@pytest.fixture
+def mode_as_it_was():
+    before = pytensor.config.mode
+    yield before
+    pytensor.config.mode = before
+
+
+def is_ours():
+    x = pt.dvector("x")
+    return isinstance(pytensor.function([x], x * 2).maker.linker, inlay.pytensor.InlayLinker)
+
+
+def by_use():
+    inlay.pytensor.use()
+
+
+def by_default_mode_without_with():
+    inlay.pytensor.default_mode()
+
+
+def by_the_name():
+    pytensor.config.mode = "INLAY"
+
+
+@pytest.mark.parametrize("way", [by_use, by_default_mode_without_with, by_the_name])
+def test_for_the_whole_program(way, mode_as_it_was):
+    way()
+    assert is_ours()
+    with pytensor.config.change_flags(mode="FAST_COMPILE"):
+        assert not is_ours()
+    assert is_ours()
+
+
+def test_a_name_that_is_no_mode_is_refused(mode_as_it_was):
+    with pytest.raises(ValueError, match="INLAYS"):
+        pytensor.config.mode = "INLAYS"
+
+
+def test_default_mode_nested_twice_and_as_a_decorator(mode_as_it_was):
+    block = inlay.pytensor.default_mode()
+    for _ in range(2):
+        with block, inlay.pytensor.default_mode():
+            assert is_ours()
+        assert pytensor.config.mode == mode_as_it_was
+    decorated = inlay.pytensor.default_mode()(is_ours)
+    assert pytensor.config.mode == mode_as_it_was and decorated() and pytensor.config.mode == mode_as_it_was
+    with pytest.raises(ZeroDivisionError), inlay.pytensor.default_mode():
+        raise ZeroDivisionError
+    assert pytensor.config.mode == mode_as_it_was
+
+
 def test_including_and_excluding_make_modes_of_the_same_linker():
     x = pt.dvector("x")
     mode = inlay.pytensor.MODE.excluding("stabilize").including("canonicalize")

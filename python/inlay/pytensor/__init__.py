@@ -1,20 +1,33 @@
 """inlay for PyTensor and PyMC: `mode="INLAY"`.
 
-Importing this registers the linker and the mode. `explain(fn)` says what became of a function, `c_function(fn)` gives
-it as a C pointer.
+Importing this registers the linker and the mode, by which `pm.sample` also compiles for nutpie. `explain(fn)` says what
+became of a function, `c_function(fn)` gives it as a C pointer.
 """
 
 from .c_function import c_function
 from .dprint import dprint
 from .explain import explain
 from .linker import InlayLinker
-from .mode import MODE, default_mode, mode, register_mode
+from .mode import MODE, default_mode, mode, register_mode, use
 from .rewrites import register_rewrites
 from .scan_rewrites import register_scan_rewrites
 from .translate import NotNative, register
+from .with_pymc import register_sampler
 
 register_mode()
 register_rewrites()
 register_scan_rewrites()
+register_sampler()
 
-__all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "mode", "register"]
+__all__ = [
+    "MODE",
+    "InlayLinker",
+    "NotNative",
+    "c_function",
+    "default_mode",
+    "dprint",
+    "explain",
+    "mode",
+    "register",
+    "use",
+]

@@ -1,6 +1,6 @@
 """Mode "INLAY", by name and as an object."""
 
-import contextlib
+import functools
 
 import pytensor
 from pytensor.compile import mode as ptm
@@ -44,18 +44,63 @@ MODE = mode()
 
 
 def register_mode():
-    """Make `mode="INLAY"` and linker "inlay" known to PyTensor. Once; again is no harm."""
+    """Makes `mode="INLAY"` and linker "inlay" known to PyTensor. Once; again is no harm."""
     if "inlay" not in ptm.predefined_linkers:
         ptm.register_linker("inlay", MODE.linker)
     ptm.predefined_modes.setdefault("INLAY", MODE)
+    _let_config_take_the_name()
 
 
-@contextlib.contextmanager
-def default_mode():
-    """Within the block PyTensor compiles with inlay where no mode is given.
+def _let_config_take_the_name():
+    """`pytensor.config.mode = "INLAY"`: PyTensor's setting takes the names of its own modes, and Mode objects."""
+    setting = getattr(type(pytensor.config), "mode", None)
+    takes = getattr(setting, "_apply", None)
+    if takes is None or hasattr(takes, "knows_inlay"):
+        return
+
+    def apply(value):
+        return MODE if isinstance(value, str) and value.upper() == "INLAY" else takes(value)
+
+    apply.knows_inlay = True
+    setting._apply = apply
+
+
+def use():
+    """From here on PyTensor compiles with inlay where no mode is given, in the whole program."""
+    pytensor.config.mode = MODE
+
+
+class default_mode:
+    """Within the block PyTensor compiles with inlay where no mode is given: `with default_mode(): ...`.
 
     PyMC compiles some of its functions, such as the one that records a trace, in the default mode whatever
-    `compile_kwargs` says; PyTensor's own setting takes only the names of its own modes.
+    `compile_kwargs` says. Without `with` it is `use()`. As a decorator it is the block of each call.
     """
-    with pytensor.config.change_flags(mode=MODE):
-        yield MODE
+
+    def __init__(self):
+        self._before = []
+        self._set()
+        self._is_new = True
+
+    def _set(self):
+        self._before.append(pytensor.config.mode)
+        pytensor.config.mode = MODE
+
+    def __enter__(self):
+        if not self._is_new:
+            self._set()
+        self._is_new = False
+        return MODE
+
+    def __exit__(self, *error):
+        pytensor.config.mode = self._before.pop()
+
+    def __call__(self, function):
+        self.__exit__()
+
+        @functools.wraps(function)
+        def within(*args, **kwargs):
+            with default_mode():
+                return function(*args, **kwargs)
+
+        return within

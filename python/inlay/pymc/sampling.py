@@ -1,0 +1,138 @@
+"""`pm.sample` in inlay's mode is nutpie on inlay.
+
+PyMC takes nutpie where a model's variables are continuous, nothing was asked for that nutpie lacks, and the linker is
+one that nutpie compiles for. Here that linker may be inlay's too; all else, the arguments, the seeds, the progress bar
+and the groups of the result, is PyMC's own code. Three names are given another meaning for it, each of which leaves
+what has another mode as it was: `sample` and `_sample_external_nuts` of pymc.sampling.mcmc, and
+`nutpie.compile_pymc_model`.
+"""
+
+import contextvars
+import functools
+import inspect
+import logging
+import sys
+
+from pytensor.compile.mode import get_mode
+
+from ..pytensor.linker import InlayLinker
+from ..pytensor.mode import MODE
+from .limits import NotForNutpie, refuse_discrete
+
+_log = logging.getLogger("pymc.sampling.mcmc")
+
+# The mode of inlay's in which `pm.sample` now has a model compiled for nutpie.
+_mode_of_sampling = contextvars.ContextVar("mode_of_sampling", default=None)
+
+
+def teach_nutpie(nutpie):
+    """`nutpie.compile_pymc_model(model, backend="inlay")`, and what `pm.sample` asks for in inlay's mode."""
+    compile_by_nutpie = getattr(nutpie, "compile_pymc_model", None)
+    if compile_by_nutpie is None or hasattr(compile_by_nutpie, "knows_inlay"):
+        return
+
+    @functools.wraps(compile_by_nutpie)
+    def compile_pymc_model(model, *, backend="numba", gradient_backend=None, **kwargs):
+        mode = _mode_of_sampling.get() or (MODE if str(backend).lower() == "inlay" else None)
+        if mode is None:
+            return compile_by_nutpie(model, backend=backend, gradient_backend=gradient_backend, **kwargs)
+        if gradient_backend not in (None, "pytensor"):
+            raise ValueError(f"inlay compiles the gradients of PyTensor, and gradient_backend is {gradient_backend!r}")
+        from .nutpie import compile_in_mode  # which imports inlay.pytensor, which imports this
+
+        return compile_in_mode(model, mode, **kwargs)
+
+    compile_pymc_model.knows_inlay = True
+    nutpie.compile_pymc_model = compile_pymc_model
+
+
+def teach_pymc(mcmc):
+    """`mcmc`: the module pymc.sampling.mcmc."""
+    sample, sample_by_others = getattr(mcmc, "sample", None), getattr(mcmc, "_sample_external_nuts", None)
+    if sample is None or sample_by_others is None or hasattr(sample, "knows_inlay"):
+        return
+    if hasattr(mcmc, "NumbaLinker"):  # the linkers that nutpie compiles for; PyMC 5 does not ask
+        mcmc.NumbaLinker = _KnownToNutpie("NumbaLinker", (), {"of_numba": mcmc.NumbaLinker})
+
+    @functools.wraps(sample_by_others)
+    def sample_external_nuts(*args, **kwargs):
+        asked = _asked(sample_by_others, args, kwargs)
+        mode = None if _backends(asked) else _inlay_mode(asked)
+        token = _mode_of_sampling.set(mode if asked.get("sampler") == "nutpie" else None)
+        try:
+            return sample_by_others(*args, **kwargs)
+        finally:
+            _mode_of_sampling.reset(token)
+
+    @functools.wraps(sample)
+    def sample_with_inlay(*args, **kwargs):
+        asked = _asked(sample, args, kwargs)
+        may_choose = inspect.signature(sample).parameters["nuts_sampler"].default is None
+        if not may_choose or asked.get("nuts_sampler") is not None or _inlay_mode(asked) is None:
+            return sample(*args, **kwargs)
+        why_not = _why_not_nutpie(mcmc, asked)
+        if why_not is None:
+            try:
+                return sample(*args, **kwargs)
+            except NotForNutpie as error:
+                why_not = str(error)
+        if not asked.get("quiet"):
+            _log.info("NUTS is PyMC's own, in Python, and not nutpie: %s", why_not)
+        return sample(*args, **(kwargs | {"nuts_sampler": "pymc"}))
+
+    sample_with_inlay.knows_inlay = True
+    mcmc._sample_external_nuts = sample_external_nuts
+    for name in ("pymc.sampling.mcmc", "pymc.sampling", "pymc"):
+        module = sys.modules.get(name)
+        if getattr(module, "sample", None) is sample:
+            module.sample = sample_with_inlay
+
+
+class _KnownToNutpie(type):
+    """Of a linker: whether nutpie compiles for it."""
+
+    def __instancecheck__(cls, linker):
+        return isinstance(linker, (cls.of_numba, InlayLinker))
+
+
+def _asked(function, args, kwargs):
+    """The arguments of a call by name; of a wrong one what there is, since `function` will say so."""
+    return inspect.signature(function).bind_partial(*args, **kwargs).arguments
+
+
+def _inlay_mode(asked):
+    """The mode in which PyMC will compile, if it is one of inlay's."""
+    name = asked.get("backend") or (asked.get("compile_kwargs") or {}).get("mode")
+    try:
+        mode = get_mode(name)
+    except ValueError:
+        return None  # PyMC says what is wrong with it
+    return mode if isinstance(mode.linker, InlayLinker) else None
+
+
+def _backends(asked):
+    """What the user names for nutpie alone."""
+    given = [asked.get("nuts_kwargs"), asked.get("nuts_sampler_kwargs"), asked.get("compile_kwargs")]
+    return [value["backend"] for value in given if value and "backend" in value]
+
+
+def _why_not_nutpie(mcmc, asked):
+    """Why PyMC will sample by its own NUTS where it might have taken nutpie, or None."""
+    if not mcmc.NUTPIE_INSTALLED:
+        return "nutpie is not installed"
+    lacking = {
+        "callback": "callback" in asked and asked["callback"] is not None,
+        "trace": asked.get("trace") is not None,
+        "return_inferencedata=False": not asked.get("return_inferencedata", True),
+        f"init={asked.get('init')!r}": asked.get("init", "auto") != "auto",
+        "initvals of each chain": not isinstance(asked.get("initvals"), dict | None),
+    }
+    if any(lacking.values()):
+        return f"nutpie knows no {next(what for what, is_asked in lacking.items() if is_asked)}"
+    if asked.get("step") is not None:
+        return None  # PyMC takes the steps that it is given, and nutpie for none of them
+    try:
+        refuse_discrete(mcmc.modelcontext(asked.get("model")))
+    except NotForNutpie as error:
+        return str(error)
+    return None
