@@ -13,6 +13,12 @@ above what it is after the import, at its highest; libraries that compiling load
 
 prints all of its figures as JSON: `us` per call, CPU seconds of `link` and `total` (models.py says of what),
 `megabytes`, and for INLAY its own `stages` (by the clock on the wall). With "warm", NUMBA and C may read what they have on disk.
+
+    cold.py posterior NAME [MODE]     what a user of PyMC waits for with an example model, in inlay's default_mode() or
+                                      in another mode, by default PyMC's own
+
+prints as JSON the CPU seconds to the first `gradient` (`model.logp_dlogp_function()` and a call) and to the
+`posterior` (`pm.sample()`, with 1000 draws of each of two chains), and which `sampler` it was.
 """
 
 import atexit
@@ -177,7 +183,6 @@ def start_cold():
 def model(name, mode, caches="cold"):
     if caches == "cold":
         start_cold()
-    import numpy as np
     import pytensor
     from pytensor.compile import FunctionMaker, Mode
 
@@ -190,8 +195,7 @@ def model(name, mode, caches="cold"):
     if caches == "cold" and hasattr(pytensor.config, "numba__cache"):
         pytensor.config.numba__cache = False
     example = registry.model(name)
-    start = example.initial_point()
-    point = np.concatenate([np.ravel(start[variable.name]) for variable in example.value_vars]).astype(float)
+    point = flat_point(example)
 
     compile_any, create, timed = pytensor.function, FunctionMaker.create, []
 
@@ -222,5 +226,40 @@ def model(name, mode, caches="cold"):
     return json.dumps(out)
 
 
+def flat_point(example):
+    import numpy as np
+
+    start = example.initial_point()
+    return np.concatenate([np.ravel(start[variable.name]) for variable in example.value_vars]).astype(float)
+
+
+def posterior(name, mode=None):
+    start_cold()
+    import pymc as pm
+    import pytensor
+
+    import inlay.pytensor
+
+    sys.path.append(str(EXAMPLES / "models"))
+    import registry
+
+    if mode == "INLAY":
+        inlay.pytensor.use()
+    elif mode is not None:
+        pytensor.config.mode = mode
+    example = registry.model(name)
+    point = flat_point(example)
+    to_gradient, to_posterior = Stopwatch(), Stopwatch()
+    with to_gradient:
+        example.logp_dlogp_function(ravel_inputs=True)._pytensor_function(point)
+    again = registry.model(name)
+    with again, to_posterior:
+        trace = pm.sample(chains=2, cores=2, random_seed=1, progressbar=False, quiet=True)
+    sampler = trace.posterior.attrs["inference_library"]
+    return json.dumps({"gradient": to_gradient.seconds, "posterior": to_posterior.seconds, "sampler": sampler})
+
+
+COMMANDS = {"radon": radon, "chain": chain, "memory": memory, "model": model, "posterior": posterior}
+
 if __name__ == "__main__":
-    print({"radon": radon, "chain": chain, "memory": memory, "model": model}[sys.argv[1]](*sys.argv[2:]))
+    print(COMMANDS[sys.argv[1]](*sys.argv[2:]))

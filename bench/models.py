@@ -23,8 +23,11 @@ FIGURES = {"us": "us per call of logp + gradient", "link": "seconds of linking +
 
 def measured(name, mode, caches="cold"):
     """Figures by name; empty where the mode does not compile the model."""
-    run = [sys.executable, BENCH / "cold.py", "model", name, mode, caches]
-    done = subprocess.run(run, capture_output=True, text=True)
+    return printed_by(name, mode, "model", name, mode, caches)
+
+
+def printed_by(name, mode, *arguments):
+    done = subprocess.run([sys.executable, BENCH / "cold.py", *arguments], capture_output=True, text=True)
     if done.returncode:
         print(f"{name} in mode {mode} failed: {done.stderr.splitlines()[-1:]}", file=sys.stderr)
         return {}
@@ -41,6 +44,16 @@ def measure(names=registry.NAMES, peers=PEERS, caches="cold"):
             print(f"measuring: {name}, {mode}", file=sys.stderr)
             figures = measured(name, mode, caches)
             out[name][mode] = figures if caches == "cold" or mode in ("INLAY", "JAX") else {"us": figures.get("us")}
+    return out
+
+
+def measure_waiting(names=registry.NAMES):
+    """CPU seconds up to the first gradient and to the posterior, by model, with inlay and as PyMC is by itself."""
+    out = {}
+    for name in names:
+        print(f"measuring: {name}, to the posterior", file=sys.stderr)
+        out[name] = {mode: printed_by(name, mode, "posterior", name, *([mode] if mode == "INLAY" else []))
+                     for mode in ("INLAY", "PyMC")}
     return out
 
 

@@ -332,7 +332,22 @@ def model_rows(names, peers, caches):
         yield ratio_row("scan of 2100 steps each way", table["ode"]["INLAY"]["us"], "PyTensor JAX", table["ode"]["JAX"]["us"], 1)
 
 
-GROUPS = {"radon": radon_rows, "models": model_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
+def waiting_rows(names):
+    """From a model to its first gradient and to its posterior, beside PyMC as it is by itself."""
+    import models
+
+    table = models.measure_waiting(names or models.registry.NAMES)
+    table = {name: by_mode for name, by_mode in table.items() if all(by_mode.values())}
+    for figure, goal in (("gradient", 1), ("posterior", 1)):
+        for name, by_mode in table.items():
+            work = f"{name}: model to {figure}"
+            peer = f"plain ({by_mode['PyMC']['sampler']})"
+            yield ratio_row(work, by_mode["INLAY"][figure], peer, by_mode["PyMC"][figure], goal, unit="s")
+        ours, theirs = (models.mean_of(table, mode, figure) for mode in ("INLAY", "PyMC"))
+        yield ratio_row(f"model to {figure}, geometric mean", ours, "plain", theirs, 3, unit="s")
+
+
+GROUPS = {"radon": radon_rows, "models": model_rows, "waiting": waiting_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
           "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
 
 
@@ -360,7 +375,7 @@ def cpu_name():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", nargs="*", help=f"only these of: {' '.join(GROUPS)}")
-    parser.add_argument("--models", nargs="+", help="group models: only these examples")
+    parser.add_argument("--models", nargs="+", help="groups models and waiting: only these examples")
     parser.add_argument("--peers", nargs="*", default=["NUMBA", "JAX", "C"], help="group models: beside these modes only")
     parser.add_argument("--warm", action="store_true",
                         help="group models: NUMBA and C may read what they have on disk; only their calls are measured")
@@ -375,8 +390,9 @@ def main():
     rows = []
     for group in arguments.groups or GROUPS:
         print(f"measuring: {group}", file=sys.stderr)
-        options = (arguments.models, arguments.peers, "warm" if arguments.warm else "cold") if group == "models" else ()
-        rows += GROUPS[group](*options)
+        caches = "warm" if arguments.warm else "cold"
+        options = {"models": (arguments.models, arguments.peers, caches), "waiting": (arguments.models,)}
+        rows += GROUPS[group](*options.get(group, ()))
     print_table(rows)
     if arguments.json:
         arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))

@@ -22,8 +22,7 @@ def main():
     print(example.__doc__)
     with example.model() as model, inlay.pytensor.default_mode():
         print(inlay.pytensor.explain(model.logp_dlogp_function(ravel_inputs=True, mode="INLAY")))
-        trace = pm.sample(arguments.draws, tune=arguments.draws, chains=2, cores=2, random_seed=1,
-                          nuts_sampler="pymc", compile_kwargs={"mode": "INLAY"})
+        trace = pm.sample(arguments.draws, tune=arguments.draws, chains=2, cores=2, random_seed=1)
     print(az.summary(trace).to_string())
 
 
