@@ -258,3 +258,13 @@ def test_an_unknown_nutpie(monkeypatch):
     monkeypatch.delattr(compile_pymc, "_make_functions")
     with pytest.raises(NotImplementedError, match=rf"cannot use nutpie {nutpie.__version__}: it has no `_make_functions`"):
         inlay.pymc.compile_nutpie(conjugate(np.ones(3)))
+
+
+def test_waiting_pausing_and_resuming():
+    with pm.Model() as model:
+        pm.Normal("x", shape=300)
+    sampling = sample(inlay.pymc.compile_nutpie(model), draws=3000, blocking=False)
+    with pytest.raises(TimeoutError):
+        sampling.wait(timeout=0.001)
+    sampling.pause()
+    assert sampling.wait().posterior["x"].shape == (2, 3000, 300)

@@ -11,8 +11,8 @@ import pytensor
 
 from .. import errors
 
-# Python hears of Ctrl-C, and of a failure, at least so often while nutpie samples, in seconds.
-LONGEST_WAIT = 0.1
+# So often it is asked whether nutpie is finished, in seconds.
+LONGEST_WAIT = 0.02
 
 
 class SamplingFailed(RuntimeError):
@@ -66,6 +66,9 @@ class _Failure:
             self._what, self._error = what, error
             self._told.set()
 
+    def is_told(self, timeout):
+        return self._told.wait(timeout)
+
     def throw(self):
         if self._told.is_set():
             raise SamplingFailed(self._what, self._error) from None
@@ -82,21 +85,28 @@ class _Sampler:
 
     def wait(self, timeout=None):
         end = None if timeout is None else time.monotonic() + timeout
-        while True:
-            left = LONGEST_WAIT if end is None else min(LONGEST_WAIT, max(end - time.monotonic(), 0.0))
-            try:
-                self._inner.wait(left)
-                self._failure.throw()
+        self._inner.resume()
+        try:
+            self._wait_until(end)
+            self._end_if_failed()
+            self._inner.wait(0.0)
+        except TimeoutError:
+            raise
+        except Exception:  # all initial points failed
+            self._failure.throw()
+            raise
+        self._failure.throw()
+
+    def _wait_until(self, end):
+        while not (self._failure.is_told(LONGEST_WAIT) or self._is_finished()):
+            if end is not None and time.monotonic() >= end:
                 return
-            except SamplingFailed:
-                raise
-            except TimeoutError:
-                self._end_if_failed()
-                if end is not None and time.monotonic() >= end:
-                    raise
-            except Exception:  # all initial points failed
-                self._failure.throw()
-                raise
+
+    def _is_finished(self):
+        try:
+            return self._inner.is_finished()
+        except TimeoutError:  # by which nutpie 0.16 says no
+            return False
 
     def _end_if_failed(self):
         try:
