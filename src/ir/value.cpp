@@ -349,7 +349,7 @@ std::vector<Value> ArrayProgram::loop(Dim count, const std::vector<Value>& initi
   Graph graph = body_of(body, outside, *builder_, [&](std::span<const Value> inside) {
     return step(number, inside.first(initial.size()), inside.subspan(initial.size()));
   });
-  builder_->at(location_of(where));
+  builder_->at(location_of(where));  // the step may have been somewhere else
   return values_of(value({}),
                    builder_->loop(std::move(count), ids_of(initial), ids_of(captured), std::move(graph), ends));
 }
@@ -360,6 +360,7 @@ std::vector<Value> ArrayProgram::cond(const Operand& condition, const std::vecto
   const ValueId holds = condition.value("cond").id();
   Graph yes = body_of(std::make_shared<GraphBuilder>(builder_->body()), captured, *builder_, then);
   Graph no = body_of(std::make_shared<GraphBuilder>(builder_->body()), captured, *builder_, otherwise);
+  builder_->at(location_of(condition.where()));  // a branch may have been somewhere else
   return values_of(value({}), builder_->cond(holds, ids_of(captured), std::move(yes), std::move(no)));
 }
 
