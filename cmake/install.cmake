@@ -1,16 +1,12 @@
 # cmake --install: the tool, the code generator, the headers and static libraries, and a package for find_package(inlay).
-# `--component cpp` leaves out the tool and the Python module.
+# `--component cpp` leaves out the tool. (The Python module is installed as a wheel.)
 include(CMakePackageConfigHelpers)
 
 set(INLAY_PACKAGE_DIR lib/cmake/inlay)
 
-# include/inlay/*.h stand on the headers of these folders of src/, which keep their names below a folder of their own.
-set(INLAY_PARTS_DIR include/inlay/parts)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/inlay" DESTINATION include COMPONENT cpp)
-foreach(folder support ops ir)
-  install(DIRECTORY "${PROJECT_SOURCE_DIR}/src/${folder}" DESTINATION ${INLAY_PARTS_DIR} COMPONENT cpp
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-endforeach()
+install(CODE "set(SOURCE \"${PROJECT_SOURCE_DIR}\")
+set(INCLUDE_DIR \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/include\")
+include(\"${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake\")" COMPONENT cpp)
 
 foreach(folder IN LISTS folders)
   string(REPLACE "/" "_" stem "${folder}")
@@ -22,7 +18,7 @@ endforeach()
 install(EXPORT inlayTargets NAMESPACE inlay:: DESTINATION ${INLAY_PACKAGE_DIR} COMPONENT cpp)
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/inlayConfig.cmake.in"
-  "${PROJECT_BINARY_DIR}/inlayConfig.cmake" INSTALL_DESTINATION ${INLAY_PACKAGE_DIR} PATH_VARS INLAY_PARTS_DIR)
+  "${PROJECT_BINARY_DIR}/inlayConfig.cmake" INSTALL_DESTINATION ${INLAY_PACKAGE_DIR})
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/inlayConfigVersion.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/inlayConfig.cmake" "${PROJECT_BINARY_DIR}/inlayConfigVersion.cmake"
   DESTINATION ${INLAY_PACKAGE_DIR} COMPONENT cpp)

@@ -10,10 +10,13 @@ macro(inlay_find_python)
 endmacro()
 
 # Where an extension module belongs: beside the package's Python files, so that python/ alone on sys.path is the whole
-# package, and modules of several Python versions stand there side by side (their names differ).
+# package, and modules of several Python versions stand there side by side (their names differ). There its run path leads
+# to libinlay_jit.so in the build folder; a wheel has both in one folder, and is what an install of the module is for.
 function(inlay_place_extension target)
-  if(NOT SKBUILD)
-    set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_SOURCE_DIR}/python/inlay")
+  if(SKBUILD)
+    install(TARGETS ${target} LIBRARY DESTINATION inlay)
+    return()
   endif()
-  install(TARGETS ${target} LIBRARY DESTINATION inlay)
+  set_target_properties(${target} PROPERTIES LIBRARY_OUTPUT_DIRECTORY "${PROJECT_SOURCE_DIR}/python/inlay"
+    BUILD_RPATH "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 endfunction()

@@ -1,5 +1,7 @@
 #pragma once
-// Arrays for calls: one that owns its memory, and one that points into yours. Both are row-major.
+// Arrays for calls: Array owns its memory, and is row-major. ArrayRef and ArrayOut point into yours, whose elements may
+// have any distance from each other.
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -68,14 +70,56 @@ class Array {
   std::unique_ptr<void, Free> data_;
 };
 
-/// Somebody's elements, which must outlive it.
+/// std::mdspan, and what has its members: sizes, and the distance of neighbours along each axis, in elements.
+template <class View>
+concept StridedView = requires(const View& view) {
+  typename View::element_type;
+  { view.data_handle() } -> std::convertible_to<const typename View::element_type*>;
+  { view.rank() } -> std::convertible_to<std::size_t>;
+  { view.extent(0) } -> std::convertible_to<int64_t>;
+  { view.stride(0) } -> std::convertible_to<int64_t>;
+};
+
+/// One, for compilers without <mdspan>: `View<const double>(data, {rows, columns}, {1, rows})` is a matrix that lies
+/// column by column. No strides: row-major.
+template <class T>
+class View {
+ public:
+  using element_type = T;
+  View(T* data, std::vector<int64_t> dims) : data_(data), dims_(std::move(dims)), strides_(dims_.size(), 1) {
+    for (std::size_t axis = dims_.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * dims_[axis];
+  }
+  /// As many strides as dims.
+  View(T* data, std::vector<int64_t> dims, std::vector<int64_t> strides)
+      : data_(data), dims_(std::move(dims)), strides_(std::move(strides)) {}
+
+  T* data_handle() const { return data_; }
+  std::size_t rank() const { return dims_.size(); }
+  int64_t extent(std::size_t axis) const { return dims_[axis]; }
+  int64_t stride(std::size_t axis) const { return strides_.at(axis); }
+
+ private:
+  T* data_;
+  std::vector<int64_t> dims_, strides_;
+};
+
+/// Somebody's elements, which must outlive it. A call copies them where they are not row-major.
 struct ArrayRef {
   DType dtype = DType::f64;
   std::vector<int64_t> dims;
   const void* data = nullptr;
+  std::vector<int64_t> strides;  // in elements, by axis, negative ones too; none: row-major
 
-  ArrayRef(DType dtype, std::vector<int64_t> dims, const void* data)
-      : dtype(dtype), dims(std::move(dims)), data(data) {}
+  ArrayRef(DType dtype, std::vector<int64_t> dims, const void* data, std::vector<int64_t> strides = {})
+      : dtype(dtype), dims(std::move(dims)), data(data), strides(std::move(strides)) {}
+  template <StridedView View>
+  ArrayRef(const View& view)  // NOLINT: a view is an argument
+      : dtype(dtype_of<std::remove_const_t<typename View::element_type>>()), data(view.data_handle()) {
+    for (std::size_t axis = 0; axis < view.rank(); ++axis) {
+      dims.push_back(static_cast<int64_t>(view.extent(axis)));
+      strides.push_back(static_cast<int64_t>(view.stride(axis)));
+    }
+  }
   ArrayRef(const Array& array)  // NOLINT: an Array is an argument
       : ArrayRef(array.dtype(), array.dims(), array.data()) {}
   template <class T>
@@ -91,13 +135,24 @@ struct ArrayRef {
       : ArrayRef(dtype_of<T>(), {}, &number) {}
 };
 
-/// Somebody's memory for elements that are to be written, which must outlive it.
+/// Somebody's memory for elements that are to be written, which must outlive it. Where it is not row-major, the result
+/// is copied there at the end of the call.
 struct ArrayOut {
   DType dtype = DType::f64;
   std::vector<int64_t> dims;
   void* data = nullptr;
+  std::vector<int64_t> strides;  // as those of ArrayRef; no two elements may share bytes
 
-  ArrayOut(DType dtype, std::vector<int64_t> dims, void* data) : dtype(dtype), dims(std::move(dims)), data(data) {}
+  ArrayOut(DType dtype, std::vector<int64_t> dims, void* data, std::vector<int64_t> strides = {})
+      : dtype(dtype), dims(std::move(dims)), data(data), strides(std::move(strides)) {}
+  template <StridedView View>
+    requires(!std::is_const_v<typename View::element_type>)
+  ArrayOut(const View& view)  // NOLINT: a view is a place
+      : dtype(dtype_of<typename View::element_type>()), data(view.data_handle()) {
+    const ArrayRef same(view);
+    dims = same.dims;
+    strides = same.strides;
+  }
   ArrayOut(Array& array)  // NOLINT: an Array is a place
       : ArrayOut(array.dtype(), array.dims(), array.data()) {}
   template <class T>

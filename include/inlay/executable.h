@@ -25,7 +25,8 @@ class Executable {
   const std::vector<TensorInfo>& results() const;
 
   /// One argument for each parameter, in their order. Checks number, dtypes and shapes; the results are new arrays.
-  /// Throws Error: about the arguments, or what a check in the program found. The arguments are never written.
+  /// Throws Error: about the arguments, or what a check in the program found. The arguments are never written; those
+  /// that are not row-major are copied first.
   std::vector<Array> operator()(std::span<const ArrayRef> arguments) const;
   std::vector<Array> operator()(std::initializer_list<ArrayRef> arguments) const {
     return (*this)(std::span<const ArrayRef>(arguments.begin(), arguments.size()));
@@ -58,7 +59,7 @@ class Executable {
     std::vector<int64_t> symbols_;
     std::vector<std::vector<int64_t>> result_dims_;
   };
-  /// `like`: arguments with the dtypes and shapes of the calls to come; their data is not looked at.
+  /// `like`: arguments with the dtypes and shapes of the calls to come, row-major; their data is not looked at.
   /// Throws Error(unsupported) for a program whose results have sizes that only a run knows.
   Call prepare(std::span<const ArrayRef> like) const;
 

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compiler/compile.h"
+#include "compiler/strided.h"
 #include "inlay/compile.h"
 #include "ir/region.h"
 #include "runtime/host_result.h"
@@ -58,8 +59,17 @@ class Places {
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i].dtype != state.results[i].dtype) throw wrong(ErrorCode::wrong_dtype, i, state.results[i].dims);
+      if (!places[i].strides.empty() && places[i].strides.size() != places[i].dims.size()) {
+        throw Error(ErrorCode::wrong_rank, {},
+                    str("the place for ", state.results[i].name, " has ", places[i].strides.size(), " strides for ",
+                        places[i].dims.size(), " dims"));
+      }
+      if (may_meet_itself(places[i])) {
+        throw Error(ErrorCode::wrong_output, {},
+                    str("elements of the place for ", state.results[i].name, " share bytes"));
+      }
       for (std::size_t other = 0; other < i; ++other) {
-        if (!bytes_of(places[i]).meet(bytes_of(places[other]))) continue;
+        if (!meet(places[i], places[other])) continue;
         throw Error(ErrorCode::wrong_output, {},
                     str("the places for ", state.results[other].name, " and ", state.results[i].name, " share bytes"));
       }
@@ -69,6 +79,7 @@ class Places {
   /// Where to write the result; null: elsewhere, to be copied here. Throws Error(shape-mismatch).
   void* of(std::size_t slot, std::span<const int64_t> dims) const {
     if (!std::ranges::equal(places_[slot].dims, dims)) throw wrong(ErrorCode::shape_mismatch, slot, dims);
+    if (!is_row_major(places_[slot].dims, places_[slot].strides)) return nullptr;
     const runtime::TensorSpec& spec = state_.executable.object().outputs[slot];
     const int taken = spec.taken_param;
     if (taken >= 0 && arguments_[static_cast<std::size_t>(taken)].data != places_[slot].data) return nullptr;
@@ -80,9 +91,11 @@ class Places {
   }
 
   void fill(std::size_t slot, const Array& result) const {
-    const Bytes bytes = bytes_of(places_[slot]);
+    const ArrayOut& place = places_[slot];
+    if (!is_row_major(place.dims, place.strides)) return copy(result, place);
+    const Bytes bytes = bytes_of(place);
     if (bytes.begin != bytes.end)
-      std::memcpy(places_[slot].data, result.data(), static_cast<std::size_t>(bytes.end - bytes.begin));
+      std::memcpy(place.data, result.data(), static_cast<std::size_t>(bytes.end - bytes.begin));
   }
 
  private:
@@ -283,15 +296,17 @@ void run(const ExecutableState& state, std::span<const ArrayRef> arguments, Call
 }  // namespace
 
 std::vector<Array> Executable::operator()(std::span<const ArrayRef> arguments) const {
+  const RowMajorArguments row_major(arguments);
   CallHost host(*state_);
-  run(*state_, arguments, host);
+  run(*state_, row_major.get(), host);
   return host.take_results();
 }
 
 void Executable::into(std::span<const ArrayRef> arguments, std::span<const ArrayOut> results) const {
-  const Places places(*state_, arguments, results);
+  const RowMajorArguments row_major(arguments);
+  const Places places(*state_, row_major.get(), results);
   CallHost host(*state_, &places);
-  run(*state_, arguments, host);
+  run(*state_, row_major.get(), host);
   host.fill_places();
 }
 
@@ -299,6 +314,11 @@ Executable::Call Executable::prepare(std::span<const ArrayRef> like) const {
   for (const runtime::TensorSpec& spec : state_->executable.object().outputs) {
     if (spec.segment == 0) continue;
     throw Error(ErrorCode::unsupported, {}, str("prepare: the size of ", spec.name, " is known only when it runs"));
+  }
+  for (const ArrayRef& argument : like) {
+    if (is_row_major(argument.dims, argument.strides)) continue;
+    throw Error(ErrorCode::unsupported, {}, "prepare: its calls take row-major arguments, and one here is strided")
+        .help("call the function itself, which copies it");
   }
   Call out;
   out.state_ = state_;

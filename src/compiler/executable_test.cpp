@@ -312,6 +312,58 @@ TEST_F(CppDoor, TakesAPlanner) {
             "  help: the planners are naive, greedy, search and max");
 }
 
+/// As std::mdspan has it, with a layout of its own.
+struct Mdspan {
+  using element_type = double;
+  double* data;
+  std::size_t rows, columns, pitch;
+  double* data_handle() const { return data; }
+  static constexpr std::size_t rank() { return 2; }
+  std::size_t extent(std::size_t axis) const { return axis == 0 ? rows : columns; }
+  std::size_t stride(std::size_t axis) const { return axis == 0 ? pitch : 1; }
+};
+
+TEST_F(CppDoor, StridedArgumentsAndPlaces) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n"), m = b.symbol("m");
+  const ValueId x = b.param("x", {DType::f64, {n, m}});
+  b.output(b.scalar(ScalarOp::neg_, {x}), "y");
+  b.output(b.reduce(Combine::add, x, {0}, DType::f64), "sums");
+  const Executable f = compile(std::move(b).finish());
+
+  const std::vector<double> columns = {1, 2, 3, 4, 5, 6};  // a matrix of 3 x 2, column by column
+  const std::vector<Array> results = f({View(columns.data(), {3, 2}, {1, 3})});
+  EXPECT_THAT(results[0].elements<double>(), ElementsAre(-1, -4, -2, -5, -3, -6));
+  EXPECT_THAT(results[1].elements<double>(), ElementsAre(6, 15));
+  // Backwards, and one row again and again.
+  EXPECT_THAT(f({View(columns.data() + 5, {2, 2}, {-3, -1})})[0].elements<double>(), ElementsAre(-6, -5, -3, -2));
+  EXPECT_THAT(f({View(columns.data(), {4, 2}, {0, 1})})[1].elements<double>(), ElementsAre(4, 8));
+  EXPECT_THAT(f({View(columns.data(), {2, 3})})[1].elements<double>(), ElementsAre(5, 7, 9));
+
+  // Into a block of a larger matrix, whose last column takes the sums; the rest stays.
+  std::vector<double> block(9, 0.5);
+  f.into({View(columns.data(), {3, 2}, {1, 3})}, {Mdspan{block.data(), 3, 2, 3}, View(block.data() + 2, {2}, {3})});
+  EXPECT_THAT(block, ElementsAre(-1, -4, 6, -2, -5, 15, -3, -6, 0.5));
+  // An argument may lie where a result goes.
+  f.into({Mdspan{block.data(), 3, 2, 3}}, {Mdspan{block.data(), 3, 2, 3}, View(block.data() + 2, {2}, {3})});
+  EXPECT_THAT(block, ElementsAre(1, 4, -6, 2, 5, -15, 3, 6, 0.5));
+
+  double sums[2];
+  const auto into = [&](const ArrayOut& place, const ArrayOut& other) {
+    return error_of([&] { f.into({View(columns.data(), {3, 2}, {1, 3})}, {place, other}); });
+  };
+  EXPECT_EQ(into(View(block.data(), {3, 2}, {2, 2}), View(sums, {2})),
+            "error[wrong-output]: elements of the place for y share bytes");
+  EXPECT_EQ(into(View(block.data(), {3, 2}, {3, 1}), View(block.data() + 4, {2}, {3})),
+            "error[wrong-output]: the places for y and sums share bytes");
+  EXPECT_EQ(into(ArrayOut(DType::f64, {3, 2}, block.data(), {3}), View(sums, {2})),
+            "error[wrong-rank]: the place for y has 1 strides for 2 dims");
+  EXPECT_EQ(error_of([&] { f({ArrayRef(DType::f64, {3, 2}, columns.data(), {1})}); }),
+            "error[wrong-rank]: argument 0 has 1 strides for 2 dims");
+  const std::vector<ArrayRef> strided = {View(columns.data(), {3, 2}, {1, 3})};
+  EXPECT_THAT(error_of([&] { (void)f.prepare(strided); }), testing::StartsWith("error[unsupported]: prepare: "));
+}
+
 TEST(Array, IsAValue) {
   Array a(DType::i32, {2, 2});
   a.elements<int32_t>()[3] = 7;

@@ -44,10 +44,13 @@ std::vector<ValueId> GraphBuilder::library(LibraryOp op, std::vector<ValueId> op
   LibraryShape shape = library_shape(op, types_of(operands));
   Node node{.op = Op::library, .library = op, .library_options = options};
   node.operands = std::move(operands);
-  node.location = location_;
-  const NodeId id = graph_.nodes.push_back(std::move(node));
-  for (TensorType& type : shape.results) graph_.nodes[id].results.push_back(new_value(std::move(type), "", id));
-  return graph_.nodes[id].results;
+  const NodeId id = new_node(std::move(node));
+  std::vector<ValueId> values;
+  for (TensorType& type : shape.results) {
+    values.push_back(new_value(std::move(type), "", id));
+    graph_.nodes[id].results.emplace_back(values.back().index);
+  }
+  return values;
 }
 
 std::vector<TensorType> GraphBuilder::types_of(std::span<const ValueId> values) const {

@@ -8,6 +8,7 @@ namespace inlay {
 GraphBuilder GraphBuilder::body_of(const Graph& graph) {
   GraphBuilder out("body");
   out.graph_.is_body = true;
+  out.graph_.symbols_of = graph.symbols_of;
   out.graph_.symbols = graph.symbols;
   for (Symbol& symbol : out.graph_.symbols) symbol.source = ValueId();
   out.graph_.assumptions = graph.assumptions;  // they hold in a body too
@@ -17,6 +18,7 @@ GraphBuilder GraphBuilder::body_of(const Graph& graph) {
 GraphBuilder GraphBuilder::body() const { return body_of(graph_); }
 
 ValueId GraphBuilder::step(std::string name, Dim count) {
+  require_own({&count, 1}, "step");
   const ValueId v = param(std::move(name), {DType::i64, {}});
   graph_.params.back().below = std::move(count);
   return v;
@@ -47,6 +49,9 @@ ErrorCode difference_of(const TensorType& a, const TensorType& b) {
 void GraphBuilder::require_captured(const char* op, std::span<const ValueId> outside, const Graph& body,
                                     std::size_t first_param) {
   if (!body.is_body) throw error(ErrorCode::unsupported, str(op, ": @", body.name, " is no body of this graph"));
+  if (body.symbols_of != graph_.symbols_of && body.symbols_of != 0 && graph_.symbols_of != 0) {
+    throw error(ErrorCode::unknown_name, str(op, ": @", body.name, " is a body of another builder"));
+  }
   if (body.params.size() != first_param + outside.size()) {
     throw error(ErrorCode::wrong_arity, str(op, ": ", first_param + outside.size(),
                                             " values come in, and the body has ", body.params.size(), " parameters"));
@@ -62,12 +67,11 @@ void GraphBuilder::require_captured(const char* op, std::span<const ValueId> out
 }
 
 std::vector<ValueId> GraphBuilder::add_region(Node node, const std::vector<TensorType>& types) {
-  node.location = location_;
-  const NodeId id = graph_.nodes.push_back(std::move(node));
+  const NodeId id = new_node(std::move(node));
   std::vector<ValueId> values;
   for (const TensorType& type : types) {
     values.push_back(new_value(type, "", id));
-    graph_.nodes[id].results.push_back(values.back());
+    graph_.nodes[id].results.emplace_back(values.back().index);
   }
   return values;
 }
@@ -104,6 +108,7 @@ std::vector<ValueId> GraphBuilder::cond(ValueId condition, std::vector<ValueId> 
 
 std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial, std::vector<ValueId> captured,
                                         Graph body, Ends ends) {
+  require_own({&count, 1}, "loop");
   std::vector<ValueId> operands = initial;
   operands.insert(operands.end(), captured.begin(), captured.end());
   require_captured("loop", operands, body, 1);

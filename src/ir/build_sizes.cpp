@@ -38,11 +38,12 @@ void GraphBuilder::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
     throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is bound already"))
         .note("by", graph_.describe(bound.source));
   }
-  bound.source = v;
+  bound.source = ValueId(v.index);
   bound.axis = Symbol::kOfValue;
 }
 
 ValueId GraphBuilder::as_size(ValueId n, const Dim& symbol) {
+  require_own({&symbol, 1}, "as_size");
   if (type(n).rank() != 0 || !is_integer(type(n).dtype)) {
     throw error(type(n).rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
                 str("as_size: a size is a 0-d integer, not ", graph_.type_text(type(n))))
@@ -57,6 +58,7 @@ ValueId GraphBuilder::as_size(ValueId n, const Dim& symbol) {
 }
 
 std::vector<ValueId> GraphBuilder::compress(ValueId mask, std::vector<ValueId> xs, const Dim& symbol) {
+  require_own({&symbol, 1}, "compress");
   if (type(mask).rank() != 1 || type(mask).dtype != DType::boolean) {
     throw error(type(mask).rank() == 1 ? ErrorCode::wrong_dtype : ErrorCode::wrong_rank,
                 str("compress: the mask is ", graph_.type_text(type(mask)), ", not a vector of bool"))
@@ -80,7 +82,7 @@ std::vector<ValueId> GraphBuilder::compress(ValueId mask, std::vector<ValueId> x
   const NodeId id = graph_.values[count].node;
   for (ValueId x : xs) {
     results.push_back(new_value({type(x).dtype, {symbol}}, "", id));
-    graph_.nodes[id].results.push_back(results.back());
+    graph_.nodes[id].results.emplace_back(results.back().index);
   }
   return results;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 namespace inlay {
 namespace {
@@ -41,9 +42,26 @@ std::vector<std::size_t> axes_to_check(const Graph& graph, std::span<const Dim> 
   return out;
 }
 
+/// Builders are numbered from 1, in no order that anything depends on.
+uint32_t next_number() {
+  static std::atomic<uint32_t> last = 0;
+  uint32_t number = 0;
+  while (number == 0) number = ++last;
+  return number;
+}
+
 }  // namespace
 
-GraphBuilder::GraphBuilder(std::string name) { graph_.name = std::move(name); }
+GraphBuilder::GraphBuilder(std::string name) : number_(next_number()) {
+  graph_.name = std::move(name);
+  graph_.symbols_of = number_;
+}
+
+GraphBuilder GraphBuilder::rewriting(const Graph& source) {
+  GraphBuilder out(source.name);
+  out.graph_.symbols_of = source.symbols_of;
+  return out;
+}
 
 void GraphBuilder::reserve(const Graph& like) {
   graph_.nodes.reserve(like.nodes.size());
@@ -55,10 +73,11 @@ Dim GraphBuilder::symbol(std::string name) {
     throw error(ErrorCode::unsupported, str("symbol ", name, ": a size that is found in the body of a cond or a loop"))
         .help("a body has the sizes of the graph around it");
   }
-  return Dim::symbol(graph_.symbols.push_back(Symbol{std::move(name), {}, 0}));
+  return Dim::symbol(graph_.symbols.push_back(Symbol{std::move(name), {}, 0}), graph_.symbols_of);
 }
 
 void GraphBuilder::assume_equal(const Dim& left, const Dim& right) {
+  for (const Dim* dim : {&left, &right}) require_own({dim, 1}, "assume");
   graph_.assumptions.emplace_back(left, right);
   const auto names = graph_.symbol_names();
   DimCheck check{.left = left, .right = right, .location = location_};
@@ -74,8 +93,46 @@ void GraphBuilder::assume_equal(const Dim& left, const Dim& right) {
   graph_.checks.push_back(std::move(check));
 }
 
+void GraphBuilder::require_own(ValueId v) const {
+  if ((v.builder == 0 || v.builder == number_) && v.index < graph_.values.size()) return;
+  throw error(ErrorCode::unknown_name, "a value that is not of this builder");
+}
+
+void GraphBuilder::require_own(std::span<const Dim> dims, std::string_view what) const {
+  const auto exists = [&](SymbolId symbol) { return symbol.index < graph_.symbols.size(); };
+  for (const Dim& dim : dims) {
+    if (dim.is_constant()) continue;
+    if (dim.builder() != 0 && dim.builder() == graph_.symbols_of) continue;
+    // Sizes of a graph that was not built have no number.
+    const bool may_be = dim.builder() == 0 || graph_.symbols_of == 0;
+    if (may_be && std::ranges::all_of(dim.symbols(), exists)) continue;
+    throw error(ErrorCode::unknown_name, str(what, ": a size that is not of this builder"));
+  }
+}
+
+void GraphBuilder::require_own(std::span<const IndexItem> index, std::string_view what) const {
+  for (const IndexItem& item : index) {
+    for (const Dim* dim : {&item.start, &item.stop, &item.position}) require_own({dim, 1}, what);
+    if (item.kind == IndexItem::Kind::array) require_own(item.array);
+  }
+}
+
 ValueId GraphBuilder::new_value(TensorType type, std::string name, NodeId node) {
-  return graph_.values.push_back(Value{std::move(type), std::move(name), node});
+  return ValueId(graph_.values.push_back(ValueInfo{std::move(type), std::move(name), node}).index, number_);
+}
+
+/// With ids that are indices alone.
+NodeId GraphBuilder::new_node(Node node) {
+  const auto make_plain = [&](ValueId& v) {
+    require_own(v);
+    v.builder = 0;
+  };
+  for (ValueId& v : node.operands) make_plain(v);
+  for (IndexItem& item : node.index) {
+    if (item.kind == IndexItem::Kind::array) make_plain(item.array);
+  }
+  node.location = location_;
+  return graph_.nodes.push_back(std::move(node));
 }
 
 void GraphBuilder::bind_symbols(ValueId v) {
@@ -84,7 +141,7 @@ void GraphBuilder::bind_symbols(ValueId v) {
     if (!dims[axis].is_symbol()) continue;
     Symbol& symbol = graph_.symbols[dims[axis].as_symbol()];
     if (symbol.source.valid() || graph_.is_body) continue;
-    symbol.source = v;
+    symbol.source = ValueId(v.index);
     symbol.axis = axis;
   }
 }
@@ -94,14 +151,10 @@ ValueId GraphBuilder::param(std::string name, TensorType type) {
     if (dim.is_constant() && dim.constant() < 0) {
       throw error(ErrorCode::shape_mismatch, str("parameter ", name, ": a size of ", dim.constant()));
     }
-    for (SymbolId symbol : dim.symbols()) {
-      if (symbol.index >= graph_.symbols.size()) {
-        throw error(ErrorCode::unknown_name, str("parameter ", name, ": a symbol that is not of this builder"));
-      }
-    }
   }
+  require_own(type.dims, str("parameter ", name));
   const ValueId v = new_value(std::move(type), std::move(name), NodeId());
-  graph_.params.push_back({.value = v});
+  graph_.params.push_back({.value = ValueId(v.index)});
   bind_symbols(v);
   return v;
 }
@@ -128,18 +181,20 @@ ValueId GraphBuilder::donated(std::string name, TensorType type) {
   return v;
 }
 
-void GraphBuilder::name(ValueId v, std::string name) { graph_.values[v].name = std::move(name); }
+void GraphBuilder::name(ValueId v, std::string name) {
+  require_own(v);
+  graph_.values[v].name = std::move(name);
+}
 
 ValueId GraphBuilder::add(Node node, TensorType type) {
-  node.location = location_;
-  const NodeId id = graph_.nodes.push_back(std::move(node));
+  const NodeId id = new_node(std::move(node));
   const ValueId v = new_value(std::move(type), "", id);
-  graph_.nodes[id].results.push_back(v);
+  graph_.nodes[id].results.emplace_back(v.index);
   return v;
 }
 
 const TensorType& GraphBuilder::type(ValueId v) const {
-  if (v.index >= graph_.values.size()) throw error(ErrorCode::unknown_name, "a value that is not of this builder");
+  require_own(v);
   return graph_.type(v);
 }
 
@@ -172,6 +227,7 @@ void GraphBuilder::check_at_run_time(DimCheck check) {
 std::vector<std::pair<std::string, std::string>> GraphBuilder::notes_of(std::initializer_list<Operand> operands) const {
   std::vector<std::pair<std::string, std::string>> notes;
   for (const Operand& operand : operands) {
+    require_own(operand.value);
     notes.emplace_back(std::string(operand.role), graph_.describe(operand.value));
   }
   return notes;
@@ -184,6 +240,7 @@ ValueId GraphBuilder::literal(Literal value) {
 }
 
 ValueId GraphBuilder::literal(std::vector<Literal> elements, std::vector<Dim> dims) {
+  require_own(dims, "literal");
   const Dim count = product(dims);
   if (!count.is(static_cast<int64_t>(elements.size()))) {
     throw error(ErrorCode::shape_mismatch,
@@ -281,6 +338,7 @@ std::vector<ValueId> GraphBuilder::promoted(std::vector<ValueId> operands) {
 }
 
 ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
+  require_own(dims, "broadcast");
   const std::vector<Dim>& from = type(x).dims;
   if (from.size() > dims.size()) {
     throw error(ErrorCode::wrong_rank, str("broadcast: from rank ", from.size(), " to rank ", dims.size()))
@@ -304,6 +362,7 @@ ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
 }
 
 ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
+  require_own(dims, "reshape");
   if (type(x).dims == dims) return x;
   const auto message = [&] {
     const auto names = graph_.symbol_names();
@@ -461,6 +520,7 @@ std::vector<int> GraphBuilder::check_steps(ValueId x, std::span<const IndexItem>
 }
 
 ValueId GraphBuilder::slice(ValueId x, std::vector<IndexItem> index) {
+  require_own(index, "slice");
   x = upwards(x, index, "slice");
   complete_index(x, index, /*arrays_allowed=*/false, "slice");
   const auto whole = [&](std::size_t axis) {
@@ -478,6 +538,7 @@ ValueId GraphBuilder::slice(ValueId x, std::vector<IndexItem> index) {
 }
 
 ValueId GraphBuilder::gather(ValueId x, std::vector<IndexItem> index, std::string made_for) {
+  require_own(index, "gather");
   x = upwards(x, index, "gather");
   complete_index(x, index, /*arrays_allowed=*/true, "gather");
   TensorType result{type(x).dtype, checked_region(index, "gather")};
@@ -514,6 +575,7 @@ ValueId GraphBuilder::flip_in_region(ValueId v, std::span<const IndexItem> index
 ValueId GraphBuilder::write(Op op, Combine combine, ValueId x, std::vector<IndexItem> index, ValueId v,
                             InPlace in_place) {
   const char* name = op == Op::update ? "update" : "scatter";
+  require_own(index, name);
   shorten_steps(index);
   const std::vector<int> downwards = check_steps(x, index, name);
   for (int axis : downwards) {
@@ -652,6 +714,7 @@ ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
 }
 
 ValueId GraphBuilder::iota(Dim length, DType dtype) {
+  require_own({&length, 1}, "iota");
   if (!is_integer(dtype) && !is_float(dtype)) {
     throw error(ErrorCode::wrong_dtype, str("iota: does not make ", dtype_name(dtype)));
   }
@@ -663,6 +726,7 @@ ValueId GraphBuilder::iota(Dim length, DType dtype) {
 }
 
 ValueId GraphBuilder::size(Dim size) {
+  require_own({&size, 1}, "size");
   Node node{.op = Op::size};
   node.size = std::move(size);
   return add(std::move(node), {DType::i64, {}});
@@ -670,16 +734,16 @@ ValueId GraphBuilder::size(Dim size) {
 
 std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std::vector<ValueId> operands,
                                              std::vector<TensorType> results) {
+  for (const TensorType& type : results) require_own(type.dims, str("host_call ", name));
   Node node{.op = Op::host_call};
   node.operands = std::move(operands);
   node.text = std::move(name);
   node.host_function = function;
-  node.location = location_;
-  const NodeId id = graph_.nodes.push_back(std::move(node));
+  const NodeId id = new_node(std::move(node));
   std::vector<ValueId> values;
   for (TensorType& type : results) {
     const ValueId v = new_value(std::move(type), "", id);
-    graph_.nodes[id].results.push_back(v);
+    graph_.nodes[id].results.emplace_back(v.index);
     bind_symbols(v);
     values.push_back(v);
   }
@@ -709,12 +773,12 @@ ValueId GraphBuilder::assert_that(ValueId x, ValueId condition, std::string mess
   node.operands.insert(node.operands.end(), numbers.begin(), numbers.end());
   node.text = std::move(message);
   node.error = code;
-  return add(std::move(node), graph_.type(x));
+  return add(std::move(node), this->type(x));
 }
 
 void GraphBuilder::output(ValueId v, std::string name) {
-  type(v);  // is it one of ours?
-  graph_.outputs.push_back({v, std::move(name)});
+  require_own(v);
+  graph_.outputs.push_back({ValueId(v.index), std::move(name)});
 }
 
 Graph GraphBuilder::finish() && {
@@ -723,7 +787,8 @@ Graph GraphBuilder::finish() && {
     throw Error(ErrorCode::unknown_name, {}, str("symbol ", graph_.symbols[s].name, " is bound by nothing"))
         .help("a parameter or the result of a host call must have it as a whole dim, or a value be it (as_size)");
   }
-  return std::move(graph_);
+  number_ = next_number();  // what it gave out is of the graph that leaves
+  return std::exchange(graph_, Graph{.symbols_of = number_});
 }
 
 }  // namespace inlay

@@ -3,6 +3,9 @@
 //
 // Every call infers the type of its result and throws Error where the operands do not fit. Where sizes are not known
 // yet, it records a DimCheck instead. `at` names where the next nodes come from, for errors and dumps.
+//
+// Values and sizes are of the builder that gave them out: any other refuses them (unknown-name), but a body has the
+// sizes of the builder around it.
 #include <initializer_list>
 #include <string_view>
 #include <utility>
@@ -17,6 +20,8 @@ enum class Ends : uint8_t { after_count, by_condition };
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name = "main");
+  GraphBuilder(GraphBuilder&&) = default;
+  GraphBuilder& operator=(GraphBuilder&&) = default;
 
   /// A new size, bound by the first parameter or host-call result that has it as a whole dim, or by as_size or
   /// compress.
@@ -130,10 +135,16 @@ class GraphBuilder {
 
   /// Of a body with the symbols of `graph`.
   static GraphBuilder body_of(const Graph& graph);
+  /// For what `source` becomes: the sizes of `source` are its own, once it has the same symbols.
+  static GraphBuilder rewriting(const Graph& source);
 
  private:
   ValueId add(Node node, TensorType type);
   ValueId new_value(TensorType type, std::string name, NodeId node);
+  NodeId new_node(Node node);
+  void require_own(ValueId v) const;
+  void require_own(std::span<const Dim> dims, std::string_view what) const;
+  void require_own(std::span<const IndexItem> index, std::string_view what) const;
   void bind_symbols(ValueId v);
   void bind_to_value(const Dim& symbol, ValueId v, const char* op);
   /// An operand as an error's notes show it: what it is to the op, and the value.
@@ -173,6 +184,7 @@ class GraphBuilder {
 
   Graph graph_;
   Location location_;
+  uint32_t number_;  // which its values have
 };
 
 }  // namespace inlay

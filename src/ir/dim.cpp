@@ -66,9 +66,26 @@ int Dim::compare(const Dim& a, const Dim& b) {
   return order(a.constant_, b.constant_);
 }
 
+struct Dim::Terms {
+  std::vector<Term> all;
+  uint32_t builder = 0;
+};
+
+namespace {
+
+/// The builder of an expression with symbols of both; 0 stands for none.
+uint32_t common_builder(uint32_t a, uint32_t b) {
+  if (a != b && a != 0 && b != 0) {
+    throw Error(ErrorCode::unknown_name, {}, "sizes of two builders stand in one expression");
+  }
+  return a != 0 ? a : b;
+}
+
+}  // namespace
+
 class Dim::Sum {
  public:
-  explicit Sum(int64_t constant) : constant_(constant) {}
+  explicit Sum(int64_t constant, uint32_t builder = 0) : constant_(constant), builder_(builder) {}
 
   void add(Term term) {
     const auto less = [](const Term& a, const Term& b) { return compare_factors(a, b) < 0; };
@@ -82,6 +99,7 @@ class Dim::Sum {
   }
 
   void add_scaled(const Dim& dim, int64_t factor) {
+    builder_ = common_builder(builder_, dim.builder());
     for (Term term : dim.terms()) {
       term.coefficient = checked_multiply(term.coefficient, factor);
       add(std::move(term));
@@ -90,27 +108,36 @@ class Dim::Sum {
 
   Dim finish() && {
     Dim out(constant_);
-    if (!terms_.empty()) out.terms_ = std::make_shared<const std::vector<Term>>(std::move(terms_));
+    if (!terms_.empty()) out.terms_ = std::make_shared<const Terms>(std::move(terms_), builder_);
     return out;
   }
 
  private:
   int64_t constant_;
+  uint32_t builder_;
   std::vector<Term> terms_;
 };
 
 const std::vector<Dim::Term>& Dim::terms() const {
   static const std::vector<Term> none;
-  return terms_ ? *terms_ : none;
+  return terms_ ? terms_->all : none;
 }
 
-Dim Dim::of_atom(Atom atom) {
+uint32_t Dim::builder() const { return terms_ ? terms_->builder : 0; }
+
+Dim Dim::of_atom(Atom atom, uint32_t builder) {
   Dim out;
-  out.terms_ = std::make_shared<const std::vector<Term>>(1, Term{1, {std::move(atom)}});
+  out.terms_ = std::make_shared<const Terms>(std::vector<Term>(1, Term{1, {std::move(atom)}}), builder);
   return out;
 }
 
-Dim Dim::symbol(SymbolId symbol) { return of_atom({Atom::Kind::symbol, symbol, nullptr}); }
+Dim Dim::of_atom(Atom atom) {
+  const auto* operands = atom.operands.get();
+  const uint32_t builder = operands ? common_builder(operands->first.builder(), operands->second.builder()) : 0;
+  return of_atom(std::move(atom), builder);
+}
+
+Dim Dim::symbol(SymbolId symbol, uint32_t builder) { return of_atom({Atom::Kind::symbol, symbol, nullptr}, builder); }
 
 int64_t Dim::constant() const {
   INLAY_CHECK(is_constant(), "a size that is not known yet was used as a number");
@@ -193,7 +220,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (b.is_constant() && b.constant_ > 0) {
     // floordiv(b*q + r, b) = q + floordiv(r, b). The constant of what is left is in [0, b).
     const int64_t whole = floor_div_value(a.constant_, b.constant_);
-    Dim::Sum sum(whole), rest(a.constant_ - whole * b.constant_);
+    Dim::Sum sum(whole, a.builder()), rest(a.constant_ - whole * b.constant_, a.builder());
     bool any = whole != 0;
     for (Dim::Term term : a.terms()) {
       const bool divides = term.coefficient % b.constant_ == 0;

@@ -18,11 +18,16 @@ namespace inlay {
 
 using SymbolId = Id<struct SymbolTag>;
 
+/// A Dim knows the builder whose symbols it has: those of two builders are the same small numbers and other sizes.
+/// Arithmetic on sizes of two builders throws Error(unknown_name). Comparisons look at the expressions alone.
 class Dim {
  public:
   Dim() = default;
   Dim(int64_t constant) : constant_(constant) {}  // NOLINT: an integer is a Dim
-  static Dim symbol(SymbolId symbol);
+  static Dim symbol(SymbolId symbol, uint32_t builder = 0);
+
+  /// The number of the builder whose symbols it has; 0: a constant, or made without one.
+  uint32_t builder() const;
 
   bool is_constant() const { return !terms_; }
   int64_t constant() const;  // only of a constant
@@ -77,12 +82,14 @@ class Dim {
   static Dim of_atom(Atom atom);
 
  private:
-  class Sum;  // a Dim that is being made
+  class Sum;     // a Dim that is being made
+  struct Terms;  // with the number of their builder
 
   static int compare(const Dim& a, const Dim& b);
   static int compare(const Atom& a, const Atom& b);
   static int compare_factors(const Term& a, const Term& b);
   static Dim as_factor(const Dim& dim);
+  static Dim of_atom(Atom atom, uint32_t builder);
   std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
 
   template <class Arithmetic>
@@ -90,7 +97,7 @@ class Dim {
 
   int64_t constant_ = 0;
   // Sorted by factors, no zero coefficient; null: none. Shared by copies: sizes are copied far more often than made.
-  std::shared_ptr<const std::vector<Term>> terms_;
+  std::shared_ptr<const Terms> terms_;
 };
 
 /// yes: equal for all sizes; no: for none; unknown: it depends.

@@ -19,7 +19,14 @@
 
 namespace inlay {
 
-using ValueId = Id<struct ValueTag>;
+/// A value of a graph. One that a builder gave out has the number of the builder, and all others refuse it; in a Graph
+/// it is an index alone. Comparisons look at the index.
+struct ValueId : Id<struct ValueTag> {
+  uint32_t builder = 0;  // 0: of none
+
+  constexpr ValueId() = default;
+  constexpr explicit ValueId(std::size_t i, uint32_t builder = 0) : Id(i), builder(builder) {}
+};
 using NodeId = Id<struct NodeTag>;
 
 struct TensorType {
@@ -129,7 +136,7 @@ struct Param {
   std::optional<Dim> below;  // of a loop's body, its first: the number of the step, 0 <= step < below
 };
 
-struct Value {
+struct ValueInfo {
   TensorType type;
   std::string name;  // as the user knows it; may be empty
   NodeId node;       // none: a parameter
@@ -163,9 +170,10 @@ struct Output {
 
 struct Graph {
   std::string name = "main";
-  bool is_body = false;  // of a region: the graph around it gives its symbols their numbers
+  bool is_body = false;     // of a region: the graph around it gives its symbols their numbers
+  uint32_t symbols_of = 0;  // the number of the builder whose symbols it has, a body those of the graph around it
   IdMap<SymbolId, Symbol> symbols;
-  IdMap<ValueId, Value> values;
+  IdMap<ValueId, ValueInfo> values;
   IdMap<NodeId, Node> nodes;
   std::vector<Param> params;
   std::vector<Output> outputs;
@@ -195,3 +203,6 @@ bool arrays_apart(std::span<const IndexItem> index);
 std::vector<Dim> region_dims(const Graph& graph, std::span<const IndexItem> index);
 
 }  // namespace inlay
+
+template <>
+struct std::hash<inlay::ValueId> : std::hash<inlay::Id<inlay::ValueTag>> {};

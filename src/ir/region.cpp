@@ -62,6 +62,7 @@ std::set<SymbolId> symbols_in(const Graph& graph) {
 Graph with_symbols(const Graph& body, const Graph& outer, const IdMap<SymbolId, Dim>& replacement) {
   Graph out = body;
   out.symbols = outer.symbols;
+  out.symbols_of = outer.symbols_of;
   for (Symbol& symbol : out.symbols) symbol.source = ValueId();
   for_each_dim(out, [&](Dim& dim) { dim = dim.substitute(replacement); });
   for (Node& node : out.nodes) {

@@ -43,7 +43,7 @@ class Needs {
     need(check.right);
   }
   void need(ValueId v) {
-    const Value& value = graph_.values[v];
+    const ValueInfo& value = graph_.values[v];
     if (value.node.valid()) nodes[value.node] = true;
   }
   void need_type(ValueId v) {

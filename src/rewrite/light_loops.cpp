@@ -93,7 +93,7 @@ bool is_gathered_only(const Graph& body, ValueId v) {
 /// `first` stand before the nodes of the graph, each with one result.
 void prepend(Graph& graph, std::vector<Node> first) {
   const auto moved = [&](NodeId n) { return n.valid() ? NodeId(n.index + first.size()) : n; };
-  for (Value& value : graph.values) value.node = moved(value.node);
+  for (ValueInfo& value : graph.values) value.node = moved(value.node);
   for (DimCheck& check : graph.checks) check.node = moved(check.node);
   IdMap<NodeId, Node> nodes;
   for (Node& node : first) {
@@ -333,7 +333,7 @@ class LighterLoop {
       const auto known = std::ranges::find(captured, source, &Captured::source);
       ValueId inside = known == captured.end() ? ValueId() : known->param.value;
       if (!inside.valid()) {
-        const Value& value = out_.source().values[source];
+        const ValueInfo& value = out_.source().values[source];
         inside = lighter.values.push_back({value.type, value.name, {}});
         captured.push_back({Param{.value = inside}, out_[source], source});
       }

@@ -68,7 +68,7 @@ Rewriter::Rewriter(const Graph& source) : Rewriter(source, IdMap<SymbolId, bool>
 
 Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     : source_(source),
-      builder_(source.is_body ? GraphBuilder::body_of(source) : GraphBuilder(source.name)),
+      builder_(source.is_body ? GraphBuilder::body_of(source) : GraphBuilder::rewriting(source)),
       symbols_(source.symbols.size()),
       values_(source.values.size()),
       began_at_(source.nodes.size()) {
@@ -79,7 +79,7 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     same_symbols_ = same_symbols_ && keep[s];
   }
   for (const Param& param : source.params) {
-    const Value& value = source.values[param.value];
+    const ValueInfo& value = source.values[param.value];
     TensorType type{value.type.dtype, {}};
     for (const Dim& old : value.type.dims) type.dims.push_back(dim(old));
     values_[param.value] = param.bound     ? builder_.bound(value.name, std::move(type), param.facts)
@@ -171,7 +171,7 @@ void Rewriter::share(NodeId old, NodeId twin) {
 }
 
 void Rewriter::pass_name_on(ValueId old, ValueId by) {
-  const Value& value = graph().values[by];
+  const ValueInfo& value = graph().values[by];
   if (value.node.valid() && value.name.empty()) builder_.name(by, source_.values[old].name);
 }
 

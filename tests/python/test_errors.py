@@ -5,6 +5,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from inlay._inlay import GraphBuilder
 from pytensor.raise_op import Assert
 from versions import OLD_PYTENSOR
 
@@ -114,3 +115,21 @@ def test_rules_that_the_environment_leaves_out(monkeypatch):
     monkeypatch.setenv("INLAY_REWRITE_OFF", "select-sam")
     with pytest.raises(inlay.errors.UnknownName, match="select-same"):
         pytensor.function([mask], output, mode="INLAY")
+
+
+def test_values_and_sizes_of_another_builder_are_refused():
+    one, other = GraphBuilder(), GraphBuilder()
+    n, m = one.symbol("n"), other.symbol("m")
+    one.param("x", "f64", [n])
+    p = other.param("p", "f64", [m])
+    for call in (
+        lambda: one.scalar("exp", [p]),
+        lambda: one.output(p),
+        lambda: one.body().scalar("exp", [p]),
+        lambda: one.iota(m, "i64"),
+        lambda: one.iota(p.dims[0] + 1, "i64"),
+        lambda: n + m,
+    ):
+        with pytest.raises(ValueError, match="builder") as raised:
+            call()
+        assert raised.value.code == "unknown-name"

@@ -108,7 +108,7 @@ class InputMaker {
     const IdMap<ValueId, std::vector<Dim>> limits = indexed_dims(graph_);
     std::vector<Tensor> inputs;
     for (const Param& param : graph_.params) {
-      const Value& value = graph_.values[param.value];
+      const ValueInfo& value = graph_.values[param.value];
       const auto given = given_.values.find(value.name);
       if (given != given_.values.end()) {
         inputs.push_back(given->second);
@@ -123,7 +123,7 @@ class InputMaker {
   }
 
  private:
-  static int64_t size_of(const Value& value, const Dim& dim, std::span<const int64_t> sizes) {
+  static int64_t size_of(const ValueInfo& value, const Dim& dim, std::span<const int64_t> sizes) {
     const int64_t size = dim.evaluate(sizes);
     if (size < 0) throw Error(ErrorCode::negative_size, {}, str("%", value.name, ": a size of ", size));
     return size;

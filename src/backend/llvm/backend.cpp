@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include "backend/llvm/cpu.h"
 #include "backend/llvm/jit.h"
@@ -21,19 +22,25 @@ using kernel::Support;
 
 constexpr const char* kLibrary = "libinlay_jit.so";
 
-/// Where the JIT library may lie: beside the binary that this code is in, as an install puts it, where the loader looks
-/// (the binary's own run path, LD_LIBRARY_PATH), as the build left it.
+/// The program or shared object that this code is in.
+fs::path this_binary() {
+  Dl_info info{};
+  void* map = nullptr;
+  if (!dladdr1(reinterpret_cast<const void*>(&this_binary), &info, &map, RTLD_DL_LINKMAP)) return {};
+  const std::string_view name = static_cast<const link_map*>(map)->l_name;
+  std::error_code ignored;
+  return fs::canonical(name.empty() ? "/proc/self/exe" : name, ignored);  // the program has no name there
+}
+
+/// Where the JIT library may lie: beside this binary, in the `lib` beside its folder, and where the loader looks (the
+/// binary's run path, LD_LIBRARY_PATH). No path of the machine that built it: what was moved finds what moved with it.
 std::vector<std::string> candidates() {
   std::vector<std::string> out;
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&candidates), &info) && info.dli_fname) {
-    std::error_code ignored;
-    const fs::path here = fs::canonical(info.dli_fname, ignored).parent_path();
+  if (const fs::path here = this_binary().parent_path(); !here.empty()) {
     out.push_back(here / kLibrary);
     out.push_back(here / ".." / "lib" / kLibrary);
   }
   out.emplace_back(kLibrary);
-  out.push_back(fs::path(INLAY_JIT_BUILD_DIR) / kLibrary);
   return out;
 }
 

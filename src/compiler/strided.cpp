@@ -1,0 +1,143 @@
+#include "compiler/strided.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "inlay/error.h"
+
+namespace inlay {
+namespace {
+
+std::vector<int64_t> row_major_strides(std::span<const int64_t> dims) {
+  std::vector<int64_t> strides(dims.size(), 1);
+  for (std::size_t axis = dims.size(); axis-- > 1;) strides[axis - 1] = strides[axis] * dims[axis];
+  return strides;
+}
+
+int64_t count(std::span<const int64_t> dims) {
+  int64_t out = 1;
+  for (int64_t dim : dims) out *= dim;
+  return out;
+}
+
+/// Calls `visit` with the two offsets of each element, in row-major order.
+template <class Visit>
+void for_each_element(std::span<const int64_t> dims, std::span<const int64_t> first, std::span<const int64_t> second,
+                      const Visit& visit) {
+  std::vector<int64_t> at(dims.size());
+  int64_t a = 0, b = 0;
+  for (int64_t left = count(dims); left > 0; --left) {
+    visit(a, b);
+    for (std::size_t axis = dims.size(); axis-- > 0;) {
+      a += first[axis];
+      b += second[axis];
+      if (++at[axis] < dims[axis]) break;
+      a -= first[axis] * dims[axis];
+      b -= second[axis] * dims[axis];
+      at[axis] = 0;
+    }
+  }
+}
+
+void copy_elements(DType dtype, std::span<const int64_t> dims, const void* from, std::span<const int64_t> from_strides,
+                   void* to, std::span<const int64_t> to_strides) {
+  const int64_t size = size_bytes(dtype);
+  const char* source = static_cast<const char*>(from);
+  char* target = static_cast<char*>(to);
+  for_each_element(dims, from_strides, to_strides, [&](int64_t read, int64_t write) {
+    std::memcpy(target + write * size, source + read * size, static_cast<std::size_t>(size));
+  });
+}
+
+std::vector<int64_t> strides_of(const ArrayOut& place) {
+  return place.strides.empty() ? row_major_strides(place.dims) : place.strides;
+}
+
+/// First byte, and one behind the last.
+std::pair<const char*, const char*> range_of(const ArrayOut& place) {
+  const int64_t size = size_bytes(place.dtype);
+  int64_t first = 0, last = 0;
+  const std::vector<int64_t> strides = strides_of(place);
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    (strides[axis] < 0 ? first : last) += (place.dims[axis] - 1) * strides[axis];
+  }
+  const char* data = static_cast<const char*>(place.data);
+  return {data + first * size, data + (last + 1) * size};
+}
+
+/// The address of each element, ascending.
+std::vector<const char*> addresses(const ArrayOut& place) {
+  std::vector<const char*> out;
+  const std::vector<int64_t> strides = strides_of(place);
+  const int64_t size = size_bytes(place.dtype);
+  for_each_element(place.dims, strides, strides,
+                   [&](int64_t at, int64_t) { out.push_back(static_cast<const char*>(place.data) + at * size); });
+  std::ranges::sort(out);
+  return out;
+}
+
+}  // namespace
+
+bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> strides) {
+  if (strides.empty() || count(dims) == 0) return true;
+  const std::vector<int64_t> wanted = row_major_strides(dims);
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis] != 1 && strides[axis] != wanted[axis]) return false;
+  }
+  return true;
+}
+
+RowMajorArguments::RowMajorArguments(std::span<const ArrayRef> arguments) : all_(arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ArrayRef& argument = arguments[i];
+    if (!argument.strides.empty() && argument.strides.size() != argument.dims.size()) {
+      throw Error(
+          ErrorCode::wrong_rank, {},
+          str("argument ", i, " has ", argument.strides.size(), " strides for ", argument.dims.size(), " dims"));
+    }
+    if (is_row_major(argument.dims, argument.strides)) continue;
+    if (refs_.empty()) refs_.assign(arguments.begin(), arguments.end());
+    Array& copy = copies_.emplace_back(argument.dtype, argument.dims);
+    copy_elements(argument.dtype, argument.dims, argument.data, argument.strides, copy.data(),
+                  row_major_strides(argument.dims));
+    refs_[i] = copy;
+  }
+  if (!refs_.empty()) all_ = refs_;
+}
+
+bool may_meet_itself(const ArrayOut& place) {
+  if (count(place.dims) == 0) return false;
+  std::vector<std::pair<int64_t, int64_t>> axes;  // stride and dim
+  const std::vector<int64_t> strides = strides_of(place);
+  for (std::size_t axis = 0; axis < strides.size(); ++axis) {
+    if (place.dims[axis] > 1) axes.emplace_back(std::abs(strides[axis]), place.dims[axis]);
+  }
+  std::ranges::sort(axes);
+  int64_t reach = 0;
+  for (const auto& [stride, dim] : axes) {
+    if (stride <= reach) return true;
+    reach += (dim - 1) * stride;
+  }
+  return false;
+}
+
+bool meet(const ArrayOut& a, const ArrayOut& b) {
+  if (count(a.dims) == 0 || count(b.dims) == 0) return false;
+  const auto [a_begin, a_end] = range_of(a);
+  const auto [b_begin, b_end] = range_of(b);
+  if (a_begin >= b_end || b_begin >= a_end) return false;
+  if (is_row_major(a.dims, a.strides) && is_row_major(b.dims, b.strides)) return true;
+  const std::vector<const char*> others = addresses(b);
+  return std::ranges::any_of(addresses(a), [&](const char* element) {
+    // The first element of b that ends behind the begin of this one.
+    const auto found = std::ranges::upper_bound(others, element - size_bytes(b.dtype));
+    return found != others.end() && *found < element + size_bytes(a.dtype);
+  });
+}
+
+void copy(const Array& from, const ArrayOut& to) {
+  copy_elements(to.dtype, to.dims, from.data(), row_major_strides(to.dims), to.data, strides_of(to));
+}
+
+}  // namespace inlay
