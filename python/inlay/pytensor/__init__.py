@@ -10,9 +10,11 @@ from .explain import explain
 from .linker import InlayLinker
 from .mode import MODE, default_mode, mode, register_mode
 from .rewrites import register_rewrites
-from .scan_rewrites import register_scan_rewrites
+from .scan_rewrites import TAG, register_scan_rewrites
+from .traces import register_traces
 from .translate import NotNative, register
 
+register_traces(TAG)
 register_mode()
 register_rewrites()
 register_scan_rewrites()
