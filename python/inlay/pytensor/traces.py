@@ -10,6 +10,7 @@ new variable takes that of the old one (`TakesOver`).
 """
 
 from functools import wraps
+from inspect import signature
 
 from pytensor.compile.mode import optdb
 from pytensor.graph import fg
@@ -26,9 +27,9 @@ def traces_of(node, fgraph=None):
 
 
 def _keep_traces():
-    """Older versions of PyTensor freeze nothing."""
+    """Older versions of PyTensor freeze nothing, or in another way: then a node has the line of its Scan."""
     frozen = getattr(fg, "FrozenFunctionGraph", None)
-    if frozen is None:
+    if not hasattr(frozen, "from_toposort") or "return_memo" not in signature(frozen.bind).parameters:
         return
     frozen.from_toposort = classmethod(_freezing(frozen.from_toposort.__func__))
     frozen.bind = _binding(frozen.bind)

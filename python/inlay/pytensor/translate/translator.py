@@ -114,9 +114,10 @@ class Translator:
         return self._body
 
     def add_nodes(self, fgraph, order, numbers, within=None):
-        """All nodes but those that serve one branch of an IfElse alone: they are added with it. `within`: the node whose
-        graph it is; a node of it that has no line has that one's. So has each node of a graph that several nodes have:
-        PyTensor lets Scans that are alike share one, with the lines of the first."""
+        """All nodes but those that serve one branch of an IfElse alone: they are added with it.
+
+        `within`: the node whose graph it is. A node without a line has that one's. So has each node of a graph that
+        several nodes have: PyTensor lets Scans that are alike share one, with the lines of the first."""
         self._uses.update(id(node.op) for node in order)
         is_shared = within is not None and self._uses[id(within.op)] > 1
         for node in order:
