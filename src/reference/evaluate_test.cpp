@@ -220,7 +220,7 @@ TEST(EvaluateErrors, NameTheNumbers) {
   EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {i64({1}, {1})}), "%x: dtype is i64, not f64");
   EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {f64({}, {1})}), "%x: rank is 0, not 1");
   EXPECT_EQ(message_of("%x: f64[4]", "%r = exp %x", {x}), "%x: dim 0 is 3, but 4 is wanted");
-  EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {}), "main: takes 1 arguments, not 0");
+  EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {}), "main: takes 1 argument, not 0");
 }
 
 }  // namespace
