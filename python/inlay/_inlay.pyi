@@ -82,8 +82,8 @@ class Graph:
         """For each parameter: name, dtype, dims as text, whether it is bound."""
 
     @property
-    def outputs(self) -> list[str]:
-        """The type of each, as text."""
+    def outputs(self) -> list:
+        """For each: name, type as text."""
 
     @property
     def host_calls(self) -> list[str]:

@@ -47,8 +47,9 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None, planne
     `inlay.Storage` to offsets. These are proved. `upper`: for sizes, by name, the most that they will be: then memory is
     laid out once, for all calls up to them, and a call beyond is an error.
 
-    The function has `parameters`, the type of each by name; `inlay.explain(fn)` says what became of the program. It can
-    be pickled where its host functions can.
+    The function has `parameters` and `results`, the type of each by name: `dict(zip(fn.results, fn(...)))` names what
+    several results are. `inlay.explain(fn)` says what became of the program. The function can be pickled where its host
+    functions can.
 
     Errors: ValueError for text that is no program, with file, line and column, and for a bound array that contradicts
     the program, or a wrong plan; TypeError for an argument of another dtype or rank, ValueError for sizes that do not fit, IndexError
@@ -82,6 +83,7 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None, planne
     arguments = (text, file_name, bound, host_functions, planner, upper)
     fn.compilation = Compilation(program, arguments, time.perf_counter() - start)
     fn.parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
+    fn.results = _results(graph)
     fn.description = _description(graph, fn.parameters)
     fn.__signature__ = _signature(fn.parameters)
     return fn
@@ -158,8 +160,18 @@ def _there_are(names):
 
 def _description(graph, parameters):
     takes = ", ".join(f"{name}: {kind}" for name, kind in parameters.items())
-    returns = ", ".join(graph.outputs)
+    returns = ", ".join(kind for _, kind in graph.outputs)
     return f"{graph.name}({takes}) -> {returns if len(graph.outputs) == 1 else f'({returns})'}"
+
+
+def _results(graph):
+    """The type of each by its name; one that is returned under a name that is taken has its position behind it."""
+    results = {}
+    for position, (name, kind) in enumerate(graph.outputs):
+        while name in results:
+            name = f"{name}_{position}"
+        results[name] = kind
+    return results
 
 
 def _signature(parameters):

@@ -76,6 +76,14 @@ std::string kind_of(PyObject* object) {
   return str(std::string_view("aeiou").find(name[0]) == std::string_view::npos ? "a " : "an ", name);
 }
 
+std::string dtype_text(PyArrayObject* array) {
+  if (const auto dtype = dtype_from_numpy(PyArray_TYPE(array))) return std::string(dtype_name(*dtype));
+  std::string name = PyArray_DESCR(array)->typeobj->tp_name;  // "numpy.str_"
+  name.erase(0, name.rfind('.') + 1);
+  if (name.ends_with('_')) name.pop_back();
+  return name;
+}
+
 bool is_masked(PyObject* array) {
   if (Py_TYPE(array) == &PyArray_Type) return false;
   const Owned name(PyUnicode_InternFromString("numpy.ma"));
@@ -88,7 +96,7 @@ bool is_masked(PyObject* array) {
 
 OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, const Location& location) {
   const auto instead = [&](const std::string& what) {
-    return Error(ErrorCode::wrong_dtype, location, str(name, ": ", what, " where ", numpy_name(dtype), " is expected"));
+    return Error(ErrorCode::wrong_dtype, location, str(name, ": ", what, " where ", dtype_name(dtype), " is expected"));
   };
   if (PyArray_Check(object)) {
     if (is_masked(object)) throw instead("a masked array").help("give `a.filled(value)`, or `a.data`");
@@ -97,7 +105,7 @@ OwnedArray as_array(PyObject* object, DType dtype, const std::string& name, cons
   if (takes_number(dtype, object)) {
     if (OwnedArray array = number_as(dtype, object)) return array;
     throw Error(ErrorCode::wrong_dtype, location,
-                str(name, ": ", text_of(object), " does not fit ", numpy_name(dtype)));
+                str(name, ": ", text_of(object), " does not fit ", dtype_name(dtype)));
   }
   OwnedArray array = owned(PyArray_FROM_O(object));
   if (!array) {

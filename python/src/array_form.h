@@ -15,6 +15,8 @@ using OwnedArray = std::unique_ptr<PyArrayObject, DropReference>;
 
 /// "a str", "an object": what it is, for a message.
 std::string kind_of(PyObject* object);
+/// "f64": inlay's name of the array's dtype, NumPy's where inlay has none.
+std::string dtype_text(PyArrayObject* array);
 
 /// Is it one of NumPy's masked arrays, which are ndarrays whose elements count only where the mask says so?
 bool is_masked(PyObject* array);

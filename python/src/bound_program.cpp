@@ -55,20 +55,27 @@ std::string shape_text(PyArrayObject* array) {
   return str("[", text, "]");
 }
 
-[[noreturn]] void wrong_argument(const TensorInfo& info, PyArrayObject* array) {
-  const bool rank_fits = PyArray_NDIM(array) == info.rank;
-  PyObject* name = PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array)));
-  const char* text = name == nullptr ? nullptr : PyUnicode_AsUTF8(name);
-  const std::string dtype = text == nullptr ? "of another dtype" : text;
-  PyErr_Clear();
-  Py_XDECREF(name);
-  if (rank_fits) {
-    throw Error(ErrorCode::wrong_dtype, {},
-                str(info.name, ": an array of ", dtype, " where ", numpy_name(info.dtype), " is expected"));
+/// How the caller would write the array in the dtype that is expected; empty where no cast is meant.
+std::string cast_text(const TensorInfo& info, PyObject* given, PyArrayObject* array) {
+  const bool drops_part = PyArray_ISCOMPLEX(array) && !is_complex(info.dtype);
+  const bool has_numbers = PyArray_ISNUMBER(array) || PyArray_ISBOOL(array);
+  if (!has_numbers || drops_part || info.is_opaque || info.dtype == DType::bf16) return {};
+  const std::string_view dtype = numpy_name(info.dtype);
+  if (PyArray_Check(given)) return str(info.name, ".astype(\"", dtype, "\")");
+  return str("np.array(", info.name, ", \"", dtype, "\")");
+}
+
+/// `given` was made into `array`.
+[[noreturn]] void wrong_argument(const TensorInfo& info, PyObject* given, PyArrayObject* array) {
+  if (PyArray_NDIM(array) != info.rank) {
+    throw Error(ErrorCode::wrong_rank, {},
+                str(info.name, ": an array of rank ", PyArray_NDIM(array), ", ", shape_text(array), ", where rank ",
+                    info.rank, " is expected"));
   }
-  throw Error(ErrorCode::wrong_rank, {},
-              str(info.name, ": an array of ", PyArray_NDIM(array), " dimensions, ", shape_text(array), ", where ",
-                  info.rank, info.rank == 1 ? " is expected" : " are expected"));
+  Error error(ErrorCode::wrong_dtype, {},
+              str(info.name, ": an array of ", dtype_text(array), " where ", dtype_name(info.dtype), " is expected"));
+  const std::string cast = cast_text(info, given, array);
+  throw cast.empty() ? error : std::move(error).help(str("inlay casts nothing silently: ", cast));
 }
 
 /// `object` as a row-major array of the right dtype and rank: a new reference. Throws; null: a Python error is set.
@@ -76,7 +83,7 @@ PyArrayObject* bring_into_form(const TensorInfo& info, PyObject* object) {
   const OwnedArray array = as_array(object, info.dtype, info.name);
   if (!array) return nullptr;
   const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array.get()), info.numpy_type);
-  if (!same_type || PyArray_NDIM(array.get()) != info.rank) wrong_argument(info, array.get());
+  if (!same_type || PyArray_NDIM(array.get()) != info.rank) wrong_argument(info, object, array.get());
   return in_plain_form(array.get(), info.dtype).release();
 }
 
@@ -122,7 +129,7 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
         throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": what is bound is not a row-major array"));
       }
       const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
-      if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, array);
+      if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, bound[num_bound - 1], array);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
       bound_bytes_.emplace_back(PyArray_BYTES(array), static_cast<std::size_t>(PyArray_NBYTES(array)));

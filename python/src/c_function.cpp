@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "support/counted.h"
 #include "support/error.h"
 
 namespace inlay::python {
@@ -100,9 +101,9 @@ std::string type_text(const TensorInfo& info) {
 CFunction::CFunction(const HeldProgram& program, const std::vector<PyObject*>& arguments, const Options& options)
     : program_(program) {
   if (arguments.size() != program_->arguments().size()) {
-    throw Error(
-        ErrorCode::wrong_argument_count, {},
-        str("no C function: the program takes ", program_->arguments().size(), " arguments, not ", arguments.size()));
+    throw Error(ErrorCode::wrong_argument_count, {},
+                str("no C function: the program takes ", counted(program_->arguments().size(), "argument"), ", not ",
+                    arguments.size()));
   }
   context_.program = &*program_;
   const std::span<const int64_t> symbols = program_->symbol_template();

@@ -9,6 +9,7 @@
 #include "errors.h"
 #include "interrupt.h"
 #include "runtime/host_result.h"
+#include "support/counted.h"
 #include "support/error.h"
 
 namespace nb = nanobind;
@@ -116,21 +117,10 @@ PyObject* copy_of_operand(const runtime::TensorSpec& spec, DType dtype, const vo
   return array;
 }
 
-std::string counted(std::size_t count, std::string_view what) { return str(count, " ", what, count == 1 ? "" : "s"); }
-
 DType dtype_of(const runtime::TensorSpec& spec) {
   const auto dtype = dtype_from_name(spec.dtype);
   INLAY_CHECK(dtype, "dtype ", spec.dtype);
   return *dtype;
-}
-
-/// inlay's name of the dtype, or NumPy's where inlay has none.
-std::string name_of_dtype(PyArrayObject* array) {
-  try {
-    return std::string(dtype_name(dtype_of_numpy(PyArray_TYPE(array))));
-  } catch (const Error&) {
-    return PyArray_DESCR(array)->typeobj->tp_name;
-  }
 }
 
 /// A new reference to what the function returns; null: a Python error is set.
@@ -233,7 +223,7 @@ PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, Py
   const std::span<const npy_intp> shape(PyArray_DIMS(array.get()), static_cast<std::size_t>(PyArray_NDIM(array.get())));
   const std::vector<int64_t> sizes(shape.begin(), shape.end());
   const bool same_dtype = PyArray_EquivTypenums(PyArray_TYPE(array.get()), numpy_type(dtype));
-  const std::string came = same_dtype ? result.dtype : name_of_dtype(array.get());
+  const std::string came = same_dtype ? result.dtype : dtype_text(array.get());
   if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) throw *wrong;
   OwnedArray plain = in_plain_form(array.get(), dtype);
   // What the function keeps it may fill again before we have read it.

@@ -8,6 +8,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "support/counted.h"
 #include "support/error.h"
 
 namespace inlay::python {
@@ -73,13 +74,13 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
       continue;
     }
     const auto names_text = join(parameters, ", ", [](const TensorInfo& info) { return info.name; });
-    if (at == parameters.end()) return wrong(str("there is no parameter ", name, ", but ", names_text));
+    if (at == parameters.end()) return wrong(str("the function has no parameter ", name, ": it has ", names_text));
     PyObject*& place = all[static_cast<std::size_t>(at - parameters.begin())];
     if (place != nullptr) return wrong(str(name, " is given twice"));
     place = arguments[num_positional + static_cast<std::size_t>(i)];
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (all[i] == nullptr) return wrong(str("no argument for ", parameters[i].name));
+    if (all[i] == nullptr) return wrong(str("no argument is given for ", parameters[i].name));
   }
   return run_function(self, all, out);
 }
@@ -96,7 +97,8 @@ PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyO
   if (count != program.arguments().size()) {
     const auto names_text = join(program.arguments(), ", ", [](const TensorInfo& info) { return info.name; });
     raise(Error(ErrorCode::wrong_argument_count, {},
-                str("takes ", program.arguments().size(), " arguments (", names_text, "), not ", count)));
+                str("the function takes ", counted(program.arguments().size(), "argument"), " (", names_text, "), not ",
+                    count)));
     return nullptr;
   }
   ShortArray<PyObject*, 16> results(program.results().size());

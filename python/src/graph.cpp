@@ -196,6 +196,15 @@ nb::list parameters_of(const Graph& graph) {
   return all;
 }
 
+nb::list results_of(const Graph& graph) {
+  nb::list all;
+  for (const Output& output : graph.outputs) {
+    const std::string name = output.name.empty() ? graph.value_text(output.value).substr(1) : output.name;
+    all.append(nb::make_tuple(name, graph.type_text(graph.type(output.value))));
+  }
+  return all;
+}
+
 std::vector<std::string> host_calls_of(const Graph& graph) {
   std::vector<std::string> names;
   for_each_node(graph, [&](const Node& node) {
@@ -298,14 +307,7 @@ void bind_graph(nb::module_& m) {
       .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
       .def_ro("name", &Graph::name)
       .def_prop_ro("parameters", parameters_of, "For each parameter: name, dtype, dims as text, whether it is bound.")
-      .def_prop_ro(
-          "outputs",
-          [](const Graph& graph) {
-            std::vector<std::string> types;
-            for (const Output& output : graph.outputs) types.push_back(graph.type_text(graph.type(output.value)));
-            return types;
-          },
-          "The type of each, as text.")
+      .def_prop_ro("outputs", results_of, "For each: name, type as text.")
       .def_prop_ro("host_calls", host_calls_of, "The names of the functions that it calls, by number.")
       .def("__str__", [](const Graph& graph) { return print(graph); });
   nb::class_<GraphBuilder> builder(m, "GraphBuilder", "Makes a Graph, one checked node at a time.");

@@ -37,7 +37,7 @@ constexpr std::array<Row, 16> kRows = {{
 int numpy_type(DType dtype) { return kRows[static_cast<std::size_t>(dtype)].numpy; }
 std::string_view numpy_name(DType dtype) { return kRows[static_cast<std::size_t>(dtype)].name; }
 
-DType dtype_of_numpy(int type) {
+std::optional<DType> dtype_from_numpy(int type) {
   for (const Row& row : kRows) {
     if (row.dtype == DType::bf16 || row.dtype == DType::opaque) continue;
     if (row.numpy == type) return row.dtype;
@@ -45,6 +45,11 @@ DType dtype_of_numpy(int type) {
     if (row.dtype == DType::i64 && type == NPY_LONGLONG) return row.dtype;
     if (row.dtype == DType::u64 && type == NPY_ULONGLONG) return row.dtype;
   }
+  return std::nullopt;
+}
+
+DType dtype_of_numpy(int type) {
+  if (const auto dtype = dtype_from_numpy(type)) return *dtype;
   throw Error(ErrorCode::wrong_dtype, {}, str("an array of NumPy's type number ", type, " has no dtype in inlay"));
 }
 

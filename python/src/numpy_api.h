@@ -8,6 +8,7 @@
 #ifndef INLAY_IMPORTS_NUMPY
 #define NO_IMPORT_ARRAY
 #endif
+#include <optional>
 #include <string_view>
 
 #include <numpy/arrayobject.h>
@@ -18,8 +19,9 @@ namespace inlay::python {
 
 /// NPY_DOUBLE for f64, ...; NPY_OBJECT for opaque.
 int numpy_type(DType dtype);
-DType dtype_of_numpy(int numpy_type);  // throws Error(wrong_dtype) where inlay has none
-/// "float64": as a NumPy user writes it.
+std::optional<DType> dtype_from_numpy(int numpy_type);  // none where inlay has none
+DType dtype_of_numpy(int numpy_type);                   // throws Error(wrong_dtype) there
+/// "float64": for code that NumPy reads. An error says "f64" (dtype_text).
 std::string_view numpy_name(DType dtype);
 
 /// Row-major, aligned, in this machine's byte order: what compiled code reads.

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "support/counted.h"
 #include "support/error.h"
 
 namespace inlay::python {
@@ -53,14 +54,6 @@ bool share_elements(PyArrayObject* a, PyArrayObject* b) {
   return share;
 }
 
-std::string dtype_text(PyArrayObject* array) {
-  const std::unique_ptr<PyObject, decltype([](PyObject* o) { Py_DECREF(o); })> text(
-      PyObject_Str(reinterpret_cast<PyObject*>(PyArray_DESCR(array))));
-  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
-  if (utf8 == nullptr) PyErr_Clear();
-  return utf8 == nullptr ? "another dtype" : utf8;
-}
-
 }  // namespace
 
 bool bytes_meet(PyArrayObject* a, PyArrayObject* b) { return extent_of(a).meets(extent_of(b)); }
@@ -73,7 +66,7 @@ OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&pro
   if (given.size() != count) {
     const std::string came = PyTuple_Check(out) ? str("a tuple of ", given.size()) : kind_of(out);
     throw Error(ErrorCode::wrong_argument_count, {},
-                str("out: there are ", count, " results, but ", came, " is given for them"))
+                str("out: the function has ", counted(count, "result"), ", but ", came, " is given"))
         .help(str("out=(", join(program.results(), ", ", [](const TensorInfo& info) { return info.name; }),
                   count == 1 ? ",)" : ")", "; None where a new array is wanted"));
   }
@@ -89,7 +82,7 @@ OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&pro
     if (!PyArray_EquivTypenums(PyArray_TYPE(arrays_[slot]), info.numpy_type)) {
       throw Error(ErrorCode::wrong_dtype, {},
                   str(name(slot), " is an array of ", dtype_text(arrays_[slot]), ", but the result is of ",
-                      numpy_name(info.dtype)));
+                      dtype_name(info.dtype)));
     }
     has_late_ |= info.is_late;
     require_writable(slot);

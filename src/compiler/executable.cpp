@@ -11,6 +11,7 @@
 #include "inlay/compile.h"
 #include "ir/region.h"
 #include "runtime/host_result.h"
+#include "support/counted.h"
 
 namespace inlay {
 
@@ -55,7 +56,8 @@ class Places {
       : state_(state), arguments_(arguments), places_(places) {
     if (places.size() != state.results.size()) {
       throw Error(ErrorCode::wrong_argument_count, {},
-                  str("there are ", state.results.size(), " results, but ", places.size(), " places for them"));
+                  str("the function has ", counted(state.results.size(), "result"), ", but ",
+                      counted(places.size(), "place"), " for them"));
     }
     for (std::size_t i = 0; i < places.size(); ++i) {
       if (places[i].dtype != state.results[i].dtype) throw wrong(ErrorCode::wrong_dtype, i, state.results[i].dims);
@@ -204,8 +206,9 @@ class CallHost final : public runtime::Host {
 std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<const ArrayRef> arguments) {
   if (arguments.size() != state.params.size()) {
     const auto names = join(state.params, ", ", [](const TensorInfo& info) { return info.name; });
-    throw Error(ErrorCode::wrong_argument_count, {},
-                str("takes ", state.params.size(), " arguments (", names, "), not ", arguments.size()));
+    throw Error(
+        ErrorCode::wrong_argument_count, {},
+        str("the function takes ", counted(state.params.size(), "argument"), " (", names, "), not ", arguments.size()));
   }
   std::vector<runtime::TensorRef> out;
   for (std::size_t i = 0; i < arguments.size(); ++i) {

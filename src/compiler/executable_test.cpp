@@ -83,7 +83,7 @@ TEST_F(CppDoor, ResultsInPlacesOfTheCaller) {
   EXPECT_EQ(error_of([&] { f.into({x}, {y, {DType::f64, {}, &y[1]}}); }),
             "error[wrong-output]: the places for y and s share bytes");
   EXPECT_EQ(error_of([&] { f.into({x}, {y}); }),
-            "error[wrong-argument-count]: there are 2 results, but 1 places for them");
+            "error[wrong-argument-count]: the function has 2 results, but 1 place for them");
 }
 
 TEST_F(CppDoor, AFailedCallHasChangedNoPlace) {
@@ -155,7 +155,8 @@ TEST_F(CppDoor, PreparedCallsWriteWhereTheyAreTold) {
 TEST_F(CppDoor, SaysWhatIsWrongWithAnArgument) {
   const Executable f = compile(parse("graph @main(%x: f64[n, 3], %y: f64[n]) { return %x }"));
   const Array x(DType::f64, {2, 3}), y(DType::f64, {2});
-  EXPECT_EQ(error_of([&] { (void)f({x}); }), "error[wrong-argument-count]: takes 2 arguments (x, y), not 1");
+  EXPECT_EQ(error_of([&] { (void)f({x}); }),
+            "error[wrong-argument-count]: the function takes 2 arguments (x, y), not 1");
   EXPECT_EQ(error_of([&] { (void)f({Array(DType::f32, {2, 3}), y}); }),
             "error[wrong-dtype]: argument x is f32[2, 3], not f64[n, 3]");
   EXPECT_EQ(error_of([&] { (void)f({x, x}); }), "error[wrong-rank]: argument y is f64[2, 3], not f64[n]");

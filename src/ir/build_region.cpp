@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/builder.h"
+#include "support/counted.h"
 
 namespace inlay {
 
@@ -53,8 +54,8 @@ void GraphBuilder::require_captured(const char* op, std::span<const ValueId> out
     throw error(ErrorCode::unknown_name, str(op, ": @", body.name, " is a body of another builder"));
   }
   if (body.params.size() != first_param + outside.size()) {
-    throw error(ErrorCode::wrong_arity, str(op, ": ", first_param + outside.size(),
-                                            " values come in, and the body has ", body.params.size(), " parameters"));
+    throw error(ErrorCode::wrong_arity, str(op, ": gives the body ", counted(first_param + outside.size(), "value"),
+                                            ", and it has ", counted(body.params.size(), "parameter")));
   }
   for (std::size_t i = 0; i < outside.size(); ++i) {
     const ValueId inside = body.params[first_param + i].value;
@@ -85,8 +86,9 @@ std::vector<ValueId> GraphBuilder::cond(ValueId condition, std::vector<ValueId> 
   require_captured("cond", captured, then, 0);
   require_captured("cond", captured, otherwise, 0);
   if (then.outputs.size() != otherwise.outputs.size()) {
-    throw error(ErrorCode::wrong_arity, str("cond: ", then.outputs.size(), " results where the condition holds, and ",
-                                            otherwise.outputs.size(), " where not"));
+    throw error(ErrorCode::wrong_arity,
+                str("cond: ", counted(then.outputs.size(), "result"), " where the condition holds, and ",
+                    otherwise.outputs.size(), " where not"));
   }
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < then.outputs.size(); ++i) {
@@ -118,8 +120,9 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
   }
   const std::size_t num_conditions = ends == Ends::by_condition ? 1 : 0;
   if (body.outputs.size() < initial.size() + num_conditions) {
-    throw error(ErrorCode::wrong_arity, str("loop: ", initial.size(), " values are carried, and the body returns ",
-                                            body.outputs.size() - std::min(body.outputs.size(), num_conditions)));
+    throw error(ErrorCode::wrong_arity,
+                str("loop: carries ", counted(initial.size(), "value"), ", and the body returns ",
+                    body.outputs.size() - std::min(body.outputs.size(), num_conditions)));
   }
   const auto message = [] { return std::string("loop: the number of steps is {1}"); };
   require_same(0, count, message, {}, ErrorCode::negative_size, DimCheck::Relation::at_most);

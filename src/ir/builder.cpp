@@ -4,6 +4,9 @@
 #include <array>
 #include <atomic>
 
+#include "ir/mistakes.h"
+#include "support/counted.h"
+
 namespace inlay {
 namespace {
 
@@ -286,7 +289,9 @@ std::vector<Dim> GraphBuilder::broadcast_dims(std::span<const ValueId> operands,
 ValueId GraphBuilder::scalar(ScalarOp op, std::vector<ValueId> operands) {
   const ScalarOpFacts& row = facts(op);
   if (static_cast<int>(operands.size()) != row.arity) {
-    throw error(ErrorCode::wrong_arity, str(row.name, ": takes ", row.arity, " operands, not ", operands.size()));
+    throw error(
+        ErrorCode::wrong_arity,
+        str(row.name, ": takes ", counted(static_cast<std::size_t>(row.arity), "operand"), ", not ", operands.size()));
   }
   const bool is_select = op == ScalarOp::select_;
   const std::size_t first = is_select ? 1 : 0;
@@ -433,10 +438,32 @@ ValueId GraphBuilder::diagonal(ValueId x, int first, int second) {
   return add(std::move(node), {type(x).dtype, std::move(dims)});
 }
 
+namespace {
+
+/// What a Python user would count from the end is said to be no position.
+void refuse_negative(const GraphBuilder& b, ValueId x, std::size_t axis, const IndexItem& item, const char* op) {
+  const auto is_negative = [](const Dim& at) { return at.is_constant() && at.constant() < 0; };
+  const auto wrong = [&](ErrorCode code, const Dim& at, const std::string& message) {
+    return negative_position(b, code, str(op, ": ", message), x, axis, at);
+  };
+  if (item.kind == IndexItem::Kind::position && is_negative(item.position)) {
+    throw wrong(ErrorCode::index_out_of_bounds, item.position,
+                str("index ", item.position.constant(), " is out of bounds for axis ", axis, ", which begins at 0"));
+  }
+  if (item.kind != IndexItem::Kind::range) return;
+  for (const auto& [at, verb] : {std::pair(item.start, "begins"), std::pair(item.stop, "ends")}) {
+    if (!is_negative(at)) continue;
+    throw wrong(ErrorCode::slice_out_of_range, at, str("axis ", axis, " ", verb, " at ", at.constant(), ", before 0"));
+  }
+}
+
+}  // namespace
+
 void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool arrays_allowed, const char* op) {
   const std::vector<Dim> dims = type(x).dims;
   if (index.size() > dims.size()) {
-    throw error(ErrorCode::wrong_rank, str(op, ": ", index.size(), " indices for ", dims.size(), " axes"))
+    throw error(ErrorCode::wrong_rank,
+                str(op, ": ", counted(index.size(), "index", "indices"), " for ", counted(dims.size(), "axis", "axes")))
         .note("operand", graph_.describe(x));
   }
   for (std::size_t axis = index.size(); axis < dims.size(); ++axis) index.push_back(IndexItem::range(0, dims[axis]));
@@ -445,12 +472,15 @@ void GraphBuilder::complete_index(ValueId x, std::vector<IndexItem>& index, bool
   };
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     const IndexItem& item = index[axis];
+    refuse_negative(*this, x, axis, item, op);
     switch (item.kind) {
       case IndexItem::Kind::range:
         if (item.start.is(0) && item.stop == dims[axis]) break;  // whole: a size is never negative
         at_most(0, item.start, ErrorCode::slice_out_of_range, str("axis ", axis, " begins at {1}, before {0}"));
-        at_most(item.start, item.stop, ErrorCode::slice_out_of_range, str("axis ", axis, ": {0} is beyond {1}"));
-        at_most(item.stop, dims[axis], ErrorCode::slice_out_of_range, str("axis ", axis, ": {0} is beyond {1}"));
+        at_most(item.start, item.stop, ErrorCode::slice_out_of_range,
+                str("axis ", axis, " begins at {0}, behind its end, {1}"));
+        at_most(item.stop, dims[axis], ErrorCode::slice_out_of_range,
+                str("axis ", axis, " ends at {0}, beyond its size, {1}"));
         break;
       case IndexItem::Kind::position:
         at_most(0, item.position, ErrorCode::index_out_of_bounds,
@@ -784,8 +814,7 @@ void GraphBuilder::output(ValueId v, std::string name) {
 Graph GraphBuilder::finish() && {
   for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
     if (graph_.symbols[s].source.valid() || graph_.is_body) continue;
-    throw Error(ErrorCode::unknown_name, {}, str("symbol ", graph_.symbols[s].name, " is bound by nothing"))
-        .help("a parameter or the result of a host call must have it as a whole dim, or a value be it (as_size)");
+    throw undefined_size({}, graph_.symbols[s].name);
   }
   number_ = next_number();  // what it gave out is of the graph that leaves
   return std::exchange(graph_, Graph{.symbols_of = number_});

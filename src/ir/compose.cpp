@@ -221,7 +221,9 @@ std::vector<ValueId> compose(GraphBuilder& b, std::string_view name, const std::
   if (!row) throw b.error(ErrorCode::unknown_op, str("there is no composition ", name));
   if (operands.size() < row->least || operands.size() > row->most) {
     const std::string most = row->most == kAny ? " or more" : row->most == row->least ? "" : str(" to ", row->most);
-    throw b.error(ErrorCode::wrong_arity, str(name, ": takes ", row->least, most, " operands, not ", operands.size()));
+    throw b.error(ErrorCode::wrong_arity,
+                  str(name, ": takes ", row->least, most, row->least == 1 && most.empty() ? " operand" : " operands",
+                      ", not ", operands.size()));
   }
   check_names(b, *row, named);
   return row->make(Call(b, name, operands, named));

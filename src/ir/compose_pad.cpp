@@ -1,6 +1,7 @@
 #include "ir/compose_pad.h"
 
 #include "ir/compose_fill.h"
+#include "support/counted.h"
 
 namespace inlay {
 namespace {
@@ -54,8 +55,8 @@ ValueId pad(GraphBuilder& b, ValueId x, const std::vector<Dim>& before, const st
   const std::size_t rank = b.type(x).dims.size();
   if (before.size() != rank || after.size() != rank) {
     throw b
-        .error(ErrorCode::wrong_arity,
-               str("pad: ", before.size(), " widths before and ", after.size(), " behind for ", rank, " axes"))
+        .error(ErrorCode::wrong_arity, str("pad: ", counted(before.size(), "width"), " before and ", after.size(),
+                                           " behind for ", counted(static_cast<std::size_t>(rank), "axis", "axes")))
         .note("operand", b.graph().describe(x));
   }
   for (std::size_t axis = 0; axis < rank; ++axis) {

@@ -2,6 +2,7 @@
 
 #include "ir/compose_diagonal.h"
 #include "ir/linalg.h"
+#include "support/counted.h"
 
 namespace inlay::linalg {
 namespace {
@@ -54,12 +55,14 @@ class Contraction {
       }
     }
     if (inputs_.size() != operands.size()) {
-      throw error(ErrorCode::wrong_arity, str(operands.size(), " operands for ", inputs_.size(), " lists of letters"));
+      throw error(ErrorCode::wrong_arity, str(counted(operands.size(), "operand"), " for ",
+                                              counted(inputs_.size(), "list", "lists"), " of letters"));
     }
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const auto rank = static_cast<std::size_t>(b_.type(operands[i]).rank());
       if (rank != inputs_[i].size()) {
-        throw error(ErrorCode::wrong_rank, str(inputs_[i].size(), " letters for ", rank, " axes"))
+        throw error(ErrorCode::wrong_rank, str(counted(inputs_[i].size(), "letter"), " for ",
+                                               counted(static_cast<std::size_t>(rank), "axis", "axes")))
             .note("operand", b_.graph().describe(operands[i]));
       }
     }

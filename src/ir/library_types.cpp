@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "support/counted.h"
+
 namespace inlay {
 
 bool has_all_core_axes(LibraryOp op, std::size_t operand, int rank) {
@@ -19,7 +21,7 @@ std::string library_operands_problem(LibraryOp op, std::span<const TensorType> o
   code = ErrorCode::wrong_arity;
   if (operands.size() != row.signature.operands.size()) {
     const std::size_t wanted = row.signature.operands.size();
-    return str(row.name, ": takes ", wanted, wanted == 1 ? " operand" : " operands", ", not ", operands.size());
+    return str(row.name, ": takes ", counted(wanted, "operand"), ", not ", operands.size());
   }
   code = ErrorCode::wrong_dtype;
   const DType dtype = operands[0].dtype;

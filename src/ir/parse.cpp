@@ -7,8 +7,10 @@
 #include "ir/compose.h"
 #include "ir/lexer.h"
 #include "ir/linalg.h"
+#include "ir/mistakes.h"
 #include "ir/nearest.h"
 #include "ir/text.h"
+#include "support/counted.h"
 #include "support/number_text.h"
 
 namespace inlay {
@@ -48,11 +50,12 @@ class Cursor {
 
   Location location(const Token& token) const { return text::location_of(token, source_.file_name); }
   /// On a statement's own line, where that is what goes on too soon.
-  [[noreturn]] void fail_expected(std::string_view what) const {
+  Error expected(std::string_view what) const {
     const bool over = line_is_over();
-    throw Error(ErrorCode::syntax, over ? end_of_line() : location(peek()),
-                str("expected ", what, ", found ", over ? "the end of the line" : text::describe(peek())));
+    return {ErrorCode::syntax, over ? end_of_line() : location(peek()),
+            str("expected ", what, ", found ", over ? "the end of the line" : text::describe(peek()))};
   }
+  [[noreturn]] void fail_expected(std::string_view what) const { throw expected(what); }
 
   std::size_t position() const { return at_; }
 
@@ -217,8 +220,7 @@ class Parser {
     if (!in_.diagnostics().empty()) return;
     for (const auto& [name, entry] : symbols_) {
       if (builder_.graph().symbols[entry.dim.as_symbol()].source.valid()) continue;
-      throw Error(ErrorCode::unknown_name, entry.location, str("symbol ", name, " is bound by nothing"))
-          .help("a parameter or the result of a host call must have it as a whole dim, or a value be it (as_size)");
+      throw undefined_size(entry.location, name);
     }
   }
 
@@ -263,7 +265,7 @@ class Parser {
     if (text::is_identifier(made.label.text)) made.name = made.label.text;
     if (in_.peek().kind == Token::Kind::string) made.name = in_.next().text;
     if (values_.contains(made.label.text)) {
-      throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is made twice"))
+      throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is defined twice"))
           .note("first", definitions_[made.label.text].text);
     }
     return made;
@@ -282,6 +284,13 @@ class Parser {
       throw Error(ErrorCode::syntax, in_.location(in_.peek()),
                   str("expected a value, such as `%x`, found `", number, "`"))
           .help(str("a number is a value of its own: `%c = literal ", number, " : f64`"));
+    }
+    if (in_.at_punctuation("(")) {
+      throw in_.expected("a value, such as `%x`").help("operands stand without parentheses: `exp %x`");
+    }
+    if (kind == Token::Kind::name && is_op(in_.peek().text)) {
+      throw in_.expected("a value, such as `%x`")
+          .help(str("each op has a line of its own: `%a = ", in_.peek().text, " ...`, and here `%a`"));
     }
     const Token token = in_.expect(Token::Kind::value, "a value, such as `%x`");
     const auto found = values_.find(token.text);
@@ -430,13 +439,14 @@ class Parser {
       while (in_.accept(","));
       in_.expect("=");
     }
-    const Token op = in_.expect(Token::Kind::name, "an op");
+    if (in_.peek().kind != Token::Kind::name) throw no_op();
+    const Token op = in_.next();
     builder_.at(location_);
     const std::size_t known = builder_.graph().values.size();
     const std::vector<ValueId> results = right_side(op);
     if (results.size() != made.size()) {
       throw Error(ErrorCode::wrong_arity, location_,
-                  str(op.text, ": ", results.size(), " results, and ", made.size(), " names for them"));
+                  str(op.text, ": has ", counted(results.size(), "result"), ", and the line names ", made.size()));
     }
     if (!results.empty() && in_.accept(":")) {
       for (std::size_t i = 0; i == 0 || in_.accept(","); ++i) {
@@ -450,6 +460,26 @@ class Parser {
       // An op that changes nothing gives its operand, which has a name already.
       if (results[i].index >= known && !made[i].name.empty()) builder_.name(results[i], made[i].name);
     }
+  }
+
+  /// An expression or a number stands where an op is expected.
+  Error no_op() const {
+    static const std::map<std::string, std::string_view, std::less<>> kOps = {
+        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}};
+    Error error = in_.expected("an op");
+    if (in_.line_is_over()) return error;
+    const Token &first = in_.peek(), &sign = in_.peek(1), &second = in_.peek(2);
+    if (first.kind == Token::Kind::integer || first.kind == Token::Kind::real) {
+      return std::move(error).help(str("a number is `literal ", first.text, " : f64`"));
+    }
+    if (first.kind == Token::Kind::value && in_.at_punctuation("[", 1)) {
+      return std::move(error).help(str("a part of %", first.text, " is `slice %", first.text, "[...]`"));
+    }
+    const auto op = sign.kind == Token::Kind::punctuation ? kOps.find(sign.text) : kOps.end();
+    const bool is_sum = first.kind == Token::Kind::value && op != kOps.end() && second.kind == Token::Kind::value;
+    return std::move(error).help(
+        is_sum ? str("the op stands before its operands: `", op->second, " %", first.text, ", %", second.text, "`")
+               : "a line is one op and its operands: `%z = add %x, %y`");
   }
 
   void check_type(const Token& op, ValueId v) {
@@ -491,13 +521,18 @@ class Parser {
     if (is_composition(op.text)) return composition(op);
     if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
     if (const auto library = library_op_from_name(op.text)) return library_call(*library);
+    throw unknown(op, "op", "", known_ops(), ErrorCode::unknown_op);
+  }
+
+  static std::vector<std::string> known_ops() {
     std::vector<std::string> known = keys(rules());
     known.insert(known.end(), {"host_call", "compress", "cond", "loop"});
     for (const std::string& name : composition_names()) known.push_back(name);
     for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
     for (int i = 0; i < kNumLibraryOps; ++i) known.emplace_back(facts(static_cast<LibraryOp>(i)).name);
-    throw unknown(op, "op", "", known, ErrorCode::unknown_op);
+    return known;
   }
+  static bool is_op(const std::string& name) { return std::ranges::count(known_ops(), name) > 0; }
 
   using Rule = ValueId (Parser::*)();
   static const std::map<std::string, Rule, std::less<>>& rules() {
@@ -597,9 +632,17 @@ class Parser {
     }
     Dim stop = open ? builder_.type(x).dims[axis] : dim();
     const int64_t step = in_.accept(":") ? signed_integer() : 1;
+    if (step < 0 && !open_start) require_begin(x, axis, start);
     if (step < 0 && open_start) start = builder_.type(x).dims[axis] - 1;
     if (step < 0 && open) stop = -1;
     return IndexItem::range(start, stop, step);
+  }
+
+  /// (A range that goes down and begins at -1 has no elements: of an array without any it is the whole.)
+  void require_begin(ValueId x, std::size_t axis, const Dim& start) const {
+    if (axis >= builder_.type(x).dims.size() || !start.is_constant() || start.constant() >= 0) return;
+    throw negative_position(builder_, ErrorCode::slice_out_of_range,
+                            str("axis ", axis, " begins at ", start.constant(), ", before 0"), x, axis, start);
   }
 
   // One rule for each op, in the order of `Op`.
@@ -946,7 +989,7 @@ class Parser {
 
   void expect_new(const Definition& made) const {
     if (values_.contains(made.label.text))
-      throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is made twice"));
+      throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is defined twice"));
   }
 
   /// Values up to a word or the brace.
@@ -991,7 +1034,8 @@ class Parser {
     Graph once = body(&step, count, in, [&] {
       if (const int next = returned(); next != num_carried) {
         throw Error(ErrorCode::wrong_arity, location_,
-                    str("loop: ", num_carried, " values are carried, and ", next, " are returned for the next step"));
+                    str("loop: carries ", counted(num_carried, "value"), ", and the body returns ", next,
+                        " for the next step"));
       }
       if (in_.accept_name("trace")) returned();
       if (!in_.accept_name("while")) return;

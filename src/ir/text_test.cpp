@@ -255,12 +255,45 @@ TEST(TextErrors, NameTheNearestWord) {
   EXPECT_EQ(first("%e = sort %alpha right").help, "it has none");
   EXPECT_EQ(first("%e = iota N : i64").help, "did you mean n?");
   EXPECT_EQ(first("%e = something_else %alpha").help, "");
+  EXPECT_EQ(first("%e = shift_right %alpha, %alpha").help, "did you mean right_shift?");
+}
+
+TEST(TextErrors, SayHowAnExpressionIsWritten) {
+  const auto help = [](std::string_view statement) {
+    return parse_all(str("graph @main(%x: f64[n], %y: f64[5]) {\n", statement, "\nreturn }"), "t")
+        .diagnostics.at(0)
+        .help;
+  };
+  EXPECT_EQ(help("%e = %x + %y"), "the op stands before its operands: `add %x, %y`");
+  EXPECT_EQ(help("%e = %x ** %y"), "a line is one op and its operands: `%z = add %x, %y`");
+  EXPECT_EQ(help("%e = (%x)"), "a line is one op and its operands: `%z = add %x, %y`");
+  EXPECT_EQ(help("%e = 2.0"), "a number is `literal 2.0 : f64`");
+  EXPECT_EQ(help("%e = %x[1:]"), "a part of %x is `slice %x[...]`");
+  EXPECT_EQ(help("%e = exp(%x)"), "operands stand without parentheses: `exp %x`");
+  EXPECT_EQ(help("%e = add %x, exp %x"), "each op has a line of its own: `%a = exp ...`, and here `%a`");
+  EXPECT_EQ(help("%e = add %x, x"), "");
+}
+
+TEST(TextErrors, SayWhereAPositionFromTheEndIs) {
+  const auto first = [](std::string_view statement) {
+    return parse_all(str("graph @main(%x: f64[n], %y: f64[5]) {\n", statement, "\nreturn }"), "t").diagnostics.at(0);
+  };
+  const std::string says = "a negative number does not count from the end here: write `";
+  EXPECT_EQ(first("%e = slice %x[:-1]").to_text(),
+            "error[slice-out-of-range]: slice: axis 0 ends at -1, before 0\n  at     t:2:1\n  operand %x  f64[n]\n  "
+            "help: " +
+                says + "n - 1`");
+  EXPECT_EQ(first("%e = slice %x[-2:]").help, says + "n - 2`");
+  EXPECT_EQ(first("%e = slice %x[-1]").help, says + "n - 1`");
+  EXPECT_EQ(first("%e = slice %x[-1::-1]").help, says + "n - 1`");
+  EXPECT_EQ(first("%e = slice %y[1:-1]").help, says + "4`");
+  EXPECT_EQ(first("%e = slice %y[1:-7]").help, "");
 }
 
 TEST(TextErrors, AreCollectedAndFollowUpsAreNot) {
   EXPECT_THAT(
       body_problems("%a = exo %x\n%b = add %a, %x\n%c = exp %b\n%d = add %x, %i\n%e = exp %zz"),
-      ElementsAre("t:2:6: unknown-op: there is no op exo", "t:4:1: duplicate-name: %c is made twice",
+      ElementsAre("t:2:6: unknown-op: there is no op exo", "t:4:1: duplicate-name: %c is defined twice",
                   "t:5:1: wrong-dtype: add: operands of f64 and i64", "t:6:10: unknown-name: there is no value %zz"));
 }
 
@@ -268,7 +301,7 @@ TEST(TextErrors, OfTheOps) {
   EXPECT_THAT(body_problems("%e = add %x"), ElementsAre("t:2:1: wrong-arity: add: takes 2 operands, not 1"));
   EXPECT_THAT(body_problems("%e = matmul %x"), ElementsAre("t:2:1: wrong-arity: matmul: takes 2 operands, not 1"));
   EXPECT_THAT(body_problems("%e, %f = exp %x"),
-              ElementsAre("t:2:1: wrong-arity: exp: 1 results, and 2 names for them"));
+              ElementsAre("t:2:1: wrong-arity: exp: has 1 result, and the line names 2"));
   EXPECT_THAT(body_problems("%e = exp %x : f64[n, 4]"),
               ElementsAre("t:2:15: shape-mismatch: exp: the result is f64[n, 3], not f64[n, 4]"));
   EXPECT_THAT(body_problems("%e = exp %x : f32[n, 3]"),
@@ -287,7 +320,7 @@ TEST(TextErrors, OfTheOps) {
   EXPECT_THAT(body_problems("%e = assert %x, %c, \"m\", nonsense-code"),
               ElementsAre("t:2:26: unknown-name: there is no error nonsense-code"));
   EXPECT_THAT(problems("graph @main(%x: f64[2*n]) { return }"),
-              ElementsAre("t:1:23: unknown-name: symbol n is bound by nothing"));
+              ElementsAre("t:1:23: unknown-name: nothing says how large n is"));
 }
 
 TEST(TextErrors, OfSizesThatAreTooLargeOrTooDeep) {

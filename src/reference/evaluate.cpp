@@ -8,6 +8,7 @@
 #include "reference/control_flow.h"
 #include "reference/elementwise.h"
 #include "reference/region.h"
+#include "support/counted.h"
 #include "textbook/textbook.h"
 
 namespace inlay::reference {
@@ -25,7 +26,7 @@ class Evaluator {
   void bind(std::span<const Tensor> inputs) {
     if (inputs.size() != graph_.params.size()) {
       throw Error(ErrorCode::wrong_argument_count, {},
-                  str(graph_.name, ": takes ", graph_.params.size(), " arguments, not ", inputs.size()));
+                  str(graph_.name, ": takes ", counted(graph_.params.size(), "argument"), ", not ", inputs.size()));
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) give(graph_.params[i].value, inputs[i], Location());
     for (std::size_t i = 0; i < inputs.size(); ++i) check_dims(graph_.params[i].value, Location());

@@ -214,13 +214,13 @@ TEST(EvaluateErrors, NameTheNumbers) {
             "add: dim 0 is 3 on the left and 2 on the right");
   EXPECT_EQ(message_of("%x: f64[n], %y: f64[n]", "%r = add %x, %y", {x, f64({2}, {1, 2})}),
             "%y: dim 0 is 2, but n is 3");
-  EXPECT_EQ(message_of("%x: f64[n]", "%r = slice %x[0:4]", {x}), "slice: axis 0: 4 is beyond 3");
+  EXPECT_EQ(message_of("%x: f64[n]", "%r = slice %x[0:4]", {x}), "slice: axis 0 ends at 4, beyond its size, 3");
   EXPECT_EQ(message_of("%x: f64[n]", "%r = reduce max %x [0] : f64", {f64({0}, {})}), "reduce max: of no elements");
   EXPECT_EQ(message_of("%x: f64[n], %c: bool", "%r = assert %x, %c, \"x > 0\"", {x, bools({}, {false})}), "x > 0");
   EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {i64({1}, {1})}), "%x: dtype is i64, not f64");
   EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {f64({}, {1})}), "%x: rank is 0, not 1");
   EXPECT_EQ(message_of("%x: f64[4]", "%r = exp %x", {x}), "%x: dim 0 is 3, but 4 is wanted");
-  EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {}), "main: takes 1 arguments, not 0");
+  EXPECT_EQ(message_of("%x: f64[n]", "%r = exp %x", {}), "main: takes 1 argument, not 0");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "runtime/arena.h"
 #include "runtime/scratch.h"
+#include "support/counted.h"
 #include "support/float_environment.h"
 
 namespace inlay::runtime {
@@ -309,7 +310,7 @@ void Executable::bind_symbols(std::span<const TensorRef> params, std::span<int64
   const Object& object = impl_->object;
   if (params.size() != object.params.size()) {
     throw Error(ErrorCode::wrong_argument_count, {},
-                str("takes ", object.params.size(), " arguments, not ", params.size()));
+                str("the function takes ", counted(object.params.size(), "argument"), ", not ", params.size()));
   }
   INLAY_CHECK(symbols.size() >= object.symbols.size(), symbols.size(), " places for ", object.symbols.size(),
               " symbols");

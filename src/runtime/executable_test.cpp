@@ -106,7 +106,7 @@ TEST(Executable, NamesTheDimsThatDisagree) {
             "error[shape-mismatch]: z: dim 0 is 9, but n + 1 is 6\n  n      is 5, bound by dim 0 of y");
   EXPECT_EQ(message(5, 5, 6, 3), "error[shape-mismatch]: w: dim 0 is 3, but must be 4");
   EXPECT_EQ(message_of([&] { executable.bind_symbols({}, {}); }),
-            "error[wrong-argument-count]: takes 4 arguments, not 0");
+            "error[wrong-argument-count]: the function takes 4 arguments, not 0");
 }
 
 TEST(Executable, SaysWhyACallFailedAndIsUsableAfterwards) {

@@ -9,6 +9,7 @@
 
 #include "runtime/scratch.h"
 #include "runtime/trampoline.h"
+#include "support/counted.h"
 #include "support/fork_gate.h"
 
 namespace inlay::runtime {
@@ -114,10 +115,10 @@ int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, co
 namespace {
 
 /// `given`: a size_t as the caller gave it, also where no array has so many elements.
-Error other_length(std::string_view what, int64_t given, int64_t wanted) {
+Error other_length(std::string_view what, int64_t given, std::string_view whose, int64_t wanted) {
   return {ErrorCode::shape_mismatch,
           {},
-          str(what, " has room for ", static_cast<std::size_t>(given), " elements, and the function has ", wanted)};
+          str(what, " has ", counted(static_cast<std::size_t>(given), "element"), ", and the ", whose, " ", wanted)};
 }
 
 /// What no array can be: dims below 0, or more bytes than can be counted.
@@ -140,7 +141,8 @@ void check_dims(const std::string& name, std::span<const int64_t> dims, int64_t 
 int FlatFunction::State::call(int64_t length, int64_t num_values, const double* x, void** outputs,
                               const void* user_data) noexcept {
   try {
-    if (dim >= 0 && length != dim) return fail(other_length("x", length, dim), kFlatWrongDim);
+    if (dim >= 0 && length != dim)
+      return fail(other_length("the given x", length, "function takes", dim), kFlatWrongDim);
     Scratch<const void*, 64> params(addresses.size());
     Scratch<int64_t, 32> sizes(symbols.size());
     std::ranges::copy(addresses, params.data());
@@ -152,7 +154,8 @@ int FlatFunction::State::call(int64_t length, int64_t num_values, const double* 
         bind(length, user_data, params.span(), sizes.span());
         if (vector().segment == 0) {
           const int64_t made = vector().dims[0].evaluate(sizes.span());
-          if (made != num_values) return fail(other_length("the result", num_values, made), kFlatWrongDim);
+          if (made != num_values)
+            return fail(other_length("the array for the result", num_values, "result has", made), kFlatWrongDim);
         }
       } catch (const Error& error) {
         return fail(error, error.code() == ErrorCode::size_overflow ? kFlatOutOfMemory : kFlatWrongDim);
@@ -182,7 +185,8 @@ int FlatFunction::State::run(const void* const* params, int64_t num_values, void
   if (code != INLAY_OK) throw executable().error_of(code, failure);
   if (vector().segment == 0) return kFlatOk;
   const auto made = static_cast<int64_t>(host->values().size());
-  if (made != num_values) return fail(other_length("the result", num_values, made), kFlatWrongDim);
+  if (made != num_values)
+    return fail(other_length("the array for the result", num_values, "result has", made), kFlatWrongDim);
   std::ranges::copy(host->values(), static_cast<double*>(wanted));
   return kFlatOk;
 }

@@ -107,7 +107,7 @@ TEST(FlatFunction, KnowsThatNoVectorIsLongerThanMemory) {
     EXPECT_EQ(any.logp()(dim, x, grad, &logp, nullptr), kFlatOutOfMemory) << dim;
     EXPECT_EQ(two.logp()(dim, x, grad, &logp, nullptr), kFlatWrongDim) << dim;
   }
-  EXPECT_THAT(two.last_error().value_or(""), testing::HasSubstr("x has room for 18446744073709551615 elements"));
+  EXPECT_THAT(two.last_error().value_or(""), testing::HasSubstr("the given x has 18446744073709551615 elements"));
   EXPECT_EQ(grad[0], 7);
 }
 
@@ -173,7 +173,7 @@ TEST(FlatFunction, FindsDataInTheRecordOfEachCall) {
   EXPECT_THAT(values, testing::ElementsAre(1, 2, 4, 5, 5));
   EXPECT_EQ(flat.expand()(2, 5, x, values, &two), kFlatWrongDim);
   EXPECT_THAT(flat.last_error().value_or(""),
-              testing::HasSubstr("the result has room for 5 elements, and the function has 4"));
+              testing::HasSubstr("the array for the result has 5 elements, and the result has 4"));
   EXPECT_EQ(flat.expand()(2, 5, x, values, nullptr), kFlatWrongDim);
   EXPECT_EQ(told, "no user_data");
   EXPECT_EQ(flat.expand()(2, 5, failing, values, &three), kFlatFailed);

@@ -258,6 +258,34 @@ def test_compile_writes_c_that_compiles_alone(program):
     assert "error[syntax]: inlay compile: --emit: rust not in {c}" in tool("compile", "p.inlay", "--emit=rust", code=2)
 
 
+def test_compiled_c_has_the_name_that_is_asked_for(program):
+    tool("compile", "p.inlay", "--name=shift", "-o", "shift.c")
+    tool("compile", "p.inlay", "--name=move", "-o", "move.c")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
+    subprocess.run(["cc", *flags, "-shared", "-fPIC", "shift.c", "move.c", "-o", "both.so", "-lm"], check=True)
+    said = tool("compile", "p.inlay", "--name=2x", code=2)
+    assert "inlay compile: --name: `2x` is no C identifier" in said
+    assert "--name: `exp` has a meaning in the C file already" in tool("compile", "p.inlay", "--name=exp", code=2)
+
+
+def test_compiled_c_foretells_link_errors(program):
+    Path("layer.inlay").write_text(
+        "graph @main(%x: f32[784], %w: f32[784, 32]) {\n %h = matmul %x, %w\n %r = erfinv %h\n return %r\n}\n"
+    )
+    done = subprocess.run([TOOL, "compile", "layer.inlay", "-o", "layer.c"], capture_output=True, text=True, check=True)
+    assert done.stdout == "" and done.stderr == (
+        "note: the C file does not link alone: it calls functions that inlay has no C source of\n"
+        "  inlay_l_matmul_f32: matmul (h)\n"
+        "  inlay_s_erfinv: erfinv\n"
+    )
+    head = Path("layer.c").read_text().split("#include")[0]
+    assert "/* inlay_l_matmul_f32: matmul (h) */" in head
+    subprocess.run(["cc", "-std=c99", "-c", "layer.c", "-o", "layer.o"], check=True)
+    undefined = subprocess.run(["nm", "-u", "layer.o"], capture_output=True, text=True, check=True).stdout.split()
+    assert {name for name in undefined if name.startswith("inlay_")} == {"inlay_l_matmul_f32", "inlay_s_erfinv"}
+    assert subprocess.run([TOOL, "compile", "p.inlay"], capture_output=True, check=True).stderr == b""
+
+
 def test_backends(program):
     assert tool("run", "p.inlay", *ARGUMENTS, INLAY_BACKEND="c") == RESULT
     assert tool("run", "p.inlay", *ARGUMENTS, "--evaluator=c") == RESULT

@@ -1,5 +1,8 @@
 """What the errors of PyTensor's functions say: the op in its own words, the operands by name, the numbers, the origin."""
 
+import inspect
+import re
+
 import inlay.pytensor
 import numpy as np
 import pytensor
@@ -14,7 +17,7 @@ x, y, m = pt.dvector("x"), pt.dvector("y"), pt.dmatrix("m")
 
 def error_of(inputs, output, *values):
     """The exception, without what PyTensor adds to it."""
-    fn = pytensor.function(inputs, output, mode="INLAY")
+    fn = pytensor.function(inputs, output, mode="INLAY", on_unused_input="ignore")
     assert inlay.pytensor.explain(fn).host_calls == []
     with pytest.raises(Exception) as raised:
         fn(*values)
@@ -133,3 +136,65 @@ def test_values_and_sizes_of_another_builder_are_refused():
         with pytest.raises(ValueError, match="builder") as raised:
             call()
         assert raised.value.code == "unknown-name"
+
+
+# A Scan: its body's nodes keep their lines, through PyTensor's freezing and rewrites, and each of two alike its own.
+
+i, j = pt.lvector("i"), pt.lvector("j")
+
+
+def step_of(v, a):
+    before = pt.exp(-a)
+    return before + x[v]
+
+
+def step_alike(v, a):
+    before = pt.exp(-a)
+    return before + y[v]
+
+
+def scan_of(step, *sequences):
+    return pytensor.scan(step, sequences=list(sequences), outputs_info=[np.array(0.0)], return_updates=False)
+
+
+def scan_of_scans():
+    return scan_of(lambda k, a: pytensor.scan(step_of, sequences=[i], outputs_info=[a], return_updates=False)[-1], x)
+
+
+def place_of(function):
+    """Where its last line stands."""
+    lines, first = inspect.getsourcelines(function)
+    return f"Subtensor #{{}}, test_errors.py:{first + len(lines) - 1}"
+
+
+def is_at(error, function):
+    return re.sub(r"#\d+", "#{}", error.location) == place_of(function)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="this version raises a copy of the error, which lacks what inlay's has")
+@pytest.mark.parametrize(
+    "result",
+    [
+        lambda: scan_of(step_of, i),
+        lambda: scan_of(step_of, i)[-1],
+        lambda: pt.grad(scan_of(step_of, i).sum(), x),
+        scan_of_scans,
+    ],
+    ids=["all", "last", "gradient", "nested"],
+)
+def test_lines_within_a_scan(result):
+    error = error_of([i, x], result(), [0, 1, 9], np.ones(3))
+    assert isinstance(error, IndexError) and is_at(error, step_of)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="this version raises a copy of the error, which lacks what inlay's has")
+def test_lines_of_two_scans_alike():
+    """PyTensor gives both the graph of one of them, which has its lines: each has those of its own Scan instead."""
+    options = {"outputs_info": [np.array(0.0)], "return_updates": False}
+    line = inspect.currentframe().f_lineno
+    first = pytensor.scan(step_of, sequences=[i], **options)
+    second = pytensor.scan(step_alike, sequences=[j], **options)
+    at_first = error_of([i, x, j, y], [first, second], [0, 1, 9], np.ones(3), [0, 1, 1, 0], np.ones(3))
+    at_second = error_of([i, x, j, y], [first, second], [0, 1, 1], np.ones(3), [0, 1, 9, 0], np.ones(3))
+    assert at_first.location.endswith(f", test_errors.py:{line + 1}")
+    assert at_second.location.endswith(f", test_errors.py:{line + 2}")

@@ -101,7 +101,7 @@ def test_names_of_host_calls_are_short():
     assert e.host_calls == ["LogLike"] and e.host_call_reasons == {"LogLike #0": "no native form"}
     with pytest.raises(TypeError) as error:
         fn(np.ones(3))
-    text = "LogLike: output 0 has shape (3,), of 1 dimensions, where its type says 0"
+    text = "LogLike: output 0 has shape (3,), of rank 1, where its type says rank 0"
     assert str(error.value).splitlines()[0] == text
 
 

@@ -57,15 +57,15 @@ def test_results_that_are_taken(kind, value, want):
 @pytest.mark.parametrize(
     ("kind", "value", "text"),
     [
-        ("i8", 300, "f: result 0: 300 does not fit int8"),
-        ("f32", 1e300, "f: result 0: 1e+300 does not fit float32"),
-        ("f64", 2**53 + 1, "f: result 0: 9007199254740993 does not fit float64"),
+        ("i8", 300, "f: result 0: 300 does not fit i8"),
+        ("f32", 1e300, "f: result 0: 1e+300 does not fit f32"),
+        ("f64", 2**53 + 1, "f: result 0: 9007199254740993 does not fit f64"),
         ("i64", 2.0, "f: result 0 is f64, not i64"),
         ("bool", 1, "f: result 0 is i64, not bool"),
         ("f64", np.float32(1), "f: result 0 is f32, not f64"),
-        ("f64", "a", "f: result 0: a str where float64 is expected"),
-        ("f64", None, "f: result 0: None where float64 is expected"),
-        ("f64[n]", np.array([1, None, 2]), "f: result 0 is numpy.object_[3], not f64[n]"),
+        ("f64", "a", "f: result 0: a str where f64 is expected"),
+        ("f64", None, "f: result 0: None where f64 is expected"),
+        ("f64[n]", np.array([1, None, 2]), "f: result 0 is object[3], not f64[n]"),
     ],
     ids=lambda v: repr(v),
 )
@@ -76,7 +76,7 @@ def test_results_that_are_refused(kind, value, text):
 
 def test_a_masked_result_is_refused():
     assert message(["f64[n]"], np.ma.masked_invalid([1, 2, np.nan])) == (
-        "error[wrong-dtype]: f: result 0: a masked array where float64 is expected\n"
+        "error[wrong-dtype]: f: result 0: a masked array where f64 is expected\n"
         "  at     m:2:3\n"
         "  help: give `a.filled(value)`, or `a.data`"
     )

@@ -236,7 +236,7 @@ def test_a_pointer_says_that_the_result_has_another_length():
     point, values = np.zeros(1), np.zeros(compiled.n_expanded)
     with pytest.warns(RuntimeWarning, match="expansion of a draw failed"):
         assert call(1, 4, *(array.ctypes.data for array in (point, values, compiled.user_data))) == -1
-    assert "the result has room for 4 elements, and the function has 6" in expand.last_error
+    assert "the array for the result has 4 elements, and the result has 6" in expand.last_error
 
 
 def test_refusals():

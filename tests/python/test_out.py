@@ -164,7 +164,7 @@ SAME = np.zeros(4)
             DOUBLE,
             np.zeros((2, 3), "f4"),
             TypeError,
-            "error[wrong-dtype]: out: what is given for result 0, d, is an array of float32, but the result is of float64",
+            "error[wrong-dtype]: out: what is given for result 0, d, is an array of f32, but the result is of f64",
         ),
         (
             DOUBLE,
@@ -194,14 +194,14 @@ SAME = np.zeros(4)
             DOUBLE,
             (np.zeros((2, 3)), None),
             TypeError,
-            "error[wrong-argument-count]: out: there are 1 results, but a tuple of 2 is given for them"
+            "error[wrong-argument-count]: out: the function has 1 result, but a tuple of 2 is given"
             "\n  help: out=(d,); None where a new array is wanted",
         ),
         (
             PAIR,
             np.zeros(2),
             TypeError,
-            "error[wrong-argument-count]: out: there are 2 results, but a numpy.ndarray is given for them"
+            "error[wrong-argument-count]: out: the function has 2 results, but a numpy.ndarray is given"
             "\n  help: out=(e, t); None where a new array is wanted",
         ),
         (

@@ -64,6 +64,7 @@ struct CompileCommand {
   std::string file;
   std::string emit = "c";
   std::string output;  // empty: the terminal
+  std::string name = "inlay_entry";
   CompileFlags compile;
 };
 int compile(const CompileCommand& command);

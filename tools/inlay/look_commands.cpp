@@ -99,17 +99,30 @@ int explain_file(const ExplainCommand& command) {
   return kDone;
 }
 
+namespace {
+
+/// A C file that calls what it has not compiles, and fails only when it is linked.
+void foretell_link_errors(const c_backend::Source& source) {
+  if (source.needed.empty()) return;
+  std::cout.flush();
+  std::cerr << "note: the C file does not link alone: it calls functions that inlay has no C source of\n";
+  for (const auto& [name, what] : source.needed) std::cerr << "  " << name << ": " << what << "\n";
+}
+
+}  // namespace
+
 int compile(const CompileCommand& command) {
   Options options = command.compile.options();
   options.backend = command.emit;
   const ProgramFile program = read_program(command.file);
   const Lowered made = std::visit([&](const auto& source) { return lower(source, options); }, program);
-  const std::string text = c_backend::source_of(made.kernels, made.plan);
+  const c_backend::Source source = c_backend::source_of(made.kernels, made.plan, command.name);
   if (command.output.empty()) {
-    std::cout << text;
+    std::cout << source.text;
   } else {
-    write_file(command.output, text);
+    write_file(command.output, source.text);
   }
+  foretell_link_errors(source);
   return kDone;
 }
 

@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "backend/c/backend.h"
 #include "commands.h"
 #include "interrupt.h"
 #include "support/error.h"
@@ -84,12 +85,13 @@ Examples:
 constexpr const char* kCompileFooter = R"(
 Examples:
   inlay compile softmax.inlay --emit=c              print it
-  inlay compile softmax.inlay --emit=c -o softmax.c
+  inlay compile softmax.inlay --emit=c --name=softmax -o softmax.c
   cc -std=c99 -O2 -ffp-contract=off -fno-strict-aliasing -c softmax.c
 
 The file compiles alone: the C ABI (inlay/runtime.h) stands in it, with what a caller must bring. Its function is
-int32_t inlay_entry(InlayCall*). Library ops, and the few special functions that C99 has not (docs/backends.md), are
-declared `extern`.)";
+int32_t NAME(InlayCall*). It links alone too, but for library ops (matmul, sort, cholesky, ...) and the few special
+functions that C99 lacks (docs/backends.md): those are declared `extern`, and the head of the file and a note on
+stderr name them with the ops that call them.)";
 
 constexpr const char* kPlanFooter = R"(
 FILE has a line id,lower,upper,size for each buffer: size bytes that are needed at the times lower <= t < upper. Its first
@@ -189,6 +191,8 @@ CLI::App* declare(CLI::App& app, CompileCommand& command) {
   compile->add_option("file", command.file, "the program")->required();
   compile->add_option("--emit", command.emit, "what is written: c, a C99 file")->check(CLI::IsMember({"c"}));
   compile->add_option("-o,--output", command.output, "into this file, instead of printing it");
+  compile->add_option("--name", command.name, "of the C function; inlay_entry where none is given")
+      ->check(CLI::Validator(c_backend::wrong_entry_name, "NAME"));
   add_compile_flags(compile, command.compile);
   compile->footer(kCompileFooter);
   return compile;

@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "guarded_block.h"
+#include "support/counted.h"
 
 namespace inlay::tool {
 namespace {
@@ -97,7 +98,7 @@ class ToolHost final : public runtime::Host {
 void check_arguments(const runtime::Object& object, std::span<const Tensor> inputs) {
   if (inputs.size() != object.params.size()) {
     throw Error(ErrorCode::wrong_argument_count, {},
-                str("takes ", object.params.size(), " arguments, not ", inputs.size()));
+                str("the program takes ", counted(object.params.size(), "argument"), ", not ", inputs.size()));
   }
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const runtime::TensorSpec& spec = object.params[i];

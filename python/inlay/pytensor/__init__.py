@@ -10,10 +10,12 @@ from .explain import explain
 from .linker import InlayLinker
 from .mode import MODE, default_mode, mode, register_mode, use
 from .rewrites import register_rewrites
-from .scan_rewrites import register_scan_rewrites
+from .scan_rewrites import TAG, register_scan_rewrites
+from .traces import register_traces
 from .translate import NotNative, register
 from .with_pymc import register_sampler
 
+register_traces(TAG)
 register_mode()
 register_rewrites()
 register_scan_rewrites()

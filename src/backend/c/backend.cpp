@@ -1,8 +1,12 @@
 #include "backend/c/backend.h"
 
+#include <algorithm>
+
 #include "backend/c/emit.h"
 #include "backend/c/scalar.h"
 #include "backend/c/system_compiler.h"
+#include "backend/c/text.h"
+#include "support/ascii.h"
 
 namespace inlay::c_backend {
 namespace {
@@ -24,9 +28,25 @@ const kernel::BackendCaps& caps() {
 
 bool is_called(ScalarOp op, DType dtype) { return origin_of(op, dtype) == Origin::called; }
 
+Source source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry) {
+  return write_source(program, plan, entry);
+}
+
+std::string wrong_entry_name(const std::string& name) {
+  const bool is_identifier = !name.empty() && !is_digit(name[0]) &&
+                             std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
+  if (!is_identifier) return str("`", name, "` is no C identifier");
+  if (name[0] == '_') return str("`", name, "` begins as the names of the C library");
+  const auto begins = [&](std::string_view start) { return name.starts_with(start); };
+  if (NameTable().is_taken(name) || begins("Inlay") || begins("INLAY_") || begins("inlay_s_") || begins("inlay_l_")) {
+    return str("`", name, "` has a meaning in the C file already");
+  }
+  return {};
+}
+
 EmitResult emit(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) {
   EmitResult result;
-  result.source = source_of(program, plan);
+  result.source = source_of(program, plan).text;
   result.object = object_of(result.source);
   result.entry = kEntry;
   return result;

@@ -20,8 +20,26 @@ bool is_called(ScalarOp op, DType dtype);
 /// Is there a C compiler: $CC, or cc where the environment names none?
 bool has_compiler();
 
-/// One C99 translation unit with `int32_t inlay_entry(InlayCall*)`. It compiles without any header of inlay's.
-std::string source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
+inline constexpr const char* kEntry = "inlay_entry";
+
+/// A function that the source declares and does not define.
+struct NeededFunction {
+  std::string name;  // inlay_l_matmul_f32
+  std::string what;  // the op, and the values that it makes where it makes whole arrays: matmul (scores)
+};
+
+struct Source {
+  std::string text;
+  std::vector<NeededFunction> needed;
+};
+
+/// One C99 translation unit with `int32_t ENTRY(InlayCall*)`. It compiles without any header of inlay's, and links
+/// alone where nothing is needed.
+Source source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan,
+                 const std::string& entry = kEntry);
+
+/// Why the function of a source cannot have this name; empty: it can.
+std::string wrong_entry_name(const std::string& name);
 
 struct EmitResult {
   std::string source;

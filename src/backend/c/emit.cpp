@@ -30,7 +30,8 @@ Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 class Emitter {
  public:
-  Emitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) : p_(program, plan) {
+  Emitter(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry)
+      : p_(program, plan, entry) {
     for (const kernel::Step& step : program.steps) {
       const kernel::StepAccess access = access_of(program, step);
       for (const auto* list : {&access.reads, &access.writes}) accessed_.insert(list->begin(), list->end());
@@ -38,7 +39,7 @@ class Emitter {
     }
   }
 
-  std::string run() {
+  Source run() {
     Text steps(1);
     const std::vector<bool> writes = memory::may_have_written(p_.program, p_.plan.sharing);
     const std::vector<bool> looks = kernel::looks_before(p_.program);
@@ -55,9 +56,10 @@ class Emitter {
     write_places(places);
     Text sizes(1);
     write_sizes(sizes);
-    return head() + p_.tables.text() + (p_.tables.text().empty() ? "" : "\n") + p_.kernels.text() +
-           str("int32_t ", kEntry, "(InlayCall* call) {\n") + sizes.text() + places.text() + steps.text() +
-           "  return INLAY_OK;\n}\n";
+    const std::string body = p_.tables.text() + (p_.tables.text().empty() ? "" : "\n") + p_.kernels.text() +
+                             str("int32_t ", p_.entry, "(InlayCall* call) {\n") + sizes.text() + places.text() +
+                             steps.text() + "  return INLAY_OK;\n}\n";
+    return {head() + body, needed()};
   }
 
  private:
@@ -177,10 +179,11 @@ class Emitter {
   std::string head() {
     Text out;
     out.comment(
-        str("Program @", p_.program.name, ", made by inlay. ", kEntry, " is called as the declarations below say."));
+        str("Program @", p_.program.name, ", made by inlay. ", p_.entry, " is called as the declarations below say."));
     out.comment(
         "C99. Compile it with -ffp-contract=off -fno-strict-aliasing: sums are not to be fused with products, and one "
         "byte of working memory holds numbers of several types, one after the other.");
+    write_needed(out);
     write_arena(out);
     write_errors(out);
     std::string text = out.text();
@@ -188,10 +191,26 @@ class Emitter {
     if (needs_complex_header(p_.needs.functions)) text += "#include <complex.h>\n";
     text += str("\n", runtime_header(), "\n", text_of(p_.needs.functions));
     write_lanes(text);
-    if (!p_.needs.externals.empty()) text += "/* Of inlay's libraries, or of whoever links this. */\n";
-    for (const std::string& declaration : p_.needs.externals) text += declaration + "\n";
+    if (!p_.needs.externals.empty()) text += "/* Whoever links this file defines these. */\n";
+    for (const auto& [name, external] : p_.needs.externals) text += external.declaration + "\n";
     if (!p_.needs.externals.empty()) text += "\n";
     return text;
+  }
+
+  std::vector<NeededFunction> needed() const {
+    std::vector<NeededFunction> out;
+    for (const auto& [name, external] : p_.needs.externals) {
+      const std::string values = join(external.values, ", ");
+      out.push_back({name, values.empty() ? external.op : str(external.op, " (", values, ")")});
+    }
+    return out;
+  }
+
+  void write_needed(Text& out) const {
+    if (p_.needs.externals.empty()) return;
+    out.comment(
+        "Does not link alone. Functions that are called and have no C source here, and the ops that call them:");
+    for (const NeededFunction& function : needed()) out.comment(str(function.name, ": ", function.what));
   }
 
   /// What a caller must bring.
@@ -224,8 +243,8 @@ class Emitter {
 
 }  // namespace
 
-std::string source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan) {
-  return Emitter(program, plan).run();
+Source write_source(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry) {
+  return Emitter(program, plan, entry).run();
 }
 
 }  // namespace inlay::c_backend

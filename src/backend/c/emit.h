@@ -1,12 +1,11 @@
 #pragma once
+#include "backend/c/backend.h"
 #include "kernel/kernel.h"
 #include "memory/plan.h"
 
 namespace inlay::c_backend {
 
-inline constexpr const char* kEntry = "inlay_entry";
-
-/// One C99 translation unit with the function kEntry. Throws nothing: what it cannot say it calls.
-std::string source_of(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
+/// One C99 translation unit. Throws nothing: what it cannot say it calls.
+Source write_source(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const std::string& entry);
 
 }  // namespace inlay::c_backend

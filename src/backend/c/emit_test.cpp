@@ -13,12 +13,14 @@
 namespace inlay::c_backend::testing {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 using ::testing::Not;
 
 std::string source_of(std::string_view text) {
   const KernelProgram program = kernel::parse(text);
-  return c_backend::source_of(program, memory::plan_memory(program));
+  return c_backend::source_of(program, memory::plan_memory(program)).text;
 }
 
 /// Set until the end of the test.
@@ -91,7 +93,7 @@ TEST(Emit, WhatSharesBytesIsNotRestrict) {
     kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = neg %0 : f64 store t[i] set %1 } }
     kernel @k1 { stage (i < n) { %0 = load t[i] : f64 %1 = exp %0 : f64 store u[i] set %1 } }
     kernel @k2 { outer (i < n) stage (j < n) { %0 = load u[j] : f64 fold add y[i] %0 : f64 } } })");
-  const std::string source = c_backend::source_of(program, memory::plan_memory(program));
+  const std::string source = c_backend::source_of(program, memory::plan_memory(program)).text;
   EXPECT_THAT(source, HasSubstr("static void k1(const int64_t n, const double* t, double* u)"));
   EXPECT_THAT(source, HasSubstr("static int32_t k2(InlayCall* call, const int64_t n, const double* restrict u, "
                                 "double* restrict y)"));
@@ -145,6 +147,39 @@ TEST(Emit, AnOpThatC99HasNotIsCalled) {
   EXPECT_THAT(source, HasSubstr("static inline double softplus_f64(double x)"));
   EXPECT_TRUE(is_called(ScalarOp::gammainc_, DType::f64));
   EXPECT_FALSE(is_called(ScalarOp::softplus_, DType::f64));
+}
+
+TEST(Emit, SaysWhatItNeedsToLink) {
+  const auto needed = [](std::string_view text) {
+    const kernel::KernelProgram program = kernel::parse(text);
+    const Source source = c_backend::source_of(program, memory::plan_memory(program));
+    std::vector<std::string> out;
+    for (const NeededFunction& function : source.needed) {
+      out.push_back(str(function.name, ": ", function.what));
+      EXPECT_THAT(source.text, HasSubstr(str("/* ", out.back(), " */")));
+    }
+    return out;
+  };
+  EXPECT_THAT(needed(kScale), IsEmpty());
+  EXPECT_THAT(needed(R"(program @main(x: f64[n, 32] param 0, w: f64[32, 32] param 1, y: f64[n, 32] output 0,
+      z: f64[n, 32] output 1) symbols n = x.0 {
+    call matmul y = x, w (1, n, 32, 32)
+    kernel @k0 { stage (i < n, j < 32) { %0 = load y[i, j] : f64 %1 = erfinv %0 : f64 store z[i, j] set %1 } } })"),
+              ElementsAre("inlay_l_matmul_f64: matmul (y)", "inlay_s_erfinv: erfinv"));
+}
+
+TEST(Emit, TheEntryHasTheNameThatIsWanted) {
+  const kernel::KernelProgram program = kernel::parse(kScale);
+  const std::string source = c_backend::source_of(program, memory::plan_memory(program), "scale").text;
+  EXPECT_THAT(source, HasSubstr("\nint32_t scale(InlayCall* call) {\n"));
+  EXPECT_THAT(source, Not(HasSubstr("inlay_entry")));
+  for (const char* name : {"scale", "k0", "x", "inlay_entry", "Scale_2"}) EXPECT_EQ(wrong_entry_name(name), "");
+  EXPECT_EQ(wrong_entry_name("2x"), "`2x` is no C identifier");
+  EXPECT_EQ(wrong_entry_name("a-b"), "`a-b` is no C identifier");
+  EXPECT_EQ(wrong_entry_name("_f"), "`_f` begins as the names of the C library");
+  for (const char* name : {"int", "main", "exp", "softplus_f64", "InlayCall", "INLAY_OK", "inlay_s_erfinv"}) {
+    EXPECT_EQ(wrong_entry_name(name), str("`", name, "` has a meaning in the C file already"));
+  }
 }
 
 TEST(Emit, DocsSayWhyAnOpIsAbsent) {

@@ -10,8 +10,13 @@ namespace inlay::c_backend {
 using kernel::Buffer;
 using kernel::Role;
 
-ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan)
-    : program(program), plan(plan), is_read_(program.buffers.size()), buffer_names_(program.buffers.size()) {
+ProgramText::ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, std::string entry)
+    : program(program),
+      plan(plan),
+      entry(std::move(entry)),
+      is_read_(program.buffers.size()),
+      buffer_names_(program.buffers.size()) {
+  names.reserve(this->entry);
   find_read();
   const kernel::Names readable(program);
   for (const std::string& name : readable.symbols) symbol_names_.push_back(names.take(name, "n"));

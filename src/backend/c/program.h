@@ -1,7 +1,7 @@
 #pragma once
 // One program while it is being written: its names, what it needs, sizes and addresses as C expressions.
 //
-// int32_t inlay_entry(InlayCall*) runs the steps one after the other. Each kernel with loops is a function of its own,
+// int32_t ENTRY(InlayCall*) runs the steps one after the other. Each kernel with loops is a function of its own,
 // so that `restrict` on its parameters says what the plan has proved. Buffers are pointers, 0-d values variables of
 // the entry; a kernel takes what it writes by address and what it only reads by value.
 #include <map>
@@ -18,10 +18,12 @@ using kernel::SiteId;
 
 class ProgramText {
  public:
-  ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan);
+  /// `entry`: the name of the function.
+  ProgramText(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, std::string entry);
 
   const kernel::KernelProgram& program;
   const memory::MemoryPlan& plan;
+  const std::string entry;
   Needs needs;
   NameTable names;  // of the file and of the entry: those of a kernel go on from a copy
   Text kernels;     // functions before the entry

@@ -31,8 +31,9 @@ std::string own(Needs& needs, const char* name, DType dtype, Operands v) {
 std::string called(Needs& needs, const char* name, DType dtype, Operands v) {
   const std::string symbol = str("inlay_s_", name);
   std::vector<std::string> types(v.size(), "double");
-  needs.externals.insert(
-      str("extern double ", symbol, "(", join(types, ", ", [](const std::string& x) { return x; }), ");"));
+  needs.externals[symbol] = {.declaration = str("extern double ", symbol, "(",
+                                                join(types, ", ", [](const std::string& x) { return x; }), ");"),
+                             .op = name};
   const std::string text = call(symbol, v);
   return dtype == DType::f32 ? str("(float)", text) : text;
 }

@@ -178,10 +178,13 @@ ArrayTables tables_of(ProgramText& p, const std::vector<kernel::CallArray>& arra
 void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& call) {
   const DType dtype = p.program.buffers[call.operands[0].buffer].dtype;
   const std::string function = str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype));
-  p.needs.externals.insert(str("extern int32_t ", function,
-                               "(const void* const* operands, const int64_t* operand_strides, void* const* results,\n",
-                               "    const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* "
-                               "workspace, int64_t* failure);"));
+  Needs::External& external = p.needs.externals[function];
+  external.op = facts(call.op).name;
+  external.declaration = str(
+      "extern int32_t ", function,
+      "(const void* const* operands, const int64_t* operand_strides, void* const* results,\n",
+      "    const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace, int64_t* failure);");
+  for (const kernel::CallArray& result : call.results) external.values.insert(p.name(result.buffer));
   std::vector<std::string> sizes;
   for (const Dim& size : call.sizes) sizes.push_back(p.size(size));
   entry.open("");

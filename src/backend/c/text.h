@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 
 #include "support/str.h"
 
@@ -55,6 +56,9 @@ class NameTable {
   NameTable();
   /// `wanted`, with what C does not allow replaced; with a number behind it where that is taken.
   std::string take(std::string_view wanted, std::string_view otherwise = "v");
+  bool is_taken(std::string_view name) const { return used_.contains(std::string(name)); }
+  /// As it is, which is free.
+  void reserve(std::string name) { used_.insert(std::move(name)); }
 
  private:
   std::unordered_set<std::string> used_;

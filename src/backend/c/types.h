@@ -1,5 +1,6 @@
 #pragma once
 // C types and constants of dtypes.
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -11,7 +12,14 @@ namespace inlay::c_backend {
 /// What a piece of C needs to stand before it.
 struct Needs {
   std::set<std::string> functions;  // of functions.h
-  std::set<std::string> externals;  // declarations of functions that whoever links it supplies
+
+  /// A function that whoever links the file supplies.
+  struct External {
+    std::string declaration;
+    std::string op;
+    std::set<std::string> values;  // that it makes, where it makes whole arrays
+  };
+  std::map<std::string, External> externals;  // by name
 
   bool folds_in_lanes = false;  // the macro IN_LANES
 

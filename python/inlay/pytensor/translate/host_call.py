@@ -241,7 +241,7 @@ class _Output:
             value = value.astype(self._dtype)
         if value.ndim != self._rank:
             raise TypeError(
-                f"{self._what} has shape {value.shape}, of {value.ndim} dimensions, where its type says {self._rank}"
+                f"{self._what} has shape {value.shape}, of rank {value.ndim}, where its type says rank {self._rank}"
             )
         flags = value.flags
         return value if flags.c_contiguous and flags.aligned else np.require(value, requirements=["C", "A"])

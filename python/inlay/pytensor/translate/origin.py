@@ -4,14 +4,15 @@ import os
 
 from pytensor.scan.op import Scan
 
+from ..traces import traces_of
 
-def location(node, number):
+
+def location(node, number, line):
     """ "Exp #7 alpha, model.py:41": unique within a function."""
     text = f"{_op_name(node.op)} #{number}"
     name = next((x.name for x in node.outputs if x.name), None)
     if name:
         text += f" {name}"
-    line = _source_line(node)
     return f"{text}, {line}" if line else text
 
 
@@ -42,10 +43,11 @@ def _op_name(op):
     return type(op).__name__
 
 
-def _source_line(node):
-    """The line outside PyTensor and PyMC that made the node; what PyTensor keeps of the stack ends at the innermost."""
-    for var in node.outputs:
-        for stack in getattr(var.tag, "trace", None) or ():
+def source_line(node, fgraph):
+    """The line outside PyTensor and PyMC that made the node of `fgraph`; what PyTensor keeps of the stack ends at the
+    innermost."""
+    for stacks in traces_of(node, fgraph):
+        for stack in stacks:
             for frame in reversed(stack):
                 filename, lineno = frame[0], frame[1]
                 of_library = any(f"{os.sep}{library}{os.sep}" in filename for library in ("pytensor", "pymc"))

@@ -205,7 +205,7 @@ class _Scan:
             values[x] = t.value(outside) if isinstance(outside, Constant) else body.capture(outside)
 
         order = op.fgraph.toposort()
-        t.add_nodes(op.fgraph, order, [t.number] * len(order))
+        t.add_nodes(op.fgraph, order, [t.number] * len(order), within=self.node)
 
         def of(variables):
             return [t.value(x) for x in variables]

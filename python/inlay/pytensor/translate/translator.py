@@ -6,6 +6,7 @@ A node without a native form is called through its own `perform` (`host_call.py`
 """
 
 import re
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -74,6 +75,8 @@ class Translator:
         self._is_all_native = False
         self._number = -1
         self._numbers = {}  # node -> its number
+        self._lines = {}  # node -> the user's line that made it, or None
+        self._uses = Counter()  # id of an op -> nodes of it
         self._location = ""  # of the node that is translated
         self.branches = {}  # node -> the branches that it stands in
         self.nodes_in = {}  # branches -> the nodes that stand in them, with their numbers
@@ -110,8 +113,16 @@ class Translator:
         """The Body that is being built; None: the outermost graph."""
         return self._body
 
-    def add_nodes(self, fgraph, order, numbers):
-        """All nodes but those that serve one branch of an IfElse alone: they are added with it."""
+    def add_nodes(self, fgraph, order, numbers, within=None):
+        """All nodes but those that serve one branch of an IfElse alone: they are added with it.
+
+        `within`: the node whose graph it is. A node without a line has that one's. So has each node of a graph that
+        several nodes have: PyTensor lets Scans that are alike share one, with the lines of the first."""
+        self._uses.update(id(node.op) for node in order)
+        is_shared = within is not None and self._uses[id(within.op)] > 1
+        for node in order:
+            own = None if is_shared else origin.source_line(node, fgraph)
+            self._lines[node] = own or self._lines.get(within)
         branches = lazy.branch_nodes(fgraph, order)
         self.branches.update(branches)
         for node, number in zip(order, numbers, strict=True):
@@ -125,7 +136,7 @@ class Translator:
 
     def add_node(self, node, number):
         self._number = number
-        self._location = location = origin.location(node, number)
+        self._location = location = origin.location(node, number, self._lines.get(node))
         self._node_of_location[location] = number
         self.builder.at(location)
         for var, value in zip(node.outputs, self.translate_node(node), strict=True):
@@ -333,7 +344,7 @@ class Translator:
         b = self.builder
         value = self.cast(value, "i64")
         message = f"{origin.scan_name(scan)}: n_steps is {{0}}"
-        b.at(origin.location(scan, self._numbers[scan]))
+        b.at(origin.location(scan, self._numbers[scan], self._lines.get(scan)))
         value = b.assert_(value, b.scalar("ge", [value, b.literal(0, "i64")]), message, "negative-size", [value])
         b.at(self._location)
         return value

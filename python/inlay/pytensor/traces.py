@@ -1,0 +1,81 @@
+"""The user's lines of nodes within an op, such as a Scan.
+
+PyTensor keeps the line that made a variable in `tag.trace`. Since version 3 the graph within an op is frozen: graphs of
+one structure share their nodes, so a node cannot have a line, and freezing drops it. A Scan is frozen when it is made,
+so nobody can find the line later. `_keep_traces` lets a frozen graph have the traces of its own nodes beside them, and
+hands them to the nodes of a graph that is made of it, as each rewrite of a Scan does.
+
+A rewrite that replaces a node may forget the trace too, as the one does that rewrites the graphs within Scans: then the
+new variable takes that of the old one (`TakesOver`).
+"""
+
+from functools import wraps
+from inspect import signature
+
+from pytensor.compile.mode import optdb
+from pytensor.graph import fg
+from pytensor.graph.features import AlreadyThere, Feature
+from pytensor.graph.rewriting.basic import graph_rewriter
+
+_NAME = "inlay_traces"  # attribute of a frozen graph: node -> by output, the stacks
+
+
+def traces_of(node, fgraph=None):
+    """By output, the stacks that made a node; `fgraph`: the graph that the node is of."""
+    kept = getattr(fgraph, _NAME, {}).get(node)
+    return kept if kept is not None else [getattr(var.tag, "trace", None) or () for var in node.outputs]
+
+
+def _keep_traces():
+    """Older versions of PyTensor freeze nothing, or in another way: then a node has the line of its Scan."""
+    frozen = getattr(fg, "FrozenFunctionGraph", None)
+    if not hasattr(frozen, "from_toposort") or "return_memo" not in signature(frozen.bind).parameters:
+        return
+    frozen.from_toposort = classmethod(_freezing(frozen.from_toposort.__func__))
+    frozen.bind = _binding(frozen.bind)
+    setattr(frozen, _NAME, {})
+
+
+def _freezing(from_toposort):
+    @wraps(from_toposort)
+    def freeze(cls, inputs, outputs, toposort):
+        made = from_toposort(cls, inputs, outputs, toposort)
+        traces = (traces_of(node) for node in toposort)
+        setattr(made, _NAME, {node: of for node, of in zip(made.toposort(), traces, strict=True) if any(of)})
+        return made
+
+    return freeze
+
+
+def _binding(bind):
+    @wraps(bind)
+    def bind_with_traces(self, replace, *, return_memo=False):
+        outputs, memo = bind(self, replace, return_memo=True)
+        for node, traces in getattr(self, _NAME).items():
+            for var, trace in zip(memo[node].outputs, traces, strict=True):
+                var.tag.trace = trace
+        return (outputs, memo) if return_memo else outputs
+
+    return bind_with_traces
+
+
+class TakesOver(Feature):
+    """A variable that has no trace takes over that of the variable that it replaces."""
+
+    def on_attach(self, fgraph):
+        if any(isinstance(feature, TakesOver) for feature in fgraph._features):
+            raise AlreadyThere()
+
+    def on_change_input(self, fgraph, node, i, var, new_var, reason=None):
+        if new_var.owner is not None and not getattr(new_var.tag, "trace", None):
+            new_var.tag.trace = getattr(var.tag, "trace", [])
+
+
+@graph_rewriter
+def take_over_traces(fgraph):
+    fgraph.attach_feature(TakesOver())
+
+
+def register_traces(tag):
+    _keep_traces()
+    optdb.register("take_over_traces", take_over_traces, tag, use_db_name_as_tag=False, position=-1)

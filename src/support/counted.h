@@ -1,0 +1,17 @@
+#pragma once
+// A number of things, in words.
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "support/str.h"
+
+namespace inlay {
+
+/// "1 result", "2 results"; `many` where an s does not make it: "2 indices".
+inline std::string counted(std::size_t count, std::string_view one, std::string_view many = {}) {
+  if (count == 1) return str("1 ", one);
+  return many.empty() ? str(count, " ", one, "s") : str(count, " ", many);
+}
+
+}  // namespace inlay
