@@ -9,6 +9,7 @@ from .dprint import dprint
 from .explain import explain
 from .linker import InlayLinker
 from .mode import MODE, default_mode, mode, register_mode
+from .part_names import register_part_names
 from .rewrites import register_rewrites
 from .scan_rewrites import register_scan_rewrites
 from .translate import NotNative, register
@@ -16,5 +17,6 @@ from .translate import NotNative, register
 register_mode()
 register_rewrites()
 register_scan_rewrites()
+register_part_names()
 
 __all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "mode", "register"]
