@@ -3,7 +3,7 @@
 import json
 from dataclasses import asdict, dataclass, field
 
-from . import notebook, screen
+from . import _inlay, notebook, screen
 from .plan import Plan, plan_of
 from .screen import count_text
 from .text import Compilation
@@ -132,6 +132,26 @@ class Explanation:
         return notebook.explanation_html(self)
 
 
+def _function_pretty(fn, printer, cycle):
+    printer.text(repr(fn))
+    if _is_compiled(fn) and not cycle:
+        for line in screen.head(explain(fn)):
+            printer.break_()
+            printer.text(line)
+
+
+def _function_html(fn):
+    return notebook.function_html(repr(fn), screen.head(explain(fn))) if _is_compiled(fn) else None
+
+
+def _is_compiled(fn):
+    return isinstance(getattr(fn, "compilation", None), Compilation)
+
+
+_inlay.Function._repr_pretty_ = _function_pretty
+_inlay.Function._repr_html_ = _function_html
+
+
 def explanation_of(program, seconds, host_call_reasons, sizes=None, verbose=False):
     """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`, `verbose`: see
     explain."""
@@ -165,11 +185,11 @@ def explain(fn, *, sizes=None, verbose=False):
     `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them. `verbose`: print it as its
     `text`.
     """
-    compilation = getattr(fn, "compilation", None)
-    if not isinstance(compilation, Compilation):
+    if not _is_compiled(fn):
         raise TypeError(
             f"{fn!r} is not a function that inlay.compile returned; inlay.pytensor.explain takes PyTensor's functions"
         )
+    compilation = fn.compilation
     return explanation_of(compilation.program, compilation.stage_seconds, {}, sizes, verbose)
 
 

@@ -27,9 +27,9 @@ def explanation_html(e):
     return f'<div class="inlay-explanation">{"".join(parts)}</div>'
 
 
-def function_html(description, head):
-    """A function: what it takes and returns, and one line of what became of it."""
-    return f'<div class="inlay-function">{_code(description)}<br>{escape(head)}</div>'
+def function_html(text, head):
+    """A function: its text, and what became of it in a few lines."""
+    return f'<div class="inlay-function">{"<br>".join([_code(text), *map(escape, head)])}</div>'
 
 
 def _step_row(step):

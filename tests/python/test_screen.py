@@ -106,6 +106,9 @@ class Printer:
     def text(self, text):
         self.shown += text
 
+    def break_(self):
+        self.shown += "\n"
+
 
 def shown_by_ipython(thing):
     printer = Printer()
@@ -147,6 +150,54 @@ def test_in_a_notebook(explanation):
     seen, text = tags(explanation._repr_html_())
     assert {"table", "details", "code"} <= set(seen) and "script" not in seen and "style" not in seen
     assert "mu + exp(tau_log__)*eta" in text and "graph @main" in text
+
+
+def test_functions_of_text():
+    f = inlay.compile("graph @twice(%x: f64[n]) {\n  %y = add %x, %x\n  return %y\n}")
+    text = shown_by_ipython(f)
+    assert text.startswith("<inlay function twice(x: f64[n]) -> f64[n]>\n1 kernel, ")
+    seen, shown = tags(f._repr_html_())
+    assert "twice(x: f64[n])" in shown and "1 kernel, " in shown
+
+
+class Formatter(dict):
+    """What IPython's formatters are to who registers."""
+
+    def for_type(self, kind, show):
+        self[kind] = show
+
+    def for_type_by_name(self, module, name, show):
+        self[module, name] = show
+
+
+def test_functions_of_pytensor():
+    from inlay.pytensor.ipython import register_with
+
+    formatters = {"text/plain": Formatter(), "text/html": Formatter()}
+    register_with(formatters)
+    x = pt.dvector("x")
+    ours = pytensor.function([x], x + x, mode="INLAY")
+    other = pytensor.function([x], x + x, mode="FAST_COMPILE")
+    printer = Printer()
+    formatters["text/plain"][type(ours)](ours, printer, False)
+    assert "x: Vector(float64" in printer.shown and "\n1 kernel, " in printer.shown
+    assert "1 kernel, " in tags(formatters["text/html"][type(ours)](ours))[1]
+    printer = Printer()
+    formatters["text/plain"][type(other)](other, printer, False)
+    assert printer.shown == repr(other) and formatters["text/html"][type(other)](other) is None
+
+
+def test_in_ipython_itself():
+    formatters = pytest.importorskip("IPython.core.formatters").DisplayFormatter()
+    from inlay.pytensor.ipython import register_with
+
+    register_with(formatters.formatters)
+    x = pt.dvector("x")
+    of_text = inlay.compile("graph @twice(%x: f64[n]) {\n  %y = add %x, %x\n  return %y\n}")
+    of_pytensor = pytensor.function([x], x + x, mode="INLAY")
+    for thing in (of_text, of_pytensor, inlay.explain(of_text)):
+        shown, _ = formatters.format(thing)
+        assert "1 kernel, " in shown["text/plain"] and "1 kernel, " in shown["text/html"]
 
 
 def test_what_is_html_is_text_there():

@@ -7,6 +7,7 @@ it as a C pointer.
 from .c_function import c_function
 from .dprint import dprint
 from .explain import explain
+from .ipython import register_formatters
 from .linker import InlayLinker
 from .mode import MODE, default_mode, mode, register_mode
 from .part_names import register_part_names
@@ -18,5 +19,6 @@ register_mode()
 register_rewrites()
 register_scan_rewrites()
 register_part_names()
+register_formatters()
 
 __all__ = ["MODE", "InlayLinker", "NotNative", "c_function", "default_mode", "dprint", "explain", "mode", "register"]
