@@ -59,6 +59,13 @@ std::vector<std::string> Origins::of(StepId step) const {
   return out;
 }
 
+memory::PageWords page_words(const Lowered& program, std::string title) {
+  memory::PageWords out{std::move(title), kernel::named_parts(program.kernels, program.graph), {}};
+  const Origins origins(program);
+  for (StepId step : ids<StepId>(program.kernels.steps.size())) out.lines.push_back(source_lines(origins.of(step)));
+  return out;
+}
+
 std::string source_lines(const std::vector<std::string>& locations) {
   std::map<std::pair<std::string, int64_t>, int> counts;
   for (const std::string& location : locations) {

@@ -20,6 +20,9 @@ class Origins {
   IdMap<ValueId, bool> is_stored_;  // by a step that is no 0-d arithmetic
 };
 
+/// What a picture of the program's memory says beyond the plan.
+memory::PageWords page_words(const Lowered& program, std::string title);
+
 /// The source lines in locations, those in most of them: `model.py:7, 12`; at most three.
 std::string source_lines(const std::vector<std::string>& locations);
 
