@@ -141,6 +141,7 @@ def compare(model, with_numba):
     print(f"C function: {pointer.signature}")
     print("\ninlay's view of the function")
     print(view)
+    print(view.text)
 
 
 def sample(model, draws, tune, chains, progress_bar):

@@ -1,7 +1,7 @@
 """inlay: array programs as planned, fused native functions.
 
-`inlay.compile(text)` compiles a program in inlay's text form, `inlay.explain(fn)` says what became of it, and
-`inlay.plan(buffers)` lays out buffers by themselves.
+`inlay.compile(text)` compiles a program in inlay's text form, `inlay.explain(fn)` says what became of it,
+`inlay.memory_page(fn, path)` draws its memory, and `inlay.plan(buffers)` lays out buffers by themselves.
 `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
 """
 
@@ -9,7 +9,19 @@ from . import errors  # noqa: F401  (first: the extension raises these)
 from ._inlay import Function, __version__
 from .errors import InlayError
 from .explanation import explain
+from .memory import memory_page
 from .plan import Plan, Storage, plan
 from .text import compile
 
-__all__ = ["Function", "InlayError", "Plan", "Storage", "__version__", "compile", "errors", "explain", "plan"]
+__all__ = [
+    "Function",
+    "InlayError",
+    "Plan",
+    "Storage",
+    "__version__",
+    "compile",
+    "errors",
+    "explain",
+    "memory_page",
+    "plan",
+]

@@ -260,6 +260,9 @@ class Program:
 
     def plan(self, sizes: object | None = None) -> object: ...
 
+    def memory_page(self, title: str, sizes: object | None = None) -> str:
+        """The memory over time as a page of HTML."""
+
     def step_times(self) -> list:
         """
         How long each step has taken, of a program that was compiled with `time_steps`.

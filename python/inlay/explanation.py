@@ -3,7 +3,9 @@
 import json
 from dataclasses import asdict, dataclass, field
 
+from . import _inlay, notebook, screen
 from .plan import Plan, plan_of
+from .screen import count_text
 from .text import Compilation
 
 
@@ -20,6 +22,26 @@ class Kernel:
     reads: str  # elements of memory, as an expression in sizes
     writes: str
     width: int  # elements in a vector
+
+
+@dataclass(frozen=True)
+class Step:
+    """What is done, in order: a `kernel`, `numbers` (arithmetic with single numbers), a `library call`, a `host call`, a
+    `draw`, a `copy`; a `loop` or a `condition`, whose steps follow with a greater `depth`.
+
+    `computes` are formulas in the user's names, `origins` the nodes that they come from, with the user's lines.
+    """
+
+    kind: str
+    name: str
+    makes: list
+    computes: list
+    loops: list  # the points of its loop nests: "85", "n x m"
+    bytes_read: int | str  # of memory, in one pass
+    bytes_written: int | str
+    origins: list
+    lines: str  # of the user's source, those of most origins: "model.py:7, 12"
+    depth: int
 
 
 @dataclass(frozen=True)
@@ -70,6 +92,9 @@ class Apart:
 
 @dataclass(frozen=True)
 class Explanation:
+    """What became of a function, as data; `str` of it is one screen, `text` the whole listing."""
+
+    steps: list
     kernels: list
     library_calls: list
     host_calls: list
@@ -86,19 +111,53 @@ class Explanation:
     rewrites: dict  # how often each rule fired; `dropped` counts values that nothing needed
     memory_map: str = field(repr=False, default="")
     plan: Plan | None = None  # where working memory lies; None where it depends on sizes that a call brings
+    verbose: bool = False  # whether `str` is the listing
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text."""
         return json.loads(json.dumps(asdict(self)))
 
+    @property
+    def text(self):
+        """The whole listing: graph, kernels, memory map, and all reasons."""
+        return "\n".join(screen.wrapped("\n".join(_lines(self)).split("\n"))).rstrip() + "\n"
+
     def __str__(self):
-        return "\n".join(_lines(self)).rstrip() + "\n"
+        return self.text if self.verbose else "\n".join(screen.lines_of(self)) + "\n"
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text("Explanation(...)" if cycle else str(self).rstrip())
+
+    def _repr_html_(self):
+        return notebook.explanation_html(self)
 
 
-def explanation_of(program, seconds, host_call_reasons, sizes=None):
-    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`: see explain."""
+def _function_pretty(fn, printer, cycle):
+    printer.text(repr(fn))
+    if _is_compiled(fn) and not cycle:
+        for line in screen.head(explain(fn)):
+            printer.break_()
+            printer.text(line)
+
+
+def _function_html(fn):
+    return notebook.function_html(repr(fn), screen.head(explain(fn))) if _is_compiled(fn) else None
+
+
+def _is_compiled(fn):
+    return isinstance(getattr(fn, "compilation", None), Compilation)
+
+
+_inlay.Function._repr_pretty_ = _function_pretty
+_inlay.Function._repr_html_ = _function_html
+
+
+def explanation_of(program, seconds, host_call_reasons, sizes=None, verbose=False):
+    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`, `verbose`: see
+    explain."""
     data = program.explain()
     return Explanation(
+        steps=[Step(**d) for d in data["steps"]],
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
         library_calls=data["library_calls"],
         host_calls=data["host_calls"],
@@ -115,32 +174,31 @@ def explanation_of(program, seconds, host_call_reasons, sizes=None):
         rewrites=data["rewrites"],
         memory_map=data["memory_map"],
         plan=plan_of(program, sizes),
+        verbose=verbose,
     )
 
 
-def explain(fn, *, sizes=None):
-    """What inlay made of a function that `inlay.compile` returned: an `Explanation`; print it to read it.
+def explain(fn, *, sizes=None, verbose=False):
+    """What inlay made of a function that `inlay.compile` returned: an `Explanation`; print it to read it on one screen,
+    and its `text` for the whole listing.
 
-    `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them.
+    `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them. `verbose`: print it as its
+    `text`.
     """
-    compilation = getattr(fn, "compilation", None)
-    if not isinstance(compilation, Compilation):
+    if not _is_compiled(fn):
         raise TypeError(
             f"{fn!r} is not a function that inlay.compile returned; inlay.pytensor.explain takes PyTensor's functions"
         )
-    return explanation_of(compilation.program, compilation.stage_seconds, {}, sizes)
-
-
-def _count(number, noun):
-    return f"{number} {noun}" if number == 1 else f"{number} {noun[:-1] + 'ie' if noun.endswith('y') else noun}s"
+    compilation = fn.compilation
+    return explanation_of(compilation.program, compilation.stage_seconds, {}, sizes, verbose)
 
 
 def _lines(e):
-    arena = "by size" if e.arena_bytes is None else _count(e.arena_bytes, "byte")
+    arena = "by size" if e.arena_bytes is None else count_text(e.arena_bytes, "byte")
     yield (
-        f"{_count(len(e.kernels), 'kernel')}, {_count(len(e.temporaries), 'temporary')}, arena {arena}, "
-        f"{_count(len(e.library_calls), 'library call')}, {_count(len(e.host_calls), 'host call')}, "
-        f"{_count(len(e.copies), 'copy')}"
+        f"{count_text(len(e.kernels), 'kernel')}, {count_text(len(e.temporaries), 'temporary')}, arena {arena}, "
+        f"{count_text(len(e.library_calls), 'library call')}, {count_text(len(e.host_calls), 'host call')}, "
+        f"{count_text(len(e.copies), 'copy')}"
     )
     yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
         f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
@@ -151,7 +209,7 @@ def _lines(e):
     yield e.graph.rstrip()
     for kernel in e.kernels:
         yield ""
-        size = f"{_count(kernel.stages, 'stage')}, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
+        size = f"{count_text(kernel.stages, 'stage')}, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
         yield f"# {kernel.name}: {size}"
         yield kernel.text.rstrip()
     for title, items in (

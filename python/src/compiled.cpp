@@ -156,6 +156,12 @@ void bind_compile(nb::module_& m) {
           "plan", [](const Compiled& c, nb::object sizes) { return plan_of(*c.program, c.planning, sizes); },
           "sizes"_a = nb::none())
       .def(
+          "memory_page",
+          [](const Compiled& c, const std::string& title, nb::object sizes) {
+            return memory_page(*c.program, c.planning, title, sizes);
+          },
+          "title"_a, "sizes"_a = nb::none(), "The memory over time as a page of HTML.")
+      .def(
           "step_times",
           [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.bound, *c.step_times) : nb::list(); },
           "How long each step has taken, of a program that was compiled with `time_steps`.")

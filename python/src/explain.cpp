@@ -2,8 +2,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include "compiler/origins.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
+#include "kernel/summary.h"
 #include "kernel/text.h"
 
 namespace nb = nanobind;
@@ -75,6 +77,40 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, con
   d["host_calls"] = host_calls;
   d["draws"] = draws;
   d["copies"] = copies;
+}
+
+nb::list list_of(const std::vector<std::string>& texts) {
+  nb::list out;
+  for (const std::string& text : texts) out.append(text);
+  return out;
+}
+
+nb::list step_list(const Program& p, const BoundProgram& bound) {
+  const std::vector<kernel::StepSummary> summaries =
+      kernel::summaries(p.kernels, kernel::named_parts(p.kernels, p.graph));
+  const Origins origins(p);
+  nb::list out;
+  for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
+    const kernel::StepSummary& step = summaries[id.index];
+    const bool moves = !std::holds_alternative<kernel::Copy>(p.kernels.steps[id.index]) ||
+                       copy_at(p.kernels, p.plan.sharing, id) != nullptr;
+    if (step.kind.empty() || !moves) continue;
+    const auto* host = std::get_if<kernel::HostCall>(&p.kernels.steps[id.index]);
+    nb::dict d;
+    d["kind"] = host != nullptr && bound.draw(host->function) != nullptr ? "draw" : step.kind;
+    d["name"] = step.name;
+    d["makes"] = list_of(step.makes);
+    d["computes"] = list_of(step.formulas);
+    d["loops"] = list_of(step.loops);
+    d["bytes_read"] = size_or_text(step.read_bytes, p.kernels);
+    d["bytes_written"] = size_or_text(step.written_bytes, p.kernels);
+    const std::vector<std::string> found = origins.of(id);
+    d["origins"] = list_of(found);
+    d["lines"] = source_lines(found);
+    d["depth"] = step.depth;
+    out.append(d);
+  }
+  return out;
 }
 
 nb::list apart_list(const Program& p) {
@@ -181,6 +217,7 @@ IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
 nb::dict explain(const Program& p, const BoundProgram& bound) {
   nb::dict d;
   add_steps(p.kernels, p.plan.sharing, bound, d);
+  d["steps"] = step_list(p, bound);
   add_plan(p, d);
   nb::list refusals;
   for (const std::string& refusal : p.kernels.refusals) refusals.append(refusal);

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "array_form.h"
+#include "compiler/origins.h"
 #include "explain.h"
 #include "interrupt.h"
 #include "support/fork_gate.h"
@@ -182,6 +183,19 @@ nb::object plan_of(const Program& program, const memory::PlannerOptions& options
   }
   out["storages"] = storages;
   return out;
+}
+
+std::string memory_page(const Program& program, const memory::PlannerOptions& options, const std::string& title,
+                        nb::object sizes) {
+  const memory::PageWords words = page_words(program, title);
+  if (program.plan.is_static) return memory::page_html(memory::memory_page(program.kernels, program.plan, words));
+  const memory::Sizes given = sizes.is_none() ? memory::Sizes() : sizes_of(sizes);
+  memory::MemoryPlan plan = program.plan;
+  plan.layouts = plan_for(program, options, given).layouts;
+  plan.is_static = true;
+  const IdMap<SymbolId, int64_t> symbols = memory::sizes_by_symbol(program.kernels, given);
+  return memory::page_html(
+      memory::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end())));
 }
 
 void bind_planning(nb::module_& m) {

@@ -77,8 +77,10 @@ class Counter {
     if (output.start.kind == Start::Kind::copy) ++counts.copy_starts;
     const Buffer& buffer = program_.buffers[output.buffer];
     if (output.is_local) return;
-    if (output.start.kind == Start::Kind::fill && has_bytes(buffer))
+    if (output.start.kind == Start::Kind::fill && has_bytes(buffer)) {
       counts.writes = counts.writes + num_elements(buffer);
+      counts.written_bytes = counts.written_bytes + size_bytes(buffer);
+    }
   }
 
   void add(const Kernel& kernel, const Stage& stage) {
@@ -92,13 +94,15 @@ class Counter {
         case Statement::Kind::load:
           ++counts.loads;
           counts.gathers += statement.map.has_index();
-          if (!kernel.is_local(statement.buffer)) add_elements(statement, extents, seen, counts.reads);
+          if (!kernel.is_local(statement.buffer))
+            add_elements(statement, extents, seen, counts.reads, counts.read_bytes);
           break;
         case Statement::Kind::store:
         case Statement::Kind::fold:
           ++(statement.kind == Statement::Kind::fold ? counts.folds : counts.stores);
           counts.scatters += statement.map.has_index();
-          if (!kernel.is_local(statement.buffer)) add_elements(statement, extents, seen, counts.writes);
+          if (!kernel.is_local(statement.buffer))
+            add_elements(statement, extents, seen, counts.writes, counts.written_bytes);
           break;
         case Statement::Kind::op:
         case Statement::Kind::cast: ++counts.ops; break;
@@ -112,7 +116,7 @@ class Counter {
 
   /// The same elements a second time come from a register or a line that is there.
   void add_elements(const Statement& statement, std::span<const Dim> extents, std::vector<const Statement*>& seen,
-                    Dim& total) {
+                    Dim& total, Dim& total_bytes) {
     if (!has_bytes(program_.buffers[statement.buffer])) return;
     const auto same = [&](const Statement* other) {
       return (other->kind == Statement::Kind::load) == (statement.kind == Statement::Kind::load) &&
@@ -120,7 +124,9 @@ class Counter {
     };
     if (std::ranges::any_of(seen, same)) return;
     seen.push_back(&statement);
-    total = total + elements_touched(statement.map, extents);
+    const Dim touched = elements_touched(statement.map, extents);
+    total = total + touched;
+    total_bytes = total_bytes + touched * size_bytes(program_.buffers[statement.buffer].dtype);
   }
 
   const KernelProgram& program_;

@@ -17,6 +17,7 @@ struct KernelCounts {
   /// without an index counts the elements that it touches, once for each stage; through an index it counts points.
   /// A `fill` start writes its buffer. A `copy` start counts nothing: only the plan knows whether bytes move.
   Dim reads, writes;
+  Dim read_bytes, written_bytes;  // of the same elements
   /// Points that vectors of 64 bytes take at a time in the narrowest loop: by the widest element of what changes from
   /// point to point, and no more than there are. 0 where there is no loop.
   int width = 0;

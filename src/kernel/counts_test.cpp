@@ -51,6 +51,8 @@ TEST(KernelCounts, OfAWholeProgram) {
   const Dim n = Dim::symbol(SymbolId(0));
   EXPECT_EQ(counts.reads, Dim(3) * n + 1);        // g, the gather, x once; and x[0]
   EXPECT_EQ(counts.writes, Dim(2) * n + 85 + 1);  // out, the scatter, the fill of grad; and out[0]
+  EXPECT_EQ(counts.read_bytes, Dim(24) * n + 8);
+  EXPECT_EQ(counts.written_bytes, Dim(16) * n + 688);
 }
 
 TEST(KernelCounts, OfOneKernel) {

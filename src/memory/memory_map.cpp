@@ -1,6 +1,9 @@
 // The printed memory map: steps down, with what each brings into memory.
 #include <algorithm>
+#include <optional>
 
+#include "kernel/formula.h"
+#include "kernel/summary.h"
 #include "kernel/text.h"
 #include "memory/liveness.h"
 #include "memory/plan.h"
@@ -73,40 +76,100 @@ class Map {
   }
 
   /// The blocks of segments stand one above the other.
-  Page page(std::string title) const {
+  Page page(const PageWords& words, std::span<const int64_t> symbols) const {
     if (!plan_.is_static) {
       throw Error(ErrorCode::unsupported, {}, "the memory of this program depends on sizes that are symbols")
           .help("give its parameters static sizes, or the symbols upper bounds, to see a picture");
     }
-    Page out{
-        .title = std::move(title), .arena_bytes = plan_.arena_bytes(), .lower_bound_bytes = plan_.lower_bound_bytes()};
+    Page out{.title = words.title,
+             .arena_bytes = plan_.arena_bytes(),
+             .lower_bound_bytes = plan_.lower_bound_bytes(),
+             .steps = page_steps(words)};
     std::vector<int64_t> base_bytes = {0};
     for (const Layout& layout : plan_.layouts) base_bytes.push_back(base_bytes.back() + layout.arena_bytes);
-    for (const Step& step : program_.steps) out.steps.push_back(step_text(step));
+    const std::vector<kernel::StepSummary> summaries = kernel::summaries(program_, words.parts);
     for (BufferId b : ids<BufferId>(program_.buffers.size())) {
       const Placement& placement = sharing_.placements[b];
-      if (!placement.storage.valid() || liveness_.uses[b].writes.empty()) continue;
+      if (!is_in_arena(b)) continue;
       const SharedStorage& storage = sharing_.storages[placement.storage];
-      if (storage.owner != Owner::arena) continue;
       const Layout& layout = plan_.layouts[static_cast<std::size_t>(storage.segment)];
+      const StepId maker = liveness_.uses[b].writes.front();
       out.buffers.push_back({.name = name(b),
                              .type = type_text(program_, program_.buffers[b]),
                              .storage = storage_text(sharing_, placement.storage),
                              .reason = why(b),
-                             .bytes = most(kernel::size_bytes(program_.buffers[b])),
+                             .made_by = made_by(b, summaries[maker.index].kind),
+                             .bytes = size(kernel::size_bytes(program_.buffers[b]), symbols),
                              .offset = base_bytes[static_cast<std::size_t>(storage.segment)] +
-                                       layout.offset_bytes[placement.storage.index] + most(placement.offset_bytes),
+                                       layout.offset_bytes[placement.storage.index] +
+                                       size(placement.offset_bytes, symbols),
                              .begin = liveness_.lives[b].begin,
                              .end = liveness_.lives[b].end});
+      if (out.buffers.back().bytes == 0) out.buffers.pop_back();
     }
+    out.rows = page_rows(words, symbols);
     return out;
   }
 
  private:
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
 
-  /// Of a static plan.
-  int64_t most(const Dim& bytes) const { return std::max<int64_t>(at_most(bytes, plan_.upper_bounds), 0); }
+  /// Of a static plan: for these sizes, or the most that it can be.
+  int64_t size(const Dim& bytes, std::span<const int64_t> symbols) const {
+    return std::max<int64_t>(symbols.empty() ? at_most(bytes, plan_.upper_bounds) : bytes.evaluate(symbols), 0);
+  }
+
+  /// Has it bytes in the arena that a step writes?
+  bool is_in_arena(BufferId b) const {
+    const StorageId storage = sharing_.placements[b].storage;
+    return storage.valid() && sharing_.storages[storage].owner == Owner::arena && !liveness_.uses[b].writes.empty();
+  }
+
+  static bool is_working_memory(const Buffer& buffer) { return buffer.stored.why == kernel::StoredFor::workspace; }
+
+  std::string made_by(BufferId b, const std::string& kind) const {
+    if (is_working_memory(program_.buffers[b])) return "workspace";
+    return kind == "numbers" ? "kernel" : kind;
+  }
+
+  /// A step is a column where it moves bytes; single numbers live in registers.
+  std::vector<PageStep> page_steps(const PageWords& words) const {
+    std::vector<bool> makes_memory(program_.steps.size(), false);
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      if (is_in_arena(b)) makes_memory[liveness_.uses[b].writes.front().index] = true;
+    }
+    std::vector<PageStep> out;
+    for (kernel::StepSummary& step : kernel::summaries(program_, words.parts)) {
+      const std::size_t s = out.size();
+      const bool is_elided = sharing_.is_elided(StepId(s));
+      const bool is_shown = !step.kind.empty() && !is_elided && (step.kind != "numbers" || makes_memory[s]);
+      const std::string what = step.kind == "copy" || step.name.empty() ? step.kind : step.name;
+      out.push_back({what, std::move(step.formulas), s < words.lines.size() ? words.lines[s] : "", is_shown});
+    }
+    return out;
+  }
+
+  /// Those of constants that are bound to the function are not the caller's.
+  std::vector<PageRow> page_rows(const PageWords& words, std::span<const int64_t> symbols) const {
+    const kernel::Vocabulary vocabulary(program_, words.parts);
+    std::vector<PageRow> out;
+    const auto add = [&](BufferId b, bool is_result) {
+      const Buffer& buffer = program_.buffers[b];
+      const Lifetime& live = liveness_.lives[kernel::root_of(program_, b)];
+      if (buffer.bound || kernel::is_handle(buffer) || live.begin == live.end) return;
+      std::optional<int64_t> bytes;
+      const Dim dim = kernel::size_bytes(buffer);
+      const auto is_known = [&](SymbolId s) {
+        return symbols.empty() ? s.index < plan_.upper_bounds.size() && plan_.upper_bounds[s] >= 0
+                               : symbols[s.index] >= 0;
+      };
+      if (std::ranges::all_of(dim.symbols(), is_known)) bytes = size(dim, symbols);
+      out.push_back({vocabulary.name(b), type_text(program_, buffer), bytes, is_result, live.begin, live.end});
+    };
+    for (BufferId b : program_.params) add(b, false);
+    for (BufferId b : program_.outputs) add(b, true);
+    return out;
+  }
 
   /// " for n up to 4096, m up to 7"
   std::string bounds_text() const {
@@ -186,8 +249,9 @@ class Map {
 
 std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
 
-Page memory_page(const KernelProgram& program, const MemoryPlan& plan, std::string title) {
-  return Map(program, plan).page(std::move(title));
+Page memory_page(const KernelProgram& program, const MemoryPlan& plan, const PageWords& words,
+                 std::span<const int64_t> symbols) {
+  return Map(program, plan).page(words, symbols);
 }
 
 std::vector<StoredValue> stored_values(const KernelProgram& program, const MemoryPlan& plan) {

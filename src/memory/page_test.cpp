@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "memory/page_text.h"
+
 namespace inlay::memory {
 namespace {
 
@@ -10,15 +12,21 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Page three_buffers() {
-  return {
-      .title = "three",
-      .arena_bytes = 24,
-      .lower_bound_bytes = 24,
-      .buffers =
-          {{.name = "a", .type = "f64[1]", .storage = "s0", .bytes = 8, .offset = 0, .begin = 1, .end = 4},
-           {.name = "b", .storage = "s1", .reason = "exp reads it", .bytes = 16, .offset = 8, .begin = 3, .end = 8},
-           {.name = "c", .storage = "s1", .reason = "takes over b", .bytes = 16, .offset = 8, .begin = 5, .end = 8}},
-      .steps = {"@k0", "@k1", "@k2", "@k3"}};
+  return {.title = "three",
+          .arena_bytes = 24,
+          .lower_bound_bytes = 24,
+          .buffers =
+              {{.name = "a", .type = "f64[1]", .storage = "s0", .bytes = 8, .offset = 0, .begin = 1, .end = 4},
+               {.name = "b", .storage = "s1", .reason = "exp reads it", .bytes = 16, .offset = 8, .begin = 3, .end = 8},
+               {.name = "c",
+                .storage = "s1",
+                .reason = "takes over b",
+                .made_by = "kernel",
+                .bytes = 16,
+                .offset = 8,
+                .begin = 5,
+                .end = 8}},
+          .steps = {{"@k0", {"a = exp(x)"}, "m.py:3"}, {"@k1"}, {"@k2"}, {"@k3"}}};
 }
 
 TEST(Page, FindsThePeak) {
@@ -39,16 +47,48 @@ TEST(Page, CountsSharedBytesOnce) {
 TEST(Page, ShowsEachBufferAndThePeak) {
   const std::string html = page_html(three_buffers());
   EXPECT_THAT(html, HasSubstr("<title>three</title>"));
-  EXPECT_THAT(html, HasSubstr("3 buffers in 24 bytes; no layout needs less than 24. This one is as small as can be."));
-  // Time 1 to 8 across 1000, 24 bytes up 480.
-  EXPECT_THAT(html, HasSubstr("<rect x=\"0.00\" y=\"320.00\" width=\"428.57\" height=\"160.00\""));
+  EXPECT_THAT(html,
+              HasSubstr("3 values in 24 bytes of working memory; no layout needs less than 24 bytes. So none is "));
   EXPECT_THAT(html, HasSubstr("data-name=\"b\" data-bytes=\"16\" data-offset=\"8\" data-lives=\"[3, 8)\" "
                               "data-storage=\"s1\" data-reason=\"exp reads it\""));
-  EXPECT_THAT(html, HasSubstr("the peak, at 3 (@k1)"));
+  EXPECT_THAT(html, HasSubstr("At the peak: 24 bytes at step 2, @k1"));
   const std::size_t largest = html.find("<td>b</td>"), other = html.find("<td>a</td>");
   EXPECT_LT(largest, other);
   EXPECT_NE(other, std::string::npos);
   EXPECT_EQ(html.find("<td>c</td>"), std::string::npos);  // it begins later
+}
+
+// 4 columns across 1000 from 170 on, 24 bytes up 440 to 26. b ends where c takes its bytes over; one frame holds both.
+TEST(Page, WhatTakesBytesOverIsOneBand) {
+  const std::string html = page_html(three_buffers());
+  EXPECT_THAT(html, HasSubstr("<rect class=\"other\" x=\"545.00\" y=\"26.00\" width=\"250.00\" height=\"293.33\" "
+                              "data-name=\"b\""));
+  EXPECT_THAT(html, HasSubstr("<rect class=\"kernel\" x=\"795.00\" y=\"26.00\" width=\"375.00\" height=\"293.33\" "
+                              "data-name=\"c\""));
+  EXPECT_THAT(html, HasSubstr("<rect class=\"band\" x=\"545.00\" y=\"26.00\" width=\"625.00\" height=\"293.33\"/>"));
+  EXPECT_THAT(html, HasSubstr("takes over the bytes of the earlier one"));
+}
+
+TEST(Page, StepsThatAreNotShownHaveNoColumn) {
+  Page page = three_buffers();
+  page.steps[0].is_shown = false;
+  page.rows = {{"x", "f64[2]", 16, false, 0, 4}, {"y", "f64[n]", std::nullopt, true, 5, 8}};
+  const std::string html = page_html(page);
+  EXPECT_THAT(html, HasSubstr("At the peak: 24 bytes at step 1, @k1"));
+  EXPECT_THAT(html, HasSubstr("x  16 bytes</text>"));
+  EXPECT_THAT(html, HasSubstr("y  f64[n]</text>"));
+  EXPECT_THAT(html, Not(HasSubstr("@k0")));
+}
+
+TEST(Page, NumbersAreAsPeopleReadThem) {
+  EXPECT_EQ(bytes_text(1), "1 byte");
+  EXPECT_EQ(bytes_text(1023), "1023 bytes");
+  EXPECT_EQ(bytes_text(1536), "1.5 KiB");
+  EXPECT_EQ(exact_bytes(32768), "32 KiB (32768 bytes)");
+  EXPECT_EQ(bytes_text(int64_t{3} << 30), "3 GiB");
+  EXPECT_THAT(byte_ticks(65536), ::testing::ElementsAre(0, 16384, 32768, 49152, 65536));
+  EXPECT_THAT(byte_ticks(0), ::testing::ElementsAre(0));
+  EXPECT_EQ(first_characters("\xC3\xA4nderung", 2), "\xC3\xA4n");
 }
 
 TEST(Page, NeedsNothingElse) {
@@ -69,7 +109,7 @@ TEST(Page, WritesAnyNameAsText) {
 
 TEST(Page, MayBeEmpty) {
   const std::string html = page_html({.title = "nothing"});
-  EXPECT_THAT(html, HasSubstr("0 buffers in 0 bytes"));
+  EXPECT_THAT(html, HasSubstr("0 values in 0 bytes"));
   EXPECT_THAT(html, HasSubstr("</html>"));
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "kernel/summary.h"
 #include "memory/layout.h"
 #include "memory/page.h"
 
@@ -169,8 +170,17 @@ Layout plan(const PlannerOptions& options, std::span<const Storage> storages, in
 /// The program with its plan: which value lives in which storage, what it took over, what it costs.
 std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
 
-/// The same as a picture (page.h): the buffers in the arena. Throws Error(unsupported) where offsets depend on sizes.
-Page memory_page(const kernel::KernelProgram& program, const MemoryPlan& plan, std::string title);
+/// What the picture of a plan says that the plan does not know.
+struct PageWords {
+  std::string title;
+  std::vector<kernel::NamedPart> parts;
+  std::vector<std::string> lines;  // of the user's source, by step; may be empty
+};
+
+/// The same as a picture (page.h): the buffers in the arena, with arguments and results. Throws Error(unsupported)
+/// where offsets depend on sizes. `symbols`: the sizes that the plan's layouts are for, where it has none for all.
+Page memory_page(const kernel::KernelProgram& program, const MemoryPlan& plan, const PageWords& words,
+                 std::span<const int64_t> symbols = {});
 
 /// A temporary: what it is called in the text of the kernels, where its bytes are, and why it has any.
 struct StoredValue {

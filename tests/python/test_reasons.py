@@ -69,4 +69,4 @@ def test_what_has_no_reason_is_found():
     assert (pair.first, pair.second) == ("k0", "k1") and pair.reason.startswith("other-places: ")
     lost = type(pair)(pair.first, pair.second, pair.shared, "because")
     assert reasons.unexplained(type(e)(**{**e.__dict__, "apart": [lost]})) == ["k0 and k1: because"]
-    assert "k0 and k1 (" in str(e) and e.to_dict()["apart"][0]["reason"] == pair.reason
+    assert "k0 and k1 (" in e.text and e.to_dict()["apart"][0]["reason"] == pair.reason

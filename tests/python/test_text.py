@@ -290,7 +290,7 @@ def test_explain():
     rates = inlay.compile(RATES, bound={"county": [3, 3, 7]})
     e = inlay.explain(rates)
     assert len(e.kernels) == 1 and e.seconds["emit"] > 0
-    assert "1 kernel, 0 temporaries, arena" in str(e) and "1 stage, reads" in str(e)
+    assert "1 kernel, 0 temporaries, arena" in str(e) and "1 stage, reads" in e.text
     with pytest.raises(TypeError, match=r"is not a function that inlay.compile returned"):
         inlay.explain(len)
 

@@ -6,6 +6,7 @@
 #include "backend/c/backend.h"
 #include "commands.h"
 #include "compiler/backends.h"
+#include "compiler/origins.h"
 #include "explain.h"
 #include "ir/text.h"
 #include "kernel/text.h"
@@ -94,7 +95,8 @@ int explain_file(const ExplainCommand& command) {
       },
       program);
   if (!command.memory.empty())
-    write_file(command.memory, memory::page_html(memory::memory_page(made.kernels, made.plan, command.file)));
+    write_file(command.memory,
+               memory::page_html(memory::memory_page(made.kernels, made.plan, page_words(made, command.file))));
   std::cout << (command.json ? explain_json(made) : explain(made));
   return kDone;
 }

@@ -7,8 +7,10 @@ became of a function, `c_function(fn)` gives it as a C pointer.
 from .c_function import c_function
 from .dprint import dprint
 from .explain import explain
+from .ipython import register_formatters
 from .linker import InlayLinker
 from .mode import MODE, default_mode, mode, register_mode, use
+from .part_names import register_part_names
 from .rewrites import register_rewrites
 from .scan_rewrites import TAG, register_scan_rewrites
 from .traces import register_traces
@@ -20,6 +22,8 @@ register_mode()
 register_rewrites()
 register_scan_rewrites()
 register_sampler()
+register_part_names()
+register_formatters()
 
 __all__ = [
     "MODE",

@@ -7,11 +7,12 @@ from .compiled import compiled_of
 from .translate.origin import short_name
 
 
-def explain(fn, *, sizes=None):
+def explain(fn, *, sizes=None, verbose=False):
     """What inlay made of `fn`, a PyTensor function or what `inlay.compile` returned: an `Explanation`; print it to read
-    it. `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them."""
+    it on one screen, and its `text` for the whole listing. `sizes`: for the sizes of the program, by name, a number,
+    where `plan` depends on them. `verbose`: print it as its `text`."""
     if isinstance(getattr(fn, "compilation", None), Compilation):
-        return explain_text(fn, sizes=sizes)
+        return explain_text(fn, sizes=sizes, verbose=verbose)
     compiled = compiled_of(fn)
     nodes, reasons = compiled.translation.nodes, compiled.translation.reasons
     return explanation_of(
@@ -19,4 +20,5 @@ def explain(fn, *, sizes=None):
         compiled.seconds,
         {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in reasons.items()},
         sizes,
+        verbose,
     )

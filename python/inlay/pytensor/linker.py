@@ -15,6 +15,7 @@ from ..plan import planner_of
 from . import failures, scan_rewrites
 from .compiled import Compiled
 from .found_sizes import WithFoundSizes
+from .part_names import names_in
 from .profile import Rows
 from .scalar_results import with_scalar_results
 from .translate import translate
@@ -73,7 +74,7 @@ class InlayLinker(JITLinker):
 
     def _vm(self, fgraph, order, input_storage, storage_map, found, start):
         """`found`: sizes that types say wrongly (OtherSizes)."""
-        translation = translate(fgraph, order, found=found)
+        translation = translate(fgraph, order, found=found, names=names_in(fgraph))
         translated = time.perf_counter() - start
         profile = {"time_steps": True} if self.profiled else {}
         program = _inlay.compile(

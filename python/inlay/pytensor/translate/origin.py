@@ -45,12 +45,36 @@ def _op_name(op):
 
 def source_line(node, fgraph):
     """The line outside PyTensor and PyMC that made the node of `fgraph`; what PyTensor keeps of the stack ends at the
-    innermost."""
+    innermost.
+
+    The line that asked PyMC for the log density of a model made none of its nodes: where they come from is the model,
+    and its lines are not known any more.
+    """
     for stacks in traces_of(node, fgraph):
         for stack in stacks:
+            callee = None
             for frame in reversed(stack):
-                filename, lineno = frame[0], frame[1]
-                of_library = any(f"{os.sep}{library}{os.sep}" in filename for library in ("pytensor", "pymc"))
-                if not of_library and os.path.dirname(filename) != _STANDARD_LIBRARY:
-                    return f"{os.path.basename(filename)}:{lineno}"
+                if not _is_library(frame[0]):
+                    if callee is not None and _derives(callee):
+                        break
+                    return f"{os.path.basename(frame[0])}:{frame[1]}"
+                callee = frame
     return None
+
+
+_LIBRARIES = tuple(f"{os.sep}{library}{os.sep}" for library in ("pytensor", "pymc", "nutpie"))
+_INLAY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+
+def _is_library(filename):
+    if any(library in filename for library in _LIBRARIES) or filename.startswith((_INLAY, "<frozen ")):
+        return True
+    return os.path.dirname(filename) == _STANDARD_LIBRARY
+
+
+def _derives(frame):
+    """Is it a method of PyMC's Model that makes graphs of the model (logp, compile_logp, ...), or a way to nutpie?"""
+    if frame[0].startswith(_INLAY) or f"{os.sep}nutpie{os.sep}" in frame[0]:
+        return True
+    is_model = frame[0].endswith(os.path.join("pymc", "model", "core.py"))
+    return is_model and ("logp" in frame[2] or frame[2].startswith("compile"))

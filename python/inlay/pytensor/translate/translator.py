@@ -41,11 +41,12 @@ class Translation:
     exceptions: dict = field(default_factory=dict)  # index into `nodes` -> (a class of inlay's, what is raised instead)
 
 
-def translate(fgraph, order, name="main", found=frozenset()):
+def translate(fgraph, order, name="main", found=frozenset(), names=None):
     """The inlay graph of `fgraph`, whose nodes run in `order`. `found`: sizes of results of ops that are not what their
-    types say (OtherSizes)."""
+    types say (OtherSizes). `names`: what the user calls variables that have no names of their own."""
     t = Translator(name)
     t.found = found
+    t.names = names or {}
     t.clients = fgraph.clients
     t.donated = _donated_inputs(fgraph)
     for position, var in enumerate(fgraph.inputs):
@@ -83,6 +84,7 @@ class Translator:
         self.found = frozenset()  # sizes that types say wrongly: then none but those of inputs are believed
         self.clients = {}  # of the variables of the outermost graph
         self.donated = set()  # inputs of that graph whose contents a call may overwrite
+        self.names = {}  # of variables that have none of their own
         self._names = set()
 
     @property
@@ -192,8 +194,9 @@ class Translator:
                     for have, want in zip(value.dims, var.type.shape, strict=True)
                 ],
             )
-        if var.name and not value.name:
-            self.builder.name(value, self._unique(var.name))
+        name = var.name or self.names.get(var)
+        if name and not value.name:
+            self.builder.name(value, self._unique(name))
         self._values[var] = value
 
     def inline(self, inner_inputs, inner_nodes, inner_outputs, operands):
@@ -509,7 +512,8 @@ def _donated_inputs(fgraph):
 
 def _identifier(name):
     """A name that the text form can carry."""
-    name = re.sub(r"\W+", "_", name.strip(), flags=re.ASCII).strip("_") or "value"
+    name = re.sub(r"^\W+|\W+$", "", name, flags=re.ASCII)
+    name = re.sub(r"\W+", "_", name, flags=re.ASCII) or "value"
     return f"_{name}" if name[0].isdigit() else name
 
 

@@ -1,0 +1,62 @@
+"""What a notebook shows: HTML that has no style of its own but what a table needs, so that it is readable in any theme."""
+
+from html import escape
+
+from . import screen
+
+_CELL = "text-align: left; vertical-align: top; white-space: normal"
+_CODE = "white-space: pre-wrap; overflow-wrap: anywhere"
+
+
+def explanation_html(e):
+    """The screen of an Explanation as tables, with the listing folded away below."""
+    steps = screen.shown_steps(e)
+    parts = [f"<p>{escape(line)}</p>" for line in screen.head(e)]
+    if steps:
+        parts.append(_table(["step", "computes", "reads", "writes", "from"], [_step_row(step) for step in steps]))
+    if e.stored:
+        rows = [[_code(s.name), escape(screen.bytes_text(s.bytes)), escape(screen.plain(s.reason))] for s in e.stored]
+        parts.append(_folded(screen.count_text(len(e.stored), "stored value"), _table(["value", "bytes", "why"], rows)))
+    if e.copies:
+        rows = [[_code(c.source), _code(c.destination), escape(c.reason)] for c in e.copies]
+        parts.append(_table(["copy of", "to", "why"], rows))
+    if e.host_calls:
+        rows = [[_code(name), escape(reason)] for name, reason in screen.host_calls(e).items()]
+        parts.append(_table(["runs as Python", "why"], rows))
+    parts.append(_folded("the whole listing", f'<pre style="{_CODE}">{escape(e.text)}</pre>'))
+    return f'<div class="inlay-explanation">{"".join(parts)}</div>'
+
+
+def function_html(text, head):
+    """A function: its text, and what became of it in a few lines."""
+    return f'<div class="inlay-function">{"<br>".join([_code(text), *map(escape, head)])}</div>'
+
+
+def _step_row(step):
+    indent = f' style="margin-left: {2 * step.depth}em"' if step.depth else ""
+    name = escape(step.name or step.kind)
+    if step.loops:
+        name += "<br>" + escape(f"over {', '.join(step.loops)}")
+    if step.kind in ("loop", "condition"):
+        return [f"<div{indent}>{escape(step.kind)}</div>", _code(step.computes[0]), "", "", ""]
+    return [
+        f"<div{indent}>{name}</div>",
+        "<br>".join(map(_code, step.computes)),
+        escape(screen.bytes_text(step.bytes_read)),
+        escape(screen.bytes_text(step.bytes_written)),
+        escape(step.lines),
+    ]
+
+
+def _code(text):
+    return f'<code style="{_CODE}">{escape(text)}</code>'
+
+
+def _folded(title, html):
+    return f"<details><summary>{escape(title)}</summary>{html}</details>"
+
+
+def _table(heads, rows):
+    head = "".join(f'<th style="{_CELL}">{escape(text)}</th>' for text in heads)
+    body = "".join("<tr>" + "".join(f'<td style="{_CELL}">{cell}</td>' for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,37 @@
+#include "compiler/origins.h"
+
+#include <gmock/gmock.h>
+
+#include "ir/text.h"
+
+namespace inlay {
+namespace {
+
+using ::testing::ElementsAre;
+
+TEST(Origins, AreTheNodesBetweenWhatIsReadAndWhatIsWritten) {
+  const Lowered program = lower(parse(R"(graph @main(%x: f64[64, 64]) {
+  %e = exp %x
+  %t = tanh %e
+  %p = matmul %t, %x
+  %q = sqrt %p
+  %r = neg %q
+  return %r
+})",
+                                      "m.inlay"));
+  const Origins origins(program);
+  ASSERT_EQ(program.kernels.steps.size(), 3u);
+  EXPECT_THAT(origins.of(kernel::StepId(0)), ElementsAre("m.inlay:3:3", "m.inlay:2:3"));
+  EXPECT_THAT(origins.of(kernel::StepId(1)), ElementsAre("m.inlay:4:3"));
+  EXPECT_THAT(origins.of(kernel::StepId(2)), ElementsAre("m.inlay:6:3", "m.inlay:5:3"));
+}
+
+TEST(Origins, LinesOfOneFileStandTogether) {
+  EXPECT_EQ(source_lines({"Exp #1, b.py:12", "Exp #2", "Mul #3 x, a.py:7", "Mul #4, b.py:3", "Add #5, b.py:12"}),
+            "a.py:7; b.py:3, 12");
+  EXPECT_EQ(source_lines({"m.inlay:3:9", "<text>:4:1"}), "<text>:4; m.inlay:3");
+  EXPECT_EQ(source_lines({"Exp #1", ""}), "");
+}
+
+}  // namespace
+}  // namespace inlay

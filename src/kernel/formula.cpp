@@ -1,0 +1,407 @@
+#include "kernel/formula.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace inlay::kernel {
+namespace {
+
+using Binds = Expression::Binds;
+using Kind = Statement::Kind;
+
+constexpr int kFewOps = 4;            // of a number that stands where it is read
+constexpr int kLongEnoughToName = 2;  // ops of a value that is used more than once
+
+Expression atom(std::string text) { return {std::move(text), Binds::atom, 0}; }
+
+std::string within(const Expression& e, Binds at_least) { return e.binds < at_least ? str("(", e.text, ")") : e.text; }
+
+Expression infix(const Expression& a, std::string_view sign, const Expression& b, Binds binds, bool is_associative) {
+  const auto next = static_cast<Binds>(static_cast<int>(binds) + 1);
+  const int ops = a.ops + b.ops + 1;
+  const bool adds = sign == " + ", subtracts = sign == " - ";
+  if ((adds && b.text[0] == '-') || (subtracts && b.text[0] == '-' && b.binds >= Binds::product))
+    return {str(within(a, binds), adds ? " - " : " + ", b.text.substr(1)), binds, ops};
+  // `a & b == c` is read as Python reads it, in another order.
+  const Binds least = binds == Binds::logic ? Binds::sum : binds;
+  return {str(within(a, least), sign, within(b, is_associative ? least : std::max(next, least))), binds, ops};
+}
+
+std::string literal_text(const Literal& literal) {
+  if (literal.dtype == DType::f64 || literal.dtype == DType::f32) return str(literal.f);
+  return literal.to_text();
+}
+
+/// The ops that have a sign of their own, between two operands.
+struct Sign {
+  ScalarOp op;
+  std::string_view text;
+  Binds binds;
+  bool is_associative;
+};
+constexpr Sign kSigns[] = {
+    {ScalarOp::add_, " + ", Binds::sum, true},           {ScalarOp::sub_, " - ", Binds::sum, false},
+    {ScalarOp::mul_, "*", Binds::product, true},         {ScalarOp::div_, "/", Binds::product, false},
+    {ScalarOp::floor_div_, "//", Binds::product, false}, {ScalarOp::mod_, "%", Binds::product, false},
+    {ScalarOp::pow_, "**", Binds::power, false},         {ScalarOp::eq_, " == ", Binds::comparison, false},
+    {ScalarOp::ne_, " != ", Binds::comparison, false},   {ScalarOp::lt_, " < ", Binds::comparison, false},
+    {ScalarOp::le_, " <= ", Binds::comparison, false},   {ScalarOp::gt_, " > ", Binds::comparison, false},
+    {ScalarOp::ge_, " >= ", Binds::comparison, false},   {ScalarOp::and_, " & ", Binds::logic, true},
+    {ScalarOp::or_, " | ", Binds::logic, false},         {ScalarOp::xor_, " ^ ", Binds::logic, false},
+};
+
+Expression applied(ScalarOp op, const std::vector<Expression>& x) {
+  for (const Sign& sign : kSigns) {
+    if (sign.op == op) return infix(x[0], sign.text, x[1], sign.binds, sign.is_associative);
+  }
+  switch (op) {
+    case ScalarOp::neg_: return {"-" + within(x[0], Binds::sign), Binds::sign, x[0].ops + 1};
+    case ScalarOp::not_: return {"~" + within(x[0], Binds::atom), Binds::sign, x[0].ops + 1};
+    case ScalarOp::square_: return {within(x[0], Binds::atom) + "**2", Binds::power, x[0].ops + 1};
+    case ScalarOp::reciprocal_: return infix(atom("1"), "/", x[0], Binds::product, false);
+    default: break;
+  }
+  int ops = 1;
+  for (const Expression& e : x) ops += e.ops;
+  const std::string_view name = op == ScalarOp::select_ ? "where" : facts(op).name;
+  return {str(name, "(", join(x, ", ", [](const Expression& e) { return e.text; }), ")"), Binds::atom, ops};
+}
+
+/// Of a literal buffer: its one number, or its beginning.
+std::string elements_text(const Buffer& buffer) {
+  const std::vector<Literal>& all = buffer.elements;
+  if (all.empty()) return "[]";
+  if (std::ranges::all_of(all, [&](const Literal& each) { return each == all[0]; })) return literal_text(all[0]);
+  constexpr std::size_t kShown = 2;
+  const std::span<const Literal> shown(all.data(), std::min(all.size(), kShown));
+  return str("[", join(shown, ", ", literal_text), all.size() > kShown ? ", ...]" : "]");
+}
+
+std::string_view fold_name(Combine combine) {
+  switch (combine) {
+    case Combine::add: return "sum";
+    case Combine::mul: return "prod";
+    case Combine::max: return "max";
+    case Combine::min: return "min";
+    case Combine::and_: return "all";
+    case Combine::or_: return "any";
+    case Combine::set:
+    case Combine::xor_: break;
+  }
+  return combine_name(combine);
+}
+
+/// What one stage does. Of 0-d arithmetic, where `num_named` is null: each value in full up to a few operations, from
+/// there on by the name that it is stored under.
+class StageFormulas {
+ public:
+  StageFormulas(const Vocabulary& words, const Kernel& kernel, const Stage& stage, int* num_named)
+      : words_(words), kernel_(kernel), stage_(stage), num_named_(num_named) {
+    const auto count = static_cast<std::size_t>(stage.num_registers);
+    registers_.resize(count);
+    uses_.assign(count, 0);
+    stored_by_.assign(count, nullptr);
+    for (const Statement& s : stage.statements) look_at(s);
+  }
+
+  std::vector<std::string> formulas() {
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& s = stage_.statements[i];
+      if (s.kind == Kind::check) continue;
+      if (!s.is_write()) {
+        define(s.result, value(s));
+      } else if (s.kind == Kind::store && stored_by_[s.operands[0].index] == &s) {
+        continue;  // it was written where its value was made
+      } else {
+        write(s, s.kind == Kind::fold && s.pair != Pair::none ? &stage_.statements[i + 1] : nullptr);
+      }
+    }
+    return std::move(lines_);
+  }
+
+  /// Of the register that the stage's one store sets.
+  const Expression& at(RegisterId r) const { return registers_[r.index]; }
+
+ private:
+  void look_at(const Statement& s) {
+    if (s.kind == Kind::check) return;
+    for (RegisterId r : s.operands) ++uses_[r.index];
+    if (s.predicate.valid()) ++uses_[s.predicate.index];
+    for (const Subscript& subscript : s.map.subscripts) {
+      if (subscript.index) ++uses_[subscript.index->index.index];
+    }
+    const bool sets = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
+    if (sets && stored_by_[s.operands[0].index] == nullptr) stored_by_[s.operands[0].index] = &s;
+  }
+
+  Expression place(const Statement& s) const {
+    return place_text(words_, kernel_, stage_, s.buffer, s.map, [this](RegisterId r) { return at(r); });
+  }
+
+  Expression value(const Statement& s) const {
+    switch (s.kind) {
+      case Kind::load: return load(s);
+      case Kind::literal: return number(literal_text(s.literal));
+      case Kind::axis: return atom(words_.names().axes(kernel_, stage_)[static_cast<std::size_t>(s.axis)]);
+      case Kind::size: return {s.size.to_text(words_.names().symbols), Binds::sum, 0};
+      case Kind::cast: return at(s.operands[0]);
+      case Kind::op: {
+        std::vector<Expression> operands;
+        for (RegisterId r : s.operands) operands.push_back(at(r));
+        return applied(s.op, operands);
+      }
+      case Kind::store:
+      case Kind::fold:
+      case Kind::check: break;
+    }
+    return {};
+  }
+
+  static Expression number(std::string text) {
+    const Binds binds = text[0] == '-' ? Binds::sign : Binds::atom;
+    return {std::move(text), binds, 0};
+  }
+
+  Expression load(const Statement& s) const {
+    const Buffer& buffer = words_.program().buffers[s.buffer];
+    if (buffer.role == Role::scalar) return words_.number(s.buffer);
+    if (buffer.role != Role::literal || !words_.name(s.buffer).starts_with('$')) return place(s);
+    const bool is_one =
+        s.map.rank() == 1 && s.map.subscripts[0].is_constant() && s.map.subscripts[0].base.is_constant();
+    if (is_one)
+      return number(literal_text(buffer.elements[static_cast<std::size_t>(s.map.subscripts[0].base.constant())]));
+    return number(elements_text(buffer));
+  }
+
+  /// The register gets its value: by name where it is stored, or used more than once and not short.
+  void define(RegisterId r, Expression e) {
+    const Statement* store = stored_by_[r.index];
+    const bool is_named = num_named_ == nullptr ? e.ops > kFewOps : uses_[r.index] > 1 && e.ops > 0;
+    if (store != nullptr) {
+      const Expression target = place(*store);
+      line(target.text, " = ", e.text);
+      if (is_named) e = target;
+    } else if (is_named && num_named_ != nullptr && e.ops >= kLongEnoughToName) {
+      const std::string name = free_name();
+      line(name, " = ", e.text);
+      e = atom(name);
+    }
+    registers_[r.index] = std::move(e);
+  }
+
+  void write(const Statement& s, const Statement* other_half) {
+    const Expression& e = at(s.operands[0]);
+    const Expression target = place(s);
+    if (s.kind == Kind::fold) return fold(s, other_half, target.text);
+    const std::string condition = s.predicate.valid() ? " where " + at(s.predicate).text : "";
+    if (s.combine == Combine::set) return line(target.text, " = ", e.text + condition);
+    line(target.text,
+         s.combine == Combine::add   ? " += "
+         : s.combine == Combine::mul ? " *= "
+                                     : " = ",
+         (s.combine == Combine::add || s.combine == Combine::mul
+              ? e.text
+              : str(combine_name(s.combine), "(", target.text, ", ", e.text, ")")) +
+             condition);
+  }
+
+  void fold(const Statement& s, const Statement* other_half, const std::string& target) {
+    const std::string x = at(s.operands[0]).text;
+    if (s.result.valid()) {
+      line(target, " = ", str("running ", fold_name(s.combine), "(", x, ")"));
+      registers_[s.result.index] = atom(target);
+    } else if (other_half == nullptr) {
+      line(target, s.map.has_index() ? " += " : " = ", str(fold_name(s.combine), "(", x, ")"));
+    } else {
+      const std::string of = at(other_half->operands[0]).text;
+      switch (s.pair) {
+        case Pair::none: break;
+        case Pair::place: return line(target, " = ", str("arg", fold_name(other_half->combine), "(", of, ")"));
+        case Pair::powers: return line(target, " = ", str("sum(exp(", of, " - its max))"));
+        case Pair::squares: return line(target, " = ", str("sum((", of, " - its mean)**2)"));
+      }
+    }
+  }
+
+  void line(const std::string& left, std::string_view sign, const std::string& right) {
+    if (left != right) lines_.push_back(str(left, sign, right));
+  }
+
+  std::string free_name() {
+    for (;;) {
+      std::string name = str("t", ++*num_named_);
+      if (!words_.is_taken(name)) return name;
+    }
+  }
+
+  const Vocabulary& words_;
+  const Kernel& kernel_;
+  const Stage& stage_;
+  int* num_named_;  // over all stages of the kernel
+  std::vector<Expression> registers_;
+  std::vector<int> uses_;
+  std::vector<const Statement*> stored_by_;  // the first store that sets it
+  std::vector<std::string> lines_;
+};
+
+/// The elements that a subscript names: `length` from `first` on. None where only a size tells how many.
+struct Extent {
+  Dim first;
+  int64_t length = 1;
+};
+std::optional<Extent> extent_of(const Subscript& s, std::span<const Dim> extents) {
+  Extent out = {.first = s.base};
+  for (const auto& [axis, step] : s.axes) {
+    const Dim& extent = extents[static_cast<std::size_t>(axis)];
+    if (!extent.is_constant() || extent.constant() < 1) return std::nullopt;
+    const int64_t reach = step * (extent.constant() - 1);
+    if (reach < 0) out.first = out.first + reach;
+    out.length += std::abs(reach);
+  }
+  if (!s.index) return out;
+  if (s.index->step != 1 || !s.index->extent.is_constant()) return std::nullopt;
+  out.length += s.index->extent.constant() - 1;
+  return out;
+}
+
+/// Do the axes pass `dim` elements side by side, the last the fastest?
+bool passes_all(const Subscript& s, std::span<const Dim> extents, const Dim& dim) {
+  if (s.index || !s.base.is(0)) return false;
+  Dim step = 1;
+  for (std::size_t i = s.axes.size(); i-- > 0;) {
+    if (!(step == Dim(s.axes[i].step))) return false;
+    step = step * extents[static_cast<std::size_t>(s.axes[i].axis)];
+  }
+  return step == dim;
+}
+
+class PlaceText {
+ public:
+  PlaceText(const Vocabulary& words, const Kernel& kernel, const Stage& stage,
+            const std::function<Expression(RegisterId)>& index)
+      : words_(words), extents_(axis_extents(kernel, stage)), axes_(words.names().axes(kernel, stage)), index_(index) {}
+
+  Expression text(BufferId buffer, const AccessMap& map) const {
+    std::string name = words_.name(buffer);
+    std::vector<Dim> dims = words_.program().buffers[buffer].dims;
+    if (words_.program().buffers[buffer].role == Role::scalar) return atom(name);
+    std::vector<Subscript> subscripts = map.subscripts;
+    if (map.rank() == 1) {
+      const auto touched = extent_of(subscripts[0], extents_);
+      if (const NamedPart* part = touched ? words_.part(buffer, touched->first, touched->length) : nullptr) {
+        name = part->name;
+        dims[0] = part->length.is_constant() ? part->length : touched->length;
+        subscripts[0].base = subscripts[0].base - part->first;
+      }
+    }
+    std::vector<std::string> texts;
+    for (std::size_t d = 0; d < subscripts.size(); ++d) texts.push_back(subscript(subscripts[d], dims[d]));
+    const bool is_all = std::ranges::all_of(texts, [](const std::string& t) { return t == ":"; });
+    if (is_all) return atom(name + (is_transposed(subscripts) ? ".T" : ""));
+    return atom(str(name, "[", join(texts, ", "), "]"));
+  }
+
+ private:
+  static bool is_transposed(const std::vector<Subscript>& s) {
+    const bool has_two = s.size() == 2 && s[0].axes.size() == 1 && s[1].axes.size() == 1;
+    return has_two && s[0].axes[0].axis > s[1].axes[0].axis;
+  }
+
+  std::string subscript(const Subscript& s, const Dim& dim) const {
+    const auto text = [&](const Dim& d) { return d.to_text(words_.names().symbols); };
+    if (s.is_constant()) return dim.is(1) ? ":" : text(s.base);
+    if (s.axes.size() > 1 && passes_all(s, extents_, dim)) return ":";
+    if (!s.index && s.axes.size() == 1) {
+      const auto& [axis, step] = s.axes[0];
+      const Dim& extent = extents_[static_cast<std::size_t>(axis)];
+      if (step == 1 && s.base.is(0)) return extent == dim ? ":" : ":" + text(extent);
+      if (step == 1) return str(text(s.base), ":", s.base + extent == dim ? "" : text(s.base + extent));
+      if (step == -1) return s.base == extent - 1 && extent == dim ? "::-1" : str(text(s.base), "::-1");
+      return str(s.base.is(0) ? "" : text(s.base), "::", step);
+    }
+    std::string sum;
+    const auto add = [&](const std::string& term) { sum += sum.empty() ? term : " + " + term; };
+    if (!s.base.is(0)) add(text(s.base));
+    for (const AxisTerm& term : s.axes)
+      add(str(term.step == 1 ? "" : str(term.step, "*"), axes_[static_cast<std::size_t>(term.axis)]));
+    if (s.index) add(str(s.index->step == 1 ? "" : str(s.index->step, "*"), index_(s.index->index).text));
+    return sum;
+  }
+
+  const Vocabulary& words_;
+  std::vector<Dim> extents_;
+  std::vector<std::string> axes_;
+  const std::function<Expression(RegisterId)>& index_;
+};
+
+}  // namespace
+
+Vocabulary::Vocabulary(const KernelProgram& program, const std::vector<NamedPart>& parts)
+    : program_(program), names_(program), parts_(parts), numbers_(program.buffers.size()) {
+  IdMap<BufferId, int> writes(program.buffers.size(), 0);
+  for (const Step& step : program.steps) {
+    for (BufferId b : access_of(program, step).writes) ++writes[b];
+  }
+  for (const Step& step : program.steps) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (kernel == nullptr || !kernel->is_scalar() || kernel->stages.size() != 1) continue;
+    const Stage& stage = kernel->stages[0];
+    StageFormulas values(*this, *kernel, stage, nullptr);
+    values.formulas();
+    for (const Statement& s : stage.statements) {
+      const bool is_told = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
+      if (!is_told || program.buffers[s.buffer].role != Role::scalar || writes[s.buffer] != 1) continue;
+      // A number that has the user's name is called by it; others stand as what they are.
+      const Expression& e = values.at(s.operands[0]);
+      if (names_.buffers[s.buffer].starts_with('$') && e.ops <= kFewOps) numbers_[s.buffer] = e;
+    }
+  }
+}
+
+std::string Vocabulary::name(BufferId buffer) const {
+  const Buffer& it = program_.buffers[buffer];
+  const std::string& name = names_.buffers[buffer];
+  return it.role == Role::output && name.starts_with('$') ? str("result_", it.slot) : name;
+}
+
+Expression Vocabulary::number(BufferId scalar) const {
+  return numbers_[scalar].text.empty() ? atom(name(scalar)) : numbers_[scalar];
+}
+
+const NamedPart* Vocabulary::part(BufferId buffer, const Dim& first, int64_t length) const {
+  for (const NamedPart& part : parts_) {
+    const Dim from = first - part.first;
+    if (part.buffer != buffer || !from.is_constant() || from.constant() < 0) continue;
+    // A slice whose length a size tells is known by where it begins.
+    const bool lies_within =
+        part.length.is_constant() ? from.constant() + length <= part.length.constant() : from.is(0);
+    if (lies_within) return &part;
+  }
+  return nullptr;
+}
+
+bool Vocabulary::is_taken(const std::string& name) const {
+  return std::ranges::find(names_.buffers, name) != names_.buffers.end() ||
+         std::ranges::any_of(parts_, [&](const NamedPart& part) { return part.name == name; });
+}
+
+std::vector<std::string> formulas(const Vocabulary& vocabulary, const Kernel& kernel) {
+  std::vector<std::string> out;
+  for (const KernelOutput& output : kernel.outputs) {
+    if (output.start.kind == Start::Kind::copy)
+      out.push_back(str(vocabulary.name(output.buffer), " = ", vocabulary.name(output.start.source)));
+  }
+  int num_named = 0;
+  for (const Stage& stage : kernel.stages) {
+    for (std::string& line : StageFormulas(vocabulary, kernel, stage, &num_named).formulas())
+      out.push_back(std::move(line));
+  }
+  return out;
+}
+
+Expression place_text(const Vocabulary& vocabulary, const Kernel& kernel, const Stage& stage, BufferId buffer,
+                      const AccessMap& map, const std::function<Expression(RegisterId)>& index) {
+  return PlaceText(vocabulary, kernel, stage, index).text(buffer, map);
+}
+
+}  // namespace inlay::kernel
