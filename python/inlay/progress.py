@@ -1,8 +1,8 @@
 """What a person at a terminal or in a notebook sees of a compilation that takes long: one line that says what is being
 done and for how long, gone when it is done.
 
-A thread writes the line, which begins after two seconds. It ends when it is told to, or when the frame that it watches has
-left the stack of its thread: what PyTensor does before and after inlay can fail without telling anyone.
+A thread writes the line, which begins after two seconds. It ends when it is told to, or when the frame that it watches
+has left the stack of its thread: what PyTensor does before and after inlay can fail without telling anyone.
 """
 
 import contextlib
@@ -87,7 +87,7 @@ def shown(what):
 
 
 def begin(what, frame):
-    """Progress of what this thread does until `done`, or until `frame` ends. Within another it says what is done now."""
+    """Progress of what this thread does until `done`, or until `frame` ends; within another, what is done now."""
     running = getattr(_of_thread, "progress", None)
     if running is not None and running.is_running:
         running.what = what

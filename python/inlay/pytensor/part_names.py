@@ -1,7 +1,7 @@
 """Names of the parts of a vector: which slice of PyMC's one vector is `alpha`.
 
-PyMC and nutpie join the variables of a model into one vector, and their gradients into another, before they compile, and
-nothing in the graph says what the slices are. Both know it while they compile. So a rewrite that changes nothing looks
+PyMC and nutpie join the variables of a model into one vector, and their gradients into another, before they compile,
+and nothing in the graph says what the slices are. Both know it while they compile. So a rewrite that changes nothing looks
 who asks PyTensor to compile, and notes the names at the vector. Where it finds nobody, there are no names.
 """
 
