@@ -26,8 +26,8 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Step:
-    """What is done, in order: a `kernel`, `numbers` (arithmetic with single numbers), a `library call`, a `host call`, a
-    `draw`, a `copy`; a `loop` or a `condition`, whose steps follow with a greater `depth`.
+    """What is done, in order: a `kernel`, `numbers` (arithmetic with single numbers), a `library call`, a `host call`,
+    a `draw`, a `copy`; a `loop` or a `condition`, whose steps follow with a greater `depth`.
 
     `computes` are formulas in the user's names, `origins` the nodes that they come from, with the user's lines.
     """
@@ -153,8 +153,8 @@ _inlay.Function._repr_html_ = _function_html
 
 
 def explanation_of(program, seconds, host_call_reasons, sizes=None, verbose=False):
-    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`, `verbose`: see
-    explain."""
+    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`, `verbose`:
+    see explain."""
     data = program.explain()
     return Explanation(
         steps=[Step(**d) for d in data["steps"]],

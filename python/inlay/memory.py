@@ -8,8 +8,8 @@ from .text import Compilation
 
 
 def memory_page(fn, path=None, *, sizes=None, title=None):
-    """Write a picture of `fn`'s memory over time into the file `path`, a page of HTML for a browser and for paper; without
-    a path return its text.
+    """Write a picture of `fn`'s memory over time into the file `path`, a page of HTML for a browser and for paper;
+    without a path return its text.
 
     `fn`: what `inlay.compile` returned, or a PyTensor function that inlay compiled, also as PyMC wraps it. `sizes`: for
     the sizes of the program, by name, a number, where its working memory depends on them. `title`: of the page; the

@@ -1,4 +1,4 @@
-"""What a notebook shows: HTML that has no style of its own but what a table needs, so that it is readable in any theme."""
+"""What a notebook shows: HTML without colours of its own, so that it is readable in any theme."""
 
 from html import escape
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _inlay
+from . import _inlay, progress
 from .errors import UnknownName, WrongArgumentCount, WrongDtype
 from .plan import planner_of
 
@@ -78,7 +78,8 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None, planne
     graph = _inlay.parse(text, os.fspath(file_name))
     arrays = _bound_arrays(graph, _by_name("bound", bound))
     functions = _functions(graph, _by_name("host_functions", host_functions))
-    program = _inlay.compile(graph, arrays, functions, planner_of(planner), _by_name("upper", upper))
+    with progress.shown(f"inlay compiles {os.fspath(file_name)}"):
+        program = _inlay.compile(graph, arrays, functions, planner_of(planner), _by_name("upper", upper))
     fn = program.function()
     arguments = (text, file_name, bound, host_functions, planner, upper)
     fn.compilation = Compilation(program, arguments, time.perf_counter() - start)

@@ -155,8 +155,8 @@ def test_a_picture(buffers):
     page = buffers.parent / "plan.html"
     plan(buffers, "--html", page)
     text = page.read_text()
-    assert text.count("<rect") == 3
-    assert "At the peak: 16 bytes at 2" in text
+    assert text.count("<rect") == 6 and text.count("data-name=") == 3  # a box and its frame
+    assert "At the peak: 16 bytes at time 2" in text
     assert "http" not in text
     wrong = plan(buffers, "--html", buffers.parent / "no" / "plan.html", code=2)
     assert "plan.html" in wrong.stderr

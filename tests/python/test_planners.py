@@ -269,7 +269,7 @@ def test_the_command_line(tmp_path):
 
     assert "memory: arena 9600 bytes, lower bound 9600 for n up to 20\n" in tool("explain", program, "--upper", "n=20")
     tool("explain", program, "--upper", "n=20", f"--memory={tmp_path / 'map.html'}")
-    assert "At the peak: 9600 bytes" in (tmp_path / "map.html").read_text()
+    assert "At the peak: 9.4 KiB (9600 bytes)" in (tmp_path / "map.html").read_text()
     assert "error[syntax]: --upper=n is no size: write n=4096" in tool("explain", program, "--upper=n", code=1)
     np.save(tmp_path / "a.npy", A)
     run = ("run", program, f"a={tmp_path / 'a.npy'}", f"b={tmp_path / 'a.npy'}")

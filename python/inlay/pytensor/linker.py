@@ -10,7 +10,7 @@ import time
 from pytensor.link.basic import Container, JITLinker
 from pytensor.link.utils import map_storage
 
-from .. import _inlay
+from .. import _inlay, progress
 from ..plan import planner_of
 from . import failures, scan_rewrites
 from .compiled import Compiled
@@ -61,7 +61,10 @@ class InlayLinker(JITLinker):
         def make(found, start=start):
             return self._vm(fgraph, order, input_storage, storage_map, found, start)
 
-        vm = make(frozenset())
+        try:
+            vm = make(frozenset())
+        finally:
+            progress.done()
         if vm.compiled.translation.reasons:  # what runs as Python may return other sizes than its type says
             vm = WithFoundSizes(lambda found: make(found, time.perf_counter()), input_storage, vm)
         return (
@@ -74,8 +77,10 @@ class InlayLinker(JITLinker):
 
     def _vm(self, fgraph, order, input_storage, storage_map, found, start):
         """`found`: sizes that types say wrongly (OtherSizes)."""
+        progress.now(f"inlay translates {len(order)} nodes")
         translation = translate(fgraph, order, found=found, names=names_in(fgraph))
         translated = time.perf_counter() - start
+        progress.now(f"inlay compiles {len(order)} nodes")
         profile = {"time_steps": True} if self.profiled else {}
         program = _inlay.compile(
             translation.graph, translation.bound, translation.host_calls, planner_of(self.planner), **profile

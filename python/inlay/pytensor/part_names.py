@@ -1,7 +1,7 @@
 """Names of the parts of a vector: which slice of PyMC's one vector is `alpha`.
 
-PyMC and nutpie join the variables of a model into one vector, and their gradients into another, before they compile, and
-nothing in the graph says what the slices are. Both know it while they compile. So a rewrite that changes nothing looks
+PyMC and nutpie join the variables of a model into one vector, and their gradients into another, before they compile,
+and nothing in the graph says what the slices are. Both know it while they compile. So a rewrite that changes nothing looks
 who asks PyTensor to compile, and notes the names at the vector. Where it finds nobody, there are no names.
 """
 
@@ -15,6 +15,7 @@ from pytensor.graph.rewriting.basic import GraphRewriter
 from pytensor.tensor.basic import Join
 from pytensor.tensor.subtensor import Subtensor
 
+from .. import progress
 from .scan_rewrites import TAG
 from .translate.subtensor import _fill, _integer
 
@@ -38,12 +39,13 @@ def names_in(fgraph):
 
 
 class NoteParts(GraphRewriter):
-    """Changes nothing."""
+    """Changes nothing. The first that inlay hears of a compilation, so its progress begins here."""
 
     def add_requirements(self, fgraph):
         pass
 
     def apply(self, fgraph):
+        progress.begin("PyTensor rewrites the graph", _maker(sys._getframe(1)))
         vectors = [v for v in fgraph.inputs if getattr(v.type, "ndim", None) == 1]
         parts = _joined_variables() if vectors else None
         if parts is None:
@@ -54,6 +56,14 @@ class NoteParts(GraphRewriter):
             if slices and slices <= ranges.keys():
                 vector.tag.inlay_parts = ranges
                 return
+
+
+def _maker(frame):
+    """The frame that makes the function, from rewriting to linking: the outermost of PyTensor's without a break."""
+    found = frame
+    while frame is not None and f"{os.sep}pytensor{os.sep}" in frame.f_code.co_filename:
+        found, frame = frame, frame.f_back
+    return found
 
 
 def _joined_variables():
