@@ -46,7 +46,7 @@ std::string texts() {
   const Lowered made = lower(graph, options);
   const std::string kernels = kernel::print(made.kernels);
   std::string out = print(graph) + print(made.graph) + kernels + kernel::print(kernel::parse(kernels, "k"));
-  out += memory::memory_map(made.kernels, made.plan) + c_backend::source_of(made.kernels, made.plan);
+  out += memory::memory_map(made.kernels, made.plan) + c_backend::source_of(made.kernels, made.plan).text;
   return out + str(1234567, " ", true, " ", 'c', " ", 1234567.5, " ", 0.25f) + number_text(1234.5) +
          fixed_text(1234.5, 2);
 }

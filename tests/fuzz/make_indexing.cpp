@@ -143,8 +143,12 @@ bool GraphMaker::order_shows(Combine combine, DType dtype) const {
 }
 
 std::vector<Dim> GraphMaker::region_dims(ValueId x, const std::vector<IndexItem>& index) {
-  GraphBuilder asked = builder_;
-  return asked.type(asked.gather(x, index)).dims;
+  GraphBuilder asked = builder_.body();  // so that nothing of it is left in the graph
+  std::vector<IndexItem> items = index;
+  for (IndexItem& item : items) {
+    if (item.kind == IndexItem::Kind::array) item.array = asked.param("", type(item.array));
+  }
+  return asked.type(asked.gather(asked.param("", type(x)), std::move(items))).dims;
 }
 
 /// A value whose dims are 1 or those of the region in this run, as the graph does not know.

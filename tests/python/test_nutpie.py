@@ -252,6 +252,15 @@ def test_refusals():
         inlay.pymc.compile_nutpie(model)
 
 
+def test_what_became_of_a_model():
+    compiled = inlay.pymc.compile_nutpie(conjugate(np.arange(5.0)))
+    of_logp = inlay.pytensor.explain(compiled)
+    assert of_logp.text == inlay.pytensor.explain(compiled.logp_func).text
+    assert of_logp.text != inlay.pytensor.explain(compiled.expand_func).text
+    with pytest.raises(TypeError, match="^an object of type list is not a PyTensor function that inlay compiled"):
+        inlay.pytensor.explain([compiled])
+
+
 def test_an_unknown_nutpie(monkeypatch):
     from nutpie import compile_pymc
 

@@ -24,8 +24,8 @@ class Compiled:
 
 
 def function_of(fn):
-    """The PyTensor Function in `fn`: itself, or in what PyMC wraps around one."""
-    for attribute in ("_pytensor_function", "f"):
+    """The PyTensor Function in `fn`: itself, in what PyMC wraps around one, or the log density of a model of nutpie's."""
+    for attribute in ("_pytensor_function", "logp_func", "f"):
         fn = getattr(fn, attribute, fn)
     return fn
 
@@ -34,5 +34,7 @@ def compiled_of(fn):
     """What `fn` was compiled to."""
     compiled = getattr(getattr(function_of(fn), "vm", None), "compiled", None)
     if not isinstance(compiled, Compiled):
-        raise TypeError(f"{fn!r} is not a PyTensor function that inlay compiled (mode='INLAY')")
+        text = repr(fn)
+        what = text if len(text) <= 100 else f"an object of type {type(fn).__name__}"
+        raise TypeError(f"{what} is not a PyTensor function that inlay compiled (mode='INLAY')")
     return compiled
