@@ -172,23 +172,20 @@ inline Value maximum(const Operand& x, const Operand& y) { return scalar(ScalarO
 inline Value minimum(const Operand& x, const Operand& y) { return scalar(ScalarOp::min_, {x, y}); }
 
 // The ops with a function of their name (docs/ops.md has what each means); the others have an operator above.
-#define INLAY_FUNCTIONS_OF_1(OP)                                                                                     \
-  OP(abs)                                                                                                            \
-  OP(sign)                                                                                                           \
-  OP(reciprocal)                                                                                                     \
-  OP(square) OP(sqrt) OP(cbrt) OP(exp) OP(exp2) OP(expm1) OP(log) OP(log2) OP(log10) OP(log1p) OP(log1mexp)          \
-      OP(sigmoid) OP(softplus) OP(sin) OP(cos) OP(tan) OP(arcsin) OP(arccos) OP(arctan) OP(sinh) OP(cosh) OP(tanh)   \
-          OP(arcsinh) OP(arccosh) OP(arctanh) OP(deg2rad) OP(rad2deg) OP(floor) OP(ceil) OP(round) OP(trunc) OP(erf) \
-              OP(erfc) OP(erfcx) OP(erfinv) OP(erfcinv) OP(ndtr) OP(ndtri) OP(ndtri_exp) OP(log_ndtr) OP(logit)      \
-                  OP(lgamma) OP(gamma) OP(digamma) OP(trigamma) OP(i0) OP(i1) OP(j0) OP(j1) OP(isnan) OP(isinf)      \
-                      OP(isfinite) OP(signbit) OP(real) OP(imag) OP(conj) OP(angle)
-#define INLAY_FUNCTIONS_OF_2(OP)                                                                              \
-  OP(floor_div)                                                                                               \
-  OP(pow)                                                                                                     \
-  OP(arctan2)                                                                                                 \
-  OP(copysign) OP(nextafter) OP(complex) OP(xlogy) OP(xlog1py) OP(logaddexp) OP(beta) OP(lbeta) OP(polygamma) \
-      OP(gammainc) OP(gammaincc) OP(gammainc_da) OP(gammaincinv) OP(gammainccinv) OP(owens_t) OP(jv) OP(ive) OP(kve)
+// clang-format off
+#define INLAY_FUNCTIONS_OF_1(OP) \
+  OP(abs) OP(sign) OP(reciprocal) OP(square) OP(sqrt) OP(cbrt) OP(exp) OP(exp2) OP(expm1) OP(log) OP(log2) OP(log10) \
+  OP(log1p) OP(log1mexp) OP(sigmoid) OP(softplus) OP(sin) OP(cos) OP(tan) OP(arcsin) OP(arccos) OP(arctan) OP(sinh) \
+  OP(cosh) OP(tanh) OP(arcsinh) OP(arccosh) OP(arctanh) OP(deg2rad) OP(rad2deg) OP(floor) OP(ceil) OP(round) OP(trunc) \
+  OP(erf) OP(erfc) OP(erfcx) OP(erfinv) OP(erfcinv) OP(ndtr) OP(ndtri) OP(ndtri_exp) OP(log_ndtr) OP(logit) OP(lgamma) \
+  OP(gamma) OP(digamma) OP(trigamma) OP(i0) OP(i1) OP(j0) OP(j1) OP(isnan) OP(isinf) OP(isfinite) OP(signbit) OP(real) \
+  OP(imag) OP(conj) OP(angle)
+#define INLAY_FUNCTIONS_OF_2(OP) \
+  OP(floor_div) OP(pow) OP(arctan2) OP(copysign) OP(nextafter) OP(complex) OP(xlogy) OP(xlog1py) OP(logaddexp) OP(beta) \
+  OP(lbeta) OP(polygamma) OP(gammainc) OP(gammaincc) OP(gammainc_da) OP(gammaincinv) OP(gammainccinv) OP(owens_t) OP(jv) \
+  OP(ive) OP(kve)
 #define INLAY_FUNCTIONS_OF_3(OP) OP(clip) OP(betainc) OP(betainc_da) OP(betainc_db) OP(betaincinv)
+// clang-format on
 
 #define INLAY_FUNCTION(name) \
   inline Value name(const Operand& x) { return scalar(ScalarOp::name##_, {x}); }
