@@ -24,7 +24,7 @@ class At {
 };
 
 /// The first operand that is a value: it says the builder, and the dtype of numbers.
-const Value& first_value(std::span<const Operand> operands, const char* op) {
+const Value& first_value(std::span<const Operand> operands, std::string_view op) {
   for (const Operand& operand : operands) {
     if (const Value* value = operand.value()) return *value;
   }
@@ -59,7 +59,7 @@ Value made(const char* op, const Operand& x, const Make& make) {
 
 /// What `make` makes of several, numbers among them.
 template <class Make>
-auto made_of_all(const char* op, std::span<const Operand> operands, const Make& make) {
+auto made_of_all(std::string_view op, std::span<const Operand> operands, const Make& make) {
   const Value like = first_value(operands, op);
   const At at(like.builder(), operands.front().where());
   return make(like, ids_of(operands, like));
@@ -94,7 +94,7 @@ Dim from_the_end(const Dim& place, const Dim& length) {
 
 Dim Value::size(int axis) const { return type().dims[axis_of(*builder_, id_, axis, "size")]; }
 
-const Value& Operand::value(const char* op) const {
+const Value& Operand::value(std::string_view op) const {
   if (const Value* found = value()) return *found;
   throw Error(ErrorCode::wrong_dtype, location_of(where_), str(op, ": takes a value, not a number alone"))
       .help("ArrayProgram::literal makes one a value");
@@ -145,7 +145,7 @@ Value update(const Operand& x, const Subscript& subscript, const Operand& v, Com
 }
 
 Value scalar(ScalarOp op, std::initializer_list<Operand> operands) {
-  return made_of_all(facts(op).name.data(), operands, [&](const Value& like, std::vector<ValueId> ids) {
+  return made_of_all(facts(op).name, operands, [&](const Value& like, std::vector<ValueId> ids) {
     return like.with(like.builder().scalar(op, std::move(ids)));
   });
 }
@@ -289,7 +289,7 @@ Value einsum(std::string_view subscripts, const std::vector<Operand>& operands) 
 }
 
 std::vector<Value> library_op(LibraryOp op, const std::vector<Operand>& operands, LibraryOptions options) {
-  return made_of_all(facts(op).name.data(), operands, [&](const Value& like, std::vector<ValueId> ids) {
+  return made_of_all(facts(op).name, operands, [&](const Value& like, std::vector<ValueId> ids) {
     return values_of(like, like.builder().library(op, std::move(ids), options));
   });
 }

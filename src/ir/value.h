@@ -75,7 +75,7 @@ class Operand {
 
   const Value* value() const { return std::get_if<Value>(&is_); }
   /// The value. Throws Error(wrong-dtype), which names `op`, where it is a number or a size.
-  const Value& value(const char* op) const;
+  const Value& value(std::string_view op) const;
   /// As a value of `builder`, and where it is none yet, of `dtype`. Throws Error(wrong-dtype) where the number is none.
   ValueId id(GraphBuilder& builder, DType dtype) const;
   const std::source_location& where() const { return where_; }

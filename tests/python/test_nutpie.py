@@ -277,3 +277,18 @@ def test_waiting_pausing_and_resuming():
         sampling.wait(timeout=0.001)
     sampling.pause()
     assert sampling.wait().posterior["x"].shape == (2, 3000, 300)
+
+
+def test_pm_sample_takes_nutpie_by_its_name(monkeypatch):
+    """In every version of PyMC; test_sampling.py has what those since 6 do by themselves."""
+    from nutpie import compile_pymc
+
+    def fail(*args, **kwargs):
+        raise AssertionError("nutpie compiles with Numba")
+
+    monkeypatch.setattr(compile_pymc, "_compile_pymc_model_numba", fail)
+    settings = {"tune": 50, "chains": 1, "cores": 1, "random_seed": 1, "progressbar": False}
+    with conjugate(np.arange(5.0)), inlay.pytensor.default_mode():
+        assert pm.sample(20, nuts_sampler="nutpie", **settings).posterior["mu"].shape == (1, 20)
+    with conjugate(np.arange(5.0)), pytest.raises(AssertionError, match="with Numba"):
+        pm.sample(20, nuts_sampler="nutpie", **settings)
