@@ -161,7 +161,8 @@ def test_what_ends_a_sampler_is_told():
         pm.Potential("p", -Square()(x))
     with pytest.warns(UserWarning):
         compiled = inlay.pymc.compile_nutpie(model)
-    with pytest.raises(inlay.pymc.SamplingFailed, match="^the log density failed: .* is too much") as raised:
+    told = r"^the log density failed: ArithmeticError: .* is too much\n  at     Square #\d.*, test_nutpie\.py:\d+$"
+    with pytest.raises(inlay.pymc.SamplingFailed, match=told) as raised:
         sample(compiled, chains=1)
     assert isinstance(raised.value.error, ArithmeticError)
     with pm.Model() as model:
@@ -222,6 +223,18 @@ def test_a_deterministic_that_has_another_length_with_the_data_is_refused(length
     with pytest.raises(ValueError, match=rf"with x of shape \({length},\) .*: scaled has shape \({length},\) \(it had \(3,\)\)\. "):
         compiled.with_data(x=np.arange(length * 1.0))
     assert inlay.pymc.compile_nutpie(model, var_names=["twice"]).with_data(x=np.arange(length * 1.0)).n_expanded == 5
+
+
+@pytest.mark.parametrize("wrong", [np.array([3.7, 1, 2]), np.array([np.nan, 1, 2]), np.array([2**40, 1, 2])])
+def test_data_that_its_dtype_does_not_hold_is_refused(wrong):
+    with pm.Model() as model:
+        counts = pm.Data("counts", np.array([1, 2, 3], dtype="int32"))
+        pm.Poisson("k", pm.math.exp(pm.Normal("a")), observed=counts)
+    compiled = inlay.pymc.compile_nutpie(model)
+    with pytest.raises(TypeError, match="^with_data: counts has dtype int32, which does not hold the"):
+        compiled.with_data(counts=wrong)
+    for right in ([4, 5, 6], np.array([4.0, 5, 6]), np.array([True, False])):
+        compiled.with_data(counts=right)
 
 
 def test_a_pointer_says_that_the_result_has_another_length():

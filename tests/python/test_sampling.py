@@ -159,7 +159,7 @@ def test_what_nutpie_lacks_is_done_by_pymc(told, asked, lacking):
         assert sampler(trace) == "pymc"
     else:
         assert trace.nchains == 2
-    assert told() == [f"NUTS is PyMC's own, in Python, and not nutpie: nutpie knows no {lacking}"]
+    assert told() == [f"NUTS is PyMC's own, in Python, and not nutpie: nutpie takes no {lacking}"]
 
 
 def test_pymcs_own_by_name(told):

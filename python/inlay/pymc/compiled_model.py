@@ -19,7 +19,10 @@ class SamplingFailed(RuntimeError):
     """A function of the model failed in a draw. `error` is the exception of that call."""
 
     def __init__(self, what, error):
-        super().__init__(f"{what} failed: {error}")
+        of_inlay = isinstance(error, errors.InlayError)  # which says what it is, and where
+        said = str(error) if of_inlay else f"{type(error).__name__}: {error}"
+        location = getattr(error, "inlay_location", None)
+        super().__init__(f"{what} failed: {said}" + (f"\n  at     {location}" if location else ""))
         self.error = error
 
 
@@ -34,9 +37,11 @@ def compiled_model_class(base):
         def with_data(self, **updates):
             """A model with other values of `pm.Data`, also of other lengths. Compiles nothing.
 
-            Errors: KeyError for a name that is no data of the model; ValueError for another rank, or where what is
-            recorded of a draw would become longer or shorter: nutpie keeps room for what it was.
+            Errors: KeyError for a name that is no data of the model; TypeError for values that an integer dtype does not
+            hold; ValueError for another rank, and where what is recorded of a draw would become longer or shorter:
+            nutpie keeps room for what it was.
             """
+            _refuse_other_values(self, updates)
             other = super().with_data(**updates)
             if self._has_other_shapes(other):
                 _refuse_other_room(other, updates)
@@ -114,6 +119,19 @@ class _Sampler:
         except SamplingFailed:
             self._inner.abort()
             raise
+
+
+def _refuse_other_values(compiled, updates):
+    """nutpie casts data without a word: 3.7 becomes 3, and NaN some integer."""
+    for shared in compiled.shared_var_keys:
+        dtype = np.dtype(shared.type.dtype)
+        if shared.name not in updates or dtype.kind not in "biu":
+            continue
+        given = np.asarray(updates[shared.name])
+        with np.errstate(invalid="ignore"):
+            is_held = np.can_cast(given.dtype, dtype) or np.array_equal(given.astype(dtype), given)
+        if not is_held:
+            raise TypeError(f"with_data: {shared.name} has dtype {dtype}, which does not hold the {given.dtype} given")
 
 
 def _refuse_other_room(compiled, updates):

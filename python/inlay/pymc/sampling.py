@@ -128,7 +128,7 @@ def _why_not_nutpie(mcmc, asked):
         "initvals of each chain": not isinstance(asked.get("initvals"), dict | None),
     }
     if any(lacking.values()):
-        return f"nutpie knows no {next(what for what, is_asked in lacking.items() if is_asked)}"
+        return f"nutpie takes no {next(what for what, is_asked in lacking.items() if is_asked)}"
     if asked.get("step") is not None:
         return None  # PyMC takes the steps that it is given, and nutpie for none of them
     try:

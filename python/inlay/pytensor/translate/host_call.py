@@ -19,7 +19,7 @@ from pytensor.scalar.basic import ScalarType
 from ... import errors
 from . import random
 from .dtypes import is_tensor
-from .origin import short_name
+from .origin import location, short_name, source_line
 
 
 class OtherSizes(errors.ShapeMismatch):
@@ -100,7 +100,12 @@ class HostCall:
         ]
         for i in self._destroyed:
             inputs[i] = _copy(inputs[i])
-        results = tuple(output(value) for output, value in zip(self._outputs, self._run(inputs)))
+        try:
+            made = self._run(inputs)
+        except Exception as error:
+            error.inlay_location = location(self.node, self.number, source_line(self.node))  # for who has no graph
+            raise
+        results = tuple(output(value) for output, value in zip(self._outputs, made))
         if self._rows is not None:
             sizes = values[len(self.variables) :]
             rows = [[None if i is None else int(sizes[i]) for i in row] for row in self._rows]

@@ -43,7 +43,7 @@ def _op_name(op):
     return type(op).__name__
 
 
-def source_line(node, fgraph):
+def source_line(node, fgraph=None):
     """The line outside PyTensor and PyMC that made the node of `fgraph`; what PyTensor keeps of the stack ends at the
     innermost.
 
