@@ -25,6 +25,7 @@ class At {
 
 /// The first operand that is a value: it says the builder, and the dtype of numbers.
 const Value& first_value(std::span<const Operand> operands, std::string_view op) {
+  if (operands.empty()) throw Error(ErrorCode::wrong_arity, {}, str(op, ": takes one value at least"));
   for (const Operand& operand : operands) {
     if (const Value* value = operand.value()) return *value;
   }

@@ -13,6 +13,7 @@
 #include <concepts>
 #include <functional>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <source_location>
@@ -68,6 +69,12 @@ class Operand {
       : where_(where) {
     if constexpr (std::is_floating_point_v<T>) {
       is_ = static_cast<double>(number);
+    } else if constexpr (std::is_unsigned_v<T> && sizeof(T) == sizeof(int64_t)) {
+      if (number > static_cast<T>(std::numeric_limits<int64_t>::max())) {
+        is_ = static_cast<double>(number);
+      } else {
+        is_ = static_cast<int64_t>(number);
+      }
     } else {
       is_ = static_cast<int64_t>(number);
     }

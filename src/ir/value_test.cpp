@@ -1,5 +1,7 @@
 #include "ir/value.h"
 
+#include <functional>
+#include <limits>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -204,6 +206,26 @@ TEST(Value, EveryScalarOpHasAFunctionOrAnOperator) {
 #include "ops/scalar_ops.def"
 #undef SCALAR_OP
   EXPECT_EQ(named, ops);
+}
+
+TEST(Value, OpsOfNoValuesAreRefused) {
+  for (const auto& make : std::initializer_list<std::function<void()>>{
+           [] { inlay::concat({}, 0); }, [] { inlay::stack({}, 0); }, [] { inlay::einsum("->", {}); },
+           [] { inlay::compose("roll", {}); }, [] { inlay::library_op(inlay::LibraryOp::cholesky, {}); }}) {
+    try {
+      make();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const inlay::Error& error) {
+      EXPECT_EQ(error.code(), inlay::ErrorCode::wrong_arity);
+    }
+  }
+}
+
+TEST(Value, ANumberBeyondInt64BesideAFloatIsItself) {
+  ArrayProgram p;
+  const Value x = p.param("x", DType::f64, {3});
+  p.output(x + std::numeric_limits<uint64_t>::max(), "y");
+  EXPECT_NE(statements(p).find("literal 18446744073709551616.0 : f64"), std::string::npos);
 }
 
 }  // namespace
