@@ -25,6 +25,15 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
   }
 }
 
+/// A thread that asks for the GIL then is ended, in the midst of what it does.
+bool python_ends() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return Py_IsFinalizing() != 0;
+#else
+  return _Py_IsFinalizing() != 0;
+#endif
+}
+
 class GilForAWhile {
  public:
   GilForAWhile() : state_(PyGILState_Ensure()) {}
@@ -212,6 +221,7 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
   if (on_error != nullptr) {
     spec.on_failure = [on_error](const Error& error) {
       if (error.code() == ErrorCode::host_call_failed) return;  // the host has told what it was
+      if (python_ends()) return;
       const GilForAWhile gil;
       raise(error);
       report(on_error);

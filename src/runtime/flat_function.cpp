@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -71,6 +72,7 @@ struct FlatFunction::State {
 
   mutable std::mutex mutex;
   std::optional<std::string> last_error;
+  std::atomic<bool> has_told = false;
 
   const Executable& executable() const { return *spec.executable; }
   const Object& object() const { return executable().object(); }
@@ -199,7 +201,8 @@ int FlatFunction::State::fail(const Error& error, int code) noexcept {
       const std::lock_guard lock(mutex);
       last_error = error.what();
     }
-    if (spec.on_failure) spec.on_failure(error);
+    const bool is_known = spec.keeps_going && has_told.exchange(true);
+    if (spec.on_failure && !is_known) spec.on_failure(error);
   } catch (...) {
     // The code says enough; nothing may leave a C function.
   }

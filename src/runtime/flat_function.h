@@ -59,8 +59,8 @@ struct FlatSpec {
   std::vector<FlatData> data;
   std::function<std::unique_ptr<Host>()> make_host;   // for each call; where the program has host calls
   std::function<void(const Error&)> on_failure = {};  // told of each failure that is not recoverable, on its thread
-  // For a caller that does not survive such a failure: once it has been told, the log density has the code
-  // kFlatPassedBy, and values are NaN with the code kFlatOk.
+  // For a caller that does not survive such a failure: it is told of the first, and of each the log density has the
+  // code kFlatPassedBy, and values are NaN with the code kFlatOk.
   bool keeps_going = false;
 };
 
