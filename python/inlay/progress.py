@@ -6,6 +6,7 @@ has left the stack of its thread: what PyTensor does before and after inlay can 
 """
 
 import contextlib
+import shutil
 import sys
 import threading
 import time
@@ -27,11 +28,15 @@ class Progress:
         self._begin = time.monotonic()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._show, name="inlay progress", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError:  # no more threads, or the interpreter ends: no line
+            self._stopped.set()
 
     def stop(self):
+        was_stopped = self._stopped.is_set()
         self._stopped.set()
-        if time.monotonic() - self._begin >= DELAY:  # else nothing was written, and nothing has to be waited for
+        if not was_stopped and time.monotonic() - self._begin >= DELAY:  # else nothing was written, and nothing has to be waited for
             self._thread.join()
 
     @property
@@ -43,7 +48,7 @@ class Progress:
         wait = DELAY
         with contextlib.suppress(OSError, ValueError):  # a stream that is closed
             while not self._stopped.wait(wait) and self._frame_runs():
-                line = f"{self.what} ({time.monotonic() - self._begin:.0f} s)"
+                line = self._line()
                 self._stream.write("\r" + line.ljust(width))
                 self._stream.flush()
                 width = max(width, len(line))
@@ -52,6 +57,11 @@ class Progress:
                 self._stream.write("\r" + " " * width + "\r")
                 self._stream.flush()
         self._frame = None
+
+    def _line(self):
+        seconds = f" ({time.monotonic() - self._begin:.0f} s)"
+        what = "".join(c if c.isprintable() else "?" for c in self.what)
+        return what[: max(shutil.get_terminal_size().columns - len(seconds) - 1, 0)] + seconds
 
     def _frame_runs(self):
         if self._frame is None:
@@ -69,7 +79,9 @@ def stream_of_a_person():
         return None
     ipython = sys.modules.get("IPython")
     in_ipython = hasattr(ipython, "get_ipython") and ipython.get_ipython() is not None
-    return stream if in_ipython or stream.isatty() else None
+    with contextlib.suppress(Exception):  # what stands in for stderr may lack isatty, or be closed
+        return stream if in_ipython or stream.isatty() else None
+    return None
 
 
 @contextlib.contextmanager

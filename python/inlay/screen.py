@@ -40,7 +40,7 @@ def lines_of(e):
 
 def shown_steps(e):
     """All but the arithmetic with single numbers that stands between the loops; in a Scan it may be all there is."""
-    return [step for step in e.steps if step.kind != "numbers" or step.depth > 0]
+    return [step for step in e.steps if step.kind != "numbers" or step.depth > 0] or e.steps
 
 
 def head(e):

@@ -96,7 +96,8 @@ class default_mode:
         pytensor.config.mode = self._before.pop()
 
     def __call__(self, function):
-        self.__exit__()
+        if self._before:
+            self.__exit__()
 
         @functools.wraps(function)
         def within(*args, **kwargs):
