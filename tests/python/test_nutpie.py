@@ -4,6 +4,7 @@ import ctypes
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import inlay.pymc
@@ -263,6 +264,52 @@ def test_refusals():
         pm.Potential("p", -((a - pytensor.gradient.disconnected_grad(noise)) ** 2))
     with pytest.raises(NotImplementedError, match="a Generator, which threads cannot share"):
         inlay.pymc.compile_nutpie(model)
+
+
+def test_shapes_that_change_and_leave_the_sum_as_it_was():
+    with pm.Model() as model:
+        x, y, n = pm.Data("x", np.zeros(2)), pm.Data("y", np.ones((2, 3))), pm.Data("n", np.array(3))
+        a = pm.Normal("a", x.sum() + y.sum())
+        pm.Deterministic("of_x", x + 0 * a)
+        pm.Deterministic("of_y", y + 0 * a)
+        pm.Deterministic("of_n", a * pt.ones(n))
+    compiled = inlay.pymc.compile_nutpie(model)
+    for changed, told in [({"y": np.ones((3, 2))}, r"of_y has shape \(3, 2\) \(it had \(2, 3\)\)"),
+                          ({"x": np.zeros(3), "n": 2}, r"of_x has shape \(3,\) .*; of_n has shape \(2,\)"),
+                          ({"n": 5}, r"of_n has shape \(5,\) \(it had \(3,\)\)")]:  # fmt: skip
+        with pytest.raises(ValueError, match=told):
+            compiled.with_data(**changed)
+    assert compiled.with_data(x=np.ones(2)).n_expanded == compiled.n_expanded
+
+
+def fails_above(limit):
+    with pm.Model() as model:
+        a = pm.Normal("a")
+        pm.Deterministic("d", pt.as_tensor(np.arange(3.0))[pt.switch(a > limit, 7, 0)])
+    return inlay.pymc.compile_nutpie(model)
+
+
+def test_a_failure_that_nobody_waited_for_is_told_with_the_trace():
+    sampling = sample(fails_above(0.5), draws=300, blocking=False)
+    while not sampling._sampler._is_finished():
+        time.sleep(0.01)
+    for ask in (sampling.inspect, sampling.abort, sampling.wait):
+        with pytest.raises(inlay.pymc.SamplingFailed, match="index 7 is out of bounds"):
+            ask()
+
+
+def test_a_process_may_end_while_draws_fail():
+    program = """
+import time, numpy as np, pymc as pm, pytensor.tensor as pt, inlay.pymc, nutpie
+with pm.Model() as model:
+    a = pm.Normal("a")
+    pm.Deterministic("d", pt.as_tensor(np.arange(3.0))[pt.switch(a > 0.5, 7, 0)])
+compiled = inlay.pymc.compile_nutpie(model)
+sampling = nutpie.sample(compiled, draws=5_000_000, tune=20, chains=2, cores=2, blocking=False, progress_bar=False)
+time.sleep(0.3)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_what_became_of_a_model():

@@ -213,6 +213,40 @@ def test_a_failure_in_a_draw():
         in_the_block(model)
 
 
+@pytest.mark.filterwarnings("ignore:`backend` should be passed:FutureWarning")
+def test_a_backend_among_the_arguments_of_nuts():
+    with line():
+        assert sampler(pm.sample(nuts={"backend": "inlay"}, nuts_sampler="nutpie", **SHORT)) == "nutpie"
+
+
+def test_arguments_of_nuts_outlive_the_first_try(told):
+    noise = pt.random.normal(rng=pytensor.shared(np.random.default_rng(1)))
+    with pm.Model() as model:
+        a = pm.Normal("a")
+        pm.Potential("p", -((a - pytensor.gradient.disconnected_grad(noise)) ** 2))
+    assert sampler(in_the_block(model, cores=1, target_accept=0.9, nuts={"max_treedepth": 3})) == "pymc"
+    assert len(told()) == 1
+
+
+def test_wrong_arguments_are_refused_by_pymc():
+    with line(), inlay.pytensor.default_mode(), pytest.raises(TypeError, match=r"sample\(\) takes"):
+        pm.sample(1, 2)
+
+
+def test_nutpie_that_is_loaded_anew():
+    program = """
+import importlib, sys, pymc as pm, inlay.pytensor, nutpie
+importlib.reload(nutpie)
+nutpie.compile_pymc._compile_pymc_model_numba = None
+with pm.Model():
+    pm.Normal("a")
+    pm.sample(20, tune=20, chains=1, cores=1, progressbar=False, compute_convergence_checks=False, backend="inlay", quiet=True)
+print("done")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "done\n", done.stderr
+
+
 def test_backend_of_nutpie():
     compiled = nutpie.compile_pymc_model(line(), backend="inlay", var_names=["ab"])
     assert isinstance(compiled.logp_func.maker.linker, inlay.pytensor.InlayLinker)

@@ -1,13 +1,11 @@
 """What compile_nutpie returns: nutpie's own model, which also says in words why it cannot be sampled."""
 
-import ctypes
 import dataclasses
 import functools
 import threading
 import time
 
 import numpy as np
-import pytensor
 
 from .. import errors
 
@@ -43,12 +41,9 @@ def compiled_model_class(base):
             """
             _refuse_other_values(self, updates)
             other = super().with_data(**updates)
-            if self._has_other_shapes(other):
+            if any(_may_change_sizes(value, other.shared_data[key]) for key, value in self.shared_data.items()):
                 _refuse_other_room(other, updates)
             return other
-
-        def _has_other_shapes(self, other):
-            return any(other.shared_data[key].shape != value.shape for key, value in self.shared_data.items())
 
         def _make_sampler(self, *args, **kwargs):
             failure = _Failure()
@@ -88,6 +83,14 @@ class _Sampler:
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
+    def take_results(self):
+        self._failure.throw()
+        return self._inner.take_results()
+
+    def inspect(self):
+        self._failure.throw()
+        return self._inner.inspect()
+
     def wait(self, timeout=None):
         end = None if timeout is None else time.monotonic() + timeout
         self._inner.resume()
@@ -123,7 +126,7 @@ class _Sampler:
 
 def _refuse_other_values(compiled, updates):
     """nutpie casts data without a word: 3.7 becomes 3, and NaN some integer."""
-    for shared in compiled.shared_var_keys:
+    for shared in compiled.functions.keys:
         dtype = np.dtype(shared.type.dtype)
         if shared.name not in updates or dtype.kind not in "biu":
             continue
@@ -134,44 +137,37 @@ def _refuse_other_values(compiled, updates):
             raise TypeError(f"with_data: {shared.name} has dtype {dtype}, which does not hold the {given.dtype} given")
 
 
+def _may_change_sizes(before, now):
+    """By another shape, or by numbers that a size may be made of."""
+    return before.shape != now.shape or (before.dtype.kind in "biu" and not np.array_equal(before, now))
+
+
 def _refuse_other_room(compiled, updates):
-    """Errors: ShapeMismatch (a ValueError) where a draw has another number of values than nutpie keeps room for."""
-    told = []
-    pointers = compiled.functions.pointers(lambda _, error: told.append(error))
-    expand = pointers["compiled_expand_func"]
-    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, *[ctypes.c_void_p] * 3)(expand.address)
-    point, values = np.zeros(compiled.n_dim), np.empty(compiled.n_expanded)
-    wrong_length = -1
-    addresses = (array.ctypes.data for array in (point, values, compiled.user_data))
-    if call(compiled.n_dim, compiled.n_expanded, *addresses) != wrong_length:
-        return
-    news = ", ".join(f"{name} of shape {np.shape(value)}" for name, value in updates.items())
+    """Errors: ShapeMismatch (a ValueError) where a draw has another shape than nutpie keeps room for."""
     changed = [
         f"{name} has shape {now} (it had {before})"
         for name, before, now in _recorded_shapes(compiled)
         if before != now
     ]
-    what = "; ".join(changed) or str(told[0])
+    if not changed:
+        return
+    news = ", ".join(f"{name} of shape {np.shape(value)}" for name, value in updates.items())
     raise errors.ShapeMismatch(
-        f"with_data: with {news} a draw records other shapes than those that nutpie keeps room for: {what}. Compile the "
-        "model with that data, or leave out what depends on it by var_names"
+        f"with_data: with {news} a draw records other shapes than those that nutpie keeps room for: {'; '.join(changed)}. "
+        "Compile the model with that data, or leave out what depends on it by var_names"
     )
 
 
 def _recorded_shapes(compiled):
-    """Name, shape that nutpie knows and shape with the present data, of each variable of a draw."""
-    model, names = compiled.functions.model, compiled.shape_info[0]
-    recorded = [v for v in model.unobserved_value_vars if v.name in names]
-    points = {v: np.zeros(compiled._shapes[v.name], v.dtype) for v in model.value_vars}
-    data = {shared: compiled.shared_data[key] for shared, key in compiled.shared_var_keys.items()}
-    shapes = pytensor.function(
-        [],
-        [v.shape for v in recorded],
-        givens=[(v, v.type.filter_variable(pytensor.tensor.constant(value))) for v, value in (points | data).items()],
-        mode="FAST_COMPILE",
-        on_unused_input="ignore",
-    )()
-    before = [compiled._shapes[v.name] for v in recorded]
+    """Name, shape that nutpie knows and shape with the present data, of each variable of a draw; of none where the data
+    do not fit each other, which a draw tells."""
+    names, of_data = compiled.functions.recorded_shapes(compiled.shape_info[0])
+    data = [compiled.shared_data[key] for key in compiled.functions.keys.values()]
+    try:
+        shapes = of_data(*data)
+    except Exception:  # noqa: BLE001
+        return []
     return [
-        (v.name, tuple(map(int, old)), tuple(map(int, new))) for v, old, new in zip(recorded, before, shapes, strict=True)
+        (name, tuple(map(int, compiled._shapes[name])), tuple(map(int, shape)))
+        for name, shape in zip(names, shapes, strict=True)
     ]

@@ -15,8 +15,10 @@ from functools import wraps
 from importlib.metadata import version
 
 import numpy as np
+import pytensor
+from pytensor import tensor
 
-from ..pytensor import c_function, mode
+from ..pytensor import MODE, c_function, mode
 from .compiled_model import compiled_model_class
 from .limits import NotForNutpie, refuse_discrete
 
@@ -91,13 +93,14 @@ def compile_in_mode(
     keys, data, user_data = _shared_data(parts, [*logp.get_shared(), *expand.get_shared()])
     offsets = {variable: _offsets(user_data.dtype, key) for variable, key in keys.items()}
     dims, coords = parts.prepare_dims_and_coords(model, shape_info, *reparameterized)
-    functions = _Functions(model, logp, expand, offsets, n_dim)
+    shapes = {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)}
+    functions = _Functions(model, logp, expand, offsets, n_dim, shapes, keys)
     functions.warn_of_python()
     fields = {
         "_n_dim": n_dim,
         "dims": dims,
         "_coords": coords,
-        "_shapes": {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)},
+        "_shapes": shapes,
         **functions.pointers(_warn_of_failure),
         "initial_point_func": initial_point,
         "shared_data": data,
@@ -237,6 +240,10 @@ class _Functions:
     expand: object
     offsets: dict  # where in the record of data the address of a shared variable stands, and where its shape does
     n_dim: int
+    known: dict  # shapes by name, of what nutpie keeps room for
+    keys: dict  # of data, by shared variable, as nutpie names them
+    _shapes: tuple | None = None
+    _lock: object = dataclasses.field(default_factory=threading.Lock)
 
     def each(self):
         """By the name of nutpie's field."""
@@ -251,6 +258,24 @@ class _Functions:
             return c_function(fn, form=form, user_data=data, on_error=lambda error: on_error(what, error), **kwargs)
 
         return {field: pointer(fn, form, what) for field, fn, form, what in self.each()}
+
+    def recorded_shapes(self, names):
+        """Those of the variables `names` that a draw records, and a function from the data to their shapes, which is
+        compiled when it is first asked for."""
+        with self._lock:
+            if self._shapes is None:
+                recorded = [v for v in self.model.unobserved_value_vars if v.name in names]
+                inputs = [variable.type() for variable in self.keys]
+                given = [(v, tensor.zeros([int(n) for n in self.known[v.name]], v.dtype)) for v in self.model.value_vars]
+                shapes = pytensor.function(
+                    inputs,
+                    [v.shape for v in recorded],
+                    givens=[*zip(self.keys, inputs, strict=True), *((v, v.type.filter_variable(zeros)) for v, zeros in given)],
+                    mode=MODE,
+                    on_unused_input="ignore",
+                )
+                self._shapes = [v.name for v in recorded], shapes
+            return self._shapes
 
     def warn_of_python(self):
         for _, fn, _, what in self.each():

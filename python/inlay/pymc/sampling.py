@@ -57,8 +57,12 @@ def teach_pymc(mcmc):
     @functools.wraps(sample_by_others)
     def sample_external_nuts(*args, **kwargs):
         asked = _asked(sample_by_others, args, kwargs)
-        mode = None if _backends(asked) else _inlay_mode(asked)
-        token = _mode_of_sampling.set(mode if asked.get("sampler") == "nutpie" else None)
+        is_nutpie = asked.get("sampler") == "nutpie"
+        for backend in _backends(asked):
+            asked = {"backend": backend}
+        mode = _inlay_mode(asked)
+        teach_nutpie(sys.modules.get("nutpie"))  # again, if somebody has loaded it anew
+        token = _mode_of_sampling.set(mode if is_nutpie else None)
         try:
             return sample_by_others(*args, **kwargs)
         finally:
@@ -73,7 +77,8 @@ def teach_pymc(mcmc):
         why_not = _why_not_nutpie(mcmc, asked)
         if why_not is None:
             try:
-                return sample(*args, **kwargs)
+                # PyMC writes into these dicts, and may be called once more.
+                return sample(*args, **{k: dict(v) if isinstance(v, dict) else v for k, v in kwargs.items()})
             except NotForNutpie as error:
                 why_not = str(error)
         if not asked.get("quiet"):
@@ -96,8 +101,11 @@ class _KnownToNutpie(type):
 
 
 def _asked(function, args, kwargs):
-    """The arguments of a call by name; of a wrong one what there is, since `function` will say so."""
-    return inspect.signature(function).bind_partial(*args, **kwargs).arguments
+    """The arguments of a call by name; of a wrong one none, since `function` says what is wrong."""
+    try:
+        return inspect.signature(function).bind_partial(*args, **kwargs).arguments
+    except TypeError:
+        return {}
 
 
 def _inlay_mode(asked):
