@@ -229,7 +229,7 @@ const kernel::BackendCaps& caps() {
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }
 
-void* find_vector_function(std::string_view name) {
+void* find_vector_function([[maybe_unused]] std::string_view name) {
 #if INLAY_HAS_LLVM
   for (const InlayVectorCode* code = inlay_vector_code; code->name != nullptr; ++code) {
     if (name == code->name) return code->address;

@@ -1,7 +1,8 @@
-// Sums of squares about the mean, in registers. Each lane has a mean of its own, which goes along from point to point
-// (Welford), and counts its points; the lanes are put together by their counts (Chan). A mean is one of differences
-// from the first point that there was: so what it is rounded to is small where the numbers are close to each other,
-// however large they are; and where the first is far from the others, the squares are large.
+// Sums of squares about the mean, in registers. Within a quarter (emit_turns.cpp) each lane has a mean of its own,
+// which goes along from point to point (Welford), and the number of its points; quarters, and at last the lanes, are
+// put together by these numbers (Chan). A mean is one of differences from the first point of the row: it is rounded to
+// little where the numbers are close to each other, however large they are; and where the first is far from the others,
+// the squares are large.
 #include <bit>
 
 #include "backend/llvm/stage.h"
@@ -12,16 +13,44 @@ namespace inlay::llvm_backend {
 using kernel::Pair;
 using kernel::Statement;
 
-/// A loop over whole vectors begins anew, so that it counts in one number: one division serves all vectors of a pass.
-void StageEmitter::begin_squares() {
-  squares_passes_.clear();
+std::vector<std::size_t> StageEmitter::sums_of_squares() const {
+  std::vector<std::size_t> out;
   for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
-    if (statement(sum_statements_[k]).pair != Pair::squares) continue;
-    Value*& count = sums_[k + 2];
-    Value* of_first_lane = lane_of(f_, count, f_.i64(0));
-    squares_passes_[k].none_before = b_.CreateFCmpOEQ(of_first_lane, number_like(of_first_lane, 0));
-    sums_[k] = sums_[k + 1] = number_like(sums_[k], 0);
-    count = f_.constant(Literal::of(DType::f64, 0));
+    if (statement(sum_statements_[k]).pair == Pair::squares) out.push_back(k);
+  }
+  return out;
+}
+
+/// Squares, mean or count: all but the first point, which stays what it is.
+bool StageEmitter::is_squares_state(std::size_t sum) const {
+  const bool is_of_squares = statement(sum_statements_[sum]).pair == Pair::squares;
+  return is_of_squares && sum + 1 < sums_.size() && sum_statements_[sum + 1] == sum_statements_[sum];
+}
+
+StageEmitter::Moments StageEmitter::moments(llvm::ArrayRef<Value*> sums, std::size_t k) {
+  return {sums[k], sums[k + 1], sums[k + 2]};
+}
+
+void StageEmitter::Moments::put(std::vector<Value*>& sums, std::size_t k) const {
+  sums[k] = squares;
+  sums[k + 1] = mean;
+  sums[k + 2] = count;
+}
+
+/// All lanes have met as many whole vectors. While more of them are passed they are counted in one number: one division
+/// serves all vectors of a pass.
+void StageEmitter::count_as_numbers() {
+  for (std::size_t k : sums_of_squares()) {
+    const DType dtype = statement(sum_statements_[k]).dtype;
+    sums_[k + 2] = emit_cast(f_, lane_of(f_, sums_[k + 2], f_.i64(0)), dtype, DType::f64);
+  }
+}
+
+/// Whole vectors are passed from `begin` on.
+void StageEmitter::look_for_first(Value* begin) {
+  squares_passes_.clear();
+  for (std::size_t k : sums_of_squares()) {
+    squares_passes_[k].none_before = b_.CreateAnd(squares_are_new_.at(k), b_.CreateICmpEQ(begin, row_begin_));
   }
 }
 
@@ -61,7 +90,8 @@ void StageEmitter::add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>
   Value* weight = nullptr;
   if (lanes.active) {
     Value* of_first_lane = lane_of(f_, count, f_.i64(0));
-    meet_first(b_.CreateFCmpOEQ(of_first_lane, number_like(of_first_lane, 0)));
+    Value* is_empty = b_.CreateFCmpOEQ(of_first_lane, number_like(of_first_lane, 0));
+    meet_first(b_.CreateAnd(is_empty, squares_are_new_.at(sum)));
     Value* counted = b_.CreateFAdd(count, number_like(count, 1));
     weight = b_.CreateFDiv(number_like(count, 1), counted);
     count = select(f_, lanes.active, counted, count);
@@ -86,36 +116,35 @@ Value* StageEmitter::difference_of(DType dtype, Value* a, Value* b) {
   return emit_op(f_, ScalarOp::sub_, dtype, {a, b}, nullptr);
 }
 
-/// The sets of sums that the vectors of one pass had, all of as many points, and what was before the loop.
-void StageEmitter::merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets, llvm::ArrayRef<Value*> before) {
-  const DType dtype = statement(sum_statements_[sum]).dtype;
+/// The sets of sums that the vectors of one pass had, all of as many points; by pairs, as other sums.
+void StageEmitter::merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets) {
   std::vector<Moments> parts;
-  for (std::size_t at = sum; at < sets.size(); at += sums_.size()) parts.push_back({sets[at], sets[at + 1], nullptr});
+  for (std::size_t at = sum; at < sets.size(); at += sums_.size()) parts.push_back(moments(sets, at));
   INLAY_CHECK(std::has_single_bit(parts.size()), "halves of ", parts.size(), " sets of sums");
-  Value* count = sets[sum + 2];
   for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
-    Value* half = emit_cast(f_, b_.CreateFMul(count, number_like(count, 0.5)), DType::f64, dtype);
-    for (std::size_t a = 0, b = parts.size() / 2; b < parts.size(); ++a, ++b) {
-      Value* error = b_.CreateFSub(parts[b].mean, parts[a].mean);
-      Value* between = b_.CreateFMul(b_.CreateFMul(error, error), splat(f_, half, plan_.width));
-      parts[a].squares = b_.CreateFAdd(b_.CreateFAdd(parts[a].squares, parts[b].squares), between);
-      parts[a].mean = b_.CreateFAdd(parts[a].mean, b_.CreateFMul(error, number_like(error, 0.5)));
-    }
-    count = b_.CreateFMul(count, number_like(count, 2));
+    for (std::size_t a = 0; a < parts.size() / 2; ++a) parts[a] = joined(parts[2 * a], parts[2 * a + 1]);
   }
-  parts[0].count = splat(f_, emit_cast(f_, count, DType::f64, dtype), plan_.width);
-  const Moments all = joined({before[sum], before[sum + 1], before[sum + 2]}, parts[0]);
-  sums_[sum] = all.squares;
-  sums_[sum + 1] = all.mean;
-  sums_[sum + 2] = all.count;
+  parts[0].count = in_lanes(parts[0].count, parts[0].mean);
+  parts[0].put(sums_, sum);
   sums_[sum + kFirstState] = sets[sum + kFirstState];
 }
 
+/// A count of all lanes, as a vector of counts like `mean`; a vector of them as it is.
+Value* StageEmitter::in_lanes(Value* count, Value* mean) {
+  if (count->getType() == mean->getType()) return count;
+  const DType dtype = mean->getType()->getScalarType()->isFloatTy() ? DType::f32 : DType::f64;
+  return splat(f_, emit_cast(f_, count, DType::f64, dtype), width_of(mean));
+}
+
+/// Of two parts. One without a point adds nothing, however far the other's mean is from the first point.
 StageEmitter::Moments StageEmitter::joined(const Moments& a, const Moments& b) {
   Value* count = b_.CreateFAdd(a.count, b.count);
-  Value* weight = b_.CreateFDiv(b.count, at_least_one(count));
+  Value *of_a = in_lanes(a.count, a.mean), *of_b = in_lanes(b.count, b.mean);
+  Value* weight = b_.CreateFDiv(of_b, at_least_one(b_.CreateFAdd(of_a, of_b)));
   Value* error = b_.CreateFSub(b.mean, a.mean);
-  Value* between = b_.CreateFMul(b_.CreateFMul(error, error), b_.CreateFMul(a.count, weight));
+  Value* pairs = b_.CreateFMul(of_a, weight);
+  Value* between = b_.CreateFMul(b_.CreateFMul(error, error), pairs);
+  between = b_.CreateSelect(b_.CreateFCmpOGT(pairs, number_like(pairs, 0)), between, number_like(between, 0));
   return {b_.CreateFAdd(b_.CreateFAdd(a.squares, b.squares), between),
           b_.CreateFAdd(a.mean, b_.CreateFMul(error, weight)), count};
 }

@@ -158,11 +158,10 @@ std::vector<Value*> StageEmitter::emit_vectors_at(Value* point, Value* apart, ll
   return next;
 }
 
-/// `before`: the sums as they were before the loop that has made these sets.
-void StageEmitter::merge_sets(const std::vector<Value*>& sets, const std::vector<Value*>& before) {
+void StageEmitter::merge_sets(const std::vector<Value*>& sets) {
   for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
     if (statement(sum_statements_[k]).pair == kernel::Pair::squares) {
-      merge_squares(k, sets, before);
+      merge_squares(k, sets);
     } else {
       sums_[k] = merged(k, sets);
     }
@@ -179,13 +178,12 @@ bool StageEmitter::may_be_long() const {
 }
 
 /// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
-/// next `apart` from each other.
+/// next `apart` from each other. (Sums of squares go by turns.)
 void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   Value* has_any = b_.CreateICmpSGT(end, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_any);
   const std::vector<Value*> before = sums_;
-  begin_squares();
   std::vector<Value*> sums = sets_of_sums();
   // Around the loop over vectors may stand one over pages, or over so many points that a look between them costs
   // nothing.
@@ -206,7 +204,7 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   const std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(apart), loop.carried);
   f_.close_loop(loop, f_.i64(by_pages ? plan_.width : pass), loop_end, next);
   if (by_stretches) f_.close_loop(stretches, f_.i64(stretch), end, next);
-  merge_sets(next, before);
+  merge_sets(next);
   sums_ = f_.close_if(branch, sums_, before);
 }
 
@@ -245,13 +243,18 @@ void StageEmitter::emit_vector_axis() {
 /// A loop whose sums are trees.
 void StageEmitter::emit_summing(Value* begin, Value* end) {
   const std::vector<Value*> before = sums_;
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_tree_sum(k)) sums_[k] = nothing_of(k);
+  sums_ = emptied(sums_);
+  row_begin_ = begin;
+  for (std::size_t k : sums_of_squares()) {
+    Value* count = lane_of(f_, before[k + 2], f_.i64(0));
+    squares_are_new_[k] = b_.CreateFCmpOEQ(count, number_like(count, 0));
   }
   emit_masked(emit_turns(begin, end), end);
+  const auto is_row = [&](std::size_t i) { return plan_.statements[i].opened + 1 < plan_.innermost(); };
+  if (std::ranges::none_of(sum_statements_, is_row)) return;
+  const std::vector<Value*> all = put_together(before, sums_);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    const bool is_row = plan_.statements[sum_statements_[k]].opened + 1 < plan_.innermost();
-    if (is_tree_sum(k) && is_row) sums_[k] = added_to(k, before, sums_);
+    if (is_row(sum_statements_[k])) sums_[k] = all[k];
   }
 }
 

@@ -32,8 +32,11 @@ bool StageEmitter::is_tree_sum(std::size_t sum) const {
          (is_float(fold.dtype) || is_complex(fold.dtype));
 }
 
-/// What the stack keeps: sums, and the greatest number that powers are less of.
-bool StageEmitter::is_stacked(std::size_t sum) const { return is_tree_sum(sum) || follows_powers(sum); }
+/// A part of the points has it for itself, and parts are put together: sums, and moments.
+bool StageEmitter::is_of_part(std::size_t sum) const { return is_tree_sum(sum) || is_squares_state(sum); }
+
+/// What the stack keeps: that, and the greatest number that powers are less of.
+bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) || follows_powers(sum); }
 
 Value* StageEmitter::nothing_of(std::size_t sum) {
   const Statement& fold = statement(sum_statements_[sum]);
@@ -51,6 +54,16 @@ Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llv
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.pair == Pair::none) return added(sum, older[sum], newer[sum]);
   return added(sum, at_extreme(fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
+}
+
+/// `older` and `newer` are the sums of two parts that follow each other: the sums of both.
+std::vector<Value*> StageEmitter::put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+  std::vector<Value*> out = newer.vec();
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (is_tree_sum(k)) out[k] = added_to(k, older, newer);
+  }
+  for (std::size_t k : sums_of_squares()) joined(moments(older, k), moments(newer, k)).put(out, k);
+  return out;
 }
 
 /// Where the stack has what `sum` was at `level`.
@@ -83,9 +96,7 @@ void StageEmitter::unstack(Value* least, Value* height) {
     if (!is_stacked(k)) continue;
     older[k] = b_.CreateAlignedLoad(before[k]->getType(), stacked(k, level), llvm::Align(kVectorBytes));
   }
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_tree_sum(k)) sums_[k] = added_to(k, older, sums_);
-  }
+  sums_ = put_together(older, sums_);
   f_.close_loop(loop, f_.i64(1), height, sums_);
   sums_ = f_.close_if(branch, sums_, before);
 }
@@ -137,7 +148,7 @@ StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, V
     turn.quarter = b_.CreateSelect(turn.is_quarter, quarter, b_.CreateSub(whole, turns.point));
   }
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    sums_[k] = !is_tree_sum(k)   ? turns.carried[k]
+    sums_[k] = !is_of_part(k)    ? turns.carried[k]
                : turn.is_quarter ? select(f_, turn.is_quarter, nothing_of(k), turns.carried[k])
                                  : nothing_of(k);
   }
@@ -163,20 +174,18 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* is_fourth = b_.CreateICmpEQ(count, f_.i64(3));
   const std::vector<Value*> so_far = values_of(turns), now = sums_;
   const auto firsts = llvm::ArrayRef(so_far).slice(first, first), lasts = llvm::ArrayRef(so_far).slice(last, first);
-  std::vector<Value*> both = sums_, all = sums_;
+  Value* ends_half = b_.CreateOr(is_second, is_fourth);
+  std::vector<Value*> both = put_together(lasts, now);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_tree_sum(k)) {
-      both[k] = added_to(k, lasts, now);
-      both[k] = select(f_, b_.CreateOr(is_second, is_fourth), both[k], now[k]);
-    }
+    if (is_of_part(k)) both[k] = select(f_, ends_half, both[k], now[k]);
     if (is_stacked(k)) {
       carried[last + k] = both[k];
       carried[first + k] = select(f_, is_second, both[k], firsts[k]);
     }
   }
+  const std::vector<Value*> all = put_together(firsts, both);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_tree_sum(k)) all[k] = select(f_, is_fourth, added_to(k, firsts, both), both[k]);
-    carried[k] = sums_[k] = all[k];
+    carried[k] = sums_[k] = is_of_part(k) ? select(f_, is_fourth, all[k], both[k]) : all[k];
   }
   carried.back() = b_.CreateAdd(count, f_.i64(1));
   f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
@@ -212,29 +221,30 @@ void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
 
 /// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.
 void StageEmitter::emit_turn(Value* begin, Value* quarter) {
-  const std::vector<Value*> before = sums_;
-  begin_squares();
+  count_as_numbers();
+  look_for_first(begin);
   const Loop loop = f_.open_loop(begin, sets_of_sums());
   const std::vector<Value*> next = emit_vectors_at(loop.point, quarter, loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
-  merge_sets(next, before);
+  merge_sets(next);
 }
 
-/// `values`, of several sets of sums, where nothing has been added yet.
+/// `values`, of one or several sets of sums, where nothing has been added yet.
 std::vector<Value*> StageEmitter::emptied(std::vector<Value*> values) {
   for (std::size_t n = 0; n < values.size(); ++n) {
     const std::size_t k = n % sums_.size();
-    if (is_tree_sum(k)) values[n] = nothing_of(k);
+    if (is_of_part(k)) values[n] = is_tree_sum(k) ? nothing_of(k) : number_like(values[n], 0);
   }
   return values;
 }
 
 /// `values`, of several sets of sums, behind what came before them.
 std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
-  std::vector<Value*> out = values.vec();
-  for (std::size_t n = 0; n < out.size(); ++n) {
-    const std::size_t k = n % sums_.size();
-    if (is_tree_sum(k)) out[n] = added_to(k, so_far.drop_front(n - k), values.drop_front(n - k));
+  std::vector<Value*> out;
+  const std::size_t size = sums_.size();
+  for (std::size_t n = 0; n < values.size(); n += size) {
+    const std::vector<Value*> both = put_together(so_far.slice(n, size), values.slice(n, size));
+    out.insert(out.end(), both.begin(), both.end());
   }
   return out;
 }
@@ -242,10 +252,11 @@ std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, l
 /// Several blocks side by side, a half of each and of that its quarters; sums_ becomes what they make together.
 void StageEmitter::emit_group(Value* begin) {
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
-  const std::vector<Value*> before = sums_;
-  begin_squares();
-  const Loop halves = f_.open_loop(begin, emptied(sets_of_sums()));
+  sums_ = emptied(sums_);
+  count_as_numbers();
+  const Loop halves = f_.open_loop(begin, sets_of_sums());
   const Loop quarters = f_.open_loop(halves.point, emptied(values_of(halves)));
+  look_for_first(quarters.point);
   const Loop loop = f_.open_loop(quarters.point, emptied(values_of(quarters)));
   std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
@@ -253,7 +264,7 @@ void StageEmitter::emit_group(Value* begin) {
   f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
   next = added_to_each(values_of(halves), next);
   f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(begin, f_.i64(block)), next);
-  merge_sets(next, before);
+  merge_sets(next);
 }
 
 /// Of a long loop groups of blocks, as long as another turn follows: where they end, and how many turns they were.

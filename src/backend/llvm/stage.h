@@ -73,7 +73,7 @@ class StageEmitter {
   void emit_vectors(Value* begin, Value* end, int64_t apart);
   std::vector<Value*> sets_of_sums();
   std::vector<Value*> emit_vectors_at(Value* point, Value* apart, llvm::ArrayRef<llvm::PHINode*> sets);
-  void merge_sets(const std::vector<Value*>& sets, const std::vector<Value*>& before);
+  void merge_sets(const std::vector<Value*>& sets);
   void emit_summing(Value* begin, Value* end);
   void emit_masked(Value* begin, Value* end);
   void emit_aligned(Value* begin, Value* end);
@@ -151,7 +151,9 @@ class StageEmitter {
   // ---- emit_turns.cpp: sums as trees
   static constexpr uint64_t kVectorBytes = 64;
   bool is_tree_sum(std::size_t sum) const;
+  bool is_of_part(std::size_t sum) const;
   bool is_stacked(std::size_t sum) const;
+  std::vector<Value*> put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
   Value* nothing_of(std::size_t sum);
   Value* added(std::size_t sum, Value* a, Value* b);
   Value* added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
@@ -183,17 +185,23 @@ class StageEmitter {
   /// What a fold of squares has met, lane by lane.
   struct Moments {
     Value *squares = nullptr, *mean = nullptr, *count = nullptr;
+    void put(std::vector<Value*>& sums, std::size_t k) const;
   };
+  static Moments moments(llvm::ArrayRef<Value*> sums, std::size_t k);
   /// In sums_, from the fold's first state on: its Moments, and the x that the mean is less of, in all lanes.
   static constexpr std::size_t kFirstState = 3, kNumStates = 4;
   std::size_t num_states(std::size_t i) const { return statement(i).pair == kernel::Pair::squares ? kNumStates : 1; }
-  void begin_squares();
+  std::vector<std::size_t> sums_of_squares() const;
+  bool is_squares_state(std::size_t sum) const;
+  void count_as_numbers();
+  void look_for_first(Value* begin);
   void count_for_squares(std::vector<Value*>& sums);
   void follow_first_set(const std::vector<Value*>& first, std::vector<Value*>& sums) const;
   void add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
-  void merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets, llvm::ArrayRef<Value*> before);
+  void merge_squares(std::size_t sum, llvm::ArrayRef<Value*> sets);
   Value* difference_of(DType dtype, Value* a, Value* b);
   Value* at_least_one(Value* count);
+  Value* in_lanes(Value* count, Value* mean);
   Moments joined(const Moments& a, const Moments& b);
   Value* squares_of_lanes(std::size_t sum);
 
@@ -230,12 +238,14 @@ class StageEmitter {
   std::vector<Value*> sums_;  // their values where we are
   /// Of a fold of squares while whole vectors are passed: what all sets of sums have in common.
   struct WholePass {
-    Value* none_before = nullptr;  // is this loop the first to meet a point?
+    Value* none_before = nullptr;  // has this loop the first point?
     Value* is_first = nullptr;     // is this its first pass?
     Value* weight = nullptr;       // 1 / count
     bool has_first = false;        // has the first vector of the pass been here?
   };
   std::map<std::size_t, WholePass> squares_passes_;  // by number of sum
+  std::map<std::size_t, Value*> squares_are_new_;    // likewise: has no point been met before row_begin_?
+  Value* row_begin_ = nullptr;                       // where the points of the vector axis begin that are passed now
   std::vector<PrivateTable> tables_;
 };
 
