@@ -33,6 +33,7 @@ void GraphBuilder::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
         .help("a body has the sizes of the graph around it");
   }
   INLAY_CHECK(symbol.is_symbol(), op, " binds a symbol, not ", symbol.to_text(graph_.symbol_names()));
+  check_unused_by_params(symbol);
   Symbol& bound = graph_.symbols[symbol.as_symbol()];
   if (bound.source.valid()) {
     throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is bound already"))

@@ -149,6 +149,21 @@ void GraphBuilder::bind_symbols(ValueId v) {
   }
 }
 
+/// What another value is to give a number: the sizes of parameters are known before.
+void GraphBuilder::check_unused_by_params(const Dim& size) const {
+  if (!size.is_symbol() || graph_.is_body || graph_.symbols[size.as_symbol()].source.valid()) return;
+  for (const Param& param : graph_.params) {
+    for (const Dim& dim : graph_.type(param.value).dims) {
+      const std::vector<SymbolId> used = dim.symbols();
+      if (std::ranges::find(used, size.as_symbol()) == used.end()) continue;
+      const std::string& name = graph_.symbols[size.as_symbol()].name;
+      throw error(ErrorCode::unknown_name, str(name, " is known only after the parameters, and one has it in a size"))
+          .note("parameter", graph_.describe(param.value))
+          .help(str("a parameter says how large it is by a dim of its own, as in f64[", name, "]"));
+    }
+  }
+}
+
 ValueId GraphBuilder::param(std::string name, TensorType type) {
   for (const Dim& dim : type.dims) {
     if (dim.is_constant() && dim.constant() < 0) {
@@ -310,8 +325,10 @@ ValueId GraphBuilder::scalar(ScalarOp op, std::vector<ValueId> operands) {
         .help("cast one of them");
   }
   if (!accepts(op, dtype)) {
+    const bool is_quotient = op == ScalarOp::div_ && accepts(ScalarOp::floor_div_, dtype);
     throw error(ErrorCode::wrong_dtype, str(row.name, ": does not take ", dtype_name(dtype)))
-        .note(operand_role(first, operands.size()), graph_.describe(operands[first]));
+        .note(operand_role(first, operands.size()), graph_.describe(operands[first]))
+        .help(is_quotient ? "cast the operands to f64, or take floor_div" : "");
   }
   TensorType result{result_dtype(op, dtype), broadcast_dims(operands, std::string(row.name))};
   Node node{.op = Op::scalar, .scalar = op};
@@ -764,7 +781,10 @@ ValueId GraphBuilder::size(Dim size) {
 
 std::vector<ValueId> GraphBuilder::host_call(std::string name, int function, std::vector<ValueId> operands,
                                              std::vector<TensorType> results) {
-  for (const TensorType& type : results) require_own(type.dims, str("host_call ", name));
+  for (const TensorType& type : results) {
+    require_own(type.dims, str("host_call ", name));
+    for (const Dim& dim : type.dims) check_unused_by_params(dim);
+  }
   Node node{.op = Op::host_call};
   node.operands = std::move(operands);
   node.text = std::move(name);

@@ -146,6 +146,7 @@ class GraphBuilder {
   void require_own(std::span<const Dim> dims, std::string_view what) const;
   void require_own(std::span<const IndexItem> index, std::string_view what) const;
   void bind_symbols(ValueId v);
+  void check_unused_by_params(const Dim& size) const;
   void bind_to_value(const Dim& symbol, ValueId v, const char* op);
   /// An operand as an error's notes show it: what it is to the op, and the value.
   struct Operand {

@@ -137,7 +137,7 @@ TEST(GraphBuilder, WhatItGaveOutEndsWithIt) {
   const ValueId old = b.param("x", {DType::f64, {3}});
   b.output(old, "y");
   const Graph graph = std::move(b).finish();
-  b.param("p", {DType::f64, {3}});
+  b.param("p", {DType::f64, {3}});  // NOLINT(bugprone-use-after-move): a builder that has finished begins anew
   EXPECT_EQ(refusal([&] { b.output(old, "y"); }), kForeignValue);
   // Those of the graph itself are indices.
   EXPECT_EQ(graph.outputs[0].value.builder, 0u);
