@@ -52,8 +52,9 @@ class Lexer {
     return out_.tokens.back();
   }
 
-  void fail(const Token& token, std::string message) {
-    out_.diagnostics.push_back({ErrorCode::syntax, location_of(token, out_.file_name), std::move(message), {}, {}});
+  void fail(const Token& token, std::string message, std::string help = {}) {
+    out_.diagnostics.push_back(
+        {ErrorCode::syntax, location_of(token, out_.file_name), std::move(message), {}, std::move(help)});
   }
 
   template <class Predicate>
@@ -107,7 +108,9 @@ class Lexer {
       take_while(token, [](char c) { return is_name_part(c) || !is_ascii(c); });
       return;
     }
-    if (token.text.empty()) fail(token, str("`", sign, "` without a name"));
+    if (token.text.empty()) {
+      fail(token, str("`", sign, "` without a name"), sign == '@' ? "a matrix product is `matmul %x, %y`" : "");
+    }
   }
 
   void number() {

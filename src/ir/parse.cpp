@@ -206,6 +206,10 @@ class Parser {
     if (in_.at_punctuation("=", 1)) {
       const Token& token = in_.peek();
       if (token.kind != Token::Kind::name && token.kind != Token::Kind::string) in_.fail_expected("the output's name");
+      const auto& outputs = builder_.graph().outputs;
+      if (!token.text.empty() && std::ranges::find(outputs, token.text, &Output::name) != outputs.end()) {
+        throw Error(ErrorCode::duplicate_name, in_.location(token), str("two results are named ", token.text));
+      }
       name = in_.next().text;
       in_.expect("=");
     }
@@ -465,21 +469,32 @@ class Parser {
   /// An expression or a number stands where an op is expected.
   Error no_op() const {
     static const std::map<std::string, std::string_view, std::less<>> kOps = {
-        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}};
+        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"**", "pow"}, {"//", "floor_div"}};
     Error error = in_.expected("an op");
     if (in_.line_is_over()) return error;
-    const Token &first = in_.peek(), &sign = in_.peek(1), &second = in_.peek(2);
+    const Token& first = in_.peek();
+    const bool is_doubled = in_.at_punctuation(in_.peek(1).text, 2);
+    const std::string sign = str(in_.peek(1).text, is_doubled ? in_.peek(2).text : "");
+    const Token& second = in_.peek(is_doubled ? 3 : 2);
     if (first.kind == Token::Kind::integer || first.kind == Token::Kind::real) {
       return std::move(error).help(str("a number is `literal ", first.text, " : f64`"));
     }
     if (first.kind == Token::Kind::value && in_.at_punctuation("[", 1)) {
       return std::move(error).help(str("a part of %", first.text, " is `slice %", first.text, "[...]`"));
     }
-    const auto op = sign.kind == Token::Kind::punctuation ? kOps.find(sign.text) : kOps.end();
-    const bool is_sum = first.kind == Token::Kind::value && op != kOps.end() && second.kind == Token::Kind::value;
-    return std::move(error).help(
-        is_sum ? str("the op stands before its operands: `", op->second, " %", first.text, ", %", second.text, "`")
-               : "a line is one op and its operands: `%z = add %x, %y`");
+    const auto op = kOps.find(sign);
+    if (first.kind == Token::Kind::value && op != kOps.end()) {
+      const auto before = str("the op stands before its operands: `", op->second, " %", first.text, ", %");
+      if (second.kind == Token::Kind::value) return std::move(error).help(str(before, second.text, "`"));
+      if (second.kind == Token::Kind::integer || second.kind == Token::Kind::real) {
+        const auto x = values_.find(first.text);
+        const bool is_known = x != values_.end() && x->second.valid();
+        const DType dtype = is_known ? builder_.type(x->second).dtype : DType::f64;
+        return std::move(error).help(str(before, "c`, where a number is a value of its own: `%c = literal ",
+                                         second.text, " : ", dtype_name(dtype), "`"));
+      }
+    }
+    return std::move(error).help("a line is one op and its operands: `%z = add %x, %y`");
   }
 
   void check_type(const Token& op, ValueId v) {
@@ -557,6 +572,10 @@ class Parser {
         values.push_back(value());
         return;
       }
+      if (in_.at_punctuation("(")) {
+        throw in_.expected("an operand, or the name of an argument")
+            .help(str("operands stand without parentheses: `", op.text, " %x`"));
+      }
       const Token name = in_.expect(Token::Kind::name, "an operand, or the name of an argument");
       in_.expect("=");
       if (!named.emplace(name.text, argument()).second) {
@@ -565,6 +584,7 @@ class Parser {
     };
     do item();
     while (in_.accept(","));
+    expect_no_value();
     return compose(builder_, op.text, values, named);
   }
 
@@ -590,7 +610,13 @@ class Parser {
     std::vector<ValueId> values;
     do values.push_back(value());
     while (in_.accept(","));
+    expect_no_value();
     return values;
+  }
+
+  void expect_no_value() const {
+    if (in_.line_is_over() || in_.peek().kind != Token::Kind::value) return;
+    throw in_.expected("`,` or the end of the line").help("commas stand between operands: `add %x, %y`");
   }
 
   std::vector<int> axes() {

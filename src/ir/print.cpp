@@ -40,15 +40,19 @@ class Printer {
   std::string run() {
     const std::string signature = this->signature();
     const std::string body = statements("  ");
+    std::map<std::string, int> uses;
+    for (const Output& output : graph_.outputs) ++uses[output.name];
     const std::string outputs = join(graph_.outputs, ", ", [&](const Output& output) {
-      return output.name.empty() ? values_[output.value] : str(name_text(output.name), " = ", values_[output.value]);
+      const bool own = !output.name.empty() && uses[output.name] == 1;
+      return own ? str(name_text(output.name), " = ", values_[output.value]) : values_[output.value];
     });
     return str("graph @", graph_.name, symbol_list(), signature, " {\n", body, "  return", outputs.empty() ? "" : " ",
                outputs, "\n}\n");
   }
 
  private:
-  /// Parameters first, then results in program order; a name that two values have belongs to neither.
+  /// Parameters first, then results in program order; a name that two values have belongs to neither. (Nor does one of
+  /// two outputs.)
   void label_values(const Printer* header) {
     std::vector<ValueId> order;
     for (const Param& param : graph_.params) order.push_back(param.value);

@@ -167,6 +167,17 @@ TEST(Text, RenamesSymbolsThatShareAName) {
   EXPECT_EQ(print(parse(text)), text);
 }
 
+TEST(Text, LeavesOutANameThatTwoResultsHave) {
+  GraphBuilder b;
+  const ValueId x = b.param("x", {DType::f64, {3}});
+  b.output(x, "a");
+  b.output(b.scalar(ScalarOp::exp_, {x}), "a");
+  b.output(x, "b");
+  const std::string text = print(std::move(b).finish());
+  EXPECT_THAT(text, HasSubstr("return %x, %1, b = %x\n"));
+  EXPECT_EQ(print(parse(text)), text);
+}
+
 TEST(Text, LocationsSurviveWhenAskedFor) {
   const std::string text = "graph @main(%x: f64) {\n  %e = exp %x : f64 at \"model.py:41\"\n  return %e\n}\n";
   EXPECT_EQ(print(parse(text), {.locations = Show::yes}), text);
@@ -225,7 +236,8 @@ TEST(TextErrors, NameThePlaceAndWhatWasFound) {
   EXPECT_THAT(problems("graph @main() {\n}"), ElementsAre("t:2:1: syntax: expected `return`, found `}`"));
   EXPECT_THAT(problems("graph @main() { return } more"),
               ElementsAre("t:1:26: syntax: expected the end of the text, found `more`"));
-  EXPECT_THAT(body_problems("%e = exp %x %y"), ElementsAre("t:2:13: syntax: expected the end of the line, found `%y`"));
+  EXPECT_THAT(body_problems("%e = exp %x %y"),
+              ElementsAre("t:2:13: syntax: expected `,` or the end of the line, found `%y`"));
   EXPECT_THAT(body_problems("exp %x"),
               ElementsAre("t:2:1: syntax: expected a value's name, such as `%x`, found `exp`"));
   EXPECT_THAT(body_problems("%e = literal x : f64"), ElementsAre("t:2:14: syntax: expected a number, found `x`"));
@@ -265,7 +277,21 @@ TEST(TextErrors, SayHowAnExpressionIsWritten) {
         .help;
   };
   EXPECT_EQ(help("%e = %x + %y"), "the op stands before its operands: `add %x, %y`");
-  EXPECT_EQ(help("%e = %x ** %y"), "a line is one op and its operands: `%z = add %x, %y`");
+  EXPECT_EQ(help("%e = %x ** %y"), "the op stands before its operands: `pow %x, %y`");
+  EXPECT_EQ(help("%e = %x // %y"), "the op stands before its operands: `floor_div %x, %y`");
+  EXPECT_EQ(
+      help("%e = %x ** 2"),
+      "the op stands before its operands: `pow %x, %c`, where a number is a value of its own: `%c = literal 2 : f64`");
+  EXPECT_EQ(
+      help("%i = cast %x : i32\n%e = %i * 2"),
+      "the op stands before its operands: `mul %i, %c`, where a number is a value of its own: `%c = literal 2 : i32`");
+  EXPECT_EQ(help("%e = %x ** * %y"), "a line is one op and its operands: `%z = add %x, %y`");
+  EXPECT_EQ(help("%e = %x @ %y"), "a matrix product is `matmul %x, %y`");
+  EXPECT_EQ(help("%e = add %x %y"), "commas stand between operands: `add %x, %y`");
+  EXPECT_EQ(help("%e = sum %x %y"), "commas stand between operands: `add %x, %y`");
+  EXPECT_EQ(help("%e = sum(%x)"), "operands stand without parentheses: `sum %x`");
+  EXPECT_EQ(help("%i = cast %x : i64\n%e = div %i, %i"), "cast the operands to f64, or take floor_div");
+  EXPECT_EQ(help("%b = cast %x : bool\n%e = div %b, %b"), "");
   EXPECT_EQ(help("%e = (%x)"), "a line is one op and its operands: `%z = add %x, %y`");
   EXPECT_EQ(help("%e = 2.0"), "a number is `literal 2.0 : f64`");
   EXPECT_EQ(help("%e = %x[1:]"), "a part of %x is `slice %x[...]`");
@@ -288,6 +314,13 @@ TEST(TextErrors, SayWhereAPositionFromTheEndIs) {
   EXPECT_EQ(first("%e = slice %x[-1::-1]").help, says + "n - 1`");
   EXPECT_EQ(first("%e = slice %y[1:-1]").help, says + "4`");
   EXPECT_EQ(first("%e = slice %y[1:-7]").help, "");
+}
+
+TEST(TextErrors, SayWhichResultsShareAName) {
+  const auto problems = parse_all("graph @main(%x: f64[n]) {\nreturn a = %x, b = %x, a = %x }", "t").diagnostics;
+  ASSERT_EQ(problems.size(), 1);
+  EXPECT_EQ(problems[0].to_text(), "error[duplicate-name]: two results are named a\n  at     t:2:24");
+  EXPECT_THAT(parse_all("graph @main(%x: f64[n]) {\nreturn %x, \"\" = %x }", "t").diagnostics, ElementsAre());
 }
 
 TEST(TextErrors, AreCollectedAndFollowUpsAreNot) {
