@@ -36,8 +36,11 @@ std::string wrong_entry_name(const std::string& name) {
   const bool is_identifier = !name.empty() && !is_digit(name[0]) &&
                              std::ranges::all_of(name, [](char c) { return is_letter(c) || is_digit(c) || c == '_'; });
   if (!is_identifier) return str("`", name, "` is no C identifier");
-  if (name[0] == '_') return str("`", name, "` begins as the names of the C library");
   const auto begins = [&](std::string_view start) { return name.starts_with(start); };
+  // C99 keeps these for <string.h> (7.26.11), and POSIX these for types.
+  const bool is_of_strings = (begins("str") || begins("mem") || begins("wcs")) && name.size() > 3 && is_lower(name[3]);
+  if (name[0] == '_' || is_of_strings) return str("`", name, "` begins as the names of the C library");
+  if (name.ends_with("_t")) return str("`", name, "` ends as the types of the C library");
   if (NameTable().is_taken(name) || begins("Inlay") || begins("INLAY_") || begins("inlay_s_") || begins("inlay_l_")) {
     return str("`", name, "` has a meaning in the C file already");
   }

@@ -173,11 +173,16 @@ TEST(Emit, TheEntryHasTheNameThatIsWanted) {
   const std::string source = c_backend::source_of(program, memory::plan_memory(program), "scale").text;
   EXPECT_THAT(source, HasSubstr("\nint32_t scale(InlayCall* call) {\n"));
   EXPECT_THAT(source, Not(HasSubstr("inlay_entry")));
-  for (const char* name : {"scale", "k0", "x", "inlay_entry", "Scale_2"}) EXPECT_EQ(wrong_entry_name(name), "");
+  for (const char* name : {"scale", "k0", "x", "inlay_entry", "Scale_2", "str", "mem_2", "t"})
+    EXPECT_EQ(wrong_entry_name(name), "");
   EXPECT_EQ(wrong_entry_name("2x"), "`2x` is no C identifier");
   EXPECT_EQ(wrong_entry_name("a-b"), "`a-b` is no C identifier");
-  EXPECT_EQ(wrong_entry_name("_f"), "`_f` begins as the names of the C library");
-  for (const char* name : {"int", "main", "exp", "softplus_f64", "InlayCall", "INLAY_OK", "inlay_s_erfinv"}) {
+  for (const char* name : {"_f", "strlen", "memmove", "wcscpy"}) {
+    EXPECT_EQ(wrong_entry_name(name), str("`", name, "` begins as the names of the C library"));
+  }
+  EXPECT_EQ(wrong_entry_name("double_t"), "`double_t` ends as the types of the C library");
+  for (const char* name :
+       {"int", "main", "exp", "isnormal", "softplus_f64", "InlayCall", "INLAY_OK", "inlay_s_erfinv"}) {
     EXPECT_EQ(wrong_entry_name(name), str("`", name, "` has a meaning in the C file already"));
   }
 }

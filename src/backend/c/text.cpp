@@ -16,7 +16,8 @@ constexpr std::string_view kReserved[] = {
     // What its headers define as macros.
     "bool", "true", "false", "complex", "imaginary", "I", "NULL", "NAN", "INFINITY", "HUGE_VAL", "errno", "linux",
     "unix", "signbit", "isnan", "isinf", "isfinite", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
-    "uint32_t", "uint64_t", "size_t", "memcpy", "memset",
+    "uint32_t", "uint64_t", "size_t", "memcpy", "memset", "fpclassify", "isgreater", "isgreaterequal", "isless",
+    "islessequal", "islessgreater", "isnormal", "isunordered",
     // Ours.
     "IN_LANES", "PRAGMA", "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims",
     "main"};

@@ -147,19 +147,26 @@ static inline double scaled_bessel_i_at_large(int n, double x) {
   return sum / sqrt(0x1.921fb54442d18p+2 * x);
 }
 
-/* Bessel's modified function I_n, n = 0 or 1, of x >= 0: its series, all of whose terms are positive. */
+/* Bessel's modified function I_n, n = 0 or 1, of x >= 0: its series, all of whose terms are positive. Each is made of
+   the one before: with what they are rounded by (..._lo), or what is lost grows with their number. */
 static inline double bessel_i(int n, double x) {
   if (x > 714) return INFINITY;
   if (x > 30) {
     const double root = exp(x / 2); /* e^x may be too large where the function is not */
     return root * (scaled_bessel_i_at_large(n, x) * root);
   }
-  const double t = x * x / 4;
-  double sum = 1, term = 1;
+  const double square = x * x, t = square / 4, t_lo = fma(x, x, -square) / 4;
+  double sum = 1, sum_lo = 0, term = 1, term_lo = 0;
   for (int k = 1; term > 1e-17 * sum; ++k) {
-    term *= t / ((double)k * (k + n));
-    sum += term;
+    const double divisor = (double)k * (k + n), product = term * t, quotient = product / divisor;
+    const double product_lo = fma(term, t, -product) + term * t_lo + term_lo * t;
+    term_lo = (product_lo + fma(-quotient, divisor, product)) / divisor;
+    term = quotient;
+    const double next = sum + term, added = next - sum;
+    sum_lo += (sum - (next - added)) + (term - added) + term_lo;
+    sum = next;
   }
+  sum += sum_lo;
   return n == 0 ? sum : sum * x / 2;
 }
 
