@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "errors.h"
+#include "gil.h"
 #include "support/counted.h"
 #include "support/error.h"
 
@@ -24,26 +25,6 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
     default: return runtime::kFlatFailed;
   }
 }
-
-/// A thread that asks for the GIL then is ended, in the midst of what it does.
-bool python_ends() {
-#if PY_VERSION_HEX >= 0x030D0000
-  return Py_IsFinalizing() != 0;
-#else
-  return _Py_IsFinalizing() != 0;
-#endif
-}
-
-class GilForAWhile {
- public:
-  GilForAWhile() : state_(PyGILState_Ensure()) {}
-  ~GilForAWhile() { PyGILState_Release(state_); }
-  GilForAWhile(const GilForAWhile&) = delete;
-  GilForAWhile& operator=(const GilForAWhile&) = delete;
-
- private:
-  PyGILState_STATE state_;
-};
 
 /// As Python ends its traceback with it: the class, and what it says.
 std::string text_of(PyObject* exception) {
@@ -84,7 +65,8 @@ class SamplerHost final : public runtime::Host {
                     int64_t* result_dims) override {
     const int32_t code = call_.host_call(function, operands, operand_dims, results, result_dims);
     if (code == INLAY_OK) return code;
-    const GilForAWhile gil;
+    const ForeignGil gil;
+    if (!gil) return code;
     call_.restore_exception();
     why_failed_ = report(on_error_);
     return code;
@@ -221,8 +203,8 @@ void CFunction::make_flat(const Options& options, runtime::FlatForm form) {
   if (on_error != nullptr) {
     spec.on_failure = [on_error](const Error& error) {
       if (error.code() == ErrorCode::host_call_failed) return;  // the host has told what it was
-      if (python_ends()) return;
-      const GilForAWhile gil;
+      const ForeignGil gil;
+      if (!gil) return;
       raise(error);
       report(on_error);
     };

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "array_form.h"
 #include "draw.h"
 #include "errors.h"
+#include "gil.h"
 #include "interrupt.h"
 #include "runtime/host_result.h"
 #include "support/counted.h"
@@ -16,36 +18,36 @@ namespace nb = nanobind;
 
 namespace inlay::python {
 
-/// Holds the GIL for as long as it lives, whoever had it before.
+/// Holds the GIL for as long as it lives, whoever had it before; on a foreign thread not at Python's end.
 class Call::Holder {
  public:
   explicit Holder(Call& call) : call_(call) {
     if (call_.gil_ == Gil::released) PyEval_RestoreThread(call_.state_);
-    if (call_.gil_ == Gil::foreign) foreign_ = PyGILState_Ensure();
+    if (call_.gil_ == Gil::foreign) foreign_.emplace();
   }
   ~Holder() {
     if (call_.gil_ == Gil::released) call_.state_ = PyEval_SaveThread();
-    if (call_.gil_ == Gil::foreign) PyGILState_Release(foreign_);
   }
   Holder(const Holder&) = delete;
   Holder& operator=(const Holder&) = delete;
 
+  explicit operator bool() const { return !foreign_ || *foreign_; }
+
  private:
   Call& call_;
-  PyGILState_STATE foreign_{};
+  std::optional<ForeignGil> foreign_;
 };
 
 Call::~Call() {
   if (kept_.empty() && returned_.empty() && handles_.empty() && exception_type_ == nullptr) return;
-  PyGILState_STATE foreign{};
-  if (gil_ == Gil::foreign) foreign = PyGILState_Ensure();
+  std::optional<ForeignGil> foreign;
+  if (gil_ == Gil::foreign && !foreign.emplace()) return;  // all that was kept goes with Python
   for (PyObject* object : kept_) Py_DECREF(object);
   for (PyObject* object : returned_) Py_XDECREF(object);
   for (PyObject* object : handles_) Py_DECREF(object);
   Py_XDECREF(exception_type_);
   Py_XDECREF(exception_);
   Py_XDECREF(trace_);
-  if (gil_ == Gil::foreign) PyGILState_Release(foreign);
 }
 
 void Call::keep_returned(int function, PyObject* object) {
@@ -74,6 +76,7 @@ void Call::restore_exception() {
 int32_t Call::host_call(int function, void* const* operands, const int64_t* operand_dims, void** results,
                         int64_t* result_dims) {
   const Holder holder(*this);
+  if (!holder) return INLAY_HOST_CALL_FAILED;
   if (call_host(function, operands, operand_dims, results, result_dims)) return INLAY_OK;
   failed_host_call_ = function;
   PyErr_Fetch(&exception_type_, &exception_, &trace_);

@@ -8,6 +8,7 @@
 #include "compiled.h"
 #include "draw.h"
 #include "errors.h"
+#include "gil.h"
 #include "graph.h"
 #include "numpy_api.h"
 #include "ops_table.h"
@@ -57,5 +58,6 @@ NB_MODULE(_inlay, m) {
   bind_compile(m);
   bind_planning(m);
   bind_draw(m);
+  wait_for_foreign_threads_at_exit();
   if (!add_callables(m.ptr())) throw nb::python_error();
 }

@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import subprocess
+import sys
 import threading
 
 import inlay.pytensor
@@ -233,6 +235,44 @@ def test_eight_threads_at_once(radon):
     for t in threads:
         t.join()
     assert wrong == []
+
+
+ENDS_IN_THE_MIDST = """
+import ctypes, threading, time
+import numpy as np, pytensor, pytensor.tensor as pt, inlay.pytensor
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+
+class Slow(Op):
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, out):
+        time.sleep(0.05)
+        out[0][0] = inputs[0] * 2.0
+        begun.set()
+
+x = pt.vector("x", shape=(3,), dtype="float64")
+c = inlay.pytensor.c_function(pytensor.function([x], [x.sum(), Slow()(x)], mode="INLAY"))
+DOUBLES = ctypes.POINTER(ctypes.c_double)
+call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, DOUBLES, DOUBLES, DOUBLES, ctypes.c_void_p)(c.address)
+place = np.zeros(3).ctypes.data_as(DOUBLES)
+begun = threading.Event()
+
+def work():
+    while True:
+        call(3, place, place, place, None)
+
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+begun.wait()
+"""
+
+
+def test_a_process_ends_while_other_threads_call():
+    """Python waits for what they call in Python, and is asked for no more."""
+    done = subprocess.run([sys.executable, "-c", ENDS_IN_THE_MIDST], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 @pytest.mark.parametrize("gradient", [lambda x: x[:-1], lambda x: pt.concatenate([x, x]), lambda x: x[1:] * 2])
