@@ -191,6 +191,7 @@ def model(name, mode, caches="cold"):
 
     sys.path.append(str(EXAMPLES / "models"))
     import registry
+    from radon import flat_point
 
     if caches == "cold" and hasattr(pytensor.config, "numba__cache"):
         pytensor.config.numba__cache = False
@@ -226,13 +227,6 @@ def model(name, mode, caches="cold"):
     return json.dumps(out)
 
 
-def flat_point(example):
-    import numpy as np
-
-    start = example.initial_point()
-    return np.concatenate([np.ravel(start[variable.name]) for variable in example.value_vars]).astype(float)
-
-
 def posterior(name, mode=None):
     start_cold()
     import pymc as pm
@@ -242,6 +236,7 @@ def posterior(name, mode=None):
 
     sys.path.append(str(EXAMPLES / "models"))
     import registry
+    from radon import flat_point
 
     if mode == "INLAY":
         inlay.pytensor.use()

@@ -1,0 +1,146 @@
+"""PyTensor's rewriting until nothing changes, in inlay's mode: a node is tried again where something near it changed.
+
+PyTensor tries every rewrite on every node of a graph, and all of that again until a pass over the whole graph has changed
+nothing: of the four passes over a model's graph the last three find little or nothing. What a rewrite does to a node
+depends on what the node is computed of, on what is computed of it, and on how many read these. So after the first pass
+only those nodes are tried that are above or below a node that has changed, or has lost a reader, since. The rewrites and
+their order are PyTensor's.
+
+`EquilibriumDB.eq_rewriter_class` is PyTensor's own place for such a class. Where inlay's mode is not the current one it
+does what PyTensor's does.
+"""
+
+from collections import Counter
+
+from pytensor import config
+from pytensor.compile.mode import get_mode, optdb
+from pytensor.graph.features import Feature
+from pytensor.graph.fg import Output
+from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter
+
+from .linker import InlayLinker
+
+
+class NearChanges(EquilibriumGraphRewriter):
+    """Tries again, in inlay's mode, what is near a change."""
+
+    def apply(self, fgraph, start_from=None):
+        is_inlays = isinstance(get_mode(config.mode).linker, InlayLinker)
+        if not is_inlays or start_from is not None or config.profile_optimizer:
+            return super().apply(fgraph, start_from)
+        changes = _Changes(not self.ignore_newtrees, self.tracks_on_change_inputs)
+        fgraph.attach_feature(changes)
+        try:
+            # As where PyTensor compiles. PyMC rewrites before that too, and a trace would end in PyTensor's files.
+            with config.change_flags(traceback__limit=config.traceback__compile_limit):
+                has_ended = self._apply_near(fgraph, changes)
+        finally:
+            fgraph.remove_feature(changes)
+        return None if has_ended else super().apply(fgraph)  # which says what goes on and on
+
+    def _apply_near(self, fgraph, changes):
+        """False where a rewrite was used more often than there is reason to."""
+        uses = Counter()  # of each rewrite, by its identity: they are slow to hash
+        most_nodes = len(fgraph.apply_nodes)
+        while True:
+            has_changed = self._apply_to_graph(self.global_rewriters, fgraph, changes, uses)
+            has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
+            order = fgraph.toposort()
+            most_nodes = max(most_nodes, len(order))
+            has_changed |= self._apply_to_nodes(changes.near(order), fgraph, changes, uses)
+            has_changed |= self._apply_to_graph(self.final_rewriters, fgraph, changes, uses)
+            has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
+            if max(uses.values(), default=0) > most_nodes * self.max_use_ratio:
+                return False
+            if not has_changed:
+                return True
+
+    def _apply_to_graph(self, rewriters, fgraph, changes, uses=None):
+        """`uses`: where they are counted; PyTensor cleans up as often as there is something to clean."""
+        count = changes.count
+        for rewriter in rewriters:
+            before = changes.count
+            rewriter.apply(fgraph)
+            if uses is not None:
+                uses[id(rewriter)] += changes.count > before
+        return changes.count > count
+
+    def _apply_to_nodes(self, order, fgraph, changes, uses):
+        """From the outputs on, as PyTensor does; what a rewrite has made is next."""
+        queue = changes.queue = order
+        alive, has_changed = fgraph.apply_nodes, False
+        while queue:
+            node = changes.current = queue.pop()
+            if node not in alive:
+                continue
+            for rewriter in self.node_tracker.get_trackers(node.op):
+                if not self.process_node(fgraph, node, rewriter, enforce_tracks=False):
+                    continue
+                has_changed = True
+                uses[id(rewriter)] += 1
+                self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
+                if node not in alive:
+                    break
+        changes.queue = changes.current = None
+        return has_changed
+
+
+class _Changes(Feature):
+    """What has changed of a graph; a node that a rewrite makes has the trace of the node that it was made for."""
+
+    def __init__(self, are_new_tried, are_changed_tried):
+        self.are_new_tried, self.are_changed_tried = are_new_tried, are_changed_tried
+        self.count = 0
+        self.nodes = None  # those that changed since they were last looked for; at first all
+        self.queue = self.current = None  # within a pass over nodes: those that come, and that one
+
+    def clone(self):
+        """Of a copy of the graph, whose nodes are others."""
+        return _Changes(self.are_new_tried, self.are_changed_tried)
+
+    def near(self, order):
+        """Of a topological order, the nodes that may now be rewritten in another way than when this was last asked."""
+        changed, self.nodes = self.nodes, set()
+        if changed is None:
+            return order
+        near = set(changed)
+        for node in order:
+            if any(var.owner in near for var in node.inputs):
+                near.add(node)
+        above = set(changed)
+        for node in reversed(order):
+            if node in above:
+                above.update(var.owner for var in node.inputs)
+        near |= above
+        return [node for node in order if node in near]
+
+    def on_import(self, fgraph, node, reason):
+        self._tell(node, self.are_new_tried)
+        if self.current is not None:
+            trace = next((out.tag.trace for out in self.current.outputs if getattr(out.tag, "trace", None)), None)
+            for out in node.outputs:
+                if trace and not getattr(out.tag, "trace", None):
+                    out.tag.trace = trace
+
+    def on_change_input(self, fgraph, node, i, old, new, reason=None):
+        self._tell(node, self.are_changed_tried)
+
+    def on_prune(self, fgraph, node, reason):
+        if self.nodes is not None:
+            self.nodes.update(var.owner for var in node.inputs if var.owner is not None)
+
+    def _tell(self, node, is_tried):
+        self.count += 1
+        if isinstance(node.op, Output):
+            return
+        if self.nodes is not None:
+            self.nodes.add(node)
+        if is_tried and self.queue is not None and node is not self.current:
+            self.queue.append(node)
+
+
+def register_equilibrium():
+    for name in ("canonicalize", "stabilize", "specialize"):
+        db = optdb[name]
+        if getattr(db, "eq_rewriter_class", None) is EquilibriumGraphRewriter:
+            db.eq_rewriter_class = NearChanges
