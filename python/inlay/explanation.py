@@ -4,9 +4,10 @@ import json
 from dataclasses import asdict, dataclass, field
 
 from . import _inlay, notebook, screen
+from .functions import made_of
 from .plan import Plan, plan_of
 from .screen import count_text
-from .text import Compilation
+from .text import compilation_of
 
 
 @dataclass(frozen=True)
@@ -134,34 +135,37 @@ class Explanation:
 
 def _function_pretty(fn, printer, cycle):
     printer.text(repr(fn))
-    if _is_compiled(fn) and not cycle:
+    if compilation_of(fn) and not cycle:
         for line in screen.head(explain(fn)):
             printer.break_()
             printer.text(line)
 
 
 def _function_html(fn):
-    return notebook.function_html(repr(fn), screen.head(explain(fn))) if _is_compiled(fn) else None
-
-
-def _is_compiled(fn):
-    return isinstance(getattr(fn, "compilation", None), Compilation)
+    return notebook.function_html(repr(fn), screen.head(explain(fn))) if compilation_of(fn) else None
 
 
 _inlay.Function._repr_pretty_ = _function_pretty
 _inlay.Function._repr_html_ = _function_html
 
 
-def explanation_of(program, seconds, host_call_reasons, sizes=None, verbose=False):
-    """Of an `_inlay.Program`; `seconds` makes of the stages' times what the door counts besides. `sizes`, `verbose`:
-    see explain."""
-    data = program.explain()
+def explain(fn, *, sizes=None, verbose=False):
+    """What inlay made of `fn`: an `Explanation`; print it to read it on one screen, its `text` for the whole listing.
+
+    `fn`: what `inlay.compile` returned, or a PyTensor function that inlay compiled, also as PyMC or nutpie wraps it.
+    `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them. `verbose`: print it as its
+    `text`.
+
+    Errors: TypeError for another function.
+    """
+    made = made_of(fn)
+    data = made.program.explain()
     return Explanation(
         steps=[Step(**d) for d in data["steps"]],
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
         library_calls=data["library_calls"],
         host_calls=data["host_calls"],
-        host_call_reasons=host_call_reasons,
+        host_call_reasons=made.host_call_reasons,
         draws=data["draws"],
         copies=[Copy(**d) for d in data["copies"]],
         temporaries=[Temporary(**d) for d in data["temporaries"]],
@@ -169,37 +173,17 @@ def explanation_of(program, seconds, host_call_reasons, sizes=None, verbose=Fals
         arena_bytes=data["arena_bytes"],
         apart=[Apart(**d) for d in data["apart"]],
         refusals=data["refusals"],
-        seconds=seconds(data["seconds"]),
+        seconds=made.stage_seconds(data["seconds"]),
         graph=data["graph"],
         rewrites=data["rewrites"],
         memory_map=data["memory_map"],
-        plan=plan_of(program, sizes),
+        plan=plan_of(made.program, sizes),
         verbose=verbose,
     )
 
 
-def explain(fn, *, sizes=None, verbose=False):
-    """What inlay made of a function that `inlay.compile` returned: an `Explanation`; print it to read it on one screen,
-    and its `text` for the whole listing.
-
-    `sizes`: for the sizes of the program, by name, a number, where `plan` depends on them. `verbose`: print it as its
-    `text`.
-    """
-    if not _is_compiled(fn):
-        raise TypeError(
-            f"{fn!r} is not a function that inlay.compile returned; inlay.pytensor.explain takes PyTensor's functions"
-        )
-    compilation = fn.compilation
-    return explanation_of(compilation.program, compilation.stage_seconds, {}, sizes, verbose)
-
-
 def _lines(e):
-    arena = "by size" if e.arena_bytes is None else count_text(e.arena_bytes, "byte")
-    yield (
-        f"{count_text(len(e.kernels), 'kernel')}, {count_text(len(e.temporaries), 'temporary')}, arena {arena}, "
-        f"{count_text(len(e.library_calls), 'library call')}, {count_text(len(e.host_calls), 'host call')}, "
-        f"{count_text(len(e.copies), 'copy')}"
-    )
+    yield screen.counts_line(e)
     yield f"compiled in {1e3 * sum(e.seconds.values()):.1f} ms: " + ", ".join(
         f"{stage} {1e3 * s:.1f}" for stage, s in e.seconds.items()
     )

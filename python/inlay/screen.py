@@ -43,14 +43,19 @@ def shown_steps(e):
     return [step for step in e.steps if step.kind != "numbers" or step.depth > 0] or e.steps
 
 
-def head(e):
-    """What there is, and what it costs."""
+def counts_line(e):
+    """What there is of an Explanation."""
     arena = "by size" if e.arena_bytes is None else count_text(e.arena_bytes, "byte")
-    yield (
+    return (
         f"{count_text(len(e.kernels), 'kernel')}, {count_text(len(e.temporaries), 'temporary')}, arena {arena}, "
         f"{count_text(len(e.library_calls), 'library call')}, {count_text(len(e.host_calls), 'host call')}, "
         f"{count_text(len(e.copies), 'copy')}"
     )
+
+
+def head(e):
+    """What there is, and what it costs."""
+    yield counts_line(e)
     moved = [step for step in e.steps if step.kind != "numbers" and step.depth == 0]
     read, written = _total(s.bytes_read for s in moved), _total(s.bytes_written for s in moved)
     if moved and read is not None and written is not None:

@@ -30,6 +30,12 @@ class Compilation:
         return {"read": rest, **stages, "first call": max(self.program.first_call_seconds, 0.0)}
 
 
+def compilation_of(fn):
+    """The Compilation of what `compile` returned; None of anything else."""
+    found = getattr(fn, "compilation", None)
+    return found if isinstance(found, Compilation) else None
+
+
 def compile(text, file_name="<text>", *, bound=None, host_functions=None, planner=None, upper=None):
     """The function that a program in text form describes.
 

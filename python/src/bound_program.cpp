@@ -200,7 +200,7 @@ const runtime::HostCallSpec& BoundProgram::host_call(int number) const {
   return executable_->object().host_calls[0];
 }
 
-std::vector<std::string> BoundProgram::copies_at_the_door() const {
+std::vector<std::string> BoundProgram::copies_of_arguments() const {
   std::vector<std::string> sentences;
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (copied_[i].load(std::memory_order_relaxed)) {
@@ -280,7 +280,7 @@ const char* BoundProgram::why_not_direct(std::size_t slot, const OutArrays& outs
   const runtime::TensorSpec& spec = executable_->object().outputs[slot];
   const int taken = results_[slot].taken;
   if (!is_plain(outs[slot])) return "is not row-major";
-  if (!spec.written_last || outs.has_late()) return "would be written before all that can fail";
+  if (!spec.written_last || outs.has_late()) return "would be written before the last step that can fail";
   if (spec.taken_param >= 0) {  // its place is that of a donated argument
     const bool is_place =
         taken >= 0 && PyArray_BYTES(arrays[static_cast<std::size_t>(taken)]) == PyArray_BYTES(outs[slot]);

@@ -65,7 +65,7 @@ class BoundProgram {
 
   /// One sentence for each argument that a call has had to copy, and each result that it has copied to where it was
   /// wanted.
-  std::vector<std::string> copies_at_the_door() const;
+  std::vector<std::string> copies_of_arguments() const;
 
   /// Of the first call's machine code; negative: there was none yet.
   double first_call_seconds() const { return first_call_seconds_.load(std::memory_order_relaxed); }

@@ -143,10 +143,10 @@ void bind_compile(nb::module_& m) {
            [](const Compiled& c) {
              nb::dict d = explain(*c.program, *c.bound);
              nb::list copies = nb::cast<nb::list>(d["copies"]);
-             for (const std::string& reason : c.bound->copies_at_the_door()) {
+             for (const std::string& reason : c.bound->copies_of_arguments()) {
                nb::dict copy;
                copy["source"] = "argument";
-               copy["destination"] = "door";
+               copy["destination"] = "call";
                copy["reason"] = reason;
                copies.append(copy);
              }

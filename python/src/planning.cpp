@@ -36,8 +36,10 @@ int64_t whole_number(nb::handle value, const std::string& what, ErrorCode too_la
   return number;
 }
 
+/// None of None.
 memory::Sizes sizes_of(nb::handle dict) {
   memory::Sizes out;
+  if (dict.is_none()) return out;
   if (!PyDict_Check(dict.ptr())) {
     throw Error(ErrorCode::wrong_dtype, {}, str("sizes are given as a dict by name, not as ", kind_of(dict.ptr())));
   }
@@ -82,7 +84,6 @@ void add_segments(const Program& program, Planned& out, const auto& storages_of)
   }
 }
 
-/// With the layouts that the code has.
 Planned static_plan(const Program& program) {
   Planned out{program.plan.layouts, {}, program.plan.planning_seconds};
   add_segments(program, out, [&](int segment) {
@@ -91,8 +92,21 @@ Planned static_plan(const Program& program) {
   return out;
 }
 
+void refuse_above_upper_bounds(const Program& program, const IdMap<SymbolId, int64_t>& sizes) {
+  const auto& most = program.plan.upper_bounds;
+  for (SymbolId s : ids<SymbolId>(most.size())) {
+    if (most[s] < 0 || sizes[s] <= most[s]) continue;
+    throw Error(ErrorCode::upper_bound, {},
+                str(program.kernels.symbol_names()[s], " is ", sizes[s], ", but the program was compiled for at most ",
+                    most[s]));
+  }
+}
+
+/// With the layouts that a call of these sizes gets: those that the code has, where it has any.
 Planned plan_for(const Program& program, const memory::PlannerOptions& options, const memory::Sizes& sizes) {
   const auto symbols = memory::sizes_by_symbol(program.kernels, sizes);
+  refuse_above_upper_bounds(program, symbols);
+  if (program.plan.is_static) return static_plan(program);
   const memory::Sharing& sharing = program.plan.sharing;
   if (const auto missing = memory::missing_size(sharing, symbols)) {
     throw Error(ErrorCode::unknown_name, {},
@@ -161,7 +175,7 @@ memory::PlannerOptions planning(const std::string& planner, nb::handle custom, n
 
 nb::object plan_of(const Program& program, const memory::PlannerOptions& options, nb::object sizes) {
   if (!program.plan.is_static && sizes.is_none()) return nb::none();
-  const Planned plan = program.plan.is_static ? static_plan(program) : plan_for(program, options, sizes_of(sizes));
+  const Planned plan = plan_for(program, options, sizes_of(sizes));
   int64_t peak = 0, lower_bound = 0;
   std::vector<int64_t> base_bytes;  // the blocks of segments stand one above the other
   for (const memory::Layout& layout : plan.layouts) {
@@ -188,10 +202,11 @@ nb::object plan_of(const Program& program, const memory::PlannerOptions& options
 std::string memory_page(const Program& program, const memory::PlannerOptions& options, const std::string& title,
                         nb::object sizes) {
   const memory::PageWords words = page_words(program, title);
-  if (program.plan.is_static) return memory::page_html(memory::memory_page(program.kernels, program.plan, words));
-  const memory::Sizes given = sizes.is_none() ? memory::Sizes() : sizes_of(sizes);
+  const memory::Sizes given = sizes_of(sizes);
   memory::MemoryPlan plan = program.plan;
   plan.layouts = plan_for(program, options, given).layouts;
+  // One layout for all sizes is shown with the most that each may be.
+  if (plan.is_static) return memory::page_html(memory::memory_page(program.kernels, plan, words));
   plan.is_static = true;
   const IdMap<SymbolId, int64_t> symbols = memory::sizes_by_symbol(program.kernels, given);
   return memory::page_html(

@@ -361,10 +361,10 @@ class Writer {
  private:
   std::string summary() const {
     const std::string count = page_.buffers.size() == 1 ? "1 value" : str(page_.buffers.size(), " values");
-    std::string out = str(count, " in ", exact_bytes(page_.arena_bytes),
-                          " of working memory; no layout needs less than ", exact_bytes(page_.lower_bound_bytes), ".");
-    if (page_.arena_bytes == page_.lower_bound_bytes) out += " So none is smaller.";
-    return out;
+    const bool is_least = page_.arena_bytes == page_.lower_bound_bytes;
+    return str(count, " in ", exact_bytes(page_.arena_bytes), " of working memory",
+               is_least ? ", the least that a layout can have." : "; no layout can have less than ",
+               is_least ? "" : str(exact_bytes(page_.lower_bound_bytes), "."));
   }
 
   /// "step 3, matmul"; "before step 1" and "after step 3" where the step has no column.

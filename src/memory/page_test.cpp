@@ -47,8 +47,7 @@ TEST(Page, CountsSharedBytesOnce) {
 TEST(Page, ShowsEachBufferAndThePeak) {
   const std::string html = page_html(three_buffers());
   EXPECT_THAT(html, HasSubstr("<title>three</title>"));
-  EXPECT_THAT(html,
-              HasSubstr("3 values in 24 bytes of working memory; no layout needs less than 24 bytes. So none is "));
+  EXPECT_THAT(html, HasSubstr("3 values in 24 bytes of working memory, the least that a layout can have."));
   EXPECT_THAT(html, HasSubstr("data-name=\"b\" data-bytes=\"16\" data-offset=\"8\" data-lives=\"[3, 8)\" "
                               "data-storage=\"s1\" data-reason=\"exp reads it\""));
   EXPECT_THAT(html, HasSubstr("At the peak: 24 bytes at step 2, @k1"));

@@ -56,7 +56,7 @@ POSITIVE = "graph @main(%x: f64[n]) {\n  %zero = literal 0 : f64\n  %p = lt %zer
 
 
 def copies(fn):
-    return [c.reason for c in inlay.explain(fn).copies if c.destination == "door"]
+    return [c.reason for c in inlay.explain(fn).copies if c.destination == "call"]
 
 
 def test_the_result_is_the_array_that_was_given():

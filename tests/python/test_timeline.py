@@ -181,14 +181,30 @@ def test_sizes_that_a_call_brings(tmp_path):
     f = inlay.compile(PROGRAM.replace("[64, 64]", "[n, n]").replace("0:32", "0:n"))
     with pytest.raises(inlay.InlayError, match="whose number is not given"):
         inlay.memory_page(f)
+    for ask in (inlay.explain, inlay.memory_page):
+        with pytest.raises(inlay.errors.UnknownName, match="the program has no size called m, but n"):
+            ask(f, sizes={"m": 20})
     text = inlay.memory_page(f, sizes={"n": 20}, title="twenty & more")
     assert "<h1>twenty &amp; more</h1>" in text and 'data-bytes="3200"' in text
     assert len(Picture(text).of_class("row")) == 3
 
 
+def test_sizes_within_upper_bounds():
+    """One layout for all: it is shown with the most that each may be, whatever sizes are asked for."""
+    f = inlay.compile(PROGRAM.replace("[64, 64]", "[n, n]").replace("0:32", "0:n"), upper={"n": 64})
+    text = inlay.memory_page(f)
+    assert f'data-bytes="{64 * 64 * 8}"' in text
+    assert inlay.memory_page(f, sizes={}) == inlay.memory_page(f, sizes={"n": 20}) == text
+    assert inlay.explain(f, sizes={"n": 20}).plan.peak == inlay.explain(f).plan.peak
+    for ask in (inlay.explain, inlay.memory_page):
+        with pytest.raises(inlay.errors.UpperBound, match="n is 500, but the program was compiled for at most 64"):
+            ask(f, sizes={"n": 500})
+
+
 def test_of_no_function_of_inlay():
-    with pytest.raises(TypeError, match="not a PyTensor function that inlay compiled"):
-        inlay.memory_page(len)
+    for ask in (inlay.explain, inlay.memory_page):
+        with pytest.raises(TypeError, match="^an object of type list is not a function that inlay compiled, by"):
+            ask([1.0] * 1000)
 
 
 @needs_browser
@@ -236,6 +252,40 @@ def test_it_can_be_looked_at(page):
     large = [tuple(colour) for colour, count in zip(colours.tolist(), counts, strict=True) if count > 5000]
     assert len(large) >= 4  # the background, and the rectangles of three storages or more
     assert (abs(pixels - [204, 0, 0]).max(1) < 40).sum() > 100  # the line at the peak
+
+
+PICTURE = Path(__file__).with_name("memory_page.png")
+
+
+def small_picture(page, image):
+    """The page as a browser shows it, in grey, a tenth as wide and as high: of letters little more than their place."""
+    shot = page.with_suffix(".png")
+    browse(page, f"--screenshot={shot}", "--window-size=1100,900", "--hide-scrollbars")
+    grey = image.imread(shot)[..., :3].mean(axis=2)
+    return grey.reshape(90, 10, 110, 10).mean(axis=(1, 3))
+
+
+@needs_browser
+def test_it_looks_as_it_did(page):
+    """INLAY_NEW_PICTURES=1 makes the picture that it is compared with anew: look at it."""
+    image = pytest.importorskip("matplotlib.image")
+    page.write_text(re.sub("<h1>.*?</h1>", "<h1>products</h1>", page.read_text()))  # where the file lies
+    now = small_picture(page, image)
+    if os.environ.get("INLAY_NEW_PICTURES"):
+        image.imsave(PICTURE, now, cmap="gray", vmin=0, vmax=1)
+    before = image.imread(PICTURE)[..., :3].mean(axis=2)
+    # Fonts of another version set letters elsewhere within their lines; a box that moves by a tenth is beyond this bound.
+    assert differing(now, before) <= 0.01
+
+    moved = page.with_name("moved.html")
+    moved.write_text(re.sub(r'x="470.00"([^>]*data-name="e")', r'x="530.00"\1', page.read_text()))
+    assert moved.read_text() != page.read_text()
+    assert differing(small_picture(moved, image), before) > 0.01
+
+
+def differing(one, other):
+    """The share of the picture that is lighter or darker by an eighth."""
+    return (abs(one - other) > 1 / 8).mean()
 
 
 @needs_browser

@@ -4,9 +4,10 @@ Importing this registers the linker and the mode, by which `pm.sample` also comp
 became of a function, `c_function(fn)` gives it as a C pointer.
 """
 
+from ..explanation import explain
 from .c_function import c_function
 from .dprint import dprint
-from .explain import explain
+from .equilibrium import register_equilibrium
 from .ipython import register_formatters
 from .linker import InlayLinker
 from .mode import MODE, default_mode, mode, register_mode, use
@@ -20,6 +21,7 @@ from .with_pymc import register_sampler
 register_traces(TAG)
 register_mode()
 register_rewrites()
+register_equilibrium()
 register_scan_rewrites()
 register_sampler()
 register_part_names()

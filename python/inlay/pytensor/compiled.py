@@ -1,7 +1,9 @@
-"""What a vm keeps of its compilation, for `explain`, `dprint` and `c_function`."""
+"""What a vm keeps of its compilation, for `explain`, `memory_page`, `dprint` and `c_function`."""
 
 from dataclasses import dataclass
 from typing import Any
+
+from .translate.origin import short_name
 
 
 @dataclass
@@ -12,7 +14,17 @@ class Compiled:
     translation_seconds: float
     linking_seconds: float  # translation and compilation included
 
-    def seconds(self, stages):
+    @property
+    def description(self):
+        return f"a function of {', '.join(x.name or 'input' for x in self.fgraph.inputs)}"
+
+    @property
+    def host_call_reasons(self):
+        """Why a node runs in Python, by its op and its number."""
+        nodes = self.translation.nodes
+        return {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in self.translation.reasons.items()}
+
+    def stage_seconds(self, stages):
         """By stage, in the order of running; their sum is linking and the first call."""
         inside = self.translation_seconds + sum(stages.values())
         return {
@@ -30,11 +42,17 @@ def function_of(fn):
     return fn
 
 
-def compiled_of(fn):
-    """What `fn` was compiled to."""
+def find_compiled(fn):
+    """What `fn` was compiled to; None of what inlay did not compile."""
     compiled = getattr(getattr(function_of(fn), "vm", None), "compiled", None)
-    if not isinstance(compiled, Compiled):
-        text = repr(fn)
-        what = text if len(text) <= 100 else f"an object of type {type(fn).__name__}"
-        raise TypeError(f"{what} is not a PyTensor function that inlay compiled (mode='INLAY')")
+    return compiled if isinstance(compiled, Compiled) else None
+
+
+def compiled_of(fn):
+    """What `fn` was compiled to; TypeError where inlay did not compile it."""
+    compiled = find_compiled(fn)
+    if compiled is None:
+        raise TypeError(
+            f"an object of type {type(fn).__name__} is not a PyTensor function that inlay compiled (mode='INLAY')"
+        )
     return compiled

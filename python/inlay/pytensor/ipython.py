@@ -9,8 +9,8 @@ import sys
 from pytensor.compile import Function
 
 from .. import notebook, screen
-from .compiled import Compiled, function_of
-from .explain import explain
+from ..explanation import explain
+from .compiled import find_compiled, function_of
 
 # By name: PyMC may not be there, and is imported later or never.
 _WRAPPERS = (("pymc.model.core", "ValueGradFunction"), ("pymc.pytensorf", "PointFunc"))
@@ -32,10 +32,6 @@ def register_with(formatters):
             formatters[kind].for_type_by_name(module, name, show)
 
 
-def _is_inlays(fn):
-    return isinstance(getattr(getattr(function_of(fn), "vm", None), "compiled", None), Compiled)
-
-
 def _text(fn):
     inputs = ", ".join(f"{x.name or 'input'}: {x.type}" for x in function_of(fn).maker.fgraph.inputs)
     outputs = ", ".join(str(x.type) for x in function_of(fn).maker.fgraph.outputs)
@@ -43,7 +39,7 @@ def _text(fn):
 
 
 def _pretty(fn, printer, cycle):
-    if cycle or not _is_inlays(fn):
+    if cycle or not find_compiled(fn):
         printer.text(repr(fn))
         return
     printer.text(_text(fn))
@@ -53,4 +49,4 @@ def _pretty(fn, printer, cycle):
 
 
 def _html(fn):
-    return notebook.function_html(_text(fn), screen.head(explain(fn))) if _is_inlays(fn) else None
+    return notebook.function_html(_text(fn), screen.head(explain(fn))) if find_compiled(fn) else None

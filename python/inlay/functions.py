@@ -1,0 +1,39 @@
+"""Which program a function of the user's runs, whichever API compiled it."""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .text import compilation_of
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a function was made into."""
+
+    program: Any  # _inlay.Program
+    name: str
+    stage_seconds: Callable  # makes of the stages' times what is counted besides
+    host_call_reasons: dict = field(default_factory=dict)
+
+
+def made_of(fn):
+    """The Made of `fn`, what `inlay.compile` returned, or a PyTensor function, also as PyMC or nutpie wraps it.
+
+    Errors: TypeError where inlay did not compile it.
+    """
+    compilation = compilation_of(fn)
+    if compilation is not None:
+        return Made(compilation.program, fn.description, compilation.stage_seconds)
+    if "inlay.pytensor" in sys.modules:  # else there is no such function
+        from .pytensor.compiled import find_compiled, function_of
+
+        compiled = find_compiled(fn)
+        if compiled is not None:
+            name = getattr(function_of(fn), "name", None) or compiled.description
+            return Made(compiled.program, name, compiled.stage_seconds, compiled.host_call_reasons)
+    raise TypeError(
+        f"an object of type {type(fn).__name__} is not a function that inlay compiled, "
+        "by inlay.compile or by PyTensor with mode='INLAY'"
+    )
