@@ -36,7 +36,8 @@ class Progress:
     def stop(self):
         was_stopped = self._stopped.is_set()
         self._stopped.set()
-        if not was_stopped and time.monotonic() - self._begin >= DELAY:  # else nothing was written, and nothing has to be waited for
+        has_written = time.monotonic() - self._begin >= DELAY  # else nothing has to be waited for
+        if has_written and not was_stopped:
             self._thread.join()
 
     @property

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import warnings
 
 import inlay.pymc
@@ -174,6 +175,42 @@ def test_what_ends_a_sampler_is_told():
         sample(inlay.pymc.compile_nutpie(model), chains=1)
 
 
+def fails_at_the_start(model, match, **data):
+    compiled = inlay.pymc.compile_nutpie(model)
+    with pytest.raises(inlay.pymc.SamplingFailed, match=match) as raised:
+        sample(compiled.with_data(**data))
+    assert raised.value.error is None and "backtrace" not in "".join(traceback.format_exception(raised.value))
+
+
+def test_a_log_density_that_is_finite_nowhere():
+    with pm.Model() as model:
+        y = pm.Data("y", np.array([1.0, 2.0]))
+        a, b = pm.Normal("a", shape=2), pm.HalfNormal("b")
+        pm.Deterministic("twice", 2 * a)
+        pm.Normal("likelihood", a, b, observed=y)
+    text = r"^the log density is not finite at the starting points: of its terms, likelihood is nan\n  help: "
+    fails_at_the_start(model, text, y=np.array([np.nan, 2]))
+    with model:
+        pm.Potential("p", pt.log(-pt.sqr(a) - 1).sum())
+        pm.Potential("q", pt.log(b * 0))
+    fails_at_the_start(model, "of its terms, p is nan, q is -inf")
+
+
+def test_a_gradient_that_is_finite_nowhere():
+    with pm.Model() as model:
+        pm.Potential("p", pt.sqrt(pt.maximum(-pt.sqr(pm.Normal("a")), 0)))
+    fails_at_the_start(model, "^the log density or its gradient is not finite at the starting points$")
+
+
+def test_terms_that_cannot_be_evaluated():
+    with pm.Model() as model:
+        pm.Potential("p", pt.log(-pt.sqr(pm.Normal("a")) - 1))
+    compiled = inlay.pymc.compile_nutpie(model)
+    model.potentials.append(None)
+    with pytest.raises(inlay.pymc.SamplingFailed, match="^the log density or its gradient is not finite at"):
+        sample(compiled)
+
+
 FAILS_LATER = """
 import numpy as np, pymc as pm, pytensor.tensor as pt, inlay.pymc, nutpie, pytest, traceback
 with pm.Model() as model:
@@ -197,6 +234,42 @@ def test_a_draw_that_fails_is_one_exception(in_expansion):
     program = FAILS_LATER.format(in_expansion=in_expansion, what=what)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.stdout, done.stderr, done.returncode) == ("done\n", "", 0)
+
+
+ENDS_IN_THE_MIDST = """
+import time, warnings
+import numpy as np, pymc as pm, pytensor.tensor as pt, inlay.pymc, nutpie
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+
+class Slow(Op):
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, out):
+        time.sleep(0.002)
+        out[0][0] = np.asarray(inputs[0]) * 1.0
+
+    def L_op(self, inputs, outputs, gradients):
+        return gradients
+
+    pullback = L_op
+
+with pm.Model() as model:
+    a = pm.Normal("a")
+    pm.Potential("p", -pt.sqr(Slow()(a) if {in_python} else a))
+with warnings.catch_warnings(action="ignore"):  # of the host call
+    compiled = inlay.pymc.compile_nutpie(model)
+sampler = nutpie.sample(compiled, chains=2, draws=1_000_000, blocking=False, progress_bar=False)
+time.sleep(0.3)
+"""
+
+
+@pytest.mark.parametrize("in_python", [False, True])
+def test_a_process_ends_while_a_sampler_runs(in_python):
+    program = ENDS_IN_THE_MIDST.format(in_python=in_python)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.stdout, done.stderr, done.returncode) == ("", "", 0)
 
 
 def test_samplers_hear_of_their_own_failures():
@@ -317,8 +390,20 @@ def test_what_became_of_a_model():
     of_logp = inlay.pytensor.explain(compiled)
     assert of_logp.text == inlay.pytensor.explain(compiled.logp_func).text
     assert of_logp.text != inlay.pytensor.explain(compiled.expand_func).text
-    with pytest.raises(TypeError, match="^an object of type list is not a PyTensor function that inlay compiled"):
+    assert inlay.explain(compiled).text == of_logp.text
+    with pytest.raises(TypeError, match="^an object of type list is not a function that inlay compiled"):
         inlay.pytensor.explain([compiled])
+
+
+def test_the_name_of_a_single_variable():
+    """As of one among several, the vector's own name is never seen."""
+    with pm.Model() as model:
+        pm.HalfNormal("b")
+    compiled = inlay.pymc.compile_nutpie(model)
+    for fn in (compiled, compiled.expand_func, model.logp_dlogp_function(ravel_inputs=True, mode="INLAY")):
+        graph = inlay.pytensor.explain(fn).graph
+        assert "graph @main(%b_log__: f64[1])" in graph and "_unconstrained_point" not in graph
+        assert ("%b_log___grad" in graph) == (fn is not compiled.expand_func)
 
 
 def test_an_unknown_nutpie(monkeypatch):

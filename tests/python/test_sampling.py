@@ -219,6 +219,25 @@ def test_a_backend_among_the_arguments_of_nuts():
         assert sampler(pm.sample(nuts={"backend": "inlay"}, nuts_sampler="nutpie", **SHORT)) == "nutpie"
 
 
+def test_the_log_names_one_sampler(caplog):
+    caplog.set_level(logging.INFO, logger="pymc.sampling.mcmc")
+
+    def lines_that_name_a_sampler():
+        names = [text for text in caplog.messages if text.startswith("NUTS")]
+        caplog.clear()
+        return names
+
+    with pytensor.config.change_flags(floatX="float32"):
+        in_the_block(line(floatX="float32"), cores=1)
+    why, steps = lines_that_name_a_sampler()
+    assert "and not nutpie: nutpie computes in float64" in why and steps.startswith("NUTS: [a, b]")
+    in_the_block()
+    assert lines_that_name_a_sampler() == ["NUTS[nutpie]: [a, b]"]
+    with line(), inlay.pytensor.default_mode(), pytest.raises(TypeError, match="no_such"):
+        pm.sample(compile_kwargs={"no_such": 1}, **SHORT)
+    assert lines_that_name_a_sampler() == ["NUTS[nutpie]: [a, b]"]
+
+
 def test_arguments_of_nuts_outlive_the_first_try(told):
     noise = pt.random.normal(rng=pytensor.shared(np.random.default_rng(1)))
     with pm.Model() as model:

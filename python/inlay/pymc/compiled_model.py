@@ -1,9 +1,12 @@
 """What compile_nutpie returns: nutpie's own model, which also says in words why it cannot be sampled."""
 
+import atexit
+import contextlib
 import dataclasses
 import functools
 import threading
 import time
+import weakref
 
 import numpy as np
 
@@ -12,16 +15,27 @@ from .. import errors
 # So often it is asked whether nutpie is finished, in seconds.
 LONGEST_WAIT = 0.02
 
+# How nutpie's error begins where a chain has found no point to start from, for codes above 0 alone.
+NO_START = "All initialization points failed"
+
+# So many starting points are tried for one that shows why: that of another seed than nutpie's may be a good one.
+STARTS_TO_TRY = 10
+
 
 class SamplingFailed(RuntimeError):
-    """A function of the model failed in a draw. `error` is the exception of that call."""
+    """A function of the model failed in a draw, `error` is the exception of that call; or the log density is not finite
+    at the starting points, and `error` is None."""
 
-    def __init__(self, what, error):
-        of_inlay = isinstance(error, errors.InlayError)  # which says what it is, and where
-        said = str(error) if of_inlay else f"{type(error).__name__}: {error}"
-        location = getattr(error, "inlay_location", None)
-        super().__init__(f"{what} failed: {said}" + (f"\n  at     {location}" if location else ""))
+    def __init__(self, text, error=None):
+        super().__init__(text)
         self.error = error
+
+
+def _failure_text(what, error):
+    of_inlay = isinstance(error, errors.InlayError)  # which says what it is, and where
+    said = str(error) if of_inlay else f"{type(error).__name__}: {error}"
+    location = getattr(error, "inlay_location", None)
+    return f"{what} failed: {said}" + (f"\n  at     {location}" if location else "")
 
 
 @functools.cache
@@ -49,7 +63,8 @@ def compiled_model_class(base):
             failure = _Failure()
             pointers = self.functions.pointers(failure.tell, keeps_going=True)
             told = dataclasses.replace(self, **pointers)  # a sampler's own, so that it hears of its own failures alone
-            return _Sampler(super(CompiledModel, told)._make_sampler(*args, **kwargs), failure)
+            sampler = super(CompiledModel, told)._make_sampler(*args, **kwargs)
+            return _Sampler(sampler, failure, functools.partial(_no_start, self))
 
     return CompiledModel
 
@@ -71,38 +86,49 @@ class _Failure:
 
     def throw(self):
         if self._told.is_set():
-            raise SamplingFailed(self._what, self._error) from None
+            raise SamplingFailed(_failure_text(self._what, self._error), self._error) from None
 
 
 class _Sampler:
-    """nutpie's sampler, whose `wait` ends with the first failure. All else is nutpie's."""
+    """nutpie's sampler, whose `wait` ends with the first failure. All else is nutpie's, but for its error where there
+    is no point to start from."""
 
-    def __init__(self, inner, failure):
-        self._inner, self._failure = inner, failure
+    def __init__(self, inner, failure, no_start):
+        self._inner, self._failure, self._no_start = inner, failure, no_start
+        _samplers.add(self)
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
 
+    @contextlib.contextmanager
+    def _in_words(self):
+        try:
+            yield
+        except TimeoutError:
+            raise
+        except Exception as error:
+            self._failure.throw()
+            if not str(error).startswith(NO_START):
+                raise
+            raise self._no_start() from None
+
     def take_results(self):
         self._failure.throw()
-        return self._inner.take_results()
+        with self._in_words():
+            return self._inner.take_results()
 
     def inspect(self):
         self._failure.throw()
-        return self._inner.inspect()
+        with self._in_words():
+            return self._inner.inspect()
 
     def wait(self, timeout=None):
         end = None if timeout is None else time.monotonic() + timeout
         self._inner.resume()
-        try:
+        with self._in_words():
             self._wait_until(end)
             self._end_if_failed()
             self._inner.wait(0.0)
-        except TimeoutError:
-            raise
-        except Exception:  # all initial points failed
-            self._failure.throw()
-            raise
         self._failure.throw()
 
     def _wait_until(self, end):
@@ -122,6 +148,47 @@ class _Sampler:
         except SamplingFailed:
             self._inner.abort()
             raise
+
+
+_samplers = weakref.WeakSet()
+
+
+@atexit.register
+def _abort_all():
+    """The threads of a sampler would go on when the model's code and data go with Python."""
+    for sampler in list(_samplers):
+        with contextlib.suppress(Exception):  # it has ended
+            sampler.abort()
+
+
+def _no_start(compiled):
+    """SamplingFailed with what is known of why no starting point will do."""
+    text = "the log density or its gradient is not finite at the starting points"
+    try:
+        terms = _terms_that_are_not_finite(compiled)
+    except Exception:  # noqa: BLE001
+        terms = {}
+    if not terms:
+        return SamplingFailed(text)
+    values = ", ".join(f"{name} is {value}" for name, value in terms.items())
+    return SamplingFailed(
+        f"the log density is not finite at the starting points: of its terms, {values}"
+        "\n  help: model.debug() shows what a term is computed from"
+    )
+
+
+def _terms_that_are_not_finite(compiled):
+    """Their values by name, at the first starting point that has such a term."""
+    terms_at = compiled.functions.terms()
+    data = [compiled.shared_data[key] for key in compiled.functions.keys.values()]
+    recorded = [*zip(*compiled.shape_info, strict=True)]  # the variables of a point, then what is computed from them
+    for seed in range(STARTS_TO_TRY):
+        start = compiled.initial_point_func(seed)
+        point = {name: start[part].reshape(shape) for name, part, shape in recorded if part.stop <= start.size}
+        terms = terms_at(point, data)
+        if not all(map(np.isfinite, terms.values())):
+            return {name: value for name, value in terms.items() if not np.isfinite(value)}
+    return {}
 
 
 def _refuse_other_values(compiled, updates):
@@ -161,7 +228,7 @@ def _refuse_other_room(compiled, updates):
 def _recorded_shapes(compiled):
     """Name, shape that nutpie knows and shape with the present data, of each variable of a draw; of none where the data
     do not fit each other, which a draw tells."""
-    names, of_data = compiled.functions.recorded_shapes(compiled.shape_info[0])
+    names, of_data = compiled.functions.recorded_shapes(compiled._shapes)
     data = [compiled.shared_data[key] for key in compiled.functions.keys.values()]
     try:
         shapes = of_data(*data)

@@ -40,7 +40,7 @@ def compile_nutpie(
 
     `var_names`: what to keep in the trace beside the free variables; None: everything. `initial_points`,
     `default_initialization_strategy` and `jitter_rvs` are those of `nutpie.compile_pymc_model`. `freeze_model`: data
-    and dims become constants, whose values inlay can build on; then `with_data` knows none. `planner`: as in
+    and dims become constants, which can make faster code; `with_data` then has none to exchange. `planner`: as in
     `inlay.pytensor.mode`.
 
     Data that a call of `with_data` exchanges may change its length: nothing is compiled again.
@@ -94,7 +94,7 @@ def compile_in_mode(
     offsets = {variable: _offsets(user_data.dtype, key) for variable, key in keys.items()}
     dims, coords = parts.prepare_dims_and_coords(model, shape_info, *reparameterized)
     shapes = {name: tuple(shape) for name, _, shape in zip(*shape_info, strict=True)}
-    functions = _Functions(model, logp, expand, offsets, n_dim, shapes, keys)
+    functions = _Functions(model, logp, expand, offsets, n_dim, keys)
     functions.warn_of_python()
     fields = {
         "_n_dim": n_dim,
@@ -240,7 +240,6 @@ class _Functions:
     expand: object
     offsets: dict  # where in the record of data the address of a shared variable stands, and where its shape does
     n_dim: int
-    known: dict  # shapes by name, of what nutpie keeps room for
     keys: dict  # of data, by shared variable, as nutpie names them
     _shapes: tuple | None = None
     _lock: object = dataclasses.field(default_factory=threading.Lock)
@@ -259,14 +258,36 @@ class _Functions:
 
         return {field: pointer(fn, form, what) for field, fn, form, what in self.each()}
 
-    def recorded_shapes(self, names):
-        """Those of the variables `names` that a draw records, and a function from the data to their shapes, which is
-        compiled when it is first asked for."""
+    def terms(self):
+        """A function from the values of the model's variables by name, and the data, to the sums of the terms of the
+        log density by name."""
+        from pymc.pytensorf import compile as compile_as_pymc
+
+        factors = self.model.basic_RVs + self.model.potentials
+        inputs = [variable.type() for variable in self.keys]
+        variables = self.model.value_vars
+        sums = compile_as_pymc(
+            [*variables, *inputs],
+            [term.sum() for term in self.model.logp(factors, sum=False)],
+            givens=[*zip(self.keys, inputs, strict=True)],
+            mode=MODE,
+            on_unused_input="ignore",
+        )
+
+        def at(point, data):
+            values = [np.asarray(point[v.name], v.dtype) for v in variables]
+            return dict(zip((factor.name for factor in factors), map(float, sums(*values, *data)), strict=True))
+
+        return at
+
+    def recorded_shapes(self, known):
+        """Which of the variables that are `known`, shapes by name, a draw records, and a function from the data to their
+        shapes, which is compiled when it is first asked for."""
         with self._lock:
             if self._shapes is None:
-                recorded = [v for v in self.model.unobserved_value_vars if v.name in names]
+                recorded = [v for v in self.model.unobserved_value_vars if v.name in known]
                 inputs = [variable.type() for variable in self.keys]
-                given = [(v, tensor.zeros([int(n) for n in self.known[v.name]], v.dtype)) for v in self.model.value_vars]
+                given = [(v, tensor.zeros([int(n) for n in known[v.name]], v.dtype)) for v in self.model.value_vars]
                 shapes = pytensor.function(
                     inputs,
                     [v.shape for v in recorded],

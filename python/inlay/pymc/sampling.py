@@ -4,9 +4,10 @@ PyMC takes nutpie where a model's variables are continuous, nothing was asked fo
 one that nutpie compiles for. Here that linker may be inlay's too; all else, the arguments, the seeds, the progress bar
 and the groups of the result, is PyMC's own code. Three names are given another meaning for it, each of which leaves
 what has another mode as it was: `sample` and `_sample_external_nuts` of pymc.sampling.mcmc, and
-`nutpie.compile_pymc_model`.
+`nutpie.compile_pymc_model`. PyMC's log has a filter: that nutpie samples is logged when that is certain.
 """
 
+import contextlib
 import contextvars
 import functools
 import inspect
@@ -24,6 +25,9 @@ _log = logging.getLogger("pymc.sampling.mcmc")
 # The mode of inlay's in which `pm.sample` now has a model compiled for nutpie.
 _mode_of_sampling = contextvars.ContextVar("mode_of_sampling", default=None)
 
+# What PyMC logs of nutpie before it has the model compiled, which may find that nutpie cannot sample it.
+_lines_of_nutpie = contextvars.ContextVar("lines_of_nutpie", default=None)
+
 
 def teach_nutpie(nutpie):
     """`nutpie.compile_pymc_model(model, backend="inlay")`, and what `pm.sample` asks for in inlay's mode."""
@@ -40,7 +44,9 @@ def teach_nutpie(nutpie):
             raise ValueError(f"inlay compiles the gradients of PyTensor, and gradient_backend is {gradient_backend!r}")
         from .nutpie import compile_in_mode  # which imports inlay.pytensor, which imports this
 
-        return compile_in_mode(model, mode, **kwargs)
+        compiled = compile_in_mode(model, mode, **kwargs)
+        _log_lines_of_nutpie()
+        return compiled
 
     compile_pymc_model.knows_inlay = True
     nutpie.compile_pymc_model = compile_pymc_model
@@ -58,13 +64,13 @@ def teach_pymc(mcmc):
     def sample_external_nuts(*args, **kwargs):
         asked = _asked(sample_by_others, args, kwargs)
         is_nutpie = asked.get("sampler") == "nutpie"
-        for backend in _backends(asked):
-            asked = {"backend": backend}
-        mode = _inlay_mode(asked)
+        backend = _backend_of_nutpie(asked)
+        mode = _inlay_mode(asked if backend is None else {"backend": backend})
         teach_nutpie(sys.modules.get("nutpie"))  # again, if somebody has loaded it anew
         token = _mode_of_sampling.set(mode if is_nutpie else None)
         try:
-            return sample_by_others(*args, **kwargs)
+            with _lines_wait() if is_nutpie and mode is not None else contextlib.nullcontext():
+                return sample_by_others(*args, **kwargs)
         finally:
             _mode_of_sampling.reset(token)
 
@@ -85,12 +91,42 @@ def teach_pymc(mcmc):
             _log.info("NUTS is PyMC's own, in Python, and not nutpie: %s", why_not)
         return sample(*args, **(kwargs | {"nuts_sampler": "pymc"}))
 
+    _log.addFilter(_wait_for_nutpie)
     sample_with_inlay.knows_inlay = True
     mcmc._sample_external_nuts = sample_external_nuts
     for name in ("pymc.sampling.mcmc", "pymc.sampling", "pymc"):
         module = sys.modules.get(name)
         if getattr(module, "sample", None) is sample:
             module.sample = sample_with_inlay
+
+
+def _wait_for_nutpie(record):
+    """A filter of PyMC's log: whether a line is logged now."""
+    lines = _lines_of_nutpie.get()
+    if lines is not None:
+        lines.append(record)
+    return lines is None
+
+
+@contextlib.contextmanager
+def _lines_wait():
+    """Lines are logged when the model is compiled; where it is not for nutpie they never are."""
+    token = _lines_of_nutpie.set([])
+    try:
+        yield
+    except NotForNutpie:
+        _lines_of_nutpie.set(None)
+        raise
+    finally:
+        _log_lines_of_nutpie()
+        _lines_of_nutpie.reset(token)
+
+
+def _log_lines_of_nutpie():
+    lines = _lines_of_nutpie.get()
+    _lines_of_nutpie.set(None)
+    for record in lines or ():
+        _log.handle(record)
 
 
 class _KnownToNutpie(type):
@@ -118,25 +154,28 @@ def _inlay_mode(asked):
     return mode if isinstance(mode.linker, InlayLinker) else None
 
 
-def _backends(asked):
-    """What the user names for nutpie alone."""
-    given = [asked.get("nuts_kwargs"), asked.get("nuts_sampler_kwargs"), asked.get("compile_kwargs")]
-    return [value["backend"] for value in given if value and "backend" in value]
+def _backend_of_nutpie(asked):
+    """The backend that the user names for nutpie alone, or None."""
+    for name in ("compile_kwargs", "nuts_sampler_kwargs", "nuts_kwargs"):
+        if "backend" in (asked.get(name) or {}):
+            return asked[name]["backend"]
+    return None
 
 
 def _why_not_nutpie(mcmc, asked):
     """Why PyMC will sample by its own NUTS where it might have taken nutpie, or None."""
     if not mcmc.NUTPIE_INSTALLED:
         return "nutpie is not installed"
-    lacking = {
-        "callback": "callback" in asked and asked["callback"] is not None,
+    asked_for = {
+        "callback": asked.get("callback") is not None,
         "trace": asked.get("trace") is not None,
         "return_inferencedata=False": not asked.get("return_inferencedata", True),
         f"init={asked.get('init')!r}": asked.get("init", "auto") != "auto",
         "initvals of each chain": not isinstance(asked.get("initvals"), dict | None),
     }
-    if any(lacking.values()):
-        return f"nutpie takes no {next(what for what, is_asked in lacking.items() if is_asked)}"
+    lacking = next((what for what, is_asked in asked_for.items() if is_asked), None)
+    if lacking is not None:
+        return f"nutpie takes no {lacking}"
     if asked.get("step") is not None:
         return None  # PyMC takes the steps that it is given, and nutpie for none of them
     try:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..text import Compilation
+from ..text import compilation_of
 from .compiled import compiled_of, function_of
 
 FORMS = (None, "logp", "expand")
@@ -21,8 +21,8 @@ def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=Fals
     `form`: "logp", one float64 vector in, a scalar and the gradient of the same length out:
     `int f(size_t dim, const double *x, double *grad, double *logp, const void *user_data)`; "expand", one float64 vector
     in, another out: `int f(size_t dim, size_t num_values, const double *x, double *values, const void *user_data)`. 0 is
-    success, > 0 what a sampler may leave by another way, < 0 a failed check (docs/pymc.md lists the codes). None: "logp"
-    where `fn` is one; any other function whose sizes are constants has the form that `signature` says.
+    success, > 0 where a sampler may reject the point and go on, < 0 a failed check (docs/pymc.md lists the codes).
+    None: "logp" where `fn` is one; any other function whose sizes are constants has the form that `signature` says.
 
     `user_data`: for shared variables of `fn`, where each call finds them in the record that its `user_data` points to,
     as (offset of the address, offset of the dims), in bytes; dims are 64-bit integers in a row. The others are bound.
@@ -32,17 +32,18 @@ def c_function(fn, *, form=None, user_data=None, on_error=None, keeps_going=Fals
     for it. `last_error` of the result has its text in any case. `keeps_going`: for a caller that does not survive such a
     call, as nutpie does not: `on_error` is told, the code of "logp" is 2, and "expand" gives NaN and 0.
 
-    Errors: NotImplementedError where a size is not a constant, where `fn` has not the form, or a gradient is never as
-    long as its vector; KeyError for what is no shared variable of `fn`.
+    Errors: NotImplementedError where a size is not a constant, where `fn` has not the form, or where the types show
+    that gradient and vector have different lengths; KeyError for what is no shared variable of `fn`.
     """
     if form not in FORMS:
         raise ValueError(f"form is {form!r}, not one of {', '.join(map(repr, FORMS))}")
     if form is None and (user_data is not None or on_error is not None or keeps_going):
         raise ValueError("user_data, on_error and keeps_going go with form='logp' or form='expand'")
-    if isinstance(getattr(fn, "compilation", None), Compilation):
+    compilation = compilation_of(fn)
+    if compilation is not None:
         if user_data:
             raise ValueError("user_data is for shared variables, and a function of inlay.compile has none")
-        return fn.compilation.program.c_function([None] * len(fn.parameters), form or "", {}, on_error, keeps_going)
+        return compilation.program.c_function([None] * len(fn.parameters), form or "", {}, on_error, keeps_going)
     compiled, function = compiled_of(fn), function_of(fn)
     arguments = [
         container.storage[0] if getattr(container, "implicit", False) else None for container in function.input_storage

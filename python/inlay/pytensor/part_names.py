@@ -21,7 +21,8 @@ from .translate.subtensor import _fill, _integer
 
 
 def names_in(fgraph):
-    """Names, by variable: of slices of a vector that has names noted, and of what is joined to their gradient."""
+    """Names, by variable: of slices of a vector that has names noted, and of what is joined to their gradient. A vector
+    of one part is that part: PyTensor's rewrites leave no slice of it, and nothing to join."""
     names = {}
     for vector in fgraph.inputs:
         parts = getattr(vector.tag, "inlay_parts", None)
@@ -35,6 +36,8 @@ def names_in(fgraph):
             joined = _joined(output)
             if len(joined) == len(parts):
                 names.update(zip(joined, (f"{name}_grad" for name in parts.values()), strict=True))
+        if len(parts) == 1:
+            (names[vector],) = parts.values()
     return names
 
 
@@ -114,8 +117,10 @@ def _ranges(parts):
 def _joined(var):
     """What is put side by side in a vector."""
     node = var.owner
-    if node is None or not isinstance(node.op, Join) or var.type.ndim != 1:
+    if getattr(var.type, "ndim", None) != 1:
         return []
+    if node is None or not isinstance(node.op, Join):
+        return [var]
     return node.inputs[1:] if len(node.inputs) > 1 and node.inputs[0].type.ndim == 0 else node.inputs
 
 

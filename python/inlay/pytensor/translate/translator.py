@@ -43,7 +43,7 @@ class Translation:
 
 def translate(fgraph, order, name="main", found=frozenset(), names=None):
     """The inlay graph of `fgraph`, whose nodes run in `order`. `found`: sizes of results of ops that are not what their
-    types say (OtherSizes). `names`: what the user calls variables that have no names of their own."""
+    types say (OtherSizes). `names`: what the user calls variables that have no names of their own, and inputs."""
     t = Translator(name)
     t.found = found
     t.names = names or {}
@@ -84,7 +84,7 @@ class Translator:
         self.found = frozenset()  # sizes that types say wrongly: then none but those of inputs are believed
         self.clients = {}  # of the variables of the outermost graph
         self.donated = set()  # inputs of that graph whose contents a call may overwrite
-        self.names = {}  # of variables that have none of their own
+        self.names = {}  # of variables that have none of their own, and of inputs
         self._names = set()
 
     @property
@@ -95,7 +95,7 @@ class Translator:
     # The graph: parameters, nodes, outputs.
 
     def add_param(self, var, position, donated=False):
-        name = self._unique(var.name or f"input_{position}")
+        name = self._unique(self.names.get(var) or var.name or f"input_{position}")
         dtype, shape = _type_of(var)
         dims = [self.builder.symbol(f"{name}_{axis}") if n is None else n for axis, n in enumerate(shape)]
         made = self.builder.donated if donated and dtype != "opaque" else self.builder.param
