@@ -219,11 +219,11 @@ void FlatFunction::State::bind(int64_t length, const void* user_data, std::span<
                 str("x has ", static_cast<std::size_t>(length), " elements: its size does not fit in 64 bits"));
   }
   refs[static_cast<std::size_t>(spec.x_param)].dims = &length;
-  if (user_data == nullptr && !spec.data.empty()) throw Error(ErrorCode::wrong_argument_count, {}, "no user_data");
   const auto* record = static_cast<const std::byte*>(user_data);
   Scratch<int64_t, 64> all_dims(num_data_dims);
   std::size_t next = 0;
   for (const FlatData& data : spec.data) {
+    if (record == nullptr) throw Error(ErrorCode::wrong_argument_count, {}, "no user_data");
     const auto slot = static_cast<std::size_t>(data.param);
     const TensorSpec& param = object().params[slot];
     const std::span<int64_t> dims = all_dims.span().subspan(next, param.dims.size());

@@ -1,6 +1,7 @@
 #include "memory/search/improve.h"
 
 #include <algorithm>
+#include <ctime>
 #include <memory>
 
 #include "memory/search/depth_first.h"
@@ -106,7 +107,13 @@ Budget::Budget(const Problem& problem, int64_t milliseconds) {
   const double microseconds =
       0.4 + static_cast<double>(problem.items.size()) / 1000 + lives / std::max(problem.num_sections, 1) / 80;
   placements_ = static_cast<int64_t>(static_cast<double>(milliseconds) * 1000 / microseconds) + 1;
-  deadline_ = Clock::now() + std::chrono::milliseconds(milliseconds) * 4 + std::chrono::milliseconds(100);
+  deadline_ = now() + std::chrono::milliseconds(milliseconds) * 4 + std::chrono::milliseconds(100);
+}
+
+std::chrono::nanoseconds Budget::now() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 void improve(BestPlan& best, Budget& budget, int64_t enough_bytes) {

@@ -9,7 +9,8 @@
 namespace inlay::memory::search {
 
 /// How much may be tried. Counted in placements, so that a search ends at the same plan on every machine; the clock
-/// only stops one on a machine that is far slower than expected.
+/// only stops one on a machine that is far slower than expected. It is the thread's: others on the machine change no
+/// plan.
 class Budget {
  public:
   Budget(const Problem& problem, int64_t milliseconds);
@@ -28,11 +29,11 @@ class Budget {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
-  bool is_late() const { return Clock::now() >= deadline_; }
+  static std::chrono::nanoseconds now();
+  bool is_late() const { return now() >= deadline_; }
 
   int64_t placements_ = 0, spent_ = 0;
-  Clock::time_point deadline_;
+  std::chrono::nanoseconds deadline_;
 };
 
 /// Looks for a plan of `best.lower_bound_bytes`; where there is none within the budget, for the smallest. Raises the

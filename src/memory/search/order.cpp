@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "support/error.h"
+
 namespace inlay::memory::search {
 namespace {
 
@@ -63,7 +65,9 @@ void RangeMax::assign(std::span<const int64_t> values) {
 }
 
 int64_t RangeMax::operator()(std::size_t begin, std::size_t end) const {
-  const auto k = static_cast<std::size_t>(std::bit_width(end - begin)) - 1;
+  const int bits = std::bit_width(end - begin);
+  INLAY_CHECK(bits > 0, "nothing lives in ", begin, " to ", end);
+  const auto k = static_cast<std::size_t>(bits - 1);
   return std::max(levels_[k][begin], levels_[k][end - (std::size_t{1} << k)]);
 }
 
