@@ -65,14 +65,17 @@ class Sensitivity {
     }
   }
 
-  static bool moves_elements_only(const Node& node) {
+  /// The size and the direction of a complex number are rounded.
+  static bool moves_elements_only(const Graph& graph, const Node& node) {
     switch (node.op) {
       case Op::scalar:
-        return node.scalar == ScalarOp::neg_ || node.scalar == ScalarOp::abs_ || node.scalar == ScalarOp::max_ ||
-               node.scalar == ScalarOp::min_ || node.scalar == ScalarOp::select_ || node.scalar == ScalarOp::floor_ ||
-               node.scalar == ScalarOp::real_ || node.scalar == ScalarOp::imag_ || node.scalar == ScalarOp::conj_ ||
-               node.scalar == ScalarOp::complex_ || node.scalar == ScalarOp::ceil_ || node.scalar == ScalarOp::round_ ||
-               node.scalar == ScalarOp::trunc_ || node.scalar == ScalarOp::sign_;
+        if (node.scalar == ScalarOp::abs_ || node.scalar == ScalarOp::sign_) {
+          return !is_complex(graph.type(node.operands[0]).dtype);
+        }
+        return node.scalar == ScalarOp::neg_ || node.scalar == ScalarOp::max_ || node.scalar == ScalarOp::min_ ||
+               node.scalar == ScalarOp::select_ || node.scalar == ScalarOp::floor_ || node.scalar == ScalarOp::real_ ||
+               node.scalar == ScalarOp::imag_ || node.scalar == ScalarOp::conj_ || node.scalar == ScalarOp::complex_ ||
+               node.scalar == ScalarOp::ceil_ || node.scalar == ScalarOp::round_ || node.scalar == ScalarOp::trunc_;
       case Op::update:
       case Op::scatter:
       case Op::reduce:
@@ -96,7 +99,7 @@ class Sensitivity {
     if (has_zeros_of_either_sign(*graph.node_of(v)) && is_float(value.dtype)) {
       for_each(value, [&](double& x) { x = x != 0 ? x : is_odd_round_ ? -0.0 : 0.0; });
     }
-    if (moves_elements_only(*graph.node_of(v)) || value.dtype == DType::opaque) return;
+    if (moves_elements_only(graph, *graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
     const bool overflows = is_matmul(*graph.node_of(v)) && (!has_plain || may_overflow(*graph.node_of(v)));
     const double greatest = graph.node_of(v)->op == Op::library ? greatest_of(value) : 0;

@@ -208,10 +208,19 @@ void GraphMaker::orthogonal(ValueId a, ValueId m) {
     return add(builder_.reduce(Combine::mul, sizes, {type(r).rank() - 1}, type(sizes).dtype), false);
   }
   if (chance(20)) {
-    for (ValueId part : builder_.library(LibraryOp::qr_raw, {a})) {
-      add(is_complex(type(part).dtype) ? builder_.scalar(ScalarOp::abs_, {part}) : part, false);
+    const std::vector<ValueId> parts = builder_.library(LibraryOp::qr_raw, {a});
+    if (!is_complex(type(a).dtype)) {
+      add(parts[0], false);
+      return add(parts[1], false);
     }
-    return;
+    add(builder_.scalar(ScalarOp::abs_, {parts[0]}), false);
+    // The last reflector makes the last element real: it is 2 where that is nearly real, and 0 where it is so exactly.
+    const Dim& n = type(parts[1]).dims.back();
+    if (size_of(n) < 1) return;
+    std::vector<IndexItem> index;
+    for (const Dim& dim : type(parts[1]).dims) index.push_back(IndexItem::range(0, dim));
+    index.back() = IndexItem::range(0, n - 1);
+    return add(builder_.scalar(ScalarOp::abs_, {builder_.slice(parts[1], index)}), false);
   }
   const auto op = of(std::vector<LibraryOp>{LibraryOp::qr, LibraryOp::qr_complete, LibraryOp::qr_r,
                                             LibraryOp::qr_pivoted, LibraryOp::qr_complete_pivoted});
