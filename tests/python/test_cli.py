@@ -154,7 +154,7 @@ def test_the_tool_owns_no_opaque_values(program):
     (program / "o.inlay").write_text(
         "graph @main(%x: opaque[n], %y: f64[m] donated) {\n  return %x, %y\n}\n#= run n=2\n"
     )
-    assert "error[unsupported]: output 0 is opaque: only a door can take it" in tool("test", "o.inlay", code=1)
+    assert "error[unsupported]: output 0 is opaque: only its owner can take it" in tool("test", "o.inlay", code=1)
 
 
 def test_a_folder_that_nobody_may_look_into(program, monkeypatch):

@@ -193,6 +193,13 @@ def test_files_that_are_named_exist(path):
         assert (ROOT / name).exists(), f"{path.name} names {name}"
 
 
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)
+def test_lines_fit(page):
+    """All but rows of tables, and what a command is given or prints."""
+    prose = re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)
+    assert [line for line in prose.split("\n") if len(line) > 120 and not line.startswith("|")] == []
+
+
 def test_each_file_on_the_way_of_an_op_names_it():
     """The tables of add-an-op.md, whose sections name the op that they follow."""
     sections = re.split(r"^## ", (ROOT / "docs" / "add-an-op.md").read_text(), flags=re.M)[1:]

@@ -3,8 +3,8 @@ stubs of the extension module.
 
     python tools/docs/pages.py [--check]     writes them; --check only says which are stale
 
-Rows come from `inlay list` (of `INLAY_TOOL`, else build/release), from the translations of `inlay.pytensor`, and from the statements of docs/text.md, so a new
-op appears when this runs again. What stands here is prose, and the reasons of holes.
+Rows come from `inlay list` (of `INLAY_TOOL`, else build/release), from the translations of `inlay.pytensor`, and from the
+statements of docs/text.md, so a new op appears when this runs again. What stands here is prose, and the reasons of holes.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -80,10 +81,10 @@ NOT_IN_OUR_MODE = {"CGemv", "Dot22", "Dot22Scalar", "Gemm"}
 REFUSED = [
     ("`max`, `min`, `clip`, `lt`, `le`, `gt`, `ge` and their reductions, of complex numbers", "they have no order that is more than a convention; sorting has NumPy's"),
     ("`floor`, `ceil`, `round`, `trunc`, `mod`, special functions, of complex numbers", "not defined there, or no series that is right in the whole plane"),
-    ("library ops on `f16`, `bf16`, and matrices of integers", "no BLAS has them: cast first (PyTensor's door does). `matmul` of integers is products and a sum"),
-    ("`update` and `scatter` by `and`, `or`, `xor`", "no door asks for them"),
-    ("`opaque` values, but by `host_call`, as results, and carried by `loop`", "only the door that owns them knows what they are"),
-    ("gradients", "a door's: PyTensor's graphs come with theirs"),
+    ("library ops on `f16`, `bf16`, and matrices of integers", "no BLAS has them: cast first (the PyTensor API does). `matmul` of integers is products and a sum"),
+    ("`update` and `scatter` by `and`, `or`, `xor`", "no API asks for them"),
+    ("`opaque` values, but by `host_call`, as results, and carried by `loop`", "only the API that owns them knows what they are"),
+    ("gradients", "an API's: PyTensor's graphs come with theirs"),
 ]
 
 
@@ -301,6 +302,12 @@ def library_ops():
     return rows
 
 
+def filled(begin, names):
+    """A list item: names in lines that fit."""
+    text = begin + (", ".join(f"`{n}`" for n in names) or "none") + "."
+    return textwrap.fill(text, 120, subsequent_indent="  ", break_on_hyphens=False)
+
+
 def ops_page():
     ops = rows_of("ops")
     by_op, composed, left = pytensor_names()
@@ -317,14 +324,15 @@ def ops_page():
         "# Ops\n",
         "Made by `tools/docs/pages.py` from the tables of the code; a test fails when this page is older than they are.\n",
         "## Scalar ops\n",
-        "Applied elementwise; operands broadcast. *loop* is what the fuser is told where there is AVX-512: `vector`, whole vectors\n"
-        "at a time; `per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`: `called`, by a function\n"
-        "of inlay's libraries, where C99 has none and the code brings none of its own. All operands have one dtype (of `select`: the branches).\n"
+        "Applied elementwise; operands broadcast. *loop* is what the fuser is told where there is AVX-512: `vector`, whole\n"
+        "vectors at a time; `per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`:\n"
+        "`called`, by a function of inlay's libraries, where C99 has none and the code brings none of its own. All operands\n"
+        "have one dtype (of `select`: the branches).\n"
         "Derivatives are by the operands `a`, `b`, `c`, `d`, as expressions over them and the result `r`.\n",
         table(head, rows),
         "### Holes\n",
-        f"- No vector form, so slower than it could be, though fused: {', '.join(f'`{n}`' for n in holes) or 'none'}.\n"
-        f"- Runs alone, in no fused loop: {', '.join(f'`{n}`' for n in alone) or 'none'}.\n",
+        f"{filled('- No vector form, so slower than it could be, though fused: ', holes)}\n"
+        f"{filled('- Runs alone, in no fused loop: ', alone)}\n",
         "PyTensor scalar ops that are made of several of these:\n",
         table(["PyTensor", "made of"], [(f"`{n}`", ", ".join(f"`{op}`" for op in made)) for n, made in composed]),
     ]
@@ -340,9 +348,10 @@ def ops_page():
         "Rows of `src/ops/library_ops.def`: `a` is the first operand, `b` the second.\n",
         table(["op", "core axes", "dtypes", "options", "meaning"], library_ops()),
         "## Compositions\n",
-        "One name in the text form and the builder, a few nodes in the graph; `src/ir/compose_*.h` say what each means. `src/ir/linalg.h`\n"
-        "has those of linear algebra for the builder: inverse, determinant, slogdet, LU with permutation, pseudoinverse, `einsum`,\n"
-        "solutions by factors; and `src/ir/compose_sizes.h` those whose size is found when they run: nonzero, unique, arange, masks.\n",
+        "One name in the text form and the builder, a few nodes in the graph; `src/ir/compose_*.h` say what each means.\n"
+        "`src/ir/linalg.h` has those of linear algebra for the builder: inverse, determinant, slogdet, LU with permutation,\n"
+        "pseudoinverse, `einsum`, solutions by factors; and `src/ir/compose_sizes.h` those whose size is found when they run:\n"
+        "nonzero, unique, arange, masks.\n",
         table(["composition", "arguments"], compositions()),
         "## What is not there\n",
         table(["not taken", "why"], REFUSED),

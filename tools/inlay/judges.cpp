@@ -41,7 +41,7 @@ void refuse_opaque_outputs(const kernel::KernelProgram& program) {
   for (kernel::BufferId b : program.outputs) {
     const kernel::Buffer& output = program.buffers[b];
     if (output.dtype != DType::opaque) continue;
-    throw Error(ErrorCode::unsupported, {}, str("output ", output.slot, " is opaque: only a door can take it"));
+    throw Error(ErrorCode::unsupported, {}, str("output ", output.slot, " is opaque: only its owner can take it"));
   }
 }
 

@@ -27,9 +27,9 @@ Exit codes:
 Environment:
   INLAY_DUMP=DIR    what every stage of a compilation made, as numbered files (docs/walk.md)
   INLAY_VERIFY=1    run each stage's verifier
-  INLAY_FUSE=MODE   as --fuse=MODE, for every door
-  INLAY_PLANNER=P   as --planner=P, for every door
-  INLAY_ORDER=given as --order=given, for every door
+  INLAY_FUSE=MODE   as --fuse=MODE, for every API
+  INLAY_PLANNER=P   as --planner=P, for every API
+  INLAY_ORDER=given as --order=given, for every API
   INLAY_BACKEND=c   C99 and the system's compiler instead of llvm (docs/backends.md); CC names it, INLAY_CFLAGS more flags
   INLAY_JIT=FILE    the code generator, libinlay_jit.so, where it does not lie beside the program
   NO_COLOR=1        no colours at a terminal
@@ -189,7 +189,8 @@ CLI::App* declare(CLI::App& app, ExplainCommand& command) {
 CLI::App* declare(CLI::App& app, CompileCommand& command) {
   CLI::App* compile = app.add_subcommand("compile", "Write a program as C99");
   compile->add_option("file", command.file, "the program")->required();
-  compile->add_option("--emit", command.emit, "what is written: c, a C99 file")->check(CLI::IsMember({"c"}));
+  compile->add_option("--emit", command.emit, "what is written: c, a C99 file, where none is given too")
+      ->check(CLI::IsMember({"c"}));
   compile->add_option("-o,--output", command.output, "into this file, instead of printing it");
   compile->add_option("--name", command.name, "of the C function; inlay_entry where none is given")
       ->check(CLI::Validator(c_backend::wrong_entry_name, "NAME"));
