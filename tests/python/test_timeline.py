@@ -2,7 +2,7 @@
 
 What it is made of is read from its text. How a browser shows it is seen in headless Chromium, with a probe before and
 behind the page's own scripts: once with nothing moved, once with the mouse over a buffer. Those tests are skipped where
-there is no Chromium (Debian: apt-get install chromium).
+there is no Chromium (scripts/setup --dev installs one).
 """
 
 import html
@@ -24,7 +24,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOL = Path(os.environ.get("INLAY_TOOL", ROOT / "build" / "release" / "bin" / "inlay"))
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSERS = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
+BROWSER = next(filter(None, map(shutil.which, BROWSERS)), None)
 needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed")
 PROGRAM = """
 graph @main(%a: f64[64, 64], %b: f64[64, 64]) {
