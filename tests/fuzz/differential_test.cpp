@@ -101,6 +101,7 @@ class Sensitivity {
     }
     if (moves_elements_only(graph, *graph.node_of(v)) || value.dtype == DType::opaque) return;
     const bool has_plain = &graph == &graph_ && plain_[v].dims == value.dims;  // a body has one for each turn
+    const bool is_anything = has_plain && leaves_range(*graph.node_of(v), value.dtype);
     const bool overflows = is_matmul(*graph.node_of(v)) && (!has_plain || may_overflow(*graph.node_of(v)));
     const double greatest = graph.node_of(v)->op == Op::library ? greatest_of(value) : 0;
     const std::optional<Tensor> summed = has_plain ? what_is_summed(*graph.node_of(v)) : std::nullopt;
@@ -111,6 +112,10 @@ class Sensitivity {
           const T x = value.get<T>(i);
           const bool unknown = has_plain && is_rounding_only(x, plain_[v].get<T>(i));
           const double own = size(computed(x));
+          if (is_anything) {
+            value.set(i, is_odd_round_ ? of_all_parts<T>(std::numeric_limits<double>::quiet_NaN()) : T());
+            continue;
+          }
           const T moved = shaken(x, summed && std::isfinite(own) ? summed->get<double>(i) : own == 0 ? greatest : own);
           value.set(i, unknown && random_() % 2 == 0 ? T() : overflows ? either_infinity(moved) : moved);
         }
@@ -153,16 +158,35 @@ class Sensitivity {
                                  [&](double x) { return std::isfinite(x) && std::fabs(x) > large; });
     });
   }
+
+  /// May a product of many numbers become infinite or 0 on its way in one order, and stay in range in another? Then it
+  /// is anything: infinity times 0 is NaN, and what 0 came to first is 0.
+  bool leaves_range(const Node& node, DType dtype) const {
+    const bool is_product = (node.op == Op::reduce || node.op == Op::cumulative) && node.combine == Combine::mul;
+    if (!is_product) return false;
+    double above_one = 0, below_one = 0;  // powers of 2
+    for (double x : tool::numbers_of(plain_[node.operands[0]])) {
+      const double power = x != 0 && std::isfinite(x) ? std::log2(std::fabs(x)) : 0;
+      (power > 0 ? above_one : below_one) += power;
+    }
+    const double range = real_of(dtype) == DType::f64 ? 1022 : 126;
+    return above_one > range || below_one < -range;
+  }
+
   template <class T>
   T either_infinity(T x) const {
     if (std::isfinite(size(computed(x)))) return x;
-    const double any =
-        is_odd_round_ ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::infinity();
+    return of_all_parts<T>(is_odd_round_ ? std::numeric_limits<double>::quiet_NaN()
+                                         : std::numeric_limits<double>::infinity());
+  }
+
+  template <class T>
+  static T of_all_parts(double x) {
     if constexpr (kIsComplex<T>) {
       using Part = typename T::value_type;
-      return T(static_cast<Part>(any), static_cast<Part>(any));
+      return T(static_cast<Part>(x), static_cast<Part>(x));
     } else {
-      return stored<T>(any);
+      return stored<T>(x);
     }
   }
 
