@@ -68,7 +68,9 @@ Given given(const Graph& graph, const std::string& sizes) {
 }
 
 Program compiled(const Graph& graph, const kernel::BackendCaps& caps, fuse::Mode mode = fuse::Mode::full) {
-  return compile_program(fuse::fuse(lower(graph).graph, caps, mode));
+  Options options;
+  options.fuse = mode;
+  return compile_program(kernels_of(lower(graph).graph, caps, options));
 }
 
 double nanoseconds(const Graph& graph, const Program& program, const std::string& sizes, int64_t elements) {

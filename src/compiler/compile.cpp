@@ -1,31 +1,15 @@
 // The table of contents of inlay: a program's whole route, from Graph to machine code.
 #include "compiler/compile.h"
 
-#include <algorithm>
-
 #include "compiler/backends.h"
 #include "compiler/layout_cache.h"
 #include "compiler/object.h"
-#include "memory/checks_first.h"
+#include "compiler/passes.h"
 #include "memory/required.h"
-#include "rewrite/common_values.h"
-#include "rewrite/dead_values.h"
-#include "rewrite/light_loops.h"
-#include "rewrite/short_matmul.h"
-#include "rewrite/simplify.h"
 #include "support/float_environment.h"
 
 namespace inlay {
 namespace {
-
-constexpr GraphPass kGraphPasses[] = {
-    {"common-values", "one value for equal expressions", rewrite::share_common_values},
-    {"simplify", "one spelling for one meaning; fold, cancel, stabilize", rewrite::simplify},
-    {"short-matmul", "a dot with a short static side is a product and a sum", rewrite::expand_short_matmul},
-    {"light-loops", "what no step of a loop has to do leaves its body", rewrite::lighten_loops},
-    {"common-values-again", "what rules have made, and what loops have in common", rewrite::share_common_values},
-    {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
-};
 
 runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan, Emitted emitted,
                          const Options& options) {
@@ -48,25 +32,34 @@ memory::MemoryPlan plan_memory(Instrument& run, const kernel::KernelProgram& ker
   return plan;
 }
 
-Lowered lower(Instrument& run, const Graph& source, const Options& options) {
-  Graph graph = run.passes(kGraphPasses, source);
-  const kernel::BackendCaps caps = caps_of(options);
-  auto kernels = run.stage("fuse", [&] { return fuse::fuse(graph, caps, options.fuse); });
-  kernels.refusals.insert(kernels.refusals.begin(), run.refusals().begin(), run.refusals().end());
-  if (std::ranges::any_of(kernels.buffers, &kernel::Buffer::donated)) {
-    kernels = run.stage("checks-first", [&] { return memory::check_first(std::move(kernels), options.eligible); });
+/// Kernels of a graph, those of its bodies first.
+kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, const kernel::BackendCaps& caps,
+                                         const Options& options, std::string_view last = {}) {
+  fuse::FusedBodies bodies;
+  for (const Node& node : graph.nodes) {
+    for (const auto& body : node.region.bodies) {
+      bodies.emplace(body.get(), fuse_and_transform(run, *body, caps, options, last));
+    }
   }
-  auto ordered = run.stage("order", [&] { return memory::order_steps(std::move(kernels), options.order); });
-  auto plan = plan_memory(run, ordered.program, options);
-  return {std::move(graph),
-          std::move(ordered.program),
-          std::move(ordered.gain),
-          std::move(plan),
-          run.seconds(),
-          run.counts(),
-          run.last_rewrite(),
-          options.fuse,
-          caps};
+  const auto fuse = [&] { return fuse::fuse(graph, caps, options.fuse, bodies); };
+  const auto of = graph.is_body ? LoopPass::Of::bodies_too : LoopPass::Of::whole;
+  auto kernels = graph.is_body ? run.quiet_stage("fuse", fuse) : run.stage("fuse", [&] {
+    kernel::KernelProgram whole = fuse();
+    whole.refusals.insert(whole.refusals.begin(), run.refusals().begin(), run.refusals().end());
+    return whole;
+  });
+  if (last == "fuse") return kernels;
+  return run.passes(up_to(last, loop_passes()), std::move(kernels), of, caps);
+}
+
+Lowered lower(Instrument& run, const Graph& source, const Options& options) {
+  Graph graph = run.passes(graph_passes(), source);
+  const kernel::BackendCaps caps = caps_of(options);
+  auto kernels = fuse_and_transform(run, graph, caps, options);
+  auto plan = plan_memory(run, kernels, options);
+  return {std::move(graph),   std::move(kernels), run.order_gain(),
+          std::move(plan),    run.seconds(),      run.counts(),
+          run.last_rewrite(), options.fuse,       caps};
 }
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
@@ -85,7 +78,42 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
   return {std::move(lowered), std::move(executable)};
 }
 
+Error not_of(std::string_view pass, const char* what) {
+  return Error(ErrorCode::unsupported, {}, str("the pass ", pass, " is none of ", what))
+      .help("inlay list passes says what each is of");
+}
+
 }  // namespace
+
+kernel::KernelProgram kernels_of(const Graph& graph, const kernel::BackendCaps& caps, const Options& options) {
+  const DefaultFloatEnvironment environment;
+  Instrument run(options);
+  return fuse_and_transform(run, graph, caps, options);
+}
+
+std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std::string_view last,
+                                                       const Options& options) {
+  const DefaultFloatEnvironment environment;
+  require_pass(last);
+  Instrument run(options);
+  Graph graph = run.passes(up_to(last, graph_passes()), source);
+  if (!only(last, graph_passes()).empty()) return graph;
+  return fuse_and_transform(run, graph, caps_of(options), options, last);
+}
+
+Graph run_pass(const Graph& graph, std::string_view pass, const Options& options) {
+  const DefaultFloatEnvironment environment;
+  require_pass(pass);
+  if (only(pass, graph_passes()).empty()) throw not_of(pass, "graphs");
+  return Instrument(options).passes(only(pass, graph_passes()), graph);
+}
+
+kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string_view pass, const Options& options) {
+  const DefaultFloatEnvironment environment;
+  require_pass(pass);
+  if (only(pass, loop_passes()).empty()) throw not_of(pass, "kernels");
+  return Instrument(options).passes(only(pass, loop_passes()), kernels, LoopPass::Of::whole, caps_of(options));
+}
 
 Lowered lower(const Graph& source, const Options& options) {
   const DefaultFloatEnvironment environment;

@@ -1,5 +1,8 @@
 #pragma once
 // From a Graph to machine code. compile.cpp shows the whole route on one page; inlay/compile.h is the door for C++.
+#include <string_view>
+#include <variant>
+
 #include "compiler/instrument.h"
 #include "compiler/options.h"
 #include "fuse/why_apart.h"
@@ -35,6 +38,18 @@ struct Program : Lowered {
 Lowered lower(const Graph& source, const Options& options = {});
 
 Program compile_program(const Graph& source, const Options& options = {});
+
+/// The kernels of a graph that is rewritten, for a backend that can do this, before they are planned.
+kernel::KernelProgram kernels_of(const Graph& graph, const kernel::BackendCaps& caps, const Options& options = {});
+
+/// What the program is after the pass `last` of either list, or after `fuse`. Throws Error(unknown-name).
+std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std::string_view last,
+                                                       const Options& options = {});
+
+/// One pass alone. Throws Error: unknown-name, unsupported for a pass of the other list.
+Graph run_pass(const Graph& graph, std::string_view pass, const Options& options = {});
+kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string_view pass,
+                               const Options& options = {});
 
 /// From the kernels on: what `inlay run` does with a dump of them. `graph` of what it gives is empty.
 Lowered lower(const kernel::KernelProgram& kernels, const Options& options = {});

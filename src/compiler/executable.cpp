@@ -252,7 +252,7 @@ Options options_of(const CompileOptions& from) {
   out.eligible = eligibility(from.may_share);
   out.custom_planner = custom_planner(from.custom_planner);
   out.upper_bounds.assign(from.upper_bounds.begin(), from.upper_bounds.end());
-  if (from.keep_every_bit) out.rewrite.farthest = rewrite::Close::bitwise;
+  if (from.keep_every_bit) out.rewrite.farthest = Close::bitwise;
   if (!from.backend.empty()) out.backend = from.backend;
   if (!from.planner.empty()) out.planner = memory::planner_named(from.planner, "planner");
   if (!from.order.empty()) out.order = memory::step_order_named(from.order, "order");

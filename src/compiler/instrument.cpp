@@ -62,64 +62,107 @@ std::string fresh_directory(const std::string& directory) {
 
 }  // namespace
 
-Instrument::Instrument(const Options& options) : rewrite_(options.rewrite), verify_(options.verify) {
+Instrument::Instrument(const Options& options) : options_(options), rewrite_(options.rewrite), verify_(options.verify) {
   if (!options.dump_directory.empty()) directory_ = fresh_directory(options.dump_directory);
 }
 
-Graph Instrument::passes(std::span<const GraphPass> table, const Graph& source) {
+Graph Instrument::passes(std::span<const GraphPass> list, const Graph& source) {
   source_ = input_ = &source;
   if (dumps()) dump("source", "inlay", print(source));
   if (verify_) require_sound("source", inlay::verify(source));
   Graph graph = source;
-  for (const GraphPass& one : table) graph = pass(one, graph);
+  for (const GraphPass& one : list) graph = pass(one, graph);
   input_ = source_;
   return graph;
 }
 
+kernel::KernelProgram Instrument::passes(std::span<const LoopPass> list, kernel::KernelProgram program, LoopPass::Of of,
+                                         const kernel::BackendCaps& caps) {
+  for (const LoopPass& one : list) {
+    if (one.in == LoopPass::In::full_fusion && options_.fuse != fuse::Mode::full) continue;
+    if (one.of == LoopPass::Of::whole && of != LoopPass::Of::whole) continue;
+    program = pass(one, std::move(program), of, caps);
+  }
+  return program;
+}
+
 namespace {
 
-/// The pass on every body of a cond or a loop, then on the graph around them.
-Graph run_inside_out(const GraphPass& pass, const Graph& graph, rewrite::PassContext& context) {
-  if (std::ranges::none_of(graph.nodes, [](const Node& node) { return is_region(node.op); })) {
-    return pass.run(graph, context);
-  }
-  Graph changed = graph;
-  for (Node& node : changed.nodes) {
-    for (auto& body : node.region.bodies) {
-      body = std::make_shared<const Graph>(run_inside_out(pass, *body, context));
+/// The pass on every body of a cond or a loop, then on the graph around them. None: nothing has changed.
+std::optional<Graph> run_inside_out(const GraphPass& pass, const Graph& graph, PassContext& context) {
+  std::optional<Graph> changed;
+  for (NodeId n : ids<NodeId>(graph.nodes.size())) {
+    const std::size_t num_bodies = graph.nodes[n].region.bodies.size();
+    for (std::size_t i = 0; i < num_bodies; ++i) {
+      std::optional<Graph> body = run_inside_out(pass, *graph.nodes[n].region.bodies[i], context);
+      if (!body) continue;
+      if (!changed) changed = graph;
+      changed->nodes[n].region.bodies[i] = std::make_shared<const Graph>(std::move(*body));
     }
   }
-  return pass.run(changed, context);
+  std::optional<Graph> whole = pass.run(changed ? *changed : graph, context);
+  return whole ? std::move(whole) : std::move(changed);
 }
 
 }  // namespace
 
+void Instrument::note(const std::string& name, const PassContext& context) {
+  rewrite_.max_rewrites = context.rewrites_left();
+  counts_.push_back({name, context.counts()});
+  if (!context.last_rewrite().empty()) last_rewrite_ = context.last_rewrite();
+  refusals_.insert(refusals_.end(), context.refusals().begin(), context.refusals().end());
+}
+
+void Instrument::add_seconds(const std::string& name, double seconds) {
+  const auto found = std::ranges::find(seconds_, name, &StageSeconds::value_type::first);
+  if (found != seconds_.end()) {
+    found->second += seconds;
+  } else {
+    seconds_.emplace_back(name, seconds);
+  }
+}
+
 Graph Instrument::pass(const GraphPass& pass, const Graph& graph) {
   ++step_;
   input_ = &graph;
-  rewrite::PassContext context(rewrite_);
+  PassContext context(rewrite_);
   const auto run = [&] { return run_inside_out(pass, graph, context); };
-  Graph result = timed(pass.name, run);
-  rewrite_.max_rewrites = context.rewrites_left();
-  counts_.push_back({pass.name, context.counts()});
-  if (!context.last_rewrite().empty()) last_rewrite_ = context.last_rewrite();
-  refusals_.insert(refusals_.end(), context.refusals().begin(), context.refusals().end());
+  std::optional<Graph> changed = timed(pass.name, run);
+  note(pass.name, context);
+  if (!changed) return graph;
   if (dumps()) {
-    const std::string text = print(result);
+    const std::string text = print(*changed);
     if (text != print(graph)) dump(pass.name, "inlay", text);
   }
-  if (verify_) require_sound(pass.name, inlay::verify(result));
+  if (verify_) require_sound(pass.name, inlay::verify(*changed));
+  return std::move(*changed);
+}
+
+kernel::KernelProgram Instrument::pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,
+                                       const kernel::BackendCaps& caps) {
+  PassContext counts(rewrite_);
+  LoopPass::Context context{{caps, counts}, options_, ""};
+  const auto run = [&] { return pass.run(std::move(program), context); };
+  kernel::KernelProgram result = timed(pass.name, run);
+  note(pass.name, counts);
+  if (!context.order_gain.empty()) order_gain_ = std::move(context.order_gain);
+  if (of == LoopPass::Of::whole) {
+    ++step_;
+    look_at(pass.name, result);
+  } else if (verify_) {
+    require_sound(pass.name, kernel::verify(result, kernel::SizesFrom::outside));
+  }
   return result;
 }
 
 void Instrument::look_at(const std::string& name, const kernel::KernelProgram& program) {
-  if (dumps()) dump(name, "kernels", kernel::print(program));
   if (verify_) require_sound(name, kernel::verify(program));
+  if (dumps()) {
+    std::string text = kernel::print(program);
+    if (text != kernels_text_) dump(name, "kernels", text);
+    kernels_text_ = std::move(text);
+  }
   if (dumps() || verify_) kernels_ = program;
-}
-
-void Instrument::look_at(const std::string& name, const memory::OrderedSteps& ordered) {
-  if (!ordered.gain.empty()) look_at(name, ordered.program);
 }
 
 namespace {

@@ -2,12 +2,14 @@
 // Verify, dump, time and count: here once, in no pass.
 //
 //   Instrument run(options);
-//   const Graph graph = run.passes(kGraphPasses, source);
-//   const kernel::KernelProgram kernels = run.stage("fuse", [&] { return fuse(graph, caps); });
+//   const Graph graph = run.passes(graph_passes(), source);
+//   kernel::KernelProgram kernels = run.stage("fuse", [&] { return fuse(graph, ...); });
+//   kernels = run.passes(loop_passes(), std::move(kernels), context);
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
 // says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
-// 01-simplify.inlay, ... 05-fuse.kernels, 07-memory.plan, 08-emit.ll, 09-emit.s (or 08-emit.c).
+// 02-simplify.inlay, ... 11-fuse.kernels, 13-join-regions.kernels, ... 25-memory.plan, 26-emit.ll, 27-emit.s (or
+// 26-emit.c).
 #include <chrono>
 #include <optional>
 #include <span>
@@ -16,20 +18,14 @@
 #include <vector>
 
 #include "compiler/options.h"
+#include "compiler/passes.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "memory/plan.h"
-#include "memory/step_order.h"
 #include "support/fork_gate.h"
 #include "support/stop.h"
 
 namespace inlay {
-
-struct GraphPass {
-  const char* name;
-  const char* what;  // for those who read the table
-  Graph (*run)(const Graph& graph, rewrite::PassContext& context);
-};
 
 using StageSeconds = std::vector<std::pair<std::string, double>>;  // in the order of running
 
@@ -42,8 +38,13 @@ class Instrument {
  public:
   explicit Instrument(const Options& options);
 
-  /// Each pass on the result of the one before. `source` must outlive this.
-  Graph passes(std::span<const GraphPass> table, const Graph& source);
+  /// Each pass on the result of the one before, bodies before the graphs around them. `source` must outlive this.
+  Graph passes(std::span<const GraphPass> list, const Graph& source);
+
+  /// Each pass that runs in the mode of fusing that was asked for, on the result of the one before. `of`: what the
+  /// program is of; a body's leaves no files, since the program around it has its kernels.
+  kernel::KernelProgram passes(std::span<const LoopPass> list, kernel::KernelProgram program, LoopPass::Of of,
+                               const kernel::BackendCaps& caps);
 
   /// What `make` gives, timed; a KernelProgram and a MemoryPlan are verified and dumped, and so are the texts of an
   /// emitted object that has `texts`.
@@ -55,12 +56,19 @@ class Instrument {
     return result;
   }
 
+  /// What `make` gives, timed and no more: a part of what a stage of this name will show.
+  template <class Make>
+  auto quiet_stage(const std::string& name, Make make) {
+    return timed(name, make);
+  }
+
   /// Does someone want the texts? (Those of machine code take time to make.)
   bool dumps() const { return !directory_.empty(); }
 
   const StageSeconds& seconds() const { return seconds_; }
   const std::vector<PassCounts>& counts() const { return counts_; }
   const std::string& last_rewrite() const { return last_rewrite_; }       // the rule that fired last, over all passes
+  const std::string& order_gain() const { return order_gain_; }           // LoopPass::Context
   const std::vector<std::string>& refusals() const { return refusals_; }  // of graph passes
 
  private:
@@ -69,7 +77,7 @@ class Instrument {
     checkpoint();
     const auto begin = std::chrono::steady_clock::now();
     const auto stop = [&] {
-      seconds_.emplace_back(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      add_seconds(name, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     };
     try {
       auto result = make();
@@ -92,17 +100,22 @@ class Instrument {
     }
   }
   void look_at(const std::string& name, const kernel::KernelProgram& program);
-  void look_at(const std::string& name, const memory::OrderedSteps& ordered);
   void look_at(const std::string& name, const memory::MemoryPlan& plan);
 
+  void add_seconds(const std::string& name, double seconds);
   Graph pass(const GraphPass& pass, const Graph& graph);
+  kernel::KernelProgram pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,
+                             const kernel::BackendCaps& caps);
+  /// Takes up what a pass says of itself.
+  void note(const std::string& name, const PassContext& context);
   void require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics);
   /// Names the pass and a file that reproduces the failure.
   [[noreturn]] void report_broken(const std::string& name, Diagnostic diagnostic);
   void dump(const std::string& name, const std::string& extension, const std::string& text);
 
   const ForkGate::Inside inside_;
-  rewrite::PassOptions rewrite_;  // max_rewrites: what is left of it
+  const Options& options_;
+  PassOptions rewrite_;  // max_rewrites: what is left of it
   bool verify_ = false;
   std::string directory_;  // where this program's files go; empty: nowhere
   int step_ = 0;
@@ -111,7 +124,8 @@ class Instrument {
   std::optional<kernel::KernelProgram> kernels_;  // of the plan that is looked at; kept only when someone looks
   StageSeconds seconds_;
   std::vector<PassCounts> counts_;
-  std::string last_rewrite_;
+  std::string last_rewrite_, order_gain_;
+  std::string kernels_text_;  // of the last dump of kernels
   std::vector<std::string> refusals_;
 };
 

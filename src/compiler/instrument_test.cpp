@@ -32,23 +32,23 @@ const char kSource[] = R"(graph @main(%x: f64[n]) {
   return %c
 })";
 
-Graph broken(const Graph& graph, rewrite::PassContext&) {
+Graph broken(const Graph& graph, PassContext&) {
   Graph out = graph;
   out.values[out.outputs[0].value].type.dtype = DType::i64;
   return out;
 }
 
-Graph throwing(const Graph&, rewrite::PassContext&) {
+Graph throwing(const Graph&, PassContext&) {
   INLAY_CHECK(1 + 1 == 3, "arithmetic");
   return {};
 }
 
-Graph nothing(const Graph& graph, rewrite::PassContext&) { return graph; }
+Graph nothing(const Graph& graph, PassContext&) { return graph; }
 
 constexpr GraphPass kPasses[] = {
-    {"nothing", "leaves all as it is", nothing},
-    {"simplify", "fold, cancel, stabilize", rewrite::simplify},
-    {"dead-values", "drop what nothing needs", rewrite::drop_dead_values},
+    {"nothing", "leaves all as it is", anew<nothing>},
+    {"simplify", "fold, cancel, stabilize", anew<rewrite::simplify>},
+    {"dead-values", "drop what nothing needs", anew<rewrite::drop_dead_values>},
 };
 
 /// A directory that goes with the test.
@@ -148,7 +148,7 @@ TEST(Instrument, SaysWhichPassBrokeTheGraphAndWritesAReproducer) {
   Options options = quiet();
   options.dump_directory = folder.path();
   options.verify = true;
-  const GraphPass table[] = {kPasses[1], {"break", "breaks the graph", broken}};
+  const GraphPass table[] = {kPasses[1], {"break", "breaks the graph", anew<broken>}};
   const Graph source = parse(kSource);
   Instrument run(options);
   try {
@@ -172,7 +172,7 @@ TEST(Instrument, NamesThePassThatBrokeItsOwnPromise) {
   Folder folder;
   Options options = quiet();
   options.dump_directory = folder.path();
-  const GraphPass table[] = {{"throw", "throws", throwing}};
+  const GraphPass table[] = {{"throw", "throws", anew<throwing>}};
   const Graph source = parse(kSource);
   Instrument run(options);
   try {

@@ -7,8 +7,7 @@
 #include "fuse/fuse.h"
 #include "memory/plan.h"
 #include "memory/step_order.h"
-#include "rewrite/pass_context.h"
-#include "rewrite/rules.h"
+#include "support/pass_context.h"
 
 namespace inlay {
 
@@ -39,19 +38,22 @@ inline memory::StepOrder order_from_environment() {
   return name.empty() ? memory::StepOrder::memory : memory::step_order_named(name, "INLAY_ORDER");
 }
 
+/// Throws Error(unknown-name) where no rule of rewriting and no loop pass has that name, with the nearest one.
+void require_rewrite(const std::string& name);
+
 /// INLAY_REWRITE_OFF=NAME,NAME: without these rules, to find the one that is wrong.
-inline rewrite::PassOptions rewrites_from_environment() {
-  rewrite::PassOptions out;
+inline PassOptions rewrites_from_environment() {
+  PassOptions out;
   std::istringstream names(from_environment("INLAY_REWRITE_OFF"));
   for (std::string name; std::getline(names, name, ',');) {
-    rewrite::require_rule(name);
+    require_rewrite(name);
     out.disabled_rules.push_back(name);
   }
   return out;
 }
 
 struct Options {
-  rewrite::PassOptions rewrite = rewrites_from_environment();  // closeness, disabled rules, how many rewrites
+  PassOptions rewrite = rewrites_from_environment();  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
   memory::StepOrder order = order_from_environment();
   memory::Planner planner = planner_from_environment();

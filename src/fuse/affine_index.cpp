@@ -10,22 +10,6 @@ namespace inlay::fuse {
 using kernel::AxisTerm;
 using kernel::Subscript;
 
-Subscript plus(const Subscript& a, const Subscript& b, int64_t times) {
-  std::vector<AxisTerm> terms(a.axes.begin(), a.axes.end());
-  for (const AxisTerm& term : b.axes) terms.push_back({term.axis, term.step * times});
-  std::ranges::sort(terms, {}, &AxisTerm::axis);
-  Subscript out{a.base + b.base * times, {}, {}};
-  for (const AxisTerm& term : terms) {
-    if (!out.axes.empty() && out.axes.back().axis == term.axis) {
-      out.axes.back().step += term.step;
-    } else {
-      out.axes.push_back(term);
-    }
-  }
-  erase_if(out.axes, [](const AxisTerm& term) { return term.step == 0; });
-  return out;
-}
-
 namespace {
 
 using Map = std::optional<Subscript>;  // axes: those of the value
@@ -159,7 +143,15 @@ Map affine_index(const Graph& graph, ValueId array, const Dim& extent) {
   }
 }
 
-bool is_zero_or_one(const Dim& size) { return kernel::always_at_least(size, 0) && kernel::always_at_least(1, size); }
+Map at_point(const Subscript& map, const kernel::AccessMap& at) {
+  Subscript out{map.base, {}, {}};
+  for (const AxisTerm& term : map.axes) {
+    const Subscript& place = at.subscripts[static_cast<std::size_t>(term.axis)];
+    if (place.index) return std::nullopt;
+    out = plus(out, place, term.step);
+  }
+  return out;
+}
 
 std::optional<StretchedIndex> stretched_index(const Graph& graph, ValueId array, const Dim& extent) {
   const Node* product = graph.node_of(array);
@@ -169,21 +161,11 @@ std::optional<StretchedIndex> stretched_index(const Graph& graph, ValueId array,
     const Node* times = graph.node_of(product->operands[static_cast<std::size_t>(size)]);
     while (times && (times->op == Op::broadcast || times->op == Op::reshape)) times = graph.node_of(times->operands[0]);
     if (!times || times->op != Op::size || times->size.is_constant()) continue;
-    if (graph.type(places).dims != graph.type(array).dims || !is_zero_or_one(times->size)) continue;
+    if (graph.type(places).dims != graph.type(array).dims || !kernel::is_zero_or_one(times->size)) continue;
     const Map map = Reader(graph).map(places);
     if (map && stays_within(*map, times->size, graph.type(array).dims, extent)) return {{*map, times->size}};
   }
   return std::nullopt;
-}
-
-Map at_point(const Subscript& map, const kernel::AccessMap& at) {
-  Subscript out{map.base, {}, {}};
-  for (const AxisTerm& term : map.axes) {
-    const Subscript& place = at.subscripts[static_cast<std::size_t>(term.axis)];
-    if (place.index) return std::nullopt;
-    out = plus(out, place, term.step);
-  }
-  return out;
 }
 
 }  // namespace inlay::fuse

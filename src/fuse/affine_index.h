@@ -7,9 +7,6 @@
 
 namespace inlay::fuse {
 
-/// a + times * b, of subscripts without an index.
-kernel::Subscript plus(const kernel::Subscript& a, const kernel::Subscript& b, int64_t times);
-
 /// The elements of `array` as a map of its own coordinates, where they are places in [0, extent) for all sizes: what is
 /// read through it is read at an affine place, and nothing is to be checked.
 std::optional<kernel::Subscript> affine_index(const Graph& graph, ValueId array, const Dim& extent);
@@ -23,9 +20,6 @@ struct StretchedIndex {
 /// `array` as such, where what it reads lies in [0, extent) for all sizes. Through it an element is read once, or there
 /// is one element only.
 std::optional<StretchedIndex> stretched_index(const Graph& graph, ValueId array, const Dim& extent);
-
-/// Is it 0 or 1, whatever the sizes are?
-bool is_zero_or_one(const Dim& size);
 
 /// The map at a point: `at` is that of the array. None where the point is itself read through an index.
 std::optional<kernel::Subscript> at_point(const kernel::Subscript& map, const kernel::AccessMap& at);

@@ -50,15 +50,6 @@ bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& cap
 
 }  // namespace
 
-IdMap<ValueId, int> count_uses(const Graph& graph) {
-  IdMap<ValueId, int> uses(graph.values.size(), 0);
-  for (const Node& node : graph.nodes) {
-    for (ValueId v : node.operands) ++uses[v];
-  }
-  for (const Output& output : graph.outputs) ++uses[output.value];
-  return uses;
-}
-
 Cones::Cones(const Graph& graph, const kernel::BackendCaps& caps)
     : max_ops_(caps.max_body_ops), parts_(graph.values.size()) {
   for (ValueId v : ids<ValueId>(graph.values.size())) parts_[v] = part_of(graph, v, caps);

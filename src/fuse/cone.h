@@ -11,6 +11,7 @@
 
 #include "fuse/points.h"
 #include "ir/graph.h"
+#include "ir/traits.h"
 #include "kernel/access_map.h"
 #include "kernel/caps.h"
 #include "kernel/stored.h"
@@ -26,9 +27,6 @@ struct Forced {
     reasons.emplace_back(v, std::move(reason));
   }
 };
-
-/// How often each value is an operand or an output.
-IdMap<ValueId, int> count_uses(const Graph& graph);
 
 /// Loop axes over the dims that are longer than 1, and the point that visits them in order.
 struct Loop {

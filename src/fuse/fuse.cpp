@@ -3,21 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "fuse/behind_asserts.h"
-#include "fuse/call_results.h"
-#include "fuse/equal_sizes.h"
-#include "fuse/identity_parts.h"
-#include "fuse/join.h"
-#include "fuse/kept_rows.h"
 #include "fuse/materialize.h"
-#include "fuse/order_axes.h"
-#include "fuse/rows.h"
-#include "fuse/running_prefix.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
-#include "fuse/unread.h"
 #include "fuse/unread_checks.h"
-#include "fuse/versions.h"
 #include "fuse/why_stored.h"
 #include "support/stop.h"
 
@@ -249,46 +238,6 @@ class Assembler {
   std::vector<bool> check_done_;
 };
 
-bool writes(const Kernel& kernel, BufferId buffer) {
-  return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
-}
-
-bool write_one_buffer(const Kernel& first, const Kernel& second) {
-  return std::ranges::any_of(second.outputs, [&](const KernelOutput& output) { return writes(first, output.buffer); });
-}
-
-/// A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
-bool starts_come_late(std::span<const Kernel* const> before, const Kernel& later) {
-  return std::ranges::any_of(later.outputs, [&](const KernelOutput& output) {
-    return std::ranges::any_of(before, [&](const Kernel* earlier) {
-      const bool starts = output.start.kind != kernel::Start::Kind::keep && writes(*earlier, output.buffer);
-      return starts || (output.start.kind == kernel::Start::Kind::copy && writes(*earlier, output.start.source));
-    });
-  });
-}
-
-/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat. A number
-/// that is written between two of them is a region too.
-const JoinRule kRegions = {write_one_buffer, [](Kernel& first, Between between, Kernel& second) {
-                             std::vector<const Kernel*> before = {&first};
-                             for (const Kernel* number : between) {
-                               if (!write_one_buffer(first, *number) || starts_come_late(before, *number)) return false;
-                               before.push_back(number);
-                             }
-                             if (starts_come_late(before, second)) return false;
-                             for (Kernel* number : between) append(first, std::move(*number));
-                             append(first, std::move(second));
-                             return true;
-                           }};
-
-void name_kernels(KernelProgram& program) {
-  int next = 0;
-  for (kernel::Step& step : program.steps) {
-    Kernel* kernel = std::get_if<Kernel>(&step);
-    if (kernel && !kernel->is_scalar()) kernel->name = str("k", next++);
-  }
-}
-
 bool computes(const Node& node) {
   return node.op == Op::scalar || node.op == Op::cast || node.op == Op::gather || node.op == Op::reduce ||
          node.op == Op::iota || node.op == Op::update || node.op == Op::scatter || node.op == Op::concat;
@@ -323,16 +272,7 @@ Mode mode_named(std::string_view name, std::string_view setting) {
   return static_cast<Mode>(found - kModeNames.begin());
 }
 
-KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mode) {
-  std::optional<Graph> changed;
-  for (const auto change : {with_equal_sizes, with_asserts_apart, without_identity_parts, with_running_prefixes}) {
-    if (std::optional<Graph> next = change(changed ? *changed : source)) changed = std::move(next);
-  }
-  const Graph& graph = changed ? *changed : source;
-  FusedBodies bodies;
-  for (const Node& node : graph.nodes) {
-    for (const auto& body : node.region.bodies) bodies.emplace(body.get(), fuse(*body, caps, mode));
-  }
+KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies) {
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
   force_by(mode, graph, forced);
   Points points;
@@ -345,7 +285,6 @@ KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mo
     program.name = graph.name;
     program.symbols = graph.symbols;
     const Pieces pieces = cut(graph, caps, cones, forced, bodies, checks, program);
-    for (BufferId b : program.params) program.buffers[b].dims = source.type(program.buffers[b].value).dims;
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     const auto force_more = [&](Forced& more) {
@@ -363,19 +302,6 @@ KernelProgram fuse(const Graph& source, const kernel::BackendCaps& caps, Mode mo
     }
     Assembler(graph, pieces, points, program).run(stages);
     note_forced(forced, cones, program);
-    if (mode == Mode::full) {
-      place_results(program);
-      join_kernels(program, Through::scalars, kRegions);
-    }
-    drop_unread(program);
-    if (mode == Mode::full) {
-      share_rows(program, caps);
-      keep_rows(program);
-    }
-    if (!graph.is_body) add_versions(program);
-    order_axes(program);
-    name_kernels(program);
-    if (!graph.is_body) say_why_stored(program);
     return program;
   }
 }

@@ -8,10 +8,6 @@
 // gathers, scatters and concat slots need no cases of their own, and the first question for a value at a point is the
 // only one that computes.
 //
-//   equal_sizes.cpp   one symbol for sizes that are equal
-//   behind_asserts.cpp values behind asserts
-//   identity_parts.cpp what a reduction begins with anyway
-//   running_prefix.cpp the beginning of a running sum
 //   cone.cpp          what is computed along with a value, and when that is too much for one loop
 //   needs.cpp         which values are needed, and which of them as a whole
 //   place_fold.cpp    where an extreme is, found along with the extreme
@@ -26,14 +22,10 @@
 //   examine.cpp       what a piece asks for, kept while it is decided what is stored
 //   unread_checks.cpp checks of elements that nothing reads
 //   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
-//   unread.cpp        what nothing reads once stages are shared
-//   join.cpp          what kernels wait for, and which of them become one
-//   order_axes.cpp    the order of a stage's axes, by how its arrays lie
-//   rows.cpp          kernels that follow each other row by row become stages over shared outer axes; or over whole
-//                     arrays, where one goes on with what the other folds
-//   kept_rows.cpp     what a stage has computed of a row, kept for a later one
-//   versions.cpp      loops over arrays that may be of length 1, with and without stretching
+//
+// What becomes of the kernels is the list of loop passes (compiler/passes.cpp).
 #include <string_view>
+#include <unordered_map>
 
 #include "ir/graph.h"
 #include "kernel/caps.h"
@@ -46,10 +38,14 @@ namespace inlay::fuse {
 /// is stored; what goes over the same axes shares a loop. `none`: every op is a kernel of its own.
 enum class Mode : uint8_t { full, greedy, none };
 
+/// What every body in a graph has been fused to.
+using FusedBodies = std::unordered_map<const Graph*, kernel::KernelProgram>;
+
 /// "full", "greedy", "none"; an Error names them when `name` is no mode. `setting`: who says so, "--fuse".
 Mode mode_named(std::string_view name, std::string_view setting);
 std::string_view mode_name(Mode mode);
 
-kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode = Mode::full);
+/// `bodies` has the kernels of each body of the graph's conds and loops.
+kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies);
 
 }  // namespace inlay::fuse

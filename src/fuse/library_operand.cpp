@@ -4,6 +4,7 @@
 
 #include "fuse/stage_writer.h"
 #include "kernel/dim_proof.h"
+#include "kernel/library_layout.h"
 
 namespace inlay::fuse {
 
@@ -11,15 +12,6 @@ using kernel::AccessMap;
 using kernel::always_at_least;
 
 namespace {
-
-/// Where there are elements at all, a distance that is a product of sizes is not 0.
-bool is_positive(const Dim& stride) { return !stride.is(0) && always_at_least(stride, 0); }
-bool is_negative(const Dim& stride) { return !stride.is(0) && always_at_least(0, stride); }
-
-/// Rows that each lie without gaps, one behind the other. (That they do not overlap is true of every view.)
-bool lies_by_rows(const Dim& rows, const Dim& columns, const Dim& row_stride, const Dim& column_stride) {
-  return (columns.is(1) || column_stride.is(1)) && (rows.is(1) || is_positive(row_stride));
-}
 
 class Follower {
  public:
@@ -89,7 +81,7 @@ class Follower {
     const std::size_t num_batch = dims_.size() - core_.size();
     std::vector<Dim> along;
     for (std::size_t axis = 0; axis < dims_.size(); ++axis) along.push_back(map.stride_of(static_cast<int>(axis)));
-    const auto batch = merged_stride(std::span(dims_).first(num_batch), std::span(along).first(num_batch));
+    const auto batch = kernel::merged_stride(std::span(dims_).first(num_batch), std::span(along).first(num_batch));
     if (!batch) {
       best.why_copied = "the axes of its batch do not lie evenly";
       return false;
@@ -105,7 +97,7 @@ class Follower {
       if (!extents[a + 1].is(1)) strides[a + 1] = along[next];
       ++next;
     }
-    best.why_copied = why_not_laid(layout_, extents, strides, graph_.symbol_names());
+    best.why_copied = kernel::why_not_laid(layout_, extents, strides, graph_.symbol_names());
     if (!best.why_copied.empty()) return false;
     best.base = base;
     best.array.offset = map.base;
@@ -142,45 +134,6 @@ std::vector<Dim> library_sizes(const Graph& graph, const Node& node) {
   std::vector<Dim> out = {product(shape.batch)};
   out.insert(out.end(), shape.sizes.begin(), shape.sizes.end());
   return out;
-}
-
-std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents, const LibraryStrides<Dim>& strides,
-                         const IdMap<SymbolId, std::string>& symbol_names) {
-  const auto& [batch, rows, columns] = extents;
-  const auto& [batch_stride, row, column] = strides;
-  const bool by_rows = lies_by_rows(rows, columns, row, column);
-  const auto far = [&](const Dim& stride) { return stride.to_text(symbol_names); };
-  const bool is_vector = columns.is(1) && column.is(0);  // a row, though its elements are counted as rows are
-  switch (layout) {
-    case LibraryLayout::any: return "";
-    case LibraryLayout::rows:
-      if (is_vector) return row.is(1) ? "" : str("its elements must lie side by side: they are ", far(row), " apart");
-      if (by_rows) return "";
-      return str("its columns must be 1 element apart, and its rows go forwards: they are ", far(column), " and ",
-                 far(row), " apart");
-    case LibraryLayout::whole:
-      if (by_rows && (rows.is(1) || row == columns) && (!is_vector || row.is(1))) return "";
-      return "it must lie without gaps";
-    case LibraryLayout::matrix: break;
-  }
-  const bool is_line = rows.is(1) || columns.is(1);
-  const Dim& step = rows.is(1) ? column : row;
-  if (is_line) return is_positive(step) || is_negative(step) ? "" : "its elements are all one";
-  if (by_rows || lies_by_rows(columns, rows, column, row)) return "";
-  return str("its rows or its columns must be 1 element apart, and the others go forwards: they are ", far(row),
-             " and ", far(column), " apart");
-}
-
-std::optional<Dim> merged_stride(std::span<const Dim> extents, std::span<const Dim> strides) {
-  std::optional<Dim> stride;
-  Dim extent = 1;
-  for (std::size_t axis = extents.size(); axis-- > 0;) {
-    if (extents[axis].is(1)) continue;
-    if (stride && !(strides[axis] == *stride * extent)) return std::nullopt;
-    if (!stride) stride = strides[axis];
-    extent = extent * extents[axis];
-  }
-  return stride.value_or(Dim(0));
 }
 
 }  // namespace inlay::fuse

@@ -22,11 +22,4 @@ LibraryOperand library_operand(const Graph& graph, const Cones& cones, const For
 /// The sizes of a call: the number of points of the batch, then by the letters of the signature.
 std::vector<Dim> library_sizes(const Graph& graph, const Node& node);
 
-/// Why an operand or a result cannot lie so, or empty. `extents` and `strides`: of the batch, rows and columns.
-std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents, const LibraryStrides<Dim>& strides,
-                         const IdMap<SymbolId, std::string>& symbol_names);
-
-/// One stride for axes of these extents that are passed in order, the last innermost. None: they do not lie evenly.
-std::optional<Dim> merged_stride(std::span<const Dim> extents, std::span<const Dim> strides);
-
 }  // namespace inlay::fuse

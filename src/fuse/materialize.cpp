@@ -144,6 +144,7 @@ class Cutter {
   void make_param(int slot) {
     const Param& param = graph_.params[slot];
     const BufferId buffer = new_buffer(param.value, Role::param, slot);
+    program_.buffers[buffer].dims = given_dims(graph_, param);
     program_.buffers[buffer].bound = param.bound;
     program_.buffers[buffer].donated = param.donated;
     program_.buffers[buffer].facts = param.facts;

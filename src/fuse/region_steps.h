@@ -1,14 +1,12 @@
 #pragma once
 // The steps of a cond or a loop: those of its bodies, fused by themselves, between markers.
-#include <unordered_map>
+#include <vector>
 
+#include "fuse/fuse.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 
 namespace inlay::fuse {
-
-/// What every body in a graph has been fused to.
-using FusedBodies = std::unordered_map<const Graph*, kernel::KernelProgram>;
 
 /// `captured`: buffers of the outside, one for each parameter; `results`: where both bodies write theirs.
 struct CondBuffers {

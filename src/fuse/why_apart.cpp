@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "fuse/join.h"
 #include "kernel/regions.h"
 #include "kernel/sizes.h"
 #include "kernel/text.h"

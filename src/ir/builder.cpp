@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "ir/mistakes.h"
+#include "ir/traits.h"
 #include "support/counted.h"
 
 namespace inlay {
@@ -153,7 +154,7 @@ void GraphBuilder::bind_symbols(ValueId v) {
 void GraphBuilder::check_unused_by_params(const Dim& size) const {
   if (!size.is_symbol() || graph_.is_body || graph_.symbols[size.as_symbol()].source.valid()) return;
   for (const Param& param : graph_.params) {
-    for (const Dim& dim : graph_.type(param.value).dims) {
+    for (const Dim& dim : given_dims(graph_, param)) {
       const std::vector<SymbolId> used = dim.symbols();
       if (std::ranges::find(used, size.as_symbol()) == used.end()) continue;
       const std::string& name = graph_.symbols[size.as_symbol()].name;
@@ -197,6 +198,24 @@ ValueId GraphBuilder::donated(std::string name, TensorType type) {
   const ValueId v = param(std::move(name), std::move(type));
   graph_.params.back().donated = true;
   return v;
+}
+
+void GraphBuilder::equate_dims(ValueId param, std::vector<Dim> dims) {
+  require_own(param);
+  require_own(dims, "dims of a parameter");
+  const auto at = std::ranges::find(graph_.params, param, &Param::value);
+  const std::vector<Dim> given = graph_.type(param).dims;
+  const IdMap<SymbolId, Dim> first = first_of_equal_symbols(graph_.symbols.size(), graph_.assumptions);
+  const bool fits = std::ranges::equal(
+      given, dims, [&](const Dim& a, const Dim& b) { return a.substitute(first) == b.substitute(first); });
+  if (at == graph_.params.end() || !fits) {
+    throw error(ErrorCode::shape_mismatch,
+                str(graph_.value_text(param), ": its dims are not those that it is given by"))
+        .note("given", graph_.describe(param))
+        .help("sizes that a caller's arrays have in common are said to be: assume m == n");
+  }
+  graph_.values[param].type.dims = std::move(dims);
+  at->given = given;
 }
 
 void GraphBuilder::name(ValueId v, std::string name) {

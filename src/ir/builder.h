@@ -36,6 +36,9 @@ class GraphBuilder {
   /// A parameter whose bytes the caller gives away: what it is may be another value's after the call, a result among
   /// them, unless the call fails.
   ValueId donated(std::string name, TensorType type);
+  /// The parameter's dims from here on: other sizes, which are assumed equal to those by which it was declared
+  /// (Param::given).
+  void equate_dims(ValueId param, std::vector<Dim> dims);
   void name(ValueId v, std::string name);
 
   ValueId literal(Literal value);                                         // 0-d

@@ -134,6 +134,9 @@ struct Param {
   bool donated = false;  // the caller gives its bytes away: a call may overwrite them
   Facts facts;
   std::optional<Dim> below;  // of a loop's body, its first: the number of the step, 0 <= step < below
+  /// The dims by which a caller's array is checked, where those of its type have other symbols for the same numbers
+  /// (rewrite/equal_sizes.h). Empty: they are those of its type.
+  std::vector<Dim> given;
 };
 
 struct ValueInfo {
@@ -193,6 +196,11 @@ struct Graph {
   /// `%3 "alpha" f64[5, 7]`, for the notes of an error.
   std::string describe(ValueId v) const;
 };
+
+/// The dims by which a caller's array for the parameter is checked.
+inline const std::vector<Dim>& given_dims(const Graph& graph, const Param& param) {
+  return param.given.empty() ? graph.type(param.value).dims : param.given;
+}
 
 /// Does NumPy put the index arrays' axes first? A range stands between two of them; a position among index arrays
 /// counts as one.

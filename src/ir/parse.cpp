@@ -164,6 +164,7 @@ class Parser {
       do assumption();
       while (in_.accept(","));
     }
+    for (auto& [param, dims] : equated_) builder_.equate_dims(param, std::move(dims));
     statements();
     outputs();
     in_.expect("}");
@@ -234,18 +235,24 @@ class Parser {
     const Definition made = definition();
     in_.expect(":");
     const TensorType declared = type(NewSymbols::yes);
+    TensorType given{declared.dtype, {}};
+    const bool has_given = in_.accept_name("given");
+    if (has_given) {
+      in_.expect("[");
+      list("]", [&] { given.dims.push_back(dim(NewSymbols::yes)); });
+    }
     builder_.at(in_.location(made.label));
-    if (in_.accept_name("donated")) {
-      define(made, builder_.donated(made.name, declared));
-      return;
-    }
-    if (!in_.accept_name("bound")) {
-      define(made, builder_.param(made.name, declared));
-      return;
-    }
+    const ValueId v = param(made.name, has_given ? given : declared);
+    define(made, v);
+    if (has_given) equated_.emplace_back(v, declared.dims);
+  }
+
+  ValueId param(const std::string& name, const TensorType& type) {
+    if (in_.accept_name("donated")) return builder_.donated(name, type);
+    if (!in_.accept_name("bound")) return builder_.param(name, type);
     Facts facts;
     if (in_.accept("{")) list("}", [&] { fact(facts); });
-    define(made, builder_.bound(made.name, declared, facts));
+    return builder_.bound(name, type, facts);
   }
 
   void fact(Facts& facts) {
@@ -1105,8 +1112,9 @@ class Parser {
 
   Cursor in_;
   GraphBuilder builder_;
-  Location location_;                                   // of the statement
-  std::map<std::string, ValueId, std::less<>> values_;  // none: its statement is wrong
+  std::vector<std::pair<ValueId, std::vector<Dim>>> equated_;  // parameters whose dims have other names than given
+  Location location_;                                          // of the statement
+  std::map<std::string, ValueId, std::less<>> values_;         // none: its statement is wrong
   std::map<std::string, Location, std::less<>> definitions_;
   std::map<std::string, SymbolEntry, std::less<>> symbols_;
   int num_host_calls_ = 0;

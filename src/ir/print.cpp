@@ -122,6 +122,8 @@ class Printer {
 
   std::string param(const Param& param) {
     std::string out = str(definition(param.value), ": ", type(graph_.type(param.value)));
+    if (!param.given.empty())
+      out += str(" given [", join(param.given, ", ", [&](const Dim& d) { return dim(d); }), "]");
     if (param.donated) return str(out, " donated");
     if (!param.bound) return out;
     std::vector<std::string> facts;

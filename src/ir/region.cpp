@@ -11,6 +11,7 @@ void for_each_dim(GraphType& graph, const Visit& visit) {
   }
   for (auto& param : graph.params) {
     if (param.below) visit(*param.below);
+    for (auto& dim : param.given) visit(dim);
   }
   for (auto& node : graph.nodes) {
     visit(node.size);

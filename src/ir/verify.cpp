@@ -5,6 +5,7 @@
 
 #include "ir/library_types.h"
 #include "ir/region.h"
+#include "ir/traits.h"
 
 namespace inlay {
 namespace {
@@ -56,7 +57,9 @@ class Verifier {
       if (check_handle(param.value, "a parameter")) define(param.value);
     }
     for (const Param& param : graph_.params) {
-      if (valid(param.value)) check_symbols(param.value);
+      if (!valid(param.value)) continue;
+      check_symbols(param.value);
+      check_given(param);
     }
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) node(n);
     for (const Output& output : graph_.outputs) {
@@ -111,9 +114,19 @@ class Verifier {
     }
   }
 
+  /// Are the dims that it is given by its own, once what is assumed equal is one size?
+  void check_given(const Param& param) {
+    if (param.given.empty()) return;
+    const IdMap<SymbolId, Dim> first = first_of_equal_symbols(graph_.symbols.size(), graph_.assumptions);
+    const auto assumed_equal = [&](const Dim& a, const Dim& b) { return a.substitute(first) == b.substitute(first); };
+    require(std::ranges::equal(param.given, graph_.type(param.value).dims, assumed_equal), param.value,
+            "is given by dims that are not assumed to be equal to its own");
+  }
+
   /// Has the value the symbol as a whole dim, or is it the symbol's number?
   bool binds(ValueId v, const Symbol& symbol, const Dim& as_dim) const {
-    const std::vector<Dim>& dims = graph_.type(v).dims;
+    const auto param = std::ranges::find(graph_.params, v, &Param::value);
+    const std::vector<Dim>& dims = param == graph_.params.end() ? graph_.type(v).dims : given_dims(graph_, *param);
     if (symbol.axis != Symbol::kOfValue) {
       return symbol.axis >= 0 && symbol.axis < static_cast<int>(dims.size()) && dims[symbol.axis] == as_dim;
     }

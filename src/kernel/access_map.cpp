@@ -276,4 +276,20 @@ Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents,
   return always_at_least(-1, range.least) || always_at_least(range.greatest, dim) ? Answer::no : Answer::unknown;
 }
 
+Subscript plus(const Subscript& a, const Subscript& b, int64_t times) {
+  std::vector<AxisTerm> terms(a.axes.begin(), a.axes.end());
+  for (const AxisTerm& term : b.axes) terms.push_back({term.axis, term.step * times});
+  std::ranges::sort(terms, {}, &AxisTerm::axis);
+  Subscript out{a.base + b.base * times, {}, {}};
+  for (const AxisTerm& term : terms) {
+    if (!out.axes.empty() && out.axes.back().axis == term.axis) {
+      out.axes.back().step += term.step;
+    } else {
+      out.axes.push_back(term);
+    }
+  }
+  erase_if(out.axes, [](const AxisTerm& term) { return term.step == 0; });
+  return out;
+}
+
 }  // namespace inlay::kernel

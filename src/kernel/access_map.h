@@ -59,6 +59,9 @@ struct Subscript {
   bool operator==(const Subscript&) const = default;
 };
 
+/// a + times * b, of subscripts without an index.
+Subscript plus(const Subscript& a, const Subscript& b, int64_t times);
+
 struct AccessMap {
   std::vector<Subscript> subscripts;  // one for each dim of the buffer
 

@@ -124,4 +124,6 @@ bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
   return !telling.empty() && never_negative_given(d, telling, kMaxFacts);
 }
 
+bool is_zero_or_one(const Dim& size) { return always_at_least(size, 0) && always_at_least(1, size); }
+
 }  // namespace inlay::kernel

@@ -13,4 +13,7 @@ namespace inlay::kernel {
 /// Where a point exists, the extent of its axis minus 1 is such a fact too.) false: not for all, or not proved.
 bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts = {});
 
+/// Is it 0 or 1, whatever the sizes are?
+bool is_zero_or_one(const Dim& size);
+
 }  // namespace inlay::kernel

@@ -195,4 +195,21 @@ StepAccess access_of(const KernelProgram& program, const Step& step) {
   return std::visit(AccessCollector(program), step);
 }
 
+void list_outputs(Kernel& kernel) {
+  std::vector<KernelOutput> started = std::move(kernel.outputs), out;
+  const auto add = [&](BufferId buffer) {
+    const auto same = [&](const KernelOutput& output) { return output.buffer == buffer; };
+    if (std::ranges::any_of(out, same)) return;
+    const auto found = std::ranges::find_if(started, same);
+    out.push_back(found == started.end() ? KernelOutput{buffer, {}, false} : *found);
+  };
+  for (const Stage& stage : kernel.stages) {
+    for (const Statement& statement : stage.statements) {
+      if (statement.is_write()) add(statement.buffer);
+    }
+  }
+  for (const KernelOutput& output : started) add(output.buffer);
+  kernel.outputs = std::move(out);
+}
+
 }  // namespace inlay::kernel

@@ -12,6 +12,7 @@
 //   4. Axis order and the vector axis (the last) are fixed here. A backend blocks and unrolls within a stage; it
 //      never permutes.
 // Buffers are row-major. Everything is plain data.
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -157,6 +158,21 @@ struct Kernel {
   /// function and is not counted as a kernel.
   bool is_scalar() const;
 };
+
+/// Makes `outputs` all buffers that the stages write, in order of first write, with the starts that they have there;
+/// then those that only begin.
+void list_outputs(Kernel& kernel);
+
+/// Does it hold of a statement of any stage?
+template <class Holds>
+bool any_statement(const Kernel& kernel, Holds holds) {
+  for (const Stage& stage : kernel.stages) {
+    for (const Statement& statement : stage.statements) {
+      if (std::invoke(holds, statement)) return true;
+    }
+  }
+  return false;
+}
 
 /// Where a library function finds an operand or puts a result, a batch of matrices or rows: the first element, and how
 /// far it is to the next ones. In elements of the buffer, numbered row by row.

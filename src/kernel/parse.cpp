@@ -38,7 +38,6 @@ class Parser : TextReader {
   void statements(Stage& stage);
   Statement statement();
   Statement with_result();
-  void finish_outputs(Kernel& kernel);
   LibraryCall library_call();
   bool call_array(CallArray& out);
   HostCall host_call();
@@ -350,29 +349,13 @@ KernelOutput Parser::local() {
   return out;
 }
 
-/// All buffers that are written, in order of first write, with the starts that stand in the text.
-void Parser::finish_outputs(Kernel& kernel) {
-  std::vector<KernelOutput> started = std::move(kernel.outputs), out;
-  const auto add = [&](BufferId buffer) {
-    const auto same = [&](const KernelOutput& output) { return output.buffer == buffer; };
-    if (std::ranges::any_of(out, same)) return;
-    const auto found = std::ranges::find_if(started, same);
-    out.push_back(found == started.end() ? KernelOutput{buffer, {}, false} : *found);
-  };
-  for (const Stage& stage : kernel.stages) {
-    for (const Statement& statement : stage.statements) {
-      if (statement.is_write()) add(statement.buffer);
-    }
-  }
-  for (const KernelOutput& output : started) add(output.buffer);
-  kernel.outputs = std::move(out);
-}
-
 Kernel Parser::kernel() {
   Kernel out;
   axes_.clear();
-  out.name = expect(Token::Kind::kernel_name, "the name of a kernel").text;
-  expect("{");
+  if (!accept("{")) {  // a kernel has no name before name-kernels
+    out.name = expect(Token::Kind::kernel_name, "the name of a kernel").text;
+    expect("{");
+  }
   if (accept("outer")) {
     out.outer = axes();
     if (accept("by")) out.tile = integer();
@@ -389,7 +372,7 @@ Kernel Parser::kernel() {
   }
   while (accept("stage")) out.stages.push_back(stage());
   expect("}");
-  finish_outputs(out);
+  list_outputs(out);
   axes_.clear();
   return out;
 }
@@ -398,7 +381,7 @@ Kernel Parser::scalar() {
   Kernel out;
   out.stages.emplace_back();
   statements(out.stages.back());
-  finish_outputs(out);
+  list_outputs(out);
   return out;
 }
 

@@ -252,7 +252,7 @@ std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
   if (kernel.is_scalar() && kernel.name.empty() && kernel.stages.size() == 1) {
     return str(indent, "scalar {\n", statements(kernel.stages[0], inner), indent, "}\n");
   }
-  std::string out = str(indent, "kernel @", kernel.name, " {\n");
+  std::string out = str(indent, "kernel ", kernel.name.empty() ? "" : str("@", kernel.name, " "), "{\n");
   if (!kernel.outer.empty()) {
     out += str(inner, "outer ", axes_text(kernel.outer, 0), kernel.is_tiled() ? str(" by ", kernel.tile) : "", "\n");
   }

@@ -13,8 +13,9 @@ namespace {
 // First what everything stands on: names that exist. Then what follows those names, step by step.
 class ProgramVerifier {
  public:
-  explicit ProgramVerifier(const KernelProgram& program)
+  ProgramVerifier(const KernelProgram& program, SizesFrom sizes)
       : program_(program),
+        sizes_(sizes),
         names_(program),
         known_(program.symbols.size(), true),
         written_(program.buffers.size(), false) {}
@@ -23,7 +24,9 @@ class ProgramVerifier {
     for (BufferId b : ids<BufferId>(program_.buffers.size())) verify_buffer(b);
     verify_slots(program_.params, Role::param);
     verify_slots(program_.outputs, Role::output);
-    for (SymbolId symbol : ids<SymbolId>(program_.symbols.size())) verify_symbol(symbol);
+    if (sizes_ == SizesFrom::parameters) {
+      for (SymbolId symbol : ids<SymbolId>(program_.symbols.size())) verify_symbol(symbol);
+    }
     if (const std::string mistake = why_not_nested(program_); !mistake.empty()) complain(mistake);
     if (out_.empty()) {
       for (const Step& step : program_.steps) verify_shape(step);
@@ -388,6 +391,7 @@ class ProgramVerifier {
   }
 
   const KernelProgram& program_;
+  const SizesFrom sizes_;
   Names names_;
   std::vector<bool> known_;        // by SymbolId
   IdMap<BufferId, bool> written_;  // of roots
@@ -400,6 +404,8 @@ class ProgramVerifier {
 
 }  // namespace
 
-std::vector<Diagnostic> verify(const KernelProgram& program) { return ProgramVerifier(program).run(); }
+std::vector<Diagnostic> verify(const KernelProgram& program, SizesFrom sizes) {
+  return ProgramVerifier(program, sizes).run();
+}
 
 }  // namespace inlay::kernel

@@ -12,6 +12,9 @@
 
 namespace inlay::kernel {
 
-std::vector<Diagnostic> verify(const KernelProgram& program);
+/// Where a program's sizes come from. outside: it is a body by itself, and the program around it knows them.
+enum class SizesFrom : uint8_t { parameters, outside };
+
+std::vector<Diagnostic> verify(const KernelProgram& program, SizesFrom sizes = SizesFrom::parameters);
 
 }  // namespace inlay::kernel

@@ -380,8 +380,9 @@ std::ptrdiff_t num_taken_over(const KernelProgram& program, const Sharing& shari
                                [&](BufferId output) { return param_in_output(program, sharing, output) >= 0; });
 }
 
-std::string gain(const KernelProgram& program, const Sharing& given, const KernelProgram& candidate) {
-  const Sharing other = decide_sharing(candidate);
+std::string gain(const KernelProgram& program, const Sharing& given, const KernelProgram& candidate,
+                 const Eligibility& eligible) {
+  const Sharing other = decide_sharing(candidate, eligible);
   const bool moves_more = other.copies.size() > given.copies.size() || other.elided.size() < given.elided.size() ||
                           num_taken_over(candidate, other) < num_taken_over(program, given);
   if (moves_more) return "";
@@ -400,11 +401,11 @@ StepOrder step_order_named(std::string_view name, std::string_view said_by) {
   return static_cast<StepOrder>(found - std::begin(kStepOrderNames));
 }
 
-OrderedSteps order_steps(KernelProgram program, StepOrder order) {
+OrderedSteps order_steps(KernelProgram program, StepOrder order, const Eligibility& eligible) {
   if (order == StepOrder::given || sequences_of(program).empty()) return {std::move(program), ""};
-  const Sharing sharing = decide_sharing(program);
+  const Sharing sharing = decide_sharing(program, eligible);
   std::optional<KernelProgram> candidate = find_candidate(program, sharing);
-  std::string gained = candidate ? gain(program, sharing, *candidate) : "";
+  std::string gained = candidate ? gain(program, sharing, *candidate, eligible) : "";
   return gained.empty() ? OrderedSteps{std::move(program), ""} : OrderedSteps{std::move(*candidate), std::move(gained)};
 }
 

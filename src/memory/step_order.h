@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "kernel/kernel.h"
+#include "memory/plan.h"
 
 namespace inlay::memory {
 
@@ -27,6 +28,8 @@ struct OrderedSteps {
   std::string gain;  // "at most 512 bytes live at a time, not 768"; empty: it is the given order
 };
 
-OrderedSteps order_steps(kernel::KernelProgram program, StepOrder order = StepOrder::memory);
+/// `eligible`: what may share bytes, as the plan will be asked to.
+OrderedSteps order_steps(kernel::KernelProgram program, StepOrder order = StepOrder::memory,
+                         const Eligibility& eligible = {});
 
 }  // namespace inlay::memory

@@ -140,6 +140,16 @@ TEST(StepOrder, FinishesABranchBeforeTheNextBegins) {
   EXPECT_THAT(ordered.planned.problems(), IsEmpty());
 }
 
+// What an order needs depends on who may share bytes, so that is asked as the plan will be.
+TEST(StepOrder, CountsWithTheSharingThatTheCallerAllows) {
+  const std::string text =
+      program(kBranches, unary("k0", "x", "exp", "a") + unary("k1", "x", "sin", "b") + unary("k2", "a", "cos", "c") +
+                             sum("k3", "c", "s") + sum("k4", "b", "t"));
+  const auto never = [](const SharingCandidate&) { return Eligible::never; };
+  EXPECT_EQ(order_steps(kernel::parse(text)).gain, "fewer than 16*n bytes live at a time");
+  EXPECT_EQ(order_steps(kernel::parse(text), StepOrder::memory, never).gain, "fewer than 24*n bytes live at a time");
+}
+
 TEST(StepOrder, MayBeTheGivenOne) {
   const std::string text = program(kBranches, three_branches());
   const OrderedSteps given = order_steps(kernel::parse(text), StepOrder::given);

@@ -29,7 +29,7 @@ class Evaluator {
                   str(graph_.name, ": takes ", counted(graph_.params.size(), "argument"), ", not ", inputs.size()));
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) give(graph_.params[i].value, inputs[i], Location());
-    for (std::size_t i = 0; i < inputs.size(); ++i) check_dims(graph_.params[i].value, Location());
+    for (const Param& param : graph_.params) check_dims(param.value, given_dims(graph_, param), Location());
     for (const Param& param : graph_.params) {
       const Tensor& tensor = values_[param.value];
       check_facts(param.facts, tensor.dtype, tensor.data.data(), tensor.num_elements(), label(param.value));
@@ -77,16 +77,15 @@ class Evaluator {
     values_[v] = tensor;
   }
 
-  void check_dims(ValueId v, const Location& location) const {
-    const TensorType& type = graph_.type(v);
-    for (int axis = 0; axis < type.rank(); ++axis) {
-      const int64_t given = values_[v].dims[axis], wanted = type.dims[axis].evaluate(symbols_);
+  void check_dims(ValueId v, const std::vector<Dim>& dims, const Location& location) const {
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      const int64_t given = values_[v].dims[axis], wanted = dims[axis].evaluate(symbols_);
       if (given == wanted) continue;
       Error error(ErrorCode::shape_mismatch, location,
-                  str(label(v), ": dim ", axis, " is ", given, ", but ", type.dims[axis].to_text(graph_.symbol_names()),
-                      type.dims[axis].is_constant() ? "" : str(" is ", wanted),
-                      type.dims[axis].is_constant() ? " is wanted" : ""));
-      for (SymbolId s : type.dims[axis].symbols()) {
+                  str(label(v), ": dim ", axis, " is ", given, ", but ", dims[axis].to_text(graph_.symbol_names()),
+                      dims[axis].is_constant() ? "" : str(" is ", wanted),
+                      dims[axis].is_constant() ? " is wanted" : ""));
+      for (SymbolId s : dims[axis].symbols()) {
         const Symbol& symbol = graph_.symbols[s];
         const std::string from = symbol.axis == Symbol::kOfValue ? "" : str("dim ", symbol.axis, " of ");
         error = std::move(error).note(symbol.name, str(symbols_[s.index], ", from ", from, label(symbol.source)));

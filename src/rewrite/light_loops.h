@@ -1,6 +1,6 @@
 #pragma once
 #include "ir/graph.h"
-#include "rewrite/pass_context.h"
+#include "support/pass_context.h"
 
 namespace inlay::rewrite {
 

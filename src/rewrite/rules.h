@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rewrite/pass_context.h"
+#include "support/pass_context.h"
 
 namespace inlay::rewrite {
 
@@ -14,8 +14,5 @@ struct RuleInfo {
 
 /// Rules of scalar ops, rules that need code, and what passes do.
 std::vector<RuleInfo> all_rules();
-
-/// Throws Error(unknown_name) where `name` is no rule's, with the nearest one.
-void require_rule(const std::string& name);
 
 }  // namespace inlay::rewrite

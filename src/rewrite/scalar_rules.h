@@ -2,7 +2,7 @@
 // The rules of scalar ops, as data: listed, switched off one by one, and tested by walking the list.
 #include <span>
 
-#include "rewrite/pass_context.h"
+#include "support/pass_context.h"
 
 namespace inlay::rewrite {
 

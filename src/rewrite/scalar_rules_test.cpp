@@ -182,15 +182,6 @@ TEST(Rules, HaveNamesOfTheirOwn) {
   for (const RuleInfo& rule : all_rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
 }
 
-TEST(Rules, AnUnknownOneIsToldItsNeighbour) {
-  try {
-    require_rule("pow-tow");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "error[unknown-name]: there is no rewrite rule pow-tow\n  help: did you mean pow-two?");
-  }
-}
-
 TEST(ScalarRules, OnlyBitwiseOnesRunWhenEveryBitCounts) {
   for (const Rule& rule : scalar_rules()) {
     const std::optional<Graph> before = LeftSide(DType::f64, {{5}}, 2.0, false).build(rule);

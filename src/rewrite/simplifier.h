@@ -1,7 +1,7 @@
 #pragma once
 // The one driver of all rules: nodes of the new graph are made through it, and come out simplified.
-#include "rewrite/pass_context.h"
 #include "rewrite/pattern.h"
+#include "support/pass_context.h"
 
 namespace inlay::rewrite {
 

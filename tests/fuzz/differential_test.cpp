@@ -376,7 +376,7 @@ Options any_options(tool::Random& random) {
                                memory::Planner::greedy}[random() % 4];
   if (random() % 4 == 0) options.order = memory::StepOrder::given;
   options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
-  if (random() % 4 == 0) options.rewrite.farthest = rewrite::Close::bitwise;
+  if (random() % 4 == 0) options.rewrite.farthest = Close::bitwise;
   if (const auto level = random() % 8; level % 4 == 0) options.cpu_features = level == 0 ? "-sse3" : "-avx512f";
   return options;
 }
@@ -384,7 +384,7 @@ Options any_options(tool::Random& random) {
 std::string options_text(const Options& options) {
   return str("\n  fuse ", fuse::mode_name(options.fuse), ", planner ", memory::planner_name(options.planner),
              ", order ", memory::kStepOrderNames[static_cast<std::size_t>(options.order)], ", rewriting ",
-             options.rewrite.farthest == rewrite::Close::bitwise ? "bitwise" : "better", ", features \"",
+             options.rewrite.farthest == Close::bitwise ? "bitwise" : "better", ", features \"",
              options.cpu_features, "\", tiles of ", options.tile_of_columns);
 }
 
@@ -465,7 +465,7 @@ std::string check_program(uint64_t seed) {
     // graph as written, and all that follows against the rewritten graph, strictly.
     const Graph* judged = &made.graph;
     Outcome wanted = run(judges.list[0], inputs);
-    Finite finite = options.rewrite.farthest == rewrite::Close::bitwise ? Finite::as_wanted : Finite::may_be_more;
+    Finite finite = options.rewrite.farthest == Close::bitwise ? Finite::as_wanted : Finite::may_be_more;
     for (const tool::Judge& judge : std::span(judges.list).subspan(1)) {
       Outcome found = run(judge, inputs);
       if (is_misled) found.same_mistake_as(wanted);

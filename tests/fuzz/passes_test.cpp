@@ -29,7 +29,7 @@ using reference::Tensor;
 
 struct NamedPass {
   const char* name;
-  Graph (*run)(const Graph& graph, rewrite::PassContext& context);
+  Graph (*run)(const Graph& graph, PassContext& context);
 };
 // Twice: what a pass leaves must be food for every other.
 constexpr NamedPass kPasses[] = {
@@ -74,21 +74,21 @@ Outcome outcome_of(const Graph& graph, std::span<const Tensor> inputs,
 /// What is wrong with `after`, whose text is `text` and which a pass made of a program that gave `wanted`. What nothing
 /// needs cannot fail any more, so an error may go; none may come.
 std::string complaint(const Graph& after, const std::string& text, const Outcome& wanted, const Outcome& found,
-                      rewrite::Close farthest) {
+                      Close farthest) {
   for (const Diagnostic& diagnostic : verify(after)) return diagnostic.to_text();
   if (print(parse(text)) != text) return "its text does not read back";
   if (wanted.error) return "";
   if (found.error) return str("fails: ", code_name(*found.error));
   for (std::size_t i = 0; i < wanted.outputs.size(); ++i) {
     if (wanted.outputs[i].type_text() != found.outputs[i].type_text()) return str("output ", i, " has another type");
-    if (farthest != rewrite::Close::bitwise) continue;
+    if (farthest != Close::bitwise) continue;
     if (!same_bits(wanted.outputs[i], found.outputs[i])) return str("output ", i, " has other bits");
   }
   return "";
 }
 
 /// One program; the first thing that goes wrong with it.
-std::string check_program(uint64_t seed, rewrite::Close farthest) {
+std::string check_program(uint64_t seed, Close farthest) {
   tool::Random random(seed);
   const tool::Elements elements = random() % 2 ? tool::Elements::nasty : tool::Elements::plain;
   const RandomGraph made = random_graph(random, {.most_nodes = 25, .elements = elements});
@@ -101,7 +101,7 @@ std::string check_program(uint64_t seed, rewrite::Close farthest) {
     const Outcome wanted = outcome_of(graph, inputs, functions);
     for (const NamedPass& pass : kPasses) {
       name = pass.name;
-      rewrite::PassContext context(rewrite::PassOptions{.farthest = farthest});
+      PassContext context(PassOptions{.farthest = farthest});
       graph = pass.run(graph, context);
       const std::string text_before = std::exchange(text, print(graph));
       if (text == text_before && verify(graph).empty()) continue;
@@ -118,7 +118,7 @@ TEST(Passes, KeepTheMeaningOfRandomPrograms) {
   int failures = 0;
   for (Seeds seeds; seeds.more() && failures < 10;) {
     const uint64_t seed = seeds.next();
-    for (rewrite::Close farthest : {rewrite::Close::bitwise, rewrite::Close::better}) {
+    for (Close farthest : {Close::bitwise, Close::better}) {
       const std::string failure = check_program(seed, farthest);
       if (failure.empty()) continue;
       ADD_FAILURE() << failure;

@@ -48,6 +48,8 @@ int test(const TestCommand& command);
 struct OptCommand {
   std::string file;
   std::string stage = "read";  // read, rewrite, fuse or memory
+  std::string stop_after;      // a pass, or fuse: what the program is then; empty: as `stage` says
+  std::string pass;            // this one alone; empty: as `stage` says
   CompileFlags compile;
 };
 int opt(const OptCommand& command);
@@ -80,7 +82,7 @@ struct PlanCommand {
 int plan_file(const PlanCommand& command);
 
 struct ListCommand {
-  std::string what;  // ops, rules, errors
+  std::string what;  // ops, rules, passes, errors
   bool json = false;
 };
 int list(const ListCommand& command);

@@ -6,6 +6,7 @@
 #include "backend/c/backend.h"
 #include "backend/llvm/newest_caps.h"
 #include "commands.h"
+#include "compiler/passes.h"
 #include "ops/derivative.h"
 #include "rewrite/rules.h"
 
@@ -51,11 +52,11 @@ std::string_view support_name(ScalarOp op, DType dtype) {
   return "";
 }
 
-std::string_view close_name(rewrite::Close close) {
+std::string_view close_name(Close close) {
   switch (close) {
-    case rewrite::Close::bitwise: return "bitwise";
-    case rewrite::Close::rounding: return "rounding";
-    case rewrite::Close::better: return "better";
+    case Close::bitwise: return "bitwise";
+    case Close::rounding: return "rounding";
+    case Close::better: return "better";
   }
   return "";
 }
@@ -108,6 +109,16 @@ Json rules() {
   return out;
 }
 
+Json passes() {
+  Json out = Json::array();
+  for (const GraphPass& pass : graph_passes())
+    out.push_back({{"name", pass.name}, {"of", "graphs"}, {"what", pass.what}});
+  out.push_back({{"name", "fuse"}, {"of", "graphs"}, {"what", "makes kernels of a graph"}});
+  for (const LoopPass& pass : loop_passes())
+    out.push_back({{"name", pass.name}, {"of", "kernels"}, {"what", pass.what}});
+  return out;
+}
+
 Json errors() {
   Json out = Json::array();
   for (int i = 0; i < kNumErrorCodes; ++i) {
@@ -146,7 +157,10 @@ void print_table(const Json& rows) {
 }  // namespace
 
 int list(const ListCommand& command) {
-  const Json rows = command.what == "ops" ? ops() : command.what == "rules" ? rules() : errors();
+  const Json rows = command.what == "ops"      ? ops()
+                    : command.what == "rules"  ? rules()
+                    : command.what == "passes" ? passes()
+                                               : errors();
   if (command.json) {
     std::cout << rows.dump(1) << "\n";
   } else {

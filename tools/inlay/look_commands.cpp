@@ -12,13 +12,17 @@
 #include "kernel/text.h"
 #include "npy.h"
 #include "program_file.h"
-#include "rewrite/rules.h"
 #include "terminal.h"
 
 namespace inlay::tool {
 namespace {
 
 std::string text_of(const Graph& graph, const OptCommand& command) {
+  if (!command.pass.empty()) return print(run_pass(graph, command.pass, command.compile.options()));
+  if (!command.stop_after.empty()) {
+    const auto print_it = [](const auto& program) { return print(program); };
+    return std::visit(print_it, lower_until(graph, command.stop_after, command.compile.options()));
+  }
   if (command.stage == "read") return print(graph);
   const Lowered made = lower(graph, command.compile.options());
   if (command.stage == "rewrite") return print(made.graph);
@@ -26,6 +30,12 @@ std::string text_of(const Graph& graph, const OptCommand& command) {
 }
 
 std::string text_of(const kernel::KernelProgram& kernels, const OptCommand& command) {
+  if (!command.pass.empty()) return kernel::print(run_pass(kernels, command.pass, command.compile.options()));
+  if (!command.stop_after.empty()) {
+    throw Error(ErrorCode::unsupported, {},
+                str(command.file, " holds kernels: it is not known what has run before ", command.stop_after))
+        .help("--pass runs one pass alone");
+  }
   if (command.stage == "read") return kernel::print(kernels);
   if (command.stage != "memory") {
     throw Error(ErrorCode::unsupported, {},
@@ -72,7 +82,7 @@ Options CompileFlags::options() const {
       return is_named ? memory::Eligible::never : memory::Eligible::by_rule;
     };
   }
-  for (const std::string& rule : rewrite_off) rewrite::require_rule(rule);
+  for (const std::string& rule : rewrite_off) require_rewrite(rule);
   std::vector<std::string>& disabled = options.rewrite.disabled_rules;  // with those of the environment
   disabled.insert(disabled.end(), rewrite_off.begin(), rewrite_off.end());
   if (bisect >= 0) options.rewrite.max_rewrites = bisect;

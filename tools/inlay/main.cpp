@@ -67,6 +67,9 @@ Examples:
   inlay opt --stage=memory shift.inlay  and where they keep their values
   inlay opt --stage=rewrite --rewrite-off=pow-two,log1p shift.inlay
   inlay list rules                      the names of all rules
+  inlay list passes                     the names of all passes, in their order
+  inlay opt --stop-after=share-rows shift.inlay        the kernels as they are after that pass
+  inlay opt --pass=order-axes dump/19-name-kernels.kernels   what one pass makes of a dump
 
 Which rewrite broke a program? --bisect=N applies the first N rewrites and no other, so with a test that fails (or
 `inlay run --evaluator rewritten`, whose result is wrong), halve N until N passes and N + 1 fails:
@@ -170,6 +173,12 @@ CLI::App* declare(CLI::App& app, OptCommand& command) {
   opt->add_option("file", command.file, "the program")->required();
   opt->add_option("--stage", command.stage, "the stage whose result is printed; `read`: none, the program itself")
       ->check(one_of({"read", "rewrite", "fuse", "memory"}));
+  CLI::Option* stop_after = opt->add_option("--stop-after", command.stop_after,
+                                            "a pass (inlay list passes), or fuse: the program as it is after it")
+                                ->type_name("PASS");
+  opt->add_option("--pass", command.pass, "this pass alone, on the program as it is")
+      ->excludes(stop_after)
+      ->type_name("PASS");
   add_compile_flags(opt, command.compile);
   opt->footer(kOptFooter);
   return opt;
@@ -216,8 +225,10 @@ CLI::App* declare(CLI::App& app, PlanCommand& command) {
 }
 
 CLI::App* declare(CLI::App& app, ListCommand& command) {
-  CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules or the error codes");
-  list->add_option("what", command.what, "ops, rules or errors")->required()->check(one_of({"ops", "rules", "errors"}));
+  CLI::App* list = app.add_subcommand("list", "List the scalar ops, the rewrite rules, the passes or the error codes");
+  list->add_option("what", command.what, "ops, rules, passes or errors")
+      ->required()
+      ->check(one_of({"ops", "rules", "passes", "errors"}));
   list->add_flag("--json", command.json, "a JSON array of objects");
   return list;
 }

@@ -24,9 +24,11 @@ std::string_view first_word(std::string_view text) {
 
 }  // namespace
 
+bool holds_kernels(std::string_view text) { return first_word(text) == "program"; }
+
 ProgramFile read_program(const std::string& path) {
-  const std::string text = read_file(path);
-  if (first_word(text) == "program") {
+  const std::string text = parse_test_file(read_file(path), path).graph_text;
+  if (holds_kernels(text)) {
     kernel::KernelProgram kernels = kernel::parse(text, path);
     // inlay's own kernels are sound: this text is somebody's, or was changed.
     for (Diagnostic wrong : kernel::verify(kernels)) {
@@ -36,7 +38,7 @@ ProgramFile read_program(const std::string& path) {
     }
     return kernels;
   }
-  Graph graph = parse(parse_test_file(text, path).graph_text, path);
+  Graph graph = parse(text, path);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
   return graph;
 }

@@ -8,8 +8,10 @@
 #include "compiler/backends.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "program_file.h"
 #include "reference/evaluate.h"
 #include "structure.h"
+#include "test_kernels.h"
 
 namespace inlay::tool {
 namespace {
@@ -215,7 +217,9 @@ class ProgramTest {
 }  // namespace
 
 ProgramTestResult run_program_test(std::string_view text, const std::string& path, const ProgramTestOptions& options) {
-  return ProgramTest(parse_test_file(text, path), options).run();
+  TestFile file = parse_test_file(text, path);
+  if (holds_kernels(file.graph_text)) return run_kernels_test(std::move(file), options);
+  return ProgramTest(std::move(file), options).run();
 }
 
 }  // namespace inlay::tool

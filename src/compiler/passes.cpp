@@ -1,0 +1,124 @@
+#include "compiler/passes.h"
+
+#include <algorithm>
+
+#include "fuse/why_stored.h"
+#include "ir/nearest.h"
+#include "memory/checks_first.h"
+#include "memory/step_order.h"
+#include "rewrite/common_values.h"
+#include "rewrite/dead_values.h"
+#include "rewrite/detach_asserts.h"
+#include "rewrite/equal_sizes.h"
+#include "rewrite/identity_parts.h"
+#include "rewrite/light_loops.h"
+#include "rewrite/rules.h"
+#include "rewrite/running_prefix.h"
+#include "rewrite/short_matmul.h"
+#include "rewrite/simplify.h"
+#include "transform/choose_locals.h"
+#include "transform/drop_dead_buffers.h"
+#include "transform/join_regions.h"
+#include "transform/join_whole_arrays.h"
+#include "transform/name_kernels.h"
+#include "transform/order_axes.h"
+#include "transform/place_results.h"
+#include "transform/reuse_rows.h"
+#include "transform/share_rows.h"
+#include "transform/version_stretched.h"
+
+namespace inlay {
+namespace {
+
+using kernel::KernelProgram;
+
+constexpr GraphPass kGraphPasses[] = {
+    {"common-values", "one value for equal expressions", anew<rewrite::share_common_values>},
+    {"simplify", "one spelling for one meaning; fold, cancel, stabilize", anew<rewrite::simplify>},
+    {"short-matmul", "a dot with a short static side is a product and a sum", anew<rewrite::expand_short_matmul>},
+    {"light-loops", "what no step of a loop has to do leaves its body", anew<rewrite::lighten_loops>},
+    {"common-values-again", "what rules have made, and what loops have in common", anew<rewrite::share_common_values>},
+    {"dead-values", "drop what nothing needs", anew<rewrite::drop_dead_values>},
+    {"equal-sizes", "one symbol for sizes that a check finds equal", rewrite::unify_equal_sizes},
+    {"detach-asserts", "who reads an asserted value reads the value", rewrite::detach_asserts},
+    {"identity-parts", "a reduce leaves out what changes nothing", rewrite::drop_identity_parts},
+    {"running-prefix", "a running fold ends where its readers do", rewrite::shorten_running_folds},
+};
+
+/// Of a pass that needs no more than what all passes are told.
+template <KernelProgram (*pass)(KernelProgram, transform::LoopPassContext&)>
+KernelProgram plain(KernelProgram program, LoopPass::Context& context) {
+  return pass(std::move(program), context);
+}
+
+KernelProgram check_first(KernelProgram program, LoopPass::Context& context) {
+  if (std::ranges::none_of(program.buffers, &kernel::Buffer::donated)) return program;
+  if (!context.pass.allows("checks-first", Close::bitwise)) return program;
+  const std::size_t num_steps = program.steps.size();
+  program = memory::check_first(std::move(program), context.options.eligible);
+  if (program.steps.size() != num_steps) context.pass.fired("checks-first");
+  return program;
+}
+
+KernelProgram order_steps(KernelProgram program, LoopPass::Context& context) {
+  if (!context.pass.allows("order-steps", Close::bitwise)) return program;
+  auto ordered = memory::order_steps(std::move(program), context.options.order, context.options.eligible);
+  if (!ordered.gain.empty()) context.pass.fired("order-steps");
+  context.order_gain = std::move(ordered.gain);
+  return std::move(ordered.program);
+}
+
+KernelProgram say_why_stored(KernelProgram program, LoopPass::Context&) {
+  fuse::say_why_stored(program);
+  return program;
+}
+
+constexpr auto kFull = LoopPass::In::full_fusion;
+constexpr auto kAll = LoopPass::In::all_modes;
+constexpr auto kWhole = LoopPass::Of::whole;
+
+constexpr LoopPass kLoopPasses[] = {
+    {"place-results", "a library function writes where its result belongs", plain<transform::place_results>, kFull},
+    {"join-regions", "loops over regions of one buffer are one kernel", plain<transform::join_regions>, kFull},
+    {"drop-dead-buffers", "what nothing loads is not stored", plain<transform::drop_dead_buffers>},
+    {"share-rows", "kernels that follow each other row by row are one", plain<transform::share_rows>, kFull},
+    {"join-whole-arrays", "what goes on with a fold joins it", plain<transform::join_whole_arrays>, kFull},
+    {"choose-locals", "what each outer point has for itself stays in the cache", plain<transform::choose_locals>,
+     kFull},
+    {"reuse-rows", "a row that two stages need is computed once", plain<transform::reuse_rows>, kFull},
+    {"version-stretched", "a loop for arrays of length 1, and one for others", plain<transform::version_stretched>,
+     kAll, kWhole},
+    {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
+    {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>},
+    {"say-why-stored", "the reason of each temporary", say_why_stored, kAll, kWhole},
+    {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},
+    {"order-steps", "steps go in the order that needs the least memory", order_steps, kAll, kWhole},
+};
+
+void require_one_of(const std::vector<std::string>& names, std::string_view name, const char* what) {
+  if (std::ranges::find(names, name) != names.end()) return;
+  Error error(ErrorCode::unknown_name, {}, str("there is no ", what, " ", name));
+  if (const auto near = text::nearest(name, names)) throw std::move(error).help(str("did you mean ", *near, "?"));
+  throw error;
+}
+
+}  // namespace
+
+std::span<const GraphPass> graph_passes() { return kGraphPasses; }
+std::span<const LoopPass> loop_passes() { return kLoopPasses; }
+
+void require_pass(std::string_view name) {
+  std::vector<std::string> names = {"fuse"};
+  for (const GraphPass& pass : kGraphPasses) names.emplace_back(pass.name);
+  for (const LoopPass& pass : kLoopPasses) names.emplace_back(pass.name);
+  require_one_of(names, name, "pass");
+}
+
+void require_rewrite(const std::string& name) {
+  std::vector<std::string> names;
+  for (const rewrite::RuleInfo& rule : rewrite::all_rules()) names.emplace_back(rule.name);
+  for (const LoopPass& pass : kLoopPasses) names.emplace_back(pass.name);
+  require_one_of(names, name, "rewrite rule or loop pass");
+}
+
+}  // namespace inlay

@@ -1,0 +1,63 @@
+#pragma once
+// The two lists of passes: from Graph to Graph, and from kernels to kernels. What stands between the lists is
+// fuse/fuse.h; compile.cpp shows the whole route.
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "compiler/options.h"
+#include "ir/graph.h"
+#include "kernel/kernel.h"
+#include "transform/loop_pass.h"
+
+namespace inlay {
+
+struct GraphPass {
+  const char* name;
+  const char* what;                                                       // for those who read the list
+  std::optional<Graph> (*run)(const Graph& graph, PassContext& context);  // none: the graph stays as it is
+};
+
+/// For a GraphPass, of a pass that makes a graph anew whether anything changes or not.
+template <Graph (*pass)(const Graph&, PassContext&)>
+std::optional<Graph> anew(const Graph& graph, PassContext& context) {
+  return pass(graph, context);
+}
+
+struct LoopPass {
+  enum class Of : uint8_t { bodies_too, whole };       // whole: not of the bodies of loops and conds by themselves
+  enum class In : uint8_t { all_modes, full_fusion };  // the fuse::Mode it runs in
+  struct Context : transform::LoopPassContext {
+    const Options& options;
+    std::string order_gain;  // what the order of the steps saves (memory/step_order.h)
+  };
+  const char* name;
+  const char* what;
+  kernel::KernelProgram (*run)(kernel::KernelProgram program, Context& context);
+  In in = In::all_modes;
+  Of of = Of::bodies_too;
+};
+
+std::span<const GraphPass> graph_passes();
+std::span<const LoopPass> loop_passes();
+
+/// The passes of a list up to the one of that name, and with it; all where it does not stand in the list.
+template <class Pass>
+std::span<const Pass> up_to(std::string_view name, std::span<const Pass> list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (std::string_view(list[i].name) == name) return list.first(i + 1);
+  }
+  return list;
+}
+
+/// The pass of that name by itself; none where it does not stand in the list.
+template <class Pass>
+std::span<const Pass> only(std::string_view name, std::span<const Pass> list) {
+  const std::span<const Pass> found = up_to(name, list);
+  return !found.empty() && std::string_view(found.back().name) == name ? found.last(1) : list.first(0);
+}
+
+/// Throws Error(unknown-name) where neither list has a pass of that name and it is not `fuse`, with the nearest one.
+void require_pass(std::string_view name);
+
+}  // namespace inlay

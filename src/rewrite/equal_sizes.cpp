@@ -1,0 +1,38 @@
+#include "rewrite/equal_sizes.h"
+
+#include <algorithm>
+
+#include "ir/region.h"
+#include "ir/traits.h"
+
+namespace inlay::rewrite {
+
+std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context) {
+  if (graph.is_body) return std::nullopt;  // the sizes are those of the graph around it
+  const auto is_known_at_entry = [&](const Dim& dim) {
+    return dim.is_symbol() && !graph.node_of(graph.symbols[dim.as_symbol()].source);
+  };
+  std::vector<std::pair<Dim, Dim>> equal;
+  for (const DimCheck& check : graph.checks) {
+    if (check.relation != DimCheck::Relation::equal) continue;
+    if (is_known_at_entry(check.left) && is_known_at_entry(check.right)) equal.emplace_back(check.left, check.right);
+  }
+  const IdMap<SymbolId, Dim> replacement = first_of_equal_symbols(graph.symbols.size(), equal);
+  std::vector<std::pair<Dim, Dim>> assumed;
+  for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
+    if (!(replacement[s] == Dim::symbol(s))) assumed.emplace_back(Dim::symbol(s), replacement[s]);
+  }
+  if (assumed.empty() || !context.fires("equal-sizes", Close::bitwise)) return std::nullopt;
+  Graph out = with_symbols(graph, graph, replacement);
+  out.symbols = graph.symbols;
+  out.checks = graph.checks;
+  out.assumptions = graph.assumptions;
+  out.assumptions.insert(out.assumptions.end(), assumed.begin(), assumed.end());
+  for (std::size_t slot = 0; slot < graph.params.size(); ++slot) {
+    const std::vector<Dim>& given = given_dims(graph, graph.params[slot]);
+    if (out.type(out.params[slot].value).dims != given) out.params[slot].given = given;
+  }
+  return out;
+}
+
+}  // namespace inlay::rewrite

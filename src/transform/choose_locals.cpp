@@ -1,0 +1,177 @@
+#include "transform/choose_locals.h"
+
+#include <algorithm>
+
+#include "ops/scalar_op.h"
+
+namespace inlay::transform {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+/// More than a division or a root, one number at a time.
+bool is_dear(const Statement& s) {
+  constexpr int kRoot = 5;
+  return s.kind == Statement::Kind::op && facts(s.op).cost > kRoot;
+}
+
+/// What each outer point of a kernel can have for itself.
+class Locals {
+ public:
+  explicit Locals(KernelProgram& program) : program_(program), num_users_(program.buffers.size(), 0) {
+    for (const kernel::Step& step : program_.steps) {
+      const kernel::StepAccess access = access_of(program_, step);
+      std::vector<BufferId> touched = access.reads;
+      touched.insert(touched.end(), access.writes.begin(), access.writes.end());
+      std::ranges::sort(touched);
+      const auto again = std::ranges::unique(touched);
+      touched.erase(again.begin(), again.end());
+      for (BufferId b : touched) ++num_users_[b];
+    }
+    for (const kernel::Buffer& buffer : program_.buffers) {
+      if (buffer.view_of.valid()) num_users_[root_of(program_, buffer.view_of)] = 2;
+    }
+  }
+
+  /// Rows by tiles, where something dear is made once for each row.
+  static bool wants_tile(const Kernel& kernel) {
+    const auto is_dear_alone = [](const Stage& stage) {
+      return stage.axes.empty() && std::ranges::any_of(stage.statements, is_dear);
+    };
+    return !kernel.outer.empty() && !kernel.is_tiled() && std::ranges::any_of(kernel.stages, is_dear_alone);
+  }
+
+  struct Found {
+    KernelOutput* output;
+    std::vector<std::size_t> dims;  // by outer axis: the dim of the buffer that counts its points
+  };
+
+  std::vector<Found> find(Kernel& kernel) const {
+    std::vector<Found> found;
+    for (KernelOutput& output : kernel.outputs) {
+      const kernel::Buffer& buffer = program_.buffers[output.buffer];
+      const bool is_private = buffer.role == kernel::Role::temporary && num_users_[output.buffer] == 1;
+      if (!is_private || output.start.kind == Start::Kind::copy) continue;
+      std::vector<std::size_t> dims = outer_dims(kernel, output.buffer);
+      if (dims.size() == kernel.outer.size()) found.push_back({&output, std::move(dims)});
+    }
+    const auto is_found = [&](BufferId b) {
+      return std::ranges::any_of(found, [&](const auto& each) { return each.output->buffer == b; });
+    };
+    for (const auto& states : states_of_one_fold(kernel)) {
+      if (is_found(states.first) == is_found(states.second)) continue;
+      std::erase_if(found, [&](const auto& each) {
+        return each.output->buffer == states.first || each.output->buffer == states.second;
+      });
+    }
+    return found;
+  }
+
+  void make_local(Kernel& kernel, const Found& found) { make_local(kernel, *found.output, found.dims); }
+
+ private:
+  /// They are at one place, so both are local or none.
+  static std::vector<std::pair<BufferId, BufferId>> states_of_one_fold(const Kernel& kernel) {
+    std::vector<std::pair<BufferId, BufferId>> out;
+    for (const Stage& stage : kernel.stages) {
+      for (std::size_t i = 0; i < stage.statements.size(); ++i) {
+        if (stage.statements[i].pair != kernel::Pair::none)
+          out.emplace_back(stage.statements[i].buffer, stage.statements[i + 1].buffer);
+      }
+    }
+    return out;
+  }
+
+  /// By outer axis: the dim of the buffer that counts its points, everywhere.
+  static std::vector<std::size_t> outer_dims(const Kernel& kernel, BufferId buffer) {
+    std::vector<std::size_t> out;
+    for (std::size_t axis = 0; axis < kernel.outer.size(); ++axis) {
+      std::vector<bool> counts;
+      for (const Stage& stage : kernel.stages) {
+        for (const Statement& s : stage.statements) {
+          if (!s.has_place() || s.buffer != buffer) continue;
+          counts.resize(s.map.subscripts.size(), true);
+          int uses = 0;
+          for (std::size_t d = 0; d < counts.size(); ++d) {
+            counts[d] = counts[d] && s.map.subscripts[d] == axis_alone(static_cast<int>(axis));
+            uses += std::ranges::count(s.map.subscripts[d].axes, static_cast<int>(axis), &kernel::AxisTerm::axis);
+          }
+          if (uses != 1) return {};  // a tile's own dim counts from where the tile begins, the others do not
+        }
+      }
+      const auto found = std::ranges::find(counts, true);
+      if (found == counts.end()) return {};
+      out.push_back(static_cast<std::size_t>(found - counts.begin()));
+    }
+    return out;
+  }
+
+  static Subscript axis_alone(int axis) {
+    Subscript out;
+    out.base = 0;
+    out.axes.push_back({axis, 1});
+    return out;
+  }
+
+  void make_local(Kernel& kernel, KernelOutput& output, const std::vector<std::size_t>& dims) {
+    output.is_local = true;
+    const auto is_tiled_axis = [&](std::size_t axis) {
+      return kernel.is_tiled() && static_cast<int>(axis) == kernel.tiled_axis();
+    };
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      Dim& dim = program_.buffers[output.buffer].dims[dims[axis]];
+      dim = is_tiled_axis(axis) ? min(kernel.outer[axis].extent, Dim(kernel.tile)) : Dim(1);
+    }
+    for (Stage& stage : kernel.stages) {
+      for (Statement& s : stage.statements) {
+        if (!s.has_place() || s.buffer != output.buffer) continue;
+        for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+          if (!is_tiled_axis(axis)) s.map.subscripts[dims[axis]] = Subscript{};
+        }
+      }
+    }
+  }
+
+  KernelProgram& program_;
+  IdMap<BufferId, int> num_users_;  // steps that touch it; more where it has views
+};
+
+/// Does a stage load what an earlier one folds?
+bool goes_on_with_fold(const Kernel& kernel) {
+  std::vector<BufferId> folded;
+  for (const Stage& stage : kernel.stages) {
+    for (const Statement& s : stage.statements) {
+      const bool loads = s.kind == Statement::Kind::load;
+      if (loads && std::ranges::find(folded, s.buffer) != folded.end()) return true;
+    }
+    for (const Statement& s : stage.statements) {
+      if (s.kind == Statement::Kind::fold) folded.push_back(s.buffer);
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+KernelProgram choose_locals(KernelProgram program, LoopPassContext& context) {
+  Locals locals(program);
+  for (kernel::Step& step : program.steps) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
+    if (Locals::wants_tile(*kernel) && context.fires("choose-locals")) kernel->tile = context.caps.tile_of_rows;
+    for (const Locals::Found& found : locals.find(*kernel)) {
+      if (context.fires("choose-locals")) locals.make_local(*kernel, found);
+    }
+  }
+  return program;
+}
+
+}  // namespace inlay::transform

@@ -1,0 +1,132 @@
+#include "transform/drop_dead_buffers.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace inlay::transform {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Statement;
+
+namespace {
+
+/// Calls `visit` with each buffer that the step names.
+template <class Visit>
+void for_each_buffer(kernel::Step& step, Visit visit) {
+  const auto all = [&](std::vector<BufferId>& list) {
+    for (BufferId& b : list) visit(b);
+  };
+  std::visit(
+      [&](auto& it) {
+        using T = std::decay_t<decltype(it)>;
+        if constexpr (std::is_same_v<T, Kernel>) {
+          for (KernelOutput& output : it.outputs) {
+            visit(output.buffer);
+            if (output.start.source.valid()) visit(output.start.source);
+          }
+          for (kernel::Stage& stage : it.stages) {
+            for (Statement& s : stage.statements) {
+              if (s.buffer.valid()) visit(s.buffer);
+            }
+          }
+        } else if constexpr (std::is_same_v<T, kernel::LibraryCall>) {
+          for_each_array(it, [&](auto& array, const CoreAxes&) {
+            visit(array.buffer);
+            if (array.index.valid()) visit(array.index);
+          });
+          if (it.workspace.valid()) visit(it.workspace);
+        } else if constexpr (std::is_same_v<T, kernel::HostCall>) {
+          all(it.operands);
+          all(it.results);
+        } else if constexpr (std::is_same_v<T, kernel::Copy>) {
+          visit(it.source);
+          visit(it.destination);
+        } else if constexpr (std::is_same_v<T, kernel::BindSize>) {
+          visit(it.value);
+        } else if constexpr (std::is_same_v<T, kernel::LoopBegin>) {
+          visit(it.step);
+        } else if constexpr (std::is_same_v<T, kernel::LoopEnd>) {
+          if (it.go_on.valid()) visit(it.go_on);
+        } else if constexpr (std::is_same_v<T, kernel::CondBegin>) {
+          visit(it.condition);
+        } else {
+          constexpr bool names_none = std::is_same_v<T, kernel::SizeCheck> || std::is_same_v<T, kernel::CondElse> ||
+                                      std::is_same_v<T, kernel::CondEnd>;
+          static_assert(names_none, "the buffers of another kind of step");
+        }
+      },
+      step);
+}
+
+bool is_plain_store(const Statement& s) {
+  return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.map.has_index();
+}
+
+/// Is the buffer named by nothing but plain stores and the list of outputs?
+IdMap<BufferId, bool> find_unread(KernelProgram& program) {
+  const IdMap<BufferId, int> names = count_names(program);
+  IdMap<BufferId, int> stores(program.buffers.size(), 0);
+  for (kernel::Step& step : program.steps) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) continue;
+    for (const KernelOutput& output : kernel->outputs)
+      stores[output.buffer] += output.start.kind == kernel::Start::Kind::keep;
+    for (const kernel::Stage& stage : kernel->stages) {
+      for (const Statement& s : stage.statements) {
+        if (is_plain_store(s)) ++stores[s.buffer];
+      }
+    }
+  }
+  IdMap<BufferId, bool> unread(program.buffers.size(), false);
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    const kernel::Buffer& buffer = program.buffers[b];
+    unread[b] = buffer.role == kernel::Role::temporary && !buffer.view_of.valid() && names[b] == stores[b];
+  }
+  return unread;
+}
+
+void drop_buffers(KernelProgram& program, const IdMap<BufferId, bool>& dropped) {
+  IdMap<BufferId, BufferId> now(program.buffers.size());
+  IdMap<BufferId, kernel::Buffer> kept;
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    if (!dropped[b]) now[b] = kept.push_back(std::move(program.buffers[b]));
+  }
+  for (kernel::Buffer& buffer : kept) {
+    if (buffer.view_of.valid()) buffer.view_of = now[buffer.view_of];
+  }
+  for (kernel::Step& step : program.steps) for_each_buffer(step, [&](BufferId& b) { b = now[b]; });
+  for (BufferId& b : program.params) b = now[b];
+  for (BufferId& b : program.outputs) b = now[b];
+  program.buffers = std::move(kept);
+}
+
+}  // namespace
+
+IdMap<BufferId, int> count_names(KernelProgram& program) {
+  IdMap<BufferId, int> names(program.buffers.size(), 0);
+  for (kernel::Step& step : program.steps) for_each_buffer(step, [&](BufferId b) { ++names[b]; });
+  for (const kernel::Buffer& buffer : program.buffers) {
+    if (buffer.view_of.valid()) ++names[buffer.view_of];
+  }
+  return names;
+}
+
+KernelProgram drop_dead_buffers(KernelProgram program, LoopPassContext& context) {
+  const IdMap<BufferId, bool> unread = find_unread(program);
+  if (std::ranges::find(unread, true) == unread.end() || !context.fires("drop-dead-buffers")) return program;
+  for (kernel::Step& step : program.steps) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) continue;
+    std::erase_if(kernel->outputs, [&](const KernelOutput& output) { return unread[output.buffer]; });
+    for (kernel::Stage& stage : kernel->stages) {
+      std::erase_if(stage.statements, [&](const Statement& s) { return is_plain_store(s) && unread[s.buffer]; });
+    }
+  }
+  drop_buffers(program, unread);
+  return program;
+}
+
+}  // namespace inlay::transform

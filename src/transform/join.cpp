@@ -1,0 +1,323 @@
+#include "transform/join.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "support/stop.h"
+
+namespace inlay::transform {
+
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelOutput;
+using kernel::KernelProgram;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Step;
+
+namespace {
+
+// Where more steps than these come before one, a way from any of them to it is taken for granted.
+constexpr std::size_t kMaxSearch = 256;
+
+using GroupId = Id<struct GroupTag>;
+
+/// A step, or several kernels that have become one.
+struct Group {
+  Step step;
+  std::vector<GroupId> after;  // it waits for these
+  int seen_in = 0;             // the last search that came by
+  int listed_in = 0;           // the last list of what is between that has looked at it
+  bool has_long_past = false;  // more than kMaxSearch groups come before it: once that is so, it stays so
+  bool in_another = false;     // 0-d arithmetic that is a stage of a kernel by now, which it waits for
+};
+
+/// The steps as a graph of what waits for what.
+class Joiner {
+ public:
+  Joiner(KernelProgram& program, Through through, PassContext& context)
+      : program_(program),
+        context_(context),
+        through_scalars_(through == Through::scalars),
+        writer_(program.buffers.size()),
+        readers_(program.buffers.size()) {}
+
+  void run(const JoinRule& rule) {
+    for (Step& step : program_.steps) {
+      checkpoint();
+      add(std::move(step), rule);
+    }
+    program_.steps.clear();
+    std::vector<bool> placed(groups_.size(), false);
+    for (GroupId id : ids<GroupId>(groups_.size())) place(id, placed);
+  }
+
+ private:
+  void add(Step step, const JoinRule& rule) {
+    const kernel::StepAccess access = access_of(program_, step);
+    const auto* kernel = std::get_if<Kernel>(&step);
+    const auto* call = std::get_if<kernel::LibraryCall>(&step);
+    const bool fails = kernel ? any_statement(*kernel, &Statement::can_fail) : call && !call->sites.empty();
+    // It may bind or check a size, or do what nobody sees, or be the end of a body, or stand in one: nothing passes it.
+    depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
+    const bool moves = kernel || call || std::holds_alternative<kernel::Copy>(step);
+    const bool parts = !moves || depth_ > 0;
+    std::vector<GroupId> after = waits_for(access);
+    if (fails) add_valid(after, last_failing_);
+    if (parts) after.insert(after.end(), since_parted_.begin(), since_parted_.end());
+    std::ranges::sort(after, std::greater());
+    const auto again = std::ranges::unique(after);
+    after.erase(again.begin(), again.end());
+
+    const GroupId id =
+        parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after), rule);
+    note(access, id);
+    if (fails) last_failing_ = id;
+    if (parts) {
+      parted_ = id;
+      since_parted_.clear();
+    } else {
+      since_parted_.push_back(id);
+    }
+  }
+
+  GroupId join_or_push(Step step, std::vector<GroupId> after, const JoinRule& rule) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (kernel && has_loops(*kernel)) {
+      for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
+        const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
+        if (!first || !has_loops(*first) || !rule.fits(*first, *kernel)) continue;
+        if (!context_.allows(rule.name, Close::bitwise)) continue;
+        const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
+        if (!between) continue;
+        std::vector<Kernel*> scalars;
+        for (GroupId id : *between) scalars.push_back(&std::get<Kernel>(groups_[id].step));
+        if (!rule.join(std::get<Kernel>(groups_[candidate].step), scalars, *kernel)) continue;
+        context_.fired(rule.name);
+        for (GroupId id : *between) groups_[id].in_another = true;
+        for (GroupId id : *between) wait_for(candidate, std::exchange(groups_[id].after, {candidate}));
+        wait_for(candidate, after);
+        return candidate;
+      }
+    }
+    return push(std::move(step), std::move(after));
+  }
+
+  /// What only begins something, for a call that writes into it, has none.
+  static bool has_loops(const Kernel& kernel) { return !kernel.is_scalar() && !kernel.stages.empty(); }
+
+  bool is_scalar(GroupId id) const {
+    const auto* kernel = std::get_if<Kernel>(&groups_[id].step);
+    return kernel && kernel->is_scalar();
+  }
+
+  /// The kernels among the groups, and those that 0-d arithmetic among them waits for; the last one first.
+  std::vector<GroupId> kernels_before(const std::vector<GroupId>& groups) {
+    std::vector<GroupId> out, todo = groups;
+    ++search_;
+    while (!todo.empty() && out.size() < kMaxSearch) {
+      const GroupId id = host(todo.back());
+      todo.pop_back();
+      if (std::exchange(groups_[id].seen_in, search_) == search_) continue;
+      if (is_scalar(id)) {
+        todo.insert(todo.end(), groups_[id].after.begin(), groups_[id].after.end());
+      } else if (std::holds_alternative<Kernel>(groups_[id].step)) {
+        out.push_back(id);
+      }
+    }
+    std::ranges::sort(out, std::greater());
+    return out;
+  }
+
+  /// What of `groups`, and of what they wait for, comes after `first`: none where that is more than 0-d arithmetic.
+  std::optional<std::vector<GroupId>> scalars_between(GroupId first, const std::vector<GroupId>& groups) {
+    std::vector<GroupId> others, scalars, todo = groups;
+    std::size_t num_seen = 0;
+    ++list_;
+    while (!todo.empty()) {
+      const GroupId id = host(todo.back());
+      todo.pop_back();
+      if (id == first || std::exchange(groups_[id].listed_in, list_) == list_) continue;
+      if (++num_seen > kMaxSearch + 1) return std::nullopt;
+      if (!through_scalars_ || !is_scalar(id)) {
+        if (has_long_past(id)) return std::nullopt;
+        others.push_back(id);
+      } else if (some_come_after({id}, first)) {
+        scalars.push_back(id);
+        todo.insert(todo.end(), groups_[id].after.begin(), groups_[id].after.end());
+      }
+    }
+    if (some_come_after(others, first)) return std::nullopt;
+    return in_order(std::move(scalars));
+  }
+
+  /// The kernel that the group has become a part of, or itself.
+  GroupId host(GroupId id) const {
+    while (groups_[id].in_another) id = groups_[id].after.front();
+    return id;
+  }
+
+  /// Each behind those of them that it waits for.
+  std::vector<GroupId> in_order(std::vector<GroupId> groups) const {
+    std::vector<GroupId> out;
+    while (!groups.empty()) {
+      const auto waits = [&](GroupId id) {
+        return std::ranges::any_of(groups_[id].after,
+                                   [&](GroupId before) { return std::ranges::find(groups, before) != groups.end(); });
+      };
+      const auto next = std::ranges::find_if_not(groups, waits);
+      out.push_back(*next);
+      groups.erase(next);
+    }
+    return out;
+  }
+
+  /// `first` waits for these as well, but for itself and what it has taken in.
+  void wait_for(GroupId first, const std::vector<GroupId>& groups) {
+    // Each once: a kernel that takes in many steps would else have as many entries as they have, for every search to
+    // walk through.
+    std::vector<GroupId>& after = groups_[first].after;
+    ++search_;
+    for (GroupId id : after) groups_[id].seen_in = search_;
+    for (GroupId id : groups) {
+      const GroupId before = host(id);
+      if (before != first && std::exchange(groups_[before].seen_in, search_) != search_) after.push_back(before);
+    }
+  }
+
+  GroupId push(Step step, std::vector<GroupId> after) { return groups_.push_back({std::move(step), std::move(after)}); }
+
+  static bool opens_body(const Step& step) {
+    return std::holds_alternative<kernel::LoopBegin>(step) || std::holds_alternative<kernel::CondBegin>(step);
+  }
+  static bool closes_body(const Step& step) {
+    return std::holds_alternative<kernel::LoopEnd>(step) || std::holds_alternative<kernel::CondEnd>(step);
+  }
+
+  std::vector<GroupId> waits_for(const kernel::StepAccess& access) const {
+    std::vector<GroupId> out;
+    add_valid(out, parted_);
+    for (BufferId b : access.reads) add_valid(out, writer_[b]);
+    for (BufferId b : access.writes) {
+      add_valid(out, writer_[b]);
+      out.insert(out.end(), readers_[b].begin(), readers_[b].end());
+    }
+    return out;
+  }
+
+  static void add_valid(std::vector<GroupId>& list, GroupId id) {
+    if (id.valid()) list.push_back(id);
+  }
+
+  void note(const kernel::StepAccess& access, GroupId id) {
+    for (BufferId b : access.reads) readers_[b].push_back(id);
+    for (BufferId b : access.writes) {
+      writer_[b] = id;
+      readers_[b].clear();
+    }
+  }
+
+  /// Does another of the groups wait for `first`, at once or through others?
+  bool some_come_after(const std::vector<GroupId>& groups, GroupId first) {
+    const auto is_other = [&](GroupId id) { return id != first; };
+    if (std::ranges::any_of(groups, [&](GroupId id) { return is_other(id) && has_long_past(id); })) return true;
+    return search(groups, first);
+  }
+
+  bool has_long_past(GroupId id) {
+    bool& it_has = groups_[id].has_long_past;
+    if (!it_has) it_has = search({id}, /*first=*/{});
+    return it_has;
+  }
+
+  /// Is `first` among what the groups, but for itself, wait for, or is that too much to look through?
+  bool search(const std::vector<GroupId>& groups, GroupId first) {
+    ++search_;
+    seen_.clear();
+    const auto see = [&](GroupId id) {
+      if (std::exchange(groups_[id].seen_in, search_) != search_) seen_.push_back(id);
+    };
+    for (GroupId id : groups) {
+      if (id != first) see(id);
+    }
+    for (std::size_t i = 0; i < seen_.size(); ++i) {
+      const Group& group = groups_[seen_[i]];
+      if (group.has_long_past) return true;
+      for (GroupId before : group.after) {
+        if (before == first || seen_.size() > kMaxSearch) return true;
+        see(before);
+      }
+    }
+    return false;
+  }
+
+  /// Behind all that it waits for.
+  void place(GroupId id, std::vector<bool>& placed) {
+    std::vector<GroupId> pending = {id};
+    while (!pending.empty()) {
+      const GroupId next = pending.back();
+      const auto not_yet = [&](GroupId before) { return !placed[before.index]; };
+      const std::vector<GroupId>& after = groups_[next].after;
+      if (placed[next.index]) {
+        pending.pop_back();
+      } else if (std::ranges::any_of(after, not_yet)) {
+        std::ranges::copy_if(after, std::back_inserter(pending), not_yet);
+      } else {
+        placed[next.index] = true;
+        if (!groups_[next].in_another) program_.steps.push_back(std::move(groups_[next].step));
+      }
+    }
+  }
+
+  KernelProgram& program_;
+  PassContext& context_;
+  const bool through_scalars_;
+  IdMap<GroupId, Group> groups_;
+  IdMap<BufferId, GroupId> writer_;                // by root: the last one
+  IdMap<BufferId, std::vector<GroupId>> readers_;  // since it was written
+  std::vector<GroupId> since_parted_;
+  GroupId parted_, last_failing_;
+  std::vector<GroupId> seen_;  // of the search that runs
+  int search_ = 0, list_ = 0;
+  int depth_ = 0;  // of bodies
+};
+
+bool touches(const KernelProgram& program, const Kernel& kernel, BufferId buffer) {
+  const BufferId root = root_of(program, buffer);
+  return writes(program, kernel, buffer) ||
+         any_statement(kernel, [&](const Statement& s) { return s.has_place() && root_of(program, s.buffer) == root; });
+}
+
+}  // namespace
+
+void append(Kernel& first, Kernel second) {
+  for (const KernelOutput& output : second.outputs) {
+    const bool listed =
+        std::ranges::any_of(first.outputs, [&](const KernelOutput& o) { return o.buffer == output.buffer; });
+    if (!listed) first.outputs.push_back(output);
+  }
+  for (Stage& stage : second.stages) first.stages.push_back(std::move(stage));
+}
+
+bool writes(const KernelProgram& program, const Kernel& kernel, BufferId buffer) {
+  const BufferId root = root_of(program, buffer);
+  return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) { return root_of(program, o.buffer) == root; });
+}
+
+bool starts_can_be_earlier(const KernelProgram& program, const Kernel& kernel, std::span<const Kernel* const> before) {
+  return std::ranges::all_of(kernel.outputs, [&](const KernelOutput& output) {
+    if (output.start.kind == Start::Kind::keep) return true;
+    const bool is_copy = output.start.kind == Start::Kind::copy;
+    return std::ranges::none_of(before, [&](const Kernel* earlier) {
+      return touches(program, *earlier, output.buffer) || (is_copy && writes(program, *earlier, output.start.source));
+    });
+  });
+}
+
+void join_kernels(KernelProgram& program, Through through, const JoinRule& rule, PassContext& context) {
+  Joiner(program, through, context).run(rule);
+}
+
+}  // namespace inlay::transform

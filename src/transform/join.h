@@ -1,0 +1,41 @@
+#pragma once
+// Two kernels become one where the second one waits for the first: what stands between them and has no part in either
+// does not keep them apart.
+#include <functional>
+#include <span>
+
+#include "kernel/kernel.h"
+#include "support/pass_context.h"
+
+namespace inlay::transform {
+
+/// 0-d arithmetic that goes on with what one kernel makes and leads to another, in an order in which it can run.
+using Between = std::span<kernel::Kernel* const>;
+
+struct JoinRule {
+  const char* name = "";  // of the pass
+  /// Is the pair worth a look at what stands between?
+  std::function<bool(const kernel::Kernel& first, const kernel::Kernel& second)> fits;
+  /// Makes what stands between and the second kernel stages of the first, or leaves all as they are and returns false.
+  std::function<bool(kernel::Kernel& first, Between between, kernel::Kernel& second)> join;
+};
+
+/// What may stand between two kernels that are offered to each other.
+enum class Through : uint8_t { nothing, scalars };
+
+/// What stands in a body was joined when that was fused. Offers each other kernel to those that it waits for, the last
+/// one first; neither is 0-d arithmetic. What the second one waits for besides comes before both, the rest stays in
+/// order. Steps that can fail keep theirs.
+void join_kernels(kernel::KernelProgram& program, Through through, const JoinRule& rule, PassContext& context);
+
+/// Adds the stages of `second`, and its outputs that `first` does not have.
+void append(kernel::Kernel& first, kernel::Kernel second);
+
+/// Has the kernel the bytes of `buffer` among its outputs?
+bool writes(const kernel::KernelProgram& program, const kernel::Kernel& kernel, kernel::BufferId buffer);
+
+/// What the kernel's outputs hold in the beginning, may they hold that before these kernels?
+bool starts_can_be_earlier(const kernel::KernelProgram& program, const kernel::Kernel& kernel,
+                           std::span<const kernel::Kernel* const> before);
+
+}  // namespace inlay::transform

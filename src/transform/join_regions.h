@@ -1,0 +1,10 @@
+#pragma once
+#include "transform/loop_pass.h"
+
+namespace inlay::transform {
+
+/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat. 0-d
+/// arithmetic that writes a region between two of them is one too.
+kernel::KernelProgram join_regions(kernel::KernelProgram program, LoopPassContext& context);
+
+}  // namespace inlay::transform

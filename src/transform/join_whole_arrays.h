@@ -1,0 +1,10 @@
+#pragma once
+#include "transform/loop_pass.h"
+
+namespace inlay::transform {
+
+/// A kernel that goes on with what another folds of the same whole arrays becomes stages of that, with the 0-d
+/// arithmetic between: the deviations from a mean. Behind share_rows, which makes rows of what can be rows.
+kernel::KernelProgram join_whole_arrays(kernel::KernelProgram program, LoopPassContext& context);
+
+}  // namespace inlay::transform

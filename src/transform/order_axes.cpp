@@ -1,0 +1,124 @@
+#include "transform/order_axes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace inlay::transform {
+
+using kernel::AxisTerm;
+using kernel::Kernel;
+using kernel::KernelProgram;
+using kernel::Stage;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+/// The places of a stage in memory: how far apart neighbours on each axis lie, in elements, where all sizes are the
+/// same.
+class Places {
+ public:
+  Places(const KernelProgram& program, const Stage& stage) {
+    const std::vector<int64_t> sizes(program.symbols.size(), kAnySize);
+    for (const Statement& s : stage.statements) {
+      if (!s.has_place()) continue;
+      const kernel::LinearMap map = linearize(s.map, program.buffers[s.buffer].dims);
+      // Vectors that are scattered cost a multiple of vectors that are gathered.
+      Place& place = places_.emplace_back(Place{{}, s.kind == Statement::Kind::load ? 1 : 4});
+      for (std::size_t axis = 0; axis < stage.axes.size(); ++axis) {
+        place.apart.push_back(std::abs(map.stride_of(static_cast<int>(axis)).estimate(sizes)));
+      }
+    }
+  }
+
+  /// What it costs to pass this axis in vectors: nothing where all arrays stand still or have neighbours side by side.
+  int cost_of_vectors(std::size_t axis) const {
+    int cost = 0;
+    for (const Place& place : places_) cost += place.apart[axis] > 1 ? place.weight : 0;
+    return cost;
+  }
+
+  /// Are neighbours on `a` nearer to each other than those on `b`, in most places?
+  bool is_nearer(std::size_t a, std::size_t b) const {
+    int votes = 0;
+    for (const Place& place : places_) {
+      if (place.apart[a] == 0 || place.apart[b] == 0) continue;
+      if (place.apart[a] < place.apart[b]) votes += place.weight;
+      if (place.apart[b] < place.apart[a]) votes -= place.weight;
+    }
+    return votes > 0;
+  }
+
+ private:
+  static constexpr int64_t kAnySize = 1000;
+  struct Place {
+    std::vector<double> apart;
+    int weight;
+  };
+  std::vector<Place> places_;
+};
+
+/// The axes, outermost first.
+std::vector<std::size_t> best_order(const KernelProgram& program, const Stage& stage) {
+  const Places places(program, stage);
+  std::vector<std::size_t> order(stage.axes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto cheapest = std::min_element(order.rbegin(), order.rend(), [&](std::size_t a, std::size_t b) {
+    return places.cost_of_vectors(a) < places.cost_of_vectors(b);
+  });
+  std::rotate(std::prev(cheapest.base()), cheapest.base(), order.end());
+  // By insertion: "nearer" is no order where places contradict each other, and then the given one stays.
+  for (std::size_t end = 1; end + 1 < order.size(); ++end) {
+    for (std::size_t at = end; at > 0 && places.is_nearer(order[at - 1], order[at]); --at) {
+      std::swap(order[at - 1], order[at]);
+    }
+  }
+  return order;
+}
+
+void permute(Stage& stage, const std::vector<std::size_t>& order) {
+  std::vector<int> place_of(order.size());
+  std::vector<Dim> extents;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place_of[order[i]] = static_cast<int>(i);
+    extents.push_back(stage.axes[order[i]].extent);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) stage.axes[i].extent = extents[i];  // i is the outermost again
+  renumber_axes(stage, place_of);
+}
+
+bool is_running(const Statement& s) { return s.kind == Statement::Kind::fold && s.result.valid(); }
+
+}  // namespace
+
+void renumber_axes(Stage& stage, std::span<const int> now) {
+  for (Statement& s : stage.statements) {
+    if (s.kind == Statement::Kind::axis) s.axis = now[static_cast<std::size_t>(s.axis)];
+    for (Subscript& subscript : s.map.subscripts) {
+      for (AxisTerm& term : subscript.axes) term.axis = now[static_cast<std::size_t>(term.axis)];
+      std::ranges::sort(subscript.axes, {}, &AxisTerm::axis);
+    }
+  }
+}
+
+bool order_shows(const Stage& stage) {
+  return std::ranges::any_of(stage.statements, [](const Statement& s) {
+    const bool through_index = s.is_write() && s.map.has_index();
+    return s.can_fail() || (through_index && (s.combine == Combine::set || is_half(s.dtype)));
+  });
+}
+
+KernelProgram order_axes(KernelProgram program, LoopPassContext& context) {
+  for (kernel::Step& step : program.steps) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel || !kernel->outer.empty()) continue;
+    for (Stage& stage : kernel->stages) {
+      if (stage.axes.size() < 2 || order_shows(stage) || std::ranges::any_of(stage.statements, is_running)) continue;
+      const std::vector<std::size_t> order = best_order(program, stage);
+      if (!std::ranges::is_sorted(order) && context.fires("order-axes")) permute(stage, order);
+    }
+  }
+  return program;
+}
+
+}  // namespace inlay::transform

@@ -1,0 +1,352 @@
+#include "transform/place_results.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "kernel/library_layout.h"
+#include "kernel/sizes.h"
+#include "transform/drop_dead_buffers.h"
+#include "transform/join.h"
+
+namespace inlay::transform {
+
+using kernel::BufferId;
+using kernel::CallArray;
+using kernel::Kernel;
+using kernel::KernelProgram;
+using kernel::LibraryCall;
+using kernel::Stage;
+using kernel::Start;
+using kernel::Statement;
+using kernel::Step;
+using kernel::Subscript;
+
+namespace {
+
+/// A load of a call's result, and the store that brings it to its place, in the only stage of a kernel.
+struct Bringing {
+  std::size_t step = 0;
+  std::size_t load = 0, store = 0;  // statements
+  std::vector<SymbolId> symbols;    // must be known where the place is written
+};
+
+/// Does the load ask for each element of a buffer once? Each dim is passed by an axis of its own.
+bool passes_all(const Stage& stage, const Statement& load, std::span<const Dim> dims) {
+  std::vector<bool> used(stage.axes.size(), false);
+  for (std::size_t d = 0; d < dims.size(); ++d) {
+    const Subscript& subscript = load.map.subscripts[d];
+    if (subscript.index || !subscript.base.is(0) || subscript.axes.size() > 1) return false;
+    if (subscript.axes.empty() ? !dims[d].is(1) : subscript.axes[0].step != 1) return false;
+    if (subscript.axes.empty()) continue;
+    const auto axis = static_cast<std::size_t>(subscript.axes[0].axis);
+    if (used[axis] || !(stage.axes[axis].extent == dims[d])) return false;
+    used[axis] = true;
+  }
+  return std::ranges::find(used, false) == used.end();
+}
+
+/// Of a loop's body or a branch.
+bool is_border(const Step& step) {
+  return std::holds_alternative<kernel::LoopBegin>(step) || std::holds_alternative<kernel::LoopEnd>(step) ||
+         std::holds_alternative<kernel::CondBegin>(step) || std::holds_alternative<kernel::CondElse>(step) ||
+         std::holds_alternative<kernel::CondEnd>(step);
+}
+
+class Placer {
+ public:
+  Placer(KernelProgram& program, LoopPassContext& context)
+      : program_(program), context_(context), names_(count_names(program)) {}
+
+  void run() {
+    for (std::size_t step = 0; step < program_.steps.size();) {
+      step = place_one_of(step) ? 0 : step + 1;
+    }
+    std::erase_if(program_.steps, [](const Step& step) {
+      const auto* kernel = std::get_if<Kernel>(&step);
+      return kernel && kernel->stages.empty() && kernel->outputs.empty();
+    });
+  }
+
+ private:
+  BufferId root(BufferId b) const { return kernel::root_of(program_, b); }
+  LibraryCall& call_at(std::size_t step) { return std::get<LibraryCall>(program_.steps[step]); }
+
+  /// Is a result of the call at this step placed, that was not before? (The call may stand elsewhere then.)
+  bool place_one_of(std::size_t step) {
+    const auto* call = std::get_if<LibraryCall>(&program_.steps[step]);
+    for (std::size_t r = 0; call && r < call->results.size(); ++r) {
+      const BufferId made = call->results[r].buffer;
+      const kernel::Buffer& buffer = program_.buffers[made];
+      const bool is_own = buffer.role == kernel::Role::temporary && !buffer.view_of.valid() && names_[made] == 2;
+      auto bringing = is_own ? find_bringing(step, made) : std::nullopt;
+      const auto array = bringing ? array_of(*call, r, *bringing) : std::nullopt;
+      if (!array) continue;
+      bringing->symbols = symbols_of(*array);
+      const auto begin = start_before(step, *bringing);
+      const auto behind = begin ? std::optional(step) : place_behind(step, *bringing);
+      if (!behind || !context_.fires("place-results")) continue;
+      drop(*bringing);
+      call_at(step).results[r] = *array;
+      names_[made] = 0;
+      if (begin) {
+        bring_start(*begin, array->buffer, step);
+      } else {
+        const auto first = program_.steps.begin() + static_cast<std::ptrdiff_t>(step);
+        std::rotate(first, first + 1, program_.steps.begin() + static_cast<std::ptrdiff_t>(*behind) + 1);
+      }
+      return true;
+    }
+    return false;
+  }
+
+  /// Within the same body: elsewhere it is done another number of times.
+  std::optional<Bringing> find_bringing(std::size_t call, BufferId made) const {
+    for (std::size_t step = call + 1; step < program_.steps.size(); ++step) {
+      if (is_border(program_.steps[step])) return std::nullopt;
+      const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+      if (!kernel || kernel->stages.size() != 1) continue;
+      const std::vector<Statement>& statements = kernel->stages[0].statements;
+      for (std::size_t i = 0; i < statements.size(); ++i) {
+        if (statements[i].kind == Statement::Kind::load && statements[i].buffer == made) {
+          return bringing_of(*kernel, step, i);
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Bringing> bringing_of(const Kernel& kernel, std::size_t step, std::size_t load) const {
+    const Stage& stage = kernel.stages[0];
+    const Statement& loaded = stage.statements[load];
+    std::optional<Bringing> out;
+    for (std::size_t i = 0; i < stage.statements.size(); ++i) {
+      const Statement& s = stage.statements[i];
+      const bool is_asked = std::ranges::find(s.operands, loaded.result) != s.operands.end() ||
+                            s.predicate == loaded.result || std::ranges::any_of(s.map.subscripts, [&](const auto& sub) {
+                              return sub.index && sub.index->index == loaded.result;
+                            });
+      if (!is_asked) continue;
+      const bool brings = s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid() &&
+                          !s.map.has_index() && s.dtype == loaded.dtype;
+      if (out || !brings) return std::nullopt;
+      out = Bringing{step, load, i};
+    }
+    if (!out || !kernel.outer.empty() || stage.axes.empty()) return std::nullopt;
+    if (!passes_all(stage, loaded, program_.buffers[loaded.buffer].dims)) return std::nullopt;
+    const BufferId to = root(stage.statements[out->store].buffer);
+    const kernel::Role role = program_.buffers[to].role;
+    if (role != kernel::Role::temporary && role != kernel::Role::output) return std::nullopt;
+    if (program_.buffers[to].dtype != loaded.dtype || program_.buffers[loaded.buffer].dtype != loaded.dtype) {
+      return std::nullopt;
+    }
+    for (std::size_t i = 0; i < stage.statements.size(); ++i) {
+      if (i != out->store && may_meet(kernel, stage, stage.statements[i], *out)) return std::nullopt;
+    }
+    return out;
+  }
+
+  /// Does the statement of a stage reach what is brought?
+  bool may_meet(const Kernel& kernel, const Stage& stage, const Statement& s, const Bringing& bringing) const {
+    const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
+    const Statement& store = store_of(bringing);
+    if (!s.has_place() || root(s.buffer) != root(store.buffer)) return false;
+    if (s.buffer != store.buffer) return true;
+    return regions_overlap(s.map, axis_extents(kernel, stage), store.map, axis_extents(home, home.stages[0])) !=
+           Answer::no;
+  }
+
+  /// The place as the function sees it; none where it cannot write there.
+  std::optional<CallArray> array_of(const LibraryCall& call, std::size_t result, const Bringing& bringing) const {
+    const Stage& stage = std::get<Kernel>(program_.steps[bringing.step]).stages[0];
+    const Statement &load = stage.statements[bringing.load], &store = stage.statements[bringing.store];
+    const kernel::Buffer &from = program_.buffers[load.buffer], &to = program_.buffers[store.buffer];
+    const kernel::LinearMap place = linearize(store.map, to.dims);
+    std::vector<Dim> along;
+    for (const Subscript& subscript : load.map.subscripts) {
+      along.push_back(subscript.axes.empty() ? Dim(0) : place.stride_of(subscript.axes[0].axis));
+    }
+    const LibraryOpFacts& row = facts(call.op);
+    const CoreAxes& axes = row.signature.results[result];
+    const std::array<Dim, 3> extents = library_extents(call.op, axes, call.sizes);
+    CallArray out = row_major_array(call, axes, store.buffer);
+    out.offset = place.base;
+    // A plain vector lacks an axis, whose size is 1.
+    std::size_t num_core = axes.size();
+    std::vector<bool> is_there(axes.size(), true);
+    for (std::size_t a = 0; a < axes.size() && num_core > from.dims.size(); ++a) {
+      if (!axes[a].optional || !extents[a + 1].is(1)) continue;
+      is_there[a] = false;
+      --num_core;
+    }
+    if (num_core > from.dims.size()) return std::nullopt;
+    const std::size_t num_batch = from.dims.size() - num_core;
+    const auto batch = kernel::merged_stride(std::span(from.dims).first(num_batch), std::span(along).first(num_batch));
+    if (!batch) return std::nullopt;
+    if (!extents[0].is(1)) out.strides[0] = *batch;
+    std::size_t next = num_batch;
+    for (std::size_t a = 0; a < axes.size(); ++a) {
+      if (is_there[a] && !extents[a + 1].is(1)) out.strides[a + 1] = along[next];
+      next += is_there[a];
+    }
+    const bool fits =
+        kernel::why_not_laid(row.result_layouts[result], extents, out.strides, program_.symbol_names()).empty();
+    return fits ? std::optional(out) : std::nullopt;
+  }
+
+  std::vector<SymbolId> symbols_of(const CallArray& array) const {
+    std::vector<SymbolId> out;
+    const auto add = [&](const Dim& size) { std::ranges::copy(size.symbols(), std::back_inserter(out)); };
+    std::ranges::for_each(program_.buffers[array.buffer].dims, add);
+    for_each_size(array, add);
+    return out;
+  }
+
+  /// Is it only from this step on that the place's size and offset are known?
+  bool binds_place(std::size_t step, const Bringing& bringing) const {
+    return std::ranges::any_of(symbols_bound_by(program_.steps[step]), [&](SymbolId s) {
+      return std::ranges::find(bringing.symbols, s) != bringing.symbols.end();
+    });
+  }
+
+  /// The step whose start of the place can come before the call, so that the call may stay; none: nothing starts there,
+  /// or it cannot.
+  std::optional<std::size_t> start_before(std::size_t call, const Bringing& bringing) const {
+    const BufferId to = store_of(bringing).buffer;
+    std::vector<kernel::StepAccess> between;
+    const auto touches = [&](BufferId b) {
+      return std::ranges::any_of(between, [&](const kernel::StepAccess& access) { return names(access, root(b)); });
+    };
+    for (std::size_t step = call; step <= bringing.step; ++step) {
+      if (binds_place(step, bringing)) return std::nullopt;
+      const kernel::KernelOutput* start = start_of(program_.steps[step], to);
+      if (!start) {
+        between.push_back(access_of(program_, program_.steps[step]));
+        continue;
+      }
+      if (touches(to) || (start->start.kind == Start::Kind::copy && touches(start->start.source))) return std::nullopt;
+      for (std::size_t later = step; later <= bringing.step; ++later) {
+        if (meets_at(later, bringing) || (later != step && start_of(program_.steps[later], to))) return std::nullopt;
+      }
+      return step;
+    }
+    return std::nullopt;
+  }
+
+  static bool names(const kernel::StepAccess& access, BufferId root) {
+    return std::ranges::find(access.reads, root) != access.reads.end() ||
+           std::ranges::find(access.writes, root) != access.writes.end();
+  }
+
+  static const kernel::KernelOutput* start_of(const Step& step, BufferId buffer) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) return nullptr;
+    const auto found = std::ranges::find_if(kernel->outputs, [&](const kernel::KernelOutput& output) {
+      return output.buffer == buffer && output.start.kind != Start::Kind::keep;
+    });
+    return found == kernel->outputs.end() ? nullptr : &*found;
+  }
+
+  const Statement& store_of(const Bringing& bringing) const {
+    return std::get<Kernel>(program_.steps[bringing.step]).stages[0].statements[bringing.store];
+  }
+
+  /// Moves the start of `buffer` from the kernel at `from` to a kernel of its own before `to`.
+  void bring_start(std::size_t from, BufferId buffer, std::size_t to) {
+    auto& kernel = std::get<Kernel>(program_.steps[from]);
+    const auto output = std::ranges::find(kernel.outputs, buffer, &kernel::KernelOutput::buffer);
+    Kernel begins{.outputs = {*output}};
+    output->start = {};
+    const bool writes = any_statement(kernel, [&](const Statement& s) { return s.is_write() && s.buffer == buffer; });
+    if (!writes) kernel.outputs.erase(output);
+    program_.steps.insert(program_.steps.begin() + static_cast<std::ptrdiff_t>(to), std::move(begins));
+  }
+
+  /// The step behind which the call must stand, itself where it may stay: behind what its place begins with, what is
+  /// written there or read from there before, and where its size is found. None: it cannot pass what stands between.
+  std::optional<std::size_t> place_behind(std::size_t call, const Bringing& bringing) const {
+    std::size_t behind = call;
+    for (std::size_t step = call + 1; step <= bringing.step; ++step) {
+      if (must_come_first(step, bringing) || binds_place(step, bringing)) behind = step;
+    }
+    const kernel::StepAccess of_call = access_of(program_, program_.steps[call]);
+    const auto& home = std::get<Kernel>(program_.steps[bringing.step]);
+    const BufferId made = home.stages[0].statements[bringing.load].buffer;
+    for (std::size_t step = call + 1; step <= behind; ++step) {
+      if (!may_pass(program_.steps[step], of_call, made, std::get<LibraryCall>(program_.steps[call]))) {
+        return std::nullopt;
+      }
+    }
+    return behind;
+  }
+
+  bool must_come_first(std::size_t step, const Bringing& bringing) const {
+    const BufferId to = root(store_of(bringing).buffer);
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+    const bool starts = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
+                          const bool copies = output.start.kind == Start::Kind::copy && root(output.start.source) == to;
+                          return copies || (output.start.kind != Start::Kind::keep && root(output.buffer) == to);
+                        });
+    return starts || meets_at(step, bringing);
+  }
+
+  /// Does the step reach what is brought, other than by bringing it?
+  bool meets_at(std::size_t step, const Bringing& bringing) const {
+    const Statement& store = store_of(bringing);
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+    if (!kernel) return names(access_of(program_, program_.steps[step]), root(store.buffer));
+    return std::ranges::any_of(kernel->stages, [&](const Stage& stage) {
+      return std::ranges::any_of(
+          stage.statements, [&](const Statement& s) { return &s != &store && may_meet(*kernel, stage, s, bringing); });
+    });
+  }
+
+  /// What is not kept, the result that moves aside: nothing reads what the call makes or writes what it reads; nothing
+  /// else fails; and what the call reads is not the beginning of something, which could be made in its bytes.
+  bool may_pass(const Step& step, const kernel::StepAccess& call, BufferId made, const LibraryCall& it) const {
+    const kernel::StepAccess access = access_of(program_, step);
+    const bool finds_size =
+        std::holds_alternative<kernel::BindSize>(step) || std::holds_alternative<kernel::SizeCheck>(step);
+    if (finds_size) return it.sites.empty() && !names(access, made);
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) return false;
+    if (!it.sites.empty() && any_statement(*kernel, &Statement::can_fail)) return false;
+    const auto meet = [](const std::vector<BufferId>& a, const std::vector<BufferId>& b, BufferId but) {
+      return std::ranges::any_of(a, [&](BufferId x) { return x != but && std::ranges::find(b, x) != b.end(); });
+    };
+    if (meet(call.writes, access.reads, made) || meet(call.writes, access.writes, made)) return false;
+    if (meet(call.reads, access.writes, {})) return false;
+    return std::ranges::none_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
+      return output.start.kind == Start::Kind::copy &&
+             std::ranges::find(call.reads, root(output.start.source)) != call.reads.end();
+    });
+  }
+
+  /// The loop keeps what else it does.
+  void drop(const Bringing& bringing) {
+    auto& kernel = std::get<Kernel>(program_.steps[bringing.step]);
+    std::vector<Statement>& statements = kernel.stages[0].statements;
+    const BufferId to = statements[bringing.store].buffer;
+    statements.erase(statements.begin() + static_cast<std::ptrdiff_t>(std::max(bringing.load, bringing.store)));
+    statements.erase(statements.begin() + static_cast<std::ptrdiff_t>(std::min(bringing.load, bringing.store)));
+    if (statements.empty()) kernel.stages.clear();
+    const bool still_writes = any_statement(kernel, [&](const Statement& s) { return s.is_write() && s.buffer == to; });
+    std::erase_if(kernel.outputs, [&](const kernel::KernelOutput& output) {
+      return output.buffer == to && output.start.kind == Start::Kind::keep && !still_writes;
+    });
+  }
+
+  KernelProgram& program_;
+  LoopPassContext& context_;
+  IdMap<BufferId, int> names_;
+};
+
+}  // namespace
+
+KernelProgram place_results(KernelProgram program, LoopPassContext& context) {
+  const bool calls =
+      std::ranges::any_of(program.steps, [](const Step& step) { return std::holds_alternative<LibraryCall>(step); });
+  if (calls) Placer(program, context).run();
+  return program;
+}
+
+}  // namespace inlay::transform

@@ -1,0 +1,274 @@
+#include "transform/reuse_rows.h"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+
+#include "kernel/unused.h"
+
+namespace inlay::transform {
+
+using kernel::AccessMap;
+using kernel::BufferId;
+using kernel::Kernel;
+using kernel::KernelProgram;
+using kernel::RegisterId;
+using kernel::Stage;
+using kernel::Statement;
+using kernel::Subscript;
+
+namespace {
+
+using NumberId = Id<struct NumberTag>;  // equal numbers: equal values at every point
+
+/// What a register holds, told by what it is made of.
+struct Meaning {
+  Statement made_by;  // with numbers for operands and indices; without a result
+  int version = 0;    // of a load: how many stages have written to the buffer before
+
+  bool operator==(const Meaning& other) const {
+    const auto parts = [](const Meaning& m) {
+      const Statement& s = m.made_by;
+      return std::tie(s.kind, s.dtype, s.op, s.operands, s.buffer, s.map, s.axis, s.size, m.version);
+    };
+    return parts(*this) == parts(other) &&
+           (made_by.kind != Statement::Kind::literal || made_by.literal == other.made_by.literal);
+  }
+};
+
+class Keeper {
+ public:
+  Keeper(KernelProgram& program, Kernel& kernel, LoopPassContext& context)
+      : program_(program), kernel_(kernel), context_(context) {}
+
+  void run() {
+    if (kernel_.outer.empty() || !stages_are_alike()) return;
+    for (std::size_t stage = 0; stage < kernel_.stages.size(); ++stage) {
+      find_numbers(stage);
+      if (stage > 0 && !kernel_.stages[stage].axes.empty()) keep_for(stage);
+    }
+    if (rows_.empty()) return;
+    list_outputs(kernel_);
+    for (Stage& stage : kernel_.stages) drop_unused(stage);
+  }
+
+ private:
+  BufferId root(BufferId b) const { return root_of(program_, b); }
+
+  /// Then an axis means the same in all of them.
+  bool stages_are_alike() const {
+    const Stage* first = nullptr;
+    for (const Stage& stage : kernel_.stages) {
+      if (stage.axes.empty()) continue;
+      if (!first) first = &stage;
+      const auto extent = &kernel::Axis::extent;
+      if (!std::ranges::equal(stage.axes, first->axes, {}, extent, extent) || stage.tile_at != first->tile_at)
+        return false;
+    }
+    return first != nullptr;
+  }
+
+  // --- numbers ---
+
+  void find_numbers(std::size_t index) {
+    const Stage& stage = kernel_.stages[index];
+    std::vector<NumberId>& numbers = numbers_.emplace_back(static_cast<std::size_t>(stage.num_registers));
+    for (const Statement& s : stage.statements) {
+      if (!s.result.valid()) continue;
+      const NumberId number = s.is_write() ? new_number({}, index) : number_of(s, index);
+      numbers[s.result.index] = number;
+    }
+    for (const Statement& s : stage.statements) {
+      if (s.is_write()) note_write(s, index);
+    }
+  }
+
+  NumberId number_of(const Statement& s, std::size_t stage) {
+    const std::vector<NumberId>& numbers = numbers_[stage];
+    if (s.kind == Statement::Kind::load) {
+      if (const auto stored = stored_before(s)) return *stored;
+    }
+    Meaning meaning{s, s.kind == Statement::Kind::load ? versions_[root(s.buffer)] : 0};
+    meaning.made_by.result = RegisterId();
+    for (RegisterId& r : meaning.made_by.operands) r = RegisterId(numbers[r.index].index);
+    for (Subscript& subscript : meaning.made_by.map.subscripts) {
+      if (subscript.index) subscript.index->index = RegisterId(numbers[subscript.index->index.index].index);
+    }
+    const bool changes_here = s.kind == Statement::Kind::load && is_written_in(kernel_.stages[stage], s.buffer);
+    const auto known = std::ranges::find(meanings_, meaning);
+    if (!changes_here && known != meanings_.end()) return NumberId(known - meanings_.begin());
+    return new_number(changes_here ? Meaning{} : meaning, stage);
+  }
+
+  NumberId new_number(const Meaning& meaning, std::size_t stage) {
+    maker_.push_back(stage);
+    return meanings_.push_back(meaning);
+  }
+
+  bool is_written_in(const Stage& stage, BufferId buffer) const {
+    return std::ranges::any_of(stage.statements,
+                               [&](const Statement& s) { return s.is_write() && root(s.buffer) == root(buffer); });
+  }
+
+  /// What an earlier stage stored is what is loaded, where both are at one place.
+  struct Stored {
+    BufferId buffer;
+    AccessMap map;
+    NumberId number;
+  };
+  std::optional<NumberId> stored_before(const Statement& load) const {
+    for (const Stored& stored : stored_) {
+      if (stored.buffer == load.buffer && stored.map == load.map) return stored.number;
+    }
+    return std::nullopt;
+  }
+
+  void note_write(const Statement& s, std::size_t stage) {
+    std::erase_if(stored_, [&](const Stored& stored) { return root(stored.buffer) == root(s.buffer); });
+    ++versions_[root(s.buffer)];
+    const bool is_plain = s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid() &&
+                          !s.map.has_index() && !is_half(s.dtype);
+    if (is_plain) stored_.push_back({s.buffer, s.map, numbers_[stage][s.operands[0].index]});
+  }
+
+  // --- keeping ---
+
+  /// Registers that are rows: what they are made of is asked for at every point of the stage's last axis.
+  std::vector<bool> rows_of(const Stage& stage) const {
+    std::vector<bool> out(static_cast<std::size_t>(stage.num_registers), false);
+    const int last = static_cast<int>(kernel_.outer.size() + stage.axes.size()) - 1;
+    for (const Statement& s : stage.statements) {
+      if (!s.result.valid()) continue;
+      bool is_row = s.kind == Statement::Kind::axis ? s.axis == last : s.has_place() && s.map.uses_axis(last);
+      for (RegisterId r : s.operands) is_row = is_row || out[r.index];
+      out[s.result.index] = is_row;
+    }
+    return out;
+  }
+
+  /// The registers that the stage's effects need, where what is in `kept` is there.
+  static std::vector<bool> needed(const Stage& stage, const std::vector<bool>& kept) {
+    std::vector<bool> out(static_cast<std::size_t>(stage.num_registers), false);
+    for (std::size_t i = stage.statements.size(); i-- > 0;) {
+      const Statement& s = stage.statements[i];
+      const bool runs = s.is_write() || s.can_fail() || (s.result.valid() && out[s.result.index]);
+      if (!runs || (s.result.valid() && kept[s.result.index])) continue;
+      for (RegisterId r : s.operands) out[r.index] = true;
+      if (s.predicate.valid()) out[s.predicate.index] = true;
+      for (const Subscript& subscript : s.map.subscripts) {
+        if (subscript.index) out[subscript.index->index.index] = true;
+      }
+    }
+    return out;
+  }
+
+  /// Does the stage load from memory what two stages before it have loaded? (Twice is what a row takes that is folded
+  /// first and then used; to write it somewhere would cost more.)
+  bool is_third_pass(const Statement& load, std::size_t later) const {
+    if (load.kind != Statement::Kind::load || kernel_.is_local(load.buffer)) return false;
+    const auto loads_it = [&](const Stage& stage) {
+      return std::ranges::any_of(stage.statements, [&](const Statement& s) {
+        return s.kind == Statement::Kind::load && s.buffer == load.buffer && s.map == load.map;
+      });
+    };
+    const auto end = kernel_.stages.begin() + static_cast<std::ptrdiff_t>(later);
+    return std::count_if(kernel_.stages.begin(), end, loads_it) >= 2;
+  }
+
+  void keep_for(std::size_t later) {
+    Stage& stage = kernel_.stages[later];
+    const std::vector<bool> rows = rows_of(stage);
+    std::vector<bool> kept(rows.size(), false);
+    for (const Statement& s : stage.statements) {
+      if (s.kind != Statement::Kind::op && s.kind != Statement::Kind::cast) continue;
+      const std::size_t maker = maker_[numbers_[later][s.result.index]];
+      const bool made_before = maker < later && !kernel_.stages[maker].axes.empty();
+      kept[s.result.index] = rows[s.result.index] && made_before && !is_half(s.dtype) && s.dtype != DType::boolean;
+    }
+    const std::vector<bool> before = needed(stage, std::vector<bool>(kept.size(), false)), after = needed(stage, kept);
+    int rows_saved = 0, rows_kept = 0;
+    for (const Statement& s : stage.statements) {
+      if (!s.result.valid() || !rows[s.result.index]) continue;
+      rows_saved += before[s.result.index] && !after[s.result.index] && is_third_pass(s, later);
+      rows_kept += kept[s.result.index] && after[s.result.index];
+    }
+    if (rows_saved == 0 || rows_kept > rows_saved || !context_.fires("reuse-rows")) return;
+    for (Statement& s : stage.statements) {
+      if (s.result.valid() && kept[s.result.index] && after[s.result.index])
+        load_kept(s, numbers_[later][s.result.index]);
+    }
+    std::erase_if(stage.statements, [&](const Statement& s) {
+      return s.result.valid() && !s.is_write() && !s.can_fail() && !after[s.result.index];
+    });
+  }
+
+  /// A row that holds a number's values.
+  struct Row {
+    NumberId number;
+    BufferId buffer;
+    AccessMap map;
+  };
+
+  void load_kept(Statement& s, NumberId number) {
+    auto row = std::ranges::find(rows_, number, &Row::number);
+    if (row == rows_.end()) row = rows_.insert(row, stored_row(number, s.dtype));
+    s = {.kind = Statement::Kind::load, .result = s.result, .dtype = s.dtype, .buffer = row->buffer, .map = row->map};
+  }
+
+  /// The maker of the number stores it now. In the order of the loops, so that vectors run along the row.
+  Row stored_row(NumberId number, DType dtype) {
+    Stage& stage = kernel_.stages[maker_[number]];
+    kernel::Buffer buffer{.name = str("row_", program_.buffers.size()), .dtype = dtype};
+    buffer.stored.why = kernel::StoredFor::kept_row;
+    AccessMap map;
+    const auto add_axis = [&](int axis, const Dim& extent) {
+      buffer.dims.push_back(extent);
+      map.subscripts.push_back({0, {}, {}});
+      map.subscripts.back().axes.push_back({axis, 1});
+    };
+    for (std::size_t i = 0; i <= stage.axes.size(); ++i) {
+      if (kernel_.is_tiled() && i == stage.tile_at) {
+        add_axis(kernel_.tiled_axis(), min(kernel_.outer.back().extent, Dim(kernel_.tile)));
+      }
+      if (i < stage.axes.size()) add_axis(static_cast<int>(kernel_.outer.size() + i), stage.axes[i].extent);
+    }
+    Row row{number, program_.buffers.push_back(std::move(buffer)), std::move(map)};
+    kernel_.outputs.push_back({.buffer = row.buffer, .is_local = true});
+    const RegisterId made = register_with(stage, maker_[number], number);
+    const auto made_at = std::ranges::find(stage.statements, made, &Statement::result);
+    stage.statements.insert(
+        made_at + 1,
+        {.kind = Statement::Kind::store, .dtype = dtype, .operands = {made}, .buffer = row.buffer, .map = row.map});
+    return row;
+  }
+
+  RegisterId register_with(const Stage& stage, std::size_t index, NumberId number) const {
+    for (const Statement& s : stage.statements) {
+      if (s.result.valid() && numbers_[index][s.result.index] == number) return s.result;
+    }
+    INLAY_CHECK(false, "a value that was made is gone");
+    return {};
+  }
+
+  KernelProgram& program_;
+  Kernel& kernel_;
+  LoopPassContext& context_;
+  std::vector<std::vector<NumberId>> numbers_;  // by stage and register
+  IdMap<NumberId, Meaning> meanings_;
+  IdMap<NumberId, std::size_t> maker_;  // the first stage that computes it
+  std::vector<Row> rows_;
+  std::vector<Stored> stored_;
+  IdMap<BufferId, int> versions_ = IdMap<BufferId, int>(program_.buffers.size(), 0);
+};
+
+}  // namespace
+
+KernelProgram reuse_rows(KernelProgram program, LoopPassContext& context) {
+  for (kernel::Step& step : program.steps) {
+    auto* kernel = std::get_if<Kernel>(&step);
+    if (kernel && kernel->stages.size() > 1) Keeper(program, *kernel, context).run();
+  }
+  return program;
+}
+
+}  // namespace inlay::transform
