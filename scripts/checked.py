@@ -3,12 +3,14 @@
     scripts/checked.py show                                   when each part passed
     scripts/checked.py passed PART COMMIT SECONDS COUNTED     notes it, if the work tree is that commit
 
-A part that has never passed has the commit that it was `added` after.
+A part that has never passed has the commit that it was `added` after. What a random part passes is new each time: its
+`in_all` is how much that is since the part exists.
 """
 
 import datetime
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -60,13 +62,20 @@ def overdue(root):
     return out
 
 
+def in_all(earlier, counted):
+    """How much a random part has passed since it exists, {} of another: a random part counts one thing, `4711 programs`."""
+    number = re.fullmatch(r"(\d+) \w+", counted)
+    return {"in_all": earlier.get("in_all", 0) + int(number[1])} if number else {}
+
+
 def note(root, part, commit, seconds, counted):
     """Notes that `part` passed at `commit`; says why not, where the work tree is something else."""
     changed = [line for line in (git(root, "status", "--porcelain") or "").splitlines() if not line.endswith(" " + FILE)]
     if changed or git(root, "rev-parse", "HEAD") != commit:
         return "not noted: the work tree is not the commit that the part began with"
     parts = read(root)
-    parts[part] = {"passed": commit, "date": datetime.date.today().isoformat(), "seconds": seconds, "counted": counted}
+    entry = {"passed": commit, "date": datetime.date.today().isoformat(), "seconds": seconds, "counted": counted}
+    parts[part] = entry | in_all(parts.get(part, {}), counted)
     lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in sorted(parts.items()))
     (root / FILE).write_text("{\n" + lines + "\n}\n")
     return f"noted in {FILE}"
@@ -78,7 +87,8 @@ def show(root):
         commits = None if without else age(root, entry)
         ago = "" if without else "not in this history; " if commits is None else f"{commits} commits ago; "
         if "passed" in entry:
-            print(f"{part:15} {ago}{entry['date']}, {entry['seconds']} s, {entry['counted']}")
+            total = f", {entry['in_all']} in all" if "in_all" in entry else ""
+            print(f"{part:15} {ago}{entry['date']}, {entry['seconds']} s, {entry['counted']}{total}")
         else:
             print(f"{part:15} never passed, added {ago}".rstrip("; "))
 

@@ -98,3 +98,26 @@ def test_a_pass_is_noted_where_the_tree_is_the_commit(repository):
     commit(repository)
     assert checked.note(repository, "asan", head, 9, "") != "noted in tests/checked.json"  # the part began before
     assert checked.read(repository)["asan"]["seconds"] == 7
+
+
+def test_what_random_parts_pass_adds_up(repository, capsys):
+    head = git(repository, "rev-parse", "HEAD")
+    write(repository, {"programs": {"added": head}, "graphs": {"passed": head, "counted": "3 graphs", "in_all": 10}})
+    commit(repository)
+    head = git(repository, "rev-parse", "HEAD")
+    for part, counted in [("programs", "7 programs"), ("programs", "4 programs"), ("graphs", "5 graphs"), ("asan", "8 passed, 0 failed")]:
+        checked.note(repository, part, head, 1, counted)
+    assert {part: entry.get("in_all") for part, entry in checked.read(repository).items()} == {
+        "programs": 11,
+        "graphs": 15,
+        "asan": None,
+    }
+    checked.show(repository)
+    assert ", 4 programs, 11 in all\n" in capsys.readouterr().out
+
+
+def test_each_random_part_says_how_much_it_passed_in_all():
+    """A part that runs for so many seconds counts what it passed in them; tidy and the analyzer go over all files."""
+    script = (ROOT / "scripts" / "check").read_text()
+    seconds = set(re.findall(r"\[([\w-]+)\]=", re.search(r"default_seconds=\((.*)\)", script)[1]))
+    assert {p for p, entry in checked.read(ROOT).items() if "in_all" in entry} == seconds - {"tidy", "analyzer"}
