@@ -39,9 +39,9 @@ std::vector<bool> looks_before(const KernelProgram& program) {
     if (ends_branch) passed = kPointsBetweenLooks;  // another branch may have been taken, without its looks
     int64_t points = 0;
     if (const auto* kernel = std::get_if<Kernel>(&step); kernel && !kernel->is_scalar()) points = points_of(*kernel);
-    if (std::holds_alternative<LibraryCall>(step)) points = kPointsBetweenLooks + 1;
     out[i] = i > 0 && points > 0 && passed + points > kPointsBetweenLooks;
     passed = (out[i] ? 0 : passed) + points;
+    if (std::holds_alternative<LibraryCall>(step)) passed = kPointsBetweenLooks + 1;
   }
   return out;
 }

@@ -14,8 +14,8 @@ constexpr int64_t kPointsBetweenLooks = 1 << 15;
 bool is_short(const Kernel& kernel);
 
 /// By step: does a call look before it? Since the last look it has passed no more than kPointsBetweenLooks points, or a
-/// step that looks by itself, or a library call. In C a kernel of one axis is passed whole, since looking there would
-/// keep the compiler from putting its points into lanes. (The body of a loop begins with a look of the loop's own.)
+/// step that looks by itself. A library call looks before each of its matrices. (The body of a loop begins with a look
+/// of the loop's own.)
 std::vector<bool> looks_before(const KernelProgram& program);
 
 }  // namespace inlay::kernel

@@ -25,6 +25,8 @@ struct Call {
   LibraryOptions options = 0;
   std::byte* workspace = nullptr;
   int64_t* failure = nullptr;
+  InlayCall* caller = nullptr;
+  const int32_t* stop = nullptr;
 
   bool has(LibraryOption option) const { return inlay::has(options, option); }
   int64_t batch() const { return sizes[0]; }
@@ -50,6 +52,14 @@ struct Call {
   }
   static bool fits(int64_t number) { return std::abs(number) <= std::numeric_limits<int32_t>::max(); }
   int count(std::size_t letter) const { return static_cast<int>(size(letter)); }
+
+  /// Between matrices, where no lock is held: was the call asked to end, and is it to? A fork may happen here.
+  bool is_to_end() const {
+    ForkGate::let_through();
+    if (stop == nullptr || *static_cast<const volatile int32_t*>(stop) == 0) return false;
+    const ForkGate::Outside outside;
+    return caller->interrupted(caller) != INLAY_OK;
+  }
 
   int32_t fail(int64_t number, int64_t point) const {
     failure[0] = number;
@@ -81,11 +91,11 @@ using Function = int32_t (*)(const Call&);
 /// in the child nobody would open it again.
 template <Function function>
 int32_t entry(const void* const* operands, const int64_t* operand_strides, void* const* results,
-              const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace,
-              int64_t* failure) {
+              const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace, int64_t* failure,
+              InlayCall* caller, const int32_t* stop) {
   const ForkGate::Inside inside;
   return function({operands, operand_strides, results, result_strides, sizes, options,
-                   static_cast<std::byte*>(workspace), failure});
+                   static_cast<std::byte*>(workspace), failure, caller, stop});
 }
 
 /// The function for each of the elements that are computed with.

@@ -63,6 +63,7 @@ int32_t find(const Call& call, bool vectors) {
   Parts<T> parts{workspace.take<Real<T>>(n), workspace.take<Real<T>>(n)};
   const char* const right = vectors ? "V" : "N";
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> from = call.operand<T>(0, point);
     if (!is_finite<T>(from, n)) return call.fail(0, point);
     copy(from, n, n, by_columns(a, n));

@@ -68,6 +68,7 @@ int32_t expm(const Call& call) {
     *a6 = workspace.take<T>(square.size), *u = workspace.take<T>(square.size), *v = workspace.take<T>(square.size);
   int* pivots = workspace.take_integers(square.n);
   for (int64_t point = 0; point < (square.size ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> from = call.operand<T>(0, point);
     T* out = call.result<T>(0, point).data;
     const R norm = square.norm(from);

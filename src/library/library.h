@@ -8,15 +8,20 @@
 #include <cstdint>
 #include <string_view>
 
+#include "inlay/runtime.h"
+
 extern "C" {
 /// `operands`, `results`: the first element of each; and of each how far it is, in elements, to the next matrix or row
 /// of the batch and along the core axes (ops/library_strides.h). None overlaps another, but where a result is made in
 /// the bytes of an operand that lies as it does; else operands are not changed. `sizes`: of the batch, then by the
-/// letters of the op's signature. `options`: inlay::LibraryOptions. `workspace`: aligned for any element. Returns 0, or
-/// a kernel::LibraryStatus; for `failed`, failure[0] is what was found and failure[1] in which matrix.
+/// letters of the op's signature. `options`: inlay::LibraryOptions. `workspace`: aligned for any element. Between
+/// matrices it looks at the number `stop` (null: nobody ends it), and asks `call` what a number other than 0 means.
+/// Returns 0, INLAY_INTERRUPTED, or a kernel::LibraryStatus; for `failed`, failure[0] is what was found and failure[1]
+/// in which matrix.
 typedef int32_t (*InlayLibraryFunction)(const void* const* operands, const int64_t* operand_strides,
                                         void* const* results, const int64_t* result_strides, const int64_t* sizes,
-                                        uint32_t options, void* workspace, int64_t* failure);
+                                        uint32_t options, void* workspace, int64_t* failure, InlayCall* call,
+                                        const int32_t* stop);
 }
 
 namespace inlay::library {

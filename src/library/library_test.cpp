@@ -36,7 +36,8 @@ TEST(Library, RefusesSizesThatLapackCannotCount) {
     const int64_t sizes[4] = {1, size, size, size};
     int64_t failure[2] = {0, 0};
     const InlayLibraryFunction function = find_function(str("inlay_l_", name, "_f64"));
-    EXPECT_EQ(function(operands, strides, results, strides, sizes, 0, nullptr, failure), kTooLarge) << name;
+    EXPECT_EQ(function(operands, strides, results, strides, sizes, 0, nullptr, failure, nullptr, nullptr), kTooLarge)
+        << name;
   }
 }
 
@@ -49,10 +50,39 @@ TEST(Library, SaysWhichMatrixHasNoFactor) {
   int64_t failure[2] = {0, 0};
   const InlayLibraryFunction cholesky = find_function("inlay_l_cholesky_f64");
   const int64_t strides[3] = {1, 1, 1};
-  EXPECT_EQ(cholesky(operands, strides, results, strides, sizes, 0, nullptr, failure), kFailed);
+  EXPECT_EQ(cholesky(operands, strides, results, strides, sizes, 0, nullptr, failure, nullptr, nullptr), kFailed);
   EXPECT_EQ(out[0], 2);
   EXPECT_EQ(failure[0], 1);
   EXPECT_EQ(failure[1], 1);
+}
+
+/// Each matrix is preceded by a look at the flag, and where that is set by a question to the call.
+TEST(Library, EndsBetweenMatrices) {
+  struct Asked : InlayCall {
+    int questions = 0, ends_at = 0;
+  } call{};
+  call.interrupted = [](InlayCall* c) -> int32_t {
+    auto& asked = *static_cast<Asked*>(c);
+    return ++asked.questions == asked.ends_at ? INLAY_INTERRUPTED : INLAY_OK;
+  };
+  const double a[4][1] = {{4}, {9}, {16}, {25}};
+  const void* operands[1] = {a};
+  const int64_t sizes[2] = {4, 1}, strides[3] = {1, 1, 1};
+  int64_t failure[2] = {0, 0};
+  const InlayLibraryFunction cholesky = find_function("inlay_l_cholesky_f64");
+  const auto run = [&](int32_t stop, int ends_at) {
+    std::array<double, 4> out = {};
+    void* results[1] = {out.data()};
+    call.questions = 0;
+    call.ends_at = ends_at;
+    const int32_t status = cholesky(operands, strides, results, strides, sizes, 0, nullptr, failure, &call, &stop);
+    return std::pair(status, out);
+  };
+  EXPECT_EQ(run(0, 1), std::pair(int{INLAY_OK}, std::array<double, 4>{2, 3, 4, 5}));
+  EXPECT_EQ(call.questions, 0);
+  EXPECT_EQ(run(1, 3), std::pair(int{INLAY_INTERRUPTED}, std::array<double, 4>{2, 3, 0, 0}));
+  EXPECT_EQ(run(1, 0), std::pair(int{INLAY_OK}, std::array<double, 4>{2, 3, 4, 5}));  // a handler that returns
+  EXPECT_EQ(call.questions, 4);
 }
 
 /// Every way in which two matrices and their product may lie, against the sums.
@@ -72,7 +102,9 @@ TEST(Library, MultipliesMatricesHoweverTheyLie) {
       const void* operands[] = {a.data(), b.data()};
       void* results[] = {c.data()};
       const int64_t sizes[] = {1, m, k, n};
-      ASSERT_EQ(matmul(operands, strides[0].data(), results, strides[2].data(), sizes, 0, nullptr, nullptr), 0);
+      ASSERT_EQ(
+          matmul(operands, strides[0].data(), results, strides[2].data(), sizes, 0, nullptr, nullptr, nullptr, nullptr),
+          0);
       for (int64_t i = 0; i < m; ++i) {
         for (int64_t j = 0; j < n; ++j) {
           double sum = 0;
@@ -93,7 +125,9 @@ TEST(Library, MultipliesVectorsThatGoBackwards) {
   const void* operands[] = {a, b + 4};
   void* results[] = {c};
   const int64_t strides[] = {0, 3, 1, 0, -2, 1}, one[] = {0, 1, 1}, sizes[] = {1, 1, 3, 1};
-  ASSERT_EQ(find_function("inlay_l_matmul_f64")(operands, strides, results, one, sizes, 0, nullptr, nullptr), 0);
+  ASSERT_EQ(find_function("inlay_l_matmul_f64")(operands, strides, results, one, sizes, 0, nullptr, nullptr, nullptr,
+                                                nullptr),
+            0);
   EXPECT_EQ(c[0], 1 * 30 + 2 * 20 + 3 * 10);
 }
 

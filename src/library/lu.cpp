@@ -15,6 +15,7 @@ int32_t solve(const Call& call) {
   int* pivots = workspace.take_integers(n);
   int info = 0;
   for (int64_t point = 0; point < (n && k ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<T> x = call.result<T>(0, point);
     if (point == 0 || !call.is_shared(0)) {
       copy(call.operand<T>(0, point), n, n, by_columns(lu, n));
@@ -47,6 +48,7 @@ int32_t lu_factor(const Call& call) {
   T* lu = workspace.take<T>(size);  // by columns
   int* swaps = workspace.take_integers(num_pivots);
   for (int64_t point = 0; point < (size ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     copy(call.operand<T>(0, point), m, n, by_columns(lu, m));
     int info = 0;
     Lapack<T>::getrf(&m, &n, lu, &m, swaps, &info);
@@ -65,6 +67,7 @@ int32_t lu_factor(const Call& call) {
 int32_t pivots_to_permutation(const Call& call) {
   const int64_t n = call.size(0);
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const int64_t> pivots = call.operand<int64_t>(0, point);
     const View<int64_t> out = call.result<int64_t>(0, point);
     for (int64_t i = 0; i < n; ++i) out(i) = i;

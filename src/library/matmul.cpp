@@ -97,6 +97,7 @@ int32_t matmul(const Call& call) {
     batch = 1;
   }
   for (int64_t point = 0; point < batch; ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     multiply<T>(m, k, n, call.operand<T>(0, point), call.operand<T>(1, point), call.result<T>(0, point));
   }
   return 0;

@@ -25,6 +25,7 @@ int32_t factor(const Call& call, Q wanted, Pivots pivots, int64_t q_columns, int
   int* columns = pivots == Pivots::yes ? workspace.take_integers(n) : nullptr;
   auto* rwork = pivots == Pivots::yes ? workspace.take<Real<T>>(call.size(1) * 2) : nullptr;
   for (int64_t point = 0; point < (m || n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     int info = 0;
     copy(call.operand<T>(0, point), m, n, by_columns(a, m));
     if (pivots == Pivots::yes) {

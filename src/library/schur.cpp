@@ -62,6 +62,7 @@ int32_t schur(const Call& call) {
   auto* rwork = workspace.take<Real<T>>(n);
   const auto leads = leads_of<T>(call);
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> a = call.operand<T>(0, point);
     copy(a, n, n, by_columns(t, n));
     int info = 1;
@@ -87,6 +88,7 @@ int32_t sylvester(const Call& call) {
   T* b = workspace.take<T>(call.size(1) * call.size(1));
   T* x = workspace.take<T>(call.size(0) * call.size(1));
   for (int64_t point = 0; point < (m && n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     copy(call.operand<T>(0, point), m, m, by_columns(a, m));
     copy(call.operand<T>(1, point), n, n, by_columns(b, n));
     copy(call.operand<T>(2, point), m, n, by_columns(x, m));

@@ -29,6 +29,7 @@ template <class T>
 int32_t sort(const Call& call) {
   const int64_t n = call.size(0);
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     T* out = call.result<T>(0, point).data;
     copy(call.operand<T>(0, point), n, View<T>{out, 1, 0});
     T* end = out + n;
@@ -46,6 +47,7 @@ template <class T>
 int32_t argsort(const Call& call) {
   const int64_t n = call.size(0);
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> x = call.operand<T>(0, point);
     int64_t* out = call.result<int64_t>(0, point).data;
     for (int64_t i = 0; i < n; ++i) out[i] = i;
@@ -58,14 +60,19 @@ int32_t argsort(const Call& call) {
   return 0;
 }
 
+/// Where one takes the time of a search in an array that is in no cache.
+constexpr int64_t kElementsBetweenLooks = 1 << 14;
+
 template <class T>
 int32_t searchsorted(const Call& call) {
   const int64_t n = call.size(0), k = call.size(1);
   const bool right = call.has(LibraryOption::right);
   for (int64_t point = 0; point < (k ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> x = call.operand<T>(0, point), wanted = call.operand<T>(1, point);
     const View<int64_t> out = call.result<int64_t>(0, point);
     for (int64_t i = 0; i < k; ++i) {
+      if (i % kElementsBetweenLooks == kElementsBetweenLooks - 1 && call.is_to_end()) return INLAY_INTERRUPTED;
       int64_t begin = 0, end = n;  // it stands before end, and not before begin
       while (begin < end) {
         const int64_t at = begin + (end - begin) / 2;

@@ -33,6 +33,7 @@ int32_t decompose(const Call& call, const char* job) {
   int* integers = workspace.take_integers(static_cast<int64_t>(p) * 8 + 1);
   auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(svd_rwork_elements<int64_t>(m, n)) : nullptr;
   for (int64_t point = 0; point < (m || n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     Real<T>* s = call.result<Real<T>>(vectors ? 1 : 0, point).data;
     const View<T> u = vectors ? call.result<T>(0, point) : View<T>();
     const View<T> vh = vectors ? call.result<T>(2, point) : View<T>();
@@ -64,6 +65,7 @@ int32_t diagonalize(const Call& call, bool vectors) {
   const int num_rwork = static_cast<int>(eigh_rwork_elements<int64_t>(vectors, n));
   auto* rwork = kIsComplex<T> ? workspace.take<Real<T>>(num_rwork) : nullptr;
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<T> a = vectors ? call.result<T>(1, point) : by_rows(copied, n);
     copy(call.operand<T>(0, point), n, n, a);
     const int lda = static_cast<int>(leading(a, n));

@@ -12,6 +12,7 @@ int32_t cholesky(const Call& call) {
   const int n = call.count(0);
   const bool upper = call.has(LibraryOption::upper);
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> a = call.operand<T>(0, point);
     const View<T> out = call.result<T>(0, point);
     for (int64_t r = 0; r < n; ++r) {
@@ -41,6 +42,7 @@ int32_t solve_triangular(const Call& call) {
   const bool unit = call.has(LibraryOption::unit_diagonal);
   const CBLAS_DIAG diagonal = unit ? CblasUnit : CblasNonUnit;
   for (int64_t point = 0; point < (n && k ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     View<const T> a = call.operand<T>(0, point);
     const View<T> x = call.result<T>(0, point);
     int64_t zero = 0;

@@ -12,6 +12,7 @@ int32_t tridiagonal_lu_factor(const Call& call) {
   const int n = call.count(0);
   int* swaps = Workspace(call).take_integers(n);
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     for (std::size_t i = 0; i < 3; ++i) copy(call.operand<T>(i, point), i == 1 ? n : n - 1, call.result<T>(i, point));
     int info = 0;  // a 0 on the diagonal of u shows there
     Lapack<T>::gttrf(&n, call.result<T>(0, point).data, call.result<T>(1, point).data, call.result<T>(2, point).data,
@@ -55,6 +56,7 @@ template <class T>
 int32_t tridiagonal_lu_solve(const Call& call) {
   const int64_t n = call.size(0), k = call.size(1);
   for (int64_t point = 0; point < (n && k ? call.batch() : 0); ++point) {
+    if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> l = call.operand<T>(0, point), on = call.operand<T>(1, point);
     const View<const T> above = call.operand<T>(2, point), second_above = call.operand<T>(3, point);
     const View<const int64_t> pivots = call.operand<int64_t>(4, point);

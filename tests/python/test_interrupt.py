@@ -59,15 +59,31 @@ def test_a_long_loop_ends(loop):
     np.testing.assert_array_equal(f(start, 10), few)
 
 
-def test_one_long_kernel_ends():
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+@pytest.mark.parametrize("fold", [pt.sum, pt.max])
+def test_one_long_kernel_ends(backend, fold, monkeypatch):
     """Its points are counted from nothing: no array is as long as this takes."""
+    monkeypatch.setenv("INLAY_BACKEND", backend)
     n = pt.lscalar("n")
-    f = pytensor.function([n], pt.exp(-pt.arange(n)).sum(), mode="INLAY")
+    f = pytensor.function([n], fold(pt.exp(-pt.arange(n))), mode="INLAY")
     few = f(1000)
     with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
         f(10**13)
     assert interrupt.late < SOON
     assert f(1000) == few
+
+
+@pytest.mark.parametrize("backend", ["llvm", "c"])
+def test_a_batch_of_matrices_ends_between_them(backend, monkeypatch):
+    monkeypatch.setenv("INLAY_BACKEND", backend)
+    x = pt.dtensor3("x")
+    f = pytensor.function([x], pt.linalg.eig(x)[0], mode="INLAY")
+    matrices = np.random.default_rng(1).normal(size=(1000, 150, 150))
+    few = f(matrices[:2])
+    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
+        f(matrices)
+    assert interrupt.late < SOON
+    np.testing.assert_array_equal(f(matrices[:2]), few)
 
 
 def test_a_handler_that_returns_lets_it_go_on():

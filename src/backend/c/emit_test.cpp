@@ -51,16 +51,21 @@ constexpr const char* kScale = R"(program @main(x: f64[n] param 0, s: f64 param 
 
 TEST(Emit, ReadsLikeTheProgram) {
   EXPECT_THAT(source_of(kScale), HasSubstr(R"(/* kernel @k0: stage (i < n) */
-static void k0(const int64_t n, const double* restrict x, const double* restrict s,
-    double* restrict y) {
+static int32_t k0(InlayCall* call, const int64_t n, const double* restrict x,
+    const double* restrict s, double* restrict y) {
   if (n > 0) {
     const double s_1 = s[0];
-    for (int64_t i = 0; i < n; ++i) {
-      const double x_0 = x[i];
-      const double y_2 = x_0 * s_1;
-      y[i] = y_2;
+    for (int64_t i_block = 0; i_block < n; i_block += 32768) {
+      if (ended(call, call->stop_while_writing)) return INLAY_INTERRUPTED;
+      const int64_t i_end = min_i64(i_block + 32768, n);
+      for (int64_t i = i_block; i < i_end; ++i) {
+        const double x_0 = x[i];
+        const double y_2 = x_0 * s_1;
+        y[i] = y_2;
+      }
     }
   }
+  return INLAY_OK;
 }
 
 int32_t inlay_entry(InlayCall* call) {
@@ -68,10 +73,20 @@ int32_t inlay_entry(InlayCall* call) {
   const double* x = call->params[0];
   const double* s = call->params[1];
   double* y = call->outputs[0];
-  k0(n, x, s, y);
+  {
+    const int32_t status = k0(call, n, x, s, y);
+    if (status != INLAY_OK) return status;
+  }
   return INLAY_OK;
 }
 )"));
+}
+
+TEST(Emit, WhatIsShortHasNoBlocks) {
+  EXPECT_THAT(source_of(R"(program @main(x: f64[300] param 0, y: f64[300] output 0) {
+    kernel @k0 { stage (i < 300) { %0 = load x[i] : f64 %1 = neg %0 : f64 store y[i] set %1 } } })"),
+              HasSubstr(R"(static void k0(const double* restrict x, double* restrict y) {
+  for (int64_t i = 0; i < 300; ++i) {)"));
 }
 
 TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
@@ -82,7 +97,8 @@ TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
     kernel @memcpy { stage (i < exp) { %0 = load fail[] : f64 store call[i] set %0 } } })");
   EXPECT_THAT(source, HasSubstr("const double* double_2 = call->params[0];"));
   EXPECT_THAT(source,
-              HasSubstr("static void memcpy_2(const int64_t exp_2, double* restrict call_2, const double fail_2)"));
+              HasSubstr("static int32_t memcpy_2(InlayCall* call, const int64_t exp_2, double* restrict call_2,\n"
+                        "    const double fail_2)"));
   EXPECT_THAT(source, HasSubstr("const double exp_1 = exp(double_2_0);"));
 }
 
@@ -94,7 +110,7 @@ TEST(Emit, WhatSharesBytesIsNotRestrict) {
     kernel @k1 { stage (i < n) { %0 = load t[i] : f64 %1 = exp %0 : f64 store u[i] set %1 } }
     kernel @k2 { outer (i < n) stage (j < n) { %0 = load u[j] : f64 fold add y[i] %0 : f64 } } })");
   const std::string source = c_backend::source_of(program, memory::plan_memory(program)).text;
-  EXPECT_THAT(source, HasSubstr("static void k1(const int64_t n, const double* t, double* u)"));
+  EXPECT_THAT(source, HasSubstr("static int32_t k1(InlayCall* call, const int64_t n, const double* t, double* u)"));
   EXPECT_THAT(source, HasSubstr("static int32_t k2(InlayCall* call, const int64_t n, const double* restrict u, "
                                 "double* restrict y)"));
 }
@@ -110,6 +126,7 @@ TEST(Emit, FoldsOfFloatsGoInLanesWhereNoPointWaitsForAnother) {
   EXPECT_THAT(source, HasSubstr(R"(      IN_LANES(reduction(+ : s_so_far) reduction(max_f64 : m_so_far))
       for (int64_t i = i_block; i < i_end; ++i) {)"));
   EXPECT_THAT(source, HasSubstr(R"(i_block += 32) {
+      if (i_block % 32768 == 0 && ended(call, call->stop_while_writing)) return INLAY_INTERRUPTED;
       const int64_t i_end = min_i64(i_block + 32, n);
       for (int64_t i = i_block; i < i_end; ++i) {)"));
 }

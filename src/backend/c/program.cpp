@@ -183,9 +183,13 @@ std::string ProgramText::failure(SiteId site, std::span<const std::string> numbe
   return text + ");";
 }
 
-std::string ProgramText::look_up() {
+std::string ProgramText::stop_flag() {
   uses.can_be_interrupted = true;
-  return str("if (", needs.use("ended"), "(call, call->", writing ? "stop_while_writing" : "stop",
+  return str("call->", writing ? "stop_while_writing" : "stop");
+}
+
+std::string ProgramText::look_up(const std::string& when) {
+  return str("if (", when, when.empty() ? "" : " && ", needs.use("ended"), "(call, ", stop_flag(),
              ")) return INLAY_INTERRUPTED;");
 }
 

@@ -55,8 +55,10 @@ class ProgramText {
   /// `return fail(call, ...);`
   std::string failure(SiteId site, std::span<const std::string> numbers);
 
-  /// `if (ended(...)) return INLAY_INTERRUPTED;`
-  std::string look_up();
+  /// Where the number is that says whether to end. Who uses it may return INLAY_INTERRUPTED.
+  std::string stop_flag();
+  /// `if (ended(...)) return INLAY_INTERRUPTED;`, where `when` holds.
+  std::string look_up(const std::string& when = "");
   bool writing = false;  // may bytes have been written that the caller would see?
 
   // ---- what is written meanwhile uses

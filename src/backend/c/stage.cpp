@@ -221,9 +221,15 @@ void StageText::write_loop(int level) {
   out_.close();
 }
 
+/// Is it a loop of its own, around which nobody looks, and long?
+bool StageText::looks_within() const {
+  const auto has_loop = [](const kernel::Axis& axis) { return !axis.extent.is(1); };
+  return innermost() == 1 && std::ranges::none_of(kernel_.outer, has_loop) && !kernel::is_short(kernel_);
+}
+
 /// Long sums go by blocks, so that their error grows with the logarithm of their length. A block is added up in lanes,
 /// or one point after the other: 16 numbers a lane, as NumPy does, in the 32 bytes that compilers vectorize for
-/// unasked.
+/// unasked. A loop that looks goes by blocks too, so that its points stay in lanes.
 void StageText::write_innermost(const Loop& loop, const std::string& begin, const std::string& end) {
   constexpr int kNumbersOfLane = 16, kBytesOfLanes = 32;
   const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
@@ -235,11 +241,17 @@ void StageText::write_innermost(const Loop& loop, const std::string& begin, cons
     sums.push_back(k);
     widest = std::max(widest, size_bytes(statement(k).dtype));
   }
-  const std::string block = str(clauses.empty() ? kBlockInOrder : kBytesOfLanes / widest * kNumbersOfLane);
+  const bool looks = looks_within(), by_blocks = looks || !sums.empty();
+  const std::string block = str(sums.empty()      ? kernel::kPointsBetweenLooks
+                                : clauses.empty() ? kBlockInOrder
+                                                  : kBytesOfLanes / widest * kNumbersOfLane);
   std::string from = begin, to = end;
-  if (!sums.empty()) {
+  if (by_blocks) {
     from = names_.take(str(i, "_block"));
     out_.open("for (int64_t ", from, " = ", begin, "; ", from, " < ", end, "; ", from, " += ", block, ")");
+    if (looks) {
+      out_.line(p_.look_up(sums.empty() ? "" : str(from, " % ", kernel::kPointsBetweenLooks, " == 0")));
+    }
     to = names_.take(str(i, "_end"));
     out_.line("const int64_t ", to, " = ", p_.needs.use("min_i64"), "(", from, " + ", block, ", ", end, ");");
   }
@@ -249,14 +261,13 @@ void StageText::write_innermost(const Loop& loop, const std::string& begin, cons
   write_level(innermost());
   wrapped_.resize(wrapped_before);
   out_.close();
-  if (sums.empty()) return;
   for (std::size_t k : sums) {
     const std::string put = p_.needs.use(str("put_", suffix(statement(k).dtype)));
     const bool spans_loops = facts_[k].opened + 1 < innermost();  // whose rows may be short
     out_.line(put, "(&", facts_[k].parts, ", &", facts_[k].sum, ", ", to, " - ", from, ", ",
               spans_loops ? str(kBlockInOrder) : block, ");");
   }
-  out_.close();
+  if (by_blocks) out_.close();
 }
 
 /// Is it a sum of floats over more points than one after the other loses little in?

@@ -65,6 +65,7 @@ class StageText {
   void close_sum(std::size_t i);
   bool is_long_sum(std::size_t i) const;
   void write_loop(int level);
+  bool looks_within() const;
   void write_innermost(const Loop& loop, const std::string& begin, const std::string& end);
   void combine_into(const std::string& place, const kernel::Statement& s);
   std::string element(std::size_t i);

@@ -173,8 +173,8 @@ ArrayTables tables_of(ProgramText& p, const std::vector<kernel::CallArray>& arra
 
 }  // namespace
 
-// int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure):
-// see library/library.h.
+// int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure,
+// call, stop): see library/library.h.
 void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& call) {
   const DType dtype = p.program.buffers[call.operands[0].buffer].dtype;
   const std::string function = str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype));
@@ -183,7 +183,8 @@ void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& 
   external.declaration = str(
       "extern int32_t ", function,
       "(const void* const* operands, const int64_t* operand_strides, void* const* results,\n",
-      "    const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace, int64_t* failure);");
+      "    const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace, int64_t* failure,\n",
+      "    InlayCall* call, const int32_t* stop);");
   for (const kernel::CallArray& result : call.results) external.values.insert(p.name(result.buffer));
   std::vector<std::string> sizes;
   for (const Dim& size : call.sizes) sizes.push_back(p.size(size));
@@ -197,12 +198,9 @@ void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& 
   entry.line("int64_t failure[2] = {0, 0};");
   const std::string workspace = call.workspace.valid() ? p.address(call.workspace) : "NULL";
   const std::string text = str(function, "(operands, operand_strides, results, result_strides, sizes, ", call.options,
-                               ", ", workspace, ", failure);");
-  if (call.sites.empty()) {
-    entry.line(text);
-  } else {
-    entry.line("const int32_t status = ", text);
-  }
+                               ", ", workspace, ", failure, call, ", p.stop_flag(), ");");
+  entry.line("const int32_t status = ", text);
+  entry.line("if (status == INLAY_INTERRUPTED) return INLAY_INTERRUPTED;");
   const std::vector<std::string> numbers = {"failure[0]", "failure[1]"};
   for (std::size_t site = 0; site < call.sites.size(); ++site) {
     entry.line("if (status == ", site + 1, ") ", p.failure(call.sites[site], numbers));

@@ -196,8 +196,8 @@ ArrayTables stack_of_arrays(FunctionEmitter& f, const std::vector<kernel::CallAr
 
 }  // namespace
 
-// int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure):
-// see library/library.h.
+// int32_t inlay_l_NAME_DTYPE(operands, operand_strides, results, result_strides, sizes, options, workspace, failure,
+// call, stop): see library/library.h.
 void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
   llvm::IRBuilder<>& b = f.b;
   llvm::Type *pointer = b.getPtrTy(), *i64 = b.getInt64Ty(), *i32 = b.getInt32Ty();
@@ -209,12 +209,14 @@ void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call) {
   Value* workspace = call.workspace.valid() ? f.address(call.workspace) : llvm::ConstantPointerNull::get(b.getPtrTy());
   Value* failure = f.stack(i64, 2);
   const DType dtype = f.program.buffers[call.operands[0].buffer].dtype;
-  auto* type =
-      llvm::FunctionType::get(i32, {pointer, pointer, pointer, pointer, pointer, i32, pointer, pointer}, false);
+  auto* type = llvm::FunctionType::get(
+      i32, {pointer, pointer, pointer, pointer, pointer, i32, pointer, pointer, pointer, pointer}, false);
   const auto function =
       f.module.getOrInsertFunction(str("inlay_l_", facts(call.op).name, "_", dtype_name(dtype)), type);
-  Value* status = b.CreateCall(function, {operands.begins, operands.strides, results.begins, results.strides, sizes,
-                                          b.getInt32(call.options), workspace, failure});
+  Value* status =
+      b.CreateCall(function, {operands.begins, operands.strides, results.begins, results.strides, sizes,
+                              b.getInt32(call.options), workspace, failure, f.call_argument(), f.stop_flag()});
+  f.end_if_interrupted(status);
   for (std::size_t site = 0; site < call.sites.size(); ++site) {
     Value* numbers[] = {b.CreateLoad(i64, failure), b.CreateLoad(i64, array_entry(f, i64, failure, 1))};
     f.fail_if(b.CreateICmpEQ(status, b.getInt32(static_cast<uint32_t>(site + 1))), call.sites[site], numbers);

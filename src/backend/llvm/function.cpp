@@ -209,13 +209,26 @@ Value* FunctionEmitter::stop_flag() {
   return flag;
 }
 
-void FunctionEmitter::checkpoint() {
+/// Ends the call with `code` where `ends` is true.
+void FunctionEmitter::end_if(Value* ends, Value* code) {
   if (!interrupted_) {
     const llvm::IRBuilder<>::InsertPointGuard guard(b);
     b.SetInsertPoint(new_block("interrupted"));
     interrupted_ = b.CreatePHI(b.getInt32Ty(), 2);
     b.CreateRet(interrupted_);
   }
+  interrupted_->addIncoming(code, b.GetInsertBlock());
+  llvm::BasicBlock* go_on = new_block("go_on");
+  b.CreateCondBr(ends, interrupted_->getParent(), go_on, unlikely_);
+  b.SetInsertPoint(go_on);
+}
+
+void FunctionEmitter::end_if_interrupted(Value* status) {
+  Value* interrupted = b.getInt32(INLAY_INTERRUPTED);
+  end_if(b.CreateICmpEQ(status, interrupted), interrupted);
+}
+
+void FunctionEmitter::checkpoint() {
   Value* flag = b.CreateLoad(b.getInt32Ty(), stop_flag(), /*isVolatile=*/true);
   llvm::BasicBlock* cold = new_block("asked_to_stop");
   llvm::BasicBlock* go_on = new_block("go_on");
@@ -224,8 +237,8 @@ void FunctionEmitter::checkpoint() {
   const auto type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
   Value* ask = call_field(offsetof(InlayCall, interrupted), b.getPtrTy());
   Value* code = b.CreateCall(type, ask, {call_argument()});
-  interrupted_->addIncoming(code, cold);
-  b.CreateCondBr(b.CreateICmpNE(code, b.getInt32(INLAY_OK)), interrupted_->getParent(), go_on, unlikely_);
+  end_if(b.CreateICmpNE(code, b.getInt32(INLAY_OK)), code);
+  b.CreateBr(go_on);
   b.SetInsertPoint(go_on);
 }
 

@@ -76,6 +76,10 @@ class FunctionEmitter {
   void return_unless_ok(Value* code);
   /// Looks at the call's stop flag. Where it is 0 that is two loads, a comparison and a branch.
   void checkpoint();
+  /// Where that flag is.
+  Value* stop_flag();
+  /// After what looks by itself: ends the call if its status is INLAY_INTERRUPTED.
+  void end_if_interrupted(Value* status);
   /// From here on bytes may have been written that the caller would see.
   void begin_writing() { writing_ = true; }
   llvm::BasicBlock* new_block(const char* name);
@@ -116,6 +120,7 @@ class FunctionEmitter {
 
  private:
   void compile_for_this_cpu(llvm::Function& function) const;
+  void end_if(Value* ends, Value* code);
   Value* place_of_storage(const memory::Placement& placement);
   Value* literal_address(const kernel::Buffer& buffer);
   Value* dim_value(const Dim& dim);
@@ -128,7 +133,6 @@ class FunctionEmitter {
   int region_depth_ = 0;
   llvm::BasicBlock* failed_ = nullptr;
   bool writing_ = false;
-  llvm::Value* stop_flag();
   std::array<llvm::Value*, 2> stop_flags_ = {};  // before and after it begins to write
   llvm::PHINode* interrupted_ = nullptr;         // the code of who was asked, where that ends the call
   llvm::MDNode* unlikely_ = nullptr;
