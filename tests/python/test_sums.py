@@ -14,6 +14,7 @@ BACKENDS = {
 }
 NATIVE = ["llvm", "narrow"]  # how a C compiler puts lanes together is its own
 DTYPES = {"f64": np.float64, "f32": np.float32}
+LONG_FLOAT = np.longdouble  # 64 binary digits: what it loses in 1e7 additions is no part of an f64's rounding
 
 
 @pytest.fixture
@@ -52,9 +53,8 @@ def cauchy(n, rng):
 
 def error(got, x):
     """In roundings of the sum of absolute values: what a sum can lose does not depend on what cancels."""
-    exact = math.fsum(x.astype(np.float64))
-    scale = math.fsum(np.abs(x.astype(np.float64)))
-    return abs(float(got) - exact) / (scale * np.finfo(x.dtype).eps)
+    exact = x.astype(LONG_FLOAT)
+    return float(abs(got - exact.sum()) / abs(exact).sum()) / np.finfo(x.dtype).eps
 
 
 def check_error(got, x):
@@ -80,10 +80,12 @@ def sum_of(t):
 @pytest.mark.parametrize("t", DTYPES)
 @pytest.mark.parametrize("make", [equal, one_large_first, alternating, offset, lognormal, cauchy])
 def test_is_no_worse_than_numpy(backend, t, make):
-    f = sum_of(t)
-    for n in (1_000, 10_000, 100_000, 1_000_000):
+    f, rows = sum_of(t), compiled(t, "%x: T[2, n]", "%s = reduce add %x [1] : T", "return %s")
+    for n in (1_000, 10_000, 100_000, 1_000_000, 10_000_000):
         x = make(n, np.random.default_rng(n)).astype(DTYPES[t])
         check_error(f(x), x)
+        for got, row in zip(rows(x.reshape(2, -1)), x.reshape(2, -1), strict=True):
+            check_error(got, row)
 
 
 @on_each_backend
@@ -109,8 +111,6 @@ def test_what_is_made_of_sums(backend, t):
 
 
 PRODUCT = "%p = mul %x, %y"
-LONG_FLOAT = np.longdouble  # 64 binary digits: what it loses in 1e6 additions is no part of an f64's rounding
-
 
 def greatest_power(x):
     greatest = LONG_FLOAT(x.max())
@@ -119,6 +119,11 @@ def greatest_power(x):
 
 # Of x and y: the program, NumPy's or SciPy's, and of long floats the exact value and what the error is compared with.
 MADE_OF_SUMS = {
+    "norm": (
+        ["%xx = mul %x, %x", "%q = reduce add %xx [0] : T", "%s = sqrt %q"],
+        lambda x, y: np.linalg.norm(x),
+        lambda x, y: (np.sqrt((x * x).sum()), np.sqrt((x * x).sum())),
+    ),
     "dot": ([PRODUCT, "%s = reduce add %p [0] : T"], np.dot, lambda x, y: ((x * y).sum(), abs(x * y).sum())),
     "mean": (["%s = mean %x"], lambda x, y: np.mean(x), lambda x, y: (x.mean(), abs(x).mean())),
     "var": (["%s = var %x"], lambda x, y: np.var(x), lambda x, y: (x.var(), x.var())),
@@ -142,6 +147,18 @@ def test_what_is_made_of_sums_is_no_worse_than_numpy(backend, t, name):
                 continue  # the 1 is lost beside the 1e16 before anything is summed
             roundings = [float(abs(s - exact) / scale) / np.finfo(x.dtype).eps for s in (f(x, y), theirs(x, y))]
             assert roundings[0] <= 2 * roundings[1] + 2, (make, n)
+
+
+@on_each_backend
+@pytest.mark.parametrize("t", DTYPES)
+def test_products_round_once_a_factor(backend, t):
+    """Up or down by chance, in whatever order: half a unit each at most, so they add up to some 0.3 sqrt(n)."""
+    f = compiled(t, "%x: T[n]", "%s = reduce mul %x [0] : T", "return %s")
+    for n in (1_000, 100_000, 1_000_000):
+        # The product is as large as e^20 or e^-20 on the way: next to 1, where the spacing changes, chance is not even.
+        x = np.exp(np.random.default_rng(n).normal(0, 20 / math.sqrt(n), n)).astype(DTYPES[t])
+        exact = x.astype(LONG_FLOAT).prod()
+        assert abs(f(x) - exact) / abs(exact) / np.finfo(x.dtype).eps <= 1.5 * math.sqrt(n), n
 
 
 @on_each_backend

@@ -64,8 +64,11 @@ int StageText::level_of(const kernel::LinearMap& place) const {
 void StageText::find_levels() {
   for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
     const Statement& s = statement(i);
+    if (s.has_place()) facts_[i].place = kernel::linearize(s.map, p_.program.buffers[s.buffer].dims);
+  }
+  for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+    const Statement& s = statement(i);
     Facts& facts = facts_[i];
-    if (s.has_place()) facts.place = kernel::linearize(s.map, p_.program.buffers[s.buffer].dims);
     if (const kernel::IndexTerm* index = s.index_to_check()) {
       facts.place.indices = {{*index, 1}};
       facts.level = level_of(facts.place);
@@ -86,13 +89,21 @@ void StageText::find_levels() {
   }
 }
 
-/// Does no other statement touch the buffer? Then nobody sees whether memory or a variable holds what it is meanwhile.
+/// Does no other statement touch the element? Then nobody sees whether memory or a variable holds what it is meanwhile.
 bool StageText::is_alone(std::size_t i) const {
   for (std::size_t k = 0; k < stage_.statements.size(); ++k) {
     const bool meets = statement(k).has_place() && p_.root(statement(k).buffer) == p_.root(statement(i).buffer);
-    if (k != i && meets) return false;
+    if (k != i && meets && !is_apart(i, k)) return false;
   }
   return true;
+}
+
+/// Are they so far from each other in one buffer wherever the loops are?
+bool StageText::is_apart(std::size_t i, std::size_t k) const {
+  const kernel::LinearMap &a = facts_[i].place, &b = facts_[k].place;
+  if (statement(i).buffer != statement(k).buffer || !a.indices.empty() || !b.indices.empty()) return false;
+  const Dim distance = a.base - b.base;
+  return a.axes == b.axes && distance.is_constant() && !distance.is(0);
 }
 
 /// Backwards from what has an effect: writes that are left to do, and whatever can fail.

@@ -48,6 +48,7 @@ class StageText {
   bool is_computed(kernel::RegisterId r) const;
   bool is_unchanging(const kernel::Statement& load) const;
   bool is_alone(std::size_t i) const;
+  bool is_apart(std::size_t i, std::size_t k) const;
   std::string guard();
   std::string lanes();
   bool names_values_outside() const;
