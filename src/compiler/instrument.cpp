@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -23,10 +25,13 @@ namespace fs = std::filesystem;
 
 /// Writes a whole file or says why not.
 void write_file(const fs::path& path, const std::string& text) {
+  errno = 0;
   std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (!out) throw Error(ErrorCode::invalid_file, {}, str("cannot write the dump ", path.string()));
+  if (out) return;
+  throw Error(ErrorCode::invalid_file, {},
+              str("cannot write the dump ", path.string(), ": ", std::strerror(errno ? errno : EIO)));
 }
 
 /// NN-name.extension, as dump() names its files.

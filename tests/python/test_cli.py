@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import resource
+import signal
 import subprocess
 from pathlib import Path
 
@@ -250,7 +252,7 @@ def test_list():
 
 def test_compile_writes_c_that_compiles_alone(program):
     text = tool("compile", "p.inlay", "--emit=c")
-    assert "static void k0(" in text and "int32_t inlay_entry(InlayCall* call) {" in text
+    assert "static int32_t k0(" in text and "int32_t inlay_entry(InlayCall* call) {" in text
     assert tool("compile", "p.inlay", "--emit=c", "-o", "p.c") == ""
     assert Path("p.c").read_text() == text
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"]
@@ -300,6 +302,39 @@ def test_results_that_cannot_be_written_are_an_error(program):
     Path("double.inlay").write_text("graph @main(%x: f64[n]) {\n  %y = add %x, %x\n  return %y\n}\n")
     said = tool("run", "double.inlay", "x=x.npy", "-o", "file", code=1)
     assert said == "error[invalid-file]: file: the folder cannot be made: Not a directory\n"
+
+
+def write_at_most_100_bytes():
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
+
+
+def test_a_file_that_cannot_be_written_whole_is_as_it_was(program):
+    """A folder has no parts of files in it, and a program test that is updated is not cut off."""
+    Path("old.c").write_text("/* old */")
+    Path("link.c").symlink_to("old.c")
+    before = {path.name: path.read_bytes() for path in Path().iterdir()}
+    for command in ("compile p.inlay -o new.c", "compile p.inlay -o link.c", "test --update p.inlay"):
+        name = command.split()[-1]
+        Path("p.inlay").write_text(PROGRAM + "#= run n=3\n#= count kernels 9\n")
+        before["p.inlay"] = Path("p.inlay").read_bytes()
+        done = subprocess.run(
+            [TOOL, *command.split()], capture_output=True, text=True, preexec_fn=write_at_most_100_bytes
+        )
+        assert done.returncode == 1
+        assert done.stderr == f"error[invalid-file]: {name}: cannot be written: File too large\n"
+        assert {path.name: path.read_bytes() for path in Path().iterdir()} == before
+    Path("old.c").chmod(0o600)
+    tool("compile", "p.inlay", "-o", "link.c")
+    assert Path("link.c").is_symlink() and "inlay_entry" in Path("old.c").read_text()
+    assert Path("old.c").stat().st_mode & 0o777 == 0o600
+    tool("compile", "p.inlay", "-o", "/dev/null")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_help_that_cannot_be_written(program):
+    with open("/dev/full", "w") as full:
+        assert subprocess.run([TOOL, "--help"], stdout=full).returncode == 1
 
 
 def test_compiled_c_runs_without_inlay(program):

@@ -268,7 +268,10 @@ int main_checked(int argc, char** argv) {
     if (!std::cout.flush()) throw Error(ErrorCode::invalid_file, {}, "standard output cannot be written");
     return code;
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    if (error.get_exit_code() == 0) {  // --help
+      app.exit(error);
+      return std::cout.flush() ? kDone : kFailed;
+    }
     std::cerr << error_text(usage_error(app, error).what()) << "\n";
     return kWrongUsage;
   } catch (const Error& error) {
