@@ -82,6 +82,7 @@ struct FlatFunction::State {
   void check() const;
   void bind(int64_t length, const void* user_data, std::span<const void*> params, std::span<int64_t> symbols) const;
   bool may_be_as_long() const;
+  const char* null_pointer(int64_t length, int64_t num_values, const double* x, void* const* outputs) const;
   int call(int64_t length, int64_t num_values, const double* x, void** outputs, const void* user_data) noexcept;
   int run(const void* const* params, int64_t num_values, void** outputs, int64_t* symbols);
   int fail(const Error& error, int code) noexcept;
@@ -110,7 +111,7 @@ int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, co
   State& self = *static_cast<State*>(state);
   const int code = self.call(static_cast<int64_t>(dim), static_cast<int64_t>(num_values), x, &outputs, user_data);
   if (code >= 0 || !self.spec.keeps_going) return code;
-  std::fill_n(values, num_values, std::numeric_limits<double>::quiet_NaN());
+  if (values != nullptr) std::fill_n(values, num_values, std::numeric_limits<double>::quiet_NaN());
   return kFlatOk;
 }
 
@@ -140,11 +141,23 @@ void check_dims(const std::string& name, std::span<const int64_t> dims, int64_t 
 
 }  // namespace
 
+/// The first of what no call does without. (An array of no elements may be anywhere.)
+const char* FlatFunction::State::null_pointer(int64_t length, int64_t num_values, const double* x,
+                                              void* const* outputs) const {
+  if (x == nullptr && length != 0) return "x";
+  const bool has_logp = object().outputs.size() > 1;
+  if (has_logp && outputs[1 - vector_output] == nullptr) return "logp";
+  if (outputs[vector_output] == nullptr && num_values != 0) return has_logp ? "grad" : "values";
+  return nullptr;
+}
+
 int FlatFunction::State::call(int64_t length, int64_t num_values, const double* x, void** outputs,
                               const void* user_data) noexcept {
   try {
     if (dim >= 0 && length != dim)
       return fail(other_length("the given x", length, "function takes", dim), kFlatWrongDim);
+    if (const char* what = null_pointer(length, num_values, x, outputs))
+      return fail({ErrorCode::wrong_argument_count, {}, str(what, " is a null pointer")}, kFlatWrongDim);
     Scratch<const void*, 64> params(addresses.size());
     Scratch<int64_t, 32> sizes(symbols.size());
     std::ranges::copy(addresses, params.data());
@@ -231,6 +244,8 @@ void FlatFunction::State::bind(int64_t length, const void* user_data, std::span<
     std::memcpy(&params[slot], record + data.address_offset, sizeof(void*));
     std::memcpy(dims.data(), record + data.dims_offset, dims.size_bytes());
     check_dims(param.name, dims, param.element_bytes);
+    if (params[slot] == nullptr && std::ranges::count(dims, 0) == 0)
+      throw Error(ErrorCode::wrong_argument_count, {}, str("the address of ", param.name, " is a null pointer"));
     refs[slot].dims = dims.data();
   }
   executable().bind_symbols(refs.span(), sizes);

@@ -137,6 +137,32 @@ def test_lengths_that_no_vector_has():
     assert [run(dim) for dim in (3, 2**60, 2**63, 2**64 - 1)] == [-1] * 4
 
 
+def test_null_pointers():
+    """Where a pointer has nothing to point to, it may be null."""
+    x = pt.dvector("x")
+    data = pytensor.shared(np.ones(2), name="data")
+    fn = pytensor.function([x], [(x * data.sum()).sum(), x * 0 + data.sum()], mode="INLAY")
+    c = inlay.pytensor.c_function(fn, form="logp", user_data={data: (0, 8)})
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, *[ctypes.c_void_p] * 4)(c.address)
+    point, grad, logp, array = np.ones(2), np.ones(2), np.ones(()), np.ones(3)
+    record = np.array([array.ctypes.data, 3])
+    given = [a.ctypes.data for a in (point, grad, logp, record)]
+    assert call(2, *given) == 0
+    for i, name in enumerate(["x", "grad", "logp"]):
+        assert call(2, *given[:i], None, *given[i + 1 :]) == -1
+        assert f"{name} is a null pointer" in c.last_error
+    assert call(0, None, None, *given[2:]) == 0
+    record[0] = 0
+    assert call(2, *given) == -1
+    assert "the address of data is a null pointer" in c.last_error
+    record[1] = 0
+    assert call(2, *given) == 0
+
+    c = inlay.pytensor.c_function(pytensor.function([x], x * 2, mode="INLAY"), form="expand")
+    call = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_size_t, *[ctypes.c_void_p] * 3)(c.address)
+    assert [call(2, 2, *given[:2], None), call(2, 2, given[0], None, None), call(0, 0, None, None, None)] == [0, -1, 0]
+
+
 def test_dims_in_user_data_that_no_array_has():
     x = pt.dvector("x")
     data = pytensor.shared(np.ones((2, 2)), name="data")
@@ -163,8 +189,8 @@ def test_a_record_of_user_data_that_cannot_be():
     refused(TypeError, "not a dict", [1])
     refused(TypeError, "not two offsets", {a: (0, True)})
     refused(TypeError, "not two offsets", {a: (-8, 0)})
-    refused(ValueError, "the address of a end beyond", {a: (2**70, 8)})
-    refused(ValueError, "the dims of a end beyond", {a: (0, 2**63 - 2)})
+    refused(ValueError, "no record has room for the address of a", {a: (2**70, 8)})
+    refused(ValueError, "no record has room for the dims of a", {a: (0, 2**63 - 2)})
     refused(ValueError, "the address of a and the address of b share bytes", {a: (0, 8), b: (0, 16)})
     refused(ValueError, "the address of a and the dims of a share bytes", {a: (0, 4)})
     refused(ValueError, "the dims of b and the dims of a share bytes", {a: (0, 24), b: (8, 16)})

@@ -72,7 +72,7 @@ def _data(user_data, numbers):
             fields.append((dims, dims + _WORD * variable.type.ndim, f"the dims of {variable}"))
     fields.sort(key=lambda field: field[:2])
     if fields and max(end for _, end, _ in fields) > _MOST_BYTES:
-        raise ValueError(f"user_data: {max(fields, key=lambda field: field[1])[2]} end beyond 2**63 bytes")
+        raise ValueError(f"user_data: no record has room for {max(fields, key=lambda field: field[1])[2]}: it ends beyond 2**63 bytes")
     for (_, end, one), (begin, _, other) in itertools.pairwise(fields):
         if begin < end:
             raise ValueError(f"user_data: {one} and {other} share bytes of the record")
