@@ -132,10 +132,10 @@ def _step(step, room):
     where = step.lines
     told = _cut(f"{indent}{does}{told}", WIDTH - len(cost) - 2 - (len(where) + 4 if where else 0))
     yield f"{told}; {cost}" + (f"  [{where}]" if where else "")
-    if len(formulas) > room and room > 0:
-        formulas = [*formulas[: room - 1], f"and {count_text(len(formulas) - room + 1, 'formula')} more"]
-    for formula in formulas[:room]:
-        yield _cut(f"{indent}    {formula}")
+    left_out = len(formulas) - room
+    for i, formula in enumerate(formulas[:room]):
+        more = f"  (and {left_out} more)" if left_out > 0 and i == room - 1 else ""
+        yield _cut(f"{indent}    {formula}", WIDTH - len(more)) + more
 
 
 def _cut(text, width=WIDTH):

@@ -5,6 +5,7 @@ import re
 
 import inlay.pytensor
 import numpy as np
+import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
@@ -198,3 +199,17 @@ def test_lines_of_two_scans_alike():
     at_second = error_of([i, x, j, y], [first, second], [0, 1, 1], np.ones(3), [0, 1, 9, 0], np.ones(3))
     assert at_first.location.endswith(f", test_errors.py:{line + 1}")
     assert at_second.location.endswith(f", test_errors.py:{line + 2}")
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="this version raises a copy of the error, which lacks what inlay's has")
+def test_lines_within_a_log_density():
+    """PyMC makes its nodes; the line is that of the variable."""
+    with pm.Model() as model:
+        seen = pm.Data("seen", np.ones(5))
+        slope = pm.Normal("slope", shape=3)
+        line = inspect.currentframe().f_lineno + 1
+        pm.Normal("y", slope[seen.astype("int64")], pm.HalfNormal("sigma"), observed=np.ones(4))
+    for logp in (model.compile_logp(mode="INLAY"), model.compile_fn(model.dlogp(), mode="INLAY")):
+        with pytest.raises(inlay.errors.ShapeMismatch) as raised:
+            logp(model.initial_point())
+        assert raised.value.location.endswith(f", test_errors.py:{line}")

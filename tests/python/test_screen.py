@@ -12,13 +12,13 @@ HERE = "test_screen.py"
 
 @pytest.fixture(scope="module")
 def schools():
-    """Eight schools, with the line that makes theta."""
+    """Eight schools, with the lines that make them."""
     with pm.Model(coords={"school": range(8)}) as model:
-        mu = pm.Normal("mu", 0, 5)
-        tau = pm.HalfCauchy("tau", 5)
-        eta = pm.Normal("eta", 0, 1, dims="school")
-        theta = mu + tau * eta  # the line
-        pm.Normal("obs", theta, np.arange(1.0, 9), observed=np.arange(8.0))
+        mu = pm.Normal("mu", 0, 5)  # of mu
+        tau = pm.HalfCauchy("tau", 5)  # of tau
+        eta = pm.Normal("eta", 0, 1, dims="school")  # of eta
+        theta = mu + tau * eta  # of theta
+        pm.Normal("obs", theta, np.arange(1.0, 9), observed=np.arange(8.0))  # of obs
     return model
 
 
@@ -35,10 +35,11 @@ def test_it_speaks_of_the_model(explanation):
     screen = str(explanation)
     assert "mu + exp(tau_log__)*eta" in screen and "eta_grad = " in screen
     assert "joined_inputs" not in screen
-    assert f"[{HERE}:{line_of('# the line')}]" in screen
-    # The line that asked for the log density made nothing of the model.
+    shown = ", ".join(str(line_of(f"# of {name}")) for name in ("tau", "theta", "obs"))
+    assert f"[{HERE}:{shown}]" in screen
+    # The log density of a variable is of the variable's line; the line that asked for it made nothing of the model.
     places = {origin.rpartition(", ")[2] for step in explanation.steps for origin in step.origins if HERE in origin}
-    assert places == {f"{HERE}:{line_of('# the line')}"}
+    assert places == {f"{HERE}:{line_of(f'# of {name}')}" for name in ("mu", "tau", "eta", "theta", "obs")}
 
 
 def test_the_graph_has_the_names_too(explanation):

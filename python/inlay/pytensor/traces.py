@@ -5,6 +5,9 @@ one structure share their nodes, so a node cannot have a line, and freezing drop
 so nobody can find the line later. `_keep_traces` lets a frozen graph have the traces of its own nodes beside them, and
 hands them to the nodes of a graph that is made of it, as each rewrite of a Scan does.
 
+A node that is cloned with inputs of another type is made anew, at a line of PyTensor's or PyMC's (which joins the
+variables of a model into one vector so): it keeps the trace of the node that it is a clone of.
+
 A rewrite that replaces a node may forget the trace too, as the one does that rewrites the graphs within Scans: then the
 new variable takes that of the old one (`TakesOver`).
 """
@@ -14,6 +17,7 @@ from inspect import signature
 
 from pytensor.compile.mode import optdb
 from pytensor.graph import fg
+from pytensor.graph.basic import Apply
 from pytensor.graph.features import AlreadyThere, Feature
 from pytensor.graph.rewriting.basic import graph_rewriter
 
@@ -59,6 +63,19 @@ def _binding(bind):
     return bind_with_traces
 
 
+def _cloning(clone_with_new_inputs):
+    @wraps(clone_with_new_inputs)
+    def clone_with_trace(self, *args, **kwargs):
+        node = clone_with_new_inputs(self, *args, **kwargs)
+        for var, old in zip(node.outputs, self.outputs, strict=True):
+            trace = getattr(old.tag, "trace", None)
+            if trace and getattr(var.tag, "trace", None) is not trace:
+                var.tag.trace = trace
+        return node
+
+    return clone_with_trace
+
+
 class TakesOver(Feature):
     """A variable that has no trace takes over that of the variable that it replaces."""
 
@@ -78,4 +95,5 @@ def take_over_traces(fgraph):
 
 def register_traces(tag):
     _keep_traces()
+    Apply.clone_with_new_inputs = _cloning(Apply.clone_with_new_inputs)
     optdb.register("take_over_traces", take_over_traces, tag, use_db_name_as_tag=False, position=-1)

@@ -6,7 +6,8 @@ import threading
 
 
 def register_sampler():
-    """`pm.sample` in inlay's mode is nutpie on inlay; `nutpie.compile_pymc_model` knows the backend "inlay"."""
+    """`pm.sample` in inlay's mode is nutpie on inlay; `nutpie.compile_pymc_model` knows the backend "inlay"; the log
+    density of a model has the model's lines."""
 
     def sampling(module):
         from ..pymc import sampling
@@ -18,6 +19,12 @@ def register_sampler():
 
         sampling.teach_nutpie(module)
 
+    def lines(module):
+        from ..pymc import lines
+
+        lines.keep_lines(module)
+
+    _after_import("pymc.logprob.basic", lines)
     _after_import("pymc.sampling.mcmc", sampling)
     _after_import("nutpie", compiling)
 

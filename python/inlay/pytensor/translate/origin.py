@@ -47,18 +47,26 @@ def source_line(node, fgraph=None):
     """The line outside PyTensor and PyMC that made the node of `fgraph`; what PyTensor keeps of the stack ends at the
     innermost.
 
-    The line that asked PyMC for the log density of a model made none of its nodes: where they come from is the model,
-    and its lines are not known any more.
+    The line that asked PyMC for the log density of a model made none of its nodes: those come from the model, whose
+    lines they have where `pymc/lines.py` has kept them.
     """
-    for stacks in traces_of(node, fgraph):
-        for stack in stacks:
-            callee = None
-            for frame in reversed(stack):
-                if not _is_library(frame[0]):
-                    if callee is not None and _derives(callee):
-                        break
-                    return f"{os.path.basename(frame[0])}:{frame[1]}"
-                callee = frame
+    stack = user_stack(node, fgraph)
+    return None if stack is None else _user_line(stack)
+
+
+def user_stack(node, fgraph=None):
+    """The stack that `source_line` is found in, or None."""
+    stacks = (stack for stacks in traces_of(node, fgraph) for stack in stacks)
+    return next((stack for stack in stacks if _user_line(stack)), None)
+
+
+def _user_line(stack):
+    callee = None
+    for frame in reversed(stack):
+        if not _is_library(frame[0]):
+            derives = callee is not None and _derives(callee)
+            return None if derives else f"{os.path.basename(frame[0])}:{frame[1]}"
+        callee = frame
     return None
 
 
