@@ -303,6 +303,9 @@ class Parser {
       throw in_.expected("a value, such as `%x`")
           .help(str("each op has a line of its own: `%a = ", in_.peek().text, " ...`, and here `%a`"));
     }
+    if (kind == Token::Kind::name && values_.contains(in_.peek().text)) {
+      throw in_.expected("a value, such as `%x`").help(str("did you mean %", in_.peek().text, "?"));
+    }
     const Token token = in_.expect(Token::Kind::value, "a value, such as `%x`");
     const auto found = values_.find(token.text);
     if (found == values_.end()) throw unknown(token, "value", "%", keys(values_));
@@ -476,11 +479,18 @@ class Parser {
   /// An expression or a number stands where an op is expected.
   Error no_op() const {
     static const std::map<std::string, std::string_view, std::less<>> kOps = {
-        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"**", "pow"}, {"//", "floor_div"}};
+        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"/", "div"}, {"**", "pow"},        {"//", "floor_div"},
+        {"%", "mod"}, {"==", "eq"}, {"!=", "ne"}, {"<", "lt"},  {"<=", "le"},         {">", "gt"},
+        {">=", "ge"}, {"&", "and"}, {"|", "or"},  {"^", "xor"}, {"<<", "left_shift"}, {">>", "right_shift"}};
     Error error = in_.expected("an op");
     if (in_.line_is_over()) return error;
     const Token& first = in_.peek();
-    const bool is_doubled = in_.at_punctuation(in_.peek(1).text, 2);
+    const bool is_minus = in_.at_punctuation("-");
+    if ((is_minus || in_.at_punctuation("~")) && in_.peek(1).kind == Token::Kind::value) {
+      return std::move(error).help(
+          str("the op stands before its operands: `", is_minus ? "neg" : "not", " %", in_.peek(1).text, "`"));
+    }
+    const bool is_doubled = kOps.contains(in_.peek(1).text + in_.peek(2).text);
     const std::string sign = str(in_.peek(1).text, is_doubled ? in_.peek(2).text : "");
     const Token& second = in_.peek(is_doubled ? 3 : 2);
     if (first.kind == Token::Kind::integer || first.kind == Token::Kind::real) {
@@ -543,7 +553,11 @@ class Parser {
     if (is_composition(op.text)) return composition(op);
     if (const auto scalar = scalar_op_from_name(op.text)) return {builder_.scalar(*scalar, operands())};
     if (const auto library = library_op_from_name(op.text)) return library_call(*library);
-    throw unknown(op, "op", "", known_ops(), ErrorCode::unknown_op);
+    const Error error = unknown(op, "op", "", known_ops(), ErrorCode::unknown_op);
+    if (values_.contains(op.text)) throw Error(error).help("a line is one op and its operands: `%z = add %x, %y`");
+    const Token& behind = in_.peek(1);
+    if (!in_.at_punctuation(".") || behind.first_on_line || behind.kind != Token::Kind::name) throw error;
+    throw Error(error).help(str("ops are no members of `", op.text, "`: write `", behind.text, "`"));
   }
 
   static std::vector<std::string> known_ops() {

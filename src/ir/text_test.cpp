@@ -297,7 +297,17 @@ TEST(TextErrors, SayHowAnExpressionIsWritten) {
   EXPECT_EQ(help("%e = %x[1:]"), "a part of %x is `slice %x[...]`");
   EXPECT_EQ(help("%e = exp(%x)"), "operands stand without parentheses: `exp %x`");
   EXPECT_EQ(help("%e = add %x, exp %x"), "each op has a line of its own: `%a = exp ...`, and here `%a`");
-  EXPECT_EQ(help("%e = add %x, x"), "");
+  EXPECT_EQ(help("%e = %x <= %y"), "the op stands before its operands: `le %x, %y`");
+  EXPECT_EQ(help("%e = %x != %y"), "the op stands before its operands: `ne %x, %y`");
+  EXPECT_EQ(help("%e = %x == %y"), "the op stands before its operands: `eq %x, %y`");
+  EXPECT_EQ(help("%e = %x >> %y"), "the op stands before its operands: `right_shift %x, %y`");
+  EXPECT_EQ(help("%e = -%x"), "the op stands before its operands: `neg %x`");
+  EXPECT_EQ(help("%e = ~%x"), "the op stands before its operands: `not %x`");
+  EXPECT_EQ(help("%e = add %x, x"), "did you mean %x?");
+  EXPECT_EQ(help("%e = add %x, z"), "");
+  EXPECT_EQ(help("%e = x + y"), "a line is one op and its operands: `%z = add %x, %y`");
+  EXPECT_EQ(help("%e = np.exp(%x)"), "ops are no members of `np`: write `exp`");
+  EXPECT_EQ(help("%e = np.\n%f = exp %x"), "did you mean ne?");
 }
 
 TEST(TextErrors, SayWhereAPositionFromTheEndIs) {
