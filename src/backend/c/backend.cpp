@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backend/c/emit.h"
+#include "backend/c/header_names.h"
 #include "backend/c/scalar.h"
 #include "backend/c/system_compiler.h"
 #include "backend/c/text.h"
@@ -41,7 +42,8 @@ std::string wrong_entry_name(const std::string& name) {
   const bool is_of_strings = (begins("str") || begins("mem") || begins("wcs")) && name.size() > 3 && is_lower(name[3]);
   if (name[0] == '_' || is_of_strings) return str("`", name, "` begins as the names of the C library");
   if (name.ends_with("_t")) return str("`", name, "` ends as the types of the C library");
-  if (NameTable().is_taken(name) || begins("Inlay") || begins("INLAY_") || begins("inlay_s_") || begins("inlay_l_")) {
+  if (NameTable().is_taken(name) || is_of_headers(name) || begins("Inlay") || begins("INLAY_") || begins("inlay_s_") ||
+      begins("inlay_l_")) {
     return str("`", name, "` has a meaning in the C file already");
   }
   return {};

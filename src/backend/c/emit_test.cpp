@@ -3,12 +3,16 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <regex>
+#include <set>
 #include <sstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "backend/c/compiled_test.h"
+#include "backend/c/text.h"
 
 namespace inlay::c_backend::testing {
 namespace {
@@ -201,6 +205,54 @@ TEST(Emit, TheEntryHasTheNameThatIsWanted) {
   for (const char* name :
        {"int", "main", "exp", "isnormal", "softplus_f64", "InlayCall", "INLAY_OK", "inlay_s_erfinv"}) {
     EXPECT_EQ(wrong_entry_name(name), str("`", name, "` has a meaning in the C file already"));
+  }
+}
+
+/// What the system's compiler prints of a file of these lines; empty where it fails.
+std::string compiler_says(const std::string& flags, const std::string& lines) {
+  const auto folder = std::filesystem::temp_directory_path() / str("inlay_headers_", getpid());
+  std::filesystem::create_directory(folder);
+  const std::string file = folder / "file.c", out = folder / "out";
+  std::ofstream(file) << lines;
+  const int status = std::system(str("${CC:-cc} ", flags, " ", file, " >", out).c_str());
+  std::stringstream text;
+  text << std::ifstream(out).rdbuf();
+  std::filesystem::remove_all(folder);
+  return status == 0 ? text.str() + "\n" : "";
+}
+
+std::set<std::string> identifiers_of(const std::string& text) {
+  std::set<std::string> out;
+  static const std::regex identifier("[A-Za-z]\\w*");
+  for (std::sregex_iterator at(text.begin(), text.end(), identifier), end; at != end; ++at) out.insert(at->str());
+  return out;
+}
+
+std::string includes_of(const std::string& source) {
+  std::stringstream lines(source);
+  std::string out;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("#include")) out += line + "\n";
+  }
+  return out;
+}
+
+TEST(Emit, NoNameOfAHeaderIsAnEntryOrAMacroAVariable) {
+  const std::string includes = includes_of(source_of(kScale));
+  for (const std::string standard : {"-std=c99", "-std=gnu17"}) {
+    const std::string macros = compiler_says(standard + " -dM -E", includes);
+    const std::set<std::string> names = identifiers_of(compiler_says(standard + " -E -P", includes) + macros);
+    ASSERT_TRUE(names.contains("remquo") && names.contains("INT64_MAX")) << includes;
+    std::string declarations = includes;
+    for (const std::string& name : names) {
+      if (wrong_entry_name(name).empty()) declarations += str("int ", name, "(void*);\n");
+    }
+    EXPECT_THAT(declarations, HasSubstr("int x(void*);"));
+    EXPECT_NE(compiler_says(standard + " -fsyntax-only -Werror", declarations), "");
+
+    static const std::regex defined("#define ([A-Za-z]\\w*)");
+    for (std::sregex_iterator at(macros.begin(), macros.end(), defined), end; at != end; ++at)
+      EXPECT_NE(NameTable().take((*at)[1].str()), (*at)[1].str());
   }
 }
 

@@ -1,6 +1,7 @@
 #include "backend/c/text.h"
 
 #include "backend/c/functions.h"
+#include "backend/c/header_names.h"
 #include "support/ascii.h"
 
 namespace inlay::c_backend {
@@ -13,11 +14,9 @@ constexpr std::string_view kReserved[] = {
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
     "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm", "typeof",
-    // What its headers define as macros.
-    "bool", "true", "false", "complex", "imaginary", "I", "NULL", "NAN", "INFINITY", "HUGE_VAL", "errno", "linux",
-    "unix", "signbit", "isnan", "isinf", "isfinite", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t", "uint16_t",
-    "uint32_t", "uint64_t", "size_t", "memcpy", "memset", "fpclassify", "isgreater", "isgreaterequal", "isless",
-    "islessequal", "islessgreater", "isnormal", "isunordered",
+    // What its headers define beside what header_names.h has, and compilers by themselves.
+    "complex", "imaginary", "I", "errno", "linux", "unix", "int8_t", "int16_t", "int32_t", "int64_t", "uint8_t",
+    "uint16_t", "uint32_t", "uint64_t", "size_t", "memcpy", "memset",
     // Ours.
     "IN_LANES", "PRAGMA", "call", "status", "operands", "results", "sizes", "failure", "operand_dims", "result_dims",
     "main"};
@@ -61,6 +60,7 @@ std::string NameTable::take(std::string_view wanted, std::string_view otherwise)
   for (const char c : wanted) name += is_letter(c) || is_digit(c) ? c : '_';
   while (!name.empty() && name.front() == '_') name.erase(0, 1);  // those are the C library's
   if (name.empty() || is_digit(name[0])) name = str(otherwise, name);
+  if (is_macro_of_headers(name)) name = str(otherwise, "_", name);
   std::string free_name = name;
   for (int k = 2; !used_.insert(free_name).second; ++k) free_name = str(name, "_", k);
   return free_name;

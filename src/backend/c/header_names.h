@@ -1,0 +1,14 @@
+#pragma once
+// What the headers that a C file includes call their own: <math.h>, <stdint.h>, <stdbool.h> and <string.h> as C99, C23,
+// POSIX and GNU have them. A compiler that is given no -std shows all of these to a file that needs the first alone.
+#include <string_view>
+
+namespace inlay::c_backend {
+
+/// A macro takes the name from variables, too.
+bool is_macro_of_headers(std::string_view name);
+
+/// A macro, a type or a function: no function of another file can have the name.
+bool is_of_headers(std::string_view name);
+
+}  // namespace inlay::c_backend
