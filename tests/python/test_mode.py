@@ -1,6 +1,7 @@
 """What a PyTensor user may ask of a mode."""
 
 import gc
+import importlib
 import pickle
 import sys
 import threading
@@ -30,6 +31,14 @@ def test_by_name_and_as_object():
         fn = pytensor.function([x], x * 2, mode=mode)
         assert isinstance(fn.maker.linker, inlay.pytensor.InlayLinker)
         np.testing.assert_array_equal(fn([1.0, 2.0]), [2.0, 4.0])
+
+
+def test_reloading():
+    before = pytensor.compile.mode.get_mode("INLAY")
+    importlib.reload(inlay.pytensor)
+    assert pytensor.compile.mode.get_mode("INLAY") is before
+    x = pt.dvector("x")
+    assert pytensor.function([x], x + 1, mode="INLAY")([1.0]) == [2.0]
 
 
 def test_default_mode():

@@ -105,8 +105,15 @@ def test_variable_names_and_frozen_data():
     compiled = inlay.pymc.compile_nutpie(conjugate(data), var_names=["twice"], freeze_model=True, planner="greedy")
     posterior = sample(compiled, draws=50).posterior
     assert set(posterior.data_vars) == {"mu", "twice"}
-    with pytest.raises(KeyError, match="y"):
+    with pytest.raises(KeyError, match="y is a constant of this model, which was compiled with freeze_model=True; it has no"):
         compiled.with_data(y=data)
+
+
+def test_names_that_are_no_data():
+    compiled = inlay.pymc.compile_nutpie(conjugate(np.arange(5.0)))
+    for name, why in (("mu", "mu is a variable of this model, and no data"), ("z", "this model has no z")):
+        with pytest.raises(KeyError, match=f"with_data: {why}; it has the data y"):
+            compiled.with_data(**{name: 1.0})
 
 
 class Square(Op):

@@ -9,6 +9,8 @@ import time
 import weakref
 
 import numpy as np
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Constant
 
 from .. import errors
 
@@ -53,6 +55,7 @@ def compiled_model_class(base):
             hold; ValueError for another rank, and where what is recorded of a draw would become longer or shorter:
             nutpie keeps room for what it was.
             """
+            _refuse_other_names(self, updates)
             _refuse_other_values(self, updates)
             other = super().with_data(**updates)
             if any(_may_change_sizes(value, other.shared_data[key]) for key, value in self.shared_data.items()):
@@ -189,6 +192,24 @@ def _terms_that_are_not_finite(compiled):
         if not all(map(np.isfinite, terms.values())):
             return {name: value for name, value in terms.items() if not np.isfinite(value)}
     return {}
+
+
+def _refuse_other_names(compiled, updates):
+    known = sorted(shared.name for shared in compiled.functions.keys)
+    has = f"it has the data {', '.join(known)}" if known else "it has no data to exchange"
+    for name in updates:
+        if name in known:
+            continue
+        variable = compiled.functions.model.named_vars.get(name)
+        if isinstance(variable, Constant):
+            why = f"{name} is a constant of this model, which was compiled with freeze_model=True"
+        elif isinstance(variable, SharedVariable):
+            why = f"no draw depends on {name}"
+        elif variable is not None:
+            why = f"{name} is a variable of this model, and no data"
+        else:
+            why = f"this model has no {name}"
+        raise KeyError(f"with_data: {why}; {has}")
 
 
 def _refuse_other_values(compiled, updates):

@@ -1,0 +1,24 @@
+"""What PyTensor, PyMC and IPython learn of inlay: once in a process, however often `inlay.pytensor` is reloaded."""
+
+import functools
+
+from .equilibrium import register_equilibrium
+from .ipython import register_formatters
+from .mode import register_mode
+from .part_names import register_part_names
+from .rewrites import register_rewrites
+from .scan_rewrites import TAG, register_scan_rewrites
+from .traces import register_traces
+from .with_pymc import register_sampler
+
+
+@functools.cache
+def register_all():
+    register_traces(TAG)
+    register_mode()
+    register_rewrites()
+    register_equilibrium()
+    register_scan_rewrites()
+    register_sampler()
+    register_part_names()
+    register_formatters()
