@@ -53,7 +53,9 @@ def warned(call):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         result = call()
-    return result, [str(w.message) for w in found if "compiled once more" in str(w.message)]
+    of_sizes = [w for w in found if "compiled once more" in str(w.message)]
+    assert all(w.filename == __file__ for w in of_sizes)
+    return result, [str(w.message) for w in of_sizes]
 
 
 def check_both(inputs, outputs, *values, warnings_of=1):

@@ -138,8 +138,9 @@ def test_an_op_that_is_only_python():
     with pm.Model() as model:
         x = pm.Normal("x", 0, 1, shape=3)
         pm.Potential("p", -Square()(x).sum())
-    with pytest.warns(UserWarning, match="the log density runs Python in every draw, for Square"):
+    with pytest.warns(UserWarning, match="the log density runs Python in every draw, for Square") as warned:
         compiled = inlay.pymc.compile_nutpie(model)
+    assert {warning.filename for warning in warned} == {__file__}
     draws = sample(compiled, draws=500).posterior["x"].values
     assert abs(draws.std() - 3**-0.5) < 0.05
 

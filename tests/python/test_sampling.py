@@ -126,6 +126,15 @@ def test_nuts_arguments():
     assert trace.sample_stats["depth"].values.max() <= 3
 
 
+def test_warnings_of_pymc_are_at_the_user_s_line():
+    with pytest.warns(UserWarning, match="is ignored by `nuts_sampler='nutpie'`") as warned:
+        in_the_block(nuts_sampler="nutpie", init="adapt_diag")
+    assert {warning.filename for warning in warned if "is ignored" in str(warning.message)} == {__file__}
+    with pytest.warns(UserWarning, match="MultiTrace") as warned:
+        in_the_block(discard_tuned_samples=False, return_inferencedata=False, draws=10, tune=10, cores=1)
+    assert {warning.filename for warning in warned if "MultiTrace" in str(warning.message)} == {__file__}
+
+
 def test_the_log_likelihood():
     with pytest.warns(FutureWarning, match="log_likelihood"):
         trace = in_the_block(idata_kwargs={"log_likelihood": True})

@@ -19,6 +19,7 @@ import pytensor
 from pytensor import tensor
 
 from ..pytensor import MODE, c_function, mode
+from ..pytensor.user_lines import warn_user
 from .compiled_model import compiled_model_class
 from .limits import NotForNutpie, refuse_discrete
 
@@ -224,11 +225,11 @@ def _offsets(record, key):
 def _warn(text):
     """Of a model that works: where warnings are errors, it is shown all the same, and the model compiled."""
     try:
-        warnings.warn(text, stacklevel=4)
+        warn_user(text)
     except UserWarning as warning:
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            warnings.warn(str(warning), stacklevel=4)
+            warn_user(str(warning))
 
 
 @dataclasses.dataclass

@@ -2,9 +2,9 @@
 
 PyMC takes nutpie where a model's variables are continuous, nothing was asked for that nutpie lacks, and the linker is
 one that nutpie compiles for. Here that linker may be inlay's too; all else, the arguments, the seeds, the progress bar
-and the groups of the result, is PyMC's own code. Three names are given another meaning for it, each of which leaves
-what has another mode as it was: `sample` and `_sample_external_nuts` of pymc.sampling.mcmc, and
-`nutpie.compile_pymc_model`. PyMC's log has a filter: that nutpie samples is logged when that is certain.
+and the groups of the result, is PyMC's own code. Four names are given another meaning for it, each of which leaves what
+has another mode as it was: `sample`, `_sample_external_nuts` and `warnings` (for the user's line) of
+pymc.sampling.mcmc, and `nutpie.compile_pymc_model`. PyMC's log has a filter: that nutpie samples is logged when that is certain.
 """
 
 import contextlib
@@ -13,11 +13,13 @@ import functools
 import inspect
 import logging
 import sys
+import warnings
 
 from pytensor.compile.mode import get_mode
 
 from ..pytensor.linker import InlayLinker
 from ..pytensor.mode import MODE
+from ..pytensor.user_lines import WarningsWithout
 from .limits import NotForNutpie, refuse_discrete
 
 _log = logging.getLogger("pymc.sampling.mcmc")
@@ -57,6 +59,8 @@ def teach_pymc(mcmc):
     sample, sample_by_others = getattr(mcmc, "sample", None), getattr(mcmc, "_sample_external_nuts", None)
     if sample is None or sample_by_others is None or hasattr(sample, "knows_inlay"):
         return
+    if getattr(mcmc, "warnings", None) is warnings:
+        mcmc.warnings = WarningsWithout(__file__)
     if hasattr(mcmc, "NumbaLinker"):  # the linkers that nutpie compiles for; PyMC 5 does not ask
         mcmc.NumbaLinker = _KnownToNutpie("NumbaLinker", (), {"of_numba": mcmc.NumbaLinker})
 

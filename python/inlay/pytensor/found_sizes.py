@@ -6,12 +6,12 @@ A call that failed has changed nothing but generators, and those are set back. W
 """
 
 import threading
-import warnings
 
 import numpy as np
 
 from .. import errors
 from .translate.host_call import HostCall, OtherSizes
+from .user_lines import warn_user
 
 
 class WithFoundSizes:
@@ -98,4 +98,4 @@ def _set_back(states):
 
 
 def _warn(error):
-    warnings.warn(f"{error.said}: the function was compiled once more, with sizes that it finds", stacklevel=5)
+    warn_user(f"{error.said}: the function was compiled once more, with sizes that it finds")

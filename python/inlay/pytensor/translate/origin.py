@@ -5,6 +5,7 @@ import os
 from pytensor.scan.op import Scan
 
 from ..traces import traces_of
+from ..user_lines import INLAY, is_library
 
 
 def location(node, number, line):
@@ -17,7 +18,6 @@ def location(node, number, line):
 
 
 _LONGEST_NAME = 32
-_STANDARD_LIBRARY = os.path.dirname(os.__file__)  # singledispatch stands between what users call
 
 
 def short_name(op):
@@ -63,26 +63,16 @@ def user_stack(node, fgraph=None):
 def _user_line(stack):
     callee = None
     for frame in reversed(stack):
-        if not _is_library(frame[0]):
+        if not is_library(frame[0]):
             derives = callee is not None and _derives(callee)
             return None if derives else f"{os.path.basename(frame[0])}:{frame[1]}"
         callee = frame
     return None
 
 
-_LIBRARIES = tuple(f"{os.sep}{library}{os.sep}" for library in ("pytensor", "pymc", "nutpie"))
-_INLAY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
-
-
-def _is_library(filename):
-    if any(library in filename for library in _LIBRARIES) or filename.startswith((_INLAY, "<frozen ")):
-        return True
-    return os.path.dirname(filename) == _STANDARD_LIBRARY
-
-
 def _derives(frame):
     """Is it a method of PyMC's Model that makes graphs of the model (logp, compile_logp, ...), or a way to nutpie?"""
-    if frame[0].startswith(_INLAY) or f"{os.sep}nutpie{os.sep}" in frame[0]:
+    if frame[0].startswith(INLAY) or f"{os.sep}nutpie{os.sep}" in frame[0]:
         return True
     is_model = frame[0].endswith(os.path.join("pymc", "model", "core.py"))
     return is_model and ("logp" in frame[2] or frame[2].startswith("compile"))
