@@ -345,9 +345,11 @@ ValueId GraphBuilder::scalar(ScalarOp op, std::vector<ValueId> operands) {
   }
   if (!accepts(op, dtype)) {
     const bool is_quotient = op == ScalarOp::div_ && accepts(ScalarOp::floor_div_, dtype);
+    const bool takes_floats = !is_float(dtype) && !is_complex(dtype) && accepts(op, DType::f64);
+    const std::string cast = takes_floats ? str("cast the operand", row.arity == 1 ? "" : "s", " to f64") : "";
     throw error(ErrorCode::wrong_dtype, str(row.name, ": does not take ", dtype_name(dtype)))
         .note(operand_role(first, operands.size()), graph_.describe(operands[first]))
-        .help(is_quotient ? "cast the operands to f64, or take floor_div" : "");
+        .help(is_quotient ? cast + ", or take floor_div" : cast);
   }
   TensorType result{result_dtype(op, dtype), broadcast_dims(operands, std::string(row.name))};
   Node node{.op = Op::scalar, .scalar = op};

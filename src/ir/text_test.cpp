@@ -291,7 +291,9 @@ TEST(TextErrors, SayHowAnExpressionIsWritten) {
   EXPECT_EQ(help("%e = sum %x %y"), "commas stand between operands: `add %x, %y`");
   EXPECT_EQ(help("%e = sum(%x)"), "operands stand without parentheses: `sum %x`");
   EXPECT_EQ(help("%i = cast %x : i64\n%e = div %i, %i"), "cast the operands to f64, or take floor_div");
-  EXPECT_EQ(help("%b = cast %x : bool\n%e = div %b, %b"), "");
+  EXPECT_EQ(help("%b = cast %x : bool\n%e = div %b, %b"), "cast the operands to f64");
+  EXPECT_EQ(help("%i = cast %x : i64\n%e = sqrt %i"), "cast the operand to f64");
+  EXPECT_EQ(help("%z = cast %x : c128\n%e = erf %z"), "");
   EXPECT_EQ(help("%e = (%x)"), "a line is one op and its operands: `%z = add %x, %y`");
   EXPECT_EQ(help("%e = 2.0"), "a number is `literal 2.0 : f64`");
   EXPECT_EQ(help("%e = %x[1:]"), "a part of %x is `slice %x[...]`");

@@ -86,9 +86,13 @@ Literal literal_of(const GraphBuilder& builder, int64_t number, DType dtype) {
       .help("cast the value beside it");
 }
 
-/// A number that is negative counts from the end.
-Dim from_the_end(const Dim& place, const Dim& length) {
-  return place.is_constant() && place.constant() < 0 ? length + place : place;
+/// A number that is negative counts from the end. `refuse` says so where it is beyond the beginning.
+template <class Refuse>
+Dim from_the_end(const Dim& place, const Dim& length, const Refuse& refuse) {
+  if (!place.is_constant() || place.constant() >= 0) return place;
+  const Dim from_the_start = length + place;
+  if (from_the_start.is_constant() && from_the_start.constant() < 0) refuse();
+  return from_the_start;
 }
 
 }  // namespace
@@ -111,11 +115,26 @@ ValueId Operand::id(GraphBuilder& builder, DType dtype) const {
 IndexItem Item::of(const Value& x, int axis) const {
   if (const Value* array = std::get_if<Value>(&is_)) return IndexItem::through(array->id());
   const Dim length = axis < x.rank() ? x.type().dims[static_cast<std::size_t>(axis)] : Dim(0);
-  if (const Dim* position = std::get_if<Dim>(&is_)) return IndexItem::at(from_the_end(*position, length));
+  const auto wrong = [&](ErrorCode code, const auto&... words) {
+    if (axis >= x.rank()) return;  // which is worse
+    throw x.builder().error(code, str(words...)).note("operand", x.builder().graph().describe(x.id()));
+  };
+  if (const Dim* position = std::get_if<Dim>(&is_)) {
+    return IndexItem::at(from_the_end(*position, length, [&] {
+      wrong(ErrorCode::index_out_of_bounds, "index ", position->constant(), " is out of bounds for axis ", axis,
+            " with size ", length.constant());
+    }));
+  }
   const Range& range = std::get<Range>(is_);
   if (range.step < 0) return IndexItem::range(range.start, range.stop.value_or(-1), range.step);
-  const Dim stop = range.stop ? from_the_end(*range.stop, length) : length;
-  return IndexItem::range(from_the_end(range.start, length), stop, range.step);
+  const auto end_of_range = [&](const Dim& place, const char* verb) {
+    return from_the_end(place, length, [&] {
+      wrong(ErrorCode::slice_out_of_range, "axis ", axis, " ", verb, " at ", place.constant(), ", and its size is ",
+            length.constant());
+    });
+  };
+  const Dim stop = range.stop ? end_of_range(*range.stop, "ends") : length;
+  return IndexItem::range(end_of_range(range.start, "begins"), stop, range.step);
 }
 
 std::vector<IndexItem> Subscript::of(const Value& x) const {

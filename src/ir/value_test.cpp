@@ -130,6 +130,24 @@ TEST(Value, ErrorsNameTheLineOfTheCall) {
   EXPECT_EQ(place_of_error([&] { where(x > 0, x, foreign); }), at_line(__LINE__));
 }
 
+TEST(Value, APositionBeyondTheBeginningIsSaidAsItWasWritten) {
+  ArrayProgram p;
+  const Value x = p.param("x", DType::f64, {3});
+  const auto said = [](const auto& make) {
+    try {
+      make();
+    } catch (const inlay::Error& error) {
+      return error.diagnostic().message + error.diagnostic().help;
+    }
+    return std::string("no error");
+  };
+  EXPECT_EQ(said([&] { x[-4]; }), "index -4 is out of bounds for axis 0 with size 3");
+  EXPECT_EQ(said([&] { x[from(-5)]; }), "axis 0 begins at -5, and its size is 3");
+  EXPECT_EQ(said([&] { x[until(-4)]; }), "axis 0 ends at -4, and its size is 3");
+  EXPECT_EQ(said([&] { update(x, -4, 1); }), "index -4 is out of bounds for axis 0 with size 3");
+  EXPECT_EQ(said([&] { x[-3]; }), "no error");
+}
+
 TEST(Value, NodesKnowTheirLine) {
   ArrayProgram p;
   const Value x = p.param("x", DType::f64, {3});
