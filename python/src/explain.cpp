@@ -87,14 +87,12 @@ nb::list list_of(const std::vector<std::string>& texts) {
 
 nb::list step_list(const Program& p, const BoundProgram& bound) {
   const std::vector<kernel::StepSummary> summaries =
-      kernel::summaries(p.kernels, kernel::named_parts(p.kernels, p.graph));
+      memory::step_summaries(p.kernels, p.plan.sharing, kernel::named_parts(p.kernels, p.graph));
   const Origins origins(p);
   nb::list out;
   for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
     const kernel::StepSummary& step = summaries[id.index];
-    const bool moves = !std::holds_alternative<kernel::Copy>(p.kernels.steps[id.index]) ||
-                       copy_at(p.kernels, p.plan.sharing, id) != nullptr;
-    if (step.kind.empty() || !moves) continue;
+    if (step.kind.empty()) continue;
     const auto* host = std::get_if<kernel::HostCall>(&p.kernels.steps[id.index]);
     nb::dict d;
     d["kind"] = host != nullptr && bound.draw(host->function) != nullptr ? "draw" : step.kind;

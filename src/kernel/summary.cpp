@@ -5,6 +5,7 @@
 
 #include "kernel/counts.h"
 #include "kernel/formula.h"
+#include "kernel/unused.h"
 #include "ops/library_strides.h"
 
 namespace inlay::kernel {
@@ -16,15 +17,17 @@ void add_once(std::vector<std::string>& list, std::string text) {
 
 class Summarizer {
  public:
-  Summarizer(const KernelProgram& program, const std::vector<NamedPart>& parts)
-      : program_(program), words_(program, parts) {}
+  Summarizer(const KernelProgram& program, const std::vector<NamedPart>& parts, const Elisions& elided)
+      : program_(program), elided_(elided), words_(program, parts) {}
 
   std::vector<StepSummary> all() {
     std::vector<StepSummary> out;
     int depth = 0;
-    for (const Step& step : program_.steps) {
+    for (StepId id : ids<StepId>(program_.steps.size())) {
+      const Step& step = program_.steps[id.index];
       const bool ends = std::holds_alternative<LoopEnd>(step) || std::holds_alternative<CondEnd>(step);
       if (ends) --depth;
+      step_ = id;
       out.push_back(std::visit([&](const auto& each) { return of(each); }, step));
       out.back().depth = depth;
       if (std::holds_alternative<CondElse>(step)) --out.back().depth;
@@ -37,13 +40,32 @@ class Summarizer {
   std::string name(BufferId b) const { return words_.name(b); }
   std::string text(const Dim& d) const { return d.to_text(words_.names().symbols); }
 
-  StepSummary of(const Kernel& kernel) const {
+  /// Without what the plan makes needless.
+  Kernel shown(const Kernel& kernel) const {
+    Kernel out = kernel;
+    for (std::size_t s = 0; s < out.stages.size(); ++s) {
+      int statement = 0;
+      std::erase_if(out.stages[s].statements,
+                    [&](const Statement&) { return elided_.statement(step_, static_cast<int>(s), statement++); });
+      if (out.stages[s].statements.size() < kernel.stages[s].statements.size()) drop_unused(out.stages[s]);
+    }
+    return out;
+  }
+
+  StepSummary of(const Kernel& whole) const {
+    const Kernel kernel = shown(whole);
     const KernelCounts counts = count(program_, kernel);
     StepSummary out = {.kind = kernel.is_scalar() ? "numbers" : "kernel",
                        .name = kernel.name.empty() ? "" : "@" + kernel.name,
-                       .formulas = formulas(words_, kernel),
+                       .formulas = formulas(words_, kernel, [&](BufferId b) { return elided_.start(step_, b); }),
                        .read_bytes = counts.read_bytes,
                        .written_bytes = counts.written_bytes};
+    for (const KernelOutput& output : kernel.outputs) {
+      if (output.start.kind != Start::Kind::copy || output.is_local || elided_.start(step_, output.buffer)) continue;
+      const Dim bytes = size_bytes(program_.buffers[output.buffer]);
+      out.read_bytes = out.read_bytes + bytes;
+      out.written_bytes = out.written_bytes + bytes;
+    }
     for (const Stage& stage : kernel.stages) {
       for (const Statement& s : stage.statements) {
         if (s.is_write() && !kernel.is_local(s.buffer)) add_once(out.makes, target(kernel, stage, s));
@@ -129,6 +151,8 @@ class Summarizer {
   static StepSummary of(const CondEnd&) { return {}; }
 
   const KernelProgram& program_;
+  const Elisions& elided_;
+  StepId step_;  // the one at hand
   Vocabulary words_;
 };
 
@@ -174,8 +198,9 @@ std::vector<NamedPart> named_parts(const KernelProgram& program, const Graph& gr
   return out;
 }
 
-std::vector<StepSummary> summaries(const KernelProgram& program, const std::vector<NamedPart>& parts) {
-  return Summarizer(program, parts).all();
+std::vector<StepSummary> summaries(const KernelProgram& program, const std::vector<NamedPart>& parts,
+                                   const Elisions& elided) {
+  return Summarizer(program, parts, elided).all();
 }
 
 }  // namespace inlay::kernel

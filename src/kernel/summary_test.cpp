@@ -10,9 +10,34 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<StepSummary> summaries_of(std::string_view text, std::vector<NamedPart> parts = {}) {
+std::vector<StepSummary> summaries_of(std::string_view text, std::vector<NamedPart> parts = {},
+                                      const Elisions& elided = {}) {
   const KernelProgram program = parse(text);
-  return summaries(program, parts);
+  return summaries(program, parts, elided);
+}
+
+TEST(Summary, WhatAPlanMakesNeedlessMovesNoBytes) {
+  constexpr const char* kUpdate = R"(program @main(x: f64[8] param 0, v: f64[2] param 1, y: f64[8] output 0) {
+    kernel @k0 {
+      out y start copy x
+      stage (i < 2) {
+        %0 = load v[i] : f64
+        store y[i] set %0
+        %1 = load x[6 + i] : f64
+        store y[6 + i] set %1
+      }
+    }
+  })";
+  const StepSummary copied = summaries_of(kUpdate)[0];
+  EXPECT_THAT(copied.formulas, ElementsAre("y = x", "y[:2] = v", "y[6:] = x[6:]"));
+  EXPECT_EQ(copied.read_bytes, 64 + 32);
+  EXPECT_EQ(copied.written_bytes, 64 + 32);
+  const Elisions elided = {.start = [](StepId, BufferId) { return true; },
+                           .statement = [](StepId, int, int statement) { return statement == 3; }};
+  const StepSummary in_place = summaries_of(kUpdate, {}, elided)[0];
+  EXPECT_THAT(in_place.formulas, ElementsAre("y = x, in place", "y[:2] = v"));
+  EXPECT_EQ(in_place.read_bytes, 16);
+  EXPECT_EQ(in_place.written_bytes, 16);
 }
 
 TEST(Summary, AKernelIsTheFormulasOfWhatItWrites) {

@@ -139,10 +139,9 @@ class Map {
       if (is_in_arena(b)) makes_memory[liveness_.uses[b].writes.front().index] = true;
     }
     std::vector<PageStep> out;
-    for (kernel::StepSummary& step : kernel::summaries(program_, words.parts)) {
+    for (kernel::StepSummary& step : step_summaries(program_, sharing_, words.parts)) {
       const std::size_t s = out.size();
-      const bool is_elided = sharing_.is_elided(StepId(s));
-      const bool is_shown = !step.kind.empty() && !is_elided && (step.kind != "numbers" || makes_memory[s]);
+      const bool is_shown = !step.kind.empty() && (step.kind != "numbers" || makes_memory[s]);
       const std::string what = step.kind == "copy" || step.name.empty() ? step.kind : step.name;
       out.push_back({what, std::move(step.formulas), s < words.lines.size() ? words.lines[s] : "", is_shown});
     }
@@ -246,6 +245,19 @@ class Map {
 };
 
 }  // namespace
+
+std::vector<kernel::StepSummary> step_summaries(const KernelProgram& program, const Sharing& sharing,
+                                                const std::vector<kernel::NamedPart>& parts) {
+  const kernel::Elisions elided = {
+      .start = [&](StepId step, BufferId start_of) { return sharing.is_elided(step, start_of); },
+      .statement = [&](StepId step, int stage, int statement) { return sharing.is_elided(step, stage, statement); }};
+  std::vector<kernel::StepSummary> out = kernel::summaries(program, parts, elided);
+  for (StepId step : ids<StepId>(out.size())) {
+    if (std::holds_alternative<kernel::Copy>(program.steps[step.index]) && sharing.is_elided(step))
+      out[step.index] = {};
+  }
+  return out;
+}
 
 std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
 

@@ -170,6 +170,10 @@ Layout plan(const PlannerOptions& options, std::span<const Storage> storages, in
 /// The program with its plan: which value lives in which storage, what it took over, what it costs.
 std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
 
+/// What each step does, without what the plan makes needless: a copy that is elided computes nothing.
+std::vector<kernel::StepSummary> step_summaries(const kernel::KernelProgram& program, const Sharing& sharing,
+                                                const std::vector<kernel::NamedPart>& parts);
+
 /// What the picture of a plan says that the plan does not know.
 struct PageWords {
   std::string title;
