@@ -101,6 +101,7 @@ class StageFormulas {
     registers_.resize(count);
     uses_.assign(count, 0);
     stored_by_.assign(count, nullptr);
+    made_at_.assign(count, 0);
     for (const Statement& s : stage.statements) look_at(s);
   }
 
@@ -130,8 +131,13 @@ class StageFormulas {
     for (const Subscript& subscript : s.map.subscripts) {
       if (subscript.index) ++uses_[subscript.index->index.index];
     }
+    if (s.result.valid()) made_at_[s.result.index] = ++num_made_;
     const bool sets = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
-    if (sets && stored_by_[s.operands[0].index] == nullptr) stored_by_[s.operands[0].index] = &s;
+    if (!sets || stored_by_[s.operands[0].index] != nullptr) return;
+    const bool is_place_known = std::ranges::none_of(s.map.subscripts, [&](const Subscript& subscript) {
+      return subscript.index && made_at_[subscript.index->index.index] > made_at_[s.operands[0].index];
+    });
+    if (is_place_known) stored_by_[s.operands[0].index] = &s;
   }
 
   Expression place(const Statement& s) const {
@@ -240,7 +246,9 @@ class StageFormulas {
   int* num_named_;  // over all stages of the kernel
   std::vector<Expression> registers_;
   std::vector<int> uses_;
-  std::vector<const Statement*> stored_by_;  // the first store that sets it
+  std::vector<int> made_at_;  // in which order
+  int num_made_ = 0;
+  std::vector<const Statement*> stored_by_;  // the first store that sets it, where its place is known by then
   std::vector<std::string> lines_;
 };
 

@@ -16,6 +16,20 @@ std::vector<StepSummary> summaries_of(std::string_view text, std::vector<NamedPa
   return summaries(program, parts, elided);
 }
 
+TEST(Summary, AnIndexThatIsMadeAfterTheValueIsShown) {
+  const auto steps = summaries_of(R"(program @main(x: f64[3] param 0, g: i64[3] param 1, y: f64[5] output 0) {
+    kernel @k0 {
+      out y start fill 0.0
+      stage (i < 3) {
+        %0 = load x[i] : f64
+        %1 = load g[i] : i64
+        store y[wrap(%1, 5) proved] set %0
+      }
+    }
+  })");
+  EXPECT_THAT(steps[0].formulas, ElementsAre("y[g] = x"));
+}
+
 TEST(Summary, WhatAPlanMakesNeedlessMovesNoBytes) {
   constexpr const char* kUpdate = R"(program @main(x: f64[8] param 0, v: f64[2] param 1, y: f64[8] output 0) {
     kernel @k0 {
