@@ -56,7 +56,7 @@ BEHIND = """<script>
   const box = (node) => { const b = node.getBoundingClientRect(); return [b.left, b.top, b.right, b.bottom]; };
   found.labels = [...document.querySelectorAll('text.name, text.bytes')].map((t) => [t.textContent, box(t)]);
   found.bands = [...document.querySelectorAll('rect.band')].map(box);
-  found.rects = [...document.querySelectorAll('rect[data-name]')].map((r) => ({...r.dataset, box: box(r)}));
+  found.rects = [...document.querySelectorAll('rect[data-name]')].map((r) => ({...r.dataset, box: box(r), fill: getComputedStyle(r).fill}));
   found.peak = box(document.getElementById('peak'));
   found.heading = text(document.getElementById('at-peak'));
   found.rows = [...document.querySelectorAll('#live tr')].map((row) => [...row.children].map(text));
@@ -85,7 +85,7 @@ def probed(page, name):
     text = page.read_text().replace("<head>", "<head>" + BEFORE).replace("</body>", BEHIND + "</body>")
     copy = page.with_name("probed.html")
     copy.write_text(text.replace("NAME", name))
-    dom = browse(copy, "--dump-dom", "--window-size=1100,900")
+    dom = browse(copy, "--dump-dom", "--window-size=1100,900", "--hide-scrollbars")
     return json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', dom, re.S)[1]))
 
 
@@ -253,6 +253,21 @@ def test_it_can_be_looked_at(page):
     large = [tuple(colour) for colour, count in zip(colours.tolist(), counts, strict=True) if count > 5000]
     assert len(large) >= 4  # the background, and the rectangles of three storages or more
     assert (abs(pixels - [204, 0, 0]).max(1) < 40).sum() > 100  # the line at the peak
+
+
+@needs_browser
+def test_boxes_have_their_colours_where_they_lie(page):
+    """As pixels, at places that the page's own data name: right of the words, left and right of the peak's line."""
+    image = pytest.importorskip("matplotlib.image")
+    browse(page, f"--screenshot={page.with_name('shot.png')}", "--window-size=1100,900", "--hide-scrollbars")
+    shot = np.rint(255 * image.imread(page.with_name("shot.png"))[..., :3]).astype(int)
+    rects = probed(page, "e")["rects"]
+    assert len({rect["fill"] for rect in rects}) >= 2
+    for rect in rects:
+        left, top, right, bottom = rect["box"]
+        inside_box = shot[int(top) + 2 : int(bottom) - 1, int(left) + 2 : int(right) - 1].reshape(-1, 3)
+        fill = [int(number) for number in re.findall(r"\d+", rect["fill"])]
+        assert (abs(inside_box - fill).max(axis=1) <= 2).mean() > 0.8, rect["name"]
 
 
 PICTURE = Path(__file__).with_name("memory_page.png")
