@@ -32,6 +32,11 @@ def function_html(text, head):
     return f'<div class="inlay-function">{"<br>".join([_code(text), *map(escape, head)])}</div>'
 
 
+def page_html(page):
+    """A page within a page, whose styles stay its own."""
+    return f'<iframe class="inlay-page" srcdoc="{escape(page)}" style="width: 100%; height: 60em; border: 0"></iframe>'
+
+
 def _step_row(step):
     indent = f' style="margin-left: {2 * step.depth}em"' if step.depth else ""
     name = escape(step.name or step.kind)
