@@ -3,8 +3,11 @@
 PyTensor tries every rewrite on every node of a graph, and all of that again until a pass over the whole graph has changed
 nothing: of the four passes over a model's graph the last three find little or nothing. What a rewrite does to a node
 depends on what the node is computed of, on what is computed of it, and on how many read these. So after the first pass
-only those nodes are tried that are above or below a node that has changed, or has lost a reader, since. The rewrites and
-their order are PyTensor's.
+only those nodes are tried that are above or below a node that has changed, or has lost a reader, since they were tried
+last. The rewrites and their order are PyTensor's.
+
+Which rewrites an op has is found once for all graphs, and what is constant is computed in Python: PyTensor would compile
+C for a graph within a graph, which is then used once.
 
 `EquilibriumDB.eq_rewriter_class` is PyTensor's own place for such a class. Where inlay's mode is not the current one it
 does what PyTensor's does.
@@ -24,6 +27,13 @@ from .linker import InlayLinker
 class NearChanges(EquilibriumGraphRewriter):
     """Tries again, in inlay's mode, what is near a change."""
 
+    _trackers = {}  # rewrites -> which of them an op has; every query of a database makes a rewriter of the same ones
+
+    def __init__(self, rewriters, *args, **kwargs):
+        super().__init__(rewriters, *args, **kwargs)
+        if hasattr(self, "node_tracker"):
+            self.node_tracker = self._trackers.setdefault(tuple(rewriters), self.node_tracker)
+
     def apply(self, fgraph, start_from=None):
         is_inlays = isinstance(get_mode(config.mode).linker, InlayLinker)
         if not is_inlays or start_from is not None or config.profile_optimizer:
@@ -31,8 +41,8 @@ class NearChanges(EquilibriumGraphRewriter):
         changes = _Changes(not self.ignore_newtrees, self.tracks_on_change_inputs)
         fgraph.attach_feature(changes)
         try:
-            # As where PyTensor compiles. PyMC rewrites before that too, and a trace would end in PyTensor's files.
-            with config.change_flags(traceback__limit=config.traceback__compile_limit):
+            # Traces as where PyTensor compiles. PyMC rewrites before that too, and they would end in PyTensor's files.
+            with config.change_flags(traceback__limit=config.traceback__compile_limit, cxx=""):
                 has_ended = self._apply_near(fgraph, changes)
         finally:
             fgraph.remove_feature(changes)
@@ -47,7 +57,7 @@ class NearChanges(EquilibriumGraphRewriter):
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
             order = fgraph.toposort()
             most_nodes = max(most_nodes, len(order))
-            has_changed |= self._apply_to_nodes(changes.near(order), fgraph, changes, uses)
+            has_changed |= self._apply_to_nodes(changes.to_try(order), fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.final_rewriters, fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
             if max(uses.values(), default=0) > most_nodes * self.max_use_ratio:
@@ -73,6 +83,7 @@ class NearChanges(EquilibriumGraphRewriter):
             node = changes.current = queue.pop()
             if node not in alive:
                 continue
+            start = changes.time
             for rewriter in self.node_tracker.get_trackers(node.op):
                 if not self.process_node(fgraph, node, rewriter, enforce_tracks=False):
                     continue
@@ -81,6 +92,7 @@ class NearChanges(EquilibriumGraphRewriter):
                 self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
                 if node not in alive:
                     break
+            changes.tried[node] = start
         changes.queue = changes.current = None
         return has_changed
 
@@ -91,28 +103,27 @@ class _Changes(Feature):
     def __init__(self, are_new_tried, are_changed_tried):
         self.are_new_tried, self.are_changed_tried = are_new_tried, are_changed_tried
         self.count = 0
-        self.nodes = None  # those that changed since they were last looked for; at first all
+        self.time = 0  # goes on with each change, and each loss of a reader
+        self.changed = {}  # node -> when it changed last
+        self.tried = {}  # node -> when all rewrites were tried on it last
         self.queue = self.current = None  # within a pass over nodes: those that come, and that one
 
     def clone(self):
         """Of a copy of the graph, whose nodes are others."""
         return _Changes(self.are_new_tried, self.are_changed_tried)
 
-    def near(self, order):
-        """Of a topological order, the nodes that may now be rewritten in another way than when this was last asked."""
-        changed, self.nodes = self.nodes, set()
-        if changed is None:
-            return order
-        near = set(changed)
+    def to_try(self, order):
+        """Of a topological order, the nodes above or below which something has changed since they were tried."""
+        above, below = {None: 0}, {None: 0}  # node -> when it, or what it is computed of, or for, changed last
+        changed, tried = self.changed.get, self.tried.get
         for node in order:
-            if any(var.owner in near for var in node.inputs):
-                near.add(node)
-        above = set(changed)
+            above[node] = max([changed(node, 0), *[above[var.owner] for var in node.inputs]])
         for node in reversed(order):
-            if node in above:
-                above.update(var.owner for var in node.inputs)
-        near |= above
-        return [node for node in order if node in near]
+            latest = below[node] = max(below.get(node, 0), changed(node, 0))
+            for var in node.inputs:
+                if below.get(var.owner, 0) < latest:
+                    below[var.owner] = latest
+        return [node for node in order if tried(node, -1) < max(above[node], below[node])]
 
     def on_import(self, fgraph, node, reason):
         self._tell(node, self.are_new_tried)
@@ -126,15 +137,17 @@ class _Changes(Feature):
         self._tell(node, self.are_changed_tried)
 
     def on_prune(self, fgraph, node, reason):
-        if self.nodes is not None:
-            self.nodes.update(var.owner for var in node.inputs if var.owner is not None)
+        self.time += 1
+        for var in node.inputs:
+            if var.owner is not None:
+                self.changed[var.owner] = self.time
 
     def _tell(self, node, is_tried):
         self.count += 1
         if isinstance(node.op, Output):
             return
-        if self.nodes is not None:
-            self.nodes.add(node)
+        self.time += 1
+        self.changed[node] = self.time
         if is_tried and self.queue is not None and node is not self.current:
             self.queue.append(node)
 

@@ -6,6 +6,7 @@ from .equilibrium import register_equilibrium
 from .ipython import register_formatters
 from .mode import register_mode
 from .part_names import register_part_names
+from .quicker import register_quicker
 from .rewrites import register_rewrites
 from .scan_rewrites import TAG, register_scan_rewrites
 from .traces import register_traces
@@ -14,6 +15,7 @@ from .with_pymc import register_sampler
 
 @functools.cache
 def register_all():
+    register_quicker()
     register_traces(TAG)
     register_mode()
     register_rewrites()

@@ -1,0 +1,134 @@
+"""Three things that PyTensor does for every variable or node, with the same results at a part of the cost.
+
+Half of the time up to a model's first gradient is PyTensor and PyMC making graphs, outside of any rewriting. A good part
+of all of it is:
+
+- the lines that made a variable. PyTensor looks up the text of each frame of the stack in its file, though the variables
+  of a model are made by the same lines again and again;
+- the dtypes of the results of an elementwise op, for which PyTensor makes a scalar node each time, with variables of its
+  own and their lines;
+- `isinstance(x, Constant)` and the like, which ask Python's registry of abstract classes, although nobody registers a
+  class with PyTensor's. Where somebody does, the registry is asked again.
+
+What a version of PyTensor does not have in this form stays as it is.
+"""
+
+import linecache
+import sys
+from abc import ABCMeta
+from inspect import signature
+
+from pytensor import config
+from pytensor.graph import utils
+from pytensor.tensor.elemwise import Elemwise
+
+try:
+    from _abc import _get_dump  # CPython's
+except ImportError:
+    _get_dump = None
+
+_LINES = {}  # (file, number, function) -> what linecache had of the file, and the entry of a trace
+_SKIPPED = {}  # (file, what is skipped) -> whether that file is
+
+
+def extract_stack(f=None, limit=None, skips=None):
+    """`simple_extract_stack`: (file, number, function, line) of the innermost frames, outermost first, less those at the
+    inner end whose files are skipped."""
+    frame = sys._getframe(1) if f is None else f
+    if limit is None:
+        limit = getattr(sys, "tracebacklimit", None)
+    skips = tuple(skips or ())
+    trace = []
+    while frame is not None and (limit is None or len(trace) < limit):
+        code = frame.f_code
+        if trace or not skips or not _is_skipped(code.co_filename, skips):
+            trace.append(_entry(frame, code))
+        frame = frame.f_back
+    trace.reverse()
+    return trace
+
+
+def _is_skipped(file, skips):
+    found = _SKIPPED.get((file, skips))
+    if found is None:
+        found = _SKIPPED[file, skips] = "tests" not in file and any(part in file for part in skips)
+    return found
+
+
+def _entry(frame, code):
+    key = (code.co_filename, frame.f_lineno, code.co_name)
+    known = _LINES.get(key)
+    if known is not None and known[0] is linecache.cache.get(key[0]):  # which is another when the file was read again
+        return known[1]
+    line = linecache.getline(key[0], key[1], frame.f_globals)
+    entry = (*key, line.strip() if line else None)
+    _LINES[key] = (linecache.cache.get(key[0]), entry)
+    return entry
+
+
+class _WithKnownDtypes:
+    """Stands in for an Elemwise that is asked for what its node is like."""
+
+    _scalar_nodes = {}  # (scalar op, dtypes, settings) -> its node
+
+    def __init__(self, op):
+        self._op = op
+
+    def __getattr__(self, name):
+        return getattr(self._op, name)
+
+    def make_scalar_node(self, *inputs):
+        nodes, dtypes = self._scalar_nodes, tuple([x.type.dtype for x in inputs])
+        key = (self._op.scalar_op, dtypes, config.floatX, config.cast_policy)
+        if key not in nodes:
+            if len(nodes) >= 1000:
+                nodes.clear()
+            nodes[key] = self._op.make_scalar_node(*inputs)
+        return nodes[key]
+
+
+def _know_dtypes():
+    theirs = getattr(Elemwise, "get_output_info", None)
+    if theirs is None or not hasattr(Elemwise, "make_scalar_node"):
+        return
+
+    def get_output_info(self, *inputs):
+        return theirs(_WithKnownDtypes(self), *inputs)
+
+    Elemwise.get_output_info = get_output_info
+
+
+def _ask_no_registry(metaclass, base):
+    """Makes `isinstance` with a class of that metaclass see its base classes alone, until somebody registers another."""
+    if metaclass.__instancecheck__ is not ABCMeta.__instancecheck__ or any(map(_has_others, _subclasses(base))):
+        return
+
+    def register(cls, subclass):
+        del metaclass.__instancecheck__, metaclass.register
+        return cls.register(subclass)
+
+    metaclass.__instancecheck__ = type.__instancecheck__
+    metaclass.register = register
+
+
+def _has_others(cls):
+    return bool(_get_dump(cls)[0]) or "__subclasshook__" in vars(cls)
+
+
+def _subclasses(cls):
+    found, todo = {cls}, [cls]
+    while todo:
+        new = set(type.__subclasses__(todo.pop())) - found
+        found |= new
+        todo.extend(new)
+    return found
+
+
+def register_quicker():
+    theirs = getattr(utils, "simple_extract_stack", None)
+    if theirs is not None and list(signature(theirs).parameters) == list(signature(extract_stack).parameters):
+        utils.simple_extract_stack = extract_stack
+    _know_dtypes()
+    metaclass, base = getattr(utils, "MetaType", None), getattr(utils, "MetaObject", None)
+    if _get_dump is not None and metaclass is not None and isinstance(base, metaclass):
+        _ask_no_registry(metaclass, base)
