@@ -1,24 +1,18 @@
 #include "fuse/in_place.h"
 
+#include "ir/traits.h"
+
 namespace inlay::fuse {
 namespace {
 
-bool is_view(const Node& node) {
-  switch (node.op) {
-    case Op::reshape:
-    case Op::transpose:
-    case Op::flip:
-    case Op::diagonal:
-    case Op::slice: return true;
-    default: return false;
-  }
-}
+/// A view that shows each element once.
+bool is_plain_view(const Node& node) { return is_view(node.op) && node.op != Op::broadcast; }
 
 bool shows_memory(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::KernelProgram& program,
                   ValueId v) {
   const Node* node = graph.node_of(v);
-  if (!node || !is_view(*node)) return false;
-  while (node && is_view(*node) && !homes[v].buffer.valid()) {
+  if (!node || !is_plain_view(*node)) return false;
+  while (node && is_plain_view(*node) && !homes[v].buffer.valid()) {
     v = node->operands[0];
     node = graph.node_of(v);
   }

@@ -2,28 +2,11 @@
 
 #include <algorithm>
 
+#include "ir/traits.h"
 #include "kernel/dim_proof.h"
 
 namespace inlay::fuse {
 namespace {
-
-bool can_fail(const Graph& graph, ValueId v) {
-  const Node* node = graph.node_of(v);
-  if (!node) return false;
-  switch (node->op) {
-    case Op::literal:
-    case Op::broadcast:
-    case Op::reshape:
-    case Op::transpose:
-    case Op::flip:
-    case Op::slice:
-    case Op::iota:
-    case Op::size: return false;
-    case Op::scalar: return node->scalar == ScalarOp::pow_ && is_integer(graph.type(v).dtype);
-    case Op::cast: return is_integer(graph.type(v).dtype) && !is_integer(graph.type(node->operands[0]).dtype);
-    default: return true;
-  }
-}
 
 constexpr std::size_t kMostLoops = 4;
 constexpr int64_t kFewColumns = 4;  // each is a loop through rows that are not read
@@ -115,7 +98,8 @@ std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> u
 bool may_be_left_out(const Graph& graph, Cones& cones, const Forced& forced, ValueId v) {
   std::vector<ValueId> cone;
   cones.of(v, forced.values, &cone);
-  return std::ranges::none_of(cone, [&](ValueId part) { return can_fail(graph, part); });
+  return std::ranges::none_of(
+      cone, [&](ValueId part) { return graph.node_of(part) && may_fail(graph, *graph.node_of(part)); });
 }
 
 }  // namespace inlay::fuse

@@ -572,13 +572,13 @@ class Cutter {
     const bool is_argument = has_bytes && program_.buffers[from].role == Role::param &&
                              !program_.buffers[kernel::root_of(program_, from)].donated && !graph_.is_body;
     if (is_required && !has_bytes) require_own_bytes(graph_, out_.homes, program_, region);
-    const Node* fill = fill_literal(base);
+    const std::optional<Literal> fill = fill_literal(base);
     if (!has_bytes || (is_argument && !is_required)) {
       const Brings brings = has_bytes || fill ? Brings::elements : Brings::values;
       if (const std::size_t boxes = begin_with_rest(updates, whole, brings); boxes > 0) return boxes;
     }
     if (fill) {
-      first.starts.push_back({buffer, {Start::Kind::fill, fill->elements[0], {}}});
+      first.starts.push_back({buffer, {Start::Kind::fill, *fill, {}}});
     } else if (has_bytes) {
       first.starts.push_back({buffer, {Start::Kind::copy, {}, from, {}}});
       if (is_required) first.starts.back().start.required = program_.sites.push_back(in_place_site(graph_, region));
@@ -628,16 +628,9 @@ class Cutter {
     return left->regions;
   }
 
-  /// The literal that every element of `v` is, if it is a broadcast of one that is not stored.
-  const Node* fill_literal(ValueId v) const {
-    const Node* node = graph_.node_of(v);
-    while (node && !forced_.values[v]) {
-      if (node->op == Op::literal) return node->elements.size() == 1 ? node : nullptr;
-      if (node->op != Op::broadcast && node->op != Op::reshape && node->op != Op::transpose) return nullptr;
-      v = node->operands[0];
-      node = graph_.node_of(v);
-    }
-    return nullptr;
+  /// The literal that every element of `v` is, if nothing on the way to it is stored.
+  std::optional<Literal> fill_literal(ValueId v) const {
+    return splat(graph_, v, [&](ValueId at) { return forced_.values[at]; });
   }
 
   void check(ValueId v, const Node& node) {

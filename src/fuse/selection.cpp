@@ -32,11 +32,10 @@ class Finder {
   /// Elementwise, and nothing that fails for some elements.
   bool is_part(ValueId v) const {
     const Node& node = *graph_.node_of(v);
-    const DType dtype = graph_.type(v).dtype;
     switch (node.op) {
       case Op::literal: return true;
-      case Op::scalar: return node.scalar != ScalarOp::pow_ || !is_signed_integer(dtype);
-      case Op::cast: return !is_integer(dtype) || !is_float(graph_.type(node.operands[0]).dtype);
+      case Op::scalar:
+      case Op::cast: return !may_fail(graph_, node);
       case Op::broadcast:
       case Op::reshape: return has_one_element(graph_.type(node.operands[0]));
       default: return false;

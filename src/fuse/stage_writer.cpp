@@ -119,12 +119,6 @@ bool always_within(const Graph& graph, ValueId array, const Dim& extent) {
          stretched_index(graph, array, extent) || is_rest_of(graph, array, extent);
 }
 
-bool may_fail(const Graph& graph, const Node& node) {
-  const DType dtype = graph.type(node.results[0]).dtype;
-  if (node.op == Op::cast) return is_integer(dtype) && is_float(graph.type(node.operands[0]).dtype);
-  return node.op == Op::scalar && node.scalar == ScalarOp::pow_ && is_signed_integer(dtype);
-}
-
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {
   AccessMap out;
   const std::size_t shift = at.subscripts.size() - from.size();

@@ -96,9 +96,6 @@ bool reshape_moves_ones(const Graph& graph, const Node& node);
 /// Are the elements of the index array some of 0, 1, ..., extent - 1, whatever they are in this call?
 bool always_within(const Graph& graph, ValueId array, const Dim& extent);
 
-/// Does an elementwise op have no result for some operands?
-bool may_fail(const Graph& graph, const Node& node);
-
 /// Is the reduce written out at the point, term by term? Static and short.
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps);
 

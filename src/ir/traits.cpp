@@ -1,8 +1,42 @@
 #include "ir/traits.h"
 
-#include <algorithm>
-
 namespace inlay {
+
+bool is_view(Op op) {
+  return op == Op::broadcast || op == Op::reshape || op == Op::transpose || op == Op::flip || op == Op::diagonal ||
+         op == Op::slice;
+}
+
+bool may_fail(const Graph& graph, const Node& node) {
+  const auto dtype = [&] { return graph.type(node.results[0]).dtype; };
+  switch (node.op) {
+    case Op::scalar: return node.scalar == ScalarOp::pow_ && is_signed_integer(dtype());
+    case Op::cast: return is_integer(dtype()) && is_float(graph.type(node.operands[0]).dtype);
+    case Op::library: return !facts(node.library).failure.empty();
+    case Op::literal:
+    case Op::broadcast:
+    case Op::reshape:
+    case Op::transpose:
+    case Op::flip:
+    case Op::diagonal:
+    case Op::slice:
+    case Op::update:
+    case Op::reduce:
+    case Op::cumulative:
+    case Op::concat:
+    case Op::iota:
+    case Op::size: return false;
+    case Op::gather:
+    case Op::scatter:
+    case Op::as_size:
+    case Op::compress:
+    case Op::host_call:
+    case Op::assert_:
+    case Op::cond:
+    case Op::loop: return true;
+  }
+  return true;
+}
 
 IdMap<ValueId, int> count_uses(const Graph& graph) {
   IdMap<ValueId, int> uses(graph.values.size(), 0);

@@ -1,8 +1,30 @@
 #pragma once
 // Questions about values and nodes that several passes ask.
+#include <algorithm>
+#include <optional>
+
 #include "ir/graph.h"
 
 namespace inlay {
+
+/// Has it no elements of its own, but shows those of its operand at other places?
+bool is_view(Op op);
+
+/// May computing an element end the call: a float that is cast to an integer, an integer to a signed integer power, an
+/// index, a matrix that a library function refuses? Size checks are not meant. What binds a size, calls the host or has
+/// bodies counts as if it could.
+bool may_fail(const Graph& graph, const Node& node);
+
+/// The one literal that each element of `v` is: `v` itself, or what it is a view of. `stops` says at which values
+/// nothing is looked through.
+template <class Stops>
+std::optional<Literal> splat(const Graph& graph, ValueId v, Stops stops) {
+  const Node* node = graph.node_of(v);
+  for (; node && is_view(node->op) && !stops(v); node = graph.node_of(v)) v = node->operands[0];
+  if (!node || node->op != Op::literal || stops(v)) return std::nullopt;
+  const auto is_first = [&](const Literal& element) { return element.same_bits(node->elements[0]); };
+  return std::ranges::all_of(node->elements, is_first) ? std::optional(node->elements[0]) : std::nullopt;
+}
 
 /// How often each value is an operand or an output.
 IdMap<ValueId, int> count_uses(const Graph& graph);

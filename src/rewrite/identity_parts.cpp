@@ -7,20 +7,14 @@
 namespace inlay::rewrite {
 namespace {
 
-bool is_everywhere(const Graph& graph, ValueId v, const Literal& element) {
-  const Node* node = graph.node_of(v);
-  while (node && (node->op == Op::broadcast || node->op == Op::reshape)) node = graph.node_of(node->operands[0]);
-  return node && node->op == Op::literal &&
-         std::ranges::all_of(node->elements, [&](const Literal& literal) { return literal == element; });
-}
-
 /// The one operand of the concat that counts where it is folded along its axis.
 ValueId part_that_counts(const Graph& graph, const Node& reduce, const Node& concat) {
   if (!std::ranges::binary_search(reduce.axes, concat.axes[0])) return {};
   const Literal identity = identity_of(reduce.combine, graph.type(concat.results[0]).dtype);
   ValueId found;
   for (ValueId part : concat.operands) {
-    if (is_everywhere(graph, part, identity)) continue;
+    const std::optional<Literal> all = splat(graph, part, [](ValueId) { return false; });
+    if (all && *all == identity) continue;
     if (found.valid()) return {};
     found = part;
   }

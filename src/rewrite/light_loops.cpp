@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ir/region.h"
+#include "ir/traits.h"
 #include "rewrite/dead_values.h"
 #include "rewrite/rewriter.h"
 
@@ -17,37 +18,6 @@ IdMap<ValueId, bool> read_values(const Graph& graph) {
   }
   for (const Output& output : graph.outputs) out[output.value] = true;
   return out;
-}
-
-/// May it run where the body would not have?
-bool never_fails(const Graph& body, const Node& node) {
-  switch (node.op) {
-    case Op::scalar: return node.scalar != ScalarOp::pow_ || !is_integer(body.type(node.results[0]).dtype);
-    case Op::cast: return !is_float(body.type(node.operands[0]).dtype) || !is_integer(body.type(node.results[0]).dtype);
-    case Op::library: return facts(node.library).failure.empty();
-    case Op::literal:
-    case Op::broadcast:
-    case Op::reshape:
-    case Op::transpose:
-    case Op::flip:
-    case Op::diagonal:
-    case Op::slice:
-    case Op::update:
-    case Op::reduce:
-    case Op::cumulative:
-    case Op::concat:
-    case Op::iota:
-    case Op::size: return true;
-    case Op::gather:
-    case Op::scatter:
-    case Op::as_size:
-    case Op::compress:
-    case Op::host_call:
-    case Op::assert_:
-    case Op::cond:
-    case Op::loop: return false;
-  }
-  return false;
 }
 
 bool computes(const Node& node) {
@@ -71,7 +41,8 @@ IdMap<NodeId, bool> nodes_with_checks(const Graph& graph) {
   return out;
 }
 
-bool is_view(const Node& node) { return node.op == Op::slice || node.op == Op::flip || node.op == Op::transpose; }
+/// A view that a step can have of its own row.
+bool views_rows(const Node& node) { return node.op == Op::slice || node.op == Op::flip || node.op == Op::transpose; }
 
 /// Is all of it in memory, whoever reads it?
 bool is_stored(const Graph& graph, ValueId v) {
@@ -199,7 +170,7 @@ class Body {
     const IdMap<ValueId, bool> is_overwritten = overwritten_values();
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       const Node& node = graph_.nodes[n];
-      const bool is_invariant = !has_check[n] && never_fails(graph_, node) &&
+      const bool is_invariant = !has_check[n] && !may_fail(graph_, node) &&
                                 std::ranges::all_of(node.operands, [&](ValueId v) { return out[v]; });
       for (ValueId v : node.results) out[v] = is_invariant && !is_overwritten[v];
     }
@@ -358,7 +329,7 @@ class LighterLoop {
     ValueId v = captured.source;
     if (!v.valid() || !is_gathered_only(graph_, captured.param.value)) return chain;
     bool is_part = false;
-    for (const Node* node = graph.node_of(v); node && is_view(*node); node = graph.node_of(v)) {
+    for (const Node* node = graph.node_of(v); node && views_rows(*node); node = graph.node_of(v)) {
       if (has_check_[graph.values[v].node]) break;
       chain.push_back(node);
       is_part = is_part || node->op == Op::slice;

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "ir/traits.h"
 #include "ops/expression.h"
 #include "rewrite/commutative.h"
 #include "rewrite/fold_literal.h"
@@ -34,11 +35,6 @@ Pattern from_expression(const Expression& expression) {
   out.kind = is_literal ? Pattern::Kind::literal : Pattern::Kind::value;
   out.variable = expression.word[0];
   return out;
-}
-
-bool is_view(Op op) {
-  return op == Op::broadcast || op == Op::reshape || op == Op::transpose || op == Op::flip || op == Op::diagonal ||
-         op == Op::slice;
 }
 
 }  // namespace
@@ -88,13 +84,8 @@ std::optional<ValueId> Matcher::viewed_by(ValueId v) {
 }
 
 std::optional<Literal> Matcher::splat(ValueId v) {
-  while (const std::optional<ValueId> inner = viewed_by(v)) v = *inner;
-  const Node* node = graph_.node_of(v);
-  if (!node || node->op != Op::literal) return std::nullopt;
-  for (const Literal& element : node->elements) {
-    if (!element.same_bits(node->elements[0])) return std::nullopt;
-  }
-  return node->elements[0];
+  return inlay::splat(
+      graph_, v, [&](ValueId at) { return is_view(graph_.node_of(at)->op) && is_checked(graph_.values[at].node); });
 }
 
 std::optional<Bindings> Matcher::match(const Pattern& pattern, ScalarOp op, const std::vector<ValueId>& operands) {

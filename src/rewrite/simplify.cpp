@@ -1,24 +1,10 @@
 #include "rewrite/simplify.h"
 
+#include "ir/traits.h"
 #include "rewrite/rewriter.h"
 #include "rewrite/simplifier.h"
 
 namespace inlay::rewrite {
-namespace {
-
-IdMap<ValueId, int> count_readers(const Graph& graph) {
-  IdMap<ValueId, int> out(graph.values.size(), 0);
-  for (const Node& node : graph.nodes) {
-    for (ValueId v : node.operands) ++out[v];
-    for (const IndexItem& item : node.index) {
-      if (item.array.valid()) ++out[item.array];
-    }
-  }
-  for (const Output& output : graph.outputs) ++out[output.value];
-  return out;
-}
-
-}  // namespace
 
 Graph simplify(const Graph& graph, PassContext& context) {
   Rewriter out(graph);
@@ -26,7 +12,7 @@ Graph simplify(const Graph& graph, PassContext& context) {
   for (const DimCheck& check : graph.checks) {
     if (check.node.valid()) has_check[check.node] = true;
   }
-  const IdMap<ValueId, int> readers = count_readers(graph);
+  const IdMap<ValueId, int> readers = count_uses(graph);
   Simplifier simplifier(out.builder(), context);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     const Node& node = graph.nodes[n];
