@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernel/visit.h"
+
 namespace inlay::kernel {
 namespace {
 
@@ -126,11 +128,7 @@ class StageFormulas {
  private:
   void look_at(const Statement& s) {
     if (s.kind == Kind::check) return;
-    for (RegisterId r : s.operands) ++uses_[r.index];
-    if (s.predicate.valid()) ++uses_[s.predicate.index];
-    for (const Subscript& subscript : s.map.subscripts) {
-      if (subscript.index) ++uses_[subscript.index->index.index];
-    }
+    for_each_register(s, [&](RegisterId r) { ++uses_[r.index]; });
     if (s.result.valid()) made_at_[s.result.index] = ++num_made_;
     const bool sets = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
     if (!sets || stored_by_[s.operands[0].index] != nullptr) return;

@@ -5,7 +5,7 @@
 
 #include "kernel/counts.h"
 #include "kernel/formula.h"
-#include "kernel/unused.h"
+#include "kernel/live.h"
 #include "ops/library_strides.h"
 
 namespace inlay::kernel {

@@ -6,7 +6,8 @@
 
 #include "kernel/counts.h"
 #include "kernel/dim_proof.h"
-#include "kernel/unused.h"
+#include "kernel/live.h"
+#include "kernel/visit.h"
 #include "memory/commit.h"
 #include "memory/sharing.h"
 
@@ -111,12 +112,10 @@ class CheckStage {
     std::vector<RegisterId> number(needed_.size());
     const auto renumber = [&](RegisterId& r) { r = number[r.index]; };
     for (Statement& s : out_.statements) {
-      for (RegisterId& r : s.operands) renumber(r);
-      for (Subscript& subscript : s.map.subscripts) {
-        if (!subscript.index) continue;
-        renumber(subscript.index->index);
-        if (subscript.index->bounds == Bounds::checked_before) subscript.index->bounds = Bounds::checked;
-      }
+      for_each_register(s, renumber);
+      for_each_index(s, [](kernel::IndexTerm& index) {
+        if (index.bounds == Bounds::checked_before) index.bounds = Bounds::checked;
+      });
       if (!s.result.valid()) continue;
       number[s.result.index] = RegisterId(static_cast<std::size_t>(out_.num_registers++));
       renumber(s.result);

@@ -1,7 +1,8 @@
 #include "transform/drop_dead_buffers.h"
 
 #include <algorithm>
-#include <type_traits>
+
+#include "kernel/visit.h"
 
 namespace inlay::transform {
 
@@ -12,54 +13,6 @@ using kernel::KernelProgram;
 using kernel::Statement;
 
 namespace {
-
-/// Calls `visit` with each buffer that the step names.
-template <class Visit>
-void for_each_buffer(kernel::Step& step, Visit visit) {
-  const auto all = [&](std::vector<BufferId>& list) {
-    for (BufferId& b : list) visit(b);
-  };
-  std::visit(
-      [&](auto& it) {
-        using T = std::decay_t<decltype(it)>;
-        if constexpr (std::is_same_v<T, Kernel>) {
-          for (KernelOutput& output : it.outputs) {
-            visit(output.buffer);
-            if (output.start.source.valid()) visit(output.start.source);
-          }
-          for (kernel::Stage& stage : it.stages) {
-            for (Statement& s : stage.statements) {
-              if (s.buffer.valid()) visit(s.buffer);
-            }
-          }
-        } else if constexpr (std::is_same_v<T, kernel::LibraryCall>) {
-          for_each_array(it, [&](auto& array, const CoreAxes&) {
-            visit(array.buffer);
-            if (array.index.valid()) visit(array.index);
-          });
-          if (it.workspace.valid()) visit(it.workspace);
-        } else if constexpr (std::is_same_v<T, kernel::HostCall>) {
-          all(it.operands);
-          all(it.results);
-        } else if constexpr (std::is_same_v<T, kernel::Copy>) {
-          visit(it.source);
-          visit(it.destination);
-        } else if constexpr (std::is_same_v<T, kernel::BindSize>) {
-          visit(it.value);
-        } else if constexpr (std::is_same_v<T, kernel::LoopBegin>) {
-          visit(it.step);
-        } else if constexpr (std::is_same_v<T, kernel::LoopEnd>) {
-          if (it.go_on.valid()) visit(it.go_on);
-        } else if constexpr (std::is_same_v<T, kernel::CondBegin>) {
-          visit(it.condition);
-        } else {
-          constexpr bool names_none = std::is_same_v<T, kernel::SizeCheck> || std::is_same_v<T, kernel::CondElse> ||
-                                      std::is_same_v<T, kernel::CondEnd>;
-          static_assert(names_none, "the buffers of another kind of step");
-        }
-      },
-      step);
-}
 
 bool is_plain_store(const Statement& s) {
   return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.map.has_index();

@@ -5,6 +5,7 @@
 
 #include "kernel/library_layout.h"
 #include "kernel/sizes.h"
+#include "kernel/visit.h"
 #include "transform/drop_dead_buffers.h"
 #include "transform/join.h"
 
@@ -121,10 +122,8 @@ class Placer {
     std::optional<Bringing> out;
     for (std::size_t i = 0; i < stage.statements.size(); ++i) {
       const Statement& s = stage.statements[i];
-      const bool is_asked = std::ranges::find(s.operands, loaded.result) != s.operands.end() ||
-                            s.predicate == loaded.result || std::ranges::any_of(s.map.subscripts, [&](const auto& sub) {
-                              return sub.index && sub.index->index == loaded.result;
-                            });
+      bool is_asked = false;
+      for_each_register(s, [&](kernel::RegisterId r) { is_asked |= r == loaded.result; });
       if (!is_asked) continue;
       const bool brings = s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid() &&
                           !s.map.has_index() && s.dtype == loaded.dtype;

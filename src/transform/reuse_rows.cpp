@@ -4,7 +4,7 @@
 #include <optional>
 #include <tuple>
 
-#include "kernel/unused.h"
+#include "kernel/visit.h"
 
 namespace inlay::transform {
 
@@ -47,9 +47,7 @@ class Keeper {
       find_numbers(stage);
       if (stage > 0 && !kernel_.stages[stage].axes.empty()) keep_for(stage);
     }
-    if (rows_.empty()) return;
-    list_outputs(kernel_);
-    for (Stage& stage : kernel_.stages) drop_unused(stage);
+    if (!rows_.empty()) list_outputs(kernel_);
   }
 
  private:
@@ -90,10 +88,7 @@ class Keeper {
     }
     Meaning meaning{s, s.kind == Statement::Kind::load ? versions_[root(s.buffer)] : 0};
     meaning.made_by.result = RegisterId();
-    for (RegisterId& r : meaning.made_by.operands) r = RegisterId(numbers[r.index].index);
-    for (Subscript& subscript : meaning.made_by.map.subscripts) {
-      if (subscript.index) subscript.index->index = RegisterId(numbers[subscript.index->index.index].index);
-    }
+    for_each_register(meaning.made_by, [&](RegisterId& r) { r = RegisterId(numbers[r.index].index); });
     const bool changes_here = s.kind == Statement::Kind::load && is_written_in(kernel_.stages[stage], s.buffer);
     const auto known = std::ranges::find(meanings_, meaning);
     if (!changes_here && known != meanings_.end()) return NumberId(known - meanings_.begin());
@@ -153,11 +148,7 @@ class Keeper {
       const Statement& s = stage.statements[i];
       const bool runs = s.is_write() || s.can_fail() || (s.result.valid() && out[s.result.index]);
       if (!runs || (s.result.valid() && kept[s.result.index])) continue;
-      for (RegisterId r : s.operands) out[r.index] = true;
-      if (s.predicate.valid()) out[s.predicate.index] = true;
-      for (const Subscript& subscript : s.map.subscripts) {
-        if (subscript.index) out[subscript.index->index.index] = true;
-      }
+      for_each_register(s, [&](RegisterId r) { out[r.index] = true; });
     }
     return out;
   }

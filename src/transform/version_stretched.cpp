@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "kernel/dim_proof.h"
-#include "kernel/unused.h"
+#include "kernel/live.h"
 
 namespace inlay::transform {
 

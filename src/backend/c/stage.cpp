@@ -4,6 +4,7 @@
 #include <array>
 
 #include "backend/c/scalar.h"
+#include "kernel/live.h"
 #include "kernel/stopping.h"
 #include "kernel/text.h"
 #include "support/error.h"
@@ -106,17 +107,10 @@ bool StageText::is_apart(std::size_t i, std::size_t k) const {
   return a.axes == b.axes && distance.is_constant() && !distance.is(0);
 }
 
-/// Backwards from what has an effect: writes that are left to do, and whatever can fail.
 void StageText::find_live(const std::vector<bool>& skip) {
-  needed_.resize(register_levels_.size());
-  for (std::size_t i = stage_.statements.size(); i-- > 0;) {
-    const Statement& s = statement(i);
-    facts_[i].live = !skip[i] && (s.can_fail() || s.is_write() || (s.result.valid() && needed_[s.result.index]));
-    if (!facts_[i].live) continue;
-    for (kernel::RegisterId r : s.operands) needed_[r.index] = true;
-    if (s.predicate.valid()) needed_[s.predicate.index] = true;
-    for (const auto& [index, stride] : facts_[i].place.indices) needed_[index.index.index] = true;
-  }
+  const std::vector<bool> live = kernel::live_statements(stage_, skip);
+  for (std::size_t i = 0; i < live.size(); ++i) facts_[i].live = live[i];
+  needed_ = kernel::read_registers(stage_, live);
 }
 
 bool StageText::is_computed(kernel::RegisterId r) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernel/live.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -124,20 +125,9 @@ class Planner {
     return level;
   }
 
-  /// Backwards from what has an effect: writes that are left to do, and whatever can fail.
   void find_live(const std::vector<bool>& skip) {
-    std::vector<bool> needed(plan_.register_levels.size());
-    for (std::size_t i = stage_.statements.size(); i-- > 0;) {
-      const Statement& statement = stage_.statements[i];
-      StageStatement& facts = plan_.statements[i];
-      const bool writes = statement.is_write();
-      facts.live = !(i < skip.size() && skip[i]) &&
-                   (statement.can_fail() || writes || (statement.result.valid() && needed[statement.result.index]));
-      if (!facts.live) continue;
-      for (RegisterId operand : statement.operands) needed[operand.index] = true;
-      if (statement.predicate.valid()) needed[statement.predicate.index] = true;
-      for (const auto& [index, stride] : facts.place.indices) needed[index.index.index] = true;
-    }
+    const std::vector<bool> live = kernel::live_statements(stage_, skip);
+    for (std::size_t i = 0; i < live.size(); ++i) plan_.statements[i].live = live[i];
   }
 
   bool in_vector_loop(std::size_t i) const {

@@ -1,0 +1,73 @@
+#pragma once
+// What a statement and a step name, each kind of thing by one loop.
+#include <type_traits>
+
+#include "kernel/kernel.h"
+
+namespace inlay::kernel {
+
+/// Calls `visit` with each index of a subscript of the statement's map.
+template <class AnyStatement, class Visit>
+void for_each_index(AnyStatement& statement, Visit visit) {
+  for (auto& subscript : statement.map.subscripts) {
+    if (subscript.index) visit(*subscript.index);
+  }
+}
+
+/// Calls `visit` with each register that the statement reads: its operands, its predicate, its indices.
+template <class AnyStatement, class Visit>
+void for_each_register(AnyStatement& statement, Visit visit) {
+  for (auto& r : statement.operands) visit(r);
+  if (statement.predicate.valid()) visit(statement.predicate);
+  for_each_index(statement, [&](auto& index) { visit(index.index); });
+}
+
+/// Calls `visit` with each buffer that the step names.
+template <class Visit>
+void for_each_buffer(Step& step, Visit visit) {
+  const auto all = [&](std::vector<BufferId>& list) {
+    for (BufferId& b : list) visit(b);
+  };
+  std::visit(
+      [&](auto& it) {
+        using T = std::decay_t<decltype(it)>;
+        if constexpr (std::is_same_v<T, Kernel>) {
+          for (KernelOutput& output : it.outputs) {
+            visit(output.buffer);
+            if (output.start.source.valid()) visit(output.start.source);
+          }
+          for (Stage& stage : it.stages) {
+            for (Statement& s : stage.statements) {
+              if (s.buffer.valid()) visit(s.buffer);
+            }
+          }
+        } else if constexpr (std::is_same_v<T, LibraryCall>) {
+          for_each_array(it, [&](auto& array, const CoreAxes&) {
+            visit(array.buffer);
+            if (array.index.valid()) visit(array.index);
+          });
+          if (it.workspace.valid()) visit(it.workspace);
+        } else if constexpr (std::is_same_v<T, HostCall>) {
+          all(it.operands);
+          all(it.results);
+        } else if constexpr (std::is_same_v<T, Copy>) {
+          visit(it.source);
+          visit(it.destination);
+        } else if constexpr (std::is_same_v<T, BindSize>) {
+          visit(it.value);
+        } else if constexpr (std::is_same_v<T, LoopBegin>) {
+          visit(it.step);
+        } else if constexpr (std::is_same_v<T, LoopEnd>) {
+          if (it.go_on.valid()) visit(it.go_on);
+        } else if constexpr (std::is_same_v<T, CondBegin>) {
+          visit(it.condition);
+        } else {
+          constexpr bool names_none =
+              std::is_same_v<T, SizeCheck> || std::is_same_v<T, CondElse> || std::is_same_v<T, CondEnd>;
+          static_assert(names_none, "the buffers of another kind of step");
+        }
+      },
+      step);
+}
+
+}  // namespace inlay::kernel
