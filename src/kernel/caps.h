@@ -15,7 +15,7 @@ struct BackendCaps {
   Support (*support)(ScalarOp op, DType dtype) = nullptr;
   int max_body_ops = 100;       // statements of a stage: code generation is superlinear past that
   int64_t max_short_side = 16;  // a dot whose summed or result side is at most this joins a loop
-  // Stages that share rows or columns (fuse/rows.cpp). A stage's vectors run along what is left of its axes: rows known
+  // Stages that share rows or columns (transform/share_rows.cpp). A stage's vectors run along what is left of its axes: rows known
   // to be shorter leave them half empty, and loops over whole arrays do not.
   int64_t short_row = 16;
   int64_t tile_of_rows = 8;      // what is made once for each row runs in vectors over them
