@@ -384,3 +384,13 @@ def test_a_generator_that_a_branch_returns_is_a_copy():
     given = np.random.default_rng(1)
     (returned,) = fn(given, 0)
     assert returned is not given and returned.normal() == given.normal()
+
+
+def test_a_branch_fails_as_its_nodes_do_elsewhere(check_error):
+    """In a branch that finds a size of its own, and in one within it."""
+    c, x, m = pt.lscalar("c"), pt.dvector("x"), pt.vector("m", dtype=bool)
+    outer, within = ifelse(c, x[m], x), ifelse(c, ifelse(c + 1, x[m], -x), x)
+    for output in (outer, within):
+        check_error(IndexError, [c, x, m], output, 1, np.ones(3), np.ones(4, bool))
+        of_seven = ifelse(c, pt.specify_shape(output, (7,)), x)
+        check_error(AssertionError, [c, x, m], of_seven, 1, np.ones(3), np.ones(3, bool))

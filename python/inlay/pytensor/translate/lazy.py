@@ -11,12 +11,14 @@ two.
 """
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 
-from ... import _inlay
+from ... import _inlay, errors
+from .. import failures
 from .bodies import Body
 from .host_call import shapes_of_types
 from .origin import short_name
@@ -163,4 +165,22 @@ def _boundary(outputs, nodes):
 def compile_branch(fgraph, translate):
     """The callable of a branch."""
     translation = translate(fgraph, fgraph.toposort(), "branch")
-    return _inlay.compile(translation.graph, translation.bound, translation.host_calls).function()
+    function = _inlay.compile(translation.graph, translation.bound, translation.host_calls).function()
+    return _Branch(function, failures.Handler(SimpleNamespace(), translation))
+
+
+class _Branch:
+    """A branch's function. What it raises is of the class that the node has outside of a branch."""
+
+    def __init__(self, function, handler):
+        self._function, self._handler = function, handler
+
+    def __call__(self, *values):
+        try:
+            return self._function(*values)
+        except errors.InlayError as error:
+            if getattr(error, "is_of_branch", False):  # of one within this one
+                raise
+            raised = self._handler(error, failed_host_call=-1)
+            raised.is_of_branch = True
+            raise raised from None
