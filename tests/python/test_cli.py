@@ -332,6 +332,16 @@ def test_a_file_that_cannot_be_written_whole_is_as_it_was(program):
     assert Path("/dev/null").is_char_device()
 
 
+def test_files_that_cannot_be_read(program):
+    """Not on the way either: what has come until then is no file."""
+    for path, why in [("none", "No such file or directory"), ("/", "Is a directory"), ("/proc/self/mem", "Input/output error")]:
+        said = f"error[invalid-file]: {path}: cannot be read: {why}\n"
+        assert tool("opt", path, code=1) == tool("run", "p.inlay", f"x={path}", code=1) == said
+    for argument in ("x", "x=", "=x.npy"):
+        said = f"error[wrong-argument-count]: `{argument}`: expected parameter=file.npy\n"
+        assert tool("run", "p.inlay", argument, code=1) == said
+
+
 def test_help_that_cannot_be_written(program):
     with open("/dev/full", "w") as full:
         assert subprocess.run([TOOL, "--help"], stdout=full).returncode == 1

@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
 #include <system_error>
 
 #include <unistd.h>
@@ -226,10 +225,14 @@ std::string encode_npy(const Tensor& tensor) {
 std::string read_file(const std::string& path) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  std::ostringstream bytes;
-  if (in) bytes << in.rdbuf();
-  if (!in || (in.bad() || errno == EISDIR)) fail(path, str("cannot be read: ", std::strerror(errno ? errno : EIO)));
-  return std::move(bytes).str();
+  const bool is_open = in.is_open();
+  std::string bytes;
+  std::array<char, 1 << 16> block;
+  while (in.read(block.data(), block.size()) || in.gcount() > 0) {
+    bytes.append(block.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (!is_open || in.bad()) fail(path, str("cannot be read: ", std::strerror(errno ? errno : EIO)));
+  return bytes;
 }
 
 /// What a file of this name would replace: a plain file, also at the end of links, or nothing. None: it is a pipe, a

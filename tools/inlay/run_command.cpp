@@ -80,7 +80,7 @@ std::vector<Tensor> read_arguments(const Signature& signature, const std::vector
   std::map<std::string, Tensor> given;
   for (const std::string& argument : arguments) {
     const std::size_t equals = argument.find('=');
-    if (equals == std::string::npos) {
+    if (equals == std::string::npos || equals == 0 || equals + 1 == argument.size()) {
       throw Error(ErrorCode::wrong_argument_count, {}, str("`", argument, "`: expected parameter=file.npy"));
     }
     const std::string name = argument.substr(0, equals);
