@@ -56,20 +56,26 @@ TEST(Library, SaysWhichMatrixHasNoFactor) {
   EXPECT_EQ(failure[1], 1);
 }
 
+/// A call that is asked to end again and again: it says yes at the question `ends_at`.
+struct Asked : InlayCall {
+  int questions = 0, ends_at = 0;
+
+  Asked() : InlayCall{} {
+    interrupted = [](InlayCall* call) -> int32_t {
+      auto& asked = *static_cast<Asked*>(call);
+      return ++asked.questions == asked.ends_at ? INLAY_INTERRUPTED : INLAY_OK;
+    };
+  }
+};
+
 /// Each matrix is preceded by a look at the flag, and where that is set by a question to the call.
 TEST(Library, EndsBetweenMatrices) {
-  struct Asked : InlayCall {
-    int questions = 0, ends_at = 0;
-  } call{};
-  call.interrupted = [](InlayCall* c) -> int32_t {
-    auto& asked = *static_cast<Asked*>(c);
-    return ++asked.questions == asked.ends_at ? INLAY_INTERRUPTED : INLAY_OK;
-  };
   const double a[4][1] = {{4}, {9}, {16}, {25}};
   const void* operands[1] = {a};
   const int64_t sizes[2] = {4, 1}, strides[3] = {1, 1, 1};
   int64_t failure[2] = {0, 0};
   const InlayLibraryFunction cholesky = find_function("inlay_l_cholesky_f64");
+  Asked call;
   const auto run = [&](int32_t stop, int ends_at) {
     std::array<double, 4> out = {};
     void* results[1] = {out.data()};
@@ -83,6 +89,26 @@ TEST(Library, EndsBetweenMatrices) {
   EXPECT_EQ(run(1, 3), std::pair(int{INLAY_INTERRUPTED}, std::array<double, 4>{2, 3, 0, 0}));
   EXPECT_EQ(run(1, 0), std::pair(int{INLAY_OK}, std::array<double, 4>{2, 3, 4, 5}));  // a handler that returns
   EXPECT_EQ(call.questions, 4);
+}
+
+/// Matrices that lie below each other are one, but no part of it takes longer than a look may wait.
+TEST(Library, ATallProductGoesByParts) {
+  constexpr int64_t kBatch = 5, kRows = 256, kSum = 1024, kColumns = 2048;
+  std::vector<float> a(kBatch * kRows * kSum), b(kSum * kColumns, 1), c(kBatch * kRows * kColumns);
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i / static_cast<std::size_t>(kSum) % 7);
+  const void* operands[2] = {a.data(), b.data()};
+  void* results[1] = {c.data()};
+  const int64_t strides[6] = {kRows * kSum, kSum, 1, 0, kColumns, 1}, to[3] = {kRows * kColumns, kColumns, 1};
+  const int64_t sizes[4] = {kBatch, kRows, kSum, kColumns};
+  const int32_t stop = 1;
+  Asked call;
+  EXPECT_EQ(
+      find_function("inlay_l_matmul_f32")(operands, strides, results, to, sizes, 0, nullptr, nullptr, &call, &stop),
+      INLAY_OK);
+  EXPECT_EQ(call.questions, 3);  // before two, two and one
+  for (std::size_t i = 0; i < c.size(); ++i) {
+    ASSERT_EQ(c[i], static_cast<float>(i / kColumns % 7 * kSum)) << i;
+  }
 }
 
 /// Every way in which two matrices and their product may lie, against the sums.

@@ -78,6 +78,14 @@ void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) 
 /// Do the matrices of the batch lie below each other, so that they are one tall matrix?
 bool are_stacked(const int64_t* strides, int64_t rows) { return strides[0] == rows * strides[1] && strides[2] == 1; }
 
+/// Of those that are one tall matrix: as many as take some 50 ms, between which the call is looked at, but enough rows
+/// that it does not matter how often the right matrix is brought into the layout that BLAS works on.
+int64_t matrices_at_once(int m, int k, int n) {
+  constexpr int64_t kProducts = int64_t{1} << 30, kRows = 512;
+  const double products = static_cast<double>(m) * std::max(k, 1) * n;
+  return std::max({static_cast<int64_t>(kProducts / products), (kRows + m - 1) / m, int64_t{1}});
+}
+
 }  // namespace
 
 template <class T>
@@ -85,20 +93,16 @@ int32_t matmul(const Call& call) {
   const auto counts = [](const int64_t* strides) { return Call::fits(strides[1]) && Call::fits(strides[2]); };
   const bool fits = counts(call.operand_strides) && counts(call.operand_strides + 3) && counts(call.result_strides);
   if (call.is_too_large(3) || !fits) return kTooLarge;
-  int m = call.count(0);
-  const int k = call.count(1), n = call.count(2);
-  int64_t batch = m && n ? call.batch() : 0;
-  const int64_t rows = batch * m;
+  const int m = call.count(0), k = call.count(1), n = call.count(2);
+  const int64_t batch = m && n ? call.batch() : 0;
   // One right matrix for all, and the left ones below each other.
   const bool is_tall = batch > 1 && n > 1 && call.is_shared(1) && are_stacked(call.operand_strides, m) &&
-                       are_stacked(call.result_strides, m) && Call::fits(rows);
-  if (is_tall) {
-    m = static_cast<int>(rows);
-    batch = 1;
-  }
-  for (int64_t point = 0; point < batch; ++point) {
+                       are_stacked(call.result_strides, m);
+  const int64_t at_once = is_tall ? matrices_at_once(m, k, n) : 1;
+  for (int64_t point = 0; point < batch; point += at_once) {
     if (call.is_to_end()) return INLAY_INTERRUPTED;
-    multiply<T>(m, k, n, call.operand<T>(0, point), call.operand<T>(1, point), call.result<T>(0, point));
+    const int rows = static_cast<int>(std::min(at_once, batch - point)) * m;
+    multiply<T>(rows, k, n, call.operand<T>(0, point), call.operand<T>(1, point), call.result<T>(0, point));
   }
   return 0;
 }

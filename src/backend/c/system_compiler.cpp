@@ -77,8 +77,8 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
   errno = 0;
+  std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
   if (!out) throw cannot_write(path, errno ? std::strerror(errno) : "no reason is known");
