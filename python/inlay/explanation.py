@@ -43,6 +43,8 @@ class Step:
     origins: list
     lines: str  # of the user's source, those of most origins: "model.py:7, 12"
     depth: int
+    seconds: float | None = None  # of all calls so far, and how often it ran; None where nothing was measured
+    passes: int | None = None
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ def explain(fn, *, sizes=None, verbose=False):
     made = made_of(fn)
     data = made.program.explain()
     return Explanation(
-        steps=[Step(**d) for d in data["steps"]],
+        steps=_steps(data["steps"], made.program.step_times()),
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
         library_calls=data["library_calls"],
         host_calls=data["host_calls"],
@@ -180,6 +182,11 @@ def explain(fn, *, sizes=None, verbose=False):
         plan=plan_of(made.program, sizes),
         verbose=verbose,
     )
+
+
+def _steps(steps, times):
+    measured = {d["step"]: {"seconds": d["seconds"], "passes": d["passes"]} for d in times}
+    return [Step(**{k: v for k, v in d.items() if k != "step"}, **measured.get(d["step"], {})) for d in steps]
 
 
 def _lines(e):

@@ -13,7 +13,10 @@ def explanation_html(e):
     steps = screen.shown_steps(e)
     parts = [f"<p>{escape(line)}</p>" for line in screen.head(e)]
     if steps:
-        parts.append(_table(["step", "computes", "reads", "writes", "from"], [_step_row(step) for step in steps]))
+        seconds = screen.measured_seconds(e)
+        heads = ["step", "computes", "reads", "writes", "from", *(["time"] if seconds > 0 else [])]
+        rows = [_step_row(step) + ([screen.share_text(step, seconds)] if seconds > 0 else []) for step in steps]
+        parts.append(_table(heads, rows))
     if e.stored:
         rows = [[_code(s.name), escape(screen.bytes_text(s.bytes)), escape(screen.plain(s.reason))] for s in e.stored]
         parts.append(_folded(screen.count_text(len(e.stored), "stored value"), _table(["value", "bytes", "why"], rows)))

@@ -2,7 +2,7 @@
 
 The listing (`Explanation.text`) is complete and long. Here the steps stand in their order with what they compute, as
 formulas in the user's names; numbers that are computed between the loops are left out, and where there are many steps
-each gets fewer lines, then only those that move most bytes get any.
+each gets fewer lines, then only those get any that take most time, where it is measured, or move most bytes.
 """
 
 import textwrap
@@ -34,7 +34,7 @@ def lines_of(e):
     rest = max(_LINES - len(first) - len(tail), 12)
     if steps:
         yield ""
-        yield from _steps(steps, rest)
+        yield from _steps(steps, rest, measured_seconds(e))
     yield from tail
 
 
@@ -61,10 +61,24 @@ def head(e):
     if moved and read is not None and written is not None:
         inside = " outside of its loops" if any(step.depth for step in e.steps) else ""
         yield f"a call reads {bytes_text(read)} and writes {bytes_text(written)}{inside}"
+    if measured_seconds(e):
+        calls = max(step.passes or 0 for step in e.steps if step.depth == 0)
+        told = f"{1e6 * measured_seconds(e) / calls:.1f} us a call, of {count_text(calls, 'call')}"
+        yield f"steps took {told}; each has its share"
     total = sum(e.seconds.values())
     longest = sorted((s for s in e.seconds if s != "first call"), key=e.seconds.get)[-2:][::-1]
     parts = ", ".join(f"{stage} {1e3 * e.seconds[stage]:.1f}" for stage in longest if e.seconds[stage] > 0)
     yield f"compiled in {1e3 * total:.1f} ms" + (f": {parts}" if parts else "")
+
+
+def measured_seconds(e):
+    """What the calls so far spent in steps, of a function that is compiled to tell; else 0."""
+    return sum(step.seconds or 0 for step in e.steps)
+
+
+def share_text(step, total):
+    """Of the time, where it is measured."""
+    return f"{100 * (step.seconds or 0) / total:.0f} %" if total > 0 else ""
 
 
 def _total(numbers):
@@ -73,16 +87,17 @@ def _total(numbers):
     return None if any(isinstance(n, str) for n in numbers) else sum(numbers)
 
 
-def _steps(steps, room):
+def _steps(steps, room, seconds):
     """Within so many lines; the steps that move least are left out first."""
     shown = steps
     if len(steps) > room:
         kept = sorted(range(len(steps)), key=lambda i: _weight(steps[i]), reverse=True)[: room - 1]
         shown = [steps[i] for i in sorted(kept)]
     for step, formulas in zip(shown, _shares(shown, room - len(shown)), strict=True):
-        yield from _step(step, formulas)
+        yield from _step(step, formulas, seconds)
     if len(shown) < len(steps):
-        yield f"and {count_text(len(steps) - len(shown), 'step')} that move fewer bytes"
+        less = "take less time" if seconds > 0 else "move fewer bytes"
+        yield f"and {count_text(len(steps) - len(shown), 'step')} that {less}"
 
 
 def _shares(steps, spare):
@@ -99,15 +114,15 @@ def _shares(steps, spare):
 
 
 def _weight(step):
-    """What depends on sizes comes first: nobody knows how small it is."""
+    """By the time, where it is measured. What depends on sizes comes first: nobody knows how small it is."""
     sizes = (step.bytes_read, step.bytes_written)
-    return (step.kind == "host call", any(isinstance(n, str) for n in sizes), _total(sizes) or 0)
+    return (step.seconds or 0, step.kind == "host call", any(isinstance(n, str) for n in sizes), _total(sizes) or 0)
 
 
 _PLAIN = {"host call": "host call, runs as Python", "draw": "draw, from NumPy's generator"}
 
 
-def _step(step, room):
+def _step(step, room, seconds):
     indent = "  " * step.depth
     if step.kind in ("loop", "condition"):
         yield _cut(f"{indent}{step.computes[0]}:")
@@ -129,6 +144,8 @@ def _step(step, room):
         if step.kind in _PLAIN:
             told += f" ({_PLAIN[step.kind]})"
     cost = f"reads {bytes_text(step.bytes_read)}, writes {bytes_text(step.bytes_written)}"
+    if seconds > 0:
+        cost = f"{share_text(step, seconds)}, {cost}"
     where = step.lines
     told = _cut(f"{indent}{does}{told}", WIDTH - len(cost) - 2 - (len(where) + 4 if where else 0))
     yield f"{told}; {cost}" + (f"  [{where}]" if where else "")
@@ -154,7 +171,7 @@ PLAIN_REASONS = {
     "fold": "a sum, or what else is complete only after its loop",
     "running-state": "a running sum so far",
     "running-values": "a running sum is made in order, once",
-    "several-places": "read at more than one place, dearer to compute twice",
+    "several-places": "read at more than one place, expensive to compute twice",
     "kept-row": "a later part of the same kernel needs the row again",
     "every-index": "would be computed for each index that reads it",
     "outer-loop": "a loop around it would compute it again in each pass",

@@ -95,6 +95,7 @@ nb::list step_list(const Program& p, const BoundProgram& bound) {
     if (step.kind.empty()) continue;
     const auto* host = std::get_if<kernel::HostCall>(&p.kernels.steps[id.index]);
     nb::dict d;
+    d["step"] = id.index;
     d["kind"] = host != nullptr && bound.draw(host->function) != nullptr ? "draw" : step.kind;
     d["name"] = step.name;
     d["makes"] = list_of(step.makes);
@@ -249,6 +250,7 @@ nb::list step_times(const Program& p, const BoundProgram& bound, const runtime::
       if (const Node* node = p.graph.node_of(value)) locations.append(node->location.text);
     }
     nb::dict d;
+    d["step"] = id.index;
     d["kind"] = name.kind;
     d["name"] = name.name;
     d["locations"] = locations;

@@ -1,5 +1,7 @@
 """`print(explain(f))`: one screen, in the names of the model; and what a notebook shows."""
 
+import re
+
 import inlay.pytensor
 import numpy as np
 import pymc as pm
@@ -204,3 +206,19 @@ def test_what_is_html_is_text_there():
     x = pt.dvector("<b>x</b>")
     seen, _ = tags(inlay.pytensor.explain(pytensor.function([x], pt.lt(x, 2), mode="INLAY"))._repr_html_())
     assert "b" not in seen
+
+
+def test_measured_times(schools):
+    """Of a function that is compiled to tell: what each step takes of the time, as data, on the screen, in a notebook."""
+    logp = schools.logp_dlogp_function(ravel_inputs=True, mode="INLAY", profile=True)
+    assert "steps took" not in str(inlay.explain(logp))
+    for _ in range(3):
+        logp(np.zeros(10))
+    explanation = inlay.explain(logp)
+    (kernel,) = [step for step in explanation.steps if step.kind == "kernel"]
+    assert kernel.passes == 3 and kernel.seconds > 0
+    screen, page = str(explanation), explanation._repr_html_()
+    assert " us a call, of 3 calls; each has its share" in screen
+    assert re.search(r"makes \$\d+, eta_grad; \d+ %, reads 64 bytes", screen) and re.search(r">\d+ %</td>", page)
+    plain = inlay.explain(schools.logp_dlogp_function(ravel_inputs=True, mode="INLAY"))
+    assert {step.seconds for step in plain.steps} == {None} and ">time</th>" not in plain._repr_html_()
