@@ -119,6 +119,23 @@ std::vector<Band> bands_of(const Page& page) {
   return bands;
 }
 
+/// "step 3, matmul"; "before step 1" and "after step 3" where the step has no column.
+std::string time_text(const Page& page, int64_t time) {
+  if (page.steps.empty() || time < 0) return str("time ", time);
+  const auto step = std::min(static_cast<std::size_t>(time / 2), page.steps.size() - 1);
+  const PageStep& it = page.steps[step];
+  const auto number = std::count_if(page.steps.begin(), page.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1,
+                                    [](const PageStep& each) { return each.is_shown; });
+  if (it.is_shown) return str("step ", number, it.name.empty() ? "" : ", " + it.name);
+  return number == 0 ? "before step 1" : str("after step ", number);
+}
+
+std::string lives_text(const Page& page, const PageBuffer& buffer) {
+  if (page.steps.empty()) return str("[", buffer.begin, ", ", buffer.end, ")");
+  const std::string first = time_text(page, buffer.begin), last = time_text(page, buffer.end - 1);
+  return first == last ? first : str(first, " to ", last);
+}
+
 class Picture {
  public:
   Picture(const Page& page, const Peak& peak) : page_(page), peak_(peak), times_(page) {}
@@ -271,7 +288,7 @@ class Picture {
     data("type", buffer.type);
     data("bytes", std::to_string(buffer.bytes));
     data("offset", std::to_string(buffer.offset));
-    data("lives", str("[", buffer.begin, ", ", buffer.end, ")"));
+    data("lives", lives_text(page_, buffer));
     data("storage", buffer.storage);
     data("reason", buffer.reason);
     return str(out, "><title>", escaped(buffer.name), ", ", bytes_text(buffer.bytes), "</title></rect>\n");
@@ -367,23 +384,6 @@ class Writer {
                is_least ? "" : str(exact_bytes(page_.lower_bound_bytes), "."));
   }
 
-  /// "step 3, matmul"; "before step 1" and "after step 3" where the step has no column.
-  std::string time_text(int64_t time) const {
-    if (page_.steps.empty() || time < 0) return str("time ", time);
-    const auto step = std::min(static_cast<std::size_t>(time / 2), page_.steps.size() - 1);
-    const PageStep& it = page_.steps[step];
-    const auto number = std::count_if(page_.steps.begin(), page_.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1,
-                                      [](const PageStep& each) { return each.is_shown; });
-    if (it.is_shown) return str("step ", number, it.name.empty() ? "" : ", " + escaped(it.name));
-    return number == 0 ? "before step 1" : str("after step ", number);
-  }
-
-  std::string lives_text(const PageBuffer& buffer) const {
-    if (page_.steps.empty()) return str("[", buffer.begin, ", ", buffer.end, ")");
-    const std::string first = time_text(buffer.begin), last = time_text(buffer.end - 1);
-    return first == last ? first : str(first, " to ", last);
-  }
-
   std::string step_table() const {
     if (page_.steps.empty()) return "";
     std::string out =
@@ -406,13 +406,15 @@ class Writer {
     }
     std::ranges::stable_sort(live, std::greater(), &PageBuffer::bytes);
     std::string out =
-        str("<h2 id=\"at-peak\">At the peak: ", exact_bytes(peak_.bytes), " at ", time_text(peak_.time), "</h2>\n",
+        str("<h2 id=\"at-peak\">At the peak: ", exact_bytes(peak_.bytes), " at ", escaped(time_text(page_, peak_.time)),
+            "</h2>\n",
             "<table id=\"live\">\n<tr><th>value</th><th>type</th><th class=\"number\">bytes</th><th class=\"number\">"
             "at</th><th>lives</th><th>storage</th><th>why</th></tr>\n");
     for (const PageBuffer* buffer : live) {
       out += str("<tr><td>", escaped(buffer->name), "</td><td>", escaped(buffer->type), "</td><td class=\"number\">",
-                 buffer->bytes, "</td><td class=\"number\">", buffer->offset, "</td><td>", lives_text(*buffer),
-                 "</td><td>", escaped(buffer->storage), "</td><td>", escaped(buffer->reason), "</td></tr>\n");
+                 buffer->bytes, "</td><td class=\"number\">", buffer->offset, "</td><td>",
+                 escaped(lives_text(page_, *buffer)), "</td><td>", escaped(buffer->storage), "</td><td>",
+                 escaped(buffer->reason), "</td></tr>\n");
     }
     return out + "</table>\n";
   }

@@ -48,8 +48,9 @@ TEST(Page, ShowsEachBufferAndThePeak) {
   const std::string html = page_html(three_buffers());
   EXPECT_THAT(html, HasSubstr("<title>three</title>"));
   EXPECT_THAT(html, HasSubstr("3 values in 24 bytes of working memory, the least that a layout can have."));
-  EXPECT_THAT(html, HasSubstr("data-name=\"b\" data-bytes=\"16\" data-offset=\"8\" data-lives=\"[3, 8)\" "
-                              "data-storage=\"s1\" data-reason=\"exp reads it\""));
+  EXPECT_THAT(html,
+              HasSubstr("data-name=\"b\" data-bytes=\"16\" data-offset=\"8\" data-lives=\"step 2, @k1 to step 4, @k3\" "
+                        "data-storage=\"s1\" data-reason=\"exp reads it\""));
   EXPECT_THAT(html, HasSubstr("At the peak: 24 bytes at step 2, @k1"));
   const std::size_t largest = html.find("<td>b</td>"), other = html.find("<td>a</td>");
   EXPECT_LT(largest, other);

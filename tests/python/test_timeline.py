@@ -214,7 +214,7 @@ def test_in_a_browser(page):
     assert found["mistakes"] == [] and found["requests"] == [] and found["width"]
 
     assert found["hover"].split("  ")[0].strip() == "e"
-    for part in ("type f64[64, 64]", "bytes 32768", "lives [3, 8)", "in s0", "why takes over p"):
+    for part in ("type f64[64, 64]", "bytes 32768", "lives step 2, @k0 to step 4, matmul", "in s0", "why takes over p"):
         assert part in found["hover"]
     assert found["marked"] == ["p", "e"]  # all that lies in s0
     assert found["after"] == found["idle"] == "Move the mouse over a box to see what it is."
