@@ -79,7 +79,7 @@ double nanoseconds(const Graph& graph, const Program& program, const std::string
   return call.seconds() * 1e9 / static_cast<double>(elements);
 }
 
-/// A value of this many cheap ops, or one dear op, that two loops need of which one waits for the other.
+/// A value of this many cheap ops, or one expensive op, that two loops need of which one waits for the other.
 void measure_cost() {
   std::printf("a value that two loops need, ns an element: computed twice / stored\n%-12s", "ops");
   constexpr std::array<int64_t, 4> kSizes = {2000, 50'000, 500'000, 10'000'000};

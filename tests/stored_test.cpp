@@ -43,8 +43,8 @@ Found reasons_in(const Graph& graph, fuse::Mode mode, const std::string& path) {
         << path << " (" << fuse::mode_name(mode) << "): why is " << buffer.name << " stored?";
     out.stored.insert(kernel::stored_for_name(buffer.stored.why));
   }
-  for (const fuse::Apart& pair : program.apart()) {
-    out.apart.insert(fuse::apart_for_name(pair.why));
+  for (const explain::Apart& pair : program.apart()) {
+    out.apart.insert(explain::apart_for_name(pair.why));
   }
   return out;
 }
@@ -84,10 +84,10 @@ TEST(Stored, EveryReasonHasAProgramAndAParagraph) {
 }
 
 TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
-  using fuse::ApartFor;
-  for (int i = 0; i < fuse::kNumApartFor; ++i) {
+  using explain::ApartFor;
+  for (int i = 0; i < explain::kNumApartFor; ++i) {
     const auto why = static_cast<ApartFor>(i);
-    const std::string name(fuse::apart_for_name(why));
+    const std::string name(explain::apart_for_name(why));
     const fuse::Mode mode = why == ApartFor::greedy       ? fuse::Mode::greedy
                             : why == ApartFor::fusion_off ? fuse::Mode::none
                                                           : fuse::Mode::full;

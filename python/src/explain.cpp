@@ -116,7 +116,7 @@ nb::list apart_list(const Program& p) {
   const kernel::Names names(p.kernels);
   const auto kernel_name = [&](kernel::StepId step) { return std::get<Kernel>(p.kernels.steps[step.index]).name; };
   nb::list out;
-  for (const fuse::Apart& pair : p.apart()) {
+  for (const explain::Apart& pair : p.apart()) {
     nb::dict d;
     d["first"] = kernel_name(pair.first);
     d["second"] = kernel_name(pair.second);

@@ -5,7 +5,7 @@
 
 #include "compiler/instrument.h"
 #include "compiler/options.h"
-#include "fuse/why_apart.h"
+#include "explain/why_apart.h"
 #include "ir/graph.h"
 #include "kernel/kernel.h"
 #include "memory/plan.h"
@@ -26,7 +26,7 @@ struct Lowered {
   kernel::BackendCaps caps;  // that it was fused for
 
   /// Which kernels have data in common and are not one, and why. Found when it is asked for.
-  std::vector<fuse::Apart> apart() const { return fuse::why_apart(kernels, caps, fuse); }
+  std::vector<explain::Apart> apart() const { return explain::why_apart(kernels, caps, fuse); }
 };
 
 /// A compiled program and how it came about.

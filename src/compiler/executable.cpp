@@ -50,9 +50,9 @@ Bytes bytes_of(const auto& array) {
 }
 
 /// The places that a caller gives for results.
-class Places {
+class ArrayPlaces {
  public:
-  Places(const ExecutableState& state, std::span<const ArrayRef> arguments, std::span<const ArrayOut> places)
+  ArrayPlaces(const ExecutableState& state, std::span<const ArrayRef> arguments, std::span<const ArrayOut> places)
       : state_(state), arguments_(arguments), places_(places) {
     if (places.size() != state.results.size()) {
       throw Error(ErrorCode::wrong_argument_count, {},
@@ -119,7 +119,7 @@ class Places {
 /// Memory for results, and the caller's functions. One for each call.
 class CallHost final : public runtime::Host {
  public:
-  explicit CallHost(const ExecutableState& state, const Places* places = nullptr)
+  explicit CallHost(const ExecutableState& state, const ArrayPlaces* places = nullptr)
       : state_(state), places_(places), results_(state.results.size()), is_made_(state.results.size()) {}
 
   void* allocate_output(int slot, std::span<const int64_t> dims) override {
@@ -195,7 +195,7 @@ class CallHost final : public runtime::Host {
   }
 
   const ExecutableState& state_;
-  const Places* const places_;  // null: results are new arrays
+  const ArrayPlaces* const places_;  // null: results are new arrays
   std::vector<Array> results_;
   std::vector<bool> is_made_;  // by result: is it one of `results_`?
   std::deque<Array> kept_;
@@ -307,7 +307,7 @@ std::vector<Array> Executable::operator()(std::span<const ArrayRef> arguments) c
 
 void Executable::into(std::span<const ArrayRef> arguments, std::span<const ArrayOut> results) const {
   const RowMajorArguments row_major(arguments);
-  const Places places(*state_, row_major.get(), results);
+  const ArrayPlaces places(*state_, row_major.get(), results);
   CallHost host(*state_, &places);
   run(*state_, row_major.get(), host);
   host.fill_places();

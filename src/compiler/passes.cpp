@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fuse/why_stored.h"
+#include "explain/why_stored.h"
 #include "ir/nearest.h"
 #include "memory/checks_first.h"
 #include "memory/step_order.h"
@@ -69,7 +69,7 @@ KernelProgram order_steps(KernelProgram program, LoopPass::Context& context) {
 }
 
 KernelProgram say_why_stored(KernelProgram program, LoopPass::Context&) {
-  fuse::say_why_stored(program);
+  explain::say_why_stored(program);
   return program;
 }
 

@@ -27,9 +27,9 @@ Subscript renumbered(const Subscript& map, std::span<const int> axes) {
   return out;
 }
 
-class Reader {
+class AffineReader {
  public:
-  explicit Reader(const Graph& graph) : graph_(graph) {}
+  explicit AffineReader(const Graph& graph) : graph_(graph) {}
 
   Map map(ValueId v) {
     const Node* node = graph_.node_of(v);
@@ -135,7 +135,7 @@ bool stays_within(const Subscript& map, const Dim& times, std::span<const Dim> e
 
 Map affine_index(const Graph& graph, ValueId array, const Dim& extent) {
   try {
-    Map found = Reader(graph).map(array);
+    Map found = AffineReader(graph).map(array);
     if (!found || kernel::within_dim(*found, graph.type(array).dims, extent) != Answer::yes) return std::nullopt;
     return found;
   } catch (const Error&) {  // a size beyond 64 bits: what cannot be proved is checked
@@ -162,7 +162,7 @@ std::optional<StretchedIndex> stretched_index(const Graph& graph, ValueId array,
     while (times && (times->op == Op::broadcast || times->op == Op::reshape)) times = graph.node_of(times->operands[0]);
     if (!times || times->op != Op::size || times->size.is_constant()) continue;
     if (graph.type(places).dims != graph.type(array).dims || !kernel::is_zero_or_one(times->size)) continue;
-    const Map map = Reader(graph).map(places);
+    const Map map = AffineReader(graph).map(places);
     if (map && stays_within(*map, times->size, graph.type(array).dims, extent)) return {{*map, times->size}};
   }
   return std::nullopt;

@@ -7,7 +7,6 @@
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread_checks.h"
-#include "fuse/why_stored.h"
 #include "support/stop.h"
 
 namespace inlay::fuse {
@@ -91,7 +90,7 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
 }
 
 /// Why a value that costs so much is stored.
-kernel::Stored too_dear(const Graph& graph, const Answers& of, int cost, int max_cost) {
+kernel::Stored too_expensive(const Graph& graph, const Answers& of, int cost, int max_cost) {
   const std::string figures = str("it costs ", cost, ", more than ", max_cost);
   if (!of.some_element_again) {
     return {of.through_index ? kernel::StoredFor::every_index : kernel::StoredFor::outer_loop, figures};
@@ -122,8 +121,8 @@ void serve_own_parts(const Graph& graph, const std::vector<ValueId>& cone, const
   }
 }
 
-/// Forces the dear values that are computed more than once; true if there were any. What a forced value is made of is
-/// computed with it, and maybe no longer twice: `careful` leaves that to the next round.
+/// Forces the expensive values that are computed more than once; true if there were any. What a forced value is made of
+/// is computed with it, and maybe no longer twice: `careful` leaves that to the next round.
 bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
                       const kernel::BackendCaps& caps, Cones& cones, bool careful, Forced& forced) {
   const IdMap<ValueId, int> uses = careful ? IdMap<ValueId, int>() : count_uses(graph);
@@ -139,7 +138,7 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
     if (!of.some_element_again && !of.through_index && !of.again_per_outer_point) continue;
     const int cost = cones.of(v, forced.values, &cone).cost;
     if (cost <= caps.max_inline_cost) continue;
-    forced.add(v, too_dear(graph, of, cost, caps.max_inline_cost));
+    forced.add(v, too_expensive(graph, of, cost, caps.max_inline_cost));
     if (careful) {
       for (ValueId part : cone) served[part] = true;
     } else {
@@ -254,6 +253,21 @@ void force_by(Mode mode, const Graph& graph, Forced& forced) {
     if (!node || !computes(*node)) continue;
     if (mode == Mode::none) forced.add(v, {kernel::StoredFor::fusion_off, {}});
     if (mode == Mode::greedy && uses[v] > 1) forced.add(v, {kernel::StoredFor::several_readers, {}});
+  }
+}
+
+/// Gives the reasons of what was forced to the temporaries that hold it.
+void note_forced(const Forced& forced, const Cones& cones, KernelProgram& program) {
+  IdMap<ValueId, BufferId> holds;
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    const kernel::Buffer& buffer = program.buffers[b];
+    if (!buffer.value.valid() || buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
+    if (holds.size() <= buffer.value.index) holds.resize(buffer.value.index + 1);
+    holds[buffer.value] = b;
+  }
+  for (const auto& [value, reason] : forced.reasons) {
+    const bool is_held = value.index < holds.size() && holds[value].valid();
+    if (is_held && !cones.always_stored(value)) program.buffers[holds[value]].stored = reason;
   }
 }
 

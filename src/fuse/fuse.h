@@ -8,20 +8,26 @@
 // gathers, scatters and concat slots need no cases of their own, and the first question for a value at a point is the
 // only one that computes.
 //
-//   cone.cpp          what is computed along with a value, and when that is too much for one loop
-//   needs.cpp         which values are needed, and which of them as a whole
-//   place_fold.cpp    where an extreme is, found along with the extreme
-//   sum_fold.cpp      a sum found along with another fold ...
-//   powers_fold.cpp   ... of exponentials, with the greatest element
-//   squares_fold.cpp  ... of squares about the mean, with the sum
-//   selection.cpp     what of a selection is computed where the mask is read
-//   regions.cpp       what is written region by region, and what is made with it
-//   left_over.cpp     what updates leave of their base
-//   materialize.cpp   the buffers of what lives in memory, and the pieces that write them
-//   stage_writer.cpp  answers the questions of a piece with statements
-//   examine.cpp       what a piece asks for, kept while it is decided what is stored
-//   unread_checks.cpp checks of elements that nothing reads
-//   schedule.cpp      pieces over the same axes that do not wait for each other share a stage
+//   cone.cpp            what is computed along with a value, and when that is too much for one loop
+//   needs.cpp           which values are needed, and which of them as a whole
+//   place_fold.cpp      where an extreme is, found along with the extreme
+//   sum_fold.cpp        a sum found along with another fold ...
+//   powers_fold.cpp     ... of exponentials, with the maximum
+//   squares_fold.cpp    ... of squares about the mean, with the sum
+//   selection.cpp       what of a selection is computed where the mask is read
+//   backwards.cpp       loops that pass an axis from its end
+//   regions.cpp         what is written region by region, and what is made with it
+//   left_over.cpp       what updates leave of their base
+//   in_place.cpp        updates that must not copy their base
+//   library_operand.cpp what a library function reads for an operand, and how it lies
+//   materialize.cpp     the buffers of what lives in memory, and the pieces that write them
+//   region_steps.cpp    the steps of conds and loops around those of their bodies
+//   points.cpp          the points at which values are asked for, each access map once
+//   affine_index.cpp    index arrays that are arithmetic on places
+//   stage_writer.cpp    answers the questions of a piece with statements
+//   examine.cpp         what a piece asks for, kept while it is decided what is stored
+//   unread_checks.cpp   checks of elements that nothing reads
+//   schedule.cpp        pieces over the same axes that do not wait for each other share a stage
 //
 // What becomes of the kernels is the list of loop passes (compiler/passes.cpp).
 #include <string_view>

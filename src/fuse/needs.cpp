@@ -9,9 +9,9 @@ namespace inlay::fuse {
 
 namespace {
 
-class Finder {
+class NeedsFinder {
  public:
-  Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
+  NeedsFinder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
     out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
     out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
@@ -142,7 +142,7 @@ class Finder {
 }  // namespace
 
 Needs find_needs(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced) {
-  return Finder(graph, caps, cones, forced).find();
+  return NeedsFinder(graph, caps, cones, forced).find();
 }
 
 bool is_stored(const Graph& graph, const Cones& cones, const Forced& forced, const Needs& needs, ValueId v) {

@@ -6,9 +6,9 @@ namespace inlay::fuse {
 
 namespace {
 
-class Matcher {
+class ArgMaxMatcher {
  public:
-  Matcher(const Graph& graph, const Forced& forced) : graph_(graph), forced_(forced) {}
+  ArgMaxMatcher(const Graph& graph, const Forced& forced) : graph_(graph), forced_(forced) {}
 
   std::optional<PlaceFold> match(const Node& reduce) {
     const DType dtype = graph_.type(reduce.results[0]).dtype;
@@ -107,7 +107,7 @@ class Matcher {
 
 std::optional<PlaceFold> place_fold(const Graph& graph, ValueId v, const Forced& forced) {
   const Node* node = graph.node_of(v);
-  return node ? Matcher(graph, forced).match(*node) : std::nullopt;
+  return node ? ArgMaxMatcher(graph, forced).match(*node) : std::nullopt;
 }
 
 }  // namespace inlay::fuse

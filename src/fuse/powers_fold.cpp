@@ -6,9 +6,9 @@ namespace inlay::fuse {
 
 namespace {
 
-class Matcher {
+class LogSumExpMatcher {
  public:
-  explicit Matcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
+  explicit LogSumExpMatcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
 
   std::optional<SumFold> match(const Node& sum) const {
     const Node* exp = in_.summed(sum);
@@ -59,6 +59,6 @@ class Matcher {
 
 }  // namespace
 
-std::optional<SumFold> powers_fold(const SumFoldGraph& in, const Node& sum) { return Matcher(in).match(sum); }
+std::optional<SumFold> powers_fold(const SumFoldGraph& in, const Node& sum) { return LogSumExpMatcher(in).match(sum); }
 
 }  // namespace inlay::fuse

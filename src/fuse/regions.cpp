@@ -20,9 +20,10 @@ IdMap<ValueId, SmallVector<NodeId, 2>> find_readers(const Graph& graph) {
   return out;
 }
 
-class Finder {
+class RegionFinder {
  public:
-  Finder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced, const Needs& needs)
+  RegionFinder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
+               const Needs& needs)
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), needs_(needs), uses_(count_uses(graph)) {}
 
   Regions find() {
@@ -120,7 +121,7 @@ class Finder {
 
 Regions find_regions(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
                      const Needs& needs) {
-  return Finder(graph, caps, cones, forced, needs).find();
+  return RegionFinder(graph, caps, cones, forced, needs).find();
 }
 
 std::vector<ConcatPart> parts_of(const Graph& graph, const Node& concat) {

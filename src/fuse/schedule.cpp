@@ -96,10 +96,10 @@ bool is_short_enough(const Piece& piece, int ops, const kernel::BackendCaps& cap
 }
 
 /// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
-class Placer {
+class StageScheduler {
  public:
-  Placer(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<PieceId, AxesId>& axes_of,
-         const kernel::BackendCaps& caps, Mode mode)
+  StageScheduler(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<PieceId, AxesId>& axes_of,
+                 const kernel::BackendCaps& caps, Mode mode)
       : pieces_(pieces),
         facts_(facts),
         axes_of_(axes_of),
@@ -211,7 +211,7 @@ Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces&
   const IdMap<PieceId, AxesId> axes_of = number_axes(pieces);
   std::vector<Edge> edges = edges_of(graph, pieces, facts, axes_of);
   for (const Edge& edge : edges) INLAY_CHECK(edge.from < edge.to, "a piece waits for a later one");
-  Placer early(pieces, facts, axes_of, caps, mode), late = early, deep = early;
+  StageScheduler early(pieces, facts, axes_of, caps, mode), late = early, deep = early;
   std::span<const Edge> rest = edges;
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
     const std::span<const Edge> waits_for = take_edges(rest, &Edge::to, id);

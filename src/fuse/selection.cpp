@@ -6,9 +6,9 @@ namespace inlay::fuse {
 
 namespace {
 
-class Finder {
+class SelectionFinder {
  public:
-  Finder(const Graph& graph, const Forced& forced, const IdMap<ValueId, int>& uses)
+  SelectionFinder(const Graph& graph, const Forced& forced, const IdMap<ValueId, int>& uses)
       : graph_(graph), forced_(forced), uses_(uses) {}
 
   /// `top`: the root of the cone. `read_once`: it has one reader like the rest.
@@ -72,7 +72,7 @@ NodeId selection_of(const Graph& graph, Cones& cones, const Forced& forced, cons
   if (graph.type(top).rank() != 1 || (folds && forced.values[top])) return {};
   std::vector<ValueId> cone;
   cones.of(top, forced.values, &cone);
-  Finder finder(graph, forced, uses);
+  SelectionFinder finder(graph, forced, uses);
   const NodeId found = finder.find(top, cone, /*read_once=*/folds);
   return found.valid() && (folds || finder.is_known_before()) ? found : NodeId();
 }

@@ -12,9 +12,9 @@ struct Quotient {
   Dim by;
 };
 
-class Matcher {
+class VarianceMatcher {
  public:
-  explicit Matcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
+  explicit VarianceMatcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
 
   std::optional<SumFold> match(const Node& sum) const {
     const Node* square = in_.summed(sum);
@@ -148,6 +148,6 @@ class Matcher {
 
 }  // namespace
 
-std::optional<SumFold> squares_fold(const SumFoldGraph& in, const Node& sum) { return Matcher(in).match(sum); }
+std::optional<SumFold> squares_fold(const SumFoldGraph& in, const Node& sum) { return VarianceMatcher(in).match(sum); }
 
 }  // namespace inlay::fuse

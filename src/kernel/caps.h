@@ -1,5 +1,5 @@
 #pragma once
-// What a backend can fuse, and how large a body may get. The fuser asks; no list of op names stands in the fuser.
+// What a backend can fuse, and how large a body may get: the fuser and the loop passes ask this, not which backend it is.
 #include "ops/scalar_op.h"
 
 namespace inlay::kernel {
@@ -24,7 +24,7 @@ struct BackendCaps {
   // A sum of squares about the mean and the sum are one fold of two states (Pair::squares): for who folds in lanes,
   // each with a mean of its own. In order it takes longer than two passes.
   bool squares_in_one_pass = true;
-  int max_inline_cost = 4;  // a producer at most this dear is computed again rather than stored (ScalarOpFacts::cost)
+  int max_inline_cost = 4;  // a producer at most this expensive is computed again rather than stored (ScalarOpFacts::cost)
 };
 
 }  // namespace inlay::kernel

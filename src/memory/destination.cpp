@@ -36,9 +36,9 @@ std::optional<Dim> region_begin(const AccessMap& from, std::span<const Dim> from
   return b.base;
 }
 
-class Finder {
+class TransferFinder {
  public:
-  explicit Finder(const KernelProgram& program) : program_(program) {}
+  explicit TransferFinder(const KernelProgram& program) : program_(program) {}
 
   std::vector<Transfer> find() {
     for (StepId step : ids<StepId>(program_.steps.size())) {
@@ -89,9 +89,9 @@ class Finder {
   std::vector<Transfer> out_;
 };
 
-class Question {
+class DestinationQuestion {
  public:
-  Question(const KernelProgram& program, const Liveness& liveness, const Transfer& transfer)
+  DestinationQuestion(const KernelProgram& program, const Liveness& liveness, const Transfer& transfer)
       : program_(program),
         liveness_(liveness),
         transfer_(transfer),
@@ -192,10 +192,10 @@ class Question {
 
 }  // namespace
 
-std::vector<Transfer> find_transfers(const KernelProgram& program) { return Finder(program).find(); }
+std::vector<Transfer> find_transfers(const KernelProgram& program) { return TransferFinder(program).find(); }
 
 std::string why_not_in_destination(const KernelProgram& program, const Liveness& liveness, const Transfer& transfer) {
-  return Question(program, liveness, transfer).why_not();
+  return DestinationQuestion(program, liveness, transfer).why_not();
 }
 
 }  // namespace inlay::memory

@@ -23,9 +23,9 @@ struct Touch {
   const Statement* at = nullptr;
 };
 
-class Question {
+class OverwriteQuestion {
  public:
-  Question(const KernelProgram& program, const Kernel& kernel) : program_(program), kernel_(kernel) {}
+  OverwriteQuestion(const KernelProgram& program, const Kernel& kernel) : program_(program), kernel_(kernel) {}
 
   std::vector<Touch> touches(BufferId root, bool writes) const {
     std::vector<Touch> out;
@@ -129,7 +129,7 @@ bool is_made_first(const KernelProgram& program, const Kernel& kernel, BufferId 
 }  // namespace
 
 std::string why_not_overwrite(const KernelProgram& program, const Kernel& kernel, BufferId operand, BufferId output) {
-  const Question question(program, kernel);
+  const OverwriteQuestion question(program, kernel);
   std::vector<Touch> loads = question.touches(operand, /*writes=*/false);
   const std::vector<Touch> writes = question.touches(operand, /*writes=*/true);
   if (!writes.empty() && !is_made_first(program, kernel, operand, output)) return "is written by the same kernel";

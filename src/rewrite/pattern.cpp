@@ -67,7 +67,7 @@ bool is_number(const Literal& literal, double number) {
   return literal.i == static_cast<int64_t>(number);
 }
 
-bool Matcher::is_checked(NodeId node) {
+bool PatternMatcher::is_checked(NodeId node) {
   for (; checks_read_ < graph_.checks.size(); ++checks_read_) {
     const NodeId at = graph_.checks[checks_read_].node;
     if (!at.valid()) continue;
@@ -77,26 +77,27 @@ bool Matcher::is_checked(NodeId node) {
   return node.index < checked_.size() && checked_[node.index];
 }
 
-std::optional<ValueId> Matcher::viewed_by(ValueId v) {
+std::optional<ValueId> PatternMatcher::viewed_by(ValueId v) {
   const Node* node = graph_.node_of(v);
   if (!node || !is_view(node->op) || is_checked(graph_.values[v].node)) return std::nullopt;
   return node->operands[0];
 }
 
-std::optional<Literal> Matcher::splat(ValueId v) {
+std::optional<Literal> PatternMatcher::splat(ValueId v) {
   return inlay::splat(
       graph_, v, [&](ValueId at) { return is_view(graph_.node_of(at)->op) && is_checked(graph_.values[at].node); });
 }
 
-std::optional<Bindings> Matcher::match(const Pattern& pattern, ScalarOp op, const std::vector<ValueId>& operands) {
+std::optional<Bindings> PatternMatcher::match(const Pattern& pattern, ScalarOp op,
+                                              const std::vector<ValueId>& operands) {
   if (pattern.kind != Pattern::Kind::op || pattern.op != op) return std::nullopt;
   Bindings bindings;
   if (!match_operands(pattern, operands, {}, bindings)) return std::nullopt;
   return bindings;
 }
 
-bool Matcher::match_operands(const Pattern& pattern, const std::vector<ValueId>& operands,
-                             const std::vector<NodeId>& views, Bindings& bindings) {
+bool PatternMatcher::match_operands(const Pattern& pattern, const std::vector<ValueId>& operands,
+                                    const std::vector<NodeId>& views, Bindings& bindings) {
   const auto in_order = [&](std::initializer_list<std::size_t> order) {
     Bindings attempt = bindings;
     std::size_t at = 0;
@@ -115,13 +116,13 @@ bool Matcher::match_operands(const Pattern& pattern, const std::vector<ValueId>&
 }
 
 /// A view of op(a, b) is op(view a, view b) only where a and b have the shape that is viewed.
-bool Matcher::has_the_shape_viewed(const Viewed& found) const {
+bool PatternMatcher::has_the_shape_viewed(const Viewed& found) const {
   if (found.views.empty()) return true;
   const ValueId viewed = graph_.nodes[found.views.back()].operands[0];
   return graph_.type(found.value).dims == graph_.type(viewed).dims;
 }
 
-bool Matcher::match(const Pattern& pattern, Viewed found, Bindings& bindings) {
+bool PatternMatcher::match(const Pattern& pattern, Viewed found, Bindings& bindings) {
   switch (pattern.kind) {
     case Pattern::Kind::value: {
       if (!has_the_shape_viewed(found)) return false;

@@ -39,9 +39,9 @@ struct Bindings {
   bool alone = true;            // nothing outside reads those
 };
 
-class Matcher {
+class PatternMatcher {
  public:
-  explicit Matcher(const Graph& graph) : graph_(graph) {}
+  explicit PatternMatcher(const Graph& graph) : graph_(graph) {}
 
   /// Does op(operands) look like `pattern`? Nothing matches through a node that carries a size check: the check would
   /// go.

@@ -22,7 +22,7 @@ class Simplifier {
   // For rules.
   GraphBuilder& builder() { return builder_; }
   const Graph& graph() const { return builder_.graph(); }
-  Matcher& matcher() { return matcher_; }
+  PatternMatcher& matcher() { return matcher_; }
   /// May the node rule that asks run? Counts it. The last question that it asks before it builds.
   bool fires();
   PassContext& context() { return context_; }
@@ -43,7 +43,7 @@ class Simplifier {
 
   GraphBuilder& builder_;
   PassContext& context_;
-  Matcher matcher_;
+  PatternMatcher matcher_;
   const struct NodeRule* asking_ = nullptr;
   std::vector<const char*> chain_;  // the rules that led to what is being built
   std::vector<int> readers_;        // by value; none are known of what a rule made

@@ -18,7 +18,7 @@ using kernel::Subscript;
 namespace {
 
 /// More than a division or a root, one number at a time.
-bool is_dear(const Statement& s) {
+bool is_expensive(const Statement& s) {
   constexpr int kRoot = 5;
   return s.kind == Statement::Kind::op && facts(s.op).cost > kRoot;
 }
@@ -41,12 +41,12 @@ class Locals {
     }
   }
 
-  /// Rows by tiles, where something dear is made once for each row.
+  /// Rows by tiles, where something expensive is made once for each row.
   static bool wants_tile(const Kernel& kernel) {
-    const auto is_dear_alone = [](const Stage& stage) {
-      return stage.axes.empty() && std::ranges::any_of(stage.statements, is_dear);
+    const auto is_expensive_alone = [](const Stage& stage) {
+      return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
     };
-    return !kernel.outer.empty() && !kernel.is_tiled() && std::ranges::any_of(kernel.stages, is_dear_alone);
+    return !kernel.outer.empty() && !kernel.is_tiled() && std::ranges::any_of(kernel.stages, is_expensive_alone);
   }
 
   struct Found {

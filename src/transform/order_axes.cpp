@@ -16,9 +16,9 @@ namespace {
 
 /// The places of a stage in memory: how far apart neighbours on each axis lie, in elements, where all sizes are the
 /// same.
-class Places {
+class AxisStrides {
  public:
-  Places(const KernelProgram& program, const Stage& stage) {
+  AxisStrides(const KernelProgram& program, const Stage& stage) {
     const std::vector<int64_t> sizes(program.symbols.size(), kAnySize);
     for (const Statement& s : stage.statements) {
       if (!s.has_place()) continue;
@@ -60,7 +60,7 @@ class Places {
 
 /// The axes, outermost first.
 std::vector<std::size_t> best_order(const KernelProgram& program, const Stage& stage) {
-  const Places places(program, stage);
+  const AxisStrides places(program, stage);
   std::vector<std::size_t> order(stage.axes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto cheapest = std::min_element(order.rbegin(), order.rend(), [&](std::size_t a, std::size_t b) {

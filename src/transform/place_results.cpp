@@ -53,9 +53,9 @@ bool is_border(const Step& step) {
          std::holds_alternative<kernel::CondEnd>(step);
 }
 
-class Placer {
+class ResultPlacer {
  public:
-  Placer(KernelProgram& program, LoopPassContext& context)
+  ResultPlacer(KernelProgram& program, LoopPassContext& context)
       : program_(program), context_(context), names_(count_names(program)) {}
 
   void run() {
@@ -344,7 +344,7 @@ class Placer {
 KernelProgram place_results(KernelProgram program, LoopPassContext& context) {
   const bool calls =
       std::ranges::any_of(program.steps, [](const Step& step) { return std::holds_alternative<LibraryCall>(step); });
-  if (calls) Placer(program, context).run();
+  if (calls) ResultPlacer(program, context).run();
   return program;
 }
 

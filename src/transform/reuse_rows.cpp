@@ -36,9 +36,9 @@ struct Meaning {
   }
 };
 
-class Keeper {
+class RowKeeper {
  public:
-  Keeper(KernelProgram& program, Kernel& kernel, LoopPassContext& context)
+  RowKeeper(KernelProgram& program, Kernel& kernel, LoopPassContext& context)
       : program_(program), kernel_(kernel), context_(context) {}
 
   void run() {
@@ -257,7 +257,7 @@ class Keeper {
 KernelProgram reuse_rows(KernelProgram program, LoopPassContext& context) {
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
-    if (kernel && kernel->stages.size() > 1) Keeper(program, *kernel, context).run();
+    if (kernel && kernel->stages.size() > 1) RowKeeper(program, *kernel, context).run();
   }
   return program;
 }

@@ -23,9 +23,9 @@ struct Stretched {
 };
 
 /// What the registers of a stage say of places.
-class Places {
+class StretchedPlaces {
  public:
-  explicit Places(const Stage& stage) : made_by_(static_cast<std::size_t>(stage.num_registers)) {
+  explicit StretchedPlaces(const Stage& stage) : made_by_(static_cast<std::size_t>(stage.num_registers)) {
     for (const Statement& s : stage.statements) {
       if (s.result.valid()) made_by_[s.result.index] = &s;
     }
@@ -65,7 +65,7 @@ class Places {
 
 /// Each stretched index of the stage with its subscript.
 template <class Visit>
-void for_each_stretched(Stage& stage, const Places& places, Visit visit) {
+void for_each_stretched(Stage& stage, const StretchedPlaces& places, Visit visit) {
   for (Statement& s : stage.statements) {
     if (!s.has_place()) continue;
     for (Subscript& subscript : s.map.subscripts) {
@@ -78,7 +78,7 @@ void for_each_stretched(Stage& stage, const Places& places, Visit visit) {
 /// The stage with each stretched index at place * `times`, over the points that are left of `extent` of its first axis.
 Stage version(Stage stage, int64_t times, Dim extent) {
   const Stage before = stage;
-  for_each_stretched(stage, Places(before), [&](Subscript& subscript, const Stretched& stretched) {
+  for_each_stretched(stage, StretchedPlaces(before), [&](Subscript& subscript, const Stretched& stretched) {
     const int64_t step = subscript.index->step;
     subscript.index.reset();
     subscript = plus(subscript, stretched.place, step * times);
@@ -92,7 +92,7 @@ void add_versions(kernel::Kernel& kernel, LoopPassContext& context) {
   std::vector<Stage> out;
   for (Stage& stage : kernel.stages) {
     std::vector<Dim> sizes;
-    for_each_stretched(stage, Places(stage), [&](const Subscript&, const Stretched& stretched) {
+    for_each_stretched(stage, StretchedPlaces(stage), [&](const Subscript&, const Stretched& stretched) {
       if (std::ranges::find(sizes, stretched.times) == sizes.end()) sizes.push_back(stretched.times);
     });
     if (sizes.empty() || stage.axes.empty() || !context.fires("version-stretched")) {

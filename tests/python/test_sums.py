@@ -179,7 +179,7 @@ LONG = [524_287, 524_288, 1_048_576, 1_048_579, 1_050_624]  # whose pages are pa
 
 # A loop that has other outputs, of another number of sums and statements, or that runs in order.
 NEIGHBOURS = {
-    "a dear function": ["%e = exp %x", "%u = reduce add %e [0] : T", "return %s, %u"],
+    "an expensive function": ["%e = exp %x", "%u = reduce add %e [0] : T", "return %s, %u"],
     "an extreme": ["%m = reduce max %x [0] : T", "return %s, %m"],
     "several sums": [
         "%q = mul %x, %x",

@@ -24,9 +24,9 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
 }
 
-class Reader {
+class BufferFileReader {
  public:
-  Reader(std::string_view text, const std::string& path) : rest_(text), path_(path) {
+  BufferFileReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {
     if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the mark that some editors put first
   }
 
@@ -165,7 +165,7 @@ class Reader {
 bool is_pinned(const BufferRow& row) { return row.offset >= 0 && row.size > 0; }
 
 /// Two that must lie on the same bytes at the same time.
-void check_pins(const std::vector<BufferRow>& rows, const Reader& reader) {
+void check_pins(const std::vector<BufferRow>& rows, const BufferFileReader& reader) {
   std::vector<const BufferRow*> pinned;
   for (const BufferRow& row : rows) {
     if (!is_pinned(row)) continue;
@@ -181,7 +181,7 @@ void check_pins(const std::vector<BufferRow>& rows, const Reader& reader) {
 }
 
 /// What lives together must fit in 63 bits.
-void check_sums(const std::vector<BufferRow>& rows, const Reader& reader) {
+void check_sums(const std::vector<BufferRow>& rows, const BufferFileReader& reader) {
   std::vector<std::pair<int64_t, const BufferRow*>> events;  // ends, which go first, are those whose row began before
   for (const BufferRow& row : rows) {
     if (row.lower == row.upper) continue;
@@ -207,7 +207,7 @@ void check_sums(const std::vector<BufferRow>& rows, const Reader& reader) {
 }  // namespace
 
 std::vector<BufferRow> parse_buffers(std::string_view text, const std::string& path) {
-  Reader reader(text, path);
+  BufferFileReader reader(text, path);
   std::vector<BufferRow> rows = reader.read();
   check_pins(rows, reader);
   check_sums(rows, reader);

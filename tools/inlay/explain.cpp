@@ -38,7 +38,7 @@ std::string rewrites_text(const Lowered& program) {
 std::string apart_table(const Lowered& program) {
   const kernel::Names names(program.kernels);
   std::vector<std::vector<std::string>> rows = {{"first", "second", "shared", "why"}};
-  for (const fuse::Apart& pair : program.apart()) {
+  for (const explain::Apart& pair : program.apart()) {
     rows.push_back(
         {kernel_name(program, pair.first), kernel_name(program, pair.second), names.buffers[pair.shared], pair.text()});
   }
@@ -101,7 +101,7 @@ std::string explain_json(const Lowered& program) {
   }
   nlohmann::ordered_json apart = nlohmann::json::array();
   const kernel::Names buffer_names(program.kernels);
-  for (const fuse::Apart& pair : program.apart()) {
+  for (const explain::Apart& pair : program.apart()) {
     apart.push_back({{"first", kernel_name(program, pair.first)},
                      {"second", kernel_name(program, pair.second)},
                      {"shared", buffer_names.buffers[pair.shared]},

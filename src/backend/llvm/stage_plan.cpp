@@ -174,7 +174,7 @@ class Planner {
   static constexpr int kShortBody = 8, kMediumBody = 16;
 
   /// A division, or more: the loop waits for that, not for its sums or stores.
-  static bool is_dear(const Statement& statement) {
+  static bool is_expensive(const Statement& statement) {
     return statement.kind == Kind::op && facts(statement.op).cost >= 4;
   }
 
@@ -190,7 +190,7 @@ class Planner {
       sums += plan_.statements[i].accumulates ? 1 : 0;
       plan_.points_wait |= statement.kind == Kind::fold && statement.result.valid();
       plan_.points_wait |= statement.predicate.valid();
-      long_body |= is_dear(statement);
+      long_body |= is_expensive(statement);
       has_powers |= statement.pair == kernel::Pair::powers;
       const Dim along = plan_.statements[i].place.stride_of(plan_.vector_axis());
       const bool contiguous = along.is(1) || along.is(-1);
@@ -275,7 +275,7 @@ class Planner {
     int count = 0;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       const Statement& statement = stage_.statements[i];
-      if (in_vector_loop(i) && (++count > kShortBody || is_dear(statement))) return;
+      if (in_vector_loop(i) && (++count > kShortBody || is_expensive(statement))) return;
       if (!plan_.statements[i].live || !statement.is_write()) continue;
       if (statement.accumulates()) return;
       if (kernel_.is_local(statement.buffer) || plan_.statements[i].index_varies) continue;

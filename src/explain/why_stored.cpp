@@ -1,4 +1,4 @@
-#include "fuse/why_stored.h"
+#include "explain/why_stored.h"
 
 #include <algorithm>
 #include <map>
@@ -7,7 +7,7 @@
 #include "kernel/regions.h"
 #include "ops/library_op.h"
 
-namespace inlay::fuse {
+namespace inlay::explain {
 
 using kernel::Buffer;
 using kernel::BufferId;
@@ -193,20 +193,6 @@ class Reasons {
 
 }  // namespace
 
-void note_forced(const Forced& forced, const Cones& cones, KernelProgram& program) {
-  IdMap<ValueId, BufferId> holds;
-  for (BufferId b : ids<BufferId>(program.buffers.size())) {
-    const Buffer& buffer = program.buffers[b];
-    if (!buffer.value.valid() || !is_temporary(buffer)) continue;
-    if (holds.size() <= buffer.value.index) holds.resize(buffer.value.index + 1);
-    holds[buffer.value] = b;
-  }
-  for (const auto& [value, reason] : forced.reasons) {
-    const bool is_held = value.index < holds.size() && holds[value].valid();
-    if (is_held && !cones.always_stored(value)) program.buffers[holds[value]].stored = reason;
-  }
-}
-
 void say_why_stored(KernelProgram& program) { Reasons(program).run(); }
 
-}  // namespace inlay::fuse
+}  // namespace inlay::explain

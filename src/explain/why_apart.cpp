@@ -1,4 +1,4 @@
-#include "fuse/why_apart.h"
+#include "explain/why_apart.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@
 #include "kernel/text.h"
 #include "ops/library_op.h"
 
-namespace inlay::fuse {
+namespace inlay::explain {
 
 using kernel::Buffer;
 using kernel::BufferId;
@@ -32,7 +32,7 @@ struct Row {
 };
 constexpr std::array<Row, kNumApartFor> kRows = {{
 #define APART_FOR(name, text, sentence) {text, sentence},
-#include "fuse/apart.def"
+#include "explain/apart.def"
 #undef APART_FOR
 }};
 
@@ -228,7 +228,7 @@ int num_ops(const Kernel& kernel) {
 
 class Judge {
  public:
-  Judge(const KernelProgram& program, const kernel::BackendCaps& caps, Mode mode)
+  Judge(const KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode)
       : program_(program), caps_(caps), mode_(mode), steps_(program), names_(program) {}
 
   std::vector<Apart> run() const {
@@ -245,7 +245,7 @@ class Judge {
 
   Reason judge(const Pair& pair) const {
     const Kernel &first = *kernel_at(program_, pair.first), &second = *kernel_at(program_, pair.second);
-    if (mode_ == Mode::none) return {ApartFor::fusion_off, {}};
+    if (mode_ == fuse::Mode::none) return {ApartFor::fusion_off, {}};
     const StepId body = steps_.body_of(pair.first), later_body = steps_.body_of(pair.second);
     if (body != later_body) return {ApartFor::body, step_name(later_body.valid() ? later_body : body)};
     if (const StepId step = steps_.between(pair.first, pair.second); step.valid()) {
@@ -259,7 +259,7 @@ class Judge {
       return {ApartFor::both_can_fail, {}};
     }
     if (const std::optional<Reason> why = other_axes(first, second)) return *why;
-    if (mode_ == Mode::greedy) return {ApartFor::greedy, {}};
+    if (mode_ == fuse::Mode::greedy) return {ApartFor::greedy, {}};
     const int ops = num_ops(first) + num_ops(second);
     if (ops > caps_.max_body_ops) return {ApartFor::long_loop, str(ops, ", more than ", caps_.max_body_ops)};
     return {ApartFor::order, {}};
@@ -388,7 +388,7 @@ class Judge {
 
   const KernelProgram& program_;
   const kernel::BackendCaps& caps_;
-  const Mode mode_;
+  const fuse::Mode mode_;
   const Steps steps_;
   const kernel::Names names_;
 };
@@ -404,8 +404,8 @@ std::string Apart::text() const {
   return str(name, ": ", sentence.substr(0, gap), what, sentence.substr(gap + 2));
 }
 
-std::vector<Apart> why_apart(const KernelProgram& program, const kernel::BackendCaps& caps, Mode mode) {
+std::vector<Apart> why_apart(const KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode) {
   return Judge(program, caps, mode).run();
 }
 
-}  // namespace inlay::fuse
+}  // namespace inlay::explain

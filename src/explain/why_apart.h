@@ -5,16 +5,16 @@
 #include "kernel/caps.h"
 #include "kernel/kernel.h"
 
-namespace inlay::fuse {
+namespace inlay::explain {
 
 enum class ApartFor : uint8_t {
 #define APART_FOR(name, text, sentence) name,
-#include "fuse/apart.def"
+#include "explain/apart.def"
 #undef APART_FOR
 };
 constexpr int kNumApartFor = 0
 #define APART_FOR(name, text, sentence) +1
-#include "fuse/apart.def"
+#include "explain/apart.def"
 #undef APART_FOR
     ;
 
@@ -33,6 +33,6 @@ struct Apart {
 
 /// Each kernel with those before it whose results it reads (at once, or by way of 0-d arithmetic), and with the last
 /// one that read the same array. Takes time in proportion to what the kernels touch.
-std::vector<Apart> why_apart(const kernel::KernelProgram& program, const kernel::BackendCaps& caps, Mode mode);
+std::vector<Apart> why_apart(const kernel::KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode);
 
-}  // namespace inlay::fuse
+}  // namespace inlay::explain
