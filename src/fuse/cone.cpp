@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuse/stage_writer.h"
+#include "fuse/view_maps.h"
 
 namespace inlay::fuse {
 

@@ -2,7 +2,7 @@
 
 #include "fuse/library_operand.h"
 #include "fuse/selection.h"
-#include "fuse/stage_writer.h"
+#include "fuse/view_maps.h"
 #include "ir/region.h"
 
 namespace inlay::fuse {

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "fuse/cone.h"
-#include "fuse/stage_writer.h"
+#include "fuse/view_maps.h"
 #include "kernel/dim_proof.h"
 
 namespace inlay::fuse {

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <utility>
+
+#include "fuse/cutter.h"
+#include "fuse/in_place.h"
+#include "fuse/view_maps.h"
+#include "ir/library_types.h"
+
+namespace inlay::fuse {
+
+using kernel::Buffer;
+using kernel::Role;
+using kernel::Start;
+
+/// A value that is written region by region, and the bases below it that nothing else reads.
+void Cutter::regions(ValueId v) {
+  out_.homes[v].buffer = new_memory(v);
+  Buffer& made = program_.buffers[out_.homes[v].buffer];
+  const bool is_unsaid = made.stored.why == kernel::StoredFor::unsaid;
+  if (is_unsaid && made.role == Role::temporary) made.stored.why = kernel::StoredFor::by_parts;
+  std::vector<ValueId> chain = {v};
+  while (graph_.node_of(chain.back())->op != Op::concat) {
+    const ValueId base = graph_.node_of(chain.back())->operands[0];
+    if (!regions_.written_by[base].valid()) break;
+    chain.push_back(base);
+  }
+  std::ranges::reverse(chain);
+  const Node& lowest = *graph_.node_of(chain.front());
+  const bool is_concat = lowest.op == Op::concat;
+  if (is_concat) write_parts(chain.front(), lowest, v);
+  Piece first;
+  const std::size_t boxes = is_concat ? 0 : begin(chain, v, first);
+  // Boxes wait for nothing; the next region for all that is there, and then each for the one before.
+  for (std::size_t i = is_concat ? 1 : 0; i < chain.size(); ++i) {
+    const ValueId onto = i < boxes ? lowest.operands[0] : ValueId();
+    const std::vector<PieceId>& there = out_.homes[v].pieces;
+    const bool waits_for_all = i == std::max<std::size_t>(boxes, is_concat ? 1 : 0);
+    if (!onto.valid()) first.after = waits_for_all ? there : std::vector{there.back()};
+    write_region(chain[i], v, onto, std::exchange(first, {}));
+  }
+}
+
+void Cutter::write_parts(ValueId v, const Node& concat, ValueId whole) {
+  for (ConcatPart& part : parts_of(graph_, concat)) {
+    Piece piece{.axes = std::move(part.loop.axes)};
+    piece.writes.push_back({.buffer = out_.homes[whole].buffer,
+                            .map = std::move(part.in_whole),
+                            .value = part.value,
+                            .at = std::move(part.loop.at),
+                            .target = v});
+    add(whole, std::move(piece));
+  }
+}
+
+/// With the axes and the write of the region, `piece` is complete. `onto`: if valid, what the region is combined
+/// with, for nothing of it is there yet.
+void Cutter::write_region(ValueId v, ValueId whole, ValueId onto, Piece piece) {
+  const Node& node = *graph_.node_of(v);
+  const ValueId base = node.operands[0], value = node.operands[1];
+  Loop loop = loop_over(region_dims(graph_, node.index));
+  PlacedIndex placed = place_index(graph_, node.index, graph_.type(base).dims, loop.at);
+  piece.axes = std::move(loop.axes);
+  piece.writes.push_back({.combine = node.combine,
+                          .buffer = out_.homes[whole].buffer,
+                          .map = std::move(placed.map),
+                          .indices = std::move(placed.arrays),
+                          .value = value,
+                          .at = broadcast_point(loop.at, graph_.type(value).dims),
+                          .onto = onto,
+                          .target = v});
+  add(whole, std::move(piece));
+}
+
+/// What `whole` is where no region is written; `first` writes the first region. How many of `updates` write boxes of
+/// their own, where only what they leave was brought.
+std::size_t Cutter::begin(std::span<const ValueId> updates, ValueId whole, Piece& first) {
+  const Node& region = *graph_.node_of(updates.front());
+  const ValueId base = region.operands[0];
+  const BufferId buffer = out_.homes[whole].buffer, from = bytes_of_base(base);
+  const bool is_required = region.in_place == InPlace::required;
+  const bool has_bytes = from.valid() && program_.buffers[from].role != Role::scalar;
+  // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
+  const bool is_argument = has_bytes && program_.buffers[from].role == Role::param &&
+                           !program_.buffers[kernel::root_of(program_, from)].donated && !graph_.is_body;
+  if (is_required && !has_bytes) require_own_bytes(graph_, out_.homes, program_, region);
+  const std::optional<Literal> fill = fill_literal(base);
+  if (!has_bytes || (is_argument && !is_required)) {
+    const Brings brings = has_bytes || fill ? Brings::elements : Brings::values;
+    if (const std::size_t boxes = begin_with_rest(updates, whole, brings); boxes > 0) return boxes;
+  }
+  if (fill) {
+    first.starts.push_back({buffer, {Start::Kind::fill, *fill, {}}});
+  } else if (has_bytes) {
+    first.starts.push_back({buffer, {Start::Kind::copy, {}, from, {}}});
+    if (is_required) first.starts.back().start.required = program_.sites.push_back(in_place_site(graph_, region));
+    first.step_operands.push_back(base);
+  } else {
+    Piece all = elementwise(base, buffer, /*defines=*/false);
+    all.writes[0].target = whole;
+    add(whole, std::move(all));
+  }
+  return 0;
+}
+
+/// Where an update's base lies as a whole: in memory of its own, or in that of which it is another shape.
+BufferId Cutter::bytes_of_base(ValueId base) {
+  Home& home = out_.homes[base];
+  const Node* node = graph_.node_of(base);
+  if (home.memory.valid() && program_.buffers[home.memory].view_of.valid()) return home.memory;
+  if (home.place().valid() || !node || node->op != Op::reshape) return home.buffer;
+  const ValueId shown = node->operands[0];
+  const BufferId from = bytes_of_base(shown);
+  const bool has_bytes =
+      from.valid() && program_.buffers[from].role != Role::scalar && program_.buffers[from].role != Role::literal;
+  if (!has_bytes) return {};
+  home.memory = new_view(base, from);
+  home.pieces = out_.homes[shown].pieces;
+  return home.memory;
+}
+
+/// Of the base, what the updates leave.
+std::size_t Cutter::begin_with_rest(std::span<const ValueId> updates, ValueId whole, Brings brings) {
+  const ValueId base = graph_.node_of(updates.front())->operands[0];
+  const std::optional<LeftOver> left = left_over(graph_, updates, brings);
+  if (!left || !may_be_left_out(graph_, cones_, forced_, base)) return 0;
+  for (const Box& box : left->boxes) {
+    std::vector<Dim> dims;
+    for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
+    Loop loop = loop_over(dims);
+    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+      Dim& begin = loop.at.subscripts[axis].base;
+      begin = begin + box.begin[axis];
+    }
+    Piece piece{.axes = std::move(loop.axes)};
+    piece.writes.push_back(
+        {.buffer = out_.homes[whole].buffer, .map = loop.at, .value = base, .at = loop.at, .target = whole});
+    add(whole, std::move(piece));
+  }
+  return left->regions;
+}
+
+/// The literal that every element of `v` is, if nothing on the way to it is stored.
+std::optional<Literal> Cutter::fill_literal(ValueId v) const {
+  return splat(graph_, v, [&](ValueId at) { return forced_.values[at]; });
+}
+
+}  // namespace inlay::fuse

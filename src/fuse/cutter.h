@@ -1,0 +1,137 @@
+#pragma once
+// What cuts a graph into pieces: one class, whose families of values have a file each. Inside fuse/ only.
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fuse/backwards.h"
+#include "fuse/left_over.h"
+#include "fuse/library_operand.h"
+#include "fuse/materialize.h"
+#include "fuse/regions.h"
+
+namespace inlay::fuse {
+
+class Cutter {
+ public:
+  Cutter(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
+         const FusedBodies& bodies, kernel::KernelProgram& program)
+      : graph_(graph),
+        caps_(caps),
+        cones_(cones),
+        forced_(forced),
+        bodies_(bodies),
+        program_(program),
+        needs_(find_needs(graph, caps, cones, forced)),
+        regions_(find_regions(graph, caps, cones, forced, needs_)),
+        directions_(graph),
+        is_made_(graph.values.size(), false),
+        first_slot_(graph.values.size(), -1),
+        reshaped_slot_(graph.values.size(), -1) {
+    out_.homes = IdMap<ValueId, Home>(graph.values.size());
+    out_.pieces.reserve(graph.values.size());
+    program.buffers.reserve(graph.values.size());
+    names_.reserve(graph.values.size());
+  }
+
+  Pieces run();
+
+ private:
+  // materialize.cpp: values, their buffers and what writes them
+
+  std::string unique_name(std::string name);
+  std::string unique_name(ValueId v);
+  BufferId new_buffer(ValueId v, kernel::Role role, int slot = -1);
+  void find_reshaped_outputs();
+  bool is_known_with(ValueId v, ValueId other) const;
+  BufferId new_memory(ValueId v);
+  BufferId new_view(ValueId v, BufferId of);
+  BufferId new_output_buffer(ValueId v, int slot);
+  std::string rename(BufferId buffer, const std::string& name);
+  void make_param(int slot);
+  PieceId add(ValueId v, Piece piece);
+  Piece elementwise(ValueId v, BufferId buffer, bool defines);
+  static Piece over(Loop loop, ValueId v, BufferId buffer, bool defines);
+  void materialize(ValueId v);
+  void materialize(ValueId v, const Node& node);
+  bool is_stored(ValueId v) const;
+  void by_parts(ValueId v, const Node& concat);
+  void view(ValueId v, const Node& node);
+  void returned_view(ValueId v, const Node& node);
+  void check(ValueId v, const Node& node);
+  void make_output(int slot);
+
+  // cut_folds.cpp: reductions and running folds
+
+  /// What is folded beside an extreme or a sum.
+  struct Beside {
+    kernel::Pair pair = kernel::Pair::none;
+    ValueId value;
+    BufferId buffer;
+  };
+  void reduce(ValueId v, const Node& node);
+  Write fold_at(ValueId v, const Node& reduce, AccessMap at) const;
+  void fold_parts(ValueId v, const Node& reduce, const Node& concat);
+  std::optional<Beside> make_beside(ValueId other);
+  Literal nothing(const Beside& beside) const;
+  void make_places(ValueId v);
+  Write write_beside(const Write& other, const Beside& beside) const;
+  int64_t short_static_size(std::span<const Dim> dims) const;
+  BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims);
+  void cumulative(ValueId v, const Node& node);
+  static Literal first_of(Combine combine, DType dtype);
+
+  // cut_sizes.cpp: what binds a size
+
+  PieceId bind(ValueId v, const Node& node);
+  void as_size(ValueId v, const Node& node);
+  void compress(const Node& node);
+
+  // cut_updates.cpp: updates and concatenations, region by region
+
+  void regions(ValueId v);
+  void write_parts(ValueId v, const Node& concat, ValueId whole);
+  void write_region(ValueId v, ValueId whole, ValueId onto, Piece piece);
+  std::size_t begin(std::span<const ValueId> updates, ValueId whole, Piece& first);
+  BufferId bytes_of_base(ValueId base);
+  std::size_t begin_with_rest(std::span<const ValueId> updates, ValueId whole, Brings brings);
+  std::optional<Literal> fill_literal(ValueId v) const;
+
+  // cut_calls.cpp: calls of library functions and of the host
+
+  BufferId in_memory(ValueId v, Piece& reader);
+  void library_call(const Node& node);
+  void note_copied(const Node& node, const LibraryOperand& operand);
+  BufferId new_workspace(const Node& node, const Dim& bytes);
+  std::vector<kernel::SiteId> library_sites(const Node& node);
+  kernel::SiteId host_site(const Node& node);
+  void host_call(const Node& node);
+  void add_call(const Node& node, Piece piece);
+
+  // cut_bodies.cpp: conds and loops
+
+  BufferId captured(ValueId v, Piece& reader);
+  BufferId result_of_region(ValueId v);
+  Piece region_piece(const Node& node) const;
+  void cond(const Node& node);
+  void loop(const Node& node);
+
+  const Graph& graph_;
+  const kernel::BackendCaps& caps_;
+  Cones& cones_;
+  const Forced& forced_;
+  const FusedBodies& bodies_;
+  kernel::KernelProgram& program_;
+  const Needs needs_;
+  const Regions regions_;
+  const Directions directions_;
+  IdMap<ValueId, bool> is_made_;  // or no longer to be made
+  IdMap<ValueId, int> first_slot_;
+  IdMap<ValueId, int> reshaped_slot_;           // of a value that is returned under another shape only: where that is
+  std::unordered_map<std::string, int> names_;  // that are taken, with the quotes that the last one to want it got
+  std::unordered_map<ValueId, PieceId> memory_piece_;
+  std::vector<PieceId> before_host_call_;  // the last host call, and the asserts since
+  Pieces out_;
+};
+
+}  // namespace inlay::fuse
