@@ -237,3 +237,52 @@ def test_as_near_the_truth_as_pytensors_own_graph_may_be(kind, name):
                     f"{c.names[of]} at {column}: {got[row, k]!r} instead of {mp.nstr(true, 17)}, PyTensor's graph "
                     f"{want[row, k]!r}: {float(error):.2g} off where {float(allowed):.2g} would do"
                 )
+
+
+SIMPLEX = [[0.2, 0.3, 0.5], [1e-300, 1e-8, 1 - 1e-8], [1e-17, 1.0, 1e-17], [0.0, 0.25, 0.75], [1 / 3, 1 / 3, 1 / 3]]
+VECTORS = [[0.0, -1e-300, 1e-8], [-1.0, 3.5, -40.0], [1e5, 1e-17, -1e8], [0.1, 0.2, 0.3]]
+SIZES = [[1e-300, 1e-17, 1.0], [1e-8, 0.3, 7.5], [1.0, 1.0, 1.0], [1e4, 1e10, 1e17], [2.0, 1e-8, 1e10]]
+COUNTS = [[0.0, 0.0, 5.0], [1.0, 2.0, 2.0], [5.0, 0.0, 0.0]]
+LENGTHS = [1e-8, 0.3, 1.0, 1e4]
+
+
+def triangle(length):
+    """A Cholesky factor."""
+    return length * pt.constant(np.array([[1.0, 0, 0], [0.5, 2, 0], [-0.3, 0.1, 1e-3]]))
+
+
+# Of vectors: the distribution of its parameters, what they may be, and values.
+OF_VECTORS = {
+    "Categorical": (lambda p: pm.Categorical.dist(p=p), [SIMPLEX], [0.0, 1.0, 2.0]),
+    "Dirichlet": (lambda a: pm.Dirichlet.dist(a=a), [SIZES], SIMPLEX),
+    "DirichletMultinomial": (lambda a: pm.DirichletMultinomial.dist(n=5, a=a), [SIZES], COUNTS),
+    "Multinomial": (lambda p: pm.Multinomial.dist(n=5, p=p), [SIMPLEX], COUNTS),
+    "MvNormal": (lambda mu, s: pm.MvNormal.dist(mu=mu, chol=triangle(s)), [VECTORS, LENGTHS], VECTORS),
+    "MvStudentT": (
+        lambda nu, mu, s: pm.MvStudentT.dist(nu=nu, mu=mu, chol=triangle(s)),
+        [POSITIVE[1:-1], VECTORS, LENGTHS],
+        VECTORS,
+    ),
+    "OrderedLogistic": (
+        lambda eta, cut: pm.OrderedLogistic.dist(eta=eta, cutpoints=pt.stack([-cut, cut]), compute_p=False),
+        [ANY, POSITIVE],
+        [0.0, 1.0, 2.0],
+    ),
+    "StickBreakingWeights": (lambda a: pm.StickBreakingWeights.dist(alpha=a, K=2), [POSITIVE], SIMPLEX),
+}
+
+
+@pytest.mark.parametrize("name", OF_VECTORS)
+def test_finite_of_vectors_where_pytensors_own_graph_is(name):
+    make, grids, values = OF_VECTORS[name]
+    inputs = [pt.dscalar() if np.ndim(grid[0]) == 0 else pt.dvector() for grid in [*grids, values]]
+    value = pm.logp(make(*inputs[:-1]), inputs[-1])
+    outputs = [value, *pytensor.grad(value, inputs, disconnected_inputs="ignore", return_disconnected="zero")]
+    ours = pytensor.function(inputs, outputs, mode="INLAY", on_unused_input="ignore")
+    theirs = pytensor.function(inputs, outputs, mode=PYTHON, on_unused_input="ignore")
+    for point in list(itertools.product(*grids, values))[:: 1 if POINTS > 60 else 3]:
+        point = [np.asarray(x) for x in point]
+        with np.errstate(all="ignore"):
+            got, want = ours(*point), theirs(*point)
+        for of, (g, w) in enumerate(zip(got, want, strict=True)):
+            assert (np.isfinite(g) | ~np.isfinite(w)).all(), f"output {of} at {point}: {g} instead of {w}"
