@@ -93,7 +93,7 @@ TEST(Library, EndsBetweenMatrices) {
 
 /// Matrices that lie below each other are one, but no part of it takes longer than a look may wait.
 TEST(Library, ATallProductGoesByParts) {
-  constexpr int64_t kBatch = 5, kRows = 256, kSum = 1024, kColumns = 2048;
+  constexpr int64_t kBatch = 5, kRows = 500, kSum = 1024, kColumns = 1024;
   std::vector<float> a(kBatch * kRows * kSum), b(kSum * kColumns, 1), c(kBatch * kRows * kColumns);
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = static_cast<float>(i / static_cast<std::size_t>(kSum) % 7);
   const void* operands[2] = {a.data(), b.data()};
@@ -105,7 +105,7 @@ TEST(Library, ATallProductGoesByParts) {
   EXPECT_EQ(
       find_function("inlay_l_matmul_f32")(operands, strides, results, to, sizes, 0, nullptr, nullptr, &call, &stop),
       INLAY_OK);
-  EXPECT_EQ(call.questions, 3);  // before two, two and one
+  EXPECT_EQ(call.questions, 3);  // before 896, 896 and 708 rows
   for (std::size_t i = 0; i < c.size(); ++i) {
     ASSERT_EQ(c[i], static_cast<float>(i / kColumns % 7 * kSum)) << i;
   }

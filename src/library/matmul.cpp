@@ -78,12 +78,13 @@ void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) 
 /// Do the matrices of the batch lie below each other, so that they are one tall matrix?
 bool are_stacked(const int64_t* strides, int64_t rows) { return strides[0] == rows * strides[1] && strides[2] == 1; }
 
-/// Of those that are one tall matrix: as many as take some 50 ms, between which the call is looked at, but enough rows
-/// that it does not matter how often the right matrix is brought into the layout that BLAS works on.
-int64_t matrices_at_once(int m, int k, int n) {
-  constexpr int64_t kProducts = int64_t{1} << 30, kRows = 512;
-  const double products = static_cast<double>(m) * std::max(k, 1) * n;
-  return std::max({static_cast<int64_t>(kProducts / products), (kRows + m - 1) / m, int64_t{1}});
+/// In equal parts of as many as take some 50 ms, between which the call is looked at; but enough that it does not
+/// matter how often the right matrix is brought into the layout that BLAS works on.
+int64_t rows_at_once(int64_t rows, int k, int n) {
+  constexpr int64_t kProducts = int64_t{1} << 30, kFewest = 1024, kOfBlas = 64;
+  const int64_t most = std::max(kProducts / std::max<int64_t>(int64_t{k} * n, 1), kFewest);
+  const int64_t parts = (rows + most - 1) / most;
+  return ((rows + parts - 1) / parts + kOfBlas - 1) / kOfBlas * kOfBlas;
 }
 
 }  // namespace
@@ -98,11 +99,18 @@ int32_t matmul(const Call& call) {
   // One right matrix for all, and the left ones below each other.
   const bool is_tall = batch > 1 && n > 1 && call.is_shared(1) && are_stacked(call.operand_strides, m) &&
                        are_stacked(call.result_strides, m);
-  const int64_t at_once = is_tall ? matrices_at_once(m, k, n) : 1;
-  for (int64_t point = 0; point < batch; point += at_once) {
-    if (call.is_to_end()) return INLAY_INTERRUPTED;
-    const int rows = static_cast<int>(std::min(at_once, batch - point)) * m;
-    multiply<T>(rows, k, n, call.operand<T>(0, point), call.operand<T>(1, point), call.result<T>(0, point));
+  const int64_t rows = is_tall ? batch * m : m;
+  const int64_t at_once = rows > 0 ? rows_at_once(rows, k, n) : 1;
+  for (int64_t point = 0; point < (is_tall ? 1 : batch); ++point) {
+    View<const T> a = call.operand<T>(0, point);
+    const View<const T> b = call.operand<T>(1, point);
+    View<T> c = call.result<T>(0, point);
+    for (int64_t row = 0; row < rows; row += at_once) {
+      if (call.is_to_end()) return INLAY_INTERRUPTED;
+      multiply<T>(static_cast<int>(std::min(at_once, rows - row)), k, n, a, b, c);
+      a.data += at_once * a.row;
+      c.data += at_once * c.row;
+    }
   }
   return 0;
 }

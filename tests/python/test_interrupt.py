@@ -86,6 +86,16 @@ def test_a_batch_of_matrices_ends_between_them(backend, monkeypatch):
     np.testing.assert_array_equal(f(matrices[:2]), few)
 
 
+def test_a_tall_product_ends():
+    x, y = pt.dtensor3("x"), pt.dmatrix("y")
+    f = pytensor.function([x, y], pt.matmul(x, y).sum(), mode="INLAY")
+    matrices, matrix = np.ones((1000, 300, 600)), np.ones((600, 600))
+    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
+        f(matrices, matrix)
+    assert interrupt.late < SOON
+    assert f(matrices[:2], matrix) == 2 * 300 * 600 * 600
+
+
 def test_a_handler_that_returns_lets_it_go_on():
     n = pt.lscalar("n")
     f = pytensor.function([n], pt.exp(-pt.arange(n) % 7).sum(), mode="INLAY")
