@@ -213,3 +213,15 @@ def test_lines_within_a_log_density():
         with pytest.raises(inlay.errors.ShapeMismatch) as raised:
             logp(model.initial_point())
         assert raised.value.location.endswith(f", test_errors.py:{line}")
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="this version raises a copy of the error, which lacks what inlay's has")
+def test_lines_of_a_gradient():
+    """A gradient is checked by itself where the sum is not computed."""
+    known, shared = pt.tensor("known", shape=(3,)), pytensor.shared(np.ones(4), name="shared", shape=(None,))
+    line = inspect.currentframe().f_lineno + 1
+    product = known * shared
+    result = pt.exp(product).sum()
+    for output in (pt.grad((known * 1 + product).sum(), known), pt.grad(result, known)):
+        error = error_of([known], output, np.ones(3))
+        assert error.location.endswith(f", test_errors.py:{line}"), error

@@ -7,7 +7,7 @@ the stack that made the variable, behind its own.
 
 import functools
 
-from ..pytensor.translate.origin import user_stack
+from ..pytensor.traces import user_stack
 
 
 def keep_lines(logprob):

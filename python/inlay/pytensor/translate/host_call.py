@@ -17,9 +17,10 @@ from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
 
 from ... import errors
+from ..traces import source_line
 from . import random
 from .dtypes import is_tensor
-from .origin import location, short_name, source_line
+from .origin import location, short_name
 
 
 class OtherSizes(errors.ShapeMismatch):

@@ -20,6 +20,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import SpecifyShape
 
 from ... import _inlay, errors
+from ..traces import source_line
 from . import lazy, origin, random, scan
 from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_complex, is_tensor
 from .host_call import HostCall
@@ -123,7 +124,7 @@ class Translator:
         self._uses.update(id(node.op) for node in order)
         is_shared = within is not None and self._uses[id(within.op)] > 1
         for node in order:
-            own = None if is_shared else origin.source_line(node, fgraph)
+            own = None if is_shared else source_line(node, fgraph)
             self._lines[node] = own or self._lines.get(within)
         branches = lazy.branch_nodes(fgraph, order)
         self.branches.update(branches)
