@@ -10,6 +10,9 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from inlay._inlay import GraphBuilder
+from inlay.pytensor.traces import source_line
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 from pytensor.raise_op import Assert
 from versions import OLD_PYTENSOR
 
@@ -225,3 +228,24 @@ def test_lines_of_a_gradient():
     for output in (pt.grad((known * 1 + product).sum(), known), pt.grad(result, known)):
         error = error_of([known], output, np.ones(3))
         assert error.location.endswith(f", test_errors.py:{line}"), error
+
+
+class Undifferentiable(Op):
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0].copy()
+
+    def pullback(self, inputs, outputs, cotangents):
+        raise ArithmeticError("no gradient")
+
+    grad = lambda self, inputs, cotangents: self.pullback(inputs, None, cotangents)
+
+
+def test_a_gradient_that_fails_leaves_no_line_behind():
+    with pytest.raises(ArithmeticError) as kept:  # with its frames
+        pt.grad(pt.exp(Undifferentiable()(pt.exp(x))).sum(), x)
+    line = inspect.currentframe().f_lineno + 1
+    after = pt.exp(x)
+    assert source_line(after.owner) == f"test_errors.py:{line}" and kept is not None

@@ -124,21 +124,29 @@ _gradients = threading.local()  # `stacks`: of the nodes whose gradients this th
 class _Readers(dict):
     """Of a variable: PyTensor makes the gradient of a node while it is at that node here."""
 
+    def __init__(self, nodes, stacks):
+        super().__init__(nodes)
+        self._stacks = stacks
+
     def __iter__(self):
-        stacks = _gradients.__dict__.setdefault("stacks", [])
         for node in super().__iter__():
-            stacks.append(user_stack(node))
+            self._stacks.append(user_stack(node))
             try:
                 yield node
             finally:
-                stacks.pop()
+                self._stacks.pop()
 
 
 def _differentiating(populate_grad_dict):
     @wraps(populate_grad_dict)
     def differentiate_with_lines(var_to_app_to_idx, *args, **kwargs):
-        readers = {var: _Readers(apps) for var, apps in var_to_app_to_idx.items()}
-        return populate_grad_dict(readers, *args, **kwargs)
+        around = getattr(_gradients, "stacks", [])
+        _gradients.stacks = around[-1:]  # a list of its own: what an exception leaves in it concerns nobody
+        readers = {var: _Readers(nodes, _gradients.stacks) for var, nodes in var_to_app_to_idx.items()}
+        try:
+            return populate_grad_dict(readers, *args, **kwargs)
+        finally:
+            _gradients.stacks = around
 
     return differentiate_with_lines
 
