@@ -36,7 +36,7 @@ COUNT = [0.0, 1.0, 2.0, 40.0, 1e6]
 # The parameters that a distribution is called with, and values. (SkewStudentT at the ends of its parameters is finite
 # by chance alone: squares are infinite, and the order of factors, which changes in PyTensor with what else is computed,
 # decides; and it has powers of e of differences whose rounding errors are in the hundreds. HurdleNegativeBinomial divides
-# by the probability of more than 0, which is 0 at 1e-300, though SciPy's betainc says 1. The truth of DiscreteWeibull has
+# by the probability of more than 0, which is 1 at 1e-300, though SciPy's betainc says 0. The truth of DiscreteWeibull has
 # powers of powers, which take mpmath minutes.)
 DISTRIBUTIONS = {
     "AsymmetricLaplace": ({"b": POSITIVE, "kappa": POSITIVE, "mu": ANY}, ANY),
