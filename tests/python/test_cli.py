@@ -88,7 +88,7 @@ WRONG_USAGE = [
     (
         "list opps",
         "syntax",
-        "inlay list: what: opps is none of ops, rules, errors; did you mean ops?",
+        "inlay list: what: opps is none of ops, rules, passes, errors; did you mean ops?",
         "inlay list --help",
     ),
 ]
@@ -135,7 +135,7 @@ def test_rewrites_can_be_left_out(program, monkeypatch):
     assert json.loads(tool("explain", "--json", "--bisect=1", "p.inlay"))["rewrites"]["neg-neg"] == 1
     assert tool("run", "p.inlay", *ARGUMENTS, "--bisect=0") == RESULT
     wrong = tool("opt", "--stage=rewrite", "--rewrite-off=pow-tow", "p.inlay", code=1)
-    assert wrong == "error[unknown-name]: there is no rewrite rule pow-tow\n  help: did you mean pow-two?\n"
+    assert wrong == "error[unknown-name]: there is no rewrite rule or loop pass pow-tow\n  help: did you mean pow-two?\n"
 
 
 def test_the_rewrite_that_breaks_a_test_is_found(program):
@@ -194,8 +194,12 @@ def test_kernels_that_reach_too_far(program):
 
 def test_kernels_are_fed_back(program):
     tool("explain", "p.inlay", INLAY_DUMP=str(program / "dump"))
-    (kernels,) = (program / "dump").glob("*.kernels")
-    assert tool("opt", str(kernels)) == kernels.read_text()
+    dumped = sorted((program / "dump").glob("*.kernels"))
+    assert [file.name for file in dumped] == ["11-fuse.kernels", "21-name-kernels.kernels"]
+    for file in dumped:
+        assert tool("opt", str(file)) == file.read_text()
+        assert tool("run", str(file), *ARGUMENTS) == RESULT
+    kernels = dumped[-1]
     for evaluator in ["kernel", "kernel/naive", "kernel/greedy", "llvm"]:
         assert tool("run", str(kernels), *ARGUMENTS, "--evaluator", evaluator) == RESULT
     assert "# the memory" in tool("explain", str(kernels))
