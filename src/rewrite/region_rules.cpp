@@ -71,13 +71,17 @@ bool are_disjoint(std::span<const IndexItem> a, std::span<const IndexItem> b) {
   return false;
 }
 
-/// What an update did not touch is the base's. (A base that is to be updated in place is not read again for that.)
+/// What updates did not touch is the base's, through all of them at once: a loop unrolled in Python writes a vector
+/// element by element. (A base that is to be updated in place is not read again for that.)
 std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
-  const Node* inner = operand_of(simplifier, node, Op::update);
-  if (!inner || inner->in_place == InPlace::required) return std::nullopt;
-  if (!are_disjoint(inner->index, node.index) || !simplifier.fires()) return std::nullopt;
-  Node out = unary(Op::slice, inner->operands[0]);
+  Node out = unary(Op::slice, node.operands[0]);
   out.index = node.index;
+  const Node* inner = operand_of(simplifier, out, Op::update);
+  while (inner && inner->in_place != InPlace::required && are_disjoint(inner->index, node.index)) {
+    out.operands[0] = inner->operands[0];
+    inner = operand_of(simplifier, out, Op::update);
+  }
+  if (out.operands[0] == node.operands[0] || !simplifier.fires()) return std::nullopt;
   return simplifier.make(out, type);
 }
 

@@ -49,6 +49,24 @@ TEST(Simplify, MakesOneSliceOfTwoForAllSizes) {
   EXPECT_EQ(count_nodes(after, Op::slice), 1);
 }
 
+TEST(Simplify, SlicesBesideAnyNumberOfUpdates) {
+  // What a loop unrolled in Python makes: a vector written element by element, each of which reads another.
+  std::string text = "graph @main(%x: f64[100]) {\n  %u0 = exp %x\n";
+  for (int i = 0; i < 99; ++i) {
+    const std::string before = "%u" + std::to_string(i);
+    text += "  %v" + std::to_string(i) + " = slice " + before + "[99]\n  %u" + std::to_string(i + 1) +
+            " = update set " + before + "[" + std::to_string(i) + "], %v" + std::to_string(i) + "\n";
+  }
+  const Graph after = simplified(text + "  %last = slice %u99[99]\n  return %u99, %last\n}");
+  ValueId written{};
+  for (const Node& node : after.nodes) {
+    if (node.op == Op::scalar) written = node.results[0];
+    if (node.op == Op::slice) {
+      EXPECT_TRUE(node.operands[0] == written);
+    }
+  }
+}
+
 TEST(Simplify, EveryRangeOfARange) {
   // All of x[a:b:s][c:d:t] over a short axis.
   for (int64_t a : {0, 1, 3}) {
