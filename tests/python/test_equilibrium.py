@@ -1,6 +1,8 @@
 """PyTensor's rewriting in inlay's mode: the graphs that PyTensor's own passes make, in fewer tries."""
 
+import sys
 from collections import Counter
+from pathlib import Path
 
 import inlay.pytensor
 import models
@@ -9,9 +11,15 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from inlay.pytensor.equilibrium import NearChanges
+from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.mode import optdb
 from pytensor.graph.fg import FunctionGraph
 from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter, node_rewriter
+from pytensor.link.c.op import COp
+
+sys.path.append(str(Path(__file__).parents[2] / "examples" / "models"))
+
+import registry
 
 
 @pytest.fixture
@@ -121,3 +129,64 @@ def test_rewrites_that_never_end_are_ended_as_pytensor_does():
         with pytest.raises(AssertionError, match="max'ed out by another_exp"):
             rewriter.rewrite(FunctionGraph([x], [pt.exp(x)], clone=False))
         assert np.isfinite(pytensor.function([x], pt.exp(x))([1.0])).all()
+
+
+@pytest.mark.parametrize("name", registry.NAMES)
+def test_an_example_has_the_graph_that_pytensor_makes(name, tries, monkeypatch):
+    def compiled():
+        tries.clear()
+        with inlay.pytensor.default_mode():
+            return registry.model(name).logp_dlogp_function(ravel_inputs=True)._pytensor_function, tries["tries"]
+
+    ours, our_tries = compiled()
+    use_passes_of_pytensor(monkeypatch)
+    theirs, their_tries = compiled()
+    assert as_text(ours) == as_text(theirs)
+    assert our_tries < 0.9 * their_tries
+
+
+def filtered(steps):
+    """The log density of a local level by a Kalman filter in a Python loop: each step reads the one before twice."""
+    drift, noise = pt.dscalar("drift"), pt.dscalar("noise")
+    mean, variance, total = pt.constant(0.5), pt.constant(2.0), 0.0
+    for step in range(steps):
+        seen = np.sin(step)
+        variance = variance + drift**2
+        sum_of_both = variance + noise**2
+        gain = variance / sum_of_both
+        total = total - 0.5 * (pt.log(sum_of_both) + (seen - mean) ** 2 / sum_of_both)
+        mean, variance = mean + gain * (seen - mean), (1 - gain) * variance
+    return [drift, noise], [total, *pytensor.grad(total, [drift, noise])]
+
+
+def test_equal_nodes_are_rewritten_once(tries, monkeypatch):
+    def compiled(steps):
+        tries.clear()
+        return pytensor.function(*filtered(steps), mode="INLAY"), tries["tries"]
+
+    ours, our_tries = compiled(7)
+    _, more_tries = compiled(10)
+    assert more_tries < 3 * our_tries  # PyTensor's tries double with each step
+    use_passes_of_pytensor(monkeypatch)
+    theirs, their_tries = compiled(7)
+    assert our_tries < their_tries
+    np.testing.assert_allclose(ours(0.3, 0.7), theirs(0.3, 0.7), rtol=1e-10)
+
+
+def test_rewriters_of_the_same_rewrites_share_what_an_op_has():
+    first, second = (optdb["canonicalize"].query("+fast_run") for _ in range(2))
+    assert first is not second
+    assert first.node_tracker is second.node_tracker
+    assert optdb["canonicalize"].query("+fast_run", "-local_add_canonizer").node_tracker is not first.node_tracker
+
+
+def test_constants_are_computed_without_a_c_compiler(monkeypatch):
+    def refuse(*args, **kwargs):
+        raise AssertionError("C is compiled")
+
+    monkeypatch.setattr(COp, "make_c_thunk", refuse)
+    x, y = pt.dvector("x"), pt.dvector("y")
+    inner = OpFromGraph([x], [pt.exp(x) + pt.sin(x)])
+    f = pytensor.function([y], y + inner(np.arange(3.0)), mode="INLAY")
+    np.testing.assert_allclose(f(np.zeros(3)), np.exp(np.arange(3.0)) + np.sin(np.arange(3.0)))
+    assert not any(isinstance(node.op, OpFromGraph) for node in f.maker.fgraph.apply_nodes)

@@ -4,7 +4,10 @@ PyTensor tries every rewrite on every node of a graph, and all of that again unt
 nothing: of the four passes over a model's graph the last three find little or nothing. What a rewrite does to a node
 depends on what the node is computed of, on what is computed of it, and on how many read these. So after the first pass
 only those nodes are tried that are above or below a node that has changed, or has lost a reader, since they were tried
-last. The rewrites and their order are PyTensor's.
+last: first those a few steps away, and where nothing comes of it the others. The rewrites and their order are PyTensor's.
+
+A node equal to one that was rewritten before, and is no more, is replaced by what that one has become. In a loop that is
+unrolled in Python, where each step reads the one before twice, PyTensor would rewrite 2^n copies of the first.
 
 Which rewrites an op has is found once for all graphs, and what is constant is computed in Python: PyTensor would compile
 C for a graph within a graph, which is then used once.
@@ -15,13 +18,17 @@ does what PyTensor's does.
 
 from collections import Counter
 
+import numpy as np
 from pytensor import config
 from pytensor.compile.mode import get_mode, optdb
+from pytensor.graph.basic import Constant
 from pytensor.graph.features import Feature
 from pytensor.graph.fg import Output
 from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter
 
 from .linker import InlayLinker
+
+_FEW_STEPS = 3  # as far as most rewrites look
 
 
 class NearChanges(EquilibriumGraphRewriter):
@@ -57,7 +64,9 @@ class NearChanges(EquilibriumGraphRewriter):
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
             order = fgraph.toposort()
             most_nodes = max(most_nodes, len(order))
-            has_changed |= self._apply_to_nodes(changes.to_try(order), fgraph, changes, uses)
+            has_changed |= any(
+                self._apply_to_nodes(find(order), fgraph, changes, uses) for find in (changes.next_to, changes.to_try)
+            )
             has_changed |= self._apply_to_graph(self.final_rewriters, fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
             if max(uses.values(), default=0) > most_nodes * self.max_use_ratio:
@@ -84,6 +93,10 @@ class NearChanges(EquilibriumGraphRewriter):
             if node not in alive:
                 continue
             start = changes.time
+            if changes.replace_by_known(fgraph, node):
+                has_changed = True
+                self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
+                continue
             for rewriter in self.node_tracker.get_trackers(node.op):
                 if not self.process_node(fgraph, node, rewriter, enforce_tracks=False):
                     continue
@@ -105,12 +118,43 @@ class _Changes(Feature):
         self.count = 0
         self.time = 0  # goes on with each change, and each loss of a reader
         self.changed = {}  # node -> when it changed last
+        self.recent = set()  # those that did since `next_to` was asked
         self.tried = {}  # node -> when all rewrites were tried on it last
+        self.seen = {}  # (op, operands) -> the results of the first node of these, which may be no more
+        self.firsts = {}  # a result of a later one -> that of the first
+        self.became = {}  # what was replaced -> by what
         self.queue = self.current = None  # within a pass over nodes: those that come, and that one
 
     def clone(self):
         """Of a copy of the graph, whose nodes are others."""
         return _Changes(self.are_new_tried, self.are_changed_tried)
+
+    def next_to(self, order):
+        """Of a topological order, the nodes a few steps above or below what has changed since this was asked last, and
+        since they were tried. At first all."""
+        if not self.tried:
+            self.recent.clear()
+            return list(order)
+        above = below = {node: self.changed[node] for node in self.recent}
+        self.recent.clear()
+        latest = [dict(above), dict(above)]
+        for _ in range(_FEW_STEPS):
+            above = self._later(latest[0], above, lambda node: [var.owner for var in node.inputs])
+            below = self._later(latest[1], below, self._users)
+        return [node for node in order if self.tried.get(node, -1) < max(times.get(node, 0) for times in latest)]
+
+    def _users(self, node):
+        return [user for var in node.outputs for user, _ in self.clients.get(var, ())]
+
+    @staticmethod
+    def _later(times, front, step):
+        """Takes times one step on; those of `times` that it makes later."""
+        found = {}
+        for node, time in front.items():
+            for other in step(node):
+                if other is not None and times.get(other, 0) < time:
+                    times[other] = found[other] = time
+        return found
 
     def to_try(self, order):
         """Of a topological order, the nodes above or below which something has changed since they were tried."""
@@ -125,7 +169,44 @@ class _Changes(Feature):
                     below[var.owner] = latest
         return [node for node in order if tried(node, -1) < max(above[node], below[node])]
 
+    def replace_by_known(self, fgraph, node):
+        """Where an equal node has been rewritten: by what that one has become."""
+        firsts = [self.firsts.get(var, var) for var in node.outputs]
+        if any(var in fgraph.variables for var in firsts):
+            return False
+        pairs = [(var, self._now(fgraph, first)) for var, first in zip(node.outputs, firsts, strict=True)]
+        if not all(by is not None and var.type.is_super(by.type) for var, by in pairs):
+            return False
+        if _is_above(node, [by for _, by in pairs]):
+            return False
+        fgraph.replace_all_validate(pairs, reason="equal to what was rewritten")
+        return True
+
+    def _now(self, fgraph, var):
+        """What a variable that was replaced has become."""
+        for _ in range(100):
+            if var is None or var in fgraph.variables:
+                return var
+            var = self.became.get(var)
+        return None
+
+    def _operand(self, var):
+        if isinstance(var, Constant) and isinstance(var.data, np.ndarray) and var.data.size == 1:
+            return var.type, var.data.tobytes()
+        return self.firsts.get(var, var)
+
+    def _see(self, node):
+        firsts = self.seen.setdefault((node.op, *map(self._operand, node.inputs)), node.outputs)
+        if firsts is not node.outputs:
+            self.firsts.update(zip(node.outputs, firsts, strict=True))
+
+    def on_attach(self, fgraph):
+        self.clients = fgraph.clients
+        for node in fgraph.toposort():
+            self._see(node)
+
     def on_import(self, fgraph, node, reason):
+        self._see(node)
         self._tell(node, self.are_new_tried)
         if self.current is not None:
             trace = next((out.tag.trace for out in self.current.outputs if getattr(out.tag, "trace", None)), None)
@@ -134,22 +215,40 @@ class _Changes(Feature):
                     out.tag.trace = trace
 
     def on_change_input(self, fgraph, node, i, old, new, reason=None):
+        self.became[old] = new
         self._tell(node, self.are_changed_tried)
 
     def on_prune(self, fgraph, node, reason):
         self.time += 1
         for var in node.inputs:
             if var.owner is not None:
-                self.changed[var.owner] = self.time
+                self._note(var.owner)
+
+    def _note(self, node):
+        self.changed[node] = self.time
+        self.recent.add(node)
 
     def _tell(self, node, is_tried):
         self.count += 1
         if isinstance(node.op, Output):
             return
         self.time += 1
-        self.changed[node] = self.time
+        self._note(node)
         if is_tried and self.queue is not None and node is not self.current:
             self.queue.append(node)
+
+
+def _is_above(node, variables):
+    """Are any of these computed of the node?"""
+    seen, todo = set(), [var.owner for var in variables]
+    while todo:
+        at = todo.pop()
+        if at is node:
+            return True
+        if at is not None and at not in seen:
+            seen.add(at)
+            todo.extend(var.owner for var in at.inputs)
+    return False
 
 
 def register_equilibrium():

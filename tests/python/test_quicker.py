@@ -1,0 +1,104 @@
+"""What inlay does in PyTensor's place, at a part of the cost: the results are PyTensor's."""
+
+import importlib.util
+import itertools
+import linecache
+
+import inlay.pytensor  # noqa: F401
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from inlay.pytensor import quicker
+from pytensor.graph import utils
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.op import Op
+from pytensor.tensor.elemwise import Elemwise
+
+
+@pytest.fixture(scope="module")
+def theirs():
+    """PyTensor's module anew, as it is without inlay."""
+    spec = importlib.util.spec_from_file_location("utils_as_they_were", utils.__file__)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("limit", [0, 1, 8, None])
+@pytest.mark.parametrize("skips", [None, [], ["_pytest/"], ["/pluggy/", "python/"]])
+def test_a_trace_is_pytensors(theirs, limit, skips):
+    assert utils.simple_extract_stack is quicker.extract_stack
+
+    def stacks():
+        return [extract(limit=limit, skips=skips) for extract in (theirs.simple_extract_stack, quicker.extract_stack)]
+
+    for _ in range(2):
+        expected, found = stacks()
+        assert found == expected
+
+
+def test_a_file_that_is_read_again_has_its_new_lines(theirs, tmp_path):
+    file = tmp_path / "model.py"
+    for text in ("x = trace()  # before\n", "x = trace()  # after\n"):
+        file.write_text(text)
+        linecache.checkcache()
+        names = {"trace": lambda: quicker.extract_stack(limit=2)}
+        exec(compile(text, file, "exec"), names)
+        assert names["x"][0] == (str(file), 1, "<module>", text.strip())
+        linecache.cache.pop(str(file))
+
+
+@pytest.mark.skipif(not hasattr(Elemwise, "make_scalar_node"), reason="this version has no such method")
+def test_an_elementwise_op_has_the_dtypes_that_its_scalar_op_says():
+    dtypes = ("bool", "int8", "int64", "uint8", "float32", "float64", "complex64")
+    for policy in ("custom", "numpy+floatX"):
+        with pytensor.config.change_flags(cast_policy=policy, floatX="float32" if policy != "custom" else "float64"):
+            for op in (pt.add, pt.true_div, pt.lt, pt.exp):
+                for types in itertools.product(dtypes, repeat=op.scalar_op.nin if op.scalar_op.nin > 0 else 2):
+                    if "complex64" in types and op is pt.lt:
+                        continue
+                    operands = [pt.vector(dtype=dtype) for dtype in types]
+                    expected = Elemwise.make_scalar_node(op, *operands).outputs[0].type.dtype
+                    for _ in range(2):
+                        assert op.make_node(*operands).outputs[0].type.dtype == expected
+
+
+@pytest.mark.skipif(not hasattr(Elemwise, "make_scalar_node"), reason="this version has no such method")
+def test_an_elementwise_node_makes_its_scalar_node_once():
+    made = []
+
+    class Twice(pytensor.scalar.Exp):
+        def make_node(self, *inputs):
+            made.append(inputs)
+            return super().make_node(*inputs)
+
+    op = Elemwise(Twice(pytensor.scalar.upgrade_to_float))
+    for _ in range(3):
+        op(pt.dvector())
+    assert len(made) == 1
+    op(pt.fvector())
+    assert len(made) == 2
+
+
+def test_isinstance_asks_for_base_classes_until_somebody_registers_one():
+    class Stands(Op):
+        pass
+
+    class InFor:
+        pass
+
+    x = pt.dvector("x")
+    assert [isinstance(x, cls) for cls in (Variable, Constant, Op)] == [True, False, False]
+    assert isinstance(pt.constant(1.0), Constant)
+    assert utils.MetaType.__instancecheck__ is type.__instancecheck__
+    try:
+        assert not isinstance(InFor(), Stands)
+        Stands.register(InFor)
+        assert isinstance(InFor(), Stands)
+        assert not isinstance(x, Stands)
+    finally:
+        quicker._ask_no_registry(utils.MetaType, utils.MetaObject)
+    # With one registered it stays with the registry.
+    assert utils.MetaType.__instancecheck__ is not type.__instancecheck__
+    np.testing.assert_equal(isinstance(InFor(), Stands), True)
