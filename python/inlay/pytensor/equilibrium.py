@@ -29,6 +29,7 @@ from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter
 from .linker import InlayLinker
 
 _FEW_STEPS = 3  # as far as most rewrites look
+_MOST_PASSES = 8  # with more, one change makes way for the next along a chain: then it is followed within one pass
 
 
 class NearChanges(EquilibriumGraphRewriter):
@@ -59,20 +60,28 @@ class NearChanges(EquilibriumGraphRewriter):
         """False where a rewrite was used more often than there is reason to."""
         uses = Counter()  # of each rewrite, by its identity: they are slow to hash
         most_nodes = len(fgraph.apply_nodes)
+        passes = 0
         while True:
             has_changed = self._apply_to_graph(self.global_rewriters, fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
             order = fgraph.toposort()
             most_nodes = max(most_nodes, len(order))
-            has_changed |= any(
+            has_rewritten = any(
                 self._apply_to_nodes(find(order), fgraph, changes, uses) for find in (changes.next_to, changes.to_try)
             )
+            has_changed |= has_rewritten
+            passes += 1
+            while has_rewritten and passes > _MOST_PASSES and not self._is_too_much(uses, most_nodes):
+                has_rewritten = self._apply_to_nodes(changes.next_to(fgraph.toposort(), 1), fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.final_rewriters, fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
-            if max(uses.values(), default=0) > most_nodes * self.max_use_ratio:
+            if self._is_too_much(uses, most_nodes):
                 return False
             if not has_changed:
                 return True
+
+    def _is_too_much(self, uses, nodes):
+        return max(uses.values(), default=0) > nodes * self.max_use_ratio
 
     def _apply_to_graph(self, rewriters, fgraph, changes, uses=None):
         """`uses`: where they are counted; PyTensor cleans up as often as there is something to clean."""
@@ -129,7 +138,7 @@ class _Changes(Feature):
         """Of a copy of the graph, whose nodes are others."""
         return _Changes(self.are_new_tried, self.are_changed_tried)
 
-    def next_to(self, order):
+    def next_to(self, order, steps=_FEW_STEPS):
         """Of a topological order, the nodes a few steps above or below what has changed since this was asked last, and
         since they were tried. At first all."""
         if not self.tried:
@@ -138,7 +147,7 @@ class _Changes(Feature):
         above = below = {node: self.changed[node] for node in self.recent}
         self.recent.clear()
         latest = [dict(above), dict(above)]
-        for _ in range(_FEW_STEPS):
+        for _ in range(steps):
             above = self._later(latest[0], above, lambda node: [var.owner for var in node.inputs])
             below = self._later(latest[1], below, self._users)
         return [node for node in order if self.tried.get(node, -1) < max(times.get(node, 0) for times in latest)]
