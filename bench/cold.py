@@ -14,6 +14,11 @@ above what it is after the import, at its highest; libraries that compiling load
 prints all of its figures as JSON: `us` per call, CPU seconds of `link` and `total` (models.py says of what),
 `megabytes`, and for INLAY its own `stages` (by the clock on the wall). With "warm", NUMBA and C may read what they have on disk.
 
+    cold.py gradient NAME    what a user of PyMC waits for first, of an example model or one of gallery.py ("unrolled:100": in
+                             100 steps), in inlay's default mode
+
+prints as JSON the CPU seconds of `import inlay.pytensor` over PyTensor's own, and to the first `gradient`, and
+
     cold.py posterior NAME [MODE]     what a user of PyMC waits for with an example model, in inlay's default_mode() or
                                       in another mode, by default PyMC's own
 
@@ -227,6 +232,29 @@ def model(name, mode, caches="cold"):
     return json.dumps(out)
 
 
+def gradient(name):
+    start_cold()
+    import pymc  # noqa: F401
+
+    to_import, to_gradient = Stopwatch(), Stopwatch()
+    with to_import:
+        import inlay.pytensor
+
+    sys.path.append(str(EXAMPLES / "models"))
+    import gallery
+    import registry
+    from radon import flat_point
+
+    inlay.pytensor.use()
+    name, _, steps = name.partition(":")
+    gallery.UNROLLED_STEPS = int(steps or gallery.UNROLLED_STEPS)
+    example = registry.model(name) if name in registry.NAMES else gallery.model(name)
+    point = flat_point(example)
+    with to_gradient:
+        example.logp_dlogp_function(ravel_inputs=True)._pytensor_function(point)
+    return json.dumps({"import": to_import.seconds, "gradient": to_gradient.seconds})
+
+
 def posterior(name, mode=None):
     start_cold()
     import pymc as pm
@@ -254,7 +282,7 @@ def posterior(name, mode=None):
     return json.dumps({"gradient": to_gradient.seconds, "posterior": to_posterior.seconds, "sampler": sampler})
 
 
-COMMANDS = {"radon": radon, "chain": chain, "memory": memory, "model": model, "posterior": posterior}
+COMMANDS = {"radon": radon, "chain": chain, "memory": memory, "model": model, "gradient": gradient, "posterior": posterior}
 
 if __name__ == "__main__":
     print(COMMANDS[sys.argv[1]](*sys.argv[2:]))
