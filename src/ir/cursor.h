@@ -1,0 +1,96 @@
+#pragma once
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/lexer.h"
+#include "support/error.h"
+
+namespace inlay::text {
+
+/// The token stream, with what every rule needs: look, expect, and say what was found instead.
+class Cursor {
+ public:
+  explicit Cursor(text::Tokens tokens) : source_(std::move(tokens)) {}
+
+  const Token& peek(std::size_t ahead = 0) const { return tokens()[std::min(at_ + ahead, tokens().size() - 1)]; }
+  const Token& next() {
+    const Token& token = peek();
+    if (token.kind != Token::Kind::end) ++at_;
+    return token;
+  }
+  bool at_punctuation(std::string_view mark, std::size_t ahead = 0) const {
+    return peek(ahead).kind == Token::Kind::punctuation && peek(ahead).text == mark;
+  }
+  bool at_name(std::string_view name) const { return peek().kind == Token::Kind::name && peek().text == name; }
+  bool after_comma() const { return at_ > 0 && tokens()[at_ - 1].text == ","; }
+  bool accept(std::string_view mark) { return at_punctuation(mark) && (next(), true); }
+  bool accept_name(std::string_view name) { return at_name(name) && (next(), true); }
+
+  void expect(std::string_view mark) {
+    if (!accept(mark)) fail_expected(str("`", mark, "`"));
+  }
+  const Token& expect(Token::Kind kind, std::string_view what) {
+    if (peek().kind != kind) fail_expected(what);
+    return next();
+  }
+  void expect_name(std::string_view name) {
+    if (!accept_name(name)) fail_expected(str("`", name, "`"));
+  }
+
+  Location location(const Token& token) const { return text::location_of(token, source_.file_name); }
+  /// On a statement's own line, where that is what goes on too soon.
+  Error expected(std::string_view what) const {
+    const bool over = line_is_over();
+    return {ErrorCode::syntax, over ? end_of_line() : location(peek()),
+            str("expected ", what, ", found ", over ? "the end of the line" : text::describe(peek()))};
+  }
+  [[noreturn]] void fail_expected(std::string_view what) const { throw expected(what); }
+
+  std::size_t position() const { return at_; }
+
+  /// From here to `end_line`, a statement is read that stands on one line.
+  void begin_line() { line_start_ = at_; }
+  void end_line() { line_start_ = kNoLine; }
+  /// Is the line at its end, and the statement not?
+  bool line_is_over() const { return line_start_ < at_ && peek().first_on_line; }
+
+  /// On to the first token of the next line.
+  void skip_line() {
+    do next();
+    while (peek().kind != Token::Kind::end && !peek().first_on_line);
+  }
+
+  /// On to the first line behind every brace that was opened since `start`.
+  void skip_braces_since(std::size_t start) {
+    int open = 0;
+    for (std::size_t seen = start;; skip_line()) {
+      for (; seen < at_; ++seen) {
+        if (tokens()[seen].kind != Token::Kind::punctuation) continue;
+        open += tokens()[seen].text == "{" ? 1 : tokens()[seen].text == "}" ? -1 : 0;
+      }
+      if (open <= 0 || peek().kind == Token::Kind::end) return;
+    }
+  }
+  std::vector<Diagnostic>& diagnostics() { return source_.diagnostics; }
+
+ private:
+  static constexpr std::size_t kNoLine = std::numeric_limits<std::size_t>::max();
+
+  const std::vector<Token>& tokens() const { return source_.tokens; }
+
+  Location end_of_line() const {
+    Token last = tokens()[at_ - 1];
+    const bool has_sign = last.kind == Token::Kind::value || last.kind == Token::Kind::global;
+    last.column += static_cast<int>(last.text.size()) + (has_sign ? 1 : 0);
+    return location(last);
+  }
+
+  text::Tokens source_;
+  std::size_t at_ = 0;
+  std::size_t line_start_ = kNoLine;
+};
+
+}  // namespace inlay::text
