@@ -76,7 +76,9 @@ Graph Instrument::passes(std::span<const GraphPass> list, const Graph& source) {
   if (dumps()) dump("source", "inlay", print(source));
   if (verify_) require_sound("source", inlay::verify(source));
   Graph graph = source;
-  for (const GraphPass& one : list) graph = pass(one, graph);
+  for (const GraphPass& one : list) {
+    if (std::optional<Graph> changed = pass(one, graph)) graph = std::move(*changed);
+  }
   input_ = source_;
   return graph;
 }
@@ -127,20 +129,20 @@ void Instrument::add_seconds(const std::string& name, double seconds) {
   }
 }
 
-Graph Instrument::pass(const GraphPass& pass, const Graph& graph) {
+std::optional<Graph> Instrument::pass(const GraphPass& pass, const Graph& graph) {
   ++step_;
   input_ = &graph;
   PassContext context(rewrite_);
   const auto run = [&] { return run_inside_out(pass, graph, context); };
   std::optional<Graph> changed = timed(pass.name, run);
   note(pass.name, context);
-  if (!changed) return graph;
+  if (!changed) return changed;
   if (dumps()) {
     const std::string text = print(*changed);
     if (text != print(graph)) dump(pass.name, "inlay", text);
   }
   if (verify_) require_sound(pass.name, inlay::verify(*changed));
-  return std::move(*changed);
+  return changed;
 }
 
 kernel::KernelProgram Instrument::pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,

@@ -103,7 +103,8 @@ class Instrument {
   void look_at(const std::string& name, const memory::MemoryPlan& plan);
 
   void add_seconds(const std::string& name, double seconds);
-  Graph pass(const GraphPass& pass, const Graph& graph);
+  /// None: the pass leaves the graph as it is.
+  std::optional<Graph> pass(const GraphPass& pass, const Graph& graph);
   kernel::KernelProgram pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,
                              const kernel::BackendCaps& caps);
   /// Takes up what a pass says of itself.
