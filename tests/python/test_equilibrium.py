@@ -11,7 +11,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from inlay.pytensor.equilibrium import NearChanges
+from inlay.pytensor.equilibrium import KNOWS_ORDER, NearChanges
 from pytensor.compile.builders import OpFromGraph
 from pytensor.compile.mode import optdb
 from pytensor.graph.fg import FunctionGraph
@@ -26,6 +26,8 @@ import registry
 @pytest.fixture
 def tries(monkeypatch):
     """Counts how often a rewrite is tried on a node."""
+    if not KNOWS_ORDER:
+        pytest.skip("PyTensor 2 applies its own passes")
     counts = Counter()
     process_node = NearChanges.process_node
 

@@ -212,6 +212,7 @@ def test_measured_times(schools):
     """Of a function that is compiled to tell: what each step takes of the time, as data, on the screen, in a notebook."""
     logp = schools.logp_dlogp_function(ravel_inputs=True, mode="INLAY", profile=True)
     assert "steps took" not in str(inlay.explain(logp))
+    logp.set_extra_values({})  # PyMC 5 asks for it
     for _ in range(3):
         logp(np.zeros(10))
     explanation = inlay.explain(logp)

@@ -13,12 +13,14 @@ Which rewrites an op has is found once for all graphs, and what is constant is c
 C for a graph within a graph, which is then used once.
 
 `EquilibriumDB.eq_rewriter_class` is PyTensor's own place for such a class. Where inlay's mode is not the current one it
-does what PyTensor's does.
+does what PyTensor's does. With PyTensor 2, whose rewrites make other graphs of some models in this order, all nodes are
+tried in each pass.
 """
 
 from collections import Counter
 
 import numpy as np
+import pytensor
 from pytensor import config
 from pytensor.compile.mode import get_mode, optdb
 from pytensor.graph.basic import Constant
@@ -28,6 +30,7 @@ from pytensor.graph.rewriting.basic import EquilibriumGraphRewriter
 
 from .linker import InlayLinker
 
+KNOWS_ORDER = int(pytensor.__version__.split(".")[0]) >= 3
 _FEW_STEPS = 3  # as far as most rewrites look
 _MOST_PASSES = 8  # with more, one change makes way for the next along a chain: then it is followed within one pass
 
@@ -66,12 +69,11 @@ class NearChanges(EquilibriumGraphRewriter):
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
             order = fgraph.toposort()
             most_nodes = max(most_nodes, len(order))
-            has_rewritten = any(
-                self._apply_to_nodes(find(order), fgraph, changes, uses) for find in (changes.next_to, changes.to_try)
-            )
+            finds = (changes.next_to, changes.to_try) if KNOWS_ORDER else (list,)
+            has_rewritten = any(self._apply_to_nodes(find(order), fgraph, changes, uses) for find in finds)
             has_changed |= has_rewritten
             passes += 1
-            while has_rewritten and passes > _MOST_PASSES and not self._is_too_much(uses, most_nodes):
+            while KNOWS_ORDER and has_rewritten and passes > _MOST_PASSES and not self._is_too_much(uses, most_nodes):
                 has_rewritten = self._apply_to_nodes(changes.next_to(fgraph.toposort(), 1), fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.final_rewriters, fgraph, changes, uses)
             has_changed |= self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
@@ -102,7 +104,7 @@ class NearChanges(EquilibriumGraphRewriter):
             if node not in alive:
                 continue
             start = changes.time
-            if changes.replace_by_known(fgraph, node):
+            if KNOWS_ORDER and changes.replace_by_known(fgraph, node):
                 has_changed = True
                 self._apply_to_graph(self.cleanup_rewriters, fgraph, changes)
                 continue
