@@ -5,14 +5,11 @@ import itertools
 import linecache
 
 import inlay.pytensor  # noqa: F401
-import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
 from inlay.pytensor import quicker
 from pytensor.graph import utils
-from pytensor.graph.basic import Constant, Variable
-from pytensor.graph.op import Op
 from pytensor.tensor.elemwise import Elemwise
 
 
@@ -79,26 +76,3 @@ def test_an_elementwise_node_makes_its_scalar_node_once():
     assert len(made) == 1
     op(pt.fvector())
     assert len(made) == 2
-
-
-def test_isinstance_asks_for_base_classes_until_somebody_registers_one():
-    class Stands(Op):
-        pass
-
-    class InFor:
-        pass
-
-    x = pt.dvector("x")
-    assert [isinstance(x, cls) for cls in (Variable, Constant, Op)] == [True, False, False]
-    assert isinstance(pt.constant(1.0), Constant)
-    assert utils.MetaType.__instancecheck__ is type.__instancecheck__
-    try:
-        assert not isinstance(InFor(), Stands)
-        Stands.register(InFor)
-        assert isinstance(InFor(), Stands)
-        assert not isinstance(x, Stands)
-    finally:
-        quicker._ask_no_registry(utils.MetaType, utils.MetaObject)
-    # With one registered it stays with the registry.
-    assert utils.MetaType.__instancecheck__ is not type.__instancecheck__
-    np.testing.assert_equal(isinstance(InFor(), Stands), True)

@@ -1,4 +1,4 @@
-"""Three things that PyTensor does for every variable or node, with the same results at a part of the cost.
+"""Two things that PyTensor does for every variable or node, with the same results at a part of the cost.
 
 Half of the time up to a model's first gradient is PyTensor and PyMC making graphs, outside of any rewriting. A good part
 of all of it is:
@@ -6,26 +6,18 @@ of all of it is:
 - the lines that made a variable. PyTensor looks up the text of each frame of the stack in its file, though the variables
   of a model are made by the same lines again and again;
 - the dtypes of the results of an elementwise op, for which PyTensor makes a scalar node each time, with variables of its
-  own and their lines;
-- `isinstance(x, Constant)` and the like, which ask Python's registry of abstract classes, although nobody registers a
-  class with PyTensor's. Where somebody does, the registry is asked again.
+  own and their lines.
 
 What a version of PyTensor does not have in this form stays as it is.
 """
 
 import linecache
 import sys
-from abc import ABCMeta
 from inspect import signature
 
 from pytensor import config
 from pytensor.graph import utils
 from pytensor.tensor.elemwise import Elemwise
-
-try:
-    from _abc import _get_dump  # CPython's
-except ImportError:
-    _get_dump = None
 
 _LINES = {}  # (file, number, function) -> what linecache had of the file, and the entry of a trace
 _SKIPPED = {}  # (file, what is skipped) -> whether that file is
@@ -98,37 +90,8 @@ def _know_dtypes():
     Elemwise.get_output_info = get_output_info
 
 
-def _ask_no_registry(metaclass, base):
-    """Makes `isinstance` with a class of that metaclass see its base classes alone, until somebody registers another."""
-    if metaclass.__instancecheck__ is not ABCMeta.__instancecheck__ or any(map(_has_others, _subclasses(base))):
-        return
-
-    def register(cls, subclass):
-        del metaclass.__instancecheck__, metaclass.register
-        return cls.register(subclass)
-
-    metaclass.__instancecheck__ = type.__instancecheck__
-    metaclass.register = register
-
-
-def _has_others(cls):
-    return bool(_get_dump(cls)[0]) or "__subclasshook__" in vars(cls)
-
-
-def _subclasses(cls):
-    found, todo = {cls}, [cls]
-    while todo:
-        new = set(type.__subclasses__(todo.pop())) - found
-        found |= new
-        todo.extend(new)
-    return found
-
-
 def register_quicker():
     theirs = getattr(utils, "simple_extract_stack", None)
     if theirs is not None and list(signature(theirs).parameters) == list(signature(extract_stack).parameters):
         utils.simple_extract_stack = extract_stack
     _know_dtypes()
-    metaclass, base = getattr(utils, "MetaType", None), getattr(utils, "MetaObject", None)
-    if _get_dump is not None and metaclass is not None and isinstance(base, metaclass):
-        _ask_no_registry(metaclass, base)
