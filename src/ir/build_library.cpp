@@ -73,21 +73,25 @@ void GraphBuilder::require_core_sizes(LibraryOp op, std::span<const ValueId> ope
       }
     }
   };
+  std::vector<Dim> first_dims = sizes;  // what that operand says first: of a matrix its rows
   for_each_axis([&](std::size_t i, const CoreAxis& axis, std::size_t letter, const Dim& dim) {
-    if (!axis.tells() || told_by[letter] < operands.size()) return;
+    const bool is_new = told_by[letter] == operands.size();
+    if (!axis.tells() || (!is_new && (sizes[letter].is_constant() || !dim.is_constant()))) return;
+    if (is_new || told_by[letter] != i) first_dims[letter] = dim;
     told_by[letter] = i;
-    sizes[letter] = dim;
+    sizes[letter] = dim;  // a number where there is one, as in library_shape
   });
   for_each_axis([&](std::size_t i, const CoreAxis& axis, std::size_t letter, const Dim& dim) {
-    const std::size_t first = told_by[letter];
+    const std::size_t first = told_by[letter], count = operands.size();
+    if (i == first && axis.less == 0) {
+      const auto message = [&] { return str(row.name, ": a matrix of {0} rows and {1} columns is not square"); };
+      return require_same(first_dims[letter], dim, message, {{"operand", operands[i]}});
+    }
     const auto message = [&] {
-      if (i == first) return str(row.name, ": a matrix of {0} rows and {1} columns is not square");
       const std::string size = op == LibraryOp::matmul ? "the summed dim" : str("size ", size_text(axis));
-      return str(row.name, ": ", size, " is ", two_sizes(first, i, operands.size()));
+      return str(row.name, ": ", size, " is ", two_sizes(first, i, count));
     };
     const Dim size = core_size<Dim>(row.signature, axis, sizes);
-    if (i == first) return require_same(size, dim, message, {{"operand", operands[i]}});
-    const std::size_t count = operands.size();
     require_same(size, dim, message, {{role_of(first, count), operands[first]}, {role_of(i, count), operands[i]}});
   });
 }
