@@ -102,7 +102,8 @@ class Instrument {
   void look_at(const std::string& name, const kernel::KernelProgram& program);
   void look_at(const std::string& name, const memory::MemoryPlan& plan);
 
-  void add_seconds(const std::string& name, double seconds);
+  /// Not inlined: tests/growth counts instructions from one call of it to the next.
+  [[gnu::noinline]] void add_seconds(const std::string& name, double seconds);
   /// None: the pass leaves the graph as it is.
   std::optional<Graph> pass(const GraphPass& pass, const Graph& graph);
   kernel::KernelProgram pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,
