@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "kernel/dim_proof.h"
 #include "memory/commit.h"
@@ -107,6 +108,7 @@ class Given {
 
   void find_goes_on_with(const Liveness& liveness);
   void add_in_place(StepId step, const std::map<BufferId, int>& storages, OrderProblem::Unit& unit) const;
+  double held(const Sequence& sequence, const std::map<BufferId, int>& touched) const;
 
   const KernelProgram& program_;
   const Sharing& sharing_;
@@ -115,6 +117,7 @@ class Given {
   IdMap<BufferId, Lifetime> lives_;  // of a home: those of all that lie in it
   IdMap<StorageId, BufferId> donated_to_;
   IdMap<StepId, std::vector<BufferId>> goes_on_with_;
+  std::vector<double> begun_, ended_;  // by tick: the bytes of homes whose lives begin, and end, before it
 };
 
 Given::Given(const KernelProgram& program, const Sharing& sharing)
@@ -124,7 +127,9 @@ Given::Given(const KernelProgram& program, const Sharing& sharing)
       bytes_(program.buffers.size(), 0),
       lives_(program.buffers.size()),
       donated_to_(sharing.storages.size()),
-      goes_on_with_(program.steps.size()) {
+      goes_on_with_(program.steps.size()),
+      begun_(2 * program.steps.size() + 4, 0),
+      ended_(2 * program.steps.size() + 4, 0) {
   const Liveness lives = liveness(program);
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
@@ -140,6 +145,13 @@ Given::Given(const KernelProgram& program, const Sharing& sharing)
     if (storage.valid()) donated_to_[storage] = param;
   }
   find_goes_on_with(lives);
+  for (BufferId b : ids<BufferId>(program.buffers.size())) {
+    if (home_[b] != b || bytes_[b] == 0) continue;
+    begun_[static_cast<std::size_t>(lives_[b].begin) + 1] += bytes_[b];
+    ended_[static_cast<std::size_t>(lives_[b].end) + 1] += bytes_[b];
+  }
+  std::partial_sum(begun_.begin(), begun_.end(), begun_.begin());
+  std::partial_sum(ended_.begin(), ended_.end(), ended_.begin());
 }
 
 /// Of an update, its base. Of what makes the next value of a loop in the carried one's place, that.
@@ -203,6 +215,7 @@ OrderProblem Given::problem(const Sequence& sequence) const {
   OrderProblem out;
   Waiting waiting(*this, sequence);
   std::map<BufferId, int> storages;  // by home
+  std::vector<int> last_unit;        // by storage: that lists it
   const auto storage_of = [&](BufferId home) {
     const auto [at, is_new] = storages.try_emplace(home, static_cast<int>(out.storages.size()));
     if (is_new) {
@@ -219,23 +232,29 @@ OrderProblem Given::problem(const Sequence& sequence) const {
       for (BufferId b : *list) {
         if (bytes_[home_[b]] == 0) continue;
         const int storage = storage_of(home_[b]);
-        if (std::ranges::find(unit.storages, storage) == unit.storages.end()) unit.storages.push_back(storage);
+        last_unit.resize(out.storages.size(), -1);
+        const auto number = static_cast<int>(out.units.size());
+        if (std::exchange(last_unit[static_cast<std::size_t>(storage)], number) != number)
+          unit.storages.push_back(storage);
       }
     }
     add_in_place(StepId(i), storages, unit);
     out.units.push_back(std::move(unit));
   }
-  // What lives all along and is not touched is the same in every order, but other sequences are compared with this one.
-  double held = 0;
-  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
-    const bool is_home = home_[b] == b && bytes_[b] > 0 && !storages.contains(b);
-    if (is_home && lives_[b].begin < read_tick(StepId(sequence.first)) &&
-        lives_[b].end > end_tick(StepId(sequence.end - 1))) {
-      held += bytes_[b];
-    }
-  }
-  out.storages.push_back({held, true, true});
+  out.storages.push_back({held(sequence, storages), true, true});
   return out;
+}
+
+/// What lives all along and is not touched is the same in every order, but other sequences are compared with this one.
+double Given::held(const Sequence& sequence, const std::map<BufferId, int>& touched) const {
+  const int32_t begin = read_tick(StepId(sequence.first)), end = end_tick(StepId(sequence.end - 1));
+  // What begins before, less what has ended by the end. What lives only within the sequence is touched in it.
+  double bytes = begun_[static_cast<std::size_t>(begin)] - ended_[static_cast<std::size_t>(end) + 1];
+  for (const auto& [b, storage] : touched) {
+    const bool begins_before = lives_[b].begin<begin, ends_later = lives_[b].end> end;
+    if (begins_before == ends_later) bytes += begins_before ? -bytes_[b] : bytes_[b];
+  }
+  return bytes;
 }
 
 /// Which operands of the step a result may be made in, should they die there.
@@ -255,7 +274,11 @@ void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, O
     const BufferId result = call->results[static_cast<std::size_t>(row.in_place_result)].buffer;
     if (can_share(operand, result)) add(operand, result);
   } else if (const auto* kernel = std::get_if<Kernel>(&it)) {
-    const kernel::StepAccess access = kernel::access_of(program_, it);
+    kernel::StepAccess access = kernel::access_of(program_, it);
+    // A kernel may have hundreds of each, of which most have no bytes in the arena.
+    const auto has_none = [&](BufferId b) { return home_[b] != b || bytes_[b] == 0; };
+    std::erase_if(access.reads, has_none);
+    std::erase_if(access.writes, has_none);
     for (BufferId result : access.writes) {
       for (BufferId operand : access.reads) {
         if (!can_share(operand, result)) continue;
