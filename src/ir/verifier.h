@@ -15,7 +15,10 @@ namespace inlay::verifier {
 class Verifier {
  public:
   explicit Verifier(const Graph& graph)
-      : graph_(graph), defined_(graph.values.size(), false), bound_(graph.symbols.size(), graph.is_body) {}
+      : graph_(graph),
+        first_(first_of_equal_symbols(graph.symbols.size(), graph.assumptions)),
+        defined_(graph.values.size(), false),
+        bound_(graph.symbols.size(), graph.is_body) {}
   std::vector<Diagnostic> run() &&;
 
  private:
@@ -87,6 +90,7 @@ class Verifier {
   void loop(const Node& node);
 
   const Graph& graph_;
+  const IdMap<SymbolId, Dim> first_;  // of those that are assumed to be equal
   IdMap<ValueId, bool> defined_;
   IdMap<SymbolId, bool> bound_;
   ValueId current_;

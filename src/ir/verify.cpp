@@ -108,8 +108,7 @@ void Verifier::define(ValueId v) {
 /// Are the dims that it is given by its own, once what is assumed equal is one size?
 void Verifier::check_given(const Param& param) {
   if (param.given.empty()) return;
-  const IdMap<SymbolId, Dim> first = first_of_equal_symbols(graph_.symbols.size(), graph_.assumptions);
-  const auto assumed_equal = [&](const Dim& a, const Dim& b) { return a.substitute(first) == b.substitute(first); };
+  const auto assumed_equal = [&](const Dim& a, const Dim& b) { return a.substitute(first_) == b.substitute(first_); };
   require(std::ranges::equal(param.given, graph_.type(param.value).dims, assumed_equal), param.value,
           "is given by dims that are not assumed to be equal to its own");
 }
@@ -211,9 +210,12 @@ Dim Verifier::replaced(const Dim& difference, const Dim& symbol, const Dim& by) 
 }
 
 bool Verifier::at_most(const Dim& a, const Dim& b) const {
-  if ((b - a).lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0) return true;
+  // A check may have another name for a size than the node that it guards (Param::given).
+  const auto left_over = [&](const Dim& less, const Dim& more) { return (more - less).substitute(first_); };
+  const Dim gap = left_over(a, b);
+  if (gap.lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0) return true;
   const auto says_so = [&](const DimCheck& check) {
-    return check.relation == DimCheck::Relation::at_most && check.right - check.left == b - a;
+    return check.relation == DimCheck::Relation::at_most && left_over(check.left, check.right) == gap;
   };
   return std::ranges::any_of(graph_.checks, says_so) || same(a, b);
 }
