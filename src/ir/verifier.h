@@ -40,11 +40,14 @@ class Verifier {
 
   template <class Visit>
   void for_each_equality(Visit visit) const {
-    for (const auto& [left, right] : graph_.assumptions) visit(left, right);
+    for (const auto& [left, right] : graph_.assumptions) visit(unified(left), unified(right));
     for (const DimCheck& check : graph_.checks) {
-      if (check.relation == DimCheck::Relation::equal) visit(check.left, check.right);
+      if (check.relation == DimCheck::Relation::equal) visit(unified(check.left), unified(check.right));
     }
   }
+  /// With one name for sizes that are assumed to be equal: a check may have another than the node that it guards
+  /// (Param::given).
+  Dim unified(const Dim& dim) const { return graph_.assumptions.empty() ? dim : dim.substitute(first_); }
 
   static Dim without(const Dim& difference, const Dim& zero);
   Dim replaced(const Dim& difference, const Dim& symbol, const Dim& by) const;

@@ -108,7 +108,7 @@ void Verifier::define(ValueId v) {
 /// Are the dims that it is given by its own, once what is assumed equal is one size?
 void Verifier::check_given(const Param& param) {
   if (param.given.empty()) return;
-  const auto assumed_equal = [&](const Dim& a, const Dim& b) { return a.substitute(first_) == b.substitute(first_); };
+  const auto assumed_equal = [&](const Dim& a, const Dim& b) { return unified(a) == unified(b); };
   require(std::ranges::equal(param.given, graph_.type(param.value).dims, assumed_equal), param.value,
           "is given by dims that are not assumed to be equal to its own");
 }
@@ -173,7 +173,7 @@ bool Verifier::same(const Dim& a, const Dim& b) const {
   // What is known to be equal to a - b: by one equality, by another one of that, and so on. b - d is 0 where b and d
   // were compared with 3.
   constexpr std::size_t kMost = 64;
-  std::vector<Dim> equal = {a - b};
+  std::vector<Dim> equal = {unified(a - b)};
   for (std::size_t i = 0; i < equal.size(); ++i) {
     if (equal[i].is(0)) return true;
     const Dim difference = equal[i];
@@ -210,12 +210,10 @@ Dim Verifier::replaced(const Dim& difference, const Dim& symbol, const Dim& by) 
 }
 
 bool Verifier::at_most(const Dim& a, const Dim& b) const {
-  // A check may have another name for a size than the node that it guards (Param::given).
-  const auto left_over = [&](const Dim& less, const Dim& more) { return (more - less).substitute(first_); };
-  const Dim gap = left_over(a, b);
+  const Dim gap = unified(b - a);
   if (gap.lower_bound(IdMap<SymbolId, int64_t>(graph_.symbols.size(), 0)) >= 0) return true;
   const auto says_so = [&](const DimCheck& check) {
-    return check.relation == DimCheck::Relation::at_most && left_over(check.left, check.right) == gap;
+    return check.relation == DimCheck::Relation::at_most && unified(check.right - check.left) == gap;
   };
   return std::ranges::any_of(graph_.checks, says_so) || same(a, b);
 }
