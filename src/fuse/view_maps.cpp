@@ -9,8 +9,6 @@
 
 namespace inlay::fuse {
 
-using kernel::Bounds;
-using kernel::IndexTerm;
 using kernel::Subscript;
 
 Subscript constant(Dim value) { return {std::move(value), {}, {}}; }

@@ -8,12 +8,9 @@ namespace inlay::transform {
 
 using kernel::BufferId;
 using kernel::Kernel;
-using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::Stage;
-using kernel::Start;
 using kernel::Statement;
-using kernel::Subscript;
 
 namespace {
 

@@ -15,7 +15,6 @@ using kernel::KernelProgram;
 using kernel::RegisterId;
 using kernel::Stage;
 using kernel::Statement;
-using kernel::Subscript;
 
 namespace {
 

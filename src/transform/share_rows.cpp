@@ -6,7 +6,6 @@
 #include <optional>
 #include <span>
 
-#include "ops/scalar_op.h"
 #include "transform/join.h"
 #include "transform/order_axes.h"
 
@@ -14,10 +13,8 @@ namespace inlay::transform {
 
 using kernel::BufferId;
 using kernel::Kernel;
-using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::Stage;
-using kernel::Start;
 using kernel::Statement;
 using kernel::Subscript;
 
