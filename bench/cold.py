@@ -19,8 +19,8 @@ prints all of its figures as JSON: `us` per call, CPU seconds of `link` and `tot
 
 prints as JSON the CPU seconds of `import inlay.pytensor` over PyTensor's own, and to the first `gradient`, and
 
-    cold.py posterior NAME [MODE]     what a user of PyMC waits for with an example model, in inlay's default_mode() or
-                                      in another mode, by default PyMC's own
+    cold.py posterior NAME [MODE]     what a user of PyMC waits for with such a model, in inlay's default_mode() or in
+                                      another mode, by default PyMC's own
 
 prints as JSON the CPU seconds to the first `gradient` (`model.logp_dlogp_function()` and a call) and to the
 `posterior` (`pm.sample()`, with 1000 draws of each of two chains), and which `sampler` it was.
@@ -232,6 +232,17 @@ def model(name, mode, caches="cold"):
     return json.dumps(out)
 
 
+def maker_of(name):
+    """What makes the example model of that name, or the one of gallery.py."""
+    sys.path.append(str(EXAMPLES / "models"))
+    import gallery
+    import registry
+
+    name, _, steps = name.partition(":")
+    gallery.UNROLLED_STEPS = int(steps or gallery.UNROLLED_STEPS)
+    return lambda: registry.model(name) if name in registry.NAMES else gallery.model(name)
+
+
 def gradient(name):
     start_cold()
     import pymc  # noqa: F401
@@ -240,15 +251,11 @@ def gradient(name):
     with to_import:
         import inlay.pytensor
 
-    sys.path.append(str(EXAMPLES / "models"))
-    import gallery
-    import registry
+    inlay.pytensor.use()
+    make = maker_of(name)
     from radon import flat_point
 
-    inlay.pytensor.use()
-    name, _, steps = name.partition(":")
-    gallery.UNROLLED_STEPS = int(steps or gallery.UNROLLED_STEPS)
-    example = registry.model(name) if name in registry.NAMES else gallery.model(name)
+    example = make()
     point = flat_point(example)
     with to_gradient:
         example.logp_dlogp_function(ravel_inputs=True)._pytensor_function(point)
@@ -262,20 +269,19 @@ def posterior(name, mode=None):
 
     import inlay.pytensor
 
-    sys.path.append(str(EXAMPLES / "models"))
-    import registry
+    make = maker_of(name)
     from radon import flat_point
 
     if mode == "INLAY":
         inlay.pytensor.use()
     elif mode is not None:
         pytensor.config.mode = mode
-    example = registry.model(name)
+    example = make()
     point = flat_point(example)
     to_gradient, to_posterior = Stopwatch(), Stopwatch()
     with to_gradient:
         example.logp_dlogp_function(ravel_inputs=True)._pytensor_function(point)
-    again = registry.model(name)
+    again = make()
     with again, to_posterior:
         trace = pm.sample(chains=2, cores=2, random_seed=1, progressbar=False, quiet=True)
     sampler = trace.posterior.attrs["inference_library"]
