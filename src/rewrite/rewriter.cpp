@@ -81,7 +81,7 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
   for (const Param& param : source.params) {
     const ValueInfo& value = source.values[param.value];
     TensorType type{value.type.dtype, {}};
-    for (const Dim& old : value.type.dims) type.dims.push_back(dim(old));
+    for (const Dim& old : given_dims(source, param)) type.dims.push_back(dim(old));
     values_[param.value] = param.bound     ? builder_.bound(value.name, std::move(type), param.facts)
                            : param.donated ? builder_.donated(value.name, std::move(type))
                            : param.below   ? builder_.step(value.name, dim(*param.below))
@@ -92,6 +92,12 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
   }
   if (source.is_body) return;
   for (const auto& [left, right] : source.assumptions) builder_.assume_equal(dim(left), dim(right));
+  for (const Param& param : source.params) {
+    if (param.given.empty()) continue;
+    std::vector<Dim> dims;
+    for (const Dim& old : source.type(param.value).dims) dims.push_back(dim(old));
+    builder_.equate_dims(values_[param.value], std::move(dims));
+  }
 }
 
 ValueId Rewriter::operator[](ValueId old) const {
