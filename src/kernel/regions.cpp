@@ -19,7 +19,7 @@ Found find(const KernelProgram& program) {
   const auto is_open_cond = [&] { return !open.empty() && !is_open_loop(); };
   for (StepId step : ids<StepId>(program.steps.size())) {
     const Step& marker = program.steps[step.index];
-    if (std::holds_alternative<LoopBegin>(marker) || std::holds_alternative<CondBegin>(marker)) {
+    if (opens_body(marker)) {
       open.push_back(out.regions.size());
       out.regions.push_back({.begin = step});
     } else if (std::holds_alternative<CondElse>(marker)) {

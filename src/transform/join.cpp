@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernel/regions.h"
 #include "support/stop.h"
 
 namespace inlay::transform {
@@ -188,13 +189,6 @@ class Joiner {
   }
 
   GroupId push(Step step, std::vector<GroupId> after) { return groups_.push_back({std::move(step), std::move(after)}); }
-
-  static bool opens_body(const Step& step) {
-    return std::holds_alternative<kernel::LoopBegin>(step) || std::holds_alternative<kernel::CondBegin>(step);
-  }
-  static bool closes_body(const Step& step) {
-    return std::holds_alternative<kernel::LoopEnd>(step) || std::holds_alternative<kernel::CondEnd>(step);
-  }
 
   std::vector<GroupId> waits_for(const kernel::StepAccess& access) const {
     std::vector<GroupId> out;

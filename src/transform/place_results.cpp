@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "kernel/library_layout.h"
+#include "kernel/regions.h"
 #include "kernel/sizes.h"
 #include "kernel/visit.h"
 #include "transform/drop_dead_buffers.h"
@@ -44,13 +45,6 @@ bool passes_all(const Stage& stage, const Statement& load, std::span<const Dim> 
     used[axis] = true;
   }
   return std::ranges::find(used, false) == used.end();
-}
-
-/// Of a loop's body or a branch.
-bool is_border(const Step& step) {
-  return std::holds_alternative<kernel::LoopBegin>(step) || std::holds_alternative<kernel::LoopEnd>(step) ||
-         std::holds_alternative<kernel::CondBegin>(step) || std::holds_alternative<kernel::CondElse>(step) ||
-         std::holds_alternative<kernel::CondEnd>(step);
 }
 
 class ResultPlacer {
