@@ -23,21 +23,21 @@ void for_each_register(AnyStatement& statement, Visit visit) {
 }
 
 /// Calls `visit` with each buffer that the step names.
-template <class Visit>
-void for_each_buffer(Step& step, Visit visit) {
-  const auto all = [&](std::vector<BufferId>& list) {
-    for (BufferId& b : list) visit(b);
+template <class AnyStep, class Visit>
+void for_each_buffer(AnyStep& step, Visit visit) {
+  const auto all = [&](auto& list) {
+    for (auto& b : list) visit(b);
   };
   std::visit(
       [&](auto& it) {
         using T = std::decay_t<decltype(it)>;
         if constexpr (std::is_same_v<T, Kernel>) {
-          for (KernelOutput& output : it.outputs) {
+          for (auto& output : it.outputs) {
             visit(output.buffer);
             if (output.start.source.valid()) visit(output.start.source);
           }
-          for (Stage& stage : it.stages) {
-            for (Statement& s : stage.statements) {
+          for (auto& stage : it.stages) {
+            for (auto& s : stage.statements) {
               if (s.buffer.valid()) visit(s.buffer);
             }
           }
@@ -68,6 +68,16 @@ void for_each_buffer(Step& step, Visit visit) {
         }
       },
       step);
+}
+
+/// How often steps and views name each buffer.
+inline IdMap<BufferId, int> count_names(const KernelProgram& program) {
+  IdMap<BufferId, int> names(program.buffers.size(), 0);
+  for (const Step& step : program.steps) for_each_buffer(step, [&](BufferId b) { ++names[b]; });
+  for (const Buffer& buffer : program.buffers) {
+    if (buffer.view_of.valid()) ++names[buffer.view_of];
+  }
+  return names;
 }
 
 }  // namespace inlay::kernel

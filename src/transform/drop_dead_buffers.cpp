@@ -19,10 +19,10 @@ bool is_plain_store(const Statement& s) {
 }
 
 /// Is the buffer named by nothing but plain stores and the list of outputs?
-IdMap<BufferId, bool> find_unread(KernelProgram& program) {
+IdMap<BufferId, bool> find_unread(const KernelProgram& program) {
   const IdMap<BufferId, int> names = count_names(program);
   IdMap<BufferId, int> stores(program.buffers.size(), 0);
-  for (kernel::Step& step : program.steps) {
+  for (const kernel::Step& step : program.steps) {
     const auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel) continue;
     for (const KernelOutput& output : kernel->outputs)
@@ -57,15 +57,6 @@ void drop_buffers(KernelProgram& program, const IdMap<BufferId, bool>& dropped) 
 }
 
 }  // namespace
-
-IdMap<BufferId, int> count_names(KernelProgram& program) {
-  IdMap<BufferId, int> names(program.buffers.size(), 0);
-  for (kernel::Step& step : program.steps) for_each_buffer(step, [&](BufferId b) { ++names[b]; });
-  for (const kernel::Buffer& buffer : program.buffers) {
-    if (buffer.view_of.valid()) ++names[buffer.view_of];
-  }
-  return names;
-}
 
 KernelProgram drop_dead_buffers(KernelProgram program, LoopPassContext& context) {
   const IdMap<BufferId, bool> unread = find_unread(program);

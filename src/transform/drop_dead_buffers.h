@@ -7,7 +7,4 @@ namespace inlay::transform {
 /// the loop that makes it, and take it from a register. After stages are shared: before, nobody knows who stands where.
 kernel::KernelProgram drop_dead_buffers(kernel::KernelProgram program, LoopPassContext& context);
 
-/// How often steps and views name each buffer.
-IdMap<kernel::BufferId, int> count_names(kernel::KernelProgram& program);
-
 }  // namespace inlay::transform

@@ -7,7 +7,6 @@
 #include "kernel/regions.h"
 #include "kernel/sizes.h"
 #include "kernel/visit.h"
-#include "transform/drop_dead_buffers.h"
 #include "transform/join.h"
 
 namespace inlay::transform {
