@@ -51,19 +51,26 @@ KernelProgram plain(KernelProgram program, LoopPass::Context& context) {
   return pass(std::move(program), context);
 }
 
+std::size_t num_stages(const KernelProgram& program) {
+  std::size_t out = 0;
+  for (const kernel::Step& step : program.steps) {
+    if (const auto* kernel = std::get_if<kernel::Kernel>(&step)) out += kernel->stages.size();
+  }
+  return out;
+}
+
 KernelProgram check_first(KernelProgram program, LoopPass::Context& context) {
-  if (std::ranges::none_of(program.buffers, &kernel::Buffer::donated)) return program;
-  if (!context.pass.allows("checks-first", Close::bitwise)) return program;
-  const std::size_t num_steps = program.steps.size();
+  if (std::ranges::none_of(program.buffers, &kernel::Buffer::donated) || !context.allows()) return program;
+  const std::size_t before = num_stages(program);
   program = memory::check_first(std::move(program), context.options.eligible);
-  if (program.steps.size() != num_steps) context.pass.fired("checks-first");
+  if (num_stages(program) != before) context.fired();  // checks that go first are a stage
   return program;
 }
 
 KernelProgram order_steps(KernelProgram program, LoopPass::Context& context) {
-  if (!context.pass.allows("order-steps", Close::bitwise)) return program;
+  if (!context.allows()) return program;
   auto ordered = memory::order_steps(std::move(program), context.options.order, context.options.eligible);
-  if (!ordered.gain.empty()) context.pass.fired("order-steps");
+  if (!ordered.gain.empty()) context.fired();
   context.order_gain = std::move(ordered.gain);
   return std::move(ordered.program);
 }

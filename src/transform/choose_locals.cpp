@@ -166,9 +166,9 @@ KernelProgram choose_locals(KernelProgram program, LoopPassContext& context) {
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
-    if (Locals::wants_tile(*kernel) && context.fires("choose-locals")) kernel->tile = context.caps.tile_of_rows;
+    if (Locals::wants_tile(*kernel) && context.fires()) kernel->tile = context.caps.tile_of_rows;
     for (const Locals::Found& found : locals.find(*kernel)) {
-      if (context.fires("choose-locals")) locals.make_local(*kernel, found);
+      if (context.fires()) locals.make_local(*kernel, found);
     }
   }
   return program;

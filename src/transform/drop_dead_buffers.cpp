@@ -60,7 +60,7 @@ void drop_buffers(KernelProgram& program, const IdMap<BufferId, bool>& dropped) 
 
 KernelProgram drop_dead_buffers(KernelProgram program, LoopPassContext& context) {
   const IdMap<BufferId, bool> unread = find_unread(program);
-  if (std::ranges::find(unread, true) == unread.end() || !context.fires("drop-dead-buffers")) return program;
+  if (std::ranges::find(unread, true) == unread.end() || !context.fires()) return program;
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel) continue;

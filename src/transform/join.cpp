@@ -38,7 +38,7 @@ struct Group {
 /// The steps as a graph of what waits for what.
 class Joiner {
  public:
-  Joiner(KernelProgram& program, Through through, PassContext& context)
+  Joiner(KernelProgram& program, Through through, LoopPassContext& context)
       : program_(program),
         context_(context),
         through_scalars_(through == Through::scalars),
@@ -90,13 +90,13 @@ class Joiner {
       for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
         const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
         if (!first || !has_loops(*first) || !rule.fits(*first, *kernel)) continue;
-        if (!context_.allows(rule.name, Close::bitwise)) continue;
+        if (!context_.allows()) continue;
         const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
         if (!between) continue;
         std::vector<Kernel*> scalars;
         for (GroupId id : *between) scalars.push_back(&std::get<Kernel>(groups_[id].step));
         if (!rule.join(std::get<Kernel>(groups_[candidate].step), scalars, *kernel)) continue;
-        context_.fired(rule.name);
+        context_.fired();
         for (GroupId id : *between) groups_[id].in_another = true;
         for (GroupId id : *between) wait_for(candidate, std::exchange(groups_[id].after, {candidate}));
         wait_for(candidate, after);
@@ -266,7 +266,7 @@ class Joiner {
   }
 
   KernelProgram& program_;
-  PassContext& context_;
+  LoopPassContext& context_;
   const bool through_scalars_;
   IdMap<GroupId, Group> groups_;
   IdMap<BufferId, GroupId> writer_;                // by root: the last one
@@ -310,7 +310,7 @@ bool starts_can_be_earlier(const KernelProgram& program, const Kernel& kernel, s
   });
 }
 
-void join_kernels(KernelProgram& program, Through through, const JoinRule& rule, PassContext& context) {
+void join_kernels(KernelProgram& program, Through through, const JoinRule& rule, LoopPassContext& context) {
   Joiner(program, through, context).run(rule);
 }
 

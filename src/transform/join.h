@@ -5,7 +5,7 @@
 #include <span>
 
 #include "kernel/kernel.h"
-#include "support/pass_context.h"
+#include "transform/loop_pass.h"
 
 namespace inlay::transform {
 
@@ -13,7 +13,6 @@ namespace inlay::transform {
 using Between = std::span<kernel::Kernel* const>;
 
 struct JoinRule {
-  const char* name = "";  // of the pass
   /// Is the pair worth a look at what stands between?
   std::function<bool(const kernel::Kernel& first, const kernel::Kernel& second)> fits;
   /// Makes what stands between and the second kernel stages of the first, or leaves all as they are and returns false.
@@ -26,7 +25,7 @@ enum class Through : uint8_t { nothing, scalars };
 /// What stands in a body was joined when that was fused. Offers each other kernel to those that it waits for, the last
 /// one first; neither is 0-d arithmetic. What the second one waits for besides comes before both, the rest stays in
 /// order. Steps that can fail keep theirs.
-void join_kernels(kernel::KernelProgram& program, Through through, const JoinRule& rule, PassContext& context);
+void join_kernels(kernel::KernelProgram& program, Through through, const JoinRule& rule, LoopPassContext& context);
 
 /// Adds the stages of `second`, and its outputs that `first` does not have.
 void append(kernel::Kernel& first, kernel::Kernel second);

@@ -33,7 +33,7 @@ bool starts_come_late(std::span<const Kernel* const> before, const Kernel& later
 
 /// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat. A number
 /// that is written between two of them is a region too.
-const JoinRule kRegions = {"join-regions", write_one_buffer, [](Kernel& first, Between between, Kernel& second) {
+const JoinRule kRegions = {write_one_buffer, [](Kernel& first, Between between, Kernel& second) {
                              std::vector<const Kernel*> before = {&first};
                              for (const Kernel* number : between) {
                                if (!write_one_buffer(first, *number) || starts_come_late(before, *number)) return false;
@@ -48,7 +48,7 @@ const JoinRule kRegions = {"join-regions", write_one_buffer, [](Kernel& first, B
 }  // namespace
 
 KernelProgram join_regions(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, Through::scalars, kRegions, context.pass);
+  join_kernels(program, Through::scalars, kRegions, context);
   return program;
 }
 

@@ -75,8 +75,7 @@ class WholeArrays {
 
 /// What stands between is done once, by a stage without axes.
 JoinRule whole_arrays(const KernelProgram& program) {
-  return {"join-whole-arrays",
-          [&](const Kernel& first, const Kernel& second) { return WholeArrays(program, first, second).fit(); },
+  return {[&](const Kernel& first, const Kernel& second) { return WholeArrays(program, first, second).fit(); },
           [&](Kernel& first, Between between, Kernel& second) {
             if (!WholeArrays(program, first, second).may_follow(between)) return false;
             for (Kernel* scalars : between) append(first, std::move(*scalars));
@@ -88,7 +87,7 @@ JoinRule whole_arrays(const KernelProgram& program) {
 }  // namespace
 
 KernelProgram join_whole_arrays(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, Through::scalars, whole_arrays(program), context.pass);
+  join_kernels(program, Through::scalars, whole_arrays(program), context);
   return program;
 }
 

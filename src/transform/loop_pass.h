@@ -11,11 +11,16 @@
 namespace inlay::transform {
 
 struct LoopPassContext {
+  const char* name;  // of the pass that runs
   const kernel::BackendCaps& caps;
   PassContext& pass;  // counts what is done, and may say that no more is
 
-  /// May the pass change one thing more? Counts it.
-  bool fires(const char* pass_name) { return pass.fires(pass_name, Close::bitwise); }
+  /// May the pass change one thing more?
+  bool allows() const { return pass.allows(name, Close::bitwise); }
+  /// It has: counts it.
+  void fired() { pass.fired(name); }
+  /// May it, and then it does.
+  bool fires() { return pass.fires(name, Close::bitwise); }
 };
 
 }  // namespace inlay::transform

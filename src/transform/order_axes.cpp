@@ -115,7 +115,7 @@ KernelProgram order_axes(KernelProgram program, LoopPassContext& context) {
     for (Stage& stage : kernel->stages) {
       if (stage.axes.size() < 2 || order_shows(stage) || std::ranges::any_of(stage.statements, is_running)) continue;
       const std::vector<std::size_t> order = best_order(program, stage);
-      if (!std::ranges::is_sorted(order) && context.fires("order-axes")) permute(stage, order);
+      if (!std::ranges::is_sorted(order) && context.fires()) permute(stage, order);
     }
   }
   return program;

@@ -78,7 +78,7 @@ class ResultPlacer {
       bringing->symbols = symbols_of(*array);
       const auto begin = start_before(step, *bringing);
       const auto behind = begin ? std::optional(step) : place_behind(step, *bringing);
-      if (!behind || !context_.fires("place-results")) continue;
+      if (!behind || !context_.fires()) continue;
       drop(*bringing);
       call_at(step).results[r] = *array;
       names_[made] = 0;

@@ -182,7 +182,7 @@ class RowKeeper {
       rows_saved += before[s.result.index] && !after[s.result.index] && is_third_pass(s, later);
       rows_kept += kept[s.result.index] && after[s.result.index];
     }
-    if (rows_saved == 0 || rows_kept > rows_saved || !context_.fires("reuse-rows")) return;
+    if (rows_saved == 0 || rows_kept > rows_saved || !context_.fires()) return;
     for (Statement& s : stage.statements) {
       if (s.result.valid() && kept[s.result.index] && after[s.result.index])
         load_kept(s, numbers_[later][s.result.index]);

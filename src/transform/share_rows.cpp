@@ -205,7 +205,6 @@ bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps,
 
 JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps) {
   return {
-      "share-rows",
       [&](const Kernel& first, const Kernel& second) { return Neighbours(program, caps, first, second).may_follow(); },
       [&](Kernel& first, Between, Kernel& second) {
         return join_rows(program, caps, first, second) || join_columns(program, caps, first, second);
@@ -215,7 +214,7 @@ JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCap
 }  // namespace
 
 KernelProgram share_rows(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, Through::nothing, rows_and_columns(program, context.caps), context.pass);
+  join_kernels(program, Through::nothing, rows_and_columns(program, context.caps), context);
   return program;
 }
 

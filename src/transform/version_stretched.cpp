@@ -95,7 +95,7 @@ void add_versions(kernel::Kernel& kernel, LoopPassContext& context) {
     for_each_stretched(stage, StretchedPlaces(stage), [&](const Subscript&, const Stretched& stretched) {
       if (std::ranges::find(sizes, stretched.times) == sizes.end()) sizes.push_back(stretched.times);
     });
-    if (sizes.empty() || stage.axes.empty() || !context.fires("version-stretched")) {
+    if (sizes.empty() || stage.axes.empty() || !context.fires()) {
       out.push_back(std::move(stage));
       continue;
     }
