@@ -32,14 +32,18 @@ ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
                  {{"operand", x}});
   }
   if (from == dims) return x;
-  for (std::size_t axis : axes_to_check(graph_, dims)) {
-    require_same(
-        0, dims[axis], [&] { return str("broadcast: dim ", axis, " is {1}"); }, {{"operand", x}},
-        ErrorCode::negative_size, DimCheck::Relation::at_most);
-  }
+  require_not_negative("broadcast", x, dims);
   Node node{.op = Op::broadcast};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});
+}
+
+void GraphBuilder::require_not_negative(std::string_view op, ValueId x, std::span<const Dim> dims) {
+  for (std::size_t axis : axes_to_check(graph_, dims)) {
+    require_same(
+        0, dims[axis], [&] { return str(op, ": dim ", axis, " is {1}"); }, {{"operand", x}}, ErrorCode::negative_size,
+        DimCheck::Relation::at_most);
+  }
 }
 
 ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
@@ -51,11 +55,7 @@ ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
                join(dims, ", ", [&](const Dim& dim) { return dim.to_text(names); }), "], which takes {1}");
   };
   require_same(product(type(x).dims), product(dims), message, {{"operand", x}});
-  for (std::size_t axis : axes_to_check(graph_, dims)) {
-    require_same(
-        0, dims[axis], [&] { return str("reshape: dim ", axis, " is {1}"); }, {{"operand", x}},
-        ErrorCode::negative_size, DimCheck::Relation::at_most);
-  }
+  require_not_negative("reshape", x, dims);
   Node node{.op = Op::reshape};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});

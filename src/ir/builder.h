@@ -165,6 +165,8 @@ class GraphBuilder {
     if (holds(left, right, relation)) return;
     check_at_run_time({left, right, relation, {}, code, message(), notes_of(operands), location_});
   }
+  /// Of a view of `x`.
+  void require_not_negative(std::string_view op, ValueId x, std::span<const Dim> dims);
   bool holds(const Dim& left, const Dim& right, DimCheck::Relation relation) const;
   void check_at_run_time(DimCheck check);
   std::vector<std::pair<std::string, std::string>> notes_of(std::initializer_list<Operand> operands) const;
