@@ -109,6 +109,12 @@ TEST(VerifyGraph, SizesThatDifferNeedACheck) {
   EXPECT_THAT(messages(graph), ElementsAre(HasSubstr("operand 1 f64[m] does not stretch to f64[n]")));
 }
 
+TEST(VerifyGraph, BehindACheckThatNeverHoldsAllSizesAreEqual) {
+  EXPECT_THAT(messages(parse("graph @main(%x: f64[n], %u: f64[p]) assume n == p {\n"
+                             "%r = update set %x[1:n], %u\nreturn %r }")),
+              IsEmpty());
+}
+
 TEST(VerifyGraph, SymbolsAreBoundBeforeTheyAreUsed) {
   EXPECT_THAT(broken([](Graph& g) { type(g, "x").dims[0] = type(g, "h").dims[0]; }),
               Contains("%x: symbol late is used before it is bound"));

@@ -18,16 +18,17 @@ std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context)
     if (is_known_at_entry(check.left) && is_known_at_entry(check.right)) equal.emplace_back(check.left, check.right);
   }
   const IdMap<SymbolId, Dim> replacement = first_of_equal_symbols(graph.symbols.size(), equal);
-  std::vector<std::pair<Dim, Dim>> assumed;
-  for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
-    if (!(replacement[s] == Dim::symbol(s))) assumed.emplace_back(Dim::symbol(s), replacement[s]);
-  }
-  if (assumed.empty() || !context.fires("equal-sizes", Close::bitwise)) return std::nullopt;
+  bool any = false;
+  for (SymbolId s : ids<SymbolId>(graph.symbols.size())) any |= replacement[s] != Dim::symbol(s);
+  if (!any || !context.fires("equal-sizes", Close::bitwise)) return std::nullopt;
   Graph out = with_symbols(graph, graph, replacement);
   out.symbols = graph.symbols;
   out.checks = graph.checks;
   out.assumptions = graph.assumptions;
-  out.assumptions.insert(out.assumptions.end(), assumed.begin(), assumed.end());
+  const IdMap<SymbolId, Dim> known = first_of_equal_symbols(graph.symbols.size(), graph.assumptions);
+  for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
+    if (replacement[s] != known[s]) out.assumptions.emplace_back(Dim::symbol(s), replacement[s]);
+  }
   for (std::size_t slot = 0; slot < graph.params.size(); ++slot) {
     const std::vector<Dim>& given = given_dims(graph, graph.params[slot]);
     if (out.type(out.params[slot].value).dims != given) out.params[slot].given = given;

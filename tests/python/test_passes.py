@@ -81,3 +81,12 @@ def test_kernels_do_not_know_what_has_run_before(graph_file, tmp_path):
     done = opt("--stop-after=order-axes", kernels)
     assert "holds kernels: it is not known what has run before order-axes" in done.stderr
     assert "help: --pass runs one pass alone" in done.stderr
+
+
+def test_equal_sizes_are_assumed_once(tmp_path):
+    text = "graph @main(%x: f64[n], %y: f64[m]) assume m == n {\n  %a = add %x, %y\n  return %a\n}\n"
+    for _ in range(2):
+        path = tmp_path / "sizes.inlay"
+        path.write_text(text)
+        text = opt("--pass=equal-sizes", path).stdout
+        assert "given [m]) assume m == n {" in text
