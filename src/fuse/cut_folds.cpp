@@ -49,12 +49,15 @@ void Cutter::reduce(ValueId v, const Node& node) {
     Write write = fold_at(v, node, std::move(at));
     write.predicate = mask;
     write.selection = selection;
-    if (beside) piece.writes.push_back(write_beside(write, *beside));
+    if (beside) {
+      piece.writes.push_back(write_beside(write, *beside));
+      if (facts(beside->fold).num_stored == 2) write.fold = beside->fold, write.state = 1;
+    }
     piece.writes.push_back(std::move(write));
   }
   if (beside) piece.starts.push_back({beside->buffer, {Start::Kind::fill, nothing(*beside), {}}});
   const PieceId id = add(v, std::move(piece));
-  if (beside && beside->pair == kernel::Pair::place) out_.homes[needs_.beside[v]].pieces.push_back(id);
+  if (beside && !needs_.sum_folds[needs_.beside[v]]) out_.homes[needs_.beside[v]].pieces.push_back(id);
 }
 
 /// The fold of the reduce's operand at a point of that.
@@ -94,16 +97,16 @@ std::optional<Cutter::Beside> Cutter::make_beside(ValueId other) {
   if (!v.valid()) return std::nullopt;
   if (const std::optional<SumFold>& fold = needs_.sum_folds[v]) {
     const BufferId folded = new_state(v, graph_.type(v).dtype, {});
-    out_.homes[v].sum = {fold->pair, folded, other, fold->if_finite};
-    return Beside{fold->pair, fold->x, folded};
+    out_.homes[v].sum = {fold->fold, folded, other, fold->if_finite};
+    return Beside{fold->fold, fold->x, folded};
   }
   make_places(v);
-  return Beside{kernel::Pair::place, needs_.place_folds[v]->number, out_.homes[v].buffer};
+  const bool is_max = graph_.node_of(other)->combine == Combine::max;
+  return Beside{is_max ? Fold::argmax : Fold::argmin, needs_.place_folds[v]->number, out_.homes[v].buffer};
 }
 
 Literal Cutter::nothing(const Beside& beside) const {
-  const Combine combine = beside.pair == kernel::Pair::place ? Combine::min : Combine::add;
-  return identity_of(combine, program_.buffers[beside.buffer].dtype);
+  return identity_of(facts(beside.fold).states[0].combine, program_.buffers[beside.buffer].dtype);
 }
 
 /// What finds the places of an extreme is folded with it: so what it is made of, sizes and places, is made before.
@@ -121,8 +124,8 @@ void Cutter::make_places(ValueId v) {
 
 Write Cutter::write_beside(const Write& other, const Beside& beside) const {
   Write write = other;
-  write.pair = beside.pair;
-  write.combine = beside.pair == kernel::Pair::place ? Combine::min : Combine::add;
+  write.fold = beside.fold;
+  write.combine = facts(beside.fold).states[0].combine;
   write.target = needs_.beside[other.target];
   write.buffer = beside.buffer;
   write.value = beside.value;

@@ -65,7 +65,7 @@ class Cutter {
 
   /// What is folded beside an extreme or a sum.
   struct Beside {
-    kernel::Pair pair = kernel::Pair::none;
+    Fold fold = Fold::none;
     ValueId value;
     BufferId buffer;
   };

@@ -36,13 +36,14 @@ struct Write {
   std::optional<DType> converted;   // a fold's own dtype, where that is not the value's
   ValueId running;                  // of a fold: what it makes at each point, at `at`
   bool runs = false;                // of a fold: its value is used at each point
-  kernel::Pair pair = kernel::Pair::none;
-  ValueId beside_of;    // of one of a pair: the next write folds this value ...
-  AccessMap beside_at;  // ... at this point
-  ValueId onto;         // of a store: not what is there is combined with `value`, but the element of this at the place
-  ValueId predicate;    // of a store: where this, asked like `value`, holds
-  NodeId selection;     // `value` is asked at points of the mask of this compress, not of what is selected
-  ValueId target;       // the value that is written to (or the assert that is checked), for errors
+  Fold fold = Fold::none;           // of several states, of which this is ...
+  int state = 0;                    // ... that one
+  ValueId beside_of;                // of one of two states: the next write folds this value ...
+  AccessMap beside_at;              // ... at this point
+  ValueId onto;       // of a store: not what is there is combined with `value`, but the element of this at the place
+  ValueId predicate;  // of a store: where this, asked like `value`, holds
+  NodeId selection;   // `value` is asked at points of the mask of this compress, not of what is selected
+  ValueId target;     // the value that is written to (or the assert that is checked), for errors
 
   /// The same but for the buffers?
   bool asks_like(const Write& other) const;
@@ -64,10 +65,10 @@ struct Piece {
 
 /// How a sum is made of what was folded along with another fold (SumFold).
 struct FoldedSum {
-  kernel::Pair pair = kernel::Pair::none;
+  Fold fold = Fold::none;
   BufferId folded;
   ValueId beside;
-  bool if_finite = false;  // of powers: exp(x) is summed where the greatest is not finite
+  bool if_finite = false;  // of log_sum_exp: exp(x) is summed where the greatest is not finite
 };
 
 /// Where a value lives.

@@ -28,7 +28,7 @@ class LogSumExpMatcher {
   std::optional<SumFold> less(ValueId x, ValueId by) const {
     by = in_.element(by);
     const Node* select = in_.scalar(by, ScalarOp::select_);
-    if (!select) return is_greatest_of(x, by) ? std::optional(SumFold{kernel::Pair::powers, by, x}) : std::nullopt;
+    if (!select) return is_greatest_of(x, by) ? std::optional(SumFold{Fold::log_sum_exp, by, x}) : std::nullopt;
     const ValueId condition = in_.element(select->operands[0]);
     for (const auto& [op, greatest, zero] : {std::tuple(ScalarOp::isfinite_, 1, 2), {ScalarOp::isinf_, 2, 1}}) {
       const Node* test = in_.scalar(condition, op);
@@ -36,7 +36,7 @@ class LogSumExpMatcher {
       by = in_.element(select->operands[static_cast<std::size_t>(greatest)]);
       if (in_.element(test->operands[0]) != by || !is_greatest_of(x, by)) continue;
       if (is_zero(in_.element(select->operands[static_cast<std::size_t>(zero)])))
-        return SumFold{kernel::Pair::powers, by, x, true};
+        return SumFold{Fold::log_sum_exp, by, x, true};
     }
     return std::nullopt;
   }

@@ -43,7 +43,7 @@ class VarianceMatcher {
     const DType dtype = graph_.type(quotient->sum).dtype;
     if (dtype != graph_.type(squares.results[0]).dtype || before_widening(summed) != before_widening(x)) return {};
     if (same_dim(quotient->by, product(graph_.type(summed).dims)) != Answer::yes) return std::nullopt;
-    return SumFold{kernel::Pair::squares, quotient->sum, summed};
+    return SumFold{Fold::moments, quotient->sum, summed};
   }
 
   ValueId before_widening(ValueId v) const {

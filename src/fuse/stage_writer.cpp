@@ -272,7 +272,7 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
 }
 
 RegisterId StageWriter::folded_sum(const FoldedSum& sum, DType dtype) {
-  return sum.pair == kernel::Pair::powers ? sum_of_powers(sum, dtype) : sum_of_squares(sum, dtype);
+  return sum.fold == Fold::log_sum_exp ? sum_of_powers(sum, dtype) : sum_of_squares(sum, dtype);
 }
 
 /// What was folded is no number where an element is none, or not finite; then neither is the sum. Or where a difference
@@ -334,6 +334,10 @@ void StageWriter::check_unread(const Write& write) {
   }
 }
 
+static bool counts_points(const Write& write) {
+  return write.fold != Fold::none && facts(write.fold).states[static_cast<std::size_t>(write.state)].counts_points();
+}
+
 void StageWriter::write(const Write& write) {
   if (write.kind == Statement::Kind::check && graph_.node_of(write.target)->op != Op::assert_) {
     return check_unread(write);
@@ -358,7 +362,7 @@ void StageWriter::write(const Write& write) {
     for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], AccessMap()));
     return check(source, node.error, node.text, node, numbers);
   }
-  if (write.converted && *write.converted != type.dtype && write.pair != kernel::Pair::powers) {
+  if (write.converted && *write.converted != type.dtype && !counts_points(write)) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
   }
   const bool is_onto = write.onto.valid() && write.combine != Combine::set;
@@ -388,7 +392,8 @@ void StageWriter::write(const Write& write) {
                                  .predicate = predicate,
                                  .buffer = write.buffer,
                                  .map = std::move(map),
-                                 .pair = write.pair},
+                                 .fold = write.fold,
+                                 .state = write.state},
                                 /*has_result=*/write.runs);
   if (write.runs) running_[write.buffer] = result;
   if (!write.running.valid()) return;

@@ -8,12 +8,12 @@ namespace inlay::fuse {
 /// A sum over a whole array, of what is made of x and a number that is folded of x: the sum and that are two states of
 /// one fold, so one pass over x makes both.
 struct SumFold {
-  // powers: sum(exp(x - greatest of x)), as softmax and logsumexp have it; squares: sum((x - mean of x)^2), as a
+  // log_sum_exp: sum(exp(x - max of x)), as softmax and logsumexp have it; moments: sum((x - mean of x)^2), as a
   // variance has it
-  kernel::Pair pair = kernel::Pair::none;
+  Fold fold = Fold::none;
   ValueId beside;  // reduce max of x, or reduce add
   ValueId x;
-  bool if_finite = false;  // of powers: x less its greatest only where that is finite
+  bool if_finite = false;  // of log_sum_exp: x less its greatest only where that is finite
 };
 
 /// The reduce `v` as such a fold, if it is one, and nothing else needs what is summed. `uses`: count_uses.

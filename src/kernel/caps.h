@@ -1,5 +1,6 @@
 #pragma once
-// What a backend can fuse, and how large a body may get: the fuser and the loop passes ask this, not which backend it is.
+// What a backend can fuse, and how large a body may get: the fuser and the loop passes ask this, not which backend it
+// is.
 #include "ops/scalar_op.h"
 
 namespace inlay::kernel {
@@ -15,16 +16,17 @@ struct BackendCaps {
   Support (*support)(ScalarOp op, DType dtype) = nullptr;
   int max_body_ops = 100;       // statements of a stage: code generation is superlinear past that
   int64_t max_short_side = 16;  // a dot whose summed or result side is at most this joins a loop
-  // Stages that share rows or columns (transform/share_rows.cpp). A stage's vectors run along what is left of its axes: rows known
-  // to be shorter leave them half empty, and loops over whole arrays do not.
+  // Stages that share rows or columns (transform/share_rows.cpp). A stage's vectors run along what is left of its axes:
+  // rows known to be shorter leave them half empty, and loops over whole arrays do not.
   int64_t short_row = 16;
   int64_t tile_of_rows = 8;      // what is made once for each row runs in vectors over them
   int64_t tile_of_columns = 64;  // some vectors, so that each line of memory is used up while it is there, and the
                                  // columns of a thousand rows stay in the second cache
-  // A sum of squares about the mean and the sum are one fold of two states (Pair::squares): for who folds in lanes,
+  // A sum of squares about the mean and the sum are folded in one pass (Fold::moments): for who folds in lanes,
   // each with a mean of its own. In order it takes longer than two passes.
   bool squares_in_one_pass = true;
-  int max_inline_cost = 4;  // a producer at most this expensive is computed again rather than stored (ScalarOpFacts::cost)
+  int max_inline_cost =
+      4;  // a producer at most this expensive is computed again rather than stored (ScalarOpFacts::cost)
 };
 
 }  // namespace inlay::kernel

@@ -31,4 +31,11 @@ Element apply_op(ScalarOp op, std::span<const Element> operands);
 /// A float becomes an integer towards zero and is cut as if it had been i64 first; NaN throws.
 Element cast(const Element& x, DType dtype);
 
+/// How FoldMerge (ops/fold_merge.h) computes with elements.
+struct ElementOps {
+  static Element number(const Literal& literal) { return Element::of(literal); }
+  static Element op(ScalarOp op, DType, std::span<const Element> operands) { return apply_op(op, operands); }
+  static Element cast(const Element& x, DType, DType to) { return kernel::cast(x, to); }
+};
+
 }  // namespace inlay::kernel

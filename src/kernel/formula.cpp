@@ -116,7 +116,8 @@ class StageFormulas {
       } else if (s.kind == Kind::store && stored_by_[s.operands[0].index] == &s) {
         continue;  // it was written where its value was made
       } else {
-        write(s, s.kind == Kind::fold && s.pair != Pair::none ? &stage_.statements[i + 1] : nullptr);
+        const std::size_t behind = s.opens_fold() ? facts(s.fold).num_stored - 1 : 0;
+        write(s, s.opens_fold() ? &stage_.statements[i + behind] : nullptr);
       }
     }
     return std::move(lines_);
@@ -193,10 +194,10 @@ class StageFormulas {
     registers_[r.index] = std::move(e);
   }
 
-  void write(const Statement& s, const Statement* other_half) {
+  void write(const Statement& s, const Statement* last_state) {
     const Expression& e = at(s.operands[0]);
     const Expression target = place(s);
-    if (s.kind == Kind::fold) return fold(s, other_half, target.text);
+    if (s.kind == Kind::fold) return fold(s, last_state, target.text);
     const std::string condition = s.predicate.valid() ? " where " + at(s.predicate).text : "";
     if (s.combine == Combine::set) return line(target.text, " = ", e.text + condition);
     line(target.text,
@@ -209,21 +210,16 @@ class StageFormulas {
              condition);
   }
 
-  void fold(const Statement& s, const Statement* other_half, const std::string& target) {
+  void fold(const Statement& s, const Statement* last_state, const std::string& target) {
     const std::string x = at(s.operands[0]).text;
     if (s.result.valid()) {
       line(target, " = ", str("running ", fold_name(s.combine), "(", x, ")"));
       registers_[s.result.index] = atom(target);
-    } else if (other_half == nullptr) {
+    } else if (last_state == nullptr) {
       line(target, s.map.has_index() ? " += " : " = ", str(fold_name(s.combine), "(", x, ")"));
     } else {
-      const std::string of = at(other_half->operands[0]).text;
-      switch (s.pair) {
-        case Pair::none: break;
-        case Pair::place: return line(target, " = ", str("arg", fold_name(other_half->combine), "(", of, ")"));
-        case Pair::powers: return line(target, " = ", str("sum(exp(", of, " - its max))"));
-        case Pair::squares: return line(target, " = ", str("sum((", of, " - its mean)**2)"));
-      }
+      const std::string of[] = {at(last_state->operands[0]).text};
+      line(target, " = ", with_numbers(facts(s.fold).formula, of));
     }
   }
 

@@ -21,6 +21,7 @@
 #include "ir/graph.h"
 #include "kernel/access_map.h"
 #include "kernel/stored.h"
+#include "ops/fold.h"
 #include "ops/library_strides.h"
 
 namespace inlay::kernel {
@@ -60,18 +61,6 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
-/// A fold of two states is two statements at the same place: the next one folds an extreme or a sum, and this one,
-/// which stands first so that it sees what that was before, what depends on it.
-enum class Pair : uint8_t {
-  none,
-  place,    // a fold by min into i64, of numbers of points: the least number of a point that has the extreme (of a NaN,
-            // if there is one)
-  powers,   // a fold by add, of what the next one folds by max: the sum of exp(x - greatest). What it is where the
-            // greatest is not finite is not said.
-  squares,  // a fold by add, of what the next one folds by add: the sum of (x - mean)^2 over all points of a kernel
-            // that has no outer axes. NaN where an x is not finite, or where it has no difference from another that is.
-};
-
 /// One thing that happens at a point. Registers are single assignment within the stage.
 struct Statement {
   enum class Kind : uint8_t {
@@ -97,7 +86,11 @@ struct Statement {
   RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;
-  Pair pair = Pair::none;  // of a fold: the next statement is its other half
+  // A fold of several states is a statement for each one that is stored, at the same place and in the order of its row
+  // (ops/folds.def): this is the one of state `state`. Hidden states last while the stage runs: so such a fold goes
+  // over all points of a kernel without outer axes.
+  Fold fold = Fold::none;
+  int state = 0;
   Literal literal;
   int axis = 0;
   Dim size;
@@ -112,6 +105,13 @@ struct Statement {
     const bool has_index = kind == Kind::check && operands.empty() && map.rank() == 1 && map.subscripts[0].index;
     return has_index ? &*map.subscripts[0].index : nullptr;
   }
+  /// Of a fold of several states: the first of its statements?
+  bool opens_fold() const { return fold != Fold::none && state == 0; }
+  /// ... and one whose state is of a point the same whatever it folds?
+  bool counts_points() const {
+    return fold != Fold::none && facts(fold).states[static_cast<std::size_t>(state)].counts_points();
+  }
+  bool has_hidden_states() const { return fold != Fold::none && facts(fold).has_hidden(); }
   /// A write that reads what it changes.
   bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }
 };

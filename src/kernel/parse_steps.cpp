@@ -96,6 +96,16 @@ Combine Parser::combine() {
       .help(join(combine_names(), ", "));
 }
 
+int Parser::fold_state(Fold fold) {
+  const Token token = expect(Token::Kind::name, "a state of the fold");
+  const std::span<const FoldState> stored(inlay::facts(fold).states.data(), inlay::facts(fold).num_stored);
+  for (std::size_t k = 0; k < stored.size(); ++k) {
+    if (stored[k].name == token.text) return static_cast<int>(k);
+  }
+  throw error(token, ErrorCode::unknown_name, str("`", inlay::facts(fold).name, "` stores no state `", token.text, "`"))
+      .help(join(stored, ", ", [](const FoldState& state) { return state.name; }));
+}
+
 Statement Parser::statement() {
   if (peek().kind == Token::Kind::reg) return with_result();
   Statement out;
@@ -122,15 +132,11 @@ Statement Parser::statement() {
   }
   if (!accept("fold")) throw unexpected("a statement");
   out.kind = Statement::Kind::fold;
-  if (accept("place")) {
-    out.pair = Pair::place;
-    out.combine = Combine::min;
-  } else if (accept("powers")) {
-    out.pair = Pair::powers;
-    out.combine = Combine::add;
-  } else if (accept("squares")) {
-    out.pair = Pair::squares;
-    out.combine = Combine::add;
+  if (const auto fold = peek().kind == Token::Kind::name ? fold_from_name(peek().text) : std::nullopt) {
+    take();
+    out.fold = *fold;
+    out.state = fold_state(*fold);
+    out.combine = inlay::facts(*fold).states[static_cast<std::size_t>(out.state)].combine;
   } else {
     out.combine = combine();
   }

@@ -46,6 +46,7 @@ class Parser : TextReader {
   HostCall host_call();
   BindSize bind_size();
   Combine combine();
+  int fold_state(Fold fold);
   Copy copy();
   SizeCheck size_check();
   void step();

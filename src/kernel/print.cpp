@@ -197,14 +197,9 @@ std::string Printer::right_side(const Statement& s) {
   return "";
 }
 
-std::string_view fold_name(const Statement& fold) {
-  switch (fold.pair) {
-    case Pair::none: break;
-    case Pair::place: return "place";
-    case Pair::powers: return "powers";
-    case Pair::squares: return "squares";
-  }
-  return combine_name(fold.combine);
+std::string fold_name(const Statement& s) {
+  if (s.fold == Fold::none) return std::string(combine_name(s.combine));
+  return str(facts(s.fold).name, " ", facts(s.fold).states[static_cast<std::size_t>(s.state)].name);
 }
 
 std::string Printer::statement(const Statement& s) {

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "kernel/element.h"
+#include "ops/fold_merge.h"
 
 namespace inlay::kernel {
 namespace {
@@ -190,6 +191,7 @@ class KernelRun {
       case Statement::Kind::store:
       case Statement::Kind::fold: break;
     }
+    if (s.fold != Fold::none) return run_fold(placed, point);
     if (s.predicate.valid() && !value(s.predicate).is_true()) return true;
     std::byte* const at = address(placed, point);
     if (at == nullptr) return false;
@@ -197,7 +199,7 @@ class KernelRun {
       result(s) = Element::load(placed.view.dtype, at);
       return true;
     }
-    const Element now = folded(placed, at, point);
+    const Element now = combined(s, placed.view, at);
     now.store(at);
     if (s.result.valid()) result(s) = now;
     return true;
@@ -209,15 +211,26 @@ class KernelRun {
     result(s) = apply_op(s.op, std::span(operands).first(s.operands.size()));
   }
 
-  /// What the statement makes of the element at `at`.
-  Element folded(const PlacedStatement& placed, const std::byte* at, const Point& point) {
-    switch (placed.statement->pair) {
-      case Pair::none: break;
-      case Pair::place: return found_place(placed, at, point);
-      case Pair::powers: return sum_of_powers(placed, at, point);
-      case Pair::squares: return sum_of_squares(placed, at);
+  /// All states at once, of what they were and of this point.
+  bool run_fold(const PlacedStatement& first, const Point& point) {
+    const Fold fold = first.statement->fold;
+    if (!first.statement->opens_fold()) return true;  // done with the first
+    const std::span states(&first, facts(fold).num_stored);
+    std::vector<DType> dtypes;
+    std::vector<Element> now, x;
+    for (const PlacedStatement& state : states) {
+      dtypes.push_back(state.statement->dtype);
+      now.push_back(Element::load(state.view.dtype, address(state, point)));
+      x.push_back(value(state.statement->operands[0]));
     }
-    return combined(*placed.statement, placed.view, at);
+    ElementOps ops;
+    FoldMerge<Element, ElementOps> merge(fold, state_dtypes(fold, dtypes), ops);
+    std::vector<Element>& hidden = hidden_[first.statement];
+    if (hidden.empty()) hidden = merge.nothing();
+    std::copy(hidden.begin() + std::ssize(states), hidden.end(), std::back_inserter(now));
+    hidden = merge.merged(now, merge.lifted(x));
+    for (std::size_t k = 0; k < states.size(); ++k) hidden[k].store(address(states[k], point));
+    return true;
   }
 
   Element combined(const Statement& s, const View& view, const std::byte* at) const {
@@ -225,55 +238,6 @@ class KernelRun {
     INLAY_CHECK(added.dtype == view.dtype, "a ", dtype_name(added.dtype), " is written to `", view.name, "`");
     if (s.combine == Combine::set) return added;
     return apply_op(combine_op(s.combine), std::array{Element::load(view.dtype, at), added});
-  }
-
-  /// The least number of a point that has the extreme so far. The extreme is the next statement's state, and does not
-  /// know of this point yet.
-  Element found_place(const PlacedStatement& placed, const std::byte* at, const Point& point) {
-    const PlacedStatement& extreme = (&placed)[1];
-    const Element x = value(extreme.statement->operands[0]);
-    const Element was = Element::load(extreme.view.dtype, address(extreme, point));
-    const auto holds = [](ScalarOp op, const Element& a, const Element& b) {
-      return apply_op(op, std::array{a, b}).is_true();
-    };
-    const auto is_nan = [&](const Element& e) { return is_float(e.dtype) && holds(ScalarOp::ne_, e, e); };
-    const ScalarOp beats = extreme.statement->combine == Combine::max ? ScalarOp::gt_ : ScalarOp::lt_;
-    if (is_nan(x) ? !is_nan(was) : holds(beats, x, was)) return value(placed.statement->operands[0]);
-    const bool meets = is_nan(x) || holds(ScalarOp::eq_, x, was);
-    return meets ? combined(*placed.statement, placed.view, at) : Element::load(placed.view.dtype, at);
-  }
-
-  /// What was summed is less of a greater number. (What is -inf adds nothing, be it the greatest so far.)
-  Element sum_of_powers(const PlacedStatement& placed, const std::byte* at, const Point& point) {
-    const PlacedStatement& greatest = (&placed)[1];
-    const Element x = value(placed.statement->operands[0]);
-    const Element was = Element::load(greatest.view.dtype, address(greatest, point));
-    const Element sum = Element::load(placed.view.dtype, at);
-    const auto power = [&](const Element& a, const Element& b) {
-      const Element difference = apply_op(ScalarOp::sub_, std::array{a, b});
-      return cast(apply_op(ScalarOp::exp_, std::array{difference}), sum.dtype);
-    };
-    if (apply_op(ScalarOp::gt_, std::array{x, was}).is_true()) {
-      const Element one = Element::of(Literal::of(sum.dtype, 1));
-      return apply_op(ScalarOp::add_, std::array{apply_op(ScalarOp::mul_, std::array{sum, power(was, x)}), one});
-    }
-    const Element nothing = Element::of(identity_of(Combine::max, x.dtype));
-    if (apply_op(ScalarOp::eq_, std::array{x, nothing}).is_true()) return sum;
-    return apply_op(ScalarOp::add_, std::array{sum, power(x, was)});
-  }
-
-  /// The mean goes along from point to point (Welford), as a difference from the first x: so it is as exact as those.
-  Element sum_of_squares(const PlacedStatement& placed, const std::byte* at) {
-    const Statement& fold = *placed.statement;
-    const Element& x = value(fold.operands[0]);
-    const auto op = [](ScalarOp op, const Element& a, const Element& b) { return apply_op(op, std::array{a, b}); };
-    const Element zero = Element::of(Literal::of(fold.dtype, 0));
-    Moments& so_far = moments_.try_emplace(&fold, Moments{0, x, zero}).first->second;
-    const Element error = op(ScalarOp::sub_, op(ScalarOp::sub_, x, so_far.first), so_far.mean);
-    const Element count = Element::of(Literal::of(fold.dtype, static_cast<double>(++so_far.count)));
-    so_far.mean = op(ScalarOp::add_, so_far.mean, op(ScalarOp::div_, error, count));
-    const Element less = op(ScalarOp::sub_, op(ScalarOp::sub_, x, so_far.first), so_far.mean);
-    return op(ScalarOp::add_, Element::load(placed.view.dtype, at), op(ScalarOp::mul_, error, less));
   }
 
   /// Where the element lies; null when an index is out of bounds.
@@ -319,11 +283,7 @@ class KernelRun {
   std::span<const int64_t> symbols_;
   const Views& view_of_;
   std::vector<Element> registers_;
-  struct Moments {
-    int64_t count = 0;
-    Element first, mean;  // the mean less the first
-  };
-  std::map<const Statement*, Moments> moments_;  // of a fold of squares: the points that it has met
+  std::map<const Statement*, std::vector<Element>> hidden_;  // of a fold with hidden states: all of its states so far
   int64_t tile_begin_ = 0, outer_end_ = 0;
   Failure failure_;
 };

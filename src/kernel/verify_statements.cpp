@@ -205,8 +205,7 @@ class StatementVerifier {
     if (std::ranges::none_of(kernel_.outputs, same)) complain(to.name, " is not an output of the kernel");
     if (has_arity(s, 1)) {
       const std::optional<DType> dtype = dtype_of(s.operands[0]);
-      const bool is_added = s.pair != Pair::powers;  // not the element itself, but what is made of it
-      if (is_added && dtype && *dtype != to.dtype) {
+      if (!s.counts_points() && dtype && *dtype != to.dtype) {
         complain("a ", dtype_name(*dtype), " is written to ", type_text(program_, to));
       }
     }
@@ -216,7 +215,7 @@ class StatementVerifier {
       complain("a running fold goes through no index");
     }
     if (s.predicate.valid()) verify_predicate(s);
-    if (s.pair != Pair::none) verify_pair(s);
+    if (s.fold != Fold::none) verify_state(s);
     if (s.combine != Combine::set && !accepts(combine_op(s.combine), to.dtype)) {
       complain(dtype_name(to.dtype), " cannot be combined by `", combine_name(s.combine), "`");
     }
@@ -230,36 +229,37 @@ class StatementVerifier {
     if (dtype && *dtype != DType::boolean) complain("the predicate is ", dtype_name(*dtype));
   }
 
-  /// The other state is the next statement's: the same element, as long as the buffers have the same dims.
-  void verify_pair(const Statement& s) {
-    const bool finds_place = s.pair == Pair::place;
-    const bool is_plain = s.kind == Statement::Kind::fold && !s.result.valid() && !s.map.has_index();
-    const bool is_numbers = is_plain && s.combine == Combine::min && s.dtype == DType::i64;
-    if (finds_place && !is_numbers) return complain("places are a plain fold by min into i64");
-    const bool is_sum = is_plain && s.combine == Combine::add && is_real(s.dtype);
-    const char* const what = s.pair == Pair::powers ? "powers" : "squares";
-    if (!finds_place && !is_sum) return complain(what, " are a plain fold by add into f32 or f64");
-    const Statement* next = &s == &stage_->statements.back() ? nullptr : &s + 1;
-    const bool is_fold = next != nullptr && next->kind == Statement::Kind::fold && next->pair == Pair::none;
-    const bool is_greatest = is_fold && next->combine == Combine::max && !next->result.valid();
-    const bool is_least = is_fold && next->combine == Combine::min && !next->result.valid();
-    if (finds_place && !is_greatest && !is_least) return complain("a fold by max or min must follow");
-    if (s.pair == Pair::powers && (!is_greatest || next->operands != s.operands || !is_real(next->dtype))) {
-      return complain("a fold by max of the same f32 or f64 must follow");
+  /// One state of a fold of several. The next one is the next statement's: the same element, as long as the buffers
+  /// have the same dims.
+  void verify_state(const Statement& s) {
+    const FoldFacts& fold = facts(s.fold);
+    const auto k = static_cast<std::size_t>(s.state);
+    if (s.kind != Statement::Kind::fold || k >= fold.num_stored) return complain("no state of `", fold.name, "`");
+    const FoldState& state = fold.states[k];
+    const std::string what = str(fold.name, " ", state.name);
+    if (s.result.valid() || s.map.has_index() || s.combine != state.combine) {
+      return complain(what, " is a plain fold by ", combine_name(state.combine));
     }
-    if (s.pair == Pair::squares) {
-      const bool is_total = is_fold && next->combine == Combine::add && !next->result.valid();
-      if (!is_total || next->operands != s.operands) return complain("a fold by add of the same must follow");
-      if (!kernel_.outer.empty() || !goes_over_all(s.map))
-        return complain("squares are folded over all points of a kernel without outer axes");
+    if (!accepts(state.dtype, s.dtype)) return complain(what, " cannot be ", dtype_name(s.dtype));
+    if (fold.has_hidden() && (!kernel_.outer.empty() || !goes_over_all(s.map))) {
+      return complain(what, " is folded over all points of a kernel without outer axes");
     }
-    if (finds_place && !accepts(ScalarOp::gt_, next->dtype)) return complain(dtype_name(next->dtype), " has no order");
-    if (!exists(next->buffer) || next->map != s.map || buffer(next->buffer).dims != buffer(s.buffer).dims) {
-      complain("the fold that follows folds at another place");
+    const auto is_state = [&](const Statement& other, int number) {
+      return other.kind == Statement::Kind::fold && other.fold == s.fold && other.state == number;
+    };
+    if (k > 0 && (&s == &stage_->statements.front() || !is_state(*(&s - 1), s.state - 1))) {
+      return complain(what, " must follow ", fold.name, " ", fold.states[k - 1].name);
+    }
+    if (k + 1 == fold.num_stored) return;
+    if (&s == &stage_->statements.back() || !is_state(*(&s + 1), s.state + 1)) {
+      return complain(fold.name, " ", fold.states[k + 1].name, " must follow");
+    }
+    const Statement& next = *(&s + 1);
+    if (state.counts_points() && next.operands != s.operands) complain("both states fold the same");
+    if (!exists(next.buffer) || next.map != s.map || buffer(next.buffer).dims != buffer(s.buffer).dims) {
+      complain("the state that follows is folded at another place");
     }
   }
-
-  static bool is_real(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
   static bool goes_over_all(const AccessMap& map) {
     return std::ranges::all_of(map.subscripts, [](const Subscript& subscript) { return subscript.axes.empty(); });

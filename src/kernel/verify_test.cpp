@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "kernel/text.h"
+#include "support/error.h"
 
 namespace inlay::kernel {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -110,7 +112,7 @@ TEST(VerifyKernelProgram, DTypesFit) {
   EXPECT_THAT(in_stage("%2 = load c[wrap(%1, 2) checked #7] : f64"), ElementsAre("a checked index has no site"));
 }
 
-TEST(VerifyKernelProgram, PlacesAreFoldedBesideAnExtreme) {
+TEST(VerifyKernelProgram, TheStatesOfAnArgmaxFollowEachOther) {
   const auto in_stage = [](std::string_view statements) {
     std::vector<std::string> out = messages(parse(
         str("program @main(x: f64[n] param 0, k: i64 output 0, m: f64 scalar, w: f64[1] temporary) symbols n = x.0 {\n",
@@ -119,19 +121,21 @@ TEST(VerifyKernelProgram, PlacesAreFoldedBesideAnExtreme) {
     for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
     return out;
   };
-  EXPECT_THAT(in_stage("fold place k[] %1 : i64 fold max m[] %0 : f64"), IsEmpty());
-  EXPECT_THAT(in_stage("fold place k[] %1 : i64 fold min m[] %0 : f64"), IsEmpty());
-  EXPECT_THAT(in_stage("fold max m[] %0 : f64 fold place k[] %1 : i64"),
-              ElementsAre("a fold by max or min must follow"));
-  EXPECT_THAT(in_stage("fold place k[] %1 : i64 fold add m[] %0 : f64"),
-              ElementsAre("a fold by max or min must follow"));
-  EXPECT_THAT(in_stage("fold place k[] %1 : i64 fold max w[0] %0 : f64"),
-              ElementsAre("the fold that follows folds at another place"));
-  EXPECT_THAT(in_stage("fold place m[] %0 : f64 fold max m[] %0 : f64"),
-              ElementsAre("places are a plain fold by min into i64"));
+  EXPECT_THAT(in_stage("fold argmax place k[] %1 : i64 fold argmax max m[] %0 : f64"), IsEmpty());
+  EXPECT_THAT(in_stage("fold argmin place k[] %1 : i64 fold argmin min m[] %0 : f64"), IsEmpty());
+  EXPECT_THAT(in_stage("fold argmax max m[] %0 : f64 fold argmax place k[] %1 : i64"),
+              ElementsAre("argmax max must follow argmax place", "argmax max must follow"));
+  EXPECT_THAT(in_stage("fold argmax place k[] %1 : i64 fold argmin min m[] %0 : f64"),
+              ElementsAre("argmax max must follow", "argmin min must follow argmin place"));
+  EXPECT_THAT(in_stage("fold argmax place k[] %1 : i64 fold argmax max w[0] %0 : f64"),
+              ElementsAre("the state that follows is folded at another place"));
+  EXPECT_THAT(in_stage("fold argmax place m[] %0 : f64 fold argmax max m[] %0 : f64"),
+              ElementsAre("argmax place cannot be f64"));
+  EXPECT_THROW(in_stage("fold argmax squares k[] %1 : i64"), Error);
+  EXPECT_THROW(in_stage("fold moments count k[] %1 : i64"), Error);
 }
 
-TEST(VerifyKernelProgram, PowersAreFoldedBesideTheGreatest) {
+TEST(VerifyKernelProgram, TheStatesOfALogSumExpFoldTheSame) {
   const auto in_stage = [](std::string_view statements) {
     std::vector<std::string> out = messages(parse(
         str("program @main(x: f32[n] param 0, s: f64 output 0, m: f32 scalar, w: f32[1] temporary, k: i64 scalar) ",
@@ -141,41 +145,30 @@ TEST(VerifyKernelProgram, PowersAreFoldedBesideTheGreatest) {
     for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
     return out;
   };
-  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold max m[] %0 : f32"), IsEmpty());
-  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold min m[] %0 : f32"),
-              ElementsAre("a fold by max of the same f32 or f64 must follow"));
-  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold max m[] %1 : f32"),
-              ElementsAre("a fold by max of the same f32 or f64 must follow"));
-  EXPECT_THAT(in_stage("fold powers s[] %0 : f64 fold max w[0] %0 : f32"),
-              ElementsAre("the fold that follows folds at another place"));
-  EXPECT_THAT(in_stage("fold powers k[] %2 : i64 fold max m[] %0 : f32"),
-              ElementsAre("powers are a plain fold by add into f32 or f64"));
+  EXPECT_THAT(in_stage("fold log_sum_exp sum s[] %0 : f64 fold log_sum_exp max m[] %0 : f32"), IsEmpty());
+  EXPECT_THAT(in_stage("fold log_sum_exp sum s[] %0 : f64 fold max m[] %0 : f32"),
+              ElementsAre("log_sum_exp max must follow"));
+  EXPECT_THAT(in_stage("fold log_sum_exp sum s[] %0 : f64 fold log_sum_exp max m[] %1 : f32"),
+              ElementsAre("both states fold the same"));
+  EXPECT_THAT(in_stage("fold log_sum_exp sum k[] %2 : i64 fold log_sum_exp max m[] %0 : f32"),
+              Contains("log_sum_exp sum cannot be i64"));
 }
 
-TEST(VerifyKernelProgram, SquaresAreFoldedBesideTheSum) {
+TEST(VerifyKernelProgram, HiddenStatesGoOverAllPoints) {
   const auto in_kernel = [](std::string_view outer, std::string_view axes, std::string_view statements) {
     std::vector<std::string> out = messages(parse(
-        str("program @main(x: f64[n] param 0, s: f64 output 0, m: f64 scalar, w: f64[n] temporary, k: i64 scalar) ",
-            "symbols n = x.0 { kernel @k0 { ", outer,
-            " out s start fill 0.0 out m start fill 0.0 out w start fill 0.0 ", "out k start fill 0 stage (", axes,
-            ") { %0 = load x[i] : f64 %1 = exp %0 : f64 %2 = axis i : i64 ", statements, "} } }")));
+        str("program @main(x: f64[n] param 0, s: f64 output 0, w: f64[n] temporary, k: i64 scalar) ",
+            "symbols n = x.0 { kernel @k0 { ", outer, " out s start fill 0.0 out w start fill 0.0 ",
+            "out k start fill 0 stage (", axes, ") { %0 = load x[i] : f64 %1 = axis i : i64 ", statements, "} } }")));
     for (std::string& message : out) message.erase(0, message.find("`: ") + 3);
     return out;
   };
   const auto in_stage = [&](std::string_view statements) { return in_kernel("", "i < n", statements); };
-  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold add m[] %0 : f64"), IsEmpty());
-  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold max m[] %0 : f64"),
-              ElementsAre("a fold by add of the same must follow"));
-  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold add m[] %1 : f64"),
-              ElementsAre("a fold by add of the same must follow"));
-  EXPECT_THAT(in_stage("fold squares s[] %0 : f64 fold add w[0] %0 : f64"),
-              ElementsAre("the fold that follows folds at another place"));
-  EXPECT_THAT(in_stage("fold squares k[] %2 : i64 fold add k[] %2 : i64"),
-              ElementsAre("squares are a plain fold by add into f32 or f64"));
-  EXPECT_THAT(in_stage("fold squares w[i] %0 : f64 fold add w[i] %0 : f64"),
-              ElementsAre("squares are folded over all points of a kernel without outer axes"));
-  EXPECT_THAT(in_kernel("outer (i < n)", "j < n", "fold squares s[] %0 : f64 fold add m[] %0 : f64"),
-              ElementsAre("squares are folded over all points of a kernel without outer axes"));
+  EXPECT_THAT(in_stage("fold moments squares s[] %0 : f64"), IsEmpty());
+  EXPECT_THAT(in_stage("fold moments squares k[] %1 : i64"), ElementsAre("moments squares cannot be i64"));
+  const char* const over_all = "moments squares is folded over all points of a kernel without outer axes";
+  EXPECT_THAT(in_stage("fold moments squares w[i] %0 : f64"), ElementsAre(over_all));
+  EXPECT_THAT(in_kernel("outer (i < n)", "j < n", "fold moments squares s[] %0 : f64"), ElementsAre(over_all));
 }
 
 TEST(VerifyKernelProgram, ASlotIsOneBuffers) {

@@ -83,8 +83,8 @@ class Locals {
     std::vector<std::pair<BufferId, BufferId>> out;
     for (const Stage& stage : kernel.stages) {
       for (std::size_t i = 0; i < stage.statements.size(); ++i) {
-        if (stage.statements[i].pair != kernel::Pair::none)
-          out.emplace_back(stage.statements[i].buffer, stage.statements[i + 1].buffer);
+        if (stage.statements[i].fold != Fold::none && stage.statements[i].state > 0)
+          out.emplace_back(stage.statements[i - 1].buffer, stage.statements[i].buffer);
       }
     }
     return out;

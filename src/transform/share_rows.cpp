@@ -23,9 +23,6 @@ namespace {
 /// Its outer axis is the last of its arrays, and goes by tiles.
 bool is_columns(const Kernel& kernel) { return kernel.is_tiled(); }
 
-/// It goes over all points of a kernel at once.
-bool folds_squares(const Statement& s) { return s.pair == kernel::Pair::squares; }
-
 /// One pair of kernels.
 class Neighbours {
  public:
@@ -41,7 +38,8 @@ class Neighbours {
 
   /// The most leading axes that both can share; 0: none. What has outer axes keeps them.
   std::size_t shared_axes() const {
-    if (any_statement(first_, folds_squares) || any_statement(second_, folds_squares)) return 0;
+    if (any_statement(first_, &Statement::has_hidden_states) || any_statement(second_, &Statement::has_hidden_states))
+      return 0;
     std::size_t least = 1, most = common_axes();
     if (!first_.outer.empty()) {
       least = first_.outer.size();

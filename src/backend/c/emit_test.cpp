@@ -139,9 +139,9 @@ TEST(Emit, SquaresAboutTheMeanGoInOrder) {
   const Compiled compiled(R"(program @main(x: f64[n, m] param 0, s: f64 output 0, t: f64 output 1, u: f64 output 2)
       symbols n = x.0, m = x.1 {
     kernel @k0 { out s start fill 0.0 out t start fill 0.0
-      stage (i < n, j < m) { %0 = load x[i, j] : f64 fold squares s[] %0 : f64 fold add t[] %0 : f64 } }
+      stage (i < n, j < m) { %0 = load x[i, j] : f64 fold moments squares s[] %0 : f64 fold add t[] %0 : f64 } }
     kernel @k1 { out u start fill 0.0
-      stage () { %0 = literal 3.0 : f64 fold squares u[] %0 : f64 fold add u[] %0 : f64 } } })");
+      stage () { %0 = literal 3.0 : f64 fold moments squares u[] %0 : f64 fold add u[] %0 : f64 } } })");
   const auto element = [](const Array& array) {
     double out = 0;
     std::memcpy(&out, array.bytes.data(), sizeof out);

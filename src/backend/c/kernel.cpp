@@ -112,9 +112,9 @@ class KernelText {
     for (std::size_t i = 0; i < skip.size(); ++i) {
       const kernel::Statement& statement = stage.statements[i];
       const bool is_unread = statement.is_write() && !statement.result.valid() && p_.is_unread_scalar(statement.buffer);
-      const bool is_extreme = i > 0 && stage.statements[i - 1].pair != kernel::Pair::none && !skip[i - 1];
+      const bool is_other_state = statement.fold != Fold::none && statement.state > 0 && !skip[i - 1];
       skip[i] =
-          p_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i)) || (is_unread && !is_extreme);
+          p_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i)) || (is_unread && !is_other_state);
     }
     if (kernel_.stages.size() > 1) out.comment(str("stage ", s + 1));
     StageText(p_, out, names_, kernel_, stage, place_, skip).write();

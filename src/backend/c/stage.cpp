@@ -7,6 +7,7 @@
 #include "kernel/live.h"
 #include "kernel/stopping.h"
 #include "kernel/text.h"
+#include "ops/fold_merge.h"
 #include "support/error.h"
 
 namespace inlay::c_backend {
@@ -161,8 +162,7 @@ std::string StageText::lanes() {
     const Statement& s = statement(i);
     if (!facts_[i].live || facts_[i].level != innermost()) continue;
     const bool is_plain_store = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
-    if (s.can_fail() || s.pair != kernel::Pair::none || (s.is_write() && (s.map.has_index() || s.result.valid())))
-      return "";
+    if (s.can_fail() || s.fold != Fold::none || (s.is_write() && (s.map.has_index() || s.result.valid()))) return "";
     if (!s.is_write() || is_plain_store) continue;
     const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
     if (!is_real || !facts_[i].accumulates) return "";
@@ -178,7 +178,7 @@ bool StageText::names_values_outside() const {
   if (loops_.empty()) return true;
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     const Facts& facts = facts_[i];
-    const bool opens_variables = facts.accumulates || statement(i).pair == kernel::Pair::squares;
+    const bool opens_variables = facts.accumulates || opens_hidden(i);
     if (facts.live && (facts.level == 0 || (opens_variables && facts.opened == 0))) return true;
   }
   return false;
@@ -204,7 +204,7 @@ void StageText::write_level(int level) {
   };
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     if (opens_here(i)) open_sum(i);
-    if (level == 0 && facts_[i].live && statement(i).pair == kernel::Pair::squares) open_squares(i);
+    if (level == 0 && facts_[i].live && opens_hidden(i)) open_hidden(i);
   }
   write_loop(level);
   for (std::size_t k = 0; k < facts_.size(); ++k) {
@@ -279,7 +279,8 @@ void StageText::write_innermost(const Loop& loop, const std::string& begin, cons
 bool StageText::is_long_sum(std::size_t i) const {
   const Statement& s = statement(i);
   const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
-  const bool adds = s.combine == Combine::add && (s.pair == kernel::Pair::none || s.pair == kernel::Pair::powers);
+  const bool adds =
+      s.combine == Combine::add && (s.fold == Fold::none || (s.fold == Fold::log_sum_exp && s.opens_fold()));
   if (!is_real || !adds || s.result.valid()) return false;
   Dim points = 1;
   for (std::size_t k = static_cast<std::size_t>(facts_[i].opened); k < loops_.size(); ++k)
@@ -293,7 +294,7 @@ void StageText::open_sum(std::size_t i) {
   use_type(p_.needs, s.dtype);
   if (!is_long_sum(i)) return out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", element(i), ";");
   // Powers are less of what is greatest so far: what was summed before the loop stays with them.
-  const bool begins_anew = s.pair != kernel::Pair::powers;
+  const bool begins_anew = s.fold != Fold::log_sum_exp;
   out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", begins_anew ? "0" : element(i), ";");
   facts_[i].parts = names_.take(str(p_.name(s.buffer), "_parts"));
   const std::string type = str("parts_", suffix(s.dtype));
@@ -307,7 +308,7 @@ void StageText::close_sum(std::size_t i) {
   const Facts& facts = facts_[i];
   if (facts.parts.empty()) return out_.line(element(i), " = ", facts.sum, ";");
   const std::string all = p_.needs.use(str("all_", suffix(statement(i).dtype)));
-  const bool began_anew = statement(i).pair != kernel::Pair::powers;
+  const bool began_anew = statement(i).fold != Fold::log_sum_exp;
   out_.line(element(i), began_anew ? " += " : " = ", all, "(&", facts.parts, ", ", facts.sum, ");");
 }
 
@@ -386,28 +387,51 @@ void StageText::write_check(const Statement& s) {
   out_.fail_if(str("!", value(s.operands[0])), p_.failure(s.site, numbers));
 }
 
-/// Before the extreme knows of the point: is it a new one, or met again further in front?
-void StageText::find_place(std::size_t i) {
-  const Statement& extreme = statement(i + 1);
-  const auto state = [&](std::size_t k) { return facts_[k].accumulates ? facts_[k].sum : element(k); };
-  const std::string place = state(i), number = value(statement(i).operands[0]), x = value(extreme.operands[0]);
-  const std::string was = extreme.dtype == DType::boolean ? str("(", state(i + 1), " != 0)") : state(i + 1);
-  const auto holds = [&](ScalarOp op, const std::string& a, const std::string& b) {
-    return str("(", op_text(p_.needs, op, extreme.dtype, std::array{a, b}), ")");
-  };
-  std::string beats = holds(extreme.combine == Combine::max ? ScalarOp::gt_ : ScalarOp::lt_, x, was);
-  std::string meets = holds(ScalarOp::eq_, x, was);
-  if (is_float(extreme.dtype)) {
-    const std::string is_nan = holds(ScalarOp::ne_, x, x);
-    beats = str("(", beats, " || (", is_nan, " && ", holds(ScalarOp::eq_, was, was), "))");
-    meets = str("(", meets, " || ", is_nan, ")");
+/// How FoldMerge computes with the texts of values.
+struct StageText::Texts {
+  Needs& needs;
+  std::string number(const Literal& literal) { return constant(needs, literal); }
+  std::string op(ScalarOp op, DType dtype, std::span<const std::string> operands) {
+    return str("(", op_text(needs, op, dtype, operands), ")");
   }
-  out_.line("if (", beats, " || (", meets, " && ", number, " < ", place, ")) ", place, " = ", number, ";");
+  std::string cast(const std::string& x, DType from, DType to) { return cast_text(needs, x, from, to); }
+};
+
+/// All states of what was met so far and of this point, then what they were becomes that.
+void StageText::fold_states(std::size_t i) {
+  const FoldFacts& fold = facts(statement(i).fold);
+  std::vector<DType> dtypes;
+  std::vector<std::string> now, x, targets;
+  for (std::size_t k = i; k < i + fold.num_stored; ++k) {
+    dtypes.push_back(statement(k).dtype);
+    x.push_back(value(statement(k).operands[0]));
+    targets.push_back(facts_[k].accumulates ? facts_[k].sum : element(k));
+    now.push_back(dtypes.back() == DType::boolean ? str("(", targets.back(), " != 0)") : targets.back());
+  }
+  dtypes = state_dtypes(statement(i).fold, dtypes);
+  Texts emit{p_.needs};
+  FoldMerge<std::string, Texts> merge(statement(i).fold, dtypes, emit);
+  std::vector<std::string> hidden = facts_[i].hidden;
+  if (loops_.empty()) {  // of one point
+    const std::vector<std::string> nothing = merge.nothing();
+    hidden.assign(nothing.begin() + static_cast<std::ptrdiff_t>(fold.num_stored), nothing.end());
+  }
+  now.insert(now.end(), hidden.begin(), hidden.end());
+  const std::vector<std::string> next = merge.merged(now, merge.lifted(x));
+  targets.insert(targets.end(), facts_[i].hidden.begin(), facts_[i].hidden.end());
+  std::vector<std::string> names;
+  for (std::size_t k = 0; k < targets.size(); ++k) {
+    use_type(p_.needs, dtypes[k]);
+    names.push_back(names_.take(str(p_.name(statement(i).buffer), "_", fold.states[k].name)));
+    out_.line("const ", value_type(dtypes[k]), " ", names.back(), " = ", next[k], ";");
+  }
+  for (std::size_t k = 0; k < targets.size(); ++k) out_.line(targets[k], " = ", names[k], ";");
 }
 
-/// Before the greatest knows of the point: what was summed is less of a greater number. (What is -inf adds nothing, be
-/// it the greatest so far.)
-void StageText::add_power(std::size_t i) {
+/// What fold_states does in one exponential and mostly no product, with the sum in parts (is_long_sum): what was summed
+/// is made smaller where a greater number comes, before the greatest knows of it. (What is -inf adds nothing, be it the
+/// greatest so far.)
+void StageText::add_exponential(std::size_t i) {
   const Statement& powers = statement(i);
   const Statement& greatest = statement(i + 1);
   const auto state = [&](std::size_t k) { return facts_[k].accumulates ? facts_[k].sum : element(k); };
@@ -433,39 +457,24 @@ void StageText::add_power(std::size_t i) {
   out_.close();
 }
 
-/// The mean goes along from point to point (Welford), as a difference from the first x: so it is as exact as those.
-void StageText::add_square(std::size_t i) {
+void StageText::open_hidden(std::size_t i) {
   const Statement& s = statement(i);
-  const Facts& facts = facts_[i];
-  const std::string sum = facts.accumulates ? facts.sum : element(i), x = value(s.operands[0]);
-  if (loops_.empty()) return out_.line(sum, " += ", x, " - ", x, ";");  // one point has no difference from its mean
-  out_.line("if (", facts.count, "++ == 0) ", facts.first, " = ", x, ";");
-  const std::string error = names_.take(str(facts.mean, "_error"));
-  out_.line("const ", value_type(s.dtype), " ", error, " = (", x, " - ", facts.first, ") - ", facts.mean, ";");
-  out_.line(facts.mean, " += ", error, " / (", value_type(s.dtype), ")", facts.count, ";");
-  out_.line(sum, " += ", error, " * ((", x, " - ", facts.first, ") - ", facts.mean, ");");
-}
-
-void StageText::open_squares(std::size_t i) {
-  const Statement& s = statement(i);
-  Facts& facts = facts_[i];
-  const std::string name = p_.name(s.buffer), zero = constant(p_.needs, Literal::of(s.dtype, 0));
-  use_type(p_.needs, s.dtype);
-  for (const auto& [variable, what] : {std::pair(&facts.first, "_first"), {&facts.mean, "_mean"}}) {
-    *variable = names_.take(str(name, what));
-    out_.line(value_type(s.dtype), " ", *variable, " = ", zero, ";");
+  const FoldFacts& fold = facts(s.fold);
+  const std::vector<DType> dtypes = state_dtypes(s.fold, std::vector(fold.num_stored, s.dtype));
+  for (std::size_t k = fold.num_stored; k < fold.states.size(); ++k) {
+    use_type(p_.needs, dtypes[k]);
+    const std::string& name =
+        facts_[i].hidden.emplace_back(names_.take(str(p_.name(s.buffer), "_", fold.states[k].name, "_so_far")));
+    const Literal nothing = identity_of(fold.states[k].combine, dtypes[k]);
+    out_.line(value_type(dtypes[k]), " ", name, " = ", constant(p_.needs, nothing), ";");
   }
-  facts.count = names_.take(str(name, "_count"));
-  out_.line("int64_t ", facts.count, " = 0;");
 }
 
 void StageText::write_store(std::size_t i) {
   const Statement& s = statement(i);
-  switch (s.pair) {
-    case kernel::Pair::none: break;
-    case kernel::Pair::place: return find_place(i);
-    case kernel::Pair::powers: return add_power(i);
-    case kernel::Pair::squares: return add_square(i);
+  if (s.fold != Fold::none) {
+    if (s.opens_fold()) return s.fold == Fold::log_sum_exp ? add_exponential(i) : fold_states(i);
+    if (s.fold != Fold::log_sum_exp) return;  // done with the first
   }
   const std::size_t wrapped_before = wrapped_.size();
   if (s.predicate.valid()) out_.open("if (", value(s.predicate), ")");

@@ -34,10 +34,9 @@ class StageText {
     kernel::LinearMap place;
     bool accumulates = false;  // in a variable, over loops: it is opened at `opened`
     int opened = 0;
-    std::string sum;          // that variable
-    std::string parts;        // of a long sum of floats: its blocks
-    std::string first, mean;  // of squares: an x, and the mean of all so far less that
-    std::string count;        // of squares: how many they are
+    std::string sum;                  // that variable
+    std::string parts;                // of a long sum of floats: its blocks
+    std::vector<std::string> hidden;  // of a fold with hidden states: their variables
   };
 
   void find_loops();
@@ -57,10 +56,11 @@ class StageText {
   void write_statement(std::size_t i);
   void write_value(const kernel::Statement& s, std::size_t i);
   void write_store(std::size_t i);
-  void find_place(std::size_t i);
-  void add_power(std::size_t i);
-  void add_square(std::size_t i);
-  void open_squares(std::size_t i);
+  struct Texts;
+  void fold_states(std::size_t i);
+  void add_exponential(std::size_t i);
+  bool opens_hidden(std::size_t i) const { return statement(i).opens_fold() && statement(i).has_hidden_states(); }
+  void open_hidden(std::size_t i);
   void write_check(const kernel::Statement& s);
   void open_sum(std::size_t i);
   void close_sum(std::size_t i);

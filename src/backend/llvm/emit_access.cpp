@@ -318,7 +318,7 @@ Value* StageEmitter::emit_load(std::size_t i, Lanes& lanes) {
 
 void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
   const Statement& s = statement(i);
-  if (s.pair != kernel::Pair::none) return fold_pair(i, lanes);
+  if (s.fold != Fold::none) return s.opens_fold() ? fold_states(i, lanes) : void();  // all states with the first
   Value* value = emit_cast(f_, operand(s.operands[0], lanes), plan_.register_dtypes[s.operands[0].index], s.dtype);
   const bool in_register = f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer);
   if (s.predicate.valid()) return store_if(operand(s.predicate, lanes), i, value, lanes);

@@ -5,11 +5,11 @@
 #include <limits>
 
 #include "backend/llvm/stage.h"
+#include "ops/fold_merge.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
 
-using kernel::Pair;
 using kernel::Statement;
 
 /// The least that is finite.
@@ -26,21 +26,21 @@ void StageEmitter::open_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (plan_.statements[sum_statements_[k]].opened != level) continue;
     const Statement& fold = statement(sum_statements_[k]);
-    sums_[k] = fold.result.valid() ? state(sum_statements_[k])
-                                   : splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width);
+    sums_[k] = fold.result.valid() ? state(sum_statements_[k]) : nothing_of(k);
   }
 }
 
 void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
-  if (fold.pair == Pair::powers) return add_powers(sum, lanes, sums);
-  if (fold.pair == Pair::squares) return add_square(sum, lanes, sums);
-  if (follows_powers(sum)) return;  // and was folded with them
-  Value* next = fold.pair == Pair::none
-                    ? with_point(sum, lanes, sums[sum])
-                    : later_place(fold, {sums[sum], sums[sum + 1]}, {folded(fold, lanes), folded((&fold)[1], lanes)});
-  sums[sum] = lanes.active ? select(f_, lanes.active, next, sums[sum]) : next;
+  if (fold.fold != Fold::none && !fold.opens_fold()) return;  // all states with the first
+  if (fold.fold == Fold::log_sum_exp) return add_powers(sum, lanes, sums);
+  if (fold.fold == Fold::moments) return add_square(sum, lanes, sums);
+  const std::vector<Value*> next =
+      fold.fold == Fold::none ? std::vector{with_point(sum, lanes, sums[sum])} : states_with_point(sum, lanes, sums);
+  for (std::size_t k = 0; k < next.size(); ++k) {
+    sums[sum + k] = lanes.active ? select(f_, lanes.active, next[k], sums[sum + k]) : next[k];
+  }
 }
 
 /// `so_far` and one point more. What is a product is multiplied and added with one rounding, whatever else reads it.
@@ -60,9 +60,56 @@ Value* StageEmitter::with_point(std::size_t sum, Lanes& lanes, Value* so_far) {
   return added(sum, so_far, folded(fold, lanes));
 }
 
+/// How FoldMerge computes with registers.
+struct StageEmitter::Registers {
+  FunctionEmitter& f;
+  int width;
+  Value* number(const Literal& literal) { return splat(f, f.constant(literal), width); }
+  Value* op(ScalarOp op, DType dtype, std::span<Value* const> operands) {
+    return emit_op(f, op, dtype, {operands.data(), operands.size()}, nullptr);
+  }
+  Value* cast(Value* x, DType from, DType to) { return emit_cast(f, x, from, to); }
+};
+
+/// What the fold that statement `i` opens makes of two parts, by the row.
+std::vector<Value*> StageEmitter::merged_states(std::size_t i, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b) {
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  Registers emit{f_, width_of(a[0])};
+  return FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).merged(a, b);
+}
+
+std::vector<DType> StageEmitter::fold_dtypes(std::size_t i) const {
+  std::vector<DType> stored;
+  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) stored.push_back(statement(i + k).dtype);
+  return state_dtypes(statement(i).fold, stored);
+}
+
+/// The states of the points where the lanes are.
+std::vector<Value*> StageEmitter::lifted(std::size_t i, Lanes& lanes) {
+  std::vector<Value*> x;
+  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) x.push_back(folded(statement(i + k), lanes));
+  Registers emit{f_, lanes.width};
+  return FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).lifted(x);
+}
+
+std::vector<Value*> StageEmitter::states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums) {
+  const std::size_t i = sum_statements_[sum];
+  return merged_states(i, sums.slice(sum, facts(statement(i).fold).states.size()), lifted(i, lanes));
+}
+
+/// Which state of which fold of several is it?
+const FoldState& StageEmitter::state_of(std::size_t sum) const {
+  const std::size_t i = sum_statements_[sum];
+  const auto first = std::ranges::find(sum_statements_, i);
+  const std::size_t hidden = sum - static_cast<std::size_t>(first - sum_statements_.begin());
+  return facts(statement(i).fold).states[static_cast<std::size_t>(statement(i).state) + hidden];
+}
+
 /// Is it the greatest that powers are less than?
 bool StageEmitter::follows_powers(std::size_t sum) const {
-  return sum > 0 && statement(sum_statements_[sum - 1]).pair == Pair::powers;
+  const Statement& fold = statement(sum_statements_[sum]);
+  return fold.fold == Fold::log_sum_exp && !fold.opens_fold();
 }
 
 /// What the fold adds, in the fold's dtype.
@@ -148,62 +195,50 @@ Value* StageEmitter::power(const Statement& fold, Value* x, Value* greatest) {
   return emit_cast(f_, emit_op(f_, ScalarOp::exp_, dtype, {difference}, nullptr), dtype, fold.dtype);
 }
 
-/// The state as if it had met the extreme `met`.
+/// The sum as if it had met the greatest number `met`.
 Value* StageEmitter::at_extreme(const Statement& fold, const Both& both, Value* met) {
-  if (fold.pair == Pair::powers) {
-    return emit_op(f_, ScalarOp::mul_, fold.dtype, {both.state, power(fold, both.extreme, met)}, nullptr);
-  }
-  Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), width_of(both.state));
-  return later_place(fold, {nothing, met}, both);
-}
-
-/// The state of both together.
-Value* StageEmitter::joined(const Statement& fold, const Both& a, const Both& b) {
-  const Statement& other = (&fold)[1];
-  Value* met = emit_combine(f_, other.combine, other.dtype, a.extreme, b.extreme);
-  return emit_combine(f_, fold.combine, fold.dtype, at_extreme(fold, a, met), at_extreme(fold, b, met));
-}
-
-Value* StageEmitter::later_place(const Statement& places, const Both& a, const Both& b) {
-  const Statement& extreme = (&places)[1];
-  const auto op = [&](ScalarOp op, Value* left, Value* right) {
-    return emit_op(f_, op, extreme.dtype, {left, right}, nullptr);
-  };
-  Value* beats = op(extreme.combine == Combine::max ? ScalarOp::gt_ : ScalarOp::lt_, b.extreme, a.extreme);
-  Value* meets = op(ScalarOp::eq_, b.extreme, a.extreme);
-  if (is_float(extreme.dtype)) {
-    Value* a_is_nan = op(ScalarOp::ne_, a.extreme, a.extreme);
-    Value* b_is_nan = op(ScalarOp::ne_, b.extreme, b.extreme);
-    beats = b_.CreateOr(beats, b_.CreateAnd(b_is_nan, b_.CreateNot(a_is_nan)));
-    meets = b_.CreateOr(meets, b_.CreateAnd(b_is_nan, a_is_nan));
-  }
-  Value* least = emit_combine(f_, Combine::min, places.dtype, a.state, b.state);
-  return select(f_, beats, b.state, select(f_, meets, least, a.state));
+  return emit_op(f_, ScalarOp::mul_, fold.dtype, {both.state, power(fold, both.extreme, met)}, nullptr);
 }
 
 /// The sets of sums that the vectors of one pass had, as one: sum k of set u is sums[u * num_sums + k].
 Value* StageEmitter::merged(std::size_t k, llvm::ArrayRef<Value*> sums) {
-  const Statement& fold = statement(sum_statements_[k]);
-  if (fold.pair == Pair::none) {
-    std::vector<Value*> parts;
-    for (std::size_t at = k; at < sums.size(); at += sums_.size()) parts.push_back(sums[at]);
-    for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
-      for (std::size_t a = 0; a < parts.size() / 2; ++a) parts[a] = added(k, parts[2 * a], parts[2 * a + 1]);
-    }
-    return parts[0];
+  std::vector<Value*> parts;
+  for (std::size_t at = k; at < sums.size(); at += sums_.size()) parts.push_back(sums[at]);
+  for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
+    for (std::size_t a = 0; a < parts.size() / 2; ++a) parts[a] = added(k, parts[2 * a], parts[2 * a + 1]);
   }
-  Value* sum = sums[k];
-  Value* extreme = sums[k + 1];
-  for (std::size_t at = k + sums_.size(); at < sums.size(); at += sums_.size()) {
-    sum = joined(fold, {sum, extreme}, {sums[at], sums[at + 1]});
-    const Statement& other = (&fold)[1];
-    extreme = emit_combine(f_, other.combine, other.dtype, extreme, sums[at + 1]);
-  }
-  return sum;
+  return parts[0];
 }
 
-/// The lanes of a pair put together: each as if it had met the extreme of all.
-StageEmitter::Both StageEmitter::joined_lanes(std::size_t k) {
+/// Likewise of all states of a fold.
+void StageEmitter::merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets) {
+  const std::size_t i = sum_statements_[k], count = facts(statement(i).fold).states.size();
+  std::vector<Value*> all = sets.slice(k, count).vec();
+  for (std::size_t at = k + sums_.size(); at < sets.size(); at += sums_.size()) {
+    all = merged_states(i, all, sets.slice(at, count));
+  }
+  std::ranges::copy(all, sums_.begin() + static_cast<std::ptrdiff_t>(k));
+}
+
+/// By halves, as other sums.
+std::vector<Value*> StageEmitter::states_of_lanes(std::size_t k) {
+  const std::size_t i = sum_statements_[k], count = facts(statement(i).fold).states.size();
+  std::vector<Value*> all = llvm::ArrayRef(sums_).slice(k, count).vec();
+  if (statement(i).fold == Fold::log_sum_exp) return joined_lanes(k);
+  for (int width = width_of(all[0]) / 2; width >= 1; width /= 2) {
+    const auto half = [&](int first) {
+      std::vector<Value*> out;
+      for (Value* state : all)
+        out.push_back(width == 1 ? lane_of(f_, state, f_.i64(first)) : some_lanes(state, first, width));
+      return out;
+    };
+    all = merged_states(i, half(0), half(width));
+  }
+  return all;
+}
+
+/// Each lane of a log-sum-exp as if it had met the greatest of all.
+std::vector<Value*> StageEmitter::joined_lanes(std::size_t k) {
   const Statement& fold = statement(sum_statements_[k]);
   const Statement& other = (&fold)[1];
   Value* extreme = reduce_lanes(other.combine, other.dtype, sums_[k + 1]);
@@ -219,12 +254,12 @@ void StageEmitter::finish_sums(int level) {
       set_state(i, sums_[k]);
       continue;
     }
-    if (statement(i).pair == Pair::squares) {
+    if (statement(i).fold == Fold::moments) {
       combine_into(i, squares_of_lanes(k), uniform_);
       continue;
     }
-    if (statement(i).pair != Pair::none) {
-      set_state(i, joined(statement(i), {state(i), state(i + 1)}, joined_lanes(k)));
+    if (statement(i).fold != Fold::none) {
+      if (statement(i).opens_fold()) set_states(i, merged_states(i, states(i), states_of_lanes(k)));
       continue;
     }
     combine_into(i, reduce_lanes(statement(i).combine, statement(i).dtype, sums_[k]), uniform_);
@@ -296,21 +331,29 @@ Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
   });
 }
 
-/// Where each lane has its own element.
-void StageEmitter::fold_pair(std::size_t i, Lanes& lanes) {
-  const Statement& s = statement(i);
-  const Statement& other = statement(i + 1);
-  if (s.pair == Pair::squares) {  // of one point
-    Value* x = folded(s, lanes);
-    return combine_into(i, emit_op(f_, ScalarOp::sub_, s.dtype, {x, x}, nullptr), lanes);
+/// The states in memory, or in registers of the function, before the loop; hidden ones have met no point.
+std::vector<Value*> StageEmitter::states(std::size_t i) {
+  Registers emit{f_, 1};
+  std::vector<Value*> out = FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).nothing();
+  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) out[k] = state(i + k);
+  return out;
+}
+
+void StageEmitter::set_states(std::size_t i, llvm::ArrayRef<Value*> values) {
+  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) set_state(i + k, values[k]);
+}
+
+/// Where each lane has its own element; or there is but one point.
+void StageEmitter::fold_states(std::size_t i, Lanes& lanes) {
+  if (plan_.loops.empty()) return set_states(i, merged_states(i, states(i), lifted(i, lanes)));
+  std::vector<Place> places;
+  std::vector<Value*> before;
+  for (std::size_t k = i; k < i + facts(statement(i).fold).num_stored; ++k) {
+    places.push_back(place(k, lanes));
+    before.push_back(load(places.back(), statement(k).dtype, lanes));
   }
-  const bool finds_place = s.pair == Pair::place;
-  Value* one = finds_place ? folded(s, lanes) : splat(f_, f_.constant(Literal::of(s.dtype, 1)), lanes.width);
-  const Both here = {one, folded(other, lanes)};
-  if (plan_.loops.empty()) return set_state(i, joined(s, {state(i), state(i + 1)}, here));
-  const Place where = place(i, lanes);
-  const Both before = {load(where, s.dtype, lanes), load(place(i + 1, lanes), other.dtype, lanes)};
-  store(where, s.dtype, joined(s, before, here), lanes);
+  const std::vector<Value*> now = merged_states(i, before, lifted(i, lanes));
+  for (std::size_t k = 0; k < places.size(); ++k) store(places[k], statement(i + k).dtype, now[k], lanes);
 }
 
 /// buffer[place] = combine(buffer[place], value), where no two lanes meet.

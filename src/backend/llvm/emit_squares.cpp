@@ -10,20 +10,19 @@
 
 namespace inlay::llvm_backend {
 
-using kernel::Pair;
 using kernel::Statement;
 
 std::vector<std::size_t> StageEmitter::sums_of_squares() const {
   std::vector<std::size_t> out;
   for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
-    if (statement(sum_statements_[k]).pair == Pair::squares) out.push_back(k);
+    if (statement(sum_statements_[k]).fold == Fold::moments) out.push_back(k);
   }
   return out;
 }
 
 /// Squares, mean or count: all but the first point, which stays what it is.
 bool StageEmitter::is_squares_state(std::size_t sum) const {
-  const bool is_of_squares = statement(sum_statements_[sum]).pair == Pair::squares;
+  const bool is_of_squares = statement(sum_statements_[sum]).fold == Fold::moments;
   return is_of_squares && sum + 1 < sums_.size() && sum_statements_[sum + 1] == sum_statements_[sum];
 }
 

@@ -136,7 +136,7 @@ std::vector<Value*> StageEmitter::sets_of_sums() {
   for (int u = 1; u < plan_.unroll; ++u) {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       // What is the greatest so far may be met again. Squares have begun anew.
-      const bool same = follows_powers(k) || statement(sum_statements_[k]).pair == kernel::Pair::squares;
+      const bool same = follows_powers(k) || statement(sum_statements_[k]).fold == Fold::moments;
       sums.push_back(same ? sums_[k] : nothing_of(k));
     }
   }
@@ -160,10 +160,13 @@ std::vector<Value*> StageEmitter::emit_vectors_at(Value* point, Value* apart, ll
 
 void StageEmitter::merge_sets(const std::vector<Value*>& sets) {
   for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
-    if (statement(sum_statements_[k]).pair == kernel::Pair::squares) {
+    const Statement& fold = statement(sum_statements_[k]);
+    if (fold.fold == Fold::moments) {
       merge_squares(k, sets);
-    } else {
+    } else if (fold.fold == Fold::none) {
       sums_[k] = merged(k, sets);
+    } else if (fold.opens_fold()) {
+      merge_states_of_sets(k, sets);
     }
   }
 }

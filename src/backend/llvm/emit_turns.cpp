@@ -15,7 +15,6 @@
 
 namespace inlay::llvm_backend {
 
-using kernel::Pair;
 using kernel::Statement;
 
 constexpr int kQuarters = 4;
@@ -28,8 +27,8 @@ static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.be
 bool StageEmitter::is_tree_sum(std::size_t sum) const {
   const Statement& fold = statement(sum_statements_[sum]);
   const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
-  return plan_.by_turns && (fold.pair == Pair::none || fold.pair == Pair::powers) && !fold.result.valid() && adds &&
-         (is_float(fold.dtype) || is_complex(fold.dtype));
+  return plan_.by_turns && (fold.fold == Fold::none || fold.fold == Fold::log_sum_exp) && !fold.result.valid() &&
+         adds && (is_float(fold.dtype) || is_complex(fold.dtype));
 }
 
 /// A part of the points has it for itself, and parts are put together: sums, and moments.
@@ -40,7 +39,10 @@ bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) ||
 
 Value* StageEmitter::nothing_of(std::size_t sum) {
   const Statement& fold = statement(sum_statements_[sum]);
-  return splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), plan_.width);
+  const Combine combine = fold.fold == Fold::none ? fold.combine : state_of(sum).combine;
+  const bool counts =
+      fold.fold != Fold::none && fold.fold != Fold::moments && state_of(sum).dtype == FoldState::Class::count;
+  return splat(f_, f_.constant(identity_of(combine, counts ? DType::f64 : fold.dtype)), plan_.width);
 }
 
 Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
@@ -52,7 +54,7 @@ Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
 /// greatest number is that of both.
 Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   const Statement& fold = statement(sum_statements_[sum]);
-  if (fold.pair == Pair::none) return added(sum, older[sum], newer[sum]);
+  if (fold.fold == Fold::none) return added(sum, older[sum], newer[sum]);
   return added(sum, at_extreme(fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
 }
 

@@ -124,8 +124,18 @@ class StageEmitter {
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* with_point(std::size_t sum, Lanes& lanes, Value* so_far);
   Value* folded(const kernel::Statement& fold, Lanes& lanes);
-  void fold_pair(std::size_t i, Lanes& lanes);
-  /// The two states of a fold that is a pair, at the same points.
+  struct Registers;
+  std::vector<Value*> merged_states(std::size_t i, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b);
+  std::vector<DType> fold_dtypes(std::size_t i) const;
+  std::vector<Value*> lifted(std::size_t i, Lanes& lanes);
+  std::vector<Value*> states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums);
+  const FoldState& state_of(std::size_t sum) const;
+  void merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets);
+  std::vector<Value*> states_of_lanes(std::size_t k);
+  std::vector<Value*> states(std::size_t i);
+  void set_states(std::size_t i, llvm::ArrayRef<Value*> values);
+  void fold_states(std::size_t i, Lanes& lanes);
+  /// The two states of a log-sum-exp, at the same points.
   struct Both {
     Value *state = nullptr, *extreme = nullptr;
   };
@@ -134,11 +144,9 @@ class StageEmitter {
   void add_powers(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* at_least_finite(DType dtype, Value* x);
   Value* power(const kernel::Statement& fold, Value* x, Value* greatest);
-  Value* later_place(const kernel::Statement& fold, const Both& a, const Both& b);
   Value* at_extreme(const kernel::Statement& fold, const Both& both, Value* met);
-  Value* joined(const kernel::Statement& fold, const Both& a, const Both& b);
   Value* merged(std::size_t k, llvm::ArrayRef<Value*> sums);
-  Both joined_lanes(std::size_t k);
+  std::vector<Value*> joined_lanes(std::size_t k);
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   void finish_sums(int level);
@@ -189,8 +197,13 @@ class StageEmitter {
   };
   static Moments moments(llvm::ArrayRef<Value*> sums, std::size_t k);
   /// In sums_, from the fold's first state on: its Moments, and the x that the mean is less of, in all lanes.
-  static constexpr std::size_t kFirstState = 3, kNumStates = 4;
-  std::size_t num_states(std::size_t i) const { return statement(i).pair == kernel::Pair::squares ? kNumStates : 1; }
+  static constexpr std::size_t kFirstState = 3;
+  /// How many registers a statement's state takes: hidden ones are with the last.
+  std::size_t num_states(std::size_t i) const {
+    const kernel::Statement& s = statement(i);
+    if (s.fold == Fold::none || static_cast<std::size_t>(s.state) + 1 < facts(s.fold).num_stored) return 1;
+    return 1 + facts(s.fold).states.size() - facts(s.fold).num_stored;
+  }
   std::vector<std::size_t> sums_of_squares() const;
   bool is_squares_state(std::size_t sum) const;
   void count_as_numbers();

@@ -191,7 +191,7 @@ class Planner {
       plan_.points_wait |= statement.kind == Kind::fold && statement.result.valid();
       plan_.points_wait |= statement.predicate.valid();
       long_body |= is_expensive(statement);
-      has_powers |= statement.pair == kernel::Pair::powers;
+      has_powers |= statement.fold == Fold::log_sum_exp;
       const Dim along = plan_.statements[i].place.stride_of(plan_.vector_axis());
       const bool contiguous = along.is(1) || along.is(-1);
       long_body |= statement.has_place() && !plan_.statements[i].accumulates &&

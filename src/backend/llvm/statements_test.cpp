@@ -146,8 +146,8 @@ std::vector<Case> cases() {
           out w start fill inf
           out l start fill 9223372036854775807
           out h start fill -inf
-          stage (i < n) { %0 = load x[i] : f64  %1 = axis i : i64  fold place k[] %1 : i64  fold min w[] %0 : f64
-          fold place l[] %1 : i64  fold max h[] %0 : f64 } }
+          stage (i < n) { %0 = load x[i] : f64  %1 = axis i : i64  fold argmin place k[] %1 : i64  fold argmin min w[] %0 : f64
+          fold argmax place l[] %1 : i64  fold argmax max h[] %0 : f64 } }
           scalar { %0 = load l[] : i64  store r[] set %0 })")},
       {"places along rows and columns",
        on_n("x: f32[n, m] param 0, k: i64[n] output 0, h: f32[n] output 1, l: i64[m] output 2, w: f32[m] output 3",
@@ -156,13 +156,13 @@ std::vector<Case> cases() {
           out h start fill -inf
           out l start fill 9223372036854775807
           out w start fill inf
-          stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = axis j : i64  fold place k[i] %1 : i64  fold max h[i] %0 : f32
-          %2 = axis i : i64  fold place l[j] %2 : i64  fold min w[j] %0 : f32 } })")},
+          stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = axis j : i64  fold argmax place k[i] %1 : i64  fold argmax max h[i] %0 : f32
+          %2 = axis i : i64  fold argmin place l[j] %2 : i64  fold argmin min w[j] %0 : f32 } })")},
       {"powers less than the greatest", on_n("x: f64[n] param 0, s: f64 output 0, h: f64 output 1",
                                              R"(kernel @k0 {
           out s start fill 0.0
           out h start fill -inf
-          stage (i < n) { %0 = load x[i] : f64  fold powers s[] %0 : f64  fold max h[] %0 : f64 } })")},
+          stage (i < n) { %0 = load x[i] : f64  fold log_sum_exp sum s[] %0 : f64  fold log_sum_exp max h[] %0 : f64 } })")},
       {"powers along rows and columns",
        on_n("x: f32[n, m] param 0, s: f64[n] output 0, h: f32[n] output 1, t: f32[m] output 2, w: f32[m] output 3",
             R"(kernel @k0 {
@@ -170,8 +170,8 @@ std::vector<Case> cases() {
           out h start fill -inf
           out t start fill 0.0
           out w start fill -inf
-          stage (i < n, j < m) { %0 = load x[i, j] : f32  fold powers s[i] %0 : f64  fold max h[i] %0 : f32
-          fold powers t[j] %0 : f32  fold max w[j] %0 : f32 } })"),
+          stage (i < n, j < m) { %0 = load x[i, j] : f32  fold log_sum_exp sum s[i] %0 : f64  fold log_sum_exp max h[i] %0 : f32
+          fold log_sum_exp sum t[j] %0 : f32  fold log_sum_exp max w[j] %0 : f32 } })"),
        {},
        1e-5},
       {"powers over two axes that are not one loop",
@@ -179,24 +179,24 @@ std::vector<Case> cases() {
           out s start fill 0.0
           out h start fill -inf
           stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load w[i] : f64  %2 = mul %0, %1 : f64
-          fold powers s[] %2 : f64  fold max h[] %2 : f64 } })")},
+          fold log_sum_exp sum s[] %2 : f64  fold log_sum_exp max h[] %2 : f64 } })")},
       {"squares about the mean", on_n("x: f64[n] param 0, s: f64 output 0, t: f64 output 1",
                                       R"(kernel @k0 {
           out s start fill 0.0
           out t start fill 0.0
-          stage (i < n) { %0 = load x[i] : f64  fold squares s[] %0 : f64  fold add t[] %0 : f64 } })")},
+          stage (i < n) { %0 = load x[i] : f64  fold moments squares s[] %0 : f64  fold add t[] %0 : f64 } })")},
       {"squares over two axes that are not one loop",
        on_n("x: f32[n, m] param 0, w: f32[n] param 1, s: f32 output 0, h: f32 output 1", R"(kernel @k0 {
           out s start fill 0.0
           out h start fill 0.0
           stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = load w[i] : f32  %2 = mul %0, %1 : f32
-          fold squares s[] %2 : f32  fold add h[] %2 : f32 } })"),
+          fold moments squares s[] %2 : f32  fold add h[] %2 : f32 } })"),
        {},
        1e-5},
       {"squares of one point", on_n("x: f64[n] param 0, s: f64 output 0, t: f64 output 1", R"(kernel @k0 {
           out s start fill 0.0
           out t start fill 0.0
-          stage () { %0 = literal 3.0 : f64  fold squares s[] %0 : f64  fold add t[] %0 : f64 } })")},
+          stage () { %0 = literal 3.0 : f64  fold moments squares s[] %0 : f64  fold add t[] %0 : f64 } })")},
       {"sums in registers", on_n("x: f64[n] param 0, s: f64 scalar, q: f64 scalar, r: f64[2] output 0", R"(kernel @k0 {
           out s start fill 0.0
           out q start fill 1.0

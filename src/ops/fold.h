@@ -1,0 +1,52 @@
+#pragma once
+// The table of folds of several states (folds.def): arguments of extremes, log-sum-exp, moments.
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "ops/expression.h"
+
+namespace inlay {
+
+enum class Fold : uint8_t {
+  none,  // of one state: what a Combine says
+#define FOLD(name, formula) name,
+#define STATE(name, dtype, combine, lift, merge)
+#define HIDDEN(name, dtype, combine, lift, merge)
+#include "ops/folds.def"
+#undef FOLD
+#undef STATE
+#undef HIDDEN
+};
+
+struct FoldState {
+  enum class Class : uint8_t { place, ordered, real, count };
+  std::string_view name;
+  Class dtype;
+  Combine combine;  // its identity is the state of no points
+  bool is_stored;
+  Expression lift, merge;
+  /// Is it of a point the same whatever that folds?
+  bool counts_points() const { return lift.kind == Expression::Kind::number; }
+};
+
+struct FoldFacts {
+  std::string_view name;
+  std::string_view formula;       // {0}: what the last stored state folds
+  std::vector<FoldState> states;  // those that are stored come first
+  std::size_t num_stored;
+  bool has_hidden() const { return num_stored < states.size(); }
+};
+
+/// Not of `none`.
+const FoldFacts& facts(Fold fold);
+std::span<const Fold> all_folds();
+std::optional<Fold> fold_from_name(std::string_view name);
+
+/// May the state be of this dtype?
+bool accepts(FoldState::Class state, DType dtype);
+/// Of all states, by those of the stored ones.
+std::vector<DType> state_dtypes(Fold fold, std::span<const DType> stored);
+
+}  // namespace inlay
