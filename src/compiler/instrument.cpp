@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "compiler/backends.h"
 #include "compiler/sample_sizes.h"
 #include "ir/region.h"
 #include "ir/text.h"
@@ -68,6 +69,7 @@ std::string fresh_directory(const std::string& directory) {
 }  // namespace
 
 Instrument::Instrument(const Options& options) : options_(options), rewrite_(options.rewrite), verify_(options.verify) {
+  rewrite_.moments_in_one_pass = backend_of(options).caps().moments_in_one_pass;
   if (!options.dump_directory.empty()) directory_ = fresh_directory(options.dump_directory);
 }
 
@@ -77,6 +79,7 @@ Graph Instrument::passes(std::span<const GraphPass> list, const Graph& source) {
   if (verify_) require_sound("source", inlay::verify(source));
   Graph graph = source;
   for (const GraphPass& one : list) {
+    if (one.in == PassIn::full_fusion && options_.fuse != fuse::Mode::full) continue;
     if (std::optional<Graph> changed = pass(one, graph)) graph = std::move(*changed);
   }
   input_ = source_;

@@ -1,9 +1,8 @@
 // What becomes one kernel: fuse and the loop passes together.
-#include "compiler/compile.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/compile.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/text.h"

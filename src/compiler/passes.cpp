@@ -10,6 +10,7 @@
 #include "rewrite/dead_values.h"
 #include "rewrite/detach_asserts.h"
 #include "rewrite/equal_sizes.h"
+#include "rewrite/find_folds.h"
 #include "rewrite/identity_parts.h"
 #include "rewrite/light_loops.h"
 #include "rewrite/rules.h"
@@ -43,6 +44,8 @@ constexpr GraphPass kGraphPasses[] = {
     {"detach-asserts", "who reads an asserted value reads the value", rewrite::detach_asserts},
     {"identity-parts", "a reduce leaves out what changes nothing", rewrite::drop_identity_parts},
     {"running-prefix", "a running fold ends where its readers do", rewrite::shorten_running_folds},
+    {"find-folds", "several reductions that one loop makes: argmax, log-sum-exp, moments", rewrite::find_folds,
+     PassIn::full_fusion},
 };
 
 /// Of a pass that needs no more than what all passes are told.
@@ -80,8 +83,8 @@ KernelProgram say_why_stored(KernelProgram program, LoopPass::Context&) {
   return program;
 }
 
-constexpr auto kFull = LoopPass::In::full_fusion;
-constexpr auto kAll = LoopPass::In::all_modes;
+constexpr auto kFull = PassIn::full_fusion;
+constexpr auto kAll = PassIn::all_modes;
 constexpr auto kWhole = LoopPass::Of::whole;
 
 constexpr LoopPass kLoopPasses[] = {

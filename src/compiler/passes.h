@@ -12,10 +12,15 @@
 
 namespace inlay {
 
+/// The modes of fusing (fuse::Mode) that a pass runs in.
+enum class PassIn : uint8_t { all_modes, full_fusion };
+
 struct GraphPass {
+  using In = PassIn;
   const char* name;
   const char* what;                                                       // for those who read the list
   std::optional<Graph> (*run)(const Graph& graph, PassContext& context);  // none: the graph stays as it is
+  In in = In::all_modes;
 };
 
 /// For a GraphPass, of a pass that makes a graph anew whether anything changes or not.
@@ -25,8 +30,8 @@ std::optional<Graph> anew(const Graph& graph, PassContext& context) {
 }
 
 struct LoopPass {
-  enum class Of : uint8_t { bodies_too, whole };       // whole: not of the bodies of loops and conds by themselves
-  enum class In : uint8_t { all_modes, full_fusion };  // the fuse::Mode it runs in
+  enum class Of : uint8_t { bodies_too, whole };  // whole: not of the bodies of loops and conds by themselves
+  using In = PassIn;
   struct Context : transform::LoopPassContext {
     const Options& options;
     std::string order_gain;  // what the order of the steps saves (memory/step_order.h)

@@ -23,10 +23,6 @@ Loop loop_over(std::span<const Dim> dims) {
   return loop;
 }
 
-bool has_one_element(const TensorType& type) {
-  return type.dtype != DType::opaque && std::ranges::all_of(type.dims, [](const Dim& dim) { return dim.is(1); });
-}
-
 namespace {
 
 bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& caps) {
@@ -35,6 +31,7 @@ bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& cap
   switch (node->op) {
     case Op::update:
     case Op::scatter:
+    case Op::fold:
     case Op::cumulative:
     case Op::compress:
     case Op::concat:

@@ -35,9 +35,6 @@ struct Loop {
 };
 Loop loop_over(std::span<const Dim> dims);
 
-/// Is every dim 1? Such values live in registers of the entry function.
-bool has_one_element(const TensorType& type);
-
 /// Scalar ops that answering one question for a value computes, down to what is stored: a count, up to the backend's
 /// limit for a body, and a cost.
 struct Cone {

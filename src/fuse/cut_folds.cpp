@@ -12,21 +12,39 @@ using kernel::Role;
 using kernel::Start;
 using kernel::Statement;
 
-void Cutter::reduce(ValueId v, const Node& node) {
-  const ValueId x = node.operands[0];
+/// Of a reduce one, of a fold its stored ones.
+std::vector<Cutter::Folded> Cutter::states_of(const Node& node) const {
+  if (node.op == Op::reduce) return {{node.results[0], node.operands[0], node.combine}};
+  std::vector<Folded> out;
+  std::size_t operand = 0;
+  for (std::size_t k = 0; k < node.results.size(); ++k) {
+    const FoldState& state = facts(node.fold).states[k];
+    const ValueId x = state.counts_points() ? node.operands.back() : node.operands[operand++];
+    out.push_back({node.results[k], x, state.combine, node.fold, static_cast<int>(k)});
+  }
+  return out;
+}
+
+void Cutter::reduce(const Node& node) {
+  const std::vector<Folded> states = states_of(node);
+  for (const Folded& state : states) {
+    const bool is_one = has_one_element(graph_.type(state.result));
+    out_.homes[state.result].buffer = is_one ? new_buffer(state.result, Role::scalar) : new_memory(state.result);
+  }
+  const ValueId concat = regions_.concat_in[node.results[0]];
+  concat.valid() ? fold_parts(node, states[0], *graph_.node_of(concat)) : fold_loop(node, states);
+}
+
+void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
+  const ValueId v = node.results.back();
   const NodeId selection = needs_.selection[v];
   const ValueId mask = selection.valid() ? graph_.nodes[selection].operands[0] : ValueId();
-  const std::vector<Dim>& dims = graph_.type(mask.valid() ? mask : x).dims;
-  const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
-  out_.homes[v].buffer = buffer;
-  if (const ValueId concat = regions_.concat_in[v]; concat.valid()) {
-    return fold_parts(v, node, *graph_.node_of(concat));
-  }
+  const std::vector<Dim>& dims = graph_.type(mask.valid() ? mask : node.operands.back()).dims;
   // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
   // the long axis (X.T @ r over the observations).
   const int64_t short_result = short_static_size(graph_.type(v).dims);
-  const std::optional<Beside> beside = make_beside(v);
-  const int ops = cones_.of(x, forced_.values).ops + (beside ? cones_.of(beside->value, forced_.values).ops + 2 : 1);
+  int ops = static_cast<int>(states.size());
+  for (ValueId x : node.operands) ops += cones_.of(x, forced_.values).ops;
   const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
   std::vector<Dim> loop_dims = dims;
   if (written_out) {
@@ -36,7 +54,10 @@ void Cutter::reduce(ValueId v, const Node& node) {
   }
   const Loop loop = loop_over(loop_dims);
   Piece piece{.axes = loop.axes};
-  piece.starts.push_back({buffer, {Start::Kind::fill, identity_of(node.combine, graph_.type(v).dtype), {}}});
+  for (const Folded& state : states) {
+    const Literal nothing = identity_of(state.combine, graph_.type(state.result).dtype);
+    piece.starts.push_back({out_.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
+  }
   for (int64_t k = 0; k < (written_out ? short_result : 1); ++k) {
     AccessMap at = loop.at;
     int64_t rest = k, below = short_result;
@@ -46,94 +67,54 @@ void Cutter::reduce(ValueId v, const Node& node) {
       at.subscripts[axis] = {rest / below, {}, {}};
       rest %= below;
     }
-    Write write = fold_at(v, node, std::move(at));
-    write.predicate = mask;
-    write.selection = selection;
-    if (beside) {
-      piece.writes.push_back(write_beside(write, *beside));
-      if (facts(beside->fold).num_stored == 2) write.fold = beside->fold, write.state = 1;
+    for (const Folded& state : states) {
+      Write write = fold_at(state, node, at);
+      write.predicate = mask;
+      write.selection = selection;
+      if (state.state == 0) {
+        for (const Folded& other : states.subspan(1)) write.along.push_back(other.x);
+      }
+      piece.writes.push_back(std::move(write));
     }
-    piece.writes.push_back(std::move(write));
   }
-  if (beside) piece.starts.push_back({beside->buffer, {Start::Kind::fill, nothing(*beside), {}}});
   const PieceId id = add(v, std::move(piece));
-  if (beside && !needs_.sum_folds[needs_.beside[v]]) out_.homes[needs_.beside[v]].pieces.push_back(id);
+  for (const Folded& state : states) out_.homes[state.result].pieces = {id};
 }
 
-/// The fold of the reduce's operand at a point of that.
-Write Cutter::fold_at(ValueId v, const Node& reduce, AccessMap at) const {
+/// The fold of the state's operand at a point of that.
+Write Cutter::fold_at(const Folded& state, const Node& reduction, AccessMap at) const {
+  const BufferId buffer = out_.homes[state.result].buffer;
   Write write{.kind = Statement::Kind::fold,
-              .combine = reduce.combine,
-              .buffer = out_.homes[v].buffer,
-              .value = reduce.operands[0],
+              .combine = state.combine,
+              .buffer = buffer,
+              .value = state.x,
               .at = std::move(at),
-              .target = v};
+              .converted = program_.buffers[buffer].dtype,
+              .fold = state.fold,
+              .state = state.state,
+              .target = state.result};
   for (int axis = 0; axis < write.at.rank(); ++axis) {
-    if (!std::ranges::binary_search(reduce.axes, axis)) write.map.subscripts.push_back(write.at.subscripts[axis]);
+    if (!std::ranges::binary_search(reduction.axes, axis)) write.map.subscripts.push_back(write.at.subscripts[axis]);
   }
   return write;
 }
 
 /// A fold for each part of a concat that is read for nothing else. One that is a loop begins.
-void Cutter::fold_parts(ValueId v, const Node& reduce, const Node& concat) {
+void Cutter::fold_parts(const Node& reduce, const Folded& state, const Node& concat) {
   std::vector<Piece> pieces;
   for (ConcatPart& part : parts_of(graph_, concat)) {
     Piece& piece = pieces.emplace_back(Piece{.axes = std::move(part.loop.axes)});
-    piece.writes.push_back(fold_at(v, reduce, std::move(part.in_whole)));
+    piece.writes.push_back(fold_at(state, reduce, std::move(part.in_whole)));
   }
   std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.axes.empty(); });
-  const Literal nothing = identity_of(reduce.combine, graph_.type(v).dtype);
-  pieces.front().starts.push_back({out_.homes[v].buffer, {Start::Kind::fill, nothing, {}}});
+  const Literal nothing = identity_of(state.combine, graph_.type(state.result).dtype);
+  pieces.front().starts.push_back({out_.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
   std::vector<PieceId> first;
   for (Piece& piece : pieces) {
     piece.after = first;
-    const PieceId id = add(v, std::move(piece));
+    const PieceId id = add(state.result, std::move(piece));
     if (first.empty()) first = {id};
   }
-}
-
-std::optional<Cutter::Beside> Cutter::make_beside(ValueId other) {
-  const ValueId v = needs_.beside[other];
-  if (!v.valid()) return std::nullopt;
-  if (const std::optional<SumFold>& fold = needs_.sum_folds[v]) {
-    const BufferId folded = new_state(v, graph_.type(v).dtype, {});
-    out_.homes[v].sum = {fold->fold, folded, other, fold->if_finite};
-    return Beside{fold->fold, fold->x, folded};
-  }
-  make_places(v);
-  const bool is_max = graph_.node_of(other)->combine == Combine::max;
-  return Beside{is_max ? Fold::argmax : Fold::argmin, needs_.place_folds[v]->number, out_.homes[v].buffer};
-}
-
-Literal Cutter::nothing(const Beside& beside) const {
-  return identity_of(facts(beside.fold).states[0].combine, program_.buffers[beside.buffer].dtype);
-}
-
-/// What finds the places of an extreme is folded with it: so what it is made of, sizes and places, is made before.
-void Cutter::make_places(ValueId v) {
-  is_made_[v] = true;
-  out_.homes[v].buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
-  std::vector<ValueId> made_of = {needs_.place_folds[v]->number};
-  for (std::size_t i = 0; i < made_of.size(); ++i) {
-    const Node& node = *graph_.node_of(made_of[i]);
-    made_of.insert(made_of.end(), node.operands.begin(), node.operands.end());
-  }
-  std::ranges::sort(made_of);
-  for (ValueId part : made_of) materialize(part);
-}
-
-Write Cutter::write_beside(const Write& other, const Beside& beside) const {
-  Write write = other;
-  write.fold = beside.fold;
-  write.combine = facts(beside.fold).states[0].combine;
-  write.target = needs_.beside[other.target];
-  write.buffer = beside.buffer;
-  write.value = beside.value;
-  write.converted = program_.buffers[beside.buffer].dtype;
-  write.at = broadcast_point(other.at, graph_.type(beside.value).dims);
-  write.beside_of = other.value;
-  write.beside_at = other.at;
-  return write;
 }
 
 int64_t Cutter::short_static_size(std::span<const Dim> dims) const {

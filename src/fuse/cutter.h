@@ -63,19 +63,18 @@ class Cutter {
 
   // cut_folds.cpp: reductions and running folds
 
-  /// What is folded beside an extreme or a sum.
-  struct Beside {
+  /// One state that a reduction makes, and what it folds.
+  struct Folded {
+    ValueId result, x;
+    Combine combine = Combine::set;
     Fold fold = Fold::none;
-    ValueId value;
-    BufferId buffer;
+    int state = 0;
   };
-  void reduce(ValueId v, const Node& node);
-  Write fold_at(ValueId v, const Node& reduce, AccessMap at) const;
-  void fold_parts(ValueId v, const Node& reduce, const Node& concat);
-  std::optional<Beside> make_beside(ValueId other);
-  Literal nothing(const Beside& beside) const;
-  void make_places(ValueId v);
-  Write write_beside(const Write& other, const Beside& beside) const;
+  std::vector<Folded> states_of(const Node& reduction) const;
+  void reduce(const Node& node);
+  void fold_loop(const Node& node, std::span<const Folded> states);
+  Write fold_at(const Folded& state, const Node& reduction, AccessMap at) const;
+  void fold_parts(const Node& reduce, const Folded& state, const Node& concat);
   int64_t short_static_size(std::span<const Dim> dims) const;
   BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims);
   void cumulative(ValueId v, const Node& node);

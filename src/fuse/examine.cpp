@@ -35,7 +35,7 @@ bool still_true(const PieceFacts& facts, const Pieces& pieces) {
 bool Write::asks_like(const Write& other) const {
   const auto parts = [](const Write& w) {
     return std::tie(w.kind, w.combine, w.map, w.value, w.at, w.defines, w.converted, w.running, w.runs, w.fold, w.state,
-                    w.beside_of, w.onto, w.predicate, w.selection, w.target);
+                    w.along, w.onto, w.predicate, w.selection, w.target);
   };
   const auto index_parts = [](const WriteIndex& i) { return std::tie(i.dim, i.array, i.at, i.step, i.extent); };
   return parts(*this) == parts(other) &&

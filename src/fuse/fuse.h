@@ -10,10 +10,6 @@
 //
 //   cone.cpp            what is computed along with a value, and when that is too much for one loop
 //   needs.cpp           which values are needed, and which of them as a whole
-//   place_fold.cpp      where an extreme is, found along with the extreme
-//   sum_fold.cpp        a sum found along with another fold ...
-//   powers_fold.cpp     ... of exponentials, with the maximum
-//   squares_fold.cpp    ... of squares about the mean, with the sum
 //   selection.cpp       what of a selection is computed where the mask is read
 //   backwards.cpp       loops that pass an axis from its end
 //   regions.cpp         what is written region by region, and what is made with it

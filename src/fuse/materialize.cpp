@@ -172,8 +172,11 @@ void Cutter::materialize(ValueId v, const Node& node) {
       return;
     case Op::concat: return regions(v);
     case Op::reduce:
-      if (!is_unrolled(graph_, node, caps_) && !out_.homes[v].sum) return reduce(v, node);
+      if (!is_unrolled(graph_, node, caps_)) return reduce(node);
       break;
+    case Op::fold:
+      if (v == node.results[0]) reduce(node);
+      return;
     case Op::reshape:
       if (first_slot_[v] >= 0 && program_.outputs[first_slot_[v]].valid()) return returned_view(v, node);
       if (!reshape_is_map(graph_, node)) return view(v, node);

@@ -14,9 +14,6 @@ class NeedsFinder {
   NeedsFinder(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced)
       : graph_(graph), caps_(caps), cones_(cones), forced_(forced), uses_(count_uses(graph)) {
     out_.needed = out_.required = IdMap<ValueId, bool>(graph.values.size(), false);
-    out_.place_folds = IdMap<ValueId, std::optional<PlaceFold>>(graph.values.size());
-    out_.sum_folds = IdMap<ValueId, std::optional<SumFold>>(graph.values.size());
-    out_.beside = IdMap<ValueId, ValueId>(graph.values.size());
     out_.selection = IdMap<ValueId, NodeId>(graph.values.size());
   }
 
@@ -40,37 +37,12 @@ class NeedsFinder {
 
   void need_operands(ValueId v, const Node& node) {
     if (node.op == Op::library) return require_library_operands(node);
-    if (node.op == Op::reduce && !is_unrolled(graph_, node, caps_) && is_beside_another(v)) return;
-    const bool may_go_along = !out_.beside[v].valid() && is_stored(graph_, cones_, forced_, out_, v);
-    if (may_go_along && goes_along_with_mask(v)) return;
+    if (is_stored(graph_, cones_, forced_, out_, v) && goes_along_with_mask(v)) return;
     for (ValueId operand : node.operands) out_.needed[operand] = true;
-    if (is_region(node.op)) {
-      for (ValueId result : node.results) out_.needed[result] = true;  // a body makes all of them
+    if (is_region(node.op) || node.op == Op::fold) {
+      for (ValueId result : node.results) out_.needed[result] = true;  // a body, or a fold, makes all of them
     }
     require_operands(node);
-  }
-
-  /// An extreme, or a sum, is one state of one pair.
-  bool is_beside_another(ValueId v) { return finds_place(v) || is_summed_along(v); }
-
-  bool finds_place(ValueId v) {
-    const std::optional<PlaceFold> fold = place_fold(graph_, v, forced_);
-    if (!fold || out_.beside[fold->extreme].valid()) return false;
-    out_.place_folds[v] = fold;
-    out_.beside[fold->extreme] = v;
-    out_.needed[fold->extreme] = out_.needed[fold->number] = true;
-    return true;
-  }
-
-  bool is_summed_along(ValueId v) {
-    const std::optional<SumFold> fold = sum_fold(graph_, v, caps_, forced_, uses_);
-    if (!fold || out_.beside[fold->beside].valid()) return false;
-    // What a mask selects is summed where the mask is.
-    if (selection_of(graph_, cones_, forced_, uses_, fold->beside).valid()) return false;
-    out_.sum_folds[v] = fold;
-    out_.beside[fold->beside] = v;
-    out_.needed[fold->beside] = out_.needed[fold->x] = true;
-    return true;
   }
 
   /// What it is made of is asked where the mask is passed, but for numbers. (All operands of a compress are needed.)

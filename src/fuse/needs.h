@@ -2,8 +2,7 @@
 // Which values a program needs, and which of them must be in memory.
 #include <unordered_map>
 
-#include "fuse/place_fold.h"
-#include "fuse/sum_fold.h"
+#include "fuse/cone.h"
 #include "kernel/stored.h"
 
 namespace inlay::fuse {
@@ -13,11 +12,6 @@ struct Needs {
   IdMap<ValueId, bool> required;  // in memory as a whole, whatever it costs to compute
   // Of what is required: why, where the finished program may no longer show it.
   std::unordered_map<ValueId, kernel::Stored> because;
-  // Folds of two states. By the reduce that is folded beside another: how; and by that other, an extreme or a sum, the
-  // reduce.
-  IdMap<ValueId, std::optional<PlaceFold>> place_folds;
-  IdMap<ValueId, std::optional<SumFold>> sum_folds;
-  IdMap<ValueId, ValueId> beside;
   // Of what is stored: the compress whose mask it is computed along with (fuse/selection.h).
   IdMap<ValueId, NodeId> selection;
 };

@@ -38,8 +38,7 @@ struct Write {
   bool runs = false;                // of a fold: its value is used at each point
   Fold fold = Fold::none;           // of several states, of which this is ...
   int state = 0;                    // ... that one
-  ValueId beside_of;                // of one of two states: the next write folds this value ...
-  AccessMap beside_at;              // ... at this point
+  std::vector<ValueId> along;       // of the first state of a fold: what the next writes fold, at `at` too
   ValueId onto;       // of a store: not what is there is combined with `value`, but the element of this at the place
   ValueId predicate;  // of a store: where this, asked like `value`, holds
   NodeId selection;   // `value` is asked at points of the mask of this compress, not of what is selected
@@ -63,21 +62,12 @@ struct Piece {
   bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 
-/// How a sum is made of what was folded along with another fold (SumFold).
-struct FoldedSum {
-  Fold fold = Fold::none;
-  BufferId folded;
-  ValueId beside;
-  bool if_finite = false;  // of log_sum_exp: exp(x) is summed where the greatest is not finite
-};
-
 /// Where a value lives.
 struct Home {
   BufferId buffer;              // loads come from here; none: computed where it is asked for
   BufferId memory;              // of a one-element value in a register, or one that loops compute from the same bytes
                                 // under another shape: where its bytes are, when somebody needs them
   std::vector<PieceId> pieces;  // that write it
-  std::optional<FoldedSum> sum;
   BufferId place() const { return buffer.valid() ? buffer : memory; }
 };
 

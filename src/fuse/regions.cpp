@@ -103,8 +103,7 @@ class RegionFinder {
 
   bool is_folded_alone(const Node& reduce) const {
     const ValueId v = reduce.results[0];
-    return needs_.needed[v] && !is_unrolled(graph_, reduce, caps_) && !needs_.beside[v].valid() &&
-           !needs_.place_folds[v] && !needs_.sum_folds[v];
+    return needs_.needed[v] && !is_unrolled(graph_, reduce, caps_);
   }
 
   const Graph& graph_;

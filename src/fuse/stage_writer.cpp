@@ -110,14 +110,14 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::diagonal: return value(x, *view_point(graph_, v, at));
     case Op::slice:
     case Op::gather: return gather(*node, at);
-    case Op::reduce:
-      return homes_[v].sum ? folded_sum(*homes_[v].sum, graph_.type(v).dtype) : unrolled_reduce(*node, at);
+    case Op::reduce: return unrolled_reduce(*node, at);
     case Op::iota: return iota(graph_.type(v).dtype, at);
     case Op::size: return size(node->size);
     case Op::as_size:
     case Op::assert_: return value(x, point);
     case Op::update:
     case Op::scatter:
+    case Op::fold:
     case Op::cumulative:
     case Op::compress:
     case Op::library:
@@ -271,35 +271,6 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   return terms.front();
 }
 
-RegisterId StageWriter::folded_sum(const FoldedSum& sum, DType dtype) {
-  return sum.fold == Fold::log_sum_exp ? sum_of_powers(sum, dtype) : sum_of_squares(sum, dtype);
-}
-
-/// What was folded is no number where an element is none, or not finite; then neither is the sum. Or where a difference
-/// of two elements is too large for its dtype: then so is its square.
-RegisterId StageWriter::sum_of_squares(const FoldedSum& squares, DType dtype) {
-  const RegisterId total = value(squares.beside, AccessMap());
-  const RegisterId folded = load(squares.folded, dtype, {});
-  const RegisterId is_finite = op(ScalarOp::isfinite_, DType::boolean, {total});
-  const RegisterId is_nan = op(ScalarOp::isnan_, DType::boolean, {folded});
-  const RegisterId too_large = op(ScalarOp::and_, DType::boolean, {is_finite, is_nan});
-  const RegisterId infinity = literal(Literal::of_float(dtype, std::numeric_limits<double>::infinity()));
-  return op(ScalarOp::select_, dtype, {too_large, infinity, folded});
-}
-
-/// Where the greatest is finite, what was folded. Else the sum says what that is: not a number, but of exp(x) itself it
-/// is infinite or 0.
-RegisterId StageWriter::sum_of_powers(const FoldedSum& powers, DType dtype) {
-  const RegisterId greatest = value(powers.beside, AccessMap());
-  const DType from = graph_.type(powers.beside).dtype;
-  const RegisterId folded = load(powers.folded, dtype, {});
-  const RegisterId is_finite = op(ScalarOp::isfinite_, DType::boolean, {greatest});
-  RegisterId otherwise = powers.if_finite ? op(ScalarOp::max_, from, {greatest, literal(Literal::of(from, 0))})
-                                          : op(ScalarOp::sub_, from, {greatest, greatest});
-  if (from != dtype) otherwise = add({.kind = Statement::Kind::cast, .dtype = dtype, .operands = {otherwise}});
-  return op(ScalarOp::select_, dtype, {is_finite, folded, otherwise});
-}
-
 RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
   const Subscript& place = at.subscripts[0];
   INLAY_CHECK(!place.index, "iota read through an index array must be materialised");
@@ -344,8 +315,8 @@ void StageWriter::write(const Write& write) {
   }
   const TensorType& type = graph_.type(write.value);
   const Point at = points_.find_or_add(normalized(write.at, type.dims));
-  // The other fold follows at once.
-  if (write.beside_of.valid()) value(write.beside_of, write.beside_at);
+  // The other states follow at once.
+  for (ValueId x : write.along) value(x, write.at);
   selection_ = write.selection.valid() ? &graph_.nodes[write.selection] : nullptr;
   RegisterId source;
   if (write.defines) {

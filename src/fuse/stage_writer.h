@@ -38,9 +38,6 @@ class StageWriter {
   Register cast(const Node& node, ValueId v, Point at);
   Register gather(const Node& node, const AccessMap& at);
   Register unrolled_reduce(const Node& node, const AccessMap& at);
-  Register folded_sum(const FoldedSum& sum, DType dtype);
-  Register sum_of_powers(const FoldedSum& powers, DType dtype);
-  Register sum_of_squares(const FoldedSum& squares, DType dtype);
   Register iota(DType dtype, const AccessMap& at);
   Register load(BufferId buffer, DType dtype, AccessMap map);
   Register literal(const Literal& literal);

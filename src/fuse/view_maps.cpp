@@ -244,13 +244,7 @@ std::optional<AccessMap> view_point(const Graph& graph, ValueId v, const AccessM
 }
 
 bool is_unrolled(const Graph& graph, const Node& node, const kernel::BackendCaps& caps) {
-  int64_t count = 1;
-  for (int axis : node.axes) {
-    const Dim& dim = graph.type(node.operands[0]).dims[axis];
-    if (!dim.is_constant() || dim.constant() > caps.max_short_side) return false;
-    count *= dim.constant();
-  }
-  return count <= caps.max_short_side;
+  return is_short(graph, node, caps.max_short_side);
 }
 
 }  // namespace inlay::fuse

@@ -370,52 +370,6 @@ std::vector<ValueId> GraphBuilder::promoted(std::vector<ValueId> operands) {
   return operands;
 }
 
-ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator) {
-  std::sort(axes.begin(), axes.end());
-  for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] >= 0 && axes[i] < type(x).rank() && (i == 0 || axes[i] != axes[i - 1])) continue;
-    throw error(ErrorCode::axis_out_of_range, str("reduce: axis ", axes[i], " of a rank ", type(x).rank(), " value"))
-        .note("operand", graph_.describe(x));
-  }
-  if (combine == Combine::set) throw error(ErrorCode::unsupported, "reduce: `set` is for updates");
-  if (!accepts(combine_op(combine), accumulator)) {
-    throw error(ErrorCode::wrong_dtype,
-                str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
-        .note("operand", graph_.describe(x));
-  }
-  if (is_half(accumulator) && (combine == Combine::add || combine == Combine::mul)) {
-    return cast(reduce(combine, x, std::move(axes), DType::f32), accumulator);  // rounded once, not at every element
-  }
-  x = cast(x, accumulator);
-  if (axes.empty()) return x;
-  TensorType result{accumulator, {}};
-  Dim count = 1;
-  for (int axis = 0; axis < type(x).rank(); ++axis) {
-    if (std::binary_search(axes.begin(), axes.end(), axis)) {
-      count = count * type(x).dims[axis];
-    } else {
-      result.dims.push_back(type(x).dims[axis]);
-    }
-  }
-  if (combine == Combine::max || combine == Combine::min) {
-    // No element, no greatest one.
-    const Dim rest = product(result.dims);
-    if (count.is(0) && !rest.is(0)) {
-      throw error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
-          .note("operand", graph_.describe(x));
-    }
-    if (count.lower_bound({}) < 1) {
-      graph_.checks.push_back({min(rest, 1), count, DimCheck::Relation::at_most, NodeId(graph_.nodes.size()),
-                               ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"),
-                               notes_of({{"operand", x}}), location_});
-    }
-  }
-  Node node{.op = Op::reduce, .combine = combine};
-  node.operands = {x};
-  node.axes = std::move(axes);
-  return add(std::move(node), std::move(result));
-}
-
 ValueId GraphBuilder::concat(std::vector<ValueId> parts, int axis) {
   if (parts.empty()) throw error(ErrorCode::wrong_arity, "concat: of no parts");
   TensorType result = type(parts[0]);

@@ -76,6 +76,11 @@ class GraphBuilder {
   /// Over `axes` (ascending, each once). `accumulator`: the dtype it is computed in and of the result; x is cast to it.
   /// max and min of no elements: an error. A mean is a sum and a division.
   ValueId reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator);
+  /// A reduction of several states over `axes` (ascending, each once): the results are the stored states of the row in
+  /// ops/folds.def, the operands, all of one shape, what each of them folds that does not count points. `real`: the
+  /// dtype of sums that count points. A row with hidden states goes over all axes. Of no elements: as `reduce` by the
+  /// last state's own combine.
+  std::vector<ValueId> fold(Fold fold, std::vector<ValueId> operands, std::vector<int> axes, DType real);
   /// The running combination along `axis`: element i combines elements 0 ... i of x, one after the other, in the dtype
   /// `accumulator`, to which x is cast and which is that of the result. add, mul, max, min (NaN stays from where it
   /// stands). Along an axis of no elements there is none. Source: numpy.ufunc.accumulate.
@@ -131,6 +136,10 @@ class GraphBuilder {
   /// Room for as many nodes and values as `like` has.
   void reserve(const Graph& like);
 
+  /// The run-time checks but the first `count`: a copy of a node that is checked already needs no more of them.
+  void forget_checks(std::size_t count) {
+    graph_.checks.erase(graph_.checks.begin() + static_cast<std::ptrdiff_t>(count), graph_.checks.end());
+  }
   const Graph& graph() const { return graph_; }
   /// Errors: unknown-name: the value is not of this builder.
   const TensorType& type(ValueId v) const;
@@ -165,6 +174,8 @@ class GraphBuilder {
     if (holds(left, right, relation)) return;
     check_at_run_time({left, right, relation, {}, code, message(), notes_of(operands), location_});
   }
+  void require_axes(const char* op, ValueId x, std::vector<int>& axes) const;
+  std::vector<Dim> dims_without(ValueId x, const std::vector<int>& axes, Combine combine);
   /// Of a view of `x`.
   void require_not_negative(std::string_view op, ValueId x, std::span<const Dim> dims);
   bool holds(const Dim& left, const Dim& right, DimCheck::Relation relation) const;

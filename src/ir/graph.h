@@ -11,6 +11,7 @@
 
 #include "ir/dim.h"
 #include "ops/facts.h"
+#include "ops/fold.h"
 #include "ops/library_op.h"
 #include "ops/literal.h"
 #include "ops/scalar_op.h"
@@ -52,6 +53,7 @@ enum class Op : uint8_t {
   update,   // a new value: a base with a region written or combined
   scatter,  // the same through index arrays
   reduce,
+  fold,        // a reduction of several states (ops/folds.def), each of which is a result
   cumulative,  // the running combination along an axis, in order
   concat,
   iota,       // 0, 1, ..., n-1
@@ -107,19 +109,20 @@ struct Node {
   Op op = Op::literal;
   ScalarOp scalar = ScalarOp::add_;       // of Op::scalar
   Combine combine = Combine::set;         // of update, scatter, reduce, cumulative
+  Fold fold = Fold::none;                 // of Op::fold
   InPlace in_place = InPlace::wanted;     // of update, scatter
   LibraryOp library = LibraryOp::matmul;  // of Op::library
   LibraryOptions library_options = 0;
   std::vector<ValueId> operands;  // index arrays too, after the others, in the order of `index`
   std::vector<ValueId> results;
-  std::vector<IndexItem> index;                // of slice, gather, update, scatter: one item for each axis of operand 0
-  std::vector<int> axes;                       // transpose: the permutation; flip, reduce: axes, ascending; diagonal:
-                                               // two; cumulative, concat: one
-  Dim size;                                    // of size; of as_size and compress: the symbol that they bind
-  std::vector<Literal> elements;               // of Op::literal, row-major
-  std::string text;                            // assert: its message; host_call: its name; gather: the op that it is
-                                               // made for, where its errors say that
-  int host_function = -1;                      // of host_call: index into the door's table
+  std::vector<IndexItem> index;   // of slice, gather, update, scatter: one item for each axis of operand 0
+  std::vector<int> axes;          // transpose: the permutation; flip, reduce, fold: axes, ascending; diagonal:
+                                  // two; cumulative, concat: one
+  Dim size;                       // of size; of as_size and compress: the symbol that they bind
+  std::vector<Literal> elements;  // of Op::literal, row-major
+  std::string text;               // assert: its message; host_call: its name; gather: the op that it is
+                                  // made for, where its errors say that
+  int host_function = -1;         // of host_call: index into the door's table
   ErrorCode error = ErrorCode::assert_failed;  // of assert
   Region region;                               // of cond and loop
   Location location;

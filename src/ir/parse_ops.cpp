@@ -168,6 +168,27 @@ ValueId Parser::reduce() {
   return declared_result("reduce", start, [&](const TensorType& t) { return builder_.reduce(how, x, over, t.dtype); });
 }
 
+/// `fold argmax %places, %x [1] : i64`: the type is that of the first result.
+std::vector<ValueId> Parser::fold() {
+  const Token token = in_.expect(Token::Kind::name, "the name of a fold");
+  const std::optional<Fold> fold = fold_from_name(token.text);
+  if (!fold) {
+    std::vector<std::string> names;
+    for (Fold known : all_folds()) names.emplace_back(facts(known).name);
+    throw unknown(token, "fold", "", names, ErrorCode::unknown_name);
+  }
+  std::vector<ValueId> folded = operands();
+  std::vector<int> over = axes();
+  in_.expect(":");
+  const Token start = in_.peek();
+  std::vector<ValueId> results;
+  declared_result("fold", start, [&](const TensorType& t) {
+    results = builder_.fold(*fold, std::move(folded), std::move(over), t.dtype);
+    return results[0];
+  });
+  return results;
+}
+
 ValueId Parser::cumulative() {
   const Combine how = combine("cumulative", {"add", "mul", "max", "min"});
   const ValueId x = value();

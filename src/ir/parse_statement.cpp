@@ -140,6 +140,7 @@ bool Parser::same_dims(std::span<const Dim> a, std::span<const Dim> b) const {
 std::vector<ValueId> Parser::right_side(const Token& op) {
   if (op.text == "host_call") return host_call();
   if (op.text == "compress") return compress();
+  if (op.text == "fold") return fold();
   if (op.text == "cond") return cond();
   if (op.text == "loop") return loop();
   const auto rule = rules().find(op.text);
@@ -156,7 +157,7 @@ std::vector<ValueId> Parser::right_side(const Token& op) {
 
 std::vector<std::string> Parser::known_ops() {
   std::vector<std::string> known = keys(rules());
-  known.insert(known.end(), {"host_call", "compress", "cond", "loop"});
+  known.insert(known.end(), {"host_call", "compress", "fold", "cond", "loop"});
   for (const std::string& name : composition_names()) known.push_back(name);
   for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
   for (int i = 0; i < kNumLibraryOps; ++i) known.emplace_back(facts(static_cast<LibraryOp>(i)).name);

@@ -176,6 +176,7 @@ class Parser {
   ValueId write(const char* op,
                 ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace));
   ValueId reduce();
+  std::vector<ValueId> fold();
   ValueId cumulative();
   ValueId concat();
   ValueId iota();

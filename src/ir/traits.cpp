@@ -22,6 +22,7 @@ bool may_fail(const Graph& graph, const Node& node) {
     case Op::slice:
     case Op::update:
     case Op::reduce:
+    case Op::fold:
     case Op::cumulative:
     case Op::concat:
     case Op::iota:
@@ -36,6 +37,20 @@ bool may_fail(const Graph& graph, const Node& node) {
     case Op::loop: return true;
   }
   return true;
+}
+
+bool has_one_element(const TensorType& type) {
+  return type.dtype != DType::opaque && std::ranges::all_of(type.dims, [](const Dim& dim) { return dim.is(1); });
+}
+
+bool is_short(const Graph& graph, const Node& reduction, int64_t most) {
+  int64_t count = 1;
+  for (int axis : reduction.axes) {
+    const Dim& dim = graph.type(reduction.operands[0]).dims[static_cast<std::size_t>(axis)];
+    if (!dim.is_constant() || dim.constant() > most) return false;
+    count *= dim.constant();
+  }
+  return count <= most;
 }
 
 IdMap<ValueId, int> count_uses(const Graph& graph) {

@@ -26,6 +26,12 @@ std::optional<Literal> splat(const Graph& graph, ValueId v, Stops stops) {
   return std::ranges::all_of(node->elements, is_first) ? std::optional(node->elements[0]) : std::nullopt;
 }
 
+/// Is every dim 1? Such values live in registers of the entry function.
+bool has_one_element(const TensorType& type);
+
+/// Has the reduction, at each element of its result, no more points than `most`, as is known?
+bool is_short(const Graph& graph, const Node& reduction, int64_t most);
+
 /// How often each value is an operand or an output.
 IdMap<ValueId, int> count_uses(const Graph& graph);
 

@@ -76,6 +76,7 @@ class Verifier {
   void read(const Node& node);
   void write(const Node& node);
   void reduce(const Node& node);
+  void fold(const Node& node);
   void cumulative(const Node& node);
   void as_size(const Node& node);
   void compress(const Node& node);

@@ -28,6 +28,7 @@ Arity arity_of(const Node& node) {
     case Op::reduce:
     case Op::cumulative:
     case Op::as_size: return {1, 1};
+    case Op::fold: return {facts(node.fold).num_operands(), facts(node.fold).num_operands()};
     case Op::compress: return {1, kAny};
     case Op::gather: return {2, kAny};
     case Op::update: return {2, 2};
@@ -155,7 +156,9 @@ void Verifier::node(NodeId n) {
   for (ValueId v : node.results) check_symbols(v);
   if (node.op == Op::host_call) return;
   if (is_region(node.op)) return region(node);
-  const std::size_t num_results = node.op == Op::library ? facts(node.library).signature.results.size() : 1;
+  const std::size_t num_results = node.op == Op::library ? facts(node.library).signature.results.size()
+                                  : node.op == Op::fold  ? facts(node.fold).num_stored
+                                                         : 1;
   if (node.results.size() != num_results && node.op != Op::compress) {
     return fail(name, node.location, str("has ", node.results.size(), " results"));
   }

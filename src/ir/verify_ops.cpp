@@ -24,6 +24,7 @@ void Verifier::check(const Node& node) {
     case Op::update:
     case Op::scatter: return write(node);
     case Op::reduce: return reduce(node);
+    case Op::fold: return fold(node);
     case Op::cumulative: return cumulative(node);
     case Op::concat: return concat(node);
     case Op::iota: return require(type(current_).rank() == 1, current_, "iota makes rank 1");
@@ -221,6 +222,27 @@ void Verifier::reduce(const Node& node) {
     if (!std::ranges::binary_search(node.axes, axis)) dims.push_back(from.dims[axis]);
   }
   expect_type(from.dtype, dims);
+}
+
+void Verifier::fold(const Node& node) {
+  const FoldFacts& row = facts(node.fold);
+  const TensorType& from = type(node.operands.back());
+  if (!check_axes(node.axes, from.rank())) return;
+  std::vector<Dim> dims;
+  for (int axis = 0; axis < from.rank(); ++axis) {
+    if (!std::ranges::binary_search(node.axes, axis)) dims.push_back(from.dims[axis]);
+  }
+  require(!row.has_hidden() || dims.empty(), current_, "hidden states are folded over all axes");
+  std::size_t operand = 0;
+  for (std::size_t k = 0; k < row.num_stored; ++k) {
+    const FoldState& state = row.states[k];
+    const TensorType& result = type(node.results[k]);
+    require(accepts(state.dtype, result.dtype) && same(result.dims, dims), node.results[k],
+            str("is no ", state.name, " of a fold over ", text(from)));
+    if (state.counts_points()) continue;
+    const TensorType& x = type(node.operands[operand++]);
+    require(x.dtype == result.dtype && same(x.dims, from.dims), node.results[k], str("is folded from ", text(x)));
+  }
 }
 
 void Verifier::cumulative(const Node& node) {

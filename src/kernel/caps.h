@@ -24,7 +24,7 @@ struct BackendCaps {
                                  // columns of a thousand rows stay in the second cache
   // A sum of squares about the mean and the sum are folded in one pass (Fold::moments): for who folds in lanes,
   // each with a mean of its own. In order it takes longer than two passes.
-  bool squares_in_one_pass = true;
+  bool moments_in_one_pass = true;
   int max_inline_cost =
       4;  // a producer at most this expensive is computed again rather than stored (ScalarOpFacts::cost)
 };

@@ -41,6 +41,11 @@ const FoldFacts& facts(Fold fold) {
   return rows()[static_cast<std::size_t>(fold)];
 }
 
+std::size_t FoldFacts::num_operands() const {
+  const auto folds = [](const FoldState& state) { return state.is_stored && !state.counts_points(); };
+  return static_cast<std::size_t>(std::ranges::count_if(states, folds));
+}
+
 std::span<const Fold> all_folds() {
   static constexpr std::array kAll = {
 #define FOLD(name, formula) Fold::name,

@@ -36,6 +36,7 @@ struct FoldFacts {
   std::string_view formula;       // {0}: what the last stored state folds
   std::vector<FoldState> states;  // those that are stored come first
   std::size_t num_stored;
+  std::size_t num_operands() const;  // what a point has: one for each stored state that does not count points
   bool has_hidden() const { return num_stored < states.size(); }
 };
 

@@ -81,10 +81,10 @@ class Evaluator {
     for (std::size_t axis = 0; axis < dims.size(); ++axis) {
       const int64_t given = values_[v].dims[axis], wanted = dims[axis].evaluate(symbols_);
       if (given == wanted) continue;
-      Error error(ErrorCode::shape_mismatch, location,
-                  str(label(v), ": dim ", axis, " is ", given, ", but ", dims[axis].to_text(graph_.symbol_names()),
-                      dims[axis].is_constant() ? "" : str(" is ", wanted),
-                      dims[axis].is_constant() ? " is wanted" : ""));
+      Error error(
+          ErrorCode::shape_mismatch, location,
+          str(label(v), ": dim ", axis, " is ", given, ", but ", dims[axis].to_text(graph_.symbol_names()),
+              dims[axis].is_constant() ? "" : str(" is ", wanted), dims[axis].is_constant() ? " is wanted" : ""));
       for (SymbolId s : dims[axis].symbols()) {
         const Symbol& symbol = graph_.symbols[s];
         const std::string from = symbol.axis == Symbol::kOfValue ? "" : str("dim ", symbol.axis, " of ");
@@ -116,6 +116,7 @@ class Evaluator {
   void node(const Node& node) {
     if (node.op == Op::host_call) return host_call(node);
     if (node.op == Op::compress) return compress(node);
+    if (node.op == Op::fold) return fold(node);
     if (is_region(node.op)) return region(node);
     try {
       if (node.op == Op::library) return library(node);
@@ -151,6 +152,7 @@ class Evaluator {
       case Op::size: return i64({}, {node.size.evaluate(symbols_)});
       case Op::assert_: return assert_that(node);
       case Op::as_size: return operand(node, 0);
+      case Op::fold:
       case Op::compress:
       case Op::library:
       case Op::host_call:
@@ -256,19 +258,67 @@ class Evaluator {
   }
 
   /// Left to right in row-major order, in the accumulator's dtype.
-  Tensor reduce(const Node& node) const {
-    const Tensor& x = operand(node, 0);
+  Tensor reduce(const Node& node) const { return reduced(node, node.combine, operand(node, 0)); }
+
+  /// Over the node's axes.
+  Tensor reduced(const Node& node, Combine combine, const Tensor& x) const {
     Tensor out = Tensor::zeros(x.dtype, result_dims(node));
-    for (int64_t i = 0; i < out.num_elements(); ++i) identity_of(node.combine, x.dtype).store(out.element(i));
+    for (int64_t i = 0; i < out.num_elements(); ++i) identity_of(combine, x.dtype).store(out.element(i));
     int64_t next = 0;
     for_each_point(x.dims, [&](std::span<const int64_t> point) {
       int64_t to = 0;
       for (int axis = 0; axis < x.rank(); ++axis) {
         if (!std::ranges::binary_search(node.axes, axis)) to = to * x.dims[axis] + point[axis];
       }
-      combine_element(node.combine, out, to, x, next++);
+      combine_element(combine, out, to, x, next++);
     });
     return out;
+  }
+
+  /// What was reduced over the node's axes, at each point of `dims`.
+  static Tensor spread(const Node& node, const Tensor& reduced, const std::vector<int64_t>& dims) {
+    std::vector<int64_t> kept = dims;
+    for (int axis : node.axes) kept[static_cast<std::size_t>(axis)] = 1;
+    return broadcast({reduced.dtype, kept, reduced.data}, dims);
+  }
+
+  static Tensor number(const std::vector<int64_t>& dims, const Literal& literal) {
+    Tensor out = Tensor::zeros(literal.dtype, dims);
+    for (int64_t i = 0; i < out.num_elements(); ++i) literal.store(out.element(i));
+    return out;
+  }
+
+  static Tensor of(ScalarOp op, const std::vector<Tensor>& operands) { return apply_scalar(op, operands); }
+
+  /// By the definition of each row, in as many passes as it takes.
+  void fold(const Node& node) {
+    const auto result = [&](std::size_t r) -> Tensor& { return values_[node.results[r]]; };
+    const Tensor& x = values_[node.operands.back()];
+    switch (node.fold) {
+      case Fold::none: break;
+      case Fold::argmax:
+      case Fold::argmin: {
+        result(1) = reduced(node, node.fold == Fold::argmax ? Combine::max : Combine::min, x);
+        Tensor found = of(ScalarOp::eq_, {x, spread(node, result(1), x.dims)});
+        found = of(ScalarOp::or_, {found, of(ScalarOp::ne_, {x, x})});
+        const Tensor never = number(x.dims, identity_of(Combine::min, DType::i64));
+        result(0) = reduced(node, Combine::min, of(ScalarOp::select_, {found, values_[node.operands[0]], never}));
+        return;
+      }
+      case Fold::log_sum_exp: {
+        result(1) = reduced(node, Combine::max, x);
+        const Tensor less = of(ScalarOp::sub_, {x, spread(node, result(1), x.dims)});
+        result(0) = reduced(node, Combine::add, cast(of(ScalarOp::exp_, {less}), graph_.type(node.results[0]).dtype));
+        return;
+      }
+      case Fold::moments: {
+        const Tensor count = reduced(node, Combine::add, number(x.dims, Literal::of(x.dtype, 1)));
+        const Tensor mean = of(ScalarOp::div_, {reduced(node, Combine::add, x), count});
+        const Tensor less = of(ScalarOp::sub_, {x, spread(node, mean, x.dims)});
+        result(0) = reduced(node, Combine::add, of(ScalarOp::square_, {less}));
+        return;
+      }
+    }
   }
 
   /// Each element is the one before it along the axis, combined with x's.

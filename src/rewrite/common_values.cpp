@@ -27,8 +27,9 @@ SmallVector<ValueId, 4> ordered_operands(const Node& node) {
 
 /// Equal nodes have equal hashes. The types of operands are left out: the operands say them.
 std::size_t hash_of(const Node& node, const TensorType& type) {
-  std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16,
-                           static_cast<uint64_t>(node.scalar) << 8 | static_cast<uint64_t>(node.combine));
+  std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16, static_cast<uint64_t>(node.fold) << 16 |
+                                                                        static_cast<uint64_t>(node.scalar) << 8 |
+                                                                        static_cast<uint64_t>(node.combine));
   if (node.op == Op::library) hash = mixed(hash, static_cast<uint64_t>(node.library) << 32 | node.library_options);
   for (ValueId v : ordered_operands(node)) hash = mixed(hash, v.index);
   for (int axis : node.axes) hash = mixed(hash, static_cast<uint64_t>(axis));
@@ -48,8 +49,8 @@ std::size_t hash_of(const Node& node, const TensorType& type) {
 /// not count; of results, the type does.
 bool same_expression(const Node& a, const TensorType& a_type, const Node& b, const TensorType& b_type) {
   return a.op == b.op && a.in_place >= b.in_place && (a.op != Op::scalar || a.scalar == b.scalar) &&
-         a.combine == b.combine && ordered_operands(a) == ordered_operands(b) && a.index == b.index &&
-         a.axes == b.axes && a.size == b.size && a.elements == b.elements &&
+         a.combine == b.combine && a.fold == b.fold && ordered_operands(a) == ordered_operands(b) &&
+         a.index == b.index && a.axes == b.axes && a.size == b.size && a.elements == b.elements &&
          (a.op != Op::library || a.library == b.library) && a.library_options == b.library_options && a_type == b_type;
 }
 

@@ -41,6 +41,7 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
       case Op::assert_:
         return builder.assert_that(operands[0], operands[1], node.text, node.error,
                                    {operands.begin() + 2, operands.end()});
+      case Op::fold:
       case Op::compress:
       case Op::library:
       case Op::host_call:
@@ -60,6 +61,9 @@ std::vector<ValueId> rebuild(GraphBuilder& builder, const Node& node, std::vecto
   }
   if (node.op == Op::compress) return builder.compress(operands[0], {operands.begin() + 1, operands.end()}, node.size);
   if (node.op == Op::host_call) return builder.host_call(node.text, node.host_function, operands, std::move(types));
+  if (node.op == Op::fold) {
+    return builder.fold(node.fold, {operands.begin(), operands.end()}, node.axes, types[0].dtype);
+  }
   if (node.op == Op::library) return builder.library(node.library, operands, node.library_options);
   return {one()};
 }
@@ -168,6 +172,11 @@ void Rewriter::replace_result(ValueId old, ValueId by) {
               graph().type_text(builder_.type(by)));
   values_[old] = by;
   pass_name_on(old, by);
+}
+
+void Rewriter::replace_along(NodeId old, NodeId earlier, ValueId by) {
+  began_at_[old] = began_at_[earlier];
+  replace(old, by);
 }
 
 void Rewriter::share(NodeId old, NodeId twin) {

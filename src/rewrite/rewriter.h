@@ -21,6 +21,7 @@ class Rewriter {
 
   /// What stands for `old` in the new graph.
   ValueId operator[](ValueId old) const;
+  bool has(ValueId old) const { return values_[old].valid(); }
   /// An old size over the new graph's symbols.
   Dim dim(const Dim& old) const;
   /// The old node with operands, index arrays and sizes of the new graph; its results are still the old ones.
@@ -35,6 +36,8 @@ class Rewriter {
   void replace(NodeId old, ValueId by);
   /// By result; none: nothing copied later reads that one.
   void replace(NodeId old, std::span<const ValueId> by);
+  /// Likewise where what became of `earlier`, another node of the source, makes `by` too: it carries the checks of both.
+  void replace_along(NodeId old, NodeId earlier, ValueId by);
   /// What became of `twin`, another node of the source, stands for `old` too, with the checks of both.
   void share(NodeId old, NodeId twin);
 

@@ -81,6 +81,7 @@ class Sensitivity {
       case Op::reduce:
       case Op::cumulative:
         return node.combine == Combine::set || node.combine == Combine::max || node.combine == Combine::min;
+      case Op::fold: return node.fold == Fold::argmax || node.fold == Fold::argmin;
       case Op::library: return node.library == LibraryOp::sort;
       case Op::cast: return false;
       default: return true;
@@ -89,6 +90,7 @@ class Sensitivity {
 
   /// The greatest of 0.0 and -0.0 is either, and what divides by it an infinity of either sign.
   static bool has_zeros_of_either_sign(const Node& node) {
+    if (node.op == Op::fold) return node.fold == Fold::argmax || node.fold == Fold::argmin;
     if (node.op == Op::scalar) return node.scalar == ScalarOp::max_ || node.scalar == ScalarOp::min_;
     const bool combines =
         node.op == Op::update || node.op == Op::scatter || node.op == Op::reduce || node.op == Op::cumulative;
@@ -384,8 +386,8 @@ Options any_options(tool::Random& random) {
 std::string options_text(const Options& options) {
   return str("\n  fuse ", fuse::mode_name(options.fuse), ", planner ", memory::planner_name(options.planner),
              ", order ", memory::kStepOrderNames[static_cast<std::size_t>(options.order)], ", rewriting ",
-             options.rewrite.farthest == Close::bitwise ? "bitwise" : "better", ", features \"",
-             options.cpu_features, "\", tiles of ", options.tile_of_columns);
+             options.rewrite.farthest == Close::bitwise ? "bitwise" : "better", ", features \"", options.cpu_features,
+             "\", tiles of ", options.tile_of_columns);
 }
 
 /// A value that is stored and of which `explain` does not say why.

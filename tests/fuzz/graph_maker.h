@@ -123,6 +123,7 @@ class GraphMaker {
 
   /// Reductions of several nodes.
   void reduced();
+  void fold();
   ValueId sum_of_powers(ValueId x);
   ValueId less_its_mean(ValueId x);
 

@@ -92,6 +92,34 @@ void GraphMaker::reduce() {
   add(v, pool_[*x].exact && (extreme || !is_inexact(accumulator)));
 }
 
+void GraphMaker::fold() {
+  const Fold fold = of(all_folds());
+  const bool has_place = facts(fold).num_operands() == 2;
+  const auto x = pick([&](const Entry& e) {
+    const TensorType& t = type(e.v);
+    const bool fits = has_place ? e.exact && computes(t.dtype) && accepts(ScalarOp::gt_, t.dtype)
+                                : t.dtype == DType::f32 || t.dtype == DType::f64;
+    return t.rank() >= 1 && fits && size_of(product(t.dims)) > 0;
+  });
+  if (!x) return;
+  const std::vector<Dim> dims = type(pool_[*x].v).dims;
+  std::vector<int> axes;
+  for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
+    if (dims.size() == 1 || facts(fold).has_hidden() || chance(60)) axes.push_back(axis);
+  }
+  ValueId folded = use(*x);
+  std::vector<ValueId> operands;
+  if (has_place) {
+    operands.push_back(builder_.broadcast(builder_.iota(dims.back(), DType::i64), dims));
+  } else {
+    folded = builder_.scalar(ScalarOp::tanh_, {folded});  // what is not finite is not said
+  }
+  operands.push_back(folded);
+  // (The sum of an f32 in f64 is as good as exp in f32, which the comparison does not know.)
+  const DType real = type(folded).dtype;
+  for (ValueId state : builder_.fold(fold, std::move(operands), std::move(axes), real)) add(state, has_place);
+}
+
 void GraphMaker::cumulative() {
   const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
   if (!x) return;

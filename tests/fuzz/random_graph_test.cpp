@@ -26,6 +26,7 @@ std::set<std::string> drawn_names() {
       names.insert(op);
       if (node.op == Op::scalar) names.insert(str(op, " ", facts(node.scalar).name));
       if (node.op == Op::library) names.insert(str(op, " ", facts(node.library).name));
+      if (node.op == Op::fold) names.insert(str(op, " ", facts(node.fold).name));
       if (node.op == Op::reduce || node.op == Op::update || node.op == Op::scatter || node.op == Op::cumulative) {
         names.insert(str(op, " ", combine_name(node.combine)));
       }
@@ -40,6 +41,7 @@ std::vector<std::string> all_names() {
   for (int op = 0; op < kNumScalarOps; ++op) names.push_back(str("scalar ", facts(static_cast<ScalarOp>(op)).name));
   for (int op = 0; op < kNumLibraryOps; ++op) names.push_back(str("library ", facts(static_cast<LibraryOp>(op)).name));
   for (const char* combine : {"add", "mul", "max", "min", "and", "or", "xor"}) names.push_back(str("reduce ", combine));
+  for (Fold fold : all_folds()) names.push_back(str("fold ", facts(fold).name));
   for (const char* combine : {"add", "mul", "max", "min"}) names.push_back(str("cumulative ", combine));
   for (const char* combine : {"set", "add", "mul", "max", "min"}) {
     names.push_back(str("update ", combine));

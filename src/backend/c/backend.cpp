@@ -23,7 +23,7 @@ kernel::Support support(ScalarOp op, DType dtype) {
 }  // namespace
 
 const kernel::BackendCaps& caps() {
-  static const kernel::BackendCaps caps = {.support = support, .squares_in_one_pass = false};
+  static const kernel::BackendCaps caps = {.support = support, .moments_in_one_pass = false};
   return caps;
 }
 

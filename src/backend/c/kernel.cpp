@@ -110,14 +110,21 @@ class KernelText {
     const kernel::Stage& stage = kernel_.stages[s];
     std::vector<bool> skip(stage.statements.size());
     for (std::size_t i = 0; i < skip.size(); ++i) {
-      const kernel::Statement& statement = stage.statements[i];
-      const bool is_unread = statement.is_write() && !statement.result.valid() && p_.is_unread_scalar(statement.buffer);
-      const bool is_other_state = statement.fold != Fold::none && statement.state > 0 && !skip[i - 1];
-      skip[i] =
-          p_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i)) || (is_unread && !is_other_state);
+      skip[i] = p_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i)) || is_unread(stage, i);
     }
     if (kernel_.stages.size() > 1) out.comment(str("stage ", s + 1));
     StageText(p_, out, names_, kernel_, stage, place_, skip).write();
+  }
+
+  /// Of a fold all states are, or none: they are written at once.
+  bool is_unread(const kernel::Stage& stage, std::size_t i) const {
+    const kernel::Statement& statement = stage.statements[i];
+    const std::size_t first = statement.fold == Fold::none ? i : i - static_cast<std::size_t>(statement.state);
+    const std::size_t count = statement.fold == Fold::none ? 1 : facts(statement.fold).num_stored;
+    const std::span states(stage.statements.begin() + static_cast<std::ptrdiff_t>(first), count);
+    return std::ranges::all_of(states, [&](const kernel::Statement& state) {
+      return state.is_write() && !state.result.valid() && p_.is_unread_scalar(state.buffer);
+    });
   }
 
   bool is_written(BufferId b) const { return std::ranges::count(place_.written, b) > 0; }

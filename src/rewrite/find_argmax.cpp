@@ -1,19 +1,20 @@
-#include "fuse/place_fold.h"
-
 #include <algorithm>
+#include <tuple>
 
-namespace inlay::fuse {
+#include "rewrite/fold_matcher.h"
+
+namespace inlay::rewrite {
 
 namespace {
 
 class ArgMaxMatcher {
  public:
-  ArgMaxMatcher(const Graph& graph, const Forced& forced) : graph_(graph), forced_(forced) {}
+  explicit ArgMaxMatcher(const FoldGraph& in) : in_(in), graph_(in.graph) {}
 
-  std::optional<PlaceFold> match(const Node& reduce) {
+  std::optional<FoundFold> match(const Node& reduce) {
     const DType dtype = graph_.type(reduce.results[0]).dtype;
     if (reduce.op != Op::reduce || reduce.combine != Combine::min || dtype != DType::i64) return std::nullopt;
-    const Node* select = scalar(reduce.operands[0], ScalarOp::select_);
+    const Node* select = in_.scalar(reduce.operands[0], ScalarOp::select_);
     if (!select || graph_.type(select->results[0]).dtype != DType::i64) return std::nullopt;
     const auto [found, number, never] = std::tuple(select->operands[0], select->operands[1], select->operands[2]);
     const Node* literal = graph_.node_of(never);
@@ -21,23 +22,17 @@ class ArgMaxMatcher {
                           literal->elements[0] == identity_of(Combine::min, DType::i64);
     const ValueId extreme = is_never ? extreme_found(found, reduce) : ValueId();
     if (!extreme.valid() || !is_made_of_sizes(number)) return std::nullopt;
-    return PlaceFold{extreme, number};
+    const bool is_max = graph_.node_of(extreme)->combine == Combine::max;
+    return FoundFold{is_max ? Fold::argmax : Fold::argmin, extreme, graph_.node_of(extreme)->operands[0], number};
   }
 
  private:
-  const Node* made_by(ValueId v) const { return forced_.values[v] ? nullptr : graph_.node_of(v); }
-
-  const Node* scalar(ValueId v, ScalarOp op) const {
-    const Node* node = made_by(v);
-    return node && node->op == Op::scalar && node->scalar == op ? node : nullptr;
-  }
-
   /// x == its extreme, or x is NaN.
   ValueId extreme_found(ValueId found, const Node& reduce) const {
-    const Node* either = scalar(found, ScalarOp::or_);
+    const Node* either = in_.scalar(found, ScalarOp::or_);
     if (!either) return extreme_met(found, reduce, /*nan_of=*/{});
     for (int first : {0, 1}) {
-      const Node* is_nan = scalar(either->operands[1 - first], ScalarOp::ne_);
+      const Node* is_nan = in_.scalar(either->operands[1 - first], ScalarOp::ne_);
       if (!is_nan || is_nan->operands[0] != is_nan->operands[1]) continue;
       const ValueId extreme = extreme_met(either->operands[first], reduce, is_nan->operands[0]);
       if (extreme.valid()) return extreme;
@@ -46,7 +41,7 @@ class ArgMaxMatcher {
   }
 
   ValueId extreme_met(ValueId found, const Node& reduce, ValueId nan_of) const {
-    const Node* equal = scalar(found, ScalarOp::eq_);
+    const Node* equal = in_.scalar(found, ScalarOp::eq_);
     if (!equal) return {};
     for (int first : {0, 1}) {
       const ValueId x = equal->operands[first];
@@ -61,11 +56,11 @@ class ArgMaxMatcher {
   ValueId extreme_of(ValueId x, ValueId kept, const Node& reduce) const {
     const TensorType& type = graph_.type(x);
     if (type.dims != graph_.type(reduce.operands[0]).dims || !has_ones(kept, type, reduce.axes)) return {};
-    while (const Node* view = made_by(kept)) {
+    while (const Node* view = graph_.node_of(kept)) {
       if (view->op != Op::reshape) break;
       kept = view->operands[0];
     }
-    const Node* extreme = made_by(kept);
+    const Node* extreme = graph_.node_of(kept);
     const bool is_it = extreme && extreme->op == Op::reduce && extreme->operands[0] == x &&
                        extreme->axes == reduce.axes && graph_.type(kept).dtype == type.dtype &&
                        (extreme->combine == Combine::max || extreme->combine == Combine::min);
@@ -99,15 +94,14 @@ class ArgMaxMatcher {
     }
   }
 
+  const FoldGraph& in_;
   const Graph& graph_;
-  const Forced& forced_;
 };
 
 }  // namespace
 
-std::optional<PlaceFold> place_fold(const Graph& graph, ValueId v, const Forced& forced) {
-  const Node* node = graph.node_of(v);
-  return node ? ArgMaxMatcher(graph, forced).match(*node) : std::nullopt;
+std::optional<FoundFold> match_argmax(const FoldGraph& in, const Node& reduce) {
+  return ArgMaxMatcher(in).match(reduce);
 }
 
-}  // namespace inlay::fuse
+}  // namespace inlay::rewrite

@@ -1,8 +1,8 @@
 #include <cmath>
 
-#include "fuse/sum_fold.h"
+#include "rewrite/fold_matcher.h"
 
-namespace inlay::fuse {
+namespace inlay::rewrite {
 
 namespace {
 
@@ -14,9 +14,9 @@ struct Quotient {
 
 class VarianceMatcher {
  public:
-  explicit VarianceMatcher(const SumFoldGraph& in) : in_(in), graph_(in.graph) {}
+  explicit VarianceMatcher(const FoldGraph& in) : in_(in), graph_(in.graph) {}
 
-  std::optional<SumFold> match(const Node& sum) const {
+  std::optional<FoundFold> match(const Node& sum) const {
     const Node* square = in_.summed(sum);
     const std::optional<ValueId> squared = square ? squared_by(*square) : std::nullopt;
     const Node* difference = squared ? in_.scalar(*squared, ScalarOp::sub_) : nullptr;
@@ -36,14 +36,14 @@ class VarianceMatcher {
 
   /// Of x less `mean`, if that is its mean: the sum of all its elements, divided by how many they are. (How it is
   /// rounded does not matter, for it is not used, unless to less than x has: then each square gains something.)
-  std::optional<SumFold> about(ValueId x, ValueId mean, const Node& squares) const {
+  std::optional<FoundFold> about(ValueId x, ValueId mean, const Node& squares) const {
     const std::optional<Quotient> quotient = quotient_of(mean, graph_.type(before_widening(x)).dtype);
-    if (!quotient || in_.forced.values[quotient->sum]) return std::nullopt;
+    if (!quotient) return std::nullopt;
     const ValueId summed = graph_.node_of(quotient->sum)->operands[0];
     const DType dtype = graph_.type(quotient->sum).dtype;
     if (dtype != graph_.type(squares.results[0]).dtype || before_widening(summed) != before_widening(x)) return {};
     if (same_dim(quotient->by, product(graph_.type(summed).dims)) != Answer::yes) return std::nullopt;
-    return SumFold{Fold::moments, quotient->sum, summed};
+    return FoundFold{Fold::moments, quotient->sum, summed};
   }
 
   ValueId before_widening(ValueId v) const {
@@ -142,12 +142,12 @@ class VarianceMatcher {
     return is_size ? std::optional(Dim(static_cast<int64_t>(literal.f))) : std::nullopt;
   }
 
-  const SumFoldGraph& in_;
+  const FoldGraph& in_;
   const Graph& graph_;
 };
 
 }  // namespace
 
-std::optional<SumFold> squares_fold(const SumFoldGraph& in, const Node& sum) { return VarianceMatcher(in).match(sum); }
+std::optional<FoundFold> match_moments(const FoldGraph& in, const Node& sum) { return VarianceMatcher(in).match(sum); }
 
-}  // namespace inlay::fuse
+}  // namespace inlay::rewrite
