@@ -204,6 +204,30 @@ def test_rewriters_of_the_same_rewrites_share_what_an_op_has():
     assert optdb["canonicalize"].query("+fast_run", "-local_add_canonizer").node_tracker is not first.node_tracker
 
 
+def test_rewrites_may_come_from_an_iterator():
+    rewriter = NearChanges(iter([another_exp]))
+    assert rewriter.node_tracker.get_trackers(pt.exp) == [another_exp]
+    assert NearChanges(iter([])).node_tracker.get_trackers(pt.exp) == []
+
+
+def test_ops_are_not_remembered_without_end():
+    """Each function of a long process may have ops of its own, which hold graphs."""
+    x = pt.dvector("x")
+    tracker = optdb["canonicalize"].query("+fast_run").node_tracker
+    if not hasattr(tracker, "_get_trackers"):
+        pytest.skip("PyTensor 2 remembers no ops")
+    for at in range(1100):
+        tracker.get_trackers(OpFromGraph([x], [x + at]))
+    assert tracker.get_trackers.cache_info().currsize <= 1000
+
+
+def test_sets_of_rewrites_are_not_remembered_without_end(monkeypatch):
+    monkeypatch.setattr(NearChanges, "_trackers", {})
+    for _ in range(150):
+        NearChanges([node_rewriter([pt.exp])(lambda fgraph, node: None)])
+    assert len(NearChanges._trackers) <= 100
+
+
 def test_constants_are_computed_without_a_c_compiler(monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("C is compiled")

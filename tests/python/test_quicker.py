@@ -3,6 +3,9 @@
 import importlib.util
 import itertools
 import linecache
+import os
+import subprocess
+import sys
 
 import inlay.pytensor  # noqa: F401
 import pytensor
@@ -76,3 +79,53 @@ def test_an_elementwise_node_makes_its_scalar_node_once():
     assert len(made) == 1
     op(pt.fvector())
     assert len(made) == 2
+
+
+@pytest.mark.skipif(not hasattr(Elemwise, "make_scalar_node"), reason="this version has no such method")
+def test_a_class_with_a_scalar_node_of_its_own_is_asked_each_time():
+    class Rounded(Elemwise):
+        def __init__(self, dtype):
+            super().__init__(pytensor.scalar.exp)
+            self.dtype = dtype
+
+        def make_scalar_node(self, *inputs):
+            return pytensor.scalar.Cast(pytensor.scalar.get_scalar_type(self.dtype)).make_node(
+                *[pytensor.scalar.get_scalar_type(x.type.dtype)() for x in inputs]
+            )
+
+    x = pt.dvector("x")
+    assert [Rounded(dtype)(x).type.dtype for dtype in ("float32", "int64")] == ["float32", "int64"]
+    assert pt.exp(x).type.dtype == "float64"
+
+
+def test_what_is_remembered_has_an_end(monkeypatch):
+    monkeypatch.setattr(quicker, "_MOST", 5)
+    for at in range(20):
+        names = {"trace": lambda: quicker.extract_stack(limit=2, skips=["nowhere/"])}
+        exec(compile("x = trace()", f"<cell {at}>", "exec"), names)
+        assert names["x"][0] == (f"<cell {at}>", 1, "<module>", None)
+        assert pt.exp(pt.vector(dtype="float32")).type.dtype == "float32"
+        known = (quicker._LINES, quicker._SKIPPED, quicker._WithKnownDtypes._scalar_nodes)
+        assert at < 5 or all(len(one) <= 5 for one in known[:2])
+    # What was there before the limit was lowered goes with the next that comes.
+    pt.exp(pt.vector(dtype="int8"))
+    pt.log(pt.vector(dtype="int8"))
+    assert len(quicker._WithKnownDtypes._scalar_nodes) <= 5
+
+
+LEFT_OUT = """
+from pytensor.compile.mode import optdb
+from pytensor.graph import utils
+from pytensor.tensor.elemwise import Elemwise
+before = utils.simple_extract_stack, getattr(Elemwise, "get_output_info", None), optdb["canonicalize"].eq_rewriter_class
+import inlay.pytensor
+after = utils.simple_extract_stack, getattr(Elemwise, "get_output_info", None), optdb["canonicalize"].eq_rewriter_class
+print([one is other for one, other in zip(before, after)])
+"""
+
+
+@pytest.mark.parametrize("value, is_theirs", [("0", True), ("1", False), ("", False)])
+def test_pytensors_own_code_can_be_asked_for(value, is_theirs):
+    environment = {**os.environ, "INLAY_QUICKER": value}
+    done = subprocess.run([sys.executable, "-c", LEFT_OUT], capture_output=True, text=True, env=environment, check=True)
+    assert done.stdout.strip() == str([is_theirs] * 3)

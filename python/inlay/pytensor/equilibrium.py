@@ -14,10 +14,11 @@ C for a graph within a graph, which is then used once.
 
 `EquilibriumDB.eq_rewriter_class` is PyTensor's own place for such a class. Where inlay's mode is not the current one it
 does what PyTensor's does. With PyTensor 2, whose rewrites make other graphs of some models in this order, all nodes are
-tried in each pass.
+tried in each pass. With INLAY_QUICKER=0 the class is PyTensor's own.
 """
 
 from collections import Counter
+from functools import lru_cache
 
 import numpy as np
 import pytensor
@@ -32,6 +33,7 @@ from .linker import InlayLinker
 
 KNOWS_ORDER = int(pytensor.__version__.split(".")[0]) >= 3
 _FEW_STEPS = 3  # as far as most rewrites look
+_MOST_OPS, _MOST_TRACKERS = 1000, 100  # that are remembered: ops hold graphs, and a process may make them without end
 _MOST_PASSES = 8  # with more, one change makes way for the next along a chain: then it is followed within one pass
 
 
@@ -41,9 +43,22 @@ class NearChanges(EquilibriumGraphRewriter):
     _trackers = {}  # rewrites -> which of them an op has; every query of a database makes a rewriter of the same ones
 
     def __init__(self, rewriters, *args, **kwargs):
+        rewriters = tuple(rewriters)  # which may be an iterator, and is passed over twice
         super().__init__(rewriters, *args, **kwargs)
         if hasattr(self, "node_tracker"):
-            self.node_tracker = self._trackers.setdefault(tuple(rewriters), self.node_tracker)
+            self.node_tracker = self._shared(rewriters, self.node_tracker)
+
+    @classmethod
+    def _shared(cls, rewriters, tracker):
+        known = cls._trackers.get(rewriters)
+        if known is not None:
+            return known
+        if hasattr(tracker, "_get_trackers"):  # PyTensor's own memory of its results has no end
+            tracker.get_trackers = lru_cache(_MOST_OPS)(tracker._get_trackers)
+        if len(cls._trackers) >= _MOST_TRACKERS:
+            cls._trackers.clear()
+        cls._trackers[rewriters] = tracker
+        return tracker
 
     def apply(self, fgraph, start_from=None):
         is_inlays = isinstance(get_mode(config.mode).linker, InlayLinker)

@@ -8,7 +8,7 @@ of all of it is:
 - the dtypes of the results of an elementwise op, for which PyTensor makes a scalar node each time, with variables of its
   own and their lines.
 
-What a version of PyTensor does not have in this form stays as it is.
+What a version of PyTensor does not have in this form stays as it is, and with INLAY_QUICKER=0 all of it does.
 """
 
 import linecache
@@ -21,6 +21,15 @@ from pytensor.tensor.elemwise import Elemwise
 
 _LINES = {}  # (file, number, function) -> what linecache had of the file, and the entry of a trace
 _SKIPPED = {}  # (file, what is skipped) -> whether that file is
+_MOST = 10_000  # of each: each cell of a notebook is a file of its own
+
+
+def _keep(known, key, value):
+    """What is full begins anew."""
+    if len(known) >= _MOST:
+        known.clear()
+    known[key] = value
+    return value
 
 
 def extract_stack(f=None, limit=None, skips=None):
@@ -43,7 +52,7 @@ def extract_stack(f=None, limit=None, skips=None):
 def _is_skipped(file, skips):
     found = _SKIPPED.get((file, skips))
     if found is None:
-        found = _SKIPPED[file, skips] = "tests" not in file and any(part in file for part in skips)
+        found = _keep(_SKIPPED, (file, skips), "tests" not in file and any(part in file for part in skips))
     return found
 
 
@@ -54,14 +63,13 @@ def _entry(frame, code):
         return known[1]
     line = linecache.getline(key[0], key[1], frame.f_globals)
     entry = (*key, line.strip() if line else None)
-    _LINES[key] = (linecache.cache.get(key[0]), entry)
-    return entry
+    return _keep(_LINES, key, (linecache.cache.get(key[0]), entry))[1]
 
 
 class _WithKnownDtypes:
     """Stands in for an Elemwise that is asked for what its node is like."""
 
-    _scalar_nodes = {}  # (scalar op, dtypes, settings) -> its node
+    _scalar_nodes = {}  # (class, scalar op, dtypes, settings) -> its node
 
     def __init__(self, op):
         self._op = op
@@ -70,13 +78,12 @@ class _WithKnownDtypes:
         return getattr(self._op, name)
 
     def make_scalar_node(self, *inputs):
-        nodes, dtypes = self._scalar_nodes, tuple([x.type.dtype for x in inputs])
-        key = (self._op.scalar_op, dtypes, config.floatX, config.cast_policy)
-        if key not in nodes:
-            if len(nodes) >= 1000:
-                nodes.clear()
-            nodes[key] = self._op.make_scalar_node(*inputs)
-        return nodes[key]
+        if type(self._op).make_scalar_node is not Elemwise.make_scalar_node:
+            return self._op.make_scalar_node(*inputs)  # a user's class: it may look at what the key does not have
+        dtypes = tuple([x.type.dtype for x in inputs])
+        key = (type(self._op), self._op.scalar_op, dtypes, config.floatX, config.cast_policy)
+        known = self._scalar_nodes.get(key)
+        return _keep(self._scalar_nodes, key, self._op.make_scalar_node(*inputs)) if known is None else known
 
 
 def _know_dtypes():

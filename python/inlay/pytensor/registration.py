@@ -1,6 +1,7 @@
 """What PyTensor, PyMC and IPython learn of inlay: once in a process, however often `inlay.pytensor` is reloaded."""
 
 import functools
+import os
 
 from .equilibrium import register_equilibrium
 from .ipython import register_formatters
@@ -15,11 +16,14 @@ from .with_pymc import register_sampler
 
 @functools.cache
 def register_all():
-    register_quicker()
+    is_quicker = os.environ.get("INLAY_QUICKER") != "0"
+    if is_quicker:
+        register_quicker()
     register_traces(TAG)
     register_mode()
     register_rewrites()
-    register_equilibrium()
+    if is_quicker:
+        register_equilibrium()
     register_scan_rewrites()
     register_sampler()
     register_part_names()
