@@ -1,6 +1,7 @@
 #include "kernel/formula.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "kernel/visit.h"
@@ -93,6 +94,18 @@ std::string_view fold_name(Combine combine) {
   return combine_name(combine);
 }
 
+/// Does the statement make an element what its operand is, whatever was there?
+bool sets(const Statement& s) { return s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid(); }
+
+template <class Visit>
+void for_each_stage(const KernelProgram& program, Visit visit) {
+  for (const Step& step : program.steps) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (kernel == nullptr) continue;
+    for (const Stage& stage : kernel->stages) visit(*kernel, stage);
+  }
+}
+
 /// What one stage does. Of 0-d arithmetic, where `num_named` is null: each value in full up to a few operations, from
 /// there on by the name that it is stored under.
 class StageFormulas {
@@ -131,8 +144,7 @@ class StageFormulas {
     if (s.kind == Kind::check) return;
     for_each_register(s, [&](RegisterId r) { ++uses_[r.index]; });
     if (s.result.valid()) made_at_[s.result.index] = ++num_made_;
-    const bool sets = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
-    if (!sets || stored_by_[s.operands[0].index] != nullptr) return;
+    if (!sets(s) || stored_by_[s.operands[0].index] != nullptr) return;
     const bool is_place_known = std::ranges::none_of(s.map.subscripts, [&](const Subscript& subscript) {
       return subscript.index && made_at_[subscript.index->index.index] > made_at_[s.operands[0].index];
     });
@@ -184,7 +196,7 @@ class StageFormulas {
     const bool is_named = num_named_ == nullptr ? e.ops > kFewOps : uses_[r.index] > 1 && e.ops > 0;
     if (store != nullptr) {
       const Expression target = place(*store);
-      line(target.text, " = ", e.text);
+      if (!stands_where_read(*store)) line(target.text, " = ", e.text);
       if (is_named) e = target;
     } else if (is_named && num_named_ != nullptr && e.ops >= kLongEnoughToName) {
       const std::string name = free_name();
@@ -194,7 +206,13 @@ class StageFormulas {
     registers_[r.index] = std::move(e);
   }
 
+  /// Of a kernel, what its readers show.
+  bool stands_where_read(const Statement& s) const {
+    return !kernel_.is_scalar() && sets(s) && words_.stands_where_read(s.buffer);
+  }
+
   void write(const Statement& s, const Statement* last_state) {
+    if (stands_where_read(s)) return;
     const Expression& e = at(s.operands[0]);
     const Expression target = place(s);
     if (s.kind == Kind::fold) return fold(s, last_state, target.text);
@@ -339,25 +357,67 @@ class PlaceText {
 }  // namespace
 
 Vocabulary::Vocabulary(const KernelProgram& program, const std::vector<NamedPart>& parts)
-    : program_(program), names_(program), parts_(parts), numbers_(program.buffers.size()) {
-  IdMap<BufferId, int> writes(program.buffers.size(), 0);
+    : program_(program), names_(program), parts_(parts), num_writers_(program.buffers.size(), 0) {
   for (const Step& step : program.steps) {
-    for (BufferId b : access_of(program, step).writes) ++writes[b];
+    for (BufferId b : access_of(program, step).writes) ++num_writers_[b];
   }
-  for (const Step& step : program.steps) {
-    const auto* kernel = std::get_if<Kernel>(&step);
-    if (kernel == nullptr || !kernel->is_scalar() || kernel->stages.size() != 1) continue;
-    const Stage& stage = kernel->stages[0];
-    StageFormulas values(*this, *kernel, stage, nullptr);
+  find_numbers();
+  name_by_places();
+}
+
+/// A number that the user has no name for, and that one step makes.
+bool Vocabulary::is_made_once(BufferId scalar) const {
+  return program_.buffers[scalar].role == Role::scalar && num_writers_[scalar] == 1 &&
+         names_.buffers[scalar].starts_with('$');
+}
+
+void Vocabulary::find_numbers() {
+  numbers_ = IdMap<BufferId, Expression>(program_.buffers.size());
+  for_each_stage(program_, [&](const Kernel& kernel, const Stage& stage) {
+    if (!axis_extents(kernel, stage).empty()) return;
+    StageFormulas values(*this, kernel, stage, nullptr);
     values.formulas();
     for (const Statement& s : stage.statements) {
-      const bool is_told = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
-      if (!is_told || program.buffers[s.buffer].role != Role::scalar || writes[s.buffer] != 1) continue;
+      const bool is_told = sets(s) && is_made_once(s.buffer);
       // A number that has the user's name is called by it; others stand as what they are.
-      const Expression& e = values.at(s.operands[0]);
-      if (names_.buffers[s.buffer].starts_with('$') && e.ops <= kFewOps) numbers_[s.buffer] = e;
+      if (is_told && values.at(s.operands[0]).ops <= kFewOps) numbers_[s.buffer] = values.at(s.operands[0]);
     }
+  });
+}
+
+/// A number that goes to a place with a name, as it is, and is all that comes there, is called by that name.
+void Vocabulary::name_by_places() {
+  std::map<std::string, BufferId> numbers;
+  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+    if (is_made_once(b)) numbers.emplace(names_.buffers[b], b);
   }
+  std::map<std::string, std::optional<BufferId>> comes_to;  // by the name of the place; none: something else, too
+  for (const Step& step : program_.steps) {
+    if (std::holds_alternative<Kernel>(step)) continue;
+    for (BufferId b : access_of(program_, step).writes) comes_to[name(b)].reset();
+  }
+  for_each_stage(program_, [&](const Kernel& kernel, const Stage& stage) {
+    const bool has_numbers = axis_extents(kernel, stage).empty();
+    StageFormulas values(*this, kernel, stage, nullptr);
+    if (has_numbers) values.formulas();
+    for (const Statement& s : stage.statements) {
+      if (!s.is_write()) continue;
+      const std::string place =
+          place_text(*this, kernel, stage, s.buffer, s.map, [](RegisterId) { return Expression(); }).text;
+      const auto number = has_numbers && sets(s) ? numbers.find(values.at(s.operands[0]).text) : numbers.end();
+      const auto from = number == numbers.end() ? std::nullopt : std::optional(number->second);
+      const auto [known, is_new] = comes_to.emplace(place.substr(0, place.find('[')), from);
+      if (!is_new && known->second != from) known->second.reset();
+      if (place.find('[') != std::string::npos) known->second.reset();
+    }
+  });
+  bool any = false;
+  for (const auto& [place, number] : comes_to) {
+    if (!number || place.starts_with('$') || !names_.buffers[*number].starts_with('$')) continue;
+    names_.buffers[*number] = place;
+    any = true;
+  }
+  if (any) find_numbers();
 }
 
 std::string Vocabulary::name(BufferId buffer) const {

@@ -28,14 +28,21 @@ class Vocabulary {
   std::string name(BufferId buffer) const;
   /// The number where few operations make it, else its name.
   Expression number(BufferId scalar) const;
+  /// Is it shown where it is read, as what makes it?
+  bool stands_where_read(BufferId scalar) const { return !numbers_[scalar].text.empty(); }
   /// The part that [first, first + length) of the buffer lies in; null: none.
   const NamedPart* part(BufferId buffer, const Dim& first, int64_t length) const;
   bool is_taken(const std::string& name) const;
 
  private:
+  void find_numbers();
+  bool is_made_once(BufferId scalar) const;
+  void name_by_places();
+
   const KernelProgram& program_;
   Names names_;
   const std::vector<NamedPart>& parts_;
+  IdMap<BufferId, int> num_writers_;     // steps
   IdMap<BufferId, Expression> numbers_;  // an empty text: by its name
 };
 

@@ -6,6 +6,7 @@
 #include "kernel/counts.h"
 #include "kernel/formula.h"
 #include "kernel/live.h"
+#include "kernel/visit.h"
 #include "ops/library_strides.h"
 
 namespace inlay::kernel {
@@ -18,7 +19,7 @@ void add_once(std::vector<std::string>& list, std::string text) {
 class Summarizer {
  public:
   Summarizer(const KernelProgram& program, const std::vector<NamedPart>& parts, const Elisions& elided)
-      : program_(program), elided_(elided), words_(program, parts) {}
+      : program_(program), elided_(elided), words_(program, parts), num_users_(count_users(program)) {}
 
   std::vector<StepSummary> all() {
     std::vector<StepSummary> out;
@@ -67,16 +68,49 @@ class Summarizer {
       out.written_bytes = out.written_bytes + bytes;
     }
     for (const Stage& stage : kernel.stages) {
-      for (const Statement& s : stage.statements) {
-        if (s.is_write() && !kernel.is_local(s.buffer)) add_once(out.makes, target(kernel, stage, s));
-      }
+      if (stage.statements.empty()) continue;
+      for (std::string& made : made_by(kernel, stage)) add_once(out.makes, std::move(made));
       const std::vector<Dim> extents = axis_extents(kernel, stage);
       if (!extents.empty()) add_once(out.loops, join(extents, " x ", [&](const Dim& d) { return text(d); }));
+    }
+    if (out.makes.empty()) say_what_is_there(whole, out);
+    return out;
+  }
+
+  std::vector<std::string> made_by(const Kernel& kernel, const Stage& stage) const {
+    std::vector<std::string> out;
+    for (const Statement& s : stage.statements) {
+      if (s.is_write() && is_read_later(kernel, s.buffer)) out.push_back(target(kernel, stage, s));
     }
     return out;
   }
 
-  /// What the statement writes, or the part of it that has a name.
+  /// Of a kernel of which the plan leaves nothing: what it would move lies where it belongs.
+  void say_what_is_there(const Kernel& whole, StepSummary& out) const {
+    const bool has_formulas = !out.formulas.empty();
+    for (const Stage& stage : whole.stages) {
+      for (const Statement& s : stage.statements) {
+        if (!s.is_write() || !is_read_later(whole, s.buffer)) continue;
+        const std::string place = target(whole, stage, s);
+        add_once(out.makes, place);
+        const Statement* load = maker_of(stage, s.operands[0]);
+        if (!has_formulas && load->kind == Statement::Kind::load)
+          add_once(out.formulas, str(target(whole, stage, *load), " is in ", place, " already"));
+      }
+    }
+  }
+
+  static const Statement* maker_of(const Stage& stage, RegisterId r) {
+    return &*std::ranges::find(stage.statements, r, &Statement::result);
+  }
+
+  /// Not what a kernel keeps for itself, and no number that is shown as what makes it.
+  bool is_read_later(const Kernel& kernel, BufferId b) const {
+    if (kernel.is_scalar() || program_.buffers[b].role != Role::scalar) return !kernel.is_local(b);
+    return num_users_[b] > 1 && !words_.stands_where_read(b);
+  }
+
+  /// What the statement writes or loads, or the part of it that has a name.
   std::string target(const Kernel& kernel, const Stage& stage, const Statement& s) const {
     const std::string text =
         place_text(words_, kernel, stage, s.buffer, s.map, [](RegisterId) { return Expression(); }).text;
@@ -154,6 +188,7 @@ class Summarizer {
   const Elisions& elided_;
   StepId step_;  // the one at hand
   Vocabulary words_;
+  IdMap<BufferId, int> num_users_;  // steps
 };
 
 /// First element and length of what a slice reads of a vector without gaps.

@@ -56,7 +56,7 @@ TEST(Summary, WhatAPlanMakesNeedlessMovesNoBytes) {
 
 TEST(Summary, AKernelIsTheFormulasOfWhatItWrites) {
   const auto steps = summaries_of(R"(program @main(x: f64[n] param 0, g: i64[n] param 1, rate: f64[85] param 2,
-      y: f64[n] output 0, grad: f64[85] output 1, total: f64 scalar) symbols n = x.0 {
+      y: f64[n] output 0, grad: f64[85] output 1, total: f64 scalar, sum: f64 output 2) symbols n = x.0 {
     kernel @k0 {
       out grad start fill 0.0
       out total start fill 0.0
@@ -72,8 +72,12 @@ TEST(Summary, AKernelIsTheFormulasOfWhatItWrites) {
         store grad[wrap(%0, 85) proved] add %6
         fold add total[] %6 : f64
       }
+    }
+    scalar {
+      %0 = load total[] : f64
+      store sum[] set %0
     } })");
-  ASSERT_EQ(steps.size(), 1u);
+  ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[0].kind, "kernel");
   EXPECT_EQ(steps[0].name, "@k0");
   EXPECT_THAT(steps[0].formulas, ElementsAre("y = (x - rate[g])*2", "grad[g] += exp(y)", "total = sum(exp(y))"));
@@ -82,6 +86,88 @@ TEST(Summary, AKernelIsTheFormulasOfWhatItWrites) {
   const Dim n = Dim::symbol(SymbolId(0));
   EXPECT_EQ(steps[0].read_bytes, Dim(24) * n);
   EXPECT_EQ(steps[0].written_bytes, Dim(16) * n + 680);
+}
+
+// A softmax: the numbers between its loops are those that its folds made, under another shape.
+TEST(Summary, NumbersOfAKernelStandWhereTheyAreRead) {
+  const auto steps = summaries_of(R"(program @main(x: f64[n] param 0, $1: f64 scalar, $2: f64[1] scalar,
+      $3: f64 scalar, e: f64[n] temporary, $5: f64 scalar, r: f64[n] output 0) symbols n = x.0 {
+    kernel @k0 {
+      out $1 start fill -inf
+      out $5 start fill 0.0
+      stage (i < n) {
+        %0 = load x[i] : f64
+        fold max $1[] %0 : f64
+      }
+      stage () {
+        %0 = load $1[] : f64
+        store $2[0] set %0
+        %1 = neg %0 : f64
+        store $3[] set %1
+      }
+      stage (i < n) {
+        %0 = load x[i] : f64
+        %1 = load $2[0] : f64
+        %2 = load $3[] : f64
+        %3 = sub %0, %1 : f64
+        %4 = mul %3, %2 : f64
+        store e[i] set %4
+        fold add $5[] %4 : f64
+      }
+      stage (i < n) {
+        %0 = load e[i] : f64
+        %1 = load $5[] : f64
+        %2 = div %0, %1 : f64
+        store r[i] set %2
+      }
+    } })");
+  EXPECT_THAT(steps[0].formulas, ElementsAre("$1 = max(x)", "e = (x - $1)*-$1", "$5 = sum(e)", "r = e/$5"));
+  EXPECT_THAT(steps[0].makes, ElementsAre("e", "r"));
+}
+
+TEST(Summary, AKernelOfWhichThePlanLeavesNothingSaysWhatIsThere) {
+  constexpr const char* kJoin = R"(program @main(g: f64[3] output 1, y: f64[8] output 0) {
+    kernel @k0 {
+      stage (i < 3) {
+        %0 = load g[i] : f64
+        store y[5 + i] set %0
+      }
+    }
+  })";
+  const Elisions elided = {.statement = [](StepId, int, int statement) { return statement == 1; }};
+  const StepSummary step = summaries_of(kJoin, {}, elided)[0];
+  EXPECT_THAT(step.makes, ElementsAre("y"));
+  EXPECT_THAT(step.formulas, ElementsAre("g is in y already"));
+  EXPECT_THAT(step.loops, IsEmpty());
+  EXPECT_EQ(step.read_bytes, 0);
+}
+
+// The gradient of a number is folded into a register, and goes to its place in the vector of all gradients.
+TEST(Summary, ANumberIsCalledAsThePlaceThatItGoesTo) {
+  const char* program = R"(program @main(x: f64[n] param 0, $1: f64 scalar, $2: f64 scalar, y: f64[8] output 0)
+      symbols n = x.0 {
+    kernel @k0 {
+      out $1 start fill 0.0
+      out $2 start fill 0.0
+      stage (i < n) {
+        %0 = load x[i] : f64
+        fold add $1[] %0 : f64
+        fold mul $2[] %0 : f64
+      }
+    }
+    scalar {
+      %0 = load $1[] : f64
+      store y[0] set %0
+      %1 = load $2[] : f64
+      %2 = neg %1 : f64
+      store y[1] set %2
+      store y[2] set %1
+    } })";
+  const std::vector<NamedPart> parts = {{BufferId(3), 0, 1, "mu_grad"}, {BufferId(3), 1, 1, "rate_grad"}};
+  const auto steps = summaries_of(program, parts);
+  EXPECT_THAT(steps[0].formulas, ElementsAre("mu_grad = sum(x)", "$2 = prod(x)"));
+  EXPECT_THAT(steps[0].makes, ElementsAre("mu_grad", "$2"));
+  EXPECT_THAT(steps[1].formulas, ElementsAre("y[2] = $2", "rate_grad = -$2"));
 }
 
 // A value that is used twice is named once; one of a single operation stands where it is used.

@@ -1,6 +1,7 @@
 #pragma once
 // What a statement and a step name, each kind of thing by one loop.
 #include <type_traits>
+#include <utility>
 
 #include "kernel/kernel.h"
 
@@ -68,6 +69,19 @@ void for_each_buffer(AnyStep& step, Visit visit) {
         }
       },
       step);
+}
+
+/// How many steps touch each buffer, or a view of it; none touch a view itself.
+inline IdMap<BufferId, int> count_users(const KernelProgram& program) {
+  IdMap<BufferId, int> users(program.buffers.size(), 0);
+  IdMap<BufferId, const Step*> last(program.buffers.size(), nullptr);
+  for (const Step& step : program.steps) {
+    for_each_buffer(step, [&](BufferId b) {
+      const BufferId root = root_of(program, b);
+      if (std::exchange(last[root], &step) != &step) ++users[root];
+    });
+  }
+  return users;
 }
 
 /// How often steps and views name each buffer.
