@@ -19,7 +19,6 @@ runtime::Executable load(const kernel::KernelProgram& kernels, const memory::Mem
                              backend_of(options).find_external, std::move(layout));
 }
 
-/// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
 kernel::BackendCaps caps_of(const Options& options) {
   kernel::BackendCaps caps = backend_of(options).caps();
   if (options.tile_of_columns > 0) caps.tile_of_columns = options.tile_of_columns;
@@ -52,6 +51,7 @@ kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, co
   return run.passes(up_to(last, loop_passes()), std::move(kernels), of, caps);
 }
 
+/// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(graph_passes(), source);
   const kernel::BackendCaps caps = caps_of(options);
@@ -63,7 +63,7 @@ Lowered lower(Instrument& run, const Graph& source, const Options& options) {
 }
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
-  auto kernels = run.stage("kernels", [&] { return source; });
+  auto kernels = run.given(source);
   auto plan = plan_memory(run, kernels, options);
   return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
 }
@@ -112,7 +112,8 @@ kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string
   const DefaultFloatEnvironment environment;
   require_pass(pass);
   if (only(pass, loop_passes()).empty()) throw not_of(pass, "kernels");
-  return Instrument(options).passes(only(pass, loop_passes()), kernels, LoopPass::Of::whole, caps_of(options));
+  Instrument run(options);
+  return run.passes(only(pass, loop_passes()), run.given(kernels), LoopPass::Of::whole, caps_of(options));
 }
 
 Lowered lower(const Graph& source, const Options& options) {

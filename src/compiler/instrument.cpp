@@ -80,10 +80,16 @@ Graph Instrument::passes(std::span<const GraphPass> list, const Graph& source) {
   Graph graph = source;
   for (const GraphPass& one : list) {
     if (one.in == PassIn::full_fusion && options_.fuse != fuse::Mode::full) continue;
+    if (std::ranges::find(rewrite_.disabled_rules, one.name) != rewrite_.disabled_rules.end()) continue;
     if (std::optional<Graph> changed = pass(one, graph)) graph = std::move(*changed);
   }
   input_ = source_;
   return graph;
+}
+
+kernel::KernelProgram Instrument::given(const kernel::KernelProgram& kernels) {
+  if (verify_) require_sound("kernels", kernel::verify(kernels), Whose::the_users);
+  return stage("kernels", [&] { return kernels; });
 }
 
 kernel::KernelProgram Instrument::passes(std::span<const LoopPass> list, kernel::KernelProgram program, LoopPass::Of of,
@@ -185,6 +191,8 @@ void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan
   if (!kernels_) return;
   if (dumps()) dump(name, "plan", memory::memory_map(*kernels_, plan));
   if (!verify_) return;
+  // Kernels of a file may read what they have not written, for sizes that nobody has run yet.
+  const Whose whose = source_ ? Whose::ours : Whose::the_users;
   for (const std::vector<int64_t>& symbols : sample_sizes(*kernels_)) {
     const bool within = std::ranges::equal(symbols, plan.upper_bounds,
                                            [](int64_t size, int64_t bound) { return bound < 0 || size <= bound; });
@@ -192,17 +200,17 @@ void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan
     // A replay holds more than the arena's bytes, and small sizes in an arena for huge ones need none of them.
     const bool too_large = has_bounds && plan.arena_bytes() > kMostBytesOfUpperBounds;
     if (!plan.is_static || too_large) {
-      require_sound(name, memory::verify(*kernels_, plan, symbols, memory::Planner::search, kLimits));
+      require_sound(name, memory::verify(*kernels_, plan, symbols, memory::Planner::search, kLimits), whose);
     } else if (within || !has_bounds) {
-      require_sound(name, memory::verify(*kernels_, plan, plan.layouts, symbols, kLimits));
+      require_sound(name, memory::verify(*kernels_, plan, plan.layouts, symbols, kLimits), whose);
     }
   }
 }
 
-void Instrument::require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics) {
+void Instrument::require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics, Whose whose) {
   if (diagnostics.empty()) return;
   Diagnostic first = diagnostics[0];
-  if (!source_) {  // kernels from a file: they may read what they have not written, for sizes that nobody has run yet
+  if (whose == Whose::the_users) {
     first.code = ErrorCode::invalid_program;
     throw Error(std::move(first));
   }
@@ -222,7 +230,7 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
                                print(*input_));
     diagnostic.notes.emplace_back("reproducer", path.string());
   }
-  diagnostic.help = "please report it, with the reproducer";
+  diagnostic.help = str("please report it, with the ", input_ ? "reproducer" : "file");
   throw Error(std::move(diagnostic));
 }
 

@@ -37,9 +37,13 @@ struct PassCounts {
 class Instrument {
  public:
   explicit Instrument(const Options& options);
+  explicit Instrument(const Options&&) = delete;  // it keeps a reference
 
   /// Each pass on the result of the one before, bodies before the graphs around them. `source` must outlive this.
   Graph passes(std::span<const GraphPass> list, const Graph& source);
+
+  /// Kernels that somebody wrote, or has changed: what is wrong with them is no mistake of ours.
+  kernel::KernelProgram given(const kernel::KernelProgram& kernels);
 
   /// Each pass that runs in the mode of fusing that was asked for, on the result of the one before. `of`: what the
   /// program is of; a body's leaves no files, since the program around it has its kernels.
@@ -110,7 +114,8 @@ class Instrument {
                              const kernel::BackendCaps& caps);
   /// Takes up what a pass says of itself.
   void note(const std::string& name, const PassContext& context);
-  void require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics);
+  enum class Whose : uint8_t { ours, the_users };
+  void require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics, Whose whose = Whose::ours);
   /// Names the pass and a file that reproduces the failure.
   [[noreturn]] void report_broken(const std::string& name, Diagnostic diagnostic);
   void dump(const std::string& name, const std::string& extension, const std::string& text);

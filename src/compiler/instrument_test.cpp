@@ -92,7 +92,8 @@ Options quiet() {
 
 TEST(Instrument, TimesAndCountsEachPassUnderItsName) {
   const Graph source = parse(kSource);
-  Instrument run(quiet());
+  const Options options = quiet();
+  Instrument run(options);
   const Graph graph = run.passes(kPasses, source);
   EXPECT_EQ(run.stage("double", [] { return 2.0; }), 2.0);
   EXPECT_EQ(graph.nodes.size(), 1u);
@@ -143,6 +144,46 @@ TEST(Instrument, KernelsOfAFileAreNotOurs) {
   }
 }
 
+kernel::KernelProgram without_its_load(kernel::KernelProgram program, LoopPass::Context&) {
+  auto& statements = std::get<kernel::Kernel>(program.steps.front()).stages.front().statements;
+  statements.erase(statements.begin());
+  return program;
+}
+
+TEST(Instrument, WhatAPassMakesOfKernelsOfAFileIsOurs) {
+  const kernel::KernelProgram sound =
+      kernel::parse(R"(program @main(x: f64[n] param 0, y: f64[n] output 0) symbols n = x.0 {
+  kernel @k0 {
+    stage (i < n) {
+      %0 = load x[i] : f64
+      store y[i] set %0
+    }
+  }
+})");
+  Options options = quiet();
+  options.verify = true;
+  const LoopPass table[] = {{"break", "leaves a load out", without_its_load}};
+  Instrument run(options);
+  try {
+    run.passes(table, run.given(sound), LoopPass::Of::whole, {});
+    FAIL() << "the verifier said nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::internal) << error.what();
+    EXPECT_THAT(error.what(), HasSubstr("the verifier rejects what break made: "));
+    EXPECT_THAT(error.what(), HasSubstr("please report it, with the file"));
+  }
+  PassContext counts;
+  const kernel::BackendCaps caps;
+  LoopPass::Context context{{"", caps, counts}, options, ""};
+  const kernel::KernelProgram wrong = without_its_load(sound, context);
+  try {
+    run_pass(wrong, "order-axes", options);
+    FAIL() << "the verifier said nothing";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::invalid_program) << error.what();
+  }
+}
+
 TEST(Instrument, SaysWhichPassBrokeTheGraphAndWritesAReproducer) {
   Folder folder;
   Options options = quiet();
@@ -185,7 +226,8 @@ TEST(Instrument, NamesThePassThatBrokeItsOwnPromise) {
 }
 
 TEST(Instrument, LeavesACallersMistakeAlone) {
-  Instrument run(quiet());
+  const Options options = quiet();
+  Instrument run(options);
   const auto fail = []() -> int { throw Error(ErrorCode::unsupported, {}, "no"); };
   try {
     run.stage("emit", fail);

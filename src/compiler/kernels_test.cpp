@@ -274,6 +274,26 @@ TEST(Fuse, AHostCallWaitsForTheAssertsBeforeIt) {
   EXPECT_LT(text.find("check %"), text.find("host_call \"effect\""));
 }
 
+// The maximum of a row and where it is: where rewriting ends between them, neither is the row's own.
+TEST(Fuse, TheStatesOfAFoldAreLocalTogetherWhereverRewritingEnds) {
+  const Graph graph = parse(R"(graph @main(%x: f64[n, m]) {
+  %max, %at = max_and_argmax %x, axes = [1], keep = true
+  %k = cast %at : f64
+  %d = sub %x, %max
+  %y = mul %d, %k
+  return %y
+})");
+  std::string text;
+  for (int64_t most = 0; most < 20; ++most) {
+    Options options;
+    options.rewrite.max_rewrites = most;
+    const kernel::KernelProgram program = lower(graph, options).kernels;
+    text = kernel::print(program);
+    EXPECT_THAT(kernel::verify(program), IsEmpty()) << most << "\n" << text;
+  }
+  EXPECT_THAT(text, HasSubstr("fold argmax place"));
+}
+
 TEST(MustNotFuse, AStageDoesNotReadWhatItScatters) {
   const Fused f = fused(R"(graph @main(%b: f64[n], %g: i64[n]) {
   %r = scatter add %b[%g], %b

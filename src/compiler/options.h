@@ -38,10 +38,11 @@ inline memory::StepOrder order_from_environment() {
   return name.empty() ? memory::StepOrder::memory : memory::step_order_named(name, "INLAY_ORDER");
 }
 
-/// Throws Error(unknown-name) where no rule of rewriting and no loop pass has that name, with the nearest one.
+/// Throws Error(unknown-name) where no rule of rewriting and no pass has that name, with the nearest one; and
+/// Error(unsupported) where the pass cannot be left out.
 void require_rewrite(const std::string& name);
 
-/// INLAY_REWRITE_OFF=NAME,NAME: without these rules, to find the one that is wrong.
+/// INLAY_REWRITE_OFF=NAME,NAME: without these rules and passes, to find the one that is wrong.
 inline PassOptions rewrites_from_environment() {
   PassOptions out;
   std::istringstream names(from_environment("INLAY_REWRITE_OFF"));

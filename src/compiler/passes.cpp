@@ -86,6 +86,7 @@ KernelProgram say_why_stored(KernelProgram program, LoopPass::Context&) {
 constexpr auto kFull = PassIn::full_fusion;
 constexpr auto kAll = PassIn::all_modes;
 constexpr auto kWhole = LoopPass::Of::whole;
+constexpr bool kNeeded = true;
 
 constexpr LoopPass kLoopPasses[] = {
     {"place-results", "a library function writes where its result belongs", plain<transform::place_results>, kFull},
@@ -99,8 +100,8 @@ constexpr LoopPass kLoopPasses[] = {
     {"version-stretched", "a loop for arrays of length 1, and one for others", plain<transform::version_stretched>,
      kAll, kWhole},
     {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
-    {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>},
-    {"say-why-stored", "the reason of each temporary", say_why_stored, kAll, kWhole},
+    {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},
+    {"say-why-stored", "the reason of each temporary", say_why_stored, kAll, kWhole, kNeeded},
     {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},
     {"order-steps", "steps go in the order that needs the least memory", order_steps, kAll, kWhole},
 };
@@ -126,9 +127,17 @@ void require_pass(std::string_view name) {
 
 void require_rewrite(const std::string& name) {
   std::vector<std::string> names;
+  const auto is_it = [&](const LoopPass& pass) { return pass.is_needed && pass.name == name; };
+  if (name == "fuse" || std::ranges::any_of(kLoopPasses, is_it)) {
+    throw Error(ErrorCode::unsupported, {},
+                str("the pass ", name, " cannot be left out: what comes after it needs it"));
+  }
   for (const rewrite::RuleInfo& rule : rewrite::all_rules()) names.emplace_back(rule.name);
-  for (const LoopPass& pass : kLoopPasses) names.emplace_back(pass.name);
-  require_one_of(names, name, "rewrite rule or loop pass");
+  for (const GraphPass& pass : kGraphPasses) names.emplace_back(pass.name);
+  for (const LoopPass& pass : kLoopPasses) {
+    if (!pass.is_needed) names.emplace_back(pass.name);
+  }
+  require_one_of(names, name, "rewrite rule or pass");
 }
 
 }  // namespace inlay

@@ -41,6 +41,7 @@ struct LoopPass {
   kernel::KernelProgram (*run)(kernel::KernelProgram program, Context& context);
   In in = In::all_modes;
   Of of = Of::bodies_too;
+  bool is_needed = false;  // cannot be left out: it changes no loop, and what comes after counts on it
 };
 
 std::span<const GraphPass> graph_passes();

@@ -21,7 +21,24 @@ TEST(Passes, AnUnknownRewriteIsToldItsNeighbour) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(),
-                 "error[unknown-name]: there is no rewrite rule or loop pass pow-tow\n  help: did you mean pow-two?");
+                 "error[unknown-name]: there is no rewrite rule or pass pow-tow\n  help: did you mean pow-two?");
+  }
+}
+
+TEST(Passes, MayBeLeftOutUnlessOthersNeedThem) {
+  for (const GraphPass& pass : graph_passes()) EXPECT_NO_THROW(require_rewrite(pass.name)) << pass.name;
+  for (const LoopPass& pass : loop_passes()) {
+    if (pass.is_needed) continue;
+    EXPECT_NO_THROW(require_rewrite(pass.name)) << pass.name;
+  }
+  for (const char* needed : {"fuse", "name-kernels", "say-why-stored"}) {
+    try {
+      require_rewrite(needed);
+      FAIL() << needed;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()), "error[unsupported]: the pass " + std::string(needed) +
+                                               " cannot be left out: what comes after it needs it");
+    }
   }
 }
 

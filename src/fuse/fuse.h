@@ -16,7 +16,13 @@
 //   left_over.cpp       what updates leave of their base
 //   in_place.cpp        updates that must not copy their base
 //   library_operand.cpp what a library function reads for an operand, and how it lies
-//   materialize.cpp     the buffers of what lives in memory, and the pieces that write them
+//   materialize.cpp     the buffers of what lives in memory, and the pieces that write them (cutter.h); by op:
+//   cut_bodies.cpp      ... conds and loops
+//   cut_calls.cpp       ... calls of library and host functions
+//   cut_folds.cpp       ... reductions and running folds
+//   cut_sizes.cpp       ... sizes that are found on the way, and selections
+//   cut_updates.cpp     ... updates, scatters and concatenations
+//   view_maps.cpp       which element of its operand each point of a view reads
 //   region_steps.cpp    the steps of conds and loops around those of their bodies
 //   points.cpp          the points at which values are asked for, each access map once
 //   affine_index.cpp    index arrays that are arithmetic on places

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/visit.h"
 #include "ops/scalar_op.h"
 
 namespace inlay::transform {
@@ -26,16 +27,7 @@ bool is_expensive(const Statement& s) {
 /// What each outer point of a kernel can have for itself.
 class Locals {
  public:
-  explicit Locals(KernelProgram& program) : program_(program), num_users_(program.buffers.size(), 0) {
-    for (const kernel::Step& step : program_.steps) {
-      const kernel::StepAccess access = access_of(program_, step);
-      std::vector<BufferId> touched = access.reads;
-      touched.insert(touched.end(), access.writes.begin(), access.writes.end());
-      std::ranges::sort(touched);
-      const auto again = std::ranges::unique(touched);
-      touched.erase(again.begin(), again.end());
-      for (BufferId b : touched) ++num_users_[b];
-    }
+  explicit Locals(KernelProgram& program) : program_(program), num_users_(kernel::count_users(program)) {
     for (const kernel::Buffer& buffer : program_.buffers) {
       if (buffer.view_of.valid()) num_users_[root_of(program_, buffer.view_of)] = 2;
     }
@@ -54,7 +46,10 @@ class Locals {
     std::vector<std::size_t> dims;  // by outer axis: the dim of the buffer that counts its points
   };
 
-  std::vector<Found> find(Kernel& kernel) const {
+  /// One output, or the two that hold the states of a fold: they are at one place, so both are local or none.
+  using Together = std::vector<Found>;
+
+  std::vector<Together> find(Kernel& kernel) const {
     std::vector<Found> found;
     for (KernelOutput& output : kernel.outputs) {
       const kernel::Buffer& buffer = program_.buffers[output.buffer];
@@ -66,21 +61,38 @@ class Locals {
     const auto is_found = [&](BufferId b) {
       return std::ranges::any_of(found, [&](const auto& each) { return each.output->buffer == b; });
     };
-    for (const auto& states : states_of_one_fold(kernel)) {
+    const std::vector<States> folds = states_of_folds(kernel);
+    for (const States& states : folds) {
       if (is_found(states.first) == is_found(states.second)) continue;
       std::erase_if(found, [&](const auto& each) {
         return each.output->buffer == states.first || each.output->buffer == states.second;
       });
     }
-    return found;
+    return together(std::move(found), folds);
   }
 
   void make_local(Kernel& kernel, const Found& found) { make_local(kernel, *found.output, found.dims); }
 
  private:
-  /// They are at one place, so both are local or none.
-  static std::vector<std::pair<BufferId, BufferId>> states_of_one_fold(const Kernel& kernel) {
-    std::vector<std::pair<BufferId, BufferId>> out;
+  using States = std::pair<BufferId, BufferId>;
+
+  static std::vector<Together> together(std::vector<Found> found, const std::vector<States>& folds) {
+    const auto are_of_one_fold = [&](BufferId a, BufferId b) {
+      return std::ranges::find(folds, States(a, b)) != folds.end() ||
+             std::ranges::find(folds, States(b, a)) != folds.end();
+    };
+    std::vector<Together> out;
+    for (Found& each : found) {
+      const auto other_half = std::ranges::find_if(
+          out, [&](const Together& one) { return are_of_one_fold(one.front().output->buffer, each.output->buffer); });
+      Together& joined = other_half == out.end() ? out.emplace_back() : *other_half;
+      joined.push_back(std::move(each));
+    }
+    return out;
+  }
+
+  static std::vector<States> states_of_folds(const Kernel& kernel) {
+    std::vector<States> out;
     for (const Stage& stage : kernel.stages) {
       for (std::size_t i = 0; i < stage.statements.size(); ++i) {
         if (stage.statements[i].fold != Fold::none && stage.statements[i].state > 0)
@@ -167,8 +179,9 @@ KernelProgram choose_locals(KernelProgram program, LoopPassContext& context) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
     if (Locals::wants_tile(*kernel) && context.fires()) kernel->tile = context.caps.tile_of_rows;
-    for (const Locals::Found& found : locals.find(*kernel)) {
-      if (context.fires()) locals.make_local(*kernel, found);
+    for (const Locals::Together& together : locals.find(*kernel)) {
+      if (!context.fires()) continue;
+      for (const Locals::Found& found : together) locals.make_local(*kernel, found);
     }
   }
   return program;

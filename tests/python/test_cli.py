@@ -135,7 +135,7 @@ def test_rewrites_can_be_left_out(program, monkeypatch):
     assert json.loads(tool("explain", "--json", "--bisect=1", "p.inlay"))["rewrites"]["neg-neg"] == 1
     assert tool("run", "p.inlay", *ARGUMENTS, "--bisect=0") == RESULT
     wrong = tool("opt", "--stage=rewrite", "--rewrite-off=pow-tow", "p.inlay", code=1)
-    assert wrong == "error[unknown-name]: there is no rewrite rule or loop pass pow-tow\n  help: did you mean pow-two?\n"
+    assert wrong == "error[unknown-name]: there is no rewrite rule or pass pow-tow\n  help: did you mean pow-two?\n"
 
 
 def test_the_rewrite_that_breaks_a_test_is_found(program):

@@ -67,6 +67,8 @@ def test_one_pass_alone(graph_file, tmp_path):
         (["--pass=fuse"], "error[unsupported]: the pass fuse is none of graphs"),
         (["--pass=order-axes"], "error[unsupported]: the pass order-axes is none of graphs"),
         (["--pass=simplify", "--stop-after=simplify"], "--stop-after excludes --pass"),
+        (["--pass=simplify", "--stage=fuse"], "--stage excludes --pass"),
+        (["--stop-after=simplify", "--stage=read"], "--stage excludes --stop-after"),
     ],
 )
 def test_what_is_no_pass_of_graphs(graph_file, arguments, said):
@@ -90,3 +92,67 @@ def test_equal_sizes_are_assumed_once(tmp_path):
         path.write_text(text)
         text = opt("--pass=equal-sizes", path).stdout
         assert "given [m]) assume m == n {" in text
+
+
+def test_passes_are_left_out_by_name(graph_file):
+    assert "neg" in opt("--stage=rewrite", "--rewrite-off=simplify", graph_file).stdout
+    done = opt("--stage=fuse", "--rewrite-off=name-kernels", graph_file)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error[unsupported]: the pass name-kernels cannot be left out: what comes after it needs it\n"
+    )
+
+
+PROGRAMS = sorted((ROOT / "tests" / "programs").rglob("*.inlay"))
+
+
+@pytest.mark.parametrize("path", [*PROGRAMS[::12], ROOT / "tests" / "programs" / "softmax.inlay"], ids=lambda p: p.stem)
+def test_what_is_dumped_is_read_back_and_compiled(path, tmp_path):
+    environment = {**os.environ, "INLAY_DUMP": str(tmp_path), "INLAY_VERIFY": "1"}
+    subprocess.run([TOOL, "explain", path], capture_output=True, check=True, env=environment)
+    dumps = sorted([*tmp_path.rglob("*.inlay"), *tmp_path.rglob("*.kernels")])
+    assert len(dumps) >= 2
+    for dump in dumps:
+        assert opt(dump).stdout == dump.read_text(), dump.name
+        compiled = opt("--stage=memory", dump)
+        assert compiled.returncode == 0, compiled.stderr
+
+
+KERNELS = """program @main(x: f64[n] param 0, g: i64[n] param 1, y: f64[n] output 0) symbols n = x.0 {
+  kernel @k0 {
+    stage (i < n) {
+      %0 = load x[i] : f64
+      store y[i] set %0
+    }
+  }
+}
+"""
+
+
+IN_STAGE = "error[invalid-program]: kernel @k0, stage 0, "
+
+
+@pytest.mark.parametrize(
+    "right, wrong, said",
+    [
+        ("load x[i]", "load z[i]", "error[unknown-name]: there is no buffer `z`"),
+        ("load x[i]", "load x[j]", "error[unknown-name]: there is no symbol `j`"),
+        ("load x[i]", "lod x[i]", "error[unknown-op]: there is no scalar op `lod`"),
+        ("i < n", "i < m", "error[unknown-name]: there is no symbol `m`"),
+        ("set %0", "set %1", IN_STAGE + "`store y[i] set %1`: %1 is not assigned before"),
+        ("x[i] : f64", "x[i] : f32", IN_STAGE + "`%0 = load x[i] : f32`: x holds f64"),
+        ("load x[i]", "load x[i, i]", IN_STAGE + "`%0 = load x[i, i] : f64`: x has rank 1, not 2"),
+        ("load x[i]", "load x[1 + i]", IN_STAGE + "`%0 = load x[1 + i] : f64`: subscript 0 leaves its dim"),
+        ("store y[i]", "store x[i]", "error[invalid-program]: param x is written"),
+        ("output 0", "output 1", "error[invalid-program]: output 0 is no buffer"),
+        ("    }\n", "      check %0 #0\n    }\n", IN_STAGE + "`check %0 #0`: the condition is f64"),
+    ],
+)
+def test_malformed_kernels_are_explained(right, wrong, said, tmp_path):
+    path = tmp_path / "bad.kernels"
+    path.write_text(KERNELS.replace(right, wrong, 1))
+    done = opt(path)
+    assert done.returncode == 1
+    first, place = done.stderr.splitlines()[:2]
+    assert first == said
+    assert place.startswith(f"  at     {path}")

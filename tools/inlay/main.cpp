@@ -137,7 +137,8 @@ void add_compile_flags(CLI::App* app, CompileFlags& flags) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME[,NAME...]");
-  app->add_option("--rewrite-off", flags.rewrite_off, "rules that are not used, by name (inlay list rules)")
+  app->add_option("--rewrite-off", flags.rewrite_off,
+                  "rules (inlay list rules) or passes (inlay list passes) that are not used, by name")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->type_name("NAME[,NAME...]");
@@ -171,13 +172,16 @@ CLI::App* declare(CLI::App& app, TestCommand& command) {
 CLI::App* declare(CLI::App& app, OptCommand& command) {
   CLI::App* opt = app.add_subcommand("opt", "Read a program, check it, print it or what a stage makes of it");
   opt->add_option("file", command.file, "the program")->required();
-  opt->add_option("--stage", command.stage, "the stage whose result is printed; `read`: none, the program itself")
-      ->check(one_of({"read", "rewrite", "fuse", "memory"}));
+  CLI::Option* stage =
+      opt->add_option("--stage", command.stage, "the stage whose result is printed; `read`: none, the program itself")
+          ->check(one_of({"read", "rewrite", "fuse", "memory"}));
   CLI::Option* stop_after = opt->add_option("--stop-after", command.stop_after,
                                             "a pass (inlay list passes), or fuse: the program as it is after it")
+                                ->excludes(stage)
                                 ->type_name("PASS");
   opt->add_option("--pass", command.pass, "this pass alone, on the program as it is")
       ->excludes(stop_after)
+      ->excludes(stage)
       ->type_name("PASS");
   add_compile_flags(opt, command.compile);
   opt->footer(kOptFooter);
