@@ -190,20 +190,44 @@ ValueId GraphBuilder::donated(std::string name, TensorType type) {
   return v;
 }
 
+void GraphBuilder::check_known_by_params(ValueId param, std::span<const Dim> dims) const {
+  for (const Dim& dim : dims) {
+    for (SymbolId s : dim.symbols()) {
+      const Symbol& symbol = graph_.symbols[s];
+      if (symbol.source.valid()) continue;
+      throw error(ErrorCode::unknown_name,
+                  str(graph_.value_text(param), " has the size ", symbol.name, ", which no parameter is given by"))
+          .help(str("another parameter has it as a dim, as in f64[", symbol.name, "]"));
+    }
+  }
+}
+
+void GraphBuilder::check_assumed_equal(ValueId param, std::span<const Dim> dims, std::span<const Dim> given) const {
+  const auto count = [](std::size_t rank) { return str(rank, rank == 1 ? " dim" : " dims"); };
+  if (dims.size() != given.size()) {
+    throw error(ErrorCode::wrong_rank,
+                str(graph_.value_text(param), " has ", count(dims.size()), ", and is given by ", count(given.size())));
+  }
+  const IdMap<SymbolId, Dim> first = first_of_equal_symbols(graph_.symbols.size(), graph_.assumptions);
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis].substitute(first) == given[axis].substitute(first)) continue;
+    const auto text = [&](const Dim& dim) { return dim.to_text(graph_.symbol_names()); };
+    Error wrong = error(ErrorCode::shape_mismatch,
+                        str(graph_.value_text(param), ": dim ", axis, " is ", text(dims[axis]), " and is given by ",
+                            text(given[axis]), ", which is not assumed to be equal"));
+    if (!dims[axis].is_symbol() || !given[axis].is_symbol()) throw wrong;
+    throw std::move(wrong).help(str("behind the parameters: assume ", text(given[axis]), " == ", text(dims[axis])));
+  }
+}
+
 void GraphBuilder::equate_dims(ValueId param, std::vector<Dim> dims) {
   require_own(param);
   require_own(dims, "dims of a parameter");
   const auto at = std::ranges::find(graph_.params, param, &Param::value);
+  if (at == graph_.params.end()) throw error(ErrorCode::unknown_name, "only a parameter has dims that it is given by");
   const std::vector<Dim> given = graph_.type(param).dims;
-  const IdMap<SymbolId, Dim> first = first_of_equal_symbols(graph_.symbols.size(), graph_.assumptions);
-  const bool fits = std::ranges::equal(
-      given, dims, [&](const Dim& a, const Dim& b) { return a.substitute(first) == b.substitute(first); });
-  if (at == graph_.params.end() || !fits) {
-    throw error(ErrorCode::shape_mismatch,
-                str(graph_.value_text(param), ": its dims are not those that it is given by"))
-        .note("given", graph_.describe(param))
-        .help("sizes that a caller's arrays have in common are said to be: assume m == n");
-  }
+  check_known_by_params(param, dims);
+  check_assumed_equal(param, dims, given);
   graph_.values[param].type.dims = std::move(dims);
   at->given = given;
 }

@@ -7,6 +7,7 @@
 // Values and sizes are of the builder that gave them out: any other refuses them (unknown-name), but a body has the
 // sizes of the builder around it.
 #include <initializer_list>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -159,6 +160,8 @@ class GraphBuilder {
   void require_own(std::span<const IndexItem> index, std::string_view what) const;
   void bind_symbols(ValueId v);
   void check_unused_by_params(const Dim& size) const;
+  void check_known_by_params(ValueId param, std::span<const Dim> dims) const;
+  void check_assumed_equal(ValueId param, std::span<const Dim> dims, std::span<const Dim> given) const;
   void bind_to_value(const Dim& symbol, ValueId v, const char* op);
   /// An operand as an error's notes show it: what it is to the op, and the value.
   struct Operand {

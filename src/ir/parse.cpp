@@ -36,7 +36,10 @@ void Parser::graph() {
     do assumption();
     while (in_.accept(","));
   }
-  for (auto& [param, dims] : equated_) builder_.equate_dims(param, std::move(dims));
+  for (Equated& each : equated_) {
+    builder_.at(std::move(each.location));
+    builder_.equate_dims(each.param, std::move(each.dims));
+  }
   statements();
   outputs();
   in_.expect("}");
@@ -105,7 +108,7 @@ void Parser::param() {
   builder_.at(in_.location(made.label));
   const ValueId v = param(made.name, has_given ? given : declared);
   define(made, v);
-  if (has_given) equated_.emplace_back(v, declared.dims);
+  if (has_given) equated_.push_back({v, declared.dims, in_.location(made.label)});
 }
 
 ValueId Parser::param(const std::string& name, const TensorType& type) {

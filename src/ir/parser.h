@@ -264,9 +264,14 @@ class Parser {
 
   Cursor in_;
   GraphBuilder builder_;
-  std::vector<std::pair<ValueId, std::vector<Dim>>> equated_;  // parameters whose dims have other names than given
-  Location location_;                                          // of the statement
-  std::map<std::string, ValueId, std::less<>> values_;         // none: its statement is wrong
+  struct Equated {
+    ValueId param;
+    std::vector<Dim> dims;
+    Location location;
+  };
+  std::vector<Equated> equated_;                        // parameters whose dims have other names than given
+  Location location_;                                   // of the statement
+  std::map<std::string, ValueId, std::less<>> values_;  // none: its statement is wrong
   std::map<std::string, Location, std::less<>> definitions_;
   std::map<std::string, SymbolEntry, std::less<>> symbols_;
   int num_host_calls_ = 0;

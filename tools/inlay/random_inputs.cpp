@@ -115,7 +115,7 @@ class InputMaker {
         continue;
       }
       std::vector<int64_t> dims;
-      for (const Dim& dim : value.type.dims) dims.push_back(size_of(value, dim, sizes));
+      for (const Dim& dim : given_dims(graph_, param)) dims.push_back(size_of(value, dim, sizes));
       inputs.push_back(tensor(value.type.dtype, std::move(dims), range_of(param, limits[param.value], sizes)));
       if (param.facts.sorted) sort(inputs.back());
     }
@@ -133,10 +133,17 @@ class InputMaker {
     int64_t least, greatest;
   };
 
+  Error unknown_size(const std::string& name) const {
+    std::vector<std::string> sizes;
+    for (const Symbol& symbol : graph_.symbols) sizes.push_back(symbol.name);
+    return Error(ErrorCode::unknown_name, {}, str("the program has no size and no parameter called ", name))
+        .help(sizes.empty() ? "it has no sizes" : str("its sizes are ", join(sizes, ", ")));
+  }
+
   void check_names() const {
     for (const auto& [name, size] : given_.sizes) {
       const bool found = std::ranges::any_of(graph_.symbols, [&](const Symbol& symbol) { return symbol.name == name; });
-      if (!found) throw Error(ErrorCode::unknown_name, {}, str("the program has no size ", name));
+      if (!found) throw unknown_size(name);
     }
     for (const auto& [name, value] : given_.values) {
       const bool found =

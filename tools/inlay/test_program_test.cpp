@@ -97,8 +97,10 @@ TEST(RunProgramTest, FailsWhatIsWrong) {
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= fails n=3\n"),
               testing::Contains("t.inlay:4: reference: it does not fail\n"
                                 "  no line says what is expected: `#! code: message`"));
-  EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run z=3\n"),
-              ElementsAre(HasSubstr("t.inlay:4: error[unknown-name]: the program has no size z")));
+  EXPECT_THAT(
+      failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run z=3\n"),
+      ElementsAre(HasSubstr("t.inlay:4: error[unknown-name]: the program has no size and no parameter called z\n"
+                            "  help: its sizes are n")));
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  %r = exp %x\n  return %r\n}\n#= count kernels 7\n"),
               ElementsAre("t.inlay:5: count kernels 7\n  found kernels 1"));
 }
