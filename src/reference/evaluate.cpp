@@ -311,6 +311,13 @@ class Evaluator {
         result(0) = reduced(node, Combine::add, cast(of(ScalarOp::exp_, {less}), graph_.type(node.results[0]).dtype));
         return;
       }
+      case Fold::softmax_sum: {
+        result(2) = reduced(node, Combine::max, x);
+        const Tensor weights = of(ScalarOp::exp_, {of(ScalarOp::sub_, {x, spread(node, result(2), x.dims)})});
+        result(0) = reduced(node, Combine::add, of(ScalarOp::mul_, {weights, values_[node.operands[0]]}));
+        result(1) = reduced(node, Combine::add, weights);
+        return;
+      }
       case Fold::moments: {
         const Tensor count = reduced(node, Combine::add, number(x.dims, Literal::of(x.dtype, 1)));
         const Tensor mean = of(ScalarOp::div_, {reduced(node, Combine::add, x), count});

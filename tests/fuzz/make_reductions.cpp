@@ -94,7 +94,7 @@ void GraphMaker::reduce() {
 
 void GraphMaker::fold() {
   const Fold fold = of(all_folds());
-  const bool has_place = facts(fold).num_operands() == 2;
+  const bool has_place = facts(fold).states[0].dtype == FoldState::Class::place;
   const auto x = pick([&](const Entry& e) {
     const TensorType& t = type(e.v);
     const bool fits = has_place ? e.exact && computes(t.dtype) && accepts(ScalarOp::gt_, t.dtype)
@@ -114,7 +114,7 @@ void GraphMaker::fold() {
   } else {
     folded = builder_.scalar(ScalarOp::tanh_, {folded});  // what is not finite is not said
   }
-  operands.push_back(folded);
+  operands.resize(facts(fold).num_operands(), folded);
   // (The sum of an f32 in f64 is as good as exp in f32, which the comparison does not know.)
   const DType real = type(folded).dtype;
   for (ValueId state : builder_.fold(fold, std::move(operands), std::move(axes), real)) add(state, has_place);
