@@ -48,13 +48,13 @@ nb::dict copy_dict(const std::string& source, const std::string& destination, co
 }
 
 /// Does the step only move bytes? (A handle has none.)
-const kernel::Copy* copy_at(const KernelProgram& program, const memory::Sharing& sharing, kernel::StepId id) {
+const kernel::Copy* copy_at(const KernelProgram& program, kernel::StepId id) {
   const auto* copy = std::get_if<kernel::Copy>(&program.steps[id.index]);
-  if (copy == nullptr || sharing.is_elided(id)) return nullptr;
+  if (copy == nullptr || copy->elided) return nullptr;
   return kernel::is_handle(program.buffers[copy->destination]) ? nullptr : copy;
 }
 
-void add_steps(const KernelProgram& program, const memory::Sharing& sharing, const BoundProgram& bound, nb::dict& d) {
+void add_steps(const KernelProgram& program, const BoundProgram& bound, nb::dict& d) {
   nb::list kernels, library_calls, host_calls, draws, copies;
   const kernel::Names names(program);
   for (kernel::StepId id : ids<kernel::StepId>(program.steps.size())) {
@@ -68,7 +68,7 @@ void add_steps(const KernelProgram& program, const memory::Sharing& sharing, con
       library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
       (bound.draw(host->function) == nullptr ? host_calls : draws).append(host->name);
-    } else if (const kernel::Copy* copy = copy_at(program, sharing, id)) {
+    } else if (const kernel::Copy* copy = copy_at(program, id)) {
       copies.append(copy_dict(names.buffers[copy->source], names.buffers[copy->destination], copy->reason));
     }
   }
@@ -87,7 +87,7 @@ nb::list list_of(const std::vector<std::string>& texts) {
 
 nb::list step_list(const Program& p, const BoundProgram& bound) {
   const std::vector<kernel::StepSummary> summaries =
-      memory::step_summaries(p.kernels, p.plan.sharing, kernel::named_parts(p.kernels, p.graph));
+      kernel::summaries(p.kernels, kernel::named_parts(p.kernels, p.graph));
   const Origins origins(p);
   nb::list out;
   for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
@@ -170,8 +170,7 @@ struct StepName {
   std::string kind, name;  // empty: not worth a row
 };
 
-StepName name_of(const KernelProgram& program, const memory::Sharing& sharing, const BoundProgram& bound,
-                 kernel::StepId id) {
+StepName name_of(const KernelProgram& program, const BoundProgram& bound, kernel::StepId id) {
   const kernel::Step& step = program.steps[id.index];
   if (const auto* k = std::get_if<Kernel>(&step)) return {"kernel", k->is_scalar() ? "scalars" : "@" + k->name};
   if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) {
@@ -180,7 +179,7 @@ StepName name_of(const KernelProgram& program, const memory::Sharing& sharing, c
   if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
     return {bound.draw(host->function) == nullptr ? "host call" : "draw", host->name};
   }
-  if (const kernel::Copy* copy = copy_at(program, sharing, id)) return {"copy", copy->reason};
+  if (const kernel::Copy* copy = copy_at(program, id)) return {"copy", copy->reason};
   return {};
 }
 
@@ -215,7 +214,7 @@ IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
 
 nb::dict explain(const Program& p, const BoundProgram& bound) {
   nb::dict d;
-  add_steps(p.kernels, p.plan.sharing, bound, d);
+  add_steps(p.kernels, bound, d);
   d["steps"] = step_list(p, bound);
   add_plan(p, d);
   nb::list refusals;
@@ -241,7 +240,7 @@ nb::list step_times(const Program& p, const BoundProgram& bound, const runtime::
   const std::vector<runtime::StepTimes::Row> rows = times.rows();
   nb::list out;
   for (kernel::StepId id : ids<kernel::StepId>(p.kernels.steps.size())) {
-    const StepName name = name_of(p.kernels, p.plan.sharing, bound, id);
+    const StepName name = name_of(p.kernels, bound, id);
     if (name.kind.empty()) continue;
     nb::list locations;
     for (kernel::BufferId b : kernel::access_of(p.kernels, p.kernels.steps[id.index]).writes) {

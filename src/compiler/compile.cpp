@@ -25,10 +25,10 @@ kernel::BackendCaps caps_of(const Options& options) {
   return caps;
 }
 
-memory::MemoryPlan plan_memory(Instrument& run, const kernel::KernelProgram& kernels, const Options& options) {
-  auto plan = run.stage("memory", [&] { return memory::plan_memory(kernels, options.planning()); });
-  memory::require_in_place(kernels, plan.sharing);
-  return plan;
+memory::PlannedProgram plan_memory(Instrument& run, kernel::KernelProgram kernels, const Options& options) {
+  auto planned = run.stage("memory", [&] { return memory::plan_memory(std::move(kernels), options.planning()); });
+  memory::require_in_place(planned.program, planned.plan.sharing);
+  return planned;
 }
 
 /// Kernels of a graph, those of its bodies first.
@@ -55,16 +55,14 @@ kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, co
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(graph_passes(), source);
   const kernel::BackendCaps caps = caps_of(options);
-  auto kernels = fuse_and_transform(run, graph, caps, options);
-  auto plan = plan_memory(run, kernels, options);
+  auto [kernels, plan] = plan_memory(run, fuse_and_transform(run, graph, caps, options), options);
   return {std::move(graph),   std::move(kernels), run.order_gain(),
           std::move(plan),    run.seconds(),      run.counts(),
           run.last_rewrite(), options.fuse,       caps};
 }
 
 Lowered lower(Instrument& run, const kernel::KernelProgram& source, const Options& options) {
-  auto kernels = run.given(source);
-  auto plan = plan_memory(run, kernels, options);
+  auto [kernels, plan] = plan_memory(run, run.given(source), options);
   return {Graph(), std::move(kernels), "", std::move(plan), run.seconds(), {}, {}, options.fuse, caps_of(options)};
 }
 

@@ -173,12 +173,10 @@ kernel::KernelProgram Instrument::pass(const LoopPass& pass, kernel::KernelProgr
 
 void Instrument::look_at(const std::string& name, const kernel::KernelProgram& program) {
   if (verify_) require_sound(name, kernel::verify(program));
-  if (dumps()) {
-    std::string text = kernel::print(program);
-    if (text != kernels_text_) dump(name, "kernels", text);
-    kernels_text_ = std::move(text);
-  }
-  if (dumps() || verify_) kernels_ = program;
+  if (!dumps()) return;
+  std::string text = kernel::print(program);
+  if (text != kernels_text_) dump(name, "kernels", text);
+  kernels_text_ = std::move(text);
 }
 
 namespace {
@@ -187,22 +185,23 @@ constexpr memory::ReplayLimits kLimits = {.accesses = 1 << 26, .bytes = 1 << 28}
 constexpr int64_t kMostBytesOfUpperBounds = 1 << 26;
 }  // namespace
 
-void Instrument::look_at(const std::string& name, const memory::MemoryPlan& plan) {
-  if (!kernels_) return;
-  if (dumps()) dump(name, "plan", memory::memory_map(*kernels_, plan));
+void Instrument::look_at(const std::string& name, const memory::PlannedProgram& planned) {
+  const auto& [program, plan] = planned;
+  look_at(name, program);
+  if (dumps()) dump(name, "plan", memory::memory_map(program, plan));
   if (!verify_) return;
   // Kernels of a file may read what they have not written, for sizes that nobody has run yet.
   const Whose whose = source_ ? Whose::ours : Whose::the_users;
-  for (const std::vector<int64_t>& symbols : sample_sizes(*kernels_)) {
+  for (const std::vector<int64_t>& symbols : sample_sizes(program)) {
     const bool within = std::ranges::equal(symbols, plan.upper_bounds,
                                            [](int64_t size, int64_t bound) { return bound < 0 || size <= bound; });
     const bool has_bounds = plan.upper_bounds.size() > 0;
     // A replay holds more than the arena's bytes, and small sizes in an arena for huge ones need none of them.
     const bool too_large = has_bounds && plan.arena_bytes() > kMostBytesOfUpperBounds;
     if (!plan.is_static || too_large) {
-      require_sound(name, memory::verify(*kernels_, plan, symbols, memory::Planner::search, kLimits), whose);
+      require_sound(name, memory::verify(program, plan, symbols, memory::Planner::search, kLimits), whose);
     } else if (within || !has_bounds) {
-      require_sound(name, memory::verify(*kernels_, plan, plan.layouts, symbols, kLimits), whose);
+      require_sound(name, memory::verify(program, plan, plan.layouts, symbols, kLimits), whose);
     }
   }
 }

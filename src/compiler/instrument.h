@@ -50,7 +50,7 @@ class Instrument {
   kernel::KernelProgram passes(std::span<const LoopPass> list, kernel::KernelProgram program, LoopPass::Of of,
                                const kernel::BackendCaps& caps);
 
-  /// What `make` gives, timed; a KernelProgram and a MemoryPlan are verified and dumped, and so are the texts of an
+  /// What `make` gives, timed; a KernelProgram and a plan are verified and dumped, and so are the texts of an
   /// emitted object that has `texts`.
   template <class Make>
   auto stage(const std::string& name, Make make) {
@@ -104,7 +104,7 @@ class Instrument {
     }
   }
   void look_at(const std::string& name, const kernel::KernelProgram& program);
-  void look_at(const std::string& name, const memory::MemoryPlan& plan);
+  void look_at(const std::string& name, const memory::PlannedProgram& planned);
 
   /// Not inlined: tests/growth counts instructions from one call of it to the next.
   [[gnu::noinline]] void add_seconds(const std::string& name, double seconds);
@@ -127,8 +127,7 @@ class Instrument {
   std::string directory_;  // where this program's files go; empty: nowhere
   int step_ = 0;
   const Graph* source_ = nullptr;
-  const Graph* input_ = nullptr;                  // of the pass that runs
-  std::optional<kernel::KernelProgram> kernels_;  // of the plan that is looked at; kept only when someone looks
+  const Graph* input_ = nullptr;  // of the pass that runs
   StageSeconds seconds_;
   std::vector<PassCounts> counts_;
   std::string last_rewrite_, order_gain_;

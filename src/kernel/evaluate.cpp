@@ -15,7 +15,7 @@ namespace {
 class ProgramRun {
  public:
   ProgramRun(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
-             const HostFunctions& host, const BeforeStep& before)
+             const HostFunctions& host, const BeforeStep& before, Elided elided)
       : program_(program),
         regions_(regions_of(program)),
         names_(program),
@@ -23,6 +23,7 @@ class ProgramRun {
         address_of_(address_of),
         host_(host),
         before_(before),
+        elided_(elided),
         own_(program.buffers.size()),
         made_by_host_(program.buffers.size()) {
     for (BufferId b : ids<BufferId>(program.buffers.size())) place_own(b);
@@ -105,10 +106,11 @@ class ProgramRun {
   }
 
   std::optional<Failure> run_step(const Kernel& kernel) {
-    return run_kernel(kernel, symbols_, [&](BufferId id) { return view(id); });
+    return run_kernel(kernel, symbols_, [&](BufferId id) { return view(id); }, elided_);
   }
 
   std::optional<Failure> run_step(const Copy& copy) {
+    if (copy.elided && elided_ == Elided::left_out) return std::nullopt;
     const View from = view(copy.source), to = view(copy.destination);
     const Buffer& destination = program_.buffers[copy.destination];
     if (is_handle(destination) && destination.role == Role::host) {
@@ -267,6 +269,7 @@ class ProgramRun {
   const Addresses& address_of_;
   const HostFunctions& host_;
   const BeforeStep& before_;
+  const Elided elided_;
   IdMap<BufferId, std::vector<std::byte>> own_;
   IdMap<BufferId, HostTensor> made_by_host_;
 };
@@ -298,10 +301,10 @@ Error error_of(const KernelProgram& program, const Failure& failure) {
 }
 
 std::optional<Failure> evaluate(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
-                                const HostFunctions& host, const BeforeStep& before) {
+                                const HostFunctions& host, const BeforeStep& before, Elided elided) {
   INLAY_CHECK(symbols.size() == program.symbols.size(), "values for ", symbols.size(), " of ", program.symbols.size(),
               " symbols");
-  return ProgramRun(program, symbols, address_of, host, before).run();
+  return ProgramRun(program, symbols, address_of, host, before, elided).run();
 }
 
 std::vector<int64_t> bind_symbols(const KernelProgram& program, std::span<const Array> params) {
@@ -340,7 +343,7 @@ Evaluation evaluate(const KernelProgram& program, std::span<const Array> params,
   };
 
   Evaluation out;
-  out.failure = evaluate(program, symbols, address_of, host);
+  out.failure = evaluate(program, symbols, address_of, host, {}, Elided::done);
   if (out.failure) return out;
   for (std::size_t i = 0; i < params.size(); ++i) {
     INLAY_CHECK(given[i].bytes == params[i].bytes, "the program wrote to its parameter ", i);

@@ -43,9 +43,13 @@ using Addresses = std::function<std::byte*(BufferId buffer, std::span<const int6
 
 using BeforeStep = std::function<void(StepId step)>;
 
+/// What is marked as elided (Note [Elided]): left_out on the bytes of the plan that it was marked for, done on others.
+enum class Elided : uint8_t { left_out, done };
+
 /// Runs all steps. `symbols`: by SymbolId; those bound by params are given, the others are set on the way.
 std::optional<Failure> evaluate(const KernelProgram& program, std::span<int64_t> symbols, const Addresses& address_of,
-                                const HostFunctions& host = {}, const BeforeStep& before = {});
+                                const HostFunctions& host = {}, const BeforeStep& before = {},
+                                Elided elided = Elided::left_out);
 
 struct Array {
   DType dtype = DType::f64;

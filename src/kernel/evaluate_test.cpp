@@ -338,6 +338,25 @@ TEST(EvaluateKernelProgram, RunsOnTheBytesOfAPlan) {
   EXPECT_THAT(out, ElementsAre(4, 16, 36));
 }
 
+// What is elided is left out on the bytes of the plan, be they those that it was marked for or not.
+TEST(EvaluateKernelProgram, LeavesOutWhatIsElided) {
+  const KernelProgram program =
+      sound(R"(program @main(x: f64[n] param 0, t: f64[n] temporary, u: f64[n] temporary, r: f64[n] output 0,
+      q: f64[n] output 1) symbols n = x.0 {
+    copy x -> t "" elided
+    kernel @k0 { out u start copy t elided stage (i < n) { %0 = load u[i] : f64  store r[i] set %0 elided } }
+    copy r -> q "" })");
+  std::vector<std::vector<double>> bytes = {{1}, {2}, {3}, {4}, {5}};
+  std::vector<int64_t> symbols = {1};
+  const auto address_of = [&](BufferId buffer, std::span<const int64_t>) {
+    return reinterpret_cast<std::byte*>(bytes[buffer.index].data());
+  };
+  EXPECT_FALSE(evaluate(program, symbols, address_of).has_value());
+  EXPECT_THAT(bytes, ElementsAre(ElementsAre(1), ElementsAre(2), ElementsAre(3), ElementsAre(4), ElementsAre(4)));
+  EXPECT_FALSE(evaluate(program, symbols, address_of, {}, {}, Elided::done).has_value());
+  EXPECT_THAT(bytes, ElementsAre(ElementsAre(1), ElementsAre(1), ElementsAre(1), ElementsAre(1), ElementsAre(1)));
+}
+
 // The evaluator trusts nobody: what verify cannot refute is caught where it happens.
 TEST(EvaluateKernelProgram, EveryAccessIsChecked) {
   const auto message = [](std::string_view text, const std::vector<Array>& params) -> std::string {

@@ -447,13 +447,12 @@ bool Vocabulary::is_taken(const std::string& name) const {
          std::ranges::any_of(parts_, [&](const NamedPart& part) { return part.name == name; });
 }
 
-std::vector<std::string> formulas(const Vocabulary& vocabulary, const Kernel& kernel,
-                                  const std::function<bool(BufferId)>& is_in_place) {
+std::vector<std::string> formulas(const Vocabulary& vocabulary, const Kernel& kernel) {
   std::vector<std::string> out;
   for (const KernelOutput& output : kernel.outputs) {
     if (output.start.kind != Start::Kind::copy) continue;
     out.push_back(str(vocabulary.name(output.buffer), " = ", vocabulary.name(output.start.source),
-                      is_in_place(output.buffer) ? ", in place" : ""));
+                      output.start.elided ? ", in place" : ""));
   }
   int num_named = 0;
   for (const Stage& stage : kernel.stages) {

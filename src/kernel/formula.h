@@ -46,9 +46,8 @@ class Vocabulary {
   IdMap<BufferId, Expression> numbers_;  // an empty text: by its name
 };
 
-/// The formulas of a kernel, in order. `is_in_place`: of an output that begins as a copy, whether it is none.
-std::vector<std::string> formulas(const Vocabulary& vocabulary, const Kernel& kernel,
-                                  const std::function<bool(BufferId)>& is_in_place);
+/// The formulas of a kernel, in order.
+std::vector<std::string> formulas(const Vocabulary& vocabulary, const Kernel& kernel);
 
 /// How a place in a buffer is written: `alpha`, `x[1:9]`, `rate[county]`.
 Expression place_text(const Vocabulary& vocabulary, const Kernel& kernel, const Stage& stage, BufferId buffer,

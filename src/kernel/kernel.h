@@ -61,6 +61,12 @@ struct Axis {
   bool operator==(const Axis&) const = default;
 };
 
+// Note [Elided]
+// A store that sets, a start that copies and a Copy step can be `elided`: memory has laid the program out so that what
+// they would write is there already (memory/sharing.h says which). The program still says what is computed, and on any
+// other bytes everything is done; on those of its plan, who runs it leaves out what is marked. A mark is a claim, which
+// memory/verify proves, and goes with its plan: whoever plans anew marks anew.
+
 /// One thing that happens at a point. Registers are single assignment within the stage.
 struct Statement {
   enum class Kind : uint8_t {
@@ -94,7 +100,8 @@ struct Statement {
   Literal literal;
   int axis = 0;
   Dim size;
-  SiteId site;  // of check; an op that has no result for some operands stands behind a check of them
+  SiteId site;          // of check; an op that has no result for some operands stands behind a check of them
+  bool elided = false;  // of a store that sets: Note [Elided]
 
   bool is_write() const { return kind == Kind::store || kind == Kind::fold; }
   bool has_place() const { return is_write() || kind == Kind::load; }
@@ -130,9 +137,10 @@ struct Stage {
 struct Start {
   enum class Kind : uint8_t { keep, fill, copy };
   Kind kind = Kind::keep;
-  Literal value;    // of fill
-  BufferId source;  // of copy: same dims and dtype
-  SiteId required;  // of copy: none, or: what a program is refused with whose plan moves these bytes
+  Literal value;        // of fill
+  BufferId source;      // of copy: same dims and dtype
+  SiteId required;      // of copy: none, or: what a program is refused with whose plan moves these bytes
+  bool elided = false;  // of copy: Note [Elided]
 };
 
 struct KernelOutput {
@@ -234,6 +242,7 @@ inline bool is_handle(const Buffer& buffer) { return buffer.dtype == DType::opaq
 struct Copy {
   BufferId source, destination;
   std::string reason;
+  bool elided = false;  // Note [Elided]
 };
 
 /// Sizes that must agree; stands as early as its symbols are known.

@@ -127,6 +127,7 @@ Statement Parser::statement() {
     out.combine = combine();
     out.operands = {reg()};
     if (accept("if")) out.predicate = reg();
+    out.elided = accept("elided");
     out.dtype = out_.buffers[out.buffer].dtype;
     return out;
   }
@@ -186,9 +187,11 @@ KernelOutput Parser::start() {
   expect("copy");
   out.start.kind = Start::Kind::copy;
   out.start.source = buffer();
-  if (!accept("in")) return out;
-  expect("place");
-  out.start.required = site();
+  if (accept("in")) {
+    expect("place");
+    out.start.required = site();
+  }
+  out.start.elided = accept("elided");
   return out;
 }
 
@@ -338,6 +341,7 @@ Copy Parser::copy() {
   expect("->");
   out.destination = buffer();
   out.reason = string("the reason of the copy, in quotes");
+  out.elided = accept("elided");
   return out;
 }
 

@@ -16,6 +16,7 @@ std::string quoted(const std::string& text) {
 
 std::string register_text(RegisterId reg) { return reg.valid() ? str("%", reg.index) : "%?"; }
 std::string site_text(SiteId site) { return site.valid() ? str("#", site.index) : "#?"; }
+const char* elided_text(bool elided) { return elided ? " elided" : ""; }
 std::string optional_site(SiteId site) { return site.valid() ? str(" ", site_text(site)) : ""; }
 
 std::string registers_text(std::span<const RegisterId> registers) { return join(registers, ", ", register_text); }
@@ -206,7 +207,7 @@ std::string Printer::statement(const Statement& s) {
   switch (s.kind) {
     case Statement::Kind::store:
       return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands),
-                 s.predicate.valid() ? str(" if ", register_text(s.predicate)) : "");
+                 s.predicate.valid() ? str(" if ", register_text(s.predicate)) : "", elided_text(s.elided));
     case Statement::Kind::fold:
       return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", fold_name(s), " ",
                  access(s.buffer, s.map), " ", registers_text(s.operands), " : ", dtype_name(s.dtype));
@@ -236,7 +237,8 @@ std::string Printer::start(const KernelOutput& output) {
     case Start::Kind::fill: return str(out, " start fill ", output.start.value.to_text());
     case Start::Kind::copy:
       return str(out, " start copy ", buffer(output.start.source),
-                 output.start.required.valid() ? str(" in place ", site_text(output.start.required)) : "");
+                 output.start.required.valid() ? str(" in place ", site_text(output.start.required)) : "",
+                 elided_text(output.start.elided));
   }
   return out;
 }
@@ -301,7 +303,8 @@ std::string Printer::step(const HostCall& call) {
 }
 
 std::string Printer::step(const Copy& copy) {
-  return str("  copy ", buffer(copy.source), " -> ", buffer(copy.destination), " ", quoted(copy.reason), "\n");
+  return str("  copy ", buffer(copy.source), " -> ", buffer(copy.destination), " ", quoted(copy.reason),
+             elided_text(copy.elided), "\n");
 }
 
 std::string Printer::step(const SizeCheck& check) {

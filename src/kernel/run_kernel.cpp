@@ -43,8 +43,8 @@ struct PlacedStage {
 
 class KernelRun {
  public:
-  KernelRun(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of)
-      : kernel_(kernel), symbols_(symbols), view_of_(view_of) {}
+  KernelRun(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of, Elided elided)
+      : kernel_(kernel), symbols_(symbols), view_of_(view_of), leaves_out_(elided == Elided::left_out) {}
 
   std::optional<Failure> run() {
     start_all(/*local=*/false);
@@ -110,6 +110,7 @@ class KernelRun {
         return;
       }
       case Start::Kind::copy: {
+        if (output.start.elided && leaves_out_) return;
         const View from = view_of_(output.start.source);
         INLAY_CHECK(from.size_bytes() == to.size_bytes(), "`", to.name, "` starts as a copy of `", from.name,
                     "`, which has other bytes");
@@ -125,7 +126,9 @@ class KernelRun {
       const Range tile{static_cast<std::size_t>(kernel_.tiled_axis()), 0, 0};
       out.ranges.insert(out.ranges.begin() + static_cast<std::ptrdiff_t>(stage.tile_at), tile);
     }
-    for (const Statement& statement : stage.statements) out.statements.push_back(placed(statement));
+    for (const Statement& statement : stage.statements) {
+      if (!statement.elided || !leaves_out_) out.statements.push_back(placed(statement));
+    }
     return out;
   }
 
@@ -282,6 +285,7 @@ class KernelRun {
   const Kernel& kernel_;
   std::span<const int64_t> symbols_;
   const Views& view_of_;
+  const bool leaves_out_;  // what is elided
   std::vector<Element> registers_;
   std::map<const Statement*, std::vector<Element>> hidden_;  // of a fold with hidden states: all of its states so far
   int64_t tile_begin_ = 0, outer_end_ = 0;
@@ -298,8 +302,9 @@ int64_t View::num_elements() const {
 
 int64_t View::size_bytes() const { return num_elements() * inlay::size_bytes(dtype); }
 
-std::optional<Failure> run_kernel(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of) {
-  return KernelRun(kernel, symbols, view_of).run();
+std::optional<Failure> run_kernel(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of,
+                                  Elided elided) {
+  return KernelRun(kernel, symbols, view_of, elided).run();
 }
 
 }  // namespace inlay::kernel

@@ -22,6 +22,7 @@ struct View {
 
 using Views = std::function<View(BufferId buffer)>;
 
-std::optional<Failure> run_kernel(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of);
+std::optional<Failure> run_kernel(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of,
+                                  Elided elided);
 
 }  // namespace inlay::kernel

@@ -18,17 +18,15 @@ void add_once(std::vector<std::string>& list, std::string text) {
 
 class Summarizer {
  public:
-  Summarizer(const KernelProgram& program, const std::vector<NamedPart>& parts, const Elisions& elided)
-      : program_(program), elided_(elided), words_(program, parts), num_users_(count_users(program)) {}
+  Summarizer(const KernelProgram& program, const std::vector<NamedPart>& parts)
+      : program_(program), words_(program, parts), num_users_(count_users(program)) {}
 
   std::vector<StepSummary> all() {
     std::vector<StepSummary> out;
     int depth = 0;
-    for (StepId id : ids<StepId>(program_.steps.size())) {
-      const Step& step = program_.steps[id.index];
+    for (const Step& step : program_.steps) {
       const bool ends = std::holds_alternative<LoopEnd>(step) || std::holds_alternative<CondEnd>(step);
       if (ends) --depth;
-      step_ = id;
       out.push_back(std::visit([&](const auto& each) { return of(each); }, step));
       out.back().depth = depth;
       if (std::holds_alternative<CondElse>(step)) --out.back().depth;
@@ -41,28 +39,19 @@ class Summarizer {
   std::string name(BufferId b) const { return words_.name(b); }
   std::string text(const Dim& d) const { return d.to_text(words_.names().symbols); }
 
-  /// Without what the plan makes needless.
-  Kernel shown(const Kernel& kernel) const {
-    Kernel out = kernel;
-    for (std::size_t s = 0; s < out.stages.size(); ++s) {
-      int statement = 0;
-      std::erase_if(out.stages[s].statements,
-                    [&](const Statement&) { return elided_.statement(step_, static_cast<int>(s), statement++); });
-      if (out.stages[s].statements.size() < kernel.stages[s].statements.size()) drop_unused(out.stages[s]);
-    }
-    return out;
-  }
-
   StepSummary of(const Kernel& whole) const {
-    const Kernel kernel = shown(whole);
+    Kernel kernel = whole;
+    for (Stage& stage : kernel.stages) {
+      if (std::erase_if(stage.statements, [](const Statement& s) { return s.elided; }) > 0) drop_unused(stage);
+    }
     const KernelCounts counts = count(program_, kernel);
     StepSummary out = {.kind = kernel.is_scalar() ? "numbers" : "kernel",
                        .name = kernel.name.empty() ? "" : "@" + kernel.name,
-                       .formulas = formulas(words_, kernel, [&](BufferId b) { return elided_.start(step_, b); }),
+                       .formulas = formulas(words_, kernel),
                        .read_bytes = counts.read_bytes,
                        .written_bytes = counts.written_bytes};
     for (const KernelOutput& output : kernel.outputs) {
-      if (output.start.kind != Start::Kind::copy || output.is_local || elided_.start(step_, output.buffer)) continue;
+      if (output.start.kind != Start::Kind::copy || output.is_local || output.start.elided) continue;
       const Dim bytes = size_bytes(program_.buffers[output.buffer]);
       out.read_bytes = out.read_bytes + bytes;
       out.written_bytes = out.written_bytes + bytes;
@@ -163,7 +152,7 @@ class Summarizer {
   }
 
   StepSummary of(const Copy& copy) const {
-    if (is_handle(program_.buffers[copy.destination])) return {};
+    if (copy.elided || is_handle(program_.buffers[copy.destination])) return {};
     const Dim bytes = size_bytes(program_.buffers[copy.destination]);
     return {.kind = "copy",
             .makes = {name(copy.destination)},
@@ -185,8 +174,6 @@ class Summarizer {
   static StepSummary of(const CondEnd&) { return {}; }
 
   const KernelProgram& program_;
-  const Elisions& elided_;
-  StepId step_;  // the one at hand
   Vocabulary words_;
   IdMap<BufferId, int> num_users_;  // steps
 };
@@ -233,9 +220,8 @@ std::vector<NamedPart> named_parts(const KernelProgram& program, const Graph& gr
   return out;
 }
 
-std::vector<StepSummary> summaries(const KernelProgram& program, const std::vector<NamedPart>& parts,
-                                   const Elisions& elided) {
-  return Summarizer(program, parts, elided).all();
+std::vector<StepSummary> summaries(const KernelProgram& program, const std::vector<NamedPart>& parts) {
+  return Summarizer(program, parts).all();
 }
 
 }  // namespace inlay::kernel

@@ -5,7 +5,6 @@
 // The text form of a kernel is exact and long. Here a kernel is the formulas of what it writes, in the names that the
 // user gave: `theta_grad = (y - mu)/sigma`. A value that is used twice gets a name first (`t1 = ...`), a single number
 // that needs few operations stands where it is read, and what only guards (checks, starts from zero) is left out.
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -36,14 +35,7 @@ struct StepSummary {
   int depth = 0;                      // in so many loops and conditions
 };
 
-/// What a plan of memory makes needless: where the bytes are there already. None where nothing is said.
-struct Elisions {
-  std::function<bool(StepId kernel, BufferId start_of)> start = [](StepId, BufferId) { return false; };
-  std::function<bool(StepId kernel, int stage, int statement)> statement = [](StepId, int, int) { return false; };
-};
-
-/// By step.
-std::vector<StepSummary> summaries(const KernelProgram& program, const std::vector<NamedPart>& parts,
-                                   const Elisions& elided = {});
+/// By step, without what is elided: a copy that is computes nothing.
+std::vector<StepSummary> summaries(const KernelProgram& program, const std::vector<NamedPart>& parts);
 
 }  // namespace inlay::kernel

@@ -10,10 +10,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<StepSummary> summaries_of(std::string_view text, std::vector<NamedPart> parts = {},
-                                      const Elisions& elided = {}) {
+std::vector<StepSummary> summaries_of(std::string_view text, std::vector<NamedPart> parts = {}) {
   const KernelProgram program = parse(text);
-  return summaries(program, parts, elided);
+  return summaries(program, parts);
 }
 
 TEST(Summary, AnIndexThatIsMadeAfterTheValueIsShown) {
@@ -46,9 +45,10 @@ TEST(Summary, WhatAPlanMakesNeedlessMovesNoBytes) {
   EXPECT_THAT(copied.formulas, ElementsAre("y = x", "y[:2] = v", "y[6:] = x[6:]"));
   EXPECT_EQ(copied.read_bytes, 64 + 32);
   EXPECT_EQ(copied.written_bytes, 64 + 32);
-  const Elisions elided = {.start = [](StepId, BufferId) { return true; },
-                           .statement = [](StepId, int, int statement) { return statement == 3; }};
-  const StepSummary in_place = summaries_of(kUpdate, {}, elided)[0];
+  KernelProgram planned = parse(kUpdate);
+  auto& kernel = std::get<Kernel>(planned.steps[0]);
+  kernel.outputs[0].start.elided = kernel.stages[0].statements[3].elided = true;
+  const StepSummary in_place = summaries(planned, {})[0];
   EXPECT_THAT(in_place.formulas, ElementsAre("y = x, in place", "y[:2] = v"));
   EXPECT_EQ(in_place.read_bytes, 16);
   EXPECT_EQ(in_place.written_bytes, 16);
@@ -130,12 +130,11 @@ TEST(Summary, AKernelOfWhichThePlanLeavesNothingSaysWhatIsThere) {
     kernel @k0 {
       stage (i < 3) {
         %0 = load g[i] : f64
-        store y[5 + i] set %0
+        store y[5 + i] set %0 elided
       }
     }
   })";
-  const Elisions elided = {.statement = [](StepId, int, int statement) { return statement == 1; }};
-  const StepSummary step = summaries_of(kJoin, {}, elided)[0];
+  const StepSummary step = summaries_of(kJoin)[0];
   EXPECT_THAT(step.makes, ElementsAre("y"));
   EXPECT_THAT(step.formulas, ElementsAre("g is in y already"));
   EXPECT_THAT(step.loops, IsEmpty());

@@ -18,6 +18,7 @@
 //         store t[wrap(%0, 85) proved] add %2
 //         fold add s[] %2 : f64
 //         check %4 #2
+//         store out[i] set %2 elided            # the plan has its bytes there; so a `start copy` and a `copy`
 //       }
 //     }
 //     scalar { ... }                              # 0-d arithmetic: the statements of its one stage

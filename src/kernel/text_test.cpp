@@ -67,10 +67,13 @@ constexpr std::string_view kEverything =
       %1 = fold add total[] %0 : f64
       %2 = isnan %1 : bool
       store t[i] set %1 if %2
+      store row[i] set %2 elided
     }
   }
   kernel @k1 {
     out t start copy h
+    out l start copy h elided
+    out row start copy h in place #1 elided
   }
   kernel @tiles {
     outer (q < 3, r < m) by 64
@@ -85,6 +88,7 @@ constexpr std::string_view kEverything =
   }
   call matmul t = x, h (1, 1, n, 85)
   copy t -> out "%t is also an output"
+  copy h -> t "" elided
   size m = s #1
   sites {
     #0 shape-mismatch "n is {0}, not {1}" at "model.py:3" note "left" "%3 \"alpha\"" note "right" "%4"

@@ -49,7 +49,10 @@ class StatementVerifier {
       complain("output ", to.name, " of ", dtype_name(to.dtype), " is filled with a ",
                dtype_name(output.start.value.dtype));
     }
-    if (output.start.kind != Start::Kind::copy) return;
+    if (output.start.kind != Start::Kind::copy) {
+      if (output.start.elided) complain("output ", to.name, " has no copy that could be elided");
+      return;
+    }
     if (output.start.required.valid() && !exists(output.start.required)) complain("there is no such site");
     if (!exists(output.start.source)) return complain("output ", to.name, " starts as a copy of no buffer");
     const Buffer& from = buffer(output.start.source);
@@ -140,6 +143,9 @@ class StatementVerifier {
   }
 
   void verify_statement(const Statement& s) {
+    if (s.elided && (s.kind != Statement::Kind::store || s.combine != Combine::set)) {
+      complain("only a store that sets is elided");
+    }
     switch (s.kind) {
       case Statement::Kind::load: return verify_load(s);
       case Statement::Kind::literal:

@@ -323,6 +323,16 @@ TEST(VerifyKernelProgram, OutputsAreListedAndWritten) {
               ElementsAre("kernel @k0: output t starts as a copy of g: f64[n] of i64[n]"));
 }
 
+TEST(VerifyKernelProgram, OnlyWhatSetsIsElided) {
+  const std::string_view steps = "kernel @k0 { out t start fill 0.0 stage (i < n) { %0 = load x[i] : f64 ";
+  EXPECT_THAT(messages_of(str(steps, "store t[i] set %0 elided } }")), IsEmpty());
+  EXPECT_THAT(messages_of(str(steps, "store t[i] add %0 elided } }")),
+              ElementsAre("kernel @k0, stage 0, `store t[i] add %0 elided`: only a store that sets is elided"));
+  KernelProgram program = with_steps(str(steps, "store t[i] set %0 } }"));
+  std::get<Kernel>(program.steps[0]).outputs[0].start.elided = true;
+  EXPECT_THAT(messages(program), ElementsAre("kernel @k0: output t has no copy that could be elided"));
+}
+
 TEST(VerifyKernelProgram, BytesAreWrittenBeforeTheyAreRead) {
   EXPECT_THAT(messages_of("copy t -> y \"\""), ElementsAre("t is read before anything is written to it"));
   EXPECT_THAT(messages_of("kernel @k0 { stage (i < n) { %0 = load t[i] : f64 } }"),

@@ -84,6 +84,22 @@ inline IdMap<BufferId, int> count_users(const KernelProgram& program) {
   return users;
 }
 
+/// Calls `visit` with each mark of the step that may say that something is elided (Note [Elided]).
+template <class AnyStep, class Visit>
+void for_each_elidable(AnyStep& step, Visit visit) {
+  if (auto* copy = std::get_if<Copy>(&step)) visit(copy->elided);
+  auto* kernel = std::get_if<Kernel>(&step);
+  if (!kernel) return;
+  for (auto& output : kernel->outputs) {
+    if (output.start.kind == Start::Kind::copy) visit(output.start.elided);
+  }
+  for (auto& stage : kernel->stages) {
+    for (auto& s : stage.statements) {
+      if (s.kind == Statement::Kind::store) visit(s.elided);
+    }
+  }
+}
+
 /// How often steps and views name each buffer.
 inline IdMap<BufferId, int> count_names(const KernelProgram& program) {
   IdMap<BufferId, int> names(program.buffers.size(), 0);

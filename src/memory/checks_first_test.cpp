@@ -54,10 +54,11 @@ TEST(CheckFirst, LeavesWhatIsCopiedAnyway) {
 }
 
 /// What the verifier says about the sizes n = 3, m = 2.
-std::vector<std::string> complaints(const KernelProgram& program) {
+std::vector<std::string> complaints(const KernelProgram& checked) {
+  const auto [program, plan] = plan_memory(checked);
   const std::vector<int64_t> symbols = {3, 2};
   std::vector<std::string> out;
-  for (const Diagnostic& d : verify(program, plan_memory(program), symbols)) out.push_back(d.message);
+  for (const Diagnostic& d : verify(program, plan, symbols)) out.push_back(d.message);
   return out;
 }
 

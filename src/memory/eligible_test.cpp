@@ -36,14 +36,14 @@ TEST(Eligible, IsAskedAboutWhatTheRuleAllows) {
     asked.push_back(str(candidate.step, ": ", candidate.value, " ", candidate.operand));
     return Eligible::by_rule;
   };
-  EXPECT_THAT(copies(decide_sharing(kernel::parse(kProgram), note)), IsEmpty());
+  KernelProgram program = kernel::parse(kProgram);
+  EXPECT_THAT(copies(decide_sharing(program, note)), IsEmpty());
   EXPECT_THAT(asked, ElementsAre("@k1: r e"));  // out is written backwards: no question
 }
 
 TEST(Eligible, KeepsApartWithACopyThatSaysWhy) {
-  const KernelProgram program = kernel::parse(kProgram);
   const PlannerOptions options = {.eligible = [](const SharingCandidate&) { return Eligible::never; }};
-  const MemoryPlan plan = plan_memory(program, options);
+  const auto [program, plan] = plan_memory(kernel::parse(kProgram), options);
   EXPECT_THAT(copies(plan.sharing), ElementsAre("e is kept apart from r, as asked"));
   EXPECT_THAT(verify(program, plan, plan.layouts, {}), IsEmpty());
   try {
@@ -68,9 +68,8 @@ constexpr const char* kLonger = R"(program @main(x: f64[4] param 0, small: f64[4
 })";
 
 TEST(Eligible, LetsTheArenaGrowWhereThatIsWanted) {
-  const KernelProgram program = kernel::parse(kLonger);
-  const auto lies_in_large = [&](const Eligibility& eligible) {
-    const MemoryPlan plan = plan_memory(program, {.eligible = eligible});
+  const auto lies_in_large = [](const Eligibility& eligible) {
+    const auto [program, plan] = plan_memory(kernel::parse(kLonger), {.eligible = eligible});
     EXPECT_THAT(verify(program, plan, plan.layouts, {}), IsEmpty());
     return plan.sharing.placements[kernel::BufferId(1)].storage == plan.sharing.placements[kernel::BufferId(3)].storage;
   };
@@ -79,7 +78,7 @@ TEST(Eligible, LetsTheArenaGrowWhereThatIsWanted) {
 }
 
 TEST(Eligible, ChangesNothingOfWhatTheRuleRefuses) {
-  const KernelProgram program = kernel::parse(R"(program @main(x: f64[9] param 0, r: f64[9] output 0) {
+  KernelProgram program = kernel::parse(R"(program @main(x: f64[9] param 0, r: f64[9] output 0) {
   kernel @k0 { out r start copy x
     stage (i < 2) { %0 = load x[i] : f64 store r[i + 1] set %0 } } })");
   const auto any = [](const SharingCandidate&) { return Eligible::even_if_larger; };

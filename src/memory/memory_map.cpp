@@ -68,11 +68,7 @@ class Map {
     for (const SharingCandidate& apart : sharing_.kept_apart) {
       out += str("  ", apart.value, " and ", apart.operand, " are kept apart at ", apart.step, ", as asked\n");
     }
-    for (const Elided& elided : sharing_.elided) {
-      out += str("  nothing to move into ", name(elided.buffer), " at ", step_text(program_.steps[elided.step.index]),
-                 ": it is there\n");
-    }
-    return out;
+    return out + elided_text();
   }
 
   /// The blocks of segments stand one above the other.
@@ -114,6 +110,26 @@ class Map {
  private:
   const std::string& name(BufferId b) const { return program_.buffers[b].name; }
 
+  std::string elided_text() const {
+    std::string copies, starts, stores;
+    for (const Step& step : program_.steps) {
+      const auto add = [&](std::string& out, bool elided, BufferId into) {
+        if (elided) out += str("  nothing to move into ", name(into), " at ", step_text(step), ": it is there\n");
+      };
+      const auto root = [&](BufferId b) { return kernel::root_of(program_, b); };
+      if (const auto* copy = std::get_if<kernel::Copy>(&step)) add(copies, copy->elided, root(copy->destination));
+      const auto* kernel = std::get_if<kernel::Kernel>(&step);
+      if (!kernel) continue;
+      for (const kernel::KernelOutput& output : kernel->outputs) add(starts, output.start.elided, output.buffer);
+      for (const kernel::Stage& stage : kernel->stages) {
+        for (const kernel::Statement& s : stage.statements) {
+          if (s.elided) add(stores, s.elided, root(s.buffer));
+        }
+      }
+    }
+    return copies + starts + stores;
+  }
+
   /// Of a static plan: for these sizes, or the most that it can be.
   int64_t size(const Dim& bytes, std::span<const int64_t> symbols) const {
     return std::max<int64_t>(symbols.empty() ? at_most(bytes, plan_.upper_bounds) : bytes.evaluate(symbols), 0);
@@ -129,7 +145,7 @@ class Map {
 
   std::string made_by(BufferId b, const std::string& kind) const {
     if (is_working_memory(program_.buffers[b])) return "workspace";
-    return kind == "numbers" ? "kernel" : kind;
+    return kind == "numbers" ? "kernel" : kind.empty() ? "copy" : kind;  // one that is elided has no kind
   }
 
   /// A step is a column where it moves bytes; single numbers live in registers.
@@ -139,7 +155,7 @@ class Map {
       if (is_in_arena(b)) makes_memory[liveness_.uses[b].writes.front().index] = true;
     }
     std::vector<PageStep> out;
-    for (kernel::StepSummary& step : step_summaries(program_, sharing_, words.parts)) {
+    for (kernel::StepSummary& step : kernel::summaries(program_, words.parts)) {
       const std::size_t s = out.size();
       const bool is_shown = !step.kind.empty() && (step.kind != "numbers" || makes_memory[s]);
       const std::string what = step.kind == "copy" || step.name.empty() ? step.kind : step.name;
@@ -245,19 +261,6 @@ class Map {
 };
 
 }  // namespace
-
-std::vector<kernel::StepSummary> step_summaries(const KernelProgram& program, const Sharing& sharing,
-                                                const std::vector<kernel::NamedPart>& parts) {
-  const kernel::Elisions elided = {
-      .start = [&](StepId step, BufferId start_of) { return sharing.is_elided(step, start_of); },
-      .statement = [&](StepId step, int stage, int statement) { return sharing.is_elided(step, stage, statement); }};
-  std::vector<kernel::StepSummary> out = kernel::summaries(program, parts, elided);
-  for (StepId step : ids<StepId>(out.size())) {
-    if (std::holds_alternative<kernel::Copy>(program.steps[step.index]) && sharing.is_elided(step))
-      out[step.index] = {};
-  }
-  return out;
-}
 
 std::string memory_map(const KernelProgram& program, const MemoryPlan& plan) { return Map(program, plan).text(); }
 

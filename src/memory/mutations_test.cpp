@@ -110,29 +110,41 @@ TEST(Mutations, AShortenedLifeIsRejected) {
   });
 }
 
+const kernel::Stage& stage_of(const kernel::KernelProgram& program, const Transfer& transfer) {
+  return std::get<kernel::Kernel>(program.steps[transfer.step.index]).stages[static_cast<std::size_t>(transfer.stage)];
+}
+
+bool is_elided(const kernel::KernelProgram& program, const Transfer& transfer) {
+  if (transfer.stage < 0) return std::get<kernel::Copy>(program.steps[transfer.step.index]).elided;
+  return stage_of(program, transfer).statements[static_cast<std::size_t>(transfer.statement)].elided;
+}
+
 /// Is the register that this store writes in one other buffer only? Else its bytes may be there by yet another one.
-bool is_in_one_other(const kernel::KernelProgram& program, const Elided& elided) {
-  const auto& kernel = std::get<kernel::Kernel>(program.steps[elided.step.index]);
-  const kernel::Stage& stage = kernel.stages[static_cast<std::size_t>(elided.stage)];
-  const kernel::Statement& store = stage.statements[static_cast<std::size_t>(elided.statement)];
+bool is_in_one_other(const kernel::KernelProgram& program, const Transfer& transfer) {
+  if (transfer.stage < 0) return true;
+  const kernel::Stage& stage = stage_of(program, transfer);
+  const kernel::Statement& store = stage.statements[static_cast<std::size_t>(transfer.statement)];
   return std::ranges::count_if(stage.statements, [&](const kernel::Statement& other) {
            return &other != &store && (other.result == store.operands[0] || other.operands == store.operands);
          }) == 1;
 }
 
-/// Of something that is left out: whose bytes were to be there. None where others hold the same.
-BufferId source_of(const kernel::KernelProgram& program, const Elided& elided) {
-  if (elided.stage >= 0 && !is_in_one_other(program, elided)) return {};
+/// What is left out, each as its source, whose bytes were to be there, and what it would have written. Not where others
+/// hold the same.
+std::vector<std::pair<BufferId, BufferId>> left_out(const kernel::KernelProgram& program) {
+  std::vector<std::pair<BufferId, BufferId>> out;
   for (const Transfer& transfer : find_transfers(program)) {
-    const bool is_it = transfer.step == elided.step && transfer.stage == elided.stage &&
-                       transfer.statement == elided.statement && transfer.destination == elided.buffer;
-    if (is_it) return transfer.source;
+    const bool is_it = is_elided(program, transfer) && is_in_one_other(program, transfer);
+    if (is_it) out.emplace_back(transfer.source, transfer.destination);
   }
-  const auto* kernel = std::get_if<kernel::Kernel>(&program.steps[elided.step.index]);
-  for (const kernel::KernelOutput& output : kernel ? kernel->outputs : std::vector<kernel::KernelOutput>()) {
-    if (elided.stage < 0 && output.buffer == elided.buffer) return output.start.source;
+  for (const kernel::Step& step : program.steps) {
+    const auto* kernel = std::get_if<kernel::Kernel>(&step);
+    if (!kernel) continue;
+    for (const kernel::KernelOutput& output : kernel->outputs) {
+      if (output.start.elided) out.emplace_back(output.start.source, output.buffer);
+    }
   }
-  return {};
+  return out;
 }
 
 /// Is its content that of another buffer, whose bytes may be there as well?
@@ -145,9 +157,8 @@ bool is_copied(const kernel::KernelProgram& program, BufferId buffer) {
 TEST(Mutations, ADroppedAliasIsRejected) {
   on_random_programs(50, [](const Planned& right) {
     int count = 0;
-    for (const Elided& elided : right.plan.sharing.elided) {
-      const BufferId source = source_of(right.program, elided);
-      if (!source.valid() || is_copied(right.program, source)) continue;
+    for (const auto& [source, destination] : left_out(right.program)) {
+      if (is_copied(right.program, source)) continue;
       Planned wrong = right;
       Sharing& sharing = wrong.plan.sharing;
       SharedStorage own = sharing.storages[sharing.placements[source].storage];
@@ -155,8 +166,62 @@ TEST(Mutations, ADroppedAliasIsRejected) {
       own.size_bytes = kernel::size_bytes(right.program.buffers[source]);
       sharing.placements[source] = {sharing.storages.push_back(own), 0, Reason::own, {}};
       EXPECT_FALSE(problems(wrong, layouts_of(wrong)).empty())
-          << right.program.buffers[source].name << " apart from " << right.program.buffers[elided.buffer].name;
+          << right.program.buffers[source].name << " apart from " << right.program.buffers[destination].name;
       ++count;
+    }
+    return count;
+  });
+}
+
+/// Do two buffers lie in one storage? Then what is copied from one to the other may be there.
+bool are_together(const Planned& p, BufferId a, BufferId b) {
+  const StorageId storage = p.plan.sharing.placements[kernel::root_of(p.program, a)].storage;
+  return storage == p.plan.sharing.placements[kernel::root_of(p.program, b)].storage;
+}
+
+bool may_be_there(const Planned& p, const kernel::Stage& stage, const kernel::Statement& store) {
+  return std::ranges::any_of(stage.statements, [&](const kernel::Statement& other) {
+    const bool has_it = other.result == store.operands[0] || other.operands == store.operands;
+    return &other != &store && has_it && other.has_place() && are_together(p, other.buffer, store.buffer);
+  });
+}
+
+/// The marks of a step that nobody has set, nor could: each belongs to bytes that are not there.
+std::vector<bool*> needed(const Planned& p, kernel::Step& step) {
+  std::vector<bool*> out;
+  const auto add = [&](bool& elided, bool may_be) {
+    if (!elided && !may_be) out.push_back(&elided);
+  };
+  if (auto* copy = std::get_if<kernel::Copy>(&step))
+    add(copy->elided, are_together(p, copy->source, copy->destination));
+  auto* kernel = std::get_if<kernel::Kernel>(&step);
+  if (!kernel) return out;
+  for (kernel::KernelOutput& output : kernel->outputs) {
+    const bool copies = output.start.kind == kernel::Start::Kind::copy;
+    if (copies) add(output.start.elided, are_together(p, output.start.source, output.buffer));
+  }
+  for (kernel::Stage& stage : kernel->stages) {
+    for (kernel::Statement& s : stage.statements) {
+      if (s.kind == kernel::Statement::Kind::store) add(s.elided, may_be_there(p, stage, s));
+    }
+  }
+  return out;
+}
+
+// A copy, a start or a store is marked though somebody has to make it. Storages lie apart: in the bytes of a dead one
+// may be what a copy would have brought.
+TEST(Mutations, AMarkForNothingIsRejected) {
+  on_random_programs(100, [](const Planned& right) {
+    int count = 0;
+    Planned wrong = right;
+    const std::vector<Layout> apart = {plan(Planner::naive, storages_of_segment(right.plan.sharing, 0, kSizes))};
+    for (kernel::Step& step : wrong.program.steps) {
+      for (bool* elided : needed(right, step)) {
+        *elided = true;
+        EXPECT_FALSE(problems(wrong, apart).empty()) << kernel::print(wrong.program);
+        *elided = false;
+        ++count;
+      }
     }
     return count;
   });

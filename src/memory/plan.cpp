@@ -46,7 +46,7 @@ std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<Symb
   return std::nullopt;
 }
 
-MemoryPlan plan_memory(const KernelProgram& program, const PlannerOptions& options) {
+PlannedProgram plan_memory(KernelProgram program, const PlannerOptions& options) {
   MemoryPlan out{.sharing = decide_sharing(program, options.eligible)};
   if (!options.upper_bounds.empty()) {
     out.upper_bounds = sizes_by_symbol(program, options.upper_bounds);
@@ -63,7 +63,7 @@ MemoryPlan plan_memory(const KernelProgram& program, const PlannerOptions& optio
     out.layouts.push_back(plan(options, storages_up_to(out.sharing, segment, out.upper_bounds)));
   }
   out.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return out;
+  return {std::move(program), std::move(out)};
 }
 
 int64_t MemoryPlan::arena_bytes() const {

@@ -48,16 +48,6 @@ struct Placement {
   kernel::BufferId took_over;  // of in_place, destination and view: whose bytes these are too
 };
 
-/// Something that the program says and that need not be done, since what it would write is there already.
-/// A backend that does it all the same moves bytes onto themselves; nothing else changes.
-struct Elided {
-  kernel::StepId step;
-  int stage = -1,
-      statement = -1;       // a `store` of a kernel; or none: a Copy step, or a kernel's `copy` start of `buffer`
-  kernel::BufferId buffer;  // what it would have written
-  bool operator==(const Elided&) const = default;
-};
-
 /// Two buffers that may share bytes by the rule, for someone who wants a say in it.
 struct SharingCandidate {
   std::string step;     // where one takes the other's place: "@k1", "cholesky", "a copy"
@@ -82,7 +72,6 @@ struct PlannedCopy {
 struct Sharing {
   IdMap<kernel::BufferId, Placement> placements;
   IdMap<StorageId, SharedStorage> storages;
-  std::vector<Elided> elided;
   std::vector<PlannedCopy> copies;
   std::vector<SharingCandidate> kept_apart;  // as the caller asked
 
@@ -91,11 +80,6 @@ struct Sharing {
   IdMap<SymbolId, int> symbol_segments;        // since when a symbol is known
 
   int num_segments() const { return static_cast<int>(segment_starts.size()); }
-
-  // What a backend asks, where it would write:
-  bool is_elided(kernel::StepId copy_step) const;
-  bool is_elided(kernel::StepId kernel, kernel::BufferId start_of) const;
-  bool is_elided(kernel::StepId kernel, int stage, int statement) const;
 };
 
 /// The segment at whose beginning a size is known.
@@ -140,10 +124,15 @@ struct PlannerOptions {
   Eligibility eligible;  // none: by the rule
 };
 
+/// A program with its plan applied: what the plan makes needless is marked in it (Note [Elided] in kernel/kernel.h).
+struct PlannedProgram {
+  kernel::KernelProgram program;
+  MemoryPlan plan;
+};
+
 /// Throws Error: unknown-name for a bound of a symbol that is not there, upper-bound for a size of the arena that
 /// depends on a symbol without one, wrong-plan for what a custom planner did wrong.
-
-MemoryPlan plan_memory(const kernel::KernelProgram& program, const PlannerOptions& options = {});
+PlannedProgram plan_memory(kernel::KernelProgram program, const PlannerOptions& options = {});
 
 /// Storages of one segment with their sizes for `symbols`; storages of other segments have size 0. Symbols that a later
 /// segment binds are not looked at. Throws Error(size-overflow) where a size does not fit in 64 bits.
@@ -169,10 +158,6 @@ Layout plan(const PlannerOptions& options, std::span<const Storage> storages, in
 
 /// The program with its plan: which value lives in which storage, what it took over, what it costs.
 std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
-
-/// What each step does, without what the plan makes needless: a copy that is elided computes nothing.
-std::vector<kernel::StepSummary> step_summaries(const kernel::KernelProgram& program, const Sharing& sharing,
-                                                const std::vector<kernel::NamedPart>& parts);
 
 /// What the picture of a plan says that the plan does not know.
 struct PageWords {

@@ -121,7 +121,7 @@ TEST(Plan, UpdatesInPlace) {
   })");
   EXPECT_EQ(p.where("r"), "in place of o");
   EXPECT_THAT(p.copies(), IsEmpty());
-  EXPECT_TRUE(p.plan.sharing.is_elided(kernel::StepId(2), p.buffer("r")));
+  EXPECT_TRUE(std::get<kernel::Kernel>(p.program.steps[2]).outputs[0].start.elided);
   EXPECT_FALSE(p.plan.is_static);
   EXPECT_THAT(p.problems(), IsEmpty());
   EXPECT_EQ(memory_map(p.program, p.plan),
@@ -166,9 +166,9 @@ TEST(Plan, ComputesThePartsOfAJoinWhereTheyBelong) {
   const Planned p(kJoin);
   EXPECT_EQ(p.where("t"), "in out at 40");
   EXPECT_EQ(p.where("u"), "in out at 720");
-  EXPECT_TRUE(p.plan.sharing.is_elided(kernel::StepId(1), 1, 1));
-  EXPECT_TRUE(p.plan.sharing.is_elided(kernel::StepId(1), 1, 3));
-  EXPECT_FALSE(p.plan.sharing.is_elided(kernel::StepId(1), 0, 1));
+  EXPECT_TRUE(p.is_elided(1, 1, 1));
+  EXPECT_TRUE(p.is_elided(1, 1, 3));
+  EXPECT_FALSE(p.is_elided(1, 0, 1));
   EXPECT_EQ(p.plan.arena_bytes(), 0);
   EXPECT_EQ(alignment_bytes(p.program, p.plan.sharing, p.buffer("t")), 8);
   EXPECT_EQ(shares_bytes(p.program, p.plan.sharing, p.buffer("t"), p.buffer("u")), Answer::no);
@@ -243,7 +243,7 @@ TEST(Plan, NeedsNoSecondStoreOfOneRegister) {
     sites { #0 index-out-of-bounds "index {0} is out of bounds" }
   })");
   EXPECT_EQ(p.where("a"), "in j at 8");
-  EXPECT_TRUE(p.plan.sharing.is_elided(kernel::StepId(0), 0, 2));
+  EXPECT_TRUE(p.is_elided(0, 0, 2));
   EXPECT_THAT(p.problems({1, 2, 5}), IsEmpty());
 }
 
@@ -261,8 +261,8 @@ TEST(Plan, MakesACopyStepNeedless) {
   })");
   EXPECT_EQ(p.where("t"), "in out at 0");
   EXPECT_EQ(p.where("v"), "view of t");
-  EXPECT_TRUE(p.plan.sharing.is_elided(kernel::StepId(1)));
-  EXPECT_FALSE(p.plan.sharing.is_elided(kernel::StepId(2)));
+  EXPECT_TRUE(std::get<kernel::Copy>(p.program.steps[1]).elided);
+  EXPECT_FALSE(std::get<kernel::Copy>(p.program.steps[2]).elided);
   EXPECT_THAT(p.copies(), ElementsAre("v -> again: returned more than once"));
   EXPECT_THAT(p.problems(), IsEmpty());
 }

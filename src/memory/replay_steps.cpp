@@ -43,7 +43,7 @@ bool Replay::replay(const kernel::HostCall& call) {
 }
 
 bool Replay::replay(const kernel::Copy& copy) {
-  copy_all(copy.source, copy.destination, sharing_.is_elided(step_));
+  copy_all(copy.source, copy.destination, copy.elided);
   return true;
 }
 
@@ -59,7 +59,7 @@ bool Replay::replay(const Kernel& kernel) {
       if (local) std::ranges::fill(places_[root(output.buffer)].expected, Content{});
       if (output.start.kind == Start::Kind::fill) write_all(output.buffer);
       if (output.start.kind == Start::Kind::copy) {
-        copy_all(output.start.source, output.buffer, sharing_.is_elided(step_, output.buffer));
+        copy_all(output.start.source, output.buffer, output.start.elided);
       }
     }
   };
@@ -123,7 +123,7 @@ void Replay::replay_stage(const Kernel& kernel, int stage_index, std::vector<int
     for (bool elided : {false, true}) {  // what is left out follows what makes it needless
       for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
         const Statement& s = stage.statements[i];
-        if (sharing_.is_elided(step_, stage_index, i) != elided) continue;
+        if (s.elided != elided) continue;
         if (s.can_fail()) may_fail();
         if (elided) {
           take_over(stage, s, point);
@@ -225,6 +225,9 @@ bool Replay::reaches_the_same(const Statement& s) {
 
 /// A store that is left out: the register is an element of another buffer, which must lie in these very bytes.
 void Replay::take_over(const Stage& stage, const Statement& store, const std::vector<int64_t>& point) {
+  if (store.kind != Statement::Kind::store || store.combine != Combine::set) {
+    return wrong(str(where(), ": what is no store that sets is left out"));
+  }
   const int64_t to = element(store, point);
   for (const Statement& other : stage.statements) {
     const bool loads = other.kind == Statement::Kind::load && other.result == store.operands[0];

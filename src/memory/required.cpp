@@ -46,7 +46,7 @@ void require_in_place(const KernelProgram& program, const Sharing& sharing) {
     const auto* kernel = std::get_if<Kernel>(&program.steps[step.index]);
     if (!kernel) continue;
     for (const kernel::KernelOutput& output : kernel->outputs) {
-      if (!output.start.required.valid() || sharing.is_elided(step, output.buffer)) continue;
+      if (!output.start.required.valid() || output.start.elided) continue;
       const kernel::Site& site = program.sites[output.start.required];
       const PlannedCopy& copy = copy_of(program, sharing, step, output.start.source, output.buffer);
       Diagnostic error{site.code, site.location, str(site.message, ": ", copy.reason), site.notes, {}};

@@ -12,9 +12,10 @@ namespace {
 using testing::StrEq;
 
 std::string refused(const char* text) {
-  const kernel::KernelProgram program = kernel::parse(text);
+  kernel::KernelProgram program = kernel::parse(text);
+  const Sharing sharing = decide_sharing(program);
   try {
-    require_in_place(program, decide_sharing(program));
+    require_in_place(program, sharing);
   } catch (const Error& error) {
     return error.what();
   }

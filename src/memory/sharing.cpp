@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/dim_proof.h"
+#include "kernel/visit.h"
 #include "memory/destination.h"
 #include "memory/groups.h"
 #include "memory/overwrite.h"
@@ -49,12 +50,13 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
 
 class Decider {
  public:
-  Decider(const KernelProgram& program, const Eligibility& eligible)
+  Decider(KernelProgram& program, const Eligibility& eligible)
       : program_(program),
         eligible_(eligible),
         liveness_(liveness(program)),
         regions_(kernel::regions_of(program)),
         commit_(program, liveness_) {
+    for (Step& step : program.steps) kernel::for_each_elidable(step, [](bool& elided) { elided = false; });
     sharing_.placements = IdMap<BufferId, Placement>(program.buffers.size());
     cut_segments(program, sharing_, known_from_);
   }
@@ -129,7 +131,7 @@ class Decider {
   /// The copy at the end of a loop's body that makes the next value the carried one. It is left out where the next
   /// value is computed in the carried one's bytes: when no step reads the carried value after it.
   void share_carried(StepId step) {
-    const auto* copy = std::get_if<Copy>(&program_.steps[step.index]);
+    auto* copy = std::get_if<Copy>(&program_.steps[step.index]);
     if (!copy) return;
     const BufferId next = root(copy->source), carried = root(copy->destination);
     if (lives_in_one_pass(carried, step) || !lives_in_one_pass(next, step)) return;
@@ -140,12 +142,11 @@ class Decider {
       return refusals_.push_back({step, copy->source, copy->destination, str(copy->reason, ", which ", why_not)});
     }
     decided(next, Reason::in_place, carried);
-    sharing_.elided.push_back({step, -1, -1, copy->destination});
-    const StepId made = liveness_.uses[next].writes.front();
-    const auto& kernel = std::get<Kernel>(program_.steps[made.index]);
-    for (const KernelOutput& output : kernel.outputs) {
+    copy->elided = true;
+    auto& made = std::get<Kernel>(program_.steps[liveness_.uses[next].writes.front().index]);
+    for (KernelOutput& output : made.outputs) {
       const bool continues = output.start.kind == Start::Kind::copy && root(output.start.source) == carried;
-      if (continues && root(output.buffer) == next) sharing_.elided.push_back({made, -1, -1, output.buffer});
+      if (continues && root(output.buffer) == next) output.start.elided = true;
     }
   }
 
@@ -171,14 +172,13 @@ class Decider {
   // --- copy starts ---
 
   void share_starts(StepId step) {
-    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+    auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
     if (!kernel) return;
-    for (const KernelOutput& output : kernel->outputs) {
-      if (output.start.kind != Start::Kind::copy || sharing_.is_elided(step, output.buffer)) continue;
+    for (KernelOutput& output : kernel->outputs) {
+      if (output.start.kind != Start::Kind::copy || output.start.elided) continue;
       const Refusal why_not = share_start(*kernel, step, root(output.start.source), root(output.buffer));
-      if (why_not.why.empty()) {
-        sharing_.elided.push_back({step, -1, -1, output.buffer});
-      } else {
+      output.start.elided = why_not.why.empty();
+      if (!output.start.elided) {
         refusals_.push_back({step, output.start.source, output.buffer, why_not.why, why_not.about});
       }
     }
@@ -231,12 +231,19 @@ class Decider {
     }
     if (why_not.empty()) {
       decided(transfer.source, Reason::destination, transfer.destination);
-      sharing_.elided.push_back({transfer.step, transfer.stage, transfer.statement, transfer.destination});
+      mark_of(transfer) = true;
     } else if (is_copy_step) {
       const auto& copy = std::get<Copy>(program_.steps[transfer.step.index]);
       refusals_.push_back({transfer.step, copy.source, copy.destination,
                            copy.reason.empty() ? str(buffer(transfer.source).name, " ", why_not) : copy.reason});
     }
+  }
+
+  bool& mark_of(const Transfer& transfer) {
+    Step& step = program_.steps[transfer.step.index];
+    if (transfer.stage < 0) return std::get<Copy>(step).elided;
+    kernel::Stage& stage = std::get<Kernel>(step).stages[static_cast<std::size_t>(transfer.stage)];
+    return stage.statements[static_cast<std::size_t>(transfer.statement)].elided;
   }
 
   // --- operands ---
@@ -307,7 +314,7 @@ class Decider {
                       [](const PlannedCopy& copy) { return std::pair(copy.step, copy.destination); });
   }
 
-  const KernelProgram& program_;
+  KernelProgram& program_;
   const Eligibility& eligible_;
   Liveness liveness_;
   std::vector<kernel::RegionSpan> regions_;
@@ -322,7 +329,7 @@ class Decider {
 
 }  // namespace
 
-Sharing decide_sharing(const KernelProgram& program, const Eligibility& eligible) {
+Sharing decide_sharing(KernelProgram& program, const Eligibility& eligible) {
   return Decider(program, eligible).decide();
 }
 
@@ -335,21 +342,6 @@ std::string_view reason_name(Reason reason) {
     case Reason::none: return "none";
   }
   return "";
-}
-
-bool Sharing::is_elided(StepId copy_step) const {
-  return std::ranges::any_of(elided, [&](const Elided& e) { return e.step == copy_step && e.stage < 0; });
-}
-
-bool Sharing::is_elided(StepId kernel, BufferId start_of) const {
-  return std::ranges::any_of(elided,
-                             [&](const Elided& e) { return e.step == kernel && e.stage < 0 && e.buffer == start_of; });
-}
-
-bool Sharing::is_elided(StepId kernel, int stage, int statement) const {
-  return std::ranges::any_of(elided, [&](const Elided& e) {
-    return e.step == kernel && e.stage == stage && e.statement == statement && stage >= 0;
-  });
 }
 
 int segment_of(const Sharing& sharing, const Dim& size) {

@@ -5,11 +5,13 @@
 //   copy starts    an update takes the bytes of its base, or the base is made in the bytes of the update
 //   destinations   what is only brought into a region of a larger buffer is made there
 //   operands       an elementwise result takes the bytes of an operand that dies
-// Each joins two groups of buffers, and only if none of the others in the groups is harmed.
+// Each joins two groups of buffers, and only if none of the others in the groups is harmed. What would write the bytes
+// that are there already, the copy, the start or the store, is marked as elided in the program.
 #include "memory/plan.h"
 
 namespace inlay::memory {
 
-Sharing decide_sharing(const kernel::KernelProgram& program, const Eligibility& eligible = {});
+/// Marks `program`, and takes back the marks that it has.
+Sharing decide_sharing(kernel::KernelProgram& program, const Eligibility& eligible = {});
 
 }  // namespace inlay::memory

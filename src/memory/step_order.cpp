@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "kernel/dim_proof.h"
+#include "kernel/visit.h"
 #include "memory/commit.h"
 #include "memory/liveness.h"
 #include "memory/overwrite.h"
@@ -157,16 +158,15 @@ Given::Given(const KernelProgram& program, const Sharing& sharing)
 /// Of an update, its base. Of what makes the next value of a loop in the carried one's place, that.
 void Given::find_goes_on_with(const Liveness& liveness) {
   const auto root = [&](BufferId b) { return kernel::root_of(program_, b); };
-  for (const Elided& elided : sharing_.elided) {
-    if (elided.stage >= 0) continue;
-    if (const auto* copy = std::get_if<kernel::Copy>(&step(elided.step))) {
+  for (StepId id : ids<StepId>(program_.steps.size())) {
+    if (const auto* copy = std::get_if<kernel::Copy>(&step(id)); copy && copy->elided) {
       const std::vector<StepId>& made = liveness.uses[root(copy->source)].writes;
       if (!made.empty()) goes_on_with_[made.front()].push_back(root(copy->destination));
-    } else {
-      for (const kernel::KernelOutput& output : std::get<Kernel>(step(elided.step)).outputs) {
-        const bool is_it = output.buffer == elided.buffer && output.start.kind == kernel::Start::Kind::copy;
-        if (is_it) goes_on_with_[elided.step].push_back(root(output.start.source));
-      }
+    }
+    const auto* kernel = std::get_if<Kernel>(&step(id));
+    if (!kernel) continue;
+    for (const kernel::KernelOutput& output : kernel->outputs) {
+      if (output.start.elided) goes_on_with_[id].push_back(root(output.start.source));
     }
   }
 }
@@ -403,10 +403,16 @@ std::ptrdiff_t num_taken_over(const KernelProgram& program, const Sharing& shari
                                [&](BufferId output) { return param_in_output(program, sharing, output) >= 0; });
 }
 
-std::string gain(const KernelProgram& program, const Sharing& given, const KernelProgram& candidate,
+int num_elided(const KernelProgram& program) {
+  int out = 0;
+  for (const Step& step : program.steps) kernel::for_each_elidable(step, [&](bool elided) { out += elided; });
+  return out;
+}
+
+std::string gain(const KernelProgram& program, const Sharing& given, KernelProgram& candidate,
                  const Eligibility& eligible) {
   const Sharing other = decide_sharing(candidate, eligible);
-  const bool moves_more = other.copies.size() > given.copies.size() || other.elided.size() < given.elided.size() ||
+  const bool moves_more = other.copies.size() > given.copies.size() || num_elided(candidate) < num_elided(program) ||
                           num_taken_over(candidate, other) < num_taken_over(program, given);
   if (moves_more) return "";
   const bool are_static = has_static_arena(given) && has_static_arena(other);

@@ -73,8 +73,7 @@ program @main(x: f64[n, m] param 0, a: f64[n, m] temporary, b: f64[n, m] tempora
 })";
 
 TEST(UpperBound, OneLayoutForAllSizesUpToIt) {
-  const kernel::KernelProgram program = kernel::parse(kProgram);
-  const MemoryPlan plan = plan_memory(program, {.upper_bounds = {{"n", 3}, {"m", 4}}});
+  const auto [program, plan] = plan_memory(kernel::parse(kProgram), {.upper_bounds = {{"n", 3}, {"m", 4}}});
   EXPECT_TRUE(plan.is_static);
   EXPECT_EQ(plan.arena_bytes(), 128 + 96);  // a and b, each of 96 bytes at a multiple of 64
   for (int64_t i = 1; i <= 3; ++i) {

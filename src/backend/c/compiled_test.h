@@ -24,28 +24,28 @@ inline void* resolve(std::string_view name) {
 class Compiled {
  public:
   explicit Compiled(std::string_view text)
-      : program_(kernel::parse(text)), plan_(memory::plan_memory(program_)), emitted_(emit(program_, plan_)) {
+      : planned_(memory::plan_memory(kernel::parse(text))), emitted_(emit(planned_.program, planned_.plan)) {
     code_ = runtime::load_elf(emitted_.object, resolve);
     entry_ = reinterpret_cast<InlayEntry>(code_.find(emitted_.entry));
   }
 
-  const KernelProgram& program() const { return program_; }
+  const KernelProgram& program() const { return planned_.program; }
   const std::string& source() const { return emitted_.source; }
 
   kernel::Evaluation run(std::span<const Array> arrays) const {
     std::vector<const void*> params;
     for (const Array& array : arrays) params.push_back(array.bytes.data());
-    std::vector<int64_t> symbols = kernel::bind_symbols(program_, arrays);
+    std::vector<int64_t> symbols = kernel::bind_symbols(program(), arrays);
     kernel::Evaluation out;
     std::vector<void*> outputs;
-    for (kernel::BufferId id : program_.outputs) {
-      const kernel::Buffer& buffer = program_.buffers[id];
+    for (kernel::BufferId id : program().outputs) {
+      const kernel::Buffer& buffer = program().buffers[id];
       Array& array = out.outputs.emplace_back(Array{buffer.dtype, {}, {}});
       for (const Dim& dim : buffer.dims) array.dims.push_back(dim.evaluate(symbols));
       array.bytes.resize(static_cast<std::size_t>(size_bytes(buffer).evaluate(symbols)));
       outputs.push_back(array.bytes.data());
     }
-    const auto storages = memory::storages_of_segment(plan_.sharing, 0, symbols);
+    const auto storages = memory::storages_of_segment(planned_.plan.sharing, 0, symbols);
     memory::Layout layout = memory::plan(memory::Planner::greedy, storages);
     std::vector<std::byte> arena(static_cast<std::size_t>(layout.arena_bytes) + 64);
     void* segments[] = {arena.data()};
@@ -66,8 +66,7 @@ class Compiled {
   }
 
  private:
-  KernelProgram program_;
-  memory::MemoryPlan plan_;
+  memory::PlannedProgram planned_;
   EmitResult emitted_;
   runtime::LoadedCode code_;
   InlayEntry entry_ = nullptr;

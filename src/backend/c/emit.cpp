@@ -75,11 +75,11 @@ class Emitter {
 
   void write_step(Text& out, StepId id) {
     std::visit(Overloaded{
-                   [&](const kernel::Kernel& kernel) { write_kernel(p_, out, id, kernel); },
+                   [&](const kernel::Kernel& kernel) { write_kernel(p_, out, kernel); },
                    [&](const kernel::LibraryCall& call) { write_library_call(p_, out, call); },
                    [&](const kernel::HostCall& call) { write_host_call(p_, out, call); },
                    [&](const kernel::Copy& copy) {
-                     if (p_.plan.sharing.is_elided(id)) return;
+                     if (copy.elided) return;
                      out.comment(str("copy: ", copy.reason));
                      write_transfer(p_, out, copy.source, copy.destination);
                    },

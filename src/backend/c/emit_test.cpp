@@ -23,8 +23,8 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 std::string source_of(std::string_view text) {
-  const KernelProgram program = kernel::parse(text);
-  return c_backend::source_of(program, memory::plan_memory(program)).text;
+  const auto [program, plan] = memory::plan_memory(kernel::parse(text));
+  return c_backend::source_of(program, plan).text;
 }
 
 /// Set until the end of the test.
@@ -107,13 +107,11 @@ TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
 }
 
 TEST(Emit, WhatSharesBytesIsNotRestrict) {
-  const KernelProgram program =
-      kernel::parse(R"(program @main(x: f64[n] param 0, t: f64[n] temporary, u: f64[n] temporary,
+  const std::string source = source_of(R"(program @main(x: f64[n] param 0, t: f64[n] temporary, u: f64[n] temporary,
       y: f64[n] output 0) symbols n = x.0 {
     kernel @k0 { stage (i < n) { %0 = load x[i] : f64 %1 = neg %0 : f64 store t[i] set %1 } }
     kernel @k1 { stage (i < n) { %0 = load t[i] : f64 %1 = exp %0 : f64 store u[i] set %1 } }
     kernel @k2 { outer (i < n) stage (j < n) { %0 = load u[j] : f64 fold add y[i] %0 : f64 } } })");
-  const std::string source = c_backend::source_of(program, memory::plan_memory(program)).text;
   EXPECT_THAT(source, HasSubstr("static int32_t k1(InlayCall* call, const int64_t n, const double* t, double* u)"));
   EXPECT_THAT(source, HasSubstr("static int32_t k2(InlayCall* call, const int64_t n, const double* restrict u, "
                                 "double* restrict y)"));
@@ -172,8 +170,8 @@ TEST(Emit, AnOpThatC99HasNotIsCalled) {
 
 TEST(Emit, SaysWhatItNeedsToLink) {
   const auto needed = [](std::string_view text) {
-    const kernel::KernelProgram program = kernel::parse(text);
-    const Source source = c_backend::source_of(program, memory::plan_memory(program));
+    const auto [program, plan] = memory::plan_memory(kernel::parse(text));
+    const Source source = c_backend::source_of(program, plan);
     std::vector<std::string> out;
     for (const NeededFunction& function : source.needed) {
       out.push_back(str(function.name, ": ", function.what));
@@ -190,8 +188,8 @@ TEST(Emit, SaysWhatItNeedsToLink) {
 }
 
 TEST(Emit, TheEntryHasTheNameThatIsWanted) {
-  const kernel::KernelProgram program = kernel::parse(kScale);
-  const std::string source = c_backend::source_of(program, memory::plan_memory(program), "scale").text;
+  const auto [program, plan] = memory::plan_memory(kernel::parse(kScale));
+  const std::string source = c_backend::source_of(program, plan, "scale").text;
   EXPECT_THAT(source, HasSubstr("\nint32_t scale(InlayCall* call) {\n"));
   EXPECT_THAT(source, Not(HasSubstr("inlay_entry")));
   for (const char* name : {"scale", "k0", "x", "inlay_entry", "Scale_2", "str", "mem_2", "t"})

@@ -31,8 +31,7 @@ std::string in_lines(const std::string& head, const std::vector<std::string>& it
 
 class KernelText {
  public:
-  KernelText(ProgramText& p, kernel::StepId step, const kernel::Kernel& kernel)
-      : p_(p), step_(step), kernel_(kernel), names_(p.names) {
+  KernelText(ProgramText& p, const kernel::Kernel& kernel) : p_(p), kernel_(kernel), names_(p.names) {
     for (const kernel::Axis& axis : kernel.outer) place_.points.push_back(names_.take(axis.name, "i"));
     place_.written = access_of(p.program, kernel).writes;
   }
@@ -100,31 +99,15 @@ class KernelText {
       if (output.is_local != local) continue;
       if (output.start.kind == Start::Kind::fill) {
         write_fill(p_, out, output.buffer, output.start.value, place_.by_address);
-      } else if (output.start.kind == Start::Kind::copy && !p_.plan.sharing.is_elided(step_, output.buffer)) {
+      } else if (output.start.kind == Start::Kind::copy && !output.start.elided) {
         write_transfer(p_, out, output.start.source, output.buffer, place_.by_address);
       }
     }
   }
 
   void write_stage(Text& out, std::size_t s) {
-    const kernel::Stage& stage = kernel_.stages[s];
-    std::vector<bool> skip(stage.statements.size());
-    for (std::size_t i = 0; i < skip.size(); ++i) {
-      skip[i] = p_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i)) || is_unread(stage, i);
-    }
     if (kernel_.stages.size() > 1) out.comment(str("stage ", s + 1));
-    StageText(p_, out, names_, kernel_, stage, place_, skip).write();
-  }
-
-  /// Of a fold all states are, or none: they are written at once.
-  bool is_unread(const kernel::Stage& stage, std::size_t i) const {
-    const kernel::Statement& statement = stage.statements[i];
-    const std::size_t first = statement.fold == Fold::none ? i : i - static_cast<std::size_t>(statement.state);
-    const std::size_t count = statement.fold == Fold::none ? 1 : facts(statement.fold).num_stored;
-    const std::span states(stage.statements.begin() + static_cast<std::ptrdiff_t>(first), count);
-    return std::ranges::all_of(states, [&](const kernel::Statement& state) {
-      return state.is_write() && !state.result.valid() && p_.is_unread_scalar(state.buffer);
-    });
+    StageText(p_, out, names_, kernel_, kernel_.stages[s], place_).write();
   }
 
   bool is_written(BufferId b) const { return std::ranges::count(place_.written, b) > 0; }
@@ -188,7 +171,6 @@ class KernelText {
   }
 
   ProgramText& p_;
-  kernel::StepId step_;
   const kernel::Kernel& kernel_;
   NameTable names_;
   StageText::Place place_;
@@ -196,8 +178,8 @@ class KernelText {
 
 }  // namespace
 
-void write_kernel(ProgramText& p, Text& entry, kernel::StepId step, const kernel::Kernel& kernel) {
-  KernelText text(p, step, kernel);
+void write_kernel(ProgramText& p, Text& entry, const kernel::Kernel& kernel) {
+  KernelText text(p, kernel);
   kernel.is_scalar() ? text.write_here(entry) : text.write_function(entry);
 }
 

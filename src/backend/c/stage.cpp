@@ -19,7 +19,7 @@ using Kind = Statement::Kind;
 constexpr int kBlockInOrder = 32;
 
 StageText::StageText(ProgramText& p, Text& out, NameTable names, const kernel::Kernel& kernel,
-                     const kernel::Stage& stage, const Place& place, const std::vector<bool>& skip)
+                     const kernel::Stage& stage, const Place& place)
     : p_(p),
       out_(out),
       names_(std::move(names)),
@@ -33,7 +33,7 @@ StageText::StageText(ProgramText& p, Text& out, NameTable names, const kernel::K
       values_(static_cast<std::size_t>(stage.num_registers)) {
   find_loops();
   find_levels();
-  find_live(skip);
+  find_live();
   name_values();
 }
 
@@ -108,8 +108,19 @@ bool StageText::is_apart(std::size_t i, std::size_t k) const {
   return a.axes == b.axes && distance.is_constant() && !distance.is(0);
 }
 
-void StageText::find_live(const std::vector<bool>& skip) {
-  const std::vector<bool> live = kernel::live_statements(stage_, skip);
+/// A scalar that nobody reads. Of a fold all states are, or none: they are written at once.
+bool StageText::writes_unread(std::size_t i) const {
+  const bool is_fold = statement(i).fold != Fold::none;
+  const std::size_t first = is_fold ? i - static_cast<std::size_t>(statement(i).state) : i;
+  const std::size_t count = is_fold ? facts(statement(i).fold).num_stored : 1;
+  const std::span states(stage_.statements.begin() + static_cast<std::ptrdiff_t>(first), count);
+  return std::ranges::all_of(states, [&](const Statement& s) {
+    return s.is_write() && !s.result.valid() && p_.is_unread_scalar(s.buffer);
+  });
+}
+
+void StageText::find_live() {
+  const std::vector<bool> live = kernel::live_statements(stage_, [&](std::size_t i) { return writes_unread(i); });
   for (std::size_t i = 0; i < live.size(); ++i) facts_[i].live = live[i];
   needed_ = kernel::read_registers(stage_, live);
 }

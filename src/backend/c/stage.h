@@ -17,9 +17,8 @@ class StageText {
     std::vector<BufferId> written;     // roots
   };
 
-  /// `skip`: by statement, what the memory plan has made unnecessary.
   StageText(ProgramText& p, Text& out, NameTable names, const kernel::Kernel& kernel, const kernel::Stage& stage,
-            const Place& place, const std::vector<bool>& skip);
+            const Place& place);
   void write();
 
  private:
@@ -41,7 +40,8 @@ class StageText {
 
   void find_loops();
   void find_levels();
-  void find_live(const std::vector<bool>& skip);
+  bool writes_unread(std::size_t i) const;
+  void find_live();
   void name_values();
   int level_of(const kernel::LinearMap& place) const;
   bool is_computed(kernel::RegisterId r) const;

@@ -6,7 +6,7 @@
 namespace inlay::c_backend {
 
 /// A kernel with loops becomes a function and a call of it; 0-d arithmetic stands in the entry itself.
-void write_kernel(ProgramText& p, Text& entry, kernel::StepId step, const kernel::Kernel& kernel);
+void write_kernel(ProgramText& p, Text& entry, const kernel::Kernel& kernel);
 
 void write_library_call(ProgramText& p, Text& entry, const kernel::LibraryCall& call);
 void write_host_call(ProgramText& p, Text& entry, const kernel::HostCall& call);

@@ -33,20 +33,20 @@ inline void* resolve(std::string_view name) {
 
 class Compiled {
  public:
-  explicit Compiled(KernelProgram program, EmitOptions options = {}) : program_(std::move(program)) {
-    plan_ = memory::plan_memory(program_);
+  explicit Compiled(KernelProgram program, EmitOptions options = {})
+      : planned_(memory::plan_memory(std::move(program))) {
     options.verify_ir = true;
-    emitted_ = emit(program_, plan_, options);
+    emitted_ = emit(planned_.program, planned_.plan, options);
     code_ = runtime::load_elf(emitted_.object, resolve);
     entry_ = reinterpret_cast<InlayEntry>(code_.find(emitted_.entry));
     if (!entry_) throw std::runtime_error("no entry");
   }
   explicit Compiled(std::string_view text, EmitOptions options = {}) : Compiled(kernel::parse(text), options) {}
 
-  const KernelProgram& program() const { return program_; }
+  const KernelProgram& program() const { return planned_.program; }
   const EmitResult& emitted() const { return emitted_; }
   InlayEntry entry() const { return entry_; }
-  const memory::MemoryPlan& plan() const { return plan_; }
+  const memory::MemoryPlan& plan() const { return planned_.plan; }
 
   /// As kernel::evaluate. Throws std::runtime_error when a byte beside a buffer was written.
   kernel::Evaluation run(std::span<const Array> params, const kernel::HostFunctions& host = {}) const {
@@ -87,13 +87,13 @@ class Compiled {
     const int32_t stop[1] = {};
 
     Frame(const Compiled& compiled, std::span<const Array> arrays, const kernel::HostFunctions& host)
-        : compiled(compiled), program(compiled.program_), host(host) {
+        : compiled(compiled), program(compiled.planned_.program), host(host) {
       for (const Array& array : arrays) params.push_back(copy_of(array));
       symbols = kernel::bind_symbols(program, arrays);
       outputs.resize(program.outputs.size());
       output_memory.resize(program.outputs.size());
-      offsets.resize(compiled.plan_.sharing.storages.size());
-      segments.resize(compiled.plan_.sharing.segment_starts.size() + 1);
+      offsets.resize(compiled.plan().sharing.storages.size());
+      segments.resize(compiled.plan().sharing.segment_starts.size() + 1);
       call.params = params.data();
       call.outputs = outputs.data();
       call.symbols = symbols.data();
@@ -123,7 +123,7 @@ class Compiled {
     }
 
     void begin(int32_t segment) {
-      const memory::MemoryPlan& plan = compiled.plan_;
+      const memory::MemoryPlan& plan = compiled.plan();
       const std::vector<memory::Storage> storages = memory::storages_of_segment(plan.sharing, segment, symbols);
       const memory::Layout layout = plan.is_static ? plan.layouts[static_cast<std::size_t>(segment)]
                                                    : memory::plan(memory::Planner::greedy, storages);
@@ -190,8 +190,7 @@ class Compiled {
     }
   };
 
-  KernelProgram program_;
-  memory::MemoryPlan plan_;
+  memory::PlannedProgram planned_;
   EmitResult emitted_;
   runtime::LoadedCode code_;
   InlayEntry entry_ = nullptr;

@@ -54,10 +54,10 @@ void emit_step(FunctionEmitter& f, RegionEmitter& regions, StepId id) {
   f.begin_step();
   emit_step_mark(f, id.index);
   std::visit(Overloaded{
-                 [&](const kernel::Kernel& kernel) { emit_kernel(f, id, kernel); },
+                 [&](const kernel::Kernel& kernel) { emit_kernel(f, kernel); },
                  [&](const kernel::LibraryCall& call) { emit_library_call(f, call); },
                  [&](const kernel::HostCall& call) { emit_host_call(f, call); },
-                 [&](const kernel::Copy& copy) { emit_copy(f, id, copy); },
+                 [&](const kernel::Copy& copy) { emit_copy(f, copy); },
                  [&](const kernel::SizeCheck& check) { emit_size_check(f, check); },
                  [&](const kernel::BindSize& bind) { emit_bind_size(f, bind); },
                  [&](const kernel::LoopBegin& loop) { regions.begin_loop(id, loop); },

@@ -9,20 +9,20 @@ namespace {
 using kernel::Start;
 
 /// What an output holds before the first stage.
-void emit_start(FunctionEmitter& f, kernel::StepId step, const kernel::KernelOutput& output) {
+void emit_start(FunctionEmitter& f, const kernel::KernelOutput& output) {
   switch (output.start.kind) {
     case Start::Kind::keep: return;
     case Start::Kind::fill: return emit_fill(f, output.buffer, output.start.value);
     case Start::Kind::copy:
-      if (f.plan.sharing.is_elided(step, output.buffer)) return;
+      if (output.start.elided) return;
       return emit_transfer(f, output.start.source, output.buffer);
   }
 }
 
 class KernelEmitter {
  public:
-  KernelEmitter(FunctionEmitter& f, kernel::StepId step, const kernel::Kernel& kernel)
-      : f_(f), step_(step), kernel_(kernel), points_(kernel.outer.size(), f.i64(0)) {}
+  KernelEmitter(FunctionEmitter& f, const kernel::Kernel& kernel)
+      : f_(f), kernel_(kernel), points_(kernel.outer.size(), f.i64(0)) {}
 
   void emit() {
     emit_starts(/*local=*/false);
@@ -69,25 +69,19 @@ class KernelEmitter {
 
   void emit_starts(bool local) {
     for (const kernel::KernelOutput& output : kernel_.outputs) {
-      if (output.is_local == local) emit_start(f_, step_, output);
+      if (output.is_local == local) emit_start(f_, output);
     }
   }
 
   void emit_stages() {
     emit_starts(/*local=*/true);
-    for (std::size_t s = 0; s < kernel_.stages.size(); ++s) {
-      const kernel::Stage& stage = kernel_.stages[s];
-      std::vector<bool> skip(stage.statements.size());
-      for (std::size_t i = 0; i < skip.size(); ++i) {
-        skip[i] = f_.plan.sharing.is_elided(step_, static_cast<int>(s), static_cast<int>(i));
-      }
-      StagePlan plan = plan_stage(f_.program, kernel_, stage, skip, f_.engine.facts().vector_bytes);
+    for (const kernel::Stage& stage : kernel_.stages) {
+      StagePlan plan = plan_stage(f_.program, kernel_, stage, f_.engine.facts().vector_bytes);
       StageEmitter(f_, kernel_, stage, std::move(plan), points_, tile_).emit();
     }
   }
 
   FunctionEmitter& f_;
-  kernel::StepId step_;
   const kernel::Kernel& kernel_;
   std::vector<Value*> points_;
   StageEmitter::Tile tile_;
@@ -96,8 +90,6 @@ class KernelEmitter {
 
 }  // namespace
 
-void emit_kernel(FunctionEmitter& f, kernel::StepId step, const kernel::Kernel& kernel) {
-  KernelEmitter(f, step, kernel).emit();
-}
+void emit_kernel(FunctionEmitter& f, const kernel::Kernel& kernel) { KernelEmitter(f, kernel).emit(); }
 
 }  // namespace inlay::llvm_backend

@@ -90,9 +90,8 @@ void emit_transfer(FunctionEmitter& f, BufferId source, BufferId destination) {
   b.CreateMemCpy(f.address(destination), align, f.address(source), align, f.size(size_bytes(from)));
 }
 
-void emit_copy(FunctionEmitter& f, kernel::StepId step, const kernel::Copy& copy) {
-  if (f.plan.sharing.is_elided(step)) return;
-  emit_transfer(f, copy.source, copy.destination);
+void emit_copy(FunctionEmitter& f, const kernel::Copy& copy) {
+  if (!copy.elided) emit_transfer(f, copy.source, copy.destination);
 }
 
 void emit_size_check(FunctionEmitter& f, const kernel::SizeCheck& check) {

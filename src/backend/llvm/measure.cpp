@@ -68,8 +68,8 @@ double microseconds_per_call(const Compiled& compiled, Call& call) {
   return least * 1e6;
 }
 
-double milliseconds_to_emit(const KernelProgram& program, const EmitOptions& options) {
-  const memory::MemoryPlan plan = memory::plan_memory(program);
+double milliseconds_to_emit(const KernelProgram& kernels, const EmitOptions& options) {
+  const auto [program, plan] = memory::plan_memory(kernels);
   double least = 1e9;
   for (int round = 0; round < 15; ++round) {
     const double start = cpu_seconds();
@@ -172,8 +172,7 @@ Array sorted_index(std::mt19937_64& random, int64_t n, int64_t groups, bool sort
 
 /// The first use in a process: the JIT library is mapped, LLVM set up, the math parsed.
 void measure_cold() {
-  const KernelProgram program = kernel::parse(replaced(radon_text(), "CHECKED", "checked #0"));
-  const memory::MemoryPlan plan = memory::plan_memory(program);
+  const auto [program, plan] = memory::plan_memory(kernel::parse(replaced(radon_text(), "CHECKED", "checked #0")));
   for (const char* what : {"first emit of a process", "second"}) {
     const double start = cpu_seconds();
     const EmitResult result = emit(program, plan);

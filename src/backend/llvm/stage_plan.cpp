@@ -43,11 +43,11 @@ class Planner {
     }
   }
 
-  StagePlan operator()(const std::vector<bool>& skip, int vector_bytes) {
+  StagePlan operator()(int vector_bytes) {
     plan_.register_levels.resize(static_cast<std::size_t>(stage_.num_registers));
     plan_.register_dtypes.resize(static_cast<std::size_t>(stage_.num_registers));
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) find_level(stage_.statements[i], plan_.statements[i]);
-    find_live(skip);
+    find_live();
     plan_.by_turns = sums_floats();
     choose_width(plan_.by_turns ? kMostBytes : vector_bytes);
     choose_unroll();
@@ -125,8 +125,8 @@ class Planner {
     return level;
   }
 
-  void find_live(const std::vector<bool>& skip) {
-    const std::vector<bool> live = kernel::live_statements(stage_, skip);
+  void find_live() {
+    const std::vector<bool> live = kernel::live_statements(stage_);
     for (std::size_t i = 0; i < live.size(); ++i) plan_.statements[i].live = live[i];
   }
 
@@ -294,8 +294,8 @@ class Planner {
 }  // namespace
 
 StagePlan plan_stage(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage,
-                     const std::vector<bool>& skip, int vector_bytes) {
-  return Planner(program, kernel, stage)(skip, vector_bytes);
+                     int vector_bytes) {
+  return Planner(program, kernel, stage)(vector_bytes);
 }
 
 }  // namespace inlay::llvm_backend

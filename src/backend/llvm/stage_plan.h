@@ -57,8 +57,7 @@ struct StagePlan {
   bool varies(kernel::RegisterId r) const { return register_levels[r.index] == innermost(); }
 };
 
-/// `skip`: by statement, what the memory plan has made unnecessary.
 StagePlan plan_stage(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage,
-                     const std::vector<bool>& skip, int vector_bytes);
+                     int vector_bytes);
 
 }  // namespace inlay::llvm_backend

@@ -12,12 +12,12 @@ using ::testing::ElementsAre;
 
 constexpr int kVectorBytes = 64;
 
-StagePlan plan(std::string_view buffers, std::string_view stage, const std::vector<bool>& skip = {}) {
+StagePlan plan(std::string_view buffers, std::string_view stage) {
   const kernel::KernelProgram program =
       kernel::parse(str("program @main(", buffers, ") symbols n = x.0, m = x.1 { kernel @k0 { ", stage,
                         " } sites { #0 internal \"\" } }"));
   const kernel::Kernel& kernel = std::get<kernel::Kernel>(program.steps[0]);
-  return plan_stage(program, kernel, kernel.stages[0], skip, kVectorBytes);
+  return plan_stage(program, kernel, kernel.stages[0], kVectorBytes);
 }
 
 std::vector<int> levels(const StagePlan& plan) {
@@ -124,11 +124,10 @@ TEST(StagePlan, OnlyAShortBodyThatStoresInALongLoopAlignsItsStores) {
   EXPECT_EQ(aligned("i < n", "%0 = load x[i, 0] : f64  store r[i] set %0  fold add s[] %0 : f64"), std::nullopt);
 }
 
-TEST(StagePlan, WhatIsSkippedTakesWhatItAloneNeedsWithIt) {
+TEST(StagePlan, WhatIsElidedTakesWhatItAloneNeedsWithIt) {
   const StagePlan p = plan("x: f64[n, m] param 0, g: i64[n] param 1, r: f64[n] output 0, q: f64[n] output 1", R"(
-      stage (i < n) { %0 = load r[i] : f64  %1 = exp %0 : f64  store r[i] set %1  %2 = load g[i] : i64
-        %3 = load x[0, wrap(%2, m) checked #0] : f64  store q[i] set %3 })",
-                           {false, false, true, false, false, true});
+      stage (i < n) { %0 = load r[i] : f64  %1 = exp %0 : f64  store r[i] set %1 elided  %2 = load g[i] : i64
+        %3 = load x[0, wrap(%2, m) checked #0] : f64  store q[i] set %3 elided })");
   std::vector<bool> live;
   for (const StageStatement& statement : p.statements) live.push_back(statement.live);
   EXPECT_THAT(live, ElementsAre(false, false, false, true, true, false));  // an index that is checked may still fail

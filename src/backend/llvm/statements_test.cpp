@@ -522,8 +522,9 @@ TEST(Emit, RefusesWhatHasNoCodeAndGoesOn) {
 }
 
 TEST(Emit, GivesTheSameBytesFromManyThreadsAtOnce) {
-  const KernelProgram program = kernel::parse(kChecked);
-  const memory::MemoryPlan plan = memory::plan_memory(program);
+  const memory::PlannedProgram planned = memory::plan_memory(kernel::parse(kChecked));
+  const KernelProgram& program = planned.program;
+  const memory::MemoryPlan& plan = planned.plan;
   const EmitResult alone = emit(program, plan);
   std::vector<EmitResult> results(8);
   std::vector<std::thread> threads;

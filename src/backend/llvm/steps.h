@@ -4,10 +4,10 @@
 
 namespace inlay::llvm_backend {
 
-void emit_kernel(FunctionEmitter& f, kernel::StepId step, const kernel::Kernel& kernel);
+void emit_kernel(FunctionEmitter& f, const kernel::Kernel& kernel);
 void emit_library_call(FunctionEmitter& f, const kernel::LibraryCall& call);
 void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call);
-void emit_copy(FunctionEmitter& f, kernel::StepId step, const kernel::Copy& copy);
+void emit_copy(FunctionEmitter& f, const kernel::Copy& copy);
 void emit_size_check(FunctionEmitter& f, const kernel::SizeCheck& check);
 void emit_bind_size(FunctionEmitter& f, const kernel::BindSize& bind);
 

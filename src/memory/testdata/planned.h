@@ -7,17 +7,29 @@
 #include <gtest/gtest.h>
 
 #include "kernel/text.h"
+#include "kernel/visit.h"
 #include "memory/plan.h"
 #include "memory/verify.h"
 
 namespace inlay::memory::testing {
 
-struct Planned {
-  kernel::KernelProgram program;
-  MemoryPlan plan;
-
+struct Planned : PlannedProgram {
   explicit Planned(std::string_view text) : Planned(kernel::parse(text)) {}
-  explicit Planned(kernel::KernelProgram of) : program(std::move(of)), plan(plan_memory(program)) {}
+  explicit Planned(kernel::KernelProgram of) : PlannedProgram(plan_memory(std::move(of))) {}
+
+  /// How many copies, starts and stores are marked as elided.
+  int num_elided() const {
+    int out = 0;
+    for (const kernel::Step& step : program.steps) kernel::for_each_elidable(step, [&](bool elided) { out += elided; });
+    return out;
+  }
+  /// All copies, starts and stores are made.
+  void mark_none() {
+    for (kernel::Step& step : program.steps) kernel::for_each_elidable(step, [](bool& elided) { elided = false; });
+  }
+  bool is_elided(std::size_t step, std::size_t stage, std::size_t statement) const {
+    return std::get<kernel::Kernel>(program.steps[step]).stages[stage].statements[statement].elided;
+  }
 
   kernel::BufferId buffer(std::string_view name) const {
     for (kernel::BufferId b : ids<kernel::BufferId>(program.buffers.size())) {
