@@ -26,7 +26,9 @@ kernel::BackendCaps caps_of(const Options& options) {
 }
 
 memory::PlannedProgram plan_memory(Instrument& run, kernel::KernelProgram kernels, const Options& options) {
-  auto planned = run.stage("memory", [&] { return memory::plan_memory(std::move(kernels), options.planning()); });
+  auto planned = run.stage("memory", [&] {
+    return memory::plan_memory(shared(std::move(kernels), run.sharing(), options), options.planning());
+  });
   memory::require_in_place(planned.program, planned.plan.sharing);
   return planned;
 }

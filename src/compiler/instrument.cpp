@@ -157,7 +157,7 @@ std::optional<Graph> Instrument::pass(const GraphPass& pass, const Graph& graph)
 kernel::KernelProgram Instrument::pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,
                                        const kernel::BackendCaps& caps) {
   PassContext counts(rewrite_);
-  LoopPass::Context context{{pass.name, caps, counts}, options_, ""};
+  LoopPass::Context context{{pass.name, caps, counts}, options_, sharing_, ""};
   const auto run = [&] { return pass.run(std::move(program), context); };
   kernel::KernelProgram result = timed(pass.name, run);
   note(pass.name, counts);

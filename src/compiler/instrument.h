@@ -72,6 +72,7 @@ class Instrument {
   const StageSeconds& seconds() const { return seconds_; }
   const std::vector<PassCounts>& counts() const { return counts_; }
   const std::string& last_rewrite() const { return last_rewrite_; }       // the rule that fired last, over all passes
+  std::optional<memory::Sharing>& sharing() { return sharing_; }          // LoopPass::Context
   const std::string& order_gain() const { return order_gain_; }           // LoopPass::Context
   const std::vector<std::string>& refusals() const { return refusals_; }  // of graph passes
 
@@ -128,6 +129,7 @@ class Instrument {
   int step_ = 0;
   const Graph* source_ = nullptr;
   const Graph* input_ = nullptr;  // of the pass that runs
+  std::optional<memory::Sharing> sharing_;
   StageSeconds seconds_;
   std::vector<PassCounts> counts_;
   std::string last_rewrite_, order_gain_;

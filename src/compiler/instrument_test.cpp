@@ -174,7 +174,8 @@ TEST(Instrument, WhatAPassMakesOfKernelsOfAFileIsOurs) {
   }
   PassContext counts;
   const kernel::BackendCaps caps;
-  LoopPass::Context context{{"", caps, counts}, options, ""};
+  std::optional<memory::Sharing> sharing;
+  LoopPass::Context context{{"", caps, counts}, options, sharing, ""};
   const kernel::KernelProgram wrong = without_its_load(sound, context);
   try {
     run_pass(wrong, "order-axes", options);

@@ -67,7 +67,7 @@ struct Options {
   bool time_steps = false;      // the code says when a step begins, for runtime/step_times.h; llvm only
   int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)
 
-  memory::PlannerOptions planning() const { return {planner, custom_planner, upper_bounds, eligible}; }
+  memory::PlannerOptions planning() const { return {planner, custom_planner, upper_bounds}; }
 
   // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder
   // of its own in it: 2, 3, ...

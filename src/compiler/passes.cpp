@@ -1,10 +1,12 @@
 #include "compiler/passes.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "explain/why_stored.h"
 #include "ir/nearest.h"
 #include "memory/checks_first.h"
+#include "memory/sharing.h"
 #include "memory/step_order.h"
 #include "rewrite/common_values.h"
 #include "rewrite/dead_values.h"
@@ -62,20 +64,26 @@ std::size_t num_stages(const KernelProgram& program) {
   return out;
 }
 
+KernelProgram hand_on(memory::SharedProgram shared, LoopPass::Context& context) {
+  context.sharing = std::move(shared.sharing);
+  return std::move(shared.program);
+}
+
 KernelProgram check_first(KernelProgram program, LoopPass::Context& context) {
   if (std::ranges::none_of(program.buffers, &kernel::Buffer::donated) || !context.allows()) return program;
   const std::size_t before = num_stages(program);
-  program = memory::check_first(std::move(program), context.options.eligible);
+  program = hand_on(memory::check_first(shared(std::move(program), context.sharing, context.options)), context);
   if (num_stages(program) != before) context.fired();  // checks that go first are a stage
   return program;
 }
 
 KernelProgram order_steps(KernelProgram program, LoopPass::Context& context) {
   if (!context.allows()) return program;
-  auto ordered = memory::order_steps(std::move(program), context.options.order, context.options.eligible);
+  auto ordered =
+      memory::order_steps(shared(std::move(program), context.sharing, context.options), context.options.order);
   if (!ordered.gain.empty()) context.fired();
   context.order_gain = std::move(ordered.gain);
-  return std::move(ordered.program);
+  return hand_on(std::move(ordered.shared), context);
 }
 
 KernelProgram say_why_stored(KernelProgram program, LoopPass::Context&) {
@@ -102,6 +110,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
     {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},
     {"say-why-stored", "the reason of each temporary", say_why_stored, kAll, kWhole, kNeeded},
+    // These decide the sharing and hand it on to the plan: behind them nothing changes the program.
     {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},
     {"order-steps", "steps go in the order that needs the least memory", order_steps, kAll, kWhole},
 };
@@ -114,6 +123,11 @@ void require_one_of(const std::vector<std::string>& names, std::string_view name
 }
 
 }  // namespace
+
+memory::SharedProgram shared(KernelProgram program, std::optional<memory::Sharing>& sharing, const Options& options) {
+  if (!sharing) return memory::share(std::move(program), options.eligible);
+  return {std::move(program), *std::exchange(sharing, std::nullopt), options.eligible};
+}
 
 std::span<const GraphPass> graph_passes() { return kGraphPasses; }
 std::span<const LoopPass> loop_passes() { return kLoopPasses; }

@@ -34,7 +34,8 @@ struct LoopPass {
   using In = PassIn;
   struct Context : transform::LoopPassContext {
     const Options& options;
-    std::string order_gain;  // what the order of the steps saves (memory/step_order.h)
+    std::optional<memory::Sharing>& sharing;  // of the program, if a pass before has decided it
+    std::string order_gain;                   // what the order of the steps saves (memory/step_order.h)
   };
   const char* name;
   const char* what;
@@ -43,6 +44,10 @@ struct LoopPass {
   Of of = Of::bodies_too;
   bool is_needed = false;  // cannot be left out: it changes no loop, and what comes after counts on it
 };
+
+/// The program with its sharing, which is taken out of `sharing`, and is decided where no pass has left one there.
+memory::SharedProgram shared(kernel::KernelProgram program, std::optional<memory::Sharing>& sharing,
+                             const Options& options);
 
 std::span<const GraphPass> graph_passes();
 std::span<const LoopPass> loop_passes();

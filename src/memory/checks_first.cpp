@@ -228,20 +228,19 @@ bool pays(const KernelProgram& program, const KernelProgram& moved, const Planne
 
 }  // namespace
 
-KernelProgram check_first(KernelProgram program, const Eligibility& eligible) {
-  Sharing sharing = decide_sharing(program, eligible);
-  for (std::size_t i = 0; i < sharing.copies.size();) {
-    const PlannedCopy& copy = sharing.copies[i++];
+SharedProgram check_first(SharedProgram shared) {
+  for (std::size_t i = 0; i < shared.sharing.copies.size();) {
+    const KernelProgram& program = shared.program;
+    const PlannedCopy& copy = shared.sharing.copies[i++];
     if (!waits_for_checks(program, copy)) continue;
     std::optional<KernelProgram> moved = Mover(program).move(copy.step, copy.destination);
     if (!moved || !(is_required(program, copy) || pays(program, *moved, copy))) continue;
-    Sharing now = decide_sharing(*moved, eligible);
-    if (now.copies.size() >= sharing.copies.size()) continue;
-    program = std::move(*moved);
-    sharing = std::move(now);
+    SharedProgram now = share(std::move(*moved), shared.eligible);
+    if (now.sharing.copies.size() >= shared.sharing.copies.size()) continue;
+    shared = std::move(now);
     i = 0;
   }
-  return program;
+  return shared;
 }
 
 }  // namespace inlay::memory

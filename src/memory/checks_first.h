@@ -11,6 +11,6 @@ namespace inlay::memory {
 
 /// The program with such stages wherever they let a copy fall away, for they read the indices once more; elsewhere as
 /// it is. What fails, and with which site, stays as it was.
-kernel::KernelProgram check_first(kernel::KernelProgram program, const Eligibility& eligible = {});
+SharedProgram check_first(SharedProgram shared);
 
 }  // namespace inlay::memory

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "kernel/text.h"
+#include "memory/sharing.h"
 #include "memory/verify.h"
 
 namespace inlay::memory {
@@ -32,8 +33,10 @@ constexpr const char* kScatter = R"(
     }
   })";
 
+KernelProgram checked_first(KernelProgram program) { return check_first(share(std::move(program))).program; }
+
 TEST(CheckFirst, ReadsTheIndicesInAStageOfTheirOwn) {
-  EXPECT_THAT(kernel::print(check_first(scatter(kScatter))), HasSubstr(R"(
+  EXPECT_THAT(kernel::print(checked_first(scatter(kScatter))), HasSubstr(R"(
     stage (i < m) {
       %0 = load g[i] : i64
       check wrap(%0, n) checked #0
@@ -50,7 +53,7 @@ TEST(CheckFirst, LeavesWhatIsCopiedAnyway) {
   const KernelProgram program = scatter(std::string(kScatter) + R"(
   kernel @k1 { stage (i < n) { %0 = load x[i] : f64 store s[i] set %0 } })",
                                         ", s: f64[n] output 1");
-  EXPECT_EQ(kernel::print(check_first(program)), kernel::print(program));
+  EXPECT_EQ(kernel::print(checked_first(program)), kernel::print(program));
 }
 
 /// What the verifier says about the sizes n = 3, m = 2.
@@ -62,7 +65,7 @@ std::vector<std::string> complaints(const KernelProgram& checked) {
   return out;
 }
 
-TEST(IndexProof, FindsTheCheckOfTheVeryIndex) { EXPECT_THAT(complaints(check_first(scatter(kScatter))), IsEmpty()); }
+TEST(IndexProof, FindsTheCheckOfTheVeryIndex) { EXPECT_THAT(complaints(checked_first(scatter(kScatter))), IsEmpty()); }
 
 std::string with_check_of(const std::string& checked) {
   return R"(

@@ -36,14 +36,13 @@ TEST(Eligible, IsAskedAboutWhatTheRuleAllows) {
     asked.push_back(str(candidate.step, ": ", candidate.value, " ", candidate.operand));
     return Eligible::by_rule;
   };
-  KernelProgram program = kernel::parse(kProgram);
-  EXPECT_THAT(copies(decide_sharing(program, note)), IsEmpty());
+  EXPECT_THAT(copies(share(kernel::parse(kProgram), note).sharing), IsEmpty());
   EXPECT_THAT(asked, ElementsAre("@k1: r e"));  // out is written backwards: no question
 }
 
 TEST(Eligible, KeepsApartWithACopyThatSaysWhy) {
-  const PlannerOptions options = {.eligible = [](const SharingCandidate&) { return Eligible::never; }};
-  const auto [program, plan] = plan_memory(kernel::parse(kProgram), options);
+  const auto never = [](const SharingCandidate&) { return Eligible::never; };
+  const auto [program, plan] = plan_memory(share(kernel::parse(kProgram), never));
   EXPECT_THAT(copies(plan.sharing), ElementsAre("e is kept apart from r, as asked"));
   EXPECT_THAT(verify(program, plan, plan.layouts, {}), IsEmpty());
   try {
@@ -69,7 +68,7 @@ constexpr const char* kLonger = R"(program @main(x: f64[4] param 0, small: f64[4
 
 TEST(Eligible, LetsTheArenaGrowWhereThatIsWanted) {
   const auto lies_in_large = [](const Eligibility& eligible) {
-    const auto [program, plan] = plan_memory(kernel::parse(kLonger), {.eligible = eligible});
+    const auto [program, plan] = plan_memory(share(kernel::parse(kLonger), eligible));
     EXPECT_THAT(verify(program, plan, plan.layouts, {}), IsEmpty());
     return plan.sharing.placements[kernel::BufferId(1)].storage == plan.sharing.placements[kernel::BufferId(3)].storage;
   };
@@ -78,11 +77,11 @@ TEST(Eligible, LetsTheArenaGrowWhereThatIsWanted) {
 }
 
 TEST(Eligible, ChangesNothingOfWhatTheRuleRefuses) {
-  KernelProgram program = kernel::parse(R"(program @main(x: f64[9] param 0, r: f64[9] output 0) {
+  const KernelProgram program = kernel::parse(R"(program @main(x: f64[9] param 0, r: f64[9] output 0) {
   kernel @k0 { out r start copy x
     stage (i < 2) { %0 = load x[i] : f64 store r[i + 1] set %0 } } })");
   const auto any = [](const SharingCandidate&) { return Eligible::even_if_larger; };
-  EXPECT_THAT(copies(decide_sharing(program, any)), ElementsAre("x belongs to the caller"));
+  EXPECT_THAT(copies(share(program, any).sharing), ElementsAre("x belongs to the caller"));
 }
 
 }  // namespace

@@ -47,7 +47,12 @@ std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<Symb
 }
 
 PlannedProgram plan_memory(KernelProgram program, const PlannerOptions& options) {
-  MemoryPlan out{.sharing = decide_sharing(program, options.eligible)};
+  return plan_memory(share(std::move(program)), options);
+}
+
+PlannedProgram plan_memory(SharedProgram shared, const PlannerOptions& options) {
+  const KernelProgram& program = shared.program;
+  MemoryPlan out{.sharing = std::move(shared.sharing)};
   if (!options.upper_bounds.empty()) {
     out.upper_bounds = sizes_by_symbol(program, options.upper_bounds);
     if (const auto missing = missing_size(out.sharing, out.upper_bounds)) {
@@ -63,7 +68,7 @@ PlannedProgram plan_memory(KernelProgram program, const PlannerOptions& options)
     out.layouts.push_back(plan(options, storages_up_to(out.sharing, segment, out.upper_bounds)));
   }
   out.planning_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return {std::move(program), std::move(out)};
+  return {std::move(shared.program), std::move(out)};
 }
 
 int64_t MemoryPlan::arena_bytes() const {

@@ -82,6 +82,13 @@ struct Sharing {
   int num_segments() const { return static_cast<int>(segment_starts.size()); }
 };
 
+/// A program whose sharing is decided, with the caller's choice, by which whoever changes the program decides it again.
+struct SharedProgram {
+  kernel::KernelProgram program;  // what need not be moved is marked in it: Note [Elided] in kernel/kernel.h
+  Sharing sharing;
+  Eligibility eligible;  // none: by the rule
+};
+
 /// The segment at whose beginning a size is known.
 int segment_of(const Sharing& sharing, const Dim& size);
 int segment_of(const Sharing& sharing, std::span<const Dim> dims);
@@ -121,18 +128,18 @@ struct PlannerOptions {
   CustomPlanner custom;  // in its place, if there is one
   /// One layout for all sizes up to these, made beforehand, instead of one for each tuple of sizes.
   Sizes upper_bounds;
-  Eligibility eligible;  // none: by the rule
 };
 
-/// A program with its plan applied: what the plan makes needless is marked in it (Note [Elided] in kernel/kernel.h).
+/// A program with its plan applied.
 struct PlannedProgram {
-  kernel::KernelProgram program;
+  kernel::KernelProgram program;  // marked as its sharing has it
   MemoryPlan plan;
 };
 
 /// Throws Error: unknown-name for a bound of a symbol that is not there, upper-bound for a size of the arena that
 /// depends on a symbol without one, wrong-plan for what a custom planner did wrong.
-PlannedProgram plan_memory(kernel::KernelProgram program, const PlannerOptions& options = {});
+PlannedProgram plan_memory(SharedProgram shared, const PlannerOptions& options = {});
+PlannedProgram plan_memory(kernel::KernelProgram program, const PlannerOptions& options = {});  // shared by the rule
 
 /// Storages of one segment with their sizes for `symbols`; storages of other segments have size 0. Symbols that a later
 /// segment binds are not looked at. Throws Error(size-overflow) where a size does not fit in 64 bits.

@@ -12,10 +12,9 @@ namespace {
 using testing::StrEq;
 
 std::string refused(const char* text) {
-  kernel::KernelProgram program = kernel::parse(text);
-  const Sharing sharing = decide_sharing(program);
+  const SharedProgram shared = share(kernel::parse(text));
   try {
-    require_in_place(program, sharing);
+    require_in_place(shared.program, shared.sharing);
   } catch (const Error& error) {
     return error.what();
   }

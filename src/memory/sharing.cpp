@@ -329,8 +329,10 @@ class Decider {
 
 }  // namespace
 
-Sharing decide_sharing(KernelProgram& program, const Eligibility& eligible) {
-  return Decider(program, eligible).decide();
+SharedProgram share(KernelProgram program, Eligibility eligible) {
+  SharedProgram out{std::move(program), {}, std::move(eligible)};
+  out.sharing = Decider(out.program, out.eligible).decide();
+  return out;
 }
 
 std::string_view reason_name(Reason reason) {

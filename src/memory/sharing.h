@@ -1,5 +1,6 @@
 #pragma once
-// Which buffers lie in the same bytes, decided once per program, for all sizes.
+// Which buffers lie in the same bytes, decided once per program, for all sizes: then it is handed on, from the passes
+// that change a program for the sake of memory (checks_first.h, step_order.h) to the plan.
 //
 // Three decisions, in this order, since the first saves the most bytes moved:
 //   copy starts    an update takes the bytes of its base, or the base is made in the bytes of the update
@@ -11,7 +12,7 @@
 
 namespace inlay::memory {
 
-/// Marks `program`, and takes back the marks that it has.
-Sharing decide_sharing(kernel::KernelProgram& program, const Eligibility& eligible = {});
+/// Takes back the marks that the program has: those of another plan.
+SharedProgram share(kernel::KernelProgram program, Eligibility eligible = {});
 
 }  // namespace inlay::memory

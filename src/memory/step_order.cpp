@@ -76,7 +76,7 @@ bool move_can_fail(const Step& step) {
 /// What is asked of a program and of its sharing in the given order, once for all sequences.
 class Given {
  public:
-  Given(const KernelProgram& program, const Sharing& sharing);
+  explicit Given(const SharedProgram& shared);
 
   OrderProblem problem(const Sequence& sequence) const;
 
@@ -121,16 +121,17 @@ class Given {
   std::vector<double> begun_, ended_;  // by tick: the bytes of homes whose lives begin, and end, before it
 };
 
-Given::Given(const KernelProgram& program, const Sharing& sharing)
-    : program_(program),
-      sharing_(sharing),
-      home_(program.buffers.size()),
-      bytes_(program.buffers.size(), 0),
-      lives_(program.buffers.size()),
-      donated_to_(sharing.storages.size()),
-      goes_on_with_(program.steps.size()),
-      begun_(2 * program.steps.size() + 4, 0),
-      ended_(2 * program.steps.size() + 4, 0) {
+Given::Given(const SharedProgram& shared)
+    : program_(shared.program),
+      sharing_(shared.sharing),
+      home_(program_.buffers.size()),
+      bytes_(program_.buffers.size(), 0),
+      lives_(program_.buffers.size()),
+      donated_to_(sharing_.storages.size()),
+      goes_on_with_(program_.steps.size()),
+      begun_(2 * program_.steps.size() + 4, 0),
+      ended_(2 * program_.steps.size() + 4, 0) {
+  const KernelProgram& program = program_;
   const Liveness lives = liveness(program);
   const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
@@ -142,7 +143,7 @@ Given::Given(const KernelProgram& program, const Sharing& sharing)
     whole = whole.end == 0 ? life : Lifetime{std::min(whole.begin, life.begin), std::max(whole.end, life.end)};
   }
   for (BufferId param : program.params) {
-    const StorageId storage = sharing.placements[param].storage;
+    const StorageId storage = sharing_.placements[param].storage;
     if (storage.valid()) donated_to_[storage] = param;
   }
   find_goes_on_with(lives);
@@ -294,8 +295,9 @@ void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, O
 
 /// The program with the sequences that matter in other orders, or none: the given order is as good as any that was
 /// found.
-std::optional<KernelProgram> find_candidate(const KernelProgram& program, const Sharing& sharing) {
-  const Given given(program, sharing);
+std::optional<KernelProgram> find_candidate(const SharedProgram& shared) {
+  const KernelProgram& program = shared.program;
+  const Given given(shared);
   struct Part {
     Sequence sequence;
     OrderProblem problem;
@@ -360,10 +362,10 @@ void for_each_load(const Sharing& sharing, int segment, Visit visit) {
   }
 }
 
-Fullest fullest(const KernelProgram& program, const Sharing& sharing, int segment) {
-  const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+Fullest fullest(const SharedProgram& shared, int segment) {
+  const std::vector<int64_t> symbols(shared.program.symbols.size(), kNominalSize);
   Fullest out;
-  for_each_load(sharing, segment, [&](const Dim& bytes) {
+  for_each_load(shared.sharing, segment, [&](const Dim& bytes) {
     const auto nominal = bytes.estimate(symbols);
     if (nominal > out.nominal) out = {bytes, nominal};
   });
@@ -371,19 +373,19 @@ Fullest fullest(const KernelProgram& program, const Sharing& sharing, int segmen
 }
 
 /// What a segment needs at its fullest step in the given order, it needs at no step of the other one. Empty: not so.
-std::string symbolic_gain(const KernelProgram& program, const Sharing& given, const Sharing& other) {
+std::string symbolic_gain(const SharedProgram& given, const SharedProgram& other) {
   Dim before = 0;
   bool is_less = false;
-  for (int segment = 0; segment < given.num_segments(); ++segment) {
-    const Fullest most = fullest(program, given, segment), least = fullest(program, other, segment);
+  for (int segment = 0; segment < given.sharing.num_segments(); ++segment) {
+    const Fullest most = fullest(given, segment), least = fullest(other, segment);
     bool is_proved = true;
-    for_each_load(other, segment,
+    for_each_load(other.sharing, segment,
                   [&](const Dim& bytes) { is_proved = is_proved && kernel::always_at_least(most.bytes, bytes); });
     if (!is_proved) return "";
     is_less |= least.nominal < most.nominal;
     before = before + most.bytes;
   }
-  return is_less ? str("fewer than ", before.to_text(program.symbol_names()), " bytes live at a time") : "";
+  return is_less ? str("fewer than ", before.to_text(given.program.symbol_names()), " bytes live at a time") : "";
 }
 
 /// An arena that is found at once is smaller than any arena of the given order.
@@ -398,9 +400,10 @@ std::string static_gain(const Sharing& given, const Sharing& other) {
   return after < before ? str("at most ", least, " bytes live at a time, not ", before) : "";
 }
 
-std::ptrdiff_t num_taken_over(const KernelProgram& program, const Sharing& sharing) {
-  return std::ranges::count_if(program.outputs,
-                               [&](BufferId output) { return param_in_output(program, sharing, output) >= 0; });
+std::ptrdiff_t num_taken_over(const SharedProgram& shared) {
+  return std::ranges::count_if(shared.program.outputs, [&](BufferId output) {
+    return param_in_output(shared.program, shared.sharing, output) >= 0;
+  });
 }
 
 int num_elided(const KernelProgram& program) {
@@ -409,14 +412,13 @@ int num_elided(const KernelProgram& program) {
   return out;
 }
 
-std::string gain(const KernelProgram& program, const Sharing& given, KernelProgram& candidate,
-                 const Eligibility& eligible) {
-  const Sharing other = decide_sharing(candidate, eligible);
-  const bool moves_more = other.copies.size() > given.copies.size() || num_elided(candidate) < num_elided(program) ||
-                          num_taken_over(candidate, other) < num_taken_over(program, given);
+std::string gain(const SharedProgram& given, const SharedProgram& other) {
+  const bool moves_more = other.sharing.copies.size() > given.sharing.copies.size() ||
+                          num_elided(other.program) < num_elided(given.program) ||
+                          num_taken_over(other) < num_taken_over(given);
   if (moves_more) return "";
-  const bool are_static = has_static_arena(given) && has_static_arena(other);
-  return are_static ? static_gain(given, other) : symbolic_gain(program, given, other);
+  const bool are_static = has_static_arena(given.sharing) && has_static_arena(other.sharing);
+  return are_static ? static_gain(given.sharing, other.sharing) : symbolic_gain(given, other);
 }
 
 }  // namespace
@@ -430,12 +432,13 @@ StepOrder step_order_named(std::string_view name, std::string_view said_by) {
   return static_cast<StepOrder>(found - std::begin(kStepOrderNames));
 }
 
-OrderedSteps order_steps(KernelProgram program, StepOrder order, const Eligibility& eligible) {
-  if (order == StepOrder::given || sequences_of(program).empty()) return {std::move(program), ""};
-  const Sharing sharing = decide_sharing(program, eligible);
-  std::optional<KernelProgram> candidate = find_candidate(program, sharing);
-  std::string gained = candidate ? gain(program, sharing, *candidate, eligible) : "";
-  return gained.empty() ? OrderedSteps{std::move(program), ""} : OrderedSteps{std::move(*candidate), std::move(gained)};
+OrderedSteps order_steps(SharedProgram given, StepOrder order) {
+  if (order == StepOrder::given || sequences_of(given.program).empty()) return {std::move(given), ""};
+  if (std::optional<KernelProgram> candidate = find_candidate(given)) {
+    SharedProgram other = share(std::move(*candidate), given.eligible);
+    if (std::string gained = gain(given, other); !gained.empty()) return {std::move(other), std::move(gained)};
+  }
+  return {std::move(given), ""};
 }
 
 }  // namespace inlay::memory

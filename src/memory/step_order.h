@@ -24,12 +24,10 @@ inline constexpr std::string_view kStepOrderNames[] = {"given", "memory"};
 StepOrder step_order_named(std::string_view name, std::string_view said_by);
 
 struct OrderedSteps {
-  kernel::KernelProgram program;
+  SharedProgram shared;
   std::string gain;  // "at most 512 bytes live at a time, not 768"; empty: it is the given order
 };
 
-/// `eligible`: what may share bytes, as the plan will be asked to.
-OrderedSteps order_steps(kernel::KernelProgram program, StepOrder order = StepOrder::memory,
-                         const Eligibility& eligible = {});
+OrderedSteps order_steps(SharedProgram given, StepOrder order = StepOrder::memory);
 
 }  // namespace inlay::memory

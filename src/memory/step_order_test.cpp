@@ -7,6 +7,7 @@
 
 #include "memory/liveness.h"
 #include "memory/search/beam.h"
+#include "memory/sharing.h"
 #include "memory/testdata/planned.h"
 #include "memory/testdata/random_program.h"
 
@@ -113,12 +114,13 @@ struct Ordered {
   OrderedSteps steps;
   Planned planned;
 
-  explicit Ordered(std::string_view text) : steps(order_steps(kernel::parse(text))), planned(steps.program) {}
+  explicit Ordered(std::string_view text)
+      : steps(order_steps(share(kernel::parse(text)))), planned(steps.shared.program) {}
 
   /// "k0 k2 k1": kernels and copies, in order.
   std::string text() const {
     std::string out;
-    for (const kernel::Step& step : steps.program.steps) {
+    for (const kernel::Step& step : steps.shared.program.steps) {
       const std::string name = step_name(step);
       out += str(out.empty() ? "" : " ", name[0] == '@' ? name.substr(1) : name);
     }
@@ -146,15 +148,15 @@ TEST(StepOrder, CountsWithTheSharingThatTheCallerAllows) {
       program(kBranches, unary("k0", "x", "exp", "a") + unary("k1", "x", "sin", "b") + unary("k2", "a", "cos", "c") +
                              sum("k3", "c", "s") + sum("k4", "b", "t"));
   const auto never = [](const SharingCandidate&) { return Eligible::never; };
-  EXPECT_EQ(order_steps(kernel::parse(text)).gain, "fewer than 16*n bytes live at a time");
-  EXPECT_EQ(order_steps(kernel::parse(text), StepOrder::memory, never).gain, "fewer than 24*n bytes live at a time");
+  EXPECT_EQ(order_steps(share(kernel::parse(text))).gain, "fewer than 16*n bytes live at a time");
+  EXPECT_EQ(order_steps(share(kernel::parse(text), never)).gain, "fewer than 24*n bytes live at a time");
 }
 
 TEST(StepOrder, MayBeTheGivenOne) {
   const std::string text = program(kBranches, three_branches());
-  const OrderedSteps given = order_steps(kernel::parse(text), StepOrder::given);
+  const OrderedSteps given = order_steps(share(kernel::parse(text)), StepOrder::given);
   EXPECT_EQ(given.gain, "");
-  EXPECT_EQ(kernel::print(given.program), kernel::print(kernel::parse(text)));
+  EXPECT_EQ(kernel::print(given.shared.program), kernel::print(kernel::parse(text)));
 }
 
 TEST(StepOrder, StaysWhereNothingIsWon) {
@@ -168,7 +170,7 @@ TEST(StepOrder, StaysWhereNothingIsWon) {
   for (const std::string& text : {chain, twice}) {
     const Ordered ordered(text);
     EXPECT_EQ(ordered.steps.gain, "");
-    EXPECT_EQ(kernel::print(ordered.steps.program), kernel::print(kernel::parse(text)));
+    EXPECT_EQ(kernel::print(ordered.steps.shared.program), kernel::print(kernel::parse(text)));
   }
 }
 
