@@ -175,7 +175,7 @@ std::vector<ValueId> Parser::fold() {
   if (!fold) {
     std::vector<std::string> names;
     for (Fold known : all_folds()) names.emplace_back(facts(known).name);
-    throw unknown(token, "fold", "", names, ErrorCode::unknown_name);
+    throw unknown(token, "fold", "", names, ErrorCode::unknown_name).help(join(names, ", "));
   }
   std::vector<ValueId> folded = operands();
   std::vector<int> over = axes();
@@ -184,6 +184,11 @@ std::vector<ValueId> Parser::fold() {
   std::vector<ValueId> results;
   declared_result("fold", start, [&](const TensorType& t) {
     results = builder_.fold(*fold, std::move(folded), std::move(over), t.dtype);
+    const DType dtype = builder_.type(results[0]).dtype;
+    if (dtype != t.dtype) {
+      throw Error(ErrorCode::wrong_dtype, in_.location(start),
+                  str("fold ", token.text, ": the first result is ", dtype_name(dtype), ", not ", dtype_name(t.dtype)));
+    }
     return results[0];
   });
   return results;

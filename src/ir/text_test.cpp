@@ -355,6 +355,12 @@ TEST(TextErrors, OfTheOps) {
               ElementsAre("t:2:26: shape-mismatch: reduce: the result is f64[3], not f64[4]"));
   EXPECT_THAT(body_problems("%e = slice %x[:, :, :]"),
               ElementsAre("t:2:1: wrong-rank: an index for axis 2 of a rank 2 value"));
+  EXPECT_THAT(body_problems("%e = fold moments %x [0, 1] : f32"),
+              ElementsAre("t:2:31: wrong-dtype: fold moments: the first result is f64, not f32"));
+  EXPECT_THAT(body_problems("%e, %f = fold argmax %x [0] : i64"),
+              ElementsAre("t:2:1: wrong-arity: fold argmax: takes 2 operands, not 1"));
+  EXPECT_THAT(body_problems("%e = fold moments %x [0] : f64"),
+              ElementsAre("t:2:1: unsupported: fold moments: is folded over all axes"));
   EXPECT_THAT(body_problems("%e = reduce add %x [2] : f64"),
               ElementsAre("t:2:1: axis-out-of-range: reduce: axis 2 of a rank 2 value"));
   EXPECT_THAT(body_problems("%e = literal 300 : u8"), ElementsAre("t:2:14: wrong-dtype: literal: 300 is no u8"));
