@@ -167,8 +167,8 @@ ValueId logsumexp(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
 }
 
 ValueId softmax(GraphBuilder& b, ValueId x, const Axes& axes) {
-  const ValueId powers = b.scalar(ScalarOp::exp_, {less_greatest(b, x, axes, "softmax")});
-  return b.scalar(ScalarOp::div_, {powers, sum(b, powers, axes, Keep::yes)});
+  const ValueId exponentials = b.scalar(ScalarOp::exp_, {less_greatest(b, x, axes, "softmax")});
+  return b.scalar(ScalarOp::div_, {exponentials, sum(b, exponentials, axes, Keep::yes)});
 }
 
 ValueId log_softmax(GraphBuilder& b, ValueId x, const Axes& axes) {

@@ -124,7 +124,7 @@ class GraphMaker {
   /// Reductions of several nodes.
   void reduced();
   void fold();
-  ValueId sum_of_powers(ValueId x);
+  ValueId sum_of_exponentials(ValueId x);
   ValueId less_its_mean(ValueId x);
 
   /// Ranges and positions that hold for the chosen sizes.

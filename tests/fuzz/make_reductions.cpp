@@ -30,14 +30,14 @@ void GraphMaker::reduced() {
   }
   if (pool_[*x].exact && chance(30)) return add(composed(chance(50) ? "all" : "any", *x, {}, named), true);
   if (nasty) return;
-  if (chance(15)) return add(sum_of_powers(use(*x)), false);
+  if (chance(15)) return add(sum_of_exponentials(use(*x)), false);
   if (chance(15)) return add(less_its_mean(use(*x)), false);
   constexpr const char* kNames[] = {"mean", "var", "logsumexp", "softmax", "log_softmax"};
   add(composed(of(kNames), *x, {}, named), false);
 }
 
 /// sum(exp(x - max(x))) over all of x: a fold of two states.
-ValueId GraphMaker::sum_of_powers(ValueId x) {
+ValueId GraphMaker::sum_of_exponentials(ValueId x) {
   std::vector<int> axes;
   for (int axis = 0; axis < type(x).rank(); ++axis) axes.push_back(axis);
   const ValueId greatest = builder_.reduce(Combine::max, x, axes, type(x).dtype);

@@ -114,9 +114,8 @@ bool StageText::writes_unread(std::size_t i) const {
   const std::size_t first = is_fold ? i - static_cast<std::size_t>(statement(i).state) : i;
   const std::size_t count = is_fold ? facts(statement(i).fold).num_stored : 1;
   const std::span states(stage_.statements.begin() + static_cast<std::ptrdiff_t>(first), count);
-  return std::ranges::all_of(states, [&](const Statement& s) {
-    return s.is_write() && !s.result.valid() && p_.is_unread_scalar(s.buffer);
-  });
+  return std::ranges::all_of(
+      states, [&](const Statement& s) { return s.is_write() && !s.result.valid() && p_.is_unread_scalar(s.buffer); });
 }
 
 void StageText::find_live() {
@@ -443,28 +442,28 @@ void StageText::fold_states(std::size_t i) {
 /// is made smaller where a greater number comes, before the greatest knows of it. (What is -inf adds nothing, be it the
 /// greatest so far.)
 void StageText::add_exponential(std::size_t i) {
-  const Statement& powers = statement(i);
+  const Statement& sums = statement(i);
   const Statement& greatest = statement(i + 1);
   const auto state = [&](std::size_t k) { return facts_[k].accumulates ? facts_[k].sum : element(k); };
-  const std::string sum = state(i), was = state(i + 1), x = value(powers.operands[0]);
-  const auto power = [&](const std::string& a, const std::string& b) {
+  const std::string sum = state(i), was = state(i + 1), x = value(sums.operands[0]);
+  const auto exponential = [&](const std::string& a, const std::string& b) {
     const std::string difference = op_text(p_.needs, ScalarOp::sub_, greatest.dtype, std::array{a, b});
-    const std::string power = op_text(p_.needs, ScalarOp::exp_, greatest.dtype, std::array{difference});
-    return cast_text(p_.needs, power, greatest.dtype, powers.dtype);
+    const std::string exponential = op_text(p_.needs, ScalarOp::exp_, greatest.dtype, std::array{difference});
+    return cast_text(p_.needs, exponential, greatest.dtype, sums.dtype);
   };
   const std::string nothing = constant(p_.needs, identity_of(Combine::max, greatest.dtype));
   out_.open("if (", x, " > ", was, ")");
-  std::string factor = power(was, x);
+  std::string factor = exponential(was, x);
   if (const std::string& parts = facts_[i].parts; !parts.empty()) {
     const std::string name = names_.take(str(sum, "_factor"));
-    out_.line("const ", value_type(powers.dtype), " ", name, " = ", factor, ";");
-    out_.line(p_.needs.use(str("scale_", suffix(powers.dtype))), "(&", parts, ", ", name, ");");
+    out_.line("const ", value_type(sums.dtype), " ", name, " = ", factor, ";");
+    out_.line(p_.needs.use(str("scale_", suffix(sums.dtype))), "(&", parts, ", ", name, ");");
     factor = name;
   }
-  out_.line(sum, " = ", sum, " * ", factor, " + ", constant(p_.needs, Literal::of(powers.dtype, 1)), ";");
+  out_.line(sum, " = ", sum, " * ", factor, " + ", constant(p_.needs, Literal::of(sums.dtype, 1)), ";");
   out_.close();
   out_.open("else if (", x, " != ", nothing, ")");
-  out_.line(sum, " += ", power(x, was), ";");
+  out_.line(sum, " += ", exponential(x, was), ";");
   out_.close();
 }
 

@@ -34,7 +34,7 @@ void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
   if (fold.fold != Fold::none && !fold.opens_fold()) return;  // all states with the first
-  if (fold.fold == Fold::log_sum_exp) return add_powers(sum, lanes, sums);
+  if (fold.fold == Fold::log_sum_exp) return add_exponentials(sum, lanes, sums);
   if (fold.fold == Fold::moments) return add_square(sum, lanes, sums);
   const std::vector<Value*> next =
       fold.fold == Fold::none ? std::vector{with_point(sum, lanes, sums[sum])} : states_with_point(sum, lanes, sums);
@@ -106,8 +106,8 @@ const FoldState& StageEmitter::state_of(std::size_t sum) const {
   return facts(statement(i).fold).states[static_cast<std::size_t>(statement(i).state) + hidden];
 }
 
-/// Is it the greatest that powers are less than?
-bool StageEmitter::follows_powers(std::size_t sum) const {
+/// Is it the greatest that exponentials are less than?
+bool StageEmitter::follows_exponentials(std::size_t sum) const {
   const Statement& fold = statement(sum_statements_[sum]);
   return fold.fold == Fold::log_sum_exp && !fold.opens_fold();
 }
@@ -124,7 +124,7 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
   std::vector<std::size_t> greatest;  // numbers of sums
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     const bool begins_here = plan_.statements[sum_statements_[k]].opened + 1 == plan_.innermost();
-    if (follows_powers(k) && begins_here) greatest.push_back(k);
+    if (follows_exponentials(k) && begins_here) greatest.push_back(k);
   }
   const auto must_run_once = [&](std::size_t i) {
     const bool runs_on = statement(i).result.valid();  // a running sum
@@ -163,7 +163,7 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
 
 /// All lanes have one greatest number, which is seldom less than the next ones: then what was summed is less of a
 /// greater one. So a point takes one exponential.
-void StageEmitter::add_powers(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
+void StageEmitter::add_exponentials(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
   const Statement& fold = statement(sum_statements_[sum]);
   const Statement& other = (&fold)[1];
   Value* x = folded(other, lanes);
@@ -177,7 +177,7 @@ void StageEmitter::add_powers(std::size_t sum, Lanes& lanes, std::vector<Value*>
   const std::vector<Value*> now =
       f_.close_if(branch, {at_extreme(fold, before, greatest), greatest}, {before.state, before.extreme});
   sums[sum + 1] = now[1];
-  sums[sum] = emit_op(f_, ScalarOp::add_, fold.dtype, {now[0], power(fold, x, now[1])}, nullptr);
+  sums[sum] = emit_op(f_, ScalarOp::add_, fold.dtype, {now[0], exponential(fold, x, now[1])}, nullptr);
 }
 
 /// What is -inf is far below the least number, and so exp of its difference from that is 0.
@@ -187,7 +187,7 @@ Value* StageEmitter::at_least_finite(DType dtype, Value* x) {
 }
 
 /// exp(x - greatest), in the fold's dtype.
-Value* StageEmitter::power(const Statement& fold, Value* x, Value* greatest) {
+Value* StageEmitter::exponential(const Statement& fold, Value* x, Value* greatest) {
   const DType dtype = (&fold)[1].dtype;
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
@@ -197,7 +197,7 @@ Value* StageEmitter::power(const Statement& fold, Value* x, Value* greatest) {
 
 /// The sum as if it had met the greatest number `met`.
 Value* StageEmitter::at_extreme(const Statement& fold, const Both& both, Value* met) {
-  return emit_op(f_, ScalarOp::mul_, fold.dtype, {both.state, power(fold, both.extreme, met)}, nullptr);
+  return emit_op(f_, ScalarOp::mul_, fold.dtype, {both.state, exponential(fold, both.extreme, met)}, nullptr);
 }
 
 /// The sets of sums that the vectors of one pass had, as one: sum k of set u is sums[u * num_sums + k].

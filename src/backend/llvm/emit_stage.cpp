@@ -136,7 +136,7 @@ std::vector<Value*> StageEmitter::sets_of_sums() {
   for (int u = 1; u < plan_.unroll; ++u) {
     for (std::size_t k = 0; k < sums_.size(); ++k) {
       // What is the greatest so far may be met again. Squares have begun anew.
-      const bool same = follows_powers(k) || statement(sum_statements_[k]).fold == Fold::moments;
+      const bool same = follows_exponentials(k) || statement(sum_statements_[k]).fold == Fold::moments;
       sums.push_back(same ? sums_[k] : nothing_of(k));
     }
   }

@@ -34,8 +34,8 @@ bool StageEmitter::is_tree_sum(std::size_t sum) const {
 /// A part of the points has it for itself, and parts are put together: sums, and moments.
 bool StageEmitter::is_of_part(std::size_t sum) const { return is_tree_sum(sum) || is_squares_state(sum); }
 
-/// What the stack keeps: that, and the greatest number that powers are less of.
-bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) || follows_powers(sum); }
+/// What the stack keeps: that, and the greatest number that exponentials are less of.
+bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) || follows_exponentials(sum); }
 
 Value* StageEmitter::nothing_of(std::size_t sum) {
   const Statement& fold = statement(sum_statements_[sum]);

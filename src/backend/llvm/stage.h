@@ -140,10 +140,10 @@ class StageEmitter {
     Value *state = nullptr, *extreme = nullptr;
   };
   void look_ahead(Value* begin, Value* end);
-  bool follows_powers(std::size_t sum) const;
-  void add_powers(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  bool follows_exponentials(std::size_t sum) const;
+  void add_exponentials(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* at_least_finite(DType dtype, Value* x);
-  Value* power(const kernel::Statement& fold, Value* x, Value* greatest);
+  Value* exponential(const kernel::Statement& fold, Value* x, Value* greatest);
   Value* at_extreme(const kernel::Statement& fold, const Both& both, Value* met);
   Value* merged(std::size_t k, llvm::ArrayRef<Value*> sums);
   std::vector<Value*> joined_lanes(std::size_t k);

@@ -182,7 +182,7 @@ class Planner {
   void choose_unroll() {
     if (plan_.loops.empty()) return;
     int count = 0, sums = 0;
-    bool long_body = false, has_powers = false;
+    bool long_body = false, has_exponentials = false;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       if (!in_vector_loop(i)) continue;
       const Statement& statement = stage_.statements[i];
@@ -191,14 +191,14 @@ class Planner {
       plan_.points_wait |= statement.kind == Kind::fold && statement.result.valid();
       plan_.points_wait |= statement.predicate.valid();
       long_body |= is_expensive(statement);
-      has_powers |= statement.fold == Fold::log_sum_exp;
+      has_exponentials |= statement.fold == Fold::log_sum_exp;
       const Dim along = plan_.statements[i].place.stride_of(plan_.vector_axis());
       const bool contiguous = along.is(1) || along.is(-1);
       long_body |= statement.has_place() && !plan_.statements[i].accumulates &&
                    (plan_.statements[i].index_varies || !contiguous);
     }
     if (long_body || plan_.points_wait || count > kMediumBody) return;
-    plan_.unroll = sums == 0 ? 1 : count <= kShortBody && !has_powers ? 4 : 2;
+    plan_.unroll = sums == 0 ? 1 : count <= kShortBody && !has_exponentials ? 4 : 2;
     const Dim& extent = plan_.vector_extent();
     while (plan_.unroll > 1 && extent.is_constant() && extent.constant() < 2 * plan_.width * plan_.unroll) {
       plan_.unroll /= 2;

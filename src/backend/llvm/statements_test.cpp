@@ -158,12 +158,12 @@ std::vector<Case> cases() {
           out w start fill inf
           stage (i < n, j < m) { %0 = load x[i, j] : f32  %1 = axis j : i64  fold argmax place k[i] %1 : i64  fold argmax max h[i] %0 : f32
           %2 = axis i : i64  fold argmin place l[j] %2 : i64  fold argmin min w[j] %0 : f32 } })")},
-      {"powers less than the greatest", on_n("x: f64[n] param 0, s: f64 output 0, h: f64 output 1",
-                                             R"(kernel @k0 {
+      {"log_sum_exp", on_n("x: f64[n] param 0, s: f64 output 0, h: f64 output 1",
+                           R"(kernel @k0 {
           out s start fill 0.0
           out h start fill -inf
           stage (i < n) { %0 = load x[i] : f64  fold log_sum_exp sum s[] %0 : f64  fold log_sum_exp max h[] %0 : f64 } })")},
-      {"powers along rows and columns",
+      {"log_sum_exp along rows and columns",
        on_n("x: f32[n, m] param 0, s: f64[n] output 0, h: f32[n] output 1, t: f32[m] output 2, w: f32[m] output 3",
             R"(kernel @k0 {
           out s start fill 0.0
@@ -174,7 +174,7 @@ std::vector<Case> cases() {
           fold log_sum_exp sum t[j] %0 : f32  fold log_sum_exp max w[j] %0 : f32 } })"),
        {},
        1e-5},
-      {"powers over two axes that are not one loop",
+      {"log_sum_exp over two axes that are not one loop",
        on_n("x: f64[n, m] param 0, w: f64[n] param 1, s: f64 output 0, h: f64 output 1", R"(kernel @k0 {
           out s start fill 0.0
           out h start fill -inf
