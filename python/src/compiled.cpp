@@ -61,9 +61,7 @@ Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functio
   memory::PlannerOptions plans =
       planning(has_name ? nb::cast<std::string>(planner) : "", has_name ? nb::none() : planner, upper_bounds);
   Options options;
-  options.planner = plans.planner;
-  options.custom_planner = plans.custom;
-  options.upper_bounds = plans.upper_bounds;
+  options.planning = plans;
   options.time_steps = time_steps;
   std::unique_ptr<Program> program;
   std::shared_ptr<const runtime::Executable> executable;

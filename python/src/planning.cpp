@@ -51,13 +51,13 @@ memory::Sizes sizes_of(nb::handle dict) {
 }
 
 /// What a Python function makes of the storages. Its own exceptions stay what they are.
-memory::CustomPlanner custom_planner(PyObject* function) {
-  return [function](std::span<const memory::Storage> storages) {
+PlannerFunction custom_planner(PyObject* function) {
+  return [function](std::span<const StorageToPlace> storages) {
     const ForkGate::Outside outside;  // who has the GIL may be about to fork
     const nb::gil_scoped_acquire gil;
     nb::list rows;
-    for (const memory::Storage& s : storages)
-      rows.append(nb::make_tuple(s.name, s.size_bytes, s.alignment_bytes, s.live.begin, s.live.end));
+    for (const StorageToPlace& s : storages)
+      rows.append(nb::make_tuple(s.name, s.size_bytes, s.alignment_bytes, s.begin, s.end));
     std::vector<int64_t> offsets;
     for (nb::handle offset : nb::borrow(function)(rows)) {
       const std::string name = offsets.size() < storages.size() ? storages[offsets.size()].name : "one more";
@@ -165,8 +165,7 @@ nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::string& pla
 }  // namespace
 
 memory::PlannerOptions planning(const std::string& planner, nb::handle custom, nb::dict upper_bounds) {
-  const Options defaults;
-  memory::PlannerOptions out = defaults.planning();
+  memory::PlannerOptions out = Options().planning;
   if (!planner.empty()) out.planner = memory::planner_named(planner, "planner");
   if (!custom.is_none()) out.custom = custom_planner(custom.ptr());
   out.upper_bounds = sizes_of(upper_bounds);

@@ -14,7 +14,7 @@ namespace {
 runtime::Executable load(const kernel::KernelProgram& kernels, const memory::MemoryPlan& plan, Emitted emitted,
                          const Options& options) {
   runtime::LayoutFunction layout;
-  if (!plan.is_static) layout = layout_function(plan.sharing, options.planning());
+  if (!plan.is_static) layout = layout_function(plan.sharing, options.planning);
   return runtime::Executable(make_object(kernels, plan, std::move(emitted.object), std::move(emitted.entry)),
                              backend_of(options).find_external, std::move(layout));
 }
@@ -27,7 +27,7 @@ kernel::BackendCaps caps_of(const Options& options) {
 
 memory::PlannedProgram plan_memory(Instrument& run, kernel::KernelProgram kernels, const Options& options) {
   auto planned = run.stage("memory", [&] {
-    return memory::plan_memory(shared(std::move(kernels), run.sharing(), options), options.planning());
+    return memory::plan_memory(shared(std::move(kernels), run.sharing(), options), options.planning);
   });
   memory::require_in_place(planned.program, planned.plan.sharing);
   return planned;

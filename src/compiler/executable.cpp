@@ -225,36 +225,14 @@ std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<
   return out;
 }
 
-memory::CustomPlanner custom_planner(const PlannerFunction& function) {
-  if (!function) return {};
-  return [function](std::span<const memory::Storage> storages) {
-    std::vector<StorageToPlace> to_place;
-    for (const memory::Storage& s : storages)
-      to_place.push_back({s.name, s.size_bytes, s.alignment_bytes, s.live.begin, s.live.end});
-    return function(to_place);
-  };
-}
-
-memory::Eligibility eligibility(const SharingFunction& function) {
-  if (!function) return {};
-  return [function](const memory::SharingCandidate& asked) {
-    switch (function(asked.step, asked.value, asked.operand)) {
-      case MayShare::by_rule: return memory::Eligible::by_rule;
-      case MayShare::never: return memory::Eligible::never;
-      case MayShare::even_if_larger: return memory::Eligible::even_if_larger;
-    }
-    return memory::Eligible::by_rule;
-  };
-}
-
 Options options_of(const CompileOptions& from) {
   Options out;
-  out.eligible = eligibility(from.may_share);
-  out.custom_planner = custom_planner(from.custom_planner);
-  out.upper_bounds.assign(from.upper_bounds.begin(), from.upper_bounds.end());
+  out.may_share = from.may_share;
+  out.planning.custom = from.custom_planner;
+  out.planning.upper_bounds.assign(from.upper_bounds.begin(), from.upper_bounds.end());
   if (from.keep_every_bit) out.rewrite.farthest = Close::bitwise;
   if (!from.backend.empty()) out.backend = from.backend;
-  if (!from.planner.empty()) out.planner = memory::planner_named(from.planner, "planner");
+  if (!from.planner.empty()) out.planning.planner = memory::planner_named(from.planner, "planner");
   if (!from.order.empty()) out.order = memory::step_order_named(from.order, "order");
   if (!from.dump_directory.empty()) out.dump_directory = from.dump_directory;
   out.verify = out.verify || from.verify;

@@ -57,17 +57,13 @@ struct Options {
   PassOptions rewrite = rewrites_from_environment();  // closeness, disabled rules, how many rewrites
   fuse::Mode fuse = fuse_from_environment();
   memory::StepOrder order = order_from_environment();
-  memory::Planner planner = planner_from_environment();
-  memory::CustomPlanner custom_planner;                     // in its place, if there is one
-  memory::Sizes upper_bounds;                               // of sizes, by name: see memory::PlannerOptions
-  memory::Eligibility eligible;                             // what may share bytes; none: whatever the rule allows
+  memory::PlannerOptions planning = {.planner = planner_from_environment()};
+  SharingFunction may_share;                                // what may share bytes; none: whatever the rule allows
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
   std::string cpu_features;                                 // of llvm; laid over the CPU's: "-avx512f"
 
   bool time_steps = false;      // the code says when a step begins, for runtime/step_times.h; llvm only
   int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)
-
-  memory::PlannerOptions planning() const { return {planner, custom_planner, upper_bounds}; }
 
   // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder
   // of its own in it: 2, 3, ...

@@ -125,8 +125,8 @@ void require_one_of(const std::vector<std::string>& names, std::string_view name
 }  // namespace
 
 memory::SharedProgram shared(KernelProgram program, std::optional<memory::Sharing>& sharing, const Options& options) {
-  if (!sharing) return memory::share(std::move(program), options.eligible);
-  return {std::move(program), *std::exchange(sharing, std::nullopt), options.eligible};
+  if (!sharing) return memory::share(std::move(program), options.may_share);
+  return {std::move(program), *std::exchange(sharing, std::nullopt), options.may_share};
 }
 
 std::span<const GraphPass> graph_passes() { return kGraphPasses; }

@@ -303,7 +303,7 @@ TEST(Case, InPlaceUnderACustomPlanner) {
   const Planned p(in_place_beside_a_third());
   const std::vector<int64_t> sizes = {8};
   const std::vector<Storage> storages = storages_of_segment(p.plan.sharing, 0, sizes);
-  const auto at_ends = [](std::span<const Storage> of) {
+  const auto at_ends = [](std::span<const StorageToPlace> of) {
     std::vector<int64_t> offsets;
     for (std::size_t s = 0; s < of.size(); ++s) offsets.push_back(static_cast<int64_t>(256 - 128 * s));
     return offsets;

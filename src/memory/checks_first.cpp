@@ -235,7 +235,7 @@ SharedProgram check_first(SharedProgram shared) {
     if (!waits_for_checks(program, copy)) continue;
     std::optional<KernelProgram> moved = Mover(program).move(copy.step, copy.destination);
     if (!moved || !(is_required(program, copy) || pays(program, *moved, copy))) continue;
-    SharedProgram now = share(std::move(*moved), shared.eligible);
+    SharedProgram now = share(std::move(*moved), shared.may_share);
     if (now.sharing.copies.size() >= shared.sharing.copies.size()) continue;
     shared = std::move(now);
     i = 0;

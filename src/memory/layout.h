@@ -4,12 +4,12 @@
 // A Layout is plain data: planners make it, `verify` proves it, the runtime reads it. Nothing here allocates, and
 // nothing here knows a graph: a planner sees intervals, sizes and alignments.
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "inlay/planning.h"
 #include "support/error.h"
 #include "support/id.h"
 
@@ -78,8 +78,7 @@ Layout plan(Planner planner, std::span<const Storage> storages);
 
 /// Offsets by somebody else, for example fixed ones: one for each storage that it is given, which are those that have
 /// bytes of the arena. Proved: Error(wrong-plan) names the storages that overlap.
-using CustomPlanner = std::function<std::vector<int64_t>(std::span<const Storage>)>;
-Layout plan_custom(const CustomPlanner& planner, std::span<const Storage> storages);
+Layout plan_custom(const PlannerFunction& planner, std::span<const Storage> storages);
 
 /// The largest sum of live bytes at any tick, alignment included; the end of what is pinned: no layout needs less.
 int64_t lower_bound_bytes(std::span<const Storage> storages);

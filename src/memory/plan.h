@@ -4,7 +4,6 @@
 // Sharing is decided once per program, symbolically: every buffer lies in one storage at one byte offset, with the
 // reason. Layout is one offset per storage for one tuple of sizes. Planners see storages only, so each honours every
 // sharing.
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,18 +47,13 @@ struct Placement {
   kernel::BufferId took_over;  // of in_place, destination and view: whose bytes these are too
 };
 
-/// Two buffers that may share bytes by the rule, for someone who wants a say in it.
+/// Two buffers that may share bytes by the rule, as a SharingFunction is asked about them.
 struct SharingCandidate {
   std::string step;     // where one takes the other's place: "@k1", "cholesky", "a copy"
   std::string value;    // what takes over the operand's bytes, or in whose bytes the operand is made
   std::string operand;  // by the names that the memory map has
   bool operator==(const SharingCandidate&) const = default;
 };
-
-/// never: they are kept apart. even_if_larger: they share also where the arena might grow by it, which is else left
-/// alone. Neither lets anything share that the rule proves to be wrong.
-enum class Eligible : uint8_t { by_rule, never, even_if_larger };
-using Eligibility = std::function<Eligible(const SharingCandidate&)>;
 
 /// A `copy` start or Copy step that stays: bytes really move.
 struct PlannedCopy {
@@ -86,7 +80,7 @@ struct Sharing {
 struct SharedProgram {
   kernel::KernelProgram program;  // what need not be moved is marked in it: Note [Elided] in kernel/kernel.h
   Sharing sharing;
-  Eligibility eligible;  // none: by the rule
+  SharingFunction may_share;  // none: by the rule
 };
 
 /// The segment at whose beginning a size is known.
@@ -125,7 +119,7 @@ using Sizes = std::vector<std::pair<std::string, int64_t>>;
 
 struct PlannerOptions {
   Planner planner = Planner::search;
-  CustomPlanner custom;  // in its place, if there is one
+  PlannerFunction custom;  // in its place, if there is one
   /// One layout for all sizes up to these, made beforehand, instead of one for each tuple of sizes.
   Sizes upper_bounds;
 };

@@ -98,11 +98,14 @@ Layout plan(const Effort& effort, std::span<const Storage> storages) {
 
 Layout plan(Planner planner, std::span<const Storage> storages) { return plan(Effort{.planner = planner}, storages); }
 
-Layout plan_custom(const CustomPlanner& planner, std::span<const Storage> storages) {
+Layout plan_custom(const PlannerFunction& planner, std::span<const Storage> storages) {
   check_pins(storages);
   std::vector<Storage> placed;
   std::ranges::copy_if(storages, std::back_inserter(placed), is_placed);
-  Layout found{.offset_bytes = planner(placed), .lower_bound_bytes = lower_bound_bytes(placed)};
+  std::vector<StorageToPlace> to_place;
+  for (const Storage& s : placed)
+    to_place.push_back({s.name, s.size_bytes, s.alignment_bytes, s.live.begin, s.live.end});
+  Layout found{.offset_bytes = planner(to_place), .lower_bound_bytes = lower_bound_bytes(placed)};
   for (std::size_t s = 0; s < std::min(placed.size(), found.offset_bytes.size()); ++s) {
     const int64_t begin = found.offset_bytes[s];
     if (begin < 0)

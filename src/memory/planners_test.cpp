@@ -263,7 +263,7 @@ TEST(Planners, AreNamed) {
 TEST(Planners, ProveACustomPlan) {
   const std::vector<Storage> storages = {storage(0, 4, 8), storage(2, 6, 8), storage(5, 9, 4)};
   const auto fixed = [&](std::vector<int64_t> offsets) {
-    return plan_custom([offsets](std::span<const Storage>) { return offsets; }, storages);
+    return plan_custom([offsets](std::span<const StorageToPlace>) { return offsets; }, storages);
   };
   EXPECT_EQ(fixed({0, 8, 0}).arena_bytes, 16);
   EXPECT_TRUE(fixed({0, 8, 0}).is_proved());

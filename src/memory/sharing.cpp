@@ -50,9 +50,9 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
 
 class Decider {
  public:
-  Decider(KernelProgram& program, const Eligibility& eligible)
+  Decider(KernelProgram& program, const SharingFunction& may_share)
       : program_(program),
-        eligible_(eligible),
+        may_share_(may_share),
         liveness_(liveness(program)),
         regions_(kernel::regions_of(program)),
         commit_(program, liveness_) {
@@ -89,16 +89,16 @@ class Decider {
   /// `child` in the group of `parent`, of which `value` takes the other's bytes: if whoever has a say in it agrees.
   std::string join(StepId step, BufferId value, BufferId child, BufferId parent, const Dim& offset_bytes,
                    Groups::Relation relation) {
-    if (!eligible_ || groups_->together(child, parent)) return groups_->join(child, parent, offset_bytes, relation);
+    if (!may_share_ || groups_->together(child, parent)) return groups_->join(child, parent, offset_bytes, relation);
     const BufferId operand = value == child ? parent : child;
     SharingCandidate asked{step_name(program_.steps[step.index]), buffer(value).name, buffer(operand).name};
     const std::string apart = str(asked.operand, " is kept apart from ", asked.value, ", as asked");
     if (std::ranges::find(sharing_.kept_apart, asked) != sharing_.kept_apart.end()) return apart;
-    switch (eligible_(asked)) {
-      case Eligible::by_rule: return groups_->join(child, parent, offset_bytes, relation);
-      case Eligible::even_if_larger:
+    switch (may_share_(asked.step, asked.value, asked.operand)) {
+      case MayShare::by_rule: return groups_->join(child, parent, offset_bytes, relation);
+      case MayShare::even_if_larger:
         return groups_->join(child, parent, offset_bytes, relation, Groups::Room::may_grow);
-      case Eligible::never: break;
+      case MayShare::never: break;
     }
     sharing_.kept_apart.push_back(std::move(asked));
     return apart;
@@ -315,7 +315,7 @@ class Decider {
   }
 
   KernelProgram& program_;
-  const Eligibility& eligible_;
+  const SharingFunction& may_share_;
   Liveness liveness_;
   std::vector<kernel::RegionSpan> regions_;
   Commit commit_;
@@ -329,9 +329,9 @@ class Decider {
 
 }  // namespace
 
-SharedProgram share(KernelProgram program, Eligibility eligible) {
-  SharedProgram out{std::move(program), {}, std::move(eligible)};
-  out.sharing = Decider(out.program, out.eligible).decide();
+SharedProgram share(KernelProgram program, SharingFunction may_share) {
+  SharedProgram out{std::move(program), {}, std::move(may_share)};
+  out.sharing = Decider(out.program, out.may_share).decide();
   return out;
 }
 

@@ -13,6 +13,6 @@
 namespace inlay::memory {
 
 /// Takes back the marks that the program has: those of another plan.
-SharedProgram share(kernel::KernelProgram program, Eligibility eligible = {});
+SharedProgram share(kernel::KernelProgram program, SharingFunction may_share = {});
 
 }  // namespace inlay::memory

@@ -435,7 +435,7 @@ StepOrder step_order_named(std::string_view name, std::string_view said_by) {
 OrderedSteps order_steps(SharedProgram given, StepOrder order) {
   if (order == StepOrder::given || sequences_of(given.program).empty()) return {std::move(given), ""};
   if (std::optional<KernelProgram> candidate = find_candidate(given)) {
-    SharedProgram other = share(std::move(*candidate), given.eligible);
+    SharedProgram other = share(std::move(*candidate), given.may_share);
     if (std::string gained = gain(given, other); !gained.empty()) return {std::move(other), std::move(gained)};
   }
   return {std::move(given), ""};

@@ -147,7 +147,7 @@ TEST(StepOrder, CountsWithTheSharingThatTheCallerAllows) {
   const std::string text =
       program(kBranches, unary("k0", "x", "exp", "a") + unary("k1", "x", "sin", "b") + unary("k2", "a", "cos", "c") +
                              sum("k3", "c", "s") + sum("k4", "b", "t"));
-  const auto never = [](const SharingCandidate&) { return Eligible::never; };
+  const auto never = [](auto&&...) { return MayShare::never; };
   EXPECT_EQ(order_steps(share(kernel::parse(text))).gain, "fewer than 16*n bytes live at a time");
   EXPECT_EQ(order_steps(share(kernel::parse(text), never)).gain, "fewer than 24*n bytes live at a time");
 }

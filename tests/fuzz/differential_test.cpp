@@ -374,8 +374,8 @@ std::string inputs_text(const Graph& graph, std::span<const Tensor> inputs) {
 Options any_options(tool::Random& random) {
   Options options;
   options.fuse = std::array{fuse::Mode::none, fuse::Mode::greedy, fuse::Mode::full, fuse::Mode::full}[random() % 4];
-  options.planner = std::array{memory::Planner::naive, memory::Planner::search, memory::Planner::greedy,
-                               memory::Planner::greedy}[random() % 4];
+  options.planning.planner = std::array{memory::Planner::naive, memory::Planner::search, memory::Planner::greedy,
+                                        memory::Planner::greedy}[random() % 4];
   if (random() % 4 == 0) options.order = memory::StepOrder::given;
   options.tile_of_columns = std::array<int64_t, 4>{0, 2, 4, 16}[random() % 4];
   if (random() % 4 == 0) options.rewrite.farthest = Close::bitwise;
@@ -384,7 +384,7 @@ Options any_options(tool::Random& random) {
 }
 
 std::string options_text(const Options& options) {
-  return str("\n  fuse ", fuse::mode_name(options.fuse), ", planner ", memory::planner_name(options.planner),
+  return str("\n  fuse ", fuse::mode_name(options.fuse), ", planner ", memory::planner_name(options.planning.planner),
              ", order ", memory::kStepOrderNames[static_cast<std::size_t>(options.order)], ", rewriting ",
              options.rewrite.farthest == Close::bitwise ? "bitwise" : "better", ", features \"", options.cpu_features,
              "\", tiles of ", options.tile_of_columns);
@@ -423,7 +423,7 @@ std::string larger_than_given(const Graph& graph, const Lowered& ordered, Option
   int64_t rounding = 0;
   const int64_t now = least_bytes(ordered, sizes, rounding), before = least_bytes(given, sizes, rounding);
   if (now > before + rounding) return str("another order needs ", now, " bytes, the given one ", before);
-  if (ordered.plan.is_static && given.plan.is_static && options.planner != memory::Planner::naive &&
+  if (ordered.plan.is_static && given.plan.is_static && options.planning.planner != memory::Planner::naive &&
       ordered.plan.arena_bytes() >= given.plan.arena_bytes()) {
     return str("another order saves nothing: ", ordered.plan.arena_bytes(), " bytes");
   }

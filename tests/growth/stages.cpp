@@ -13,7 +13,7 @@ int main(int argc, char** argv) {
   options.rewrite = {};
   options.fuse = inlay::fuse::Mode::full;
   options.order = inlay::memory::StepOrder::memory;
-  options.planner = inlay::memory::Planner::search;
+  options.planning.planner = inlay::memory::Planner::search;
   options.backend = "llvm";
   options.dump_directory.clear();
   options.verify = false;

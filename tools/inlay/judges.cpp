@@ -88,7 +88,7 @@ Judges make_judges(const Graph& graph, Options options) {
   judges.list.push_back({"rewritten", [compiled](std::span<const Tensor> inputs) {
                            return reference::evaluate(compiled.program->graph, inputs, compiled.host_functions);
                          }});
-  add_kernel_judges(compiled, options.planner, judges.list);
+  add_kernel_judges(compiled, options.planning.planner, judges.list);
   return judges;
 }
 
@@ -96,7 +96,7 @@ Judges make_judges(const kernel::KernelProgram& kernels, Options options) {
   options.verify = true;
   const Compiled compiled = compile_for_judges(kernels, options);
   Judges judges = {compiled.program, {}};
-  add_kernel_judges(compiled, options.planner, judges.list);
+  add_kernel_judges(compiled, options.planning.planner, judges.list);
   return judges;
 }
 

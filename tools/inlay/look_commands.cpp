@@ -71,15 +71,15 @@ std::pair<std::string, int64_t> upper_bound(const std::string& text) {
 Options CompileFlags::options() const {
   Options options;
   if (!fuse.empty()) options.fuse = fuse::mode_named(fuse, "--fuse");
-  if (!planner.empty()) options.planner = memory::planner_named(planner, "--planner");
+  if (!planner.empty()) options.planning.planner = memory::planner_named(planner, "--planner");
   if (!order.empty()) options.order = memory::step_order_named(order, "--order");
-  for (const std::string& bound : upper) options.upper_bounds.push_back(upper_bound(bound));
+  for (const std::string& bound : upper) options.planning.upper_bounds.push_back(upper_bound(bound));
   if (!no_inplace.empty()) {
-    options.eligible = [names = no_inplace](const memory::SharingCandidate& asked) {
-      const bool is_named = std::ranges::any_of(names, [&](const std::string& name) {
-        return name == asked.step || name == asked.value || name == asked.operand;
-      });
-      return is_named ? memory::Eligible::never : memory::Eligible::by_rule;
+    options.may_share = [names = no_inplace](const std::string& step, const std::string& value,
+                                             const std::string& operand) {
+      const bool is_named = std::ranges::any_of(
+          names, [&](const std::string& name) { return name == step || name == value || name == operand; });
+      return is_named ? MayShare::never : MayShare::by_rule;
     };
   }
   for (const std::string& rule : rewrite_off) require_rewrite(rule);

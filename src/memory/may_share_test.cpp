@@ -30,18 +30,18 @@ std::vector<std::string> copies(const Sharing& sharing) {
   return out;
 }
 
-TEST(Eligible, IsAskedAboutWhatTheRuleAllows) {
+TEST(MayShare, IsAskedAboutWhatTheRuleAllows) {
   std::vector<std::string> asked;
-  const auto note = [&](const SharingCandidate& candidate) {
-    asked.push_back(str(candidate.step, ": ", candidate.value, " ", candidate.operand));
-    return Eligible::by_rule;
+  const auto note = [&](const std::string& step, const std::string& value, const std::string& operand) {
+    asked.push_back(str(step, ": ", value, " ", operand));
+    return MayShare::by_rule;
   };
   EXPECT_THAT(copies(share(kernel::parse(kProgram), note).sharing), IsEmpty());
   EXPECT_THAT(asked, ElementsAre("@k1: r e"));  // out is written backwards: no question
 }
 
-TEST(Eligible, KeepsApartWithACopyThatSaysWhy) {
-  const auto never = [](const SharingCandidate&) { return Eligible::never; };
+TEST(MayShare, KeepsApartWithACopyThatSaysWhy) {
+  const auto never = [](auto&&...) { return MayShare::never; };
   const auto [program, plan] = plan_memory(share(kernel::parse(kProgram), never));
   EXPECT_THAT(copies(plan.sharing), ElementsAre("e is kept apart from r, as asked"));
   EXPECT_THAT(verify(program, plan, plan.layouts, {}), IsEmpty());
@@ -66,21 +66,21 @@ constexpr const char* kLonger = R"(program @main(x: f64[4] param 0, small: f64[4
   kernel @k4 { out b start fill 0.0 stage (i < 100) { %0 = load large[i] : f64 fold add b[] %0 : f64 } }
 })";
 
-TEST(Eligible, LetsTheArenaGrowWhereThatIsWanted) {
-  const auto lies_in_large = [](const Eligibility& eligible) {
-    const auto [program, plan] = plan_memory(share(kernel::parse(kLonger), eligible));
+TEST(MayShare, LetsTheArenaGrowWhereThatIsWanted) {
+  const auto lies_in_large = [](const SharingFunction& may_share) {
+    const auto [program, plan] = plan_memory(share(kernel::parse(kLonger), may_share));
     EXPECT_THAT(verify(program, plan, plan.layouts, {}), IsEmpty());
     return plan.sharing.placements[kernel::BufferId(1)].storage == plan.sharing.placements[kernel::BufferId(3)].storage;
   };
   EXPECT_FALSE(lies_in_large({}));
-  EXPECT_TRUE(lies_in_large([](const SharingCandidate&) { return Eligible::even_if_larger; }));
+  EXPECT_TRUE(lies_in_large([](auto&&...) { return MayShare::even_if_larger; }));
 }
 
-TEST(Eligible, ChangesNothingOfWhatTheRuleRefuses) {
+TEST(MayShare, ChangesNothingOfWhatTheRuleRefuses) {
   const KernelProgram program = kernel::parse(R"(program @main(x: f64[9] param 0, r: f64[9] output 0) {
   kernel @k0 { out r start copy x
     stage (i < 2) { %0 = load x[i] : f64 store r[i + 1] set %0 } } })");
-  const auto any = [](const SharingCandidate&) { return Eligible::even_if_larger; };
+  const auto any = [](auto&&...) { return MayShare::even_if_larger; };
   EXPECT_THAT(copies(share(program, any).sharing), ElementsAre("x belongs to the caller"));
 }
 
