@@ -79,7 +79,9 @@ class AffineReader {
     return map.is_constant() && map.base.is_constant() && std::abs(map.base.constant()) <= kLargestFactor;
   }
   static Map bounded(Subscript map) {
-    const bool fits = std::ranges::all_of(map.axes, [](const AxisTerm& t) { return std::abs(t.step) <= kLargestStep; });
+    const bool fits = std::ranges::all_of(map.axes, [](const AxisTerm& t) {
+      return t.step.is_constant() && std::abs(t.step.constant()) <= kLargestStep;
+    });
     return fits ? Map(std::move(map)) : std::nullopt;
   }
 
@@ -123,9 +125,9 @@ class AffineReader {
 bool stays_within(const Subscript& map, const Dim& times, std::span<const Dim> extents, const Dim& extent) {
   Dim last = map.base, point = 1;  // `point`: 1 where there is one, else 0
   for (const AxisTerm& term : map.axes) {
-    if (term.step < 0) return false;
+    if (!kernel::always_at_least(term.step, 0)) return false;
     const Dim& length = extents[static_cast<std::size_t>(term.axis)];
-    last = last + Dim(term.step) * (length - 1);
+    last = last + term.step * (length - 1);
     point = min(point, length);
   }
   return kernel::always_at_least(map.base, 0) && kernel::always_at_least(extent - last * times, point);

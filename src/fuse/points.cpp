@@ -17,7 +17,7 @@ std::size_t hash_of(const AccessMap& at) {
     hash = mixed(hash, subscript.base);
     for (const kernel::AxisTerm& term : subscript.axes) {
       hash = mixed(hash, static_cast<uint64_t>(term.axis));
-      hash = mixed(hash, static_cast<uint64_t>(term.step));
+      hash = mixed(hash, term.step);
     }
     if (subscript.index) hash = mixed(hash, uint64_t{subscript.index->index.index});
   }

@@ -280,9 +280,7 @@ RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
   };
   for (const kernel::AxisTerm& term : place.axes) {
     RegisterId axis = add({.kind = Statement::Kind::axis, .dtype = DType::i64, .axis = term.axis});
-    if (term.step != 1) {
-      axis = op(ScalarOp::mul_, DType::i64, {axis, literal(Literal::of_integer(DType::i64, term.step))});
-    }
+    if (!term.step.is(1)) axis = op(ScalarOp::mul_, DType::i64, {axis, size(term.step)});
     accumulate(axis);
   }
   if (!place.base.is(0) || !total.valid()) accumulate(size(place.base));

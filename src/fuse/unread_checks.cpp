@@ -51,15 +51,16 @@ std::size_t place(const kernel::AxisTerm& term) { return static_cast<std::size_t
 /// is seen under another shape.
 std::optional<std::pair<Dim, Dim>> range_of(const Subscript& subscript, std::span<const Dim> extents) {
   if (subscript.index) return std::nullopt;
-  if (subscript.axes.size() == 1 && subscript.axes[0].step == -1) {
+  if (subscript.axes.size() == 1 && subscript.axes[0].step.is(-1)) {
     return std::pair(subscript.base + 1 - extents[place(subscript.axes[0])], subscript.base + 1);
   }
   auto terms = subscript.axes;
-  std::ranges::sort(terms, {}, &kernel::AxisTerm::step);
   Dim length = 1;
-  for (const kernel::AxisTerm& term : terms) {
-    if (!length.is(term.step)) return std::nullopt;
-    length = length * extents[place(term)];
+  while (!terms.empty()) {
+    const auto next = std::ranges::find(terms, length, &kernel::AxisTerm::step);
+    if (next == terms.end()) return std::nullopt;
+    length = length * extents[place(*next)];
+    terms.erase(next, next + 1);
   }
   return std::pair(subscript.base, subscript.base + length);
 }

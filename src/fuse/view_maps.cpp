@@ -31,7 +31,7 @@ namespace {
 /// start + step * inner.
 Subscript scaled(const Subscript& inner, const Dim& start, int64_t step) {
   Subscript out{start + Dim(step) * inner.base, inner.axes, inner.index};
-  for (kernel::AxisTerm& term : out.axes) term.step *= step;
+  for (kernel::AxisTerm& term : out.axes) term.step = term.step * step;
   if (out.index) out.index->step *= step;
   return out;
 }
@@ -102,7 +102,7 @@ bool facts_prove_within(const Graph& graph, ValueId array, const Dim& extent) {
 
 bool always_within(const Graph& graph, ValueId array, const Dim& extent) {
   return facts_prove_within(graph, array, extent) || affine_index(graph, array, extent) ||
-         stretched_index(graph, array, extent) || is_rest_of(graph, array, extent);
+         is_rest_of(graph, array, extent);
 }
 
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {
@@ -195,24 +195,14 @@ AccessMap reshaped(const Graph& graph, const Node& node, ValueId v, const Access
   // The operand is a line: its subscript is the row-major number of the point.
   Subscript line;
   int64_t stride = 1;
-  std::vector<kernel::AxisTerm> terms;
   for (int d = static_cast<int>(to.size()) - 1; d >= 0; --d) {
     const Subscript part = scaled(at.subscripts[d], 0, stride);
-    line.base = line.base + part.base;
-    terms.insert(terms.end(), part.axes.begin(), part.axes.end());
     INLAY_CHECK(!(part.index && line.index), "a reshape of a line through two index arrays");
-    if (part.index) line.index = part.index;
+    const std::optional<kernel::IndexTerm> index = part.index ? part.index : line.index;
+    line = plus(line, part, 1);
+    line.index = index;
     if (d > 0) stride *= to[d].constant();
   }
-  std::ranges::sort(terms, {}, &kernel::AxisTerm::axis);
-  for (const kernel::AxisTerm& term : terms) {
-    if (!line.axes.empty() && line.axes.back().axis == term.axis) {
-      line.axes.back().step += term.step;
-    } else {
-      line.axes.push_back(term);
-    }
-  }
-  erase_if(line.axes, [](const kernel::AxisTerm& term) { return term.step == 0; });
   for (const Dim& dim : from) out.subscripts.push_back(dim.is(1) ? constant(0) : line);
   return out;
 }

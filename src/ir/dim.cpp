@@ -457,6 +457,10 @@ std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
   return out;
 }
 
+std::string Dim::to_factor_text(const IdMap<SymbolId, std::string>& names) const {
+  return num_summands() > 1 ? str("(", to_text(names), ")") : to_text(names);
+}
+
 int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
   constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that

@@ -62,6 +62,8 @@ class Dim {
 
   /// "2*n + floordiv(m, 3) + 1"; `names` by SymbolId.
   std::string to_text(const IdMap<SymbolId, std::string>& names) const;
+  /// The same where something is multiplied by it: "(n + 1)".
+  std::string to_factor_text(const IdMap<SymbolId, std::string>& names) const;
 
   /// Least value, given that every symbol is a size (>= 0) or at least its entry in `least`. INT64_MIN: not known.
   int64_t lower_bound(const IdMap<SymbolId, int64_t>& least) const;

@@ -19,12 +19,12 @@ bool counts(const AxisTerm& term, std::span<const Dim> extents) {
 }
 
 /// Both steps of a subscript as one list: its axes, and its index as if that were an axis.
-struct Stretch {
-  int64_t step = 1;
+struct Walk {
+  Dim step;
   Dim extent;
 };
-std::vector<Stretch> stretches(const Subscript& subscript, std::span<const Dim> extents) {
-  std::vector<Stretch> out;
+std::vector<Walk> walks(const Subscript& subscript, std::span<const Dim> extents) {
+  std::vector<Walk> out;
   for (const AxisTerm& term : subscript.axes) {
     if (counts(term, extents)) out.push_back({term.step, extents[static_cast<std::size_t>(term.axis)]});
   }
@@ -33,16 +33,26 @@ std::vector<Stretch> stretches(const Subscript& subscript, std::span<const Dim> 
   return out;
 }
 
-/// Least and greatest value that a subscript takes, given that there is a point.
+/// Least and greatest value that a subscript takes, given that there is a point. A step that may have either sign moves
+/// both ends.
 struct Range {
   Dim least, greatest;
 };
 Range range_of(const Subscript& subscript, std::span<const Dim> extents) {
   Range out{subscript.base, subscript.base};
-  for (const Stretch& stretch : stretches(subscript, extents)) {
-    Dim& end = stretch.step > 0 ? out.greatest : out.least;
-    end = end + Dim(stretch.step) * (stretch.extent - 1);
+  for (const Walk& walk : walks(subscript, extents)) {
+    const Dim reach = walk.step * (walk.extent - 1);
+    const bool forward = always_at_least(walk.step, 0), backward = !forward && always_at_least(0, walk.step);
+    if (!backward) out.greatest = out.greatest + (forward ? reach : max(reach, 0));
+    if (!forward) out.least = out.least + (backward ? reach : min(reach, 0));
   }
+  return out;
+}
+
+/// The greatest number that the size is a multiple of, whatever its symbols are; 0 of 0.
+int64_t divisor(const Dim& size) {
+  int64_t out = size.constant_part();
+  for (const Dim::Term& term : size.terms()) out = std::gcd(out, term.coefficient);
   return out;
 }
 
@@ -50,13 +60,12 @@ Range range_of(const Subscript& subscript, std::span<const Dim> extents) {
 bool apart_by_step(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
                    std::span<const Dim> extents_b) {
   int64_t common = 0;
-  for (const Stretch& stretch : stretches(a, extents_a)) common = std::gcd(common, stretch.step);
-  for (const Stretch& stretch : stretches(b, extents_b)) common = std::gcd(common, stretch.step);
+  for (const Walk& walk : walks(a, extents_a)) common = std::gcd(common, divisor(walk.step));
+  for (const Walk& walk : walks(b, extents_b)) common = std::gcd(common, divisor(walk.step));
   if (common <= 1) return false;
   const Dim difference = a.base - b.base;
-  const bool terms_divide =
-      std::ranges::all_of(difference.terms(), [&](const Dim::Term& term) { return term.coefficient % common == 0; });
-  return terms_divide && difference.constant_part() % common != 0;
+  const int64_t rest = difference.constant_part();
+  return divisor(difference - rest) % common == 0 && rest % common != 0;
 }
 
 bool apart_by_range(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
@@ -75,9 +84,9 @@ void add_facts_of_points(std::span<const Dim> extents, std::vector<Dim>& facts) 
 
 /// Every integer between the ends, and both ends known.
 bool is_known_interval(const Subscript& subscript, std::span<const Dim> extents) {
-  const std::vector<Stretch> all = stretches(subscript, extents);
+  const std::vector<Walk> all = walks(subscript, extents);
   if (subscript.index || !subscript.base.is_constant() || all.size() > 1) return false;
-  return all.empty() || (std::abs(all[0].step) == 1 && all[0].extent.is_constant());
+  return all.empty() || ((all[0].step.is(1) || all[0].step.is(-1)) && all[0].extent.is_constant());
 }
 
 bool each_axis_in_one_subscript(const AccessMap& map) {
@@ -106,20 +115,27 @@ bool surely_meet(const AccessMap& a, std::span<const Dim> extents_a, const Acces
   return same_origin || overlap;
 }
 
+/// By this key steps ascend as far as one can tell: by their number of factors, then by what they are at least.
+std::pair<std::size_t, int64_t> likely_order(const Dim& step) {
+  std::size_t most_factors = 0;
+  for (const Dim::Term& term : step.terms()) most_factors = std::max(most_factors, term.factors.size());
+  return {most_factors, step.lower_bound({})};
+}
+
 /// Does the value of this subscript tell the coordinates of all its axes that are not `known` already? As digits of one
 /// number do: each step is larger than all that the smaller ones add up to.
 bool tells_axes(const Subscript& subscript, std::span<const Dim> extents, const std::vector<bool>& known) {
   if (subscript.index) return false;
-  std::vector<Stretch> digits;
+  std::vector<Walk> digits;
   for (const AxisTerm& term : subscript.axes) {
     const auto axis = static_cast<std::size_t>(term.axis);
-    if (!known[axis]) digits.push_back({std::abs(term.step), extents[axis]});
+    if (!known[axis]) digits.push_back({always_at_least(term.step, 0) ? term.step : Dim(0) - term.step, extents[axis]});
   }
-  std::ranges::sort(digits, {}, &Stretch::step);
+  std::ranges::sort(digits, {}, [](const Walk& digit) { return likely_order(digit.step); });
   Dim reach = 0;
-  for (const Stretch& digit : digits) {
+  for (const Walk& digit : digits) {
     if (!always_at_least(digit.step, reach + 1)) return false;
-    reach = reach + Dim(digit.step) * (digit.extent - 1);
+    reach = reach + digit.step * (digit.extent - 1);
   }
   return true;
 }
@@ -170,9 +186,9 @@ LinearMap linearize(const AccessMap& map, std::span<const Dim> buffer_dims) {
     for (const AxisTerm& term : subscript.axes) {
       const auto at = std::ranges::find(out.axes, term.axis, [](const auto& entry) { return entry.first; });
       if (at == out.axes.end()) {
-        out.axes.emplace_back(term.axis, Dim(term.step) * stride);
+        out.axes.emplace_back(term.axis, term.step * stride);
       } else {
-        at->second = at->second + Dim(term.step) * stride;
+        at->second = at->second + term.step * stride;
       }
     }
     if (subscript.index) out.indices.emplace_back(*subscript.index, Dim(subscript.index->step) * stride);
@@ -268,7 +284,12 @@ Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents,
   const Range range = range_of(subscript, axis_extents);
   std::vector<Dim> facts;
   add_facts_of_points(axis_extents, facts);
-  if (always_at_least(range.least, 0, facts) && always_at_least(dim, range.greatest + 1, facts)) return Answer::yes;
+  Dim point = 1;  // 1 where there is one, else less
+  for (const Dim& extent : axis_extents) point = min(point, extent);
+  const auto ends_within = [&] {
+    return always_at_least(dim, range.greatest + 1, facts) || always_at_least(dim, range.greatest + point);
+  };
+  if (always_at_least(range.least, 0, facts) && ends_within()) return Answer::yes;
   // `no` must be true of a point that exists: an axis of 0 points, or an index that no point loads, touches nothing.
   const bool has_points =
       std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });
@@ -276,19 +297,19 @@ Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents,
   return always_at_least(-1, range.least) || always_at_least(range.greatest, dim) ? Answer::no : Answer::unknown;
 }
 
-Subscript plus(const Subscript& a, const Subscript& b, int64_t times) {
+Subscript plus(const Subscript& a, const Subscript& b, const Dim& times) {
   std::vector<AxisTerm> terms(a.axes.begin(), a.axes.end());
   for (const AxisTerm& term : b.axes) terms.push_back({term.axis, term.step * times});
   std::ranges::sort(terms, {}, &AxisTerm::axis);
   Subscript out{a.base + b.base * times, {}, {}};
   for (const AxisTerm& term : terms) {
     if (!out.axes.empty() && out.axes.back().axis == term.axis) {
-      out.axes.back().step += term.step;
+      out.axes.back().step = out.axes.back().step + term.step;
     } else {
       out.axes.push_back(term);
     }
   }
-  erase_if(out.axes, [](const AxisTerm& term) { return term.step == 0; });
+  erase_if(out.axes, [](const AxisTerm& term) { return term.step.is(0); });
   return out;
 }
 

@@ -8,6 +8,8 @@
 // `index` is a register that was itself loaded (a gather or a scatter). Slices, transposition, flips, broadcasting,
 // concat slots, gathers and scatters are all values of this one type; the fuser composes them, memory compares them, a
 // backend emits them. AccessMap is tested in lockstep with a twin that enumerates every element.
+//
+// The step of an axis is a size, which may be 0 when the program runs.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -26,8 +28,8 @@ using RegisterId = Id<struct RegisterTag>;  // a value at one point of a stage; 
 using SiteId = Id<struct SiteTag>;          // a place that can fail: index into KernelProgram::sites
 
 struct AxisTerm {
-  int axis = 0;      // position in the stage's axes, the kernel's outer axes first
-  int64_t step = 1;  // never 0
+  int axis = 0;  // position in the stage's axes, the kernel's outer axes first
+  Dim step = 1;  // not the number 0; of what is written, 0 at no sizes
   bool operator==(const AxisTerm&) const = default;
 };
 
@@ -54,13 +56,16 @@ struct Subscript {
   std::optional<IndexTerm> index;
 
   bool is_constant() const { return axes.empty() && !index; }
-  /// Does this axis alone tell it? (Then so does the same subscript elsewhere: two equal ones mean one point of it.)
-  bool is_told_by(int axis) const { return !index && axes.size() == 1 && axes[0].axis == axis; }
+  /// Does this axis alone tell it? (Then so does the same subscript elsewhere: two equal ones mean one point of it. At
+  /// a step that may be 0 all points are at one place.)
+  bool is_told_by(int axis) const {
+    return !index && axes.size() == 1 && axes[0].axis == axis && axes[0].step.is_constant();
+  }
   bool operator==(const Subscript&) const = default;
 };
 
 /// a + times * b, of subscripts without an index.
-Subscript plus(const Subscript& a, const Subscript& b, int64_t times);
+Subscript plus(const Subscript& a, const Subscript& b, const Dim& times);
 
 struct AccessMap {
   std::vector<Subscript> subscripts;  // one for each dim of the buffer

@@ -41,7 +41,8 @@ Element touched(const AccessMap& map, const Point& point, std::span<const int64_
   Element out;
   for (const Subscript& subscript : map.subscripts) {
     int64_t value = subscript.base.evaluate(symbols);
-    for (const AxisTerm& term : subscript.axes) value += term.step * point[static_cast<std::size_t>(term.axis)];
+    for (const AxisTerm& term : subscript.axes)
+      value += term.step.evaluate(symbols) * point[static_cast<std::size_t>(term.axis)];
     if (subscript.index) {
       const int64_t extent = subscript.index->extent.evaluate(symbols);
       value += subscript.index->step * loaded_index(subscript.index->index, point, extent);
@@ -100,14 +101,30 @@ class Random {
     }
   }
 
+  /// One that may be 0, negative, or both, among others.
+  Dim step(int num_symbols) {
+    if (one_in(2)) return 1;
+    if (num_symbols == 0 || one_in(2)) return one_in(2) ? between(-3, -1) : between(1, 4);
+    const Dim n = Dim::symbol(SymbolId(0)), m = Dim::symbol(SymbolId(1));
+    switch (between(0, 7)) {
+      case 0: return min(n, 1);
+      case 1: return Dim(-2) * min(m, 1);
+      case 2: return Dim(1) - min(n, 1);
+      case 3: return min(n, 1) * min(m, 1);
+      case 4: return n + 1;
+      case 5: return m - n;
+      case 6: return Dim(2) * m;
+      default: return Dim(0) - n;
+    }
+  }
+
   AccessMap map(int rank, int num_axes, int num_symbols) {
     AccessMap out;
     for (int d = 0; d < rank; ++d) {
       Subscript subscript;
       subscript.base = one_in(2) ? Dim(between(-2, 4)) : size(num_symbols);
       for (int axis = 0; axis < num_axes; ++axis) {
-        if (one_in(2))
-          subscript.axes.push_back({axis, one_in(2) ? 1 : between(0, 1) == 0 ? between(-3, -1) : between(1, 4)});
+        if (one_in(2)) subscript.axes.push_back({axis, step(num_symbols)});
       }
       if (one_in(8)) {
         subscript.index = IndexTerm{RegisterId(static_cast<std::size_t>(between(0, 1))), one_in(3) ? -2 : 1,
@@ -243,7 +260,7 @@ TEST(AccessMapTwin, AgreesForAllSizesWhereTheyAreSymbols) { run_in_lockstep(2, 4
 const Dim n = Dim::symbol(SymbolId(0)), m = Dim::symbol(SymbolId(1)), k = Dim::symbol(SymbolId(2));
 
 Subscript at(Dim base) { return {std::move(base), {}, {}}; }
-Subscript along(int axis, Dim base = 0, int64_t step = 1) { return {std::move(base), {{axis, step}}, {}}; }
+Subscript along(int axis, Dim base = 0, Dim step = 1) { return {std::move(base), {{axis, std::move(step)}}, {}}; }
 Subscript through(std::size_t index, Dim extent) { return {0, {}, IndexTerm{RegisterId(index), 1, std::move(extent)}}; }
 
 using Dims = std::vector<Dim>;
@@ -343,6 +360,32 @@ TEST(AccessMap, WithinDim) {
   EXPECT_EQ(within_dim(along(0, 1), Dims{n + 1}, n + 1), Answer::no);
   EXPECT_EQ(within_dim(at(-1), Dims{}, n), Answer::no);
   EXPECT_EQ(within_dim(through(0, n), Dims{m}, n), Answer::yes);
+}
+
+const Dim is_long = min(max(m - 1, 0), 1);  // 0 or 1, as `stretch` has it
+
+TEST(AccessMap, AStepMayBeASize) {
+  EXPECT_EQ(is_injective({{along(0, 0, n + 1)}}, Dims{m}), Answer::yes);
+  EXPECT_EQ(is_injective({{{0, {{0, m * k}, {1, k}, {2, 1}}, {}}}}, Dims{n, m, k}), Answer::yes);  // a reshape
+  EXPECT_EQ(is_injective({{along(0, 0, Dim(-1) - n)}}, Dims{m}), Answer::yes);
+  EXPECT_EQ(is_injective({{along(0, 0, n)}}, Dims{m}), Answer::unknown);  // n may be 0
+  EXPECT_EQ(within_dim(along(0, n, Dim(0) - n), Dims{2}, n + 1), Answer::yes);
+  EXPECT_EQ(within_dim(along(0, 0, n - m), Dims{k}, n), Answer::unknown);
+  // even and odd multiples
+  EXPECT_EQ(regions_overlap({{along(0, 0, Dim(2) * n)}}, Dims{k}, {{along(0, 1, 2)}}, Dims{m}), Answer::no);
+}
+
+TEST(AccessMap, AStepThatMayBeZero) {
+  // Where it is 0 there is one element, and elements as long as is asked for where it is not.
+  const Dim fits = (k - 1) * is_long + max(min(m, 1), min(k, 1));
+  EXPECT_EQ(within_dim(along(0, 0, is_long), Dims{k}, fits), Answer::yes);
+  EXPECT_EQ(is_injective({{along(0, 0, is_long)}}, Dims{k}), Answer::unknown);
+  EXPECT_FALSE(same_element_only({{along(0, 0, is_long)}}, {{along(0, 0, is_long)}}, Dims{k}));
+  EXPECT_FALSE(covers_in_order({{along(0, 0, is_long)}}, Dims{k}, Dims{k}));
+  EXPECT_FALSE(along(0, 0, is_long).is_told_by(0));
+  const auto region = bounding_region({{along(0, 0, is_long)}}, Dims{k}, Dims{m});
+  ASSERT_TRUE(region);
+  EXPECT_EQ(region->last, is_long * (k - 1) + 1);
 }
 
 }  // namespace

@@ -273,8 +273,8 @@ std::optional<Extent> extent_of(const Subscript& s, std::span<const Dim> extents
   Extent out = {.first = s.base};
   for (const auto& [axis, step] : s.axes) {
     const Dim& extent = extents[static_cast<std::size_t>(axis)];
-    if (!extent.is_constant() || extent.constant() < 1) return std::nullopt;
-    const int64_t reach = step * (extent.constant() - 1);
+    if (!step.is_constant() || !extent.is_constant() || extent.constant() < 1) return std::nullopt;
+    const int64_t reach = step.constant() * (extent.constant() - 1);
     if (reach < 0) out.first = out.first + reach;
     out.length += std::abs(reach);
   }
@@ -289,7 +289,7 @@ bool passes_all(const Subscript& s, std::span<const Dim> extents, const Dim& dim
   if (s.index || !s.base.is(0)) return false;
   Dim step = 1;
   for (std::size_t i = s.axes.size(); i-- > 0;) {
-    if (!(step == Dim(s.axes[i].step))) return false;
+    if (!(step == s.axes[i].step)) return false;
     step = step * extents[static_cast<std::size_t>(s.axes[i].axis)];
   }
   return step == dim;
@@ -331,8 +331,9 @@ class PlaceText {
     const auto text = [&](const Dim& d) { return d.to_text(words_.names().symbols); };
     if (s.is_constant()) return dim.is(1) ? ":" : text(s.base);
     if (s.axes.size() > 1 && passes_all(s, extents_, dim)) return ":";
-    if (!s.index && s.axes.size() == 1) {
-      const auto& [axis, step] = s.axes[0];
+    if (!s.index && s.axes.size() == 1 && s.axes[0].step.is_constant()) {
+      const int axis = s.axes[0].axis;
+      const int64_t step = s.axes[0].step.constant();
       const Dim& extent = extents_[static_cast<std::size_t>(axis)];
       if (step == 1 && s.base.is(0)) return extent == dim ? ":" : ":" + text(extent);
       if (step == 1) return str(text(s.base), ":", s.base + extent == dim ? "" : text(s.base + extent));
@@ -342,8 +343,10 @@ class PlaceText {
     std::string sum;
     const auto add = [&](const std::string& term) { sum += sum.empty() ? term : " + " + term; };
     if (!s.base.is(0)) add(text(s.base));
-    for (const AxisTerm& term : s.axes)
-      add(str(term.step == 1 ? "" : str(term.step, "*"), axes_[static_cast<std::size_t>(term.axis)]));
+    for (const AxisTerm& term : s.axes) {
+      const std::string step = term.step.is(1) ? "" : term.step.to_factor_text(words_.names().symbols) + "*";
+      add(step + axes_[static_cast<std::size_t>(term.axis)]);
+    }
     if (s.index) add(str(s.index->step == 1 ? "" : str(s.index->step, "*"), index_(s.index->index).text));
     return sum;
   }

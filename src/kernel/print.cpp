@@ -32,10 +32,6 @@ void add_term(std::string& sum, std::string term) {
   }
 }
 
-std::string times(int64_t step, const std::string& what) {
-  return step == 1 ? what : step == -1 ? "-" + what : str(step, "*", what);
-}
-
 class Printer {
  public:
   explicit Printer(const KernelProgram& program) : program_(program), names_(program) {}
@@ -54,9 +50,13 @@ class Printer {
     const auto i = static_cast<std::size_t>(a);
     return i < axis_names_.size() ? axis_names_[i] : str("axis", a);
   }
-  std::string dim(const Dim& d) const {
-    const auto exists = [&](SymbolId s) { return s.index < names_.symbols.size(); };
-    return std::ranges::all_of(d.symbols(), exists) ? d.to_text(names_.symbols) : "<size>";
+  bool exists(const Dim& d) const {
+    return std::ranges::all_of(d.symbols(), [&](SymbolId s) { return s.index < names_.symbols.size(); });
+  }
+  std::string dim(const Dim& d) const { return exists(d) ? d.to_text(names_.symbols) : "<size>"; }
+  std::string times(const Dim& step, const std::string& what) const {
+    if (step.is(1) || step.is(-1)) return (step.is(1) ? "" : "-") + what;
+    return str(exists(step) ? step.to_factor_text(names_.symbols) : "<size>", "*", what);
   }
   std::string buffer_list(const std::vector<BufferId>& list) const {
     return join(list, ", ", [&](BufferId b) { return buffer(b); });

@@ -15,7 +15,7 @@ using Point = std::vector<int64_t>;
 /// A subscript whose sizes are numbers.
 struct PlacedSubscript {
   int64_t base = 0;
-  std::span<const AxisTerm> axes;
+  std::vector<std::pair<int, int64_t>> axes;  // and the steps along them
   const IndexTerm* index = nullptr;
   int64_t extent = 0;     // of the index
   bool is_local = false;  // it counts the points of a tile
@@ -141,13 +141,14 @@ class KernelRun {
                   out.view.dims.size(), ", its access map ", statement.map.rank());
     }
     for (const Subscript& subscript : statement.map.subscripts) {
-      PlacedSubscript place{subscript.base.evaluate(symbols_), subscript.axes};
+      PlacedSubscript place{.base = subscript.base.evaluate(symbols_)};
+      for (const AxisTerm& term : subscript.axes) place.axes.emplace_back(term.axis, term.step.evaluate(symbols_));
       place.is_local = statement.has_place() && kernel_.is_local(statement.buffer);
       if (subscript.index) {
         place.index = &*subscript.index;
         place.extent = place.index->extent.evaluate(symbols_);
       }
-      out.subscripts.push_back(place);
+      out.subscripts.push_back(std::move(place));
     }
     return out;
   }
@@ -249,7 +250,7 @@ class KernelRun {
     for (std::size_t d = 0; d < placed.subscripts.size(); ++d) {
       const PlacedSubscript& subscript = placed.subscripts[d];
       int64_t at = subscript.base;
-      for (const AxisTerm& term : subscript.axes) at += term.step * coordinate(term.axis, subscript, point);
+      for (const auto& [axis, step] : subscript.axes) at += step * coordinate(axis, subscript, point);
       if (subscript.index != nullptr) {
         const std::optional<int64_t> index = wrapped(subscript);
         if (!index) return nullptr;

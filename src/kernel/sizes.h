@@ -14,6 +14,7 @@ void for_each_size(const Stage& stage, Visit visit) {
     visit(statement.size);
     for (const Subscript& subscript : statement.map.subscripts) {
       visit(subscript.base);
+      for (const AxisTerm& term : subscript.axes) visit(term.step);
       if (subscript.index) visit(subscript.index->extent);
     }
   }

@@ -15,6 +15,7 @@
 //         %2 = mul %1, %1 : f64
 //         %3 = axis i : i64                       # or: literal 1.5 : f64, size n + 1 : i64, cast %2 : f32
 //         store out[1 + i] set %2
+//         %5 = load x[min(1, m)*i] : f64          # the step of an axis is a size
 //         store t[wrap(%0, 85) proved] add %2
 //         fold add s[] %2 : f64
 //         check %4 #2

@@ -157,27 +157,28 @@ Subscript TextReader::subscript() {
   return out;
 }
 
-/// `3*i`, `wrap(...)` or a part of the base.
+/// `3*i`, `n*i`, `2*wrap(...)` or a part of the base.
 void TextReader::subscript_term(Subscript& out, int64_t sign) {
-  int64_t step = sign;
-  const Token& behind = peek(2);
-  const bool is_place = axis_named(behind) || (behind.text == "wrap" && peek(3).text == "(");
-  if (peek().kind == Token::Kind::integer && peek(1).text == "*" && is_place) {
-    step *= number(take());
-    expect("*");
-  }
-  if (const std::optional<int> axis = axis_named(peek())) {
-    const Token token = take();
-    const bool twice = std::ranges::any_of(out.axes, [&](const AxisTerm& term) { return term.axis == *axis; });
-    if (twice) throw error(token, ErrorCode::syntax, str("axis `", token.text, "` stands twice in one subscript"));
-    out.axes.push_back({*axis, step});
-  } else if (is("wrap") && peek(1).text == "(") {
-    if (out.index) throw error(peek(), ErrorCode::syntax, "a subscript has one loaded index at most");
-    out.index = index_term();
-    out.index->step = step;
-  } else {
-    out.base = out.base + Dim(sign) * dim_term(0);
-  }
+  Dim step = 1;
+  do {
+    if (const std::optional<int> axis = axis_named(peek())) {
+      const Token token = take();
+      const bool twice = std::ranges::any_of(out.axes, [&](const AxisTerm& term) { return term.axis == *axis; });
+      if (twice) throw error(token, ErrorCode::syntax, str("axis `", token.text, "` stands twice in one subscript"));
+      out.axes.push_back({*axis, Dim(sign) * step});
+      return;
+    }
+    if (is("wrap") && peek(1).text == "(") {
+      const Token token = peek();
+      if (out.index) throw error(token, ErrorCode::syntax, "a subscript has one loaded index at most");
+      if (!step.is_constant()) throw error(token, ErrorCode::syntax, "the step of a loaded index is no number");
+      out.index = index_term();
+      out.index->step = sign * step.constant();
+      return;
+    }
+    step = step * dim_factor(0);
+  } while (accept("*"));
+  out.base = out.base + Dim(sign) * step;
 }
 
 IndexTerm TextReader::index_term() {

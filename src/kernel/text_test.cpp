@@ -55,6 +55,8 @@ constexpr std::string_view kEverything =
       %7 = lt %4, %5 : bool
       %8 = select %7, %1, %2 : f64
       store out[1 + r + 2*i] set %3
+      %9 = load x[n - min(1, m)*i + (-n - m)*j] : f64
+      %10 = load x[-2*m*r + m*i] : f64
       store v[3*wrap(%0, n + 1) proved, j] add %8
       fold add total[] %2 : f64
       check %7 #2
@@ -118,10 +120,13 @@ TEST(KernelText, ReadsWhatItSays) {
   ASSERT_EQ(kernel.outputs.size(), 6u);  // in order of first write
   EXPECT_EQ(kernel.outputs[0].buffer, BufferId(3));
   EXPECT_EQ(kernel.outputs[5].buffer, BufferId(5));
-  EXPECT_EQ(kernel.stages[0].num_registers, 9);
+  EXPECT_EQ(kernel.stages[0].num_registers, 11);
   const Statement& reversed = kernel.stages[0].statements[2];
   const Dim n = Dim::symbol(SymbolId(0));
   EXPECT_EQ(reversed.map, (AccessMap{{{n - 1, {{1, -1}}, {}}}}));
+  const Dim m = Dim::symbol(SymbolId(2));
+  EXPECT_EQ(kernel.stages[0].statements[10].map,
+            (AccessMap{{{n, {{1, Dim(0) - min(1, m)}, {2, Dim(0) - n - m}}, {}}}}));
   EXPECT_TRUE(std::get<Kernel>(program.steps[2]).is_scalar());
   EXPECT_FALSE(std::get<Kernel>(program.steps[6]).is_scalar());
 }
@@ -214,6 +219,8 @@ TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
             "p:2:47: wrong-dtype: there is no dtype `f65`");
   EXPECT_EQ(error_of("kernel @k0 { stage (i < n) { %0 = load x[i + i] : f64 } }"),
             "p:2:46: syntax: axis `i` stands twice in one subscript");
+  EXPECT_EQ(error_of("kernel @k0 { stage (i < n) { %0 = load x[n*wrap(%0, n) proved] : f64 } }"),
+            "p:2:44: syntax: the step of a loaded index is no number");
   EXPECT_EQ(error_of("kernel @k0 { stage (i < n) { %0 = load x[wrap(%0, n)] : f64 } }"),
             "p:2:53: syntax: expected `checked`, found `]`");
   EXPECT_EQ(error_of("kernel @k0 { stage (i < n) { %0 = literal 1 } }"), "p:2:45: syntax: expected `:`, found `}`");

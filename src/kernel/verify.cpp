@@ -384,6 +384,7 @@ class ProgramVerifier {
         if (s.buffer.valid()) require_known(s.buffer);
         for (const Subscript& subscript : s.map.subscripts) {
           require_known(subscript.base, what);
+          for (const AxisTerm& term : subscript.axes) require_known(term.step, what);
           if (subscript.index) require_known(subscript.index->extent, what);
         }
       }

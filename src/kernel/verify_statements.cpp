@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernel/dim_proof.h"
 #include "kernel/verify_kernel.h"
 
 namespace inlay::kernel {
@@ -296,7 +297,7 @@ class StatementVerifier {
     }
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
-      if (!verify_axes(subscript) || !verify_index(subscript)) return;
+      if (!verify_axes(subscript, s.is_write()) || !verify_index(subscript)) return;
       const Answer within = within_dim(subscript, extents, dims[d]);
       // A tile is of no caller's making: it is known to fit.
       const auto is_tiled = [&](const AxisTerm& term) {
@@ -321,6 +322,7 @@ class StatementVerifier {
     }
     Subscript subscript = s.map.subscripts[d];
     subscript.base = subscript.base.substitute(with_points);
+    for (AxisTerm& term : subscript.axes) term.step = term.step.substitute(with_points);
     std::vector<Dim> extents;
     for (const Dim& extent : extents_) extents.push_back(extent.substitute(with_points));
     return within_dim(subscript, extents, buffer(s.buffer).dims[d].substitute(with_points)) == Answer::no;
@@ -337,7 +339,7 @@ class StatementVerifier {
     });
   }
 
-  bool verify_axes(const Subscript& subscript) {
+  bool verify_axes(const Subscript& subscript, bool is_written) {
     int last = -1;
     for (const AxisTerm& term : subscript.axes) {
       if (term.axis < 0 || static_cast<std::size_t>(term.axis) >= extents_.size()) {
@@ -345,10 +347,19 @@ class StatementVerifier {
         return false;
       }
       if (term.axis <= last) complain("the axes of a subscript do not ascend");
-      if (term.step == 0) complain("a step is 0");
+      if (term.step.is(0)) complain("a step is 0");
+      if (is_written && !moves(term.step)) complain("a step of what is written may be 0");
       last = term.axis;
     }
     return true;
+  }
+
+  /// Is it another number than 0 wherever the stage has points?
+  bool moves(const Dim& step) const {
+    if (step.is_constant()) return true;
+    std::vector<Dim> facts;
+    for (const Dim& extent : extents_) facts.push_back(extent - 1);
+    return always_at_least(step, 1, facts) || always_at_least(-1, step, facts);
   }
 
   bool verify_index(const Subscript& subscript) {

@@ -112,6 +112,21 @@ TEST(VerifyKernelProgram, DTypesFit) {
   EXPECT_THAT(in_stage("%2 = load c[wrap(%1, 2) checked #7] : f64"), ElementsAre("a checked index has no site"));
 }
 
+TEST(VerifyKernelProgram, StepsMayBeSizes) {
+  const auto in_stage = [](std::string_view statements) {
+    return messages_of(str("kernel @k0 { stage (i < n) { %0 = load x[0] : f64 ", statements, "} }"));
+  };
+  EXPECT_THAT(in_stage("%1 = load x[min(1, m)*i] : f64"), IsEmpty());
+  EXPECT_THAT(in_stage("%1 = load x[0*i] : f64"),
+              ElementsAre("kernel @k0, stage 0, `%1 = load x[0*i] : f64`: a step is 0"));
+  EXPECT_THAT(in_stage("store y[(m + 1)*i] set %0"), IsEmpty());
+  EXPECT_THAT(in_stage("store y[min(1, m)*i] set %0"),
+              ElementsAre("kernel @k0, stage 0, `store y[min(1, m)*i] set %0`: a step of what is written may be 0"));
+  // Where there are points, n is at least 1.
+  EXPECT_THAT(in_stage("store t[n*i] set %0"), IsEmpty());
+  EXPECT_THAT(in_stage("%1 = load x[k*i] : f64"), ElementsAre("kernel @k0 uses k before it is known"));
+}
+
 TEST(VerifyKernelProgram, TheStatesOfAnArgmaxFollowEachOther) {
   const auto in_stage = [](std::string_view statements) {
     std::vector<std::string> out = messages(parse(

@@ -89,7 +89,8 @@ uint64_t IndexProof::number_of(const Statement& s, std::span<const int64_t> poin
 
 uint64_t IndexProof::number_of(const Subscript& subscript, std::span<const int64_t> point) const {
   int64_t at = subscript.base.evaluate(symbols_);
-  for (const kernel::AxisTerm& term : subscript.axes) at += term.step * point[static_cast<std::size_t>(term.axis)];
+  for (const kernel::AxisTerm& term : subscript.axes)
+    at += term.step.evaluate(symbols_) * point[static_cast<std::size_t>(term.axis)];
   if (!subscript.index) return static_cast<uint64_t>(at);
   const uint64_t index = mixed(registers_[subscript.index->index.index], static_cast<uint64_t>(subscript.index->step));
   return mixed(mixed(index, static_cast<uint64_t>(subscript.index->extent.evaluate(symbols_))),

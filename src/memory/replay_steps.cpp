@@ -264,7 +264,7 @@ int64_t Replay::coordinate_of(BufferId buffer, const kernel::Subscript& subscrip
   if (subscript.index) at += subscript.index->step * known(*subscript.index).value_or(0);
   for (const kernel::AxisTerm& term : subscript.axes) {
     const bool from_tile = kernel_->is_tiled() && term.axis == kernel_->tiled_axis() && kernel_->is_local(buffer);
-    at += term.step * (point[static_cast<std::size_t>(term.axis)] - (from_tile ? tile_.begin : 0));
+    at += value(term.step) * (point[static_cast<std::size_t>(term.axis)] - (from_tile ? tile_.begin : 0));
   }
   return at;
 }

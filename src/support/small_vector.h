@@ -11,10 +11,11 @@
 
 namespace inlay {
 
-/// Of trivially copyable elements. Up to N of them need no allocation.
+/// Of elements that cost nothing to make, and little to copy: what was erased stays until it is overwritten. Up to N of
+/// them need no allocation.
 template <class T, std::size_t N>
 class SmallVector {
-  static_assert(std::is_trivially_copyable_v<T>);
+  static_assert(std::is_nothrow_move_assignable_v<T>);
 
  public:
   using value_type = T;
@@ -30,11 +31,11 @@ class SmallVector {
   SmallVector& operator=(const SmallVector&) = default;
   /// The other one is empty from here on.
   SmallVector(SmallVector&& other) noexcept
-      : size_(std::exchange(other.size_, 0)), few_(other.few_), more_(std::move(other.more_)) {}
+      : size_(std::exchange(other.size_, 0)), few_(std::move(other.few_)), more_(std::move(other.more_)) {}
   SmallVector& operator=(SmallVector&& other) noexcept {
     if (this == &other) return *this;
     size_ = std::exchange(other.size_, 0);
-    few_ = other.few_;
+    few_ = std::move(other.few_);
     more_ = std::move(other.more_);
     return *this;
   }

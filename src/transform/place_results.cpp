@@ -37,7 +37,7 @@ bool passes_all(const Stage& stage, const Statement& load, std::span<const Dim> 
   for (std::size_t d = 0; d < dims.size(); ++d) {
     const Subscript& subscript = load.map.subscripts[d];
     if (subscript.index || !subscript.base.is(0) || subscript.axes.size() > 1) return false;
-    if (subscript.axes.empty() ? !dims[d].is(1) : subscript.axes[0].step != 1) return false;
+    if (subscript.axes.empty() ? !dims[d].is(1) : !subscript.axes[0].step.is(1)) return false;
     if (subscript.axes.empty()) continue;
     const auto axis = static_cast<std::size_t>(subscript.axes[0].axis);
     if (used[axis] || !(stage.axes[axis].extent == dims[d])) return false;
