@@ -71,18 +71,21 @@ class AffineReader {
     if (node.scalar == ScalarOp::add_) return bounded(plus(*a, *b, 1));
     if (node.scalar == ScalarOp::sub_) return bounded(plus(*a, *b, -1));
     if (node.scalar != ScalarOp::mul_) return std::nullopt;
-    if (is_factor(*a)) return bounded(plus({}, *b, a->base.constant()));
-    return is_factor(*b) ? bounded(plus({}, *a, b->base.constant())) : std::nullopt;
+    if (is_factor(*a)) return bounded(plus({}, *b, a->base));
+    return is_factor(*b) ? bounded(plus({}, *a, b->base)) : std::nullopt;
   }
 
   static bool is_factor(const Subscript& map) {
-    return map.is_constant() && map.base.is_constant() && std::abs(map.base.constant()) <= kLargestFactor;
+    if (!map.is_constant()) return false;
+    if (!map.base.is_constant()) return kernel::is_zero_or_one(map.base);
+    return std::abs(map.base.constant()) <= kLargestFactor;
   }
   static Map bounded(Subscript map) {
-    const bool fits = std::ranges::all_of(map.axes, [](const AxisTerm& t) {
-      return t.step.is_constant() && std::abs(t.step.constant()) <= kLargestStep;
-    });
-    return fits ? Map(std::move(map)) : std::nullopt;
+    const auto fits = [](int64_t number) { return std::abs(number) <= kLargestStep; };
+    const auto is_bounded = [&](const AxisTerm& axis) {
+      return fits(axis.step.constant_part()) && std::ranges::all_of(axis.step.terms(), fits, &Dim::Term::coefficient);
+    };
+    return std::ranges::all_of(map.axes, is_bounded) ? Map(std::move(map)) : std::nullopt;
   }
 
   /// What broadcasts to v, by the axes of v.
@@ -121,18 +124,6 @@ class AffineReader {
   int depth_ = 0;
 };
 
-/// Is map * times, which counts upwards, in [0, extent) at every point?
-bool stays_within(const Subscript& map, const Dim& times, std::span<const Dim> extents, const Dim& extent) {
-  Dim last = map.base, point = 1;  // `point`: 1 where there is one, else 0
-  for (const AxisTerm& term : map.axes) {
-    if (!kernel::always_at_least(term.step, 0)) return false;
-    const Dim& length = extents[static_cast<std::size_t>(term.axis)];
-    last = last + term.step * (length - 1);
-    point = min(point, length);
-  }
-  return kernel::always_at_least(map.base, 0) && kernel::always_at_least(extent - last * times, point);
-}
-
 }  // namespace
 
 Map affine_index(const Graph& graph, ValueId array, const Dim& extent) {
@@ -153,21 +144,6 @@ Map at_point(const Subscript& map, const kernel::AccessMap& at) {
     out = plus(out, place, term.step);
   }
   return out;
-}
-
-std::optional<StretchedIndex> stretched_index(const Graph& graph, ValueId array, const Dim& extent) {
-  const Node* product = graph.node_of(array);
-  if (!product || product->op != Op::scalar || product->scalar != ScalarOp::mul_) return std::nullopt;
-  for (const auto& [place, size] : {std::pair(0, 1), {1, 0}}) {
-    const ValueId places = product->operands[static_cast<std::size_t>(place)];
-    const Node* times = graph.node_of(product->operands[static_cast<std::size_t>(size)]);
-    while (times && (times->op == Op::broadcast || times->op == Op::reshape)) times = graph.node_of(times->operands[0]);
-    if (!times || times->op != Op::size || times->size.is_constant()) continue;
-    if (graph.type(places).dims != graph.type(array).dims || !kernel::is_zero_or_one(times->size)) continue;
-    const Map map = AffineReader(graph).map(places);
-    if (map && stays_within(*map, times->size, graph.type(array).dims, extent)) return {{*map, times->size}};
-  }
-  return std::nullopt;
 }
 
 }  // namespace inlay::fuse

@@ -42,6 +42,14 @@ struct Answers {
   bool again_per_outer_point = false;
 };
 
+/// May both compute one element? Where a step is 0 there is but one, which is little work: so where none is.
+bool may_meet(const Place& a, const Place& b) {
+  std::vector<Dim> sizes = kernel::stretching_sizes(*a.at);
+  for (const Dim& size : kernel::stretching_sizes(*b.at)) sizes.push_back(size);
+  if (sizes.empty()) return kernel::regions_overlap(*a.at, *a.axes, *b.at, *b.axes) != Answer::no;
+  return kernel::regions_overlap(where(*a.at, sizes, 1), *a.axes, where(*b.at, sizes, 1), *b.axes) != Answer::no;
+}
+
 void add_place(Answers& answers, Place place) {
   if (answers.some_element_again) return;
   for (const Place& other : answers.places) {
@@ -50,8 +58,7 @@ void add_place(Answers& answers, Place place) {
   for (const Place& other : answers.places) {
     // The elements (i, 0) and (i, 1) of one value, or its two halves, are different work.
     const bool same = other.at == place.at && *other.axes == *place.axes;
-    answers.some_element_again |=
-        same || kernel::regions_overlap(*other.at, *other.axes, *place.at, *place.axes) != Answer::no;
+    answers.some_element_again |= same || may_meet(other, place);
   }
   answers.places.push_back(place);
 }
@@ -80,9 +87,9 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
       for (const Demand& demand : facts[id]->demands) {
         if (demand.loaded) continue;
         Answers& answers = out[demand.value];
-        add_place(answers, {stage, demand.unstretched, &axes, asked_for});
-        answers.through_index |= demand.unstretched->has_index();
-        answers.again_per_outer_point |= skips_outer_axis(*demand.unstretched, static_cast<int>(axes.size()));
+        add_place(answers, {stage, demand.at, &axes, asked_for});
+        answers.through_index |= demand.at->has_index();
+        answers.again_per_outer_point |= skips_outer_axis(*demand.at, static_cast<int>(axes.size()));
       }
     }
   }

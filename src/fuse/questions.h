@@ -11,7 +11,6 @@ namespace inlay::fuse {
 struct Demand {
   ValueId value;
   Point at = nullptr;
-  Point unstretched = nullptr;  // `at`, as it is where nothing is stretched to a greater length
   bool loaded = false;
   bool made = false;  // the stage writes it: that it is stored is no reason to load it
 };

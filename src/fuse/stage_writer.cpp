@@ -68,24 +68,10 @@ RegisterId StageWriter::value(ValueId v, Point at) {
   }
   if (const RegisterId* known = questions_.find(v, at)) return *known;
   const BufferId buffer = homes_[v].buffer;
-  const int question = questions_.ask({.value = v, .at = at, .unstretched = unstretched(at), .loaded = buffer.valid()});
+  const int question = questions_.ask({.value = v, .at = at, .loaded = buffer.valid()});
   const RegisterId result = buffer.valid() ? load(buffer, graph_.type(v).dtype, *at) : definition(v, at);
   questions_.answer(question, result);
   return result;
-}
-
-Point StageWriter::unstretched(Point at) {
-  if (stretched_.empty() || !at->has_index()) return at;
-  AccessMap out = *at;
-  for (Subscript& subscript : out.subscripts) {
-    if (!subscript.index) continue;
-    const auto found = std::ranges::find(stretched_, subscript.index->index, &std::pair<RegisterId, Subscript>::first);
-    if (found == stretched_.end()) continue;
-    const int64_t step = subscript.index->step;
-    subscript.index.reset();
-    subscript = plus(subscript, found->second, step);
-  }
-  return points_.find_or_add(out);
 }
 
 RegisterId StageWriter::broadcast_value(ValueId v, Point at) {
@@ -170,7 +156,6 @@ RegisterId StageWriter::cast(const Node& node, ValueId v, Point at) {
 
 IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                   ValueId base, const Node* node) {
-  if (const auto place = stretched_place(array, at, extent)) return {*place, step, extent, Bounds::proved, {}};
   IndexTerm term{value(array, at), step, extent, Bounds::checked, {}};
   if (facts_prove_within(graph_, array, extent)) {
     term.bounds = Bounds::proved;
@@ -183,21 +168,6 @@ IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t st
       node ? node->location : Location{}};
   term.site = sites_.push_back(std::move(site));
   return term;
-}
-
-/// Written out here, as a place times a size, whatever of it is stored: for `versions` to find.
-std::optional<RegisterId> StageWriter::stretched_place(ValueId array, const AccessMap& at, const Dim& extent) {
-  const auto index = stretched_index(graph_, array, extent);
-  const auto places = index ? at_point(index->places, at) : std::nullopt;
-  if (!places) return std::nullopt;
-  const Point point = points_.find_or_add(normalized(at, graph_.type(array).dims));
-  if (const RegisterId* known = questions_.find(array, point)) return *known;
-  const int question = questions_.ask({.value = array, .at = point, .unstretched = point});
-  const RegisterId place = iota(DType::i64, {{*places}});
-  const RegisterId result = op(ScalarOp::mul_, DType::i64, {place, size(index->times)});
-  questions_.answer(question, result);
-  stretched_.emplace_back(result, *places);
-  return result;
 }
 
 RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
@@ -318,7 +288,7 @@ void StageWriter::write(const Write& write) {
   selection_ = write.selection.valid() ? &graph_.nodes[write.selection] : nullptr;
   RegisterId source;
   if (write.defines) {
-    const int question = questions_.ask({.value = write.value, .at = at, .unstretched = at, .made = true});
+    const int question = questions_.ask({.value = write.value, .at = at, .made = true});
     source = definition(write.value, at);
     questions_.answer(question, source);
   } else {
@@ -366,7 +336,7 @@ void StageWriter::write(const Write& write) {
                                 /*has_result=*/write.runs);
   if (write.runs) running_[write.buffer] = result;
   if (!write.running.valid()) return;
-  questions_.answer(questions_.ask({.value = write.running, .at = at, .unstretched = at, .made = true}), result);
+  questions_.answer(questions_.ask({.value = write.running, .at = at, .made = true}), result);
 }
 
 }  // namespace inlay::fuse

@@ -47,8 +47,6 @@ class StageWriter {
              const std::vector<Register>& numbers = {});
   kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                ValueId base, const Node* node);
-  std::optional<Register> stretched_place(ValueId array, const AccessMap& at, const Dim& extent);
-  Point unstretched(Point at);
   void check_unread(const Write& write);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
   DType dtype_of(Register reg) const;
@@ -61,9 +59,8 @@ class StageWriter {
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
-  std::vector<std::pair<Register, kernel::Subscript>> stretched_;  // indices, and the places that they are times a size
-  const Node* selection_ = nullptr;                                // of the write that is answered
-  std::unordered_map<kernel::BufferId, Register> running_;         // by what the fold folds into
+  const Node* selection_ = nullptr;                         // of the write that is answered
+  std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
 };
 
 }  // namespace inlay::fuse

@@ -155,7 +155,7 @@ std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Pieces& pi
     if (piece.only_checks) continue;
     for (const Demand& demand : facts[id]->demands) {
       if (demand.loaded || !is_wanted[demand.value.index]) continue;
-      const auto loop = visited(*demand.unstretched, piece.axes, graph.type(demand.value).dims, wanted[demand.value]);
+      const auto loop = visited(*demand.at, piece.axes, graph.type(demand.value).dims, wanted[demand.value]);
       if (loop) loops[demand.value].push_back(*loop);
     }
   }

@@ -150,6 +150,10 @@ Subscript bare(Subscript subscript, std::span<const Dim> extents) {
   return subscript;
 }
 
+void drop_still_axes(Subscript& subscript) {
+  erase_if(subscript.axes, [](const AxisTerm& term) { return term.step.is(0); });
+}
+
 }  // namespace
 
 AccessMap AccessMap::identity(int rank, int first_axis) {
@@ -166,6 +170,42 @@ bool AccessMap::uses_axis(int axis) const {
 
 bool AccessMap::has_index() const {
   return std::ranges::any_of(subscripts, [](const Subscript& subscript) { return subscript.index.has_value(); });
+}
+
+std::vector<Dim> stretching_sizes(const AccessMap& map) {
+  std::vector<Dim> out;
+  const auto add = [&](const Dim& factor) {
+    if (is_zero_or_one(factor) && std::ranges::find(out, factor) == out.end()) out.push_back(factor);
+  };
+  for (const Subscript& subscript : map.subscripts) {
+    for (const AxisTerm& axis : subscript.axes) {
+      for (const Dim::Term& term : axis.step.terms()) {
+        for (const Dim::Atom& atom : term.factors) add(Dim::of_atom(atom));
+      }
+    }
+  }
+  return out;
+}
+
+AccessMap where(AccessMap map, std::span<const Dim> factors, int64_t value) {
+  const auto replace = [&](Dim& size) {
+    Dim out = size.constant_part();
+    for (const Dim::Term& term : size.terms()) {
+      Dim product = term.coefficient;
+      for (const Dim::Atom& atom : term.factors) {
+        const Dim factor = Dim::of_atom(atom);
+        product = product * (std::ranges::find(factors, factor) == factors.end() ? factor : Dim(value));
+      }
+      out = out + product;
+    }
+    size = out;
+  };
+  for (Subscript& subscript : map.subscripts) {
+    replace(subscript.base);
+    for (AxisTerm& term : subscript.axes) replace(term.step);
+    drop_still_axes(subscript);
+  }
+  return map;
 }
 
 Dim LinearMap::stride_of(int axis) const {
@@ -309,7 +349,7 @@ Subscript plus(const Subscript& a, const Subscript& b, const Dim& times) {
       out.axes.push_back(term);
     }
   }
-  erase_if(out.axes, [](const AxisTerm& term) { return term.step.is(0); });
+  drop_still_axes(out);
   return out;
 }
 

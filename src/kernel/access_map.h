@@ -9,7 +9,7 @@
 // concat slots, gathers and scatters are all values of this one type; the fuser composes them, memory compares them, a
 // backend emits them. AccessMap is tested in lockstep with a twin that enumerates every element.
 //
-// The step of an axis is a size, which may be 0 when the program runs.
+// The step of an axis is a size, since what may have length 1 when the program runs is read at a step of 0 or 1.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -78,6 +78,13 @@ struct AccessMap {
   bool has_index() const;  // is any subscript loaded?
   bool operator==(const AccessMap&) const = default;
 };
+
+/// The factors of steps that are 0 or 1, whatever the sizes are, each once. Where such a size is 0 one element is read
+/// for all points of an axis.
+std::vector<Dim> stretching_sizes(const AccessMap& map);
+
+/// The map where each of these factors is `value`.
+AccessMap where(AccessMap map, std::span<const Dim> factors, int64_t value);
 
 /// The map as one number into row-major memory: base + sum(stride * axis) + sum(stride * wrap(index)), all in elements.
 struct LinearMap {

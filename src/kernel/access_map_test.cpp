@@ -388,5 +388,14 @@ TEST(AccessMap, AStepThatMayBeZero) {
   EXPECT_EQ(region->last, is_long * (k - 1) + 1);
 }
 
+TEST(AccessMap, AMapWhereAStepIsZeroAndWhereItIsNot) {
+  const AccessMap map{{along(0, is_long * k, Dim(3) * is_long), along(1, n, n)}};
+  const std::vector<Dim> sizes = stretching_sizes(map);
+  ASSERT_EQ(sizes, std::vector<Dim>{is_long});
+  EXPECT_EQ(where(map, sizes, 1), (AccessMap{{along(0, k, 3), along(1, n, n)}}));
+  EXPECT_EQ(where(map, sizes, 0), (AccessMap{{at(0), along(1, n, n)}}));
+  EXPECT_TRUE(stretching_sizes({{along(0, is_long, 2)}}).empty());  // not a step
+}
+
 }  // namespace
 }  // namespace inlay::kernel

@@ -103,6 +103,7 @@ class GraphMaker {
   void scalar();
   void cast();
   void broadcast();
+  void stretched();
   void reshape();
   void transpose();
   void flip();

@@ -1,5 +1,6 @@
 // Where elements stand: views, joins and what moves them.
 #include "graph_maker.h"
+#include "ir/compose_shape.h"
 
 namespace inlay::fuzz {
 
@@ -12,6 +13,19 @@ void GraphMaker::broadcast() {
   }
   if (dims.size() < 3 && chance(70)) dims.insert(dims.begin(), known_dim());
   add(builder_.broadcast(use(*x), dims), pool_[*x].exact);
+}
+
+/// Dims that only turn out to be 1, or as long as others.
+void GraphMaker::stretched() {
+  const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
+  if (!x) return;
+  std::vector<Dim> dims = type(pool_[*x].v).dims;
+  for (Dim& dim : dims) {
+    const Dim to = known_dim();
+    const bool fits = size_of(dim) == 1 || size_of(dim) == size_of(to);
+    if (!dim.is_constant() && fits) dim = to;
+  }
+  add(stretch(builder_, use(*x), dims), pool_[*x].exact);
 }
 
 void GraphMaker::reshape() {

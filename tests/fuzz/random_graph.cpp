@@ -128,7 +128,7 @@ void GraphMaker::step() {
                                &GraphMaker::factorization, &GraphMaker::rows,       &GraphMaker::cond,
                                &GraphMaker::loop,          &GraphMaker::diagonal,   &GraphMaker::moved,
                                &GraphMaker::placed,        &GraphMaker::reduced,    &GraphMaker::matmul_of_parts,
-                               &GraphMaker::late_slice,    &GraphMaker::fold};
+                               &GraphMaker::late_slice,    &GraphMaker::fold,       &GraphMaker::stretched};
   (this->*of(kMakers))();
 }
 
