@@ -129,8 +129,7 @@ class StageFormulas {
       } else if (s.kind == Kind::store && stored_by_[s.operands[0].index] == &s) {
         continue;  // it was written where its value was made
       } else {
-        const std::size_t behind = s.opens_fold() ? facts(s.fold).num_stored - 1 : 0;
-        write(s, s.opens_fold() ? &stage_.statements[i + behind] : nullptr);
+        write(s, s.opens_fold() ? &states_with(stage_, i).back() : nullptr);
       }
     }
     return std::move(lines_);

@@ -14,6 +14,7 @@
 // Buffers are row-major. Everything is plain data.
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -132,6 +133,13 @@ struct Stage {
   int num_registers = 0;
   std::size_t tile_at = 0;  // in a tiled kernel: the loop over the points of a tile stands before axes[tile_at]
 };
+
+/// The statements that make the states of one fold, of which statement `i` is one; of anything else that alone.
+inline std::span<const Statement> states_with(const Stage& stage, std::size_t i) {
+  const Statement& s = stage.statements[i];
+  if (s.fold == Fold::none) return {&s, 1};
+  return {&s - s.state, facts(s.fold).num_stored};
+}
 
 /// What an output of a Kernel holds before its first stage.
 struct Start {

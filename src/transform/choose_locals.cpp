@@ -46,7 +46,7 @@ class Locals {
     std::vector<std::size_t> dims;  // by outer axis: the dim of the buffer that counts its points
   };
 
-  /// One output, or the two that hold the states of a fold: they are at one place, so both are local or none.
+  /// One output, or those that hold the states of a fold: they are at one place, so all are local or none.
   using Together = std::vector<Found>;
 
   std::vector<Together> find(Kernel& kernel) const {
@@ -63,10 +63,8 @@ class Locals {
     };
     const std::vector<States> folds = states_of_folds(kernel);
     for (const States& states : folds) {
-      if (is_found(states.first) == is_found(states.second)) continue;
-      std::erase_if(found, [&](const auto& each) {
-        return each.output->buffer == states.first || each.output->buffer == states.second;
-      });
+      if (std::ranges::all_of(states, is_found)) continue;
+      std::erase_if(found, [&](const auto& each) { return holds(states, each.output->buffer); });
     }
     return together(std::move(found), folds);
   }
@@ -74,18 +72,18 @@ class Locals {
   void make_local(Kernel& kernel, const Found& found) { make_local(kernel, *found.output, found.dims); }
 
  private:
-  using States = std::pair<BufferId, BufferId>;
+  using States = std::vector<BufferId>;
+  static bool holds(const States& states, BufferId b) { return std::ranges::find(states, b) != states.end(); }
 
   static std::vector<Together> together(std::vector<Found> found, const std::vector<States>& folds) {
     const auto are_of_one_fold = [&](BufferId a, BufferId b) {
-      return std::ranges::find(folds, States(a, b)) != folds.end() ||
-             std::ranges::find(folds, States(b, a)) != folds.end();
+      return std::ranges::any_of(folds, [&](const States& states) { return holds(states, a) && holds(states, b); });
     };
     std::vector<Together> out;
     for (Found& each : found) {
-      const auto other_half = std::ranges::find_if(
+      const auto others = std::ranges::find_if(
           out, [&](const Together& one) { return are_of_one_fold(one.front().output->buffer, each.output->buffer); });
-      Together& joined = other_half == out.end() ? out.emplace_back() : *other_half;
+      Together& joined = others == out.end() ? out.emplace_back() : *others;
       joined.push_back(std::move(each));
     }
     return out;
@@ -95,8 +93,9 @@ class Locals {
     std::vector<States> out;
     for (const Stage& stage : kernel.stages) {
       for (std::size_t i = 0; i < stage.statements.size(); ++i) {
-        if (stage.statements[i].fold != Fold::none && stage.statements[i].state > 0)
-          out.emplace_back(stage.statements[i - 1].buffer, stage.statements[i].buffer);
+        if (!stage.statements[i].opens_fold()) continue;
+        States& states = out.emplace_back();
+        for (const Statement& s : states_with(stage, i)) states.push_back(s.buffer);
       }
     }
     return out;

@@ -110,12 +110,9 @@ bool StageText::is_apart(std::size_t i, std::size_t k) const {
 
 /// A scalar that nobody reads. Of a fold all states are, or none: they are written at once.
 bool StageText::writes_unread(std::size_t i) const {
-  const bool is_fold = statement(i).fold != Fold::none;
-  const std::size_t first = is_fold ? i - static_cast<std::size_t>(statement(i).state) : i;
-  const std::size_t count = is_fold ? facts(statement(i).fold).num_stored : 1;
-  const std::span states(stage_.statements.begin() + static_cast<std::ptrdiff_t>(first), count);
-  return std::ranges::all_of(
-      states, [&](const Statement& s) { return s.is_write() && !s.result.valid() && p_.is_unread_scalar(s.buffer); });
+  return std::ranges::all_of(states_with(stage_, i), [&](const Statement& s) {
+    return s.is_write() && !s.result.valid() && p_.is_unread_scalar(s.buffer);
+  });
 }
 
 void StageText::find_live() {
@@ -303,7 +300,7 @@ void StageText::open_sum(std::size_t i) {
   facts_[i].sum = names_.take(str(p_.name(s.buffer), "_so_far"));
   use_type(p_.needs, s.dtype);
   if (!is_long_sum(i)) return out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", element(i), ";");
-  // Powers are less of what is greatest so far: what was summed before the loop stays with them.
+  // Exponentials are less of what is greatest so far: what was summed before the loop stays with them.
   const bool begins_anew = s.fold != Fold::log_sum_exp;
   out_.line(memory_type(s.dtype), " ", facts_[i].sum, " = ", begins_anew ? "0" : element(i), ";");
   facts_[i].parts = names_.take(str(p_.name(s.buffer), "_parts"));

@@ -81,14 +81,14 @@ std::vector<Value*> StageEmitter::merged_states(std::size_t i, llvm::ArrayRef<Va
 
 std::vector<DType> StageEmitter::fold_dtypes(std::size_t i) const {
   std::vector<DType> stored;
-  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) stored.push_back(statement(i + k).dtype);
+  for (const Statement& s : states_with(stage_, i)) stored.push_back(s.dtype);
   return state_dtypes(statement(i).fold, stored);
 }
 
 /// The states of the points where the lanes are.
 std::vector<Value*> StageEmitter::lifted(std::size_t i, Lanes& lanes) {
   std::vector<Value*> x;
-  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) x.push_back(folded(statement(i + k), lanes));
+  for (const Statement& s : states_with(stage_, i)) x.push_back(folded(s, lanes));
   Registers emit{f_, lanes.width};
   return FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).lifted(x);
 }
