@@ -273,10 +273,6 @@ void StageWriter::check_unread(const Write& write) {
   }
 }
 
-static bool counts_points(const Write& write) {
-  return write.fold != Fold::none && facts(write.fold).states[static_cast<std::size_t>(write.state)].counts_points();
-}
-
 void StageWriter::write(const Write& write) {
   if (write.kind == Statement::Kind::check && graph_.node_of(write.target)->op != Op::assert_) {
     return check_unread(write);
@@ -301,7 +297,7 @@ void StageWriter::write(const Write& write) {
     for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], AccessMap()));
     return check(source, node.error, node.text, node, numbers);
   }
-  if (write.converted && *write.converted != type.dtype && !counts_points(write)) {
+  if (write.converted && *write.converted != type.dtype && !counts_points(write.fold, write.state)) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
   }
   const bool is_onto = write.onto.valid() && write.combine != Combine::set;

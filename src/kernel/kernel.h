@@ -115,10 +115,6 @@ struct Statement {
   }
   /// Of a fold of several states: the first of its statements?
   bool opens_fold() const { return fold != Fold::none && state == 0; }
-  /// ... and one whose state is of a point the same whatever it folds?
-  bool counts_points() const {
-    return fold != Fold::none && facts(fold).states[static_cast<std::size_t>(state)].counts_points();
-  }
   bool has_hidden_states() const { return fold != Fold::none && facts(fold).has_hidden(); }
   /// A write that reads what it changes.
   bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }

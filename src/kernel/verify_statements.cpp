@@ -212,7 +212,7 @@ class StatementVerifier {
     if (std::ranges::none_of(kernel_.outputs, same)) complain(to.name, " is not an output of the kernel");
     if (has_arity(s, 1)) {
       const std::optional<DType> dtype = dtype_of(s.operands[0]);
-      if (!s.counts_points() && dtype && *dtype != to.dtype) {
+      if (!counts_points(s.fold, s.state) && dtype && *dtype != to.dtype) {
         complain("a ", dtype_name(*dtype), " is written to ", type_text(program_, to));
       }
     }

@@ -41,6 +41,10 @@ const FoldFacts& facts(Fold fold) {
   return rows()[static_cast<std::size_t>(fold)];
 }
 
+bool counts_points(Fold fold, int state) {
+  return fold != Fold::none && facts(fold).states[static_cast<std::size_t>(state)].counts_points();
+}
+
 std::size_t FoldFacts::num_operands() const {
   const auto folds = [](const FoldState& state) { return state.is_stored && !state.counts_points(); };
   return static_cast<std::size_t>(std::ranges::count_if(states, folds));

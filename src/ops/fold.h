@@ -42,6 +42,8 @@ struct FoldFacts {
 
 /// Not of `none`.
 const FoldFacts& facts(Fold fold);
+/// Is it a state of a fold of several that is of a point the same whatever that folds?
+bool counts_points(Fold fold, int state);
 std::span<const Fold> all_folds();
 std::optional<Fold> fold_from_name(std::string_view name);
 

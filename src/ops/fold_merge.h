@@ -38,7 +38,7 @@ class FoldMerge {
     return out;
   }
 
-  /// Of the points of `a`, which come first, and of `b`.
+  /// Of the points of both.
   std::vector<Value> merged(std::span<const Value> a, std::span<const Value> b) {
     a_ = a, b_ = b;
     merged_.assign(states_.size(), Value{});

@@ -94,7 +94,9 @@ class FoldFinder {
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       if (!found_[n]) continue;
       todo.push_back(n);
-      for (ValueId v : {found_[n]->x, found_[n]->other, found_[n]->places}) uses_[v.valid() ? v : found_[n]->x] += 1;
+      for (ValueId v : {found_[n]->x, found_[n]->other, found_[n]->places}) {
+        if (v.valid()) ++uses_[v];
+      }
     }
     while (!todo.empty()) {
       const NodeId n = todo.back();

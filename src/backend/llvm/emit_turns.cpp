@@ -39,10 +39,13 @@ bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) ||
 
 Value* StageEmitter::nothing_of(std::size_t sum) {
   const Statement& fold = statement(sum_statements_[sum]);
-  const Combine combine = fold.fold == Fold::none ? fold.combine : state_of(sum).combine;
-  const bool counts =
-      fold.fold != Fold::none && fold.fold != Fold::moments && state_of(sum).dtype == FoldState::Class::count;
-  return splat(f_, f_.constant(identity_of(combine, counts ? DType::f64 : fold.dtype)), plan_.width);
+  Literal nothing = identity_of(fold.combine, fold.dtype);
+  // (The step of its own for moments has an order of its own, and counts in their dtype.)
+  if (fold.fold != Fold::none && fold.fold != Fold::moments) {
+    const FoldState& state = state_of(sum);
+    nothing = identity_of(state.combine, state.dtype == FoldState::Class::count ? DType::f64 : fold.dtype);
+  }
+  return splat(f_, f_.constant(nothing), plan_.width);
 }
 
 Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
