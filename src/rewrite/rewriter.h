@@ -36,7 +36,8 @@ class Rewriter {
   void replace(NodeId old, ValueId by);
   /// By result; none: nothing copied later reads that one.
   void replace(NodeId old, std::span<const ValueId> by);
-  /// Likewise where what became of `earlier`, another node of the source, makes `by` too: it carries the checks of both.
+  /// Likewise where what became of `earlier`, another node of the source, makes `by` too: it carries the checks of
+  /// both.
   void replace_along(NodeId old, NodeId earlier, ValueId by);
   /// What became of `twin`, another node of the source, stands for `old` too, with the checks of both.
   void share(NodeId old, NodeId twin);
