@@ -23,6 +23,15 @@ using kernel::Subscript;
 
 namespace {
 
+/// Does the call find it by the step of a loop in the body? A place has one such index, so no other can be added.
+bool is_indexed(const kernel::LibraryCall& call, BufferId output) {
+  bool out = false;
+  for_each_array(call, [&](const kernel::CallArray& array, const CoreAxes&) {
+    out |= array.buffer == output && array.index.valid();
+  });
+  return out;
+}
+
 /// Is every access to the output a plain store or a load at a point, or one of a library function, which is told where?
 /// Then it can be a row of a larger buffer. What is filled, copied or folded is written as a whole.
 bool is_written_by_points(const KernelProgram& body, BufferId output) {
@@ -43,7 +52,7 @@ bool is_written_by_points(const KernelProgram& body, BufferId output) {
   const bool is_viewed = std::ranges::any_of(body.buffers, [&](const Buffer& b) { return b.view_of == output; });
   return !is_viewed && std::ranges::all_of(body.steps, [&](const Step& step) {
     if (const auto* kernel = std::get_if<Kernel>(&step)) return is_plain(*kernel);
-    if (std::holds_alternative<kernel::LibraryCall>(step)) return true;
+    if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return !is_indexed(*call, output);
     const kernel::StepAccess access = kernel::access_of(body, step);
     return !touches(access.reads) && !touches(access.writes);
   });
