@@ -169,8 +169,35 @@ def test_columns_are_no_worse_than_numpy(backend, t):
         x = make(30_000, np.random.default_rng(3)).astype(DTYPES[t])
         columns = np.stack([x, x[::-1], -x], 1)
         for got, want, column in zip(f(columns), np.sum(columns, 0), columns.T, strict=True):
-            # Both add row to row; where inlay passes several rows at a time, in another order.
+            # With C both add row to row; where inlay passes several rows at a time, in another order.
             assert error(got, column) <= 2 * error(want, column) + 2
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+def test_columns_lose_little(backend, t):
+    """A group of 16 rows, the four groups of a block, and the blocks are added one after the other."""
+    f = compiled(t, "%x: T[n, k]", SUM, "return %s")
+    for columns in (3, 50):
+        n = 100_000
+        x = np.full((n, columns), 0.1, DTYPES[t])
+        for s in f(x):
+            assert error(s, x[:, 0]) <= (16 + 4 + n / 64) / 2  # half a rounding each at most
+
+
+@on_each_native
+@pytest.mark.parametrize("t", DTYPES)
+def test_columns_are_the_same_bits_beside_others_and_among_any(backend, t):
+    alone = compiled(t, "%x: T[n, k]", SUM, "return %s")
+    beside = compiled(
+        t, "%x: T[n, k]", SUM, "%e = exp %x", "%m = reduce max %x [0] : T", "return %s, %e, %m")
+    rng = np.random.default_rng(7)
+    for n in (2, 15, 16, 17, 63, 64, 65, 1000):
+        x = rng.normal(size=(n, 70)).astype(DTYPES[t])
+        want = alone(x)
+        assert beside(x)[0].tobytes() == want.tobytes(), n
+        for columns in (2, 7, 31, 69):
+            assert alone(np.ascontiguousarray(x[:, :columns])).tobytes() == want[:columns].tobytes(), (n, columns)
 
 
 LENGTHS = [*range(1, 70), 95, 96, 100, 127, 128, 129, 255, 256, 257, 511, 512, 513, 543, 544, 545, 919]
@@ -277,3 +304,16 @@ def test_same_bits_in_narrower_vectors(monkeypatch, t, of):
     for n in LENGTHS + LONG:
         x = rng.normal(size=n).astype(DTYPES[t])
         assert narrow(x).tobytes() == wide(x).tobytes(), n
+
+
+@pytest.mark.parametrize("t", DTYPES)
+def test_columns_are_the_same_bits_in_narrower_vectors(monkeypatch, t):
+    params, lines = "%x: T[n, k]", ["%p = mul %x, %x", "%s = reduce add %p [0] : T", "return %s"]
+    monkeypatch.setenv("INLAY_CPU_FEATURES", "")
+    wide = compiled(t, params, *lines)
+    monkeypatch.setenv("INLAY_CPU_FEATURES", "-avx512f")
+    narrow = compiled(t, params, *lines)
+    rng = np.random.default_rng(8)
+    for n, k in ((2, 100), (17, 5), (64, 33), (1000, 71)):
+        x = rng.normal(size=(n, k)).astype(DTYPES[t])
+        assert narrow(x).tobytes() == wide(x).tobytes(), (n, k)

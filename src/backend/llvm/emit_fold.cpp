@@ -34,8 +34,10 @@ void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>
   const Statement& fold = statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
   if (fold.fold != Fold::none && !fold.opens_fold()) return;  // all states with the first
-  if (fold.fold == Fold::log_sum_exp) return add_exponentials(sum, lanes, sums);
-  if (fold.fold == Fold::moments) return add_square(sum, lanes, sums);
+  if (!plan_.by_columns) {                                    // these make one number of all lanes
+    if (fold.fold == Fold::log_sum_exp) return add_exponentials(sum, lanes, sums);
+    if (fold.fold == Fold::moments) return add_square(sum, lanes, sums);
+  }
   const std::vector<Value*> next =
       fold.fold == Fold::none ? std::vector{with_point(sum, lanes, sums[sum])} : states_with_point(sum, lanes, sums);
   for (std::size_t k = 0; k < next.size(); ++k) {
@@ -346,13 +348,18 @@ void StageEmitter::set_states(std::size_t i, llvm::ArrayRef<Value*> values) {
 /// Where each lane has its own element; or there is but one point.
 void StageEmitter::fold_states(std::size_t i, Lanes& lanes) {
   if (plan_.loops.empty()) return set_states(i, merged_states(i, states(i), lifted(i, lanes)));
+  merge_into_memory(i, lifted(i, lanes), lanes);
+}
+
+/// What the fold that statement `i` opens has in memory, each lane an element of its own, and `states`.
+void StageEmitter::merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes) {
   std::vector<Place> places;
   std::vector<Value*> before;
-  for (std::size_t k = i; k < i + facts(statement(i).fold).num_stored; ++k) {
+  for (std::size_t k = i; k < i + states.size(); ++k) {
     places.push_back(place(k, lanes));
     before.push_back(load(places.back(), statement(k).dtype, lanes));
   }
-  const std::vector<Value*> now = merged_states(i, before, lifted(i, lanes));
+  const std::vector<Value*> now = merged_states(i, before, states);
   for (std::size_t k = 0; k < places.size(); ++k) store(places[k], statement(i + k).dtype, now[k], lanes);
 }
 

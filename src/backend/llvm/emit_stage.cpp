@@ -71,14 +71,23 @@ void StageEmitter::emit_level(int level) {
   f_.close_loop(blocks, block_points_, end, {});
 }
 
+/// What the loop that opens at `level` passes.
+StageEmitter::Range StageEmitter::range_of(int level) {
+  const auto loop = static_cast<std::size_t>(level);
+  if (plan_.loops[loop] == plan_.tiled_axis) return {tile_.begin, tile_.end};
+  return {f_.i64(0), f_.size(plan_.extents[loop])};
+}
+
 /// The loop that opens at `level`, and what is in it.
 void StageEmitter::emit_loop(int level) {
   open_sums(level);
+  const int axis = plan_.loops[static_cast<std::size_t>(level)];
+  if (level + 2 == plan_.innermost()) prepare_column_divisors(axis);
   if (level + 1 == plan_.innermost()) {
     emit_vector_axis();
+  } else if (level + 2 == plan_.innermost() && plan_.by_columns) {
+    emit_columns(level);
   } else {
-    const int axis = plan_.loops[static_cast<std::size_t>(level)];
-    if (level + 2 == plan_.innermost()) prepare_column_divisors(axis);
     std::vector<std::size_t> carried;
     std::vector<Value*> values;
     for (std::size_t k = 0; k < sums_.size(); ++k) {
@@ -86,15 +95,14 @@ void StageEmitter::emit_loop(int level) {
       carried.push_back(k);
       values.push_back(sums_[k]);
     }
-    const bool in_tile = axis == plan_.tiled_axis;
-    const Loop loop = f_.open_loop(in_tile ? tile_.begin : f_.i64(0), values);
+    const Range range = range_of(level);
+    const Loop loop = f_.open_loop(range.begin, values);
     points_[static_cast<std::size_t>(axis)] = loop.point;
     for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
     if (level + 2 == plan_.innermost() && !kernel::is_short(kernel_)) f_.checkpoint();
     emit_level(level + 1);
     for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
-    Value* end = in_tile ? tile_.end : f_.size(plan_.extents[static_cast<std::size_t>(level)]);
-    f_.close_loop(loop, f_.i64(1), end, values);
+    f_.close_loop(loop, f_.i64(1), range.end, values);
   }
   finish_sums(level);
 }
@@ -218,14 +226,9 @@ void StageEmitter::emit_vector_axis() {
   hoist_ = b_.CreateBr(first);
   b_.SetInsertPoint(first);
 
-  // (A block is a multiple of a chunk, or the first: so it begins at one.)
-  Value* begin = block_ ? block_ : f_.i64(0);
-  Value* end = f_.size(plan_.vector_extent());
-  if (plan_.vectors_pass_tile()) {
-    begin = tile_.begin;
-    end = tile_.end;
-  }
-  if (block_) {
+  auto [begin, end] = range_of(plan_.innermost() - 1);
+  if (block_) {  // a multiple of a chunk, or the first: so it begins at one
+    begin = block_;
     end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b_.CreateNSWAdd(block_, block_points_), end);
   }
   look_ahead(begin, end);

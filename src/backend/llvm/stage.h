@@ -64,8 +64,14 @@ class StageEmitter {
     }
   };
 
+  /// Of an axis.
+  struct Range {
+    Value *begin = nullptr, *end = nullptr;
+  };
+
   // ---- emit_stage.cpp: loops
   void emit_level(int level);
+  Range range_of(int level);
   void emit_loop(int level);
   void emit_uniform(int level);
   void emit_vector_axis();
@@ -135,6 +141,7 @@ class StageEmitter {
   std::vector<Value*> states(std::size_t i);
   void set_states(std::size_t i, llvm::ArrayRef<Value*> values);
   void fold_states(std::size_t i, Lanes& lanes);
+  void merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes);
   /// The two states of a log-sum-exp, at the same points.
   struct Both {
     Value *state = nullptr, *extreme = nullptr;
@@ -188,6 +195,12 @@ class StageEmitter {
   std::vector<Value*> emptied(std::vector<Value*> values);
   std::vector<Value*> added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values);
   void emit_turn(Value* begin, Value* quarter);
+
+  // ---- emit_columns.cpp: folds of rows
+  void emit_columns(int level);
+  void emit_strips(int level, Range rows, Range columns, bool masked);
+  std::vector<Value*> fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip);
+  std::vector<Value*> merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
 
   // ---- emit_squares.cpp: sums of squares about the mean
   /// What a fold of squares has met, lane by lane.

@@ -16,7 +16,8 @@ struct StageStatement {
   int level = 0;
   kernel::LinearMap place;    // of load, store and fold
   bool index_varies = false;  // is a subscript loaded that differs from lane to lane?
-  bool accumulates = false;   // into a register, over loops: `opened` is the level outside of the outermost of them
+  bool accumulates = false;   // into a register, over loops: `opened` is the level outside of the outermost of them;
+                              // of a stage by columns over rows, where `opened` is the innermost
   int opened = 0;
 };
 
@@ -32,6 +33,7 @@ struct StagePlan {
   int width = 1;             // lanes
   int unroll = 1;            // vectors at a time
   bool by_turns = false;     // it sums floats: emit_turns.cpp
+  bool by_columns = false;   // it folds rows, and each lane has a column: emit_columns.cpp
   bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they stay together
   int64_t pages_from = 0;    // points that are enough

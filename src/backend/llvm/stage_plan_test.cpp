@@ -84,6 +84,34 @@ TEST(StagePlan, OnlyAShortBodyThatSumsRunsSeveralVectorsAtATime) {
   EXPECT_EQ(unroll("%0 = load x[i, 0] : f64  store r[i] set %0"), 1);
 }
 
+TEST(StagePlan, RowsAreFoldedByColumnsWhereNoOrderShows) {
+  const auto by_columns = [](std::string_view axes, std::string_view body) {
+    const StagePlan p = plan(
+        "x: f64[n, m] param 0, g: i64[n] param 1, w: f64[n] param 2, r: f64[n, m] output 0, "
+        "s: f64[m] output 1, t: f64[n] output 2",
+        str("stage (", axes, ") { %0 = load x[i, j] : f64  ", body, " }"));
+    return p.by_columns;
+  };
+  const char* all = "i < n, j < m";
+  EXPECT_TRUE(by_columns(all, "fold add s[j] %0 : f64"));
+  EXPECT_TRUE(by_columns(all, "fold add s[j] %0 : f64  store r[i, j] set %0"));
+  EXPECT_TRUE(by_columns(all,
+                         "%1 = load g[i] : i64  %2 = load x[wrap(%1, n) checked #0, j] : f64  "
+                         "fold max s[j] %2 : f64"));
+  EXPECT_TRUE(by_columns("i < 4, j < m", "fold add s[j] %0 : f64"));
+  EXPECT_FALSE(by_columns("i < 3, j < m", "fold add s[j] %0 : f64"));
+  EXPECT_FALSE(by_columns(all, "store r[i, j] set %0"));
+  // Sums of rows beside it, an index of each point that may fail, a store that a later row overwrites.
+  EXPECT_FALSE(by_columns(all, "fold add s[j] %0 : f64  fold add t[i] %0 : f64"));
+  EXPECT_FALSE(by_columns(all,
+                          "%1 = load g[j] : i64  %2 = load x[i, wrap(%1, m) checked #0] : f64  "
+                          "fold add s[j] %2 : f64"));
+  EXPECT_FALSE(by_columns(all, "fold add s[j] %0 : f64  store r[0, j] set %0"));
+  // An exponential of a row would be computed for each strip of columns.
+  EXPECT_FALSE(
+      by_columns(all, "%1 = load w[i] : f64  %2 = exp %1 : f64  %3 = mul %0, %2 : f64  fold add s[j] %3 : f64"));
+}
+
 TEST(StagePlan, ATransposePassesTheVectorAxisInBlocks) {
   const auto block_level = [](std::string_view stage) {
     const StagePlan p =

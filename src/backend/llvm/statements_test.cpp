@@ -51,6 +51,37 @@ std::vector<Case> cases() {
        on_n("x: f64[n, m] param 0, c: f64[m] param 1, w: f64[n] param 2, r: f64[n, m] output 0",
             R"(kernel @k0 { stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load c[j] : f64  %2 = load w[i] : f64
           %3 = exp %2 : f64  %4 = mul %0, %3 : f64 %5 = add %4, %1 : f64  store r[i, j] set %5 } })")},
+      {"folds of rows", on_n("x: f64[n, m] param 0, w: f64[n] param 1, r: f64[n, m] output 0, s: f64[m] output 1, "
+                             "p: f64[m] output 2, g: f64[m + 2] output 3, t: i64[m] output 4",
+                             R"(kernel @k0 { out s start fill 0.5  out p start fill 1.0  out g start fill 2.0
+          out t start fill 3
+          stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = load w[i] : f64  %2 = mul %0, %1 : f64
+          %3 = literal 1.0 : f64  %4 = literal 0.001 : f64  %5 = mul %4, %0 : f64  %6 = add %3, %5 : f64
+          %7 = axis i : i64  store r[i, j] set %2  fold add s[j] %2 : f64  fold mul p[m - 1 - j] %6 : f64
+          fold max g[2 + j] %0 : f64  fold add t[j] %7 : i64 } })")},
+      {"folds of long rows", on_n("x: f64[m, n] param 0, s: f64[n] output 0, k: i64[n] output 1, g: f64[n] output 2",
+                                  R"(kernel @k0 { out s start fill 0.0  out k start fill -1  out g start fill 0.0
+          stage (i < m, j < n) { %0 = load x[i, j] : f64  fold add s[j] %0 : f64 } }
+          kernel @k1 { out k start fill 9223372036854775807  out g start fill -inf
+          stage (i < m, j < n) { %0 = load x[i, j] : f64  %1 = axis i : i64  fold argmax place k[j] %1 : i64
+          fold argmax max g[j] %0 : f64 } })")},
+      {"log-sum-exp of rows", on_n("x: f64[n, m] param 0, s: f64[m] output 0, g: f64[m] output 1, q: f64[m] output 2",
+                                   R"(kernel @k0 { out s start fill 0.0  out g start fill -inf  out q start fill 0.0
+          stage (i < n, j < m) { %0 = load x[i, j] : f64  %1 = exp %0 : f64  fold log_sum_exp sum s[j] %0 : f64
+          fold log_sum_exp max g[j] %0 : f64  fold add q[j] %1 : f64 } })")},
+      {"folds of complex and short numbers",
+       on_n("x: c128[n, m] param 0, y: f16[n, m] param 1, z: i8[n, m] param 2, s: c128[m] output 0, h: f16[m] "
+            "output 1, b: i8[m] output 2, a: bool[m] output 3",
+            R"(kernel @k0 { out s start fill (0, 0)  out h start fill -inf  out b start fill 0  out a start fill true
+          stage (i < n, j < m) { %0 = load x[i, j] : c128  %1 = load y[i, j] : f16  %2 = load z[i, j] : i8
+          %3 = literal 3 : i8  %4 = ne %2, %3 : bool  fold add s[j] %0 : c128  fold max h[j] %1 : f16
+          fold add b[j] %2 : i8  fold and a[j] %4 : bool } })")},
+      {"folds of gathered rows",
+       on_n("x: f64[n, m] param 0, g: i64[n] param 1, a: f64[5, m] param 2, s: f64[m] output 0",
+            R"(kernel @k0 { out s start fill 0.0  stage (i < n, j < m) { %0 = load g[i] : i64
+          %1 = load a[wrap(%0, 5) checked #0, j] : f64  %2 = load x[i, j] : f64  %3 = mul %1, %2 : f64
+          fold add s[j] %3 : f64 } })"),
+       {{"g", index}}},
       {"gather",
        on_n(xg + ", a: f64[5] param 2", R"(kernel @k0 { stage (i < n) {
           %0 = load g[i] : i64  %1 = load a[wrap(%0, 5) checked #0] : f64  %2 = load x[i] : f64  %3 = add %1, %2 : f64

@@ -1,0 +1,110 @@
+// The loop of a stage that folds rows: each lane has the states of a column in registers, for as many rows as a block
+// has. So memory is read and written once in a block, and n rows make a tree of three levels, whose order depends on
+// their number alone: a group of kRowsOfGroup rows, the groups of a block, the blocks one after the other.
+//
+// A strip is so many columns as are passed at a time. It passes all rows of a block before the next strip does, so the
+// order of the points is another one than the stage's (StagePlan::by_columns says where that may be).
+#include <algorithm>
+
+#include "backend/llvm/stage.h"
+#include "kernel/stopping.h"
+
+namespace inlay::llvm_backend {
+
+using kernel::Statement;
+
+constexpr int kRowsOfGroup = 16, kRowsOfBlock = 64;
+
+/// `level` is that outside of the rows.
+void StageEmitter::emit_columns(int level) {
+  const Range rows = range_of(level), columns = range_of(level + 1);
+  Value* whole = b_.CreateAnd(columns.end, f_.i64(-plan_.width * plan_.unroll));
+  const Loop blocks = f_.open_loop(rows.begin, {});
+  Value* block_end = b_.CreateNSWAdd(blocks.point, f_.i64(kRowsOfBlock));
+  block_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, block_end, rows.end);
+  emit_strips(level, {blocks.point, block_end}, {columns.begin, whole}, /*masked=*/false);
+  emit_strips(level, {blocks.point, block_end}, {whole, columns.end}, /*masked=*/true);
+  f_.close_loop(blocks, f_.i64(kRowsOfBlock), rows.end, {});
+}
+
+/// Of a block of rows. What does not fill a strip is passed by single vectors, under a mask.
+void StageEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
+  Value* has_any = b_.CreateICmpSLT(columns.begin, columns.end);
+  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
+  const Branch branch = f_.open_if(has_any);
+  const Loop strips = f_.open_loop(columns.begin, {});
+  if (!kernel::is_short(kernel_)) f_.checkpoint();
+  const int vectors = masked ? 1 : plan_.unroll;
+  std::vector<Lanes> strip;
+  for (int u = 0; u < vectors; ++u) {
+    Value* point = u == 0 ? strips.point : b_.CreateNSWAdd(strips.point, f_.i64(u * plan_.width));
+    strip.push_back(masked ? lanes_before(columns.end, point) : lanes_at(point));
+  }
+  const Lanes outside = uniform_;
+  const std::vector<Value*> states = fold_rows(level, rows, strip);
+  hoist_ = nullptr;
+  for (std::size_t u = 0; u < strip.size(); ++u) {
+    for (std::size_t k = 0; k < sums_.size();) {
+      const std::size_t i = sum_statements_[k], count = states_with(stage_, i).size();
+      const auto mine = llvm::ArrayRef(states).slice(u * sums_.size() + k, count);
+      statement(i).fold == Fold::none ? combine_into(i, mine[0], strip[u]) : merge_into_memory(i, mine, strip[u]);
+      k += count;
+    }
+  }
+  // What is known of these loops holds in no others.
+  uniform_ = outside;
+  std::ranges::fill(splats_, nullptr);
+  std::ranges::fill(starts_, nullptr);
+  divisors_.clear();
+  f_.close_loop(strips, f_.i64(vectors * plan_.width), columns.end, {});
+  f_.close_if(branch, {}, {});
+}
+
+/// The states that the rows of a block make of each vector of a strip.
+std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
+  std::vector<Value*> nothing;
+  for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(nothing_of(n % sums_.size()));
+  const Loop groups = f_.open_loop(rows.begin, nothing);
+  Value* group_end = b_.CreateNSWAdd(groups.point, f_.i64(kRowsOfGroup));
+  group_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, group_end, rows.end);
+  const Loop loop = f_.open_loop(groups.point, nothing);
+  points_[static_cast<std::size_t>(plan_.loops[static_cast<std::size_t>(level)])] = loop.point;
+  emit_uniform(level + 1);
+  llvm::BasicBlock* first = f_.new_block("columns");
+  hoist_ = b_.CreateBr(first);
+  b_.SetInsertPoint(first);
+  std::vector<Value*> group;
+  for (const Lanes& vector : strip) {
+    const auto begin = loop.carried.begin() + static_cast<std::ptrdiff_t>(group.size());
+    std::vector<Value*> states(begin, begin + static_cast<std::ptrdiff_t>(sums_.size()));
+    Lanes lanes = vector;
+    emit_body(lanes, states);
+    group.insert(group.end(), states.begin(), states.end());
+  }
+  f_.close_loop(loop, f_.i64(1), group_end, group);
+  const std::vector<Value*> so_far(groups.carried.begin(), groups.carried.end());
+  std::vector<Value*> block;
+  for (std::size_t n = 0; n < group.size(); n += sums_.size()) {
+    const auto of_vector = [&](llvm::ArrayRef<Value*> all) { return all.slice(n, sums_.size()); };
+    const std::vector<Value*> both = merged_columns(of_vector(so_far), of_vector(group));
+    block.insert(block.end(), both.begin(), both.end());
+  }
+  f_.close_loop(groups, f_.i64(kRowsOfGroup), rows.end, block);
+  return block;
+}
+
+std::vector<Value*> StageEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+  std::vector<Value*> out;
+  while (out.size() < sums_.size()) {
+    const std::size_t k = out.size(), i = sum_statements_[k], count = states_with(stage_, i).size();
+    if (statement(i).fold == Fold::none) {
+      out.push_back(added(k, older[k], newer[k]));
+      continue;
+    }
+    const std::vector<Value*> both = merged_states(i, older.slice(k, count), newer.slice(k, count));
+    out.insert(out.end(), both.begin(), both.end());
+  }
+  return out;
+}
+
+}  // namespace inlay::llvm_backend
