@@ -18,15 +18,6 @@ nb::list dtypes_of(ScalarOp op) {
   return dtypes;
 }
 
-std::string_view support_text(ScalarOp op, DType dtype) {
-  switch (llvm_backend::caps().support(op, dtype)) {
-    case kernel::Support::vector: return "vector";
-    case kernel::Support::per_lane: return "per lane";
-    case kernel::Support::none: break;
-  }
-  return "none";
-}
-
 nb::str text(std::string_view view) { return nb::str(view.data(), view.size()); }
 
 std::string_view result_text(ResultRule rule) {
@@ -45,7 +36,8 @@ nb::dict row(ScalarOp op) {
   out["arity"] = facts(op).arity;
   out["dtypes"] = dtypes_of(op);
   out["result"] = text(result_text(facts(op).result));
-  out["f64"] = text(support_text(op, DType::f64));
+  const bool has_f64 = accepts(op, DType::f64) || op == ScalarOp::select_;
+  out["f64"] = text(has_f64 ? support_text(llvm_backend::caps().support(op, DType::f64)) : "none");
   nb::list derivatives, reasons;
   for (int operand = 0; operand < facts(op).arity; ++operand) {
     const Derivative& d = derivative(op, operand);

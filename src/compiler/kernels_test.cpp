@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "backend/c/backend.h"
+#include "backend/llvm/newest_caps.h"
 #include "compiler/compile.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
@@ -18,12 +20,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::ThrowsMessage;
 
-kernel::BackendCaps test_caps() {
-  kernel::BackendCaps caps;
-  caps.support = [](ScalarOp, DType) { return kernel::Support::vector; };
-  return caps;
-}
-
 struct Fused {
   kernel::KernelProgram program;
   kernel::KernelCounts counts;
@@ -33,7 +29,7 @@ struct Fused {
 Fused fused(std::string_view text, Mode mode = Mode::full) {
   Options options;
   options.fuse = mode;
-  Fused out{kernels_of(parse(text), test_caps(), options), {}, {}, {}};
+  Fused out{kernels_of(parse(text), kernel::BackendCaps{}, options), {}, {}, {}};
   EXPECT_THAT(kernel::verify(out.program), IsEmpty()) << kernel::print(out.program);
   out.counts = kernel::count(out.program);
   out.reads = out.counts.reads.to_text(out.program.symbol_names());
@@ -292,6 +288,36 @@ TEST(Fuse, TheStatesOfAFoldAreLocalTogetherWhereverRewritingEnds) {
     EXPECT_THAT(kernel::verify(program), IsEmpty()) << most << "\n" << text;
   }
   EXPECT_THAT(text, HasSubstr("fold argmax place"));
+}
+
+kernel::KernelCounts counts_for(std::string_view text, const kernel::BackendCaps& caps) {
+  return kernel::count(kernels_of(parse(text), caps));
+}
+
+/// What is cheap in vectors and expensive in calls is computed twice by one backend, and stored by the other.
+TEST(Backends, FuseOneProgramDifferently) {
+  constexpr std::string_view kHalves = R"(graph @main(%x: f16[n], %y: f16[n]) {
+  %a = add %x, %y
+  %f = flip %a [0]
+  %r = mul %a, %f
+  return %r
+})";
+  EXPECT_EQ(counts_for(kHalves, llvm_backend::caps_with_avx512()).kernels, 1);
+  EXPECT_EQ(counts_for(kHalves, c_backend::caps()).kernels, 2);
+}
+
+/// C99 has no erfinv: it is a call in the loop of what is around it.
+TEST(Backends, CallWhatTheyLack) {
+  constexpr std::string_view kInverse = R"(graph @main(%x: f64[n]) {
+  %e = erfinv %x
+  %r = add %e, %x
+  return %r
+})";
+  EXPECT_TRUE(c_backend::is_called(ScalarOp::erfinv_, DType::f64));
+  for (const kernel::BackendCaps* caps : {&llvm_backend::caps_with_avx512(), &c_backend::caps()}) {
+    EXPECT_EQ(caps->support(ScalarOp::erfinv_, DType::f64), kernel::Support::per_lane);
+    EXPECT_EQ(counts_for(kInverse, *caps).kernels, 1);
+  }
 }
 
 TEST(MustNotFuse, AStageDoesNotReadWhatItScatters) {

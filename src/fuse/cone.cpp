@@ -64,7 +64,8 @@ Cones::Part Cones::part_of(const Graph& graph, ValueId v, const kernel::BackendC
                       node->op == Op::flip || node->op == Op::diagonal;
   part.needs_affine_point = node->op == Op::iota || (node->op == Op::reshape && !reshape_moves_ones(graph, *node));
   part.ops = node->op == Op::scalar || node->op == Op::cast;
-  part.cost = node->op == Op::cast ? 1 : node->op == Op::scalar ? facts(node->scalar).cost : 0;
+  part.cost = node->op == Op::cast ? 1 : 0;
+  if (node->op == Op::scalar) part.cost = caps.cost(node->scalar, graph.type(node->operands.back()).dtype);
   if (node->op == Op::reduce) {
     Dim terms = 1;
     for (int axis : node->axes) terms = terms * graph.type(node->operands[0]).dims[axis];

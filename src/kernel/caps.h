@@ -5,15 +5,17 @@
 
 namespace inlay::kernel {
 
-/// How a backend computes a scalar op.
+/// How a backend computes a scalar op on many elements.
 enum class Support : uint8_t {
   vector,    // whole vectors at a time
-  per_lane,  // a scalar function called for each lane: still fused
-  none,      // cannot: the op runs alone, through a host call or a library
+  per_lane,  // a function called for each element: the backend's own, or one that inlay's libraries bring
 };
 
+inline std::string_view support_text(Support support) { return support == Support::vector ? "vector" : "per lane"; }
+
 struct BackendCaps {
-  Support (*support)(ScalarOp op, DType dtype) = nullptr;
+  Support (*support)(ScalarOp op, DType dtype) = [](ScalarOp, DType) { return Support::vector; };
+  int cost_of_call = 20;        // of a function called for each element, whatever it computes (ScalarOpFacts::cost)
   int max_body_ops = 100;       // statements of a stage: code generation is superlinear past that
   int64_t max_short_side = 16;  // a dot whose summed or result side is at most this joins a loop
   // Stages that share rows or columns (transform/share_rows.cpp). A stage's vectors run along what is left of its axes:
@@ -25,8 +27,13 @@ struct BackendCaps {
   // A sum of squares about the mean and the sum are folded in one pass (Fold::moments): for who folds in lanes,
   // each with a mean of its own. In order it takes longer than two passes.
   bool moments_in_one_pass = true;
-  int max_inline_cost =
-      4;  // a producer at most this expensive is computed again rather than stored (ScalarOpFacts::cost)
+  // A producer at most this expensive is computed again rather than stored.
+  int max_inline_cost = 4;
+
+  /// What one element of `op` takes here, in the unit of ScalarOpFacts::cost.
+  int cost(ScalarOp op, DType dtype) const {
+    return facts(op).cost + (support(op, dtype) == Support::per_lane ? cost_of_call : 0);
+  }
 };
 
 }  // namespace inlay::kernel

@@ -42,14 +42,8 @@ std::string_view result_name(ResultRule result) {
 }
 
 /// On a CPU with AVX-512.
-std::string_view support_name(ScalarOp op, DType dtype) {
-  if (!accepts(op, dtype)) return "";
-  switch (llvm_backend::caps_with_avx512().support(op, dtype)) {
-    case kernel::Support::vector: return "vector";
-    case kernel::Support::per_lane: return "per lane";
-    case kernel::Support::none: return "alone";
-  }
-  return "";
+std::string_view support_by_llvm(ScalarOp op, DType dtype) {
+  return accepts(op, dtype) ? support_text(llvm_backend::caps_with_avx512().support(op, dtype)) : "";
 }
 
 std::string_view close_name(Close close) {
@@ -75,7 +69,7 @@ std::string derivatives(ScalarOp op) {
 std::string_view support_by_c(ScalarOp op, DType dtype) {
   if (!accepts(op, dtype)) return "";
   if (c_backend::is_called(op, dtype)) return "called";
-  return c_backend::caps().support(op, dtype) == kernel::Support::vector ? "vector" : "per lane";
+  return support_text(c_backend::caps().support(op, dtype));
 }
 
 /// One object for each scalar op.
@@ -88,8 +82,8 @@ Json ops() {
                    {"arity", row.arity},
                    {"operands", class_name(row.operands)},
                    {"result", result_name(row.result)},
-                   {"f64", support_name(op, DType::f64)},
-                   {"i64", support_name(op, DType::i64)},
+                   {"f64", support_by_llvm(op, DType::f64)},
+                   {"i64", support_by_llvm(op, DType::i64)},
                    {"c", support_by_c(op, accepts(op, DType::f64) ? DType::f64 : DType::i64)},
                    {"cost", row.cost},
                    {"derivatives", derivatives(op)}});

@@ -12,12 +12,12 @@
 namespace inlay::c_backend {
 namespace {
 
-/// C compilers make vectors of what is arithmetic; a function is called for each element.
+/// C compilers make vectors of what is arithmetic; a function is called for each element, and so are the conversions
+/// from and to the 16 bits of a half.
 kernel::Support support(ScalarOp op, DType dtype) {
-  if (op == ScalarOp::select_) return kernel::Support::vector;
-  if (!accepts(op, dtype)) return kernel::Support::none;
   constexpr int kArithmetic = 5;  // up to the square root
-  return facts(op).cost <= kArithmetic ? kernel::Support::vector : kernel::Support::per_lane;
+  const bool is_called = is_half(dtype) || op == ScalarOp::nextafter_ || facts(op).cost > kArithmetic;
+  return is_called ? kernel::Support::per_lane : kernel::Support::vector;
 }
 
 }  // namespace

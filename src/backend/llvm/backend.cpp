@@ -1,5 +1,6 @@
 #include "backend/llvm/backend.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -83,129 +84,31 @@ bool host_has_vector_math() {
   return has;
 }
 
-/// Of complex numbers what is a formula of the parts; the rest is a call for each lane.
-bool vectorizes_complex(ScalarOp op) { return facts(op).cost <= 4 && op != ScalarOp::sign_ && op != ScalarOp::abs_; }
-
 /// How several lanes of an op are computed: by instructions, by the vector math, or by a call for each.
 enum class Form : uint8_t { instructions, vector_math, calls };
 
+/// By the list that the vector math itself is made of.
+bool is_vector_math(std::string_view name) {
+  constexpr std::string_view kNames[] = {
+#define EIGHT(name) #name,
+#define SIXTEEN(name)
+#include "backend/llvm/math/vector_code.def"
+#undef SIXTEEN
+#undef EIGHT
+  };
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
 Form form_of(ScalarOp op, DType dtype) {
-  if (is_complex(dtype)) return vectorizes_complex(op) ? Form::instructions : Form::calls;
-  switch (op) {
-    case ScalarOp::exp_:
-    case ScalarOp::exp2_:
-    case ScalarOp::log2_:
-    case ScalarOp::log10_:
-    case ScalarOp::cbrt_:
-    case ScalarOp::logit_:
-    case ScalarOp::sinh_:
-    case ScalarOp::cosh_:
-    case ScalarOp::arcsinh_:
-    case ScalarOp::arccosh_:
-    case ScalarOp::arctanh_:
-    case ScalarOp::arctan_:
-    case ScalarOp::arcsin_:
-    case ScalarOp::arccos_:
-    case ScalarOp::tan_:
-    case ScalarOp::ndtr_:
-    case ScalarOp::erfcx_:
-    case ScalarOp::log_ndtr_:
-    case ScalarOp::logaddexp_:
-    case ScalarOp::xlogy_:
-    case ScalarOp::xlog1py_:
-    case ScalarOp::arctan2_:
-    case ScalarOp::expm1_:
-    case ScalarOp::log_:
-    case ScalarOp::log1p_:
-    case ScalarOp::log1mexp_:
-    case ScalarOp::sigmoid_:
-    case ScalarOp::softplus_:
-    case ScalarOp::sin_:
-    case ScalarOp::cos_:
-    case ScalarOp::tanh_:
-    case ScalarOp::erf_:
-    case ScalarOp::erfc_:
-    case ScalarOp::lgamma_:
-    case ScalarOp::digamma_: return Form::vector_math;
-    case ScalarOp::pow_: return is_float(dtype) ? Form::vector_math : Form::calls;
-    case ScalarOp::floor_div_:
-    case ScalarOp::mod_: return Form::calls;  // no vector instruction divides integers; fmod has none either
-    case ScalarOp::neg_:
-    case ScalarOp::abs_:
-    case ScalarOp::sign_:
-    case ScalarOp::reciprocal_:
-    case ScalarOp::square_:
-    case ScalarOp::sqrt_:
-    case ScalarOp::deg2rad_:
-    case ScalarOp::rad2deg_:
-    case ScalarOp::floor_:
-    case ScalarOp::ceil_:
-    case ScalarOp::round_:
-    case ScalarOp::trunc_:
-    case ScalarOp::isnan_:
-    case ScalarOp::isinf_:
-    case ScalarOp::isfinite_:
-    case ScalarOp::signbit_:
-    case ScalarOp::copysign_:
-    case ScalarOp::nextafter_:
-    case ScalarOp::not_:
-    case ScalarOp::real_:
-    case ScalarOp::imag_:
-    case ScalarOp::conj_:
-    case ScalarOp::complex_:
-    case ScalarOp::add_:
-    case ScalarOp::sub_:
-    case ScalarOp::mul_:
-    case ScalarOp::div_:
-    case ScalarOp::max_:
-    case ScalarOp::min_:
-    case ScalarOp::eq_:
-    case ScalarOp::ne_:
-    case ScalarOp::lt_:
-    case ScalarOp::le_:
-    case ScalarOp::gt_:
-    case ScalarOp::ge_:
-    case ScalarOp::and_:
-    case ScalarOp::or_:
-    case ScalarOp::xor_:
-    case ScalarOp::left_shift_:
-    case ScalarOp::right_shift_:
-    case ScalarOp::clip_:
-    case ScalarOp::select_: return Form::instructions;
-    case ScalarOp::erfinv_:
-    case ScalarOp::erfcinv_:
-    case ScalarOp::ndtri_:
-    case ScalarOp::ndtri_exp_:
-    case ScalarOp::gamma_:
-    case ScalarOp::trigamma_:
-    case ScalarOp::polygamma_:
-    case ScalarOp::i0_:
-    case ScalarOp::i1_:
-    case ScalarOp::j0_:
-    case ScalarOp::j1_:
-    case ScalarOp::beta_:
-    case ScalarOp::lbeta_:
-    case ScalarOp::gammainc_:
-    case ScalarOp::gammaincc_:
-    case ScalarOp::gammainc_da_:
-    case ScalarOp::gammaincinv_:
-    case ScalarOp::gammainccinv_:
-    case ScalarOp::owens_t_:
-    case ScalarOp::jv_:
-    case ScalarOp::ive_:
-    case ScalarOp::kve_:
-    case ScalarOp::betainc_:
-    case ScalarOp::betainc_da_:
-    case ScalarOp::betainc_db_:
-    case ScalarOp::betaincinv_:
-    case ScalarOp::hyp2f1_:
-    case ScalarOp::angle_: return Form::calls;
-  }
-  return Form::calls;
+  constexpr int kFormula = 4, kInstructions = 5;  // the cost of a division, of a root
+  // Of complex numbers what is a formula of the parts.
+  const bool is_function_of_parts = op == ScalarOp::sign_ || op == ScalarOp::abs_;
+  if (is_complex(dtype)) return facts(op).cost <= kFormula && !is_function_of_parts ? Form::instructions : Form::calls;
+  if (facts(op).cost <= kInstructions) return Form::instructions;
+  return is_float(dtype) && is_vector_math(facts(op).name) ? Form::vector_math : Form::calls;
 }
 
 Support support_by(ScalarOp op, DType dtype, Form slowest) {
-  if (op != ScalarOp::select_ && !accepts(op, dtype)) return Support::none;
   return form_of(op, dtype) <= slowest ? Support::vector : Support::per_lane;
 }
 

@@ -189,6 +189,22 @@ INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::Combine(::testing::ValuesIn(kDType
                                       std::get<1>(info.param).empty() ? "" : "_avx2");
                          });
 
+/// The cost of an op says that it has no call: it has none in the code.
+TEST(Support, WhatIsInstructionsCallsNothing) {
+  EmitOptions options;
+  options.keep_ir = true;
+  for (int k = 0; k < kNumScalarOps; ++k) {
+    const auto op = static_cast<ScalarOp>(k);
+    if (op == ScalarOp::select_ || facts(op).result == ResultRule::Pair || !accepts(op, DType::f64)) continue;
+    const Compiled compiled(program_for(DType::f64, {op}), options);
+    const bool calls = compiled.emitted().ir.find("@inlay_s_") != std::string::npos;
+    const bool is_vector = caps().support(op, DType::f64) == kernel::Support::vector;
+    // (The vector math calls in lanes that are outside of its domain.)
+    const bool may_call = !is_vector || facts(op).cost > 5;
+    EXPECT_TRUE(calls ? may_call : is_vector) << facts(op).name;
+  }
+}
+
 TEST(Features, WhateverIsTakenAwayTheRestIsLeft) {
   for (const char* features : {"-sse3", "-ssse3", "-sse4.1", "-sse4.2", "-avx", "-avx2", "-fma", "-f16c", "-avx512f",
                                "-avx512dq", "-avx512bw", "-avx512vl", "-bmi2,-fma", "-avx2,-bmi2"}) {
