@@ -46,9 +46,8 @@ class SmallVector {
     } else if (size_ < N) {
       few_[size_] = item;
     } else {
-      const T copy = item;  // it may be one of ours
       more_.assign(few_.begin(), few_.end());
-      more_.push_back(copy);
+      more_.push_back(item);  // which may be one of ours: they are still there
     }
     ++size_;
   }

@@ -11,8 +11,6 @@
 
 namespace inlay::llvm_backend {
 
-using kernel::Statement;
-
 constexpr int kRowsOfGroup = 16, kRowsOfBlock = 64;
 
 /// `level` is that outside of the rows.
