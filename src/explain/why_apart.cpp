@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "kernel/regions.h"
-#include "kernel/sizes.h"
+#include "kernel/dependences.h"
 #include "kernel/text.h"
 #include "ops/library_op.h"
 
@@ -36,8 +34,8 @@ constexpr std::array<Row, kNumApartFor> kRows = {{
 #undef APART_FOR
 }};
 
-// How many steps are looked at for a way from one kernel to another, and how many kernels a number is traced back to.
-constexpr std::size_t kMaxSearch = 256, kMaxOrigins = 4;
+// How many kernels a number is traced back to.
+constexpr std::size_t kMaxOrigins = 4;
 
 const Kernel* kernel_at(const KernelProgram& program, StepId step) {
   const auto* kernel = std::get_if<Kernel>(&program.steps[step.index]);
@@ -55,129 +53,54 @@ struct Pair {
   bool is_changed = false;  // 0-d arithmetic writes elements of what they share, between them
 };
 
-/// The marker before the innermost body that each step stands in; none outside of bodies.
-IdMap<StepId, StepId> bodies_of(const KernelProgram& program) {
-  IdMap<StepId, StepId> out(program.steps.size());
-  std::vector<StepId> open;
-  for (StepId step : ids<StepId>(program.steps.size())) {
-    const Step& it = program.steps[step.index];
-    const bool turns = std::holds_alternative<kernel::CondElse>(it);
-    const bool closes = std::holds_alternative<kernel::LoopEnd>(it) || std::holds_alternative<kernel::CondEnd>(it);
-    if ((closes || turns) && !open.empty()) open.pop_back();
-    if (!open.empty()) out[step] = open.back();
-    const bool opens = std::holds_alternative<kernel::LoopBegin>(it) || std::holds_alternative<kernel::CondBegin>(it);
-    if (opens || turns) open.push_back(step);
-  }
-  return out;
-}
-
-/// Pairs with data in common, and the steps that stand between two of them.
-class Steps {
+/// Finds kernels with data in common.
+class PairFinder {
  public:
-  explicit Steps(const KernelProgram& program)
-      : program_(program),
-        body_of_(bodies_of(program)),
-        after_(program.steps.size()),
-        binder_(program.symbols.size()),
-        writer_(program.buffers.size()),
-        last_reader_(program.buffers.size()),
-        readers_(program.buffers.size()),
-        origins_(program.buffers.size()) {
-    for (StepId step : ids<StepId>(program.steps.size())) add(step);
-  }
+  explicit PairFinder(const KernelProgram& program)
+      : program_(program), uses_(program), last_reader_(program.buffers.size()), origins_(program.buffers.size()) {}
 
-  /// With what they share; in the order of their second kernels.
-  const std::vector<Pair>& pairs() const { return pairs_; }
-
-  StepId body_of(StepId step) const { return body_of_[step]; }
-
-  /// A step but 0-d arithmetic that waits for `first` and that `second` waits for, or the beginning of a body with one
-  /// in it; none if none was seen.
-  StepId between(StepId first, StepId second) const {
-    std::map<StepId, bool> waits;  // of those before `second` that it waits for: do they wait for `first`?
-    std::vector<StepId> todo = {second};
-    while (!todo.empty() && waits.size() < kMaxSearch) {
-      const StepId step = todo.back();
-      todo.pop_back();
-      for (StepId before : after_[step]) {
-        if (first < before && waits.emplace(before, false).second) todo.push_back(before);
-      }
-    }
-    for (auto& [step, it_waits] : waits) {
-      it_waits = std::ranges::any_of(after_[step], [&](StepId before) {
-        const auto found = waits.find(before);
-        return before == first || (found != waits.end() && found->second);
-      });
-      if (!it_waits) continue;
-      if (body_of_[step] != body_of_[second]) return outermost(step, body_of_[second]);
-      const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-      if (!kernel || !kernel->is_scalar()) return step;
-    }
-    return {};
+  /// In the order of their second kernels.
+  std::vector<Pair> run() {
+    for (StepId step : ids<StepId>(program_.steps.size())) add(step);
+    return std::move(pairs_);
   }
 
  private:
   void add(StepId step) {
     const kernel::StepAccess access = access_of(program_, program_.steps[step.index]);
-    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-    const bool is_scalar = kernel && kernel->is_scalar();
+    const Kernel* kernel = kernel_at(program_, step);
     SmallVector<StepId, 4> origins;
     const std::size_t first_pair = pairs_.size();
-    if (kernel) wait_for_sizes(step, *kernel);
-    for (SymbolId symbol : symbols_bound_by(program_.steps[step.index])) binder_[symbol] = step;
     for (BufferId b : access.reads) {
-      wait(step, writer_[b]);
       for (StepId origin : origins_[b]) {
         if (origin == step) continue;
-        if (kernel && !is_scalar) {
+        if (kernel) {
           Pair& it = pair(first_pair, origin, step, b);
           it.waits = true;
           if (is_number(b)) it.number = b;
-          it.is_changed |= is_array(b) && writer_[b] != origin;
+          it.is_changed |= is_array(b) && uses_.writer(b) != origin;
         }
         const bool known = std::ranges::find(origins, origin) != origins.end();
-        if (is_scalar && !known && origins.size() < kMaxOrigins) origins.push_back(origin);
+        if (is_scalar(step) && !known && origins.size() < kMaxOrigins) origins.push_back(origin);
       }
     }
     for (BufferId b : access.reads) {
-      if (kernel && !is_scalar && is_array(b)) {
-        if (last_reader_[b].valid()) pair(first_pair, last_reader_[b], step, b);
-        last_reader_[b] = step;
-      }
-      readers_[b].push_back(step);
+      if (!kernel || !is_array(b)) continue;
+      if (last_reader_[b].valid()) pair(first_pair, last_reader_[b], step, b);
+      last_reader_[b] = step;
     }
     for (BufferId b : access.writes) {
-      const bool parts_of_one = kernel && !is_scalar && writer_[b].valid() && kernel_at(program_, writer_[b]);
-      if (parts_of_one) pair(first_pair, writer_[b], step, b);
-      wait(step, writer_[b]);
-      for (StepId reader : readers_[b]) wait(step, reader);
-      readers_[b].clear();
-      writer_[b] = step;
+      const StepId writer = uses_.writer(b);
+      if (kernel && writer.valid() && kernel_at(program_, writer)) pair(first_pair, writer, step, b);  // parts of one
       last_reader_[b] = {};
-      if (kernel && !is_scalar) origins = {step};
+      if (kernel) origins = {step};
       origins_[b] = origins;
     }
+    uses_.add(step, access);
   }
 
-  /// The marker of the body in `around` that holds the step, or of the one that it stands in.
-  StepId outermost(StepId step, StepId around) const {
-    StepId marker = body_of_[step].valid() ? body_of_[step] : around;
-    while (body_of_[marker].valid() && body_of_[marker] != around) marker = body_of_[marker];
-    return marker;
-  }
-
-  void wait_for_sizes(StepId step, const Kernel& kernel) {
-    const auto wait_for = [&](const Dim& dim) {
-      for (SymbolId symbol : dim.symbols()) wait(step, binder_[symbol]);
-    };
-    for_each_size(kernel, wait_for);
-    for (const KernelOutput& output : kernel.outputs) {
-      std::ranges::for_each(program_.buffers[output.buffer].dims, wait_for);
-    }
-  }
-
-  void wait(StepId step, StepId before) {
-    if (before.valid() && before != step) after_[step].push_back(before);
+  bool is_scalar(StepId step) const {
+    return std::holds_alternative<Kernel>(program_.steps[step.index]) && !kernel_at(program_, step);
   }
 
   /// `begin`: where the pairs of the second kernel begin.
@@ -195,12 +118,8 @@ class Steps {
   bool is_array(BufferId b) const { return !is_number(b) && program_.buffers[b].role != Role::literal; }
 
   const KernelProgram& program_;
-  const IdMap<StepId, StepId> body_of_;
-  IdMap<StepId, SmallVector<StepId, 4>> after_;  // it waits for these
-  IdMap<SymbolId, StepId> binder_;               // of sizes that are found on the way
-  IdMap<BufferId, StepId> writer_;               // by root: the last one
-  IdMap<BufferId, StepId> last_reader_;          // the last kernel that read the array, since it was written
-  IdMap<BufferId, std::vector<StepId>> readers_;
+  kernel::LastUses uses_;
+  IdMap<BufferId, StepId> last_reader_;  // the last kernel that read the array, since it was written
   IdMap<BufferId, SmallVector<StepId, 4>>
       origins_;  // kernels whose results it was made of, at once or by 0-d arithmetic
   std::vector<Pair> pairs_;
@@ -229,11 +148,11 @@ int num_ops(const Kernel& kernel) {
 class Judge {
  public:
   Judge(const KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode)
-      : program_(program), caps_(caps), mode_(mode), steps_(program), names_(program) {}
+      : program_(program), caps_(caps), mode_(mode), dependences_(program), names_(program) {}
 
   std::vector<Apart> run() const {
     std::vector<Apart> out;
-    for (const Pair& pair : steps_.pairs()) {
+    for (const Pair& pair : PairFinder(program_).run()) {
       auto [why, what] = judge(pair);
       out.push_back({pair.first, pair.second, pair.shared, why, std::move(what)});
     }
@@ -246,11 +165,9 @@ class Judge {
   Reason judge(const Pair& pair) const {
     const Kernel &first = *kernel_at(program_, pair.first), &second = *kernel_at(program_, pair.second);
     if (mode_ == fuse::Mode::none) return {ApartFor::fusion_off, {}};
-    const StepId body = steps_.body_of(pair.first), later_body = steps_.body_of(pair.second);
+    const StepId body = dependences_.body_of(pair.first), later_body = dependences_.body_of(pair.second);
     if (body != later_body) return {ApartFor::body, step_name(later_body.valid() ? later_body : body)};
-    if (const StepId step = steps_.between(pair.first, pair.second); step.valid()) {
-      return {ApartFor::between, step_name(step)};
-    }
+    if (const StepId step = between(pair); step.valid()) return {ApartFor::between, step_name(step)};
     if (const std::optional<Reason> why = starts_with_all(first, second)) return *why;
     if (pair.is_changed) return {ApartFor::whole_parts, name(pair.shared)};
     if (const std::optional<Reason> why = needs_other_rows(first, second)) return *why;
@@ -263,6 +180,17 @@ class Judge {
     const int ops = num_ops(first) + num_ops(second);
     if (ops > caps_.max_body_ops) return {ApartFor::long_loop, str(ops, ", more than ", caps_.max_body_ops)};
     return {ApartFor::order, {}};
+  }
+
+  /// A step but 0-d arithmetic that keeps them apart; none if none was seen.
+  StepId between(const Pair& pair) const {
+    const std::optional<std::vector<StepId>> steps = dependences_.between(pair.first, pair.second);
+    if (!steps) return {};
+    const auto found = std::ranges::find_if(*steps, [&](StepId step) {
+      const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+      return !kernel || !kernel->is_scalar();
+    });
+    return found == steps->end() ? StepId() : *found;
   }
 
   std::string step_name(StepId step) const {
@@ -389,7 +317,7 @@ class Judge {
   const KernelProgram& program_;
   const kernel::BackendCaps& caps_;
   const fuse::Mode mode_;
-  const Steps steps_;
+  const kernel::Dependences dependences_;
   const kernel::Names names_;
 };
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernel/dependences.h"
 #include "kernel/regions.h"
 #include "support/stop.h"
 
@@ -17,6 +18,7 @@ using kernel::Stage;
 using kernel::Start;
 using kernel::Statement;
 using kernel::Step;
+using kernel::StepId;
 
 namespace {
 
@@ -42,13 +44,13 @@ class Joiner {
       : program_(program),
         context_(context),
         through_scalars_(through == Through::scalars),
-        writer_(program.buffers.size()),
-        readers_(program.buffers.size()) {}
+        uses_(program),
+        group_of_(program.steps.size()) {}
 
   void run(const JoinRule& rule) {
-    for (Step& step : program_.steps) {
+    for (StepId id : ids<StepId>(program_.steps.size())) {
       checkpoint();
-      add(std::move(step), rule);
+      add(id, std::move(program_.steps[id.index]), rule);
     }
     program_.steps.clear();
     std::vector<bool> placed(groups_.size(), false);
@@ -56,7 +58,7 @@ class Joiner {
   }
 
  private:
-  void add(Step step, const JoinRule& rule) {
+  void add(StepId step_id, Step step, const JoinRule& rule) {
     const kernel::StepAccess access = access_of(program_, step);
     const auto* kernel = std::get_if<Kernel>(&step);
     const auto* call = std::get_if<kernel::LibraryCall>(&step);
@@ -74,7 +76,8 @@ class Joiner {
 
     const GroupId id =
         parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after), rule);
-    note(access, id);
+    uses_.add(step_id, access);
+    group_of_[step_id] = id;
     if (fails) last_failing_ = id;
     if (parts) {
       parted_ = id;
@@ -193,24 +196,12 @@ class Joiner {
   std::vector<GroupId> waits_for(const kernel::StepAccess& access) const {
     std::vector<GroupId> out;
     add_valid(out, parted_);
-    for (BufferId b : access.reads) add_valid(out, writer_[b]);
-    for (BufferId b : access.writes) {
-      add_valid(out, writer_[b]);
-      out.insert(out.end(), readers_[b].begin(), readers_[b].end());
-    }
+    uses_.for_each_before(access, [&](StepId before) { out.push_back(group_of_[before]); });
     return out;
   }
 
   static void add_valid(std::vector<GroupId>& list, GroupId id) {
     if (id.valid()) list.push_back(id);
-  }
-
-  void note(const kernel::StepAccess& access, GroupId id) {
-    for (BufferId b : access.reads) readers_[b].push_back(id);
-    for (BufferId b : access.writes) {
-      writer_[b] = id;
-      readers_[b].clear();
-    }
   }
 
   /// Does another of the groups wait for `first`, at once or through others?
@@ -269,8 +260,8 @@ class Joiner {
   LoopPassContext& context_;
   const bool through_scalars_;
   IdMap<GroupId, Group> groups_;
-  IdMap<BufferId, GroupId> writer_;                // by root: the last one
-  IdMap<BufferId, std::vector<GroupId>> readers_;  // since it was written
+  kernel::LastUses uses_;
+  IdMap<StepId, GroupId> group_of_;
   std::vector<GroupId> since_parted_;
   GroupId parted_, last_failing_;
   std::vector<GroupId> seen_;  // of the search that runs
