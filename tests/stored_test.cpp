@@ -85,10 +85,10 @@ TEST(Stored, EveryReasonHasAProgramAndAParagraph) {
 
 TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
   using explain::ApartFor;
-  for (int i = 0; i < explain::kNumApartFor; ++i) {
+  for (int i = 0; i < transform::kNumApartFor; ++i) {
     const auto why = static_cast<ApartFor>(i);
     const std::string name(explain::apart_for_name(why));
-    const fuse::Mode mode = why == ApartFor::greedy       ? fuse::Mode::greedy
+    const fuse::Mode mode = why == ApartFor::pass_off     ? fuse::Mode::greedy
                             : why == ApartFor::fusion_off ? fuse::Mode::none
                                                           : fuse::Mode::full;
     EXPECT_TRUE(shown_in("apart", name, mode).apart.contains(name)) << name;
