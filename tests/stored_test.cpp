@@ -49,12 +49,19 @@ Found reasons_in(const Graph& graph, fuse::Mode mode, const std::string& path) {
   return out;
 }
 
-TEST(Stored, EveryTemporaryAndEveryTwoKernelsOfEveryProgramHaveAReason) {
+/// Programs with two kernels that a pass would make one by now. In a body, the trace of a loop is stored by a kernel
+/// that comes after the passes of the body; of the others one kernel has taken in a third, and is not offered again.
+constexpr std::string_view kMissed[] = {"columns.inlay", "slice_adds.inlay", "loop_rows.inlay"};
+
+TEST(Stored, EveryTemporaryOfEveryProgramHasAReasonAndNoTwoKernelsCouldStillBeOne) {
   for (const std::string& path : program_files()) {
     const ParseResult parsed = parse_all(parse_test_file(read_file(path), path).graph_text, path);
     if (!parsed.graph) continue;
     for (const fuse::Mode mode : {fuse::Mode::full, fuse::Mode::greedy, fuse::Mode::none}) {
-      reasons_in(*parsed.graph, mode, path);
+      const Found found = reasons_in(*parsed.graph, mode, path);
+      if (mode == fuse::Mode::greedy) continue;
+      const bool is_missed = std::ranges::find(kMissed, fs::path(path).filename().string()) != std::end(kMissed);
+      EXPECT_EQ(found.apart.contains("pass-off"), is_missed && mode == fuse::Mode::full) << path;
     }
   }
 }
@@ -85,10 +92,10 @@ TEST(Stored, EveryReasonHasAProgramAndAParagraph) {
 
 TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
   using explain::ApartFor;
-  for (int i = 0; i < explain::kNumApartFor; ++i) {
+  for (int i = 0; i < transform::kNumApartFor; ++i) {
     const auto why = static_cast<ApartFor>(i);
     const std::string name(explain::apart_for_name(why));
-    const fuse::Mode mode = why == ApartFor::greedy       ? fuse::Mode::greedy
+    const fuse::Mode mode = why == ApartFor::pass_off     ? fuse::Mode::greedy
                             : why == ApartFor::fusion_off ? fuse::Mode::none
                                                           : fuse::Mode::full;
     EXPECT_TRUE(shown_in("apart", name, mode).apart.contains(name)) << name;

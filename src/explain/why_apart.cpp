@@ -2,42 +2,44 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "kernel/regions.h"
-#include "kernel/sizes.h"
+#include "fuse/schedule.h"
+#include "kernel/dependences.h"
 #include "kernel/text.h"
 #include "ops/library_op.h"
+#include "transform/join_regions.h"
+#include "transform/join_whole_arrays.h"
+#include "transform/share_rows.h"
 
 namespace inlay::explain {
 
 using kernel::Buffer;
 using kernel::BufferId;
 using kernel::Kernel;
-using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Stage;
-using kernel::Start;
 using kernel::Statement;
 using kernel::Step;
 using kernel::StepId;
+using transform::Refusal;
+using transform::WhyNot;
 
 namespace {
 
 struct Row {
   std::string_view name, sentence;
 };
-constexpr std::array<Row, kNumApartFor> kRows = {{
+constexpr std::array<Row, transform::kNumApartFor> kRows = {{
 #define APART_FOR(name, text, sentence) {text, sentence},
-#include "explain/apart.def"
+#include "transform/apart.def"
 #undef APART_FOR
 }};
 
-// How many steps are looked at for a way from one kernel to another, and how many kernels a number is traced back to.
-constexpr std::size_t kMaxSearch = 256, kMaxOrigins = 4;
+// How many kernels a number is traced back to.
+constexpr std::size_t kMaxOrigins = 4;
 
 const Kernel* kernel_at(const KernelProgram& program, StepId step) {
   const auto* kernel = std::get_if<Kernel>(&program.steps[step.index]);
@@ -50,134 +52,59 @@ const Kernel* kernel_at(const KernelProgram& program, StepId step) {
 struct Pair {
   StepId first, second;
   BufferId shared;
-  BufferId number;          // that the second reads, and that is the first's or was made of its results
-  bool waits = false;       // the second for the first, at once or by way of numbers
-  bool is_changed = false;  // 0-d arithmetic writes elements of what they share, between them
+  BufferId number;     // that the second reads, and that is the first's or was made of its results
+  bool waits = false;  // the second for the first, at once or by way of numbers
 };
 
-/// The marker before the innermost body that each step stands in; none outside of bodies.
-IdMap<StepId, StepId> bodies_of(const KernelProgram& program) {
-  IdMap<StepId, StepId> out(program.steps.size());
-  std::vector<StepId> open;
-  for (StepId step : ids<StepId>(program.steps.size())) {
-    const Step& it = program.steps[step.index];
-    const bool turns = std::holds_alternative<kernel::CondElse>(it);
-    const bool closes = std::holds_alternative<kernel::LoopEnd>(it) || std::holds_alternative<kernel::CondEnd>(it);
-    if ((closes || turns) && !open.empty()) open.pop_back();
-    if (!open.empty()) out[step] = open.back();
-    const bool opens = std::holds_alternative<kernel::LoopBegin>(it) || std::holds_alternative<kernel::CondBegin>(it);
-    if (opens || turns) open.push_back(step);
-  }
-  return out;
-}
-
-/// Pairs with data in common, and the steps that stand between two of them.
-class Steps {
+/// Finds kernels with data in common.
+class PairFinder {
  public:
-  explicit Steps(const KernelProgram& program)
-      : program_(program),
-        body_of_(bodies_of(program)),
-        after_(program.steps.size()),
-        binder_(program.symbols.size()),
-        writer_(program.buffers.size()),
-        last_reader_(program.buffers.size()),
-        readers_(program.buffers.size()),
-        origins_(program.buffers.size()) {
-    for (StepId step : ids<StepId>(program.steps.size())) add(step);
-  }
+  explicit PairFinder(const KernelProgram& program)
+      : program_(program), uses_(program), last_reader_(program.buffers.size()), origins_(program.buffers.size()) {}
 
-  /// With what they share; in the order of their second kernels.
-  const std::vector<Pair>& pairs() const { return pairs_; }
-
-  StepId body_of(StepId step) const { return body_of_[step]; }
-
-  /// A step but 0-d arithmetic that waits for `first` and that `second` waits for, or the beginning of a body with one
-  /// in it; none if none was seen.
-  StepId between(StepId first, StepId second) const {
-    std::map<StepId, bool> waits;  // of those before `second` that it waits for: do they wait for `first`?
-    std::vector<StepId> todo = {second};
-    while (!todo.empty() && waits.size() < kMaxSearch) {
-      const StepId step = todo.back();
-      todo.pop_back();
-      for (StepId before : after_[step]) {
-        if (first < before && waits.emplace(before, false).second) todo.push_back(before);
-      }
-    }
-    for (auto& [step, it_waits] : waits) {
-      it_waits = std::ranges::any_of(after_[step], [&](StepId before) {
-        const auto found = waits.find(before);
-        return before == first || (found != waits.end() && found->second);
-      });
-      if (!it_waits) continue;
-      if (body_of_[step] != body_of_[second]) return outermost(step, body_of_[second]);
-      const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-      if (!kernel || !kernel->is_scalar()) return step;
-    }
-    return {};
+  /// In the order of their second kernels.
+  std::vector<Pair> run() {
+    for (StepId step : ids<StepId>(program_.steps.size())) add(step);
+    return std::move(pairs_);
   }
 
  private:
   void add(StepId step) {
     const kernel::StepAccess access = access_of(program_, program_.steps[step.index]);
-    const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-    const bool is_scalar = kernel && kernel->is_scalar();
+    const Kernel* kernel = kernel_at(program_, step);
     SmallVector<StepId, 4> origins;
     const std::size_t first_pair = pairs_.size();
-    if (kernel) wait_for_sizes(step, *kernel);
-    for (SymbolId symbol : symbols_bound_by(program_.steps[step.index])) binder_[symbol] = step;
     for (BufferId b : access.reads) {
-      wait(step, writer_[b]);
       for (StepId origin : origins_[b]) {
         if (origin == step) continue;
-        if (kernel && !is_scalar) {
+        if (kernel) {
           Pair& it = pair(first_pair, origin, step, b);
           it.waits = true;
           if (is_number(b)) it.number = b;
-          it.is_changed |= is_array(b) && writer_[b] != origin;
         }
         const bool known = std::ranges::find(origins, origin) != origins.end();
-        if (is_scalar && !known && origins.size() < kMaxOrigins) origins.push_back(origin);
+        if (is_scalar(step) && !known && origins.size() < kMaxOrigins) origins.push_back(origin);
       }
     }
     for (BufferId b : access.reads) {
-      if (kernel && !is_scalar && is_array(b)) {
-        if (last_reader_[b].valid()) pair(first_pair, last_reader_[b], step, b);
-        last_reader_[b] = step;
-      }
-      readers_[b].push_back(step);
+      if (!kernel || !is_array(b)) continue;
+      if (last_reader_[b].valid()) pair(first_pair, last_reader_[b], step, b);
+      last_reader_[b] = step;
     }
     for (BufferId b : access.writes) {
-      const bool parts_of_one = kernel && !is_scalar && writer_[b].valid() && kernel_at(program_, writer_[b]);
-      if (parts_of_one) pair(first_pair, writer_[b], step, b);
-      wait(step, writer_[b]);
-      for (StepId reader : readers_[b]) wait(step, reader);
-      readers_[b].clear();
-      writer_[b] = step;
+      const StepId writer = uses_.writer(b);
+      if (kernel && writer.valid() && kernel_at(program_, writer)) {  // parts of one
+        pair(first_pair, writer, step, b).waits = true;
+      }
       last_reader_[b] = {};
-      if (kernel && !is_scalar) origins = {step};
+      if (kernel) origins = {step};
       origins_[b] = origins;
     }
+    uses_.add(step, access);
   }
 
-  /// The marker of the body in `around` that holds the step, or of the one that it stands in.
-  StepId outermost(StepId step, StepId around) const {
-    StepId marker = body_of_[step].valid() ? body_of_[step] : around;
-    while (body_of_[marker].valid() && body_of_[marker] != around) marker = body_of_[marker];
-    return marker;
-  }
-
-  void wait_for_sizes(StepId step, const Kernel& kernel) {
-    const auto wait_for = [&](const Dim& dim) {
-      for (SymbolId symbol : dim.symbols()) wait(step, binder_[symbol]);
-    };
-    for_each_size(kernel, wait_for);
-    for (const KernelOutput& output : kernel.outputs) {
-      std::ranges::for_each(program_.buffers[output.buffer].dims, wait_for);
-    }
-  }
-
-  void wait(StepId step, StepId before) {
-    if (before.valid() && before != step) after_[step].push_back(before);
+  bool is_scalar(StepId step) const {
+    return std::holds_alternative<Kernel>(program_.steps[step.index]) && !kernel_at(program_, step);
   }
 
   /// `begin`: where the pairs of the second kernel begin.
@@ -195,12 +122,8 @@ class Steps {
   bool is_array(BufferId b) const { return !is_number(b) && program_.buffers[b].role != Role::literal; }
 
   const KernelProgram& program_;
-  const IdMap<StepId, StepId> body_of_;
-  IdMap<StepId, SmallVector<StepId, 4>> after_;  // it waits for these
-  IdMap<SymbolId, StepId> binder_;               // of sizes that are found on the way
-  IdMap<BufferId, StepId> writer_;               // by root: the last one
-  IdMap<BufferId, StepId> last_reader_;          // the last kernel that read the array, since it was written
-  IdMap<BufferId, std::vector<StepId>> readers_;
+  kernel::LastUses uses_;
+  IdMap<BufferId, StepId> last_reader_;  // the last kernel that read the array, since it was written
   IdMap<BufferId, SmallVector<StepId, 4>>
       origins_;  // kernels whose results it was made of, at once or by 0-d arithmetic
   std::vector<Pair> pairs_;
@@ -226,43 +149,86 @@ int num_ops(const Kernel& kernel) {
   return static_cast<int>(most);
 }
 
-class Judge {
+class Explainer {
  public:
-  Judge(const KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode)
-      : program_(program), caps_(caps), mode_(mode), steps_(program), names_(program) {}
+  Explainer(const KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode)
+      : program_(program),
+        caps_(caps),
+        mode_(mode),
+        rules_{transform::regions_of_one_buffer(program), transform::rows_and_columns(program, caps),
+               transform::whole_arrays(program)},
+        dependences_(program),
+        names_(program) {}
 
   std::vector<Apart> run() const {
     std::vector<Apart> out;
-    for (const Pair& pair : steps_.pairs()) {
-      auto [why, what] = judge(pair);
-      out.push_back({pair.first, pair.second, pair.shared, why, std::move(what)});
-    }
+    for (const Pair& pair : PairFinder(program_).run()) out.push_back(explain(pair));
     return out;
   }
 
  private:
-  using Reason = std::pair<ApartFor, std::string>;
-
-  Reason judge(const Pair& pair) const {
+  Apart explain(const Pair& pair) const {
+    Apart out{pair.first, pair.second, pair.shared, ApartFor::order, {}};
+    const auto because = [&](ApartFor why, std::string what = {}) {
+      out.why = why;
+      out.what = std::move(what);
+      return out;
+    };
+    if (mode_ == fuse::Mode::none) return because(ApartFor::fusion_off);
+    const StepId body = dependences_.body_of(pair.first), later_body = dependences_.body_of(pair.second);
+    if (body != later_body) return because(ApartFor::body, step_name(later_body.valid() ? later_body : body));
+    const std::optional<std::vector<StepId>> between = dependences_.between(pair.first, pair.second);
+    std::vector<Kernel> scalars;
+    for (StepId step : between.value_or(std::vector<StepId>())) {
+      const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
+      if (!kernel || !kernel->is_scalar()) return because(ApartFor::between, step_name(step));
+      scalars.push_back(*kernel);
+    }
     const Kernel &first = *kernel_at(program_, pair.first), &second = *kernel_at(program_, pair.second);
-    if (mode_ == fuse::Mode::none) return {ApartFor::fusion_off, {}};
-    const StepId body = steps_.body_of(pair.first), later_body = steps_.body_of(pair.second);
-    if (body != later_body) return {ApartFor::body, step_name(later_body.valid() ? later_body : body)};
-    if (const StepId step = steps_.between(pair.first, pair.second); step.valid()) {
-      return {ApartFor::between, step_name(step)};
+    const Refusal refusal = pair.waits ? ask_rules(first, scalars, second) : Refusal();
+    if (refusal.why == ApartFor::pass_off) {
+      if (!between) return because(ApartFor::between, "one of too many steps to look through");
+      if (const StepId step = parted_by(pair); step.valid()) return because(ApartFor::parted, step_name(step));
     }
-    if (const std::optional<Reason> why = starts_with_all(first, second)) return *why;
-    if (pair.is_changed) return {ApartFor::whole_parts, name(pair.shared)};
-    if (const std::optional<Reason> why = needs_other_rows(first, second)) return *why;
-    if (const std::optional<Reason> why = waits_for_number(pair, first, second)) return *why;
-    if (pair.waits && any_statement(first, &Statement::can_fail) && any_statement(second, &Statement::can_fail)) {
-      return {ApartFor::both_can_fail, {}};
-    }
-    if (const std::optional<Reason> why = other_axes(first, second)) return *why;
-    if (mode_ == fuse::Mode::greedy) return {ApartFor::greedy, {}};
+    if (refusal.why != ApartFor::order) return because(refusal.why, what(pair, refusal));
+    if (longest_axes(first) != longest_axes(second)) return because(ApartFor::other_axes, axes_text(first, second));
     const int ops = num_ops(first) + num_ops(second);
-    if (ops > caps_.max_body_ops) return {ApartFor::long_loop, str(ops, ", more than ", caps_.max_body_ops)};
-    return {ApartFor::order, {}};
+    if (fuse::is_short_enough(ops, caps_)) return out;
+    return because(ApartFor::long_loop, str(ops, " operations, more than ", caps_.max_body_ops));
+  }
+
+  /// A step between them that nothing passes, whether they have to do with it or not.
+  StepId parted_by(const Pair& pair) const {
+    for (StepId step(pair.first.index + 1); step < pair.second; ++step.index) {
+      if (transform::nothing_passes(program_.steps[step.index])) return step;
+    }
+    return {};
+  }
+
+  /// What the first rule that is about such kernels answers.
+  Refusal ask_rules(const Kernel& first, const std::vector<Kernel>& between, const Kernel& second) const {
+    std::optional<Refusal> out;
+    for (const transform::JoinRule& rule : rules_) {
+      WhyNot why;
+      if (would_join(program_, rule, first, between, second, why))
+        return {.why = ApartFor::pass_off, .pass = rule.pass};
+      if (!out) out = why.refusal();
+    }
+    return out.value_or(Refusal());
+  }
+
+  std::string what(const Pair& pair, const Refusal& refusal) const {
+    switch (refusal.why) {
+      case ApartFor::whole_start:
+        return refusal.source.valid() ? str(name(refusal.buffer), " begins with ", name(refusal.source))
+                                      : str(name(refusal.buffer), " begins anew");
+      case ApartFor::other_axes: return axes_text(*kernel_at(program_, pair.first), *kernel_at(program_, pair.second));
+      case ApartFor::short_rows: return str(refusal.length);
+      case ApartFor::pass_off: return refusal.pass;
+      default: break;
+    }
+    if (refusal.buffer.valid()) return name(refusal.buffer);
+    return name(pair.number.valid() ? pair.number : pair.shared);
   }
 
   std::string step_name(StepId step) const {
@@ -272,124 +238,25 @@ class Judge {
     if (const auto* call = std::get_if<kernel::HostCall>(&it)) return str("host call \"", call->name, "\"");
     if (std::holds_alternative<kernel::Copy>(it)) return "a copy";
     if (const auto* size = std::get_if<kernel::BindSize>(&it)) return "the size " + names_.symbols[size->symbol];
+    if (std::holds_alternative<kernel::SizeCheck>(it)) return "a check of sizes";
     return std::holds_alternative<kernel::LoopBegin>(it) ? "a loop" : "a branch";
   }
 
-  BufferId root(BufferId b) const { return root_of(program_, b); }
   const std::string& name(BufferId b) const { return names_.buffers[b]; }
 
-  const KernelOutput* output(const Kernel& kernel, BufferId b) const {
-    const auto found =
-        std::ranges::find_if(kernel.outputs, [&](const KernelOutput& o) { return root(o.buffer) == root(b); });
-    return found == kernel.outputs.end() ? nullptr : &*found;
-  }
-
-  /// An output of the second begins with what the first has written.
-  std::optional<Reason> starts_with_all(const Kernel& first, const Kernel& second) const {
-    for (const KernelOutput& o : second.outputs) {
-      if (o.start.kind == Start::Kind::copy && output(first, o.start.source)) {
-        return Reason{ApartFor::whole_start, str(name(o.buffer), " begins with ", name(o.start.source))};
-      }
-      const bool starts = o.start.kind != Start::Kind::keep;
-      if (starts && touches(first, o.buffer)) {
-        return Reason{ApartFor::whole_start, str(name(o.buffer), " begins anew")};
-      }
-    }
-    return std::nullopt;
-  }
-
-  bool touches(const Kernel& kernel, BufferId b) const {
-    return any_statement(kernel, [&](const Statement& s) { return s.has_place() && root(s.buffer) == root(b); });
-  }
-
-  /// What the second loads, or adds to, of arrays that the first writes. Of several reasons the one that stands first.
-  std::optional<Reason> needs_other_rows(const Kernel& first, const Kernel& second) const {
-    std::optional<Reason> out;
-    const auto offer = [&](const std::optional<Reason>& why) {
-      if (why && (!out || why->first < out->first)) out = why;
+  std::string axes_text(const Kernel& first, const Kernel& second) const {
+    const auto text = [&](const Kernel& kernel) {
+      return str("[", join(longest_axes(kernel), ", ", [&](const Dim& dim) { return dim.to_text(names_.symbols); }),
+                 "]");
     };
-    for (const Stage& later : second.stages) {
-      for (const Statement& b : later.statements) {
-        if (!b.has_place() || program_.buffers[root(b.buffer)].role == Role::scalar) continue;
-        if (b.kind != Statement::Kind::load && !b.is_write()) continue;
-        for (const Stage& earlier : first.stages) {
-          for (const Statement& a : earlier.statements) {
-            if (!a.is_write() || root(a.buffer) != root(b.buffer)) continue;
-            offer(needs_other_rows(first, axis_extents(first, earlier), a, axis_extents(second, later), b));
-          }
-        }
-      }
-    }
-    return out;
-  }
-
-  std::optional<Reason> needs_other_rows(const Kernel& first, const std::vector<Dim>& axes, const Statement& a,
-                                         const std::vector<Dim>& later_axes, const Statement& b) const {
-    const std::string& shared = name(a.buffer);
-    const bool by_parts =
-        a.kind == Statement::Kind::store && (a.accumulates() || a.map.has_index() || a.predicate.valid());
-    if (by_parts) return Reason{ApartFor::whole_parts, shared};
-    if (b.is_write()) return std::nullopt;  // parts of one array
-    if (b.map.has_index()) return Reason{ApartFor::through_index, shared};
-    if (!shares_row(first, axes, a, later_axes, b)) {
-      if (a.kind == Statement::Kind::fold) return Reason{ApartFor::whole_fold, shared};
-      if (axes == later_axes) return Reason{ApartFor::other_places, shared};
-      return Reason{ApartFor::other_axes, axes_text(axes, later_axes)};
-    }
-    const Dim& row = later_axes.size() > axes.size() ? later_axes.back() : axes.back();
-    if (row.is_constant() && row.constant() < caps_.short_row && std::max(axes.size(), later_axes.size()) > 1) {
-      return Reason{ApartFor::short_rows, str(row.constant())};
-    }
-    return std::nullopt;
-  }
-
-  /// Does the same axis of both, the first or the last, tell which elements they touch, and is it equally long? What
-  /// has outer axes keeps them.
-  static bool shares_row(const Kernel& first, const std::vector<Dim>& axes, const Statement& a,
-                         const std::vector<Dim>& later_axes, const Statement& b) {
-    if (a.buffer != b.buffer) return false;
-    const auto is_shared = [&](std::size_t axis, std::size_t later_axis) {
-      if (axes[axis] != later_axes[later_axis]) return false;
-      for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
-        const kernel::Subscript &s = a.map.subscripts[d], &t = b.map.subscripts[d];
-        const bool told = s.is_told_by(static_cast<int>(axis)) && t.is_told_by(static_cast<int>(later_axis));
-        if (told && s.base == t.base && s.axes[0].step == t.axes[0].step) return true;
-      }
-      return false;
-    };
-    if (axes.empty() || later_axes.empty()) return false;
-    const std::size_t last = first.outer.empty() ? axes.size() - 1 : 0;
-    return is_shared(0, 0) || is_shared(last, later_axes.size() - 1);
-  }
-
-  /// What is handed on is a number.
-  std::optional<Reason> waits_for_number(const Pair& pair, const Kernel& first, const Kernel& second) const {
-    if (!pair.number.valid()) return std::nullopt;
-    const bool same_data = any_statement(second, [&](const Statement& s) {
-      if (s.kind != Statement::Kind::load) return false;
-      const Role role = program_.buffers[root(s.buffer)].role;
-      return role != Role::scalar && role != Role::literal && touches(first, s.buffer);
-    });
-    return Reason{same_data ? ApartFor::whole_fold : ApartFor::other_data, name(pair.number)};
-  }
-
-  std::optional<Reason> other_axes(const Kernel& first, const Kernel& second) const {
-    const std::vector<Dim> axes = longest_axes(first), later_axes = longest_axes(second);
-    if (axes == later_axes) return std::nullopt;
-    return Reason{ApartFor::other_axes, axes_text(axes, later_axes)};
-  }
-
-  std::string axes_text(const std::vector<Dim>& axes, const std::vector<Dim>& later_axes) const {
-    const auto text = [&](const std::vector<Dim>& dims) {
-      return str("[", join(dims, ", ", [&](const Dim& dim) { return dim.to_text(names_.symbols); }), "]");
-    };
-    return str(text(axes), ", the other over ", text(later_axes));
+    return str(text(first), ", the other over ", text(second));
   }
 
   const KernelProgram& program_;
   const kernel::BackendCaps& caps_;
   const fuse::Mode mode_;
-  const Steps steps_;
+  const std::array<transform::JoinRule, 3> rules_;  // in the order in which their passes run
+  const kernel::Dependences dependences_;
   const kernel::Names names_;
 };
 
@@ -405,7 +272,7 @@ std::string Apart::text() const {
 }
 
 std::vector<Apart> why_apart(const KernelProgram& program, const kernel::BackendCaps& caps, fuse::Mode mode) {
-  return Judge(program, caps, mode).run();
+  return Explainer(program, caps, mode).run();
 }
 
 }  // namespace inlay::explain

@@ -1,22 +1,14 @@
 #pragma once
-// Why kernels that have data in common are not one. Found in the finished program, and only for who asks: by then each
-// of the decisions (which pieces share a stage, which kernels follow each other row by row) shows in what became of it.
+// Why kernels that have data in common are not one. Found in the finished program, and only for who asks, by asking the
+// rules of the passes that join kernels once more.
 #include "fuse/fuse.h"
 #include "kernel/caps.h"
 #include "kernel/kernel.h"
+#include "transform/apart.h"
 
 namespace inlay::explain {
 
-enum class ApartFor : uint8_t {
-#define APART_FOR(name, text, sentence) name,
-#include "explain/apart.def"
-#undef APART_FOR
-};
-constexpr int kNumApartFor = 0
-#define APART_FOR(name, text, sentence) +1
-#include "explain/apart.def"
-#undef APART_FOR
-    ;
+using transform::ApartFor;
 
 /// "other-axes"
 std::string_view apart_for_name(ApartFor why);

@@ -90,11 +90,6 @@ bool may_join(const Piece& piece, Mode mode) {
   return piece.steps.empty() && (mode != Mode::none || piece.axes.empty());
 }
 
-/// `ops`: of all that would stand there. Numbers stand in no loop.
-bool is_short_enough(const Piece& piece, int ops, const kernel::BackendCaps& caps) {
-  return piece.axes.empty() || ops <= caps.max_body_ops;
-}
-
 /// Places pieces into stages from one end. From the back, "before" means "after" and the result is turned round.
 class StageScheduler {
  public:
@@ -119,7 +114,7 @@ class StageScheduler {
     std::vector<int>& open = open_[axes_of_[id]];
     if (joins) {
       const auto found = std::find_if(std::ranges::lower_bound(open, earliest), open.end(), [&](int stage) {
-        return is_short_enough(piece, ops_[stage] + facts_[id]->ops, caps_);
+        return piece.axes.empty() || is_short_enough(ops_[stage] + facts_[id]->ops, caps_);
       });
       if (found != open.end()) {
         put(id, *found);
@@ -187,7 +182,7 @@ void place_checks(const Pieces& pieces, const FactsOfPieces& facts, const IdMap<
       for (PieceId other : stage) ops += facts[other]->ops;
       const PieceId first = stage.front();
       return may_join(pieces.pieces[first], mode) && axes_of[first] == axes_of[id] &&
-             is_short_enough(pieces.pieces[id], ops, caps);
+             (pieces.pieces[id].axes.empty() || is_short_enough(ops, caps));
     };
     const auto at = [&](std::size_t stage) { return schedule.begin() + static_cast<std::ptrdiff_t>(stage); };
     const auto found = std::find_if(at(joins_from), schedule.end(), can_join);

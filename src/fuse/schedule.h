@@ -14,4 +14,7 @@ using Schedule = std::vector<std::vector<PieceId>>;
 Schedule schedule(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const kernel::BackendCaps& caps,
                   Mode mode);
 
+/// May a loop over axes have so many operations in its body? Numbers stand in no loop.
+inline bool is_short_enough(int ops, const kernel::BackendCaps& caps) { return ops <= caps.max_body_ops; }
+
 }  // namespace inlay::fuse

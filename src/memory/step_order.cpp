@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernel/dependences.h"
 #include "kernel/dim_proof.h"
 #include "kernel/visit.h"
 #include "memory/commit.h"
@@ -73,12 +74,14 @@ bool move_can_fail(const Step& step) {
   return call ? call_can_fail(*call) : can_fail(step);
 }
 
+class Waiting;
+
 /// What is asked of a program and of its sharing in the given order, once for all sequences.
 class Given {
  public:
   explicit Given(const SharedProgram& shared);
 
-  OrderProblem problem(const Sequence& sequence) const;
+  OrderProblem problem(const Sequence& sequence, Waiting& waiting) const;
 
   const Step& step(StepId step) const { return program_.steps[step.index]; }
   /// Whose bytes the step goes on with, so that no copy is made: it comes after all others that use them.
@@ -172,33 +175,33 @@ void Given::find_goes_on_with(const Liveness& liveness) {
   }
 }
 
-/// What each step of a sequence waits for.
+/// What each step of a sequence waits for. The sequences come in order.
 class Waiting {
  public:
-  Waiting(const Given& given, const Sequence& sequence) : given_(given), first_(sequence.first) {}
+  Waiting(const KernelProgram& program, const Given& given) : given_(given), uses_(program) {}
+
+  void begin(const Sequence& sequence) {
+    first_ = StepId(sequence.first);
+    last_failing_ = {};
+  }
 
   /// Units before this step, which is the next one in the given order.
   std::vector<int> next(StepId step, const kernel::StepAccess& access) {
-    const auto unit = static_cast<int>(step.index - first_);
     std::vector<int> after;
-    const auto add_uses = [&](BufferId b) { after.insert(after.end(), uses_[b].begin(), uses_[b].end()); };
-    for (BufferId b : access.reads) {
-      if (const auto writer = writer_.find(b); writer != writer_.end()) after.push_back(writer->second);
-    }
-    for (BufferId b : access.writes) add_uses(b);
-    for (BufferId b : given_.goes_on_with(step)) add_uses(b);
-    bool waits_for_failing = move_can_fail(given_.step(step));
+    const auto add = [&](StepId before) {
+      if (before.valid() && before >= first_) after.push_back(static_cast<int>(before.index - first_.index));
+    };
+    uses_.for_each_before(access, add);
+    for (BufferId b : given_.goes_on_with(step)) uses_.for_each_use(b, add);
+    const bool fails = move_can_fail(given_.step(step));
+    bool waits_for_failing = fails;
     for (BufferId b : access.writes) {
       waits_for_failing |= given_.is_callers(b);
-      if (given_.donated_to(b).valid()) add_uses(given_.donated_to(b));
+      if (const BufferId param = given_.donated_to(b); param.valid()) uses_.for_each_use(param, add);
     }
-    if (waits_for_failing && last_failing_ >= 0) after.push_back(last_failing_);
-    if (move_can_fail(given_.step(step))) last_failing_ = unit;
-    for (BufferId b : access.reads) uses_[b].push_back(unit);
-    for (BufferId b : access.writes) {
-      writer_[b] = unit;
-      uses_[b] = {unit};
-    }
+    if (waits_for_failing) add(last_failing_);
+    if (fails) last_failing_ = step;
+    uses_.add(step, access);
     std::ranges::sort(after);
     after.erase(std::unique(after.begin(), after.end()), after.end());
     return after;
@@ -206,15 +209,13 @@ class Waiting {
 
  private:
   const Given& given_;
-  const uint32_t first_;
-  std::map<BufferId, int> writer_;             // by root: the last one
-  std::map<BufferId, std::vector<int>> uses_;  // since then, and that one
-  int last_failing_ = -1;
+  kernel::LastUses uses_;
+  StepId first_, last_failing_;  // of the sequence
 };
 
-OrderProblem Given::problem(const Sequence& sequence) const {
+OrderProblem Given::problem(const Sequence& sequence, Waiting& waiting) const {
   OrderProblem out;
-  Waiting waiting(*this, sequence);
+  waiting.begin(sequence);
   std::map<BufferId, int> storages;  // by home
   std::vector<int> last_unit;        // by storage: that lists it
   const auto storage_of = [&](BufferId home) {
@@ -298,6 +299,7 @@ void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, O
 std::optional<KernelProgram> find_candidate(const SharedProgram& shared) {
   const KernelProgram& program = shared.program;
   const Given given(shared);
+  Waiting waiting(program, given);
   struct Part {
     Sequence sequence;
     OrderProblem problem;
@@ -306,7 +308,7 @@ std::optional<KernelProgram> find_candidate(const SharedProgram& shared) {
   std::vector<Part> parts;
   double enough = 0;
   for (const Sequence& sequence : sequences_of(program)) {
-    Part part{sequence, given.problem(sequence)};
+    Part part{sequence, given.problem(sequence, waiting)};
     std::vector<int> order(sequence.size());
     std::iota(order.begin(), order.end(), 0);
     part.peak = peak_bytes(part.problem, order);

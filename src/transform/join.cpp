@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "kernel/dependences.h"
 #include "kernel/regions.h"
 #include "support/stop.h"
 
@@ -17,11 +18,15 @@ using kernel::Stage;
 using kernel::Start;
 using kernel::Statement;
 using kernel::Step;
+using kernel::StepId;
 
 namespace {
 
 // Where more steps than these come before one, a way from any of them to it is taken for granted.
 constexpr std::size_t kMaxSearch = 256;
+
+/// What only begins something, for a call that writes into it, has none.
+bool has_loops(const Kernel& kernel) { return !kernel.is_scalar() && !kernel.stages.empty(); }
 
 using GroupId = Id<struct GroupTag>;
 
@@ -38,17 +43,18 @@ struct Group {
 /// The steps as a graph of what waits for what.
 class Joiner {
  public:
-  Joiner(KernelProgram& program, Through through, LoopPassContext& context)
+  Joiner(KernelProgram& program, const JoinRule& rule, LoopPassContext& context)
       : program_(program),
+        rule_(rule),
         context_(context),
-        through_scalars_(through == Through::scalars),
-        writer_(program.buffers.size()),
-        readers_(program.buffers.size()) {}
+        through_scalars_(rule.through == Through::scalars),
+        uses_(program),
+        group_of_(program.steps.size()) {}
 
-  void run(const JoinRule& rule) {
-    for (Step& step : program_.steps) {
+  void run() {
+    for (StepId id : ids<StepId>(program_.steps.size())) {
       checkpoint();
-      add(std::move(step), rule);
+      add(id, std::move(program_.steps[id.index]));
     }
     program_.steps.clear();
     std::vector<bool> placed(groups_.size(), false);
@@ -56,15 +62,13 @@ class Joiner {
   }
 
  private:
-  void add(Step step, const JoinRule& rule) {
+  void add(StepId step_id, Step step) {
     const kernel::StepAccess access = access_of(program_, step);
     const auto* kernel = std::get_if<Kernel>(&step);
     const auto* call = std::get_if<kernel::LibraryCall>(&step);
     const bool fails = kernel ? any_statement(*kernel, &Statement::can_fail) : call && !call->sites.empty();
-    // It may bind or check a size, or do what nobody sees, or be the end of a body, or stand in one: nothing passes it.
     depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
-    const bool moves = kernel || call || std::holds_alternative<kernel::Copy>(step);
-    const bool parts = !moves || depth_ > 0;
+    const bool parts = nothing_passes(step) || depth_ > 0;  // (what stands in a body does not move either)
     std::vector<GroupId> after = waits_for(access);
     if (fails) add_valid(after, last_failing_);
     if (parts) after.insert(after.end(), since_parted_.begin(), since_parted_.end());
@@ -73,8 +77,9 @@ class Joiner {
     after.erase(again.begin(), again.end());
 
     const GroupId id =
-        parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after), rule);
-    note(access, id);
+        parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after));
+    uses_.add(step_id, access);
+    group_of_[step_id] = id;
     if (fails) last_failing_ = id;
     if (parts) {
       parted_ = id;
@@ -84,18 +89,18 @@ class Joiner {
     }
   }
 
-  GroupId join_or_push(Step step, std::vector<GroupId> after, const JoinRule& rule) {
+  GroupId join_or_push(Step step, std::vector<GroupId> after) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (kernel && has_loops(*kernel)) {
       for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
         const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
-        if (!first || !has_loops(*first) || !rule.fits(*first, *kernel)) continue;
+        if (!first || !has_loops(*first) || !rule_.fits(*first, *kernel, nullptr)) continue;
         if (!context_.allows()) continue;
         const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
         if (!between) continue;
         std::vector<Kernel*> scalars;
         for (GroupId id : *between) scalars.push_back(&std::get<Kernel>(groups_[id].step));
-        if (!rule.join(std::get<Kernel>(groups_[candidate].step), scalars, *kernel)) continue;
+        if (!rule_.join(std::get<Kernel>(groups_[candidate].step), scalars, *kernel, nullptr)) continue;
         context_.fired();
         for (GroupId id : *between) groups_[id].in_another = true;
         for (GroupId id : *between) wait_for(candidate, std::exchange(groups_[id].after, {candidate}));
@@ -105,9 +110,6 @@ class Joiner {
     }
     return push(std::move(step), std::move(after));
   }
-
-  /// What only begins something, for a call that writes into it, has none.
-  static bool has_loops(const Kernel& kernel) { return !kernel.is_scalar() && !kernel.stages.empty(); }
 
   bool is_scalar(GroupId id) const {
     const auto* kernel = std::get_if<Kernel>(&groups_[id].step);
@@ -193,24 +195,12 @@ class Joiner {
   std::vector<GroupId> waits_for(const kernel::StepAccess& access) const {
     std::vector<GroupId> out;
     add_valid(out, parted_);
-    for (BufferId b : access.reads) add_valid(out, writer_[b]);
-    for (BufferId b : access.writes) {
-      add_valid(out, writer_[b]);
-      out.insert(out.end(), readers_[b].begin(), readers_[b].end());
-    }
+    uses_.for_each_before(access, [&](StepId before) { out.push_back(group_of_[before]); });
     return out;
   }
 
   static void add_valid(std::vector<GroupId>& list, GroupId id) {
     if (id.valid()) list.push_back(id);
-  }
-
-  void note(const kernel::StepAccess& access, GroupId id) {
-    for (BufferId b : access.reads) readers_[b].push_back(id);
-    for (BufferId b : access.writes) {
-      writer_[b] = id;
-      readers_[b].clear();
-    }
   }
 
   /// Does another of the groups wait for `first`, at once or through others?
@@ -266,11 +256,12 @@ class Joiner {
   }
 
   KernelProgram& program_;
+  const JoinRule& rule_;
   LoopPassContext& context_;
   const bool through_scalars_;
   IdMap<GroupId, Group> groups_;
-  IdMap<BufferId, GroupId> writer_;                // by root: the last one
-  IdMap<BufferId, std::vector<GroupId>> readers_;  // since it was written
+  kernel::LastUses uses_;
+  IdMap<StepId, GroupId> group_of_;
   std::vector<GroupId> since_parted_;
   GroupId parted_, last_failing_;
   std::vector<GroupId> seen_;  // of the search that runs
@@ -300,18 +291,45 @@ bool writes(const KernelProgram& program, const Kernel& kernel, BufferId buffer)
   return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) { return root_of(program, o.buffer) == root; });
 }
 
-bool starts_can_be_earlier(const KernelProgram& program, const Kernel& kernel, std::span<const Kernel* const> before) {
+bool starts_can_be_earlier(const KernelProgram& program, const Kernel& kernel, std::span<const Kernel* const> before,
+                           WhyNot* why) {
   return std::ranges::all_of(kernel.outputs, [&](const KernelOutput& output) {
     if (output.start.kind == Start::Kind::keep) return true;
     const bool is_copy = output.start.kind == Start::Kind::copy;
     return std::ranges::none_of(before, [&](const Kernel* earlier) {
-      return touches(program, *earlier, output.buffer) || (is_copy && writes(program, *earlier, output.start.source));
+      const bool copies = is_copy && writes(program, *earlier, output.start.source);
+      const bool is_early = copies || touches(program, *earlier, output.buffer);
+      if (is_early && why) why->say({ApartFor::whole_start, output.buffer, copies ? output.start.source : BufferId()});
+      return is_early;
     });
   });
 }
 
-void join_kernels(KernelProgram& program, Through through, const JoinRule& rule, LoopPassContext& context) {
-  Joiner(program, through, context).run(rule);
+bool nothing_passes(const Step& step) {
+  return !std::holds_alternative<Kernel>(step) && !std::holds_alternative<kernel::LibraryCall>(step) &&
+         !std::holds_alternative<kernel::Copy>(step);
+}
+
+void join_kernels(KernelProgram& program, const JoinRule& rule, LoopPassContext& context) {
+  Joiner(program, rule, context).run();
+}
+
+bool would_join(const KernelProgram& program, const JoinRule& rule, Kernel first, std::vector<Kernel> between,
+                Kernel second, WhyNot& why) {
+  if (!has_loops(first) || !has_loops(second)) return false;
+  const bool fits = rule.fits(first, second, &why);
+  if (!fits && !why.refusal()) return false;  // it is not about such kernels
+  const bool stands_between = rule.through == Through::nothing && !between.empty();
+  if (stands_between) {
+    for (const KernelOutput& output : first.outputs) {
+      const bool is_changed =
+          std::ranges::any_of(between, [&](const Kernel& scalar) { return writes(program, scalar, output.buffer); });
+      if (is_changed && touches(program, second, output.buffer)) why.say({ApartFor::whole_parts, output.buffer});
+    }
+  }
+  std::vector<Kernel*> scalars;
+  for (Kernel& scalar : between) scalars.push_back(&scalar);
+  return rule.join(first, scalars, second, &why) && fits && !stands_between;
 }
 
 }  // namespace inlay::transform

@@ -3,8 +3,10 @@
 // does not keep them apart.
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "kernel/kernel.h"
+#include "transform/apart.h"
 #include "transform/loop_pass.h"
 
 namespace inlay::transform {
@@ -12,20 +14,30 @@ namespace inlay::transform {
 /// 0-d arithmetic that goes on with what one kernel makes and leads to another, in an order in which it can run.
 using Between = std::span<kernel::Kernel* const>;
 
-struct JoinRule {
-  /// Is the pair worth a look at what stands between?
-  std::function<bool(const kernel::Kernel& first, const kernel::Kernel& second)> fits;
-  /// Makes what stands between and the second kernel stages of the first, or leaves all as they are and returns false.
-  std::function<bool(kernel::Kernel& first, Between between, kernel::Kernel& second)> join;
-};
-
 /// What may stand between two kernels that are offered to each other.
 enum class Through : uint8_t { nothing, scalars };
+
+struct JoinRule {
+  const char* pass;  // that goes by it
+  Through through;
+  /// Is the pair worth a look at what stands between? Where the rule is not about such a pair, it says nothing.
+  std::function<bool(const kernel::Kernel& first, const kernel::Kernel& second, WhyNot* why)> fits;
+  /// Makes what stands between and the second kernel stages of the first, or leaves all as they are and returns false.
+  std::function<bool(kernel::Kernel& first, Between between, kernel::Kernel& second, WhyNot* why)> join;
+};
+
+/// May it bind or check a size, or do what nobody sees, or is it the border of a body? Then no step moves past it.
+bool nothing_passes(const kernel::Step& step);
 
 /// What stands in a body was joined when that was fused. Offers each other kernel to those that it waits for, the last
 /// one first; neither is 0-d arithmetic. What the second one waits for besides comes before both, the rest stays in
 /// order. Steps that can fail keep theirs.
-void join_kernels(kernel::KernelProgram& program, Through through, const JoinRule& rule, LoopPassContext& context);
+void join_kernels(kernel::KernelProgram& program, const JoinRule& rule, LoopPassContext& context);
+
+/// Would the rule make the second kernel, which waits for the first, and the 0-d arithmetic between them stages of the
+/// first? If not, it says why.
+bool would_join(const kernel::KernelProgram& program, const JoinRule& rule, kernel::Kernel first,
+                std::vector<kernel::Kernel> between, kernel::Kernel second, WhyNot& why);
 
 /// Adds the stages of `second`, and its outputs that `first` does not have.
 void append(kernel::Kernel& first, kernel::Kernel second);
@@ -35,6 +47,6 @@ bool writes(const kernel::KernelProgram& program, const kernel::Kernel& kernel, 
 
 /// What the kernel's outputs hold in the beginning, may they hold that before these kernels?
 bool starts_can_be_earlier(const kernel::KernelProgram& program, const kernel::Kernel& kernel,
-                           std::span<const kernel::Kernel* const> before);
+                           std::span<const kernel::Kernel* const> before, WhyNot* why);
 
 }  // namespace inlay::transform

@@ -21,34 +21,27 @@ bool write_one_buffer(const Kernel& first, const Kernel& second) {
   return std::ranges::any_of(second.outputs, [&](const KernelOutput& output) { return writes(first, output.buffer); });
 }
 
-/// A start happens before the first stage: what it overwrites or copies must not be written by a stage before it.
-bool starts_come_late(std::span<const Kernel* const> before, const Kernel& later) {
-  return std::ranges::any_of(later.outputs, [&](const KernelOutput& output) {
-    return std::ranges::any_of(before, [&](const Kernel* earlier) {
-      const bool starts = output.start.kind != kernel::Start::Kind::keep && writes(*earlier, output.buffer);
-      return starts || (output.start.kind == kernel::Start::Kind::copy && writes(*earlier, output.start.source));
-    });
-  });
-}
-
-/// Stages that write regions of one buffer are one Kernel: a slice write over its base, the parts of a concat. A number
-/// that is written between two of them is a region too.
-const JoinRule kRegions = {write_one_buffer, [](Kernel& first, Between between, Kernel& second) {
-                             std::vector<const Kernel*> before = {&first};
-                             for (const Kernel* number : between) {
-                               if (!write_one_buffer(first, *number) || starts_come_late(before, *number)) return false;
-                               before.push_back(number);
-                             }
-                             if (starts_come_late(before, second)) return false;
-                             for (Kernel* number : between) append(first, std::move(*number));
-                             append(first, std::move(second));
-                             return true;
-                           }};
-
 }  // namespace
 
+JoinRule regions_of_one_buffer(const KernelProgram& program) {
+  return {"join-regions", Through::scalars,
+          [](const Kernel& first, const Kernel& second, WhyNot*) { return write_one_buffer(first, second); },
+          [&](Kernel& first, Between between, Kernel& second, WhyNot* why) {
+            std::vector<const Kernel*> before = {&first};
+            for (const Kernel* number : between) {
+              if (!write_one_buffer(first, *number) || !starts_can_be_earlier(program, *number, before, why))
+                return false;
+              before.push_back(number);
+            }
+            if (!starts_can_be_earlier(program, second, before, why)) return false;
+            for (Kernel* number : between) append(first, std::move(*number));
+            append(first, std::move(second));
+            return true;
+          }};
+}
+
 KernelProgram join_regions(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, Through::scalars, kRegions, context);
+  join_kernels(program, regions_of_one_buffer(program), context);
   return program;
 }
 

@@ -21,14 +21,20 @@ class WholeArrays {
   WholeArrays(const KernelProgram& program, const Kernel& first, const Kernel& second)
       : program_(program), first_(first), second_(second) {}
 
-  bool fit() const { return first_.outer.empty() && second_.outer.empty() && same_points() && share_data(); }
+  bool fit(WhyNot* why) const {
+    return all_hold(
+        why, [&] { return are_whole(why); }, [&] { return same_points(why); }, [&] { return share_data(why); });
+  }
 
-  bool may_follow(Between between) const {
+  bool may_follow(Between between, WhyNot* why) const {
     std::vector<const Kernel*> later(between.begin(), between.end()), before = {&first_};
     later.push_back(&second_);
-    if (std::ranges::none_of(later, [&](const Kernel* k) { return reads_fold_of_first(*k); })) return false;
+    if (std::ranges::none_of(later, [&](const Kernel* k) { return reads_fold_of_first(*k); })) {
+      if (why) why->forget();
+      return false;
+    }
     return std::ranges::all_of(later, [&](const Kernel* k) {
-      const bool can_be = starts_can_be_earlier(program_, *k, before);
+      const bool can_be = starts_can_be_earlier(program_, *k, before, why);
       before.push_back(k);
       return can_be;
     });
@@ -37,13 +43,21 @@ class WholeArrays {
  private:
   BufferId root(BufferId b) const { return root_of(program_, b); }
 
-  bool same_points() const {
+  bool are_whole(WhyNot* why) const {
+    if (first_.outer.empty() && second_.outer.empty()) return true;
+    if (why) why->say({ApartFor::whole_fold});
+    return false;
+  }
+
+  bool same_points(WhyNot* why) const {
     const std::vector<Dim> all = axis_extents(second_, second_.stages.front());
     const auto same_in = [&](const Kernel& kernel) {
       return std::ranges::all_of(
           kernel.stages, [&](const Stage& stage) { return stage.axes.empty() || axis_extents(kernel, stage) == all; });
     };
-    return !all.empty() && same_in(first_) && same_in(second_);
+    const bool are_same = !all.empty() && same_in(first_) && same_in(second_);
+    if (!are_same && why) why->say({ApartFor::other_axes});
+    return are_same;
   }
 
   bool has_bytes(BufferId b) const {
@@ -51,12 +65,14 @@ class WholeArrays {
     return role != kernel::Role::scalar && role != kernel::Role::literal;
   }
 
-  bool share_data() const {
-    return any_statement(second_, [&](const Statement& s) {
+  bool share_data(WhyNot* why) const {
+    const bool they_do = any_statement(second_, [&](const Statement& s) {
       if (s.kind != Statement::Kind::load || !has_bytes(s.buffer)) return false;
       return any_statement(first_,
                            [&](const Statement& f) { return f.has_place() && root(f.buffer) == root(s.buffer); });
     });
+    if (!they_do && why) why->say({ApartFor::other_data});
+    return they_do;
   }
 
   bool reads_fold_of_first(const Kernel& kernel) const {
@@ -73,21 +89,23 @@ class WholeArrays {
   const Kernel& second_;
 };
 
-/// What stands between is done once, by a stage without axes.
+}  // namespace
+
 JoinRule whole_arrays(const KernelProgram& program) {
-  return {[&](const Kernel& first, const Kernel& second) { return WholeArrays(program, first, second).fit(); },
-          [&](Kernel& first, Between between, Kernel& second) {
-            if (!WholeArrays(program, first, second).may_follow(between)) return false;
+  return {"join-whole-arrays", Through::scalars,
+          [&](const Kernel& first, const Kernel& second, WhyNot* why) {
+            return WholeArrays(program, first, second).fit(why);
+          },
+          [&](Kernel& first, Between between, Kernel& second, WhyNot* why) {
+            if (!WholeArrays(program, first, second).may_follow(between, why)) return false;
             for (Kernel* scalars : between) append(first, std::move(*scalars));
             append(first, std::move(second));
             return true;
           }};
 }
 
-}  // namespace
-
 KernelProgram join_whole_arrays(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, Through::scalars, whole_arrays(program), context);
+  join_kernels(program, whole_arrays(program), context);
   return program;
 }
 

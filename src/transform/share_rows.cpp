@@ -20,34 +20,42 @@ using kernel::Subscript;
 
 namespace {
 
-/// Its outer axis is the last of its arrays, and goes by tiles.
-bool is_columns(const Kernel& kernel) { return kernel.is_tiled(); }
+/// Its outer axis is the last of its arrays, and goes by tiles: the points of a tile are passed within each row.
+bool is_columns(const Kernel& kernel) {
+  return kernel.is_tiled() && std::ranges::any_of(kernel.stages, [](const Stage& stage) { return stage.tile_at > 0; });
+}
 
 /// One pair of kernels.
 class Neighbours {
  public:
-  Neighbours(const KernelProgram& program, const kernel::BackendCaps& caps, const Kernel& first, const Kernel& second)
-      : program_(program), caps_(caps), first_(first), second_(second) {}
+  Neighbours(const KernelProgram& program, const kernel::BackendCaps& caps, const Kernel& first, const Kernel& second,
+             WhyNot* why)
+      : program_(program), caps_(caps), first_(first), second_(second), why_(why) {}
 
   /// Does the second go on with what the first makes, and may its stages follow at once?
   bool may_follow() const {
-    if (!second_reads_first() || !starts_can_be_earlier(program_, second_, std::array{&first_})) return false;
-    // Which of several mistakes is found must not depend on how loops are arranged.
-    return !any_statement(first_, &Statement::can_fail) || !any_statement(second_, &Statement::can_fail);
+    return all_hold(
+        why_, [&] { return second_reads_first(); },
+        [&] { return starts_can_be_earlier(program_, second_, std::array{&first_}, why_); },
+        [&] { return one_can_fail(); });
   }
 
   /// The most leading axes that both can share; 0: none. What has outer axes keeps them.
   std::size_t shared_axes() const {
-    if (any_statement(first_, &Statement::has_hidden_states) || any_statement(second_, &Statement::has_hidden_states))
-      return 0;
+    // Hidden states last as long as a stage runs, and it would begin anew in every row.
+    const bool has_hidden =
+        any_statement(first_, &Statement::has_hidden_states) || any_statement(second_, &Statement::has_hidden_states);
+    if (has_hidden && !why_) return 0;
     std::size_t least = 1, most = common_axes();
-    if (!first_.outer.empty()) {
-      least = first_.outer.size();
-      most = std::min(most, least);
+    for (const Kernel* kernel : {&first_, &second_}) {
+      if (kernel->outer.empty()) continue;
+      least = std::max(least, kernel->outer.size());
+      most = std::min(most, kernel->outer.size());
     }
-    for (std::size_t count = most; count >= least; --count) {
-      if (rows_are_long(count) && keep_to_their_rows(count) && sums_run_in_rows(count)) return count;
+    for (std::size_t count = has_hidden ? 0 : most; count >= least; --count) {
+      if (rows_are_long(count, nullptr) && keep_to_their_rows(count, nullptr) && sums_run_in_rows(count)) return count;
     }
+    if (why_ && second_reads_array_of_first()) say_why_not(least, most);
     return 0;
   }
 
@@ -57,6 +65,38 @@ class Neighbours {
   bool second_reads_first() const {
     return any_statement(second_, [&](const Statement& s) {
       return s.kind == Statement::Kind::load && writes(program_, first_, s.buffer);
+    });
+  }
+
+  /// Which of several mistakes is found must not depend on how loops are arranged.
+  bool one_can_fail() const {
+    const bool both = any_statement(first_, &Statement::can_fail) && any_statement(second_, &Statement::can_fail);
+    if (both && why_ && second_reads_array_of_first()) why_->say({ApartFor::both_can_fail});
+    return !both;
+  }
+
+  /// Fewer shared axes ask for less: the fewest are what matters.
+  void say_why_not(std::size_t least, std::size_t most) const {
+    for (const Kernel* kernel : {&first_, &second_}) {
+      any_statement(*kernel, [&](const Statement& s) {
+        if (s.has_hidden_states()) why_->say({ApartFor::one_pass, s.buffer});
+        return s.has_hidden_states();
+      });
+    }
+    if (most < least) {
+      why_->say({ApartFor::other_axes});
+      least = std::max<std::size_t>(most, 1);
+    } else {
+      rows_are_long(least, why_);
+    }
+    keep_to_their_rows(least, why_);
+  }
+
+  /// What goes on with no more than numbers of the first is for join_whole_arrays.
+  bool second_reads_array_of_first() const {
+    return any_statement(second_, [&](const Statement& s) {
+      const bool loads = s.kind == Statement::Kind::load && writes(program_, first_, s.buffer);
+      return loads && !num_elements(program_.buffers[s.buffer]).is(1);
     });
   }
 
@@ -75,14 +115,17 @@ class Neighbours {
   }
 
   /// Is there something to run in vectors, and nothing that is known to run in short ones?
-  bool rows_are_long(std::size_t count) const {
+  bool rows_are_long(std::size_t count, WhyNot* why) const {
     bool any = false;
     for (const Kernel* kernel : {&first_, &second_}) {
       for (const Stage& stage : kernel->stages) {
         const std::vector<Dim> axes = axis_extents(*kernel, stage);
         if (axes.size() == count) continue;
         const Dim& along_vectors = axes[is_columns(first_) ? 0 : axes.size() - 1];
-        if (along_vectors.is_constant() && along_vectors.constant() < caps_.short_row) return false;
+        if (along_vectors.is_constant() && along_vectors.constant() < caps_.short_row) {
+          if (why) why->say({ApartFor::short_rows, {}, {}, along_vectors.constant()});
+          return false;
+        }
         any = true;
       }
     }
@@ -91,28 +134,52 @@ class Neighbours {
 
   /// Is every element that one stage writes and another touches told apart by each shared axis? Also within a kernel:
   /// so far its stages followed each other as wholes.
-  bool keep_to_their_rows(std::size_t count) const {
+  bool keep_to_their_rows(std::size_t count, WhyNot* why) const {
     std::vector<const Stage*> stages;
     for (const Kernel* kernel : {&first_, &second_}) {
       for (const Stage& stage : kernel->stages) stages.push_back(&stage);
     }
+    bool all_do = true;
+    WhyNot in_one;
     for (std::size_t later = 1; later < stages.size(); ++later) {
       for (std::size_t earlier = 0; earlier < later; ++earlier) {
-        if (!keep_to_their_rows(*stages[earlier], *stages[later], count)) return false;
+        const bool of_both = earlier < first_.stages.size() && later >= first_.stages.size();
+        WhyNot* why_these = !why ? nullptr : of_both ? why : &in_one;
+        if (keep_to_their_rows(*stages[earlier], *stages[later], count, why_these)) continue;
+        if (!why) return false;
+        all_do = false;
       }
     }
-    return true;
+    // What keeps the stages of one from sharing rows is said where nothing else is.
+    if (why && !why->refusal() && in_one.refusal()) why->say(*in_one.refusal());
+    return all_do;
   }
 
-  bool keep_to_their_rows(const Stage& earlier, const Stage& later, std::size_t count) const {
+  bool keep_to_their_rows(const Stage& earlier, const Stage& later, std::size_t count, WhyNot* why) const {
+    bool all_do = true;
     for (const Statement& a : earlier.statements) {
       if (!a.has_place()) continue;
       for (const Statement& b : later.statements) {
         if (!b.has_place() || (!a.is_write() && !b.is_write()) || !same_root(a.buffer, b.buffer)) continue;
-        if (!in_own_row(a, b, count)) return false;
+        if (in_own_row(a, b, count)) continue;
+        if (!why) return false;
+        say_why_not(a, b, *why);
+        all_do = false;
       }
     }
-    return true;
+    return all_do;
+  }
+
+  /// Of two that do not keep to their rows.
+  void say_why_not(const Statement& a, const Statement& b, WhyNot& why) const {
+    if (!a.is_write()) return;
+    const bool by_parts =
+        a.map.has_index() || a.predicate.valid() || (a.kind == Statement::Kind::store && a.accumulates());
+    why.say({by_parts                          ? ApartFor::whole_parts
+             : b.map.has_index()               ? ApartFor::through_index
+             : a.kind == Statement::Kind::fold ? ApartFor::whole_fold
+                                               : ApartFor::other_places,
+             a.buffer});
   }
 
   static bool in_own_row(const Statement& a, const Statement& b, std::size_t count) {
@@ -141,6 +208,7 @@ class Neighbours {
   const kernel::BackendCaps& caps_;
   const Kernel& first_;
   const Kernel& second_;
+  WhyNot* const why_;  // none: nobody asks
 };
 
 /// With the last axis of all stages as its outer one, in tiles. None where they have no such axis.
@@ -176,8 +244,10 @@ void make_outer(Kernel& kernel, std::size_t count) {
   }
 }
 
-bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
-  const std::size_t count = is_columns(first) ? 0 : Neighbours(program, caps, first, second).shared_axes();
+bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second,
+               WhyNot* why) {
+  if (is_columns(first) || is_columns(second)) return false;
+  const std::size_t count = Neighbours(program, caps, first, second, why).shared_axes();
   if (count == 0) return false;
   make_outer(first, count);
   make_outer(second, count);
@@ -191,28 +261,35 @@ bool passes_rows(const Kernel& kernel) {
                              [&](const Stage& stage) { return kernel.outer.size() + stage.axes.size() > 1; });
 }
 
-bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second) {
+bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second,
+                  WhyNot* why) {
   // A loop that passes all rows takes them in order where it is the first to pass them.
   if (!passes_rows(first)) return false;
   std::optional<Kernel> left = by_columns(first, caps), right = by_columns(second, caps);
-  if (!left || !right || Neighbours(program, caps, *left, *right).shared_axes() == 0) return false;
+  if (!left || !right || Neighbours(program, caps, *left, *right, why).shared_axes() == 0) return false;
   first = std::move(*left);
   append(first, std::move(*right));
   return true;
 }
 
-JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps) {
-  return {
-      [&](const Kernel& first, const Kernel& second) { return Neighbours(program, caps, first, second).may_follow(); },
-      [&](Kernel& first, Between, Kernel& second) {
-        return join_rows(program, caps, first, second) || join_columns(program, caps, first, second);
-      }};
-}
-
 }  // namespace
 
+JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps) {
+  return {"share-rows", Through::nothing,
+          [&](const Kernel& first, const Kernel& second, WhyNot* why) {
+            return Neighbours(program, caps, first, second, why).may_follow();
+          },
+          [&](Kernel& first, Between, Kernel& second, WhyNot* why) {
+            WhyNot rows, columns;
+            if (join_rows(program, caps, first, second, why ? &rows : nullptr)) return true;
+            if (join_columns(program, caps, first, second, why ? &columns : nullptr)) return true;
+            if (why) why->say_either(rows, columns);
+            return false;
+          }};
+}
+
 KernelProgram share_rows(KernelProgram program, LoopPassContext& context) {
-  join_kernels(program, Through::nothing, rows_and_columns(program, context.caps), context);
+  join_kernels(program, rows_and_columns(program, context.caps), context);
   return program;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // Kernels that follow each other row by row become stages over shared outer axes: fold, map, fold of a softmax, the
 // mean and the deviations from it. Then a row that one stage has read or made is in the cache for the next.
-#include "transform/loop_pass.h"
+#include "transform/join.h"
 
 namespace inlay::transform {
 
@@ -9,5 +9,8 @@ namespace inlay::transform {
 /// point; or at each point of the last axis, and then by tiles of columns. What is not one row's own (a sum over the
 /// rows, an index) keeps them apart.
 kernel::KernelProgram share_rows(kernel::KernelProgram program, LoopPassContext& context);
+
+/// What it joins. Refers to the program and the caps.
+JoinRule rows_and_columns(const kernel::KernelProgram& program, const kernel::BackendCaps& caps);
 
 }  // namespace inlay::transform
