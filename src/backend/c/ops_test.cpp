@@ -184,6 +184,27 @@ TEST_P(Ops, CastsAgreeWithTheEvaluator) {
 INSTANTIATE_TEST_SUITE_P(All, Ops, ::testing::ValuesIn(kDTypes),
                          [](const auto& info) { return std::string(dtype_name(info.param)); });
 
+/// In a loop of vectors, and in one that a check may leave.
+TEST(Casts, AnIntegerThatIsZeroHasNoSign) {
+  const std::string cast = "%0 = load x[i] : f64  %1 = cast %0 : i64  %2 = cast %1 : f64  ";
+  const Compiled compiled(
+      str("program @main(x: f64[n] param 0, r: f64[n] output 0, q: f64[n] output 1) symbols n = x.0 {",
+          " kernel @k0 { stage (i < n) { ", cast, "store r[i] set %2 } }", " kernel @k1 { stage (i < n) { ", cast,
+          "%3 = eq %0, %0 : bool  check %3 #0 ", "store q[i] set %2 } } sites { #0 assert-failed \"nan\" } }"));
+  std::vector<Literal> x;
+  for (double number : {-0.5, -0.0, 0.5, -1.5, 0.999, -1e-300, 7.5, -0.999, -0.1}) {
+    x.push_back(Literal::of_float(DType::f64, number));
+  }
+  const kernel::Evaluation result = compiled.run(std::vector{array_of(DType::f64, x)});
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    for (const Array& got : result.outputs) {
+      const double number = literal_of(element_at(got, i)).f;
+      EXPECT_EQ(number, std::trunc(x[i].f)) << x[i].f;
+      EXPECT_FALSE(number == 0 && std::signbit(number)) << x[i].f;
+    }
+  }
+}
+
 TEST(Caps, WhatIsNoArithmeticIsCalled) {
   const kernel::BackendCaps& c = caps();
   EXPECT_EQ(c.support(ScalarOp::add_, DType::f64), kernel::Support::vector);

@@ -144,8 +144,11 @@ static inline int64_t right_shift_i64(int64_t a, int64_t count) { return a >> (c
 
 static inline uint64_t right_shift_u64(uint64_t a, int64_t count) { return count < 0 || count > 63 ? 0 : a >> count; }
 
-/* Towards 0; what i64 cannot hold is its least number. */
-static inline int64_t i64_of_f64(double x) { return x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN; }
+/* Towards 0; what i64 cannot hold is its least number. What is less than 1 is said to be 0: where gcc 12 may forget
+   traps it makes trunc(x) of (double)(int64_t)x, which is -0.0 for -0.5. */
+static inline int64_t i64_of_f64(double x) {
+  return x > -1 && x < 1 ? 0 : x >= -0x1p63 && x < 0x1p63 ? (int64_t)x : INT64_MIN;
+}
 
 static inline uint64_t u64_of_f64(double x) {
   return x >= 0x1p63 && x < 0x1p64 ? (uint64_t)x : (uint64_t)i64_of_f64(x);
