@@ -131,8 +131,8 @@ void serve_own_parts(const Graph& graph, const std::vector<ValueId>& cone, const
 /// Forces the expensive values that are computed more than once; true if there were any. What a forced value is made of
 /// is computed with it, and maybe no longer twice: `careful` leaves that to the next round.
 bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
-                      const kernel::BackendCaps& caps, Cones& cones, bool careful, Forced& forced) {
-  const IdMap<ValueId, int> uses = careful ? IdMap<ValueId, int>() : count_uses(graph);
+                      const kernel::BackendCaps& caps, const IdMap<ValueId, int>& uses, Cones& cones, bool careful,
+                      Forced& forced) {
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
   IdMap<ValueId, int> inside(careful ? 0 : graph.values.size(), 0);
@@ -251,9 +251,8 @@ bool computes(const Node& node) {
 }
 
 /// What `mode` stores without asking what it costs: what computes, or of that only what has several readers.
-void force_by(Mode mode, const Graph& graph, Forced& forced) {
+void force_by(Mode mode, const Graph& graph, const IdMap<ValueId, int>& uses, Forced& forced) {
   if (mode == Mode::full) return;
-  const IdMap<ValueId, int> uses = mode == Mode::greedy ? count_uses(graph) : IdMap<ValueId, int>();
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
     // (What is selected is in memory anyway; that it is forced keeps what is made of it from being computed along.)
@@ -261,21 +260,6 @@ void force_by(Mode mode, const Graph& graph, Forced& forced) {
     if (!node || !computes(*node)) continue;
     if (mode == Mode::none) forced.add(v, {kernel::StoredFor::fusion_off, {}});
     if (mode == Mode::greedy && uses[v] > 1) forced.add(v, {kernel::StoredFor::several_readers, {}});
-  }
-}
-
-/// Gives the reasons of what was forced to the temporaries that hold it.
-void note_forced(const Forced& forced, const Cones& cones, KernelProgram& program) {
-  IdMap<ValueId, BufferId> holds;
-  for (BufferId b : ids<BufferId>(program.buffers.size())) {
-    const kernel::Buffer& buffer = program.buffers[b];
-    if (!buffer.value.valid() || buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
-    if (holds.size() <= buffer.value.index) holds.resize(buffer.value.index + 1);
-    holds[buffer.value] = b;
-  }
-  for (const auto& [value, reason] : forced.reasons) {
-    const bool is_held = value.index < holds.size() && holds[value].valid();
-    if (is_held && !cones.always_stored(value)) program.buffers[holds[value]].stored = reason;
   }
 }
 
@@ -295,22 +279,24 @@ Mode mode_named(std::string_view name, std::string_view setting) {
 }
 
 KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies) {
+  const IdMap<ValueId, int> uses = count_uses(graph);
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
-  force_by(mode, graph, forced);
+  force_by(mode, graph, uses, forced);
   Points points;
   Cones cones(graph, caps);
   cap_bodies(graph, caps, cones, points, forced);
   Examiner examine(graph, points);
   std::vector<UnreadCheck> checks;
   for (int round = 0;; ++round) {
+    const Decisions decisions = decide(graph, caps, cones, forced, uses);
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
-    const Pieces pieces = cut(graph, caps, cones, forced, bodies, checks, program);
+    const Pieces pieces = cut(graph, decisions, bodies, checks, program);
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     const auto force_more = [&](Forced& more) {
-      return force_recomputed(graph, pieces, facts, stages, caps, cones, round < kCarefulRounds, more);
+      return force_recomputed(graph, pieces, facts, stages, caps, uses, cones, round < kCarefulRounds, more);
     };
     if (round < kMaxRounds) {
       if (force_more(forced)) continue;
@@ -318,12 +304,11 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
       program.refusals.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
                                      " rounds of storing such values"));
     }
-    if (std::vector<UnreadCheck> wanted = find_unread_checks(graph, pieces, facts); wanted != checks) {
+    if (std::vector<UnreadCheck> wanted = find_unread_checks(graph, decisions, pieces, facts); wanted != checks) {
       checks = std::move(wanted);
       continue;
     }
     Assembler(graph, pieces, points, program).run(stages);
-    note_forced(forced, cones, program);
     return program;
   }
 }
