@@ -1,10 +1,12 @@
 #include "fuse/decide.h"
 
 #include <algorithm>
+#include <array>
 
 #include "fuse/selection.h"
 #include "fuse/view_maps.h"
 #include "ir/region.h"
+#include "support/table.h"
 
 namespace inlay::fuse {
 
@@ -149,7 +151,7 @@ class Decider {
   void decide(ValueId v) {
     Decision& decision = out_.of[v];
     const Node* node = graph_.node_of(v);
-    if (!node) decision.how = How::given;
+    if (!node) decision = {.how = How::given, .why = {}};
     if (!node || !needed_[v]) return;
     decision.how = how(v, *node);
     if (node->op == Op::reduce || node->op == Op::fold) decision.folds = num_folds(v, *node);
@@ -157,6 +159,7 @@ class Decider {
     if (forced_.values[v] && !cones_.always_stored(v)) decision.why = forced_.reasons.at(v);
     if (is_written_by_regions(node->op) && decision.why.why == StoredFor::unsaid)
       decision.why = {StoredFor::by_parts, {}};
+    if (!is_stored(decision.how)) decision.why = {};
   }
 
   How how(ValueId v, const Node& node) const {
@@ -325,11 +328,30 @@ class Decider {
   Decisions out_;
 };
 
+constexpr std::array<std::string_view, 10> kHowNames = {"unneeded", "given",  "inlined", "constant",     "number",
+                                                        "stored",   "hosted", "view",    "updated-with", "in-parts"};
+
 }  // namespace
+
+std::string_view how_name(How how) { return kHowNames[static_cast<std::size_t>(how)]; }
 
 Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
                  const IdMap<ValueId, int>& uses) {
   return Decider(graph, caps, cones, forced, uses).decide();
+}
+
+std::string text_of(const Graph& graph, const Decisions& round, const Decisions& before) {
+  std::vector<std::vector<std::string>> rows = {{"value", "how", "with", "why"}};
+  for (ValueId v : ids<ValueId>(graph.values.size())) {
+    const Decision& now = round[v];
+    if (v.index < before.of.size() && before[v] == now) continue;
+    std::string how(how_name(now.how));
+    if (now.slot >= 0) how += str(" in out", now.slot);
+    if (now.folds > 1) how += str(" by ", now.folds, " folds");
+    rows.push_back({graph.name_text(v), std::move(how), now.with.valid() ? graph.name_text(now.with) : "",
+                    kernel::stored_text(now.why)});
+  }
+  return table(rows);
 }
 
 }  // namespace inlay::fuse

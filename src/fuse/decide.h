@@ -3,6 +3,7 @@
 //
 // Each round of fuse() makes the table anew, and only from what the rounds before have forced. What reads it decides
 // nothing again.
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -14,7 +15,7 @@ namespace inlay::fuse {
 
 /// How a value is there for those who read it.
 enum class How : uint8_t {
-  unneeded,      // not at all: no output needs it, and no effect
+  unneeded,      // not at all: nobody asks for it
   given,         // a parameter
   inlined,       // computed wherever it is asked for
   constant,      // an array in the program
@@ -25,6 +26,7 @@ enum class How : uint8_t {
   updated_with,  // never: the update `with` writes to its bytes, and nothing else reads it
   in_parts,      // never: a concat, whose readers are made part by part
 };
+std::string_view how_name(How how);
 
 struct Decision {
   How how = How::unneeded;
@@ -35,6 +37,7 @@ struct Decision {
                        // which is a view or inlined: the same output
   int folds = 0;       // of a reduction: how many a point of its loop makes; 0: it is no loop, but written out, term by
                        // term, where it is asked for
+  bool operator==(const Decision&) const = default;
 };
 
 struct Decisions {
@@ -47,5 +50,8 @@ struct Decisions {
 /// `uses`: count_uses.
 Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
                  const IdMap<ValueId, int>& uses);
+
+/// A table of what differs from the round before, which is everything where that has none.
+std::string text_of(const Graph& graph, const Decisions& round, const Decisions& before);
 
 }  // namespace inlay::fuse

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "fuse/materialize.h"
 #include "fuse/schedule.h"
@@ -278,7 +279,8 @@ Mode mode_named(std::string_view name, std::string_view setting) {
   return static_cast<Mode>(found - kModeNames.begin());
 }
 
-KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies) {
+KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies,
+                   std::string* rounds) {
   const IdMap<ValueId, int> uses = count_uses(graph);
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
   force_by(mode, graph, uses, forced);
@@ -287,8 +289,10 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
   cap_bodies(graph, caps, cones, points, forced);
   Examiner examine(graph, points);
   std::vector<UnreadCheck> checks;
+  Decisions decisions;
   for (int round = 0;; ++round) {
-    const Decisions decisions = decide(graph, caps, cones, forced, uses);
+    const Decisions before = std::exchange(decisions, decide(graph, caps, cones, forced, uses));
+    if (rounds) *rounds += str("# @", graph.name, ", round ", round, "\n", text_of(graph, decisions, before));
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;

@@ -52,7 +52,9 @@ using FusedBodies = std::unordered_map<const Graph*, kernel::KernelProgram>;
 Mode mode_named(std::string_view name, std::string_view setting);
 std::string_view mode_name(Mode mode);
 
-/// `bodies` has the kernels of each body of the graph's conds and loops.
-kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies);
+/// `bodies` has the kernels of each body of the graph's conds and loops. `rounds`: if given, gets the table of what was
+/// decided in each round (fuse/decide.h).
+kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies,
+                           std::string* rounds = nullptr);
 
 }  // namespace inlay::fuse
