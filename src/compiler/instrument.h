@@ -8,8 +8,8 @@
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
 // says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
-// 02-simplify.inlay, ... 12-fuse.decisions, 12-fuse.kernels, 14-join-regions.kernels, ... 26-memory.plan, 27-emit.ll,
-// 28-emit.s (or 27-emit.c).
+// 02-simplify.inlay, ... 12-fuse.decisions, 12-fuse.kernels, 14-join-regions.kernels, ... 25-memory.plan, 26-emit.ll,
+// 27-emit.s (or 26-emit.c).
 #include <chrono>
 #include <optional>
 #include <span>

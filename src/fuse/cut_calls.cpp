@@ -34,7 +34,6 @@ void Cutter::library_call(const Node& node) {
   for (LibraryOperand operand : decisions_.operands.at(graph_.values[node.results[0]].node)) {
     operand.array.buffer = in_memory(operand.base, piece);
     if (operand.index.valid()) operand.array.index = out_.homes[operand.index].buffer;
-    if (!operand.why_copied.empty()) note_copied(node, operand);
     call.operands.push_back(std::move(operand.array));
     piece.step_operands.push_back(operand.base);
   }
@@ -55,17 +54,11 @@ void Cutter::library_call(const Node& node) {
   for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
 }
 
-void Cutter::note_copied(const Node& node, const LibraryOperand& operand) {
-  Buffer& buffer = program_.buffers[operand.array.buffer];
-  const std::string makes = join(node.results, " and ", [&](ValueId v) { return graph_.name_text(v); });
-  if (buffer.role != Role::temporary || buffer.view_of.valid()) return;
-  buffer.stored = {kernel::StoredFor::call_layout,
-                   str(facts(node.library).name, ", which makes ", makes, ": ", operand.why_copied)};
-}
-
 BufferId Cutter::new_workspace(const Node& node, const Dim& bytes) {
-  std::string name = unique_name(str("workspace of ", facts(node.library).name));
-  return program_.buffers.push_back({.name = std::move(name), .dtype = DType::u8, .dims = {bytes}});
+  const std::string_view op = facts(node.library).name;
+  Buffer workspace{.name = unique_name(str("workspace of ", op)), .dtype = DType::u8, .dims = {bytes}};
+  workspace.stored = {kernel::StoredFor::workspace, std::string(op)};
+  return program_.buffers.push_back(std::move(workspace));
 }
 
 /// By LibraryStatus.

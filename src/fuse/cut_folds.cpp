@@ -113,9 +113,13 @@ void Cutter::fold_parts(const Node& reduce, const Folded& state, const Node& con
 /// A buffer that holds no value of the graph: what a running fold has got so far.
 BufferId Cutter::new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
   const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
-  std::string name = unique_name(str(graph_.name_text(of), "_so_far"));
-  return program_.buffers.push_back(Buffer{
-      .name = std::move(name), .dtype = dtype, .dims = std::move(dims), .role = one ? Role::scalar : Role::temporary});
+  Buffer state{.name = unique_name(str(graph_.name_text(of), "_so_far")), .dtype = dtype, .dims = std::move(dims)};
+  if (one) {
+    state.role = Role::scalar;
+  } else {
+    state.stored.why = kernel::StoredFor::running_state;
+  }
+  return program_.buffers.push_back(std::move(state));
 }
 
 void Cutter::cumulative(ValueId v, const Node& node) {

@@ -103,6 +103,7 @@ std::size_t Cutter::begin(std::span<const ValueId> updates, ValueId whole, Piece
     first.starts.push_back({buffer, {Start::Kind::fill, *fill, {}}});
   } else if (has_bytes) {
     first.starts.push_back({buffer, {Start::Kind::copy, {}, from, {}}});
+    because(from, {kernel::StoredFor::copied, str(program_.buffers[buffer].name, " begins with what it holds")});
     if (is_required) first.starts.back().start.required = program_.sites.push_back(in_place_site(graph_, region));
     first.step_operands.push_back(base);
   } else {

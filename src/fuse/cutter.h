@@ -33,6 +33,7 @@ class Cutter {
   BufferId new_temporary(ValueId v);
   BufferId new_memory(ValueId v);
   BufferId new_view(ValueId v, BufferId of);
+  void because(BufferId buffer, kernel::Stored reason);
   BufferId new_output_buffer(ValueId v, int slot);
   std::string rename(BufferId buffer, const std::string& name);
   void make_param(int slot);
@@ -92,7 +93,6 @@ class Cutter {
 
   BufferId in_memory(ValueId v, Piece& reader);
   void library_call(const Node& node);
-  void note_copied(const Node& node, const LibraryOperand& operand);
   BufferId new_workspace(const Node& node, const Dim& bytes);
   std::vector<kernel::SiteId> library_sites(const Node& node);
   kernel::SiteId host_site(const Node& node);

@@ -6,6 +6,7 @@
 #include "fuse/selection.h"
 #include "fuse/view_maps.h"
 #include "ir/region.h"
+#include "ops/library_op.h"
 #include "support/table.h"
 
 namespace inlay::fuse {
@@ -102,16 +103,23 @@ class Decider {
     return true;
   }
 
+  /// Of equal reasons the first one in the graph is kept, which is met last.
   void require(ValueId v, Stored why) {
     required_[v] = true;
-    Stored& first = out_.of[v].why;
-    if (first.why == StoredFor::unsaid) first = std::move(why);
+    Stored& kept = out_.of[v].why;
+    if (kept.why == why.why) {
+      kept = std::move(why);
+    } else {
+      kernel::offer(kept, std::move(why));
+    }
   }
 
   void require_operands(const Node& node) {
     switch (node.op) {
       case Op::host_call:
-        for (ValueId operand : node.operands) required_[operand] = true;
+        for (ValueId operand : node.operands) {
+          require(operand, {StoredFor::call_operand, str("host call \"", node.text, "\"")});
+        }
         break;
       case Op::cond:
         for (ValueId operand : node.operands) require(operand, {StoredFor::captured, "a branch"});
@@ -122,7 +130,9 @@ class Decider {
         }
         break;
       case Op::reshape:
-        if (!reshape_is_map(graph_, node)) required_[node.operands[0]] = true;
+        if (!reshape_is_map(graph_, node)) {
+          require(node.operands[0], {StoredFor::reshape, graph_.name_text(node.results[0])});
+        }
         break;
       case Op::gather: {
         const ValueId base = node.operands[0];
@@ -142,8 +152,17 @@ class Decider {
     const std::vector<Dim> sizes = library_sizes(graph_, node);
     for (std::size_t i = 0; i < node.operands.size(); ++i) {
       entry->second.push_back(library_operand(graph_, cones_, forced_, node, i, sizes));
-      need_whole(entry->second.back().base);
+      const LibraryOperand& operand = entry->second.back();
+      needed_[operand.base] = true;
+      require(operand.base, why_read(node, operand));
     }
+  }
+
+  Stored why_read(const Node& call, const LibraryOperand& operand) const {
+    const std::string makes = join(call.results, " and ", [&](ValueId v) { return graph_.name_text(v); });
+    const std::string name = str(facts(call.library).name, ", which makes ", makes);
+    if (operand.why_copied.empty()) return {StoredFor::call_operand, name + ","};
+    return {StoredFor::call_layout, str(name, ": ", operand.why_copied)};
   }
 
   // --- each value by itself ---
@@ -156,10 +175,24 @@ class Decider {
     decision.how = how(v, *node);
     if (node->op == Op::reduce || node->op == Op::fold) decision.folds = num_folds(v, *node);
     if (decision.how == How::view) decision.with = node->operands[0];
-    if (forced_.values[v] && !cones_.always_stored(v)) decision.why = forced_.reasons.at(v);
-    if (is_written_by_regions(node->op) && decision.why.why == StoredFor::unsaid)
-      decision.why = {StoredFor::by_parts, {}};
-    if (!is_stored(decision.how)) decision.why = {};
+    if (decision.how == How::constant || decision.how == How::hosted) decision.why = {};
+    if (decision.how != How::stored) return;
+    kernel::offer(decision.why, cones_.always_stored(v) ? why_always_stored(v, *node)
+                                : forced_.values[v]     ? forced_.reasons.at(v)
+                                                        : Stored());
+    if (decision.with.valid()) kernel::offer(decision.why, {StoredFor::by_parts, {}});
+  }
+
+  static Stored why_always_stored(ValueId v, const Node& node) {
+    switch (node.op) {
+      case Op::library: return {StoredFor::call_result, std::string(facts(node.library).name)};
+      case Op::reduce:
+      case Op::fold: return {StoredFor::fold, std::string(kLaterReader)};
+      case Op::cumulative: return {StoredFor::running_values, {}};
+      case Op::cond: return {StoredFor::by_region, "a branch"};
+      case Op::loop: return is_trace(v, node) ? Stored{StoredFor::by_region, "a loop"} : Stored{StoredFor::carried, {}};
+      default: return {StoredFor::by_parts, {}};
+    }
   }
 
   How how(ValueId v, const Node& node) const {
@@ -243,7 +276,10 @@ class Decider {
       const std::vector<ValueId> stored = stored_beyond(concat);
       const auto fits = [&](ValueId v) { return !out_.of[v].with.valid() && parts_stay_short(node, v); };
       if (stored.empty() || !std::ranges::all_of(stored, fits)) continue;
-      for (ValueId v : stored) out_.of[v].with = concat;
+      for (ValueId v : stored) {
+        out_.of[v].with = concat;
+        if (out_.of[v].how == How::stored) kernel::offer(out_.of[v].why, {StoredFor::by_parts, {}});
+      }
       out_.of[concat] = {.how = How::in_parts, .why = {}};
     }
   }

@@ -28,9 +28,12 @@ enum class How : uint8_t {
 };
 std::string_view how_name(How how);
 
+/// Of a fold, until a loop that reads it is known: what does.
+constexpr std::string_view kLaterReader = "what follows";
+
 struct Decision {
   How how = How::unneeded;
-  kernel::Stored why;  // of what could have been inlined, and of what is written part by part
+  kernel::Stored why;  // of what is in memory, if only for a call; no output needs one
   ValueId with;        // of what is stored or a number, also: the concat of which it is made part by part; or the count
                        // of the compress along with whose mask it is made
   int slot = -1;       // of what is stored: the output whose bytes it is, perhaps under another shape; of that shape,

@@ -97,6 +97,9 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   return out;
 }
 
+/// What a piece is written for.
+std::string name_of(const Graph& graph, ValueId v) { return v.valid() ? graph.name_text(v) : "an assert"; }
+
 /// Why a value that costs so much is stored.
 kernel::Stored too_expensive(const Graph& graph, const Answers& of, int cost, int max_cost) {
   const std::string figures = str("it costs ", cost, ", more than ", max_cost);
@@ -104,11 +107,10 @@ kernel::Stored too_expensive(const Graph& graph, const Answers& of, int cost, in
     return {of.through_index ? kernel::StoredFor::every_index : kernel::StoredFor::outer_loop, figures};
   }
   const Place &first = of.places.front(), &last = of.places.back();
-  const auto name = [&](const Place& place) {
-    return place.asked_for.valid() ? graph.name_text(place.asked_for) : std::string("an assert");
-  };
-  const std::string where = first.asked_for == last.asked_for ? str("more than once for ", name(last))
-                                                              : str("for ", name(first), " and for ", name(last));
+  const std::string where =
+      first.asked_for == last.asked_for
+          ? str("more than once for ", name_of(graph, last.asked_for))
+          : str("for ", name_of(graph, first.asked_for), " and for ", name_of(graph, last.asked_for));
   return {kernel::StoredFor::several_places, str(where, "; ", figures)};
 }
 
@@ -264,6 +266,22 @@ void force_by(Mode mode, const Graph& graph, const IdMap<ValueId, int>& uses, Fo
   }
 }
 
+/// Says of each fold in memory which loop reads it first.
+void note_readers(const Graph& graph, const Decisions& decisions, const Pieces& pieces, const FactsOfPieces& facts,
+                  const Schedule& stages, KernelProgram& program) {
+  for (const std::vector<PieceId>& stage : stages) {
+    for (PieceId id : stage) {
+      for (const Demand& demand : facts[id]->demands) {
+        if (!demand.loaded || decisions[demand.value].folds == 0) continue;
+        kernel::Stored& stored = program.buffers[pieces.homes[demand.value].buffer].stored;
+        if (stored.why == kernel::StoredFor::fold && stored.what == kLaterReader) {
+          stored.what = name_of(graph, pieces.pieces[id].value);
+        }
+      }
+    }
+  }
+}
+
 constexpr std::array<std::string_view, 3> kModeNames = {"full", "greedy", "none"};
 
 }  // namespace
@@ -313,6 +331,7 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
       continue;
     }
     Assembler(graph, pieces, points, program).run(stages);
+    note_readers(graph, decisions, pieces, facts, stages, program);
     return program;
   }
 }

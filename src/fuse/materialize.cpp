@@ -12,6 +12,7 @@ using kernel::Buffer;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Statement;
+using kernel::StoredFor;
 
 Pieces Cutter::run() {
   for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
@@ -68,7 +69,15 @@ BufferId Cutter::new_memory(ValueId v) {
 BufferId Cutter::new_view(ValueId v, BufferId of) {
   const BufferId buffer = new_buffer(v, program_.buffers[of].role, program_.buffers[of].slot);
   program_.buffers[buffer].view_of = kernel::root_of(program_, of);
+  because(of, decisions_[v].why);
+  because(of, {StoredFor::reshape, program_.buffers[buffer].name});
   return buffer;
+}
+
+/// A reason of the bytes that the buffer has or shows, if they are the program's own.
+void Cutter::because(BufferId buffer, kernel::Stored reason) {
+  Buffer& root = program_.buffers[kernel::root_of(program_, buffer)];
+  if (root.role == Role::temporary) kernel::offer(root.stored, std::move(reason));
 }
 
 BufferId Cutter::new_output_buffer(ValueId v, int slot) {
@@ -222,6 +231,7 @@ void Cutter::make_output(int slot) {
                        : role == Role::host    ? "made by a host call, in the host's memory"
                        : role == Role::literal ? "a constant is returned"
                                                : "returned more than once";
+  because(home.buffer, {StoredFor::copied, reason});
   Piece piece{.value = v, .steps = {kernel::Copy{home.buffer, buffer, reason}}, .after = home.pieces};
   out_.pieces.push_back(std::move(piece));
 }
