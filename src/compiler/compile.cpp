@@ -42,7 +42,7 @@ kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, co
       bodies.emplace(body.get(), fuse_and_transform(run, *body, caps, options, last));
     }
   }
-  const auto fuse = [&] { return fuse::fuse(graph, caps, options.fuse, bodies); };
+  const auto fuse = [&] { return fuse::fuse(graph, caps, options.fuse, bodies, run.decisions()); };
   const auto of = graph.is_body ? LoopPass::Of::bodies_too : LoopPass::Of::whole;
   auto kernels = graph.is_body ? run.quiet_stage("fuse", fuse) : run.stage("fuse", [&] {
     kernel::KernelProgram whole = fuse();

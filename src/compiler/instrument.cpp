@@ -39,7 +39,7 @@ void write_file(const fs::path& path, const std::string& text) {
 bool is_dump_file(const fs::path& path) {
   const std::string name = path.filename().string();
   if (name.size() < 4 || !is_digit(name[0]) || !is_digit(name[1]) || name[2] != '-') return false;
-  for (const char* extension : {".inlay", ".kernels", ".plan", ".ll", ".s", ".c"}) {
+  for (const char* extension : {".inlay", ".decisions", ".kernels", ".plan", ".ll", ".s", ".c"}) {
     if (path.extension() == extension) return true;
   }
   return false;

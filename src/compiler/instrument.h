@@ -8,8 +8,8 @@
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
 // says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
-// 02-simplify.inlay, ... 12-fuse.kernels, 14-join-regions.kernels, ... 26-memory.plan, 27-emit.ll, 28-emit.s (or
-// 27-emit.c).
+// 02-simplify.inlay, ... 12-fuse.decisions, 12-fuse.kernels, 14-join-regions.kernels, ... 25-memory.plan, 26-emit.ll,
+// 27-emit.s (or 26-emit.c).
 #include <chrono>
 #include <optional>
 #include <span>
@@ -57,6 +57,7 @@ class Instrument {
     auto result = timed(name, make);
     ++step_;
     look_at(name, result);
+    if (!decisions_.empty()) dump(name, "decisions", std::exchange(decisions_, {}));
     return result;
   }
 
@@ -68,6 +69,10 @@ class Instrument {
 
   /// Does someone want the texts? (Those of machine code take time to make.)
   bool dumps() const { return !directory_.empty(); }
+
+  /// Gets what the fuser decides, of bodies too, for the dump of the next stage that is not quiet; none: nobody wants
+  /// it.
+  std::string* decisions() { return dumps() ? &decisions_ : nullptr; }
 
   const StageSeconds& seconds() const { return seconds_; }
   const std::vector<PassCounts>& counts() const { return counts_; }
@@ -134,6 +139,7 @@ class Instrument {
   std::vector<PassCounts> counts_;
   std::string last_rewrite_, order_gain_;
   std::string kernels_text_;  // of the last dump of kernels
+  std::string decisions_;
   std::vector<std::string> refusals_;
 };
 

@@ -124,6 +124,25 @@ TEST(Instrument, DumpsWhatEachStepChanged) {
   EXPECT_EQ(print(parse(folder.read("00-source.inlay"))), print(source));
 }
 
+TEST(Instrument, DumpsWhatTheFuserDecidedInEachRoundAndOfBodiesToo) {
+  const Folder folder;
+  Options options;
+  options.dump_directory = folder.path();
+  const Graph graph = parse(R"(graph @main(%x: f64[n]) {
+  %y = loop %i < 2 carry (%h = %x) {
+    %e = exp %h
+    %s = reduce add %e [0] : f64
+    %next = div %e, %s
+    return %next
+  }
+  return %y
+})");
+  lower(graph, options);
+  const std::string text = folder.read("12-fuse.decisions");
+  EXPECT_THAT(text, HasSubstr("# @body, round 1\n  value  how     with  why\n  e      stored        several-places: "));
+  EXPECT_THAT(text, HasSubstr("# @main, round 0\n"));
+}
+
 TEST(Instrument, KernelsOfAFileAreNotOurs) {
   const kernel::KernelProgram half =
       kernel::parse(R"(program @main(x: f64[n] param 0, y: f64[2*n] output 0) symbols n = x.0 {

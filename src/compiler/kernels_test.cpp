@@ -81,7 +81,7 @@ TEST(Fuse, GreedyStoresWhatSeveralOpsRead) {
   EXPECT_GT(none.counts.kernels, 4);
   // %e has several readers too, and all of them are in one loop: it is in a register, and has no reason.
   EXPECT_THAT(reasons(greedy.program),
-              ElementsAre("$1: fold: complete only when its loop is done, and @k1 reads it then"));
+              ElementsAre("$1: fold: complete only when its loop is done, and e reads it then"));
   EXPECT_THAT(reasons(none.program), Contains("e: fusion-off: fusion is off"));
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "explain/why_stored.h"
 #include "ir/nearest.h"
 #include "memory/checks_first.h"
 #include "memory/sharing.h"
@@ -86,11 +85,6 @@ KernelProgram order_steps(KernelProgram program, LoopPass::Context& context) {
   return hand_on(std::move(ordered.shared), context);
 }
 
-KernelProgram say_why_stored(KernelProgram program, LoopPass::Context&) {
-  explain::say_why_stored(program);
-  return program;
-}
-
 constexpr auto kFull = PassIn::full_fusion;
 constexpr auto kAll = PassIn::all_modes;
 constexpr auto kWhole = LoopPass::Of::whole;
@@ -109,7 +103,6 @@ constexpr LoopPass kLoopPasses[] = {
      kAll, kWhole},
     {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
     {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},
-    {"say-why-stored", "the reason of each temporary", say_why_stored, kAll, kWhole, kNeeded},
     // These decide the sharing and hand it on to the plan: behind them nothing changes the program.
     {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},
     {"order-steps", "steps go in the order that needs the least memory", order_steps, kAll, kWhole},

@@ -31,7 +31,7 @@ TEST(Passes, MayBeLeftOutUnlessOthersNeedThem) {
     if (pass.is_needed) continue;
     EXPECT_NO_THROW(require_rewrite(pass.name)) << pass.name;
   }
-  for (const char* needed : {"fuse", "name-kernels", "say-why-stored"}) {
+  for (const char* needed : {"fuse", "name-kernels"}) {
     try {
       require_rewrite(needed);
       FAIL() << needed;

@@ -7,6 +7,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "fuse/points.h"
@@ -21,10 +22,10 @@ namespace inlay::fuse {
 /// Values that must be materialised beyond those that the graph itself asks for, with the reason of each.
 struct Forced {
   IdMap<ValueId, bool> values;
-  std::vector<std::pair<ValueId, kernel::Stored>> reasons;
+  std::unordered_map<ValueId, kernel::Stored> reasons;
   void add(ValueId v, kernel::Stored reason) {
     values[v] = true;
-    reasons.emplace_back(v, std::move(reason));
+    reasons.emplace(v, std::move(reason));
   }
 };
 

@@ -23,16 +23,6 @@ BufferId Cutter::captured(ValueId v, Piece& reader) {
   return buffer;
 }
 
-/// Where a region leaves a result.
-BufferId Cutter::result_of_region(ValueId v) {
-  const bool is_handle = graph_.type(v).dtype == DType::opaque;
-  const BufferId buffer = is_handle                         ? new_buffer(v, Role::host)
-                          : has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar)
-                                                            : new_memory(v);
-  out_.homes[v].buffer = buffer;
-  return buffer;
-}
-
 Piece Cutter::region_piece(const Node& node) const {
   Piece piece{.value = node.results[0]};
   for (SymbolId s : node.region.count.symbols()) piece.step_symbols.push_back(s);
@@ -48,7 +38,7 @@ void Cutter::cond(const Node& node) {
   for (std::size_t i = 1; i < node.operands.size(); ++i) {
     buffers.captured.push_back(captured(node.operands[i], piece));
   }
-  for (ValueId v : node.results) buffers.results.push_back(result_of_region(v));
+  for (ValueId v : node.results) buffers.results.push_back(new_home(v));
   piece.steps =
       cond_steps(program_, buffers, bodies_.at(node.region.bodies[0].get()), bodies_.at(node.region.bodies[1].get()));
   add_call(node, std::move(piece));
@@ -63,7 +53,7 @@ void Cutter::loop(const Node& node) {
       buffers.captured.push_back(captured(node.operands[i], piece));
       continue;
     }
-    buffers.carried.push_back(result_of_region(node.results[i]));
+    buffers.carried.push_back(new_home(node.results[i]));
     if (kernel::is_handle(program_.buffers[buffers.carried.back()])) {
       piece.steps.emplace_back(
           kernel::Copy{captured(node.operands[i], piece), buffers.carried.back(), "the first value"});
@@ -75,8 +65,7 @@ void Cutter::loop(const Node& node) {
   }
   for (std::size_t i = num_carried; i < node.results.size(); ++i) {
     const ValueId trace = node.results[i];
-    buffers.traces.push_back(new_memory(trace));
-    out_.homes[trace].buffer = buffers.traces.back();
+    buffers.traces.push_back(new_home(trace));
     if (!node.region.has_condition) continue;
     // Rows that are not reached.
     Piece zeros{.value = trace};

@@ -19,7 +19,7 @@ BufferId Cutter::in_memory(ValueId v, Piece& reader) {
   if (home.buffer.valid() && program_.buffers[home.buffer].role != Role::scalar) return home.buffer;
   if (!home.memory.valid()) {
     INLAY_CHECK(home.buffer.valid() || literal, "a value without a home is read by a call: ", graph_.describe(v));
-    home.memory = new_buffer(v, Role::temporary);
+    home.memory = new_temporary(v);
     Piece piece = elementwise(v, home.memory, /*defines=*/false);
     piece.value = v;
     memory_piece_[v] = out_.pieces.push_back(std::move(piece));
@@ -31,18 +31,15 @@ BufferId Cutter::in_memory(ValueId v, Piece& reader) {
 void Cutter::library_call(const Node& node) {
   Piece piece;
   kernel::LibraryCall call{.op = node.library, .options = node.library_options, .sizes = library_sizes(graph_, node)};
-  for (std::size_t i = 0; i < node.operands.size(); ++i) {
-    LibraryOperand operand = library_operand(graph_, cones_, forced_, node, i, call.sizes);
+  for (LibraryOperand operand : decisions_.operands.at(graph_.values[node.results[0]].node)) {
     operand.array.buffer = in_memory(operand.base, piece);
     if (operand.index.valid()) operand.array.index = out_.homes[operand.index].buffer;
-    if (!operand.why_copied.empty()) note_copied(node, operand);
     call.operands.push_back(std::move(operand.array));
     piece.step_operands.push_back(operand.base);
   }
   const LibrarySignature& signature = facts(node.library).signature;
   for (std::size_t r = 0; r < node.results.size(); ++r) {
-    out_.homes[node.results[r]].buffer = new_memory(node.results[r]);
-    call.results.push_back(row_major_array(call, signature.results[r], out_.homes[node.results[r]].buffer));
+    call.results.push_back(row_major_array(call, signature.results[r], new_home(node.results[r])));
   }
   const std::vector<Dim> sizes(call.sizes.begin() + 1, call.sizes.end());
   const Dim bytes = library_workspace_bytes(node.library, graph_.type(node.operands[0]).dtype, sizes);
@@ -57,17 +54,11 @@ void Cutter::library_call(const Node& node) {
   for (ValueId result : node.results) out_.homes[result].pieces.push_back(id);
 }
 
-void Cutter::note_copied(const Node& node, const LibraryOperand& operand) {
-  Buffer& buffer = program_.buffers[operand.array.buffer];
-  const std::string makes = join(node.results, " and ", [&](ValueId v) { return graph_.name_text(v); });
-  if (buffer.role != Role::temporary || buffer.view_of.valid()) return;
-  buffer.stored = {kernel::StoredFor::call_layout,
-                   str(facts(node.library).name, ", which makes ", makes, ": ", operand.why_copied)};
-}
-
 BufferId Cutter::new_workspace(const Node& node, const Dim& bytes) {
-  std::string name = unique_name(str("workspace of ", facts(node.library).name));
-  return program_.buffers.push_back({.name = std::move(name), .dtype = DType::u8, .dims = {bytes}});
+  const std::string_view op = facts(node.library).name;
+  Buffer workspace{.name = unique_name(str("workspace of ", op)), .dtype = DType::u8, .dims = {bytes}};
+  workspace.stored = {kernel::StoredFor::workspace, std::string(op)};
+  return program_.buffers.push_back(std::move(workspace));
 }
 
 /// By LibraryStatus.
@@ -102,8 +93,7 @@ void Cutter::host_call(const Node& node) {
   for (ValueId operand : node.operands) call.operands.push_back(in_memory(operand, piece));
   for (std::size_t r = 0; r < node.results.size(); ++r) {
     const ValueId result = node.results[r];
-    call.results.push_back(new_buffer(result, Role::host));
-    out_.homes[result].buffer = call.results.back();
+    call.results.push_back(new_home(result));
     for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
       if (graph_.symbols[s].source == result) {
         call.bindings.push_back({s, static_cast<int>(r), graph_.symbols[s].axis});

@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "fuse/cutter.h"
-#include "fuse/view_maps.h"
 #include "ir/library_types.h"
 
 namespace inlay::fuse {
@@ -27,25 +26,19 @@ std::vector<Cutter::Folded> Cutter::states_of(const Node& node) const {
 
 void Cutter::reduce(const Node& node) {
   const std::vector<Folded> states = states_of(node);
-  for (const Folded& state : states) {
-    const bool is_one = has_one_element(graph_.type(state.result));
-    out_.homes[state.result].buffer = is_one ? new_buffer(state.result, Role::scalar) : new_memory(state.result);
-  }
-  const ValueId concat = regions_.concat_in[node.results[0]];
-  concat.valid() ? fold_parts(node, states[0], *graph_.node_of(concat)) : fold_loop(node, states);
+  for (const Folded& state : states) new_home(state.result);
+  const Node* concat = made_with(node.results[0], Op::concat);
+  concat ? fold_parts(node, states[0], *concat) : fold_loop(node, states);
 }
 
 void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
   const ValueId v = node.results.back();
-  const NodeId selection = needs_.selection[v];
-  const ValueId mask = selection.valid() ? graph_.nodes[selection].operands[0] : ValueId();
+  const Node* compress = made_with(v, Op::compress);
+  const NodeId selection = compress ? graph_.values[compress->results[0]].node : NodeId();
+  const ValueId mask = compress ? compress->operands[0] : ValueId();
   const std::vector<Dim>& dims = graph_.type(mask.valid() ? mask : node.operands.back()).dims;
-  // A short static result beside a long sum is written out: one fold for each element, so that it joins loops over
-  // the long axis (X.T @ r over the observations).
-  const int64_t short_result = short_static_size(graph_.type(v).dims);
-  int ops = static_cast<int>(states.size());
-  for (ValueId x : node.operands) ops += cones_.of(x, forced_.values).ops;
-  const bool written_out = short_result > 1 && short_result * ops <= caps_.max_body_ops;
+  const int num_folds = decisions_[v].folds;
+  const bool written_out = num_folds > 1;
   std::vector<Dim> loop_dims = dims;
   if (written_out) {
     for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
@@ -58,9 +51,9 @@ void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
     const Literal nothing = identity_of(state.combine, graph_.type(state.result).dtype);
     piece.starts.push_back({out_.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
   }
-  for (int64_t k = 0; k < (written_out ? short_result : 1); ++k) {
+  for (int k = 0; k < num_folds; ++k) {
     AccessMap at = loop.at;
-    int64_t rest = k, below = short_result;
+    int64_t rest = k, below = num_folds;
     for (int axis = 0; written_out && axis < static_cast<int>(dims.size()); ++axis) {
       if (std::ranges::binary_search(node.axes, axis)) continue;
       below /= dims[axis].constant();
@@ -102,7 +95,7 @@ Write Cutter::fold_at(const Folded& state, const Node& reduction, AccessMap at) 
 /// A fold for each part of a concat that is read for nothing else. One that is a loop begins.
 void Cutter::fold_parts(const Node& reduce, const Folded& state, const Node& concat) {
   std::vector<Piece> pieces;
-  for (ConcatPart& part : parts_of(graph_, concat)) {
+  for (ConcatPart& part : parts_of(concat)) {
     Piece& piece = pieces.emplace_back(Piece{.axes = std::move(part.loop.axes)});
     piece.writes.push_back(fold_at(state, reduce, std::move(part.in_whole)));
   }
@@ -117,29 +110,22 @@ void Cutter::fold_parts(const Node& reduce, const Folded& state, const Node& con
   }
 }
 
-int64_t Cutter::short_static_size(std::span<const Dim> dims) const {
-  int64_t size = 1;
-  for (const Dim& dim : dims) {
-    if (!dim.is_constant() || dim.constant() > caps_.max_short_side) return 0;
-    size *= dim.constant();
-  }
-  return size <= caps_.max_short_side ? size : 0;
-}
-
 /// A buffer that holds no value of the graph: what a running fold has got so far.
 BufferId Cutter::new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
   const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
-  std::string name = unique_name(str(graph_.name_text(of), "_so_far"));
-  return program_.buffers.push_back(Buffer{
-      .name = std::move(name), .dtype = dtype, .dims = std::move(dims), .role = one ? Role::scalar : Role::temporary});
+  Buffer state{.name = unique_name(str(graph_.name_text(of), "_so_far")), .dtype = dtype, .dims = std::move(dims)};
+  if (one) {
+    state.role = Role::scalar;
+  } else {
+    state.stored.why = kernel::StoredFor::running_state;
+  }
+  return program_.buffers.push_back(std::move(state));
 }
 
 void Cutter::cumulative(ValueId v, const Node& node) {
   const TensorType& type = graph_.type(v);
   const auto axis = static_cast<std::size_t>(node.axes[0]);
-  const BufferId buffer = new_memory(v);
-  out_.homes[v].buffer = buffer;
-  Piece piece = elementwise(v, buffer, /*defines=*/false);
+  Piece piece = elementwise(v, new_home(v), /*defines=*/false);
   Write fold{.kind = Statement::Kind::fold,
              .combine = node.combine,
              .map = piece.writes[0].map,

@@ -22,10 +22,7 @@ PieceId Cutter::bind(ValueId v, const Node& node) {
 }
 
 void Cutter::as_size(ValueId v, const Node& node) {
-  const BufferId buffer = new_buffer(v, Role::scalar);
-  Piece piece = elementwise(v, buffer, /*defines=*/true);
-  out_.homes[v].buffer = buffer;
-  add(v, std::move(piece));
+  add(v, elementwise(v, new_home(v), /*defines=*/true));
   bind(v, node);
 }
 
@@ -45,8 +42,7 @@ void Cutter::compress(const Node& node) {
                             .target = count});
     return piece;
   };
-  out_.homes[count].buffer = new_buffer(count, Role::scalar);
-  add(count, counting(out_.homes[count].buffer, 0));
+  add(count, counting(new_home(count), 0));
   const PieceId bound = bind(count, node);
 
   Piece piece = counting(new_state(count, DType::i64, {}), -1);
@@ -56,8 +52,7 @@ void Cutter::compress(const Node& node) {
   std::vector<ValueId> made;
   const auto move = [&](ValueId v, ValueId value, NodeId selection) {
     made.push_back(v);
-    out_.homes[v].buffer = new_memory(v);
-    Write write{.buffer = out_.homes[v].buffer,
+    Write write{.buffer = new_home(v),
                 .value = value,
                 .at = loop.at,
                 .defines = selection.valid(),
@@ -69,13 +64,11 @@ void Cutter::compress(const Node& node) {
     piece.writes.push_back(std::move(write));
   };
   for (std::size_t r = 1; r < node.results.size(); ++r) {
-    if (needs_.needed[node.results[r]]) move(node.results[r], node.operands[r], {});
+    if (decisions_[node.results[r]].how == How::stored) move(node.results[r], node.operands[r], {});
   }
   for (ValueId v : ids<ValueId>(graph_.values.size())) {
-    const NodeId selection = needs_.selection[v];
-    if (!selection.valid() || &graph_.nodes[selection] != &node || graph_.node_of(v)->op == Op::reduce) continue;
-    is_made_[v] = true;
-    move(v, v, selection);
+    const Decision& decision = decisions_[v];
+    if (decision.how == How::stored && decision.with == count) move(v, v, graph_.values[count].node);
   }
   if (made.empty()) return;
   const PieceId id = out_.pieces.push_back(std::move(piece));

@@ -14,14 +14,11 @@ using kernel::Start;
 
 /// A value that is written region by region, and the bases below it that nothing else reads.
 void Cutter::regions(ValueId v) {
-  out_.homes[v].buffer = new_memory(v);
-  Buffer& made = program_.buffers[out_.homes[v].buffer];
-  const bool is_unsaid = made.stored.why == kernel::StoredFor::unsaid;
-  if (is_unsaid && made.role == Role::temporary) made.stored.why = kernel::StoredFor::by_parts;
+  new_home(v);
   std::vector<ValueId> chain = {v};
   while (graph_.node_of(chain.back())->op != Op::concat) {
     const ValueId base = graph_.node_of(chain.back())->operands[0];
-    if (!regions_.written_by[base].valid()) break;
+    if (decisions_[base].how != How::updated_with) break;
     chain.push_back(base);
   }
   std::ranges::reverse(chain);
@@ -40,8 +37,22 @@ void Cutter::regions(ValueId v) {
   }
 }
 
+std::vector<Cutter::ConcatPart> Cutter::parts_of(const Node& concat) const {
+  std::vector<ConcatPart> out;
+  Dim begin = 0;
+  for (ValueId value : concat.operands) {
+    ConcatPart part{value, loop_over(graph_.type(value).dims), {}};
+    part.in_whole = part.loop.at;
+    kernel::Subscript& along = part.in_whole.subscripts[concat.axes[0]];
+    along.base = along.base + begin;
+    begin = begin + graph_.type(value).dims[concat.axes[0]];
+    out.push_back(std::move(part));
+  }
+  return out;
+}
+
 void Cutter::write_parts(ValueId v, const Node& concat, ValueId whole) {
-  for (ConcatPart& part : parts_of(graph_, concat)) {
+  for (ConcatPart& part : parts_of(concat)) {
     Piece piece{.axes = std::move(part.loop.axes)};
     piece.writes.push_back({.buffer = out_.homes[whole].buffer,
                             .map = std::move(part.in_whole),
@@ -83,7 +94,7 @@ std::size_t Cutter::begin(std::span<const ValueId> updates, ValueId whole, Piece
   const bool is_argument = has_bytes && program_.buffers[from].role == Role::param &&
                            !program_.buffers[kernel::root_of(program_, from)].donated && !graph_.is_body;
   if (is_required && !has_bytes) require_own_bytes(graph_, out_.homes, program_, region);
-  const std::optional<Literal> fill = fill_literal(base);
+  const std::optional<Literal> fill = splat(graph_, base, [](ValueId) { return false; });
   if (!has_bytes || (is_argument && !is_required)) {
     const Brings brings = has_bytes || fill ? Brings::elements : Brings::values;
     if (const std::size_t boxes = begin_with_rest(updates, whole, brings); boxes > 0) return boxes;
@@ -92,6 +103,7 @@ std::size_t Cutter::begin(std::span<const ValueId> updates, ValueId whole, Piece
     first.starts.push_back({buffer, {Start::Kind::fill, *fill, {}}});
   } else if (has_bytes) {
     first.starts.push_back({buffer, {Start::Kind::copy, {}, from, {}}});
+    because(from, {kernel::StoredFor::copied, str(program_.buffers[buffer].name, " begins with what it holds")});
     if (is_required) first.starts.back().start.required = program_.sites.push_back(in_place_site(graph_, region));
     first.step_operands.push_back(base);
   } else {
@@ -122,7 +134,7 @@ BufferId Cutter::bytes_of_base(ValueId base) {
 std::size_t Cutter::begin_with_rest(std::span<const ValueId> updates, ValueId whole, Brings brings) {
   const ValueId base = graph_.node_of(updates.front())->operands[0];
   const std::optional<LeftOver> left = left_over(graph_, updates, brings);
-  if (!left || !may_be_left_out(graph_, cones_, forced_, base)) return 0;
+  if (!left || !may_be_left_out(graph_, decisions_, base)) return 0;
   for (const Box& box : left->boxes) {
     std::vector<Dim> dims;
     for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
@@ -137,11 +149,6 @@ std::size_t Cutter::begin_with_rest(std::span<const ValueId> updates, ValueId wh
     add(whole, std::move(piece));
   }
   return left->regions;
-}
-
-/// The literal that every element of `v` is, if nothing on the way to it is stored.
-std::optional<Literal> Cutter::fill_literal(ValueId v) const {
-  return splat(graph_, v, [&](ValueId at) { return forced_.values[at]; });
 }
 
 }  // namespace inlay::fuse

@@ -5,29 +5,16 @@
 #include <vector>
 
 #include "fuse/backwards.h"
+#include "fuse/decide.h"
 #include "fuse/left_over.h"
-#include "fuse/library_operand.h"
 #include "fuse/materialize.h"
-#include "fuse/regions.h"
 
 namespace inlay::fuse {
 
 class Cutter {
  public:
-  Cutter(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
-         const FusedBodies& bodies, kernel::KernelProgram& program)
-      : graph_(graph),
-        caps_(caps),
-        cones_(cones),
-        forced_(forced),
-        bodies_(bodies),
-        program_(program),
-        needs_(find_needs(graph, caps, cones, forced)),
-        regions_(find_regions(graph, caps, cones, forced, needs_)),
-        directions_(graph),
-        is_made_(graph.values.size(), false),
-        first_slot_(graph.values.size(), -1),
-        reshaped_slot_(graph.values.size(), -1) {
+  Cutter(const Graph& graph, const Decisions& decisions, const FusedBodies& bodies, kernel::KernelProgram& program)
+      : graph_(graph), decisions_(decisions), bodies_(bodies), program_(program), directions_(graph) {
     out_.homes = IdMap<ValueId, Home>(graph.values.size());
     out_.pieces.reserve(graph.values.size());
     program.buffers.reserve(graph.values.size());
@@ -42,10 +29,11 @@ class Cutter {
   std::string unique_name(std::string name);
   std::string unique_name(ValueId v);
   BufferId new_buffer(ValueId v, kernel::Role role, int slot = -1);
-  void find_reshaped_outputs();
-  bool is_known_with(ValueId v, ValueId other) const;
+  BufferId new_home(ValueId v);
+  BufferId new_temporary(ValueId v);
   BufferId new_memory(ValueId v);
   BufferId new_view(ValueId v, BufferId of);
+  void because(BufferId buffer, kernel::Stored reason);
   BufferId new_output_buffer(ValueId v, int slot);
   std::string rename(BufferId buffer, const std::string& name);
   void make_param(int slot);
@@ -53,11 +41,11 @@ class Cutter {
   Piece elementwise(ValueId v, BufferId buffer, bool defines);
   static Piece over(Loop loop, ValueId v, BufferId buffer, bool defines);
   void materialize(ValueId v);
-  void materialize(ValueId v, const Node& node);
-  bool is_stored(ValueId v) const;
+  void make(ValueId v, const Node& node);
+  void make_elements(ValueId v);
+  const Node* made_with(ValueId v, Op op) const;
   void by_parts(ValueId v, const Node& concat);
-  void view(ValueId v, const Node& node);
-  void returned_view(ValueId v, const Node& node);
+  void show(ValueId v, ValueId operand);
   void check(ValueId v, const Node& node);
   void make_output(int slot);
 
@@ -75,7 +63,6 @@ class Cutter {
   void fold_loop(const Node& node, std::span<const Folded> states);
   Write fold_at(const Folded& state, const Node& reduction, AccessMap at) const;
   void fold_parts(const Node& reduce, const Folded& state, const Node& concat);
-  int64_t short_static_size(std::span<const Dim> dims) const;
   BufferId new_state(ValueId of, DType dtype, std::vector<Dim> dims);
   void cumulative(ValueId v, const Node& node);
   static Literal first_of(Combine combine, DType dtype);
@@ -88,19 +75,24 @@ class Cutter {
 
   // cut_updates.cpp: updates and concatenations, region by region
 
+  /// One operand of a concat, and where its elements are in the whole.
+  struct ConcatPart {
+    ValueId value;
+    Loop loop;  // over the part
+    AccessMap in_whole;
+  };
+  std::vector<ConcatPart> parts_of(const Node& concat) const;
   void regions(ValueId v);
   void write_parts(ValueId v, const Node& concat, ValueId whole);
   void write_region(ValueId v, ValueId whole, ValueId onto, Piece piece);
   std::size_t begin(std::span<const ValueId> updates, ValueId whole, Piece& first);
   BufferId bytes_of_base(ValueId base);
   std::size_t begin_with_rest(std::span<const ValueId> updates, ValueId whole, Brings brings);
-  std::optional<Literal> fill_literal(ValueId v) const;
 
   // cut_calls.cpp: calls of library functions and of the host
 
   BufferId in_memory(ValueId v, Piece& reader);
   void library_call(const Node& node);
-  void note_copied(const Node& node, const LibraryOperand& operand);
   BufferId new_workspace(const Node& node, const Dim& bytes);
   std::vector<kernel::SiteId> library_sites(const Node& node);
   kernel::SiteId host_site(const Node& node);
@@ -110,23 +102,15 @@ class Cutter {
   // cut_bodies.cpp: conds and loops
 
   BufferId captured(ValueId v, Piece& reader);
-  BufferId result_of_region(ValueId v);
   Piece region_piece(const Node& node) const;
   void cond(const Node& node);
   void loop(const Node& node);
 
   const Graph& graph_;
-  const kernel::BackendCaps& caps_;
-  Cones& cones_;
-  const Forced& forced_;
+  const Decisions& decisions_;
   const FusedBodies& bodies_;
   kernel::KernelProgram& program_;
-  const Needs needs_;
-  const Regions regions_;
   const Directions directions_;
-  IdMap<ValueId, bool> is_made_;  // or no longer to be made
-  IdMap<ValueId, int> first_slot_;
-  IdMap<ValueId, int> reshaped_slot_;           // of a value that is returned under another shape only: where that is
   std::unordered_map<std::string, int> names_;  // that are taken, with the quotes that the last one to want it got
   std::unordered_map<ValueId, PieceId> memory_piece_;
   std::vector<PieceId> before_host_call_;  // the last host call, and the asserts since

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "fuse/materialize.h"
 #include "fuse/schedule.h"
@@ -96,6 +97,9 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   return out;
 }
 
+/// What a piece is written for.
+std::string name_of(const Graph& graph, ValueId v) { return v.valid() ? graph.name_text(v) : "an assert"; }
+
 /// Why a value that costs so much is stored.
 kernel::Stored too_expensive(const Graph& graph, const Answers& of, int cost, int max_cost) {
   const std::string figures = str("it costs ", cost, ", more than ", max_cost);
@@ -103,11 +107,10 @@ kernel::Stored too_expensive(const Graph& graph, const Answers& of, int cost, in
     return {of.through_index ? kernel::StoredFor::every_index : kernel::StoredFor::outer_loop, figures};
   }
   const Place &first = of.places.front(), &last = of.places.back();
-  const auto name = [&](const Place& place) {
-    return place.asked_for.valid() ? graph.name_text(place.asked_for) : std::string("an assert");
-  };
-  const std::string where = first.asked_for == last.asked_for ? str("more than once for ", name(last))
-                                                              : str("for ", name(first), " and for ", name(last));
+  const std::string where =
+      first.asked_for == last.asked_for
+          ? str("more than once for ", name_of(graph, last.asked_for))
+          : str("for ", name_of(graph, first.asked_for), " and for ", name_of(graph, last.asked_for));
   return {kernel::StoredFor::several_places, str(where, "; ", figures)};
 }
 
@@ -131,8 +134,8 @@ void serve_own_parts(const Graph& graph, const std::vector<ValueId>& cone, const
 /// Forces the expensive values that are computed more than once; true if there were any. What a forced value is made of
 /// is computed with it, and maybe no longer twice: `careful` leaves that to the next round.
 bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts, const Schedule& schedule,
-                      const kernel::BackendCaps& caps, Cones& cones, bool careful, Forced& forced) {
-  const IdMap<ValueId, int> uses = careful ? IdMap<ValueId, int>() : count_uses(graph);
+                      const kernel::BackendCaps& caps, const IdMap<ValueId, int>& uses, Cones& cones, bool careful,
+                      Forced& forced) {
   const IdMap<ValueId, Answers> answers = find_answers(graph, pieces, facts, schedule);
   IdMap<ValueId, bool> served(graph.values.size(), false);  // part of one that was just forced
   IdMap<ValueId, int> inside(careful ? 0 : graph.values.size(), 0);
@@ -251,9 +254,8 @@ bool computes(const Node& node) {
 }
 
 /// What `mode` stores without asking what it costs: what computes, or of that only what has several readers.
-void force_by(Mode mode, const Graph& graph, Forced& forced) {
+void force_by(Mode mode, const Graph& graph, const IdMap<ValueId, int>& uses, Forced& forced) {
   if (mode == Mode::full) return;
-  const IdMap<ValueId, int> uses = mode == Mode::greedy ? count_uses(graph) : IdMap<ValueId, int>();
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
     // (What is selected is in memory anyway; that it is forced keeps what is made of it from being computed along.)
@@ -264,18 +266,19 @@ void force_by(Mode mode, const Graph& graph, Forced& forced) {
   }
 }
 
-/// Gives the reasons of what was forced to the temporaries that hold it.
-void note_forced(const Forced& forced, const Cones& cones, KernelProgram& program) {
-  IdMap<ValueId, BufferId> holds;
-  for (BufferId b : ids<BufferId>(program.buffers.size())) {
-    const kernel::Buffer& buffer = program.buffers[b];
-    if (!buffer.value.valid() || buffer.role != kernel::Role::temporary || buffer.view_of.valid()) continue;
-    if (holds.size() <= buffer.value.index) holds.resize(buffer.value.index + 1);
-    holds[buffer.value] = b;
-  }
-  for (const auto& [value, reason] : forced.reasons) {
-    const bool is_held = value.index < holds.size() && holds[value].valid();
-    if (is_held && !cones.always_stored(value)) program.buffers[holds[value]].stored = reason;
+/// Says of each fold in memory which loop reads it first.
+void note_readers(const Graph& graph, const Decisions& decisions, const Pieces& pieces, const FactsOfPieces& facts,
+                  const Schedule& stages, KernelProgram& program) {
+  for (const std::vector<PieceId>& stage : stages) {
+    for (PieceId id : stage) {
+      for (const Demand& demand : facts[id]->demands) {
+        if (!demand.loaded || decisions[demand.value].folds == 0) continue;
+        kernel::Stored& stored = program.buffers[pieces.homes[demand.value].buffer].stored;
+        if (stored.why == kernel::StoredFor::fold && stored.what == kLaterReader) {
+          stored.what = name_of(graph, pieces.pieces[id].value);
+        }
+      }
+    }
   }
 }
 
@@ -294,23 +297,28 @@ Mode mode_named(std::string_view name, std::string_view setting) {
   return static_cast<Mode>(found - kModeNames.begin());
 }
 
-KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies) {
+KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies,
+                   std::string* rounds) {
+  const IdMap<ValueId, int> uses = count_uses(graph);
   Forced forced{IdMap<ValueId, bool>(graph.values.size(), false), {}};
-  force_by(mode, graph, forced);
+  force_by(mode, graph, uses, forced);
   Points points;
   Cones cones(graph, caps);
   cap_bodies(graph, caps, cones, points, forced);
   Examiner examine(graph, points);
   std::vector<UnreadCheck> checks;
+  Decisions decisions;
   for (int round = 0;; ++round) {
+    const Decisions before = std::exchange(decisions, decide(graph, caps, cones, forced, uses));
+    if (rounds) *rounds += str("# @", graph.name, ", round ", round, "\n", text_of(graph, decisions, before));
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
-    const Pieces pieces = cut(graph, caps, cones, forced, bodies, checks, program);
+    const Pieces pieces = cut(graph, decisions, bodies, checks, program);
     const FactsOfPieces facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     const auto force_more = [&](Forced& more) {
-      return force_recomputed(graph, pieces, facts, stages, caps, cones, round < kCarefulRounds, more);
+      return force_recomputed(graph, pieces, facts, stages, caps, uses, cones, round < kCarefulRounds, more);
     };
     if (round < kMaxRounds) {
       if (force_more(forced)) continue;
@@ -318,12 +326,12 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
       program.refusals.push_back(str("some values are still computed in more than one place after ", kMaxRounds,
                                      " rounds of storing such values"));
     }
-    if (std::vector<UnreadCheck> wanted = find_unread_checks(graph, pieces, facts); wanted != checks) {
+    if (std::vector<UnreadCheck> wanted = find_unread_checks(graph, decisions, pieces, facts); wanted != checks) {
       checks = std::move(wanted);
       continue;
     }
     Assembler(graph, pieces, points, program).run(stages);
-    note_forced(forced, cones, program);
+    note_readers(graph, decisions, pieces, facts, stages, program);
     return program;
   }
 }

@@ -9,13 +9,12 @@
 // only one that computes.
 //
 //   cone.cpp            what is computed along with a value, and when that is too much for one loop
-//   needs.cpp           which values are needed, and which of them as a whole
-//   selection.cpp       what of a selection is computed where the mask is read
+//   decide.cpp          what becomes of each value: one decision, with its reason
+//   selection.cpp       ... what of a selection is computed where the mask is read
+//   library_operand.cpp ... what a library function reads for an operand, and how it lies
 //   backwards.cpp       loops that pass an axis from its end
-//   regions.cpp         what is written region by region, and what is made with it
 //   left_over.cpp       what updates leave of their base
 //   in_place.cpp        updates that must not copy their base
-//   library_operand.cpp what a library function reads for an operand, and how it lies
 //   materialize.cpp     the buffers of what lives in memory, and the pieces that write them (cutter.h); by op:
 //   cut_bodies.cpp      ... conds and loops
 //   cut_calls.cpp       ... calls of library and host functions
@@ -53,7 +52,9 @@ using FusedBodies = std::unordered_map<const Graph*, kernel::KernelProgram>;
 Mode mode_named(std::string_view name, std::string_view setting);
 std::string_view mode_name(Mode mode);
 
-/// `bodies` has the kernels of each body of the graph's conds and loops.
-kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies);
+/// `bodies` has the kernels of each body of the graph's conds and loops. `rounds`: if given, gets the table of what was
+/// decided in each round (fuse/decide.h).
+kernel::KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mode, const FusedBodies& bodies,
+                           std::string* rounds = nullptr);
 
 }  // namespace inlay::fuse

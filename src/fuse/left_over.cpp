@@ -1,6 +1,7 @@
 #include "fuse/left_over.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ir/traits.h"
 #include "kernel/dim_proof.h"
@@ -95,11 +96,18 @@ std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> u
   return out;
 }
 
-bool may_be_left_out(const Graph& graph, Cones& cones, const Forced& forced, ValueId v) {
-  std::vector<ValueId> cone;
-  cones.of(v, forced.values, &cone);
-  return std::ranges::none_of(
-      cone, [&](ValueId part) { return graph.node_of(part) && may_fail(graph, *graph.node_of(part)); });
+bool may_be_left_out(const Graph& graph, const Decisions& decisions, ValueId v) {
+  std::vector<ValueId> todo = {v};
+  std::unordered_set<ValueId> seen;
+  while (!todo.empty()) {
+    const ValueId part = todo.back();
+    todo.pop_back();
+    if (decisions[part].how != How::inlined || !seen.insert(part).second) continue;
+    const Node& node = *graph.node_of(part);
+    if (may_fail(graph, node)) return false;
+    todo.insert(todo.end(), node.operands.begin(), node.operands.end());
+  }
+  return true;
 }
 
 }  // namespace inlay::fuse

@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "fuse/cone.h"
+#include "fuse/decide.h"
 
 namespace inlay::fuse {
 
@@ -26,6 +26,6 @@ enum class Brings : uint8_t { elements, values };
 std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> updates, Brings brings);
 
 /// Can an element of the value be left out? Not where computing it could fail, which is then to be said.
-bool may_be_left_out(const Graph& graph, Cones& cones, const Forced& forced, ValueId v);
+bool may_be_left_out(const Graph& graph, const Decisions& decisions, ValueId v);
 
 }  // namespace inlay::fuse

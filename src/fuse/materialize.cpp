@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "fuse/cutter.h"
-#include "fuse/view_maps.h"
 #include "ir/library_types.h"
 
 namespace inlay::fuse {
@@ -13,19 +12,14 @@ using kernel::Buffer;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Statement;
+using kernel::StoredFor;
 
 Pieces Cutter::run() {
-  for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) {
-    int& first = first_slot_[graph_.outputs[slot].value];
-    if (first < 0) first = static_cast<int>(slot);
-  }
-  find_reshaped_outputs();
   for (std::size_t slot = 0; slot < graph_.params.size(); ++slot) make_param(static_cast<int>(slot));
   for (ValueId v : ids<ValueId>(graph_.values.size())) {
     materialize(v);
   }
   for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) make_output(static_cast<int>(slot));
-  out_.needed = needs_.needed;
   return std::move(out_);
 }
 
@@ -49,49 +43,41 @@ BufferId Cutter::new_buffer(ValueId v, Role role, int slot) {
   return program_.buffers.push_back(std::move(buffer));
 }
 
-/// A sum with its axis kept is the sum under another shape. (A body's outputs may be rows of a trace, by their maps.)
-void Cutter::find_reshaped_outputs() {
-  if (graph_.is_body) return;
-  for (std::size_t slot = 0; slot < graph_.outputs.size(); ++slot) {
-    const ValueId v = graph_.outputs[slot].value;
-    const Node* node = graph_.node_of(v);
-    if (!node || node->op != Op::reshape || first_slot_[v] != static_cast<int>(slot)) continue;
-    const ValueId source = node->operands[0];
-    const bool is_free = first_slot_[source] < 0 && reshaped_slot_[source] < 0;
-    if (is_free && is_known_with(v, source)) reshaped_slot_[source] = static_cast<int>(slot);
-  }
+/// Where the value is for those who read it.
+BufferId Cutter::new_home(ValueId v) {
+  const How how = decisions_[v].how;
+  return out_.homes[v].buffer = how == How::number   ? new_buffer(v, Role::scalar)
+                                : how == How::hosted ? new_buffer(v, Role::host)
+                                                     : new_memory(v);
 }
 
-/// Is the size of `v` known where that of `other` is? Not where it is bound on the way.
-bool Cutter::is_known_with(ValueId v, ValueId other) const {
-  std::vector<SymbolId> before;
-  for (const Dim& dim : graph_.type(other).dims) std::ranges::copy(dim.symbols(), std::back_inserter(before));
-  return std::ranges::all_of(graph_.type(v).dims, [&](const Dim& dim) {
-    return std::ranges::all_of(dim.symbols(), [&](SymbolId s) {
-      return !graph_.node_of(graph_.symbols[s].source) || std::ranges::find(before, s) != before.end();
-    });
-  });
+BufferId Cutter::new_temporary(ValueId v) {
+  const BufferId buffer = new_buffer(v, Role::temporary);
+  program_.buffers[buffer].stored = decisions_[v].why;
+  return buffer;
 }
 
 /// Where the bytes of a stored value go: straight into the output if it is returned, if only under another shape.
 BufferId Cutter::new_memory(ValueId v) {
-  if (const int slot = first_slot_[v]; slot >= 0) return new_output_buffer(v, slot);
-  const int slot = reshaped_slot_[v];
-  if (slot < 0 || program_.outputs[slot].valid()) {
-    const BufferId buffer = new_buffer(v, Role::temporary);
-    if (const auto why = needs_.because.find(v); why != needs_.because.end()) {
-      program_.buffers[buffer].stored = why->second;
-    }
-    return buffer;
-  }
-  const BufferId output = new_output_buffer(graph_.outputs[slot].value, slot);
-  return new_view(v, output);
+  const int slot = decisions_[v].slot;
+  if (slot < 0) return new_temporary(v);
+  const ValueId returned = graph_.outputs[slot].value;
+  const BufferId output = new_output_buffer(returned, slot);
+  return returned == v ? output : new_view(v, output);
 }
 
 BufferId Cutter::new_view(ValueId v, BufferId of) {
   const BufferId buffer = new_buffer(v, program_.buffers[of].role, program_.buffers[of].slot);
   program_.buffers[buffer].view_of = kernel::root_of(program_, of);
+  because(of, decisions_[v].why);
+  because(of, {StoredFor::reshape, program_.buffers[buffer].name});
   return buffer;
+}
+
+/// A reason of the bytes that the buffer has or shows, if they are the program's own.
+void Cutter::because(BufferId buffer, kernel::Stored reason) {
+  Buffer& root = program_.buffers[kernel::root_of(program_, buffer)];
+  if (root.role == Role::temporary) kernel::offer(root.stored, std::move(reason));
 }
 
 BufferId Cutter::new_output_buffer(ValueId v, int slot) {
@@ -135,67 +121,65 @@ Piece Cutter::over(Loop loop, ValueId v, BufferId buffer, bool defines) {
   return piece;
 }
 
-/// Once, and only what is needed and no part of what is made as a whole.
 void Cutter::materialize(ValueId v) {
+  const Decision& decision = decisions_[v];
   const Node* node = graph_.node_of(v);
-  if (!needs_.needed[v] || !node || regions_.written_by[v].valid() || regions_.made_by_parts[v]) return;
-  if (is_made_[v]) return;
-  is_made_[v] = true;
-  materialize(v, *node);
+  if (!node || decision.how == How::unneeded) return;
+  if (node->op == Op::assert_) check(v, *node);
+  switch (decision.how) {
+    case How::unneeded:
+    case How::given:
+    case How::updated_with:
+    case How::in_parts: return;
+    case How::inlined:
+      if (decision.slot >= 0) show(v, node->operands[0]);
+      return;
+    case How::view: return show(v, node->operands[0]);
+    case How::constant:
+      out_.homes[v].buffer = new_buffer(v, Role::literal);
+      program_.buffers[out_.homes[v].buffer].elements = node->elements;
+      return;
+    case How::number:
+    case How::stored:
+    case How::hosted: return make(v, *node);
+  }
 }
 
-void Cutter::materialize(ValueId v, const Node& node) {
+void Cutter::make(ValueId v, const Node& node) {
+  const bool is_first = v == node.results[0];  // with which all results are made
   switch (node.op) {
-    case Op::literal:
-      if (!has_one_element(graph_.type(v))) {
-        out_.homes[v].buffer = new_buffer(v, Role::literal);
-        program_.buffers[out_.homes[v].buffer].elements = node.elements;
-      }
-      return;
-    case Op::host_call:
-      if (v == node.results[0]) host_call(node);
-      return;
-    case Op::cond:
-      if (v == node.results[0]) cond(node);
-      return;
-    case Op::loop:
-      if (v == node.results[0]) loop(node);
-      return;
-    case Op::library:
-      if (v == node.results[0]) library_call(node);
-      return;
+    case Op::host_call: return is_first ? host_call(node) : void();
+    case Op::cond: return is_first ? cond(node) : void();
+    case Op::loop: return is_first ? loop(node) : void();
+    case Op::library: return is_first ? library_call(node) : void();
+    case Op::compress: return is_first ? compress(node) : void();
+    case Op::fold: return is_first ? reduce(node) : void();
+    case Op::reduce: return decisions_[v].folds > 0 ? reduce(node) : make_elements(v);
     case Op::update:
-    case Op::scatter: return regions(v);
-    case Op::cumulative: return cumulative(v, node);
-    case Op::compress:
-      if (v == node.results[0]) compress(node);
-      return;
+    case Op::scatter:
     case Op::concat: return regions(v);
-    case Op::reduce:
-      if (!is_unrolled(graph_, node, caps_)) return reduce(node);
-      break;
-    case Op::fold:
-      if (v == node.results[0]) reduce(node);
-      return;
-    case Op::reshape:
-      if (first_slot_[v] >= 0 && program_.outputs[first_slot_[v]].valid()) return returned_view(v, node);
-      if (!reshape_is_map(graph_, node)) return view(v, node);
-      break;
-    case Op::assert_: check(v, node); break;
+    case Op::cumulative: return cumulative(v, node);
     case Op::as_size: return as_size(v, node);
-    default: break;
+    default: return make_elements(v);
   }
-  if (!is_stored(v)) return;
-  const BufferId buffer = has_one_element(graph_.type(v)) ? new_buffer(v, Role::scalar) : new_memory(v);
-  out_.homes[v].buffer = buffer;
-  if (const ValueId concat = regions_.concat_in[v]; concat.valid()) return by_parts(v, *graph_.node_of(concat));
+}
+
+void Cutter::make_elements(ValueId v) {
+  if (made_with(v, Op::compress)) return;  // it makes all that its mask selects
+  const BufferId buffer = new_home(v);
+  if (const Node* concat = made_with(v, Op::concat)) return by_parts(v, *concat);
   add(v, over(directions_.loop_over(v), v, buffer, /*defines=*/true));
 }
 
-bool Cutter::is_stored(ValueId v) const { return fuse::is_stored(graph_, cones_, forced_, needs_, v); }
+/// What `v`, a number or stored, is made along with, if that is such an op.
+const Node* Cutter::made_with(ValueId v, Op op) const {
+  const ValueId with = decisions_[v].with;
+  const Node* node = with.valid() ? graph_.node_of(with) : nullptr;
+  return node && node->op == op ? node : nullptr;
+}
 
 void Cutter::by_parts(ValueId v, const Node& concat) {
-  for (ConcatPart& part : parts_of(graph_, concat)) {
+  for (ConcatPart& part : parts_of(concat)) {
     Piece piece{.axes = std::move(part.loop.axes)};
     piece.writes.push_back({.buffer = out_.homes[v].buffer,
                             .map = part.in_whole,
@@ -207,16 +191,15 @@ void Cutter::by_parts(ValueId v, const Node& concat) {
   }
 }
 
-void Cutter::view(ValueId v, const Node& node) {
-  const Home& source = out_.homes[node.operands[0]];
-  out_.homes[v] = {new_view(v, source.place()), {}, source.pieces};
-}
-
-/// What it shows has been written in its place. Loops ask for that, so that all of them name the bytes alike.
-void Cutter::returned_view(ValueId v, const Node& node) {
-  const BufferId output = program_.outputs[first_slot_[v]];
-  out_.homes[v] = {{}, output, out_.homes[node.operands[0]].pieces};
-  if (!reshape_is_map(graph_, node)) out_.homes[v].buffer = output;
+/// Under its own shape. What an output shows has been written in its place: loops ask for that where they can, so that
+/// all of them name the bytes alike.
+void Cutter::show(ValueId v, ValueId operand) {
+  const Decision& decision = decisions_[v];
+  const Home& source = out_.homes[operand];
+  Home& home = out_.homes[v];
+  const BufferId shown = decision.slot >= 0 ? program_.outputs[decision.slot] : new_view(v, source.place());
+  (decision.how == How::view ? home.buffer : home.memory) = shown;
+  home.pieces = source.pieces;
 }
 
 void Cutter::check(ValueId v, const Node& node) {
@@ -248,14 +231,15 @@ void Cutter::make_output(int slot) {
                        : role == Role::host    ? "made by a host call, in the host's memory"
                        : role == Role::literal ? "a constant is returned"
                                                : "returned more than once";
+  because(home.buffer, {StoredFor::copied, reason});
   Piece piece{.value = v, .steps = {kernel::Copy{home.buffer, buffer, reason}}, .after = home.pieces};
   out_.pieces.push_back(std::move(piece));
 }
 
-Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
-           const FusedBodies& bodies, std::span<const UnreadCheck> checks, KernelProgram& program) {
+Pieces cut(const Graph& graph, const Decisions& decisions, const FusedBodies& bodies,
+           std::span<const UnreadCheck> checks, KernelProgram& program) {
   program.outputs.assign(graph.outputs.size(), BufferId());
-  Pieces out = Cutter(graph, caps, cones, forced, bodies, program).run();
+  Pieces out = Cutter(graph, decisions, bodies, program).run();
   for (const UnreadCheck& check : checks) out.pieces.push_back(piece_of(graph, check));
   return out;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Which values live in memory, and the pieces that write them.
-#include "fuse/cone.h"
+// The pieces that write what lives in memory.
+#include "fuse/decide.h"
 #include "fuse/piece.h"
 #include "fuse/region_steps.h"
 #include "fuse/unread_checks.h"
@@ -9,7 +9,7 @@ namespace inlay::fuse {
 
 /// Cuts the graph into pieces and makes their buffers in `program` (whose symbols are set). `checks` are those that the
 /// pieces would not make by themselves.
-Pieces cut(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
-           const FusedBodies& bodies, std::span<const UnreadCheck> checks, kernel::KernelProgram& program);
+Pieces cut(const Graph& graph, const Decisions& decisions, const FusedBodies& bodies,
+           std::span<const UnreadCheck> checks, kernel::KernelProgram& program);
 
 }  // namespace inlay::fuse

@@ -75,7 +75,6 @@ struct Home {
 struct Pieces {
   IdMap<ValueId, Home> homes;
   IdMap<PieceId, Piece> pieces;  // in an order in which they can run: a piece waits for earlier ones only
-  IdMap<ValueId, bool> needed;   // by an output, by an effect, or by what is needed itself
 };
 
 }  // namespace inlay::fuse

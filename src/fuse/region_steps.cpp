@@ -19,6 +19,7 @@ using kernel::Stage;
 using kernel::Start;
 using kernel::Statement;
 using kernel::Step;
+using kernel::StoredFor;
 using kernel::Subscript;
 
 namespace {
@@ -139,7 +140,9 @@ class Splice {
     const bool in_register = program_.buffers[outside].role == Role::scalar;
     if (!in_register || is_written_by_scalar_code(body_, output)) return put(output, outside);
     const Buffer& like = body_.buffers[output];
-    put(output, program_.buffers.push_back({.name = like.name, .dtype = like.dtype, .dims = like.dims}));
+    Buffer fetched{.name = like.name, .dtype = like.dtype, .dims = like.dims};
+    fetched.stored = {StoredFor::copied, "to a register"};
+    put(output, program_.buffers.push_back(std::move(fetched)));
     fetched_.emplace_back(buffers_[output], outside);
   }
   void put_row(BufferId output, Row row) { rows_.emplace_back(output, std::move(row)); }
@@ -267,10 +270,12 @@ void append(std::vector<Step>& out, std::vector<Step> more) {
 }
 
 /// A buffer like an output of a body, for the time of the body.
-BufferId new_like(KernelProgram& program, const Buffer& output) {
+BufferId new_like(KernelProgram& program, const Buffer& output, kernel::Stored why) {
   const bool one = std::ranges::all_of(output.dims, [](const Dim& dim) { return dim.is(1); });
-  const Role role = kernel::is_handle(output) ? Role::host : one ? Role::scalar : Role::temporary;
-  return program.buffers.push_back({.name = output.name, .dtype = output.dtype, .dims = output.dims, .role = role});
+  Buffer out{.name = output.name, .dtype = output.dtype, .dims = output.dims};
+  out.role = kernel::is_handle(output) ? Role::host : one ? Role::scalar : Role::temporary;
+  if (out.role == Role::temporary) out.stored = std::move(why);
+  return program.buffers.push_back(std::move(out));
 }
 
 /// trace[step] = row.
@@ -347,11 +352,12 @@ std::vector<Step> loop_steps(KernelProgram& program, const LoopBuffers& buffers,
         splice.put_row(output, std::move(row));
         continue;
       }
-      rows_apart.emplace_back(new_like(program, body.buffers[output]), std::move(row));
+      const std::string to = str("to its row of ", program.buffers[row.trace].name);
+      rows_apart.emplace_back(new_like(program, body.buffers[output], {StoredFor::copied, to}), std::move(row));
       splice.put_output(output, rows_apart.back().first);
       continue;
     }
-    const BufferId made = new_like(program, body.buffers[output]);
+    const BufferId made = new_like(program, body.buffers[output], {StoredFor::carried, {}});
     splice.put_output(output, made);
     (i < buffers.carried.size() ? next.emplace_back() : go_on) = made;
   }

@@ -136,12 +136,13 @@ Dim is_some(const Dim& size) { return always_at_least(size, 1) ? Dim(1) : min(1,
 
 }  // namespace
 
-std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts) {
+std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Decisions& decisions, const Pieces& pieces,
+                                            const FactsOfPieces& facts) {
   std::vector<ValueId> values;
   IdMap<ValueId, std::vector<bool>> wanted(graph.values.size());
   IdMap<ValueId, std::vector<Visited>> loops(graph.values.size());
   for (ValueId v : ids<ValueId>(graph.values.size())) {
-    if (!pieces.needed[v] || !graph.node_of(v)) continue;
+    if (decisions[v].how == How::unneeded || !graph.node_of(v)) continue;
     if (auto axes = checked_axes(graph, v)) {
       values.push_back(v);
       wanted[v] = std::move(*axes);

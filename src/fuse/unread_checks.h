@@ -6,6 +6,7 @@
 // only (a slice of a gather, a base that updates leave little of), the rest is checked by a piece of its own.
 #include <vector>
 
+#include "fuse/decide.h"
 #include "fuse/examine.h"
 #include "fuse/piece.h"
 
@@ -20,7 +21,8 @@ struct UnreadCheck {
 };
 
 /// What the pieces do not check, but for those that do nothing else.
-std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts);
+std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Decisions& decisions, const Pieces& pieces,
+                                            const FactsOfPieces& facts);
 
 /// The piece that checks it.
 Piece piece_of(const Graph& graph, const UnreadCheck& check);

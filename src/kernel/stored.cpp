@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "support/str.h"
 
@@ -21,6 +22,11 @@ constexpr std::array<Row, kNumStoredFor + 1> kRows = {{
 const Row& row_of(StoredFor why) { return kRows[static_cast<std::size_t>(why)]; }
 
 }  // namespace
+
+void offer(Stored& kept, Stored reason) {
+  if (reason.why == StoredFor::unsaid) return;
+  if (kept.why == StoredFor::unsaid || reason.why < kept.why) kept = std::move(reason);
+}
 
 std::string_view stored_for_name(StoredFor why) { return row_of(why).name; }
 

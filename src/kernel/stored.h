@@ -25,6 +25,9 @@ struct Stored {
   bool operator==(const Stored&) const = default;
 };
 
+/// Of two reasons the one that says more stays in `kept`; of equals the first.
+void offer(Stored& kept, Stored reason);
+
 /// "call-operand"; empty for `unsaid`.
 std::string_view stored_for_name(StoredFor why);
 std::optional<StoredFor> stored_for_named(std::string_view name);

@@ -81,6 +81,8 @@ class ResultPlacer {
       if (!behind || !context_.fires()) continue;
       drop(*bringing);
       call_at(step).results[r] = *array;
+      kernel::Buffer& place = program_.buffers[root(array->buffer)];
+      if (place.role == kernel::Role::temporary) kernel::offer(place.stored, program_.buffers[made].stored);
       names_[made] = 0;
       if (begin) {
         bring_start(*begin, array->buffer, step);

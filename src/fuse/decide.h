@@ -1,0 +1,60 @@
+#pragma once
+// What becomes of each value of a graph: one decision, with its reason, in one table.
+//
+// Each round of fuse() makes the table anew, and only from what the rounds before have forced. What reads it decides
+// nothing again.
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "fuse/cone.h"
+#include "fuse/library_operand.h"
+#include "kernel/stored.h"
+
+namespace inlay::fuse {
+
+/// How a value is there for those who read it.
+enum class How : uint8_t {
+  unneeded,      // not at all: nobody asks for it
+  given,         // a parameter
+  inlined,       // computed wherever it is asked for
+  constant,      // an array in the program
+  number,        // its one element is in a register of the function
+  stored,        // in memory
+  hosted,        // in the host's memory
+  view,          // by the bytes of `with`, under another shape
+  updated_with,  // never: the update `with` writes to its bytes, and nothing else reads it
+  in_parts,      // never: a concat, whose readers are made part by part
+};
+std::string_view how_name(How how);
+
+/// Of a fold, until a loop that reads it is known: what does.
+constexpr std::string_view kLaterReader = "what follows";
+
+struct Decision {
+  How how = How::unneeded;
+  kernel::Stored why;  // of what is in memory, if only for a call; no output needs one
+  ValueId with;        // of what is stored or a number, also: the concat of which it is made part by part; or the count
+                       // of the compress along with whose mask it is made
+  int slot = -1;       // of what is stored: the output whose bytes it is, perhaps under another shape; of that shape,
+                       // which is a view or inlined: the same output
+  int folds = 0;       // of a reduction: how many a point of its loop makes; 0: it is no loop, but written out, term by
+                       // term, where it is asked for
+  bool operator==(const Decision&) const = default;
+};
+
+struct Decisions {
+  IdMap<ValueId, Decision> of;
+  std::unordered_map<NodeId, std::vector<LibraryOperand>> operands;  // of library calls: what they read
+
+  const Decision& operator[](ValueId v) const { return of[v]; }
+};
+
+/// `uses`: count_uses.
+Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,
+                 const IdMap<ValueId, int>& uses);
+
+/// A table of what differs from the round before, which is everything where that has none.
+std::string text_of(const Graph& graph, const Decisions& round, const Decisions& before);
+
+}  // namespace inlay::fuse
