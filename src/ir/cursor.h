@@ -40,6 +40,15 @@ class Cursor {
     if (!accept_name(name)) fail_expected(str("`", name, "`"));
   }
 
+  /// Items between commas up to `close`; there may be none.
+  template <class Item>
+  void list(std::string_view close, Item item) {
+    if (accept(close)) return;
+    do item();
+    while (accept(","));
+    expect(close);
+  }
+
   Location location(const Token& token) const { return text::location_of(token, source_.file_name); }
   /// On a statement's own line, where that is what goes on too soon.
   Error expected(std::string_view what) const {

@@ -1,195 +1,131 @@
 #include <algorithm>
-#include <charconv>
-#include <limits>
 
-#include "ir/linalg.h"
-#include "ir/mistakes.h"
-#include "ir/nearest.h"
 #include "ir/parser.h"
-#include "support/counted.h"
-#include "support/number_text.h"
+#include "ir/text.h"
 
 namespace inlay::text {
 
-ParseResult Parser::run() {
-  ParseResult result;
-  try {
-    graph();
-    check_symbols();
-    if (in_.diagnostics().empty()) result.graph = std::move(builder_).finish();
-  } catch (const Error& error) {
-    in_.diagnostics().push_back(error.diagnostic());
-  }
-  result.diagnostics = std::move(in_.diagnostics());
-  return result;
+namespace {
+
+/// A parameter whose dims have other names than those that it is given by.
+struct Equated {
+  ValueId param;
+  std::vector<Dim> dims;
+  Location location;
+};
+
+void assumption(Parser& p) {
+  p.builder().at(p.in.location(p.in.peek()));
+  const Dim left = p.sizes.dim();
+  p.in.expect("==");
+  p.builder().assume_equal(left, p.sizes.dim());
 }
 
-void Parser::graph() {
-  in_.expect_name("graph");
-  builder_ = GraphBuilder(in_.expect(Token::Kind::global, "the graph's name, such as `@main`").text);
-  if (in_.accept("[")) {
-    list("]", [&] { symbol(in_.expect(Token::Kind::name, "a symbol"), NewSymbols::yes); });
-  }
-  in_.expect("(");
-  list(")", [&] { param(); });
-  if (in_.accept_name("assume")) {
-    do assumption();
-    while (in_.accept(","));
-  }
-  for (Equated& each : equated_) {
-    builder_.at(std::move(each.location));
-    builder_.equate_dims(each.param, std::move(each.dims));
-  }
-  statements();
-  outputs();
-  in_.expect("}");
-  if (in_.peek().kind != Token::Kind::end) in_.fail_expected("the end of the text");
-}
-
-void Parser::statements() {
-  in_.expect("{");
-  while (!in_.at_name("return")) {
-    if (in_.at_punctuation("}") || in_.peek().kind == Token::Kind::end) in_.fail_expected("`return`");
-    recovering_statement();
+void fact(Cursor& in, Facts& facts) {
+  if (in.accept_name("sorted")) {
+    facts.sorted = true;
+  } else if (in.accept_name("min")) {
+    facts.least = signed_integer(in);
+    in.expect(",");
+    in.expect_name("max");
+    facts.greatest = signed_integer(in);
+    facts.has_range = true;
+  } else {
+    in.fail_expected("a fact: `min a, max b` or `sorted`");
   }
 }
 
-void Parser::assumption() {
-  builder_.at(in_.location(in_.peek()));
-  const Dim left = dim();
-  in_.expect("==");
-  builder_.assume_equal(left, dim());
+ValueId param(Parser& p, const std::string& name, const TensorType& type) {
+  if (p.in.accept_name("donated")) return p.builder().donated(name, type);
+  if (!p.in.accept_name("bound")) return p.builder().param(name, type);
+  Facts facts;
+  if (p.in.accept("{")) p.in.list("}", [&] { fact(p.in, facts); });
+  return p.builder().bound(name, type, facts);
 }
 
-void Parser::outputs() {
-  in_.expect_name("return");
-  if (in_.at_punctuation("}")) return;
-  do output();
-  while (in_.accept(","));
+void param(Parser& p, std::vector<Equated>& equated) {
+  const Definition made = p.definition();
+  p.in.expect(":");
+  const TensorType declared = p.sizes.type(NewSymbols::yes);
+  TensorType given{declared.dtype, {}};
+  const bool has_given = p.in.accept_name("given");
+  if (has_given) {
+    p.in.expect("[");
+    p.in.list("]", [&] { given.dims.push_back(p.sizes.dim(NewSymbols::yes)); });
+  }
+  p.builder().at(p.in.location(made.label));
+  const ValueId v = param(p, made.name, has_given ? given : declared);
+  p.define(made, v);
+  if (has_given) equated.push_back({v, declared.dims, p.in.location(made.label)});
 }
 
-void Parser::output() {
+void output(Parser& p) {
   std::string name;
-  if (in_.at_punctuation("=", 1)) {
-    const Token& token = in_.peek();
-    if (token.kind != Token::Kind::name && token.kind != Token::Kind::string) in_.fail_expected("the output's name");
-    const auto& outputs = builder_.graph().outputs;
+  if (p.in.at_punctuation("=", 1)) {
+    const Token& token = p.in.peek();
+    if (token.kind != Token::Kind::name && token.kind != Token::Kind::string) p.in.fail_expected("the output's name");
+    const auto& outputs = p.builder().graph().outputs;
     if (!token.text.empty() && std::ranges::find(outputs, token.text, &Output::name) != outputs.end()) {
-      throw Error(ErrorCode::duplicate_name, in_.location(token), str("two results are named ", token.text));
+      throw Error(ErrorCode::duplicate_name, p.in.location(token), str("two results are named ", token.text));
     }
-    name = in_.next().text;
-    in_.expect("=");
+    name = p.in.next().text;
+    p.in.expect("=");
   }
   try {
-    builder_.output(value(), name);
+    p.builder().output(p.value(), name);
   } catch (const FollowUpError&) {
   }
 }
 
-/// After a statement that is wrong, what it would have bound is bound by nothing: that follows from it.
-void Parser::check_symbols() {
-  if (!in_.diagnostics().empty()) return;
-  for (const auto& [name, entry] : symbols_) {
-    if (builder_.graph().symbols[entry.dim.as_symbol()].source.valid()) continue;
-    throw undefined_size(entry.location, name);
-  }
+void outputs(Parser& p) {
+  p.in.expect_name("return");
+  if (p.in.at_punctuation("}")) return;
+  do output(p);
+  while (p.in.accept(","));
 }
 
-void Parser::param() {
-  const Definition made = definition();
-  in_.expect(":");
-  const TensorType declared = type(NewSymbols::yes);
-  TensorType given{declared.dtype, {}};
-  const bool has_given = in_.accept_name("given");
-  if (has_given) {
-    in_.expect("[");
-    list("]", [&] { given.dims.push_back(dim(NewSymbols::yes)); });
+void graph(Parser& p) {
+  p.in.expect_name("graph");
+  p.builder() = GraphBuilder(p.in.expect(Token::Kind::global, "the graph's name, such as `@main`").text);
+  if (p.in.accept("[")) {
+    p.in.list("]", [&] { p.sizes.symbol(p.in.expect(Token::Kind::name, "a symbol"), NewSymbols::yes); });
   }
-  builder_.at(in_.location(made.label));
-  const ValueId v = param(made.name, has_given ? given : declared);
-  define(made, v);
-  if (has_given) equated_.push_back({v, declared.dims, in_.location(made.label)});
+  p.in.expect("(");
+  std::vector<Equated> equated;
+  p.in.list(")", [&] { param(p, equated); });
+  if (p.in.accept_name("assume")) {
+    do assumption(p);
+    while (p.in.accept(","));
+  }
+  for (Equated& each : equated) {
+    p.builder().at(std::move(each.location));
+    p.builder().equate_dims(each.param, std::move(each.dims));
+  }
+  p.statements();
+  outputs(p);
+  p.in.expect("}");
+  if (p.in.peek().kind != Token::Kind::end) p.in.fail_expected("the end of the text");
 }
 
-ValueId Parser::param(const std::string& name, const TensorType& type) {
-  if (in_.accept_name("donated")) return builder_.donated(name, type);
-  if (!in_.accept_name("bound")) return builder_.param(name, type);
-  Facts facts;
-  if (in_.accept("{")) list("}", [&] { fact(facts); });
-  return builder_.bound(name, type, facts);
-}
-
-void Parser::fact(Facts& facts) {
-  if (in_.accept_name("sorted")) {
-    facts.sorted = true;
-  } else if (in_.accept_name("min")) {
-    facts.least = signed_integer();
-    in_.expect(",");
-    in_.expect_name("max");
-    facts.greatest = signed_integer();
-    facts.has_range = true;
-  } else {
-    in_.fail_expected("a fact: `min a, max b` or `sorted`");
-  }
-}
-
-Definition Parser::definition() {
-  Definition made{in_.expect(Token::Kind::value, "a value's name, such as `%x`"), {}};
-  if (text::is_identifier(made.label.text)) made.name = made.label.text;
-  if (in_.peek().kind == Token::Kind::string) made.name = in_.next().text;
-  if (values_.contains(made.label.text)) {
-    throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is defined twice"))
-        .note("first", definitions_[made.label.text].text);
-  }
-  return made;
-}
-
-void Parser::define(const Definition& made, ValueId v) {
-  values_[made.label.text] = v;
-  definitions_[made.label.text] = in_.location(made.label);
-}
-
-ValueId Parser::value() {
-  if (in_.line_is_over() && !in_.after_comma()) in_.fail_expected("a value, such as `%x`");
-  const Token::Kind kind = in_.peek().kind;
-  if (kind == Token::Kind::integer || kind == Token::Kind::real || in_.at_punctuation("-")) {
-    const std::string number = in_.at_punctuation("-") ? str("-", in_.peek(1).text) : in_.peek().text;
-    throw Error(ErrorCode::syntax, in_.location(in_.peek()),
-                str("expected a value, such as `%x`, found `", number, "`"))
-        .help(str("a number is a value of its own: `%c = literal ", number, " : f64`"));
-  }
-  if (in_.at_punctuation("(")) {
-    throw in_.expected("a value, such as `%x`").help("operands stand without parentheses: `exp %x`");
-  }
-  if (kind == Token::Kind::name && is_op(in_.peek().text)) {
-    throw in_.expected("a value, such as `%x`")
-        .help(str("each op has a line of its own: `%a = ", in_.peek().text, " ...`, and here `%a`"));
-  }
-  if (kind == Token::Kind::name && values_.contains(in_.peek().text)) {
-    throw in_.expected("a value, such as `%x`").help(str("did you mean %", in_.peek().text, "?"));
-  }
-  const Token token = in_.expect(Token::Kind::value, "a value, such as `%x`");
-  const auto found = values_.find(token.text);
-  if (found == values_.end()) throw unknown(token, "value", "%", keys(values_));
-  if (!found->second.valid()) throw FollowUpError();
-  return found->second;
-}
-
-Error Parser::unknown(const Token& token, std::string_view what, std::string_view sign,
-                      const std::vector<std::string>& known, ErrorCode code) const {
-  Error error(code, in_.location(token), str("there is no ", what, " ", sign, token.text));
-  const auto of_numpy = text::word_for_numpy(token.text);
-  const bool fits = of_numpy && std::ranges::find(known, of_numpy->substr(0, of_numpy->find(' '))) != known.end();
-  const auto guess = fits ? of_numpy : text::nearest(token.text, known);
-  return guess ? std::move(error).help(str("did you mean ", sign, *guess, "?")) : error;
-}
+}  // namespace
 
 }  // namespace inlay::text
 
 namespace inlay {
 
 ParseResult parse_all(std::string_view text, std::string_view file_name) {
-  return text::Parser(text::lex(text, file_name)).run();
+  text::Parser p(text::lex(text, file_name));
+  ParseResult result;
+  try {
+    text::graph(p);
+    // After a statement that is wrong, what it would have bound is bound by nothing: that follows from it.
+    if (p.in.diagnostics().empty()) p.sizes.check_bound();
+    if (p.in.diagnostics().empty()) result.graph = std::move(p.scope.builder).finish();
+  } catch (const Error& error) {
+    p.in.diagnostics().push_back(error.diagnostic());
+  }
+  result.diagnostics = std::move(p.in.diagnostics());
+  return result;
 }
 
 Graph parse(std::string_view text, std::string_view file_name) {

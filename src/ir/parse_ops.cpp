@@ -1,192 +1,171 @@
 #include <algorithm>
-#include <charconv>
-#include <limits>
+#include <optional>
 
+#include "ir/compose.h"
 #include "ir/linalg.h"
-#include "ir/mistakes.h"
 #include "ir/nearest.h"
 #include "ir/parser.h"
-#include "support/counted.h"
-#include "support/number_text.h"
 
 namespace inlay::text {
 
-Parser::Number Parser::number() {
-  const std::string sign = in_.accept("-") ? "-" : "";
-  const Token& token = in_.peek();
-  const bool known_name = token.kind == Token::Kind::name &&
-                          (token.text == "true" || token.text == "false" || token.text == "inf" || token.text == "nan");
-  if (token.kind != Token::Kind::integer && token.kind != Token::Kind::real && !known_name) {
-    in_.fail_expected("a number");
-  }
-  return {token, sign + in_.next().text};
+namespace {
+
+/// Ops whose line ends in the result's dtype, or in its whole type.
+template <class Make>
+ValueId declared_result(Parser& p, const char* op, Make make) {
+  p.in.expect(":");
+  const Token start = p.in.peek();
+  const TensorType declared = p.sizes.type();
+  const bool whole = !declared.dims.empty();
+  const ValueId v = make(declared);
+  const Graph& graph = p.builder().graph();
+  if (!whole || same_dims(graph, declared.dims, graph.type(v).dims)) return v;
+  const bool rank = declared.rank() != graph.type(v).rank();
+  throw Error(rank ? ErrorCode::wrong_rank : ErrorCode::shape_mismatch, p.in.location(start),
+              str(op, ": the result is ", graph.type_text(graph.type(v)), ", not ", graph.type_text(declared)));
 }
 
-/// One number, or a complex one by its parts: (1.5, -2).
-std::vector<Parser::Number> Parser::element() {
-  if (!in_.accept("(")) return {number()};
-  std::vector<Number> parts = {number()};
-  in_.expect(",");
-  parts.push_back(number());
-  in_.expect(")");
-  return parts;
-}
-
-ValueId Parser::literal() {
-  std::vector<std::vector<Number>> elements;
-  const bool scalar = !in_.accept("[");
-  if (scalar) {
-    elements.push_back(element());
-  } else {
-    list("]", [&] { elements.push_back(element()); });
-  }
-  in_.expect(":");
-  const TensorType declared = type(NewSymbols::no);
-  std::vector<Literal> values;
-  for (const std::vector<Number>& written : elements) values.push_back(literal(declared.dtype, written));
-  if (scalar && declared.dims.empty()) return builder_.literal(values[0]);
-  return builder_.literal(std::move(values), declared.dims);
-}
-
-Literal Parser::literal(DType dtype, const std::vector<Number>& written) const {
-  if (is_complex(dtype) && written.size() == 2) {
-    const DType part = real_of(dtype);
-    return Literal::of_float(dtype, literal(part, written[0]).f, literal(part, written[1]).f);
-  }
-  if (is_complex(dtype)) return Literal::of_float(dtype, literal(real_of(dtype), written[0]).f);
-  if (written.size() == 1) return literal(dtype, written[0]);
-  throw Error(ErrorCode::wrong_dtype, in_.location(written[0].token),
-              str("literal: (", written[0].text, ", ", written[1].text, ") is no ", dtype_name(dtype)));
-}
-
-Literal Parser::literal(DType dtype, const Number& number) const {
-  const auto& [token, text] = number;
-  const bool is_word = token.kind == Token::Kind::name && token.text != "inf" && token.text != "nan";
-  if (is_float(dtype) && !is_word) {
-    if (const auto value = number_of(text)) return Literal::of_float(dtype, *value);
-  }
-  if (dtype == DType::boolean && (text == "true" || text == "false")) return Literal::of_integer(dtype, text == "true");
-  if (is_integer(dtype) && token.kind == Token::Kind::integer) {
-    if (const auto value = fitting_integer(dtype, text)) return Literal::of_integer(dtype, *value);
-  }
-  throw Error(ErrorCode::wrong_dtype, in_.location(token), str("literal: ", text, " is no ", dtype_name(dtype)));
-}
-
-/// u64 as its bits.
-std::optional<int64_t> Parser::fitting_integer(DType dtype, const std::string& text) {
-  const char *first = text.data(), *last = text.data() + text.size();
-  if (dtype == DType::u64) {
-    uint64_t value = 0;
-    const auto read = std::from_chars(first, last, value);
-    return read.ec == std::errc() && read.ptr == last ? std::optional(static_cast<int64_t>(value)) : std::nullopt;
-  }
-  int64_t value = 0;
-  const auto read = std::from_chars(first, last, value);
-  const int bits = static_cast<int>(size_bytes(dtype)) * 8;
-  const bool is_signed = is_signed_integer(dtype);
-  const int64_t least = is_signed ? -(int64_t{1} << (bits - 2)) * 2 : 0;
-  const int64_t greatest = is_signed ? -(least + 1) : (int64_t{1} << bits) - 1;
-  const bool fits = read.ec == std::errc() && read.ptr == last && value >= least && value <= greatest;
-  return fits ? std::optional(value) : std::nullopt;
-}
-
-ValueId Parser::cast() {
-  const ValueId x = value();
-  in_.expect(":");
-  const Token start = in_.peek();
-  return declared_result("cast", start, [&](const TensorType& t) { return builder_.cast(x, t.dtype); });
-}
-
-ValueId Parser::broadcast() { return to_dims("broadcast", &GraphBuilder::broadcast); }
-
-ValueId Parser::reshape() { return to_dims("reshape", &GraphBuilder::reshape); }
-
-ValueId Parser::to_dims(const char* op, ValueId (GraphBuilder::*make)(ValueId, std::vector<Dim>)) {
-  const ValueId x = value();
-  in_.expect(":");
-  const Token start = in_.peek();
-  TensorType declared = type(NewSymbols::no);
-  if (declared.dtype != builder_.type(x).dtype) {
-    throw Error(ErrorCode::wrong_dtype, in_.location(start),
-                str(op, ": from ", dtype_name(builder_.type(x).dtype), " to ", dtype_name(declared.dtype)))
+ValueId to_dims(Parser& p, const char* op, ValueId (GraphBuilder::*make)(ValueId, std::vector<Dim>)) {
+  const ValueId x = p.value();
+  p.in.expect(":");
+  const Token start = p.in.peek();
+  TensorType declared = p.sizes.type();
+  if (declared.dtype != p.type(x).dtype) {
+    throw Error(ErrorCode::wrong_dtype, p.in.location(start),
+                str(op, ": from ", dtype_name(p.type(x).dtype), " to ", dtype_name(declared.dtype)))
         .help("cast changes the dtype");
   }
-  return (builder_.*make)(x, std::move(declared.dims));
+  return (p.builder().*make)(x, std::move(declared.dims));
 }
 
-ValueId Parser::transpose() {
-  const ValueId x = value();
-  return builder_.transpose(x, axes());
+/// How `op` combines, which is one of `ways`.
+Combine combine(Parser& p, std::string_view op, const std::vector<std::string>& ways) {
+  const std::string all = join(ways, ", ");
+  const Token token = p.in.expect(Token::Kind::name, str("how to combine: ", all));
+  if (std::ranges::find(ways, token.text) != ways.end()) return *combine_from_name(token.text);
+  const auto of_numpy = way_for_numpy(token.text);
+  const auto guess = of_numpy ? of_numpy : nearest(token.text, ways);
+  throw Error(ErrorCode::unknown_name, p.in.location(token), str(op, ": there is no way to combine ", token.text))
+      .help(str(guess ? str("did you mean ", *guess, "? ") : "", op, " takes ", all));
 }
 
-ValueId Parser::flip() {
-  const ValueId x = value();
-  return builder_.flip(x, axes());
+ValueId write(Parser& p, const char* op,
+              ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace)) {
+  const InPlace in_place = p.in.accept("!") ? InPlace::required : InPlace::wanted;
+  const Combine how = combine(p, op, {"set", "add", "mul", "max", "min"});
+  const ValueId x = p.value();
+  std::vector<IndexItem> index = index_of(p, x);
+  p.in.expect(",");
+  const ValueId v = p.value();
+  return (p.builder().*make)(how, x, std::move(index), v, in_place);
 }
 
-ValueId Parser::diagonal() {
-  const ValueId x = value();
-  const Token start = in_.peek();
-  const std::vector<int> over = axes();
-  if (over.size() == 2) return builder_.diagonal(x, over[0], over[1]);
-  throw Error(ErrorCode::wrong_arity, in_.location(start), str("diagonal: takes 2 axes, not ", over.size()));
+/// `: k`: the symbol that the statement binds.
+Dim bound_symbol(Parser& p) {
+  p.in.expect(":");
+  return p.sizes.symbol(p.in.expect(Token::Kind::name, "the symbol that the value is the number of"), NewSymbols::yes);
 }
 
-ValueId Parser::slice() {
-  const ValueId x = value();
-  return builder_.slice(x, index_of(x));
+ValueId cast(Parser& p) {
+  const ValueId x = p.value();
+  return declared_result(p, "cast", [&](const TensorType& t) { return p.builder().cast(x, t.dtype); });
 }
 
-ValueId Parser::gather() {
-  const ValueId x = value();
-  std::vector<IndexItem> index = index_of(x);
-  const bool named = in_.accept_name("as");
-  return builder_.gather(x, std::move(index), named ? in_.expect(Token::Kind::string, "an op in quotes").text : "");
+ValueId broadcast(Parser& p) { return to_dims(p, "broadcast", &GraphBuilder::broadcast); }
+
+ValueId reshape(Parser& p) { return to_dims(p, "reshape", &GraphBuilder::reshape); }
+
+ValueId transpose(Parser& p) {
+  const ValueId x = p.value();
+  return p.builder().transpose(x, p.axes());
 }
 
-ValueId Parser::update() { return write("update", &GraphBuilder::update); }
-
-ValueId Parser::scatter() { return write("scatter", &GraphBuilder::scatter); }
-
-ValueId Parser::write(const char* op,
-                      ValueId (GraphBuilder::*make)(Combine, ValueId, std::vector<IndexItem>, ValueId, InPlace)) {
-  const InPlace in_place = in_.accept("!") ? InPlace::required : InPlace::wanted;
-  const Combine how = combine(op, {"set", "add", "mul", "max", "min"});
-  const ValueId x = value();
-  std::vector<IndexItem> index = index_of(x);
-  in_.expect(",");
-  const ValueId v = value();
-  return (builder_.*make)(how, x, std::move(index), v, in_place);
+ValueId flip(Parser& p) {
+  const ValueId x = p.value();
+  return p.builder().flip(x, p.axes());
 }
 
-ValueId Parser::reduce() {
-  const Combine how = combine("reduce", {"add", "mul", "max", "min", "and", "or", "xor"});
-  const ValueId x = value();
-  const std::vector<int> over = axes();
-  in_.expect(":");
-  const Token start = in_.peek();
-  return declared_result("reduce", start, [&](const TensorType& t) { return builder_.reduce(how, x, over, t.dtype); });
+ValueId diagonal(Parser& p) {
+  const ValueId x = p.value();
+  const Token start = p.in.peek();
+  const std::vector<int> over = p.axes();
+  if (over.size() == 2) return p.builder().diagonal(x, over[0], over[1]);
+  throw Error(ErrorCode::wrong_arity, p.in.location(start), str("diagonal: takes 2 axes, not ", over.size()));
+}
+
+ValueId slice(Parser& p) {
+  const ValueId x = p.value();
+  return p.builder().slice(x, index_of(p, x));
+}
+
+ValueId gather(Parser& p) {
+  const ValueId x = p.value();
+  std::vector<IndexItem> index = index_of(p, x);
+  const bool named = p.in.accept_name("as");
+  return p.builder().gather(x, std::move(index), named ? p.in.expect(Token::Kind::string, "an op in quotes").text : "");
+}
+
+ValueId update(Parser& p) { return write(p, "update", &GraphBuilder::update); }
+
+ValueId scatter(Parser& p) { return write(p, "scatter", &GraphBuilder::scatter); }
+
+ValueId reduce(Parser& p) {
+  const Combine how = combine(p, "reduce", {"add", "mul", "max", "min", "and", "or", "xor"});
+  const ValueId x = p.value();
+  const std::vector<int> over = p.axes();
+  return declared_result(p, "reduce", [&](const TensorType& t) { return p.builder().reduce(how, x, over, t.dtype); });
+}
+
+ValueId cumulative(Parser& p) {
+  const Combine how = combine(p, "cumulative", {"add", "mul", "max", "min"});
+  const ValueId x = p.value();
+  const std::vector<int> along = p.axes();
+  if (along.size() != 1) throw Error(ErrorCode::wrong_arity, p.scope.location, "cumulative: runs along one axis");
+  return declared_result(p, "cumulative",
+                         [&](const TensorType& t) { return p.builder().cumulative(how, x, along[0], t.dtype); });
+}
+
+ValueId concat(Parser& p) {
+  const int axis = static_cast<int>(signed_integer(p.in));
+  return p.builder().concat(p.operands(), axis);
+}
+
+ValueId iota(Parser& p) {
+  const Dim length = p.sizes.dim();
+  return declared_result(p, "iota", [&](const TensorType& t) { return p.builder().iota(length, t.dtype); });
+}
+
+ValueId size(Parser& p) { return p.builder().size(p.sizes.dim()); }
+
+ValueId as_size(Parser& p) {
+  const ValueId n = p.value();
+  return p.builder().as_size(n, bound_symbol(p));
+}
+
+/// Read only: what it is made of is what is printed.
+ValueId einsum(Parser& p) {
+  const std::string subscripts = p.in.expect(Token::Kind::string, "the subscripts in quotes").text;
+  return linalg::einsum(p.builder(), subscripts, p.operands());
 }
 
 /// `fold argmax %places, %x [1] : i64`: the type is that of the first result.
-std::vector<ValueId> Parser::fold() {
-  const Token token = in_.expect(Token::Kind::name, "the name of a fold");
+std::vector<ValueId> fold(Parser& p) {
+  const Token token = p.in.expect(Token::Kind::name, "the name of a fold");
   const std::optional<Fold> fold = fold_from_name(token.text);
   if (!fold) {
     std::vector<std::string> names;
     for (Fold known : all_folds()) names.emplace_back(facts(known).name);
-    throw unknown(token, "fold", "", names, ErrorCode::unknown_name).help(join(names, ", "));
+    throw unknown(p.in, token, "fold", "", names, ErrorCode::unknown_name).help(join(names, ", "));
   }
-  std::vector<ValueId> folded = operands();
-  std::vector<int> over = axes();
-  in_.expect(":");
-  const Token start = in_.peek();
+  std::vector<ValueId> folded = p.operands();
+  std::vector<int> over = p.axes();
+  const Token start = p.in.peek(1);  // behind the colon
   std::vector<ValueId> results;
-  declared_result("fold", start, [&](const TensorType& t) {
-    results = builder_.fold(*fold, std::move(folded), std::move(over), t.dtype);
-    const DType dtype = builder_.type(results[0]).dtype;
+  declared_result(p, "fold", [&](const TensorType& t) {
+    results = p.builder().fold(*fold, std::move(folded), std::move(over), t.dtype);
+    const DType dtype = p.type(results[0]).dtype;
     if (dtype != t.dtype) {
-      throw Error(ErrorCode::wrong_dtype, in_.location(start),
+      throw Error(ErrorCode::wrong_dtype, p.in.location(start),
                   str("fold ", token.text, ": the first result is ", dtype_name(dtype), ", not ", dtype_name(t.dtype)));
     }
     return results[0];
@@ -194,77 +173,131 @@ std::vector<ValueId> Parser::fold() {
   return results;
 }
 
-ValueId Parser::cumulative() {
-  const Combine how = combine("cumulative", {"add", "mul", "max", "min"});
-  const ValueId x = value();
-  const std::vector<int> along = axes();
-  if (along.size() != 1) throw Error(ErrorCode::wrong_arity, location_, "cumulative: runs along one axis");
-  in_.expect(":");
-  const Token start = in_.peek();
-  return declared_result("cumulative", start,
-                         [&](const TensorType& t) { return builder_.cumulative(how, x, along[0], t.dtype); });
+std::vector<ValueId> compress(Parser& p) {
+  std::vector<ValueId> all = p.operands();
+  return p.builder().compress(all[0], {all.begin() + 1, all.end()}, bound_symbol(p));
 }
 
-ValueId Parser::concat() {
-  const int axis = static_cast<int>(signed_integer());
-  return builder_.concat(operands(), axis);
-}
-
-ValueId Parser::iota() {
-  const Dim length = dim();
-  in_.expect(":");
-  const Token start = in_.peek();
-  return declared_result("iota", start, [&](const TensorType& t) { return builder_.iota(length, t.dtype); });
-}
-
-ValueId Parser::size() { return builder_.size(dim()); }
-
-ValueId Parser::as_size() {
-  const ValueId n = value();
-  return builder_.as_size(n, bound_symbol());
-}
-
-std::vector<ValueId> Parser::compress() {
-  std::vector<ValueId> all = operands();
-  return builder_.compress(all[0], {all.begin() + 1, all.end()}, bound_symbol());
-}
-
-/// `: k`: the symbol that the statement binds.
-Dim Parser::bound_symbol() {
-  in_.expect(":");
-  return symbol(in_.expect(Token::Kind::name, "the symbol that the value is the number of"), NewSymbols::yes);
-}
-
-/// Read only: what it is made of is what is printed.
-ValueId Parser::einsum() {
-  const std::string subscripts = in_.expect(Token::Kind::string, "the subscripts in quotes").text;
-  return linalg::einsum(builder_, subscripts, operands());
-}
-
-std::vector<ValueId> Parser::library_call(LibraryOp op) {
-  std::vector<ValueId> values = operands();
-  LibraryOptions options = 0;
-  while (in_.peek().kind == Token::Kind::name && !in_.peek().first_on_line && !in_.at_name("at")) {
-    const Token word = in_.next();
-    const auto option = library_option_from_name(word.text);
-    if (!option || !has(facts(op).options, *option)) throw no_option(op, word);
-    options = options | *option;
+std::vector<ValueId> host_call(Parser& p) {
+  const std::string name = p.in.expect(Token::Kind::string, "the function's name in quotes").text;
+  std::vector<ValueId> arguments;
+  p.in.expect("(");
+  p.in.list(")", [&] { arguments.push_back(p.value()); });
+  std::vector<TensorType> results;
+  if (p.in.accept(":")) {
+    do results.push_back(p.sizes.type(NewSymbols::yes));
+    while (p.in.accept(","));
   }
-  // Of integers it is no library op.
-  if (op == LibraryOp::matmul && values.size() == 2 && options == 0) return {builder_.matmul(values[0], values[1])};
-  return builder_.library(op, std::move(values), options);
+  return p.builder().host_call(name, p.num_host_calls++, std::move(arguments), std::move(results));
 }
 
-Error Parser::no_option(LibraryOp op, const Token& word) const {
-  const std::vector<std::string> all = words(options_text(facts(op).options));
-  const auto guess = text::nearest(word.text, all);
-  return Error(ErrorCode::unknown_name, in_.location(word), str(facts(op).name, ": has no option ", word.text))
-      .help(guess         ? str("did you mean ", *guess, "?")
-            : all.empty() ? "it has none"
-                          : str("it has ", join(all, ", ")));
+/// `shape-mismatch`: names with hyphens between them.
+ErrorCode error_code(Parser& p) {
+  Token token = p.in.expect(Token::Kind::name, "the code of the error");
+  while (p.in.accept("-")) token.text += "-" + p.in.expect(Token::Kind::name, "the code of the error").text;
+  std::vector<std::string> known;
+  for (int i = 0; i < kNumErrorCodes; ++i) {
+    const auto code = static_cast<ErrorCode>(i);
+    if (code_name(code) == token.text) return code;
+    known.emplace_back(code_name(code));
+  }
+  throw unknown(p.in, token, "error", "", known);
 }
 
-std::vector<std::string> Parser::words(std::string_view text) {
+ValueId assert_that(Parser& p) {
+  const ValueId x = p.value();
+  p.in.expect(",");
+  const ValueId condition = p.value();
+  p.in.expect(",");
+  const std::string message = p.in.expect(Token::Kind::string, "the message in quotes").text;
+  std::vector<ValueId> numbers;
+  if (p.in.accept("(")) p.in.list(")", [&] { numbers.push_back(p.value()); });
+  const ErrorCode code = p.in.accept(",") ? error_code(p) : ErrorCode::assert_failed;
+  return p.builder().assert_that(x, condition, message, code, std::move(numbers));
+}
+
+using Rule = std::vector<ValueId> (*)(Parser&);
+
+template <ValueId (*rule)(Parser&)>
+std::vector<ValueId> one(Parser& p) {
+  return {rule(p)};
+}
+
+struct NamedRule {
+  std::string_view op;
+  Rule rule;
+};
+constexpr NamedRule kRules[] = {
+    {"as_size", one<as_size>},
+    {"assert", one<assert_that>},
+    {"broadcast", one<broadcast>},
+    {"cast", one<cast>},
+    {"concat", one<concat>},
+    {"cumulative", one<cumulative>},
+    {"diagonal", one<diagonal>},
+    {"einsum", one<einsum>},
+    {"flip", one<flip>},
+    {"gather", one<gather>},
+    {"iota", one<iota>},
+    {"literal", one<literal>},
+    {"reduce", one<reduce>},
+    {"reshape", one<reshape>},
+    {"scatter", one<scatter>},
+    {"size", one<size>},
+    {"slice", one<slice>},
+    {"transpose", one<transpose>},
+    {"update", one<update>},
+    {"host_call", host_call},
+    {"compress", compress},
+    {"fold", fold},
+    {"cond", cond},
+    {"loop", loop},
+};
+
+/// `[n, 3]`, a size, or a word.
+ComposeArgument argument(Parser& p) {
+  ComposeArgument out;
+  if (p.in.accept("[")) {
+    out.is_list = true;
+    p.in.list("]", [&] { out.sizes.push_back(p.sizes.dim()); });
+    return out;
+  }
+  const bool word = p.in.peek().kind == Token::Kind::name && !p.in.at_punctuation("(", 1);
+  if (word) out.word = p.in.peek().text;
+  if (word && !p.sizes.has_symbol(out.word)) {
+    p.in.next();
+  } else {
+    out.sizes.push_back(p.sizes.dim());
+  }
+  return out;
+}
+
+/// `softmax %x, axes = [1]`: operands, then named arguments.
+std::vector<ValueId> composition(Parser& p, const Token& op) {
+  std::vector<ValueId> values;
+  NamedArguments named;
+  const auto item = [&] {
+    if (p.in.peek().kind == Token::Kind::value && named.empty()) {
+      values.push_back(p.value());
+      return;
+    }
+    if (p.in.at_punctuation("(")) {
+      throw p.in.expected("an operand, or the name of an argument")
+          .help(str("operands stand without parentheses: `", op.text, " %x`"));
+    }
+    const Token name = p.in.expect(Token::Kind::name, "an operand, or the name of an argument");
+    p.in.expect("=");
+    if (!named.emplace(name.text, argument(p)).second) {
+      throw Error(ErrorCode::duplicate_name, p.in.location(name), str(op.text, ": `", name.text, "` is given twice"));
+    }
+  };
+  do item();
+  while (p.in.accept(","));
+  p.expect_no_value();
+  return compose(p.builder(), op.text, values, named);
+}
+
+std::vector<std::string> words(std::string_view text) {
   std::vector<std::string> out;
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] == ' ') {
@@ -276,17 +309,53 @@ std::vector<std::string> Parser::words(std::string_view text) {
   return out;
 }
 
-std::vector<ValueId> Parser::host_call() {
-  const std::string name = in_.expect(Token::Kind::string, "the function's name in quotes").text;
-  std::vector<ValueId> arguments;
-  in_.expect("(");
-  list(")", [&] { arguments.push_back(value()); });
-  std::vector<TensorType> results;
-  if (in_.accept(":")) {
-    do results.push_back(type(NewSymbols::yes));
-    while (in_.accept(","));
+Error no_option(const Parser& p, LibraryOp op, const Token& word) {
+  const std::vector<std::string> all = words(options_text(facts(op).options));
+  const auto guess = nearest(word.text, all);
+  return Error(ErrorCode::unknown_name, p.in.location(word), str(facts(op).name, ": has no option ", word.text))
+      .help(guess         ? str("did you mean ", *guess, "?")
+            : all.empty() ? "it has none"
+                          : str("it has ", join(all, ", ")));
+}
+
+std::vector<ValueId> library_call(Parser& p, LibraryOp op) {
+  std::vector<ValueId> values = p.operands();
+  LibraryOptions options = 0;
+  while (p.in.peek().kind == Token::Kind::name && !p.in.peek().first_on_line && !p.in.at_name("at")) {
+    const Token word = p.in.next();
+    const auto option = library_option_from_name(word.text);
+    if (!option || !has(facts(op).options, *option)) throw no_option(p, op, word);
+    options = options | *option;
   }
-  return builder_.host_call(name, num_host_calls_++, std::move(arguments), std::move(results));
+  // Of integers it is no library op.
+  if (op == LibraryOp::matmul && values.size() == 2 && options == 0) return {p.builder().matmul(values[0], values[1])};
+  return p.builder().library(op, std::move(values), options);
+}
+
+std::vector<std::string> known_ops() {
+  std::vector<std::string> known;
+  for (const NamedRule& each : kRules) known.emplace_back(each.op);
+  for (const std::string& name : composition_names()) known.push_back(name);
+  for (int i = 0; i < kNumScalarOps; ++i) known.emplace_back(facts(static_cast<ScalarOp>(i)).name);
+  for (int i = 0; i < kNumLibraryOps; ++i) known.emplace_back(facts(static_cast<LibraryOp>(i)).name);
+  return known;
+}
+
+}  // namespace
+
+bool is_op(const std::string& name) { return std::ranges::count(known_ops(), name) > 0; }
+
+std::vector<ValueId> results_of(Parser& p, const Token& op) {
+  const auto rule = std::ranges::find(kRules, op.text, &NamedRule::op);
+  if (rule != std::end(kRules)) return rule->rule(p);
+  if (is_composition(op.text)) return composition(p, op);
+  if (const auto scalar = scalar_op_from_name(op.text)) return {p.builder().scalar(*scalar, p.operands())};
+  if (const auto library = library_op_from_name(op.text)) return library_call(p, *library);
+  const Error error = unknown(p.in, op, "op", "", known_ops(), ErrorCode::unknown_op);
+  if (p.scope.values.contains(op.text)) throw Error(error).help("a line is one op and its operands: `%z = add %x, %y`");
+  const Token& behind = p.in.peek(1);
+  if (!p.in.at_punctuation(".") || behind.first_on_line || behind.kind != Token::Kind::name) throw error;
+  throw Error(error).help(str("ops are no members of `", op.text, "`: write `", behind.text, "`"));
 }
 
 }  // namespace inlay::text

@@ -1,112 +1,127 @@
-#include <algorithm>
-#include <charconv>
-#include <limits>
+#include <utility>
 
-#include "ir/linalg.h"
-#include "ir/mistakes.h"
-#include "ir/nearest.h"
 #include "ir/parser.h"
 #include "support/counted.h"
-#include "support/number_text.h"
 
 namespace inlay::text {
 
-void Parser::captured(std::string_view word, Captured& out) {
-  if (!in_.accept_name(word)) return;
-  in_.expect("(");
-  list(")", [&] {
-    out.inside.push_back({in_.expect(Token::Kind::value, "a name in the body, such as `%a`"), {}});
-    Definition& made = out.inside.back();
-    if (text::is_identifier(made.label.text)) made.name = made.label.text;
-    if (in_.peek().kind == Token::Kind::string) made.name = in_.next().text;
-    in_.expect("=");
-    out.outside.push_back(value());
+namespace {
+
+/// `(%a = %x, %b = %y)`: names inside, values outside.
+struct Captured {
+  std::vector<Definition> inside;
+  std::vector<ValueId> outside;
+};
+
+void captured(Parser& p, std::string_view word, Captured& out) {
+  if (!p.in.accept_name(word)) return;
+  p.in.expect("(");
+  p.in.list(")", [&] {
+    out.inside.push_back(p.label("a name in the body, such as `%a`"));
+    p.in.expect("=");
+    out.outside.push_back(p.value());
   });
 }
 
-void Parser::expect_new(const Definition& made) const {
-  if (values_.contains(made.label.text))
-    throw Error(ErrorCode::duplicate_name, in_.location(made.label), str("%", made.label.text, " is defined twice"));
+/// For as long as it lives a body is read, in a scope of its own.
+class InBody {
+ public:
+  explicit InBody(Parser& p)
+      : parser_(p), deeper_(p.in, p.bodies_around, "a body"), mistakes_(p.in.diagnostics().size()) {
+    Scope inside{p.builder().body(), {}, {}, p.scope.location};
+    outer_ = std::exchange(p.scope, std::move(inside));
+    p.builder().at(p.scope.location);
+  }
+  ~InBody() { parser_.scope = std::move(outer_); }
+  InBody(const InBody&) = delete;
+  InBody& operator=(const InBody&) = delete;
+
+  const TensorType& outer_type(ValueId v) const { return outer_.builder.type(v); }
+  bool has_mistakes() const { return parser_.in.diagnostics().size() > mistakes_; }
+
+ private:
+  Parser& parser_;
+  Deeper deeper_;
+  std::size_t mistakes_;
+  Scope outer_;
+};
+
+void expect_new(Parser& p, const Definition& made) {
+  if (p.scope.values.contains(made.label.text))
+    throw Error(ErrorCode::duplicate_name, p.in.location(made.label), str("%", made.label.text, " is defined twice"));
+}
+
+/// `{ statements return ... }` with these parameters. `finish` reads what is returned.
+template <class Finish>
+Graph body(Parser& p, const Definition* step, const Dim& count, const Captured& captured, Finish finish) {
+  const InBody inside(p);
+  p.in.end_line();
+  if (step) {
+    expect_new(p, *step);
+    p.define(*step, p.builder().step(step->name, count));
+  }
+  for (std::size_t i = 0; i < captured.inside.size(); ++i) {
+    const Definition& made = captured.inside[i];
+    expect_new(p, made);
+    p.define(made, p.builder().param(made.name, inside.outer_type(captured.outside[i])));
+  }
+  p.statements();
+  p.in.expect_name("return");
+  finish();
+  p.in.expect("}");
+  if (inside.has_mistakes()) throw FollowUpError();
+  return std::move(p.scope.builder).finish();
 }
 
 /// Values up to a word or the brace.
-int Parser::returned() {
+int returned(Parser& p) {
   int count = 0;
-  if (in_.peek().kind != Token::Kind::value) return count;
+  if (p.in.peek().kind != Token::Kind::value) return count;
   do {
-    builder_.output(value());
+    p.builder().output(p.value());
     ++count;
-  } while (in_.accept(","));
+  } while (p.in.accept(","));
   return count;
 }
 
-void Parser::accept_origin() {
-  if (in_.accept_name("at")) in_.expect(Token::Kind::string, "where it comes from, in quotes");
+}  // namespace
+
+std::vector<ValueId> cond(Parser& p) {
+  const ValueId condition = p.value();
+  Captured in;
+  captured(p, "with", in);
+  p.accept_origin();
+  Graph then = body(p, nullptr, 0, in, [&] { returned(p); });
+  p.in.expect_name("else");
+  Graph otherwise = body(p, nullptr, 0, in, [&] { returned(p); });
+  p.builder().at(p.scope.location);
+  return p.builder().cond(condition, in.outside, std::move(then), std::move(otherwise));
 }
 
-std::vector<ValueId> Parser::cond() {
-  const ValueId condition = value();
+std::vector<ValueId> loop(Parser& p) {
+  const Definition step = p.label("the name of the step, such as `%i`");
+  p.in.expect("<");
+  const Dim count = p.sizes.dim();
   Captured in;
-  captured("with", in);
-  accept_origin();
-  Graph then = body(nullptr, 0, in, [&] { returned(); });
-  in_.expect_name("else");
-  Graph otherwise = body(nullptr, 0, in, [&] { returned(); });
-  builder_.at(location_);
-  return builder_.cond(condition, in.outside, std::move(then), std::move(otherwise));
-}
-
-std::vector<ValueId> Parser::loop() {
-  Definition step{in_.expect(Token::Kind::value, "the name of the step, such as `%i`"), {}};
-  if (text::is_identifier(step.label.text)) step.name = step.label.text;
-  if (in_.peek().kind == Token::Kind::string) step.name = in_.next().text;
-  in_.expect("<");
-  const Dim count = dim();
-  Captured in;
-  captured("carry", in);
+  captured(p, "carry", in);
   const auto num_carried = static_cast<std::ptrdiff_t>(in.outside.size());
-  captured("with", in);
-  accept_origin();
+  captured(p, "with", in);
+  p.accept_origin();
   Ends ends = Ends::after_count;
-  Graph once = body(&step, count, in, [&] {
-    if (const int next = returned(); next != num_carried) {
+  Graph once = body(p, &step, count, in, [&] {
+    if (const int next = returned(p); next != num_carried) {
       throw Error(
-          ErrorCode::wrong_arity, location_,
+          ErrorCode::wrong_arity, p.scope.location,
           str("loop: carries ", counted(num_carried, "value"), ", and the body returns ", next, " for the next step"));
     }
-    if (in_.accept_name("trace")) returned();
-    if (!in_.accept_name("while")) return;
+    if (p.in.accept_name("trace")) returned(p);
+    if (!p.in.accept_name("while")) return;
     ends = Ends::by_condition;
-    builder_.output(value());
+    p.builder().output(p.value());
   });
-  builder_.at(location_);
+  p.builder().at(p.scope.location);
   const auto split = in.outside.begin() + num_carried;
-  return builder_.loop(count, {in.outside.begin(), split}, {split, in.outside.end()}, std::move(once), ends);
-}
-
-ValueId Parser::assert_that() {
-  const ValueId x = value();
-  in_.expect(",");
-  const ValueId condition = value();
-  in_.expect(",");
-  const std::string message = in_.expect(Token::Kind::string, "the message in quotes").text;
-  std::vector<ValueId> numbers;
-  if (in_.accept("(")) list(")", [&] { numbers.push_back(value()); });
-  const ErrorCode code = in_.accept(",") ? error_code() : ErrorCode::assert_failed;
-  return builder_.assert_that(x, condition, message, code, std::move(numbers));
-}
-
-/// `shape-mismatch`: names with hyphens between them.
-ErrorCode Parser::error_code() {
-  Token token = in_.expect(Token::Kind::name, "the code of the error");
-  while (in_.accept("-")) token.text += "-" + in_.expect(Token::Kind::name, "the code of the error").text;
-  std::vector<std::string> known;
-  for (int i = 0; i < kNumErrorCodes; ++i) {
-    const auto code = static_cast<ErrorCode>(i);
-    if (code_name(code) == token.text) return code;
-    known.emplace_back(code_name(code));
-  }
-  throw unknown(token, "error", "", known);
+  return p.builder().loop(count, {in.outside.begin(), split}, {split, in.outside.end()}, std::move(once), ends);
 }
 
 }  // namespace inlay::text

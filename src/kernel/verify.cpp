@@ -10,162 +10,144 @@
 namespace inlay::kernel {
 namespace {
 
-// First what everything stands on: names that exist. Then what follows those names, step by step.
-class ProgramVerifier {
- public:
-  ProgramVerifier(const KernelProgram& program, SizesFrom sizes)
-      : program_(program),
-        sizes_(sizes),
-        names_(program),
-        known_(program.symbols.size(), true),
-        written_(program.buffers.size(), false) {}
+/// The program, and what is wrong with it.
+struct Judged {
+  explicit Judged(const KernelProgram& program) : program(program), names(program) {}
 
-  std::vector<Diagnostic> run() {
+  void complain(std::string message) { out.push_back({ErrorCode::internal, {}, std::move(message), {}, {}}); }
+  bool exists(BufferId b) const { return b.index < program.buffers.size(); }
+  std::string name(BufferId b) const { return exists(b) ? names.buffers[b] : "<none>"; }
+
+  const KernelProgram& program;
+  const Names names;
+  std::vector<Diagnostic> out;
+};
+
+/// Buffers, parameters, outputs and symbols: the names that steps use.
+class TableVerifier {
+ public:
+  explicit TableVerifier(Judged& judged) : judged_(judged), program_(judged.program) {}
+
+  /// Which symbols are known before the first step.
+  std::vector<bool> run(SizesFrom sizes) {
     for (BufferId b : ids<BufferId>(program_.buffers.size())) verify_buffer(b);
     verify_slots(program_.params, Role::param);
     verify_slots(program_.outputs, Role::output);
-    if (sizes_ == SizesFrom::parameters) {
-      for (SymbolId symbol : ids<SymbolId>(program_.symbols.size())) verify_symbol(symbol);
+    std::vector<bool> known(program_.symbols.size(), true);
+    if (sizes == SizesFrom::parameters) {
+      for (SymbolId symbol : ids<SymbolId>(known.size())) known[symbol.index] = verify_symbol(symbol);
     }
-    if (const std::string mistake = why_not_nested(program_); !mistake.empty()) complain(mistake);
-    if (out_.empty()) {
-      for (const Step& step : program_.steps) verify_shape(step);
-      for (const RegionSpan& region : regions_of(program_)) verify_body(region);
-    }
-    if (out_.empty()) {
-      for (const Step& step : program_.steps) forget_bound_symbols(step);
-      for (const Step& step : program_.steps) verify_flow(step);
-      verify_checked_before();
-      for (BufferId b : program_.outputs) {
-        if (!written_[b]) complain(str("output ", name(b), " is never written"));
-      }
-    }
-    return std::move(out_);
+    return known;
   }
 
  private:
-  void complain(std::string message) { out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}}); }
-  bool exists(BufferId b) const { return b.index < program_.buffers.size(); }
-  std::string name(BufferId b) const { return exists(b) ? names_.buffers[b] : "<none>"; }
-  const Buffer& buffer(BufferId b) const { return program_.buffers[b]; }
-
-  /// An index that was checked before: at its site, by an earlier stage. (That it was the same index memory/verify
-  /// proves, for sizes.)
-  void verify_checked_before() {
-    std::vector<bool> is_checked(program_.sites.size(), false);
-    for (const Step& step : program_.steps) {
-      const auto* kernel = std::get_if<Kernel>(&step);
-      for (std::size_t s = 0; kernel && s < kernel->stages.size(); ++s) {
-        visit_indices(kernel->stages[s], [&](const IndexTerm& index) {
-          if (index.bounds == Bounds::checked_before && !is_checked[index.site.index]) {
-            complain(str("kernel @", kernel->name, ", stage ", s, ": no earlier stage checks #", index.site.index));
-          }
-        });
-        visit_indices(kernel->stages[s], [&](const IndexTerm& index) {
-          if (index.bounds == Bounds::checked) is_checked[index.site.index] = true;
-        });
-      }
-    }
-  }
-
-  template <class Visit>
-  static void visit_indices(const Stage& stage, Visit visit) {
-    for (const Statement& s : stage.statements) {
-      for (const Subscript& subscript : s.map.subscripts) {
-        if (subscript.index) visit(*subscript.index);
-      }
-    }
-  }
-
-  // ---- Buffers ----
-
   void verify_buffer(BufferId b) {
-    const Buffer& it = buffer(b);
+    const Buffer& it = program_.buffers[b];
     for (const Dim& dim : it.dims) {
       for (SymbolId symbol : dim.symbols()) {
-        if (symbol.index >= known_.size()) return complain(str(name(b), " has a size of a symbol that does not exist"));
+        if (symbol.index >= program_.symbols.size()) {
+          return judged_.complain(str(judged_.name(b), " has a size of a symbol that does not exist"));
+        }
       }
     }
     if (it.stored.why != StoredFor::unsaid && (it.role != Role::temporary || it.view_of.valid())) {
-      complain(str(name(b), " is no temporary, and has a reason to be one: ", stored_text(it.stored)));
+      judged_.complain(str(judged_.name(b), " is no temporary, and has a reason to be one: ", stored_text(it.stored)));
     }
     if (it.view_of.valid()) return verify_view(b);
     if (it.role == Role::param || it.role == Role::output) {
       const std::vector<BufferId>& slots = it.role == Role::param ? program_.params : program_.outputs;
       if (std::ranges::find(slots, b) == slots.end()) {
-        complain(str(name(b), " is ", role_name(it.role), " ", it.slot, ", and so is another buffer"));
+        judged_.complain(str(judged_.name(b), " is ", role_name(it.role), " ", it.slot, ", and so is another buffer"));
       }
     }
     if (it.role == Role::scalar && !std::ranges::all_of(it.dims, [](const Dim& dim) { return dim.is(1); })) {
-      complain(str("scalar ", name(b), " has more than one element"));
+      judged_.complain(str("scalar ", judged_.name(b), " has more than one element"));
     }
     if (it.role != Role::literal) return;
     if (!num_elements(it).is(static_cast<int64_t>(it.elements.size()))) {
-      complain(str("literal ", name(b), " has ", it.elements.size(), " elements"));
+      judged_.complain(str("literal ", judged_.name(b), " has ", it.elements.size(), " elements"));
     }
     for (const Literal& element : it.elements) {
-      if (element.dtype != it.dtype) return complain(str("literal ", name(b), " has elements of another dtype"));
+      if (element.dtype != it.dtype) {
+        return judged_.complain(str("literal ", judged_.name(b), " has elements of another dtype"));
+      }
     }
   }
 
   void verify_view(BufferId b) {
     BufferId root = b;
-    for (std::size_t i = 0; exists(root) && buffer(root).view_of.valid(); ++i) {
-      if (i > program_.buffers.size()) return complain(str(name(b), " is a view of itself"));
-      root = buffer(root).view_of;
+    for (std::size_t i = 0; judged_.exists(root) && program_.buffers[root].view_of.valid(); ++i) {
+      if (i > program_.buffers.size()) return judged_.complain(str(judged_.name(b), " is a view of itself"));
+      root = program_.buffers[root].view_of;
     }
-    if (!exists(root)) return complain(str(name(b), " is a view of no buffer"));
-    const bool other_size = same_dim(num_elements(buffer(b)), num_elements(buffer(root))) == Answer::no;
-    if (other_size || buffer(b).dtype != buffer(root).dtype) {
-      complain(str(name(b), " is a view of ", name(root), ", which has other bytes"));
+    if (!judged_.exists(root)) return judged_.complain(str(judged_.name(b), " is a view of no buffer"));
+    const bool other_size =
+        same_dim(num_elements(program_.buffers[b]), num_elements(program_.buffers[root])) == Answer::no;
+    if (other_size || program_.buffers[b].dtype != program_.buffers[root].dtype) {
+      judged_.complain(str(judged_.name(b), " is a view of ", judged_.name(root), ", which has other bytes"));
     }
   }
 
   void verify_slots(const std::vector<BufferId>& slots, Role role) {
     for (std::size_t i = 0; i < slots.size(); ++i) {
-      if (!exists(slots[i])) {
-        complain(str(role_name(role), " ", i, " is no buffer"));
-      } else if (buffer(slots[i]).role != role || buffer(slots[i]).slot != static_cast<int>(i)) {
-        complain(str(name(slots[i]), " stands as ", role_name(role), " ", i, " and says otherwise"));
+      if (!judged_.exists(slots[i])) {
+        judged_.complain(str(role_name(role), " ", i, " is no buffer"));
+      } else if (program_.buffers[slots[i]].role != role || program_.buffers[slots[i]].slot != static_cast<int>(i)) {
+        judged_.complain(str(judged_.name(slots[i]), " stands as ", role_name(role), " ", i, " and says otherwise"));
       }
     }
   }
 
   /// One that no parameter binds is known where a step has bound it.
-  void verify_symbol(SymbolId s) {
+  bool verify_symbol(SymbolId s) {
     const Symbol& symbol = program_.symbols[s];
-    known_[s.index] = false;
+    bool is_known = false;
     for (BufferId param : program_.params) {
-      if (!exists(param) || !symbol.source.valid() || buffer(param).value != symbol.source) continue;
-      const std::size_t rank = buffer(param).dims.size();
-      known_[s.index] = symbol.axis >= 0 && static_cast<std::size_t>(symbol.axis) < rank;
-      if (!known_[s.index] && symbol.axis != Symbol::kOfValue) {
-        complain(str("symbol ", names_.symbols[s], " is dim ", symbol.axis, " of ", name(param), ", which has ", rank));
+      if (!judged_.exists(param) || !symbol.source.valid() || program_.buffers[param].value != symbol.source) continue;
+      const std::size_t rank = program_.buffers[param].dims.size();
+      is_known = symbol.axis >= 0 && static_cast<std::size_t>(symbol.axis) < rank;
+      if (!is_known && symbol.axis != Symbol::kOfValue) {
+        judged_.complain(str("symbol ", judged_.names.symbols[s], " is dim ", symbol.axis, " of ", judged_.name(param),
+                             ", which has ", rank));
       }
     }
+    return is_known;
   }
 
-  // ---- Steps: what they name, and what they name it for ----
+  Judged& judged_;
+  const KernelProgram& program_;
+};
 
+bool is_i64_scalar(const Buffer& b) { return b.dtype == DType::i64 && num_elements(b).is(1); }
+
+/// What steps name, and what they name it for.
+class StepVerifier {
+ public:
+  explicit StepVerifier(Judged& judged) : judged_(judged), program_(judged.program) {}
+
+  void run() {
+    for (const Step& step : program_.steps) {
+      std::visit([&](const auto& each) { verify_step(each); }, step);
+    }
+    for (const RegionSpan& region : regions_of(program_)) verify_body(region);
+  }
+
+ private:
   bool all_exist(const std::string& what, const std::vector<BufferId>& list) {
-    if (std::ranges::all_of(list, [&](BufferId b) { return exists(b); })) return true;
-    complain(what + " names no buffer");
+    if (std::ranges::all_of(list, [&](BufferId b) { return judged_.exists(b); })) return true;
+    judged_.complain(what + " names no buffer");
     return false;
   }
 
   void verify_site(SiteId site, const std::string& what) {
-    if (site.index >= program_.sites.size()) complain(what + " has no site");
-  }
-
-  void verify_shape(const Step& step) {
-    std::visit([&](const auto& each) { verify_step(each); }, step);
+    if (site.index >= program_.sites.size()) judged_.complain(what + " has no site");
   }
 
   void verify_step(const Kernel& kernel) {
-    const std::size_t before = out_.size();
-    const Complain take = [&](std::string message) { complain(std::move(message)); };
+    const std::size_t before = judged_.out.size();
+    const Complain take = [&](std::string message) { judged_.complain(std::move(message)); };
     verify_statements(program_, kernel, take);
-    if (out_.size() == before) verify_contract(program_, kernel, take);
+    if (judged_.out.size() == before) verify_contract(program_, kernel, take);
   }
 
   void verify_step(const LibraryCall& call) {
@@ -176,8 +158,9 @@ class ProgramVerifier {
                             call.results.size() == signature.results.size() &&
                             call.sizes.size() == signature.letters.size() + 1;
     if (!counts_fit) {
-      return complain(str(function, " takes ", signature.operands.size(), " operands and ",
-                          signature.letters.size() + 1, " sizes, and has ", signature.results.size(), " results"));
+      return judged_.complain(str(function, " takes ", signature.operands.size(), " operands and ",
+                                  signature.letters.size() + 1, " sizes, and has ", signature.results.size(),
+                                  " results"));
     }
     std::vector<BufferId> named;
     for_each_array(call, [&](const CallArray& array, const CoreAxes&) {
@@ -187,9 +170,9 @@ class ProgramVerifier {
     if (call.workspace.valid()) named.push_back(call.workspace);
     if (!all_exist(function, named)) return;
     for (SiteId site : call.sites) verify_site(site, function);
-    const std::string what = str(function, " ", name(call.results[0].buffer));
-    const DType dtype = buffer(call.operands[0].buffer).dtype;
-    if (!accepts(call.op, dtype)) return complain(str(what, ": it does not take ", dtype_name(dtype)));
+    const std::string what = str(function, " ", judged_.name(call.results[0].buffer));
+    const DType dtype = program_.buffers[call.operands[0].buffer].dtype;
+    if (!accepts(call.op, dtype)) return judged_.complain(str(what, ": it does not take ", dtype_name(dtype)));
     for (std::size_t i = 0; i < call.operands.size(); ++i) {
       verify_array(call, call.operands[i], signature.operands[i], operand_dtype(call.op, i, dtype), what);
     }
@@ -204,27 +187,29 @@ class ProgramVerifier {
     const std::vector<Dim> sizes(call.sizes.begin() + 1, call.sizes.end());
     const Dim wanted = library_workspace_bytes(call.op, dtype, sizes);
     if (!call.workspace.valid()) {
-      if (!wanted.is(0)) complain(str(what, " has no workspace"));
+      if (!wanted.is(0)) judged_.complain(str(what, " has no workspace"));
       return;
     }
-    const Buffer& given = buffer(call.workspace);
+    const Buffer& given = program_.buffers[call.workspace];
     if (given.role != Role::temporary || given.dtype != DType::u8) {
-      complain(str(what, ": its workspace ", name(call.workspace), " is no temporary of u8"));
+      judged_.complain(str(what, ": its workspace ", judged_.name(call.workspace), " is no temporary of u8"));
     } else if (!always_at_least(num_elements(given), wanted)) {
-      complain(str(what, ": its workspace ", name(call.workspace), " has ",
-                   num_elements(given).to_text(program_.symbol_names()), " bytes of ",
-                   wanted.to_text(program_.symbol_names())));
+      judged_.complain(str(what, ": its workspace ", judged_.name(call.workspace), " has ",
+                           num_elements(given).to_text(program_.symbol_names()), " bytes of ",
+                           wanted.to_text(program_.symbol_names())));
     }
   }
 
   /// An operand or a result of a library call: its dtype, and that its elements can be some of the buffer's.
   void verify_array(const LibraryCall& call, const CallArray& array, const CoreAxes& axes, DType dtype,
                     const std::string& what) {
-    const Buffer& in = buffer(array.buffer);
-    if (in.dtype != dtype) complain(str(what, ": ", name(array.buffer), " is not of ", dtype_name(dtype)));
+    const Buffer& in = program_.buffers[array.buffer];
+    if (in.dtype != dtype) {
+      judged_.complain(str(what, ": ", judged_.name(array.buffer), " is not of ", dtype_name(dtype)));
+    }
     const std::array<Dim, 3> extents = library_extents(call.op, axes, call.sizes);
-    if (array.index.valid() && !is_i64_scalar(buffer(array.index))) {
-      complain(str(what, ": ", name(array.index), " is no number of i64"));
+    if (array.index.valid() && !is_i64_scalar(program_.buffers[array.index])) {
+      judged_.complain(str(what, ": ", judged_.name(array.index), " is no number of i64"));
     }
     Dim first = array.offset, last = array.offset;
     for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -234,34 +219,36 @@ class ProgramVerifier {
     }
     const bool lies_outside =
         always_at_least(-1, first) || (!array.index.valid() && always_at_least(last, num_elements(in)));
-    if (lies_outside) complain(str(what, ": elements of ", name(array.buffer), " that it does not have"));
+    if (lies_outside) {
+      judged_.complain(str(what, ": elements of ", judged_.name(array.buffer), " that it does not have"));
+    }
   }
-
-  static bool is_i64_scalar(const Buffer& b) { return b.dtype == DType::i64 && num_elements(b).is(1); }
 
   void verify_step(const HostCall& call) {
     const std::string what = str("host call \"", call.name, "\"");
     if (!all_exist(what, call.operands) || !all_exist(what, call.results)) return;
     constexpr int kMostFunctions = 1 << 20;
-    if (call.function < 0 || call.function >= kMostFunctions) complain(str(what, " has no function"));
+    if (call.function < 0 || call.function >= kMostFunctions) judged_.complain(str(what, " has no function"));
     if (call.site.valid()) verify_site(call.site, what);
     for (BufferId result : call.results) {
-      if (buffer(result).role != Role::host) complain(str(what, ": its result ", name(result), " is not the host's"));
+      if (program_.buffers[result].role != Role::host) {
+        judged_.complain(str(what, ": its result ", judged_.name(result), " is not the host's"));
+      }
     }
     for (const HostCall::Binding& binding : call.bindings) {
       const auto result = static_cast<std::size_t>(binding.result), axis = static_cast<std::size_t>(binding.axis);
       const bool fits = binding.symbol.index < program_.symbols.size() && result < call.results.size() &&
-                        axis < buffer(call.results[result]).dims.size();
-      if (!fits) complain(str(what, " binds a symbol to no dim"));
+                        axis < program_.buffers[call.results[result]].dims.size();
+      if (!fits) judged_.complain(str(what, " binds a symbol to no dim"));
     }
   }
 
   void verify_step(const Copy& copy) {
     if (!all_exist("a copy", {copy.source, copy.destination})) return;
-    const Buffer &from = buffer(copy.source), &to = buffer(copy.destination);
+    const Buffer &from = program_.buffers[copy.source], &to = program_.buffers[copy.destination];
     if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
-      complain(str("copy ", name(copy.source), " -> ", name(copy.destination), ": ", type_text(program_, from), " to ",
-                   type_text(program_, to)));
+      judged_.complain(str("copy ", judged_.name(copy.source), " -> ", judged_.name(copy.destination), ": ",
+                           type_text(program_, from), " to ", type_text(program_, to)));
     }
   }
 
@@ -269,26 +256,19 @@ class ProgramVerifier {
 
   void verify_step(const BindSize& bind) {
     verify_site(bind.site, "a bind");
-    if (bind.symbol.index >= program_.symbols.size()) return complain("a bind names no symbol");
+    if (bind.symbol.index >= program_.symbols.size()) return judged_.complain("a bind names no symbol");
     if (!all_exist("a bind", {bind.value})) return;
-    const Buffer& number = buffer(bind.value);
+    const Buffer& number = program_.buffers[bind.value];
     if (number.role != Role::scalar || number.dtype != DType::i64) {
-      complain(str(name(bind.value), " is bound as a size, and is no scalar of i64"));
-    }
-  }
-  void verify_body(const RegionSpan& region) {
-    for (uint32_t i = region.begin.index; i < region.end.index; ++i) {
-      for (SymbolId symbol : symbols_bound_by(program_.steps[i])) {
-        complain(str("symbol ", names_.symbols[symbol], " is bound in the body of a loop or cond"));
-      }
+      judged_.complain(str(judged_.name(bind.value), " is bound as a size, and is no scalar of i64"));
     }
   }
 
   void verify_step(const LoopBegin& loop) {
     if (!all_exist("a loop", {loop.step})) return;
-    const Buffer& step = buffer(loop.step);
+    const Buffer& step = program_.buffers[loop.step];
     if (step.role != Role::scalar || step.dtype != DType::i64) {
-      complain(str("the step ", name(loop.step), " of a loop is no scalar of i64"));
+      judged_.complain(str("the step ", judged_.name(loop.step), " of a loop is no scalar of i64"));
     }
   }
   void verify_step(const LoopEnd& loop) {
@@ -299,25 +279,64 @@ class ProgramVerifier {
   void verify_step(const CondEnd&) {}
   void verify_condition(BufferId condition) {
     if (!all_exist("a condition", {condition})) return;
-    const Buffer& it = buffer(condition);
-    if (it.dtype != DType::boolean || !num_elements(it).is(1)) complain(str(name(condition), " is no condition"));
+    const Buffer& it = program_.buffers[condition];
+    if (it.dtype != DType::boolean || !num_elements(it).is(1)) {
+      judged_.complain(str(judged_.name(condition), " is no condition"));
+    }
   }
 
-  // ---- Flow: sizes are known and bytes are written before they are used ----
+  void verify_body(const RegionSpan& region) {
+    for (uint32_t i = region.begin.index; i < region.end.index; ++i) {
+      for (SymbolId symbol : symbols_bound_by(program_.steps[i])) {
+        judged_.complain(str("symbol ", judged_.names.symbols[symbol], " is bound in the body of a loop or cond"));
+      }
+    }
+  }
 
+  Judged& judged_;
+  const KernelProgram& program_;
+};
+
+template <class Visit>
+void visit_indices(const Stage& stage, Visit visit) {
+  for (const Statement& s : stage.statements) {
+    for (const Subscript& subscript : s.map.subscripts) {
+      if (subscript.index) visit(*subscript.index);
+    }
+  }
+}
+
+/// Sizes are known, bytes are written and indices are checked before they are used.
+class FlowVerifier {
+ public:
+  FlowVerifier(Judged& judged, std::vector<bool> known)
+      : judged_(judged), program_(judged.program), known_(std::move(known)), written_(program_.buffers.size(), false) {}
+
+  void run() {
+    for (const Step& step : program_.steps) forget_bound_symbols(step);
+    for (const Step& step : program_.steps) verify_flow(step);
+    verify_checked_before();
+    for (BufferId b : program_.outputs) {
+      if (!written_[b]) judged_.complain(str("output ", judged_.name(b), " is never written"));
+    }
+  }
+
+ private:
   void forget_bound_symbols(const Step& step) {
     for (SymbolId symbol : symbols_bound_by(step)) known_[symbol.index] = false;
   }
 
   void require_known(const Dim& dim, const std::string& what) {
     for (SymbolId symbol : dim.symbols()) {
-      if (symbol.index >= known_.size()) return complain(str(what, " uses a symbol that does not exist"));
-      if (!known_[symbol.index]) complain(str(what, " uses ", names_.symbols[symbol], " before it is known"));
+      if (symbol.index >= known_.size()) return judged_.complain(str(what, " uses a symbol that does not exist"));
+      if (!known_[symbol.index]) {
+        judged_.complain(str(what, " uses ", judged_.names.symbols[symbol], " before it is known"));
+      }
     }
   }
 
   void require_known(BufferId b) {
-    for (const Dim& dim : buffer(b).dims) require_known(dim, name(b));
+    for (const Dim& dim : program_.buffers[b].dims) require_known(dim, judged_.name(b));
   }
 
   /// After a cond only that is written which both of its bodies write. A loop counts as running: what it writes of
@@ -344,11 +363,15 @@ class ProgramVerifier {
     for (SymbolId symbol : symbols_bound_by(step)) known_[symbol.index] = true;
     for (BufferId b : access.writes) {
       require_known(b);
-      const Role role = buffer(b).role;
-      const bool copies_handle = std::holds_alternative<Copy>(step) && is_handle(buffer(b));
+      const Role role = program_.buffers[b].role;
+      const bool copies_handle = std::holds_alternative<Copy>(step) && is_handle(program_.buffers[b]);
       const bool by_host = std::holds_alternative<HostCall>(step) || copies_handle;
-      if (role == Role::param || role == Role::literal) complain(str(role_name(role), " ", name(b), " is written"));
-      if (role == Role::host && !by_host) complain(str(name(b), " is written, and its memory is the host's"));
+      if (role == Role::param || role == Role::literal) {
+        judged_.complain(str(role_name(role), " ", judged_.name(b), " is written"));
+      }
+      if (role == Role::host && !by_host) {
+        judged_.complain(str(judged_.name(b), " is written, and its memory is the host's"));
+      }
       written_[b] = true;
     }
     if (const auto* kernel = std::get_if<Kernel>(&step)) verify_sizes(*kernel);
@@ -369,9 +392,9 @@ class ProgramVerifier {
 
   void verify_read(BufferId b) {
     require_known(b);
-    const Role role = buffer(b).role;
+    const Role role = program_.buffers[b].role;
     if (role == Role::param || role == Role::literal || written_[b]) return;
-    complain(str(name(b), " is read before anything is written to it"));
+    judged_.complain(str(judged_.name(b), " is read before anything is written to it"));
   }
 
   void verify_sizes(const Kernel& kernel) {
@@ -391,22 +414,46 @@ class ProgramVerifier {
     }
   }
 
+  /// An index that was checked before: at its site, by an earlier stage. (That it was the same index memory/verify
+  /// proves, for sizes.)
+  void verify_checked_before() {
+    std::vector<bool> is_checked(program_.sites.size(), false);
+    for (const Step& step : program_.steps) {
+      const auto* kernel = std::get_if<Kernel>(&step);
+      for (std::size_t s = 0; kernel && s < kernel->stages.size(); ++s) {
+        visit_indices(kernel->stages[s], [&](const IndexTerm& index) {
+          if (index.bounds == Bounds::checked_before && !is_checked[index.site.index]) {
+            judged_.complain(
+                str("kernel @", kernel->name, ", stage ", s, ": no earlier stage checks #", index.site.index));
+          }
+        });
+        visit_indices(kernel->stages[s], [&](const IndexTerm& index) {
+          if (index.bounds == Bounds::checked) is_checked[index.site.index] = true;
+        });
+      }
+    }
+  }
+
+  Judged& judged_;
   const KernelProgram& program_;
-  const SizesFrom sizes_;
-  Names names_;
   std::vector<bool> known_;        // by SymbolId
   IdMap<BufferId, bool> written_;  // of roots
   struct Branches {
     IdMap<BufferId, bool> before, then;
   };
   std::vector<Branches> branches_;  // of the conds that are open
-  std::vector<Diagnostic> out_;
 };
 
 }  // namespace
 
+/// First what everything stands on: names that exist. Then what follows those names, step by step.
 std::vector<Diagnostic> verify(const KernelProgram& program, SizesFrom sizes) {
-  return ProgramVerifier(program, sizes).run();
+  Judged judged(program);
+  const std::vector<bool> known = TableVerifier(judged).run(sizes);
+  if (const std::string mistake = why_not_nested(program); !mistake.empty()) judged.complain(mistake);
+  if (judged.out.empty()) StepVerifier(judged).run();
+  if (judged.out.empty()) FlowVerifier(judged, known).run();
+  return std::move(judged.out);
 }
 
 }  // namespace inlay::kernel

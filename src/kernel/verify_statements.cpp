@@ -10,36 +10,25 @@ namespace {
 constexpr int64_t kMaxTile = 1 << 16;
 constexpr std::size_t kMaxSiteNumbers = 4;  // as InlayCall::failure_numbers
 
-class StatementVerifier {
+/// What a kernel is said to write, and what is there before.
+class OutputVerifier {
  public:
-  StatementVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
-      : program_(program), kernel_(kernel), complain_(complain), where_(str("kernel @", kernel.name)) {}
+  OutputVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
+      : program_(program), kernel_(kernel), complain_(complain) {}
 
   void run() {
-    // A power of 2 is a number of whole vectors, or part of one.
-    const bool is_tile = kernel_.tile >= 1 && kernel_.tile <= kMaxTile && (kernel_.tile & (kernel_.tile - 1)) == 0;
-    if (!is_tile) return complain("tiles of ", kernel_.tile, " points: no power of 2 up to ", kMaxTile);
-    if (kernel_.is_tiled() && kernel_.outer.empty()) return complain("tiles without an outer axis");
     for (const KernelOutput& output : kernel_.outputs) verify_output(output);
-    for (const Stage& stage : kernel_.stages) verify_stage(stage);
   }
 
  private:
-  bool exists(BufferId id) const { return id.index < program_.buffers.size(); }
-  bool exists(SiteId id) const { return id.index < program_.sites.size(); }
-  const Buffer& buffer(BufferId id) const { return program_.buffers[id]; }
-
   template <class... Parts>
   void complain(const Parts&... parts) {
-    const std::string at = statement_ == nullptr
-                               ? where_
-                               : str(where_, ", `", print_statement(program_, kernel_, *stage_, *statement_), "`");
-    complain_(str(at, ": ", parts...));
+    complain_(str("kernel @", kernel_.name, ": ", parts...));
   }
 
   void verify_output(const KernelOutput& output) {
-    if (!exists(output.buffer)) return complain("an output is no buffer");
-    const Buffer& to = buffer(output.buffer);
+    if (output.buffer.index >= program_.buffers.size()) return complain("an output is no buffer");
+    const Buffer& to = program_.buffers[output.buffer];
     const auto same = [&](const KernelOutput& other) { return other.buffer == output.buffer; };
     if (std::ranges::count_if(kernel_.outputs, same) > 1) complain("output ", to.name, " is listed twice");
     if (output.start.kind == Start::Kind::keep && !is_written(output.buffer)) {
@@ -54,9 +43,13 @@ class StatementVerifier {
       if (output.start.elided) complain("output ", to.name, " has no copy that could be elided");
       return;
     }
-    if (output.start.required.valid() && !exists(output.start.required)) complain("there is no such site");
-    if (!exists(output.start.source)) return complain("output ", to.name, " starts as a copy of no buffer");
-    const Buffer& from = buffer(output.start.source);
+    if (output.start.required.valid() && output.start.required.index >= program_.sites.size()) {
+      complain("there is no such site");
+    }
+    if (output.start.source.index >= program_.buffers.size()) {
+      return complain("output ", to.name, " starts as a copy of no buffer");
+    }
+    const Buffer& from = program_.buffers[output.start.source];
     if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
       complain("output ", to.name, " starts as a copy of ", from.name, ": ", type_text(program_, to), " of ",
                type_text(program_, from));
@@ -65,7 +58,7 @@ class StatementVerifier {
 
   /// What an outer point has for itself it must make before it reads it, and nobody else may see it.
   void verify_local(const KernelOutput& output) {
-    const Buffer& local = buffer(output.buffer);
+    const Buffer& local = program_.buffers[output.buffer];
     if (local.role != Role::temporary || local.view_of.valid()) complain("local ", local.name, " is no temporary");
     for (const Buffer& other : program_.buffers) {
       if (other.view_of == output.buffer) complain("local ", local.name, " has a view, ", other.name);
@@ -100,6 +93,88 @@ class StatementVerifier {
                                [&](const Stage& stage) { return std::ranges::any_of(stage.statements, writes); });
   }
 
+  const KernelProgram& program_;
+  const Kernel& kernel_;
+  const Complain& complain_;
+};
+
+bool has_result(const Statement& s) {
+  if (s.kind == Statement::Kind::fold) return s.result.valid();
+  return s.kind != Statement::Kind::store && s.kind != Statement::Kind::check;
+}
+
+bool is_number(DType dtype) { return is_integer(dtype) || is_float(dtype); }
+
+bool goes_over_all(const AccessMap& map) {
+  return std::ranges::all_of(map.subscripts, [](const Subscript& subscript) { return subscript.axes.empty(); });
+}
+
+/// Are the sizes checked that say how many it is?
+bool is_checked(const KernelProgram& program, SymbolId symbol) {
+  const auto tells = [&](const Dim& size) {
+    const std::vector<SymbolId> symbols = size.symbols();
+    return std::ranges::find(symbols, symbol) != symbols.end();
+  };
+  return std::ranges::any_of(program.steps, [&](const Step& step) {
+    const auto* check = std::get_if<SizeCheck>(&step);
+    return check && (tells(check->left) || tells(check->right));
+  });
+}
+
+/// Does it leave its dim wherever the stage has points? Where a check is made of the sizes that say how many, there
+/// may be none: a slice from n on may be one of nothing.
+bool leaves_where_points_are(const KernelProgram& program, Subscript subscript, std::vector<Dim> extents,
+                             const Dim& dim) {
+  if (subscript.index) return false;
+  IdMap<SymbolId, Dim> with_points;
+  for (SymbolId symbol : ids<SymbolId>(program.symbols.size())) with_points.push_back(Dim::symbol(symbol));
+  for (const Dim& extent : extents) {
+    if (!extent.is_symbol()) continue;
+    if (is_checked(program, extent.as_symbol())) return false;
+    with_points[extent.as_symbol()] = extent + 1;
+  }
+  subscript.base = subscript.base.substitute(with_points);
+  for (AxisTerm& term : subscript.axes) term.step = term.step.substitute(with_points);
+  for (Dim& extent : extents) extent = extent.substitute(with_points);
+  return within_dim(subscript, extents, dim.substitute(with_points)) == Answer::no;
+}
+
+/// Is it another number than 0 wherever the stage has points?
+bool moves(const Dim& step, std::span<const Dim> extents) {
+  if (step.is_constant()) return true;
+  std::vector<Dim> facts;
+  for (const Dim& extent : extents) facts.push_back(extent - 1);
+  return always_at_least(step, 1, facts) || always_at_least(-1, step, facts);
+}
+
+/// Registers, dtypes and maps, statement by statement.
+class StatementVerifier {
+ public:
+  StatementVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
+      : program_(program), kernel_(kernel), complain_(complain), where_(str("kernel @", kernel.name)) {}
+
+  void run() {
+    // A power of 2 is a number of whole vectors, or part of one.
+    const bool is_tile = kernel_.tile >= 1 && kernel_.tile <= kMaxTile && (kernel_.tile & (kernel_.tile - 1)) == 0;
+    if (!is_tile) return complain("tiles of ", kernel_.tile, " points: no power of 2 up to ", kMaxTile);
+    if (kernel_.is_tiled() && kernel_.outer.empty()) return complain("tiles without an outer axis");
+    OutputVerifier(program_, kernel_, complain_).run();
+    for (const Stage& stage : kernel_.stages) verify_stage(stage);
+  }
+
+ private:
+  bool exists(BufferId id) const { return id.index < program_.buffers.size(); }
+  bool exists(SiteId id) const { return id.index < program_.sites.size(); }
+  const Buffer& buffer(BufferId id) const { return program_.buffers[id]; }
+
+  template <class... Parts>
+  void complain(const Parts&... parts) {
+    const std::string at = statement_ == nullptr
+                               ? where_
+                               : str(where_, ", `", print_statement(program_, kernel_, *stage_, *statement_), "`");
+    complain_(str(at, ": ", parts...));
+  }
+
   void verify_stage(const Stage& stage) {
     stage_ = &stage;
     where_ = str("kernel @", kernel_.name, ", stage ", &stage - kernel_.stages.data());
@@ -112,11 +187,6 @@ class StatementVerifier {
       if (has_result(s)) define(s);
     }
     statement_ = nullptr;
-  }
-
-  static bool has_result(const Statement& s) {
-    if (s.kind == Statement::Kind::fold) return s.result.valid();
-    return s.kind != Statement::Kind::store && s.kind != Statement::Kind::check;
   }
 
   void define(const Statement& s) {
@@ -168,8 +238,6 @@ class StatementVerifier {
       case Statement::Kind::check: return verify_check(s);
     }
   }
-
-  static bool is_number(DType dtype) { return is_integer(dtype) || is_float(dtype); }
 
   void verify_cast(const Statement& s) {
     const std::optional<DType> from = dtype_of(s.operands[0]);
@@ -268,10 +336,6 @@ class StatementVerifier {
     }
   }
 
-  static bool goes_over_all(const AccessMap& map) {
-    return std::ranges::all_of(map.subscripts, [](const Subscript& subscript) { return subscript.axes.empty(); });
-  }
-
   void verify_check(const Statement& s) {
     if (s.index_to_check()) return void(verify_index(s.map.subscripts[0]));
     if (s.operands.empty() || s.operands.size() > 1 + kMaxSiteNumbers)
@@ -304,39 +368,10 @@ class StatementVerifier {
         return kernel_.is_tiled() && term.axis == kernel_.tiled_axis();
       };
       const bool must_fit = is_local && std::ranges::any_of(subscript.axes, is_tiled);
-      const bool leaves = within == Answer::no || (within == Answer::unknown && leaves_where_points_are(s, d));
+      const bool leaves = within == Answer::no || (within == Answer::unknown &&
+                                                   leaves_where_points_are(program_, subscript, extents_, dims[d]));
       if (leaves || (must_fit && within == Answer::unknown)) complain("subscript ", d, " leaves its dim");
     }
-  }
-
-  /// Does it leave its dim wherever the stage has points? Where a check is made of the sizes that say how many, there
-  /// may be none: a slice from n on may be one of nothing.
-  bool leaves_where_points_are(const Statement& s, std::size_t d) const {
-    if (s.map.subscripts[d].index) return false;
-    IdMap<SymbolId, Dim> with_points;
-    for (SymbolId symbol : ids<SymbolId>(program_.symbols.size())) with_points.push_back(Dim::symbol(symbol));
-    for (const Dim& extent : extents_) {
-      if (!extent.is_symbol()) continue;
-      if (is_checked(extent.as_symbol())) return false;
-      with_points[extent.as_symbol()] = extent + 1;
-    }
-    Subscript subscript = s.map.subscripts[d];
-    subscript.base = subscript.base.substitute(with_points);
-    for (AxisTerm& term : subscript.axes) term.step = term.step.substitute(with_points);
-    std::vector<Dim> extents;
-    for (const Dim& extent : extents_) extents.push_back(extent.substitute(with_points));
-    return within_dim(subscript, extents, buffer(s.buffer).dims[d].substitute(with_points)) == Answer::no;
-  }
-
-  bool is_checked(SymbolId symbol) const {
-    const auto tells = [&](const Dim& size) {
-      const std::vector<SymbolId> symbols = size.symbols();
-      return std::ranges::find(symbols, symbol) != symbols.end();
-    };
-    return std::ranges::any_of(program_.steps, [&](const Step& step) {
-      const auto* check = std::get_if<SizeCheck>(&step);
-      return check && (tells(check->left) || tells(check->right));
-    });
   }
 
   bool verify_axes(const Subscript& subscript, bool is_written) {
@@ -348,18 +383,10 @@ class StatementVerifier {
       }
       if (term.axis <= last) complain("the axes of a subscript do not ascend");
       if (term.step.is(0)) complain("a step is 0");
-      if (is_written && !moves(term.step)) complain("a step of what is written may be 0");
+      if (is_written && !moves(term.step, extents_)) complain("a step of what is written may be 0");
       last = term.axis;
     }
     return true;
-  }
-
-  /// Is it another number than 0 wherever the stage has points?
-  bool moves(const Dim& step) const {
-    if (step.is_constant()) return true;
-    std::vector<Dim> facts;
-    for (const Dim& extent : extents_) facts.push_back(extent - 1);
-    return always_at_least(step, 1, facts) || always_at_least(-1, step, facts);
   }
 
   bool verify_index(const Subscript& subscript) {

@@ -7,12 +7,37 @@
 #include "ops/scalar_value.h"
 #include "reference/control_flow.h"
 #include "reference/elementwise.h"
+#include "reference/moves.h"
+#include "reference/reduce.h"
 #include "reference/region.h"
 #include "support/counted.h"
 #include "textbook/textbook.h"
 
 namespace inlay::reference {
 namespace {
+
+std::vector<Tensor> call(const Node& node, const HostFunction& function, std::span<const Tensor> operands) {
+  try {
+    return function(operands);
+  } catch (const std::exception& reason) {
+    throw Error(ErrorCode::host_call_failed, node.location, str(node.text, ": the host call failed"))
+        .note("reason", reason.what());
+  }
+}
+
+Tensor literal(std::span<const Literal> elements, DType dtype, std::vector<int64_t> dims) {
+  Tensor out = Tensor::zeros(dtype, std::move(dims));
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i].store(out.element(static_cast<int64_t>(i)));
+  return out;
+}
+
+Tensor iota(DType dtype, std::vector<int64_t> dims) {
+  Tensor out = Tensor::zeros(dtype, std::move(dims));
+  visit_element_type(out.dtype, [&](auto zero) {
+    for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, scalar_cast<decltype(zero)>(i));
+  });
+  return out;
+}
 
 class Evaluator {
  public:
@@ -106,11 +131,18 @@ class Evaluator {
 
   const Tensor& operand(const Node& node, std::size_t i) const { return values_[node.operands[i]]; }
 
+  std::vector<Tensor> operands(const Node& node) const {
+    std::vector<Tensor> out;
+    for (ValueId v : node.operands) out.push_back(values_[v]);
+    return out;
+  }
+
   std::vector<int64_t> dims_of(ValueId v) const {
     std::vector<int64_t> dims;
     for (const Dim& dim : graph_.type(v).dims) dims.push_back(dim.evaluate(symbols_));
     return dims;
   }
+  const TensorType& result_type(const Node& node) const { return graph_.type(node.results[0]); }
   std::vector<int64_t> result_dims(const Node& node) const { return dims_of(node.results[0]); }
 
   void node(const Node& node) {
@@ -133,22 +165,22 @@ class Evaluator {
 
   Tensor result(const Node& node) const {
     switch (node.op) {
-      case Op::literal: return literal(node);
+      case Op::literal: return literal(node.elements, result_type(node).dtype, result_dims(node));
       case Op::scalar: return scalar(node);
-      case Op::cast: return cast(operand(node, 0), graph_.type(node.results[0]).dtype);
+      case Op::cast: return cast(operand(node, 0), result_type(node).dtype);
       case Op::broadcast: return broadcast(operand(node, 0), result_dims(node));
       case Op::reshape: return {operand(node, 0).dtype, result_dims(node), operand(node, 0).data};
-      case Op::transpose: return transpose(node);
-      case Op::flip: return flip(node);
-      case Op::diagonal: return diagonal(node);
+      case Op::transpose: return transpose(operand(node, 0), node.axes, result_dims(node));
+      case Op::flip: return flip(operand(node, 0), node.axes);
+      case Op::diagonal: return diagonal(operand(node, 0), node.axes, result_dims(node));
       case Op::slice:
       case Op::gather: return read(node);
       case Op::update:
       case Op::scatter: return write(node);
-      case Op::reduce: return reduce(node);
-      case Op::cumulative: return cumulative(node);
-      case Op::concat: return concat(node);
-      case Op::iota: return iota(node);
+      case Op::reduce: return reduce(node.combine, operand(node, 0), node.axes, result_dims(node));
+      case Op::cumulative: return cumulative(node.combine, operand(node, 0), node.axes[0]);
+      case Op::concat: return concat(operands(node), node.axes[0], result_dims(node));
+      case Op::iota: return iota(result_type(node).dtype, result_dims(node));
       case Op::size: return i64({}, {node.size.evaluate(symbols_)});
       case Op::assert_: return assert_that(node);
       case Op::as_size: return operand(node, 0);
@@ -163,71 +195,10 @@ class Evaluator {
     return {};
   }
 
-  static void copy_element(Tensor& to, int64_t at, const Tensor& from, int64_t element) {
-    combine_element(Combine::set, to, at, from, element);
-  }
-
-  /// A new array; element_at(point) says which element of x stands there.
-  template <class ElementAt>
-  static Tensor rearrange(const Tensor& x, std::vector<int64_t> dims, ElementAt element_at) {
-    Tensor out = Tensor::zeros(x.dtype, std::move(dims));
-    int64_t next = 0;
-    for_each_point(out.dims, [&](std::span<const int64_t> point) { copy_element(out, next++, x, element_at(point)); });
-    return out;
-  }
-
-  static int64_t linear(std::span<const int64_t> dims, std::span<const int64_t> point) {
-    int64_t element = 0;
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) element = element * dims[axis] + point[axis];
-    return element;
-  }
-
-  Tensor literal(const Node& node) const {
-    Tensor out = Tensor::zeros(graph_.type(node.results[0]).dtype, result_dims(node));
-    for (std::size_t i = 0; i < node.elements.size(); ++i) node.elements[i].store(out.element(static_cast<int64_t>(i)));
-    return out;
-  }
-
-  static Tensor broadcast(const Tensor& x, std::vector<int64_t> dims) {
-    if (x.dims == dims) return x;
-    return rearrange(x, std::move(dims),
-                     [&](std::span<const int64_t> point) { return broadcast_offset(x.dims, point); });
-  }
-
   Tensor scalar(const Node& node) const {
     std::vector<Tensor> operands;
     for (ValueId v : node.operands) operands.push_back(broadcast(values_[v], result_dims(node)));
     return apply_scalar(node.scalar, operands);
-  }
-
-  Tensor transpose(const Node& node) const {
-    const Tensor& x = operand(node, 0);
-    return rearrange(x, result_dims(node), [&](std::span<const int64_t> point) {
-      std::vector<int64_t> from(point.size());
-      for (std::size_t axis = 0; axis < point.size(); ++axis) from[node.axes[axis]] = point[axis];
-      return linear(x.dims, from);
-    });
-  }
-
-  Tensor flip(const Node& node) const {
-    const Tensor& x = operand(node, 0);
-    return rearrange(x, x.dims, [&](std::span<const int64_t> point) {
-      std::vector<int64_t> from(point.begin(), point.end());
-      for (int axis : node.axes) from[axis] = x.dims[axis] - 1 - point[axis];
-      return linear(x.dims, from);
-    });
-  }
-
-  Tensor diagonal(const Node& node) const {
-    const Tensor& x = operand(node, 0);
-    return rearrange(x, result_dims(node), [&](std::span<const int64_t> point) {
-      std::vector<int64_t> from;
-      std::size_t next = 0;
-      for (int axis = 0; axis < x.rank(); ++axis) {
-        from.push_back(std::ranges::binary_search(node.axes, axis) ? point.back() : point[next++]);
-      }
-      return linear(x.dims, from);
-    });
   }
 
   Region region(const Node& node, std::size_t first_array) const {
@@ -240,8 +211,9 @@ class Evaluator {
     const Tensor& x = operand(node, 0);
     const Region from = region(node, 1);
     Tensor out = Tensor::zeros(x.dtype, from.dims);
-    for (std::size_t i = 0; i < from.elements.size(); ++i)
-      copy_element(out, static_cast<int64_t>(i), x, from.elements[i]);
+    for (std::size_t i = 0; i < from.elements.size(); ++i) {
+      combine_element(Combine::set, out, static_cast<int64_t>(i), x, from.elements[i]);
+    }
     return out;
   }
 
@@ -257,91 +229,10 @@ class Evaluator {
     return out;
   }
 
-  /// Left to right in row-major order, in the accumulator's dtype.
-  Tensor reduce(const Node& node) const { return reduced(node, node.combine, operand(node, 0)); }
-
-  /// Over the node's axes.
-  Tensor reduced(const Node& node, Combine combine, const Tensor& x) const {
-    Tensor out = Tensor::zeros(x.dtype, result_dims(node));
-    for (int64_t i = 0; i < out.num_elements(); ++i) identity_of(combine, x.dtype).store(out.element(i));
-    int64_t next = 0;
-    for_each_point(x.dims, [&](std::span<const int64_t> point) {
-      int64_t to = 0;
-      for (int axis = 0; axis < x.rank(); ++axis) {
-        if (!std::ranges::binary_search(node.axes, axis)) to = to * x.dims[axis] + point[axis];
-      }
-      combine_element(combine, out, to, x, next++);
-    });
-    return out;
-  }
-
-  /// What was reduced over the node's axes, at each point of `dims`.
-  static Tensor spread(const Node& node, const Tensor& reduced, const std::vector<int64_t>& dims) {
-    std::vector<int64_t> kept = dims;
-    for (int axis : node.axes) kept[static_cast<std::size_t>(axis)] = 1;
-    return broadcast({reduced.dtype, kept, reduced.data}, dims);
-  }
-
-  static Tensor number(const std::vector<int64_t>& dims, const Literal& literal) {
-    Tensor out = Tensor::zeros(literal.dtype, dims);
-    for (int64_t i = 0; i < out.num_elements(); ++i) literal.store(out.element(i));
-    return out;
-  }
-
-  static Tensor of(ScalarOp op, const std::vector<Tensor>& operands) { return apply_scalar(op, operands); }
-
-  /// By the definition of each row, in as many passes as it takes.
   void fold(const Node& node) {
-    const auto result = [&](std::size_t r) -> Tensor& { return values_[node.results[r]]; };
-    const Tensor& x = values_[node.operands.back()];
-    switch (node.fold) {
-      case Fold::none: break;
-      case Fold::argmax:
-      case Fold::argmin: {
-        result(1) = reduced(node, node.fold == Fold::argmax ? Combine::max : Combine::min, x);
-        Tensor found = of(ScalarOp::eq_, {x, spread(node, result(1), x.dims)});
-        found = of(ScalarOp::or_, {found, of(ScalarOp::ne_, {x, x})});
-        const Tensor never = number(x.dims, identity_of(Combine::min, DType::i64));
-        result(0) = reduced(node, Combine::min, of(ScalarOp::select_, {found, values_[node.operands[0]], never}));
-        return;
-      }
-      case Fold::log_sum_exp: {
-        result(1) = reduced(node, Combine::max, x);
-        const Tensor less = of(ScalarOp::sub_, {x, spread(node, result(1), x.dims)});
-        result(0) = reduced(node, Combine::add, cast(of(ScalarOp::exp_, {less}), graph_.type(node.results[0]).dtype));
-        return;
-      }
-      case Fold::softmax_sum: {
-        result(2) = reduced(node, Combine::max, x);
-        const Tensor weights = of(ScalarOp::exp_, {of(ScalarOp::sub_, {x, spread(node, result(2), x.dims)})});
-        result(0) = reduced(node, Combine::add, of(ScalarOp::mul_, {weights, values_[node.operands[0]]}));
-        result(1) = reduced(node, Combine::add, weights);
-        return;
-      }
-      case Fold::moments: {
-        const Tensor count = reduced(node, Combine::add, number(x.dims, Literal::of(x.dtype, 1)));
-        const Tensor mean = of(ScalarOp::div_, {reduced(node, Combine::add, x), count});
-        const Tensor less = of(ScalarOp::sub_, {x, spread(node, mean, x.dims)});
-        result(0) = reduced(node, Combine::add, of(ScalarOp::square_, {less}));
-        return;
-      }
-    }
-  }
-
-  /// Each element is the one before it along the axis, combined with x's.
-  Tensor cumulative(const Node& node) const {
-    Tensor out = operand(node, 0);
-    int64_t stride = 1;
-    for (int axis = node.axes[0] + 1; axis < out.rank(); ++axis) stride *= out.dims[axis];
-    const Tensor x = out;
-    int64_t next = 0;
-    for_each_point(x.dims, [&](std::span<const int64_t> point) {
-      const int64_t at = next++;
-      if (point[node.axes[0]] == 0) return;
-      copy_element(out, at, out, at - stride);
-      combine_element(node.combine, out, at, x, at);
-    });
-    return out;
+    std::vector<Tensor> states =
+        reference::fold(node.fold, operands(node), node.axes, result_dims(node), result_type(node).dtype);
+    for (std::size_t r = 0; r < states.size(); ++r) values_[node.results[r]] = std::move(states[r]);
   }
 
   void bind_size(const Node& node) {
@@ -359,38 +250,8 @@ class Evaluator {
     symbols_[node.size.as_symbol().index] = count;
     values_[node.results[0]] = i64({}, {count});
     for (std::size_t r = 1; r < node.results.size(); ++r) {
-      const Tensor& x = operand(node, r);
-      Tensor out = Tensor::zeros(x.dtype, {count});
-      int64_t next = 0;
-      for (int64_t i = 0; i < mask.num_elements(); ++i) {
-        if (mask.get<bool>(i)) copy_element(out, next++, x, i);
-      }
-      values_[node.results[r]] = std::move(out);
+      values_[node.results[r]] = reference::compress(operand(node, r), mask, count);
     }
-  }
-
-  Tensor concat(const Node& node) const {
-    Tensor out = Tensor::zeros(operand(node, 0).dtype, result_dims(node));
-    int64_t start = 0;
-    for (ValueId v : node.operands) {
-      const Tensor& part = values_[v];
-      int64_t next = 0;
-      for_each_point(part.dims, [&](std::span<const int64_t> point) {
-        std::vector<int64_t> to(point.begin(), point.end());
-        to[node.axes[0]] += start;
-        copy_element(out, linear(out.dims, to), part, next++);
-      });
-      start += part.dims[node.axes[0]];
-    }
-    return out;
-  }
-
-  Tensor iota(const Node& node) const {
-    Tensor out = Tensor::zeros(graph_.type(node.results[0]).dtype, result_dims(node));
-    visit_element_type(out.dtype, [&](auto zero) {
-      for (int64_t i = 0; i < out.num_elements(); ++i) out.set(i, scalar_cast<decltype(zero)>(i));
-    });
-    return out;
   }
 
   void library(const Node& node) {
@@ -426,8 +287,7 @@ class Evaluator {
   }
 
   void region(const Node& node) {
-    std::vector<Tensor> operands;
-    for (ValueId v : node.operands) operands.push_back(values_[v]);
+    const std::vector<Tensor> operands = this->operands(node);
     const RunBody run = [&](const Graph& body, std::vector<Tensor> params) {
       Evaluator inside(body, host_functions_, observer_);
       inside.know(std::span(symbols_).first(body.symbols.size()));
@@ -439,10 +299,8 @@ class Evaluator {
     };
     std::vector<Tensor> traces;
     for (std::size_t i = static_cast<std::size_t>(node.region.num_carried); i < node.results.size(); ++i) {
-      std::vector<int64_t> dims;
-      const TensorType& type = graph_.type(node.results[i]);
-      for (const Dim& dim : type.dims) dims.push_back(dim.evaluate(symbols_));
-      if (node.op == Op::loop) traces.push_back(Tensor::zeros(type.dtype, std::move(dims)));
+      const ValueId trace = node.results[i];
+      if (node.op == Op::loop) traces.push_back(Tensor::zeros(graph_.type(trace).dtype, dims_of(trace)));
     }
     const std::vector<Tensor> results =
         node.op == Op::cond ? run_cond(node, operands, run)
@@ -450,23 +308,12 @@ class Evaluator {
     for (std::size_t i = 0; i < results.size(); ++i) values_[node.results[i]] = results[i];
   }
 
-  static std::vector<Tensor> call(const Node& node, const HostFunction& function, std::span<const Tensor> operands) {
-    try {
-      return function(operands);
-    } catch (const std::exception& reason) {
-      throw Error(ErrorCode::host_call_failed, node.location, str(node.text, ": the host call failed"))
-          .note("reason", reason.what());
-    }
-  }
-
   void host_call(const Node& node) {
     const auto function = static_cast<std::size_t>(node.host_function);
     if (node.host_function < 0 || function >= host_functions_.size() || !host_functions_[function]) {
       throw Error(ErrorCode::host_call_failed, node.location, str("host_call: nobody supplies ", node.text));
     }
-    std::vector<Tensor> operands;
-    for (ValueId v : node.operands) operands.push_back(values_[v]);
-    const std::vector<Tensor> results = call(node, host_functions_[function], operands);
+    const std::vector<Tensor> results = call(node, host_functions_[function], operands(node));
     if (results.size() != node.results.size()) {
       throw Error(ErrorCode::host_call_failed, node.location,
                   str(node.text, ": ", results.size(), " results, not ", node.results.size()));

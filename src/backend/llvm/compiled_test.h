@@ -24,6 +24,9 @@ using kernel::Array;
 using kernel::BufferId;
 using kernel::KernelProgram;
 
+// Around those of vectors.
+inline constexpr int64_t kSizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 37, 64, 65, 100, 257};
+
 inline void* resolve(std::string_view name) {
   if (const ScalarFunction* function = find_scalar_function(name)) return const_cast<void*>(function->address);
   if (const InlayLibraryFunction function = library::find_function(name)) return reinterpret_cast<void*>(function);
