@@ -1,6 +1,7 @@
 // From kernels to machine code: the table of contents.
 //
-//   stage_plan.cpp     levels, lanes, unrolling; no LLVM
+//   kernel/nest.cpp    loops, levels: for both backends
+//   stage_plan.cpp     lanes, unrolling, the order of points; no LLVM
 //   emit_stage.cpp     the loops of a stage
 //   emit_access.cpp    loads, stores, indices
 //   emit_fold.cpp      sums in registers

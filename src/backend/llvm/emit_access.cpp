@@ -23,7 +23,7 @@ Value* StageEmitter::element_address(DType dtype, Value* start, Value* offset) {
 
 /// The address that the loops outside of the vector loop fix.
 Value* StageEmitter::start_of(std::size_t i, Lanes& lanes) {
-  const StageStatement& facts = plan_.statements[i];
+  const kernel::NestStatement& facts = plan_.statements[i];
   const bool in_vector_loop = lanes.point != nullptr;
   if (in_vector_loop && starts_[i]) return starts_[i];
   const auto compute = [&] {
@@ -32,8 +32,8 @@ Value* StageEmitter::start_of(std::size_t i, Lanes& lanes) {
       if (axis == plan_.vector_axis()) continue;
       offset = b_.CreateAdd(offset, b_.CreateMul(points_[static_cast<std::size_t>(axis)], f_.size(stride)));
     }
-    if (plan_.tiled_axis >= 0 && kernel_.is_local(statement(i).buffer)) {  // it begins where the tile does
-      const Dim stride = facts.place.stride_of(plan_.tiled_axis);
+    if (kernel_.is_tiled() && kernel_.is_local(statement(i).buffer)) {  // it begins where the tile does
+      const Dim stride = facts.place.stride_of(kernel_.tiled_axis());
       offset = b_.CreateSub(offset, b_.CreateMul(tile_.begin, f_.size(stride)));
     }
     for (const auto& [index, stride] : facts.place.indices) {
@@ -48,7 +48,7 @@ Value* StageEmitter::start_of(std::size_t i, Lanes& lanes) {
 }
 
 StageEmitter::Place StageEmitter::place(std::size_t i, Lanes& lanes) {
-  const StageStatement& facts = plan_.statements[i];
+  const kernel::NestStatement& facts = plan_.statements[i];
   Place out{.start = start_of(i, lanes)};
   if (!lanes.point) return out;
   const Dim stride = facts.place.stride_of(plan_.vector_axis());
@@ -282,7 +282,7 @@ void StageEmitter::fetch_ahead(std::size_t i, const Place& place, const Lanes& l
   }
   Value* elements = nullptr;
   if (plan_.vectors_pass_tile() && plan_.loops.size() >= 2) {
-    const Dim row = plan_.statements[i].place.stride_of(plan_.loops[plan_.loops.size() - 2]);
+    const Dim row = plan_.statements[i].place.stride_of(plan_.loop(plan_.innermost() - 2).axis);
     if (row.is_constant() && row.constant() * element_bytes < kPageBytes / kRowsAhead) return;
     elements = f_.size(row * Dim(kRowsAhead));
   } else if (passes_long_tables()) {

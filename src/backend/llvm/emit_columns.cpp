@@ -68,7 +68,7 @@ std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRe
   Value* group_end = b_.CreateNSWAdd(groups.point, f_.i64(kRowsOfGroup));
   group_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, group_end, rows.end);
   const Loop loop = f_.open_loop(groups.point, nothing);
-  points_[static_cast<std::size_t>(plan_.loops[static_cast<std::size_t>(level)])] = loop.point;
+  points_[static_cast<std::size_t>(plan_.loop(level).axis)] = loop.point;
   emit_uniform(level + 1);
   llvm::BasicBlock* first = f_.new_block("columns");
   hoist_ = b_.CreateBr(first);

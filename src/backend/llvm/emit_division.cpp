@@ -44,7 +44,7 @@ Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRe
 /// made once for the tile, on the stack.
 void StageEmitter::prepare_column_divisors(int row_axis) {
   constexpr int64_t kFewRows = 4;
-  const Dim& rows = plan_.extents[static_cast<std::size_t>(plan_.innermost()) - 2];
+  const Dim& rows = plan_.loop(plan_.innermost() - 2).extent;
   if (!plan_.vectors_pass_tile() || (rows.is_constant() && rows.constant() < kFewRows)) return;
   std::vector<const Statement*> divisions;
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {

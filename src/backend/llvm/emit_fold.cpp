@@ -145,7 +145,7 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
   const Loop loop = f_.open_loop(begin, before);
   Lanes lanes = lanes_at(loop.point);
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-    const StageStatement& facts = plan_.statements[i];
+    const kernel::NestStatement& facts = plan_.statements[i];
     if (facts.live && facts.level == plan_.innermost() && !facts.accumulates) emit_statement(i, lanes);
   }
   for (std::size_t n = 0; n < greatest.size(); ++n) {

@@ -25,7 +25,7 @@ int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to;
 }  // namespace
 
 bool StageEmitter::wants_table(std::size_t i) const {
-  const StageStatement& facts = plan_.statements[i];
+  const kernel::NestStatement& facts = plan_.statements[i];
   const Statement& s = statement(i);
   if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || s.combine == Combine::set)
     return false;
@@ -37,8 +37,7 @@ bool StageEmitter::wants_table(std::size_t i) const {
   // Stages with outer axes would clear it and sum it up again at each of their points.
   if (!kernel_.outer.empty()) return false;
   // Clearing and summing up takes some two passes over the table; the loop must be worth it.
-  Dim points = 1;
-  for (const Dim& extent : plan_.extents) points = points * extent;
+  const Dim points = plan_.num_points();
   if (points.is_constant() && points.constant() < 2 * elements.constant()) return false;
   // Another write to the same buffer must keep its order with this one.
   for (std::size_t k = 0; k < plan_.statements.size(); ++k) {
@@ -92,7 +91,7 @@ bool StageEmitter::passes_long_tables() const { return std::ranges::any_of(table
 Value* StageEmitter::meets_often(int64_t elements) {
   constexpr int64_t kManyPoints = 64;
   Value* points = f_.i64(1);
-  for (const Dim& extent : plan_.extents) points = b_.CreateMul(points, f_.size(extent));
+  for (const kernel::NestLoop& loop : plan_.loops) points = b_.CreateMul(points, f_.size(loop.extent));
   return b_.CreateICmpSGE(points, f_.i64(kManyPoints * elements));
 }
 

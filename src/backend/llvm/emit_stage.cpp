@@ -31,12 +31,12 @@ StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, con
 }
 
 void StageEmitter::emit() {
-  const auto has_effect = [](const StageStatement& statement) { return statement.live; };
+  const auto has_effect = [](const kernel::NestStatement& statement) { return statement.live; };
   if (std::ranges::none_of(plan_.statements, has_effect)) return;
   // What is hoisted may read memory that only a point that exists is sure to have: nothing runs when a loop is empty.
   Value* any_point = b_.getTrue();
-  for (const Dim& extent : plan_.extents) {
-    any_point = b_.CreateAnd(b_.CreateICmpSGT(f_.size(extent), f_.i64(0)), any_point);
+  for (const kernel::NestLoop& loop : plan_.loops) {
+    any_point = b_.CreateAnd(b_.CreateICmpSGT(f_.size(loop.extent), f_.i64(0)), any_point);
   }
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any_point); known && known->isZero()) return;
   const std::vector<Value*> before = f_.scalars();
@@ -73,15 +73,15 @@ void StageEmitter::emit_level(int level) {
 
 /// What the loop that opens at `level` passes.
 StageEmitter::Range StageEmitter::range_of(int level) {
-  const auto loop = static_cast<std::size_t>(level);
-  if (plan_.loops[loop] == plan_.tiled_axis) return {tile_.begin, tile_.end};
-  return {f_.i64(0), f_.size(plan_.extents[loop])};
+  const kernel::NestLoop& loop = plan_.loop(level);
+  if (loop.is_tile) return {tile_.begin, tile_.end};
+  return {f_.i64(0), f_.size(loop.extent)};
 }
 
 /// The loop that opens at `level`, and what is in it.
 void StageEmitter::emit_loop(int level) {
   open_sums(level);
-  const int axis = plan_.loops[static_cast<std::size_t>(level)];
+  const int axis = plan_.loop(level).axis;
   if (level + 2 == plan_.innermost()) prepare_column_divisors(axis);
   if (level + 1 == plan_.innermost()) {
     emit_vector_axis();
@@ -111,7 +111,7 @@ void StageEmitter::emit_loop(int level) {
 void StageEmitter::emit_uniform(int level) {
   if (level == plan_.innermost() && !plan_.loops.empty()) return;
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-    const StageStatement& facts = plan_.statements[i];
+    const kernel::NestStatement& facts = plan_.statements[i];
     if (!facts.live) continue;
     for (const auto& [index, stride] : facts.place.indices) {
       if (plan_.register_levels[index.index.index] == level) wrapped(index, uniform_);
@@ -310,7 +310,7 @@ void StageEmitter::emit_aligned(Value* begin, Value* end) {
 
 void StageEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {
   for (std::size_t i = 0, sum = 0; i < plan_.statements.size(); ++i) {
-    const StageStatement& facts = plan_.statements[i];
+    const kernel::NestStatement& facts = plan_.statements[i];
     if (!facts.live || facts.level != plan_.innermost()) continue;
     if (facts.accumulates) {
       add_to_sum(sum, lanes, sums);
