@@ -26,68 +26,31 @@ StageText::StageText(ProgramText& p, Text& out, NameTable names, const kernel::K
       kernel_(kernel),
       stage_(stage),
       place_(place),
-      facts_(stage.statements.size()),
-      register_levels_(static_cast<std::size_t>(stage.num_registers)),
-      register_dtypes_(static_cast<std::size_t>(stage.num_registers)),
+      nest_(kernel::loop_nest(p.program, kernel, stage, [&](std::size_t i) { return writes_unread(i); })),
       wanted_names_(static_cast<std::size_t>(stage.num_registers)),
       values_(static_cast<std::size_t>(stage.num_registers)) {
-  find_loops();
-  find_levels();
-  find_live();
+  std::vector<bool> live;
+  for (const kernel::NestStatement& facts : nest_.statements) {
+    facts_.push_back({facts});
+    live.push_back(facts.live);
+  }
+  for (std::size_t i = 0; i < facts_.size(); ++i) facts_[i].accumulates = facts_[i].accumulates && is_alone(i);
+  needed_ = kernel::read_registers(stage_, live);
+  name_points();
   name_values();
 }
 
 // ---- what stands where
 
-void StageText::find_loops() {
-  axis_levels_.resize(kernel_.outer.size() + stage_.axes.size());
-  for (std::size_t i = 0; i <= stage_.axes.size(); ++i) {
-    if (kernel_.is_tiled() && i == stage_.tile_at) {
-      loops_.push_back({kernel_.tiled_axis(), true, kernel_.outer.back().extent});
-      axis_levels_[static_cast<std::size_t>(kernel_.tiled_axis())] = innermost();
-    }
-    if (i == stage_.axes.size() || stage_.axes[i].extent.is(1)) continue;
-    const std::size_t axis = kernel_.outer.size() + i;
-    loops_.push_back({static_cast<int>(axis), false, stage_.axes[i].extent});
-    axis_levels_[axis] = innermost();
-  }
-  for (std::size_t i = 0; i < stage_.axes.size(); ++i) {
-    place_.points.push_back(stage_.axes[i].extent.is(1) ? "0" : names_.take(stage_.axes[i].name, "i"));
-  }
-}
-
-int StageText::level_of(const kernel::LinearMap& place) const {
-  int level = 0;
-  for (const auto& [axis, stride] : place.axes) level = std::max(level, axis_levels_[static_cast<std::size_t>(axis)]);
-  for (const auto& [index, stride] : place.indices) level = std::max(level, register_levels_[index.index.index]);
-  return level;
-}
-
-void StageText::find_levels() {
-  for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-    const Statement& s = statement(i);
-    if (s.has_place()) facts_[i].place = kernel::linearize(s.map, p_.program.buffers[s.buffer].dims);
-  }
-  for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-    const Statement& s = statement(i);
-    Facts& facts = facts_[i];
-    if (const kernel::IndexTerm* index = s.index_to_check()) {
-      facts.place.indices = {{*index, 1}};
-      facts.level = level_of(facts.place);
-    }
-    if (s.kind == Kind::axis) facts.level = axis_levels_[static_cast<std::size_t>(s.axis)];
-    if (s.kind == Kind::load) facts.level = level_of(facts.place);
-    if (s.is_write()) facts.level = innermost();
-    if (s.kind == Kind::op || s.kind == Kind::cast || s.kind == Kind::check) {
-      for (kernel::RegisterId r : s.operands) facts.level = std::max(facts.level, register_levels_[r.index]);
-    }
-    if (s.accumulates()) {
-      facts.opened = level_of(facts.place);
-      facts.accumulates = facts.opened < innermost() && is_alone(i);
-    }
-    if (!s.result.valid()) continue;
-    register_levels_[s.result.index] = facts.level;
-    register_dtypes_[s.result.index] = s.dtype;
+/// A loop over several axes has all their names.
+void StageText::name_points() {
+  const std::size_t first = place_.points.size();
+  place_.points.resize(first + stage_.axes.size(), "0");
+  for (const kernel::NestLoop& loop : nest_.loops) {
+    if (loop.is_tile) continue;
+    const auto name = [&](int axis) { return stage_.axes[static_cast<std::size_t>(axis) - first].name; };
+    place_.points[static_cast<std::size_t>(loop.axis)] =
+        names_.take(str(join(loop.merged, "", name), name(loop.axis)), "i");
   }
 }
 
@@ -113,12 +76,6 @@ bool StageText::writes_unread(std::size_t i) const {
   return std::ranges::all_of(states_with(stage_, i), [&](const Statement& s) {
     return s.is_write() && !s.result.valid() && p_.is_unread_scalar(s.buffer);
   });
-}
-
-void StageText::find_live() {
-  const std::vector<bool> live = kernel::live_statements(stage_, [&](std::size_t i) { return writes_unread(i); });
-  for (std::size_t i = 0; i < live.size(); ++i) facts_[i].live = live[i];
-  needed_ = kernel::read_registers(stage_, live);
 }
 
 bool StageText::is_computed(kernel::RegisterId r) const {
@@ -154,7 +111,7 @@ std::string StageText::guard() {
     reads = reads || (outside && (statement(i).has_place() || statement(i).can_fail()));
   }
   std::vector<std::string> conditions;
-  for (const Loop& loop : loops_) {
+  for (const kernel::NestLoop& loop : nest_.loops) {
     const bool has_points = loop.is_tile || (loop.extent.is_constant() && loop.extent.constant() > 0);
     if (reads && !has_points) conditions.push_back(str(p_.size(loop.extent), " > 0"));
   }
@@ -182,7 +139,7 @@ std::string StageText::lanes() {
 }
 
 bool StageText::names_values_outside() const {
-  if (loops_.empty()) return true;
+  if (nest_.loops.empty()) return true;
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     const Facts& facts = facts_[i];
     const bool opens_variables = facts.accumulates || opens_hidden(i);
@@ -192,8 +149,8 @@ bool StageText::names_values_outside() const {
 }
 
 void StageText::write() {
-  const auto has_no_point = [](const Loop& loop) { return loop.extent.is(0); };
-  if (std::ranges::none_of(facts_, &Facts::live) || std::ranges::any_of(loops_, has_no_point)) return;
+  const auto has_no_point = [](const kernel::NestLoop& loop) { return loop.extent.is(0); };
+  if (std::ranges::none_of(facts_, &Facts::live) || std::ranges::any_of(nest_.loops, has_no_point)) return;
   const std::string condition = guard();
   if (condition.empty() && !names_values_outside()) return write_level(0);
   condition.empty() ? out_.open("") : out_.open("if (", condition, ")");
@@ -220,7 +177,7 @@ void StageText::write_level(int level) {
 }
 
 void StageText::write_loop(int level) {
-  const Loop& loop = loops_[static_cast<std::size_t>(level)];
+  const kernel::NestLoop& loop = nest_.loop(level);
   const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
   const std::string begin = loop.is_tile ? place_.tile_begin : "0";
   const std::string end = loop.is_tile ? place_.tile_end : p_.size(loop.extent);
@@ -242,7 +199,7 @@ bool StageText::looks_within() const {
 /// Long sums go by blocks, so that their error grows with the logarithm of their length. A block is added up in lanes,
 /// or one point after the other: 16 numbers a lane, as NumPy does, in the 32 bytes that compilers vectorize for
 /// unasked. A loop that looks goes by blocks too, so that its points stay in lanes.
-void StageText::write_innermost(const Loop& loop, const std::string& begin, const std::string& end) {
+void StageText::write_innermost(const kernel::NestLoop& loop, const std::string& begin, const std::string& end) {
   constexpr int kNumbersOfLane = 16, kBytesOfLanes = 32;
   const std::string& i = place_.points[static_cast<std::size_t>(loop.axis)];
   const std::string clauses = lanes();
@@ -290,8 +247,7 @@ bool StageText::is_long_sum(std::size_t i) const {
       s.combine == Combine::add && (s.fold == Fold::none || (s.fold == Fold::log_sum_exp && s.opens_fold()));
   if (!is_real || !adds || s.result.valid()) return false;
   Dim points = 1;
-  for (std::size_t k = static_cast<std::size_t>(facts_[i].opened); k < loops_.size(); ++k)
-    points = points * loops_[k].extent;
+  for (int level = facts_[i].opened; level < innermost(); ++level) points = points * nest_.loop(level).extent;
   return !points.is_constant() || points.constant() > kBlockInOrder;
 }
 
@@ -370,7 +326,7 @@ void StageText::write_value(const Statement& s, std::size_t i) {
     case Kind::cast: {
       std::vector<std::string> operands;
       for (kernel::RegisterId r : s.operands) operands.push_back(value(r));
-      const DType dtype = register_dtypes_[s.operands.back().index];
+      const DType dtype = nest_.register_dtypes[s.operands.back().index];
       if (s.kind == Kind::cast) return define(s, cast_text(p_.needs, operands[0], dtype, s.dtype));
       return define(s, op_text(p_.needs, s.op, dtype, operands));
     }
@@ -419,7 +375,7 @@ void StageText::fold_states(std::size_t i) {
   Texts emit{p_.needs};
   FoldMerge<std::string, Texts> merge(statement(i).fold, dtypes, emit);
   std::vector<std::string> hidden = facts_[i].hidden;
-  if (loops_.empty()) {  // of one point
+  if (nest_.loops.empty()) {  // of one point
     const std::vector<std::string> nothing = merge.nothing();
     hidden.assign(nothing.begin() + static_cast<std::ptrdiff_t>(fold.num_stored), nothing.end());
   }
@@ -563,13 +519,13 @@ std::string StageText::point(int axis, bool in_tile) {
 /// An index that counts from the front, and is in its bounds. The same with the same extent is looked at once.
 std::string StageText::wrapped(const kernel::IndexTerm& index) {
   if (index.bounds == kernel::Bounds::proved)
-    return str(register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "", value(index.index));
+    return str(nest_.register_dtypes[index.index.index] == DType::u64 ? "(int64_t)" : "", value(index.index));
   for (const auto& [known, name] : wrapped_) {
     if (known.index == index.index && known.extent == index.extent) return name;
   }
   const std::string name = names_.take(str(value(index.index), "_at"), "at");
   const std::string extent = p_.size(index.extent);
-  out_.line("int64_t ", name, " = ", register_dtypes_[index.index.index] == DType::u64 ? "(int64_t)" : "",
+  out_.line("int64_t ", name, " = ", nest_.register_dtypes[index.index.index] == DType::u64 ? "(int64_t)" : "",
             value(index.index), ";");
   if (index.bounds == kernel::Bounds::checked_before) {
     out_.line("if (", name, " < 0) ", name, " += ", extent, ";");

@@ -1,9 +1,10 @@
 #pragma once
 // One loop nest while it is being written.
 //
-// A *level* counts loops from the outside: level 0 is before the first, level k inside the k-th. What varies with no
-// inner loop stands outside of it, and a fold adds up in a variable that is opened outside of the loops that it folds.
+// A statement stands at its level of the nest (kernel/nest.h), and a fold adds up in a variable that is opened outside
+// of the loops that it folds.
 #include "backend/c/program.h"
+#include "kernel/nest.h"
 
 namespace inlay::c_backend {
 
@@ -22,28 +23,15 @@ class StageText {
   void write();
 
  private:
-  struct Loop {
-    int axis = 0;
-    bool is_tile = false;
-    Dim extent;
-  };
-  struct Facts {  // of a statement
-    bool live = true;
-    int level = 0;
-    kernel::LinearMap place;
-    bool accumulates = false;  // in a variable, over loops: it is opened at `opened`
-    int opened = 0;
-    std::string sum;                  // that variable
+  struct Facts : kernel::NestStatement {
+    std::string sum;                  // the variable in which it accumulates
     std::string parts;                // of a long sum of floats: its blocks
     std::vector<std::string> hidden;  // of a fold with hidden states: their variables
   };
 
-  void find_loops();
-  void find_levels();
   bool writes_unread(std::size_t i) const;
-  void find_live();
+  void name_points();
   void name_values();
-  int level_of(const kernel::LinearMap& place) const;
   bool is_computed(kernel::RegisterId r) const;
   bool is_unchanging(const kernel::Statement& load) const;
   bool is_alone(std::size_t i) const;
@@ -67,7 +55,7 @@ class StageText {
   bool is_long_sum(std::size_t i) const;
   void write_loop(int level);
   bool looks_within() const;
-  void write_innermost(const Loop& loop, const std::string& begin, const std::string& end);
+  void write_innermost(const kernel::NestLoop& loop, const std::string& begin, const std::string& end);
   void combine_into(const std::string& place, const kernel::Statement& s);
   std::string element(std::size_t i);
   std::string index_text(std::size_t i);
@@ -77,7 +65,7 @@ class StageText {
   void define(const kernel::Statement& s, const std::string& text);
 
   const kernel::Statement& statement(std::size_t i) const { return stage_.statements[i]; }
-  int innermost() const { return static_cast<int>(loops_.size()); }
+  int innermost() const { return nest_.innermost(); }
 
   ProgramText& p_;
   Text& out_;
@@ -85,11 +73,8 @@ class StageText {
   const kernel::Kernel& kernel_;
   const kernel::Stage& stage_;
   Place place_;
-  std::vector<Loop> loops_;
-  std::vector<int> axis_levels_;  // 0: an outer axis, or one of a single point
+  kernel::LoopNest nest_;
   std::vector<Facts> facts_;
-  std::vector<int> register_levels_;
-  std::vector<DType> register_dtypes_;
   std::vector<bool> needed_;                        // by register: does anybody read it?
   std::vector<std::string> wanted_names_, values_;  // by register
   std::vector<std::pair<kernel::IndexTerm, std::string>> wrapped_;
