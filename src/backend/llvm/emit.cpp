@@ -2,8 +2,12 @@
 //
 //   kernel/nest.cpp    loops, levels: for both backends
 //   stage_plan.cpp     lanes, unrolling, the order of points; no LLVM
+//   nest_state.cpp     where the loops of a stage are, and what is known there
+//   lanes.cpp          loads and stores of the points of a pass
 //   emit_stage.cpp     the loops of a stage
-//   emit_access.cpp    loads, stores, indices
+//   emit_statement.cpp what stands at a point
+//   emit_access.cpp    addresses, indices
+//   emit_division.cpp  by what a loop does not change
 //   emit_fold.cpp      sums in registers
 //   emit_turns.cpp     sums of floats: the order of a loop's points
 //   emit_scatter.cpp   adding through an index

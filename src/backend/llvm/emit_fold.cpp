@@ -25,13 +25,13 @@ constexpr int kLookAhead = 128;
 void StageEmitter::open_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (plan_.statements[sum_statements_[k]].opened != level) continue;
-    const Statement& fold = statement(sum_statements_[k]);
-    sums_[k] = fold.result.valid() ? state(sum_statements_[k]) : nothing_of(k);
+    const Statement& fold = nest_.statement(sum_statements_[k]);
+    sums_[k] = fold.result.valid() ? access_.state(sum_statements_[k]) : nothing_of(k);
   }
 }
 
 void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
   if (fold.fold != Fold::none && !fold.opens_fold()) return;  // all states with the first
   if (!plan_.by_columns) {                                    // these make one number of all lanes
@@ -47,16 +47,16 @@ void StageEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>
 
 /// `so_far` and one point more. What is a product is multiplied and added with one rounding, whatever else reads it.
 Value* StageEmitter::with_point(std::size_t sum, Lanes& lanes, Value* so_far) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  const auto made = std::ranges::find(stage_.statements, fold.operands[0], &Statement::result);
+  const auto made = std::ranges::find(nest_.stage.statements, fold.operands[0], &Statement::result);
   const bool is_product = made->kind == Statement::Kind::op && made->dtype == fold.dtype &&
                           (made->op == ScalarOp::mul_ || made->op == ScalarOp::square_);
   const bool is_real = fold.dtype == DType::f32 || fold.dtype == DType::f64;
   if (fold.combine == Combine::add && is_real && is_product) {
-    Value* a = operand(made->operands[0], lanes);
-    Value* b = operand(made->operands.back(), lanes);
+    Value* a = nest_.operand(made->operands[0], lanes);
+    Value* b = nest_.operand(made->operands.back(), lanes);
     return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {so_far->getType()}, {a, b, so_far});
   }
   return added(sum, so_far, folded(fold, lanes));
@@ -78,26 +78,26 @@ std::vector<Value*> StageEmitter::merged_states(std::size_t i, llvm::ArrayRef<Va
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
   Registers emit{f_, width_of(a[0])};
-  return FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).merged(a, b);
+  return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).merged(a, b);
 }
 
 std::vector<DType> StageEmitter::fold_dtypes(std::size_t i) const {
   std::vector<DType> stored;
-  for (const Statement& s : states_with(stage_, i)) stored.push_back(s.dtype);
-  return state_dtypes(statement(i).fold, stored);
+  for (const Statement& s : states_with(nest_.stage, i)) stored.push_back(s.dtype);
+  return state_dtypes(nest_.statement(i).fold, stored);
 }
 
 /// The states of the points where the lanes are.
 std::vector<Value*> StageEmitter::lifted(std::size_t i, Lanes& lanes) {
   std::vector<Value*> x;
-  for (const Statement& s : states_with(stage_, i)) x.push_back(folded(s, lanes));
+  for (const Statement& s : states_with(nest_.stage, i)) x.push_back(folded(s, lanes));
   Registers emit{f_, lanes.width};
-  return FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).lifted(x);
+  return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).lifted(x);
 }
 
 std::vector<Value*> StageEmitter::states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums) {
   const std::size_t i = sum_statements_[sum];
-  return merged_states(i, sums.slice(sum, facts(statement(i).fold).states.size()), lifted(i, lanes));
+  return merged_states(i, sums.slice(sum, facts(nest_.statement(i).fold).states.size()), lifted(i, lanes));
 }
 
 /// Which state of which fold of several is it?
@@ -105,19 +105,19 @@ const FoldState& StageEmitter::state_of(std::size_t sum) const {
   const std::size_t i = sum_statements_[sum];
   const auto first = std::ranges::find(sum_statements_, i);
   const std::size_t hidden = sum - static_cast<std::size_t>(first - sum_statements_.begin());
-  return facts(statement(i).fold).states[static_cast<std::size_t>(statement(i).state) + hidden];
+  return facts(nest_.statement(i).fold).states[static_cast<std::size_t>(nest_.statement(i).state) + hidden];
 }
 
 /// Is it the greatest that exponentials are less than?
 bool StageEmitter::follows_exponentials(std::size_t sum) const {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   return fold.fold == Fold::log_sum_exp && !fold.opens_fold();
 }
 
 /// What the fold adds, in the fold's dtype.
 Value* StageEmitter::folded(const Statement& fold, Lanes& lanes) {
   const kernel::RegisterId r = fold.operands[0];
-  return emit_cast(f_, operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
+  return emit_cast(f_, nest_.operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
 }
 
 /// The greatest of the first points, before any is summed: without that each of the first vectors has a greater one.
@@ -129,9 +129,9 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
     if (follows_exponentials(k) && begins_here) greatest.push_back(k);
   }
   const auto must_run_once = [&](std::size_t i) {
-    const bool runs_on = statement(i).result.valid();  // a running sum
-    const bool writes = statement(i).is_write() && (runs_on || !plan_.statements[i].accumulates);
-    return plan_.statements[i].live && (statement(i).can_fail() || writes);
+    const bool runs_on = nest_.statement(i).result.valid();  // a running sum
+    const bool writes = nest_.statement(i).is_write() && (runs_on || !plan_.statements[i].accumulates);
+    return plan_.statements[i].live && (nest_.statement(i).can_fail() || writes);
   };
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     if (must_run_once(i)) greatest.clear();
@@ -143,21 +143,21 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
   std::vector<Value*> before, values;
   for (std::size_t k : greatest) before.push_back(sums_[k]);
   const Loop loop = f_.open_loop(begin, before);
-  Lanes lanes = lanes_at(loop.point);
+  Lanes lanes = nest_.lanes_at(loop.point);
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     const kernel::NestStatement& facts = plan_.statements[i];
     if (facts.live && facts.level == plan_.innermost() && !facts.accumulates) emit_statement(i, lanes);
   }
   for (std::size_t n = 0; n < greatest.size(); ++n) {
-    const Statement& other = statement(sum_statements_[greatest[n]]);
+    const Statement& other = nest_.statement(sum_statements_[greatest[n]]);
     Value* x = folded(other, lanes);
     Value* is_greater = emit_op(f_, ScalarOp::gt_, other.dtype, {x, loop.carried[n]}, nullptr);
     values.push_back(select(f_, is_greater, x, loop.carried[n]));
   }
   f_.close_loop(loop, f_.i64(plan_.width), first, values);
   for (std::size_t n = 0; n < greatest.size(); ++n) {
-    const Statement& other = statement(sum_statements_[greatest[n]]);
-    values[n] = splat(f_, reduce_lanes(Combine::max, other.dtype, values[n]), plan_.width);
+    const Statement& other = nest_.statement(sum_statements_[greatest[n]]);
+    values[n] = splat(f_, reduce_lanes(f_, Combine::max, other.dtype, values[n]), plan_.width);
   }
   values = f_.close_if(branch, values, before);
   for (std::size_t n = 0; n < greatest.size(); ++n) sums_[greatest[n]] = values[n];
@@ -166,7 +166,7 @@ void StageEmitter::look_ahead(Value* begin, Value* end) {
 /// All lanes have one greatest number, which is seldom less than the next ones: then what was summed is less of a
 /// greater one. So a point takes one exponential.
 void StageEmitter::add_exponentials(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   const Statement& other = (&fold)[1];
   Value* x = folded(other, lanes);
   Value* nothing = splat(f_, f_.constant(identity_of(Combine::max, other.dtype)), lanes.width);
@@ -175,7 +175,7 @@ void StageEmitter::add_exponentials(std::size_t sum, Lanes& lanes, std::vector<V
   Value* is_less = emit_op(f_, ScalarOp::le_, other.dtype, {x, at_least_finite(other.dtype, before.extreme)}, nullptr);
   const Branch branch = f_.open_if(any_lane(f_, b_.CreateNot(is_less)));
   Value* both = emit_combine(f_, Combine::max, other.dtype, before.extreme, x);
-  Value* greatest = splat(f_, reduce_lanes(Combine::max, other.dtype, both), lanes.width);
+  Value* greatest = splat(f_, reduce_lanes(f_, Combine::max, other.dtype, both), lanes.width);
   const std::vector<Value*> now =
       f_.close_if(branch, {at_extreme(fold, before, greatest), greatest}, {before.state, before.extreme});
   sums[sum + 1] = now[1];
@@ -214,7 +214,7 @@ Value* StageEmitter::merged(std::size_t k, llvm::ArrayRef<Value*> sums) {
 
 /// Likewise of all states of a fold.
 void StageEmitter::merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets) {
-  const std::size_t i = sum_statements_[k], count = facts(statement(i).fold).states.size();
+  const std::size_t i = sum_statements_[k], count = facts(nest_.statement(i).fold).states.size();
   std::vector<Value*> all = sets.slice(k, count).vec();
   for (std::size_t at = k + sums_.size(); at < sets.size(); at += sums_.size()) {
     all = merged_states(i, all, sets.slice(at, count));
@@ -224,14 +224,14 @@ void StageEmitter::merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> se
 
 /// By halves, as other sums.
 std::vector<Value*> StageEmitter::states_of_lanes(std::size_t k) {
-  const std::size_t i = sum_statements_[k], count = facts(statement(i).fold).states.size();
+  const std::size_t i = sum_statements_[k], count = facts(nest_.statement(i).fold).states.size();
   std::vector<Value*> all = llvm::ArrayRef(sums_).slice(k, count).vec();
-  if (statement(i).fold == Fold::log_sum_exp) return joined_lanes(k);
+  if (nest_.statement(i).fold == Fold::log_sum_exp) return joined_lanes(k);
   for (int width = width_of(all[0]) / 2; width >= 1; width /= 2) {
     const auto half = [&](int first) {
       std::vector<Value*> out;
       for (Value* state : all)
-        out.push_back(width == 1 ? lane_of(f_, state, f_.i64(first)) : some_lanes(state, first, width));
+        out.push_back(width == 1 ? lane_of(f_, state, f_.i64(first)) : some_lanes(f_, state, first, width));
       return out;
     };
     all = merged_states(i, half(0), half(width));
@@ -241,37 +241,38 @@ std::vector<Value*> StageEmitter::states_of_lanes(std::size_t k) {
 
 /// Each lane of a log-sum-exp as if it had met the greatest of all.
 std::vector<Value*> StageEmitter::joined_lanes(std::size_t k) {
-  const Statement& fold = statement(sum_statements_[k]);
+  const Statement& fold = nest_.statement(sum_statements_[k]);
   const Statement& other = (&fold)[1];
-  Value* extreme = reduce_lanes(other.combine, other.dtype, sums_[k + 1]);
+  Value* extreme = reduce_lanes(f_, other.combine, other.dtype, sums_[k + 1]);
   Value* met = at_extreme(fold, {sums_[k], sums_[k + 1]}, splat(f_, extreme, width_of(sums_[k])));
-  return {reduce_lanes(fold.combine, fold.dtype, met), extreme};
+  return {reduce_lanes(f_, fold.combine, fold.dtype, met), extreme};
 }
 
 void StageEmitter::finish_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
     const std::size_t i = sum_statements_[k];
     if (plan_.statements[i].opened != level) continue;
-    if (statement(i).result.valid()) {
-      set_state(i, sums_[k]);
+    if (nest_.statement(i).result.valid()) {
+      access_.set_state(i, sums_[k]);
       continue;
     }
-    if (statement(i).fold == Fold::moments) {
-      combine_into(i, squares_of_lanes(k), uniform_);
+    if (nest_.statement(i).fold == Fold::moments) {
+      access_.combine_into(i, squares_of_lanes(k), nest_.uniform);
       continue;
     }
-    if (statement(i).fold != Fold::none) {
-      if (statement(i).opens_fold()) set_states(i, merged_states(i, states(i), states_of_lanes(k)));
+    if (nest_.statement(i).fold != Fold::none) {
+      if (nest_.statement(i).opens_fold()) set_states(i, merged_states(i, states(i), states_of_lanes(k)));
       continue;
     }
-    combine_into(i, reduce_lanes(statement(i).combine, statement(i).dtype, sums_[k]), uniform_);
+    access_.combine_into(i, reduce_lanes(f_, nest_.statement(i).combine, nest_.statement(i).dtype, sums_[k]),
+                         nest_.uniform);
   }
 }
 
 /// The sum is one element, and each lane has what it is there.
 void StageEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
-  const Statement& fold = statement(sum_statements_[sum]);
-  Value* value = operand(fold.operands[0], lanes);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
+  Value* value = nest_.operand(fold.operands[0], lanes);
   if (lanes.active) {
     Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), lanes.width);
     value = select(f_, lanes.active, value, nothing);
@@ -304,45 +305,16 @@ Value* StageEmitter::lanes_so_far(const Statement& fold, Value* value, Value* be
   return from_lanes(f_, results);
 }
 
-/// What the element of a running fold is before the loop.
-Value* StageEmitter::state(std::size_t i) {
-  const Statement& s = statement(i);
-  if (f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer)) return f_.scalar(s.buffer);
-  return load(place(i, uniform_), s.dtype, uniform_);
-}
-
-void StageEmitter::set_state(std::size_t i, Value* value) {
-  const Statement& s = statement(i);
-  if (f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer)) return f_.set_scalar(s.buffer, value);
-  store(place(i, uniform_), s.dtype, value, uniform_);
-}
-
-Value* StageEmitter::some_lanes(Value* value, int first, int count) {
-  llvm::SmallVector<int, 16> numbers;
-  for (int lane = 0; lane < count; ++lane) numbers.push_back(first + lane);
-  return for_each_part(f_, value, [&](Value* part) { return b_.CreateShuffleVector(part, numbers); });
-}
-
-/// By halves, so that it takes log(width) steps.
-Value* StageEmitter::reduce_lanes(Combine combine, DType dtype, Value* value) {
-  for (int width = width_of(value) / 2; width >= 1; width /= 2) {
-    value = emit_combine(f_, combine, dtype, some_lanes(value, 0, width), some_lanes(value, width, width));
-  }
-  return for_each_part(f_, value, [&](Value* part) {
-    return part->getType()->isVectorTy() ? b_.CreateExtractElement(part, uint64_t{0}) : part;
-  });
-}
-
 /// The states in memory, or in registers of the function, before the loop; hidden ones have met no point.
 std::vector<Value*> StageEmitter::states(std::size_t i) {
   Registers emit{f_, 1};
-  std::vector<Value*> out = FoldMerge<Value*, Registers>(statement(i).fold, fold_dtypes(i), emit).nothing();
-  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) out[k] = state(i + k);
+  std::vector<Value*> out = FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).nothing();
+  for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) out[k] = access_.state(i + k);
   return out;
 }
 
 void StageEmitter::set_states(std::size_t i, llvm::ArrayRef<Value*> values) {
-  for (std::size_t k = 0; k < facts(statement(i).fold).num_stored; ++k) set_state(i + k, values[k]);
+  for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) access_.set_state(i + k, values[k]);
 }
 
 /// Where each lane has its own element; or there is but one point.
@@ -356,27 +328,11 @@ void StageEmitter::merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> state
   std::vector<Place> places;
   std::vector<Value*> before;
   for (std::size_t k = i; k < i + states.size(); ++k) {
-    places.push_back(place(k, lanes));
-    before.push_back(load(places.back(), statement(k).dtype, lanes));
+    places.push_back(access_.place(k, lanes));
+    before.push_back(load(f_, places.back(), nest_.statement(k).dtype, lanes));
   }
   const std::vector<Value*> now = merged_states(i, before, states);
-  for (std::size_t k = 0; k < places.size(); ++k) store(places[k], statement(i + k).dtype, now[k], lanes);
-}
-
-/// buffer[place] = combine(buffer[place], value), where no two lanes meet.
-void StageEmitter::combine_into(std::size_t i, Value* value, Lanes& lanes) {
-  const Statement& s = statement(i);
-  const bool in_register = f_.is_scalar(s.buffer) && !f_.is_spilled(s.buffer);
-  Value* now = nullptr;
-  if (in_register) {
-    now = emit_combine(f_, s.combine, s.dtype, f_.scalar(s.buffer), value);
-    f_.set_scalar(s.buffer, now);
-  } else {
-    const Place where = place(i, lanes);
-    now = emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, lanes), value);
-    store(where, s.dtype, now, lanes);
-  }
-  if (s.result.valid()) lanes.registers[s.result.index] = now;
+  for (std::size_t k = 0; k < places.size(); ++k) store(f_, places[k], nest_.statement(i + k).dtype, now[k], lanes);
 }
 
 }  // namespace inlay::llvm_backend

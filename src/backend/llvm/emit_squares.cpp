@@ -15,14 +15,14 @@ using kernel::Statement;
 std::vector<std::size_t> StageEmitter::sums_of_squares() const {
   std::vector<std::size_t> out;
   for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
-    if (statement(sum_statements_[k]).fold == Fold::moments) out.push_back(k);
+    if (nest_.statement(sum_statements_[k]).fold == Fold::moments) out.push_back(k);
   }
   return out;
 }
 
 /// Squares, mean or count: all but the first point, which stays what it is.
 bool StageEmitter::is_squares_state(std::size_t sum) const {
-  const bool is_of_squares = statement(sum_statements_[sum]).fold == Fold::moments;
+  const bool is_of_squares = nest_.statement(sum_statements_[sum]).fold == Fold::moments;
   return is_of_squares && sum + 1 < sums_.size() && sum_statements_[sum + 1] == sum_statements_[sum];
 }
 
@@ -40,7 +40,7 @@ void StageEmitter::Moments::put(std::vector<Value*>& sums, std::size_t k) const 
 /// serves all vectors of a pass.
 void StageEmitter::count_as_numbers() {
   for (std::size_t k : sums_of_squares()) {
-    const DType dtype = statement(sum_statements_[k]).dtype;
+    const DType dtype = nest_.statement(sum_statements_[k]).dtype;
     sums_[k + 2] = emit_cast(f_, lane_of(f_, sums_[k + 2], f_.i64(0)), dtype, DType::f64);
   }
 }
@@ -61,7 +61,7 @@ Value* StageEmitter::at_least_one(Value* count) {
 /// Of the first vector of a pass: its points are one more in each lane.
 void StageEmitter::count_for_squares(std::vector<Value*>& sums) {
   for (auto& [k, pass] : squares_passes_) {
-    const Statement& fold = statement(sum_statements_[k]);
+    const Statement& fold = nest_.statement(sum_statements_[k]);
     Value* count = sums[k + 2];
     Value* counted = sums[k + 2] = b_.CreateFAdd(count, number_like(count, 1));
     pass.is_first = b_.CreateAnd(b_.CreateFCmpOEQ(count, number_like(count, 0)), pass.none_before);
@@ -80,7 +80,7 @@ void StageEmitter::follow_first_set(const std::vector<Value*>& first, std::vecto
 }
 
 void StageEmitter::add_square(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   Value *&squares = sums[sum], *&mean = sums[sum + 1], *&count = sums[sum + 2], *&first = sums[sum + kFirstState];
   Value* x = folded(fold, lanes);
   const auto meet_first = [&](Value* is_first) {
@@ -153,8 +153,8 @@ Value* StageEmitter::squares_of_lanes(std::size_t sum) {
   Moments all = {sums_[sum], sums_[sum + 1], sums_[sum + 2]};
   for (int width = width_of(all.squares) / 2; width >= 1; width /= 2) {
     const auto half = [&](int first) {
-      return Moments{some_lanes(all.squares, first, width), some_lanes(all.mean, first, width),
-                     some_lanes(all.count, first, width)};
+      return Moments{some_lanes(f_, all.squares, first, width), some_lanes(f_, all.mean, first, width),
+                     some_lanes(f_, all.count, first, width)};
     };
     all = joined(half(0), half(width));
   }

@@ -25,7 +25,7 @@ static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.be
 
 /// Is it one that rounds?
 bool StageEmitter::is_tree_sum(std::size_t sum) const {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
   return plan_.by_turns && (fold.fold == Fold::none || fold.fold == Fold::log_sum_exp) && !fold.result.valid() &&
          adds && (is_float(fold.dtype) || is_complex(fold.dtype));
@@ -38,7 +38,7 @@ bool StageEmitter::is_of_part(std::size_t sum) const { return is_tree_sum(sum) |
 bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) || follows_exponentials(sum); }
 
 Value* StageEmitter::nothing_of(std::size_t sum) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   Literal nothing = identity_of(fold.combine, fold.dtype);
   // (The step of its own for moments has an order of its own, and counts in their dtype.)
   if (fold.fold != Fold::none && fold.fold != Fold::moments) {
@@ -49,14 +49,14 @@ Value* StageEmitter::nothing_of(std::size_t sum) {
 }
 
 Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   return emit_combine(f_, fold.combine, fold.dtype, a, b);
 }
 
 /// What `sum` was of older points (the sums of which are `older`) and is of newer ones, which follow those: so their
 /// greatest number is that of both.
 Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
-  const Statement& fold = statement(sum_statements_[sum]);
+  const Statement& fold = nest_.statement(sum_statements_[sum]);
   if (fold.fold == Fold::none) return added(sum, older[sum], newer[sum]);
   return added(sum, at_extreme(fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
 }
@@ -201,7 +201,7 @@ void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   std::vector<Value*> carried = sums_;  // and how many turns there were
   carried.push_back(pages.turns);
   const Loop turns = f_.open_loop(pages.end, carried);
-  if (may_be_long()) f_.checkpoint();
+  if (nest_.may_be_long()) f_.checkpoint();
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
   if (plan_.unroll < kQuarters) {
@@ -283,7 +283,7 @@ StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
   without.insert(without.end(), {begin, f_.i64(0)});
   carried.push_back(f_.i64(0));
   const Loop groups = f_.open_loop(begin, carried);
-  if (may_be_long()) f_.checkpoint();
+  if (nest_.may_be_long()) f_.checkpoint();
   sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
   emit_group(groups.point);
 

@@ -6,76 +6,25 @@
 // that does not change in it, without any pass of LLVM to find that out.
 #include <map>
 
-#include <llvm/ADT/STLFunctionalExtras.h>
-
-#include "backend/llvm/function.h"
-#include "backend/llvm/scalar.h"
-#include "backend/llvm/stage_plan.h"
+#include "backend/llvm/emit_access.h"
+#include "backend/llvm/emit_division.h"
+#include "backend/llvm/emit_scatter.h"
 
 namespace inlay::llvm_backend {
 
 class StageEmitter {
  public:
-  /// The points of the kernel's last outer axis that are passed, where it is tiled.
-  struct Tile {
-    Value *begin = nullptr, *end = nullptr;
-  };
-
-  /// `outer_points`: where the kernel's outer loops are.
+  /// `outer_points`: where the kernel's outer loops are. `tile`: the points of its last outer axis, where it is tiled.
   StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
-               llvm::ArrayRef<Value*> outer_points, Tile tile);
+               llvm::ArrayRef<Value*> outer_points, Range tile);
   void emit();
 
  private:
-  /// The points of one pass: `width` of them, side by side on the vector axis. Or one, outside of the vector loop.
-  struct Lanes {
-    int width = 1;
-    Value* point = nullptr;                                     // on the vector axis, of lane 0
-    Value* active = nullptr;                                    // which lanes count; null: all
-    Value* num_active = nullptr;                                // with `active`: the first so many
-    std::vector<Value*> registers;                              // null: not computed here
-    std::vector<std::pair<kernel::IndexTerm, Value*>> wrapped;  // indices that count from the front
-  };
-
-  /// The elements that a statement touches in one pass.
-  struct Place {
-    enum class Shape : uint8_t { one, contiguous, backwards, lanes };
-    Shape shape = Shape::one;
-    Value* start = nullptr;    // address of the first element (backwards: of the last lane's), or of what `offsets`
-                               // count from
-    Value* offsets = nullptr;  // of lanes: in elements, i64
-  };
-
-  /// A copy of a small buffer for each lane, see emit_scatter.cpp.
-  struct PrivateTable {
-    std::size_t statement = 0;
-    int64_t elements = 0, pitch = 0;  // of one lane's copy; from one copy to the next
-    Value* table = nullptr;
-    Value* meets_often = nullptr;  // is it worth asking whether all lanes hit one element?
-    struct Waiting {
-      Place place;
-      Value* value = nullptr;
-    };
-    std::vector<Waiting> waiting;  // the vectors of this pass so far
-
-    bool may_meet() const {
-      const auto* known = llvm::dyn_cast<llvm::ConstantInt>(meets_often);
-      return !known || known->isOne();
-    }
-  };
-
-  /// Of an axis.
-  struct Range {
-    Value *begin = nullptr, *end = nullptr;
-  };
-
   // ---- emit_stage.cpp: loops
   void emit_level(int level);
-  Range range_of(int level);
   void emit_loop(int level);
   void emit_uniform(int level);
   void emit_vector_axis();
-  bool may_be_long() const;
   void emit_vectors(Value* begin, Value* end, int64_t apart);
   std::vector<Value*> sets_of_sums();
   std::vector<Value*> emit_vectors_at(Value* point, Value* apart, llvm::ArrayRef<llvm::PHINode*> sets);
@@ -84,29 +33,12 @@ class StageEmitter {
   void emit_masked(Value* begin, Value* end);
   void emit_aligned(Value* begin, Value* end);
   void emit_body(Lanes& lanes, std::vector<Value*>& sums);
-  Lanes lanes_at(Value* point) const;
-  Lanes lanes_before(Value* end, Value* point) const;
   void emit_statement(std::size_t i, Lanes& lanes);
   Value* emit_value(const kernel::Statement& statement, std::size_t i, Lanes& lanes);
   Value* emit_operation(const kernel::Statement& statement, Lanes& lanes);
   bool roots_wait() const;
   void emit_check(const kernel::Statement& statement, Lanes& lanes);
-  Value* operand(kernel::RegisterId r, Lanes& lanes);
-  Value* lane_points(Lanes& lanes);
-  Value* hoisted(llvm::function_ref<Value*()> emit);  // just before the vector loop
 
-  // ---- emit_access.cpp: addresses, loads, stores, indices
-  Place place(std::size_t i, Lanes& lanes);
-  Value* start_of(std::size_t i, Lanes& lanes);
-  Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
-  Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
-  Value* of_first_lane(Value* condition, Value* value);
-  Value* load_lanes(llvm::Type* type, Value* start, Value* offsets, DType dtype, Lanes& lanes);
-  Value* load(const Place& place, DType dtype, Lanes& lanes);
-  Value* load_side_by_side(Value* start, DType dtype, Value* active, int width);
-  void store_side_by_side(Value* start, DType dtype, Value* value, Value* active);
-  Value* backwards(Value* lanes);
-  void store(const Place& place, DType dtype, Value* value, Lanes& lanes);
   Value* emit_load(std::size_t i, Lanes& lanes);
   bool also_reads(const kernel::Stage& stage, std::size_t i) const;
   Dim to_next_turn(std::size_t i) const;
@@ -115,15 +47,6 @@ class StageEmitter {
   void emit_store(std::size_t i, Lanes& lanes);
   bool packs(std::size_t i) const;
   void store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes);
-  Value* element_address(DType dtype, Value* start, Value* offset);
-
-  // ---- emit_division.cpp: by what is the same for a loop
-  Value* divide_by_prepared(const kernel::Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes);
-  void prepare_column_divisors(int row_axis);
-  bool is_of_columns(kernel::RegisterId r, int row_axis) const;
-  bool is_of_columns(const kernel::Statement& statement, std::size_t i, int row_axis) const;
-  std::vector<std::size_t> needed_by(llvm::ArrayRef<const kernel::Statement*> divisions) const;
-  Value* column_address(Value* table, Value* point, llvm::Type* type);
 
   // ---- emit_fold.cpp: sums in registers
   void open_sums(int level);
@@ -157,11 +80,6 @@ class StageEmitter {
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   void finish_sums(int level);
-  Value* reduce_lanes(Combine combine, DType dtype, Value* value);
-  Value* some_lanes(Value* value, int first, int count);
-  void combine_into(std::size_t i, Value* value, Lanes& lanes);
-  Value* state(std::size_t i);
-  void set_state(std::size_t i, Value* value);
 
   // ---- emit_turns.cpp: sums as trees
   static constexpr uint64_t kVectorBytes = 64;
@@ -231,35 +149,16 @@ class StageEmitter {
   Moments joined(const Moments& a, const Moments& b);
   Value* squares_of_lanes(std::size_t sum);
 
-  // ---- emit_scatter.cpp
-  void open_tables();
-  void scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes);
-  void scatter_together(PrivateTable& table, Lanes& lanes);
-  void scatter_into_copies(const kernel::Statement& statement, Place mine, int64_t pitch, Value* value, Lanes& lanes);
-  void scatter_lane_by_lane(const kernel::Statement& statement, const Place& place, int64_t pitch, Value* value,
-                            Lanes& lanes);
-  void close_tables();
-  bool wants_table(std::size_t i) const;
-  bool passes_long_tables() const;
-  Value* meets_often(int64_t elements);
+  const kernel::Statement& statement(std::size_t i) const { return nest_.statement(i); }
 
-  const kernel::Statement& statement(std::size_t i) const { return stage_.statements[i]; }
-
+  NestState nest_;
   FunctionEmitter& f_;
   llvm::IRBuilder<>& b_;
-  const kernel::Kernel& kernel_;
-  const kernel::Stage& stage_;
-  StagePlan plan_;
-  std::vector<Value*> points_;  // by axis; of the vector axis: none
-  Tile tile_;
-  Lanes uniform_;                                       // what does not vary in the vector loop
-  Value* block_ = nullptr;                              // where the block of the vector axis begins; null: there is one
-  Value* block_points_ = nullptr;                       // how many points it has, but for the last
-  llvm::Instruction* hoist_ = nullptr;                  // just before the vector loop
-  std::vector<Value*> splats_;                          // by register
-  std::vector<Value*> starts_;                          // by statement
-  std::map<uint32_t, UniformDivisor> divisors_;         // by register
-  std::map<uint32_t, UniformDivisor> column_divisors_;  // by register: addresses of their vectors in the tile
+  StagePlan& plan_;
+  AccessEmitter access_;
+  ScatterEmitter scatter_;
+  DivisionEmitter divisions_;
+  Value* block_points_ = nullptr;  // how many points a block has, but for the last
   std::vector<std::size_t> sum_statements_;
   std::vector<Value*> sums_;  // their values where we are
   /// Of a fold of squares while whole vectors are passed: what all sets of sums have in common.
@@ -272,7 +171,6 @@ class StageEmitter {
   std::map<std::size_t, WholePass> squares_passes_;  // by number of sum
   std::map<std::size_t, Value*> squares_are_new_;    // likewise: has no point been met before row_begin_?
   Value* row_begin_ = nullptr;                       // where the points of the vector axis begin that are passed now
-  std::vector<PrivateTable> tables_;
 };
 
 }  // namespace inlay::llvm_backend
