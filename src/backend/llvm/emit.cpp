@@ -8,7 +8,8 @@
 //   emit_statement.cpp what stands at a point
 //   emit_access.cpp    addresses, indices
 //   emit_division.cpp  by what a loop does not change
-//   emit_fold.cpp      sums in registers
+//   sums.cpp           registers in which folds add up
+//   emit_fold.cpp      folds in registers; emit_exponentials.cpp, emit_squares.cpp: those with a step of their own
 //   emit_turns.cpp     sums of floats: the order of a loop's points
 //   emit_scatter.cpp   adding through an index
 //   emit_scalar.cpp    one op

@@ -45,10 +45,10 @@ void StageEmitter::emit_strips(int level, Range rows, Range columns, bool masked
   nest_.hoist = nullptr;
   for (std::size_t u = 0; u < strip.size(); ++u) {
     for (std::size_t k = 0; k < sums_.size();) {
-      const std::size_t i = sum_statements_[k], count = states_with(nest_.stage, i).size();
+      const std::size_t i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();
       const auto mine = llvm::ArrayRef(states).slice(u * sums_.size() + k, count);
       nest_.statement(i).fold == Fold::none ? access_.combine_into(i, mine[0], strip[u])
-                                            : merge_into_memory(i, mine, strip[u]);
+                                            : folds_.merge_into_memory(i, mine, strip[u]);
       k += count;
     }
   }
@@ -63,7 +63,7 @@ void StageEmitter::emit_strips(int level, Range rows, Range columns, bool masked
 /// The states that the rows of a block make of each vector of a strip.
 std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
   std::vector<Value*> nothing;
-  for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(nothing_of(n % sums_.size()));
+  for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(sums_.nothing_of(n % sums_.size()));
   const Loop groups = f_.open_loop(rows.begin, nothing);
   Value* group_end = b_.CreateNSWAdd(groups.point, f_.i64(kRowsOfGroup));
   group_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, group_end, rows.end);
@@ -96,12 +96,12 @@ std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRe
 std::vector<Value*> StageEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out;
   while (out.size() < sums_.size()) {
-    const std::size_t k = out.size(), i = sum_statements_[k], count = states_with(nest_.stage, i).size();
+    const std::size_t k = out.size(), i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();
     if (nest_.statement(i).fold == Fold::none) {
-      out.push_back(added(k, older[k], newer[k]));
+      out.push_back(folds_.added(k, older[k], newer[k]));
       continue;
     }
-    const std::vector<Value*> both = merged_states(i, older.slice(k, count), newer.slice(k, count));
+    const std::vector<Value*> both = folds_.merged_states(i, older.slice(k, count), newer.slice(k, count));
     out.insert(out.end(), both.begin(), both.end());
   }
   return out;

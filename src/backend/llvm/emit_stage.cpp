@@ -23,13 +23,10 @@ StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, con
       plan_(nest_.plan),
       access_(nest_),
       scatter_(nest_),
-      divisions_(nest_) {
-  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-    if (!plan_.statements[i].live || !plan_.statements[i].accumulates) continue;
-    sum_statements_.insert(sum_statements_.end(), num_states(i), i);
-  }
-  sums_.resize(sum_statements_.size());
-}
+      divisions_(nest_),
+      sums_(nest_),
+      squares_(nest_, sums_),
+      folds_(nest_, access_, sums_, squares_) {}
 
 void StageEmitter::emit() {
   const auto has_effect = [](const kernel::NestStatement& statement) { return statement.live; };
@@ -74,7 +71,7 @@ void StageEmitter::emit_level(int level) {
 
 /// The loop that opens at `level`, and what is in it.
 void StageEmitter::emit_loop(int level) {
-  open_sums(level);
+  folds_.open_sums(level);
   const int axis = plan_.loop(level).axis;
   if (level + 2 == plan_.innermost())
     divisions_.prepare_column_divisors(axis, [&](std::size_t i, Lanes& lanes) { emit_statement(i, lanes); });
@@ -86,7 +83,7 @@ void StageEmitter::emit_loop(int level) {
     std::vector<std::size_t> carried;
     std::vector<Value*> values;
     for (std::size_t k = 0; k < sums_.size(); ++k) {
-      if (plan_.statements[sum_statements_[k]].opened > level) continue;
+      if (plan_.statements[sums_.statement_of(k)].opened > level) continue;
       carried.push_back(k);
       values.push_back(sums_[k]);
     }
@@ -99,7 +96,7 @@ void StageEmitter::emit_loop(int level) {
     for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
     f_.close_loop(loop, f_.i64(1), range.end, values);
   }
-  finish_sums(level);
+  folds_.finish_sums(level);
 }
 
 /// Everything at `level` but the vector loop; at the innermost level only where there is no loop at all.
@@ -115,26 +112,13 @@ void StageEmitter::emit_uniform(int level) {
   }
 }
 
-/// One set of sums for each vector of a pass: they do not wait for each other.
-std::vector<Value*> StageEmitter::sets_of_sums() {
-  std::vector<Value*> sums = sums_;
-  for (int u = 1; u < plan_.unroll; ++u) {
-    for (std::size_t k = 0; k < sums_.size(); ++k) {
-      // What is the greatest so far may be met again. Squares have begun anew.
-      const bool same = follows_exponentials(k) || nest_.statement(sum_statements_[k]).fold == Fold::moments;
-      sums.push_back(same ? sums_[k] : nothing_of(k));
-    }
-  }
-  return sums;
-}
-
 /// `unroll` vectors, the points of one and of the next `apart` from each other. Returns their sets of sums.
 std::vector<Value*> StageEmitter::emit_vectors_at(Value* point, Value* apart, llvm::ArrayRef<llvm::PHINode*> sets) {
   std::vector<Value*> next;
   for (int u = 0; u < plan_.unroll; ++u) {
     const auto first_sum = sets.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(u) * sums_.size());
     std::vector<Value*> mine(first_sum, first_sum + static_cast<std::ptrdiff_t>(sums_.size()));
-    u == 0 ? count_for_squares(mine) : follow_first_set(next, mine);
+    u == 0 ? squares_.count(mine) : squares_.follow_first_set(next, mine);
     if (u > 0) point = b_.CreateNSWAdd(point, apart);
     Lanes lanes = nest_.lanes_at(point);
     emit_body(lanes, mine);
@@ -143,27 +127,14 @@ std::vector<Value*> StageEmitter::emit_vectors_at(Value* point, Value* apart, ll
   return next;
 }
 
-void StageEmitter::merge_sets(const std::vector<Value*>& sets) {
-  for (std::size_t k = 0; k < sums_.size(); k += num_states(sum_statements_[k])) {
-    const Statement& fold = nest_.statement(sum_statements_[k]);
-    if (fold.fold == Fold::moments) {
-      merge_squares(k, sets);
-    } else if (fold.fold == Fold::none) {
-      sums_[k] = merged(k, sets);
-    } else if (fold.opens_fold()) {
-      merge_states_of_sets(k, sets);
-    }
-  }
-}
-
 /// From `begin` to `end`, a multiple of what is passed at a time: `unroll` vectors, the points of one vector and of the
 /// next `apart` from each other. (Sums of squares go by turns.)
 void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   Value* has_any = b_.CreateICmpSGT(end, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_any);
-  const std::vector<Value*> before = sums_;
-  std::vector<Value*> sums = sets_of_sums();
+  const std::vector<Value*> before = sums_.values;
+  std::vector<Value*> sums = sums_.sets();
   // Around the loop over vectors may stand one over pages, or over so many points that a look between them costs
   // nothing.
   const bool by_pages = apart != plan_.width;
@@ -183,8 +154,54 @@ void StageEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   const std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(apart), loop.carried);
   f_.close_loop(loop, f_.i64(by_pages ? plan_.width : pass), loop_end, next);
   if (by_stretches) f_.close_loop(stretches, f_.i64(stretch), end, next);
-  merge_sets(next);
-  sums_ = f_.close_if(branch, sums_, before);
+  folds_.merge_sets(next);
+  sums_.values = f_.close_if(branch, sums_.values, before);
+}
+
+/// So many points tell how large the numbers are.
+constexpr int kLookAhead = 128;
+
+/// The greatest of the first points, before any is summed: without that each of the first vectors has a greater one.
+/// (What an outer loop sums over too is summed in part when its next row begins.)
+void StageEmitter::look_ahead(Value* begin, Value* end) {
+  std::vector<std::size_t> greatest;  // numbers of sums
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    const bool begins_here = plan_.statements[sums_.statement_of(k)].opened + 1 == plan_.innermost();
+    if (sums_.follows_exponentials(k) && begins_here) greatest.push_back(k);
+  }
+  const auto must_run_once = [&](std::size_t i) {
+    const bool runs_on = nest_.statement(i).result.valid();  // a running sum
+    const bool writes = nest_.statement(i).is_write() && (runs_on || !plan_.statements[i].accumulates);
+    return plan_.statements[i].live && (nest_.statement(i).can_fail() || writes);
+  };
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    if (must_run_once(i)) greatest.clear();
+  }
+  if (greatest.empty()) return;
+  Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.CreateNSWAdd(begin, f_.i64(kLookAhead)));
+  first = b_.CreateAnd(first, f_.i64(-plan_.width));
+  const Branch branch = f_.open_if(b_.CreateICmpSGT(first, begin));
+  std::vector<Value*> before, values;
+  for (std::size_t k : greatest) before.push_back(sums_[k]);
+  const Loop loop = f_.open_loop(begin, before);
+  Lanes lanes = nest_.lanes_at(loop.point);
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    const kernel::NestStatement& facts = plan_.statements[i];
+    if (facts.live && facts.level == plan_.innermost() && !facts.accumulates) emit_statement(i, lanes);
+  }
+  for (std::size_t n = 0; n < greatest.size(); ++n) {
+    const Statement& other = sums_.fold_of(greatest[n]);
+    Value* x = folds_.folded(other, lanes);
+    Value* is_greater = emit_op(f_, ScalarOp::gt_, other.dtype, {x, loop.carried[n]}, nullptr);
+    values.push_back(select(f_, is_greater, x, loop.carried[n]));
+  }
+  f_.close_loop(loop, f_.i64(plan_.width), first, values);
+  for (std::size_t n = 0; n < greatest.size(); ++n) {
+    const Statement& other = sums_.fold_of(greatest[n]);
+    values[n] = splat(f_, reduce_lanes(f_, Combine::max, other.dtype, values[n]), plan_.width);
+  }
+  values = f_.close_if(branch, values, before);
+  for (std::size_t n = 0; n < greatest.size(); ++n) sums_[greatest[n]] = values[n];
 }
 
 /// Whole vectors, `unroll` at a time; then the rest under a mask.
@@ -216,20 +233,17 @@ void StageEmitter::emit_vector_axis() {
 
 /// A loop whose sums are trees.
 void StageEmitter::emit_summing(Value* begin, Value* end) {
-  const std::vector<Value*> before = sums_;
-  sums_ = emptied(sums_);
-  row_begin_ = begin;
-  for (std::size_t k : sums_of_squares()) {
-    Value* count = lane_of(f_, before[k + 2], f_.i64(0));
-    squares_are_new_[k] = b_.CreateFCmpOEQ(count, number_like(count, 0));
-  }
+  const std::vector<Value*> before = sums_.values;
+  sums_.values = sums_.emptied(sums_.values);
+  squares_.begin_row(begin, before);
   emit_masked(emit_turns(begin, end), end);
-  const auto is_row = [&](std::size_t i) { return plan_.statements[i].opened + 1 < plan_.innermost(); };
-  if (std::ranges::none_of(sum_statements_, is_row)) return;
-  const std::vector<Value*> all = put_together(before, sums_);
+  std::vector<std::size_t> of_rows;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_row(sum_statements_[k])) sums_[k] = all[k];
+    if (plan_.statements[sums_.statement_of(k)].opened + 1 < plan_.innermost()) of_rows.push_back(k);
   }
+  if (of_rows.empty()) return;
+  const std::vector<Value*> all = put_together(before, sums_.values);
+  for (std::size_t k : of_rows) sums_[k] = all[k];
 }
 
 /// The points that no longer fill what is passed at a time.
@@ -237,20 +251,20 @@ void StageEmitter::emit_masked(Value* begin, Value* end) {
   Value* has_rest = b_.CreateICmpSLT(begin, end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_rest); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_rest);
-  const std::vector<Value*> before = sums_;
+  const std::vector<Value*> before = sums_.values;
   const auto masked_pass = [&](Value* point) {
     Lanes lanes = nest_.lanes_before(end, point);
-    emit_body(lanes, sums_);
+    emit_body(lanes, sums_.values);
   };
   if (plan_.unroll == 1) {
     masked_pass(begin);
   } else {
-    const Loop loop = f_.open_loop(begin, sums_);
-    sums_.assign(loop.carried.begin(), loop.carried.end());
+    const Loop loop = f_.open_loop(begin, sums_.values);
+    sums_.values.assign(loop.carried.begin(), loop.carried.end());
     masked_pass(loop.point);
-    f_.close_loop(loop, f_.i64(plan_.width), end, sums_);
+    f_.close_loop(loop, f_.i64(plan_.width), end, sums_.values);
   }
-  sums_ = f_.close_if(branch, sums_, before);
+  sums_.values = f_.close_if(branch, sums_.values, before);
 }
 
 /// First the points before a line of the cache, so that no store of a whole vector is split between two. It is the same
@@ -281,8 +295,8 @@ void StageEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {
     const kernel::NestStatement& facts = plan_.statements[i];
     if (!facts.live || facts.level != plan_.innermost()) continue;
     if (facts.accumulates) {
-      add_to_sum(sum, lanes, sums);
-      sum += num_states(i);
+      folds_.add_to_sum(sum, lanes, sums);
+      sum += sums_.num_states(i);
     } else {
       emit_statement(i, lanes);
     }

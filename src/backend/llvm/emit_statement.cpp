@@ -170,7 +170,7 @@ void StageEmitter::fetch(Value* address, int locality, bool to_write) {
 
 void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
-  if (s.fold != Fold::none) return s.opens_fold() ? fold_states(i, lanes) : void();  // all states with the first
+  if (s.fold != Fold::none) return s.opens_fold() ? folds_.fold_states(i, lanes) : void();  // all states with the first
   Value* value =
       emit_cast(f_, nest_.operand(s.operands[0], lanes), plan_.register_dtypes[s.operands[0].index], s.dtype);
   const bool in_register = access_.is_in_register(s.buffer);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/llvm/emit_exponentials.h"
 #include "backend/llvm/stage.h"
 
 namespace inlay::llvm_backend {
@@ -23,51 +24,26 @@ constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
 
 static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.begin(), loop.carried.end()}; }
 
-/// Is it one that rounds?
-bool StageEmitter::is_tree_sum(std::size_t sum) const {
-  const Statement& fold = nest_.statement(sum_statements_[sum]);
-  const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
-  return plan_.by_turns && (fold.fold == Fold::none || fold.fold == Fold::log_sum_exp) && !fold.result.valid() &&
-         adds && (is_float(fold.dtype) || is_complex(fold.dtype));
-}
-
-/// A part of the points has it for itself, and parts are put together: sums, and moments.
-bool StageEmitter::is_of_part(std::size_t sum) const { return is_tree_sum(sum) || is_squares_state(sum); }
-
-/// What the stack keeps: that, and the greatest number that exponentials are less of.
-bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) || follows_exponentials(sum); }
-
-Value* StageEmitter::nothing_of(std::size_t sum) {
-  const Statement& fold = nest_.statement(sum_statements_[sum]);
-  Literal nothing = identity_of(fold.combine, fold.dtype);
-  // (The step of its own for moments has an order of its own, and counts in their dtype.)
-  if (fold.fold != Fold::none && fold.fold != Fold::moments) {
-    const FoldState& state = state_of(sum);
-    nothing = identity_of(state.combine, state.dtype == FoldState::Class::count ? DType::f64 : fold.dtype);
-  }
-  return splat(f_, f_.constant(nothing), plan_.width);
-}
-
-Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
-  const Statement& fold = nest_.statement(sum_statements_[sum]);
-  return emit_combine(f_, fold.combine, fold.dtype, a, b);
+/// What the stack keeps: of a part what it has for itself, and the greatest number that exponentials are less of.
+bool StageEmitter::is_stacked(std::size_t sum) const {
+  return sums_.is_of_part(sum) || sums_.follows_exponentials(sum);
 }
 
 /// What `sum` was of older points (the sums of which are `older`) and is of newer ones, which follow those: so their
 /// greatest number is that of both.
 Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
-  const Statement& fold = nest_.statement(sum_statements_[sum]);
-  if (fold.fold == Fold::none) return added(sum, older[sum], newer[sum]);
-  return added(sum, at_extreme(fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
+  const Statement& fold = sums_.fold_of(sum);
+  if (fold.fold == Fold::none) return folds_.added(sum, older[sum], newer[sum]);
+  return folds_.added(sum, at_greatest(f_, fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
 }
 
 /// `older` and `newer` are the sums of two parts that follow each other: the sums of both.
 std::vector<Value*> StageEmitter::put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out = newer.vec();
   for (std::size_t k = 0; k < out.size(); ++k) {
-    if (is_tree_sum(k)) out[k] = added_to(k, older, newer);
+    if (sums_.is_tree_sum(k)) out[k] = added_to(k, older, newer);
   }
-  for (std::size_t k : sums_of_squares()) joined(moments(older, k), moments(newer, k)).put(out, k);
+  for (std::size_t k : sums_.sums_of_squares()) joined(f_, Moments::of(older, k), Moments::of(newer, k)).put(out, k);
   return out;
 }
 
@@ -78,7 +54,7 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (!is_stacked(k)) continue;
     if (k == sum) before = all;
-    all += llvm::alignTo(layout.getTypeAllocSize(nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
+    all += llvm::alignTo(layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
   }
   // A turn passes four vectors at least.
   const Dim points = plan_.num_points();
@@ -91,7 +67,7 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
 
 /// What is above `least` of the stack's `height` levels is added to the sums.
 void StageEmitter::unstack(Value* least, Value* height) {
-  const std::vector<Value*> before = sums_;
+  const std::vector<Value*> before = sums_.values;
   const Branch branch = f_.open_if(b_.CreateICmpSGT(height, least));
   const Loop loop = f_.open_loop(least, before);
   Value* level = b_.CreateSub(b_.CreateAdd(height, least), b_.CreateAdd(loop.point, f_.i64(1)));
@@ -101,9 +77,9 @@ void StageEmitter::unstack(Value* least, Value* height) {
     if (!is_stacked(k)) continue;
     older[k] = b_.CreateAlignedLoad(before[k]->getType(), stacked(k, level), llvm::Align(kVectorBytes));
   }
-  sums_ = put_together(older, sums_);
-  f_.close_loop(loop, f_.i64(1), height, sums_);
-  sums_ = f_.close_if(branch, sums_, before);
+  sums_.values = put_together(older, sums_.values);
+  f_.close_loop(loop, f_.i64(1), height, sums_.values);
+  sums_.values = f_.close_if(branch, sums_.values, before);
 }
 
 /// How many levels the stack has once `count` turns have been put on it.
@@ -131,14 +107,14 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end) {
   Value* has_any = b_.CreateICmpSGT(whole, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
   const Branch branch = f_.open_if(has_any);
-  const std::vector<Value*> before = sums_;
+  const std::vector<Value*> before = sums_.values;
   const Dim& most = plan_.vector_extent();
   if (most.is_constant() && most.constant() < (kVectorsOfBlock + 1) * plan_.width) {
     emit_block(begin, in_quarters, whole);
   } else {
     emit_blocks(begin, in_quarters, whole);
   }
-  sums_ = f_.close_if(branch, sums_, before);
+  sums_.values = f_.close_if(branch, sums_.values, before);
   return whole;
 }
 
@@ -153,9 +129,9 @@ StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, V
     turn.quarter = b_.CreateSelect(turn.is_quarter, quarter, b_.CreateSub(whole, turns.point));
   }
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    sums_[k] = !is_of_part(k)    ? turns.carried[k]
-               : turn.is_quarter ? select(f_, turn.is_quarter, nothing_of(k), turns.carried[k])
-                                 : nothing_of(k);
+    sums_[k] = !sums_.is_of_part(k) ? turns.carried[k]
+               : turn.is_quarter    ? select(f_, turn.is_quarter, sums_.nothing_of(k), turns.carried[k])
+                                    : sums_.nothing_of(k);
   }
   return turn;
 }
@@ -165,9 +141,9 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* quarter = b_.CreateLShr(b_.CreateSub(in_quarters, begin), f_.i64(2));
   if (plan_.unroll == kQuarters) return emit_turn(begin, quarter);
   // And what the first and the last turns were, and how many.
-  std::vector<Value*> carried = sums_;
-  carried.insert(carried.end(), sums_.begin(), sums_.end());
-  carried.insert(carried.end(), sums_.begin(), sums_.end());
+  std::vector<Value*> carried = sums_.values;
+  carried.insert(carried.end(), sums_.values.begin(), sums_.values.end());
+  carried.insert(carried.end(), sums_.values.begin(), sums_.values.end());
   carried.push_back(f_.i64(0));
   const std::size_t first = sums_.size(), last = 2 * first;
   const Loop turns = f_.open_loop(begin, carried);
@@ -177,12 +153,12 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* count = turns.carried.back();
   Value* is_second = b_.CreateICmpEQ(count, f_.i64(1));
   Value* is_fourth = b_.CreateICmpEQ(count, f_.i64(3));
-  const std::vector<Value*> so_far = values_of(turns), now = sums_;
+  const std::vector<Value*> so_far = values_of(turns), now = sums_.values;
   const auto firsts = llvm::ArrayRef(so_far).slice(first, first), lasts = llvm::ArrayRef(so_far).slice(last, first);
   Value* ends_half = b_.CreateOr(is_second, is_fourth);
   std::vector<Value*> both = put_together(lasts, now);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_of_part(k)) both[k] = select(f_, ends_half, both[k], now[k]);
+    if (sums_.is_of_part(k)) both[k] = select(f_, ends_half, both[k], now[k]);
     if (is_stacked(k)) {
       carried[last + k] = both[k];
       carried[first + k] = select(f_, is_second, both[k], firsts[k]);
@@ -190,7 +166,7 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   }
   const std::vector<Value*> all = put_together(firsts, both);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    carried[k] = sums_[k] = is_of_part(k) ? select(f_, is_fourth, all[k], both[k]) : all[k];
+    carried[k] = sums_[k] = sums_.is_of_part(k) ? select(f_, is_fourth, all[k], both[k]) : all[k];
   }
   carried.back() = b_.CreateAdd(count, f_.i64(1));
   f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
@@ -198,7 +174,7 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
 
 void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   const Pages pages = plan_.page > 0 ? emit_pages(begin, in_quarters) : Pages{.end = begin, .turns = f_.i64(0)};
-  std::vector<Value*> carried = sums_;  // and how many turns there were
+  std::vector<Value*> carried = sums_.values;  // and how many turns there were
   carried.push_back(pages.turns);
   const Loop turns = f_.open_loop(pages.end, carried);
   if (nest_.may_be_long()) f_.checkpoint();
@@ -219,28 +195,19 @@ void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   Value* level = b_.CreateSelect(is_last, f_.i64(0), level_of_turn(count, height));
   if (turn.is_quarter) level = b_.CreateSelect(turn.is_quarter, level, height);
   stack_sums(level, height);
-  carried = sums_;
+  carried = sums_.values;
   carried.push_back(count);
   f_.close_loop(turns, passed, whole, carried);
 }
 
 /// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.
 void StageEmitter::emit_turn(Value* begin, Value* quarter) {
-  count_as_numbers();
-  look_for_first(begin);
-  const Loop loop = f_.open_loop(begin, sets_of_sums());
+  squares_.count_as_numbers();
+  squares_.look_for_first(begin);
+  const Loop loop = f_.open_loop(begin, sums_.sets());
   const std::vector<Value*> next = emit_vectors_at(loop.point, quarter, loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
-  merge_sets(next);
-}
-
-/// `values`, of one or several sets of sums, where nothing has been added yet.
-std::vector<Value*> StageEmitter::emptied(std::vector<Value*> values) {
-  for (std::size_t n = 0; n < values.size(); ++n) {
-    const std::size_t k = n % sums_.size();
-    if (is_of_part(k)) values[n] = is_tree_sum(k) ? nothing_of(k) : number_like(values[n], 0);
-  }
-  return values;
+  folds_.merge_sets(next);
 }
 
 /// `values`, of several sets of sums, behind what came before them.
@@ -257,19 +224,19 @@ std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, l
 /// Several blocks side by side, a half of each and of that its quarters; sums_ becomes what they make together.
 void StageEmitter::emit_group(Value* begin) {
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
-  sums_ = emptied(sums_);
-  count_as_numbers();
-  const Loop halves = f_.open_loop(begin, sets_of_sums());
-  const Loop quarters = f_.open_loop(halves.point, emptied(values_of(halves)));
-  look_for_first(quarters.point);
-  const Loop loop = f_.open_loop(quarters.point, emptied(values_of(quarters)));
+  sums_.values = sums_.emptied(sums_.values);
+  squares_.count_as_numbers();
+  const Loop halves = f_.open_loop(begin, sums_.sets());
+  const Loop quarters = f_.open_loop(halves.point, sums_.emptied(values_of(halves)));
+  squares_.look_for_first(quarters.point);
+  const Loop loop = f_.open_loop(quarters.point, sums_.emptied(values_of(quarters)));
   std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
   next = added_to_each(values_of(quarters), next);
   f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
   next = added_to_each(values_of(halves), next);
   f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(begin, f_.i64(block)), next);
-  merge_sets(next);
+  folds_.merge_sets(next);
 }
 
 /// Of a long loop groups of blocks, as long as another turn follows: where they end, and how many turns they were.
@@ -279,16 +246,16 @@ StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
   Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
   const Branch branch = f_.open_if(b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
   // The sums, and a number behind them: of groups, then where they end and of turns.
-  std::vector<Value*> without = sums_, carried = sums_;
+  std::vector<Value*> without = sums_.values, carried = sums_.values;
   without.insert(without.end(), {begin, f_.i64(0)});
   carried.push_back(f_.i64(0));
   const Loop groups = f_.open_loop(begin, carried);
   if (nest_.may_be_long()) f_.checkpoint();
-  sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
+  sums_.values.assign(groups.carried.begin(), groups.carried.end() - 1);
   emit_group(groups.point);
 
   Value* count = b_.CreateAdd(groups.carried.back(), f_.i64(1));
-  carried = sums_;
+  carried = sums_.values;
   carried.push_back(count);
   Value* height = height_after(groups.carried.back());
   stack_sums(level_of_turn(count, height), height);
@@ -297,7 +264,7 @@ StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
   carried.pop_back();
   carried.insert(carried.end(), {pages_end, b_.CreateMul(count, f_.i64(kQuarters))});
   carried = f_.close_if(branch, carried, without);
-  sums_.assign(carried.begin(), carried.end() - 2);
+  sums_.values.assign(carried.begin(), carried.end() - 2);
   return {.end = carried[sums_.size()], .turns = carried.back()};
 }
 
