@@ -10,7 +10,9 @@
 //   emit_division.cpp  by what a loop does not change
 //   sums.cpp           registers in which folds add up
 //   emit_fold.cpp      folds in registers; emit_exponentials.cpp, emit_squares.cpp: those with a step of their own
+//   emit_pass.cpp      the vectors of a loop
 //   emit_turns.cpp     sums of floats: the order of a loop's points
+//   emit_columns.cpp   folds of rows: likewise
 //   emit_scatter.cpp   adding through an index
 //   emit_scalar.cpp    one op
 //   emit_math.cpp      exp, log, ... by eights or for each lane

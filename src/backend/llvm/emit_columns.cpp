@@ -4,9 +4,10 @@
 //
 // A strip is so many columns as are passed at a time. It passes all rows of a block before the next strip does, so the
 // order of the points is another one than the stage's (StagePlan::by_columns says where that may be).
+#include "backend/llvm/emit_columns.h"
+
 #include <algorithm>
 
-#include "backend/llvm/stage.h"
 #include "kernel/stopping.h"
 
 namespace inlay::llvm_backend {
@@ -15,8 +16,7 @@ using kernel::Statement;
 
 constexpr int kRowsOfGroup = 16, kRowsOfBlock = 64;
 
-/// `level` is that outside of the rows.
-void StageEmitter::emit_columns(int level) {
+void ColumnEmitter::emit_columns(int level) {
   const Range rows = nest_.range_of(level), columns = nest_.range_of(level + 1);
   Value* whole = b_.CreateAnd(columns.end, f_.i64(-plan_.width * plan_.unroll));
   const Loop blocks = f_.open_loop(rows.begin, {});
@@ -28,7 +28,7 @@ void StageEmitter::emit_columns(int level) {
 }
 
 /// Of a block of rows. What does not fill a strip is passed by single vectors, under a mask.
-void StageEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
+void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
   Value* has_any = b_.CreateICmpSLT(columns.begin, columns.end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_any);
@@ -61,7 +61,7 @@ void StageEmitter::emit_strips(int level, Range rows, Range columns, bool masked
 }
 
 /// The states that the rows of a block make of each vector of a strip.
-std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
+std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
   std::vector<Value*> nothing;
   for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(sums_.nothing_of(n % sums_.size()));
   const Loop groups = f_.open_loop(rows.begin, nothing);
@@ -69,7 +69,7 @@ std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRe
   group_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, group_end, rows.end);
   const Loop loop = f_.open_loop(groups.point, nothing);
   nest_.point_of(plan_.loop(level).axis) = loop.point;
-  emit_uniform(level + 1);
+  statements_.emit_uniform(level + 1);
   llvm::BasicBlock* first = f_.new_block("columns");
   nest_.hoist = b_.CreateBr(first);
   b_.SetInsertPoint(first);
@@ -78,7 +78,7 @@ std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRe
     const auto begin = loop.carried.begin() + static_cast<std::ptrdiff_t>(group.size());
     std::vector<Value*> states(begin, begin + static_cast<std::ptrdiff_t>(sums_.size()));
     Lanes lanes = vector;
-    emit_body(lanes, states);
+    passes_.emit_body(lanes, states);
     group.insert(group.end(), states.begin(), states.end());
   }
   f_.close_loop(loop, f_.i64(1), group_end, group);
@@ -93,7 +93,7 @@ std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRe
   return block;
 }
 
-std::vector<Value*> StageEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+std::vector<Value*> ColumnEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out;
   while (out.size() < sums_.size()) {
     const std::size_t k = out.size(), i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();

@@ -1,4 +1,4 @@
-#include "backend/llvm/stage.h"
+#include "backend/llvm/emit_stage.h"
 #include "backend/llvm/steps.h"
 #include "kernel/stopping.h"
 #include "support/error.h"

@@ -1,7 +1,7 @@
-// What stands at a point of a stage: values, stores, checks.
+#include "backend/llvm/emit_statement.h"
+
 #include <algorithm>
 
-#include "backend/llvm/stage.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -9,7 +9,19 @@ namespace inlay::llvm_backend {
 using kernel::Statement;
 using Kind = Statement::Kind;
 
-void StageEmitter::emit_statement(std::size_t i, Lanes& lanes) {
+void StatementEmitter::emit_uniform(int level) {
+  if (level == plan_.innermost() && !plan_.loops.empty()) return;
+  for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+    const kernel::NestStatement& facts = plan_.statements[i];
+    if (!facts.live) continue;
+    for (const auto& [index, stride] : facts.place.indices) {
+      if (plan_.register_levels[index.index.index] == level) access_.wrapped(index, nest_.uniform);
+    }
+    if (facts.level == level) emit_statement(i, nest_.uniform);
+  }
+}
+
+void StatementEmitter::emit_statement(std::size_t i, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
   switch (s.kind) {
     case Kind::load:
@@ -24,7 +36,7 @@ void StageEmitter::emit_statement(std::size_t i, Lanes& lanes) {
   }
 }
 
-Value* StageEmitter::emit_value(const Statement& s, std::size_t i, Lanes& lanes) {
+Value* StatementEmitter::emit_value(const Statement& s, std::size_t i, Lanes& lanes) {
   switch (s.kind) {
     case Kind::load: return emit_load(i, lanes);
     case Kind::literal: return splat(f_, f_.constant(s.literal), lanes.width);
@@ -46,7 +58,7 @@ Value* StageEmitter::emit_value(const Statement& s, std::size_t i, Lanes& lanes)
 
 /// The square root's instruction takes twice as long as its function, but runs beside what others multiply. Is there
 /// too little of that?
-bool StageEmitter::roots_wait() const {
+bool StatementEmitter::roots_wait() const {
   std::size_t roots = 0, instructions = 0;
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     const Statement& s = nest_.statement(i);
@@ -62,7 +74,7 @@ bool StageEmitter::roots_wait() const {
   return instructions < roots * kBesideARoot;
 }
 
-Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
+Value* StatementEmitter::emit_operation(const Statement& s, Lanes& lanes) {
   llvm::SmallVector<Value*, 3> operands;
   for (kernel::RegisterId r : s.operands) operands.push_back(nest_.operand(r, lanes));
   const DType dtype = plan_.register_dtypes[s.operands.back().index];
@@ -81,7 +93,7 @@ Value* StageEmitter::emit_operation(const Statement& s, Lanes& lanes) {
   return emit_op(f_, s.op, dtype, operands, lanes.active);
 }
 
-void StageEmitter::emit_check(const Statement& s, Lanes& lanes) {
+void StatementEmitter::emit_check(const Statement& s, Lanes& lanes) {
   if (const kernel::IndexTerm* index = s.index_to_check()) return void(access_.wrapped(*index, lanes));
   Value* bad = b_.CreateNot(nest_.operand(s.operands[0], lanes));
   if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
@@ -96,7 +108,7 @@ void StageEmitter::emit_check(const Statement& s, Lanes& lanes) {
   b_.SetInsertPoint(go_on);
 }
 
-Value* StageEmitter::emit_load(std::size_t i, Lanes& lanes) {
+Value* StatementEmitter::emit_load(std::size_t i, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
   const kernel::Buffer& buffer = f_.program.buffers[s.buffer];
   Value* value = nullptr;
@@ -113,7 +125,7 @@ Value* StageEmitter::emit_load(std::size_t i, Lanes& lanes) {
 }
 
 /// Does a stage read what statement `i` here loads, as it passes its vector axis?
-bool StageEmitter::also_reads(const kernel::Stage& stage, std::size_t i) const {
+bool StatementEmitter::also_reads(const kernel::Stage& stage, std::size_t i) const {
   return &stage != &nest_.stage && std::ranges::any_of(stage.statements, [&](const Statement& s) {
     return s.kind == Statement::Kind::load && s.buffer == nest_.statement(i).buffer;
   });
@@ -121,7 +133,7 @@ bool StageEmitter::also_reads(const kernel::Stage& stage, std::size_t i) const {
 
 /// Several stages pass a row, a tile: is this the last of them, the next one is brought meanwhile, since the first of
 /// them only waits for memory and the last computes. From one element to that in the next row or tile; or 0.
-Dim StageEmitter::to_next_turn(std::size_t i) const {
+Dim StatementEmitter::to_next_turn(std::size_t i) const {
   if (nest_.kernel.outer.empty() || nest_.statement(i).is_write() || nest_.kernel.is_local(nest_.statement(i).buffer))
     return 0;
   const auto begin = nest_.kernel.stages.data(), here = begin + (&nest_.stage - begin),
@@ -133,13 +145,12 @@ Dim StageEmitter::to_next_turn(std::size_t i) const {
 
 /// Where the CPU does not fetch far enough ahead by itself:
 /// - The next row or tile, while this one is worked on (log-sum-exp of 1000 rows of 1000, us: 690, so 555).
-/// - A tile of columns passes a short part of each row, and fetching ends with the page (log-sum-exp of 1000 x 1000
-/// over
-///   the first axis, us: 1300, with rows fetched ahead 1140), nor are the lines of a result there in time (softmax over
-///   the first axis, us: 1430, so 1270).
+/// - A tile of columns passes a short part of each row, and fetching ends with the page (log-sum-exp of 1000 x 1000 by
+///   columns, us: 1300, with rows fetched ahead 1140), nor are the lines of a result there in time (softmax by columns,
+///   us: 1430, so 1270).
 /// - The many operations of a gather and a scatter leave no room for the loads of later points (1e5 doubles into 85, at
 ///   random, us: 60, with 512 bytes fetched ahead 52).
-void StageEmitter::fetch_ahead(std::size_t i, const Place& place, const Lanes& lanes) {
+void StatementEmitter::fetch_ahead(std::size_t i, const Place& place, const Lanes& lanes) {
   constexpr int64_t kRowsAhead = 8, kPageBytes = 4096, kBytesAhead = 512;
   constexpr int kInSecondCache = 2, kInAllCaches = 3;
   if (place.shape != Place::Shape::contiguous || lanes.active) return;
@@ -161,14 +172,14 @@ void StageEmitter::fetch_ahead(std::size_t i, const Place& place, const Lanes& l
         nest_.statement(i).is_write());
 }
 
-void StageEmitter::fetch(Value* address, int locality, bool to_write) {
+void StatementEmitter::fetch(Value* address, int locality, bool to_write) {
   constexpr int kData = 1;
   b_.CreateIntrinsic(
       llvm::Intrinsic::prefetch, {b_.getPtrTy()},
       {address, b_.getInt32(to_write ? 1 : 0), b_.getInt32(static_cast<uint32_t>(locality)), b_.getInt32(kData)});
 }
 
-void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
+void StatementEmitter::emit_store(std::size_t i, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
   if (s.fold != Fold::none) return s.opens_fold() ? folds_.fold_states(i, lanes) : void();  // all states with the first
   Value* value =
@@ -189,7 +200,7 @@ void StageEmitter::emit_store(std::size_t i, Lanes& lanes) {
 }
 
 /// Is the place of a store the number of points so far where its predicate holds? Then lanes go to neighbours.
-bool StageEmitter::packs(std::size_t i) const {
+bool StatementEmitter::packs(std::size_t i) const {
   const Statement& s = nest_.statement(i);
   const kernel::LinearMap& place = plan_.statements[i].place;
   const bool by_index_alone =
@@ -206,7 +217,7 @@ bool StageEmitter::packs(std::size_t i) const {
 }
 
 /// Only where the predicate holds; elsewhere the place may be none at all.
-void StageEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes) {
+void StatementEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes) {
   const DType dtype = nest_.statement(i).dtype;
   if (lanes.width == 1) {
     const Branch branch = f_.open_if(predicate);

@@ -8,11 +8,12 @@
 //
 // A short body passes several quarters at a time (a turn), so that additions do not wait for each other; a long one
 // passes the points in their order with a register for each sum. The tree is the same.
+#include "backend/llvm/emit_turns.h"
+
 #include <algorithm>
 #include <bit>
 
 #include "backend/llvm/emit_exponentials.h"
-#include "backend/llvm/stage.h"
 
 namespace inlay::llvm_backend {
 
@@ -25,20 +26,18 @@ constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
 static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.begin(), loop.carried.end()}; }
 
 /// What the stack keeps: of a part what it has for itself, and the greatest number that exponentials are less of.
-bool StageEmitter::is_stacked(std::size_t sum) const {
-  return sums_.is_of_part(sum) || sums_.follows_exponentials(sum);
-}
+bool TurnEmitter::is_stacked(std::size_t sum) const { return sums_.is_of_part(sum) || sums_.follows_exponentials(sum); }
 
 /// What `sum` was of older points (the sums of which are `older`) and is of newer ones, which follow those: so their
 /// greatest number is that of both.
-Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+Value* TurnEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   const Statement& fold = sums_.fold_of(sum);
   if (fold.fold == Fold::none) return folds_.added(sum, older[sum], newer[sum]);
   return folds_.added(sum, at_greatest(f_, fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
 }
 
 /// `older` and `newer` are the sums of two parts that follow each other: the sums of both.
-std::vector<Value*> StageEmitter::put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+std::vector<Value*> TurnEmitter::put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out = newer.vec();
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (sums_.is_tree_sum(k)) out[k] = added_to(k, older, newer);
@@ -48,7 +47,7 @@ std::vector<Value*> StageEmitter::put_together(llvm::ArrayRef<Value*> older, llv
 }
 
 /// Where the stack has what `sum` was at `level`.
-Value* StageEmitter::stacked(std::size_t sum, Value* level) {
+Value* TurnEmitter::stacked(std::size_t sum, Value* level) {
   const llvm::DataLayout& layout = f_.module.getDataLayout();
   uint64_t before = 0, all = 0;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
@@ -66,7 +65,7 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
 }
 
 /// What is above `least` of the stack's `height` levels is added to the sums.
-void StageEmitter::unstack(Value* least, Value* height) {
+void TurnEmitter::unstack(Value* least, Value* height) {
   const std::vector<Value*> before = sums_.values;
   const Branch branch = f_.open_if(b_.CreateICmpSGT(height, least));
   const Loop loop = f_.open_loop(least, before);
@@ -83,24 +82,38 @@ void StageEmitter::unstack(Value* least, Value* height) {
 }
 
 /// How many levels the stack has once `count` turns have been put on it.
-Value* StageEmitter::height_after(Value* count) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, count); }
+Value* TurnEmitter::height_after(Value* count) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, count); }
 
 /// The level that turn `count` goes to: of as many turns as what lies on top, it is added to that.
-Value* StageEmitter::level_of_turn(Value* count, Value* height) {
+Value* TurnEmitter::level_of_turn(Value* count, Value* height) {
   return b_.CreateSub(height, b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, count, b_.getTrue()));
 }
 
 /// The sums take in what is above `level`, and are put there.
-void StageEmitter::stack_sums(Value* level, Value* height) {
+void TurnEmitter::stack_sums(Value* level, Value* height) {
   unstack(level, height);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (is_stacked(k)) b_.CreateAlignedStore(sums_[k], stacked(k, level), llvm::Align(kVectorBytes));
   }
 }
 
+void TurnEmitter::emit_summing(Value* begin, Value* end) {
+  const std::vector<Value*> before = sums_.values;
+  sums_.values = sums_.emptied(sums_.values);
+  squares_.begin_row(begin, before);
+  passes_.emit_masked(emit_turns(begin, end), end);
+  std::vector<std::size_t> of_rows;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (plan_.statements[sums_.statement_of(k)].opened + 1 < plan_.innermost()) of_rows.push_back(k);
+  }
+  if (of_rows.empty()) return;
+  const std::vector<Value*> all = put_together(before, sums_.values);
+  for (std::size_t k : of_rows) sums_[k] = all[k];
+}
+
 /// Passes all that is whole, but where several quarters are passed at a time what is less than a vector for each.
 /// Returns where that begins.
-Value* StageEmitter::emit_turns(Value* begin, Value* end) {
+Value* TurnEmitter::emit_turns(Value* begin, Value* end) {
   Value* points = b_.CreateSub(end, begin);
   Value* in_quarters = b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-kQuarters * plan_.width)));
   Value* whole = passes_in_order() ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
@@ -119,10 +132,10 @@ Value* StageEmitter::emit_turns(Value* begin, Value* end) {
 }
 
 /// Then what is left over is one turn more.
-bool StageEmitter::passes_in_order() const { return plan_.unroll == 1; }
+bool TurnEmitter::passes_in_order() const { return plan_.unroll == 1; }
 
 /// A turn of a quarter's length. Behind the last quarter: of what is left over, which is added to the sums as they are.
-StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole) {
+TurnEmitter::Turn TurnEmitter::begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole) {
   Turn turn{.quarter = quarter};
   if (passes_in_order()) {
     turn.is_quarter = b_.CreateICmpSLT(turns.point, in_quarters);
@@ -137,7 +150,7 @@ StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, V
 }
 
 /// No more than one block, as is known: its quarters become one in registers.
-void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
+void TurnEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* quarter = b_.CreateLShr(b_.CreateSub(in_quarters, begin), f_.i64(2));
   if (plan_.unroll == kQuarters) return emit_turn(begin, quarter);
   // And what the first and the last turns were, and how many.
@@ -172,7 +185,7 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
 }
 
-void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
+void TurnEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   const Pages pages = plan_.page > 0 ? emit_pages(begin, in_quarters) : Pages{.end = begin, .turns = f_.i64(0)};
   std::vector<Value*> carried = sums_.values;  // and how many turns there were
   carried.push_back(pages.turns);
@@ -201,17 +214,17 @@ void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
 }
 
 /// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.
-void StageEmitter::emit_turn(Value* begin, Value* quarter) {
+void TurnEmitter::emit_turn(Value* begin, Value* quarter) {
   squares_.count_as_numbers();
   squares_.look_for_first(begin);
   const Loop loop = f_.open_loop(begin, sums_.sets());
-  const std::vector<Value*> next = emit_vectors_at(loop.point, quarter, loop.carried);
+  const std::vector<Value*> next = passes_.emit_vectors_at(loop.point, quarter, loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
   folds_.merge_sets(next);
 }
 
 /// `values`, of several sets of sums, behind what came before them.
-std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
+std::vector<Value*> TurnEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
   std::vector<Value*> out;
   const std::size_t size = sums_.size();
   for (std::size_t n = 0; n < values.size(); n += size) {
@@ -222,7 +235,7 @@ std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, l
 }
 
 /// Several blocks side by side, a half of each and of that its quarters; sums_ becomes what they make together.
-void StageEmitter::emit_group(Value* begin) {
+void TurnEmitter::emit_group(Value* begin) {
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   sums_.values = sums_.emptied(sums_.values);
   squares_.count_as_numbers();
@@ -230,7 +243,7 @@ void StageEmitter::emit_group(Value* begin) {
   const Loop quarters = f_.open_loop(halves.point, sums_.emptied(values_of(halves)));
   squares_.look_for_first(quarters.point);
   const Loop loop = f_.open_loop(quarters.point, sums_.emptied(values_of(quarters)));
-  std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
+  std::vector<Value*> next = passes_.emit_vectors_at(loop.point, f_.i64(block), loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
   next = added_to_each(values_of(quarters), next);
   f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
@@ -240,7 +253,7 @@ void StageEmitter::emit_group(Value* begin) {
 }
 
 /// Of a long loop groups of blocks, as long as another turn follows: where they end, and how many turns they were.
-StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
+TurnEmitter::Pages TurnEmitter::emit_pages(Value* begin, Value* end) {
   const int64_t group = static_cast<int64_t>(kVectorsOfBlock) * plan_.width * plan_.unroll;
   Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
   Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
