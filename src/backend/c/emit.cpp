@@ -1,6 +1,8 @@
 // From kernels to C: the table of contents.
 //
-//   kernel.cpp    a kernel is a function      stage.cpp     the loops of a stage, loads, stores, folds
+//   kernel.cpp    a kernel is a function      stage.cpp     the loops of a stage
+//   nest.cpp      what is called what there   statement.cpp what stands at a point
+//   fold.cpp      variables of folds
 //   scalar.cpp    one op                      complex.cpp   one op of complex numbers
 //   steps.cpp     everything that is no kernel
 //   program.cpp   names, sizes, addresses     types.cpp     types and constants

@@ -93,6 +93,13 @@ TEST(Emit, WhatIsShortHasNoBlocks) {
   for (int64_t i = 0; i < 300; ++i) {)"));
 }
 
+TEST(Emit, AxesInRowMajorOrderAreOneLoopWithAllTheirNames) {
+  EXPECT_THAT(source_of(R"(program @main(x: f64[3, 5] param 0, y: f64[3, 5] output 0) {
+    kernel @k0 { stage (i < 3, j < 5) { %0 = load x[i, j] : f64 %1 = neg %0 : f64 store y[i, j] set %1 } } })"),
+              HasSubstr(R"(  for (int64_t ij = 0; ij < 15; ++ij) {
+    const double x_0 = x[ij];)"));
+}
+
 TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
   const std::string source = source_of(
       R"(program @main(double: f64[exp] param 0, call: f64[exp] output 0, fail: f64 scalar) symbols exp = double.0 {

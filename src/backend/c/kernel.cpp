@@ -173,7 +173,7 @@ class KernelText {
   ProgramText& p_;
   const kernel::Kernel& kernel_;
   NameTable names_;
-  StageText::Place place_;
+  KernelPlace place_;
 };
 
 }  // namespace

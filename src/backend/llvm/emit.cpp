@@ -1,10 +1,18 @@
 // From kernels to machine code: the table of contents.
 //
-//   stage_plan.cpp     levels, lanes, unrolling; no LLVM
+//   kernel/nest.cpp    loops, levels: for both backends
+//   stage_plan.cpp     lanes, unrolling, the order of points; no LLVM
+//   nest_state.cpp     where the loops of a stage are, and what is known there
+//   lanes.cpp          loads and stores of the points of a pass
 //   emit_stage.cpp     the loops of a stage
-//   emit_access.cpp    loads, stores, indices
-//   emit_fold.cpp      sums in registers
+//   emit_statement.cpp what stands at a point
+//   emit_access.cpp    addresses, indices
+//   emit_division.cpp  by what a loop does not change
+//   sums.cpp           registers in which folds add up
+//   emit_fold.cpp      folds in registers; emit_exponentials.cpp, emit_squares.cpp: those with a step of their own
+//   emit_pass.cpp      the vectors of a loop
 //   emit_turns.cpp     sums of floats: the order of a loop's points
+//   emit_columns.cpp   folds of rows: likewise
 //   emit_scatter.cpp   adding through an index
 //   emit_scalar.cpp    one op
 //   emit_math.cpp      exp, log, ... by eights or for each lane

@@ -4,18 +4,18 @@
 //
 // A strip is so many columns as are passed at a time. It passes all rows of a block before the next strip does, so the
 // order of the points is another one than the stage's (StagePlan::by_columns says where that may be).
+#include "backend/llvm/emit_columns.h"
+
 #include <algorithm>
 
-#include "backend/llvm/stage.h"
 #include "kernel/stopping.h"
 
 namespace inlay::llvm_backend {
 
 constexpr int kRowsOfGroup = 16, kRowsOfBlock = 64;
 
-/// `level` is that outside of the rows.
-void StageEmitter::emit_columns(int level) {
-  const Range rows = range_of(level), columns = range_of(level + 1);
+void ColumnEmitter::emit_columns(int level) {
+  const Range rows = nest_.range_of(level), columns = nest_.range_of(level + 1);
   Value* whole = b_.CreateAnd(columns.end, f_.i64(-plan_.width * plan_.unroll));
   const Loop blocks = f_.open_loop(rows.begin, {});
   Value* block_end = b_.CreateNSWAdd(blocks.point, f_.i64(kRowsOfBlock));
@@ -26,57 +26,57 @@ void StageEmitter::emit_columns(int level) {
 }
 
 /// Of a block of rows. What does not fill a strip is passed by single vectors, under a mask.
-void StageEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
+void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
   Value* has_any = b_.CreateICmpSLT(columns.begin, columns.end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
   const Branch branch = f_.open_if(has_any);
   const Loop strips = f_.open_loop(columns.begin, {});
-  if (!kernel::is_short(kernel_)) f_.checkpoint();
+  if (!kernel::is_short(nest_.kernel)) f_.checkpoint();
   const int vectors = masked ? 1 : plan_.unroll;
   std::vector<Lanes> strip;
   for (int u = 0; u < vectors; ++u) {
     Value* point = u == 0 ? strips.point : b_.CreateNSWAdd(strips.point, f_.i64(u * plan_.width));
-    strip.push_back(masked ? lanes_before(columns.end, point) : lanes_at(point));
+    strip.push_back(masked ? nest_.lanes_before(columns.end, point) : nest_.lanes_at(point));
   }
-  const Lanes outside = uniform_;
+  const Lanes outside = nest_.uniform;
   const std::vector<Value*> states = fold_rows(level, rows, strip);
-  hoist_ = nullptr;
+  nest_.hoist = nullptr;
   for (std::size_t u = 0; u < strip.size(); ++u) {
     for (std::size_t k = 0; k < sums_.size();) {
-      const std::size_t i = sum_statements_[k], count = states_with(stage_, i).size();
+      const std::size_t i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();
       const auto mine = llvm::ArrayRef(states).slice(u * sums_.size() + k, count);
-      statement(i).fold == Fold::none ? combine_into(i, mine[0], strip[u]) : merge_into_memory(i, mine, strip[u]);
+      nest_.statement(i).fold == Fold::none ? access_.combine_into(i, mine[0], strip[u])
+                                            : folds_.merge_into_memory(i, mine, strip[u]);
       k += count;
     }
   }
   // What is known of these loops holds in no others.
-  uniform_ = outside;
-  std::ranges::fill(splats_, nullptr);
-  std::ranges::fill(starts_, nullptr);
-  divisors_.clear();
+  nest_.leave_vectors(outside);
+  access_.forget_starts();
+  divisions_.forget_divisors();
   f_.close_loop(strips, f_.i64(vectors * plan_.width), columns.end, {});
   f_.close_if(branch, {}, {});
 }
 
 /// The states that the rows of a block make of each vector of a strip.
-std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
+std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
   std::vector<Value*> nothing;
-  for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(nothing_of(n % sums_.size()));
+  for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(sums_.nothing_of(n % sums_.size()));
   const Loop groups = f_.open_loop(rows.begin, nothing);
   Value* group_end = b_.CreateNSWAdd(groups.point, f_.i64(kRowsOfGroup));
   group_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, group_end, rows.end);
   const Loop loop = f_.open_loop(groups.point, nothing);
-  points_[static_cast<std::size_t>(plan_.loops[static_cast<std::size_t>(level)])] = loop.point;
-  emit_uniform(level + 1);
+  nest_.point_of(plan_.loop(level).axis) = loop.point;
+  statements_.emit_uniform(level + 1);
   llvm::BasicBlock* first = f_.new_block("columns");
-  hoist_ = b_.CreateBr(first);
+  nest_.hoist = b_.CreateBr(first);
   b_.SetInsertPoint(first);
   std::vector<Value*> group;
   for (const Lanes& vector : strip) {
     const auto begin = loop.carried.begin() + static_cast<std::ptrdiff_t>(group.size());
     std::vector<Value*> states(begin, begin + static_cast<std::ptrdiff_t>(sums_.size()));
     Lanes lanes = vector;
-    emit_body(lanes, states);
+    passes_.emit_body(lanes, states);
     group.insert(group.end(), states.begin(), states.end());
   }
   f_.close_loop(loop, f_.i64(1), group_end, group);
@@ -91,15 +91,15 @@ std::vector<Value*> StageEmitter::fold_rows(int level, Range rows, llvm::ArrayRe
   return block;
 }
 
-std::vector<Value*> StageEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+std::vector<Value*> ColumnEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out;
   while (out.size() < sums_.size()) {
-    const std::size_t k = out.size(), i = sum_statements_[k], count = states_with(stage_, i).size();
-    if (statement(i).fold == Fold::none) {
-      out.push_back(added(k, older[k], newer[k]));
+    const std::size_t k = out.size(), i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();
+    if (nest_.statement(i).fold == Fold::none) {
+      out.push_back(folds_.added(k, older[k], newer[k]));
       continue;
     }
-    const std::vector<Value*> both = merged_states(i, older.slice(k, count), newer.slice(k, count));
+    const std::vector<Value*> both = folds_.merged_states(i, older.slice(k, count), newer.slice(k, count));
     out.insert(out.end(), both.begin(), both.end());
   }
   return out;

@@ -1,16 +1,15 @@
 // Divisions by what a loop does not change: one number for all its points, or one for each column while it passes rows.
 // See uniform_division.cpp.
-#include <algorithm>
+#include "backend/llvm/emit_division.h"
 
-#include "backend/llvm/stage.h"
+#include <algorithm>
 
 namespace inlay::llvm_backend {
 
 using kernel::Statement;
 using Kind = Statement::Kind;
 
-/// Null: nothing is prepared, and it is to be divided.
-Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes) {
+Value* DivisionEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes) {
   const bool is_real = division.dtype == DType::f64 || division.dtype == DType::f32;
   if (!is_real || lanes.width == 1 || !f_.engine.facts().fma) return nullptr;
   const uint32_t divisor = division.operands[1].index;
@@ -27,13 +26,13 @@ Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRe
   const bool is_worth_it = !points.is_constant() || points.constant() >= 4 * plan_.width;
   if (plan_.varies(division.operands[1]) || !is_worth_it) return nullptr;
   if (!divisors_.contains(divisor)) {
-    Value* number = uniform_.registers[divisor];
+    Value* number = nest_.uniform.registers[divisor];
     const llvm::IRBuilder<>::InsertPointGuard guard(b_);
     // Where it is computed: what does not change from row to row is prepared before the first.
     if (auto* computed = llvm::dyn_cast<llvm::Instruction>(number)) {
       b_.SetInsertPoint(*computed->getInsertionPointAfterDef());
-    } else if (hoist_) {
-      b_.SetInsertPoint(hoist_);
+    } else if (nest_.hoist) {
+      b_.SetInsertPoint(nest_.hoist);
     }
     divisors_[divisor] = prepare_divisor(f_, number, lanes.width);
   }
@@ -42,44 +41,45 @@ Value* StageEmitter::divide_by_prepared(const Statement& division, llvm::ArrayRe
 
 /// A tile of columns is passed row by row, and each row divided by the same numbers: what the division needs of them is
 /// made once for the tile, on the stack.
-void StageEmitter::prepare_column_divisors(int row_axis) {
+void DivisionEmitter::prepare_column_divisors(int row_axis,
+                                              llvm::function_ref<void(std::size_t, Lanes&)> emit_statement) {
   constexpr int64_t kFewRows = 4;
-  const Dim& rows = plan_.extents[static_cast<std::size_t>(plan_.innermost()) - 2];
+  const Dim& rows = plan_.loop(plan_.innermost() - 2).extent;
   if (!plan_.vectors_pass_tile() || (rows.is_constant() && rows.constant() < kFewRows)) return;
   std::vector<const Statement*> divisions;
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-    const Statement& s = statement(i);
+    const Statement& s = nest_.statement(i);
     const bool is_real = s.dtype == DType::f64 || s.dtype == DType::f32;
     if (!plan_.statements[i].live || s.kind != Kind::op || s.op != ScalarOp::div_ || !is_real) continue;
     if (plan_.varies(s.operands[1]) && is_of_columns(s.operands[1], row_axis)) divisions.push_back(&s);
   }
   if (divisions.empty() || !f_.engine.facts().fma) return;
 
-  const Loop loop = f_.open_loop(tile_.begin, {});
-  Lanes lanes = lanes_before(tile_.end, loop.point);
+  const Loop loop = f_.open_loop(nest_.tile.begin, {});
+  Lanes lanes = nest_.lanes_before(nest_.tile.end, loop.point);
   for (std::size_t i : needed_by(divisions)) emit_statement(i, lanes);
   for (const Statement* division : divisions) {
     const kernel::RegisterId divisor = division->operands[1];
     if (column_divisors_.contains(divisor.index)) continue;
-    UniformDivisor parts = prepare_divisor(f_, operand(divisor, lanes), plan_.width);
+    UniformDivisor parts = prepare_divisor(f_, nest_.operand(divisor, lanes), plan_.width);
     for_each_part(parts, [&](Value*& part) {
       Value* vector = part;
       llvm::Type* type = vector->getType();
-      part = f_.stack(type->getScalarType(), static_cast<uint64_t>(kernel_.tile + plan_.width));
+      part = f_.stack(type->getScalarType(), static_cast<uint64_t>(nest_.kernel.tile + plan_.width));
       b_.CreateAlignedStore(vector, column_address(part, loop.point, type), alignment_of(division->dtype));
     });
     column_divisors_[divisor.index] = parts;
   }
-  f_.close_loop(loop, f_.i64(plan_.width), tile_.end, {});
+  f_.close_loop(loop, f_.i64(plan_.width), nest_.tile.end, {});
 }
 
 /// What makes the divisors, in order.
-std::vector<std::size_t> StageEmitter::needed_by(llvm::ArrayRef<const Statement*> divisions) const {
+std::vector<std::size_t> DivisionEmitter::needed_by(llvm::ArrayRef<const Statement*> divisions) const {
   std::vector<bool> needed(plan_.register_levels.size());
   for (const Statement* division : divisions) needed[division->operands[1].index] = true;
   std::vector<std::size_t> out;
-  for (std::size_t i = stage_.statements.size(); i-- > 0;) {
-    const Statement& s = statement(i);
+  for (std::size_t i = nest_.stage.statements.size(); i-- > 0;) {
+    const Statement& s = nest_.statement(i);
     if (!s.result.valid() || !needed[s.result.index] || !plan_.varies(s.result)) continue;
     out.push_back(i);
     for (kernel::RegisterId r : s.operands) needed[r.index] = true;
@@ -88,18 +88,18 @@ std::vector<std::size_t> StageEmitter::needed_by(llvm::ArrayRef<const Statement*
   return out;
 }
 
-Value* StageEmitter::column_address(Value* table, Value* point, llvm::Type* type) {
-  return b_.CreateGEP(type->getScalarType(), table, b_.CreateSub(point, tile_.begin));
+Value* DivisionEmitter::column_address(Value* table, Value* point, llvm::Type* type) {
+  return b_.CreateGEP(type->getScalarType(), table, b_.CreateSub(point, nest_.tile.begin));
 }
 
 /// Is it the same in each row, and can it be computed before the first?
-bool StageEmitter::is_of_columns(kernel::RegisterId r, int row_axis) const {
+bool DivisionEmitter::is_of_columns(kernel::RegisterId r, int row_axis) const {
   if (!plan_.varies(r)) return true;
-  const auto made = std::ranges::find(stage_.statements, r, &Statement::result);
-  return is_of_columns(*made, static_cast<std::size_t>(made - stage_.statements.begin()), row_axis);
+  const auto made = std::ranges::find(nest_.stage.statements, r, &Statement::result);
+  return is_of_columns(*made, static_cast<std::size_t>(made - nest_.stage.statements.begin()), row_axis);
 }
 
-bool StageEmitter::is_of_columns(const Statement& s, std::size_t i, int row_axis) const {
+bool DivisionEmitter::is_of_columns(const Statement& s, std::size_t i, int row_axis) const {
   switch (s.kind) {
     case Kind::load: {
       const kernel::LinearMap& place = plan_.statements[i].place;
@@ -107,7 +107,7 @@ bool StageEmitter::is_of_columns(const Statement& s, std::size_t i, int row_axis
         return other.is_write() && kernel::root_of(f_.program, other.buffer) == kernel::root_of(f_.program, s.buffer);
       };
       return place.indices.empty() && place.stride_of(row_axis).is(0) &&
-             std::ranges::none_of(stage_.statements, writes_it);
+             std::ranges::none_of(nest_.stage.statements, writes_it);
     }
     case Kind::axis: return s.axis != row_axis;
     case Kind::literal:

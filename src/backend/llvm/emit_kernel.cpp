@@ -1,4 +1,4 @@
-#include "backend/llvm/stage.h"
+#include "backend/llvm/emit_stage.h"
 #include "backend/llvm/steps.h"
 #include "kernel/stopping.h"
 #include "support/error.h"
@@ -84,7 +84,7 @@ class KernelEmitter {
   FunctionEmitter& f_;
   const kernel::Kernel& kernel_;
   std::vector<Value*> points_;
-  StageEmitter::Tile tile_;
+  Range tile_;
   bool is_in_loop_ = false;
 };
 

@@ -6,11 +6,10 @@
 // where the CPU gathers well eight loads and stores become a gather and a scatter. But a gather waits long for the
 // scatter before it, so where there are many points to an element a vector of which all lanes hit one element, as with
 // a sorted index, is summed up first and added as one number (1e5 doubles into 85, sorted, us: 107, so 24).
+#include "backend/llvm/emit_scatter.h"
+
 #include <algorithm>
 #include <utility>
-
-#include "backend/llvm/stage.h"
-#include "support/error.h"
 
 namespace inlay::llvm_backend {
 
@@ -24,9 +23,9 @@ int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to;
 
 }  // namespace
 
-bool StageEmitter::wants_table(std::size_t i) const {
-  const StageStatement& facts = plan_.statements[i];
-  const Statement& s = statement(i);
+bool ScatterEmitter::wants_table(std::size_t i) const {
+  const kernel::NestStatement& facts = plan_.statements[i];
+  const Statement& s = nest_.statement(i);
   if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || s.combine == Combine::set)
     return false;
   if (s.kind != Statement::Kind::store && s.kind != Statement::Kind::fold) return false;
@@ -35,14 +34,13 @@ bool StageEmitter::wants_table(std::size_t i) const {
   const Dim elements = kernel::num_elements(f_.program.buffers[s.buffer]);
   if (!elements.is_constant() || elements.constant() == 0) return false;
   // Stages with outer axes would clear it and sum it up again at each of their points.
-  if (!kernel_.outer.empty()) return false;
+  if (!nest_.kernel.outer.empty()) return false;
   // Clearing and summing up takes some two passes over the table; the loop must be worth it.
-  Dim points = 1;
-  for (const Dim& extent : plan_.extents) points = points * extent;
+  const Dim points = plan_.num_points();
   if (points.is_constant() && points.constant() < 2 * elements.constant()) return false;
   // Another write to the same buffer must keep its order with this one.
   for (std::size_t k = 0; k < plan_.statements.size(); ++k) {
-    const Statement& other = statement(k);
+    const Statement& other = nest_.statement(k);
     if (k != i && plan_.statements[k].live && other.buffer.valid() &&
         kernel::root_of(f_.program, other.buffer) == kernel::root_of(f_.program, s.buffer)) {
       return false;
@@ -51,12 +49,12 @@ bool StageEmitter::wants_table(std::size_t i) const {
   return true;
 }
 
-void StageEmitter::open_tables() {
+void ScatterEmitter::open_tables() {
   int64_t total = 0;
   std::vector<int64_t> offsets;
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     if (!wants_table(i)) continue;
-    const Statement& s = statement(i);
+    const Statement& s = nest_.statement(i);
     const int64_t elements = kernel::num_elements(f_.program.buffers[s.buffer]).constant();
     const int64_t pitch = round_up(elements, plan_.width);
     const int64_t bytes = pitch * plan_.width * size_bytes(s.dtype);
@@ -69,51 +67,49 @@ void StageEmitter::open_tables() {
   Value* block = f_.scratch(static_cast<uint64_t>(total));
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     PrivateTable& table = tables_[t];
-    const Statement& s = statement(table.statement);
+    const Statement& s = nest_.statement(table.statement);
     table.table = b_.CreateConstGEP1_64(b_.getInt8Ty(), block, static_cast<uint64_t>(offsets[t]));
     table.meets_often = meets_often(table.elements);
     Value* nothing = splat(f_, f_.memory_constant(identity_of(s.combine, s.dtype)), plan_.width);
     const Loop loop = f_.open_loop(f_.i64(0), {});
-    b_.CreateAlignedStore(nothing, element_address(s.dtype, table.table, loop.point), llvm::Align(64));
+    b_.CreateAlignedStore(nothing, element_address(f_, s.dtype, table.table, loop.point), llvm::Align(64));
     f_.close_loop(loop, f_.i64(plan_.width), f_.i64(table.pitch * plan_.width), {});
   }
   // Two vectors at a time are asked as one.
   constexpr std::size_t kShortBody = 16;
-  if (plan_.unroll == 1 && !plan_.points_wait && !plan_.by_turns && stage_.statements.size() <= kShortBody &&
+  if (plan_.unroll == 1 && !plan_.points_wait && !plan_.by_turns && nest_.stage.statements.size() <= kShortBody &&
       passes_long_tables())
     plan_.unroll = 2;
 }
 
-/// May many points come to an element?
-bool StageEmitter::passes_long_tables() const { return std::ranges::any_of(tables_, &PrivateTable::may_meet); }
-
 /// Do so many points come to an element that, were the index sorted, whole vectors would hit one? Where they are fewer,
 /// vectors hit one element now and then, which no branch predictor foresees.
-Value* StageEmitter::meets_often(int64_t elements) {
+Value* ScatterEmitter::meets_often(int64_t elements) {
   constexpr int64_t kManyPoints = 64;
   Value* points = f_.i64(1);
-  for (const Dim& extent : plan_.extents) points = b_.CreateMul(points, f_.size(extent));
+  for (const kernel::NestLoop& loop : plan_.loops) points = b_.CreateMul(points, f_.size(loop.extent));
   return b_.CreateICmpSGE(points, f_.i64(kManyPoints * elements));
 }
 
-void StageEmitter::scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
-  const Statement& s = statement(i);
+void ScatterEmitter::scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
+  const Statement& s = nest_.statement(i);
   const auto table = std::ranges::find(tables_, i, &PrivateTable::statement);
   if (table == tables_.end()) return scatter_lane_by_lane(s, place, 0, value, lanes);
 
   // As far into the table as place.start lies in the buffer.
   Value* begin = f_.address(s.buffer);
   Value* shift = place.start == begin ? f_.i64(0) : b_.CreatePtrDiff(b_.getInt8Ty(), place.start, begin);
-  const Place mine{
-      .shape = Place::Shape::lanes, .start = element_address(DType::u8, table->table, shift), .offsets = place.offsets};
+  const Place mine{.shape = Place::Shape::lanes,
+                   .start = element_address(f_, DType::u8, table->table, shift),
+                   .offsets = place.offsets};
   if (lanes.active || !table->may_meet()) return scatter_into_copies(s, mine, table->pitch, value, lanes);
   table->waiting.push_back({mine, value});
   if (table->waiting.size() == static_cast<std::size_t>(plan_.unroll)) scatter_together(*table, lanes);
 }
 
 /// The vectors of a pass, as one number if all their lanes hit one element.
-void StageEmitter::scatter_together(PrivateTable& table, Lanes& lanes) {
-  const Statement& s = statement(table.statement);
+void ScatterEmitter::scatter_together(PrivateTable& table, Lanes& lanes) {
+  const Statement& s = nest_.statement(table.statement);
   const std::vector<PrivateTable::Waiting> waiting = std::exchange(table.waiting, {});
   Value* element = b_.CreateExtractElement(waiting[0].place.offsets, uint64_t{0});
   Value* differs = nullptr;
@@ -125,30 +121,30 @@ void StageEmitter::scatter_together(PrivateTable& table, Lanes& lanes) {
   }
   Value* same = b_.CreateNot(b_.CreateOrReduce(differs));
   Branch branch = f_.open_if(b_.CreateAnd(same, table.meets_often));
-  const Place met{.start = element_address(s.dtype, waiting[0].place.start, element)};
+  const Place met{.start = element_address(f_, s.dtype, waiting[0].place.start, element)};
   Lanes one;
   Value* together =
-      emit_combine(f_, s.combine, s.dtype, load(met, s.dtype, one), reduce_lanes(s.combine, s.dtype, all));
-  store(met, s.dtype, together, one);
+      emit_combine(f_, s.combine, s.dtype, load(f_, met, s.dtype, one), reduce_lanes(f_, s.combine, s.dtype, all));
+  store(f_, met, s.dtype, together, one);
   f_.open_else(branch);
   for (const auto& [place, value] : waiting) scatter_into_copies(s, place, table.pitch, value, lanes);
   f_.close_if(branch, {}, {});
 }
 
 /// Each lane into its own copy, which lies `pitch` elements behind the one before.
-void StageEmitter::scatter_into_copies(const Statement& s, Place mine, int64_t pitch, Value* value, Lanes& lanes) {
+void ScatterEmitter::scatter_into_copies(const Statement& s, Place mine, int64_t pitch, Value* value, Lanes& lanes) {
   if (!f_.engine.facts().hardware_gather || size_bytes(s.dtype) < 4) {
     return scatter_lane_by_lane(s, mine, pitch, value, lanes);
   }
   std::vector<llvm::Constant*> copies;
   for (int lane = 0; lane < lanes.width; ++lane) copies.push_back(f_.i64(lane * pitch));
   mine.offsets = b_.CreateAdd(mine.offsets, llvm::ConstantVector::get(copies));
-  store(mine, s.dtype, emit_combine(f_, s.combine, s.dtype, load(mine, s.dtype, lanes), value), lanes);
+  store(f_, mine, s.dtype, emit_combine(f_, s.combine, s.dtype, load(f_, mine, s.dtype, lanes), value), lanes);
 }
 
 /// In order. Lane l's element lies l * pitch further.
-void StageEmitter::scatter_lane_by_lane(const Statement& s, const Place& place, int64_t pitch, Value* value,
-                                        Lanes& lanes) {
+void ScatterEmitter::scatter_lane_by_lane(const Statement& s, const Place& place, int64_t pitch, Value* value,
+                                          Lanes& lanes) {
   llvm::Type* type = f_.memory_type(s.dtype);
   // Lanes that do not count work on an element of nobody's.
   Value* nowhere = lanes.active ? f_.lane_array(0) : nullptr;
@@ -157,17 +153,17 @@ void StageEmitter::scatter_lane_by_lane(const Statement& s, const Place& place, 
   for (int lane = 0; lane < lanes.width; ++lane) {
     const auto number = static_cast<uint64_t>(lane);
     Place where{.start = b_.CreateGEP(type, place.start, b_.CreateExtractElement(place.offsets, number))};
-    where.start = element_address(s.dtype, where.start, f_.i64(lane * pitch));
+    where.start = element_address(f_, s.dtype, where.start, f_.i64(lane * pitch));
     if (nowhere) where.start = b_.CreateSelect(b_.CreateExtractElement(lanes.active, number), where.start, nowhere);
     Value* mine = lane_of(f_, value, f_.i64(lane));
-    store(where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(where, s.dtype, one), mine), one);
+    store(f_, where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(f_, where, s.dtype, one), mine), one);
   }
 }
 
 /// Adds the copies up, a vector of elements at a time, and the sum to the buffer.
-void StageEmitter::close_tables() {
+void ScatterEmitter::close_tables() {
   for (const PrivateTable& table : tables_) {
-    const Statement& s = statement(table.statement);
+    const Statement& s = nest_.statement(table.statement);
     llvm::Type* element = f_.memory_type(s.dtype);
     auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(plan_.width));
     Value* begin = f_.address(s.buffer);
@@ -175,22 +171,22 @@ void StageEmitter::close_tables() {
       Value* sum = nullptr;
       for (int lane = 0; lane < plan_.width; ++lane) {
         Value* at = b_.CreateConstGEP1_64(element, table.table, static_cast<uint64_t>(lane * table.pitch));
-        Value* bytes = b_.CreateAlignedLoad(vector, element_address(s.dtype, at, first), alignment_of(s.dtype));
+        Value* bytes = b_.CreateAlignedLoad(vector, element_address(f_, s.dtype, at, first), alignment_of(s.dtype));
         Value* copy = f_.from_memory(bytes, s.dtype);
         sum = sum ? emit_combine(f_, s.combine, s.dtype, sum, copy) : copy;
       }
-      const Place target{.shape = Place::Shape::contiguous, .start = element_address(s.dtype, begin, first)};
-      store(target, s.dtype, emit_combine(f_, s.combine, s.dtype, load(target, s.dtype, lanes), sum), lanes);
+      const Place target{.shape = Place::Shape::contiguous, .start = element_address(f_, s.dtype, begin, first)};
+      store(f_, target, s.dtype, emit_combine(f_, s.combine, s.dtype, load(f_, target, s.dtype, lanes), sum), lanes);
     };
     const int64_t whole = table.elements / plan_.width * plan_.width;
     if (whole > 0) {
       const Loop loop = f_.open_loop(f_.i64(0), {});
-      Lanes lanes = lanes_at(loop.point);
+      Lanes lanes = nest_.lanes_at(loop.point);
       add_up(loop.point, lanes);
       f_.close_loop(loop, f_.i64(plan_.width), f_.i64(whole), {});
     }
     if (whole == table.elements) continue;
-    Lanes lanes = lanes_at(f_.i64(whole));
+    Lanes lanes = nest_.lanes_at(f_.i64(whole));
     std::vector<llvm::Constant*> active;
     for (int lane = 0; lane < plan_.width; ++lane) active.push_back(b_.getInt1(whole + lane < table.elements));
     lanes.active = llvm::ConstantVector::get(active);

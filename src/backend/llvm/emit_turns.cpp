@@ -8,10 +8,12 @@
 //
 // A short body passes several quarters at a time (a turn), so that additions do not wait for each other; a long one
 // passes the points in their order with a register for each sum. The tree is the same.
+#include "backend/llvm/emit_turns.h"
+
 #include <algorithm>
 #include <bit>
 
-#include "backend/llvm/stage.h"
+#include "backend/llvm/emit_exponentials.h"
 
 namespace inlay::llvm_backend {
 
@@ -23,62 +25,35 @@ constexpr int kMostLevels = 40;      // of the stack: nobody passes 2^40 turns
 
 static std::vector<Value*> values_of(const Loop& loop) { return {loop.carried.begin(), loop.carried.end()}; }
 
-/// Is it one that rounds?
-bool StageEmitter::is_tree_sum(std::size_t sum) const {
-  const Statement& fold = statement(sum_statements_[sum]);
-  const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
-  return plan_.by_turns && (fold.fold == Fold::none || fold.fold == Fold::log_sum_exp) && !fold.result.valid() &&
-         adds && (is_float(fold.dtype) || is_complex(fold.dtype));
-}
-
-/// A part of the points has it for itself, and parts are put together: sums, and moments.
-bool StageEmitter::is_of_part(std::size_t sum) const { return is_tree_sum(sum) || is_squares_state(sum); }
-
-/// What the stack keeps: that, and the greatest number that exponentials are less of.
-bool StageEmitter::is_stacked(std::size_t sum) const { return is_of_part(sum) || follows_exponentials(sum); }
-
-Value* StageEmitter::nothing_of(std::size_t sum) {
-  const Statement& fold = statement(sum_statements_[sum]);
-  Literal nothing = identity_of(fold.combine, fold.dtype);
-  // (The step of its own for moments has an order of its own, and counts in their dtype.)
-  if (fold.fold != Fold::none && fold.fold != Fold::moments) {
-    const FoldState& state = state_of(sum);
-    nothing = identity_of(state.combine, state.dtype == FoldState::Class::count ? DType::f64 : fold.dtype);
-  }
-  return splat(f_, f_.constant(nothing), plan_.width);
-}
-
-Value* StageEmitter::added(std::size_t sum, Value* a, Value* b) {
-  const Statement& fold = statement(sum_statements_[sum]);
-  return emit_combine(f_, fold.combine, fold.dtype, a, b);
-}
+/// What the stack keeps: of a part what it has for itself, and the greatest number that exponentials are less of.
+bool TurnEmitter::is_stacked(std::size_t sum) const { return sums_.is_of_part(sum) || sums_.follows_exponentials(sum); }
 
 /// What `sum` was of older points (the sums of which are `older`) and is of newer ones, which follow those: so their
 /// greatest number is that of both.
-Value* StageEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
-  const Statement& fold = statement(sum_statements_[sum]);
-  if (fold.fold == Fold::none) return added(sum, older[sum], newer[sum]);
-  return added(sum, at_extreme(fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
+Value* TurnEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+  const Statement& fold = sums_.fold_of(sum);
+  if (fold.fold == Fold::none) return folds_.added(sum, older[sum], newer[sum]);
+  return folds_.added(sum, at_greatest(f_, fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
 }
 
 /// `older` and `newer` are the sums of two parts that follow each other: the sums of both.
-std::vector<Value*> StageEmitter::put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+std::vector<Value*> TurnEmitter::put_together(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out = newer.vec();
   for (std::size_t k = 0; k < out.size(); ++k) {
-    if (is_tree_sum(k)) out[k] = added_to(k, older, newer);
+    if (sums_.is_tree_sum(k)) out[k] = added_to(k, older, newer);
   }
-  for (std::size_t k : sums_of_squares()) joined(moments(older, k), moments(newer, k)).put(out, k);
+  for (std::size_t k : sums_.sums_of_squares()) joined(f_, Moments::of(older, k), Moments::of(newer, k)).put(out, k);
   return out;
 }
 
 /// Where the stack has what `sum` was at `level`.
-Value* StageEmitter::stacked(std::size_t sum, Value* level) {
+Value* TurnEmitter::stacked(std::size_t sum, Value* level) {
   const llvm::DataLayout& layout = f_.module.getDataLayout();
   uint64_t before = 0, all = 0;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (!is_stacked(k)) continue;
     if (k == sum) before = all;
-    all += llvm::alignTo(layout.getTypeAllocSize(nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
+    all += llvm::alignTo(layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue(), kVectorBytes);
   }
   // A turn passes four vectors at least.
   const Dim points = plan_.num_points();
@@ -90,8 +65,8 @@ Value* StageEmitter::stacked(std::size_t sum, Value* level) {
 }
 
 /// What is above `least` of the stack's `height` levels is added to the sums.
-void StageEmitter::unstack(Value* least, Value* height) {
-  const std::vector<Value*> before = sums_;
+void TurnEmitter::unstack(Value* least, Value* height) {
+  const std::vector<Value*> before = sums_.values;
   const Branch branch = f_.open_if(b_.CreateICmpSGT(height, least));
   const Loop loop = f_.open_loop(least, before);
   Value* level = b_.CreateSub(b_.CreateAdd(height, least), b_.CreateAdd(loop.point, f_.i64(1)));
@@ -101,73 +76,87 @@ void StageEmitter::unstack(Value* least, Value* height) {
     if (!is_stacked(k)) continue;
     older[k] = b_.CreateAlignedLoad(before[k]->getType(), stacked(k, level), llvm::Align(kVectorBytes));
   }
-  sums_ = put_together(older, sums_);
-  f_.close_loop(loop, f_.i64(1), height, sums_);
-  sums_ = f_.close_if(branch, sums_, before);
+  sums_.values = put_together(older, sums_.values);
+  f_.close_loop(loop, f_.i64(1), height, sums_.values);
+  sums_.values = f_.close_if(branch, sums_.values, before);
 }
 
 /// How many levels the stack has once `count` turns have been put on it.
-Value* StageEmitter::height_after(Value* count) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, count); }
+Value* TurnEmitter::height_after(Value* count) { return b_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, count); }
 
 /// The level that turn `count` goes to: of as many turns as what lies on top, it is added to that.
-Value* StageEmitter::level_of_turn(Value* count, Value* height) {
+Value* TurnEmitter::level_of_turn(Value* count, Value* height) {
   return b_.CreateSub(height, b_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, count, b_.getTrue()));
 }
 
 /// The sums take in what is above `level`, and are put there.
-void StageEmitter::stack_sums(Value* level, Value* height) {
+void TurnEmitter::stack_sums(Value* level, Value* height) {
   unstack(level, height);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (is_stacked(k)) b_.CreateAlignedStore(sums_[k], stacked(k, level), llvm::Align(kVectorBytes));
   }
 }
 
+void TurnEmitter::emit_summing(Value* begin, Value* end) {
+  const std::vector<Value*> before = sums_.values;
+  sums_.values = sums_.emptied(sums_.values);
+  squares_.begin_row(begin, before);
+  passes_.emit_masked(emit_turns(begin, end), end);
+  std::vector<std::size_t> of_rows;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    if (plan_.statements[sums_.statement_of(k)].opened + 1 < plan_.innermost()) of_rows.push_back(k);
+  }
+  if (of_rows.empty()) return;
+  const std::vector<Value*> all = put_together(before, sums_.values);
+  for (std::size_t k : of_rows) sums_[k] = all[k];
+}
+
 /// Passes all that is whole, but where several quarters are passed at a time what is less than a vector for each.
 /// Returns where that begins.
-Value* StageEmitter::emit_turns(Value* begin, Value* end) {
+Value* TurnEmitter::emit_turns(Value* begin, Value* end) {
   Value* points = b_.CreateSub(end, begin);
   Value* in_quarters = b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-kQuarters * plan_.width)));
   Value* whole = passes_in_order() ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
   Value* has_any = b_.CreateICmpSGT(whole, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
   const Branch branch = f_.open_if(has_any);
-  const std::vector<Value*> before = sums_;
+  const std::vector<Value*> before = sums_.values;
   const Dim& most = plan_.vector_extent();
   if (most.is_constant() && most.constant() < (kVectorsOfBlock + 1) * plan_.width) {
     emit_block(begin, in_quarters, whole);
   } else {
     emit_blocks(begin, in_quarters, whole);
   }
-  sums_ = f_.close_if(branch, sums_, before);
+  sums_.values = f_.close_if(branch, sums_.values, before);
   return whole;
 }
 
 /// Then what is left over is one turn more.
-bool StageEmitter::passes_in_order() const { return plan_.unroll == 1; }
+bool TurnEmitter::passes_in_order() const { return plan_.unroll == 1; }
 
 /// A turn of a quarter's length. Behind the last quarter: of what is left over, which is added to the sums as they are.
-StageEmitter::Turn StageEmitter::begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole) {
+TurnEmitter::Turn TurnEmitter::begin_turn(const Loop& turns, Value* quarter, Value* in_quarters, Value* whole) {
   Turn turn{.quarter = quarter};
   if (passes_in_order()) {
     turn.is_quarter = b_.CreateICmpSLT(turns.point, in_quarters);
     turn.quarter = b_.CreateSelect(turn.is_quarter, quarter, b_.CreateSub(whole, turns.point));
   }
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    sums_[k] = !is_of_part(k)    ? turns.carried[k]
-               : turn.is_quarter ? select(f_, turn.is_quarter, nothing_of(k), turns.carried[k])
-                                 : nothing_of(k);
+    sums_[k] = !sums_.is_of_part(k) ? turns.carried[k]
+               : turn.is_quarter    ? select(f_, turn.is_quarter, sums_.nothing_of(k), turns.carried[k])
+                                    : sums_.nothing_of(k);
   }
   return turn;
 }
 
 /// No more than one block, as is known: its quarters become one in registers.
-void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
+void TurnEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* quarter = b_.CreateLShr(b_.CreateSub(in_quarters, begin), f_.i64(2));
   if (plan_.unroll == kQuarters) return emit_turn(begin, quarter);
   // And what the first and the last turns were, and how many.
-  std::vector<Value*> carried = sums_;
-  carried.insert(carried.end(), sums_.begin(), sums_.end());
-  carried.insert(carried.end(), sums_.begin(), sums_.end());
+  std::vector<Value*> carried = sums_.values;
+  carried.insert(carried.end(), sums_.values.begin(), sums_.values.end());
+  carried.insert(carried.end(), sums_.values.begin(), sums_.values.end());
   carried.push_back(f_.i64(0));
   const std::size_t first = sums_.size(), last = 2 * first;
   const Loop turns = f_.open_loop(begin, carried);
@@ -177,12 +166,12 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   Value* count = turns.carried.back();
   Value* is_second = b_.CreateICmpEQ(count, f_.i64(1));
   Value* is_fourth = b_.CreateICmpEQ(count, f_.i64(3));
-  const std::vector<Value*> so_far = values_of(turns), now = sums_;
+  const std::vector<Value*> so_far = values_of(turns), now = sums_.values;
   const auto firsts = llvm::ArrayRef(so_far).slice(first, first), lasts = llvm::ArrayRef(so_far).slice(last, first);
   Value* ends_half = b_.CreateOr(is_second, is_fourth);
   std::vector<Value*> both = put_together(lasts, now);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    if (is_of_part(k)) both[k] = select(f_, ends_half, both[k], now[k]);
+    if (sums_.is_of_part(k)) both[k] = select(f_, ends_half, both[k], now[k]);
     if (is_stacked(k)) {
       carried[last + k] = both[k];
       carried[first + k] = select(f_, is_second, both[k], firsts[k]);
@@ -190,18 +179,18 @@ void StageEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   }
   const std::vector<Value*> all = put_together(firsts, both);
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    carried[k] = sums_[k] = is_of_part(k) ? select(f_, is_fourth, all[k], both[k]) : all[k];
+    carried[k] = sums_[k] = sums_.is_of_part(k) ? select(f_, is_fourth, all[k], both[k]) : all[k];
   }
   carried.back() = b_.CreateAdd(count, f_.i64(1));
   f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
 }
 
-void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
+void TurnEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   const Pages pages = plan_.page > 0 ? emit_pages(begin, in_quarters) : Pages{.end = begin, .turns = f_.i64(0)};
-  std::vector<Value*> carried = sums_;  // and how many turns there were
+  std::vector<Value*> carried = sums_.values;  // and how many turns there were
   carried.push_back(pages.turns);
   const Loop turns = f_.open_loop(pages.end, carried);
-  if (may_be_long()) f_.checkpoint();
+  if (nest_.may_be_long()) f_.checkpoint();
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
   if (plan_.unroll < kQuarters) {
@@ -219,32 +208,23 @@ void StageEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   Value* level = b_.CreateSelect(is_last, f_.i64(0), level_of_turn(count, height));
   if (turn.is_quarter) level = b_.CreateSelect(turn.is_quarter, level, height);
   stack_sums(level, height);
-  carried = sums_;
+  carried = sums_.values;
   carried.push_back(count);
   f_.close_loop(turns, passed, whole, carried);
 }
 
 /// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.
-void StageEmitter::emit_turn(Value* begin, Value* quarter) {
-  count_as_numbers();
-  look_for_first(begin);
-  const Loop loop = f_.open_loop(begin, sets_of_sums());
-  const std::vector<Value*> next = emit_vectors_at(loop.point, quarter, loop.carried);
+void TurnEmitter::emit_turn(Value* begin, Value* quarter) {
+  squares_.count_as_numbers();
+  squares_.look_for_first(begin);
+  const Loop loop = f_.open_loop(begin, sums_.sets());
+  const std::vector<Value*> next = passes_.emit_vectors_at(loop.point, quarter, loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
-  merge_sets(next);
-}
-
-/// `values`, of one or several sets of sums, where nothing has been added yet.
-std::vector<Value*> StageEmitter::emptied(std::vector<Value*> values) {
-  for (std::size_t n = 0; n < values.size(); ++n) {
-    const std::size_t k = n % sums_.size();
-    if (is_of_part(k)) values[n] = is_tree_sum(k) ? nothing_of(k) : number_like(values[n], 0);
-  }
-  return values;
+  folds_.merge_sets(next);
 }
 
 /// `values`, of several sets of sums, behind what came before them.
-std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
+std::vector<Value*> TurnEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, llvm::ArrayRef<Value*> values) {
   std::vector<Value*> out;
   const std::size_t size = sums_.size();
   for (std::size_t n = 0; n < values.size(); n += size) {
@@ -255,40 +235,40 @@ std::vector<Value*> StageEmitter::added_to_each(llvm::ArrayRef<Value*> so_far, l
 }
 
 /// Several blocks side by side, a half of each and of that its quarters; sums_ becomes what they make together.
-void StageEmitter::emit_group(Value* begin) {
+void TurnEmitter::emit_group(Value* begin) {
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
-  sums_ = emptied(sums_);
-  count_as_numbers();
-  const Loop halves = f_.open_loop(begin, sets_of_sums());
-  const Loop quarters = f_.open_loop(halves.point, emptied(values_of(halves)));
-  look_for_first(quarters.point);
-  const Loop loop = f_.open_loop(quarters.point, emptied(values_of(quarters)));
-  std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(block), loop.carried);
+  sums_.values = sums_.emptied(sums_.values);
+  squares_.count_as_numbers();
+  const Loop halves = f_.open_loop(begin, sums_.sets());
+  const Loop quarters = f_.open_loop(halves.point, sums_.emptied(values_of(halves)));
+  squares_.look_for_first(quarters.point);
+  const Loop loop = f_.open_loop(quarters.point, sums_.emptied(values_of(quarters)));
+  std::vector<Value*> next = passes_.emit_vectors_at(loop.point, f_.i64(block), loop.carried);
   f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
   next = added_to_each(values_of(quarters), next);
   f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
   next = added_to_each(values_of(halves), next);
   f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(begin, f_.i64(block)), next);
-  merge_sets(next);
+  folds_.merge_sets(next);
 }
 
 /// Of a long loop groups of blocks, as long as another turn follows: where they end, and how many turns they were.
-StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
+TurnEmitter::Pages TurnEmitter::emit_pages(Value* begin, Value* end) {
   const int64_t group = static_cast<int64_t>(kVectorsOfBlock) * plan_.width * plan_.unroll;
   Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
   Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
   const Branch branch = f_.open_if(b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
   // The sums, and a number behind them: of groups, then where they end and of turns.
-  std::vector<Value*> without = sums_, carried = sums_;
+  std::vector<Value*> without = sums_.values, carried = sums_.values;
   without.insert(without.end(), {begin, f_.i64(0)});
   carried.push_back(f_.i64(0));
   const Loop groups = f_.open_loop(begin, carried);
-  if (may_be_long()) f_.checkpoint();
-  sums_.assign(groups.carried.begin(), groups.carried.end() - 1);
+  if (nest_.may_be_long()) f_.checkpoint();
+  sums_.values.assign(groups.carried.begin(), groups.carried.end() - 1);
   emit_group(groups.point);
 
   Value* count = b_.CreateAdd(groups.carried.back(), f_.i64(1));
-  carried = sums_;
+  carried = sums_.values;
   carried.push_back(count);
   Value* height = height_after(groups.carried.back());
   stack_sums(level_of_turn(count, height), height);
@@ -297,7 +277,7 @@ StageEmitter::Pages StageEmitter::emit_pages(Value* begin, Value* end) {
   carried.pop_back();
   carried.insert(carried.end(), {pages_end, b_.CreateMul(count, f_.i64(kQuarters))});
   carried = f_.close_if(branch, carried, without);
-  sums_.assign(carried.begin(), carried.end() - 2);
+  sums_.values.assign(carried.begin(), carried.end() - 2);
   return {.end = carried[sums_.size()], .turns = carried.back()};
 }
 

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "kernel/live.h"
-#include "support/error.h"
-
 namespace inlay::llvm_backend {
 namespace {
 
-using kernel::RegisterId;
+using kernel::NestStatement;
 using kernel::Statement;
 using Kind = Statement::Kind;
 
@@ -19,35 +16,9 @@ constexpr int kMostBytes = 64;  // of a vector
 class Planner {
  public:
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
-      : kernel_(kernel), stage_(stage) {
-    plan_.first_axis = static_cast<int>(kernel.outer.size());
-    if (kernel.is_tiled()) plan_.tiled_axis = kernel.tiled_axis();
-    for (std::size_t i = 0; i <= stage.axes.size(); ++i) {
-      if (kernel.is_tiled() && i == stage.tile_at) {
-        plan_.loops.push_back(plan_.tiled_axis);
-        plan_.extents.emplace_back(kernel.tile);
-      }
-      if (i == stage.axes.size() || stage.axes[i].extent.is(1)) continue;
-      plan_.loops.push_back(plan_.first_axis + static_cast<int>(i));
-      plan_.extents.push_back(stage.axes[i].extent);
-    }
-    for (const Statement& statement : stage.statements) {
-      kernel::LinearMap& place = plan_.statements.emplace_back().place;
-      if (statement.has_place()) place = kernel::linearize(statement.map, program.buffers[statement.buffer].dims);
-      if (const kernel::IndexTerm* index = statement.index_to_check()) place.indices = {{*index, 1}};
-    }
-    merge_axes();
-    axis_levels_.resize(kernel.outer.size() + stage.axes.size());
-    for (std::size_t k = 0; k < plan_.loops.size(); ++k) {
-      axis_levels_[static_cast<std::size_t>(plan_.loops[k])] = static_cast<int>(k) + 1;
-    }
-  }
+      : kernel_(kernel), stage_(stage), plan_{kernel::loop_nest(program, kernel, stage)} {}
 
   StagePlan operator()(int vector_bytes) {
-    plan_.register_levels.resize(static_cast<std::size_t>(stage_.num_registers));
-    plan_.register_dtypes.resize(static_cast<std::size_t>(stage_.num_registers));
-    for (std::size_t i = 0; i < stage_.statements.size(); ++i) find_level(stage_.statements[i], plan_.statements[i]);
-    find_live();
     choose_columns();
     plan_.by_turns = !plan_.by_columns && sums_floats();
     choose_width(plan_.by_turns ? kMostBytes : vector_bytes);
@@ -58,79 +29,6 @@ class Planner {
   }
 
  private:
-  int level_of(RegisterId r) const { return plan_.register_levels[r.index]; }
-
-  int level_of(const kernel::LinearMap& place) const {
-    int level = 0;
-    for (const auto& [axis, stride] : place.axes) level = std::max(level, axis_levels_[static_cast<std::size_t>(axis)]);
-    for (const auto& [index, stride] : place.indices) level = std::max(level, level_of(index.index));
-    return level;
-  }
-
-  void merge_axes() {
-    for (std::size_t k = plan_.loops.size(); k-- > 1;) {
-      const int outer = plan_.loops[k - 1], inner = plan_.loops[k];
-      if (outer == plan_.tiled_axis || inner == plan_.tiled_axis) continue;  // a tile is not the whole axis
-      if (!are_one_loop(outer, inner, plan_.extents[k])) continue;
-      for (StageStatement& statement : plan_.statements) {
-        std::erase_if(statement.place.axes, [&](const auto& entry) { return entry.first == outer; });
-      }
-      plan_.extents[k] = plan_.extents[k - 1] * plan_.extents[k];
-      plan_.extents.erase(plan_.extents.begin() + static_cast<std::ptrdiff_t>(k) - 1);
-      plan_.loops.erase(plan_.loops.begin() + static_cast<std::ptrdiff_t>(k) - 1);
-    }
-  }
-
-  /// Is a step of `outer` everywhere the `extent` steps of `inner`?
-  bool are_one_loop(int outer, int inner, const Dim& extent) const {
-    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      const Statement& statement = stage_.statements[i];
-      if (statement.kind == Kind::axis && (statement.axis == outer || statement.axis == inner)) return false;
-      const kernel::LinearMap& place = plan_.statements[i].place;
-      if (!(place.stride_of(outer) == place.stride_of(inner) * extent)) return false;
-    }
-    return true;
-  }
-
-  void find_level(const Statement& statement, StageStatement& out) {
-    for (const auto& [index, stride] : out.place.indices) {
-      out.index_varies |= !plan_.loops.empty() && level_of(index.index) == plan_.innermost();
-    }
-    out.level = statement_level(statement, out);
-    if (statement.accumulates()) {
-      out.opened = level_of(out.place);
-      out.accumulates = out.opened < plan_.innermost();
-    }
-    if (statement.result.valid()) {
-      plan_.register_levels[statement.result.index] = out.level;
-      plan_.register_dtypes[statement.result.index] = statement.dtype;
-    }
-  }
-
-  int statement_level(const Statement& statement, const StageStatement& facts) const {
-    switch (statement.kind) {
-      case Kind::literal:
-      case Kind::size: return 0;
-      case Kind::axis: return axis_levels_[static_cast<std::size_t>(statement.axis)];
-      case Kind::load: return level_of(facts.place);
-      case Kind::check:
-        if (statement.index_to_check()) return level_of(facts.place);
-        break;
-      case Kind::op:
-      case Kind::cast: break;
-      case Kind::store:
-      case Kind::fold: return plan_.innermost();
-    }
-    int level = 0;
-    for (RegisterId operand : statement.operands) level = std::max(level, level_of(operand));
-    return level;
-  }
-
-  void find_live() {
-    const std::vector<bool> live = kernel::live_statements(stage_);
-    for (std::size_t i = 0; i < live.size(); ++i) plan_.statements[i].live = live[i];
-  }
-
   bool in_vector_loop(std::size_t i) const {
     return plan_.statements[i].live && plan_.statements[i].level == plan_.innermost();
   }
@@ -139,12 +37,12 @@ class Planner {
   /// once for a row, since each strip of columns would make it again.
   void choose_columns() {
     if (plan_.loops.size() < 2) return;
-    const int rows = plan_.loops[plan_.loops.size() - 2];
-    const Dim& num_rows = plan_.extents[plan_.extents.size() - 2];
+    const int rows = plan_.loop(plan_.innermost() - 2).axis;
+    const Dim& num_rows = plan_.loop(plan_.innermost() - 2).extent;
     if (num_rows.is_constant() && num_rows.constant() < kFewRows) return;
-    std::vector<StageStatement*> folds;
+    std::vector<NestStatement*> folds;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      StageStatement& facts = plan_.statements[i];
+      NestStatement& facts = plan_.statements[i];
       if (!facts.live) continue;
       const Statement& s = stage_.statements[i];
       const bool varies = facts.level == plan_.innermost();
@@ -157,11 +55,11 @@ class Planner {
       folds.push_back(&facts);
     }
     plan_.by_columns = !folds.empty();
-    for (StageStatement* fold : folds) fold->accumulates = true;
+    for (NestStatement* fold : folds) fold->accumulates = true;
   }
 
   /// Does a write have an element for each point of the vector axis, whatever is found there?
-  bool is_of_column(const Statement& write, const StageStatement& facts) const {
+  bool is_of_column(const Statement& write, const NestStatement& facts) const {
     if (write.result.valid() || write.predicate.valid() || !facts.place.indices.empty()) return false;
     if (write.kind == Kind::store && write.combine != Combine::set) return false;
     return !facts.place.stride_of(plan_.vector_axis()).is(0);
@@ -271,7 +169,7 @@ class Planner {
   /// whose rows are a power of 2 apart (1000 x 1000 doubles, us: 8 points 660, 16 657, 64 713, all 1046; 1024 x 1024:
   /// 1216, 744, 1038, 7934).
   void choose_blocks() {
-    if (plan_.loops.size() < 2 || plan_.tiled_axis >= 0 || !may_change_order()) return;
+    if (plan_.loops.size() < 2 || kernel_.is_tiled() || !may_change_order()) return;
     const int block = 2 * plan_.width;
     const Dim& extent = plan_.vector_extent();
     if (extent.is_constant() && extent.constant() <= StagePlan::kOneBlock) return;
@@ -281,7 +179,7 @@ class Planner {
       const Dim along = place.stride_of(plan_.vector_axis());
       if (along.is(0) || along.is(1) || along.is(-1)) continue;
       for (int level = 0; level + 1 < plan_.innermost(); ++level) {
-        if (!place.stride_of(plan_.loops[static_cast<std::size_t>(level)]).is(1)) continue;
+        if (!place.stride_of(plan_.loop(level).axis).is(1)) continue;
         plan_.block = block;
         plan_.block_level = std::max(plan_.block_level, level);
       }
@@ -292,7 +190,7 @@ class Planner {
   bool may_change_order() const {
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       const Statement& statement = stage_.statements[i];
-      const StageStatement& facts = plan_.statements[i];
+      const NestStatement& facts = plan_.statements[i];
       if (!facts.live) continue;
       if (statement.accumulates()) return false;
       if (statement.is_write() && (!facts.place.indices.empty() || statement.predicate.valid())) return false;
@@ -324,7 +222,6 @@ class Planner {
 
   const kernel::Kernel& kernel_;
   const kernel::Stage& stage_;
-  std::vector<int> axis_levels_;
   StagePlan plan_;
 };
 

@@ -1,0 +1,40 @@
+#pragma once
+// Where the statements of a stage find their elements: addresses, and indices that are looked at.
+#include <algorithm>
+
+#include "backend/llvm/nest_state.h"
+
+namespace inlay::llvm_backend {
+
+class AccessEmitter {
+ public:
+  explicit AccessEmitter(NestState& nest)
+      : nest_(nest), f_(nest.f), b_(nest.b), plan_(nest.plan), starts_(nest.plan.statements.size()) {}
+
+  Place place(std::size_t i, Lanes& lanes);
+  /// The address that the loops outside of the vector loop fix.
+  Value* start_of(std::size_t i, Lanes& lanes);
+  /// An index that counts from the front, and is in its bounds.
+  Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
+  /// Behind the vector loop.
+  void forget_starts() { std::ranges::fill(starts_, nullptr); }
+
+  /// Is the buffer a register of the function here?
+  bool is_in_register(kernel::BufferId buffer) const { return f_.is_scalar(buffer) && !f_.is_spilled(buffer); }
+  /// What the one element of statement `i` is, outside of the vector loop.
+  Value* state(std::size_t i);
+  void set_state(std::size_t i, Value* value);
+  /// buffer[place] = combine(buffer[place], value), where no two lanes meet.
+  void combine_into(std::size_t i, Value* value, Lanes& lanes);
+
+ private:
+  Value* check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes);
+
+  NestState& nest_;
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  const StagePlan& plan_;
+  std::vector<Value*> starts_;  // by statement
+};
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,55 @@
+#pragma once
+// Folds in registers, from the loop that they open at to the element in memory; see emit_fold.cpp.
+#include "backend/llvm/emit_access.h"
+#include "backend/llvm/emit_squares.h"
+
+namespace inlay::llvm_backend {
+
+class FoldEmitter {
+ public:
+  FoldEmitter(NestState& nest, AccessEmitter& access, SumRegisters& sums, SquaresEmitter& squares)
+      : nest_(nest), f_(nest.f), b_(nest.b), plan_(nest.plan), access_(access), sums_(sums), squares_(squares) {}
+
+  /// Around the loop that opens at `level`.
+  void open_sums(int level);
+  void finish_sums(int level);
+
+  /// One pass more in `sums`.
+  void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  /// What the fold adds, in the fold's dtype.
+  Value* folded(const kernel::Statement& fold, Lanes& lanes);
+  Value* added(std::size_t sum, Value* a, Value* b);
+  /// What the fold that statement `i` opens makes of two parts, by the row.
+  std::vector<Value*> merged_states(std::size_t i, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b);
+  /// The sets of sums that the vectors of one pass had become the sums: sum k of set u is sets[u * num_sums + k].
+  void merge_sets(const std::vector<Value*>& sets);
+
+  /// Statement `i` opens a fold whose lanes have elements of their own; or there is but one point.
+  void fold_states(std::size_t i, Lanes& lanes);
+  /// What it has in memory, each lane an element of its own, and `states`.
+  void merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes);
+
+ private:
+  struct Registers;
+  Value* with_point(std::size_t sum, Lanes& lanes, Value* so_far);
+  std::vector<Value*> states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums);
+  void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
+  Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
+  std::vector<DType> fold_dtypes(std::size_t i) const;
+  std::vector<Value*> lifted(std::size_t i, Lanes& lanes);
+  Value* merged(std::size_t k, llvm::ArrayRef<Value*> sums);
+  void merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets);
+  std::vector<Value*> states_of_lanes(std::size_t k);
+  std::vector<Value*> states(std::size_t i);
+  void set_states(std::size_t i, llvm::ArrayRef<Value*> values);
+
+  NestState& nest_;
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  const StagePlan& plan_;
+  AccessEmitter& access_;
+  SumRegisters& sums_;
+  SquaresEmitter& squares_;
+};
+
+}  // namespace inlay::llvm_backend

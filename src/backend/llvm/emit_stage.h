@@ -1,0 +1,44 @@
+#pragma once
+// One loop nest while it is being written.
+//
+// Loops over the outer axes of the stage are plain; the innermost runs in vectors: whole ones first, then one pass
+// under a mask for what is left. Statements are emitted at their level (kernel/nest.h), so nothing is computed in a
+// loop that does not change in it, without any pass of LLVM to find that out.
+#include "backend/llvm/emit_columns.h"
+#include "backend/llvm/emit_turns.h"
+
+namespace inlay::llvm_backend {
+
+class StageEmitter {
+ public:
+  /// `outer_points`: where the kernel's outer loops are. `tile`: the points of its last outer axis, where it is tiled.
+  StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
+               llvm::ArrayRef<Value*> outer_points, Range tile);
+  void emit();
+
+ private:
+  void emit_level(int level);
+  void emit_loop(int level);
+  void emit_plain_loop(int level);
+  void emit_vector_axis();
+  void emit_aligned(Value* begin, Value* end);
+
+  NestState nest_;
+  FunctionEmitter& f_;
+  llvm::IRBuilder<>& b_;
+  const StagePlan& plan_;
+  Value* block_points_ = nullptr;  // how many points a block has, but for the last
+
+  AccessEmitter access_;
+  ScatterEmitter scatter_;
+  DivisionEmitter divisions_;
+  SumRegisters sums_;
+  SquaresEmitter squares_;
+  FoldEmitter folds_;
+  StatementEmitter statements_;
+  PassEmitter passes_;
+  TurnEmitter turns_;
+  ColumnEmitter columns_;
+};
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,72 @@
+#include "backend/llvm/nest_state.h"
+
+#include <algorithm>
+
+#include "kernel/stopping.h"
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+
+NestState::NestState(FunctionEmitter& function, const kernel::Kernel& in, const kernel::Stage& of, StagePlan as_planned,
+                     llvm::ArrayRef<Value*> outer_points, Range of_tile)
+    : f(function), b(function.b), kernel(in), stage(of), plan(std::move(as_planned)), tile(of_tile) {
+  points_.assign(outer_points.begin(), outer_points.end());
+  points_.resize(outer_points.size() + stage.axes.size(), f.i64(0));
+  uniform.registers.resize(plan.register_levels.size());
+  splats_.resize(plan.register_levels.size());
+}
+
+Range NestState::range_of(int level) {
+  const kernel::NestLoop& loop = plan.loop(level);
+  if (loop.is_tile) return {tile.begin, tile.end};
+  return {f.i64(0), f.size(loop.extent)};
+}
+
+/// A tile and a block are not. Nor is a row, whose loop looks: looking within each of its stages as well makes half as
+/// much code again.
+bool NestState::may_be_long() const {
+  if (block || plan.vectors_pass_tile() || plan.innermost() > 1) return false;
+  if (std::ranges::any_of(kernel.outer, [](const kernel::Axis& axis) { return !axis.extent.is(1); })) return false;
+  const Dim& extent = plan.vector_extent();
+  return !extent.is_constant() || extent.constant() > kernel::kPointsBetweenLooks;
+}
+
+Lanes NestState::lanes_at(Value* point) const {
+  Lanes out;
+  out.width = plan.width;
+  out.point = point;
+  out.registers.resize(plan.register_levels.size());
+  return out;
+}
+
+Lanes NestState::lanes_before(Value* end, Value* point) const {
+  Lanes out = lanes_at(point);
+  out.num_active = b.CreateSub(end, point);
+  std::vector<llvm::Constant*> numbers;
+  for (int lane = 0; lane < plan.width; ++lane) numbers.push_back(f.i64(lane));
+  out.active = b.CreateICmpSLT(llvm::ConstantVector::get(numbers), splat(f, out.num_active, plan.width));
+  return out;
+}
+
+Value* NestState::operand(kernel::RegisterId r, Lanes& lanes) {
+  if (Value* here = lanes.registers[r.index]) return here;
+  Value* computed = uniform.registers[r.index];
+  INLAY_CHECK(computed, "register %", r.index, " is used before it is computed");
+  if (lanes.width == 1) return computed;
+  Value*& known = splats_[r.index];
+  if (!known) known = hoisted([&] { return splat(f, computed, lanes.width); });
+  return known;
+}
+
+Value* NestState::hoisted(llvm::function_ref<Value*()> emit) {
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  if (hoist) b.SetInsertPoint(hoist);
+  return emit();
+}
+
+void NestState::leave_vectors(Lanes outside) {
+  uniform = std::move(outside);
+  std::ranges::fill(splats_, nullptr);
+}
+
+}  // namespace inlay::llvm_backend

@@ -1,0 +1,52 @@
+#pragma once
+// Where the nest of a stage is while it is being written, and what is known there.
+#include <llvm/ADT/STLFunctionalExtras.h>
+
+#include "backend/llvm/lanes.h"
+#include "backend/llvm/stage_plan.h"
+
+namespace inlay::llvm_backend {
+
+/// The points of an axis that a loop passes.
+struct Range {
+  Value *begin = nullptr, *end = nullptr;
+};
+
+class NestState {
+ public:
+  /// `outer_points`: where the kernel's outer loops are. `tile`: the points of its last outer axis, where it is tiled.
+  NestState(FunctionEmitter& f, const kernel::Kernel& kernel, const kernel::Stage& stage, StagePlan plan,
+            llvm::ArrayRef<Value*> outer_points, Range tile);
+
+  const kernel::Statement& statement(std::size_t i) const { return stage.statements[i]; }
+  /// What the loop that opens at `level` passes.
+  Range range_of(int level);
+  /// Is the vector axis more than one look at the stop flag is good for?
+  bool may_be_long() const;
+  Value*& point_of(int axis) { return points_[static_cast<std::size_t>(axis)]; }
+
+  Lanes lanes_at(Value* point) const;
+  /// Those of them that stand before `end` count.
+  Lanes lanes_before(Value* end, Value* point) const;
+  Value* operand(kernel::RegisterId r, Lanes& lanes);
+  /// What `emit` emits stands just before the vector loop.
+  Value* hoisted(llvm::function_ref<Value*()> emit);
+  /// Behind the vector loop: what does not vary in it is `outside` again.
+  void leave_vectors(Lanes outside);
+
+  FunctionEmitter& f;
+  llvm::IRBuilder<>& b;
+  const kernel::Kernel& kernel;
+  const kernel::Stage& stage;
+  StagePlan plan;
+  const Range tile;
+  Lanes uniform;                       // what does not vary in the vector loop
+  Value* block = nullptr;              // where the block of the vector axis begins; null: there is one
+  llvm::Instruction* hoist = nullptr;  // just before the vector loop
+
+ private:
+  std::vector<Value*> points_;  // by axis; of the vector axis: none
+  std::vector<Value*> splats_;  // by register
+};
+
+}  // namespace inlay::llvm_backend
