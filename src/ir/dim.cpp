@@ -429,6 +429,9 @@ static std::vector<Dim::Atom>::iterator sums_last(std::vector<Dim::Atom>& factor
   return sums.begin();
 }
 
+/// Of the least integer too.
+static uint64_t magnitude_of(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
+
 std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
   const auto atom_text = [&](const Atom& atom) -> std::string {
     if (atom.kind == Atom::Kind::symbol) return names[atom.symbol];
@@ -440,7 +443,7 @@ std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
   };
   std::string out;
   for (const Term& term : terms()) {
-    const int64_t magnitude = std::abs(term.coefficient);
+    const uint64_t magnitude = magnitude_of(term.coefficient);
     out += out.empty() ? (term.coefficient < 0 ? "-" : "") : (term.coefficient < 0 ? " - " : " + ");
     if (magnitude != 1) out += str(magnitude, "*");
     std::vector<Atom> factors = term.factors;
@@ -452,8 +455,7 @@ std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
     if (brackets) out += ")";
   }
   if (out.empty()) return std::to_string(constant_);
-  if (constant_ > 0) out += str(" + ", constant_);
-  if (constant_ < 0) out += str(" - ", -constant_);
+  if (constant_ != 0) out += str(constant_ < 0 ? " - " : " + ", magnitude_of(constant_));
   return out;
 }
 

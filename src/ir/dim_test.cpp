@@ -118,5 +118,13 @@ TEST(Dim, WhatDoesNotFitIsAnError) {
   EXPECT_EQ(power.lower_bound(IdMap<SymbolId, int64_t>(1, 1)), std::numeric_limits<int64_t>::max());
 }
 
+TEST(Dim, TextHasTheLeastIntegerToo) {
+  constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
+  IdMap<SymbolId, std::string> names;
+  names.push_back("n");
+  EXPECT_EQ((n + Dim(kLeast)).to_text(names), "n - 9223372036854775808");
+  EXPECT_EQ((Dim(kLeast) * n).to_text(names), "-9223372036854775808*n");
+}
+
 }  // namespace
 }  // namespace inlay
