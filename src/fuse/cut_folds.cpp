@@ -1,18 +1,26 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuse/cutter.h"
+#include "fuse/cut.h"
 #include "ir/library_types.h"
 
 namespace inlay::fuse {
 
-using kernel::Buffer;
-using kernel::Role;
 using kernel::Start;
 using kernel::Statement;
 
+namespace {
+
+/// One state that a reduction makes, and what it folds.
+struct Folded {
+  ValueId result, x;
+  Combine combine = Combine::set;
+  Fold fold = Fold::none;
+  int state = 0;
+};
+
 /// Of a reduce one, of a fold its stored ones.
-std::vector<Cutter::Folded> Cutter::states_of(const Node& node) const {
+std::vector<Folded> states_of(const Node& node) {
   if (node.op == Op::reduce) return {{node.results[0], node.operands[0], node.combine}};
   std::vector<Folded> out;
   std::size_t operand = 0;
@@ -24,20 +32,31 @@ std::vector<Cutter::Folded> Cutter::states_of(const Node& node) const {
   return out;
 }
 
-void Cutter::reduce(const Node& node) {
-  const std::vector<Folded> states = states_of(node);
-  for (const Folded& state : states) new_home(state.result);
-  const Node* concat = made_with(node.results[0], Op::concat);
-  concat ? fold_parts(node, states[0], *concat) : fold_loop(node, states);
+/// The fold of the state's operand at a point of that.
+Write fold_at(const Cut& cut, const Folded& state, const Node& reduction, AccessMap at) {
+  const BufferId buffer = cut.homes[state.result].buffer;
+  Write write{.kind = Statement::Kind::fold,
+              .combine = state.combine,
+              .buffer = buffer,
+              .value = state.x,
+              .at = std::move(at),
+              .converted = cut.program.buffers[buffer].dtype,
+              .fold = state.fold,
+              .state = state.state,
+              .target = state.result};
+  for (int axis = 0; axis < write.at.rank(); ++axis) {
+    if (!std::ranges::binary_search(reduction.axes, axis)) write.map.subscripts.push_back(write.at.subscripts[axis]);
+  }
+  return write;
 }
 
-void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
+void fold_loop(Cut& cut, const Node& node, std::span<const Folded> states) {
   const ValueId v = node.results.back();
-  const Node* compress = made_with(v, Op::compress);
-  const NodeId selection = compress ? graph_.values[compress->results[0]].node : NodeId();
+  const Node* compress = cut.made_with(v, Op::compress);
+  const NodeId selection = compress ? cut.graph.values[compress->results[0]].node : NodeId();
   const ValueId mask = compress ? compress->operands[0] : ValueId();
-  const std::vector<Dim>& dims = graph_.type(mask.valid() ? mask : node.operands.back()).dims;
-  const int num_folds = decisions_[v].folds;
+  const std::vector<Dim>& dims = cut.graph.type(mask.valid() ? mask : node.operands.back()).dims;
+  const int num_folds = cut.decisions[v].folds;
   const bool written_out = num_folds > 1;
   std::vector<Dim> loop_dims = dims;
   if (written_out) {
@@ -48,8 +67,8 @@ void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
   const Loop loop = loop_over(loop_dims);
   Piece piece{.axes = loop.axes};
   for (const Folded& state : states) {
-    const Literal nothing = identity_of(state.combine, graph_.type(state.result).dtype);
-    piece.starts.push_back({out_.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
+    const Literal nothing = identity_of(state.combine, cut.graph.type(state.result).dtype);
+    piece.starts.push_back({cut.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
   }
   for (int k = 0; k < num_folds; ++k) {
     AccessMap at = loop.at;
@@ -61,7 +80,7 @@ void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
       rest %= below;
     }
     for (const Folded& state : states) {
-      Write write = fold_at(state, node, at);
+      Write write = fold_at(cut, state, node, at);
       write.predicate = mask;
       write.selection = selection;
       if (state.state == 0) {
@@ -70,62 +89,46 @@ void Cutter::fold_loop(const Node& node, std::span<const Folded> states) {
       piece.writes.push_back(std::move(write));
     }
   }
-  const PieceId id = add(v, std::move(piece));
-  for (const Folded& state : states) out_.homes[state.result].pieces = {id};
-}
-
-/// The fold of the state's operand at a point of that.
-Write Cutter::fold_at(const Folded& state, const Node& reduction, AccessMap at) const {
-  const BufferId buffer = out_.homes[state.result].buffer;
-  Write write{.kind = Statement::Kind::fold,
-              .combine = state.combine,
-              .buffer = buffer,
-              .value = state.x,
-              .at = std::move(at),
-              .converted = program_.buffers[buffer].dtype,
-              .fold = state.fold,
-              .state = state.state,
-              .target = state.result};
-  for (int axis = 0; axis < write.at.rank(); ++axis) {
-    if (!std::ranges::binary_search(reduction.axes, axis)) write.map.subscripts.push_back(write.at.subscripts[axis]);
-  }
-  return write;
+  const PieceId id = cut.add(v, std::move(piece));
+  for (const Folded& state : states) cut.homes[state.result].pieces = {id};
 }
 
 /// A fold for each part of a concat that is read for nothing else. One that is a loop begins.
-void Cutter::fold_parts(const Node& reduce, const Folded& state, const Node& concat) {
+void fold_parts(Cut& cut, const Node& reduce, const Folded& state, const Node& concat) {
   std::vector<Piece> pieces;
-  for (ConcatPart& part : parts_of(concat)) {
+  for (ConcatPart& part : parts_of(cut.graph, concat)) {
     Piece& piece = pieces.emplace_back(Piece{.axes = std::move(part.loop.axes)});
-    piece.writes.push_back(fold_at(state, reduce, std::move(part.in_whole)));
+    piece.writes.push_back(fold_at(cut, state, reduce, std::move(part.in_whole)));
   }
   std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.axes.empty(); });
-  const Literal nothing = identity_of(state.combine, graph_.type(state.result).dtype);
-  pieces.front().starts.push_back({out_.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
+  const Literal nothing = identity_of(state.combine, cut.graph.type(state.result).dtype);
+  pieces.front().starts.push_back({cut.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
   std::vector<PieceId> first;
   for (Piece& piece : pieces) {
     piece.after = first;
-    const PieceId id = add(state.result, std::move(piece));
+    const PieceId id = cut.add(state.result, std::move(piece));
     if (first.empty()) first = {id};
   }
 }
 
-/// A buffer that holds no value of the graph: what a running fold has got so far.
-BufferId Cutter::new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
-  const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
-  Buffer state{.name = unique_name(str(graph_.name_text(of), "_so_far")), .dtype = dtype, .dims = std::move(dims)};
-  if (one) {
-    state.role = Role::scalar;
-  } else {
-    state.stored.why = kernel::StoredFor::running_state;
-  }
-  return program_.buffers.push_back(std::move(state));
+/// What leaves even the sign of a first zero as it is.
+Literal first_of(Combine combine, DType dtype) {
+  return combine == Combine::add && is_float(dtype) ? Literal::of_float(dtype, -0.0) : identity_of(combine, dtype);
 }
 
-void Cutter::cumulative(ValueId v, const Node& node) {
-  const TensorType& type = graph_.type(v);
+}  // namespace
+
+void cut_reduction(Cut& cut, const Node& node) {
+  const std::vector<Folded> states = states_of(node);
+  for (const Folded& state : states) cut.new_home(state.result);
+  const Node* concat = cut.made_with(node.results[0], Op::concat);
+  concat ? fold_parts(cut, node, states[0], *concat) : fold_loop(cut, node, states);
+}
+
+void cut_cumulative(Cut& cut, ValueId v, const Node& node) {
+  const TensorType& type = cut.graph.type(v);
   const auto axis = static_cast<std::size_t>(node.axes[0]);
-  Piece piece = elementwise(v, new_home(v), /*defines=*/false);
+  Piece piece = elementwise(cut.graph, v, cut.new_home(v), /*defines=*/false);
   Write fold{.kind = Statement::Kind::fold,
              .combine = node.combine,
              .map = piece.writes[0].map,
@@ -137,15 +140,10 @@ void Cutter::cumulative(ValueId v, const Node& node) {
   std::vector<Dim> rest = type.dims;
   rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(axis));
   fold.map.subscripts.erase(fold.map.subscripts.begin() + static_cast<std::ptrdiff_t>(axis));
-  fold.buffer = new_state(v, type.dtype, std::move(rest));
+  fold.buffer = cut.buffers.new_state(v, type.dtype, std::move(rest));
   piece.starts.push_back({fold.buffer, {Start::Kind::fill, first_of(node.combine, type.dtype), {}}});
   piece.writes.insert(piece.writes.begin(), std::move(fold));
-  add(v, std::move(piece));
-}
-
-/// What leaves even the sign of a first zero as it is.
-Literal Cutter::first_of(Combine combine, DType dtype) {
-  return combine == Combine::add && is_float(dtype) ? Literal::of_float(dtype, -0.0) : identity_of(combine, dtype);
+  cut.add(v, std::move(piece));
 }
 
 }  // namespace inlay::fuse

@@ -1,35 +1,38 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuse/cutter.h"
+#include "fuse/cut.h"
 #include "ir/library_types.h"
 
 namespace inlay::fuse {
 
-using kernel::Role;
 using kernel::Start;
 using kernel::Statement;
 
+namespace {
+
 /// The number is known before anything of that size is touched.
-PieceId Cutter::bind(ValueId v, const Node& node) {
+PieceId bind_size(Cut& cut, ValueId v, const Node& node) {
   kernel::Site site{ErrorCode::negative_size, "as_size: a size of {0}", {}, node.location};
-  site.notes.emplace_back("operand", graph_.describe(node.operands[0]));
+  site.notes.emplace_back("operand", cut.graph.describe(node.operands[0]));
   // What is asserted before it may be why it is no size: that is said first.
-  Piece piece{.value = v, .step_operands = {v}, .after = before_host_call_};
+  Piece piece{.value = v, .step_operands = {v}, .after = cut.before_host_call};
   piece.steps = {
-      kernel::BindSize{out_.homes[v].buffer, node.size.as_symbol(), program_.sites.push_back(std::move(site))}};
-  return out_.pieces.push_back(std::move(piece));
+      kernel::BindSize{cut.homes[v].buffer, node.size.as_symbol(), cut.program.sites.push_back(std::move(site))}};
+  return cut.pieces.push_back(std::move(piece));
 }
 
-void Cutter::as_size(ValueId v, const Node& node) {
-  add(v, elementwise(v, new_home(v), /*defines=*/true));
-  bind(v, node);
+}  // namespace
+
+void cut_as_size(Cut& cut, ValueId v, const Node& node) {
+  cut.add(v, elementwise(cut.graph, v, cut.new_home(v), /*defines=*/true));
+  bind_size(cut, v, node);
 }
 
 /// Twice over the mask: to count, and then each element that counts goes where the count stands.
-void Cutter::compress(const Node& node) {
+void cut_compress(Cut& cut, const Node& node) {
   const ValueId mask = node.operands[0], count = node.results[0];
-  const Loop loop = loop_over(graph_.type(mask).dims);
+  const Loop loop = loop_over(cut.graph.type(mask).dims);
   const auto counting = [&](BufferId into, int64_t first) {
     Piece piece{.axes = loop.axes};
     piece.starts.push_back({into, {Start::Kind::fill, Literal::of_integer(DType::i64, first), {}}});
@@ -42,17 +45,17 @@ void Cutter::compress(const Node& node) {
                             .target = count});
     return piece;
   };
-  add(count, counting(new_home(count), 0));
-  const PieceId bound = bind(count, node);
+  cut.add(count, counting(cut.new_home(count), 0));
+  const PieceId bound = bind_size(cut, count, node);
 
-  Piece piece = counting(new_state(count, DType::i64, {}), -1);
+  Piece piece = counting(cut.buffers.new_state(count, DType::i64, {}), -1);
   piece.writes[0].runs = true;
   piece.after = {bound};
   piece.value = count;
   std::vector<ValueId> made;
   const auto move = [&](ValueId v, ValueId value, NodeId selection) {
     made.push_back(v);
-    Write write{.buffer = new_home(v),
+    Write write{.buffer = cut.new_home(v),
                 .value = value,
                 .at = loop.at,
                 .defines = selection.valid(),
@@ -64,15 +67,15 @@ void Cutter::compress(const Node& node) {
     piece.writes.push_back(std::move(write));
   };
   for (std::size_t r = 1; r < node.results.size(); ++r) {
-    if (decisions_[node.results[r]].how == How::stored) move(node.results[r], node.operands[r], {});
+    if (cut.decisions[node.results[r]].how == How::stored) move(node.results[r], node.operands[r], {});
   }
-  for (ValueId v : ids<ValueId>(graph_.values.size())) {
-    const Decision& decision = decisions_[v];
-    if (decision.how == How::stored && decision.with == count) move(v, v, graph_.values[count].node);
+  for (ValueId v : ids<ValueId>(cut.graph.values.size())) {
+    const Decision& decision = cut.decisions[v];
+    if (decision.how == How::stored && decision.with == count) move(v, v, cut.graph.values[count].node);
   }
   if (made.empty()) return;
-  const PieceId id = out_.pieces.push_back(std::move(piece));
-  for (ValueId v : made) out_.homes[v].pieces = {id};
+  const PieceId id = cut.pieces.push_back(std::move(piece));
+  for (ValueId v : made) cut.homes[v].pieces = {id};
 }
 
 }  // namespace inlay::fuse

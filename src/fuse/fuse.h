@@ -15,7 +15,8 @@
 //   backwards.cpp       loops that pass an axis from its end
 //   left_over.cpp       what updates leave of their base
 //   in_place.cpp        updates that must not copy their base
-//   materialize.cpp     the buffers of what lives in memory, and the pieces that write them (cutter.h); by op:
+//   buffer_maker.cpp    the buffers of what lives in memory
+//   materialize.cpp     the pieces that write them (what they share is in cut.h); by op:
 //   cut_bodies.cpp      ... conds and loops
 //   cut_calls.cpp       ... calls of library and host functions
 //   cut_folds.cpp       ... reductions and running folds

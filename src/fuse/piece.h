@@ -68,6 +68,7 @@ struct Home {
   BufferId memory;              // of a one-element value in a register, or one that loops compute from the same bytes
                                 // under another shape: where its bytes are, when somebody needs them
   std::vector<PieceId> pieces;  // that write it
+  PieceId memory_piece;         // that brings what is in a register to `memory`
   BufferId place() const { return buffer.valid() ? buffer : memory; }
 };
 
