@@ -13,7 +13,6 @@ struct Parts {
   Value *re = nullptr, *im = nullptr;
 };
 
-inline llvm::StructType* complex_type(llvm::Type* part) { return llvm::StructType::get(part, part); }
 inline bool is_complex(const Value* value) { return value->getType()->isStructTy(); }
 
 Parts parts_of(FunctionEmitter& f, Value* value);

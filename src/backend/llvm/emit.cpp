@@ -19,7 +19,7 @@
 //   emit_kernel.cpp    outer loops, starts
 //   emit_steps.cpp     everything that is no kernel
 //   emit_regions.cpp   loops and conds around steps
-//   function.cpp, dims.cpp, places.cpp, types.cpp: the function around them
+//   frame.cpp, ends.cpp, control_flow.cpp, sizes.cpp, places.cpp, types.cpp: the function around them (function.h)
 //   codegen.cpp        LLVM's passes over it
 //   target.cpp         what LLVM needs, and the object file
 #include "backend/llvm/emit.h"
@@ -59,7 +59,7 @@ void emit_step_mark(FunctionEmitter& f, std::size_t step) {
 
 void emit_step(FunctionEmitter& f, RegionEmitter& regions, StepId id) {
   const kernel::Step& step = f.program.steps[id.index];
-  f.begin_step();
+  f.frame.begin_step();
   emit_step_mark(f, id.index);
   std::visit(Overloaded{
                  [&](const kernel::Kernel& kernel) { emit_kernel(f, kernel); },
@@ -94,15 +94,15 @@ void emit_function(const kernel::KernelProgram& program, const memory::MemoryPla
   const std::vector<std::vector<Dim>> to_test = kernel::sizes_to_test(f.program);
   for (std::size_t i = 0; i < f.program.steps.size(); ++i) {
     look_up(f.options);
-    if (looks[i]) f.checkpoint();
-    if (writes[i]) f.begin_writing();
+    if (looks[i]) f.ends.checkpoint();
+    if (writes[i]) f.ends.begin_writing();
     emit_segments_that_begin_at(f, i);
-    f.require_fit(to_test[i]);
+    f.sizes.require_fit(to_test[i]);
     emit_step(f, regions, StepId(i));
   }
   emit_segments_that_begin_at(f, f.program.steps.size());
   emit_step_mark(f, f.program.steps.size());
-  f.finish();
+  f.frame.finish();
 }
 
 /// The code generator's own optimizations are superlinear in the size of a block: a giant body gets the quick way.

@@ -18,20 +18,20 @@ Value* AccessEmitter::start_of(std::size_t i, Lanes& lanes) {
   const bool in_vector_loop = lanes.point != nullptr;
   if (in_vector_loop && starts_[i]) return starts_[i];
   const auto compute = [&] {
-    Value* offset = f_.size(facts.place.base);
+    Value* offset = f_.sizes.of(facts.place.base);
     for (const auto& [axis, stride] : facts.place.axes) {
       if (axis == plan_.vector_axis()) continue;
-      offset = b_.CreateAdd(offset, b_.CreateMul(nest_.point_of(axis), f_.size(stride)));
+      offset = b_.CreateAdd(offset, b_.CreateMul(nest_.point_of(axis), f_.sizes.of(stride)));
     }
     if (nest_.kernel.is_tiled() && nest_.kernel.is_local(nest_.statement(i).buffer)) {  // it begins where the tile does
       const Dim stride = facts.place.stride_of(nest_.kernel.tiled_axis());
-      offset = b_.CreateSub(offset, b_.CreateMul(nest_.tile.begin, f_.size(stride)));
+      offset = b_.CreateSub(offset, b_.CreateMul(nest_.tile.begin, f_.sizes.of(stride)));
     }
     for (const auto& [index, stride] : facts.place.indices) {
       if (in_vector_loop && plan_.varies(index.index)) continue;
-      offset = b_.CreateAdd(offset, b_.CreateMul(wrapped(index, nest_.uniform), f_.size(stride)));
+      offset = b_.CreateAdd(offset, b_.CreateMul(wrapped(index, nest_.uniform), f_.sizes.of(stride)));
     }
-    return element_address(f_, nest_.statement(i).dtype, f_.address(nest_.statement(i).buffer), offset);
+    return element_address(f_, nest_.statement(i).dtype, f_.places.address(nest_.statement(i).buffer), offset);
   };
   if (!in_vector_loop) return compute();
   starts_[i] = nest_.hoisted(compute);
@@ -57,11 +57,12 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
   }
   out.shape = Place::Shape::lanes;
   const auto times = [&](Value* value, const Dim& by) {
-    return by.is(1) ? value : b_.CreateMul(value, splat(f_, f_.size(by), lanes.width));
+    return by.is(1) ? value : b_.CreateMul(value, splat(f_, f_.sizes.of(by), lanes.width));
   };
   if (!stride.is(0)) {
     // The lanes' own steps are the same in every pass; only where they begin moves.
-    out.start = element_address(f_, nest_.statement(i).dtype, out.start, b_.CreateMul(lanes.point, f_.size(stride)));
+    out.start =
+        element_address(f_, nest_.statement(i).dtype, out.start, b_.CreateMul(lanes.point, f_.sizes.of(stride)));
     Lanes from_zero = lanes;
     from_zero.point = f_.i64(0);
     out.offsets = times(lane_points(f_, from_zero), stride);
@@ -85,7 +86,7 @@ Value* AccessEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
   switch (index.bounds) {
     case kernel::Bounds::proved: break;
     case kernel::Bounds::checked_before: {
-      Value* from_end = b_.CreateAdd(value, splat(f_, f_.size(index.extent), home.width));
+      Value* from_end = b_.CreateAdd(value, splat(f_, f_.sizes.of(index.extent), home.width));
       value = b_.CreateSelect(b_.CreateICmpSLT(value, llvm::Constant::getNullValue(value->getType())), from_end, value);
       break;
     }
@@ -98,25 +99,25 @@ Value* AccessEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
 /// One unsigned compare finds both what is negative and what is too large. That goes to a cold block, which counts
 /// negative indices from the end and comes back, or leaves with the first lane that is out of bounds.
 Value* AccessEmitter::check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes) {
-  Value* extent = splat(f_, f_.size(index.extent), lanes.width);
+  Value* extent = splat(f_, f_.sizes.of(index.extent), lanes.width);
   const auto outside = [&](Value* x) {
     Value* bad = b_.CreateICmpUGE(x, extent);
     return lanes.active ? b_.CreateAnd(bad, lanes.active) : bad;
   };
-  llvm::BasicBlock* cold = f_.new_block("wrap");
-  llvm::BasicBlock* go_on = f_.new_block("index");
+  llvm::BasicBlock* cold = new_block(b_, "wrap");
+  llvm::BasicBlock* go_on = new_block(b_, "index");
   Value* unusual = any_lane(f_, outside(value));
   llvm::BasicBlock* hot = b_.GetInsertBlock();
-  b_.CreateCondBr(unusual, cold, go_on, f_.unlikely());
+  b_.CreateCondBr(unusual, cold, go_on, unlikely(b_));
 
   b_.SetInsertPoint(cold);
   Value* zero = llvm::Constant::getNullValue(value->getType());
   Value* from_front = b_.CreateSelect(b_.CreateICmpSLT(value, zero), b_.CreateAdd(value, extent), value);
   Value* bad = outside(from_front);
-  llvm::BasicBlock* leave = f_.new_block("fail");
-  b_.CreateCondBr(any_lane(f_, bad), leave, go_on, f_.unlikely());
+  llvm::BasicBlock* leave = new_block(b_, "fail");
+  b_.CreateCondBr(any_lane(f_, bad), leave, go_on, unlikely(b_));
   b_.SetInsertPoint(leave);
-  f_.fail(index.site, {of_first_lane(f_, bad, value), f_.size(index.extent)});
+  f_.ends.fail(index.site, {of_first_lane(f_, bad, value), f_.sizes.of(index.extent)});
 
   b_.SetInsertPoint(go_on);
   llvm::PHINode* phi = b_.CreatePHI(value->getType(), 2);
@@ -128,13 +129,13 @@ Value* AccessEmitter::check_index(const kernel::IndexTerm& index, Value* value, 
 /// What the element of a running fold is before the loop.
 Value* AccessEmitter::state(std::size_t i) {
   const Statement& s = nest_.statement(i);
-  if (is_in_register(s.buffer)) return f_.scalar(s.buffer);
+  if (is_in_register(s.buffer)) return f_.places.scalar(s.buffer);
   return load(f_, place(i, nest_.uniform), s.dtype, nest_.uniform);
 }
 
 void AccessEmitter::set_state(std::size_t i, Value* value) {
   const Statement& s = nest_.statement(i);
-  if (is_in_register(s.buffer)) return f_.set_scalar(s.buffer, value);
+  if (is_in_register(s.buffer)) return f_.places.set_scalar(s.buffer, value);
   store(f_, place(i, nest_.uniform), s.dtype, value, nest_.uniform);
 }
 
@@ -144,8 +145,8 @@ void AccessEmitter::combine_into(std::size_t i, Value* value, Lanes& lanes) {
   const bool in_register = is_in_register(s.buffer);
   Value* now = nullptr;
   if (in_register) {
-    now = emit_combine(f_, s.combine, s.dtype, f_.scalar(s.buffer), value);
-    f_.set_scalar(s.buffer, now);
+    now = emit_combine(f_, s.combine, s.dtype, f_.places.scalar(s.buffer), value);
+    f_.places.set_scalar(s.buffer, now);
   } else {
     const Place where = place(i, lanes);
     now = emit_combine(f_, s.combine, s.dtype, load(f_, where, s.dtype, lanes), value);

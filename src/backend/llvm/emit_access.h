@@ -20,7 +20,9 @@ class AccessEmitter {
   void forget_starts() { std::ranges::fill(starts_, nullptr); }
 
   /// Is the buffer a register of the function here?
-  bool is_in_register(kernel::BufferId buffer) const { return f_.is_scalar(buffer) && !f_.is_spilled(buffer); }
+  bool is_in_register(kernel::BufferId buffer) const {
+    return f_.places.is_scalar(buffer) && !f_.places.is_spilled(buffer);
+  }
   /// What the one element of statement `i` is, outside of the vector loop.
   Value* state(std::size_t i);
   void set_state(std::size_t i, Value* value);

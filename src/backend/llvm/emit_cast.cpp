@@ -42,7 +42,7 @@ Value* float_to_u64(FunctionEmitter& f, Value* value) {
 /// Narrower integers are cut from i64: 300.0 is 44 as u8, and -1.7 is 255.
 Value* float_to_integer(FunctionEmitter& f, Value* value, DType to) {
   if (to == DType::u64) return float_to_u64(f, value);
-  return f.b.CreateTrunc(float_to_i64(f, value), value->getType()->getWithNewType(f.register_type(to)));
+  return f.b.CreateTrunc(float_to_i64(f, value), value->getType()->getWithNewType(register_type(f.b, to)));
 }
 
 Value* widen_bf16(FunctionEmitter& f, Value* bits) {
@@ -113,7 +113,7 @@ Value* emit_cast(FunctionEmitter& f, Value* value, DType from, DType to) {
     return to == DType::f16 ? narrow_to_f16(f, value) : narrow_to_bf16(f, value);
   }
   llvm::IRBuilder<>& b = f.b;
-  llvm::Type* type = value->getType()->getWithNewType(f.register_type(to));
+  llvm::Type* type = value->getType()->getWithNewType(register_type(b, to));
   const bool from_float = is_float(from), to_float = is_float(to);
   if (to == DType::boolean) {
     llvm::Constant* zero = llvm::Constant::getNullValue(value->getType());

@@ -17,21 +17,21 @@ constexpr int kRowsOfGroup = 16, kRowsOfBlock = 64;
 void ColumnEmitter::emit_columns(int level) {
   const Range rows = nest_.range_of(level), columns = nest_.range_of(level + 1);
   Value* whole = b_.CreateAnd(columns.end, f_.i64(-plan_.width * plan_.unroll));
-  const Loop blocks = f_.open_loop(rows.begin, {});
+  const Loop blocks = open_loop(b_, rows.begin, {});
   Value* block_end = b_.CreateNSWAdd(blocks.point, f_.i64(kRowsOfBlock));
   block_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, block_end, rows.end);
   emit_strips(level, {blocks.point, block_end}, {columns.begin, whole}, /*masked=*/false);
   emit_strips(level, {blocks.point, block_end}, {whole, columns.end}, /*masked=*/true);
-  f_.close_loop(blocks, f_.i64(kRowsOfBlock), rows.end, {});
+  close_loop(b_, blocks, f_.i64(kRowsOfBlock), rows.end, {});
 }
 
 /// Of a block of rows. What does not fill a strip is passed by single vectors, under a mask.
 void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
   Value* has_any = b_.CreateICmpSLT(columns.begin, columns.end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
-  const Branch branch = f_.open_if(has_any);
-  const Loop strips = f_.open_loop(columns.begin, {});
-  if (!kernel::is_short(nest_.kernel)) f_.checkpoint();
+  const Branch branch = open_if(b_, has_any);
+  const Loop strips = open_loop(b_, columns.begin, {});
+  if (!kernel::is_short(nest_.kernel)) f_.ends.checkpoint();
   const int vectors = masked ? 1 : plan_.unroll;
   std::vector<Lanes> strip;
   for (int u = 0; u < vectors; ++u) {
@@ -54,21 +54,21 @@ void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool maske
   nest_.leave_vectors(outside);
   access_.forget_starts();
   divisions_.forget_divisors();
-  f_.close_loop(strips, f_.i64(vectors * plan_.width), columns.end, {});
-  f_.close_if(branch, {}, {});
+  close_loop(b_, strips, f_.i64(vectors * plan_.width), columns.end, {});
+  close_if(b_, branch, {}, {});
 }
 
 /// The states that the rows of a block make of each vector of a strip.
 std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
   std::vector<Value*> nothing;
   for (std::size_t n = 0; n < strip.size() * sums_.size(); ++n) nothing.push_back(sums_.nothing_of(n % sums_.size()));
-  const Loop groups = f_.open_loop(rows.begin, nothing);
+  const Loop groups = open_loop(b_, rows.begin, nothing);
   Value* group_end = b_.CreateNSWAdd(groups.point, f_.i64(kRowsOfGroup));
   group_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, group_end, rows.end);
-  const Loop loop = f_.open_loop(groups.point, nothing);
+  const Loop loop = open_loop(b_, groups.point, nothing);
   nest_.point_of(plan_.loop(level).axis) = loop.point;
   statements_.emit_uniform(level + 1);
-  llvm::BasicBlock* first = f_.new_block("columns");
+  llvm::BasicBlock* first = new_block(b_, "columns");
   nest_.hoist = b_.CreateBr(first);
   b_.SetInsertPoint(first);
   std::vector<Value*> group;
@@ -79,7 +79,7 @@ std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayR
     passes_.emit_body(lanes, states);
     group.insert(group.end(), states.begin(), states.end());
   }
-  f_.close_loop(loop, f_.i64(1), group_end, group);
+  close_loop(b_, loop, f_.i64(1), group_end, group);
   const std::vector<Value*> so_far(groups.carried.begin(), groups.carried.end());
   std::vector<Value*> block;
   for (std::size_t n = 0; n < group.size(); n += sums_.size()) {
@@ -87,7 +87,7 @@ std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayR
     const std::vector<Value*> both = merged_columns(of_vector(so_far), of_vector(group));
     block.insert(block.end(), both.begin(), both.end());
   }
-  f_.close_loop(groups, f_.i64(kRowsOfGroup), rows.end, block);
+  close_loop(b_, groups, f_.i64(kRowsOfGroup), rows.end, block);
   return block;
 }
 

@@ -55,7 +55,7 @@ void DivisionEmitter::prepare_column_divisors(int row_axis,
   }
   if (divisions.empty() || !f_.engine.facts().fma) return;
 
-  const Loop loop = f_.open_loop(nest_.tile.begin, {});
+  const Loop loop = open_loop(b_, nest_.tile.begin, {});
   Lanes lanes = nest_.lanes_before(nest_.tile.end, loop.point);
   for (std::size_t i : needed_by(divisions)) emit_statement(i, lanes);
   for (const Statement* division : divisions) {
@@ -65,12 +65,12 @@ void DivisionEmitter::prepare_column_divisors(int row_axis,
     for_each_part(parts, [&](Value*& part) {
       Value* vector = part;
       llvm::Type* type = vector->getType();
-      part = f_.stack(type->getScalarType(), static_cast<uint64_t>(nest_.kernel.tile + plan_.width));
+      part = f_.frame.stack(type->getScalarType(), static_cast<uint64_t>(nest_.kernel.tile + plan_.width));
       b_.CreateAlignedStore(vector, column_address(part, loop.point, type), alignment_of(division->dtype));
     });
     column_divisors_[divisor.index] = parts;
   }
-  f_.close_loop(loop, f_.i64(plan_.width), nest_.tile.end, {});
+  close_loop(b_, loop, f_.i64(plan_.width), nest_.tile.end, {});
 }
 
 /// What makes the divisors, in order.

@@ -17,7 +17,7 @@ Literal least_number(DType dtype) {
 
 /// What is -inf is far below the least number, and so exp of its difference from that is 0.
 Value* at_least_finite(FunctionEmitter& f, DType dtype, Value* x) {
-  Value* least = splat(f, f.constant(least_number(dtype)), width_of(x));
+  Value* least = splat(f, constant(f.b, least_number(dtype)), width_of(x));
   return select(f, emit_op(f, ScalarOp::lt_, dtype, {x, least}, nullptr), least, x);
 }
 
@@ -42,15 +42,15 @@ SumOfExponentials add_exponentials(FunctionEmitter& f, const Statement& fold, co
                                    Value* active) {
   const Statement& other = (&fold)[1];
   const int width = width_of(x);
-  Value* nothing = splat(f, f.constant(identity_of(Combine::max, other.dtype)), width);
+  Value* nothing = splat(f, constant(f.b, identity_of(Combine::max, other.dtype)), width);
   if (active) x = select(f, active, x, nothing);
   Value* is_less =
       emit_op(f, ScalarOp::le_, other.dtype, {x, at_least_finite(f, other.dtype, before.greatest)}, nullptr);
-  const Branch branch = f.open_if(any_lane(f, f.b.CreateNot(is_less)));
+  const Branch branch = open_if(f.b, any_lane(f, f.b.CreateNot(is_less)));
   Value* both = emit_combine(f, Combine::max, other.dtype, before.greatest, x);
   Value* greatest = splat(f, reduce_lanes(f, Combine::max, other.dtype, both), width);
   const std::vector<Value*> now =
-      f.close_if(branch, {at_greatest(f, fold, before, greatest), greatest}, {before.sum, before.greatest});
+      close_if(f.b, branch, {at_greatest(f, fold, before, greatest), greatest}, {before.sum, before.greatest});
   return {.sum = emit_op(f, ScalarOp::add_, fold.dtype, {now[0], exponential(f, fold, x, now[1])}, nullptr),
           .greatest = now[1]};
 }

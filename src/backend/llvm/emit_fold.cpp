@@ -63,7 +63,7 @@ Value* FoldEmitter::with_point(std::size_t sum, Lanes& lanes, Value* so_far) {
 struct FoldEmitter::Registers {
   FunctionEmitter& f;
   int width;
-  Value* number(const Literal& literal) { return splat(f, f.constant(literal), width); }
+  Value* number(const Literal& literal) { return splat(f, constant(f.b, literal), width); }
   Value* op(ScalarOp op, DType dtype, std::span<Value* const> operands) {
     return emit_op(f, op, dtype, {operands.data(), operands.size()}, nullptr);
   }
@@ -173,7 +173,7 @@ void FoldEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sum
   const Statement& fold = sums_.fold_of(sum);
   Value* value = nest_.operand(fold.operands[0], lanes);
   if (lanes.active) {
-    Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), lanes.width);
+    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine, fold.dtype)), lanes.width);
     value = select(f_, lanes.active, value, nothing);
   }
   Value* running = lanes_so_far(fold, value, sums[sum]);
@@ -188,7 +188,7 @@ Value* FoldEmitter::lanes_so_far(const Statement& fold, Value* value, Value* bef
   const auto combined = [&](Value* a, Value* b) { return emit_combine(f_, fold.combine, fold.dtype, a, b); };
   if (width == 1) return combined(before, value);
   if (!is_float(fold.dtype) && !is_complex(fold.dtype)) {
-    Value* nothing = splat(f_, f_.constant(identity_of(fold.combine, fold.dtype)), width);
+    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine, fold.dtype)), width);
     for (int distance = 1; distance < width; distance *= 2) {
       llvm::SmallVector<int, 16> shifted;
       for (int lane = 0; lane < width; ++lane) shifted.push_back(lane < distance ? width + lane : lane - distance);

@@ -30,39 +30,39 @@ class KernelEmitter {
     bool loops = false;
     for (const kernel::Axis& axis : kernel_.outer) {
       loops |= kernel_.is_tiled() || !axis.extent.is(1);
-      any_point = f_.b.CreateAnd(f_.b.CreateICmpSGT(f_.size(axis.extent), f_.i64(0)), any_point);
+      any_point = f_.b.CreateAnd(f_.b.CreateICmpSGT(f_.sizes.of(axis.extent), f_.i64(0)), any_point);
     }
     if (!loops) return emit_stages();
     // A scalar that changes in these loops lives on the stack meanwhile.
     for (const kernel::KernelOutput& output : kernel_.outputs) {
-      if (f_.is_scalar(output.buffer)) f_.spill_scalar(output.buffer);
+      if (f_.places.is_scalar(output.buffer)) f_.places.spill_scalar(output.buffer);
     }
-    const Branch branch = f_.open_if(any_point);
+    const Branch branch = open_if(f_.b, any_point);
     emit_outer(0);
-    f_.close_if(branch, {}, {});
+    close_if(f_.b, branch, {}, {});
     for (const kernel::KernelOutput& output : kernel_.outputs) {
-      if (f_.is_scalar(output.buffer)) f_.reload_scalar(output.buffer);
+      if (f_.places.is_scalar(output.buffer)) f_.places.reload_scalar(output.buffer);
     }
   }
 
  private:
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) {
-      if (is_in_loop_ && !kernel::is_short(kernel_)) f_.checkpoint();
+      if (is_in_loop_ && !kernel::is_short(kernel_)) f_.ends.checkpoint();
       return emit_stages();
     }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
-    const Loop loop = f_.open_loop(f_.i64(0), {});
+    const Loop loop = open_loop(f_.b, f_.i64(0), {});
     points_[axis] = loop.point;
     is_in_loop_ = true;
     Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
-    Value* const end = f_.size(kernel_.outer[axis].extent);
+    Value* const end = f_.sizes.of(kernel_.outer[axis].extent);
     if (is_tiled(axis)) {
       Value* const next = f_.b.CreateNSWAdd(loop.point, step);
       tile_ = {loop.point, f_.b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, next, end)};
     }
     emit_outer(axis + 1);
-    f_.close_loop(loop, step, end, {});
+    close_loop(f_.b, loop, step, end, {});
   }
 
   bool is_tiled(std::size_t axis) const { return kernel_.is_tiled() && static_cast<int>(axis) == kernel_.tiled_axis(); }

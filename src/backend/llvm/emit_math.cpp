@@ -51,7 +51,7 @@ llvm::Function* lanes_function(FunctionEmitter& f, const char* name, llvm::Array
   const std::string full_name = str("inlay_lanes", width_of(operands[0]), "_", name);
   if (llvm::Function* known = f.module.getFunction(full_name)) return known;
   const llvm::SmallVector<llvm::Type*, 2> types(operands.size(), type);
-  llvm::Function* function = f.helper_function(llvm::FunctionType::get(type, types, false), full_name);
+  llvm::Function* function = f.frame.helper_function(llvm::FunctionType::get(type, types, false), full_name);
 
   llvm::LLVMContext& context = f.module.getContext();
   llvm::BasicBlock* entry = llvm::BasicBlock::Create(context, "entry", function);
@@ -120,9 +120,9 @@ Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const ll
   Value* outside = b.CreateNot(b.CreateBitCast(bits, lanes_type));
   if (active) outside = b.CreateAnd(outside, active);
   llvm::BasicBlock* hot = b.GetInsertBlock();
-  llvm::BasicBlock* cold = f.new_block("outside");
-  llvm::BasicBlock* go_on = f.new_block("inside");
-  b.CreateCondBr(any_lane(f, outside), cold, go_on, f.unlikely());
+  llvm::BasicBlock* cold = new_block(b, "outside");
+  llvm::BasicBlock* go_on = new_block(b, "inside");
+  b.CreateCondBr(any_lane(f, outside), cold, go_on, unlikely(b));
   b.SetInsertPoint(cold);
   Value* corrected = b.CreateSelect(outside, elsewhere(), result);
   llvm::BasicBlock* cold_end = b.GetInsertBlock();
@@ -209,18 +209,18 @@ Value* emit_complex_math(FunctionEmitter& f, const char* name, llvm::ArrayRef<Va
   };
   Value *re = nullptr, *im = nullptr;
   if (width_of(operands[0]) == 1) {
-    re = call(llvm::SmallVector<Value*, 5>(wide.begin(), wide.end()), f.lane_array(0));
-    im = b.CreateLoad(one, f.lane_array(0));
+    re = call(llvm::SmallVector<Value*, 5>(wide.begin(), wide.end()), f.frame.lane_array(0));
+    im = b.CreateLoad(one, f.frame.lane_array(0));
   } else {
-    for (std::size_t i = 0; i < wide.size(); ++i) b.CreateAlignedStore(wide[i], f.lane_array(i), llvm::Align(64));
-    const Loop loop = f.open_loop(f.i64(0), {});
-    const auto lane_of = [&](std::size_t i) { return b.CreateGEP(one, f.lane_array(i), loop.point); };
+    for (std::size_t i = 0; i < wide.size(); ++i) b.CreateAlignedStore(wide[i], f.frame.lane_array(i), llvm::Align(64));
+    const Loop loop = open_loop(b, f.i64(0), {});
+    const auto lane_of = [&](std::size_t i) { return b.CreateGEP(one, f.frame.lane_array(i), loop.point); };
     llvm::SmallVector<Value*, 5> arguments;
     for (std::size_t i = 0; i < wide.size(); ++i) arguments.push_back(b.CreateLoad(one, lane_of(i)));
     b.CreateStore(call(arguments, lane_of(1)), lane_of(0));
-    f.close_loop(loop, f.i64(1), f.i64(width_of(operands[0])), {});
-    re = b.CreateAlignedLoad(wide[0]->getType(), f.lane_array(0), llvm::Align(64));
-    im = b.CreateAlignedLoad(wide[0]->getType(), f.lane_array(1), llvm::Align(64));
+    close_loop(b, loop, f.i64(1), f.i64(width_of(operands[0])), {});
+    re = b.CreateAlignedLoad(wide[0]->getType(), f.frame.lane_array(0), llvm::Align(64));
+    im = b.CreateAlignedLoad(wide[0]->getType(), f.frame.lane_array(1), llvm::Align(64));
   }
   return complex_of(f, b.CreateFPTrunc(re, type), b.CreateFPTrunc(im, type));
 }

@@ -38,7 +38,7 @@ std::vector<Value*> PassEmitter::emit_vectors_at(Value* point, Value* apart, llv
 void PassEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   Value* has_any = b_.CreateICmpSGT(end, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
-  const Branch branch = f_.open_if(has_any);
+  const Branch branch = open_if(b_, has_any);
   const std::vector<Value*> before = sums_.values;
   std::vector<Value*> sums = sums_.sets();
   // Around the loop over vectors may stand one over pages, or over so many points that a look between them costs
@@ -50,24 +50,24 @@ void PassEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   Value* loop_end = end;
   Loop stretches;
   if (by_stretches) {
-    stretches = f_.open_loop(begin, sums);
+    stretches = open_loop(b_, begin, sums);
     sums.assign(stretches.carried.begin(), stretches.carried.end());
-    if (nest_.may_be_long()) f_.checkpoint();
+    if (nest_.may_be_long()) f_.ends.checkpoint();
     loop_end = b_.CreateNSWAdd(stretches.point, f_.i64(by_pages ? apart : stretch));
     if (!by_pages) loop_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, loop_end, end);
   }
-  const Loop loop = f_.open_loop(by_stretches ? stretches.point : begin, sums);
+  const Loop loop = open_loop(b_, by_stretches ? stretches.point : begin, sums);
   const std::vector<Value*> next = emit_vectors_at(loop.point, f_.i64(apart), loop.carried);
-  f_.close_loop(loop, f_.i64(by_pages ? plan_.width : pass), loop_end, next);
-  if (by_stretches) f_.close_loop(stretches, f_.i64(stretch), end, next);
+  close_loop(b_, loop, f_.i64(by_pages ? plan_.width : pass), loop_end, next);
+  if (by_stretches) close_loop(b_, stretches, f_.i64(stretch), end, next);
   folds_.merge_sets(next);
-  sums_.values = f_.close_if(branch, sums_.values, before);
+  sums_.values = close_if(b_, branch, sums_.values, before);
 }
 
 void PassEmitter::emit_masked(Value* begin, Value* end) {
   Value* has_rest = b_.CreateICmpSLT(begin, end);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_rest); known && known->isZero()) return;
-  const Branch branch = f_.open_if(has_rest);
+  const Branch branch = open_if(b_, has_rest);
   const std::vector<Value*> before = sums_.values;
   const auto masked_pass = [&](Value* point) {
     Lanes lanes = nest_.lanes_before(end, point);
@@ -76,12 +76,12 @@ void PassEmitter::emit_masked(Value* begin, Value* end) {
   if (plan_.unroll == 1) {
     masked_pass(begin);
   } else {
-    const Loop loop = f_.open_loop(begin, sums_.values);
+    const Loop loop = open_loop(b_, begin, sums_.values);
     sums_.values.assign(loop.carried.begin(), loop.carried.end());
     masked_pass(loop.point);
-    f_.close_loop(loop, f_.i64(plan_.width), end, sums_.values);
+    close_loop(b_, loop, f_.i64(plan_.width), end, sums_.values);
   }
-  sums_.values = f_.close_if(branch, sums_.values, before);
+  sums_.values = close_if(b_, branch, sums_.values, before);
 }
 
 /// The greatest numbers of log-sum-exps that begin with this loop, unless something in it must run once. (What an outer
@@ -109,10 +109,10 @@ void PassEmitter::look_ahead(Value* begin, Value* end) {
   if (greatest.empty()) return;
   Value* first = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end, b_.CreateNSWAdd(begin, f_.i64(kLookAhead)));
   first = b_.CreateAnd(first, f_.i64(-plan_.width));
-  const Branch branch = f_.open_if(b_.CreateICmpSGT(first, begin));
+  const Branch branch = open_if(b_, b_.CreateICmpSGT(first, begin));
   std::vector<Value*> before, values;
   for (std::size_t k : greatest) before.push_back(sums_[k]);
-  const Loop loop = f_.open_loop(begin, before);
+  const Loop loop = open_loop(b_, begin, before);
   Lanes lanes = nest_.lanes_at(loop.point);
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     const kernel::NestStatement& facts = plan_.statements[i];
@@ -124,12 +124,12 @@ void PassEmitter::look_ahead(Value* begin, Value* end) {
     Value* is_greater = emit_op(f_, ScalarOp::gt_, other.dtype, {x, loop.carried[n]}, nullptr);
     values.push_back(select(f_, is_greater, x, loop.carried[n]));
   }
-  f_.close_loop(loop, f_.i64(plan_.width), first, values);
+  close_loop(b_, loop, f_.i64(plan_.width), first, values);
   for (std::size_t n = 0; n < greatest.size(); ++n) {
     const Statement& other = sums_.fold_of(greatest[n]);
     values[n] = splat(f_, reduce_lanes(f_, Combine::max, other.dtype, values[n]), plan_.width);
   }
-  values = f_.close_if(branch, values, before);
+  values = close_if(b_, branch, values, before);
   for (std::size_t n = 0; n < greatest.size(); ++n) sums_[greatest[n]] = values[n];
 }
 

@@ -6,33 +6,34 @@
 namespace inlay::llvm_backend {
 
 Value* RegionEmitter::condition(BufferId buffer) {
-  if (f_.is_scalar(buffer)) return f_.scalar(buffer);
-  return f_.from_memory(f_.b.CreateLoad(f_.memory_type(DType::boolean), f_.address(buffer)), DType::boolean);
+  if (f_.places.is_scalar(buffer)) return f_.places.scalar(buffer);
+  return from_memory(f_.b, f_.b.CreateLoad(memory_type(f_.b, DType::boolean), f_.places.address(buffer)),
+                     DType::boolean);
 }
 
 RegionEmitter::Open& RegionEmitter::open(kernel::StepId begin) {
   Open region{region_at(regions_, begin)};
-  f_.enter_region();
-  region.before = f_.scalars();
+  f_.frame.enter_region();
+  region.before = f_.places.scalars();
   open_.push_back(std::move(region));
   return open_.back();
 }
 
 void RegionEmitter::close(std::vector<Value*> scalars) {
-  f_.scalars() = std::move(scalars);
+  f_.places.scalars() = std::move(scalars);
   open_.pop_back();
-  f_.leave_region();
+  f_.frame.leave_region();
 }
 
 void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loop) {
   llvm::IRBuilder<>& b = f_.b;
   Open& region = open(step);
-  Value* count = f_.size(loop.count);
+  Value* count = f_.sizes.of(loop.count);
   const kernel::StepId last = region.span.end;
   region.again = std::get<kernel::LoopEnd>(f_.program.steps[last.index]).go_on.valid();
   llvm::BasicBlock* before = b.GetInsertBlock();
-  region.head = f_.new_block("pass");
-  region.after = f_.new_block("passed");
+  region.head = new_block(b, "pass");
+  region.after = new_block(b, "passed");
   b.CreateBr(region.head);
   b.SetInsertPoint(region.head);
   const auto phi = [&](Value* initial) {
@@ -44,22 +45,22 @@ void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loo
   if (region.again) region.go_on = phi(b.getTrue());
   for (uint32_t i = step.index + 1; i < last.index; ++i) {
     for (BufferId written : access_of(f_.program, f_.program.steps[i]).writes) {
-      Value*& value = f_.scalars()[written.index];
-      const bool changes =
-          (f_.is_scalar(written) || f_.is_host_handle(written)) && value && value == region.before[written.index];
+      Value*& value = f_.places.scalars()[written.index];
+      const bool changes = (f_.places.is_scalar(written) || f_.places.is_host_handle(written)) && value &&
+                           value == region.before[written.index];
       if (!changes) continue;
       region.carried.emplace_back(written, phi(value));
       value = region.carried.back().second;
     }
   }
-  region.at_head = f_.scalars();
+  region.at_head = f_.places.scalars();
   Value* more = b.CreateICmpSLT(region.step, count);
   if (region.again) more = b.CreateAnd(region.go_on, more);
-  llvm::BasicBlock* body = f_.new_block("body");
+  llvm::BasicBlock* body = new_block(b, "body");
   b.CreateCondBr(more, body, region.after);
   b.SetInsertPoint(body);
-  f_.checkpoint();
-  f_.set_scalar(loop.step, region.step);
+  f_.ends.checkpoint();
+  f_.places.set_scalar(loop.step, region.step);
 }
 
 void RegionEmitter::end_loop(const kernel::LoopEnd& loop) {
@@ -68,7 +69,7 @@ void RegionEmitter::end_loop(const kernel::LoopEnd& loop) {
   if (region.again) region.go_on->addIncoming(condition(loop.go_on), b.GetInsertBlock());
   Value* next = b.CreateAdd(region.step, f_.i64(1), "", /*HasNUW=*/true, /*HasNSW=*/true);
   region.step->addIncoming(next, b.GetInsertBlock());
-  for (const auto& [buffer, phi] : region.carried) phi->addIncoming(f_.scalar(buffer), b.GetInsertBlock());
+  for (const auto& [buffer, phi] : region.carried) phi->addIncoming(f_.places.scalar(buffer), b.GetInsertBlock());
   b.CreateBr(region.head);
   b.SetInsertPoint(region.after);
   close(std::move(region.at_head));
@@ -77,16 +78,16 @@ void RegionEmitter::end_loop(const kernel::LoopEnd& loop) {
 void RegionEmitter::begin_cond(kernel::StepId step, const kernel::CondBegin& cond) {
   llvm::IRBuilder<>& b = f_.b;
   Open& region = open(step);
-  region.head = f_.new_block("otherwise");
-  region.after = f_.new_block("either");
-  llvm::BasicBlock* then = f_.new_block("then");
+  region.head = new_block(b, "otherwise");
+  region.after = new_block(b, "either");
+  llvm::BasicBlock* then = new_block(b, "then");
   b.CreateCondBr(condition(cond.condition), then, region.head);
   b.SetInsertPoint(then);
 }
 
 void RegionEmitter::begin_else() {
   Open& region = open_.back();
-  region.at_head = std::exchange(f_.scalars(), region.before);
+  region.at_head = std::exchange(f_.places.scalars(), region.before);
   region.then_end = f_.b.GetInsertBlock();
   f_.b.CreateBr(region.after);
   f_.b.SetInsertPoint(region.head);
@@ -98,7 +99,7 @@ void RegionEmitter::end_cond() {
   llvm::BasicBlock* else_end = b.GetInsertBlock();
   b.CreateBr(region.after);
   b.SetInsertPoint(region.after);
-  const std::vector<Value*>&then = region.at_head, &otherwise = f_.scalars();
+  const std::vector<Value*>&then = region.at_head, &otherwise = f_.places.scalars();
   std::vector<Value*> merged(then.size());
   for (std::size_t i = 0; i < merged.size(); ++i) {
     if (then[i] == otherwise[i]) merged[i] = then[i];

@@ -64,16 +64,16 @@ void ScatterEmitter::open_tables() {
     total += round_up(bytes, 64);
   }
   if (tables_.empty()) return;
-  Value* block = f_.scratch(static_cast<uint64_t>(total));
+  Value* block = f_.frame.scratch(static_cast<uint64_t>(total));
   for (std::size_t t = 0; t < tables_.size(); ++t) {
     PrivateTable& table = tables_[t];
     const Statement& s = nest_.statement(table.statement);
     table.table = b_.CreateConstGEP1_64(b_.getInt8Ty(), block, static_cast<uint64_t>(offsets[t]));
     table.meets_often = meets_often(table.elements);
-    Value* nothing = splat(f_, f_.memory_constant(identity_of(s.combine, s.dtype)), plan_.width);
-    const Loop loop = f_.open_loop(f_.i64(0), {});
+    Value* nothing = splat(f_, memory_constant(b_, identity_of(s.combine, s.dtype)), plan_.width);
+    const Loop loop = open_loop(b_, f_.i64(0), {});
     b_.CreateAlignedStore(nothing, element_address(f_, s.dtype, table.table, loop.point), llvm::Align(64));
-    f_.close_loop(loop, f_.i64(plan_.width), f_.i64(table.pitch * plan_.width), {});
+    close_loop(b_, loop, f_.i64(plan_.width), f_.i64(table.pitch * plan_.width), {});
   }
   // Two vectors at a time are asked as one.
   constexpr std::size_t kShortBody = 16;
@@ -87,7 +87,7 @@ void ScatterEmitter::open_tables() {
 Value* ScatterEmitter::meets_often(int64_t elements) {
   constexpr int64_t kManyPoints = 64;
   Value* points = f_.i64(1);
-  for (const kernel::NestLoop& loop : plan_.loops) points = b_.CreateMul(points, f_.size(loop.extent));
+  for (const kernel::NestLoop& loop : plan_.loops) points = b_.CreateMul(points, f_.sizes.of(loop.extent));
   return b_.CreateICmpSGE(points, f_.i64(kManyPoints * elements));
 }
 
@@ -97,7 +97,7 @@ void ScatterEmitter::scatter(std::size_t i, const Place& place, Value* value, La
   if (table == tables_.end()) return scatter_lane_by_lane(s, place, 0, value, lanes);
 
   // As far into the table as place.start lies in the buffer.
-  Value* begin = f_.address(s.buffer);
+  Value* begin = f_.places.address(s.buffer);
   Value* shift = place.start == begin ? f_.i64(0) : b_.CreatePtrDiff(b_.getInt8Ty(), place.start, begin);
   const Place mine{.shape = Place::Shape::lanes,
                    .start = element_address(f_, DType::u8, table->table, shift),
@@ -120,15 +120,15 @@ void ScatterEmitter::scatter_together(PrivateTable& table, Lanes& lanes) {
     all = all ? emit_combine(f_, s.combine, s.dtype, all, value) : value;
   }
   Value* same = b_.CreateNot(b_.CreateOrReduce(differs));
-  Branch branch = f_.open_if(b_.CreateAnd(same, table.meets_often));
+  Branch branch = open_if(b_, b_.CreateAnd(same, table.meets_often));
   const Place met{.start = element_address(f_, s.dtype, waiting[0].place.start, element)};
   Lanes one;
   Value* together =
       emit_combine(f_, s.combine, s.dtype, load(f_, met, s.dtype, one), reduce_lanes(f_, s.combine, s.dtype, all));
   store(f_, met, s.dtype, together, one);
-  f_.open_else(branch);
+  open_else(b_, branch);
   for (const auto& [place, value] : waiting) scatter_into_copies(s, place, table.pitch, value, lanes);
-  f_.close_if(branch, {}, {});
+  close_if(b_, branch, {}, {});
 }
 
 /// Each lane into its own copy, which lies `pitch` elements behind the one before.
@@ -145,9 +145,9 @@ void ScatterEmitter::scatter_into_copies(const Statement& s, Place mine, int64_t
 /// In order. Lane l's element lies l * pitch further.
 void ScatterEmitter::scatter_lane_by_lane(const Statement& s, const Place& place, int64_t pitch, Value* value,
                                           Lanes& lanes) {
-  llvm::Type* type = f_.memory_type(s.dtype);
+  llvm::Type* type = memory_type(b_, s.dtype);
   // Lanes that do not count work on an element of nobody's.
-  Value* nowhere = lanes.active ? f_.lane_array(0) : nullptr;
+  Value* nowhere = lanes.active ? f_.frame.lane_array(0) : nullptr;
   if (nowhere) b_.CreateStore(llvm::Constant::getNullValue(type), nowhere);
   Lanes one;
   for (int lane = 0; lane < lanes.width; ++lane) {
@@ -164,15 +164,15 @@ void ScatterEmitter::scatter_lane_by_lane(const Statement& s, const Place& place
 void ScatterEmitter::close_tables() {
   for (const PrivateTable& table : tables_) {
     const Statement& s = nest_.statement(table.statement);
-    llvm::Type* element = f_.memory_type(s.dtype);
+    llvm::Type* element = memory_type(b_, s.dtype);
     auto* vector = llvm::FixedVectorType::get(element, static_cast<unsigned>(plan_.width));
-    Value* begin = f_.address(s.buffer);
+    Value* begin = f_.places.address(s.buffer);
     const auto add_up = [&](Value* first, Lanes& lanes) {
       Value* sum = nullptr;
       for (int lane = 0; lane < plan_.width; ++lane) {
         Value* at = b_.CreateConstGEP1_64(element, table.table, static_cast<uint64_t>(lane * table.pitch));
         Value* bytes = b_.CreateAlignedLoad(vector, element_address(f_, s.dtype, at, first), alignment_of(s.dtype));
-        Value* copy = f_.from_memory(bytes, s.dtype);
+        Value* copy = from_memory(b_, bytes, s.dtype);
         sum = sum ? emit_combine(f_, s.combine, s.dtype, sum, copy) : copy;
       }
       const Place target{.shape = Place::Shape::contiguous, .start = element_address(f_, s.dtype, begin, first)};
@@ -180,10 +180,10 @@ void ScatterEmitter::close_tables() {
     };
     const int64_t whole = table.elements / plan_.width * plan_.width;
     if (whole > 0) {
-      const Loop loop = f_.open_loop(f_.i64(0), {});
+      const Loop loop = open_loop(b_, f_.i64(0), {});
       Lanes lanes = nest_.lanes_at(loop.point);
       add_up(loop.point, lanes);
-      f_.close_loop(loop, f_.i64(plan_.width), f_.i64(whole), {});
+      close_loop(b_, loop, f_.i64(plan_.width), f_.i64(whole), {});
     }
     if (whole == table.elements) continue;
     Lanes lanes = nest_.lanes_at(f_.i64(whole));

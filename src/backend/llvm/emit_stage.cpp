@@ -33,15 +33,15 @@ void StageEmitter::emit() {
   // What is hoisted may read memory that only a point that exists is sure to have: nothing runs when a loop is empty.
   Value* any_point = b_.getTrue();
   for (const kernel::NestLoop& loop : plan_.loops) {
-    any_point = b_.CreateAnd(b_.CreateICmpSGT(f_.size(loop.extent), f_.i64(0)), any_point);
+    any_point = b_.CreateAnd(b_.CreateICmpSGT(f_.sizes.of(loop.extent), f_.i64(0)), any_point);
   }
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any_point); known && known->isZero()) return;
-  const std::vector<Value*> before = f_.scalars();
-  const Branch branch = f_.open_if(any_point);
+  const std::vector<Value*> before = f_.places.scalars();
+  const Branch branch = open_if(b_, any_point);
   scatter_.open_tables();
   emit_level(0);
   scatter_.close_tables();
-  std::vector<Value*>& after = f_.scalars();
+  std::vector<Value*>& after = f_.places.scalars();
   std::vector<Value*> changed, was;
   for (std::size_t i = 0; i < after.size(); ++i) {
     if (after[i] == before[i]) continue;
@@ -49,7 +49,7 @@ void StageEmitter::emit() {
     // A scalar that an empty stage would have made has no value; nothing may read it then.
     was.push_back(before[i] ? before[i] : llvm::Constant::getNullValue(after[i]->getType()));
   }
-  changed = f_.close_if(branch, changed, was);
+  changed = close_if(b_, branch, changed, was);
   for (std::size_t i = 0, k = 0; i < after.size(); ++i) {
     if (after[i] != before[i]) after[i] = changed[k++];
   }
@@ -59,13 +59,13 @@ void StageEmitter::emit_level(int level) {
   statements_.emit_uniform(level);
   if (level == plan_.innermost()) return;
   if (level != plan_.block_level) return emit_loop(level);
-  Value* end = f_.size(plan_.vector_extent());
+  Value* end = f_.sizes.of(plan_.vector_extent());
   Value* is_long = b_.CreateICmpSGT(end, f_.i64(StagePlan::kOneBlock));
   block_points_ = b_.CreateSelect(is_long, f_.i64(plan_.block), end);
-  const Loop blocks = f_.open_loop(f_.i64(0), {});
+  const Loop blocks = open_loop(b_, f_.i64(0), {});
   nest_.block = blocks.point;
   emit_loop(level);
-  f_.close_loop(blocks, block_points_, end, {});
+  close_loop(b_, blocks, block_points_, end, {});
 }
 
 /// The loop that opens at `level`, and what is in it.
@@ -95,19 +95,19 @@ void StageEmitter::emit_plain_loop(int level) {
     values.push_back(sums_[k]);
   }
   const Range range = nest_.range_of(level);
-  const Loop loop = f_.open_loop(range.begin, values);
+  const Loop loop = open_loop(b_, range.begin, values);
   nest_.point_of(plan_.loop(level).axis) = loop.point;
   for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
-  if (level + 2 == plan_.innermost() && !kernel::is_short(nest_.kernel)) f_.checkpoint();
+  if (level + 2 == plan_.innermost() && !kernel::is_short(nest_.kernel)) f_.ends.checkpoint();
   emit_level(level + 1);
   for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
-  f_.close_loop(loop, f_.i64(1), range.end, values);
+  close_loop(b_, loop, f_.i64(1), range.end, values);
 }
 
 /// Whole vectors, `unroll` at a time; then the rest under a mask.
 void StageEmitter::emit_vector_axis() {
   // A block of its own before the loop, so that what the loop turns out to need can still be put there.
-  llvm::BasicBlock* first = f_.new_block("points");
+  llvm::BasicBlock* first = new_block(b_, "points");
   nest_.hoist = b_.CreateBr(first);
   b_.SetInsertPoint(first);
 
@@ -120,7 +120,7 @@ void StageEmitter::emit_vector_axis() {
   if (plan_.by_turns) return turns_.emit_summing(begin, end);
   if (plan_.page > 0) {
     Value* pages = b_.CreateAnd(end, f_.i64(-plan_.page * plan_.unroll));
-    Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
+    Value* is_long = b_.CreateICmpSGE(f_.sizes.of(plan_.num_points()), f_.i64(plan_.pages_from));
     pages = b_.CreateSelect(is_long, pages, begin);
     passes_.emit_vectors(begin, pages, plan_.page);
     begin = pages;
@@ -145,13 +145,13 @@ void StageEmitter::emit_aligned(Value* begin, Value* end) {
   Value* first = b_.CreateAdd(begin, before_line);
 
   Value* is_at_line = b_.CreateICmpEQ(before_line, f_.i64(0));
-  const Loop parts = f_.open_loop(b_.CreateZExt(is_at_line, b_.getInt64Ty()), {});
+  const Loop parts = open_loop(b_, b_.CreateZExt(is_at_line, b_.getInt64Ty()), {});
   Value* is_start = b_.CreateICmpEQ(parts.point, f_.i64(0));
   Value* whole = b_.CreateAdd(first, b_.CreateAnd(b_.CreateSub(end, first), f_.i64(-plan_.width)));
   whole = b_.CreateSelect(is_start, begin, whole);
   passes_.emit_vectors(b_.CreateSelect(is_start, begin, first), whole, plan_.width);
   passes_.emit_masked(whole, b_.CreateSelect(is_start, first, end));
-  f_.close_loop(parts, f_.i64(1), f_.i64(2), {});
+  close_loop(b_, parts, f_.i64(1), f_.i64(2), {});
 }
 
 }  // namespace inlay::llvm_backend

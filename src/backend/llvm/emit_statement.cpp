@@ -39,13 +39,13 @@ void StatementEmitter::emit_statement(std::size_t i, Lanes& lanes) {
 Value* StatementEmitter::emit_value(const Statement& s, std::size_t i, Lanes& lanes) {
   switch (s.kind) {
     case Kind::load: return emit_load(i, lanes);
-    case Kind::literal: return splat(f_, f_.constant(s.literal), lanes.width);
+    case Kind::literal: return splat(f_, constant(b_, s.literal), lanes.width);
     case Kind::axis: {
       const bool runs_here = s.axis == plan_.vector_axis() && lanes.point;
       Value* point = runs_here ? lane_points(f_, lanes) : splat(f_, nest_.point_of(s.axis), lanes.width);
       return emit_cast(f_, point, DType::i64, s.dtype);
     }
-    case Kind::size: return emit_cast(f_, splat(f_, f_.size(s.size), lanes.width), DType::i64, s.dtype);
+    case Kind::size: return emit_cast(f_, splat(f_, f_.sizes.of(s.size), lanes.width), DType::i64, s.dtype);
     case Kind::op:
     case Kind::cast: return emit_operation(s, lanes);
     case Kind::store:
@@ -97,14 +97,14 @@ void StatementEmitter::emit_check(const Statement& s, Lanes& lanes) {
   if (const kernel::IndexTerm* index = s.index_to_check()) return void(access_.wrapped(*index, lanes));
   Value* bad = b_.CreateNot(nest_.operand(s.operands[0], lanes));
   if (lanes.active) bad = b_.CreateAnd(bad, lanes.active);
-  llvm::BasicBlock* leave = f_.new_block("fail");
-  llvm::BasicBlock* go_on = f_.new_block("checked");
-  b_.CreateCondBr(any_lane(f_, bad), leave, go_on, f_.unlikely());
+  llvm::BasicBlock* leave = new_block(b_, "fail");
+  llvm::BasicBlock* go_on = new_block(b_, "checked");
+  b_.CreateCondBr(any_lane(f_, bad), leave, go_on, unlikely(b_));
   b_.SetInsertPoint(leave);
   llvm::SmallVector<Value*, 4> numbers;
   for (std::size_t i = 1; i < s.operands.size(); ++i)
     numbers.push_back(of_first_lane(f_, bad, nest_.operand(s.operands[i], lanes)));
-  f_.fail(s.site, numbers);
+  f_.ends.fail(s.site, numbers);
   b_.SetInsertPoint(go_on);
 }
 
@@ -113,9 +113,9 @@ Value* StatementEmitter::emit_load(std::size_t i, Lanes& lanes) {
   const kernel::Buffer& buffer = f_.program.buffers[s.buffer];
   Value* value = nullptr;
   if (access_.is_in_register(s.buffer)) {
-    value = splat(f_, f_.scalar(s.buffer), lanes.width);
+    value = splat(f_, f_.places.scalar(s.buffer), lanes.width);
   } else if (buffer.role == kernel::Role::literal && buffer.elements.size() == 1) {
-    value = splat(f_, f_.constant(buffer.elements[0]), lanes.width);
+    value = splat(f_, constant(b_, buffer.elements[0]), lanes.width);
   } else {
     const Place from = access_.place(i, lanes);
     fetch_ahead(i, from, lanes);
@@ -156,13 +156,13 @@ void StatementEmitter::fetch_ahead(std::size_t i, const Place& place, const Lane
   if (place.shape != Place::Shape::contiguous || lanes.active) return;
   const int64_t element_bytes = size_bytes(nest_.statement(i).dtype);
   if (const Dim distance = to_next_turn(i); !distance.is(0)) {
-    fetch(element_address(f_, nest_.statement(i).dtype, place.start, f_.size(distance)), kInSecondCache, false);
+    fetch(element_address(f_, nest_.statement(i).dtype, place.start, f_.sizes.of(distance)), kInSecondCache, false);
   }
   Value* elements = nullptr;
   if (plan_.vectors_pass_tile() && plan_.loops.size() >= 2) {
     const Dim row = plan_.statements[i].place.stride_of(plan_.loop(plan_.innermost() - 2).axis);
     if (row.is_constant() && row.constant() * element_bytes < kPageBytes / kRowsAhead) return;
-    elements = f_.size(row * Dim(kRowsAhead));
+    elements = f_.sizes.of(row * Dim(kRowsAhead));
   } else if (scatter_.passes_long_tables()) {
     elements = f_.i64(kBytesAhead / element_bytes);
   } else {
@@ -193,7 +193,7 @@ void StatementEmitter::emit_store(std::size_t i, Lanes& lanes) {
       return store(f_, to, s.dtype, value, lanes);
     }
     INLAY_CHECK(lanes.width == 1, "a scalar is set in a loop");
-    return f_.set_scalar(s.buffer, value);
+    return f_.places.set_scalar(s.buffer, value);
   }
   if (in_register || !plan_.statements[i].index_varies) return access_.combine_into(i, value, lanes);
   scatter_.scatter(i, access_.place(i, lanes), value, lanes);
@@ -220,9 +220,9 @@ bool StatementEmitter::packs(std::size_t i) const {
 void StatementEmitter::store_if(Value* predicate, std::size_t i, Value* value, Lanes& lanes) {
   const DType dtype = nest_.statement(i).dtype;
   if (lanes.width == 1) {
-    const Branch branch = f_.open_if(predicate);
+    const Branch branch = open_if(b_, predicate);
     store(f_, access_.place(i, lanes), dtype, value, lanes);
-    f_.close_if(branch, {}, {});
+    close_if(b_, branch, {}, {});
     return;
   }
   Lanes some = lanes;
@@ -236,7 +236,7 @@ void StatementEmitter::store_if(Value* predicate, std::size_t i, Value* value, L
     if (is_complex(dtype)) {
       b_.CreateMaskedCompressStore(interleaved(f_, value), to, twice_each(f_, some.active));
     } else {
-      b_.CreateMaskedCompressStore(f_.to_memory(value, dtype), to, some.active);
+      b_.CreateMaskedCompressStore(to_memory(b_, value, dtype), to, some.active);
     }
     return;
   }

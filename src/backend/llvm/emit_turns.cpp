@@ -58,7 +58,7 @@ Value* TurnEmitter::stacked(std::size_t sum, Value* level) {
   // A turn passes four vectors at least.
   const Dim points = plan_.num_points();
   const uint64_t turns = points.is_constant() ? static_cast<uint64_t>(points.constant() / plan_.width) : UINT64_MAX;
-  Value* stack = f_.sum_stack(all * std::min<uint64_t>(kMostLevels, std::bit_width(turns) + 1));
+  Value* stack = f_.frame.sum_stack(all * std::min<uint64_t>(kMostLevels, std::bit_width(turns) + 1));
   Value* offset =
       b_.CreateAdd(b_.CreateMul(level, f_.i64(static_cast<int64_t>(all))), f_.i64(static_cast<int64_t>(before)));
   return b_.CreateGEP(b_.getInt8Ty(), stack, offset);
@@ -67,8 +67,8 @@ Value* TurnEmitter::stacked(std::size_t sum, Value* level) {
 /// What is above `least` of the stack's `height` levels is added to the sums.
 void TurnEmitter::unstack(Value* least, Value* height) {
   const std::vector<Value*> before = sums_.values;
-  const Branch branch = f_.open_if(b_.CreateICmpSGT(height, least));
-  const Loop loop = f_.open_loop(least, before);
+  const Branch branch = open_if(b_, b_.CreateICmpSGT(height, least));
+  const Loop loop = open_loop(b_, least, before);
   Value* level = b_.CreateSub(b_.CreateAdd(height, least), b_.CreateAdd(loop.point, f_.i64(1)));
   std::vector<Value*> older = before;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
@@ -77,8 +77,8 @@ void TurnEmitter::unstack(Value* least, Value* height) {
     older[k] = b_.CreateAlignedLoad(before[k]->getType(), stacked(k, level), llvm::Align(kVectorBytes));
   }
   sums_.values = put_together(older, sums_.values);
-  f_.close_loop(loop, f_.i64(1), height, sums_.values);
-  sums_.values = f_.close_if(branch, sums_.values, before);
+  close_loop(b_, loop, f_.i64(1), height, sums_.values);
+  sums_.values = close_if(b_, branch, sums_.values, before);
 }
 
 /// How many levels the stack has once `count` turns have been put on it.
@@ -119,7 +119,7 @@ Value* TurnEmitter::emit_turns(Value* begin, Value* end) {
   Value* whole = passes_in_order() ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
   Value* has_any = b_.CreateICmpSGT(whole, begin);
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
-  const Branch branch = f_.open_if(has_any);
+  const Branch branch = open_if(b_, has_any);
   const std::vector<Value*> before = sums_.values;
   const Dim& most = plan_.vector_extent();
   if (most.is_constant() && most.constant() < (kVectorsOfBlock + 1) * plan_.width) {
@@ -127,7 +127,7 @@ Value* TurnEmitter::emit_turns(Value* begin, Value* end) {
   } else {
     emit_blocks(begin, in_quarters, whole);
   }
-  sums_.values = f_.close_if(branch, sums_.values, before);
+  sums_.values = close_if(b_, branch, sums_.values, before);
   return whole;
 }
 
@@ -159,7 +159,7 @@ void TurnEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
   carried.insert(carried.end(), sums_.values.begin(), sums_.values.end());
   carried.push_back(f_.i64(0));
   const std::size_t first = sums_.size(), last = 2 * first;
-  const Loop turns = f_.open_loop(begin, carried);
+  const Loop turns = open_loop(b_, begin, carried);
   const Turn turn = begin_turn(turns, quarter, in_quarters, whole);
   emit_turn(turns.point, turn.quarter);
 
@@ -182,15 +182,15 @@ void TurnEmitter::emit_block(Value* begin, Value* in_quarters, Value* whole) {
     carried[k] = sums_[k] = sums_.is_of_part(k) ? select(f_, is_fourth, all[k], both[k]) : all[k];
   }
   carried.back() = b_.CreateAdd(count, f_.i64(1));
-  f_.close_loop(turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
+  close_loop(b_, turns, b_.CreateMul(turn.quarter, f_.i64(plan_.unroll)), whole, carried);
 }
 
 void TurnEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   const Pages pages = plan_.page > 0 ? emit_pages(begin, in_quarters) : Pages{.end = begin, .turns = f_.i64(0)};
   std::vector<Value*> carried = sums_.values;  // and how many turns there were
   carried.push_back(pages.turns);
-  const Loop turns = f_.open_loop(pages.end, carried);
-  if (nest_.may_be_long()) f_.checkpoint();
+  const Loop turns = open_loop(b_, pages.end, carried);
+  if (nest_.may_be_long()) f_.ends.checkpoint();
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
   if (plan_.unroll < kQuarters) {
@@ -210,16 +210,16 @@ void TurnEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   stack_sums(level, height);
   carried = sums_.values;
   carried.push_back(count);
-  f_.close_loop(turns, passed, whole, carried);
+  close_loop(b_, turns, passed, whole, carried);
 }
 
 /// As many quarters as are passed at a time, from `begin` on; sums_ becomes what they make together.
 void TurnEmitter::emit_turn(Value* begin, Value* quarter) {
   squares_.count_as_numbers();
   squares_.look_for_first(begin);
-  const Loop loop = f_.open_loop(begin, sums_.sets());
+  const Loop loop = open_loop(b_, begin, sums_.sets());
   const std::vector<Value*> next = passes_.emit_vectors_at(loop.point, quarter, loop.carried);
-  f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
+  close_loop(b_, loop, f_.i64(plan_.width), b_.CreateAdd(begin, quarter), next);
   folds_.merge_sets(next);
 }
 
@@ -239,31 +239,31 @@ void TurnEmitter::emit_group(Value* begin) {
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   sums_.values = sums_.emptied(sums_.values);
   squares_.count_as_numbers();
-  const Loop halves = f_.open_loop(begin, sums_.sets());
-  const Loop quarters = f_.open_loop(halves.point, sums_.emptied(values_of(halves)));
+  const Loop halves = open_loop(b_, begin, sums_.sets());
+  const Loop quarters = open_loop(b_, halves.point, sums_.emptied(values_of(halves)));
   squares_.look_for_first(quarters.point);
-  const Loop loop = f_.open_loop(quarters.point, sums_.emptied(values_of(quarters)));
+  const Loop loop = open_loop(b_, quarters.point, sums_.emptied(values_of(quarters)));
   std::vector<Value*> next = passes_.emit_vectors_at(loop.point, f_.i64(block), loop.carried);
-  f_.close_loop(loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
+  close_loop(b_, loop, f_.i64(plan_.width), b_.CreateAdd(quarters.point, f_.i64(block / 4)), next);
   next = added_to_each(values_of(quarters), next);
-  f_.close_loop(quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
+  close_loop(b_, quarters, f_.i64(block / 4), b_.CreateAdd(halves.point, f_.i64(block / 2)), next);
   next = added_to_each(values_of(halves), next);
-  f_.close_loop(halves, f_.i64(block / 2), b_.CreateAdd(begin, f_.i64(block)), next);
+  close_loop(b_, halves, f_.i64(block / 2), b_.CreateAdd(begin, f_.i64(block)), next);
   folds_.merge_sets(next);
 }
 
 /// Of a long loop groups of blocks, as long as another turn follows: where they end, and how many turns they were.
 TurnEmitter::Pages TurnEmitter::emit_pages(Value* begin, Value* end) {
   const int64_t group = static_cast<int64_t>(kVectorsOfBlock) * plan_.width * plan_.unroll;
-  Value* is_long = b_.CreateICmpSGE(f_.size(plan_.num_points()), f_.i64(plan_.pages_from));
+  Value* is_long = b_.CreateICmpSGE(f_.sizes.of(plan_.num_points()), f_.i64(plan_.pages_from));
   Value* points = b_.CreateAnd(b_.CreateSub(b_.CreateSub(end, begin), f_.i64(1)), f_.i64(-group));
-  const Branch branch = f_.open_if(b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
+  const Branch branch = open_if(b_, b_.CreateAnd(is_long, b_.CreateICmpSGT(points, f_.i64(0))));
   // The sums, and a number behind them: of groups, then where they end and of turns.
   std::vector<Value*> without = sums_.values, carried = sums_.values;
   without.insert(without.end(), {begin, f_.i64(0)});
   carried.push_back(f_.i64(0));
-  const Loop groups = f_.open_loop(begin, carried);
-  if (nest_.may_be_long()) f_.checkpoint();
+  const Loop groups = open_loop(b_, begin, carried);
+  if (nest_.may_be_long()) f_.ends.checkpoint();
   sums_.values.assign(groups.carried.begin(), groups.carried.end() - 1);
   emit_group(groups.point);
 
@@ -273,10 +273,10 @@ TurnEmitter::Pages TurnEmitter::emit_pages(Value* begin, Value* end) {
   Value* height = height_after(groups.carried.back());
   stack_sums(level_of_turn(count, height), height);
   Value* pages_end = b_.CreateAdd(begin, points);
-  f_.close_loop(groups, f_.i64(group), pages_end, carried);
+  close_loop(b_, groups, f_.i64(group), pages_end, carried);
   carried.pop_back();
   carried.insert(carried.end(), {pages_end, b_.CreateMul(count, f_.i64(kQuarters))});
-  carried = f_.close_if(branch, carried, without);
+  carried = close_if(b_, branch, carried, without);
   sums_.values.assign(carried.begin(), carried.end() - 2);
   return {.end = carried[sums_.size()], .turns = carried.back()};
 }

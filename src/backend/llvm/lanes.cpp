@@ -8,7 +8,7 @@ namespace {
 Value* load_lanes(FunctionEmitter& f, llvm::Type* type, Value* start, Value* offsets, DType dtype, const Lanes& lanes) {
   const llvm::Align align = alignment_of(dtype);
   auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(lanes.width));
-  llvm::Type* element = f.memory_type(dtype);
+  llvm::Type* element = memory_type(f.b, dtype);
   const bool by_instruction = f.engine.facts().hardware_gather && size_bytes(real_of(dtype)) >= 4;
   if (by_instruction) {
     Value* addresses = f.b.CreateGEP(element, start, offsets);
@@ -35,13 +35,13 @@ Value* backwards(FunctionEmitter& f, Value* lanes) {
 
 Value* load_side_by_side(FunctionEmitter& f, Value* start, DType dtype, Value* active, int width) {
   const int parts = is_complex(dtype) ? 2 : 1;
-  auto* vector = llvm::FixedVectorType::get(f.memory_type(real_of(dtype)), static_cast<unsigned>(parts * width));
+  auto* vector = llvm::FixedVectorType::get(memory_type(f.b, real_of(dtype)), static_cast<unsigned>(parts * width));
   if (active && parts == 2) active = twice_each(f, active);
   const llvm::Align align = alignment_of(dtype);
   Value* loaded = active ? static_cast<Value*>(
                                f.b.CreateMaskedLoad(vector, start, align, active, llvm::Constant::getNullValue(vector)))
                          : f.b.CreateAlignedLoad(vector, start, align);
-  return parts == 2 ? deinterleaved(f, loaded) : f.from_memory(loaded, dtype);
+  return parts == 2 ? deinterleaved(f, loaded) : from_memory(f.b, loaded, dtype);
 }
 
 void store_side_by_side(FunctionEmitter& f, Value* start, DType dtype, Value* value, Value* active) {
@@ -60,30 +60,30 @@ void store_side_by_side(FunctionEmitter& f, Value* start, DType dtype, Value* va
 
 Value* element_address(FunctionEmitter& f, DType dtype, Value* start, Value* offset) {
   if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(offset); known && known->isZero()) return start;
-  return f.b.CreateGEP(f.memory_type(dtype), start, offset);
+  return f.b.CreateGEP(memory_type(f.b, dtype), start, offset);
 }
 
 Value* load(FunctionEmitter& f, const Place& place, DType dtype, const Lanes& lanes) {
-  llvm::Type* type = f.memory_type(dtype);
+  llvm::Type* type = memory_type(f.b, dtype);
   const llvm::Align align = alignment_of(dtype);
   if (place.shape == Place::Shape::one) {
-    return splat(f, f.from_memory(f.b.CreateAlignedLoad(type, place.start, align), dtype), lanes.width);
+    return splat(f, from_memory(f.b, f.b.CreateAlignedLoad(type, place.start, align), dtype), lanes.width);
   }
   if (place.shape == Place::Shape::contiguous)
     return load_side_by_side(f, place.start, dtype, lanes.active, lanes.width);
   if (place.shape == Place::Shape::backwards) {
     return backwards(f, load_side_by_side(f, place.start, dtype, backwards(f, lanes.active), lanes.width));
   }
-  llvm::Type* part = f.memory_type(real_of(dtype));
+  llvm::Type* part = memory_type(f.b, real_of(dtype));
   Value* first = load_lanes(f, part, place.start, place.offsets, dtype, lanes);
-  if (!is_complex(dtype)) return f.from_memory(first, dtype);
+  if (!is_complex(dtype)) return from_memory(f.b, first, dtype);
   Value* second = f.b.CreateConstInBoundsGEP1_64(part, place.start, 1);
   return complex_of(f, first, load_lanes(f, part, second, place.offsets, dtype, lanes));
 }
 
 void store(FunctionEmitter& f, const Place& place, DType dtype, Value* value, const Lanes& lanes) {
   const llvm::Align align = alignment_of(dtype);
-  value = f.to_memory(value, dtype);
+  value = to_memory(f.b, value, dtype);
   switch (place.shape) {
     case Place::Shape::one: {
       if (lanes.width > 1) {  // the last lane wins
@@ -101,14 +101,14 @@ void store(FunctionEmitter& f, const Place& place, DType dtype, Value* value, co
       return store_side_by_side(f, place.start, dtype, backwards(f, value), backwards(f, lanes.active));
     case Place::Shape::lanes: {
       // Where lanes meet, the last one stays: the instruction promises it, and LLVM does.
-      Value* addresses = f.b.CreateGEP(f.memory_type(dtype), place.start, place.offsets);
+      Value* addresses = f.b.CreateGEP(memory_type(f.b, dtype), place.start, place.offsets);
       if (!is_complex(dtype)) {
         f.b.CreateMaskedScatter(value, addresses, align, lanes.active);
         return;
       }
       const Parts parts = parts_of(f, value);
       f.b.CreateMaskedScatter(parts.re, addresses, align, lanes.active);
-      Value* second = f.b.CreateGEP(f.memory_type(real_of(dtype)), addresses, f.i64(1));
+      Value* second = f.b.CreateGEP(memory_type(f.b, real_of(dtype)), addresses, f.i64(1));
       f.b.CreateMaskedScatter(parts.im, second, align, lanes.active);
       return;
     }

@@ -19,7 +19,7 @@ NestState::NestState(FunctionEmitter& function, const kernel::Kernel& in, const 
 Range NestState::range_of(int level) {
   const kernel::NestLoop& loop = plan.loop(level);
   if (loop.is_tile) return {tile.begin, tile.end};
-  return {f.i64(0), f.size(loop.extent)};
+  return {f.i64(0), f.sizes.of(loop.extent)};
 }
 
 /// A tile and a block are not. Nor is a row, whose loop looks: looking within each of its stages as well makes half as

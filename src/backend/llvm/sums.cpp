@@ -59,7 +59,7 @@ Value* SumRegisters::nothing_of(std::size_t sum) const {
     const FoldState& state = state_of(sum);
     nothing = identity_of(state.combine, state.dtype == FoldState::Class::count ? DType::f64 : fold.dtype);
   }
-  return splat(nest_.f, nest_.f.constant(nothing), nest_.plan.width);
+  return splat(nest_.f, constant(nest_.f.b, nothing), nest_.plan.width);
 }
 
 std::vector<Value*> SumRegisters::emptied(std::vector<Value*> all) const {

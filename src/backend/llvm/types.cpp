@@ -1,11 +1,11 @@
-#include "backend/llvm/complex.h"
-#include "backend/llvm/function.h"
+#include "backend/llvm/types.h"
+
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
 
-llvm::Type* FunctionEmitter::memory_type(DType dtype) const {
-  llvm::LLVMContext& context = module.getContext();
+llvm::Type* memory_type(llvm::IRBuilder<>& b, DType dtype) {
+  llvm::LLVMContext& context = b.getContext();
   switch (dtype) {
     case DType::boolean:
     case DType::i8:
@@ -21,22 +21,22 @@ llvm::Type* FunctionEmitter::memory_type(DType dtype) const {
     case DType::f32: return llvm::Type::getFloatTy(context);
     case DType::f64: return llvm::Type::getDoubleTy(context);
     case DType::c64:
-    case DType::c128: return complex_type(memory_type(real_of(dtype)));
+    case DType::c128: return complex_type(memory_type(b, real_of(dtype)));
     case DType::opaque: break;
   }
   throw Error(ErrorCode::unsupported, {}, str("a loop over elements of dtype ", dtype_name(dtype)));
 }
 
-llvm::Type* FunctionEmitter::register_type(DType dtype, int width) const {
-  if (is_complex(dtype)) return complex_type(register_type(real_of(dtype), width));
-  llvm::Type* one = dtype == DType::boolean ? llvm::Type::getInt1Ty(module.getContext()) : memory_type(dtype);
+llvm::Type* register_type(llvm::IRBuilder<>& b, DType dtype, int width) {
+  if (is_complex(dtype)) return complex_type(register_type(b, real_of(dtype), width));
+  llvm::Type* one = dtype == DType::boolean ? llvm::Type::getInt1Ty(b.getContext()) : memory_type(b, dtype);
   return width == 1 ? one : llvm::FixedVectorType::get(one, width);
 }
 
-llvm::Constant* FunctionEmitter::constant(const Literal& literal) const {
-  llvm::Type* type = register_type(literal.dtype);
+llvm::Constant* constant(llvm::IRBuilder<>& b, const Literal& literal) {
+  llvm::Type* type = register_type(b, literal.dtype);
   if (is_complex(literal.dtype)) {
-    llvm::Type* part = register_type(real_of(literal.dtype));
+    llvm::Type* part = register_type(b, real_of(literal.dtype));
     return llvm::ConstantStruct::get(
         llvm::cast<llvm::StructType>(type),
         {llvm::ConstantFP::get(part, literal.f), llvm::ConstantFP::get(part, literal.imaginary)});
@@ -52,21 +52,17 @@ llvm::Constant* FunctionEmitter::constant(const Literal& literal) const {
   return llvm::ConstantInt::get(type, static_cast<uint64_t>(literal.i), /*IsSigned=*/true);
 }
 
-llvm::Constant* FunctionEmitter::memory_constant(const Literal& literal) const {
-  if (literal.dtype == DType::boolean) return llvm::ConstantInt::get(memory_type(DType::boolean), literal.i != 0);
-  return constant(literal);
+llvm::Constant* memory_constant(llvm::IRBuilder<>& b, const Literal& literal) {
+  if (literal.dtype == DType::boolean) return llvm::ConstantInt::get(memory_type(b, DType::boolean), literal.i != 0);
+  return constant(b, literal);
 }
 
-llvm::ConstantInt* FunctionEmitter::i64(int64_t value) const {
-  return llvm::ConstantInt::getSigned(llvm::Type::getInt64Ty(module.getContext()), value);
-}
-
-Value* FunctionEmitter::to_memory(Value* value, DType dtype) {
+Value* to_memory(llvm::IRBuilder<>& b, Value* value, DType dtype) {
   if (dtype != DType::boolean) return value;
-  return b.CreateZExt(value, value->getType()->getWithNewType(memory_type(DType::boolean)));
+  return b.CreateZExt(value, value->getType()->getWithNewType(memory_type(b, DType::boolean)));
 }
 
-Value* FunctionEmitter::from_memory(Value* value, DType dtype) {
+Value* from_memory(llvm::IRBuilder<>& b, Value* value, DType dtype) {
   if (dtype != DType::boolean) return value;
   return b.CreateICmpNE(value, llvm::Constant::getNullValue(value->getType()));
 }

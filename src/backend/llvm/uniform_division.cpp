@@ -63,10 +63,10 @@ Value* divide(FunctionEmitter& f, Value* x, const UniformDivisor& by, Value* act
   if (active) small = b.CreateAnd(small, active);
 
   llvm::BasicBlock* usual = b.GetInsertBlock();
-  llvm::BasicBlock* some_small = f.new_block("small");
-  llvm::BasicBlock* cold = f.new_block("divide");
-  llvm::BasicBlock* go_on = f.new_block("divided");
-  b.CreateCondBr(any_lane(f, small), some_small, go_on, f.unlikely());
+  llvm::BasicBlock* some_small = new_block(b, "small");
+  llvm::BasicBlock* cold = new_block(b, "divide");
+  llvm::BasicBlock* go_on = new_block(b, "divided");
+  b.CreateCondBr(any_lane(f, small), some_small, go_on, unlikely(b));
   b.SetInsertPoint(some_small);
   Value* of_zeros = b.CreateSelect(small, product, corrected);
   Value* is_zero = b.CreateAnd(b.CreateFCmpOEQ(x, number_like(x, 0)), b.CreateFCmpORD(product, product));

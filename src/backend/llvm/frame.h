@@ -1,0 +1,57 @@
+#pragma once
+// The function itself: its call, its stack, and where its steps begin.
+#include <vector>
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include "backend/llvm/target.h"
+
+namespace inlay::llvm_backend {
+
+using llvm::Value;
+
+class Frame {
+ public:
+  Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu);
+
+  void begin_step();  // what was emitted so far is the spine of what comes; in a region, what stands before it
+  void enter_region() { ++region_depth_; }
+  void leave_region() { --region_depth_; }
+  void finish();  // return INLAY_OK
+
+  void go_to_entry();
+  void go_to_spine() { b_.SetInsertPoint(spine_); }
+
+  Value* call_argument() const { return function_->getArg(0); }
+  Value* call_field(size_t offset_bytes, llvm::Type* type);  // loads a member of the InlayCall, here
+  Value* call_field_address(size_t offset_bytes);
+
+  llvm::AllocaInst* stack(llvm::Type* type, uint64_t count = 1);  // on entry, so once for each call
+  /// One block of stack for lane-private tables, shared by all stages: each wants it for itself for a while.
+  Value* scratch(uint64_t size_bytes);
+  /// Another one, for sums whose loop is running; aligned as the largest vector is.
+  Value* sum_stack(uint64_t size_bytes);
+  /// 128 bytes for the lanes of operand `i` of a function that is called lane by lane.
+  Value* lane_array(std::size_t i);
+
+  /// A function of the module for what many places would repeat, still empty, compiled for the same CPU.
+  llvm::Function* helper_function(llvm::FunctionType* type, llvm::StringRef name);
+
+ private:
+  void compile_for_this_cpu(llvm::Function& function) const;
+
+  llvm::Module& module_;
+  llvm::IRBuilder<>& b_;
+  const TargetFacts& cpu_;
+  llvm::Function* function_ = nullptr;
+  llvm::BasicBlock* entry_ = nullptr;
+  llvm::Instruction* spine_ = nullptr;
+  int region_depth_ = 0;
+  llvm::AllocaInst* scratch_ = nullptr;
+  llvm::AllocaInst* sum_stack_ = nullptr;
+  uint64_t scratch_bytes_ = 0, sum_stack_bytes_ = 0;
+  std::vector<Value*> lane_arrays_;
+};
+
+}  // namespace inlay::llvm_backend
