@@ -25,6 +25,10 @@ namespace {
 // Where more steps than these come before one, a way from any of them to it is taken for granted.
 constexpr std::size_t kMaxSearch = 256;
 
+// After so many offers of joined kernels that nobody took there are no more: each takes time in proportion to the
+// length of the kernel, and of a long program's almost all are in vain.
+constexpr int kMostVainOffers = 32;
+
 /// What only begins something, for a call that writes into it, has none.
 bool has_loops(const Kernel& kernel) { return !kernel.is_scalar() && !kernel.stages.empty(); }
 
@@ -37,7 +41,7 @@ struct Group {
   int seen_in = 0;             // the last search that came by
   int listed_in = 0;           // the last list of what is between that has looked at it
   bool has_long_past = false;  // more than kMaxSearch groups come before it: once that is so, it stays so
-  bool in_another = false;     // 0-d arithmetic that is a stage of a kernel by now, which it waits for
+  bool in_another = false;     // it is a part of a kernel by now, which it waits for
 };
 
 /// The steps as a graph of what waits for what.
@@ -72,9 +76,7 @@ class Joiner {
     std::vector<GroupId> after = waits_for(access);
     if (fails) add_valid(after, last_failing_);
     if (parts) after.insert(after.end(), since_parted_.begin(), since_parted_.end());
-    std::ranges::sort(after, std::greater());
-    const auto again = std::ranges::unique(after);
-    after.erase(again.begin(), again.end());
+    after = in_turn(std::move(after));
 
     const GroupId id =
         parts ? push(std::move(step), std::move(after)) : join_or_push(std::move(step), std::move(after));
@@ -91,24 +93,58 @@ class Joiner {
 
   GroupId join_or_push(Step step, std::vector<GroupId> after) {
     auto* kernel = std::get_if<Kernel>(&step);
-    if (kernel && has_loops(*kernel)) {
-      for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
-        const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
-        if (!first || !has_loops(*first) || !rule_.fits(*first, *kernel, nullptr)) continue;
-        if (!context_.allows()) continue;
-        const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
-        if (!between) continue;
-        std::vector<Kernel*> scalars;
-        for (GroupId id : *between) scalars.push_back(&std::get<Kernel>(groups_[id].step));
-        if (!rule_.join(std::get<Kernel>(groups_[candidate].step), scalars, *kernel, nullptr)) continue;
-        context_.fired();
-        for (GroupId id : *between) groups_[id].in_another = true;
-        for (GroupId id : *between) wait_for(candidate, std::exchange(groups_[id].after, {candidate}));
-        wait_for(candidate, after);
-        return candidate;
-      }
+    if (!kernel || !has_loops(*kernel)) return push(std::move(step), std::move(after));
+    const GroupId first = join(*kernel, after);
+    if (!first.valid()) return push(std::move(step), std::move(after));
+    offer_again(first);
+    return host(first);
+  }
+
+  /// With what it has taken in it may fit to one of those that it waits for, though it did not fit alone. (Where 0-d
+  /// arithmetic is taken along, a search for what stands between is long: a model of 5000 nodes took 1.5 x as long.)
+  void offer_again(GroupId at) {
+    while (!through_scalars_ && vain_offers_ < kMostVainOffers) {
+      const GroupId earlier = join(std::get<Kernel>(groups_[at].step), in_turn(groups_[at].after));
+      if (!earlier.valid()) return void(++vain_offers_);
+      become_parts({at}, earlier);
+      at = earlier;
     }
-    return push(std::move(step), std::move(after));
+  }
+
+  /// Makes the kernel, which waits for `after`, a part of one of them, and returns that; none: none takes it.
+  GroupId join(Kernel& kernel, const std::vector<GroupId>& after) {
+    for (GroupId candidate : through_scalars_ ? kernels_before(after) : after) {
+      const auto* first = std::get_if<Kernel>(&groups_[candidate].step);
+      if (!first || !has_loops(*first) || !rule_.fits(*first, kernel, nullptr)) continue;
+      if (!context_.allows()) continue;
+      const std::optional<std::vector<GroupId>> between = scalars_between(candidate, after);
+      if (!between) continue;
+      std::vector<Kernel*> scalars;
+      for (GroupId id : *between) scalars.push_back(&std::get<Kernel>(groups_[id].step));
+      if (!rule_.join(std::get<Kernel>(groups_[candidate].step), scalars, kernel, nullptr)) continue;
+      context_.fired();
+      become_parts(*between, candidate);
+      wait_for(candidate, after);
+      return candidate;
+    }
+    return {};
+  }
+
+  /// What the groups have waited for the kernel waits for now.
+  void become_parts(const std::vector<GroupId>& groups, GroupId kernel) {
+    for (GroupId id : groups) groups_[id].in_another = true;
+    for (GroupId id : groups) wait_for(kernel, std::exchange(groups_[id].after, {kernel}));
+  }
+
+  /// Each once, the last one first; instead of kernels those that they are parts of by now.
+  std::vector<GroupId> in_turn(std::vector<GroupId> groups) const {
+    for (GroupId& id : groups) {
+      if (!is_scalar(id)) id = host(id);
+    }
+    std::ranges::sort(groups, std::greater());
+    const auto again = std::ranges::unique(groups);
+    groups.erase(again.begin(), again.end());
+    return groups;
   }
 
   bool is_scalar(GroupId id) const {
@@ -266,6 +302,7 @@ class Joiner {
   GroupId parted_, last_failing_;
   std::vector<GroupId> seen_;  // of the search that runs
   int search_ = 0, list_ = 0;
+  int vain_offers_ = 0;
   int depth_ = 0;  // of bodies
 };
 
