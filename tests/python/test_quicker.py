@@ -14,6 +14,7 @@ import pytest
 from inlay.pytensor import quicker
 from pytensor.graph import utils
 from pytensor.tensor.elemwise import Elemwise
+from versions import OLD_PYTENSOR
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,8 @@ def test_what_is_remembered_has_an_end(monkeypatch):
         assert at < 5 or all(len(one) <= 5 for one in known)
     for op in (pt.exp, pt.log, pt.sin, pt.cos, pt.tan, pt.sinh, pt.cosh):
         op(pt.vector(dtype="int8"))
-    assert 1 <= len(quicker._WithKnownDtypes._scalar_nodes) <= 5
+    # (PyTensor 2 asks for the dtypes of a node in another way, which is left as it is.)
+    assert (0 if OLD_PYTENSOR else 1) <= len(quicker._WithKnownDtypes._scalar_nodes) <= 5
 
 
 LEFT_OUT = """
@@ -128,4 +130,4 @@ print([one is other for one, other in zip(before, after)])
 def test_pytensors_own_code_can_be_asked_for(value, is_theirs):
     environment = {**os.environ, "INLAY_QUICKER": value}
     done = subprocess.run([sys.executable, "-c", LEFT_OUT], capture_output=True, text=True, env=environment, check=True)
-    assert done.stdout.strip() == str([is_theirs] * 3)
+    assert done.stdout.strip() == str([is_theirs, is_theirs or OLD_PYTENSOR, is_theirs])
