@@ -9,7 +9,6 @@
 
 namespace inlay::fuse {
 
-using kernel::Buffer;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Statement;
