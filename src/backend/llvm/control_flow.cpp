@@ -38,6 +38,11 @@ void close_loop(llvm::IRBuilder<>& b, const Loop& loop, Value* step, Value* end,
   b.SetInsertPoint(after);
 }
 
+bool never_holds(const Value* condition) {
+  const auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition);
+  return known && known->isZero();
+}
+
 Branch open_if(llvm::IRBuilder<>& b, Value* condition) {
   if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition); known && known->isOne()) return {};
   const Branch branch{b.GetInsertBlock(), new_block(b, "join")};

@@ -11,6 +11,9 @@ using llvm::Value;
 llvm::BasicBlock* new_block(llvm::IRBuilder<>& b, const char* name);
 llvm::MDNode* unlikely(llvm::IRBuilder<>& b);  // weights of a branch whose first way is hardly ever taken
 
+/// Is the condition known not to hold?
+bool never_holds(const Value* condition);
+
 /// for (point = begin; ; point += step) { ... if (point + step >= end) break; }: runs at least once.
 /// What is carried from one pass to the next is `carried` inside.
 struct Loop {

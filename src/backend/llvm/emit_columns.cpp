@@ -28,7 +28,7 @@ void ColumnEmitter::emit_columns(int level) {
 /// Of a block of rows. What does not fill a strip is passed by single vectors, under a mask.
 void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool masked) {
   Value* has_any = b_.CreateICmpSLT(columns.begin, columns.end);
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
+  if (never_holds(has_any)) return;
   const Branch branch = open_if(b_, has_any);
   const Loop strips = open_loop(b_, columns.begin, {});
   if (!kernel::is_short(nest_.kernel)) f_.ends.checkpoint();

@@ -37,7 +37,7 @@ std::vector<Value*> PassEmitter::emit_vectors_at(Value* point, Value* apart, llv
 
 void PassEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   Value* has_any = b_.CreateICmpSGT(end, begin);
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return;
+  if (never_holds(has_any)) return;
   const Branch branch = open_if(b_, has_any);
   const std::vector<Value*> before = sums_.values;
   std::vector<Value*> sums = sums_.sets();
@@ -66,7 +66,7 @@ void PassEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
 
 void PassEmitter::emit_masked(Value* begin, Value* end) {
   Value* has_rest = b_.CreateICmpSLT(begin, end);
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_rest); known && known->isZero()) return;
+  if (never_holds(has_rest)) return;
   const Branch branch = open_if(b_, has_rest);
   const std::vector<Value*> before = sums_.values;
   const auto masked_pass = [&](Value* point) {

@@ -35,7 +35,7 @@ void StageEmitter::emit() {
   for (const kernel::NestLoop& loop : plan_.loops) {
     any_point = b_.CreateAnd(b_.CreateICmpSGT(f_.sizes.of(loop.extent), f_.i64(0)), any_point);
   }
-  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(any_point); known && known->isZero()) return;
+  if (never_holds(any_point)) return;
   const std::vector<Value*> before = f_.places.scalars();
   const Branch branch = open_if(b_, any_point);
   scatter_.open_tables();

@@ -118,7 +118,7 @@ Value* TurnEmitter::emit_turns(Value* begin, Value* end) {
   Value* in_quarters = b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-kQuarters * plan_.width)));
   Value* whole = passes_in_order() ? b_.CreateAdd(begin, b_.CreateAnd(points, f_.i64(-plan_.width))) : in_quarters;
   Value* has_any = b_.CreateICmpSGT(whole, begin);
-  if (const auto* known = llvm::dyn_cast<llvm::ConstantInt>(has_any); known && known->isZero()) return whole;
+  if (never_holds(has_any)) return whole;
   const Branch branch = open_if(b_, has_any);
   const std::vector<Value*> before = sums_.values;
   const Dim& most = plan_.vector_extent();

@@ -14,7 +14,7 @@ Ends::Ends(llvm::Module& module, llvm::IRBuilder<>& builder, Frame& frame)
 }
 
 void Ends::fail_if(Value* condition, SiteId site, llvm::ArrayRef<Value*> numbers) {
-  if (auto* known = llvm::dyn_cast<llvm::ConstantInt>(condition); known && known->isZero()) return;
+  if (never_holds(condition)) return;
   llvm::BasicBlock* cold = new_block(b_, "fail");
   llvm::BasicBlock* go_on = new_block(b_, "ok");
   b_.CreateCondBr(condition, cold, go_on, unlikely(b_));
