@@ -42,13 +42,7 @@ void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool maske
   const std::vector<Value*> states = fold_rows(level, rows, strip);
   nest_.hoist = nullptr;
   for (std::size_t u = 0; u < strip.size(); ++u) {
-    for (std::size_t k = 0; k < sums_.size();) {
-      const std::size_t i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();
-      const auto mine = llvm::ArrayRef(states).slice(u * sums_.size() + k, count);
-      nest_.statement(i).fold == Fold::none ? access_.combine_into(i, mine[0], strip[u])
-                                            : folds_.merge_into_memory(i, mine, strip[u]);
-      k += count;
-    }
+    folds_.merge_parts_into_memory(llvm::ArrayRef(states).slice(u * sums_.size(), sums_.size()), strip[u]);
   }
   // What is known of these loops holds in no others.
   nest_.leave_vectors(outside);
@@ -84,25 +78,11 @@ std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayR
   std::vector<Value*> block;
   for (std::size_t n = 0; n < group.size(); n += sums_.size()) {
     const auto of_vector = [&](llvm::ArrayRef<Value*> all) { return all.slice(n, sums_.size()); };
-    const std::vector<Value*> both = merged_columns(of_vector(so_far), of_vector(group));
+    const std::vector<Value*> both = folds_.merged_parts(of_vector(so_far), of_vector(group));
     block.insert(block.end(), both.begin(), both.end());
   }
   close_loop(b_, groups, f_.i64(kRowsOfGroup), rows.end, block);
   return block;
-}
-
-std::vector<Value*> ColumnEmitter::merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
-  std::vector<Value*> out;
-  while (out.size() < sums_.size()) {
-    const std::size_t k = out.size(), i = sums_.statement_of(k), count = states_with(nest_.stage, i).size();
-    if (nest_.statement(i).fold == Fold::none) {
-      out.push_back(folds_.added(k, older[k], newer[k]));
-      continue;
-    }
-    const std::vector<Value*> both = folds_.merged_states(i, older.slice(k, count), newer.slice(k, count));
-    out.insert(out.end(), both.begin(), both.end());
-  }
-  return out;
 }
 
 }  // namespace inlay::llvm_backend

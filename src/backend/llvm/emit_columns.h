@@ -25,7 +25,6 @@ class ColumnEmitter {
  private:
   void emit_strips(int level, Range rows, Range columns, bool masked);
   std::vector<Value*> fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip);
-  std::vector<Value*> merged_columns(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
 
   NestState& nest_;
   FunctionEmitter& f_;

@@ -228,11 +228,35 @@ std::vector<Value*> FoldEmitter::merged_states(std::size_t i, llvm::ArrayRef<Val
   return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).merged(a, b);
 }
 
+std::vector<Value*> FoldEmitter::merged_parts(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
+  std::vector<Value*> out(sums_.size());
+  sums_.for_each_fold([&](std::size_t k, std::size_t count) {
+    if (sums_.fold_of(k).fold == Fold::none) {
+      out[k] = added(k, older[k], newer[k]);
+    } else {
+      std::ranges::copy(merged_states(sums_.statement_of(k), older.slice(k, count), newer.slice(k, count)), &out[k]);
+    }
+  });
+  return out;
+}
+
+void FoldEmitter::merge_parts_into_memory(llvm::ArrayRef<Value*> sums, Lanes& lanes) {
+  sums_.for_each_fold([&](std::size_t k, std::size_t count) {
+    const std::size_t i = sums_.statement_of(k);
+    if (nest_.statement(i).fold == Fold::none) {
+      access_.combine_into(i, sums[k], lanes);
+    } else {
+      merge_into_memory(i, sums.slice(k, count), lanes);
+    }
+  });
+}
+
 void FoldEmitter::fold_states(std::size_t i, Lanes& lanes) {
   if (plan_.loops.empty()) return set_states(i, merged_states(i, states(i), lifted(i, lanes)));
   merge_into_memory(i, lifted(i, lanes), lanes);
 }
 
+/// What the fold that statement `i` opens has in memory, each lane an element of its own, and `states`.
 void FoldEmitter::merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes) {
   std::vector<Place> places;
   std::vector<Value*> before;

@@ -24,10 +24,13 @@ class FoldEmitter {
   /// The sets of sums that the vectors of one pass had become the sums: sum k of set u is sets[u * num_sums + k].
   void merge_sets(const std::vector<Value*>& sets);
 
+  /// What all sums are of two parts of the points, lane by lane, the later part being the newer.
+  std::vector<Value*> merged_parts(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer);
+  /// What the elements hold, of which each lane has its own, and what the sums are of more points.
+  void merge_parts_into_memory(llvm::ArrayRef<Value*> sums, Lanes& lanes);
+
   /// Statement `i` opens a fold whose lanes have elements of their own; or there is but one point.
   void fold_states(std::size_t i, Lanes& lanes);
-  /// What it has in memory, each lane an element of its own, and `states`.
-  void merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes);
 
  private:
   struct Registers;
@@ -41,6 +44,7 @@ class FoldEmitter {
   void merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets);
   std::vector<Value*> states_of_lanes(std::size_t k);
   std::vector<Value*> states(std::size_t i);
+  void merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes);
   void set_states(std::size_t i, llvm::ArrayRef<Value*> values);
 
   NestState& nest_;

@@ -20,6 +20,15 @@ class SumRegisters {
   void for_each_statement(Visit visit) const {
     for (std::size_t sum = 0; sum < size(); sum += num_states(statements_[sum])) visit(sum);
   }
+  /// Calls visit(sum, count) with the registers of each fold: of a fold of several states those of all.
+  template <class Visit>
+  void for_each_fold(Visit visit) const {
+    for (std::size_t sum = 0, count = 0; sum < size(); sum += count) {
+      const Fold fold = fold_of(sum).fold;
+      count = fold == Fold::none ? 1 : facts(fold).states.size();
+      visit(sum, count);
+    }
+  }
   /// The first states of the folds of moments.
   std::vector<std::size_t> sums_of_squares() const;
 
