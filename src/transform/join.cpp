@@ -96,14 +96,14 @@ class Joiner {
     if (!kernel || !has_loops(*kernel)) return push(std::move(step), std::move(after));
     const GroupId first = join(*kernel, after);
     if (!first.valid()) return push(std::move(step), std::move(after));
-    offer_again(first);
+    if (!through_scalars_) offer_again(first);
     return host(first);
   }
 
   /// With what it has taken in it may fit to one of those that it waits for, though it did not fit alone. (Where 0-d
   /// arithmetic is taken along, a search for what stands between is long: a model of 5000 nodes took 1.5 x as long.)
   void offer_again(GroupId at) {
-    while (!through_scalars_ && vain_offers_ < kMostVainOffers) {
+    while (vain_offers_ < kMostVainOffers) {
       const GroupId earlier = join(std::get<Kernel>(groups_[at].step), in_turn(groups_[at].after));
       if (!earlier.valid()) return void(++vain_offers_);
       become_parts({at}, earlier);
@@ -136,11 +136,9 @@ class Joiner {
     for (GroupId id : groups) wait_for(kernel, std::exchange(groups_[id].after, {kernel}));
   }
 
-  /// Each once, the last one first; instead of kernels those that they are parts of by now.
+  /// Each once, the last one first; instead of what is a part of a kernel by now that kernel.
   std::vector<GroupId> in_turn(std::vector<GroupId> groups) const {
-    for (GroupId& id : groups) {
-      if (!is_scalar(id)) id = host(id);
-    }
+    for (GroupId& id : groups) id = host(id);
     std::ranges::sort(groups, std::greater());
     const auto again = std::ranges::unique(groups);
     groups.erase(again.begin(), again.end());
