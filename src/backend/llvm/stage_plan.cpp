@@ -42,13 +42,14 @@ class Planner {
     if (num_rows.is_constant() && num_rows.constant() < kFewRows) return;
     std::vector<NestStatement*> folds;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      NestStatement& facts = plan_.statements[i];
-      if (!facts.live) continue;
       const Statement& s = stage_.statements[i];
-      const bool varies = facts.level == plan_.innermost();
-      if (!varies && (facts.level + 1 < plan_.innermost() || !is_expensive(s))) continue;
+      NestStatement& facts = plan_.statements[i];
+      if (!in_vector_loop(i)) {
+        if (facts.live && facts.level + 1 == plan_.innermost() && is_expensive(s)) return;
+        continue;
+      }
       const bool may_fail = s.can_fail() && (s.kind == Kind::check || facts.index_varies);
-      if (!varies || may_fail || (s.is_write() && !is_of_column(s, facts))) return;
+      if (may_fail || (s.is_write() && !is_of_column(s, facts))) return;
       if (s.kind == Kind::store && facts.place.stride_of(rows).is(0)) return;
       if (s.kind != Kind::fold) continue;
       if (!facts.place.stride_of(rows).is(0)) return;
