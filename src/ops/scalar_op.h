@@ -44,6 +44,9 @@ struct ScalarOpFacts {
   int cost;
 };
 
+/// The cost of a square root: what costs more has no instruction, on any CPU.
+constexpr int kCostOfRoot = 5;
+
 const ScalarOpFacts& facts(ScalarOp op);
 std::optional<ScalarOp> scalar_op_from_name(std::string_view name);
 

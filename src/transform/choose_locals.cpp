@@ -19,10 +19,7 @@ using kernel::Subscript;
 namespace {
 
 /// More than a division or a root, one number at a time.
-bool is_expensive(const Statement& s) {
-  constexpr int kRoot = 5;
-  return s.kind == Statement::Kind::op && facts(s.op).cost > kRoot;
-}
+bool is_expensive(const Statement& s) { return s.kind == Statement::Kind::op && facts(s.op).cost > kCostOfRoot; }
 
 /// What each outer point of a kernel can have for itself.
 class Locals {

@@ -15,8 +15,7 @@ namespace {
 /// C compilers make vectors of what is arithmetic; a function is called for each element, and so are the conversions
 /// from and to the 16 bits of a half.
 kernel::Support support(ScalarOp op, DType dtype) {
-  constexpr int kArithmetic = 5;  // up to the square root
-  const bool is_called = is_half(dtype) || op == ScalarOp::nextafter_ || facts(op).cost > kArithmetic;
+  const bool is_called = is_half(dtype) || op == ScalarOp::nextafter_ || facts(op).cost > kCostOfRoot;
   return is_called ? kernel::Support::per_lane : kernel::Support::vector;
 }
 

@@ -200,7 +200,7 @@ TEST(Support, WhatIsInstructionsCallsNothing) {
     const bool calls = compiled.emitted().ir.find("@inlay_s_") != std::string::npos;
     const bool is_vector = caps().support(op, DType::f64) == kernel::Support::vector;
     // (The vector math calls in lanes that are outside of its domain.)
-    const bool may_call = !is_vector || facts(op).cost > 5;
+    const bool may_call = !is_vector || facts(op).cost > kCostOfRoot;
     EXPECT_TRUE(calls ? may_call : is_vector) << facts(op).name;
   }
 }
