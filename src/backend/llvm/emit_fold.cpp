@@ -90,14 +90,11 @@ std::vector<Value*> FoldEmitter::states_with_point(std::size_t sum, Lanes& lanes
 }
 
 void FoldEmitter::merge_sets(const std::vector<Value*>& sets) {
-  sums_.for_each_statement([&](std::size_t k) {
-    const Statement& fold = sums_.fold_of(k);
-    if (fold.fold == Fold::moments) {
-      squares_.merge_squares(k, sets);
-    } else if (fold.fold == Fold::none) {
-      sums_[k] = merged(k, sets);
-    } else if (fold.opens_fold()) {
-      merge_states_of_sets(k, sets);
+  sums_.for_each_fold([&](std::size_t k, std::size_t) {
+    switch (sums_.fold_of(k).fold) {
+      case Fold::none: sums_[k] = merged(k, sets); return;
+      case Fold::moments: return squares_.merge_squares(k, sets);
+      default: return merge_states_of_sets(k, sets);
     }
   });
 }
@@ -148,24 +145,18 @@ std::vector<Value*> FoldEmitter::states_of_lanes(std::size_t k) {
 }
 
 void FoldEmitter::finish_sums(int level) {
-  for (std::size_t k = 0; k < sums_.size(); k += sums_.num_states(sums_.statement_of(k))) {
+  sums_.for_each_fold([&](std::size_t k, std::size_t) {
     const std::size_t i = sums_.statement_of(k);
-    if (plan_.statements[i].opened != level) continue;
-    if (nest_.statement(i).result.valid()) {
-      access_.set_state(i, sums_[k]);
-      continue;
+    const Statement& fold = nest_.statement(i);
+    if (plan_.statements[i].opened != level) return;
+    if (fold.result.valid()) return access_.set_state(i, sums_[k]);
+    switch (fold.fold) {
+      case Fold::none:
+        return access_.combine_into(i, reduce_lanes(f_, fold.combine, fold.dtype, sums_[k]), nest_.uniform);
+      case Fold::moments: return access_.combine_into(i, squares_.squares_of_lanes(k), nest_.uniform);
+      default: return set_states(i, merged_states(i, states(i), states_of_lanes(k)));
     }
-    if (nest_.statement(i).fold == Fold::moments) {
-      access_.combine_into(i, squares_.squares_of_lanes(k), nest_.uniform);
-      continue;
-    }
-    if (nest_.statement(i).fold != Fold::none) {
-      if (nest_.statement(i).opens_fold()) set_states(i, merged_states(i, states(i), states_of_lanes(k)));
-      continue;
-    }
-    access_.combine_into(i, reduce_lanes(f_, nest_.statement(i).combine, nest_.statement(i).dtype, sums_[k]),
-                         nest_.uniform);
-  }
+  });
 }
 
 /// The sum is one element, and each lane has what it is there.

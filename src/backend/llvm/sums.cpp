@@ -20,7 +20,7 @@ std::size_t SumRegisters::num_states(std::size_t i) const {
 
 std::vector<std::size_t> SumRegisters::sums_of_squares() const {
   std::vector<std::size_t> out;
-  for_each_statement([&](std::size_t k) {
+  for_each_fold([&](std::size_t k, std::size_t) {
     if (fold_of(k).fold == Fold::moments) out.push_back(k);
   });
   return out;

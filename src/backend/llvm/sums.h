@@ -15,11 +15,6 @@ class SumRegisters {
   const kernel::Statement& fold_of(std::size_t sum) const { return nest_.statement(statements_[sum]); }
   /// How many registers a statement's state takes: hidden ones are with the last.
   std::size_t num_states(std::size_t i) const;
-  /// Calls visit(sum) with the first register of each statement.
-  template <class Visit>
-  void for_each_statement(Visit visit) const {
-    for (std::size_t sum = 0; sum < size(); sum += num_states(statements_[sum])) visit(sum);
-  }
   /// Calls visit(sum, count) with the registers of each fold: of a fold of several states those of all.
   template <class Visit>
   void for_each_fold(Visit visit) const {
