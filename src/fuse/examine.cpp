@@ -86,9 +86,15 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   }
   const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
   if (call) for_each_size(*call, needs);
+  // What is read has a size, though its bytes may be there before that is known: under another shape.
+  const auto needs_size_of = [&](ValueId v) { std::ranges::for_each(graph_.type(v).dims, needs); };
+  for (const Demand& demand : facts.demands) {
+    if (demand.loaded) needs_size_of(demand.value);
+  }
+  std::ranges::for_each(piece.step_operands, needs_size_of);
   // What is written must have its memory, even where a part of it is written whose own size is known.
   if (piece.value.valid() && (!piece.starts.empty() || !piece.writes.empty())) {
-    std::ranges::for_each(graph_.type(piece.value).dims, needs);
+    needs_size_of(piece.value);
   }
   std::ranges::sort(facts.symbols);
   facts.symbols.erase(std::unique(facts.symbols.begin(), facts.symbols.end()), facts.symbols.end());
