@@ -11,10 +11,10 @@ import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
-from pytensor.scalar import Add, Cast, Mul
+from pytensor.scalar import Add, Cast, Mul, ScalarMaximum, ScalarMinimum
 from pytensor.scan.op import Scan
 from pytensor.tensor import subtensor
-from pytensor.tensor.elemwise import Elemwise
+from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from versions import OLD_PYTENSOR
 
@@ -41,28 +41,38 @@ class Unfit(Exception):
     """This construct does not fit what there is; another one may. Of arguments: what is right for them is not known."""
 
 
-def run(outputs, known):
-    """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse those are its branch taken."""
+def run(outputs, known, zero=None):
+    """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse those are its branch taken. `zero`:
+    what a maximum or a minimum that is 0 is, 0.0 or -0.0: of the two NumPy gives either (None: as it does)."""
     worth = dict(known)
 
     def value(x):
         if isinstance(x, Constant):
             return x.data
         if x not in worth:
-            worth.update(zip(x.owner.outputs, perform(x.owner, value), strict=True))
+            made = perform(x.owner, value, zero)
+            worth.update(zip(x.owner.outputs, with_zero(made, zero) if is_extreme(x.owner.op) else made, strict=True))
         return worth[x]
 
     return [np.asarray(value(x)) for x in outputs]
 
 
-def perform(node, value):
+def is_extreme(op):
+    return isinstance(op, CAReduce | Elemwise) and isinstance(op.scalar_op, ScalarMaximum | ScalarMinimum)
+
+
+def with_zero(arrays, zero):
+    return arrays if zero is None else [np.where(a == 0, a.dtype.type(zero), a) if a.dtype.kind == "f" else a for a in arrays]
+
+
+def perform(node, value, zero):
     if isinstance(node.op, IfElse):  # has a thunk and no `perform`
         condition, *branches = node.inputs
         count = len(node.outputs)
         return [value(x) for x in (branches[:count] if value(condition) else branches[count:])]
     arguments = [value(i) for i in node.inputs]
     if isinstance(node.op, OpFromGraph):  # its own `perform` compiles
-        return run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)))
+        return run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)), zero)
     if isinstance(node.op, Scan) and arguments[0] == 0 and any(x.type.ndim > 1 for x in node.op.outer_nitsot_outs(node.outputs)):
         raise Unfit  # of no steps PyTensor's own loop knows no rows: (0, 0) of what is not carried
     if isinstance(getattr(node.op, "scalar_op", None), Cast) and node.outputs[0].type.dtype[0] in "iu":

@@ -118,16 +118,29 @@ def judge(seed):
         assert not wrong, f"INLAY_FUZZ_SEED={seed}: {wrong}"
 
 
+def differs_from_run(got, outputs, known, largest):
+    """What is wrong with what inlay gave, or None. The greater of 0.0 and -0.0 is either, and what follows, as an angle,
+    may be far away."""
+    wrong = None
+    for zero in (None, 0.0, -0.0):
+        found = disagreement(got, outcome(lambda: run(outputs, known, zero)), largest)  # noqa: B023
+        if not found:
+            return None
+        wrong = wrong or found
+    return wrong
+
+
 def mistake(got, outputs, arguments, values):
     """What is wrong with what inlay gave, or None. `values`: of the graph, to know what their rounding is a part of."""
-    wrong = disagreement(got, outcome(lambda: run(outputs, arguments)), largest_of(values))
+    wrong = differs_from_run(got, outputs, arguments, largest_of(values))
     if wrong:
         # PyTensor's rewrites may keep a number where the nodes by themselves give none, and leave out what fails. They
         # make a float32 of the arctan2 of two bools that were chosen as float64.
         left = rewritten(list(arguments), outputs)
         largest = largest_of(values, any(getattr(x.type, "dtype", "") == "float32" for x in left.variables))
-        theirs = outcome(lambda: run(left.outputs, dict(zip(left.inputs, arguments.values(), strict=True))))
-        wrong = disagreement(got, theirs, largest) and wrong
+        known = dict(zip(left.inputs, arguments.values(), strict=True))
+        theirs = outcome(lambda: run(left.outputs, known))
+        wrong = differs_from_run(got, left.outputs, known, largest) and wrong
         if wrong and isinstance(theirs, Exception) and not isinstance(got, Exception):
             wrong = None if fails_where_every_operand_stays(outputs, arguments) else wrong
     return wrong
@@ -210,6 +223,15 @@ def test_the_oracle_adds_a_vector_to_each_row_of_a_matrix_of_indices():
     outputs = [x[i].inc(x)]
     np.testing.assert_array_equal(run(outputs, arguments)[0], [5, 7])
     assert not mistake_of(outputs, arguments)
+
+
+def test_the_judge_takes_either_zero_of_a_minimum():
+    x, y = pt.dscalars("x", "y")
+    outputs = [pt.arctan2(pt.minimum(x, y), -1.0)]
+    for sign in (1, -1):
+        arguments = {x: np.asarray(0.0 * sign), y: np.asarray(-0.0 * sign)}
+        assert not any(differs_from_run([np.asarray(angle)], outputs, arguments, 1.0) for angle in (np.pi, -np.pi))
+        assert differs_from_run([np.asarray(1.0)], outputs, arguments, 1.0)
 
 
 def test_the_judge_takes_what_inlay_leaves_out():
