@@ -4,7 +4,7 @@
 //   Instrument run(options);
 //   const Graph graph = run.passes(graph_passes(), source);
 //   kernel::KernelProgram kernels = run.stage("fuse", [&] { return fuse(graph, ...); });
-//   kernels = run.passes(loop_passes(), std::move(kernels), context);
+//   kernels = run.passes(loop_passes(), std::move(kernels), of, caps);
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
 // says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,

@@ -182,7 +182,7 @@ def test_blocks(path, tmp_path, monkeypatch):
             assert block.tag in FOR_READING, f"{block.place}: tag `{block.tag}`; one of {sorted(FOR_READING)}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=NAMES)
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=[*NAMES, "CONTRIBUTING.md"])
 def test_files_that_are_named_exist(path):
     """Links, and words in backticks that look like a file of the project."""
     text = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
@@ -200,20 +200,27 @@ def test_lines_fit(page):
     assert [line for line in prose.split("\n") if len(line) > 120 and not line.startswith("|")] == []
 
 
-def test_each_file_on_the_way_of_an_op_names_it():
-    """The tables of add-an-op.md, whose sections name the op that they follow."""
+def test_each_file_on_the_way_of_an_op_names_it_and_is_counted():
+    """The tables of add-an-op.md, whose sections name the op that they follow, and their sums in CONTRIBUTING.md."""
     sections = re.split(r"^## ", (ROOT / "docs" / "add-an-op.md").read_text(), flags=re.M)[1:]
-    followed = 0
+    counted = (ROOT / "CONTRIBUTING.md").read_text().split("## Where a new thing goes")[1]
+    kinds = []
     for section in sections:
-        op = re.match(r"A \w+ op: `(\w+)`", section)
-        files = re.findall(r"^\| `([^`]+)` \|", section, re.M)
-        assert bool(op) == bool(files)
+        op = re.match(r"A (\w+) op: `(\w+)`", section)
+        rows = re.findall(r"^\| (`[^|]+`) \|", section, re.M)
+        assert bool(op) == bool(rows)
+        files = [file for row in rows for file in re.findall(r"`([^`]+)`", row)]
         for file in files:
-            words = [op[1], "concatenate"] if "test_tensor_ops" in file else [op[1]]
+            words = [op[2], "concatenate"] if "test_tensor_ops" in file else [op[2]]
             text = (ROOT / file).read_text()
-            assert any(word in text for word in words), f"{file} does not know {op[1]}"
-        followed += len(files)
-    assert followed > 20
+            assert any(word in text for word in words), f"{file} does not know {op[2]}"
+        if op:
+            tests = [file for file in files if file.startswith("tests/") or "_test." in file]
+            are = "are tests" if len(tests) > 1 else "is a test"
+            row = re.search(rf"^\| {op[1]}.*\| (\d+, of which \d+ (?:are tests|is a test))", counted, re.M)
+            assert row[1] == f"{len(files)}, of which {len(tests)} {are}"
+            kinds.append(op[1])
+    assert kinds == ["scalar", "fold", "tensor", "library"]
 
 
 def test_elisions():
