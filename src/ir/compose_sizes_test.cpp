@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference/evaluate.h"
+#include "oracle/reference/evaluate.h"
 
 namespace inlay {
 namespace {

@@ -10,7 +10,7 @@
 #include "ir/builder.h"
 #include "ir/text.h"
 #include "ir/verify.h"
-#include "reference/evaluate.h"
+#include "oracle/reference/evaluate.h"
 #include "rewrite/rules.h"
 
 namespace inlay::rewrite {

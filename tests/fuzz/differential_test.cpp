@@ -13,8 +13,8 @@
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "judges.h"
+#include "oracle/reference/evaluate.h"
 #include "random_graph.h"
-#include "reference/evaluate.h"
 #include "seeds.h"
 
 namespace inlay::fuzz {

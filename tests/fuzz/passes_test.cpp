@@ -15,8 +15,8 @@
 #include "host_functions.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "oracle/reference/evaluate.h"
 #include "random_graph.h"
-#include "reference/evaluate.h"
 #include "seeds.h"
 
 namespace inlay::fuzz {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/tensor.h"
+#include "oracle/reference/tensor.h"
 
 namespace inlay::tool {
 

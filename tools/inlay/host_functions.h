@@ -8,7 +8,7 @@
 
 #include "ir/graph.h"
 #include "kernel/kernel.h"
-#include "reference/evaluate.h"
+#include "oracle/reference/evaluate.h"
 
 namespace inlay::tool {
 

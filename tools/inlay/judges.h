@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
-#include "reference/tensor.h"
+#include "oracle/reference/tensor.h"
 
 namespace inlay::tool {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "memory/plan.h"
-#include "reference/evaluate.h"
+#include "oracle/reference/evaluate.h"
 #include "runtime/executable.h"
 
 namespace inlay::tool {

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "reference/region.h"
+#include "oracle/reference/region.h"
 
 namespace inlay::tool {
 namespace {

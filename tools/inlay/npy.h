@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reference/tensor.h"
+#include "oracle/reference/tensor.h"
 
 namespace inlay::tool {
 

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "kernel/evaluate.h"
 #include "memory/plan.h"
-#include "reference/evaluate.h"
+#include "oracle/kernels/evaluate.h"
+#include "oracle/reference/evaluate.h"
 
 namespace inlay::tool {
 

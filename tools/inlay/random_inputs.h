@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "reference/tensor.h"
+#include "oracle/reference/tensor.h"
 
 namespace inlay::tool {
 

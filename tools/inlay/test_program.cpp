@@ -8,8 +8,8 @@
 #include "compiler/backends.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "oracle/reference/evaluate.h"
 #include "program_file.h"
-#include "reference/evaluate.h"
 #include "structure.h"
 #include "test_kernels.h"
 

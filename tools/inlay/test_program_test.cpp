@@ -5,7 +5,7 @@
 
 #include "compare.h"
 #include "ir/text.h"
-#include "reference/evaluate.h"
+#include "oracle/reference/evaluate.h"
 
 namespace inlay::tool {
 namespace {

@@ -2,11 +2,11 @@
 // For tests: a KernelProgram of parameters and results, compiled by the system's compiler and run beside the evaluator.
 #include "backend/c/backend.h"
 #include "inlay/runtime.h"
-#include "kernel/evaluate.h"
 #include "kernel/text.h"
 #include "library/library.h"
 #include "memory/plan.h"
 #include "ops/scalar_functions.h"
+#include "oracle/kernels/evaluate.h"
 #include "runtime/load_elf.h"
 
 namespace inlay::c_backend::testing {

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/c/compiled_test.h"
-#include "kernel/element.h"
+#include "oracle/kernels/element.h"
 
 namespace inlay::c_backend::testing {
 namespace {

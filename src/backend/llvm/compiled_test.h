@@ -10,11 +10,11 @@
 
 #include "backend/llvm/backend.h"
 #include "inlay/runtime.h"
-#include "kernel/evaluate.h"
 #include "kernel/text.h"
 #include "library/library.h"
 #include "memory/plan.h"
 #include "ops/scalar_functions.h"
+#include "oracle/kernels/evaluate.h"
 #include "runtime/load_elf.h"
 #include "support/error.h"
 

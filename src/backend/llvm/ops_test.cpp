@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/llvm/compiled_test.h"
-#include "kernel/element.h"
+#include "oracle/kernels/element.h"
 
 namespace inlay::llvm_backend::testing {
 namespace {
