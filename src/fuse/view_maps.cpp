@@ -164,7 +164,8 @@ bool reshape_moves_ones(const Graph& graph, const Node& node) {
 }
 
 bool reshape_is_map(const Graph& graph, const Node& node) {
-  if (has_one_element(graph.type(node.results[0])) || reshape_moves_ones(graph, node)) return true;
+  if (has_one_element(graph.type(node.results[0])) || has_one_element(graph.type(node.operands[0]))) return true;
+  if (reshape_moves_ones(graph, node)) return true;
   const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
   const std::vector<Dim>& to = graph.type(node.results[0]).dims;
   return num_long_dims(from) == 1 && has_constant_strides(to);
@@ -176,7 +177,8 @@ AccessMap reshaped(const Graph& graph, const Node& node, ValueId v, const Access
   const std::vector<Dim>& from = graph.type(node.operands[0]).dims;
   const std::vector<Dim>& to = graph.type(v).dims;
   AccessMap out;
-  if (has_one_element(graph.type(v))) {  // however many dims there are, which turn out to be 1
+  // However many dims there are on the other side, which turn out to be 1.
+  if (has_one_element(graph.type(v)) || has_one_element(graph.type(node.operands[0]))) {
     out.subscripts.assign(from.size(), constant(0));
     return out;
   }

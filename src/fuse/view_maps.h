@@ -34,8 +34,8 @@ AccessMap diagonal_point(const AccessMap& at, std::span<const int> axes);
 /// Where the operand of a view is asked when `v`, the view, is asked at `at`. None: it is no view by its map alone.
 std::optional<AccessMap> view_point(const Graph& graph, ValueId v, const AccessMap& at);
 
-/// Can a reshape be answered by changing the map alone? (Only 1s come or go, or the operand is a line with known
-/// strides.)
+/// Can a reshape be answered by changing the map alone? (Only 1s come or go, one side has one element, or the
+/// operand is a line with known strides.)
 bool reshape_is_map(const Graph& graph, const Node& node);
 
 /// Does the reshape only put in, or leave out, axes of one element?
