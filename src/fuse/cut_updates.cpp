@@ -14,13 +14,19 @@ using kernel::Start;
 
 std::vector<ConcatPart> parts_of(const Graph& graph, const Node& concat) {
   std::vector<ConcatPart> out;
+  const int axis = concat.axes[0];
   Dim begin = 0;
   for (ValueId value : concat.operands) {
-    ConcatPart part{value, loop_over(graph.type(value).dims), {}};
+    const std::vector<Dim>& own = graph.type(value).dims;
+    // Along other axes a part has the dims of the whole, which a check may have found equal to its own.
+    std::vector<Dim> dims = graph.type(concat.results[0]).dims;
+    dims[axis] = own[axis];
+    ConcatPart part{value, loop_over(dims), {}};
     part.in_whole = part.loop.at;
-    kernel::Subscript& along = part.in_whole.subscripts[concat.axes[0]];
+    kernel::Subscript& along = part.in_whole.subscripts[axis];
     along.base = along.base + begin;
-    begin = begin + graph.type(value).dims[concat.axes[0]];
+    begin = begin + own[axis];
+    part.loop.at = normalized(std::move(part.loop.at), own);
     out.push_back(std::move(part));
   }
   return out;

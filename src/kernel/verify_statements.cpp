@@ -362,6 +362,9 @@ class StatementVerifier {
     for (std::size_t d = 0; d < dims.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
       if (!verify_axes(subscript, s.is_write()) || !verify_index(subscript)) return;
+      if (buffer(s.buffer).role == Role::scalar && !subscript.is_constant()) {
+        complain(buffer(s.buffer).name, " is one number, and touched at a place that an axis tells");
+      }
       const Answer within = within_dim(subscript, extents, dims[d]);
       // A tile is of no caller's making: it is known to fit.
       const auto is_tiled = [&](const AxisTerm& term) {

@@ -399,6 +399,10 @@ TEST(VerifyKernelProgram, AFunctionHasTheScratchMemoryThatItWants) {
 TEST(VerifyKernelProgram, BuffersAreSound) {
   EXPECT_THAT(messages(parse("program @p(c: f64[2] literal [1.0]) { }")), ElementsAre("literal c has 1 elements"));
   EXPECT_THAT(messages(parse("program @p(s: f64[3] scalar) { }")), ElementsAre("scalar s has more than one element"));
+  EXPECT_THAT(messages(parse("program @p(x: f64[n] param 0, s: f64[1] scalar) symbols n = x.0 { kernel @k {\n"
+                             "  out s start fill 0.0\n"
+                             "  stage (i < n) { %0 = load x[i] : f64  fold add s[i] %0 : f64 } } }")),
+              testing::Contains(testing::HasSubstr("s is one number, and touched at a place that an axis tells")));
   EXPECT_THAT(messages(parse("program @p(x: f64[3] param 0) { stored { x by-parts } }")),
               testing::Contains(testing::HasSubstr("x is no temporary, and has a reason to be one: by-parts: ")));
   EXPECT_THAT(messages(parse("program @p(t: f64[3] temporary, v: f64[4] view of t) { }")),
