@@ -59,6 +59,7 @@ class KernelRun {
       for (PlacedStage& stage : stages) {
         if (auto failure = run_stage(stage, point)) return failure;
       }
+      is_first_point_ = false;
       return std::nullopt;
     });
   }
@@ -98,9 +99,9 @@ class KernelRun {
     const View to = view_of_(output.buffer);
     switch (output.start.kind) {
       case Start::Kind::keep:
-        // What the last outer point has left in a local is nothing that this one may read. (Where there is but one, the
-        // bytes may be those of what the kernel reads.)
-        if (output.is_local && !kernel_.outer.empty())
+        // What the last outer point has left in a local is nothing that this one may read. (Before the first, the bytes
+        // may be those of what the kernel reads.)
+        if (output.is_local && !is_first_point_)
           std::memset(to.data, 0xcb, static_cast<std::size_t>(to.size_bytes()));
         return;
       case Start::Kind::fill: {
@@ -290,6 +291,7 @@ class KernelRun {
   std::vector<Element> registers_;
   std::map<const Statement*, std::vector<Element>> hidden_;  // of a fold with hidden states: all of its states so far
   int64_t tile_begin_ = 0, outer_end_ = 0;
+  bool is_first_point_ = true;  // of the outer axes
   Failure failure_;
 };
 
