@@ -33,6 +33,10 @@ void GraphMaker::reshape() {
   std::vector<Dim> dims = type(pool_[*x].v).dims;
   if (chance(50) && std::ranges::all_of(dims, [&](const Dim& dim) { return size_of(dim) == 1; })) {
     dims.assign(static_cast<std::size_t>(draw(0, 3)), Dim(1));
+    for (Dim& dim : dims) {
+      const Dim to = known_dim();
+      if (size_of(to) == 1) dim = to;
+    }
   } else if (dims.size() >= 2 && chance(50)) {
     const auto at = static_cast<std::size_t>(draw(0, static_cast<int64_t>(dims.size()) - 2));
     dims[at] = dims[at] * dims[at + 1];
@@ -137,7 +141,7 @@ void GraphMaker::concat() {
       const TensorType& t = type(e.v);
       if (t.dtype != first.dtype || t.rank() != first.rank()) return false;
       for (int d = 0; d < t.rank(); ++d) {
-        if (d != axis && !(t.dims[d] == first.dims[d])) return false;
+        if (d != axis && size_of(t.dims[d]) != size_of(first.dims[d])) return false;
       }
       return true;
     });
