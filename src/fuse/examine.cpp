@@ -93,7 +93,8 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   }
   std::ranges::for_each(piece.step_operands, needs_size_of);
   // What is written must have its memory, even where a part of it is written whose own size is known.
-  if (piece.value.valid() && (!piece.starts.empty() || !piece.writes.empty())) {
+  const bool copies = !piece.steps.empty() && std::holds_alternative<kernel::Copy>(piece.steps.front());
+  if (piece.value.valid() && (copies || !piece.starts.empty() || !piece.writes.empty())) {
     needs_size_of(piece.value);
   }
   std::ranges::sort(facts.symbols);
