@@ -312,3 +312,17 @@ def test_a_sequence_without_a_name_is_told_by_its_number():
         compiled([n, v, s], out)(5, np.ones(3), 1.0)
     words = "Scan `loop`: sequence 0 has 3 elements along its first axis, n_steps is 5"
     assert first_line(error) == f"error[shape-mismatch]: {words}"
+
+
+def test_a_scan_that_ends_by_a_condition_within_another():
+    """The inner one's trace has a size that is found in each step; its node is of a graph that PyTensor has frozen."""
+
+    def outer(state):
+        rows = scan(lambda row: (row * 2, until(row.sum() > 3.0)), outputs_info=[pt.tanh(state)], n_steps=9)
+        return pt.tanh(rows[-1] + rows[1:].sum())
+
+    x = pt.dvector("x")
+    out = scan(outer, outputs_info=[x], n_steps=3)
+    value = np.array([0.3, 0.05])
+    wanted = pytensor.function([x], out, mode="FAST_COMPILE")(value)
+    np.testing.assert_allclose(compiled([x], out)(value), wanted, rtol=1e-12)

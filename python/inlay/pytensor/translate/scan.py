@@ -12,7 +12,7 @@ from inspect import signature
 
 import numpy as np
 from pytensor.compile.builders import infer_shape
-from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.basic import Apply, Constant, Variable
 from pytensor.raise_op import CheckAndRaise
 from pytensor.scan.op import Scan
 from pytensor.tensor.basic import ScalarFromTensor
@@ -37,6 +37,7 @@ def scan(t, node):
 def sizes_of_rows(t, node):
     """By output, the sizes of its rows: those that follow from what the Scan is given; None for the others, and none of
     what has no rows."""
+    node = _with_inputs_of_its_own(t, node)
     given = [tuple(Shape_i(axis)(x) for axis in range(x.type.ndim)) if is_tensor(x.type) else None for x in node.inputs]
     shapes = node.op.infer_shape(*([None] if _TAKES_GRAPH else []), node, given)
 
@@ -61,6 +62,17 @@ def sizes_of_rows(t, node):
         [known(*sizes) for sizes in zip(x.type.shape[1:], shape[1:], strict=True)] if is_tensor(x.type) and shape else []
         for x, shape in zip(node.outputs, shapes, strict=True)
     ]
+
+
+def _with_inputs_of_its_own(t, node):
+    """A node of another Scan's graph is frozen: PyTensor's rules for shapes, which clone it, cannot ask it."""
+    if hasattr(node, "clone_with_new_inputs"):
+        return node
+    inputs = [x if isinstance(x, Constant) else x.type() for x in node.inputs]
+    for own, x in zip(inputs, node.inputs, strict=True):
+        if own is not x and is_tensor(x.type):
+            t.also_known_as(own, x)
+    return Apply(node.op, inputs, [x.type() for x in node.outputs])
 
 
 _TAKES_GRAPH = "fgraph" in signature(Scan.infer_shape).parameters  # older versions of PyTensor

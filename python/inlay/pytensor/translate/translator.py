@@ -224,6 +224,10 @@ class Translator:
                 raise KeyError(f"no value for {var}")
         return self._values[var]
 
+    def also_known_as(self, other, var):
+        """`other` is the value of `var` from now on."""
+        self._values[other] = self.value(var)
+
     def operands(self, node):
         return [self.value(x) for x in node.inputs]
 
