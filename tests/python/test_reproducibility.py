@@ -176,3 +176,12 @@ def test_products_of_matrices_are_close():
     scale = np.abs(a) @ np.abs(b)
     for i in range(0, 64, 7):
         assert np.all(np.abs(fn(a[i : i + 1], b)[0] - together[i]) <= 100 * np.finfo(float).eps * scale[i])
+
+
+def test_a_product_may_leave_the_range_by_lanes():
+    factors = np.tile([10.0, 0.1], 1000)
+    assert np.isclose(np.prod(factors), 1)
+    by_lanes = inlay.compile("graph @main(%x: f64[n]) {\n%r = reduce mul %x [0] : f64\nreturn %r\n}")(factors)
+    assert np.isnan(by_lanes) or np.isclose(by_lanes, 1)
+    by_logarithms = inlay.compile("graph @main(%x: f64[n]) {\n%l = log %x\n%r = reduce add %l [0] : f64\nreturn %r\n}")(factors)
+    assert abs(by_logarithms) < 1e-12
