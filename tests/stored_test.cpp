@@ -103,5 +103,10 @@ TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
   }
 }
 
+TEST(Apart, WhatIsStoredCountsForTheLengthOfALoop) {
+  const std::set<std::string_view> apart = shown_in("apart", "long-loop-stores", fuse::Mode::full).apart;
+  EXPECT_EQ(apart, std::set<std::string_view>{"long-loop"});
+}
+
 }  // namespace
 }  // namespace inlay::tool

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "fuse/schedule.h"
+#include "kernel/counts.h"
 #include "kernel/dependences.h"
 #include "kernel/text.h"
 #include "ops/library_op.h"
@@ -21,7 +22,6 @@ using kernel::Kernel;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Stage;
-using kernel::Statement;
 using kernel::Step;
 using kernel::StepId;
 using transform::Refusal;
@@ -139,14 +139,11 @@ std::vector<Dim> longest_axes(const Kernel& kernel) {
   return out;
 }
 
-int num_ops(const Kernel& kernel) {
-  std::ptrdiff_t most = 0;
-  for (const Stage& stage : kernel.stages) {
-    most = std::max(most, std::ranges::count_if(stage.statements, [](const Statement& s) {
-                      return s.kind == Statement::Kind::op || s.kind == Statement::Kind::cast;
-                    }));
-  }
-  return static_cast<int>(most);
+/// Of its longest stage.
+int body_length(const Kernel& kernel) {
+  int most = 0;
+  for (const Stage& stage : kernel.stages) most = std::max(most, kernel::body_length(stage));
+  return most;
 }
 
 class Explainer {
@@ -192,9 +189,9 @@ class Explainer {
     }
     if (refusal.why != ApartFor::order) return because(refusal.why, what(pair, refusal));
     if (longest_axes(first) != longest_axes(second)) return because(ApartFor::other_axes, axes_text(first, second));
-    const int ops = num_ops(first) + num_ops(second);
-    if (fuse::is_short_enough(ops, caps_)) return out;
-    return because(ApartFor::long_loop, str(ops, " operations, more than ", caps_.max_body_ops));
+    const int length = body_length(first) + body_length(second);
+    if (fuse::is_short_enough(length, caps_)) return out;
+    return because(ApartFor::long_loop, str(length, " operations and stores, more than ", caps_.max_body_ops));
   }
 
   /// A step between them that nothing passes, whether they have to do with it or not.

@@ -4,11 +4,10 @@
 #include <tuple>
 
 #include "fuse/stage_writer.h"
+#include "kernel/counts.h"
 #include "kernel/sizes.h"
 
 namespace inlay::fuse {
-
-using kernel::Statement;
 
 namespace {
 
@@ -80,10 +79,7 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   const auto needs = [&](const Dim& size) { collect(size, facts.symbols); };
   std::ranges::for_each(piece.axes, needs);
   for_each_size(stage_, needs);
-  for (const Statement& statement : stage_.statements) {
-    facts.ops += statement.kind == Statement::Kind::op || statement.kind == Statement::Kind::cast ||
-                 statement.kind == Statement::Kind::fold || statement.kind == Statement::Kind::store;
-  }
+  facts.ops = kernel::body_length(stage_);
   const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
   if (call) for_each_size(*call, needs);
   // What is read has a size, though its bytes may be there before that is known: under another shape.

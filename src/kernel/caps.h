@@ -16,7 +16,7 @@ inline std::string_view support_text(Support support) { return support == Suppor
 struct BackendCaps {
   Support (*support)(ScalarOp op, DType dtype) = [](ScalarOp, DType) { return Support::vector; };
   int cost_of_call = 20;        // of a function called for each element, whatever it computes (ScalarOpFacts::cost)
-  int max_body_ops = 100;       // statements of a stage: code generation is superlinear past that
+  int max_body_ops = 100;       // a stage's body_length, and a cone's ops: code generation is superlinear past that
   int64_t max_short_side = 16;  // a dot whose summed or result side is at most this joins a loop
   // Stages that share rows or columns (transform/share_rows.cpp). A stage's vectors run along what is left of its axes:
   // rows known to be shorter leave them half empty, and loops over whole arrays do not.

@@ -134,6 +134,12 @@ class Counter {
 
 }  // namespace
 
+int body_length(const Stage& stage) {
+  return static_cast<int>(std::ranges::count_if(stage.statements, [](const Statement& s) {
+    return s.is_write() || s.kind == Statement::Kind::op || s.kind == Statement::Kind::cast;
+  }));
+}
+
 KernelCounts count(const KernelProgram& program) {
   Counter counter(program);
   for (const Step& step : program.steps) std::visit(counter, step);

@@ -26,6 +26,9 @@ struct KernelCounts {
   int loops = 0, conds = 0;                                            // regions; what stands in them counts once
 };
 
+/// How long the body of the stage's loop counts as: what is computed, folded and stored (BackendCaps::max_body_ops).
+int body_length(const Stage& stage);
+
 KernelCounts count(const KernelProgram& program);
 KernelCounts count(const KernelProgram& program, const Kernel& kernel);
 
