@@ -8,6 +8,7 @@
 #include "fuse/schedule.h"
 #include "kernel/counts.h"
 #include "kernel/dependences.h"
+#include "kernel/steps.h"
 #include "kernel/text.h"
 #include "ops/library_op.h"
 #include "transform/join_regions.h"
@@ -22,7 +23,6 @@ using kernel::Kernel;
 using kernel::KernelProgram;
 using kernel::Role;
 using kernel::Stage;
-using kernel::Step;
 using kernel::StepId;
 using transform::Refusal;
 using transform::WhyNot;
@@ -228,16 +228,7 @@ class Explainer {
     return name(pair.number.valid() ? pair.number : pair.shared);
   }
 
-  std::string step_name(StepId step) const {
-    const Step& it = program_.steps[step.index];
-    if (const auto* kernel = std::get_if<Kernel>(&it)) return "@" + kernel->name;
-    if (const auto* call = std::get_if<kernel::LibraryCall>(&it)) return std::string(facts(call->op).name);
-    if (const auto* call = std::get_if<kernel::HostCall>(&it)) return str("host call \"", call->name, "\"");
-    if (std::holds_alternative<kernel::Copy>(it)) return "a copy";
-    if (const auto* size = std::get_if<kernel::BindSize>(&it)) return "the size " + names_.symbols[size->symbol];
-    if (std::holds_alternative<kernel::SizeCheck>(it)) return "a check of sizes";
-    return std::holds_alternative<kernel::LoopBegin>(it) ? "a loop" : "a branch";
-  }
+  std::string step_name(StepId step) const { return kernel::step_name(program_, program_.steps[step.index]); }
 
   const std::string& name(BufferId b) const { return names_.buffers[b]; }
 

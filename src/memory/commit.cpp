@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/steps.h"
+
 namespace inlay::memory {
 
 using kernel::BufferId;
@@ -45,8 +47,8 @@ std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const 
   const bool repeats =
       std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step) && loop.holds(last_failing_); });
   if (last_failing_ < step && !repeats) return "";
-  const std::string too_early =
-      str("would be overwritten before the last step that can fail, ", step_name(program_.steps[last_failing_.index]));
+  const std::string too_early = str("would be overwritten before the last step that can fail, ",
+                                    step_name(program_, program_.steps[last_failing_.index]));
   const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
   if (last_failing_ != step || !kernel || repeats || !kernel->outer.empty()) return too_early;
   for (const kernel::KernelOutput& output : kernel->outputs) {

@@ -53,5 +53,27 @@ TEST(WrittenLast, NotWhereAnEarlierValueLiesInTheResult) {
               ElementsAre(false));
 }
 
+/// Why x is copied into r, before this step.
+std::vector<std::string> copies_before(std::string_view step) {
+  const Planned p(str(R"(program @main(x: f64[n] param 0 donated, y: f64[n] param 1, c: i64 param 2, r: f64[n] output 0)
+      symbols n = x.0, k {
+    kernel @k0 {
+      out r start copy x
+      stage (i < n) {
+        %0 = load y[i] : f64
+        store r[i] add %0
+      }
+    }
+    )",
+                      step, "\n sites { #0 negative-size \"\" }\n}"));
+  return p.copies();
+}
+
+TEST(Donated, IsCopiedBeforeAStepThatCanFailWhichIsNamed) {
+  const std::string why = "x -> r: x would be overwritten before the last step that can fail, ";
+  EXPECT_THAT(copies_before("check n <= 8 #0"), ElementsAre(why + "a check of sizes"));
+  EXPECT_THAT(copies_before("size k = c #0"), ElementsAre(why + "the size k"));
+}
+
 }  // namespace
 }  // namespace inlay::memory

@@ -44,15 +44,6 @@ bool lives_in_one_pass(const Liveness& liveness, const std::vector<kernel::Regio
   });
 }
 
-std::string step_name(const kernel::Step& step) {
-  if (const auto* kernel = std::get_if<kernel::Kernel>(&step))
-    return kernel->name.empty() ? "scalar code" : "@" + kernel->name;
-  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return std::string(facts(call->op).name);
-  if (const auto* call = std::get_if<kernel::HostCall>(&step)) return call->name;
-  if (std::holds_alternative<kernel::BindSize>(step)) return "a size";
-  return "a copy";
-}
-
 Liveness liveness(const KernelProgram& program) {
   Liveness out{IdMap<BufferId, Uses>(program.buffers.size()), IdMap<BufferId, Lifetime>(program.buffers.size())};
   for (StepId step : ids<StepId>(program.steps.size())) {

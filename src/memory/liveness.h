@@ -34,7 +34,4 @@ inline int32_t read_tick(kernel::StepId step) { return 2 * static_cast<int32_t>(
 inline int32_t write_tick(kernel::StepId step) { return read_tick(step) + 1; }
 inline int32_t end_tick(kernel::StepId step) { return read_tick(step) + 2; }
 
-/// What a reason calls a step: "@k1", "matmul", "a copy".
-std::string step_name(const kernel::Step& step);
-
 }  // namespace inlay::memory

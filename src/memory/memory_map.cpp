@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "kernel/formula.h"
+#include "kernel/steps.h"
 #include "kernel/summary.h"
 #include "kernel/text.h"
 #include "memory/liveness.h"
@@ -21,17 +22,6 @@ using kernel::StepId;
 namespace {
 
 using Row = std::vector<std::string>;
-
-std::string step_text(const Step& step) {
-  if (const auto* kernel = std::get_if<kernel::Kernel>(&step))
-    return kernel->name.empty() ? "scalar" : "@" + kernel->name;
-  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return std::string(facts(call->op).name);
-  if (const auto* call = std::get_if<kernel::HostCall>(&step)) return str("host ", call->name);
-  if (std::holds_alternative<kernel::BindSize>(step)) return "size";
-  if (std::holds_alternative<kernel::Copy>(step)) return "copy";
-  if (std::holds_alternative<kernel::LoopBegin>(step)) return "loop";
-  return "check";
-}
 
 std::string storage_text(const Sharing& sharing, StorageId storage) {
   const SharedStorage& it = sharing.storages[storage];
@@ -63,7 +53,7 @@ class Map {
     if (rows.size() > 1) out += table(rows);
     for (const PlannedCopy& copy : sharing_.copies) {
       out += str("  copy ", name(copy.source), " -> ", name(copy.destination), " at ",
-                 step_text(program_.steps[copy.step.index]), ": ", copy.reason, '\n');
+                 step_name(program_, program_.steps[copy.step.index]), ": ", copy.reason, '\n');
     }
     for (const SharingCandidate& apart : sharing_.kept_apart) {
       out += str("  ", apart.value, " and ", apart.operand, " are kept apart at ", apart.step, ", as asked\n");
@@ -114,7 +104,8 @@ class Map {
     std::string copies, starts, stores;
     for (const Step& step : program_.steps) {
       const auto add = [&](std::string& out, bool elided, BufferId into) {
-        if (elided) out += str("  nothing to move into ", name(into), " at ", step_text(step), ": it is there\n");
+        if (elided)
+          out += str("  nothing to move into ", name(into), " at ", step_name(program_, step), ": it is there\n");
       };
       const auto root = [&](BufferId b) { return kernel::root_of(program_, b); };
       if (const auto* copy = std::get_if<kernel::Copy>(&step)) add(copies, copy->elided, root(copy->destination));
@@ -218,7 +209,7 @@ class Map {
     const SharedStorage& storage = sharing_.storages[placement.storage];
     const Buffer& buffer = program_.buffers[b];
     const Lifetime& live = liveness_.lives[b];
-    return {step_text(program_.steps[step.index]),
+    return {step_name(program_, program_.steps[step.index]),
             buffer.name,
             type_text(program_, buffer),
             storage_text(sharing_, placement.storage),

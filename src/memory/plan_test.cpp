@@ -84,11 +84,11 @@ TEST(Plan, GivesAChainOneStorage) {
 TEST(Plan, PrintsAsAMap) {
   const Planned p(kChain);
   EXPECT_EQ(memory_map(p.program, p.plan), R"(memory: arena 800 bytes, lower bound 800
-  step    value  type      storage  at  bytes  lives
-  @k0     a      f64[100]  s0       0   800    [1, 4)
-  @k1     b      f64[100]  s0       0   800    [3, 6)   takes over a
-  @k2     c      f64[100]  s0       0   800    [5, 8)   takes over b
-  scalar  out    f64       out0     +0  8      [9, 11)
+  step         value  type      storage  at  bytes  lives
+  @k0          a      f64[100]  s0       0   800    [1, 4)
+  @k1          b      f64[100]  s0       0   800    [3, 6)   takes over a
+  @k2          c      f64[100]  s0       0   800    [5, 8)   takes over b
+  scalar code  out    f64       out0     +0  8      [9, 11)
 )");
 }
 

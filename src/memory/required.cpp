@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/steps.h"
 #include "memory/liveness.h"
 
 namespace inlay::memory {
@@ -36,7 +37,7 @@ std::string step_text(const KernelProgram& program, StepId step) {
   const kernel::Step& of = program.steps[step.index];
   const std::vector<BufferId> made = access_of(program, of).writes;
   const std::string makes = join(made, " and ", [&](BufferId b) { return program.buffers[b].name; });
-  return str(step_name(of), makes.empty() ? "" : ", which makes ", makes);
+  return str(step_name(program, of), makes.empty() ? "" : ", which makes ", makes);
 }
 
 }  // namespace

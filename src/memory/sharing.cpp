@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/dim_proof.h"
+#include "kernel/steps.h"
 #include "kernel/visit.h"
 #include "memory/destination.h"
 #include "memory/groups.h"
@@ -91,7 +92,7 @@ class Decider {
                    Groups::Relation relation) {
     if (!may_share_ || groups_->together(child, parent)) return groups_->join(child, parent, offset_bytes, relation);
     const BufferId operand = value == child ? parent : child;
-    SharingCandidate asked{step_name(program_.steps[step.index]), buffer(value).name, buffer(operand).name};
+    SharingCandidate asked{step_name(program_, program_.steps[step.index]), buffer(value).name, buffer(operand).name};
     const std::string apart = str(asked.operand, " is kept apart from ", asked.value, ", as asked");
     if (std::ranges::find(sharing_.kept_apart, asked) != sharing_.kept_apart.end()) return apart;
     switch (may_share_(asked.step, asked.value, asked.operand)) {
@@ -120,7 +121,7 @@ class Decider {
     const Uses& uses = liveness_.uses[operand];
     for (const std::vector<StepId>* list : {&uses.reads, &uses.writes}) {
       for (StepId other : *list) {
-        if (other > step) return {str("is also read by ", step_name(program_.steps[other.index])), other};
+        if (other > step) return {str("is also read by ", step_name(program_, program_.steps[other.index])), other};
       }
     }
     return {buffer(operand).role == Role::output ? "is returned" : "", {}};
@@ -163,7 +164,7 @@ class Decider {
     }
     for (const std::vector<StepId>* uses : {&liveness_.uses[carried].reads, &liveness_.uses[carried].writes}) {
       for (StepId use : *uses) {
-        if (use > made && use < copy) return str("is read by ", step_name(program_.steps[use.index]));
+        if (use > made && use < copy) return str("is read by ", step_name(program_, program_.steps[use.index]));
       }
     }
     return why_not_overwrite(program_, *kernel, carried, next);

@@ -5,6 +5,7 @@
 #include <ctime>
 #include <numeric>
 
+#include "kernel/steps.h"
 #include "memory/liveness.h"
 #include "memory/search/beam.h"
 #include "memory/sharing.h"
@@ -121,7 +122,7 @@ struct Ordered {
   std::string text() const {
     std::string out;
     for (const kernel::Step& step : steps.shared.program.steps) {
-      const std::string name = step_name(step);
+      const std::string name = kernel::step_name(steps.shared.program, step);
       out += str(out.empty() ? "" : " ", name[0] == '@' ? name.substr(1) : name);
     }
     return out;

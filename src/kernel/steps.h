@@ -1,0 +1,12 @@
+#pragma once
+// What is asked of a step, whatever kind it is.
+#include <string>
+
+#include "kernel/kernel.h"
+
+namespace inlay::kernel {
+
+/// What reasons and tables call it: "@k1", "matmul", "a copy", "the size n", "a check of sizes".
+std::string step_name(const KernelProgram& program, const Step& step);
+
+}  // namespace inlay::kernel
