@@ -1,5 +1,9 @@
 #include "kernel/steps.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
 namespace inlay::kernel {
 namespace {
 
@@ -19,8 +23,34 @@ struct NameOf {
   std::string operator()(const CondEnd&) const { return "a branch"; }
 };
 
+// Up to here a size is never too large: LAPACK counts its work in 32 bits too, which is up to 68 times a size long.
+constexpr int64_t kNeverTooLarge = std::numeric_limits<int32_t>::max() / 128;
+
 }  // namespace
 
 std::string step_name(const KernelProgram& program, const Step& step) { return std::visit(NameOf{program}, step); }
+
+bool can_fail(const Stage& stage) { return std::ranges::any_of(stage.statements, &Statement::can_fail); }
+
+/// Functions of BLAS and LAPACK refuse sizes and strides beyond 32 bits; many do nothing else.
+bool can_fail(const LibraryCall& call) {
+  if (call.sites.size() != static_cast<std::size_t>(LibraryStatus::too_large)) return !call.sites.empty();
+  const auto may_be_large = [](const Dim& size) {
+    return !size.is_constant() || std::abs(size.constant()) > kNeverTooLarge;
+  };
+  bool out = std::ranges::any_of(call.sizes, may_be_large);
+  for_each_array(call, [&](const CallArray& array, const CoreAxes&) {
+    out = out || std::ranges::any_of(array.strides, may_be_large);
+  });
+  return out;
+}
+
+/// A size that is bound on the way also asks for memory.
+bool can_fail(const Step& step) {
+  if (const auto* kernel = std::get_if<Kernel>(&step)) return any_statement(*kernel, &Statement::can_fail);
+  if (const auto* call = std::get_if<LibraryCall>(&step)) return can_fail(*call);
+  return std::holds_alternative<HostCall>(step) || std::holds_alternative<SizeCheck>(step) ||
+         std::holds_alternative<BindSize>(step);
+}
 
 }  // namespace inlay::kernel

@@ -7,6 +7,7 @@
 #include "kernel/counts.h"
 #include "kernel/dim_proof.h"
 #include "kernel/live.h"
+#include "kernel/steps.h"
 #include "kernel/visit.h"
 #include "memory/commit.h"
 #include "memory/sharing.h"

@@ -11,20 +11,7 @@ using kernel::Kernel;
 using kernel::Stage;
 using kernel::Start;
 using kernel::Statement;
-using kernel::Step;
 using kernel::StepId;
-
-bool can_fail(const Stage& stage) { return std::ranges::any_of(stage.statements, &Statement::can_fail); }
-
-/// A size that is bound on the way also asks for memory.
-bool can_fail(const Step& step) {
-  if (const auto* kernel = std::get_if<Kernel>(&step)) {
-    return std::ranges::any_of(kernel->stages, [](const Stage& stage) { return can_fail(stage); });
-  }
-  if (const auto* call = std::get_if<kernel::LibraryCall>(&step)) return !call->sites.empty();
-  return std::holds_alternative<kernel::HostCall>(step) || std::holds_alternative<kernel::SizeCheck>(step) ||
-         std::holds_alternative<kernel::BindSize>(step);
-}
 
 Commit::Commit(const kernel::KernelProgram& program, const Liveness& liveness)
     : program_(program), liveness_(liveness), loops_(kernel::regions_of(program)) {

@@ -12,10 +12,6 @@
 
 namespace inlay::memory {
 
-/// Can it end the call?
-bool can_fail(const kernel::Stage& stage);
-bool can_fail(const kernel::Step& step);
-
 class Commit {
  public:
   Commit(const kernel::KernelProgram& program, const Liveness& liveness);

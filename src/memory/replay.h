@@ -136,6 +136,8 @@ struct State {
 };
 
 void replay_call(const kernel::LibraryCall& call, State& state);
+/// Can it end the program?
+bool may_fail(const kernel::LibraryCall& call);
 void replay_kernel(const kernel::Kernel& kernel, State& state);
 
 }  // namespace inlay::memory::replay

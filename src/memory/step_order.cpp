@@ -1,7 +1,6 @@
 #include "memory/step_order.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -9,6 +8,7 @@
 
 #include "kernel/dependences.h"
 #include "kernel/dim_proof.h"
+#include "kernel/steps.h"
 #include "kernel/visit.h"
 #include "memory/commit.h"
 #include "memory/liveness.h"
@@ -53,25 +53,6 @@ std::vector<Sequence> sequences_of(const KernelProgram& program) {
     step = sequence.end;
   }
   return out;
-}
-
-/// Every function refuses sizes and strides beyond 32 bits; many do nothing else.
-bool call_can_fail(const kernel::LibraryCall& call) {
-  if (call.sites.size() != 1) return !call.sites.empty();
-  const auto fits = [](const Dim& size) {
-    return size.is_constant() && std::abs(size.constant()) <= std::numeric_limits<int32_t>::max();
-  };
-  bool all_fit = std::ranges::all_of(call.sizes, fits);
-  kernel::for_each_array(call, [&](const kernel::CallArray& array, const CoreAxes&) {
-    all_fit = all_fit && std::ranges::all_of(array.strides, fits);
-  });
-  return !all_fit;
-}
-
-/// Of a step that moves.
-bool move_can_fail(const Step& step) {
-  const auto* call = std::get_if<kernel::LibraryCall>(&step);
-  return call ? call_can_fail(*call) : can_fail(step);
 }
 
 class Waiting;
@@ -193,7 +174,7 @@ class Waiting {
     };
     uses_.for_each_before(access, add);
     for (BufferId b : given_.goes_on_with(step)) uses_.for_each_use(b, add);
-    const bool fails = move_can_fail(given_.step(step));
+    const bool fails = can_fail(given_.step(step));
     bool waits_for_failing = fails;
     for (BufferId b : access.writes) {
       waits_for_failing |= given_.is_callers(b);

@@ -41,7 +41,7 @@ void check_lives(const KernelProgram& program, const Liveness& lives, const Shar
 
 bool fails_as_a_whole(const kernel::Step& step) {
   const auto* call = std::get_if<kernel::LibraryCall>(&step);
-  return (call && !call->sites.empty()) || std::holds_alternative<kernel::HostCall>(step) ||
+  return (call && may_fail(*call)) || std::holds_alternative<kernel::HostCall>(step) ||
          std::holds_alternative<kernel::SizeCheck>(step) || std::holds_alternative<kernel::BindSize>(step);
 }
 

@@ -95,6 +95,29 @@ TEST(VerifyPlan, RejectsAShiftedOffset) {
               Contains("@k0: element 3 of t at 104 lies outside of output 0 of 104 bytes"));
 }
 
+TEST(VerifyPlan, KnowsWhichCallsCanFailBehindAWriteToTheCallersBytes) {
+  Planned p(R"(program @main(x: f64[4, 4] param 0 donated, r: f64[4, 4] output 0, p: f64[4, 4] output 1) {
+    kernel @k0 {
+      out r start copy x
+      stage (i < 4) {
+        %0 = literal 1.0 : f64
+        store r[0, i] set %0
+      }
+    }
+    call matmul p = r, r (1, 4, 4, 4) #0
+    sites { #0 size-overflow "" #1 factorization-failed "" }
+  })");
+  EXPECT_THAT(p.copies(), IsEmpty());
+  EXPECT_THAT(p.problems(), IsEmpty());
+  const auto can_fail = Contains(HasSubstr("can fail, and bytes of the caller are overwritten by then"));
+  auto& call = std::get<kernel::LibraryCall>(p.program.steps[1]);
+  call.sites.push_back(kernel::SiteId(1));
+  EXPECT_THAT(p.problems(), can_fail);
+  call.sites.pop_back();
+  call.operands[0].strides[1] = int64_t{1} << 31;
+  EXPECT_THAT(p.problems(), can_fail);
+}
+
 TEST(VerifyPlan, RejectsAShortenedLife) {
   EXPECT_THAT(after([](Planned& p, Sharing& sharing) { sharing.storages[at(p, "b").storage].live.end = 3; }),
               Contains("b is needed in [1, 8), but its storage b lives in [1, 3)"));

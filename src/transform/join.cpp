@@ -6,6 +6,7 @@
 
 #include "kernel/dependences.h"
 #include "kernel/regions.h"
+#include "kernel/steps.h"
 #include "support/stop.h"
 
 namespace inlay::transform {
@@ -68,9 +69,7 @@ class Joiner {
  private:
   void add(StepId step_id, Step step) {
     const kernel::StepAccess access = access_of(program_, step);
-    const auto* kernel = std::get_if<Kernel>(&step);
-    const auto* call = std::get_if<kernel::LibraryCall>(&step);
-    const bool fails = kernel ? any_statement(*kernel, &Statement::can_fail) : call && !call->sites.empty();
+    const bool fails = can_fail(step);
     depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
     const bool parts = nothing_passes(step) || depth_ > 0;  // (what stands in a body does not move either)
     std::vector<GroupId> after = waits_for(access);

@@ -6,6 +6,7 @@
 #include "kernel/library_layout.h"
 #include "kernel/regions.h"
 #include "kernel/sizes.h"
+#include "kernel/steps.h"
 #include "kernel/visit.h"
 #include "transform/join.h"
 
@@ -300,10 +301,9 @@ class ResultPlacer {
     const kernel::StepAccess access = access_of(program_, step);
     const bool finds_size =
         std::holds_alternative<kernel::BindSize>(step) || std::holds_alternative<kernel::SizeCheck>(step);
-    if (finds_size) return it.sites.empty() && !names(access, made);
     const auto* kernel = std::get_if<Kernel>(&step);
-    if (!kernel) return false;
-    if (!it.sites.empty() && any_statement(*kernel, &Statement::can_fail)) return false;
+    if ((!kernel && !finds_size) || (can_fail(it) && can_fail(step))) return false;
+    if (!kernel) return !names(access, made);
     const auto meet = [](const std::vector<BufferId>& a, const std::vector<BufferId>& b, BufferId but) {
       return std::ranges::any_of(a, [&](BufferId x) { return x != but && std::ranges::find(b, x) != b.end(); });
     };
