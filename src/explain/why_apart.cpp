@@ -197,7 +197,7 @@ class Explainer {
   /// A step between them that nothing passes, whether they have to do with it or not.
   StepId parted_by(const Pair& pair) const {
     for (StepId step(pair.first.index + 1); step < pair.second; ++step.index) {
-      if (transform::nothing_passes(program_.steps[step.index])) return step;
+      if (!moves(program_.steps[step.index])) return step;
     }
     return {};
   }

@@ -14,4 +14,11 @@ bool can_fail(const Stage& stage);
 bool can_fail(const LibraryCall& call);
 bool can_fail(const Step& step);
 
+/// May it stand elsewhere in its body, as far as it waits for nothing? What binds or checks a size, does what nobody
+/// sees, or is the border of a body stays, and nothing moves past it.
+inline bool moves(const Step& step) {
+  return std::holds_alternative<Kernel>(step) || std::holds_alternative<LibraryCall>(step) ||
+         std::holds_alternative<Copy>(step);
+}
+
 }  // namespace inlay::kernel

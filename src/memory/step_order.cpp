@@ -38,11 +38,6 @@ struct Sequence {
   std::size_t size() const { return end - first; }
 };
 
-bool moves(const Step& step) {
-  return std::holds_alternative<Kernel>(step) || std::holds_alternative<kernel::LibraryCall>(step) ||
-         std::holds_alternative<kernel::Copy>(step);
-}
-
 std::vector<Sequence> sequences_of(const KernelProgram& program) {
   std::vector<Sequence> out;
   const auto num_steps = static_cast<uint32_t>(program.steps.size());

@@ -71,7 +71,7 @@ class Joiner {
     const kernel::StepAccess access = access_of(program_, step);
     const bool fails = can_fail(step);
     depth_ += opens_body(step) ? 1 : closes_body(step) ? -1 : 0;
-    const bool parts = nothing_passes(step) || depth_ > 0;  // (what stands in a body does not move either)
+    const bool parts = !moves(step) || depth_ > 0;  // (what stands in a body does not move either)
     std::vector<GroupId> after = waits_for(access);
     if (fails) add_valid(after, last_failing_);
     if (parts) after.insert(after.end(), since_parted_.begin(), since_parted_.end());
@@ -337,11 +337,6 @@ bool starts_can_be_earlier(const KernelProgram& program, const Kernel& kernel, s
       return is_early;
     });
   });
-}
-
-bool nothing_passes(const Step& step) {
-  return !std::holds_alternative<Kernel>(step) && !std::holds_alternative<kernel::LibraryCall>(step) &&
-         !std::holds_alternative<kernel::Copy>(step);
 }
 
 void join_kernels(KernelProgram& program, const JoinRule& rule, LoopPassContext& context) {

@@ -26,9 +26,6 @@ struct JoinRule {
   std::function<bool(kernel::Kernel& first, Between between, kernel::Kernel& second, WhyNot* why)> join;
 };
 
-/// May it bind or check a size, or do what nobody sees, or is it the border of a body? Then no step moves past it.
-bool nothing_passes(const kernel::Step& step);
-
 /// What stands in a body was joined when that was fused. Offers each other kernel to those that it waits for, the last
 /// one first; neither is 0-d arithmetic. What the second one waits for besides comes before both, the rest stays in
 /// order. Steps that can fail keep theirs.
