@@ -53,4 +53,11 @@ bool can_fail(const Step& step) {
          std::holds_alternative<BindSize>(step);
 }
 
+const Start* start_of(const KernelProgram& program, const Kernel& kernel, BufferId root) {
+  const auto found = std::ranges::find_if(kernel.outputs, [&](const KernelOutput& output) {
+    return output.start.kind != Start::Kind::keep && root_of(program, output.buffer) == root;
+  });
+  return found == kernel.outputs.end() ? nullptr : &found->start;
+}
+
 }  // namespace inlay::kernel

@@ -21,4 +21,8 @@ inline bool moves(const Step& step) {
          std::holds_alternative<Copy>(step);
 }
 
+/// What the kernel puts into a buffer, of which this is the root, before its first stage, which is one thing; none: it
+/// keeps what is there.
+const Start* start_of(const KernelProgram& program, const Kernel& kernel, BufferId root);
+
 }  // namespace inlay::kernel

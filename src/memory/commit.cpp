@@ -38,11 +38,8 @@ std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const 
                                     step_name(program_, program_.steps[last_failing_.index]));
   const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
   if (last_failing_ != step || !kernel || repeats || !kernel->outer.empty()) return too_early;
-  for (const kernel::KernelOutput& output : kernel->outputs) {
-    if (kernel::root_of(program_, output.buffer) != buffer || output.start.kind == Start::Kind::keep) continue;
-    const bool is_there = output.start.kind == Start::Kind::copy && output.start.source == given;
-    if (!is_there) return too_early;
-  }
+  const Start* start = start_of(program_, *kernel, buffer);
+  if (start && (start->kind != Start::Kind::copy || start->source != given)) return too_early;
   bool has_written = false;
   for (const Stage& stage : kernel->stages) {
     has_written |= std::ranges::any_of(stage.statements, [&](const Statement& s) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/dim_proof.h"
+#include "kernel/steps.h"
 
 namespace inlay::memory {
 
@@ -11,10 +12,8 @@ using kernel::always_at_least;
 using kernel::Buffer;
 using kernel::BufferId;
 using kernel::Kernel;
-using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::Stage;
-using kernel::Start;
 using kernel::Statement;
 using kernel::Step;
 using kernel::StepId;
@@ -146,16 +145,10 @@ class DestinationQuestion {
   bool starts_first() const {
     for (StepId step : liveness_.uses[transfer_.destination].writes) {
       const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-      if (!kernel || !has_start(*kernel, transfer_.destination) || step < born()) continue;
-      if (step != born() || has_start(*kernel, transfer_.source)) return false;
+      if (!kernel || !start_of(program_, *kernel, transfer_.destination) || step < born()) continue;
+      if (step != born() || start_of(program_, *kernel, transfer_.source)) return false;
     }
     return true;
-  }
-
-  bool has_start(const Kernel& kernel, BufferId buffer) const {
-    return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) {
-      return o.start.kind != Start::Kind::keep && root(o.buffer) == buffer;
-    });
   }
 
   /// Nothing but the transfer writes to the region.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/dim_proof.h"
+#include "kernel/steps.h"
 
 namespace inlay::memory {
 
@@ -12,7 +13,6 @@ using kernel::BufferId;
 using kernel::Kernel;
 using kernel::KernelProgram;
 using kernel::Role;
-using kernel::Start;
 using kernel::StepId;
 
 namespace {
@@ -134,9 +134,7 @@ bool Groups::may_meet(BufferId a, const Dim& offset_a, BufferId b, const Dim& of
 bool Groups::is_started(BufferId buffer) const {
   return std::ranges::any_of(liveness_.uses[buffer].writes, [&](StepId step) {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
-    return kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& o) {
-             return o.start.kind != Start::Kind::keep && kernel::root_of(program_, o.buffer) == buffer;
-           });
+    return kernel && start_of(program_, *kernel, buffer);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernel/dim_proof.h"
+#include "kernel/steps.h"
 
 namespace inlay::memory {
 
@@ -105,12 +106,10 @@ class OverwriteQuestion {
   const Kernel& kernel_;
 };
 
-/// Does the kernel put something into the output before its first stage?
+/// Does the kernel put something else into the output before its first stage?
 bool is_started(const KernelProgram& program, const Kernel& kernel, BufferId operand, BufferId output) {
-  return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& o) {
-    if (kernel::root_of(program, o.buffer) != output || o.start.kind == Start::Kind::keep) return false;
-    return o.start.kind == Start::Kind::fill || kernel::root_of(program, o.start.source) != operand;
-  });
+  const Start* start = start_of(program, kernel, output);
+  return start && (start->kind == Start::Kind::fill || kernel::root_of(program, start->source) != operand);
 }
 
 /// Does the kernel make all of the operand itself, for its own later stages, before it touches the output?

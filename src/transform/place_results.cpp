@@ -213,14 +213,14 @@ class ResultPlacer {
     };
     for (std::size_t step = call; step <= bringing.step; ++step) {
       if (binds_place(step, bringing)) return std::nullopt;
-      const kernel::KernelOutput* start = start_of(program_.steps[step], to);
+      const Start* start = start_at(step, to);
       if (!start) {
         between.push_back(access_of(program_, program_.steps[step]));
         continue;
       }
-      if (touches(to) || (start->start.kind == Start::Kind::copy && touches(start->start.source))) return std::nullopt;
+      if (touches(to) || (start->kind == Start::Kind::copy && touches(start->source))) return std::nullopt;
       for (std::size_t later = step; later <= bringing.step; ++later) {
-        if (meets_at(later, bringing) || (later != step && start_of(program_.steps[later], to))) return std::nullopt;
+        if (meets_at(later, bringing) || (later != step && start_at(later, to))) return std::nullopt;
       }
       return step;
     }
@@ -232,13 +232,9 @@ class ResultPlacer {
            std::ranges::find(access.writes, root) != access.writes.end();
   }
 
-  static const kernel::KernelOutput* start_of(const Step& step, BufferId buffer) {
-    const auto* kernel = std::get_if<Kernel>(&step);
-    if (!kernel) return nullptr;
-    const auto found = std::ranges::find_if(kernel->outputs, [&](const kernel::KernelOutput& output) {
-      return output.buffer == buffer && output.start.kind != Start::Kind::keep;
-    });
-    return found == kernel->outputs.end() ? nullptr : &*found;
+  const Start* start_at(std::size_t step, BufferId buffer) const {
+    const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
+    return kernel ? start_of(program_, *kernel, root(buffer)) : nullptr;
   }
 
   const Statement& store_of(const Bringing& bringing) const {
@@ -248,10 +244,13 @@ class ResultPlacer {
   /// Moves the start of `buffer` from the kernel at `from` to a kernel of its own before `to`.
   void bring_start(std::size_t from, BufferId buffer, std::size_t to) {
     auto& kernel = std::get<Kernel>(program_.steps[from]);
-    const auto output = std::ranges::find(kernel.outputs, buffer, &kernel::KernelOutput::buffer);
+    const auto output = std::ranges::find_if(kernel.outputs, [&](const kernel::KernelOutput& o) {
+      return o.start.kind != Start::Kind::keep && root(o.buffer) == root(buffer);
+    });
     Kernel begins{.outputs = {*output}};
     output->start = {};
-    const bool writes = any_statement(kernel, [&](const Statement& s) { return s.is_write() && s.buffer == buffer; });
+    const bool writes =
+        any_statement(kernel, [&](const Statement& s) { return s.is_write() && s.buffer == output->buffer; });
     if (!writes) kernel.outputs.erase(output);
     program_.steps.insert(program_.steps.begin() + static_cast<std::ptrdiff_t>(to), std::move(begins));
   }
@@ -277,11 +276,11 @@ class ResultPlacer {
   bool must_come_first(std::size_t step, const Bringing& bringing) const {
     const BufferId to = root(store_of(bringing).buffer);
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step]);
-    const bool starts = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
-                          const bool copies = output.start.kind == Start::Kind::copy && root(output.start.source) == to;
-                          return copies || (output.start.kind != Start::Kind::keep && root(output.buffer) == to);
+    if (start_at(step, to)) return true;
+    const bool copies = kernel && std::ranges::any_of(kernel->outputs, [&](const kernel::KernelOutput& output) {
+                          return output.start.kind == Start::Kind::copy && root(output.start.source) == to;
                         });
-    return starts || meets_at(step, bringing);
+    return copies || meets_at(step, bringing);
   }
 
   /// Does the step reach what is brought, other than by bringing it?
