@@ -124,6 +124,10 @@ bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
   return !telling.empty() && never_negative_given(d, telling, kMaxFacts);
 }
 
+bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, const Dim& end_b) {
+  return always_at_least(begin_b, end_a) || always_at_least(begin_a, end_b);
+}
+
 bool is_zero_or_one(const Dim& size) { return always_at_least(size, 0) && always_at_least(1, size); }
 
 }  // namespace inlay::kernel

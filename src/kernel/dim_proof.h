@@ -13,6 +13,9 @@ namespace inlay::kernel {
 /// Where a point exists, the extent of its axis minus 1 is such a fact too.) false: not for all, or not proved.
 bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts = {});
 
+/// Have [begin_a, end_a) and [begin_b, end_b) nothing in common for all sizes? false: not for all, or not proved.
+bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, const Dim& end_b);
+
 /// Is it 0 or 1, whatever the sizes are?
 bool is_zero_or_one(const Dim& size);
 

@@ -36,6 +36,13 @@ TEST(AlwaysAtLeast, MinAndMax) {
   EXPECT_FALSE(always_at_least(min(n, m), m));
 }
 
+TEST(AlwaysApart, WhereOneEndsBeforeTheOtherBegins) {
+  EXPECT_TRUE(always_apart(0, n, n, n + m));
+  EXPECT_TRUE(always_apart(n + 1, n + m, 0, n));
+  EXPECT_FALSE(always_apart(0, n + 1, n, n + m));
+  EXPECT_FALSE(always_apart(0, n, m, n + m));
+}
+
 TEST(AlwaysAtLeast, GivenWhatElseIsKnown) {
   EXPECT_TRUE(always_at_least(n, 1, std::vector{n - 1}));
   EXPECT_TRUE(always_at_least(Dim(2) * k - 2, k - 1, std::vector{k - 1}));

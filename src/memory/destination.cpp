@@ -172,8 +172,7 @@ class DestinationQuestion {
     const auto region = bounding_region(s.map, axis_extents(kernel, stage), program_.buffers[s.buffer].dims);
     if (!region) return true;
     const Dim element = size_bytes(destination_.dtype);
-    return !always_at_least(transfer_.offset_bytes, region->last * element) &&
-           !always_at_least(region->first * element, end());
+    return !kernel::always_apart(region->first * element, region->last * element, transfer_.offset_bytes, end());
   }
 
   const KernelProgram& program_;

@@ -7,7 +7,6 @@
 
 namespace inlay::memory {
 
-using kernel::always_at_least;
 using kernel::Buffer;
 using kernel::BufferId;
 using kernel::Kernel;
@@ -128,7 +127,7 @@ std::string Groups::harms_caller(const Group& from, const Group& to, const Dim& 
 }
 
 bool Groups::may_meet(BufferId a, const Dim& offset_a, BufferId b, const Dim& offset_b) const {
-  return !always_at_least(offset_b, offset_a + size_bytes_[a]) && !always_at_least(offset_a, offset_b + size_bytes_[b]);
+  return !kernel::always_apart(offset_a, offset_a + size_bytes_[a], offset_b, offset_b + size_bytes_[b]);
 }
 
 bool Groups::is_started(BufferId buffer) const {

@@ -61,8 +61,7 @@ class OverwriteQuestion {
     const auto region_a = bounding_region(a.at->map, extents(a), dims(a));
     const auto region_b = bounding_region(b.at->map, extents(b), dims(b));
     if (!region_a || !region_b) return false;
-    return kernel::always_at_least(region_b->first, region_a->last) ||
-           kernel::always_at_least(region_a->first, region_b->last);
+    return kernel::always_apart(region_a->first, region_a->last, region_b->first, region_b->last);
   }
 
   /// Where no other point is, the statements' order says all.

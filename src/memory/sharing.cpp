@@ -365,8 +365,7 @@ Answer shares_bytes(const KernelProgram& program, const Sharing& sharing, Buffer
   if (!left.storage.valid() || left.storage != right.storage) return Answer::no;
   const Dim left_end = left.offset_bytes + size_bytes(program.buffers[a]);
   const Dim right_end = right.offset_bytes + size_bytes(program.buffers[b]);
-  const bool apart =
-      kernel::always_at_least(left.offset_bytes, right_end) || kernel::always_at_least(right.offset_bytes, left_end);
+  const bool apart = kernel::always_apart(left.offset_bytes, left_end, right.offset_bytes, right_end);
   return apart ? Answer::no : left.offset_bytes == right.offset_bytes ? Answer::yes : Answer::unknown;
 }
 
