@@ -74,7 +74,6 @@ class Counter {
 
  private:
   void add(const KernelOutput& output) {
-    if (output.start.kind == Start::Kind::copy) ++counts.copy_starts;
     const Buffer& buffer = program_.buffers[output.buffer];
     if (output.is_local) return;
     if (output.start.kind == Start::Kind::fill && has_bytes(buffer)) {

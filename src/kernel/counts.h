@@ -21,7 +21,6 @@ struct KernelCounts {
   /// Points that vectors of 64 bytes take at a time in the narrowest loop: by the widest element of what changes from
   /// point to point, and no more than there are. 0 where there is no loop.
   int width = 0;
-  int copy_starts = 0;
   int copies = 0, library_calls = 0, host_calls = 0, size_checks = 0;  // steps
   int loops = 0, conds = 0;                                            // regions; what stands in them counts once
 };

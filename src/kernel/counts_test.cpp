@@ -44,7 +44,6 @@ TEST(KernelCounts, OfAWholeProgram) {
   EXPECT_EQ(counts.scatters, 1);
   EXPECT_EQ(counts.folds, 1);
   EXPECT_EQ(counts.ops, 1);
-  EXPECT_EQ(counts.copy_starts, 1);
   EXPECT_EQ(counts.copies, 1);
   EXPECT_EQ(counts.host_calls, 1);
   EXPECT_EQ(counts.size_checks, 1);

@@ -13,7 +13,6 @@
 //      never permutes.
 // Buffers are row-major. Everything is plain data.
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 #include <variant>

@@ -15,12 +15,11 @@ using kernel::Kernel;
 using kernel::KernelProgram;
 using kernel::Stage;
 using kernel::Statement;
-using kernel::Step;
 using kernel::StepId;
 
 namespace {
 
-bool is_plain_store(const Statement& s) {
+bool always_sets(const Statement& s) {
   return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid();
 }
 
@@ -61,11 +60,11 @@ class TransferFinder {
     std::vector<std::vector<const Statement*>> of_register(stage.num_registers);  // that load it or store it
     for (const Statement& s : stage.statements) {
       if (s.kind == Statement::Kind::load) of_register[s.result.index].push_back(&s);
-      if (is_plain_store(s)) of_register[s.operands[0].index].push_back(&s);
+      if (always_sets(s)) of_register[s.operands[0].index].push_back(&s);
     }
     for (int i = 0; i < static_cast<int>(stage.statements.size()); ++i) {
       const Statement& store = stage.statements[i];
-      if (!is_plain_store(store)) continue;
+      if (!always_sets(store)) continue;
       for (const Statement* one : of_register[store.operands[0].index]) {
         const Statement& other = *one;
         const bool stores = other.kind == Statement::Kind::store;

@@ -49,9 +49,9 @@ void cut_segments(const KernelProgram& program, Sharing& sharing, IdMap<SymbolId
   }
 }
 
-class Decider {
+class Sharer {
  public:
-  Decider(KernelProgram& program, const SharingFunction& may_share)
+  Sharer(KernelProgram& program, const SharingFunction& may_share)
       : program_(program),
         may_share_(may_share),
         liveness_(liveness(program)),
@@ -332,7 +332,7 @@ class Decider {
 
 SharedProgram share(KernelProgram program, SharingFunction may_share) {
   SharedProgram out{std::move(program), {}, std::move(may_share)};
-  out.sharing = Decider(out.program, out.may_share).decide();
+  out.sharing = Sharer(out.program, out.may_share).decide();
   return out;
 }
 

@@ -14,11 +14,11 @@ using kernel::Statement;
 
 namespace {
 
-bool is_plain_store(const Statement& s) {
+bool sets_known_element(const Statement& s) {
   return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.map.has_index();
 }
 
-/// Is the buffer named by nothing but plain stores and the list of outputs?
+/// Is the buffer named by nothing but such stores and the list of outputs?
 IdMap<BufferId, bool> find_unread(const KernelProgram& program) {
   const IdMap<BufferId, int> names = count_names(program);
   IdMap<BufferId, int> stores(program.buffers.size(), 0);
@@ -29,7 +29,7 @@ IdMap<BufferId, bool> find_unread(const KernelProgram& program) {
       stores[output.buffer] += output.start.kind == kernel::Start::Kind::keep;
     for (const kernel::Stage& stage : kernel->stages) {
       for (const Statement& s : stage.statements) {
-        if (is_plain_store(s)) ++stores[s.buffer];
+        if (sets_known_element(s)) ++stores[s.buffer];
       }
     }
   }
@@ -66,7 +66,7 @@ KernelProgram drop_dead_buffers(KernelProgram program, LoopPassContext& context)
     if (!kernel) continue;
     std::erase_if(kernel->outputs, [&](const KernelOutput& output) { return unread[output.buffer]; });
     for (kernel::Stage& stage : kernel->stages) {
-      std::erase_if(stage.statements, [&](const Statement& s) { return is_plain_store(s) && unread[s.buffer]; });
+      std::erase_if(stage.statements, [&](const Statement& s) { return sets_known_element(s) && unread[s.buffer]; });
     }
   }
   drop_buffers(program, unread);

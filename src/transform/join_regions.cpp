@@ -13,12 +13,12 @@ using kernel::KernelProgram;
 
 namespace {
 
-bool writes(const Kernel& kernel, BufferId buffer) {
+bool lists(const Kernel& kernel, BufferId buffer) {
   return std::ranges::any_of(kernel.outputs, [&](const KernelOutput& output) { return output.buffer == buffer; });
 }
 
 bool write_one_buffer(const Kernel& first, const Kernel& second) {
-  return std::ranges::any_of(second.outputs, [&](const KernelOutput& output) { return writes(first, output.buffer); });
+  return std::ranges::any_of(second.outputs, [&](const KernelOutput& output) { return lists(first, output.buffer); });
 }
 
 }  // namespace
