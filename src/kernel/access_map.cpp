@@ -274,6 +274,20 @@ bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const D
   return is_injective(a, axis_extents) == Answer::yes;
 }
 
+bool told_apart_by(const AccessMap& a, const AccessMap& b, int axis) {
+  for (std::size_t d = 0; d < a.subscripts.size(); ++d) {
+    if (a.subscripts[d].is_told_by(axis) && a.subscripts[d] == b.subscripts[d]) return true;
+  }
+  return false;
+}
+
+bool same_strides(const LinearMap& a, const LinearMap& b, std::span<const Dim> axis_extents) {
+  for (int axis = 0; axis < static_cast<int>(axis_extents.size()); ++axis) {
+    if (!axis_extents[axis].is(1) && !(a.stride_of(axis) == b.stride_of(axis))) return false;
+  }
+  return true;
+}
+
 Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
                        std::span<const Dim> extents_b, std::span<const Dim> sizes) {
   INLAY_CHECK(a.rank() == b.rank(), "maps of rank ", a.rank(), " and ", b.rank(), " on one buffer");

@@ -103,6 +103,13 @@ Answer is_injective(const AccessMap& map, std::span<const Dim> axis_extents);
 /// Do the maps touch the same element at the same point, and at no other point? (Same map, injective.)
 bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const Dim> axis_extents);
 
+/// Have they a subscript in common that this axis alone tells? Then what they touch of one buffer at different points
+/// of the axis lies apart.
+bool told_apart_by(const AccessMap& a, const AccessMap& b, int axis);
+
+/// Do both go as far along each axis that has more than one point?
+bool same_strides(const LinearMap& a, const LinearMap& b, std::span<const Dim> axis_extents);
+
 /// Can a point of one (over its extents) and a point of the other touch the same element of the one buffer?
 /// no: the regions are disjoint for all sizes. yes: they meet at all sizes where both have points.
 /// `sizes` are other expressions that are known not to be negative, such as the lengths of the parts that lie between.

@@ -397,5 +397,23 @@ TEST(AccessMap, AMapWhereAStepIsZeroAndWhereItIsNot) {
   EXPECT_TRUE(stretching_sizes({{along(0, is_long, 2)}}).empty());  // not a step
 }
 
+TEST(AccessMap, TwoAreToldApartByAnAxisThatAloneTellsASubscriptOfBoth) {
+  const AccessMap rows = AccessMap::identity(2);
+  AccessMap first_column = rows, sums = rows;
+  first_column.subscripts[1] = {.base = 0};
+  sums.subscripts[0].axes.push_back({1, 1});
+  EXPECT_TRUE(told_apart_by(rows, first_column, 0));
+  EXPECT_FALSE(told_apart_by(rows, first_column, 1));
+  EXPECT_FALSE(told_apart_by(sums, sums, 0));
+}
+
+TEST(LinearMap, SameStridesAlongAxesWithSeveralPoints) {
+  const LinearMap rows = linearize(AccessMap::identity(2), std::vector<Dim>{n, m});
+  const LinearMap wider = linearize(AccessMap::identity(2), std::vector<Dim>{n, m + 1});
+  EXPECT_TRUE(same_strides(rows, rows, std::vector<Dim>{n, m}));
+  EXPECT_FALSE(same_strides(rows, wider, std::vector<Dim>{n, m}));
+  EXPECT_TRUE(same_strides(rows, wider, std::vector<Dim>{1, m}));
+}
+
 }  // namespace
 }  // namespace inlay::kernel

@@ -28,10 +28,7 @@ std::optional<Dim> region_begin(const AccessMap& from, std::span<const Dim> from
                                 std::span<const Dim> to_dims, std::span<const Dim> extents) {
   if (to.has_index() || !covers_in_order(from, extents, from_dims)) return std::nullopt;
   const kernel::LinearMap a = linearize(from, from_dims), b = linearize(to, to_dims);
-  for (int axis = 0; axis < static_cast<int>(extents.size()); ++axis) {
-    if (!extents[axis].is(1) && !(a.stride_of(axis) == b.stride_of(axis))) return std::nullopt;
-  }
-  return b.base;
+  return same_strides(a, b, extents) ? std::optional(b.base) : std::nullopt;
 }
 
 class TransferFinder {

@@ -14,7 +14,6 @@ using kernel::KernelOutput;
 using kernel::KernelProgram;
 using kernel::Start;
 using kernel::Statement;
-using kernel::Subscript;
 
 namespace {
 
@@ -76,11 +75,7 @@ class OverwriteQuestion {
     if (load.at->map.has_index() || write.at->map.has_index()) return false;
     const kernel::LinearMap a = linearize(load.at->map, dims(load)), b = linearize(write.at->map, dims(write));
     const std::vector<Dim> points = extents(write);
-    if (!(a.base == b.base)) return false;
-    for (int axis = 0; axis < static_cast<int>(points.size()); ++axis) {
-      if (!points[axis].is(1) && !(a.stride_of(axis) == b.stride_of(axis))) return false;
-    }
-    return is_injective(write.at->map, points) == Answer::yes;
+    return a.base == b.base && same_strides(a, b, points) && is_injective(write.at->map, points) == Answer::yes;
   }
 
   /// The load stands in an earlier stage. With outer axes that stage runs again, for other outer points, after the
@@ -93,12 +88,8 @@ class OverwriteQuestion {
   }
 
   bool keeps_to_its_part(const Statement& load, const Statement& write, int outer_axis) const {
-    if (program_.buffers[load.buffer].dims != program_.buffers[write.buffer].dims) return false;
-    for (std::size_t d = 0; d < load.map.subscripts.size(); ++d) {
-      const Subscript& s = load.map.subscripts[d];
-      if (s.is_told_by(outer_axis) && s == write.map.subscripts[d]) return true;
-    }
-    return false;
+    return program_.buffers[load.buffer].dims == program_.buffers[write.buffer].dims &&
+           told_apart_by(load.map, write.map, outer_axis);
   }
 
   const KernelProgram& program_;

@@ -16,7 +16,6 @@ using kernel::Kernel;
 using kernel::KernelProgram;
 using kernel::Stage;
 using kernel::Statement;
-using kernel::Subscript;
 
 namespace {
 
@@ -185,12 +184,7 @@ class Neighbours {
   static bool in_own_row(const Statement& a, const Statement& b, std::size_t count) {
     if (a.buffer != b.buffer) return false;
     for (std::size_t axis = 0; axis < count; ++axis) {
-      bool told = false;
-      for (std::size_t d = 0; d < a.map.subscripts.size(); ++d) {
-        const Subscript& s = a.map.subscripts[d];
-        told |= s.is_told_by(static_cast<int>(axis)) && s == b.map.subscripts[d];
-      }
-      if (!told) return false;
+      if (!told_apart_by(a.map, b.map, static_cast<int>(axis))) return false;
     }
     return true;
   }
