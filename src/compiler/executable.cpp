@@ -83,9 +83,9 @@ class ArrayPlaces {
     if (!std::ranges::equal(places_[slot].dims, dims)) throw wrong(ErrorCode::shape_mismatch, slot, dims);
     if (!is_row_major(places_[slot].dims, places_[slot].strides)) return nullptr;
     const runtime::TensorSpec& spec = state_.executable.object().outputs[slot];
+    if (!spec.written_last) return nullptr;
     const int taken = spec.taken_param;
     if (taken >= 0 && arguments_[static_cast<std::size_t>(taken)].data != places_[slot].data) return nullptr;
-    if (taken < 0 && !spec.written_last) return nullptr;
     for (std::size_t i = 0; i < arguments_.size(); ++i) {
       if (static_cast<int>(i) != taken && bytes_of(arguments_[i]).meet(bytes_of(places_[slot]))) return nullptr;
     }

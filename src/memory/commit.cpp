@@ -53,10 +53,16 @@ std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const 
 std::vector<bool> written_last(const kernel::KernelProgram& program, const Sharing& sharing) {
   const Liveness lives = liveness(program);
   const Commit commit(program, lives);
+  // Of a result in the place of a donated parameter the caller gives that place, which begins with what it copies.
+  IdMap<StorageId, BufferId> given(sharing.storages.size());
+  for (BufferId param : program.params) {
+    if (const StorageId storage = sharing.placements[param].storage; storage.valid()) given[storage] = param;
+  }
   IdMap<StorageId, bool> is_last(sharing.storages.size(), true);
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     const StorageId storage = sharing.placements[b].storage;
-    if (storage.valid() && kernel::root_of(program, b) == b && !commit.why_not(b, {}).empty()) is_last[storage] = false;
+    if (!storage.valid() || kernel::root_of(program, b) != b || b == given[storage]) continue;
+    if (!commit.why_not(b, given[storage]).empty()) is_last[storage] = false;
   }
   std::vector<bool> out;
   for (BufferId output : program.outputs) {

@@ -53,6 +53,30 @@ TEST(WrittenLast, NotWhereAnEarlierValueLiesInTheResult) {
               ElementsAre(false));
 }
 
+TEST(WrittenLast, InThePlaceOfADonatedParameterThatItBeginsWith) {
+  const auto last = [](std::string_view donated) {
+    const Planned p(str("program @main(x: f64[n] param 0", donated, R"(, g: i64[m] param 1, r: f64[n] output 0)
+      symbols n = x.0, m = g.0 {
+    kernel @k0 {
+      out r start copy x
+      stage (i < m) {
+        %0 = load g[i] : i64
+        check wrap(%0, n) checked #0
+      }
+      stage (i < m) {
+        %0 = literal 1.0 : f64
+        %1 = load g[i] : i64
+        store r[wrap(%1, n) checked before #0] add %0
+      }
+    }
+    sites { #0 index-out-of-bounds "" }
+  })"));
+    return written_last(p.program, p.plan.sharing);
+  };
+  EXPECT_THAT(last(" donated"), ElementsAre(true));
+  EXPECT_THAT(last(""), ElementsAre(false));  // what it begins with would be copied before the check
+}
+
 /// Why x is copied into r, before this step.
 std::vector<std::string> copies_before(std::string_view step) {
   const Planned p(str(R"(program @main(x: f64[n] param 0 donated, y: f64[n] param 1, c: i64 param 2, r: f64[n] output 0)
