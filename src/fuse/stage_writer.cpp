@@ -157,7 +157,7 @@ RegisterId StageWriter::cast(const Node& node, ValueId v, Point at) {
 IndexTerm StageWriter::index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                   ValueId base, const Node* node) {
   IndexTerm term{value(array, at), step, extent, Bounds::checked, {}};
-  if (facts_prove_within(graph_, array, extent)) {
+  if (always_within(graph_, array, extent)) {
     term.bounds = Bounds::proved;
     return term;
   }

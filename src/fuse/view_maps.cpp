@@ -87,8 +87,7 @@ bool is_rest_of(const Graph& graph, ValueId array, const Dim& extent) {
   return has_rest && divisor && divisor->op == Op::size && divisor->size == extent;
 }
 
-}  // namespace
-
+/// Do facts of a bound array, or what a loop counts, prove it? Views keep them.
 bool facts_prove_within(const Graph& graph, ValueId array, const Dim& extent) {
   if (is_place_in(graph, array, extent)) return true;
   ValueId source = array;
@@ -100,9 +99,11 @@ bool facts_prove_within(const Graph& graph, ValueId array, const Dim& extent) {
   return param != graph.params.end() && param->value == source && stays_below(*param, extent);
 }
 
+}  // namespace
+
 bool always_within(const Graph& graph, ValueId array, const Dim& extent) {
-  return facts_prove_within(graph, array, extent) || affine_index(graph, array, extent) ||
-         is_rest_of(graph, array, extent);
+  return facts_prove_within(graph, array, extent) || is_rest_of(graph, array, extent) ||
+         affine_index(graph, array, extent);
 }
 
 AccessMap broadcast_point(const AccessMap& at, std::span<const Dim> from) {

@@ -41,11 +41,8 @@ bool reshape_is_map(const Graph& graph, const Node& node);
 /// Does the reshape only put in, or leave out, axes of one element?
 bool reshape_moves_ones(const Graph& graph, const Node& node);
 
-/// Do facts of a bound array, or what a loop counts, prove that its elements are some of 0, 1, ..., extent - 1? Views
-/// keep them.
-bool facts_prove_within(const Graph& graph, ValueId array, const Dim& extent);
-
-/// Are the elements of the index array some of 0, 1, ..., extent - 1, whatever they are in this call?
+/// Are the elements of the index array some of 0, 1, ..., extent - 1, whatever they are in this call? An access through
+/// it then goes without a check, and a check of what is not read is left out.
 bool always_within(const Graph& graph, ValueId array, const Dim& extent);
 
 /// Is the reduce written out at the point, term by term? Static and short.
