@@ -6,28 +6,47 @@
 namespace inlay::kernel {
 namespace {
 
-/// Of all stages; `kPointsBetweenLooks` + 1 if it is more than that, or not known.
-int64_t points_of(const Kernel& kernel) {
-  constexpr int64_t kMany = kPointsBetweenLooks + 1;
-  const auto times = [kMany](int64_t points, const Axis& axis) {
-    if (!axis.extent.is_constant()) return kMany;
-    return points * std::min(axis.extent.constant(), kMany) > kPointsBetweenLooks ? kMany
-                                                                                  : points * axis.extent.constant();
-  };
-  int64_t outer = 1;
-  for (const Axis& axis : kernel.outer) outer = times(outer, axis);
+/// `kPointsBetweenLooks` + 1 if it is more than that, or not known.
+constexpr int64_t kMany = kPointsBetweenLooks + 1;
+
+int64_t points_of(const Kernel& kernel, const Stage& stage) {
+  int64_t points = 1;
+  for (const Dim& extent : axis_extents(kernel, stage)) {
+    const int64_t length = extent.is_constant() ? std::min(extent.constant(), kMany) : kMany;
+    points = std::min(points * length, kMany);
+  }
+  return points;
+}
+
+/// Of the stages that `counts` is true for.
+int64_t points_of(const Kernel& kernel, auto counts) {
   int64_t all = 0;
   for (const Stage& stage : kernel.stages) {
-    int64_t points = outer;
-    for (const Axis& axis : stage.axes) points = times(points, axis);
-    all = std::min(all + points, kMany);
+    if (const int64_t points = points_of(kernel, stage); counts(points)) all = std::min(all + points, kMany);
   }
   return all;
 }
 
+int64_t points_of(const Kernel& kernel) {
+  return points_of(kernel, [](int64_t) { return true; });
+}
+
+bool is_short(const Kernel& kernel) { return points_of(kernel) < kMany; }
+
+bool has_outer_loops(const Kernel& kernel) {
+  return kernel.is_tiled() || std::ranges::any_of(kernel.outer, [](const Axis& axis) { return !axis.extent.is(1); });
+}
+
 }  // namespace
 
-bool is_short(const Kernel& kernel) { return points_of(kernel) <= kPointsBetweenLooks; }
+bool looks_at_outer_points(const Kernel& kernel) { return has_outer_loops(kernel) && !is_short(kernel); }
+
+bool looks_in_rows(const Kernel& kernel) { return !is_short(kernel); }
+
+bool looks_within(const Kernel& kernel, const Stage& stage, const LoopNest& nest) {
+  if (nest.innermost() != 1 || has_outer_loops(kernel)) return false;
+  return points_of(kernel, stage) == kMany || points_of(kernel, [](int64_t points) { return points < kMany; }) == kMany;
+}
 
 std::vector<bool> looks_before(const KernelProgram& program) {
   std::vector<bool> out(program.steps.size(), false);

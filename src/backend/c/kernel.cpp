@@ -68,7 +68,7 @@ class KernelText {
     write_starts(out, /*local=*/false);
     int loops = 0;
     for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) loops += open_loop(out, axis);
-    if (loops > 0 && !kernel::is_short(kernel_)) out.line(p_.look_up());
+    if (kernel::looks_at_outer_points(kernel_)) out.line(p_.look_up());
     write_starts(out, /*local=*/true);
     for (std::size_t s = 0; s < kernel_.stages.size(); ++s) write_stage(out, s);
     for (; loops > 0; --loops) out.close();

@@ -92,18 +92,11 @@ void StageText::write_loop(int level) {
   const std::string end = loop.is_tile ? nest_.place.tile_end : p_.size(loop.extent);
   if (level + 1 == nest_.innermost()) return write_innermost(loop, begin, end);
   out_.open("for (int64_t ", i, " = ", begin, "; ", i, " < ", end, "; ++", i, ")");
-  if (level + 2 == nest_.innermost() && !kernel::is_short(nest_.kernel)) out_.line(p_.look_up());
+  if (level + 2 == nest_.innermost() && kernel::looks_in_rows(nest_.kernel)) out_.line(p_.look_up());
   const std::size_t wrapped_before = nest_.num_wrapped();
   write_level(level + 1);
   nest_.forget_wrapped(wrapped_before);
   out_.close();
-}
-
-/// Is it a loop of its own, around which nobody looks, and long?
-bool StageText::looks_within() const {
-  const auto has_loop = [](const kernel::Axis& axis) { return !axis.extent.is(1); };
-  return nest_.innermost() == 1 && std::ranges::none_of(nest_.kernel.outer, has_loop) &&
-         !kernel::is_short(nest_.kernel);
 }
 
 /// Long sums go by blocks, so that their error grows with the logarithm of their length. A block is added up in lanes,
@@ -120,7 +113,7 @@ void StageText::write_innermost(const kernel::NestLoop& loop, const std::string&
     sums.push_back(k);
     widest = std::max(widest, size_bytes(nest_.statement(k).dtype));
   }
-  const bool looks = looks_within(), by_blocks = looks || !sums.empty();
+  const bool looks = kernel::looks_within(nest_.kernel, nest_.stage, nest_.loops), by_blocks = looks || !sums.empty();
   const std::string block = str(sums.empty()      ? kernel::kPointsBetweenLooks
                                 : clauses.empty() ? kBlockInOrder
                                                   : kBytesOfLanes / widest * kNumbersOfLane);

@@ -19,7 +19,6 @@ class StageText {
   bool names_values_outside() const;
   void write_level(int level);
   void write_loop(int level);
-  bool looks_within() const;
   void write_innermost(const kernel::NestLoop& loop, const std::string& begin, const std::string& end);
 
   NestText nest_;

@@ -31,7 +31,7 @@ void ColumnEmitter::emit_strips(int level, Range rows, Range columns, bool maske
   if (never_holds(has_any)) return;
   const Branch branch = open_if(b_, has_any);
   const Loop strips = open_loop(b_, columns.begin, {});
-  if (!kernel::is_short(nest_.kernel)) f_.ends.checkpoint();
+  if (kernel::looks_in_rows(nest_.kernel)) f_.ends.checkpoint();
   const int vectors = masked ? 1 : plan_.unroll;
   std::vector<Lanes> strip;
   for (int u = 0; u < vectors; ++u) {

@@ -48,13 +48,12 @@ class KernelEmitter {
  private:
   void emit_outer(std::size_t axis) {
     if (axis == kernel_.outer.size()) {
-      if (is_in_loop_ && !kernel::is_short(kernel_)) f_.ends.checkpoint();
+      if (kernel::looks_at_outer_points(kernel_)) f_.ends.checkpoint();
       return emit_stages();
     }
     if (kernel_.outer[axis].extent.is(1) && !is_tiled(axis)) return emit_outer(axis + 1);
     const Loop loop = open_loop(f_.b, f_.i64(0), {});
     points_[axis] = loop.point;
-    is_in_loop_ = true;
     Value* const step = f_.i64(is_tiled(axis) ? kernel_.tile : 1);
     Value* const end = f_.sizes.of(kernel_.outer[axis].extent);
     if (is_tiled(axis)) {
@@ -85,7 +84,6 @@ class KernelEmitter {
   const kernel::Kernel& kernel_;
   std::vector<Value*> points_;
   Range tile_;
-  bool is_in_loop_ = false;
 };
 
 }  // namespace

@@ -46,13 +46,13 @@ void PassEmitter::emit_vectors(Value* begin, Value* end, int64_t apart) {
   const bool by_pages = apart != plan_.width;
   const int64_t pass = plan_.width * plan_.unroll;
   const int64_t stretch = by_pages ? apart * plan_.unroll : kernel::kPointsBetweenLooks / pass * pass;
-  const bool by_stretches = by_pages || nest_.may_be_long();
+  const bool looks = kernel::looks_within(nest_.kernel, nest_.stage, plan_), by_stretches = by_pages || looks;
   Value* loop_end = end;
   Loop stretches;
   if (by_stretches) {
     stretches = open_loop(b_, begin, sums);
     sums.assign(stretches.carried.begin(), stretches.carried.end());
-    if (nest_.may_be_long()) f_.ends.checkpoint();
+    if (looks) f_.ends.checkpoint();
     loop_end = b_.CreateNSWAdd(stretches.point, f_.i64(by_pages ? apart : stretch));
     if (!by_pages) loop_end = b_.CreateBinaryIntrinsic(llvm::Intrinsic::smin, loop_end, end);
   }

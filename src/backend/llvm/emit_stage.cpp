@@ -98,7 +98,7 @@ void StageEmitter::emit_plain_loop(int level) {
   const Loop loop = open_loop(b_, range.begin, values);
   nest_.point_of(plan_.loop(level).axis) = loop.point;
   for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];
-  if (level + 2 == plan_.innermost() && !kernel::is_short(nest_.kernel)) f_.ends.checkpoint();
+  if (level + 2 == plan_.innermost() && kernel::looks_in_rows(nest_.kernel)) f_.ends.checkpoint();
   emit_level(level + 1);
   for (std::size_t k = 0; k < carried.size(); ++k) values[k] = sums_[carried[k]];
   close_loop(b_, loop, f_.i64(1), range.end, values);

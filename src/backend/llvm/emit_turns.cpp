@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "backend/llvm/emit_exponentials.h"
+#include "kernel/stopping.h"
 
 namespace inlay::llvm_backend {
 
@@ -190,7 +191,7 @@ void TurnEmitter::emit_blocks(Value* begin, Value* in_quarters, Value* whole) {
   std::vector<Value*> carried = sums_.values;  // and how many turns there were
   carried.push_back(pages.turns);
   const Loop turns = open_loop(b_, pages.end, carried);
-  if (nest_.may_be_long()) f_.ends.checkpoint();
+  if (kernel::looks_within(nest_.kernel, nest_.stage, plan_)) f_.ends.checkpoint();
   const int64_t block = static_cast<int64_t>(kVectorsOfBlock) * plan_.width;
   Value* block_begin = turns.point;
   if (plan_.unroll < kQuarters) {
@@ -263,7 +264,7 @@ TurnEmitter::Pages TurnEmitter::emit_pages(Value* begin, Value* end) {
   without.insert(without.end(), {begin, f_.i64(0)});
   carried.push_back(f_.i64(0));
   const Loop groups = open_loop(b_, begin, carried);
-  if (nest_.may_be_long()) f_.ends.checkpoint();
+  if (kernel::looks_within(nest_.kernel, nest_.stage, plan_)) f_.ends.checkpoint();
   sums_.values.assign(groups.carried.begin(), groups.carried.end() - 1);
   emit_group(groups.point);
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "kernel/stopping.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -20,15 +19,6 @@ Range NestState::range_of(int level) {
   const kernel::NestLoop& loop = plan.loop(level);
   if (loop.is_tile) return {tile.begin, tile.end};
   return {f.i64(0), f.sizes.of(loop.extent)};
-}
-
-/// A tile and a block are not. Nor is a row, whose loop looks: looking within each of its stages as well makes half as
-/// much code again.
-bool NestState::may_be_long() const {
-  if (block || plan.vectors_pass_tile() || plan.innermost() > 1) return false;
-  if (std::ranges::any_of(kernel.outer, [](const kernel::Axis& axis) { return !axis.extent.is(1); })) return false;
-  const Dim& extent = plan.vector_extent();
-  return !extent.is_constant() || extent.constant() > kernel::kPointsBetweenLooks;
 }
 
 Lanes NestState::lanes_at(Value* point) const {

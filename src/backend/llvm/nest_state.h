@@ -21,8 +21,6 @@ class NestState {
   const kernel::Statement& statement(std::size_t i) const { return stage.statements[i]; }
   /// What the loop that opens at `level` passes.
   Range range_of(int level);
-  /// Is the vector axis more than one look at the stop flag is good for?
-  bool may_be_long() const;
   Value*& point_of(int axis) { return points_[static_cast<std::size_t>(axis)]; }
 
   Lanes lanes_at(Value* point) const;
