@@ -8,7 +8,9 @@
 
 namespace inlay::memory {
 
+using kernel::BufferId;
 using kernel::KernelProgram;
+using kernel::Role;
 
 bool has_static_arena(const Sharing& sharing) {
   return std::ranges::all_of(sharing.storages, [](const SharedStorage& storage) {
@@ -75,6 +77,41 @@ int64_t MemoryPlan::arena_bytes() const {
   int64_t total = 0;
   for (const Layout& layout : layouts) total = add_bytes(total, layout.arena_bytes);
   return total;
+}
+
+Place place_of(const KernelProgram& program, const MemoryPlan& plan, BufferId buffer) {
+  const BufferId root = kernel::root_of(program, buffer);
+  const kernel::Buffer& facts = program.buffers[root];
+  const Placement& placement = plan.sharing.placements[root];
+  const SharedStorage* storage = placement.storage.valid() ? &plan.sharing.storages[placement.storage] : nullptr;
+  const bool is_moved = storage && storage->owner != Owner::param;
+  if (facts.role == Role::param && !is_moved) return {.table = Place::Table::params, .slot = facts.slot};
+  if (facts.role == Role::literal) return {.table = Place::Table::literals};
+  if (!storage) {
+    INLAY_CHECK(facts.role == Role::output, facts.name, " (", kernel::role_name(facts.role), ") has no place");
+    return {.table = Place::Table::outputs, .slot = facts.slot};
+  }
+  if (storage->owner != Owner::arena) {
+    const bool in_output = storage->owner == Owner::output;
+    return {.table = in_output ? Place::Table::outputs : Place::Table::params,
+            .slot = storage->slot,
+            .offset_bytes = placement.offset_bytes};
+  }
+  Place place{.table = Place::Table::segments, .slot = storage->segment, .offset_bytes = placement.offset_bytes};
+  if (plan.is_static) {
+    const Layout& layout = plan.layouts[static_cast<std::size_t>(storage->segment)];
+    place.start_bytes = layout.offset_bytes[placement.storage.index];
+  } else {
+    place.storage = placement.storage;
+  }
+  return place;
+}
+
+bool same_place(const KernelProgram& program, const Sharing& sharing, BufferId a, BufferId b) {
+  const BufferId left = kernel::root_of(program, a), right = kernel::root_of(program, b);
+  if (left == right) return true;
+  const Placement &first = sharing.placements[left], &second = sharing.placements[right];
+  return first.storage.valid() && first.storage == second.storage && first.offset_bytes == second.offset_bytes;
 }
 
 int64_t MemoryPlan::lower_bound_bytes() const {

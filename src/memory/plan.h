@@ -114,6 +114,21 @@ struct MemoryPlan {
   int64_t lower_bound_bytes() const;      // likewise
 };
 
+/// Where the bytes of a buffer are, as a call finds them: behind what an entry of one of its tables points at.
+struct Place {
+  enum class Table : uint8_t { literals, params, outputs, segments };  // of literals: the backend's own
+  Table table = Table::literals;
+  int slot = -1;
+  int64_t start_bytes = 0;  // of the storage in its segment, where the plan knows it; otherwise
+  StorageId storage;        // the call does, by this number
+  Dim offset_bytes = 0;     // from there
+};
+/// Of a buffer that has bytes: no scalar in a register, no memory of the host.
+Place place_of(const kernel::KernelProgram& program, const MemoryPlan& plan, kernel::BufferId buffer);
+
+/// Do both begin at the same byte, so that nothing is to be moved from one to the other?
+bool same_place(const kernel::KernelProgram& program, const Sharing& sharing, kernel::BufferId a, kernel::BufferId b);
+
 /// By the name of a symbol.
 using Sizes = std::vector<std::pair<std::string, int64_t>>;
 

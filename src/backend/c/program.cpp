@@ -114,13 +114,6 @@ bool ProgramText::is_constant(BufferId buffer) const {
   return literal.role == Role::literal && literal.elements.size() == 1;
 }
 
-bool ProgramText::same_place(BufferId a, BufferId b) const {
-  const BufferId left = root(a), right = root(b);
-  if (left == right) return true;
-  const memory::Placement &first = plan.sharing.placements[left], &second = plan.sharing.placements[right];
-  return first.storage.valid() && first.storage == second.storage && first.offset_bytes == second.offset_bytes;
-}
-
 std::string ProgramText::address(BufferId buffer) {
   use(buffer);
   return is_scalar(buffer) ? str("&", name(buffer)) : name(buffer);
@@ -137,30 +130,18 @@ int ProgramText::segment_of(BufferId buffer) const {
 }
 
 std::string ProgramText::place(BufferId buffer) {
-  const Buffer& facts = program.buffers[buffer];
-  const memory::Placement& placement = plan.sharing.placements[buffer];
-  const bool is_moved =
-      placement.storage.valid() && plan.sharing.storages[placement.storage].owner != memory::Owner::param;
-  if (facts.role == Role::param && !is_moved) return str("call->params[", facts.slot, "]");
-  if (facts.role == Role::literal) return literal_table(buffer);
-  if (!placement.storage.valid()) {
-    INLAY_CHECK(facts.role == Role::output, facts.name, " (", kernel::role_name(facts.role), ") has no place");
-    return str("call->outputs[", facts.slot, "]");
-  }
-  const memory::SharedStorage& storage = plan.sharing.storages[placement.storage];
-  const bool in_arena = storage.owner == memory::Owner::arena;
-  std::string base = storage.owner == memory::Owner::output  ? str("call->outputs[", storage.slot, "]")
-                     : storage.owner == memory::Owner::param ? str("(void*)call->params[", storage.slot, "]")
-                                                             : str("call->segments[", storage.segment, "]");
-  Dim offset = placement.offset_bytes;
+  using Table = memory::Place::Table;
+  const memory::Place place = memory::place_of(program, plan, buffer);
+  if (place.table == Table::literals) return literal_table(buffer);
+  const char* table = place.table == Table::params ? "params" : place.table == Table::outputs ? "outputs" : "segments";
+  const std::string base = str("call->", table, "[", place.slot, "]");
   std::string at;
-  if (in_arena && plan.is_static) {
-    offset = offset + plan.layouts[static_cast<std::size_t>(storage.segment)].offset_bytes[placement.storage.index];
-  } else if (in_arena) {
-    at = str(" + call->offsets[", placement.storage.index, "]");
-  }
+  if (place.storage.valid()) at = str(" + call->offsets[", place.storage.index, "]");
+  const Dim offset = place.offset_bytes + place.start_bytes;
   if (!offset.is(0)) at += str(" + ", size(offset));
-  return at.empty() ? base : str("(void*)((char*)", base, at, ")");
+  const bool is_constant = place.table == Table::params && root_buffer(buffer).role != Role::param;
+  const char* pointer = is_constant ? "(void*)" : "";
+  return at.empty() ? str(pointer, base) : str("(void*)((char*)", pointer, base, at, ")");
 }
 
 std::string ProgramText::literal_table(BufferId buffer) {

@@ -47,7 +47,6 @@ class ProgramText {
   bool is_constant(BufferId buffer) const;
   const std::string& name(BufferId buffer) const { return buffer_names_[root(buffer)]; }
   std::string address(BufferId buffer);  // for somebody else's function
-  bool same_place(BufferId a, BufferId b) const;
   /// Where its bytes are, from the call; and the segment at whose beginning that is known.
   std::string place(BufferId buffer);
   int segment_of(BufferId buffer) const;

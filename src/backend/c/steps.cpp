@@ -82,7 +82,7 @@ void write_transfer(ProgramText& p, Text& out, BufferId source, BufferId destina
     return out.line(place, " = ", value, ";");
   }
   const Dim count = num_elements(from);
-  if (p.same_place(source, destination) || count.is(0)) return;
+  if (memory::same_place(p.program, p.plan.sharing, source, destination) || count.is(0)) return;
   out.line(where_there_are(p, count), "memcpy(", variable(p, destination), ", ", variable(p, source), ", ",
            bytes_text(p, from), ");");
 }

@@ -91,7 +91,7 @@ void emit_transfer(FunctionEmitter& f, BufferId source, BufferId destination) {
     return f.places.set_scalar(destination,
                                from_memory(b, b.CreateLoad(memory_type(b, dtype), f.places.address(source)), dtype));
   }
-  if (f.places.same_place(source, destination)) return;
+  if (memory::same_place(f.program, f.plan.sharing, source, destination)) return;
   const auto align = llvm::Align(1);
   b.CreateMemCpy(f.places.address(destination), align, f.places.address(source), align, f.sizes.of(size_bytes(from)));
 }

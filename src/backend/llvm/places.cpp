@@ -7,7 +7,6 @@
 namespace inlay::llvm_backend {
 
 using kernel::Role;
-using memory::Owner;
 
 Places::Places(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, llvm::Module& module,
                llvm::IRBuilder<>& builder, Frame& frame, Sizes& sizes)
@@ -35,47 +34,28 @@ Value* Places::address(BufferId buffer) {
 
   llvm::IRBuilder<>::InsertPointGuard guard(b_);
   frame_.go_to_spine();
-  const auto entry_of = [&](size_t table, int slot) {
-    return b_.CreateLoad(b_.getPtrTy(),
-                         b_.CreateConstGEP1_64(b_.getPtrTy(), frame_.call_field(table, b_.getPtrTy()), slot));
-  };
-  const memory::Placement& placement = plan_.sharing.placements[root];
-  const bool is_moved = placement.storage.valid() && plan_.sharing.storages[placement.storage].owner != Owner::param;
-  if (facts.role == Role::param && !is_moved) {
-    known = entry_of(offsetof(InlayCall, params), facts.slot);
-  } else if (facts.role == Role::literal) {
-    known = literal_address(facts);
-  } else if (placement.storage.valid()) {
-    known = place_of_storage(placement);
-  } else if (facts.role == Role::output) {
-    known = entry_of(offsetof(InlayCall, outputs), facts.slot);
-  }
-  INLAY_CHECK(known, facts.name, " (", kernel::role_name(facts.role), ") has no place");
+  const memory::Place place = memory::place_of(program_, plan_, root);
+  known = place.table == memory::Place::Table::literals ? literal_address(facts) : given_address(place);
   return known;
 }
 
-Value* Places::place_of_storage(const memory::Placement& placement) {
-  const memory::SharedStorage& storage = plan_.sharing.storages[placement.storage];
-  Value* offset = sizes_.of(placement.offset_bytes);
-  Value* base = nullptr;
-  if (storage.owner != Owner::arena) {
-    const bool in_output = storage.owner == Owner::output;
-    Value* table =
-        frame_.call_field(in_output ? offsetof(InlayCall, outputs) : offsetof(InlayCall, params), b_.getPtrTy());
-    base = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), table, storage.slot));
-  } else {
-    Value* segments = frame_.call_field(offsetof(InlayCall, segments), b_.getPtrTy());
-    base = b_.CreateLoad(b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), segments, storage.segment));
-    Value* start = nullptr;
-    if (plan_.is_static) {
-      start = b_.getInt64(plan_.layouts[static_cast<size_t>(storage.segment)].offset_bytes[placement.storage.index]);
-    } else {
-      Value* offsets = frame_.call_field(offsetof(InlayCall, offsets), b_.getPtrTy());
-      start = b_.CreateLoad(b_.getInt64Ty(), b_.CreateConstGEP1_64(b_.getInt64Ty(), offsets, placement.storage.index));
-    }
-    offset = b_.CreateAdd(start, offset);
+Value* Places::given_address(const memory::Place& place) {
+  using Table = memory::Place::Table;
+  const std::size_t table = place.table == Table::params    ? offsetof(InlayCall, params)
+                            : place.table == Table::outputs ? offsetof(InlayCall, outputs)
+                                                            : offsetof(InlayCall, segments);
+  Value* offset = sizes_.of(place.offset_bytes);
+  Value* base = b_.CreateLoad(
+      b_.getPtrTy(), b_.CreateConstGEP1_64(b_.getPtrTy(), frame_.call_field(table, b_.getPtrTy()), place.slot));
+  if (place.storage.valid()) {
+    Value* offsets = frame_.call_field(offsetof(InlayCall, offsets), b_.getPtrTy());
+    Value* start = b_.CreateConstGEP1_64(b_.getInt64Ty(), offsets, place.storage.index);
+    offset = b_.CreateAdd(b_.CreateLoad(b_.getInt64Ty(), start), offset);
+  } else if (place.start_bytes > 0) {
+    offset = b_.CreateAdd(b_.getInt64(place.start_bytes), offset);
   }
-  return b_.CreateGEP(b_.getInt8Ty(), base, offset);
+  const bool is_at_beginning = place.offset_bytes.is(0) && place.start_bytes == 0 && !place.storage.valid();
+  return is_at_beginning ? base : b_.CreateGEP(b_.getInt8Ty(), base, offset);
 }
 
 Value* Places::literal_address(const kernel::Buffer& buffer) {
@@ -87,14 +67,6 @@ Value* Places::literal_address(const kernel::Buffer& buffer) {
   global->setAlignment(llvm::Align(64));
   global->setDSOLocal(true);
   return global;
-}
-
-bool Places::same_place(BufferId a, BufferId b) const {
-  const BufferId left = kernel::root_of(program_, a), right = kernel::root_of(program_, b);
-  if (left == right) return true;
-  const memory::Placement& first = plan_.sharing.placements[left];
-  const memory::Placement& second = plan_.sharing.placements[right];
-  return first.storage.valid() && first.storage == second.storage && first.offset_bytes == second.offset_bytes;
 }
 
 bool Places::is_scalar(BufferId buffer) const {

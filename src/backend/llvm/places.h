@@ -19,7 +19,6 @@ class Places {
   void set_host_address(BufferId buffer, Value* address) {
     (is_host_handle(buffer) ? scalars_ : addresses_)[kernel::root_of(program_, buffer).index] = address;
   }
-  bool same_place(BufferId a, BufferId b) const;
   bool is_scalar(BufferId buffer) const;
   bool is_host_handle(BufferId buffer) const;  // a value that may change, as a scalar's
   Value* scalar(BufferId buffer) const;        // its value now
@@ -30,7 +29,7 @@ class Places {
   std::vector<Value*>& scalars() { return scalars_; }
 
  private:
-  Value* place_of_storage(const memory::Placement& placement);
+  Value* given_address(const memory::Place& place);
   Value* literal_address(const kernel::Buffer& buffer);
 
   const kernel::KernelProgram& program_;
