@@ -128,11 +128,9 @@ IdMap<ValueId, Home> provisional_homes(const Graph& graph, Cones& cones, const F
   const auto load = [&](ValueId v) { homes[v].buffer = BufferId(0); };
   for (ValueId v : ids<ValueId>(graph.values.size())) {
     const Node* node = graph.node_of(v);
-    const bool in_register = node && node->op != Op::literal && has_one_element(graph.type(v));
-    if (in_register || forced.values[v] || cones.always_stored(v)) load(v);
+    if (cones.in_register(v) || forced.values[v] || cones.always_stored(v)) load(v);
     if (!node || node->op != Op::gather) continue;
-    const ValueId base = node->operands[0];
-    if (cones.of(base, forced.values).needs_affine_point) load(base);
+    if (const ValueId base = node->operands[0]; cones.is_read_by_position(base, forced.values)) load(base);
   }
   return homes;
 }

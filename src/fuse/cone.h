@@ -54,6 +54,14 @@ class Cones {
   /// Must `v` be written by pieces of its own whoever asks for it?
   bool always_stored(ValueId v) const { return parts_[v].always_stored; }
 
+  /// Has it one element, that no literal says?
+  bool in_register(ValueId v) const { return parts_[v].in_register; }
+
+  /// Can what is gathered from `base` not be computed where it is read: through an index?
+  bool is_read_by_position(ValueId base, const IdMap<ValueId, bool>& forced) {
+    return of(base, forced).needs_affine_point;
+  }
+
   /// What of `v` is computed when what is `forced` is stored; if asked for, also which values: v and those computed
   /// with it.
   Cone of(ValueId v, const IdMap<ValueId, bool>& forced, std::vector<ValueId>* values = nullptr);
@@ -62,7 +70,7 @@ class Cones {
   /// One value as a part of cones.
   struct Part {
     bool always_stored = false;
-    bool in_register = false;  // one element, that no literal says
+    bool in_register = false;
     bool moves_points = false;
     bool needs_affine_point = false;
     int ops = 0, cost = 0;

@@ -136,8 +136,7 @@ class Decider {
         break;
       case Op::gather: {
         const ValueId base = node.operands[0];
-        const bool by_position = cones_.of(base, forced_.values).needs_affine_point;
-        if (by_position) require(base, {StoredFor::by_position, {}});
+        if (cones_.is_read_by_position(base, forced_.values)) require(base, {StoredFor::by_position, {}});
         break;
       }
       default: break;
