@@ -205,10 +205,6 @@ void StageWriter::check_if_dropped(const IndexTerm& term, std::size_t first_stat
   add(kernel::check_of(term), /*has_result=*/false);
 }
 
-DType StageWriter::dtype_of(RegisterId reg) const {
-  return std::ranges::find(stage_.statements, reg, &Statement::result)->dtype;
-}
-
 RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
   const ValueId x = node.operands[0];
   const std::vector<Dim>& dims = graph_.type(x).dims;

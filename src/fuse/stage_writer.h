@@ -49,7 +49,6 @@ class StageWriter {
                                ValueId base, const Node* node);
   void check_unread(const Write& write);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
-  DType dtype_of(Register reg) const;
   Register add(kernel::Statement statement, bool has_result = true);
 
   const Graph& graph_;

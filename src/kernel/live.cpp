@@ -1,5 +1,7 @@
 #include "kernel/live.h"
 
+#include <algorithm>
+
 #include "kernel/visit.h"
 
 namespace inlay::kernel {
@@ -29,6 +31,11 @@ std::vector<bool> read_registers(const Stage& stage, const std::vector<bool>& li
     if (live[i]) for_each_register(stage.statements[i], [&](RegisterId r) { read[r.index] = true; });
   }
   return read;
+}
+
+const Statement* maker_of(const Stage& stage, RegisterId r) {
+  const auto made = std::ranges::find(stage.statements, r, &Statement::result);
+  return made == stage.statements.end() ? nullptr : &*made;
 }
 
 void drop_unused(Stage& stage) {

@@ -14,6 +14,9 @@ std::vector<bool> live_statements(const Stage& stage, const std::function<bool(s
 /// By register: does a live statement read it?
 std::vector<bool> read_registers(const Stage& stage, const std::vector<bool>& live);
 
+/// The statement that makes the register; null where none does.
+const Statement* maker_of(const Stage& stage, RegisterId r);
+
 /// Drops what is not live. What is elided stays: another plan may need it.
 void drop_unused(Stage& stage);
 

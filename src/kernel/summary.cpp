@@ -89,10 +89,6 @@ class Summarizer {
     }
   }
 
-  static const Statement* maker_of(const Stage& stage, RegisterId r) {
-    return &*std::ranges::find(stage.statements, r, &Statement::result);
-  }
-
   /// Not what a kernel keeps for itself, and no number that is shown as what makes it.
   bool is_read_later(const Kernel& kernel, BufferId b) const {
     if (kernel.is_scalar() || program_.buffers[b].role != Role::scalar) return !kernel.is_local(b);

@@ -68,8 +68,8 @@ void NestText::name_points() {
 }
 
 bool NestText::is_computed(kernel::RegisterId r) const {
-  const auto made = std::ranges::find(stage.statements, r, &Statement::result);
-  return made != stage.statements.end() && (made->kind == Kind::op || made->kind == Kind::cast);
+  const Statement* made = kernel::maker_of(stage, r);
+  return made && (made->kind == Kind::op || made->kind == Kind::cast);
 }
 
 /// A value is called as what it is loaded from or stored to; else as its op.

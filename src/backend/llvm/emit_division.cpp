@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernel/live.h"
+
 namespace inlay::llvm_backend {
 
 using kernel::Statement;
@@ -95,8 +97,8 @@ Value* DivisionEmitter::column_address(Value* table, Value* point, llvm::Type* t
 /// Is it the same in each row, and can it be computed before the first?
 bool DivisionEmitter::is_of_columns(kernel::RegisterId r, int row_axis) const {
   if (!plan_.varies(r)) return true;
-  const auto made = std::ranges::find(nest_.stage.statements, r, &Statement::result);
-  return is_of_columns(*made, static_cast<std::size_t>(made - nest_.stage.statements.begin()), row_axis);
+  const Statement* made = kernel::maker_of(nest_.stage, r);
+  return is_of_columns(*made, static_cast<std::size_t>(made - nest_.stage.statements.data()), row_axis);
 }
 
 bool DivisionEmitter::is_of_columns(const Statement& s, std::size_t i, int row_axis) const {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backend/llvm/emit_exponentials.h"
+#include "kernel/live.h"
 #include "ops/fold_merge.h"
 #include "support/error.h"
 
@@ -47,7 +48,7 @@ Value* FoldEmitter::with_point(std::size_t sum, Lanes& lanes, Value* so_far) {
   const Statement& fold = sums_.fold_of(sum);
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
   b_.clearFastMathFlags();
-  const auto made = std::ranges::find(nest_.stage.statements, fold.operands[0], &Statement::result);
+  const Statement* made = kernel::maker_of(nest_.stage, fold.operands[0]);
   const bool is_product = made->kind == Statement::Kind::op && made->dtype == fold.dtype &&
                           (made->op == ScalarOp::mul_ || made->op == ScalarOp::square_);
   const bool is_real = fold.dtype == DType::f32 || fold.dtype == DType::f64;

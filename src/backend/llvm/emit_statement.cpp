@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernel/live.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -206,13 +207,10 @@ bool StatementEmitter::packs(std::size_t i) const {
   const bool by_index_alone =
       place.indices.size() == 1 && place.indices[0].second.is(1) && place.stride_of(plan_.vector_axis()).is(0);
   if (!by_index_alone) return false;
-  const auto makes = [&](kernel::RegisterId r) {
-    return std::ranges::find(nest_.stage.statements, r, &Statement::result);
-  };
-  const auto count = makes(place.indices[0].first.index);
+  const Statement* count = kernel::maker_of(nest_.stage, place.indices[0].first.index);
   if (count->kind != Statement::Kind::fold || count->combine != Combine::add || count->dtype != DType::i64)
     return false;
-  const auto one = makes(count->operands[0]);
+  const Statement* one = kernel::maker_of(nest_.stage, count->operands[0]);
   return one->kind == Statement::Kind::cast && one->operands[0] == s.predicate;
 }
 
