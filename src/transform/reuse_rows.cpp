@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "kernel/live.h"
 #include "kernel/visit.h"
 
 namespace inlay::transform {
@@ -140,16 +141,13 @@ class RowKeeper {
     return out;
   }
 
-  /// The registers that the stage's effects need, where what is in `kept` is there.
+  /// By register: do the stage's effects need it, where what is in `kept` is there?
   static std::vector<bool> needed(const Stage& stage, const std::vector<bool>& kept) {
-    std::vector<bool> out(static_cast<std::size_t>(stage.num_registers), false);
-    for (std::size_t i = stage.statements.size(); i-- > 0;) {
-      const Statement& s = stage.statements[i];
-      const bool runs = s.is_write() || s.can_fail() || (s.result.valid() && out[s.result.index]);
-      if (!runs || (s.result.valid() && kept[s.result.index])) continue;
-      for_each_register(s, [&](RegisterId r) { out[r.index] = true; });
-    }
-    return out;
+    const auto is_there = [&](std::size_t i) {
+      const RegisterId result = stage.statements[i].result;
+      return result.valid() && kept[result.index];
+    };
+    return read_registers(stage, live_statements(stage, is_there));
   }
 
   /// Does the stage load from memory what two stages before it have loaded? (Twice is what a row takes that is folded
@@ -187,9 +185,7 @@ class RowKeeper {
       if (s.result.valid() && kept[s.result.index] && after[s.result.index])
         load_kept(s, numbers_[later][s.result.index]);
     }
-    std::erase_if(stage.statements, [&](const Statement& s) {
-      return s.result.valid() && !s.is_write() && !s.can_fail() && !after[s.result.index];
-    });
+    drop_unused(stage);
   }
 
   /// A row that holds a number's values.
@@ -225,9 +221,9 @@ class RowKeeper {
     Row row{number, program_.buffers.push_back(std::move(buffer)), std::move(map)};
     kernel_.outputs.push_back({.buffer = row.buffer, .is_local = true});
     const RegisterId made = register_with(stage, maker_[number], number);
-    const auto made_at = std::ranges::find(stage.statements, made, &Statement::result);
+    const auto behind = maker_of(stage, made) - stage.statements.data() + 1;
     stage.statements.insert(
-        made_at + 1,
+        stage.statements.begin() + behind,
         {.kind = Statement::Kind::store, .dtype = dtype, .operands = {made}, .buffer = row.buffer, .map = row.map});
     return row;
   }
