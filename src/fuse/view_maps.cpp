@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "fuse/affine_index.h"
-#include "fuse/cone.h"
+#include "fuse/selection.h"
 #include "ir/traits.h"
 #include "kernel/dim_proof.h"
 
@@ -60,8 +60,7 @@ bool only_ones_differ(std::span<const Dim> from, std::span<const Dim> to) {
 bool is_place_in(const Graph& graph, ValueId v, const Dim& extent) {
   const Node* node = graph.node_of(v);
   if (node && node->op == Op::compress && v != node->results[0]) {
-    const auto result = std::ranges::find(node->results, v);
-    v = node->operands[static_cast<std::size_t>(result - node->results.begin())];
+    v = selected_from(*node, v);
     node = graph.node_of(v);
   }
   return node && node->op == Op::iota && graph.type(v).dtype == DType::i64 && graph.type(v).dims[0] == extent;

@@ -62,6 +62,14 @@ IdMap<ValueId, int> count_uses(const Graph& graph) {
   return uses;
 }
 
+IdMap<NodeId, bool> nodes_with_checks(const Graph& graph) {
+  IdMap<NodeId, bool> out(graph.nodes.size(), false);
+  for (const DimCheck& check : graph.checks) {
+    if (check.node.valid()) out[check.node] = true;
+  }
+  return out;
+}
+
 IdMap<SymbolId, Dim> first_of_equal_symbols(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal) {
   IdMap<SymbolId, SymbolId> first;
   for (SymbolId s : ids<SymbolId>(num_symbols)) first.push_back(s);

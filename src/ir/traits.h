@@ -35,6 +35,9 @@ bool is_short(const Graph& graph, const Node& reduction, int64_t most);
 /// How often each value is an operand or an output.
 IdMap<ValueId, int> count_uses(const Graph& graph);
 
+/// By node: must sizes agree where it stands?
+IdMap<NodeId, bool> nodes_with_checks(const Graph& graph);
+
 /// By symbol: the first of those that these pairs of sizes say to be equal to it; itself where none does. Pairs of
 /// other sizes than symbols say nothing.
 IdMap<SymbolId, Dim> first_of_equal_symbols(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal);

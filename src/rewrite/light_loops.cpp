@@ -11,15 +11,6 @@
 namespace inlay::rewrite {
 namespace {
 
-IdMap<ValueId, bool> read_values(const Graph& graph) {
-  IdMap<ValueId, bool> out(graph.values.size(), false);
-  for (const Node& node : graph.nodes) {
-    for (ValueId v : node.operands) out[v] = true;
-  }
-  for (const Output& output : graph.outputs) out[output.value] = true;
-  return out;
-}
-
 bool computes(const Node& node) {
   switch (node.op) {
     case Op::scalar:
@@ -32,14 +23,6 @@ bool computes(const Node& node) {
     case Op::concat: return true;
     default: return false;
   }
-}
-
-IdMap<NodeId, bool> nodes_with_checks(const Graph& graph) {
-  IdMap<NodeId, bool> out(graph.nodes.size(), false);
-  for (const DimCheck& check : graph.checks) {
-    if (check.node.valid()) out[check.node] = true;
-  }
-  return out;
 }
 
 /// A view that a step can have of its own row.
@@ -212,7 +195,7 @@ void replace_in(Graph& graph, ValueId old, ValueId by) {
 /// One loop, made anew in the place of the old one.
 class LighterLoop {
  public:
-  LighterLoop(Rewriter& out, NodeId old, const IdMap<ValueId, bool>& is_read, const IdMap<NodeId, bool>& has_check,
+  LighterLoop(Rewriter& out, NodeId old, const IdMap<ValueId, int>& num_reads, const IdMap<NodeId, bool>& has_check,
               PassContext& context)
       : out_(out),
         has_check_(has_check),
@@ -221,7 +204,7 @@ class LighterLoop {
         graph_(*node_.region.bodies[0]),
         context_(context) {
     std::vector<bool> reads;
-    for (ValueId v : node_.results) reads.push_back(is_read[v]);
+    for (ValueId v : node_.results) reads.push_back(num_reads[v] > 0);
     body_ = std::make_unique<Body>(graph_, node_.region, reads);
   }
 
@@ -352,11 +335,11 @@ class LighterLoop {
     lighter.params = std::move(params_);
     PassContext uncounted;
     lighter = drop_dead_values(lighter, uncounted);
-    const IdMap<ValueId, bool> is_read = read_values(lighter);
+    const IdMap<ValueId, int> num_reads = count_uses(lighter);
     std::vector<ValueId> captured;
     std::vector<Param> params(lighter.params.begin(), lighter.params.begin() + static_cast<std::ptrdiff_t>(first));
     for (std::size_t i = 0; i < captured_.size(); ++i) {
-      if (!is_read[lighter.params[first + i].value]) continue;
+      if (num_reads[lighter.params[first + i].value] == 0) continue;
       params.push_back(lighter.params[first + i]);
       captured.push_back(captured_[i].value);
     }
@@ -387,12 +370,12 @@ class LighterLoop {
 };
 
 Graph lighten_once(const Graph& graph, PassContext& context) {
-  const IdMap<ValueId, bool> is_read = read_values(graph);
+  const IdMap<ValueId, int> num_reads = count_uses(graph);
   const IdMap<NodeId, bool> has_check = nodes_with_checks(graph);
   Rewriter out(graph);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
     if (graph.nodes[n].op == Op::loop) {
-      LighterLoop(out, n, is_read, has_check, context).make();
+      LighterLoop(out, n, num_reads, has_check, context).make();
     } else {
       out.copy(n);
     }

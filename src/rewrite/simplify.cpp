@@ -8,10 +8,7 @@ namespace inlay::rewrite {
 
 Graph simplify(const Graph& graph, PassContext& context) {
   Rewriter out(graph);
-  IdMap<NodeId, bool> has_check(graph.nodes.size(), false);
-  for (const DimCheck& check : graph.checks) {
-    if (check.node.valid()) has_check[check.node] = true;
-  }
+  const IdMap<NodeId, bool> has_check = nodes_with_checks(graph);
   const IdMap<ValueId, int> readers = count_uses(graph);
   Simplifier simplifier(out.builder(), context);
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
