@@ -27,18 +27,8 @@ namespace {
 
 bool always_stored(const Graph& graph, ValueId v, const kernel::BackendCaps& caps) {
   const Node* node = graph.node_of(v);
-  if (!node) return true;
+  if (!node || is_always_stored(*node)) return true;
   switch (node->op) {
-    case Op::update:
-    case Op::scatter:
-    case Op::fold:
-    case Op::cumulative:
-    case Op::compress:
-    case Op::concat:
-    case Op::library:
-    case Op::host_call:
-    case Op::cond:
-    case Op::loop: return true;
     case Op::reduce: return !is_unrolled(graph, *node, caps);
     case Op::reshape: return !reshape_is_map(graph, *node);
     case Op::literal: return !has_one_element(graph.type(v));

@@ -39,6 +39,37 @@ bool may_fail(const Graph& graph, const Node& node) {
   return true;
 }
 
+bool is_always_stored(const Node& node) {
+  switch (node.op) {
+    case Op::update:
+    case Op::scatter:
+    case Op::fold:
+    case Op::cumulative:
+    case Op::compress:
+    case Op::concat:
+    case Op::library:
+    case Op::host_call:
+    case Op::cond:
+    case Op::loop: return true;
+    case Op::scalar:
+    case Op::cast:
+    case Op::literal:
+    case Op::broadcast:
+    case Op::reshape:
+    case Op::transpose:
+    case Op::flip:
+    case Op::diagonal:
+    case Op::slice:
+    case Op::gather:
+    case Op::reduce:
+    case Op::iota:
+    case Op::size:
+    case Op::as_size:
+    case Op::assert_: return false;
+  }
+  return false;
+}
+
 bool has_one_element(const TensorType& type) {
   return type.dtype != DType::opaque && std::ranges::all_of(type.dims, [](const Dim& dim) { return dim.is(1); });
 }

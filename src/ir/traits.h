@@ -29,6 +29,9 @@ std::optional<Literal> splat(const Graph& graph, ValueId v, Stops stops) {
 /// Is every dim 1? Such values live in registers of the entry function.
 bool has_one_element(const TensorType& type);
 
+/// Is all of it in memory, whoever reads it? (Of a reduction, a reshape and a literal that is the fuser's to say.)
+bool is_always_stored(const Node& node);
+
 /// Has the reduction, at each element of its result, no more points than `most`, as is known?
 bool is_short(const Graph& graph, const Node& reduction, int64_t most);
 

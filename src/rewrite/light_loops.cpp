@@ -28,13 +28,6 @@ bool computes(const Node& node) {
 /// A view that a step can have of its own row.
 bool views_rows(const Node& node) { return node.op == Op::slice || node.op == Op::flip || node.op == Op::transpose; }
 
-/// Is all of it in memory, whoever reads it?
-bool is_stored(const Graph& graph, ValueId v) {
-  const Node* node = graph.node_of(v);
-  return !node || is_region(node->op) || node->op == Op::library || node->op == Op::host_call ||
-         node->op == Op::update || node->op == Op::scatter || node->op == Op::concat;
-}
-
 /// Is a part of it all that a step reads?
 bool is_gathered_only(const Graph& body, ValueId v) {
   const auto gathers = [&](const Node& node) {
@@ -319,7 +312,8 @@ class LighterLoop {
       is_part = is_part || node->op == Op::slice;
       v = node->operands[0];
     }
-    if (is_part && !is_stored(graph, v)) chain.clear();
+    const Node* source = graph.node_of(v);
+    if (is_part && source && !is_always_stored(*source)) chain.clear();
     return chain;
   }
 

@@ -116,23 +116,27 @@ TEST(LightenLoops, BringsViewsOfWhatIsInMemoryIn) {
     %before = slice %x[0:n]
     %all = exp %x
     %computed = slice %all[0:n]
+    %sums = cumulative add %x [0] : f64
+    %running = slice %sums[0:n]
     %zero = literal 0.0 : f64
-    %r = loop %i < n carry (%c = %zero) with (%back = %back, %before = %before, %computed = %computed) {
+    %r = loop %i < n carry (%c = %zero) with (%back = %back, %before = %before, %computed = %computed, %so_far = %running) {
       %u = gather %back[%i]
       %v = gather %before[%i]
       %w = gather %computed[%i]
+      %t = gather %so_far[%i]
       %p = mul %u, %v
       %q = add %p, %w
-      %next = add %c, %q
+      %o = add %q, %t
+      %next = add %c, %o
       return %next
     }
     return %r
   })");
   PassContext context;
   const Graph after = lightened(before, context);
-  EXPECT_EQ(context.counted("view-into-loop"), 2);
-  EXPECT_EQ(body_of(after).params.size(), 4u);  // the step, the state, %x once, %computed
-  EXPECT_EQ(count_nodes(body_of(after), Op::slice), 2);
+  EXPECT_EQ(context.counted("view-into-loop"), 3);
+  EXPECT_EQ(body_of(after).params.size(), 5u);  // the step, the state, %x once, %computed, %sums
+  EXPECT_EQ(count_nodes(body_of(after), Op::slice), 3);
   EXPECT_EQ(count_nodes(body_of(after), Op::flip), 1);
 }
 
