@@ -22,6 +22,7 @@ bool Progress::has_room(int64_t bytes) {
 }
 
 std::string Progress::where() const {
+  if (!step_.valid()) return "before the first step";
   const auto* kernel = std::get_if<kernel::Kernel>(&program_.steps[step_.index]);
   return kernel && !kernel->name.empty() ? str("@", kernel->name) : str("step ", step_.index);
 }

@@ -118,6 +118,20 @@ TEST(VerifyPlan, KnowsWhichCallsCanFailBehindAWriteToTheCallersBytes) {
   EXPECT_THAT(p.problems(), can_fail);
 }
 
+TEST(VerifyPlan, RejectsADonatedParameterOutsideOfItsBytes) {
+  Planned p(R"(program @main(x: f64[4] param 0 donated, r: f64[4] output 0) {
+    kernel @k0 {
+      stage (i < 4) {
+        %0 = load x[i] : f64
+        %1 = neg %0 : f64
+        store r[i] set %1
+      }
+    }
+  })");
+  at(p, "x").offset_bytes = 64;
+  EXPECT_THAT(p.problems(), Contains(HasSubstr("before the first step: element 0 of x at 64 lies outside of")));
+}
+
 TEST(VerifyPlan, RejectsAShortenedLife) {
   EXPECT_THAT(after([](Planned& p, Sharing& sharing) { sharing.storages[at(p, "b").storage].live.end = 3; }),
               Contains("b is needed in [1, 8), but its storage b lives in [1, 3)"));
