@@ -82,12 +82,15 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   facts.ops = kernel::body_length(stage_);
   const auto* call = piece.steps.empty() ? nullptr : std::get_if<kernel::LibraryCall>(&piece.steps.front());
   if (call) for_each_size(*call, needs);
-  // What is read has a size, though its bytes may be there before that is known: under another shape.
   const auto needs_size_of = [&](ValueId v) { std::ranges::for_each(graph_.type(v).dims, needs); };
+  // Who makes a value has waited for its size. Under another shape the bytes may be there before that is known.
+  const auto waits_for_size_of = [&](ValueId v) {
+    if (const Node* node = graph_.node_of(v); node && node->op == Op::reshape) needs_size_of(v);
+  };
   for (const Demand& demand : facts.demands) {
-    if (demand.loaded) needs_size_of(demand.value);
+    if (demand.loaded) waits_for_size_of(demand.value);
   }
-  std::ranges::for_each(piece.step_operands, needs_size_of);
+  std::ranges::for_each(piece.step_operands, waits_for_size_of);
   // What is written must have its memory, even where a part of it is written whose own size is known.
   const bool copies = !piece.steps.empty() && std::holds_alternative<kernel::Copy>(piece.steps.front());
   if (piece.value.valid() && (copies || !piece.starts.empty() || !piece.writes.empty())) {
