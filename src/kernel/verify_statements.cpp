@@ -34,6 +34,18 @@ class OutputVerifier {
     if (output.start.kind == Start::Kind::keep && !is_written(output.buffer)) {
       complain("output ", to.name, " is listed and never written");
     }
+    const auto bytes_of = [&](const KernelOutput& o) {
+      const BufferId shown = program_.buffers[o.buffer].view_of;
+      return shown.valid() ? shown : o.buffer;
+    };
+    for (const KernelOutput& other : kernel_.outputs) {
+      if (other.buffer.index >= program_.buffers.size() || other.buffer.index <= output.buffer.index) continue;
+      const bool both_start = other.start.kind != Start::Kind::keep && output.start.kind != Start::Kind::keep;
+      if (both_start && bytes_of(other) == bytes_of(output)) {
+        complain("outputs ", to.name, " and ", program_.buffers[other.buffer].name,
+                 " are the same bytes, and both start");
+      }
+    }
     if (output.is_local) verify_local(output);
     if (output.start.kind == Start::Kind::fill && output.start.value.dtype != to.dtype) {
       complain("output ", to.name, " of ", dtype_name(to.dtype), " is filled with a ",

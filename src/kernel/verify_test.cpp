@@ -338,6 +338,13 @@ TEST(VerifyKernelProgram, OutputsAreListedAndWritten) {
               ElementsAre("kernel @k0: output t starts as a copy of g: f64[n] of i64[n]"));
 }
 
+TEST(VerifyKernelProgram, BytesStartOnce) {
+  EXPECT_THAT(messages(parse("program @p(x: f64[n] param 0, t: f64[n] temporary, v: f64[n, 1] temporary view of t) "
+                             "symbols n = x.0 { kernel @k0 { out t start fill 0.0 out v start fill 1.0\n"
+                             "stage (i < n) { %0 = load x[i] : f64 store t[i] set %0 } } }")),
+              ElementsAre("kernel @k0: outputs t and v are the same bytes, and both start"));
+}
+
 TEST(VerifyKernelProgram, OnlyWhatSetsIsElided) {
   const std::string_view steps = "kernel @k0 { out t start fill 0.0 stage (i < n) { %0 = load x[i] : f64 ";
   EXPECT_THAT(messages_of(str(steps, "store t[i] set %0 elided } }")), IsEmpty());
