@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "fuse/cut.h"
-#include "ir/library_types.h"
 #include "ir/region.h"
 
 namespace inlay::fuse {

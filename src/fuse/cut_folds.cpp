@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "fuse/cut.h"
-#include "ir/library_types.h"
 
 namespace inlay::fuse {
 

@@ -5,7 +5,6 @@
 #include "fuse/in_place.h"
 #include "fuse/left_over.h"
 #include "fuse/view_maps.h"
-#include "ir/library_types.h"
 
 namespace inlay::fuse {
 

@@ -5,7 +5,6 @@
 
 #include "fuse/backwards.h"
 #include "fuse/cut.h"
-#include "ir/library_types.h"
 
 namespace inlay::fuse {
 

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 #include "fuse/affine_index.h"
 #include "fuse/selection.h"
 #include "fuse/view_maps.h"
-#include "kernel/dim_proof.h"
 
 namespace inlay::fuse {
 

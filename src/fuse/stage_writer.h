@@ -5,7 +5,6 @@
 
 #include "fuse/piece.h"
 #include "fuse/questions.h"
-#include "kernel/caps.h"
 
 namespace inlay::fuse {
 
