@@ -22,12 +22,12 @@ void assumption(Parser& p) {
 }
 
 void fact(Cursor& in, Facts& facts) {
-  if (in.accept_name("sorted")) {
+  if (in.accept("sorted")) {
     facts.sorted = true;
-  } else if (in.accept_name("min")) {
+  } else if (in.accept("min")) {
     facts.least = signed_integer(in);
     in.expect(",");
-    in.expect_name("max");
+    in.expect("max");
     facts.greatest = signed_integer(in);
     facts.has_range = true;
   } else {
@@ -36,8 +36,8 @@ void fact(Cursor& in, Facts& facts) {
 }
 
 ValueId param(Parser& p, const std::string& name, const TensorType& type) {
-  if (p.in.accept_name("donated")) return p.builder().donated(name, type);
-  if (!p.in.accept_name("bound")) return p.builder().param(name, type);
+  if (p.in.accept("donated")) return p.builder().donated(name, type);
+  if (!p.in.accept("bound")) return p.builder().param(name, type);
   Facts facts;
   if (p.in.accept("{")) p.in.list("}", [&] { fact(p.in, facts); });
   return p.builder().bound(name, type, facts);
@@ -48,7 +48,7 @@ void param(Parser& p, std::vector<Equated>& equated) {
   p.in.expect(":");
   const TensorType declared = p.sizes.type(NewSymbols::yes);
   TensorType given{declared.dtype, {}};
-  const bool has_given = p.in.accept_name("given");
+  const bool has_given = p.in.accept("given");
   if (has_given) {
     p.in.expect("[");
     p.in.list("]", [&] { given.dims.push_back(p.sizes.dim(NewSymbols::yes)); });
@@ -61,7 +61,7 @@ void param(Parser& p, std::vector<Equated>& equated) {
 
 void output(Parser& p) {
   std::string name;
-  if (p.in.at_punctuation("=", 1)) {
+  if (p.in.at("=", 1)) {
     const Token& token = p.in.peek();
     if (token.kind != Token::Kind::name && token.kind != Token::Kind::string) p.in.fail_expected("the output's name");
     const auto& outputs = p.builder().graph().outputs;
@@ -78,14 +78,14 @@ void output(Parser& p) {
 }
 
 void outputs(Parser& p) {
-  p.in.expect_name("return");
-  if (p.in.at_punctuation("}")) return;
+  p.in.expect("return");
+  if (p.in.at("}")) return;
   do output(p);
   while (p.in.accept(","));
 }
 
 void graph(Parser& p) {
-  p.in.expect_name("graph");
+  p.in.expect("graph");
   p.builder() = GraphBuilder(p.in.expect(Token::Kind::global, "the graph's name, such as `@main`").text);
   if (p.in.accept("[")) {
     p.in.list("]", [&] { p.sizes.symbol(p.in.expect(Token::Kind::name, "a symbol"), NewSymbols::yes); });
@@ -93,7 +93,7 @@ void graph(Parser& p) {
   p.in.expect("(");
   std::vector<Equated> equated;
   p.in.list(")", [&] { param(p, equated); });
-  if (p.in.accept_name("assume")) {
+  if (p.in.accept("assume")) {
     do assumption(p);
     while (p.in.accept(","));
   }

@@ -14,10 +14,10 @@ void require_begin(const Parser& p, ValueId x, std::size_t axis, const Dim& star
 
 IndexItem index_item(Parser& p, ValueId x, std::size_t axis) {
   if (p.in.peek().kind == Token::Kind::value) return IndexItem::through(p.value());
-  const bool open_start = p.in.at_punctuation(":");
+  const bool open_start = p.in.at(":");
   Dim start = open_start ? Dim(0) : p.sizes.dim();
   if (!p.in.accept(":")) return IndexItem::at(start);
-  const bool open = p.in.at_punctuation(":") || p.in.at_punctuation(",") || p.in.at_punctuation("]");
+  const bool open = p.in.at(":") || p.in.at(",") || p.in.at("]");
   if ((open || open_start) && axis >= p.type(x).dims.size()) {
     throw Error(ErrorCode::wrong_rank, p.scope.location,
                 str("an index for axis ", axis, " of a rank ", p.type(x).rank(), " value"))

@@ -101,7 +101,7 @@ ValueId slice(Parser& p) {
 ValueId gather(Parser& p) {
   const ValueId x = p.value();
   std::vector<IndexItem> index = index_of(p, x);
-  const bool named = p.in.accept_name("as");
+  const bool named = p.in.accept("as");
   return p.builder().gather(x, std::move(index), named ? p.in.expect(Token::Kind::string, "an op in quotes").text : "");
 }
 
@@ -262,7 +262,7 @@ ComposeArgument argument(Parser& p) {
     p.in.list("]", [&] { out.sizes.push_back(p.sizes.dim()); });
     return out;
   }
-  const bool word = p.in.peek().kind == Token::Kind::name && !p.in.at_punctuation("(", 1);
+  const bool word = p.in.peek().kind == Token::Kind::name && !p.in.at("(", 1);
   if (word) out.word = p.in.peek().text;
   if (word && !p.sizes.has_symbol(out.word)) {
     p.in.next();
@@ -281,7 +281,7 @@ std::vector<ValueId> composition(Parser& p, const Token& op) {
       values.push_back(p.value());
       return;
     }
-    if (p.in.at_punctuation("(")) {
+    if (p.in.at("(")) {
       throw p.in.expected("an operand, or the name of an argument")
           .help(str("operands stand without parentheses: `", op.text, " %x`"));
     }
@@ -321,7 +321,7 @@ Error no_option(const Parser& p, LibraryOp op, const Token& word) {
 std::vector<ValueId> library_call(Parser& p, LibraryOp op) {
   std::vector<ValueId> values = p.operands();
   LibraryOptions options = 0;
-  while (p.in.peek().kind == Token::Kind::name && !p.in.peek().first_on_line && !p.in.at_name("at")) {
+  while (p.in.peek().kind == Token::Kind::name && !p.in.peek().first_on_line && !p.in.at("at")) {
     const Token word = p.in.next();
     const auto option = library_option_from_name(word.text);
     if (!option || !has(facts(op).options, *option)) throw no_option(p, op, word);
@@ -354,7 +354,7 @@ std::vector<ValueId> results_of(Parser& p, const Token& op) {
   const Error error = unknown(p.in, op, "op", "", known_ops(), ErrorCode::unknown_op);
   if (p.scope.values.contains(op.text)) throw Error(error).help("a line is one op and its operands: `%z = add %x, %y`");
   const Token& behind = p.in.peek(1);
-  if (!p.in.at_punctuation(".") || behind.first_on_line || behind.kind != Token::Kind::name) throw error;
+  if (!p.in.at(".") || behind.first_on_line || behind.kind != Token::Kind::name) throw error;
   throw Error(error).help(str("ops are no members of `", op.text, "`: write `", behind.text, "`"));
 }
 

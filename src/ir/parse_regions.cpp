@@ -14,7 +14,7 @@ struct Captured {
 };
 
 void captured(Parser& p, std::string_view word, Captured& out) {
-  if (!p.in.accept_name(word)) return;
+  if (!p.in.accept(word)) return;
   p.in.expect("(");
   p.in.list(")", [&] {
     out.inside.push_back(p.label("a name in the body, such as `%a`"));
@@ -66,7 +66,7 @@ Graph body(Parser& p, const Definition* step, const Dim& count, const Captured& 
     p.define(made, p.builder().param(made.name, inside.outer_type(captured.outside[i])));
   }
   p.statements();
-  p.in.expect_name("return");
+  p.in.expect("return");
   finish();
   p.in.expect("}");
   if (inside.has_mistakes()) throw FollowUpError();
@@ -92,7 +92,7 @@ std::vector<ValueId> cond(Parser& p) {
   captured(p, "with", in);
   p.accept_origin();
   Graph then = body(p, nullptr, 0, in, [&] { returned(p); });
-  p.in.expect_name("else");
+  p.in.expect("else");
   Graph otherwise = body(p, nullptr, 0, in, [&] { returned(p); });
   p.builder().at(p.scope.location);
   return p.builder().cond(condition, in.outside, std::move(then), std::move(otherwise));
@@ -114,8 +114,8 @@ std::vector<ValueId> loop(Parser& p) {
           ErrorCode::wrong_arity, p.scope.location,
           str("loop: carries ", counted(num_carried, "value"), ", and the body returns ", next, " for the next step"));
     }
-    if (p.in.accept_name("trace")) returned(p);
-    if (!p.in.accept_name("while")) return;
+    if (p.in.accept("trace")) returned(p);
+    if (!p.in.accept("while")) return;
     ends = Ends::by_condition;
     p.builder().output(p.value());
   });

@@ -90,7 +90,7 @@ Dim Sizes::factor(NewSymbols allowed) {
     return inner;
   }
   const Token token = in_.expect(Token::Kind::name, "a size");
-  if (!in_.at_punctuation("(")) return symbol(token, allowed);
+  if (!in_.at("(")) return symbol(token, allowed);
   in_.expect("(");
   const Dim a = nested(allowed);
   in_.expect(",");

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/cursor.h"
+#include "text/cursor.h"
 
 namespace inlay::text {
 

@@ -25,8 +25,8 @@ Error no_op(const Parser& p) {
   Error error = p.in.expected("an op");
   if (p.in.line_is_over()) return error;
   const Token& first = p.in.peek();
-  const bool is_minus = p.in.at_punctuation("-");
-  if ((is_minus || p.in.at_punctuation("~")) && p.in.peek(1).kind == Token::Kind::value) {
+  const bool is_minus = p.in.at("-");
+  if ((is_minus || p.in.at("~")) && p.in.peek(1).kind == Token::Kind::value) {
     return std::move(error).help(
         str("the op stands before its operands: `", is_minus ? "neg" : "not", " %", p.in.peek(1).text, "`"));
   }
@@ -36,7 +36,7 @@ Error no_op(const Parser& p) {
   if (first.kind == Token::Kind::integer || first.kind == Token::Kind::real) {
     return std::move(error).help(str("a number is `literal ", first.text, " : f64`"));
   }
-  if (first.kind == Token::Kind::value && p.in.at_punctuation("[", 1)) {
+  if (first.kind == Token::Kind::value && p.in.at("[", 1)) {
     return std::move(error).help(str("a part of %", first.text, " is `slice %", first.text, "[...]`"));
   }
   const auto op = kOps.find(sign);
@@ -73,7 +73,7 @@ void check_type(Parser& p, const Token& op, ValueId v) {
 
 void statement(Parser& p, std::vector<Definition>& made) {
   p.scope.location = statement_location(p);
-  if (!p.in.at_name("host_call") && !p.in.at_name("loop") && !p.in.at_name("cond")) {
+  if (!p.in.at("host_call") && !p.in.at("loop") && !p.in.at("cond")) {
     do made.push_back(p.definition());
     while (p.in.accept(","));
     p.in.expect("=");
@@ -125,8 +125,8 @@ void recovering_statement(Parser& p) {
 
 void Parser::statements() {
   in.expect("{");
-  while (!in.at_name("return")) {
-    if (in.at_punctuation("}") || in.peek().kind == Token::Kind::end) in.fail_expected("`return`");
+  while (!in.at("return")) {
+    if (in.at("}") || in.peek().kind == Token::Kind::end) in.fail_expected("`return`");
     recovering_statement(*this);
   }
 }
@@ -155,12 +155,12 @@ void Parser::define(const Definition& made, ValueId v) {
 ValueId Parser::value() {
   if (in.line_is_over() && !in.after_comma()) in.fail_expected("a value, such as `%x`");
   const Token::Kind kind = in.peek().kind;
-  if (kind == Token::Kind::integer || kind == Token::Kind::real || in.at_punctuation("-")) {
-    const std::string number = in.at_punctuation("-") ? str("-", in.peek(1).text) : in.peek().text;
+  if (kind == Token::Kind::integer || kind == Token::Kind::real || in.at("-")) {
+    const std::string number = in.at("-") ? str("-", in.peek(1).text) : in.peek().text;
     throw Error(ErrorCode::syntax, in.location(in.peek()), str("expected a value, such as `%x`, found `", number, "`"))
         .help(str("a number is a value of its own: `%c = literal ", number, " : f64`"));
   }
-  if (in.at_punctuation("(")) {
+  if (in.at("(")) {
     throw in.expected("a value, such as `%x`").help("operands stand without parentheses: `exp %x`");
   }
   if (kind == Token::Kind::name && is_op(in.peek().text)) {
@@ -198,7 +198,7 @@ std::vector<int> Parser::axes() {
 }
 
 void Parser::accept_origin() {
-  if (in.accept_name("at")) in.expect(Token::Kind::string, "where it comes from, in quotes");
+  if (in.accept("at")) in.expect(Token::Kind::string, "where it comes from, in quotes");
 }
 
 bool same_dims(const Graph& graph, std::span<const Dim> a, std::span<const Dim> b) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ir/builder.h"
-#include "ir/cursor.h"
 #include "ir/parse_sizes.h"
+#include "text/cursor.h"
 
 namespace inlay::text {
 

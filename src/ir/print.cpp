@@ -1,9 +1,9 @@
 #include <map>
 #include <set>
 
-#include "ir/lexer.h"
 #include "ir/region.h"
 #include "ir/text.h"
+#include "text/lexer.h"
 
 namespace inlay {
 namespace {

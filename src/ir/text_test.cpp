@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.h"
-#include "ir/lexer.h"
 #include "ir/nearest.h"
 #include "ir/verify.h"
+#include "text/lexer.h"
 
 namespace inlay {
 namespace {

@@ -11,21 +11,21 @@ namespace inlay::kernel {
 /// what stands behind `symbols` up to the brace are symbols.
 void Parser::collect_names() {
   int depth = 0;
-  for (std::size_t i = at_; i < tokens_.size(); ++i) {
-    const Token& token = tokens_[i];
-    depth += token.text == "(" ? 1 : token.text == ")" ? -1 : 0;
-    if (token.kind == Token::Kind::name && depth == 1 && i + 1 < tokens_.size() && tokens_[i + 1].text == ":") {
+  for (std::size_t i = 0; peek(i).kind != Token::Kind::end; ++i) {
+    const Token& token = peek(i);
+    depth += at("(", i) ? 1 : at(")", i) ? -1 : 0;
+    if (token.kind == Token::Kind::name && depth == 1 && at(":", i + 1)) {
       if (!buffers_.emplace(token.text, BufferId(buffers_.size())).second) {
         throw error(token, ErrorCode::duplicate_name, str("there are two buffers `", token.text, "`"));
       }
     }
-    if (depth > 0 || token.text != "symbols") continue;
-    for (std::size_t k = i + 1; k < tokens_.size() && tokens_[k].text != "{"; ++k) {
-      const bool declares = tokens_[k - 1].text == "symbols" || tokens_[k - 1].text == ",";
-      if (!declares || tokens_[k].kind != Token::Kind::name) continue;
-      const SymbolId id = out_.symbols.push_back({.name = tokens_[k].text});
-      if (!symbols_.emplace(tokens_[k].text, id).second) {
-        throw error(tokens_[k], ErrorCode::duplicate_name, str("there are two symbols `", tokens_[k].text, "`"));
+    if (depth > 0 || !at("symbols", i)) continue;
+    for (std::size_t k = i + 1; peek(k).kind != Token::Kind::end && !at("{", k); ++k) {
+      const bool declares = at("symbols", k - 1) || at(",", k - 1);
+      if (!declares || peek(k).kind != Token::Kind::name) continue;
+      const SymbolId id = out_.symbols.push_back({.name = peek(k).text});
+      if (!symbols_.emplace(peek(k).text, id).second) {
+        throw error(peek(k), ErrorCode::duplicate_name, str("there are two symbols `", peek(k).text, "`"));
       }
     }
     return;
@@ -40,9 +40,9 @@ void Parser::facts(Buffer& out) {
       out.facts.sorted = true;
       return;
     }
-    const bool is_min = is("min");
-    if (!is_min && !is("max")) throw unexpected("`min`, `max` or `sorted`");
-    take();
+    const bool is_min = at("min");
+    if (!is_min && !at("max")) fail_expected("`min`, `max` or `sorted`");
+    next();
     out.facts.has_range = true;
     (is_min ? out.facts.least : out.facts.greatest) = integer();
   });
@@ -74,7 +74,7 @@ void Parser::buffer_declaration() {
   expect(":");
   out.dtype = dtype();
   if (accept("[")) list("]", [&] { out.dims.push_back(dim()); });
-  if (!is("view")) role(out);
+  if (!at("view")) role(out);
   if (accept("view")) {
     expect("of");
     out.view_of = buffer();
@@ -109,7 +109,8 @@ void Parser::sites() {
   while (!accept("}")) {
     const Token token = peek();
     if (!(site() == SiteId(out_.sites.size()))) {
-      throw error(token, ErrorCode::syntax, str("expected site `#", out_.sites.size(), "`, found ", describe(token)));
+      throw error(token, ErrorCode::syntax,
+                  str("expected site `#", out_.sites.size(), "`, found ", text::describe(token)));
     }
     const Token word = peek();
     const std::string code = hyphenated("the code of an error");
@@ -158,18 +159,18 @@ void Parser::refusals() {
 
 KernelProgram Parser::program() {
   expect("program");
-  out_.name = expect(Token::Kind::kernel_name, "the name of the program, as in @main").text;
+  out_.name = expect(Token::Kind::global, "the name of the program, as in @main").text;
   collect_names();
   expect("(");
   list(")", [&] { buffer_declaration(); });
   symbol_sources();
   expect("{");
-  while (!is("sites") && !is("stored") && !is("refusals") && !is("}")) step();
+  while (!at("sites") && !at("stored") && !at("refusals") && !at("}")) step();
   if (accept("sites")) sites();
   if (accept("stored")) stored();
   if (accept("refusals")) refusals();
   expect("}");
-  if (peek().kind != Token::Kind::end) throw unexpected("the end of the text");
+  if (peek().kind != Token::Kind::end) fail_expected("the end of the text");
   return std::move(out_);
 }
 

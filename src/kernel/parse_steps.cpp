@@ -42,8 +42,11 @@ Statement Parser::with_result() {
   } else if (op.text == "literal") {
     // The dtype stands behind the number, and tells how to read it.
     out.kind = Statement::Kind::literal;
-    const std::size_t number_at = at_;
-    const auto skip_number = [&] { at_ = std::min(at_ + (is("-") ? 2 : 1), tokens_.size() - 1); };
+    const std::size_t number_at = position();
+    const auto skip_number = [&] {
+      accept("-");
+      next();
+    };
     if (accept("(")) {
       skip_number();
       expect(",");
@@ -54,16 +57,16 @@ Statement Parser::with_result() {
     }
     expect(":");
     out.dtype = dtype();
-    const std::size_t behind = at_;
-    at_ = number_at;
+    const std::size_t behind = position();
+    go_to(number_at);
     out.literal = literal(out.dtype);
-    at_ = behind;
+    go_to(behind);
     return out;
   } else if (op.text == "axis") {
     out.kind = Statement::Kind::axis;
     const std::optional<int> axis = axis_named(peek());
-    if (!axis) throw unexpected("an axis of this stage");
-    take();
+    if (!axis) fail_expected("an axis of this stage");
+    next();
     out.axis = *axis;
   } else if (op.text == "size") {
     out.kind = Statement::Kind::size;
@@ -107,11 +110,11 @@ int Parser::fold_state(Fold fold) {
 }
 
 Statement Parser::statement() {
-  if (peek().kind == Token::Kind::reg) return with_result();
+  if (peek().kind == Token::Kind::value) return with_result();
   Statement out;
   if (accept("check")) {
     out.kind = Statement::Kind::check;
-    if (is("wrap")) {
+    if (at("wrap")) {
       out = check_of(index_term());
       return out;
     }
@@ -131,10 +134,10 @@ Statement Parser::statement() {
     out.dtype = out_.buffers[out.buffer].dtype;
     return out;
   }
-  if (!accept("fold")) throw unexpected("a statement");
+  if (!accept("fold")) fail_expected("a statement");
   out.kind = Statement::Kind::fold;
   if (const auto fold = peek().kind == Token::Kind::name ? fold_from_name(peek().text) : std::nullopt) {
-    take();
+    next();
     out.fold = *fold;
     out.state = fold_state(*fold);
     out.combine = inlay::facts(*fold).states[static_cast<std::size_t>(out.state)].combine;
@@ -210,7 +213,7 @@ Kernel Parser::kernel() {
   Kernel out;
   axes_.clear();
   if (!accept("{")) {  // a kernel has no name before name-kernels
-    out.name = expect(Token::Kind::kernel_name, "the name of a kernel").text;
+    out.name = expect(Token::Kind::global, "the name of a kernel").text;
     expect("{");
   }
   if (accept("outer")) {
@@ -290,7 +293,7 @@ LibraryCall Parser::library_call() {
   lay_out(out.results, signature.results, 0);
   lay_out(out.operands, signature.operands, num_results);
   while (const auto option = library_option_from_name(peek().text)) {
-    take();
+    next();
     out.options = out.options | *option;
   }
   if (accept("workspace")) out.workspace = buffer();
@@ -348,8 +351,8 @@ Copy Parser::copy() {
 SizeCheck Parser::size_check() {
   SizeCheck out;
   out.left = dim();
-  if (!is("==") && !is("<=")) throw unexpected("`==` or `<=`");
-  out.relation = take().text == "==" ? DimCheck::Relation::equal : DimCheck::Relation::at_most;
+  if (!at("==") && !at("<=")) fail_expected("`==` or `<=`");
+  out.relation = next().text == "==" ? DimCheck::Relation::equal : DimCheck::Relation::at_most;
   out.right = dim();
   out.site = site();
   return out;
@@ -400,7 +403,7 @@ void Parser::step() {
   } else if (accept("cond")) {
     cond();
   } else {
-    throw unexpected("a step");
+    fail_expected("a step");
   }
 }
 

@@ -13,37 +13,9 @@ constexpr int64_t kMaxIndex = 1 << 20;  // of a register or a site: who reads a 
 
 }  // namespace
 
-Token TextReader::take() {
-  Token token = peek();
-  if (at_ + 1 < tokens_.size()) ++at_;
-  return token;
-}
-
-bool TextReader::is(std::string_view text) const {
-  return peek().text == text && (peek().kind == Token::Kind::punctuation || peek().kind == Token::Kind::name);
-}
-
-bool TextReader::accept(std::string_view text) {
-  if (!is(text)) return false;
-  take();
-  return true;
-}
-
-void TextReader::expect(std::string_view text) {
-  if (!accept(text)) throw unexpected(str("`", text, "`"));
-}
-
-Token TextReader::expect(Token::Kind kind, std::string_view wanted) {
-  if (peek().kind != kind) throw unexpected(wanted);
-  return take();
-}
-
-Error TextReader::error(const Token& token, ErrorCode code, std::string message) const {
-  return Error(code, location_of(token, file_name_), std::move(message));
-}
-
-Error TextReader::unexpected(std::string_view wanted) const {
-  return error(peek(), ErrorCode::syntax, str("expected ", wanted, ", found ", describe(peek())));
+TextReader::TextReader(std::string_view text, std::string_view file_name)
+    : Cursor(lex(text, file_name, text::Language::kernels)) {
+  if (!diagnostics().empty()) throw Error(diagnostics().front());
 }
 
 int64_t TextReader::number(const Token& token) const {
@@ -72,7 +44,7 @@ int TextReader::small_integer() {
 std::size_t TextReader::index_of(Token::Kind kind, std::string_view wanted) {
   const Token token = expect(kind, wanted);
   const int64_t index = number(token);
-  if (index > kMaxIndex) throw error(token, ErrorCode::syntax, str(describe(token), " is numbered too high"));
+  if (index > kMaxIndex) throw error(token, ErrorCode::syntax, str(text::describe(token), " is numbered too high"));
   return static_cast<std::size_t>(index);
 }
 
@@ -104,8 +76,8 @@ DType TextReader::dtype() {
 Dim TextReader::dim(int depth) {
   if (depth > kMaxDepth) throw error(peek(), ErrorCode::syntax, "this size is nested too deeply");
   Dim sum = accept("-") ? Dim(-1) * dim_term(depth) : dim_term(depth);
-  while (is("+") || is("-")) {
-    const bool minus = take().text == "-";
+  while (at("+") || at("-")) {
+    const bool minus = next().text == "-";
     const Dim term = dim_term(depth);
     sum = minus ? sum - term : sum + term;
   }
@@ -119,13 +91,13 @@ Dim TextReader::dim_term(int depth) {
 }
 
 Dim TextReader::dim_factor(int depth) {
-  if (peek().kind == Token::Kind::integer) return number(take());
+  if (peek().kind == Token::Kind::integer) return number(next());
   if (accept("(")) {
     Dim inner = dim(depth + 1);
     expect(")");
     return inner;
   }
-  if (peek(1).text != "(") return Dim::symbol(symbol());
+  if (!at("(", 1)) return Dim::symbol(symbol());
   const Token function = expect(Token::Kind::name, "a size");
   expect("(");
   const Dim left = dim(depth + 1);
@@ -152,7 +124,7 @@ std::optional<int> TextReader::axis_named(const Token& token) const {
 Subscript TextReader::subscript() {
   Subscript out;
   subscript_term(out, accept("-") ? -1 : 1);
-  while (is("+") || is("-")) subscript_term(out, take().text == "-" ? -1 : 1);
+  while (at("+") || at("-")) subscript_term(out, next().text == "-" ? -1 : 1);
   std::ranges::sort(out.axes, {}, &AxisTerm::axis);
   return out;
 }
@@ -162,13 +134,13 @@ void TextReader::subscript_term(Subscript& out, int64_t sign) {
   Dim step = 1;
   do {
     if (const std::optional<int> axis = axis_named(peek())) {
-      const Token token = take();
+      const Token token = next();
       const bool twice = std::ranges::any_of(out.axes, [&](const AxisTerm& term) { return term.axis == *axis; });
       if (twice) throw error(token, ErrorCode::syntax, str("axis `", token.text, "` stands twice in one subscript"));
       out.axes.push_back({*axis, Dim(sign) * step});
       return;
     }
-    if (is("wrap") && peek(1).text == "(") {
+    if (at("wrap") && at("(", 1)) {
       const Token token = peek();
       if (out.index) throw error(token, ErrorCode::syntax, "a subscript has one loaded index at most");
       if (!step.is_constant()) throw error(token, ErrorCode::syntax, "the step of a loaded index is no number");
@@ -216,20 +188,20 @@ Literal TextReader::literal(DType dtype) {
     return Literal::of_float(dtype, re, im);
   }
   const bool negative = accept("-");
-  const Token token = take();
+  const Token token = next();
   if (token.text == "true" || token.text == "false") return Literal::of_integer(dtype, token.text == "true");
   if (is_float(dtype)) {
     const bool is_number = token.kind == Token::Kind::integer || token.kind == Token::Kind::real ||
                            token.text == "inf" || token.text == "nan";
     const std::optional<double> value = is_number ? number_of(token.text) : std::nullopt;
-    if (!value) throw error(token, ErrorCode::syntax, str("expected a number, found ", describe(token)));
+    if (!value) throw error(token, ErrorCode::syntax, str("expected a number, found ", text::describe(token)));
     return Literal::of_float(dtype, negative ? -*value : *value);
   }
   uint64_t bits = 0;
   const char* end = token.text.data() + token.text.size();
   const auto read = std::from_chars(token.text.data(), end, bits);
   if (token.kind != Token::Kind::integer || read.ec != std::errc() || read.ptr != end) {
-    throw error(token, ErrorCode::syntax, str("expected a whole number, found ", describe(token)));
+    throw error(token, ErrorCode::syntax, str("expected a whole number, found ", text::describe(token)));
   }
   return Literal::of_integer(dtype, static_cast<int64_t>(negative ? 0 - bits : bits));
 }

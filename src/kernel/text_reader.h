@@ -1,7 +1,6 @@
 #pragma once
 // What the parser of kernel programs reads everywhere: tokens, names, sizes, places and numbers. parse.cpp puts
 // signature and steps together from them.
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,43 +8,29 @@
 #include <vector>
 
 #include "kernel/kernel.h"
-#include "kernel/lexer.h"
+#include "text/cursor.h"
 
 namespace inlay::kernel {
 
-class TextReader {
+using text::Token;
+
+class TextReader : protected text::Cursor {
  public:
-  TextReader(std::string_view text, std::string_view file_name)
-      : file_name_(file_name), tokens_(lex(text, file_name)) {}
+  TextReader(std::string_view text, std::string_view file_name);
 
  protected:
-  // Tokens: from the left to the right.
-  const Token& peek(std::size_t ahead = 0) const { return tokens_[std::min(at_ + ahead, tokens_.size() - 1)]; }
-  Token take();
-  bool is(std::string_view text) const;
-  bool accept(std::string_view text);
-  void expect(std::string_view text);
-  Token expect(Token::Kind kind, std::string_view wanted);
-  Error error(const Token& token, ErrorCode code, std::string message) const;
-  Error unexpected(std::string_view wanted) const;
+  Error error(const Token& token, ErrorCode code, std::string message) const {
+    return {code, location(token), std::move(message)};
+  }
 
   std::string name(std::string_view wanted) { return expect(Token::Kind::name, wanted).text; }
   std::string string(std::string_view wanted) { return expect(Token::Kind::string, wanted).text; }
   int64_t number(const Token& token) const;
   int64_t integer();
   int small_integer();
-  RegisterId reg() { return RegisterId(index_of(Token::Kind::reg, "a register")); }
+  RegisterId reg() { return RegisterId(index_of(Token::Kind::value, "a register")); }
   SiteId site() { return SiteId(index_of(Token::Kind::site, "a site such as `#0`")); }
   SiteId optional_site() { return peek().kind == Token::Kind::site ? site() : SiteId(); }
-  /// Items with commas between them, up to and with `end`.
-  template <class Item>
-  void list(std::string_view end, Item item) {
-    if (accept(end)) return;
-    do {
-      item();
-    } while (accept(","));
-    expect(end);
-  }
 
   // Names that must be known.
   BufferId buffer();
@@ -59,9 +44,6 @@ class TextReader {
   IndexTerm index_term();
   Literal literal(DType dtype);
 
-  std::string_view file_name_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
   std::unordered_map<std::string, BufferId> buffers_;
   std::unordered_map<std::string, SymbolId> symbols_;
   std::vector<std::string> axes_;  // of the stage that is read, the outer ones first

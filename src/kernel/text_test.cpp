@@ -207,7 +207,7 @@ TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("kernel k0 { }"), "p:2:8: syntax: expected the name of a kernel, found `k0`");
   EXPECT_EQ(error_of("copy x -> z \"\""), "p:2:11: unknown-name: there is no buffer `z`");
   EXPECT_EQ(error_of("copy x -> y"), "p:3:1: syntax: expected the reason of the copy, in quotes, found `}`");
-  EXPECT_EQ(error_of("copy x -> y \"why"), "p:2:13: syntax: this string has no end");
+  EXPECT_EQ(error_of("copy x -> y \"why"), "p:2:13: syntax: the string does not end on its line");
   EXPECT_EQ(error_of("kernel @k0 { stage (i < k) { } }"), "p:2:25: unknown-name: there is no symbol `k`");
   EXPECT_EQ(error_of("kernel @k0 { stage (n < n) { } }"),
             "p:2:21: duplicate-name: `n` is the name of an axis or a symbol already");
@@ -239,7 +239,9 @@ TEST(KernelText, ErrorsNameThePlaceAndWhatWasExpected) {
   EXPECT_EQ(error_of("stored { x no-such }"), "p:2:12: unknown-name: there is no reason `no-such`");
   EXPECT_EQ(error_of("sites { #0 no-such \"\" }"), "p:2:12: unknown-name: there is no error code `no-such`");
   EXPECT_EQ(error_of("wait"), "p:2:1: syntax: expected a step, found `wait`");
-  EXPECT_EQ(error_of("?"), "p:2:1: syntax: `?` begins nothing that a kernel program has");
+  EXPECT_EQ(error_of("kernel @k\xc3\xa4 { }"),
+            "p:2:8: syntax: `@k\xc3\xa4`: names are of ASCII letters, digits and `_`");
+  EXPECT_EQ(error_of("?"), "p:2:1: syntax: expected a step, found `?`");
 }
 
 TEST(KernelText, ErrorsOfTheSignature) {

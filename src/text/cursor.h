@@ -1,19 +1,19 @@
 #pragma once
+// The token stream, with what every rule of a parser needs: look, expect, and say what was found instead.
 #include <algorithm>
 #include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "ir/lexer.h"
 #include "support/error.h"
+#include "text/lexer.h"
 
 namespace inlay::text {
 
-/// The token stream, with what every rule needs: look, expect, and say what was found instead.
 class Cursor {
  public:
-  explicit Cursor(text::Tokens tokens) : source_(std::move(tokens)) {}
+  explicit Cursor(Tokens tokens) : source_(std::move(tokens)) {}
 
   const Token& peek(std::size_t ahead = 0) const { return tokens()[std::min(at_ + ahead, tokens().size() - 1)]; }
   const Token& next() {
@@ -21,23 +21,20 @@ class Cursor {
     if (token.kind != Token::Kind::end) ++at_;
     return token;
   }
-  bool at_punctuation(std::string_view mark, std::size_t ahead = 0) const {
-    return peek(ahead).kind == Token::Kind::punctuation && peek(ahead).text == mark;
+  /// Is the next token this name or mark?
+  bool at(std::string_view text, std::size_t ahead = 0) const {
+    const Token& token = peek(ahead);
+    return (token.kind == Token::Kind::name || token.kind == Token::Kind::punctuation) && token.text == text;
   }
-  bool at_name(std::string_view name) const { return peek().kind == Token::Kind::name && peek().text == name; }
   bool after_comma() const { return at_ > 0 && tokens()[at_ - 1].text == ","; }
-  bool accept(std::string_view mark) { return at_punctuation(mark) && (next(), true); }
-  bool accept_name(std::string_view name) { return at_name(name) && (next(), true); }
+  bool accept(std::string_view text) { return at(text) && (next(), true); }
 
-  void expect(std::string_view mark) {
-    if (!accept(mark)) fail_expected(str("`", mark, "`"));
+  void expect(std::string_view text) {
+    if (!accept(text)) fail_expected(str("`", text, "`"));
   }
   const Token& expect(Token::Kind kind, std::string_view what) {
     if (peek().kind != kind) fail_expected(what);
     return next();
-  }
-  void expect_name(std::string_view name) {
-    if (!accept_name(name)) fail_expected(str("`", name, "`"));
   }
 
   /// Items between commas up to `close`; there may be none.
@@ -49,16 +46,17 @@ class Cursor {
     expect(close);
   }
 
-  Location location(const Token& token) const { return text::location_of(token, source_.file_name); }
+  Location location(const Token& token) const { return location_of(token, source_.file_name); }
   /// On a statement's own line, where that is what goes on too soon.
   Error expected(std::string_view what) const {
     const bool over = line_is_over();
     return {ErrorCode::syntax, over ? end_of_line() : location(peek()),
-            str("expected ", what, ", found ", over ? "the end of the line" : text::describe(peek()))};
+            str("expected ", what, ", found ", over ? "the end of the line" : describe(peek()))};
   }
   [[noreturn]] void fail_expected(std::string_view what) const { throw expected(what); }
 
   std::size_t position() const { return at_; }
+  void go_to(std::size_t position) { at_ = position; }
 
   /// From here to `end_line`, a statement is read that stands on one line.
   void begin_line() { line_start_ = at_; }
@@ -97,7 +95,7 @@ class Cursor {
     return location(last);
   }
 
-  text::Tokens source_;
+  Tokens source_;
   std::size_t at_ = 0;
   std::size_t line_start_ = kNoLine;
 };

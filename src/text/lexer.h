@@ -1,5 +1,5 @@
 #pragma once
-// Text to tokens. Knows what a name, a number and a string look like, and nothing of graphs.
+// Text to tokens. Knows what a name, a number and a string look like, and nothing of graphs or kernels.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,10 +13,11 @@ struct Token {
     name,         // exp
     value,        // %x, %3: `text` is without the sign
     global,       // @main: likewise
+    site,         // #0: likewise
     integer,      // 12
     real,         // 1.5, 1e-3
     string,       // "...": `text` is what it stands for
-    punctuation,  // one character, or ==
+    punctuation,  // one character, or two: == <= ->
     end,
   };
   Kind kind = Kind::end;
@@ -31,8 +32,12 @@ struct Tokens {
   std::vector<Diagnostic> diagnostics;
 };
 
+/// Texts of kernels have sites such as `#0`, names such as `$2`, the marks `<=` and `->`, and a place behind a point,
+/// `x.0`, where graphs may have the number `.5`.
+enum class Language : uint8_t { graphs, kernels };
+
 /// `#` begins a comment that reaches to the end of its line.
-Tokens lex(std::string_view source, std::string_view file_name);
+Tokens lex(std::string_view source, std::string_view file_name, Language language = Language::graphs);
 
 /// "file:3:7"
 Location location_of(const Token& token, std::string_view file_name);

@@ -1,4 +1,4 @@
-#include "ir/lexer.h"
+#include "text/lexer.h"
 
 #include "support/ascii.h"
 
@@ -7,12 +7,16 @@ namespace {
 
 bool is_name_start(char c) { return is_letter(c) || c == '_'; }
 bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+bool is_name_part_of_kernels(char c) { return is_name_part(c) || c == '$'; }
 
 bool is_ascii(char c) { return static_cast<unsigned char>(c) < 0x80; }
 
 class Lexer {
  public:
-  Lexer(std::string_view source, std::string_view file_name) : source_(source) { out_.file_name = file_name; }
+  Lexer(std::string_view source, std::string_view file_name, Language language)
+      : source_(source), kernels_(language == Language::kernels) {
+    out_.file_name = file_name;
+  }
 
   Tokens run() && {
     while (skip_blank()) next_token();
@@ -34,7 +38,7 @@ class Lexer {
   /// False at the end of the text.
   bool skip_blank() {
     while (at_ < source_.size()) {
-      if (peek() == '#') {
+      if (peek() == '#' && !at_site()) {
         while (at_ < source_.size() && peek() != '\n') advance();
       } else if (peek() == ' ' || peek() == '\t' || peek() == '\r' || peek() == '\n') {
         advance();
@@ -44,6 +48,8 @@ class Lexer {
     }
     return false;
   }
+
+  bool at_site() const { return kernels_ && is_digit(peek(1)); }
 
   Token& begin(Token::Kind kind) {
     Token token{kind, {}, line_, static_cast<int>(at_ - line_start_) + 1, first_on_line_};
@@ -68,12 +74,14 @@ class Lexer {
 
   void next_token() {
     const char c = peek();
-    if (is_name_start(c)) return take_while(begin(Token::Kind::name), is_name_part);
-    if (is_digit(c) || (c == '.' && is_digit(peek(1)))) return number();
+    if (is_name_start(c) || (kernels_ && c == '$')) return name(begin(Token::Kind::name));
+    if (is_digit(c) || (!kernels_ && c == '.' && is_digit(peek(1)))) return number();
     if (c == '"') return string();
     if (c == '%' || c == '@') return sigil(c == '%' ? Token::Kind::value : Token::Kind::global);
+    if (c == '#') return sigil(Token::Kind::site);
     Token& token = begin(Token::Kind::punctuation);
-    if (c == '=' && peek(1) == '=') take(token);
+    const std::string_view two = source_.substr(at_, 2);
+    if (two == "==" || (kernels_ && (two == "<=" || two == "->"))) take(token);
     if (!is_ascii(c)) {
       fail(token, str("`", letter(), "` has no meaning here: names are of ASCII letters, digits and `_`"));
       return void(out_.tokens.pop_back());
@@ -86,6 +94,8 @@ class Lexer {
     }
     take(token);
   }
+
+  void name(Token& token) { take_while(token, kernels_ ? is_name_part_of_kernels : is_name_part); }
 
   /// The letter of more than one byte that stands here.
   std::string letter() {
@@ -101,7 +111,7 @@ class Lexer {
     Token& token = begin(kind);
     const char sign = peek();
     advance();
-    take_while(token, is_name_part);
+    name(token);
     if (at_ < source_.size() && !is_ascii(peek())) {
       const std::string before = token.text, strange = letter();
       fail(token, str("`", sign, before, strange, "`: names are of ASCII letters, digits and `_`"));
@@ -153,6 +163,7 @@ class Lexer {
   }
 
   std::string_view source_;
+  bool kernels_;
   std::size_t at_ = 0, line_start_ = 0;
   int line_ = 1;
   bool first_on_line_ = true;
@@ -161,7 +172,9 @@ class Lexer {
 
 }  // namespace
 
-Tokens lex(std::string_view source, std::string_view file_name) { return Lexer(source, file_name).run(); }
+Tokens lex(std::string_view source, std::string_view file_name, Language language) {
+  return Lexer(source, file_name, language).run();
+}
 
 Location location_of(const Token& token, std::string_view file_name) {
   return {str(file_name, ":", token.line, ":", token.column)};
@@ -173,6 +186,7 @@ std::string describe(const Token& token) {
     case Token::Kind::string: return "a string";
     case Token::Kind::value: return str("`%", token.text, "`");
     case Token::Kind::global: return str("`@", token.text, "`");
+    case Token::Kind::site: return str("`#", token.text, "`");
     case Token::Kind::name:
     case Token::Kind::integer:
     case Token::Kind::real:
