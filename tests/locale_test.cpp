@@ -12,6 +12,7 @@
 #include "backend/c/backend.h"
 #include "compiler/compile.h"
 #include "explain.h"
+#include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/text.h"
 #include "support/number_text.h"
@@ -46,7 +47,7 @@ std::string texts() {
   const Lowered made = lower(graph, options);
   const std::string kernels = kernel::print(made.kernels);
   std::string out = print(graph) + print(made.graph) + kernels + kernel::print(kernel::parse(kernels, "k"));
-  out += memory::memory_map(made.kernels, made.plan) + c_backend::source_of(made.kernels, made.plan).text;
+  out += explain::memory_map(made.kernels, made.plan) + c_backend::source_of(made.kernels, made.plan).text;
   return out + str(1234567, " ", true, " ", 'c', " ", 1234567.5, " ", 0.25f) + number_text(1234.5) +
          fixed_text(1234.5, 2);
 }

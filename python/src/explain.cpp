@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "compiler/origins.h"
+#include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/summary.h"
@@ -129,7 +130,7 @@ nb::list apart_list(const Program& p) {
 
 nb::list stored_list(const Program& p) {
   nb::list out;
-  for (const memory::StoredValue& value : memory::stored_values(p.kernels, p.plan)) {
+  for (const explain::StoredValue& value : explain::stored_values(p.kernels, p.plan)) {
     nb::dict d;
     d["name"] = value.name;
     d["bytes"] = size_or_text(value.bytes, p.kernels);
@@ -163,7 +164,7 @@ void add_plan(const Program& p, nb::dict& d) {
     if (!is_step) copies.append(copy_dict(names.buffers[copy.source], names.buffers[copy.destination], copy.reason));
   }
   d["arena_bytes"] = p.plan.is_static ? nb::cast(p.plan.arena_bytes()) : nb::none();
-  d["memory_map"] = memory::memory_map(p.kernels, p.plan);
+  d["memory_map"] = explain::memory_map(p.kernels, p.plan);
 }
 
 struct StepName {
@@ -204,7 +205,7 @@ IdMap<kernel::BufferId, std::string> writers(const KernelProgram& program) {
 
 IdMap<memory::StorageId, std::string> storage_reasons(const Program& p) {
   IdMap<memory::StorageId, std::string> out(p.plan.sharing.storages.size());
-  for (const memory::StoredValue& value : memory::stored_values(p.kernels, p.plan)) {
+  for (const explain::StoredValue& value : explain::stored_values(p.kernels, p.plan)) {
     const memory::StorageId storage = p.plan.sharing.placements[value.buffer].storage;
     if (!storage.valid()) continue;
     out[storage] += out[storage].empty() ? value.reason : str("; ", value.name, " there: ", value.reason);

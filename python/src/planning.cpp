@@ -8,6 +8,7 @@
 #include "array_form.h"
 #include "compiler/origins.h"
 #include "explain.h"
+#include "explain/memory_map.h"
 #include "interrupt.h"
 #include "support/fork_gate.h"
 
@@ -200,16 +201,16 @@ nb::object plan_of(const Program& program, const memory::PlannerOptions& options
 
 std::string memory_page(const Program& program, const memory::PlannerOptions& options, const std::string& title,
                         nb::object sizes) {
-  const memory::PageWords words = page_words(program, title);
+  const explain::PageWords words = page_words(program, title);
   const memory::Sizes given = sizes_of(sizes);
   memory::MemoryPlan plan = program.plan;
   plan.layouts = plan_for(program, options, given).layouts;
   // One layout for all sizes is shown with the most that each may be.
-  if (plan.is_static) return memory::page_html(memory::memory_page(program.kernels, plan, words));
+  if (plan.is_static) return explain::page_html(explain::memory_page(program.kernels, plan, words));
   plan.is_static = true;
   const IdMap<SymbolId, int64_t> symbols = memory::sizes_by_symbol(program.kernels, given);
-  return memory::page_html(
-      memory::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end())));
+  return explain::page_html(
+      explain::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end())));
 }
 
 void bind_planning(nb::module_& m) {

@@ -11,6 +11,7 @@
 
 #include "compiler/backends.h"
 #include "compiler/sample_sizes.h"
+#include "explain/memory_map.h"
 #include "ir/region.h"
 #include "ir/text.h"
 #include "ir/verify.h"
@@ -190,7 +191,7 @@ constexpr int64_t kMostBytesOfUpperBounds = 1 << 26;
 void Instrument::look_at(const std::string& name, const memory::PlannedProgram& planned) {
   const auto& [program, plan] = planned;
   look_at(name, program);
-  if (dumps()) dump(name, "plan", memory::memory_map(program, plan));
+  if (dumps()) dump(name, "plan", explain::memory_map(program, plan));
   if (!verify_) return;
   // Kernels of a file may read what they have not written, for sizes that nobody has run yet.
   const Whose whose = source_ ? Whose::ours : Whose::the_users;

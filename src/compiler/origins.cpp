@@ -6,6 +6,7 @@
 #include <optional>
 #include <regex>
 
+#include "explain/memory_map.h"
 #include "support/str.h"
 
 namespace inlay {
@@ -59,8 +60,8 @@ std::vector<std::string> Origins::of(StepId step) const {
   return out;
 }
 
-memory::PageWords page_words(const Lowered& program, std::string title) {
-  memory::PageWords out{std::move(title), kernel::named_parts(program.kernels, program.graph), {}};
+explain::PageWords page_words(const Lowered& program, std::string title) {
+  explain::PageWords out{std::move(title), kernel::named_parts(program.kernels, program.graph), {}};
   const Origins origins(program);
   for (StepId step : ids<StepId>(program.kernels.steps.size())) out.lines.push_back(source_lines(origins.of(step)));
   return out;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/compile.h"
+#include "explain/memory_map.h"
 
 namespace inlay {
 
@@ -21,7 +22,7 @@ class Origins {
 };
 
 /// What a picture of the program's memory says beyond the plan.
-memory::PageWords page_words(const Lowered& program, std::string title);
+explain::PageWords page_words(const Lowered& program, std::string title);
 
 /// The source lines in locations, those in most of them: `model.py:7, 12`; at most three.
 std::string source_lines(const std::vector<std::string>& locations);

@@ -14,7 +14,6 @@
 #include "kernel/kernel.h"
 #include "kernel/summary.h"
 #include "memory/layout.h"
-#include "memory/page.h"
 
 namespace inlay::memory {
 
@@ -171,30 +170,5 @@ std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<Symb
 
 /// By the planner that was chosen, or by the custom one.
 Layout plan(const PlannerOptions& options, std::span<const Storage> storages, int64_t budget_ms = -1);
-
-/// The program with its plan: which value lives in which storage, what it took over, what it costs.
-std::string memory_map(const kernel::KernelProgram& program, const MemoryPlan& plan);
-
-/// What the picture of a plan says that the plan does not know.
-struct PageWords {
-  std::string title;
-  std::vector<kernel::NamedPart> parts;
-  std::vector<std::string> lines;  // of the user's source, by step; may be empty
-};
-
-/// The same as a picture (page.h): the buffers in the arena, with arguments and results. Throws Error(unsupported)
-/// where offsets depend on sizes. `symbols`: the sizes that the plan's layouts are for, where it has none for all.
-Page memory_page(const kernel::KernelProgram& program, const MemoryPlan& plan, const PageWords& words,
-                 std::span<const int64_t> symbols = {});
-
-/// A temporary: what it is called in the text of the kernels, where its bytes are, and why it has any.
-struct StoredValue {
-  kernel::BufferId buffer;
-  std::string name, where;  // "s1", "out0"; "@k0, s1": each of the kernel's outer points has its own
-  Dim bytes;
-  std::string reason;  // "call-operand: matmul reads it from memory"; empty where the program does not say
-};
-std::vector<StoredValue> stored_values(const kernel::KernelProgram& program, const MemoryPlan& plan);
-std::string stored_table(const kernel::KernelProgram& program, const MemoryPlan& plan);
 
 }  // namespace inlay::memory

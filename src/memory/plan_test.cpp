@@ -1,5 +1,6 @@
 #include "memory/plan.h"
 
+#include "explain/memory_map.h"
 #include "memory/testdata/planned.h"
 
 namespace inlay::memory {
@@ -83,7 +84,7 @@ TEST(Plan, GivesAChainOneStorage) {
 
 TEST(Plan, PrintsAsAMap) {
   const Planned p(kChain);
-  EXPECT_EQ(memory_map(p.program, p.plan), R"(memory: arena 800 bytes, lower bound 800
+  EXPECT_EQ(explain::memory_map(p.program, p.plan), R"(memory: arena 800 bytes, lower bound 800
   step         value  type      storage  at  bytes  lives
   @k0          a      f64[100]  s0       0   800    [1, 4)
   @k1          b      f64[100]  s0       0   800    [3, 6)   takes over a
@@ -124,7 +125,7 @@ TEST(Plan, UpdatesInPlace) {
   EXPECT_TRUE(std::get<kernel::Kernel>(p.program.steps[2]).outputs[0].start.elided);
   EXPECT_FALSE(p.plan.is_static);
   EXPECT_THAT(p.problems(), IsEmpty());
-  EXPECT_EQ(memory_map(p.program, p.plan),
+  EXPECT_EQ(explain::memory_map(p.program, p.plan),
             R"(memory: an arena for each tuple of sizes, at most 8*n bytes and alignment
   step  value  type    storage  at  bytes  lives
   @k0   o      f64[n]  s0       +0  8*n    [1, 6)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "explain/memory_map.h"
 #include "memory/plan.h"
 #include "memory/testdata/planned.h"
 
@@ -80,7 +81,7 @@ TEST(UpperBound, OneLayoutForAllSizesUpToIt) {
     const std::vector<int64_t> sizes = {i, i};
     EXPECT_TRUE(verify(program, plan, plan.layouts, sizes).empty());
   }
-  EXPECT_EQ(memory_map(program, plan).substr(0, 68),
+  EXPECT_EQ(explain::memory_map(program, plan).substr(0, 68),
             "memory: arena 224 bytes, lower bound 224 for n up to 3, m up to 4\n  ");
 }
 

@@ -4,6 +4,7 @@
 #include <ctime>
 #include <random>
 
+#include "explain/memory_map.h"
 #include "memory/testdata/planned.h"
 #include "memory/testdata/random_program.h"
 
@@ -259,7 +260,7 @@ TEST(VerifyPlan, FindsEveryByteInRandomPrograms) {
     const std::string text = RandomProgram(seed).text();
     SCOPED_TRACE(str("INLAY_FUZZ_SEED=", seed, "\n", text));
     const Planned p(text);
-    ASSERT_THAT(p.problems({0, 1, 3}), IsEmpty()) << memory_map(p.program, p.plan);
+    ASSERT_THAT(p.problems({0, 1, 3}), IsEmpty()) << explain::memory_map(p.program, p.plan);
     elided += p.num_elided();
     for (const Placement& placement : p.plan.sharing.placements) {
       shared += placement.reason == Reason::in_place || placement.reason == Reason::destination;

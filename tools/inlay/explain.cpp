@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "kernel/text.h"
@@ -55,8 +56,8 @@ std::string explain(const Lowered& program) {
     out += str("# the rewrites\n", rewrites, "\n");
   out += str("# the kernels\n", kernel::print(program.kernels), "\n# the memory\n",
              program.order_gain.empty() ? "" : str("the order of steps: ", program.order_gain, "\n"),
-             memory::memory_map(program.kernels, program.plan));
-  if (const std::string stored = memory::stored_table(program.kernels, program.plan); !stored.empty())
+             explain::memory_map(program.kernels, program.plan));
+  if (const std::string stored = explain::stored_table(program.kernels, program.plan); !stored.empty())
     out += str("\n# stored\n", stored);
   if (const std::string apart = apart_table(program); !apart.empty()) out += str("\n# apart\n", apart);
   if (!program.kernels.refusals.empty()) {
@@ -93,7 +94,7 @@ std::string explain_json(const Lowered& program) {
                       {"reason", copy.reason}});
   }
   nlohmann::ordered_json stored = nlohmann::json::array();
-  for (const memory::StoredValue& value : memory::stored_values(program.kernels, program.plan)) {
+  for (const explain::StoredValue& value : explain::stored_values(program.kernels, program.plan)) {
     stored.push_back({{"name", value.name},
                       {"bytes", value.bytes.to_text(names)},
                       {"where", value.where},

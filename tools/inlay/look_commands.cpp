@@ -8,6 +8,7 @@
 #include "compiler/backends.h"
 #include "compiler/origins.h"
 #include "explain.h"
+#include "explain/memory_map.h"
 #include "ir/text.h"
 #include "kernel/text.h"
 #include "npy.h"
@@ -26,7 +27,7 @@ std::string text_of(const Graph& graph, const OptCommand& command) {
   if (command.stage == "read") return print(graph);
   const Lowered made = lower(graph, command.compile.options());
   if (command.stage == "rewrite") return print(made.graph);
-  return command.stage == "fuse" ? kernel::print(made.kernels) : memory::memory_map(made.kernels, made.plan);
+  return command.stage == "fuse" ? kernel::print(made.kernels) : explain::memory_map(made.kernels, made.plan);
 }
 
 std::string text_of(const kernel::KernelProgram& kernels, const OptCommand& command) {
@@ -42,7 +43,7 @@ std::string text_of(const kernel::KernelProgram& kernels, const OptCommand& comm
                 str(command.file, " holds kernels: --stage=", command.stage, " lies before"));
   }
   const Lowered made = lower(kernels, command.compile.options());
-  return memory::memory_map(made.kernels, made.plan);
+  return explain::memory_map(made.kernels, made.plan);
 }
 
 template <class Source>
@@ -106,7 +107,7 @@ int explain_file(const ExplainCommand& command) {
       program);
   if (!command.memory.empty())
     write_file(command.memory,
-               memory::page_html(memory::memory_page(made.kernels, made.plan, page_words(made, command.file))));
+               explain::page_html(explain::memory_page(made.kernels, made.plan, page_words(made, command.file))));
   std::cout << (command.json ? explain_json(made) : explain(made));
   return kDone;
 }

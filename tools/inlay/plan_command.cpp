@@ -7,7 +7,7 @@
 
 #include "buffer_file.h"
 #include "commands.h"
-#include "memory/page.h"
+#include "explain/page.h"
 #include "npy.h"
 #include "support/number_text.h"
 #include "terminal.h"
@@ -64,7 +64,7 @@ std::string text(const PlanCommand& command, const Planned& plan) {
 }
 
 std::string html(const PlanCommand& command, std::span<const BufferRow> rows, const memory::Layout& layout) {
-  memory::Page page{
+  explain::Page page{
       .title = command.file, .arena_bytes = layout.arena_bytes, .lower_bound_bytes = layout.lower_bound_bytes};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const BufferRow& row = rows[i];
@@ -75,7 +75,7 @@ std::string html(const PlanCommand& command, std::span<const BufferRow> rows, co
                             .begin = row.lower,
                             .end = row.upper});
   }
-  return memory::page_html(page);
+  return explain::page_html(page);
 }
 
 int run_plan(const PlanCommand& command) {

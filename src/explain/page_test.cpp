@@ -1,11 +1,11 @@
-#include "memory/page.h"
+#include "explain/page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "memory/page_text.h"
+#include "explain/page_text.h"
 
-namespace inlay::memory {
+namespace inlay::explain {
 namespace {
 
 using ::testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(Page, MayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace inlay::memory
+}  // namespace inlay::explain

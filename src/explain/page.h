@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace inlay::memory {
+namespace inlay::explain {
 
 /// One box: bytes [offset, offset + bytes) at the times [begin, end). Boxes of one storage are one band: what takes
 /// over the bytes of another stands behind it, what lies in a part of it within it.
@@ -51,4 +51,4 @@ Peak peak_of(const Page& page);
 /// colours mean, each step with what it computes, and what lives at the peak, the largest first.
 std::string page_html(const Page& page);
 
-}  // namespace inlay::memory
+}  // namespace inlay::explain

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace inlay::memory {
+namespace inlay::explain {
 
 extern const char* const kPageHead;
 extern const char* const kPageStyle;
@@ -30,4 +30,4 @@ std::vector<int64_t> number_ticks(int64_t begin, int64_t end);
 std::size_t characters_in(const std::string& text);
 std::string first_characters(const std::string& text, std::size_t count);
 
-}  // namespace inlay::memory
+}  // namespace inlay::explain

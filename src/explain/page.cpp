@@ -1,14 +1,14 @@
-#include "memory/page.h"
+#include "explain/page.h"
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <utility>
 
-#include "memory/page_text.h"
+#include "explain/page_text.h"
 #include "support/str.h"
 
-namespace inlay::memory {
+namespace inlay::explain {
 namespace {
 
 // In units of the picture, which are pixels where it is as wide as the page.
@@ -446,4 +446,4 @@ Peak peak_of(const Page& page) {
 
 std::string page_html(const Page& page) { return Writer(page).html(); }
 
-}  // namespace inlay::memory
+}  // namespace inlay::explain

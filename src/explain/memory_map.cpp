@@ -1,23 +1,30 @@
-// The printed memory map: steps down, with what each brings into memory.
+#include "explain/memory_map.h"
+
 #include <algorithm>
 #include <optional>
 
 #include "kernel/formula.h"
 #include "kernel/steps.h"
-#include "kernel/summary.h"
 #include "kernel/text.h"
 #include "memory/liveness.h"
-#include "memory/plan.h"
 #include "memory/upper_bound.h"
 #include "support/table.h"
 
-namespace inlay::memory {
+namespace inlay::explain {
 
 using kernel::Buffer;
 using kernel::BufferId;
 using kernel::KernelProgram;
 using kernel::Step;
 using kernel::StepId;
+using memory::Layout;
+using memory::Lifetime;
+using memory::MemoryPlan;
+using memory::Owner;
+using memory::Placement;
+using memory::SharedStorage;
+using memory::Sharing;
+using memory::StorageId;
 
 namespace {
 
@@ -33,13 +40,14 @@ std::string storage_text(const Sharing& sharing, StorageId storage) {
   return str("s", storage.index);
 }
 
+/// Steps down, with what each brings into memory.
 class Map {
  public:
   Map(const KernelProgram& program, const MemoryPlan& plan)
       : program_(program),
         plan_(plan),
         sharing_(plan.sharing),
-        liveness_(liveness(program)),
+        liveness_(memory::liveness(program)),
         names_(program.symbol_names()) {}
 
   std::string text() const {
@@ -51,11 +59,11 @@ class Map {
     }
     std::string out = head();
     if (rows.size() > 1) out += table(rows);
-    for (const PlannedCopy& copy : sharing_.copies) {
+    for (const memory::PlannedCopy& copy : sharing_.copies) {
       out += str("  copy ", name(copy.source), " -> ", name(copy.destination), " at ",
                  step_name(program_, program_.steps[copy.step.index]), ": ", copy.reason, '\n');
     }
-    for (const SharingCandidate& apart : sharing_.kept_apart) {
+    for (const memory::SharingCandidate& apart : sharing_.kept_apart) {
       out += str("  ", apart.value, " and ", apart.operand, " are kept apart at ", apart.step, ", as asked\n");
     }
     return out + elided_text();
@@ -123,7 +131,7 @@ class Map {
 
   /// Of a static plan: for these sizes, or the most that it can be.
   int64_t size(const Dim& bytes, std::span<const int64_t> symbols) const {
-    return std::max<int64_t>(symbols.empty() ? at_most(bytes, plan_.upper_bounds) : bytes.evaluate(symbols), 0);
+    return std::max<int64_t>(symbols.empty() ? memory::at_most(bytes, plan_.upper_bounds) : bytes.evaluate(symbols), 0);
   }
 
   /// Has it bytes in the arena that a step writes?
@@ -229,11 +237,11 @@ class Map {
 
   std::string reason(const Placement& placement) const {
     switch (placement.reason) {
-      case Reason::own:
-      case Reason::none: return "";
-      case Reason::in_place: return str("takes over ", name(placement.took_over));
-      case Reason::destination: return str("is made in ", name(placement.took_over));
-      case Reason::view: return str("views ", name(placement.took_over));
+      case memory::Reason::own:
+      case memory::Reason::none: return "";
+      case memory::Reason::in_place: return str("takes over ", name(placement.took_over));
+      case memory::Reason::destination: return str("is made in ", name(placement.took_over));
+      case memory::Reason::view: return str("views ", name(placement.took_over));
     }
     return "";
   }
@@ -247,7 +255,7 @@ class Map {
   const KernelProgram& program_;
   const MemoryPlan& plan_;
   const Sharing& sharing_;
-  Liveness liveness_;
+  memory::Liveness liveness_;
   IdMap<SymbolId, std::string> names_;
 };
 
@@ -290,4 +298,4 @@ std::string stored_table(const KernelProgram& program, const MemoryPlan& plan) {
   return rows.size() > 1 ? table(rows) : "";
 }
 
-}  // namespace inlay::memory
+}  // namespace inlay::explain

@@ -1,4 +1,4 @@
-#include "memory/page_text.h"
+#include "explain/page_text.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include "support/number_text.h"
 #include "support/str.h"
 
-namespace inlay::memory {
+namespace inlay::explain {
 
 const char* const kPageHead =
     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -138,4 +138,4 @@ std::string first_characters(const std::string& text, std::size_t count) {
   return text.substr(0, end);
 }
 
-}  // namespace inlay::memory
+}  // namespace inlay::explain
