@@ -143,6 +143,34 @@ TEST(Instrument, DumpsWhatTheFuserDecidedInEachRoundAndOfBodiesToo) {
   EXPECT_THAT(text, HasSubstr("# @main, round 0\n"));
 }
 
+TEST(Instrument, DumpsHowUpdatesBeginAndWhichResultsAreCopied) {
+  const Folder folder;
+  Options options;
+  options.dump_directory = folder.path();
+  const Graph graph = parse(R"(graph @main(%x: f64[n], %y: f64[n]) {
+  %zero = literal 0.0 : f64
+  %one = literal 1.0 : f64
+  %whole = update set %x[0:2], %zero
+  %sum = add %x, %y
+  %onto = update add %sum[0:2], %one
+  %zeros = broadcast %zero : f64[n]
+  %at = literal [0, 1] : i64[2]
+  %filled = scatter add %zeros[%at], %one
+  %moved = scatter add %y[%at], %one
+  %computed = scatter add %sum[%at], %one
+  return %whole, %onto, %filled, %moved, %computed, %x, %whole, %one
+})");
+  lower(graph, options);
+  const std::string text = folder.read("12-fuse.decisions");
+  for (const char* row :
+       {"whole +stored in out0, begins: left-over ", "onto +stored in out1, begins: left-over ",
+        "filled +stored in out2, begins: fill ", "moved +stored in out3, begins: copy ",
+        "computed +stored in out4, begins: computed ", "out5 +copied +x +an output never shares the bytes of an input",
+        "out6 +copied +whole +returned more than once", "out7 +by points +one"}) {
+    EXPECT_THAT(text, ::testing::ContainsRegex(row));
+  }
+}
+
 TEST(Instrument, KernelsOfAFileAreNotOurs) {
   const kernel::KernelProgram half =
       kernel::parse(R"(program @main(x: f64[n] param 0, y: f64[2*n] output 0) symbols n = x.0 {

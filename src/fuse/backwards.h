@@ -1,6 +1,6 @@
 #pragma once
 // Loops that pass an axis from its end.
-#include "fuse/cone.h"
+#include "fuse/piece.h"
 
 namespace inlay::fuse {
 

@@ -62,7 +62,7 @@ BufferId BufferMaker::new_output(ValueId v, int slot) {
 }
 
 BufferId BufferMaker::new_state(ValueId of, DType dtype, std::vector<Dim> dims) {
-  const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
+  const bool one = all_one(dims);
   Buffer state{.name = unique_name(str(graph_.name_text(of), "_so_far")), .dtype = dtype, .dims = std::move(dims)};
   if (one) {
     state.role = Role::scalar;

@@ -8,20 +8,6 @@
 namespace inlay::fuse {
 
 using kernel::Statement;
-using kernel::Subscript;
-
-Loop loop_over(std::span<const Dim> dims) {
-  Loop loop;
-  for (const Dim& dim : dims) {
-    Subscript subscript;
-    if (!dim.is(1)) {
-      subscript.axes.push_back({static_cast<int>(loop.axes.size()), 1});
-      loop.axes.push_back(dim);
-    }
-    loop.at.subscripts.push_back(std::move(subscript));
-  }
-  return loop;
-}
 
 namespace {
 

@@ -19,7 +19,7 @@
 
 namespace inlay::fuse {
 
-/// Values that must be materialised beyond those that the graph itself asks for, with the reason of each.
+/// Values that must be stored beyond those that the graph itself asks for, with the reason of each.
 struct Forced {
   IdMap<ValueId, bool> values;
   std::unordered_map<ValueId, kernel::Stored> reasons;
@@ -28,13 +28,6 @@ struct Forced {
     reasons.emplace(v, std::move(reason));
   }
 };
-
-/// Loop axes over the dims that are longer than 1, and the point that visits them in order.
-struct Loop {
-  std::vector<Dim> axes;
-  kernel::AccessMap at;
-};
-Loop loop_over(std::span<const Dim> dims);
 
 /// Scalar ops that answering one question for a value computes, down to what is stored: a count, up to the backend's
 /// limit for a body, and a cost.

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "fuse/buffer_maker.h"
-#include "fuse/materialize.h"
+#include "fuse/cut_graph.h"
 
 namespace inlay::fuse {
 

@@ -3,12 +3,10 @@
 
 #include "fuse/cut.h"
 #include "fuse/in_place.h"
-#include "fuse/left_over.h"
 #include "fuse/view_maps.h"
 
 namespace inlay::fuse {
 
-using kernel::Role;
 using kernel::Start;
 
 std::vector<ConcatPart> parts_of(const Graph& graph, const Node& concat) {
@@ -67,25 +65,16 @@ void write_region(Cut& cut, ValueId v, ValueId whole, ValueId onto, Piece piece)
 /// Where an update's base lies as a whole: in memory of its own, or in that of which it is another shape.
 BufferId bytes_of_base(Cut& cut, ValueId base) {
   Home& home = cut.homes[base];
-  const Node* node = cut.graph.node_of(base);
-  if (home.memory.valid() && cut.program.buffers[home.memory].view_of.valid()) return home.memory;
-  if (home.place().valid() || !node || node->op != Op::reshape) return home.buffer;
-  const ValueId shown = node->operands[0];
-  const BufferId from = bytes_of_base(cut, shown);
-  const bool has_bytes =
-      from.valid() && cut.program.buffers[from].role != Role::scalar && cut.program.buffers[from].role != Role::literal;
-  if (!has_bytes) return {};
-  home.memory = cut.buffers.new_view(base, from);
+  if (home.place().valid()) return home.place();
+  const ValueId shown = cut.graph.node_of(base)->operands[0];
+  home.memory = cut.buffers.new_view(base, bytes_of_base(cut, shown));
   home.pieces = cut.homes[shown].pieces;
   return home.memory;
 }
 
 /// Of the base, what the updates leave.
-std::size_t begin_with_rest(Cut& cut, std::span<const ValueId> updates, ValueId whole, Brings brings) {
-  const ValueId base = cut.graph.node_of(updates.front())->operands[0];
-  const std::optional<LeftOver> left = left_over(cut.graph, updates, brings);
-  if (!left || !may_be_left_out(cut.graph, cut.decisions, base)) return 0;
-  for (const Box& box : left->boxes) {
+void bring_left_over(Cut& cut, ValueId base, ValueId whole, const LeftOver& left) {
+  for (const Box& box : left.boxes) {
     std::vector<Dim> dims;
     for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
     Loop loop = loop_over(dims);
@@ -97,59 +86,48 @@ std::size_t begin_with_rest(Cut& cut, std::span<const ValueId> updates, ValueId 
     piece.writes[0].target = whole;
     cut.add(whole, std::move(piece));
   }
-  return left->regions;
 }
 
-/// What `whole` is where no region is written; `first` writes the first region. How many of `updates` write boxes of
-/// their own, where only what they leave was brought.
-std::size_t begin_whole(Cut& cut, std::span<const ValueId> updates, ValueId whole, Piece& first) {
-  const Node& region = *cut.graph.node_of(updates.front());
-  const ValueId base = region.operands[0];
-  const BufferId buffer = cut.homes[whole].buffer, from = bytes_of_base(cut, base);
-  const bool is_required = region.in_place == InPlace::required;
-  const bool has_bytes = from.valid() && cut.program.buffers[from].role != Role::scalar;
-  // An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
-  const bool is_argument = has_bytes && cut.program.buffers[from].role == Role::param &&
-                           !cut.program.buffers[kernel::root_of(cut.program, from)].donated && !cut.graph.is_body;
-  if (is_required && !has_bytes) require_own_bytes(cut.graph, cut.homes, cut.program, region);
-  const std::optional<Literal> fill = splat(cut.graph, base, [](ValueId) { return false; });
-  if (!has_bytes || (is_argument && !is_required)) {
-    const Brings brings = has_bytes || fill ? Brings::elements : Brings::values;
-    if (const std::size_t boxes = begin_with_rest(cut, updates, whole, brings); boxes > 0) return boxes;
+/// What the first update, which `first` writes, begins with.
+void begin_whole(Cut& cut, const Regions& regions, ValueId whole, Piece& first) {
+  const Node& update = *cut.graph.node_of(regions.updates.front());
+  const ValueId base = update.operands[0];
+  const BufferId buffer = cut.homes[whole].buffer;
+  switch (cut.decisions[whole].begin) {
+    case Begin::nothing: return;
+    case Begin::left_over: return bring_left_over(cut, base, whole, regions.left);
+    case Begin::fill: first.starts.push_back({buffer, {Start::Kind::fill, *regions.fill, {}}}); return;
+    case Begin::computed: {
+      Piece all = elementwise(cut.graph, base, buffer, /*defines=*/false);
+      all.writes[0].target = whole;
+      cut.add(whole, std::move(all));
+      return;
+    }
+    case Begin::copy: break;
   }
-  if (fill) {
-    first.starts.push_back({buffer, {Start::Kind::fill, *fill, {}}});
-  } else if (has_bytes) {
-    first.starts.push_back({buffer, {Start::Kind::copy, {}, from, {}}});
-    cut.buffers.because(
-        from, {kernel::StoredFor::copied, str(cut.program.buffers[buffer].name, " begins with what it holds")});
-    if (is_required) first.starts.back().start.required = cut.program.sites.push_back(in_place_site(cut.graph, region));
-    first.step_operands.push_back(base);
-  } else {
-    Piece all = elementwise(cut.graph, base, buffer, /*defines=*/false);
-    all.writes[0].target = whole;
-    cut.add(whole, std::move(all));
-  }
-  return 0;
+  const BufferId from = bytes_of_base(cut, base);
+  Start start{Start::Kind::copy, {}, from, {}};
+  if (update.in_place == InPlace::required)
+    start.required = cut.program.sites.push_back(in_place_site(cut.graph, update));
+  first.starts.push_back({buffer, std::move(start)});
+  first.step_operands.push_back(base);
+  cut.buffers.because(from,
+                      {kernel::StoredFor::copied, str(cut.program.buffers[buffer].name, " begins with what it holds")});
 }
 
 }  // namespace
 
 void cut_regions(Cut& cut, ValueId v) {
   cut.new_home(v);
-  std::vector<ValueId> chain = {v};
-  while (cut.graph.node_of(chain.back())->op != Op::concat) {
-    const ValueId base = cut.graph.node_of(chain.back())->operands[0];
-    if (cut.decisions[base].how != How::updated_with) break;
-    chain.push_back(base);
-  }
-  std::ranges::reverse(chain);
+  const Regions& regions = cut.decisions.regions.at(v);
+  const std::vector<ValueId>& chain = regions.updates;
   const Node& lowest = *cut.graph.node_of(chain.front());
+  Piece first;
   const bool is_concat = lowest.op == Op::concat;
   if (is_concat) write_parts(cut, chain.front(), lowest, v);
-  Piece first;
-  const std::size_t boxes = is_concat ? 0 : begin_whole(cut, chain, v, first);
+  begin_whole(cut, regions, v, first);
   // Boxes wait for nothing; the next region for all that is there, and then each for the one before.
+  const std::size_t boxes = regions.left.regions;
   for (std::size_t i = is_concat ? 1 : 0; i < chain.size(); ++i) {
     const ValueId onto = i < boxes ? lowest.operands[0] : ValueId();
     const std::vector<PieceId>& there = cut.homes[v].pieces;

@@ -50,6 +50,12 @@ class Decider {
     find_bases();
     find_parts();
     place_in_outputs();
+    for (ValueId v : ids<ValueId>(graph_.values.size())) {
+      const Node* node = graph_.node_of(v);
+      if (node && is_written_by_regions(node->op) && out_.of[v].how == How::stored) decide_regions(graph_, v, out_);
+    }
+    const auto num_slots = static_cast<int>(graph_.outputs.size());
+    for (int slot = 0; slot < num_slots; ++slot) out_.outputs.push_back(returned(slot));
     return std::move(out_);
   }
 
@@ -352,6 +358,28 @@ class Decider {
     });
   }
 
+  OutputDecision returned(int slot) const {
+    const ValueId v = graph_.outputs[slot].value;
+    const Decision& value = out_.of[v];
+    if (value.slot == slot) return {};
+    // A body's outputs are written by points: so that they may be rows, or joined by the loop that makes the value.
+    if (graph_.is_body && value.how != How::view && graph_.type(v).dtype != DType::opaque)
+      return {Returned::by_points, ""};
+    switch (value.how) {
+      case How::view: return {Returned::copied, "returned under another shape"};
+      case How::given: return {Returned::copied, "an output never shares the bytes of an input"};
+      case How::hosted: return {Returned::copied, "made by a host call, in the host's memory"};
+      case How::constant: return {Returned::copied, "a constant is returned"};
+      case How::stored: return {Returned::copied, "returned more than once"};
+      case How::unneeded:
+      case How::inlined:
+      case How::number:
+      case How::updated_with:
+      case How::in_parts: break;
+    }
+    return {Returned::by_points, ""};
+  }
+
   const Graph& graph_;
   const kernel::BackendCaps& caps_;
   Cones& cones_;
@@ -366,7 +394,11 @@ class Decider {
 constexpr std::array<std::string_view, 10> kHowNames = {"unneeded", "given",  "inlined", "constant",     "number",
                                                         "stored",   "hosted", "view",    "updated-with", "in-parts"};
 
+constexpr std::array<std::string_view, 5> kBeginNames = {"nothing", "fill", "copy", "computed", "left-over"};
+
 }  // namespace
+
+std::string_view begin_name(Begin begin) { return kBeginNames[static_cast<std::size_t>(begin)]; }
 
 std::string_view how_name(How how) { return kHowNames[static_cast<std::size_t>(how)]; }
 
@@ -382,9 +414,16 @@ std::string text_of(const Graph& graph, const Decisions& round, const Decisions&
     if (v.index < before.of.size() && before[v] == now) continue;
     std::string how(how_name(now.how));
     if (now.slot >= 0) how += str(" in out", now.slot);
+    if (now.begin != Begin::nothing) how += str(", begins: ", begin_name(now.begin));
     if (now.folds > 1) how += str(" by ", now.folds, " folds");
     rows.push_back({graph.name_text(v), std::move(how), now.with.valid() ? graph.name_text(now.with) : "",
                     kernel::stored_text(now.why)});
+  }
+  for (std::size_t slot = 0; slot < round.outputs.size(); ++slot) {
+    const OutputDecision& now = round.outputs[slot];
+    if (now.how == Returned::in_place || (slot < before.outputs.size() && before.outputs[slot] == now)) continue;
+    rows.push_back({str("out", slot), now.how == Returned::copied ? "copied" : "by points",
+                    graph.name_text(graph.outputs[slot].value), now.why});
   }
   return table(rows);
 }

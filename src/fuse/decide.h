@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of each value of a graph: one decision, with its reason, in one table.
+// What becomes of each value of a graph, and of each output: one decision, with its reason, in one table.
 //
 // Each round of fuse() makes the table anew, and only from what the rounds before have forced. What reads it decides
 // nothing again.
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "fuse/cone.h"
+#include "fuse/left_over.h"
 #include "fuse/library_operand.h"
 #include "kernel/stored.h"
 
@@ -28,6 +29,16 @@ enum class How : uint8_t {
 };
 std::string_view how_name(How how);
 
+/// What the bytes of a value hold before regions of it are written.
+enum class Begin : uint8_t {
+  nothing,    // it is not written by regions, or they are all of it, as the parts of a concat are
+  fill,       // one number everywhere
+  copy,       // the bytes of the base
+  computed,   // every element of the base, which a loop computes there
+  left_over,  // the elements that the regions leave of the base, which loops bring there
+};
+std::string_view begin_name(Begin begin);
+
 /// Of a fold, until a loop that reads it is known: what does.
 constexpr std::string_view kLaterReader = "what follows";
 
@@ -40,15 +51,44 @@ struct Decision {
                        // which is a view or inlined: the same output
   int folds = 0;       // of a reduction: how many a point of its loop makes; 0: it is no loop, but written out, term by
                        // term, where it is asked for
+  Begin begin = Begin::nothing;
   bool operator==(const Decision&) const = default;
+};
+
+/// How a stored value is written region by region.
+struct Regions {
+  std::vector<ValueId> updates;  // in the order of writing: bases that are `updated_with` the next, then the value; the
+                                 // first may be a concat
+  std::optional<Literal> fill;   // that it begins with
+  LeftOver left;                 // of its base, that it begins with
+};
+
+/// How an output gets its bytes.
+enum class Returned : uint8_t {
+  in_place,   // what makes the value writes there
+  by_points,  // a loop writes each element
+  copied,     // from where the value lies
+};
+struct OutputDecision {
+  Returned how = Returned::in_place;
+  const char* why = "";  // of a copy
+  bool operator==(const OutputDecision&) const = default;
 };
 
 struct Decisions {
   IdMap<ValueId, Decision> of;
   std::unordered_map<NodeId, std::vector<LibraryOperand>> operands;  // of library calls: what they read
+  std::unordered_map<ValueId, Regions> regions;                      // of what is written by them
+  std::vector<OutputDecision> outputs;
 
   const Decision& operator[](ValueId v) const { return of[v]; }
 };
+
+// decide_regions.cpp
+
+/// Decides how `v`, stored and an update, a scatter or a concat, begins; all else is decided. Throws
+/// Error(not-in-place) for an update that is required to be made in place of what has no bytes of its own.
+void decide_regions(const Graph& graph, ValueId v, Decisions& decisions);
 
 /// `uses`: count_uses.
 Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,

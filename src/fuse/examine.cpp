@@ -31,17 +31,6 @@ bool still_true(const PieceFacts& facts, const Pieces& pieces) {
 
 }  // namespace
 
-bool Write::asks_like(const Write& other) const {
-  const auto parts = [](const Write& w) {
-    return std::tie(w.kind, w.combine, w.map, w.value, w.at, w.defines, w.converted, w.running, w.runs, w.fold, w.state,
-                    w.along, w.onto, w.predicate, w.selection, w.target);
-  };
-  const auto index_parts = [](const WriteIndex& i) { return std::tie(i.dim, i.array, i.at, i.step, i.extent); };
-  return parts(*this) == parts(other) &&
-         std::ranges::equal(indices, other.indices,
-                            [&](const WriteIndex& a, const WriteIndex& b) { return index_parts(a) == index_parts(b); });
-}
-
 FactsOfPieces Examiner::operator()(const Pieces& pieces) {
   FactsOfPieces out(pieces.pieces.size());
   for (PieceId id : ids<PieceId>(pieces.pieces.size())) {

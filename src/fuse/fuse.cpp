@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "fuse/materialize.h"
+#include "fuse/cut_graph.h"
 #include "fuse/schedule.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread_checks.h"
@@ -160,11 +160,6 @@ bool force_recomputed(const Graph& graph, const Pieces& pieces, const FactsOfPie
 }
 
 // --- steps ---
-
-const char* axis_name(std::size_t i) {
-  constexpr const char* kNames[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
-  return i < std::size(kNames) ? kNames[i] : "q";
-}
 
 class Assembler {
  public:

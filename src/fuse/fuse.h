@@ -2,7 +2,7 @@
 // Graph -> KernelProgram: partition an array program into fused loops so that few bytes move.
 //
 // Values are pulled, not pushed. A value that must exist in memory (an output, an operand of a call, what is folded or
-// scattered) is *materialised* and written by one or more Pieces: loop axes and what is stored or folded there.
+// scattered) is *stored* and written by one or more Pieces: loop axes and what is stored or folded there.
 // Everything else is computed where a piece asks for it: a view changes the access map of the question, an elementwise
 // op asks its operands at the same point, a gather asks its index and then its base at what was loaded. So slices,
 // gathers, scatters and concat slots need no cases of their own, and the first question for a value at a point is the
@@ -13,10 +13,12 @@
 //   selection.cpp       ... what of a selection is computed where the mask is read
 //   library_operand.cpp ... what a library function reads for an operand, and how it lies
 //   backwards.cpp       loops that pass an axis from its end
-//   left_over.cpp       what updates leave of their base
+//   decide_regions.cpp  ... how what is written region by region begins
+//   left_over.cpp       ... what updates leave of their base
 //   in_place.cpp        updates that must not copy their base
+//   piece.cpp           loops, and what is written at their points
 //   buffer_maker.cpp    the buffers of what lives in memory
-//   materialize.cpp     the pieces that write them (what they share is in cut.h); by op:
+//   cut_graph.cpp       the pieces that write them (what they share is in cut.h); by op:
 //   cut_bodies.cpp      ... conds and loops
 //   cut_calls.cpp       ... calls of library and host functions
 //   cut_folds.cpp       ... reductions and running folds

@@ -8,15 +8,15 @@ namespace {
 /// A view that shows each element once.
 bool is_plain_view(const Node& node) { return is_view(node.op) && node.op != Op::broadcast; }
 
-bool shows_memory(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::KernelProgram& program,
-                  ValueId v) {
+bool shows_memory(const Graph& graph, const Decisions& decisions, ValueId v) {
   const Node* node = graph.node_of(v);
   if (!node || !is_plain_view(*node)) return false;
-  while (node && is_plain_view(*node) && !homes[v].buffer.valid()) {
+  while (node && is_plain_view(*node) && decisions[v].how == How::inlined) {
     v = node->operands[0];
     node = graph.node_of(v);
   }
-  return homes[v].buffer.valid() && program.buffers[homes[v].buffer].role != kernel::Role::scalar;
+  const How how = decisions[v].how;
+  return how == How::given || how == How::constant || how == How::stored || how == How::hosted || how == How::view;
 }
 
 }  // namespace
@@ -29,9 +29,8 @@ kernel::Site in_place_site(const Graph& graph, const Node& update) {
           update.location};
 }
 
-void require_own_bytes(const Graph& graph, const IdMap<ValueId, Home>& homes, const kernel::KernelProgram& program,
-                       const Node& update) {
-  if (!shows_memory(graph, homes, program, update.operands[0])) return;
+void require_own_bytes(const Graph& graph, const Decisions& decisions, const Node& update) {
+  if (!shows_memory(graph, decisions, update.operands[0])) return;
   kernel::Site site = in_place_site(graph, update);
   site.message += ": it shows another value, a part of it or in another order";
   throw Error(Diagnostic{site.code, site.location, site.message, site.notes, {}});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "fuse/decide.h"
 #include "ir/traits.h"
 #include "kernel/dim_proof.h"
 

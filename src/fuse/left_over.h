@@ -2,10 +2,13 @@
 // What updates leave of their base: only that is computed, or copied.
 #include <optional>
 #include <span>
+#include <vector>
 
-#include "fuse/decide.h"
+#include "ir/graph.h"
 
 namespace inlay::fuse {
+
+struct Decisions;
 
 /// Elements [begin, end) of each axis.
 struct Box {

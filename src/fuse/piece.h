@@ -12,6 +12,15 @@ using kernel::AccessMap;
 using kernel::BufferId;
 using PieceId = Id<struct PieceTag>;
 
+/// Loop axes over the dims that are longer than 1, and the point that visits them in order.
+struct Loop {
+  std::vector<Dim> axes;
+  AccessMap at;
+};
+Loop loop_over(std::span<const Dim> dims);
+/// "i", "j", ... of a loop, from the outer ones.
+const char* axis_name(std::size_t axis);
+
 /// A subscript of a write that goes through an index array: the array's element at `at`, times step, is added to the
 /// subscript of dim `dim`.
 struct WriteIndex {
@@ -50,13 +59,13 @@ struct Write {
 
 /// Loop axes and the writes at each of their points; or one step that is no loop.
 struct Piece {
-  ValueId value;  // what it helps to materialise; the one that errors name
+  ValueId value;  // what it helps to store; the one that errors name
   std::vector<Dim> axes;
   std::vector<Write> writes;
   std::vector<kernel::KernelOutput> starts;
   std::vector<kernel::Step> steps;     // LibraryCall, HostCall, Copy or BindSize, or a whole region, instead of a loop
   std::vector<SymbolId> step_symbols;  // of sizes that stand in `steps` and not in an operand
-  std::vector<ValueId> step_operands;  // materialised values that `steps` and the starts read
+  std::vector<ValueId> step_operands;  // stored values that `steps` and the starts read
   std::vector<PieceId> after;          // pieces of the same value that must come first
   bool only_checks = false;            // what nothing reads (unread_checks.h): nothing waits for it
   bool is_loop() const { return steps.empty() && !axes.empty(); }

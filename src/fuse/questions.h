@@ -7,7 +7,7 @@
 
 namespace inlay::fuse {
 
-/// One load of a materialised value, or one computation of another.
+/// One load of a stored value, or one computation of another.
 struct Demand {
   ValueId value;
   Point at = nullptr;

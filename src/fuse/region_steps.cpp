@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "fuse/cone.h"
+#include "fuse/piece.h"
 
 namespace inlay::fuse {
 
@@ -271,21 +271,19 @@ void append(std::vector<Step>& out, std::vector<Step> more) {
 
 /// A buffer like an output of a body, for the time of the body.
 BufferId new_like(KernelProgram& program, const Buffer& output, kernel::Stored why) {
-  const bool one = std::ranges::all_of(output.dims, [](const Dim& dim) { return dim.is(1); });
   Buffer out{.name = output.name, .dtype = output.dtype, .dims = output.dims};
-  out.role = kernel::is_handle(output) ? Role::host : one ? Role::scalar : Role::temporary;
+  out.role = kernel::is_handle(output) ? Role::host : all_one(output.dims) ? Role::scalar : Role::temporary;
   if (out.role == Role::temporary) out.stored = std::move(why);
   return program.buffers.push_back(std::move(out));
 }
 
 /// trace[step] = row.
 Kernel store_row(const KernelProgram& program, BufferId from, const Row& row) {
-  constexpr const char* kNames[] = {"i", "j", "k", "l", "m"};
   const Buffer& source = program.buffers[from];
   const Loop loop = loop_over(source.dims);
   Stage stage{.num_registers = 2};
   for (std::size_t a = 0; a < loop.axes.size(); ++a) {
-    stage.axes.push_back({kNames[std::min(a, std::size(kNames) - 1)], loop.axes[a]});
+    stage.axes.push_back({axis_name(a), loop.axes[a]});
   }
   stage.statements.push_back(load_step(row.step, RegisterId(0)));
   stage.statements.push_back(

@@ -237,7 +237,7 @@ RegisterId StageWriter::unrolled_reduce(const Node& node, const AccessMap& at) {
 
 RegisterId StageWriter::iota(DType dtype, const AccessMap& at) {
   const Subscript& place = at.subscripts[0];
-  INLAY_CHECK(!place.index, "iota read through an index array must be materialised");
+  INLAY_CHECK(!place.index, "iota read through an index array must be stored");
   RegisterId total;
   const auto accumulate = [&](RegisterId term) {
     total = total.valid() ? op(ScalarOp::add_, DType::i64, {total, term}) : term;
@@ -267,6 +267,24 @@ void StageWriter::check_unread(const Write& write) {
   }
 }
 
+void StageWriter::check_assert(const Node& node, RegisterId condition) {
+  std::vector<RegisterId> numbers;
+  for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], AccessMap()));
+  check(condition, node.error, node.text, node, numbers);
+}
+
+/// Where it writes, with its loaded indices.
+AccessMap StageWriter::place_of(const Write& write) {
+  AccessMap map = write.map;
+  for (const WriteIndex& index : write.indices) {
+    map.subscripts[index.dim].index =
+        index.running.valid() ? IndexTerm{running_.at(index.running), index.step, index.extent, Bounds::proved, {}}
+                              : index_term(index.array, index.at, index.step, index.extent, index.dim, write.target,
+                                           graph_.node_of(write.target));
+  }
+  return map;
+}
+
 void StageWriter::write(const Write& write) {
   if (write.kind == Statement::Kind::check && graph_.node_of(write.target)->op != Op::assert_) {
     return check_unread(write);
@@ -285,27 +303,13 @@ void StageWriter::write(const Write& write) {
     source = value(write.value, at);
   }
   selection_ = nullptr;
-  if (write.kind == Statement::Kind::check) {
-    const Node& node = *graph_.node_of(write.target);
-    std::vector<RegisterId> numbers;
-    for (std::size_t i = 2; i < node.operands.size(); ++i) numbers.push_back(value(node.operands[i], AccessMap()));
-    return check(source, node.error, node.text, node, numbers);
-  }
+  if (write.kind == Statement::Kind::check) return check_assert(*graph_.node_of(write.target), source);
   if (write.converted && *write.converted != type.dtype && !counts_points(write.fold, write.state)) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
   }
   const bool is_onto = write.onto.valid() && write.combine != Combine::set;
   if (is_onto) source = op(combine_op(write.combine), type.dtype, {value(write.onto, write.map), source});
-  AccessMap map = write.map;
-  for (const WriteIndex& index : write.indices) {
-    if (index.running.valid()) {
-      map.subscripts[index.dim].index =
-          IndexTerm{running_.at(index.running), index.step, index.extent, Bounds::proved, {}};
-      continue;
-    }
-    map.subscripts[index.dim].index = index_term(index.array, index.at, index.step, index.extent, index.dim,
-                                                 write.target, graph_.node_of(write.target));
-  }
+  AccessMap map = place_of(write);
   RegisterId predicate;
   if (write.predicate.valid()) predicate = value(write.predicate, write.at);
   if (write.kind == Statement::Kind::fold && predicate.valid()) {

@@ -47,6 +47,8 @@ class StageWriter {
   kernel::IndexTerm index_term(ValueId array, const AccessMap& at, int64_t step, const Dim& extent, int axis,
                                ValueId base, const Node* node);
   void check_unread(const Write& write);
+  void check_assert(const Node& node, Register condition);
+  AccessMap place_of(const Write& write);
   void check_if_dropped(const kernel::IndexTerm& term, std::size_t first_statement);
   Register add(kernel::Statement statement, bool has_result = true);
 

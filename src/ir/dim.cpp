@@ -503,6 +503,10 @@ Answer same_dim(const Dim& a, const Dim& b) {
   return difference.is(0) ? Answer::yes : Answer::no;
 }
 
+bool all_one(std::span<const Dim> dims) {
+  return std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
+}
+
 Dim product(std::span<const Dim> dims) {
   Dim out = 1;
   for (const Dim& dim : dims) out = out * dim;

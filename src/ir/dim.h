@@ -105,6 +105,9 @@ class Dim {
 /// yes: equal for all sizes; no: for none; unknown: it depends.
 Answer same_dim(const Dim& a, const Dim& b);
 
+/// Is each of them the constant 1?
+bool all_one(std::span<const Dim> dims);
+
 /// Number of elements of a tensor with these dims.
 Dim product(std::span<const Dim> dims);
 

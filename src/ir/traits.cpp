@@ -70,9 +70,7 @@ bool is_always_stored(const Node& node) {
   return false;
 }
 
-bool has_one_element(const TensorType& type) {
-  return type.dtype != DType::opaque && std::ranges::all_of(type.dims, [](const Dim& dim) { return dim.is(1); });
-}
+bool has_one_element(const TensorType& type) { return type.dtype != DType::opaque && all_one(type.dims); }
 
 bool is_short(const Graph& graph, const Node& reduction, int64_t most) {
   int64_t count = 1;

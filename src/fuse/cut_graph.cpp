@@ -1,4 +1,4 @@
-#include "fuse/materialize.h"
+#include "fuse/cut_graph.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,7 +9,6 @@
 namespace inlay::fuse {
 
 using kernel::KernelProgram;
-using kernel::Role;
 using kernel::Statement;
 using kernel::StoredFor;
 
@@ -22,7 +21,7 @@ class Cutter {
   Pieces run();
 
  private:
-  void materialize(ValueId v);
+  void bring(ValueId v);
   void make(ValueId v, const Node& node);
   void make_elements(ValueId v);
   void show(ValueId v, ValueId operand);
@@ -39,13 +38,13 @@ Pieces Cutter::run() {
     cut_.homes[cut_.graph.params[slot].value].buffer = cut_.buffers.new_param(static_cast<int>(slot));
   }
   for (ValueId v : ids<ValueId>(cut_.graph.values.size())) {
-    materialize(v);
+    bring(v);
   }
   for (std::size_t slot = 0; slot < cut_.graph.outputs.size(); ++slot) make_output(static_cast<int>(slot));
   return {std::move(cut_.homes), std::move(cut_.pieces)};
 }
 
-void Cutter::materialize(ValueId v) {
+void Cutter::bring(ValueId v) {
   const Decision& decision = cut_.decisions[v];
   const Node* node = cut_.graph.node_of(v);
   if (!node || decision.how == How::unneeded) return;
@@ -118,28 +117,18 @@ void Cutter::check(ValueId v, const Node& node) {
 
 void Cutter::make_output(int slot) {
   const ValueId v = cut_.graph.outputs[slot].value;
-  if (cut_.program.outputs[slot].valid()) return;  // its pieces write there
-  const Home& home = cut_.homes[v];
+  const OutputDecision& decision = cut_.decisions.outputs[slot];
+  if (decision.how == Returned::in_place) return;
   const BufferId buffer = cut_.buffers.new_output(v, slot);
-  const bool in_bytes = home.buffer.valid() && cut_.program.buffers[home.buffer].role != Role::scalar;
-  // A body's outputs are written by points: so that they may be rows, or joined by the loop that makes the value.
-  const bool by_points = cut_.graph.is_body && in_bytes && !kernel::is_handle(cut_.program.buffers[home.buffer]) &&
-                         !cut_.program.buffers[home.buffer].view_of.valid();
-  if (!in_bytes || by_points) {  // a one-element value, or a literal
+  if (decision.how == Returned::by_points) {
     Piece piece = elementwise(cut_.graph, v, buffer, /*defines=*/false);
     piece.value = v;
     cut_.pieces.push_back(std::move(piece));
     return;
   }
-  const bool view = cut_.program.buffers[home.buffer].view_of.valid();
-  const Role role = cut_.program.buffers[home.buffer].role;
-  const char* reason = view                    ? "returned under another shape"
-                       : role == Role::param   ? "an output never shares the bytes of an input"
-                       : role == Role::host    ? "made by a host call, in the host's memory"
-                       : role == Role::literal ? "a constant is returned"
-                                               : "returned more than once";
-  cut_.buffers.because(home.buffer, {StoredFor::copied, reason});
-  Piece piece{.value = v, .steps = {kernel::Copy{home.buffer, buffer, reason}}, .after = home.pieces};
+  const Home& home = cut_.homes[v];
+  cut_.buffers.because(home.buffer, {StoredFor::copied, decision.why});
+  Piece piece{.value = v, .steps = {kernel::Copy{home.buffer, buffer, decision.why}}, .after = home.pieces};
   cut_.pieces.push_back(std::move(piece));
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The pieces that write what lives in memory.
+// Cuts a graph into the pieces that write what lives in memory.
 #include "fuse/decide.h"
 #include "fuse/piece.h"
 #include "fuse/region_steps.h"
