@@ -28,7 +28,7 @@ struct BackendCaps {
   // each with a mean of its own. In order it takes longer than two passes.
   bool moments_in_one_pass = true;
   // A producer at most this expensive is computed again rather than stored.
-  int max_inline_cost = 4;
+  int max_inline_cost = kCostOfDivision;
 
   /// What one element of `op` takes here, in the unit of ScalarOpFacts::cost.
   int cost(ScalarOp op, DType dtype) const {

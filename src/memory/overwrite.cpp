@@ -64,9 +64,7 @@ class OverwriteQuestion {
   }
 
   /// Where no other point is, the statements' order says all.
-  bool is_one_point(const Touch& touch) const {
-    return std::ranges::all_of(extents(touch), [](const Dim& extent) { return extent.is(1); });
-  }
+  bool is_one_point(const Touch& touch) const { return all_one(extents(touch)); }
 
   /// In one stage: is the element that a point writes read by that point only?
   bool same_element(const Touch& load, const Touch& write) const {

@@ -44,6 +44,8 @@ struct ScalarOpFacts {
   int cost;
 };
 
+constexpr int kCostOfDivision = 4;
+
 /// The cost of a square root: what costs more has no instruction, on any CPU.
 constexpr int kCostOfRoot = 5;
 

@@ -213,8 +213,7 @@ ValueId Simplifier::scalar(ScalarOp op, std::vector<ValueId> operands) {
 }
 
 ValueId Simplifier::filled(const Literal& literal, const std::vector<Dim>& dims) {
-  const bool one = std::ranges::all_of(dims, [](const Dim& dim) { return dim.is(1); });
-  if (one) return builder_.literal(std::vector<Literal>{literal}, dims);
+  if (all_one(dims)) return builder_.literal(std::vector<Literal>{literal}, dims);
   return builder_.broadcast(builder_.literal(literal), dims);
 }
 

@@ -16,19 +16,13 @@
 #include "kernel/sizes.h"
 #include "kernel/stopping.h"
 #include "memory/commit.h"
+#include "support/overloaded.h"
 
 namespace inlay::c_backend {
 namespace {
 
 using kernel::Role;
 using kernel::StepId;
-
-template <class... Visitors>
-struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
-template <class... Visitors>
-Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 class Emitter {
  public:

@@ -100,10 +100,10 @@ bool is_vector_math(std::string_view name) {
 }
 
 Form form_of(ScalarOp op, DType dtype) {
-  constexpr int kFormula = 4;  // the cost of a division
   // Of complex numbers what is a formula of the parts.
   const bool is_function_of_parts = op == ScalarOp::sign_ || op == ScalarOp::abs_;
-  if (is_complex(dtype)) return facts(op).cost <= kFormula && !is_function_of_parts ? Form::instructions : Form::calls;
+  if (is_complex(dtype))
+    return facts(op).cost <= kCostOfDivision && !is_function_of_parts ? Form::instructions : Form::calls;
   if (facts(op).cost <= kCostOfRoot) return Form::instructions;
   return is_float(dtype) && is_vector_math(facts(op).name) ? Form::vector_math : Form::calls;
 }

@@ -37,18 +37,12 @@
 #include "kernel/stopping.h"
 #include "memory/commit.h"
 #include "support/error.h"
+#include "support/overloaded.h"
 
 namespace inlay::llvm_backend {
 namespace {
 
 using kernel::StepId;
-
-template <class... Visitors>
-struct Overloaded : Visitors... {
-  using Visitors::operator()...;
-};
-template <class... Visitors>
-Overloaded(Visitors...) -> Overloaded<Visitors...>;
 
 /// Tells the clock, if there is one, that a step begins; the number of steps: that all are done.
 void emit_step_mark(FunctionEmitter& f, std::size_t step) {

@@ -107,7 +107,7 @@ class Planner {
 
   /// A division, or more: the loop waits for that, not for its sums or stores.
   static bool is_expensive(const Statement& statement) {
-    return statement.kind == Kind::op && facts(statement.op).cost >= 4;
+    return statement.kind == Kind::op && facts(statement.op).cost >= kCostOfDivision;
   }
 
   /// Several vectors at a time where the loop is short of work: a plain sum waits for its own last addition.
