@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/backends.h"
 #include "compiler/compile.h"
 #include "ir/text.h"
 #include "npy.h"
@@ -98,7 +99,9 @@ TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
     const fuse::Mode mode = why == ApartFor::pass_off     ? fuse::Mode::greedy
                             : why == ApartFor::fusion_off ? fuse::Mode::none
                                                           : fuse::Mode::full;
-    EXPECT_TRUE(shown_in("apart", name, mode).apart.contains(name)) << name;
+    // Not where the one backend of this build makes a variance in two passes.
+    const bool occurs = why != ApartFor::one_pass || backend_of({}).caps().moments_in_one_pass;
+    EXPECT_EQ(shown_in("apart", name, mode).apart.contains(name), occurs) << name;
     EXPECT_TRUE(has_paragraph(name)) << name;
   }
 }

@@ -101,8 +101,7 @@ class KernelRun {
       case Start::Kind::keep:
         // What the last outer point has left in a local is nothing that this one may read. (Before the first, the bytes
         // may be those of what the kernel reads.)
-        if (output.is_local && !is_first_point_)
-          std::memset(to.data, 0xcb, static_cast<std::size_t>(to.size_bytes()));
+        if (output.is_local && !is_first_point_) std::memset(to.data, 0xcb, static_cast<std::size_t>(to.size_bytes()));
         return;
       case Start::Kind::fill: {
         const Element value = Element::of(output.start.value);
