@@ -76,11 +76,11 @@ def main(kind, seconds):
     todo, clean = [], 0
     for entry in json.loads((BUILD / "compile_commands.json").read_text()):
         path = pathlib.Path(entry["file"])
-        is_ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ("src", "tools", "python", "tests")
-        if not is_ours or path.suffix != ".cpp" or kind == "analyzer" and (path.stem.endswith("_test") or "tests" in path.parts):
+        is_ours = path.is_relative_to(ROOT) and path.relative_to(ROOT).parts[0] in ("src", "tools", "python", "tests", "bench")
+        if not is_ours or path.suffix != ".cpp" or kind == "analyzer" and (path.stem.endswith("_test") or {"tests", "bench"} & {*path.parts}):
             continue
         object_file = entry["command"].split(" -o ")[1].split()[0]
-        mark = stamp(kind, entry["command"], path, made_of.get(object_file, []))  # none of what `all` does not build
+        mark = stamp(kind, entry["command"], path, made_of.get(object_file, []))
         if mark.exists():
             clean += 1
         else:

@@ -1,5 +1,5 @@
 // The measurements behind the fuser's cost model (docs/fusion.md): CPU time, the least of many calls.
-// Not a test: `ninja fusion_measure && bin/fusion_measure [cost|body|rows|modes]...`.
+// Not a test: `bin/inlay_bench_cost_model [cost|body|rows|modes]...`, built with INLAY_BENCH=ON.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>

@@ -1,5 +1,5 @@
 // What the generated code costs: compile time and run time of a few kernels, CPU time, the least of many runs.
-// Not a test: `ninja backend_llvm_measure && bin/backend_llvm_measure [case...]`.
+// Not a test: `bin/inlay_bench_code [case...]`, built with INLAY_BENCH=ON.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
