@@ -55,7 +55,11 @@ std::optional<Graph> shorten_running_folds(const Graph& graph, PassContext& cont
     std::swap(slice.operands, fold.operands);
     std::swap(slice.results, fold.results);
     std::swap(slice.location, fold.location);
-    out.nodes[out.values[between].node] = std::move(slice);
+    const NodeId first = out.values[between].node;
+    for (DimCheck& check : out.checks) {
+      if (check.node == id) check.node = first;  // it is about the slice
+    }
+    out.nodes[first] = std::move(slice);
     out.nodes[id] = std::move(fold);
   }
   return out;
