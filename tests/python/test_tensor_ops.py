@@ -111,6 +111,14 @@ def test_reshape_that_does_not_fit_is_an_error(check_error):
     check_error(ValueError, [x], x.reshape((5, -1)), M, good=(np.ones((2, 5)),))
 
 
+def test_reshape_to_a_size_that_only_pytensor_knows_is_checked(check_error):
+    x = pt.matrix("x", shape=(None, 4))
+    ones = pt.second(x.reshape((8,)), np.float64(1))  # of no element of x, but of its size
+    y = ones.reshape(x.shape)
+    assert y.type.shape == (2, 4)
+    check_error(ValueError, [x], y, np.ones((3, 4)), good=(np.ones((2, 4)),))
+
+
 def test_shapes_as_values(check):
     x = pt.dmatrix("x")
     check([x], [x.shape, x.shape[0] * x.shape[1], x.shape[1] + 1, x / x.shape[0]], M)

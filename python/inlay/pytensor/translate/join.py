@@ -17,7 +17,6 @@ def _axis_and_tensors(op, inputs):
 
 
 _NEGATIVE = "Split sizes cannot be negative"
-_SUM = "split: the sizes add up to {}, and axis {} has {} elements"
 
 
 @register(Join)
@@ -76,9 +75,8 @@ def _parts(t, x, sizes, axis):
     dim, total, parts = x.dims[axis], sum(sizes), []
     start = 0
     for size in sizes:
-        if not t.known_equal(total, dim):
-            t.builder.require_at_most(total, dim, "shape-mismatch", _SUM.format("{0}", axis, "{1}"), x)
-            t.builder.require_at_most(dim, total, "shape-mismatch", _SUM.format("{1}", axis, "{0}"), x)
+        message = f"split: the sizes add up to {{left}}, and axis {axis} has {{right}} elements"
+        t.require_equal(total, dim, message, x)
         index = [(0, n, 1) for n in x.dims]
         index[axis] = (start, start + size, 1)
         parts.append(t.builder.slice(x, index))

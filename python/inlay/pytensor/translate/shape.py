@@ -38,6 +38,10 @@ def reshape(t, node):
     static = node.outputs[0].type.shape
     # A number that is asked for holds: PyTensor types a reshape of no elements to [1, 2, 0] as (0, 2, 0).
     is_said = [isinstance(d, int) and d >= 0 for d in dims]
+    for axis, (d, s) in enumerate(zip(dims, static, strict=True)):
+        # PyTensor knows it by the number of elements, so any other would be an error; NumPy's where that is not 0.
+        if s and not isinstance(d, int):
+            t.require_equal(d, s, f"reshape: dim {axis} of the result is {{left}}, not {{right}}", x)
     return _reshaped(t, x, [d if s is None or said else s for d, s, said in zip(dims, static, is_said, strict=True)])
 
 

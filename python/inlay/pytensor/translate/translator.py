@@ -266,6 +266,14 @@ class Translator:
                     dims[-i] = other.dims[-i]
         return x if len(dims) == len(x.dims) and all(map(_same, dims, x.dims)) else self.builder.broadcast(x, dims)
 
+    def require_equal(self, left, right, message, operand):
+        """Checks two sizes at the node that is made next; `message` has {left} and {right} for the two."""
+        if self.known_equal(left, right):
+            return
+        b = self.builder
+        b.require_at_most(left, right, "shape-mismatch", message.format(left="{0}", right="{1}"), operand)
+        b.require_at_most(right, left, "shape-mismatch", message.format(left="{1}", right="{0}"), operand)
+
     def require_dims(self, x, dims):
         """x with these dims; each that is not known to be x's own is checked when the function runs."""
         if all(_same(have, want) for have, want in zip(x.dims, dims, strict=True)):
