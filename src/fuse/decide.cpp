@@ -277,6 +277,8 @@ class Decider {
       if (node.op != Op::concat) continue;
       const ValueId concat = node.results[0];
       if (out_.of[concat].how != How::stored || is_wanted_whole(concat)) continue;
+      // Of an axis of size 1 every point is the same place, and does not tell which part has it: the others are empty.
+      if (graph_.type(concat).dims[static_cast<std::size_t>(node.axes[0])].is(1)) continue;
       if (readers_.size() == 0) readers_ = find_readers(graph_);
       const std::vector<ValueId> stored = stored_beyond(concat);
       const auto fits = [&](ValueId v) { return !out_.of[v].with.valid() && parts_stay_short(node, v); };
