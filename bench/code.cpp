@@ -2,19 +2,15 @@
 // Not a test: `bin/inlay_bench_code [case...]`, built with INLAY_BENCH=ON.
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <fstream>
 
 #include "backend/llvm/compiled_test.h"
+#include "cpu_seconds.h"
 
 namespace inlay::llvm_backend::testing {
 namespace {
 
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+using bench::cpu_seconds;
 
 /// Arguments of a program at fixed addresses, called as a door would.
 struct Call {

@@ -2,11 +2,11 @@
 // Not a test: `bin/inlay_bench_cost_model [cost|body|rows|modes]...`, built with INLAY_BENCH=ON.
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 
 #include "backend/llvm/backend.h"
 #include "compiler/compile.h"
+#include "cpu_seconds.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
 #include "npy.h"
@@ -15,11 +15,7 @@
 namespace inlay::tool {
 namespace {
 
-double cpu_seconds() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
-}
+using bench::cpu_seconds;
 
 /// Arguments and results of a program at fixed addresses.
 struct Call {

@@ -2,12 +2,12 @@
 //
 //   inlay_bench_planning FOLDER    the problems of bench/data/memory, then networks and random buffers that it makes
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <sstream>
 
+#include "cpu_seconds.h"
 #include "networks.h"
 
 namespace inlay::bench {
@@ -17,8 +17,6 @@ namespace fs = std::filesystem;
 using memory::Effort;
 using memory::Planner;
 using memory::Storage;
-
-double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 /// id,lower,upper,size; these files are ours, so nothing is checked.
 std::vector<Storage> read(const fs::path& path) {
