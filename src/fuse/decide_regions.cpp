@@ -33,9 +33,9 @@ ValueId memory_of(const Graph& graph, const Decisions& decisions, ValueId v) {
 }
 
 /// An argument is not overwritten, so it is copied; in a body it may be what is carried, which is, as a donated one.
-bool is_kept(const Graph& graph, ValueId v) {
+bool is_kept(const Graph& graph, const Decisions& decisions, ValueId v) {
   const auto is_v = [&](const Param& param) { return param.value == v && !param.donated; };
-  return !graph.is_body && std::ranges::any_of(graph.params, is_v);
+  return decisions[v].how == How::given && !graph.is_body && std::ranges::any_of(graph.params, is_v);
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ void decide_regions(const Graph& graph, ValueId v, Decisions& decisions) {
   regions.fill = splat(graph, base, [](ValueId) { return false; });
   Begin& begin = decisions.of[v].begin;
   begin = regions.fill ? Begin::fill : memory.valid() ? Begin::copy : Begin::computed;
-  if (memory.valid() && (is_required || !is_kept(graph, memory))) return;
+  if (memory.valid() && (is_required || !is_kept(graph, decisions, memory))) return;
   const Brings brings = begin == Begin::computed ? Brings::values : Brings::elements;
   const std::optional<LeftOver> left = left_over(graph, regions.updates, brings);
   if (!left || !may_be_left_out(graph, decisions, base)) return;
