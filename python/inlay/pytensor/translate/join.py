@@ -73,9 +73,9 @@ def _error(text):
 def _parts(t, x, sizes, axis):
     """Each part is read only if the sizes make up the axis: the others may not be needed."""
     dim, total, parts = x.dims[axis], sum(sizes), []
+    message = f"split: the sizes add up to {{left}}, and axis {axis} has {{right}} elements"
     start = 0
     for size in sizes:
-        message = f"split: the sizes add up to {{left}}, and axis {axis} has {{right}} elements"
         t.require_equal(total, dim, message, x)
         index = [(0, n, 1) for n in x.dims]
         index[axis] = (start, start + size, 1)
