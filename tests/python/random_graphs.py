@@ -14,7 +14,9 @@ from pytensor.graph.basic import Constant
 from pytensor.scalar import Add, Cast, Mul, ScalarMaximum, ScalarMinimum
 from pytensor.scan.op import Scan
 from pytensor.tensor import subtensor
+from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
+from pytensor.tensor.math import Dot
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
 from versions import OLD_PYTENSOR
 
@@ -43,7 +45,7 @@ class Unfit(Exception):
 
 def run(outputs, known, zero=None):
     """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse those are its branch taken. `zero`:
-    what a maximum or a minimum that is 0 is, 0.0 or -0.0: of the two NumPy gives either (None: as it does)."""
+    what the result of an op is that has either zero, 0.0 or -0.0 (None: as NumPy has it)."""
     worth = dict(known)
 
     def value(x):
@@ -51,14 +53,19 @@ def run(outputs, known, zero=None):
             return x.data
         if x not in worth:
             made = perform(x.owner, value, zero)
-            worth.update(zip(x.owner.outputs, with_zero(made, zero) if is_extreme(x.owner.op) else made, strict=True))
+            worth.update(zip(x.owner.outputs, with_zero(made, zero) if has_either_zero(x.owner.op) else made, strict=True))
         return worth[x]
 
     return [np.asarray(value(x)) for x in outputs]
 
 
-def is_extreme(op):
-    return isinstance(op, CAReduce | Elemwise) and isinstance(op.scalar_op, ScalarMaximum | ScalarMinimum)
+def has_either_zero(op):
+    """Of 0.0 and -0.0 a maximum is either. So is a sum whose terms are all -0.0 (docs/reproducibility.md)."""
+    if isinstance(op, Blockwise):
+        return has_either_zero(op.core_op)
+    if isinstance(op, CAReduce | Elemwise) and isinstance(op.scalar_op, ScalarMaximum | ScalarMinimum):
+        return True
+    return isinstance(op, Dot) or isinstance(op, CAReduce) and isinstance(op.scalar_op, Add)
 
 
 def with_zero(arrays, zero):

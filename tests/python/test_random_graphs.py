@@ -119,8 +119,8 @@ def judge(seed):
 
 
 def differs_from_run(got, outputs, known, largest):
-    """What is wrong with what inlay gave, or None. The greater of 0.0 and -0.0 is either, and what follows, as an angle,
-    may be far away."""
+    """What is wrong with what inlay gave, or None. Some ops give either zero (`has_either_zero`), and what follows, as an
+    angle, may be far away."""
     wrong = None
     for zero in (None, 0.0, -0.0):
         found = disagreement(got, outcome(lambda: run(outputs, known, zero)), largest)  # noqa: B023
@@ -229,6 +229,15 @@ def test_the_judge_takes_either_zero_of_a_minimum():
     outputs = [pt.arctan2(pt.minimum(x, y), -1.0)]
     for sign in (1, -1):
         arguments = {x: np.asarray(0.0 * sign), y: np.asarray(-0.0 * sign)}
+        assert not any(differs_from_run([np.asarray(angle)], outputs, arguments, 1.0) for angle in (np.pi, -np.pi))
+        assert differs_from_run([np.asarray(1.0)], outputs, arguments, 1.0)
+
+
+def test_the_judge_takes_either_zero_of_a_sum():
+    x, y = pt.dvectors("x", "y")
+    arguments = {x: np.array([-1.0, -1.0]), y: np.zeros(2)}
+    for total in (x @ y, (x * y).sum()):
+        outputs = [pt.arctan2(total, -1.0)]
         assert not any(differs_from_run([np.asarray(angle)], outputs, arguments, 1.0) for angle in (np.pi, -np.pi))
         assert differs_from_run([np.asarray(1.0)], outputs, arguments, 1.0)
 

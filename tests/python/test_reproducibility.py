@@ -167,6 +167,16 @@ def test_other_levels_and_the_c_backend_are_close(name, value, monkeypatch):
         assert units_apart(a, b).max() <= 10, op
 
 
+@pytest.mark.parametrize("size, is_negative", [("2", True), ("8", True), ("n", False)])
+def test_the_sign_of_a_sum_of_negative_zeros(size, is_negative):
+    body = "%p = mul %x, %y\n%sum = reduce add %p [0] : f64\n%dot = matmul %x, %y\nreturn %sum, %dot"
+    fn = inlay.compile(f"graph @main(%x: f64[{size}], %y: f64[{size}]) {{\n{body}\n}}")
+    n = 2 if size == "n" else int(size)
+    for total in fn(-np.ones(n), np.zeros(n)):
+        assert total == 0
+        assert np.signbit(total) == is_negative
+
+
 def test_products_of_matrices_are_close():
     """Not the same bits: BLAS chooses its kernel by the sizes."""
     fn = inlay.compile("graph @main(%a: f64[n, k], %b: f64[k, m]) {\n%c = matmul %a, %b\nreturn %c\n}")
