@@ -17,7 +17,7 @@ from pytensor.tensor import subtensor
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.math import Dot
-from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor
+from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
 from versions import OLD_PYTENSOR
 
 try:
@@ -122,7 +122,7 @@ def as_integers(x, dtype):
 
 def index_arguments(node):
     """Which inputs say where an indexed read or write goes."""
-    before = {AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}.get(type(node.op))
+    before = {Subtensor: 1, IncSubtensor: 2, AdvancedSubtensor: 1, AdvancedIncSubtensor: 2}.get(type(node.op))
     return range(before, len(node.inputs)) if before else ()
 
 
@@ -162,7 +162,7 @@ def touching_nothing(node, arguments):
     IndexError where it is of some."""
     axis, shape, zeros = 0, list(arguments[0].shape), list(arguments)
     for entry in index_of(node, arguments):
-        if isinstance(entry, np.ndarray) and entry.dtype.kind in "iu":
+        if getattr(entry, "dtype", np.dtype(bool)).kind in "iu":
             shape[axis] = max(1, shape[axis])  # NumPy finds no 0 in an axis of length 0
             zeros = [np.zeros_like(a) if a is entry else a for a in zeros]
         axis += entry.ndim if getattr(entry, "dtype", None) == bool else 1
@@ -170,7 +170,7 @@ def touching_nothing(node, arguments):
     if zeros[0][index_of(node, zeros)].size:
         raise IndexError("an index is out of bounds")
     result = perform_with(node, zeros)
-    return [arguments[0].copy()] if isinstance(node.op, AdvancedIncSubtensor) else result
+    return [arguments[0].copy()] if isinstance(node.op, IncSubtensor | AdvancedIncSubtensor) else result
 
 
 class Grower:

@@ -202,8 +202,8 @@ def test_the_judge_takes_what_a_rewrite_leaves_out_and_what_is_not_looked_at():
 
 def test_the_oracle_looks_at_no_index_of_an_access_of_no_elements():
     x, i, at = pt.dmatrix("x"), pt.lvector("i"), pt.lscalar("at")
-    outputs = [x[i], x[i].inc(1.0), x[i, :-1], x[at, i[:0]]]
-    for shape, count in (((3, 0), 0), ((0, 0), 0), ((0, 1), 2), ((3, 1), 2)):  # how many of them read or write an element
+    outputs = [x[i], x[i].inc(1.0), x[i, :-1], x[at, i[:0]], x[at], x[at].inc(1.0)]
+    for shape, count in (((3, 0), 0), ((0, 0), 0), ((0, 1), 4), ((3, 1), 4)):  # how many of them read or write an element
         arguments = {x: np.ones(shape), i: np.array([0, 100]), at: np.asarray(100)}
         errors = [isinstance(outcome(lambda: run([o], arguments)), IndexError) for o in outputs]  # noqa: B023
         assert sum(errors) == count
