@@ -292,11 +292,11 @@ def _read(t, x, entries):
     return (t.builder.gather if index.has_array else t.builder.slice)(x, index.items)
 
 
-def _write(t, x, value, entries, combine, stretches=True, once=False):
+def _write(t, x, value, entries, combine, stretches=True, once=False, wraps=False):
     """x with `value` written to x[entries]. `stretches`: the value may have length 1 where the region has more, found
     only at run time; NumPy allows it. `once`: an increment that counts once for each element, however often the indices
-    name it."""
-    if combine == "add" and not _holds_sums(x.dtype, value.dtype):
+    name it. `wraps`: as by np.add.at a sum of integers wraps round in any dtype of integers."""
+    if combine == "add" and not _holds_sums(x.dtype, value.dtype, wraps):
         raise NotNative("an increment of another kind than its target")
     value = t.cast(value, x.dtype)
     if x.dtype == "bool" and combine == "add":
@@ -308,7 +308,7 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     unknown = _first_unknown_step(entries)
     if unknown is not None:
         index, entries = _places(t, x, entries, *unknown)
-        part = _write(t, t.builder.gather(x, index), value, entries, combine, stretches, once)
+        part = _write(t, t.builder.gather(x, index), value, entries, combine, stretches, once, wraps)
         return t.builder.scatter("set", x, index, part)
     x = _with_axes_of_masks(t, x, entries)
     index = _Index(t, entries, x)
@@ -324,10 +324,11 @@ def _write(t, x, value, entries, combine, stretches=True, once=False):
     return write(combine, x, index.items, value)
 
 
-def _holds_sums(target, value):
+def _holds_sums(target, value, wraps):
     """Elsewhere NumPy casts the sum, or says that it will not."""
     target, value = np.dtype(PYTENSOR_NAMES[target]), np.dtype(PYTENSOR_NAMES[value])
-    return np.can_cast(np.result_type(target, value), target, "same_kind")
+    total = np.result_type(target, value)
+    return wraps and target.kind in "iu" and total.kind in "iu" or np.can_cast(total, target, "same_kind")
 
 
 def stretch(t, value, region, op="update"):
@@ -389,9 +390,8 @@ def advanced_inc_subtensor(t, node):
     x, value, *inputs = node.inputs
     once = getattr(node.op, "ignore_duplicates", False) and not node.op.set_instead_of_inc
     entries = _entries(node.op, inputs)
-    return _write(
-        t, t.value(x), t.value(value), entries, _combine(node.op), stretches=not _is_vector_of_integers(entries), once=once
-    )
+    stretches = not _is_vector_of_integers(entries)
+    return _write(t, t.value(x), t.value(value), entries, _combine(node.op), stretches, once, wraps=not once)
 
 
 def _is_vector_of_integers(entries):
