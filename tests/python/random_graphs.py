@@ -11,12 +11,15 @@ import pytensor.tensor as pt
 from pytensor.compile.builders import OpFromGraph
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
-from pytensor.scalar import Add, Cast, Mul, ScalarMaximum, ScalarMinimum
+from pytensor.scalar import Add, Cast, Mul, ScalarMaximum, ScalarMinimum, Second, Switch
+from pytensor.scalar.basic import Abs, Ceil, Floor, Identity, Neg, RoundHalfToEven, Sign, Trunc
 from pytensor.scan.op import Scan
 from pytensor.tensor import subtensor
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
+from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Dot
+from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
 from versions import OLD_PYTENSOR
 
@@ -43,17 +46,19 @@ class Unfit(Exception):
     """This construct does not fit what there is; another one may. Of arguments: what is right for them is not known."""
 
 
-def run(outputs, known, zero=None):
+def run(outputs, known, zero=None, random=None):
     """What `outputs` are worth, by `perform` of the nodes that they need. Of an IfElse those are its branch taken. `zero`:
-    what the result of an op is that has either zero, 0.0 or -0.0 (None: as NumPy has it)."""
+    what the result of an op is that has either zero, 0.0 or -0.0 (None: as NumPy has it). `random`: what rounds makes some
+    units more of rounding, drawn from it."""
     worth = dict(known)
 
     def value(x):
         if isinstance(x, Constant):
             return x.data
         if x not in worth:
-            made = perform(x.owner, value, zero)
-            worth.update(zip(x.owner.outputs, with_zero(made, zero) if has_either_zero(x.owner.op) else made, strict=True))
+            made = perform(x.owner, value, zero, random)
+            made = with_zero(made, zero) if has_either_zero(x.owner.op) else made
+            worth.update(zip(x.owner.outputs, shaken(made, random) if rounds(x.owner.op) else made, strict=True))
         return worth[x]
 
     return [np.asarray(value(x)) for x in outputs]
@@ -72,14 +77,33 @@ def with_zero(arrays, zero):
     return arrays if zero is None else [np.where(a == 0, a.dtype.type(zero), a) if a.dtype.kind == "f" else a for a in arrays]
 
 
-def perform(node, value, zero):
+# What moves elements or chooses among them.
+EXACT = (Abs, Cast, Ceil, Floor, Identity, Neg, RoundHalfToEven, ScalarMaximum, ScalarMinimum, Second, Sign, Switch, Trunc)
+
+
+def rounds(op):
+    if isinstance(op, Blockwise):
+        return rounds(op.core_op)
+    if isinstance(op, CAReduce | Elemwise):
+        return not isinstance(op.scalar_op, EXACT)
+    return isinstance(op, CumOp | Dot | LogSoftmax | Softmax)
+
+
+def shaken(arrays, random):
+    def units(a):
+        return random.choice([-4, -3, -2, -1, 1, 2, 3, 4], a.shape) * np.finfo(a.dtype).eps
+
+    return arrays if random is None else [a * (1 + units(a)).astype(a.dtype) if a.dtype.kind == "f" else a for a in arrays]
+
+
+def perform(node, value, zero, random):
     if isinstance(node.op, IfElse):  # has a thunk and no `perform`
         condition, *branches = node.inputs
         count = len(node.outputs)
         return [value(x) for x in (branches[:count] if value(condition) else branches[count:])]
     arguments = [value(i) for i in node.inputs]
     if isinstance(node.op, OpFromGraph):  # its own `perform` compiles
-        return run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)), zero)
+        return run(node.op.fgraph.outputs, dict(zip(node.op.fgraph.inputs, arguments, strict=True)), zero, random)
     if isinstance(node.op, Scan) and arguments[0] == 0 and any(x.type.ndim > 1 for x in node.op.outer_nitsot_outs(node.outputs)):
         raise Unfit  # of no steps PyTensor's own loop knows no rows: (0, 0) of what is not carried
     if isinstance(getattr(node.op, "scalar_op", None), Cast) and node.outputs[0].type.dtype[0] in "iu":
