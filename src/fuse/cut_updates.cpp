@@ -109,7 +109,7 @@ void begin_whole(Cut& cut, const Regions& regions, ValueId whole, Piece& first) 
   Start start{Start::Kind::copy, {}, from, {}};
   if (update.in_place == InPlace::required)
     start.required = cut.program.sites.push_back(in_place_site(cut.graph, update));
-  first.starts.push_back({buffer, std::move(start)});
+  first.starts.push_back({buffer, start});
   first.step_operands.push_back(base);
   cut.buffers.because(from,
                       {kernel::StoredFor::copied, str(cut.program.buffers[buffer].name, " begins with what it holds")});
