@@ -7,7 +7,7 @@ namespace inlay::rewrite {
 const std::vector<NodeRule>& node_rules() {
   static const std::vector<NodeRule> kAll = [] {
     std::vector<NodeRule> all;
-    for (const auto& family : {literal_rules(), view_rules(), region_rules(), sum_rules()}) {
+    for (const auto& family : {literal_rules(), view_rules(), region_rules(), sum_rules(), extreme_rules()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;
@@ -15,10 +15,14 @@ const std::vector<NodeRule>& node_rules() {
   return kAll;
 }
 
+const Node* made_by(Simplifier& simplifier, ValueId v, Op op) {
+  const Node* node = simplifier.graph().node_of(v);
+  if (!node || node->op != op) return nullptr;
+  return simplifier.matcher().is_checked(simplifier.graph().values[v].node) ? nullptr : node;
+}
+
 const Node* operand_of(Simplifier& simplifier, const Node& node, Op op, std::size_t operand) {
-  const Node* inner = simplifier.graph().node_of(node.operands[operand]);
-  if (!inner || inner->op != op) return nullptr;
-  return simplifier.matcher().is_checked(simplifier.graph().values[node.operands[operand]].node) ? nullptr : inner;
+  return made_by(simplifier, node.operands[operand], op);
 }
 
 Node unary(Op op, ValueId operand) {

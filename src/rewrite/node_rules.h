@@ -23,12 +23,15 @@ std::span<const NodeRule> literal_rules();  // what is known already
 std::span<const NodeRule> view_rules();     // views of views
 std::span<const NodeRule> region_rules();   // slices, updates and concatenations
 std::span<const NodeRule> sum_rules();      // sums, and logarithms of them
+std::span<const NodeRule> extreme_rules();  // maxima and minima
 
 /// All of them, in the order in which they are tried.
 const std::vector<NodeRule>& node_rules();
 
 // For the rules.
 
+/// The node that makes `v`, if it is an `op` that may be looked through.
+const Node* made_by(Simplifier& simplifier, ValueId v, Op op);
 /// The node of `node`'s operand, if it is an `op` that may be looked through.
 const Node* operand_of(Simplifier& simplifier, const Node& node, Op op, std::size_t operand = 0);
 Node unary(Op op, ValueId operand);

@@ -153,6 +153,18 @@ constexpr Example kExamples[] = {
      "graph @main(%y: T[n], %x: T[3, n + 1]) { %e = exp %x; %s = reduce add %e [0, 1] : T; "
      "%k = reshape %s : T[1, 1]; %l = log %k; return %l }",
      kFloats},
+    {"extreme-of-negated",
+     "graph @main(%y: T[n], %x: T[n + 1]) { %a = neg %x; %m = reduce max %a [0] : T; %b = neg %m; "
+     "%l = reduce min %a [0] : T; %c = neg %l; return %b, %c }",
+     kFloats},
+    {"extreme-of-negated",
+     "graph @main(%x: T[n, 5]) { %a = neg %x; %m = reduce max %a [1] : T; %k = reshape %m : T[n, 1]; "
+     "%c = literal -3 : T; %b = mul %k, %c; return %b }",
+     kFloats},
+    {"extreme-of-negated",
+     "graph @main(%x: T[n, 5]) { %c = literal [-3] : T[1, 1]; %a = mul %x, %c; %m = reduce max %a [1] : T; "
+     "%b = neg %m; return %b }",
+     kFloats},
 };
 
 std::string with_dtype(std::string_view text, std::string_view dtype) {

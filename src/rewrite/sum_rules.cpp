@@ -29,9 +29,8 @@ std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node
 }
 
 const Node* scalar_node(Simplifier& simplifier, ValueId v, ScalarOp op) {
-  const Node* node = simplifier.graph().node_of(v);
-  if (!node || node->op != Op::scalar || node->scalar != op) return nullptr;
-  return simplifier.matcher().is_checked(simplifier.graph().values[v].node) ? nullptr : node;
+  const Node* node = made_by(simplifier, v, Op::scalar);
+  return node && node->scalar == op ? node : nullptr;
 }
 
 /// What `v` is a view of.

@@ -4,7 +4,7 @@ docs/rewriting.md counts what is left out."""
 import pathlib
 import re
 
-import inlay.pytensor  # noqa: F401  (the mode)
+import inlay.pytensor
 import numpy as np
 import pymc as pm
 import pytensor
@@ -39,3 +39,16 @@ def test_the_page_counts_the_rewrites_that_are_left_out():
     assert of_the_page == {name: sum(bool(optdb[name].__db__.get(rewrite)) for rewrite in DONE_BY_INLAY) for name in of_the_page}
     assert len(of_the_page) == 3
     assert "local_greedy_distributor" not in DONE_BY_INLAY
+
+
+@pytest.mark.parametrize("factor", [-1, -2.5, 3])
+@pytest.mark.parametrize(("axis", "keepdims"), [(None, False), (0, False), (1, True)])
+def test_a_negated_maximum_of_what_is_negated_is_a_minimum(factor, axis, keepdims):
+    """PyTensor multiplies by -1, and by other factors at once; its minimum is a negated maximum of what is negated, too."""
+    x = pt.dmatrix("x")
+    outputs = [factor * pt.max(-x, axis=axis, keepdims=keepdims), -pt.max(x * factor, axis=axis, keepdims=keepdims)]
+    value = np.random.default_rng(3).normal(size=(5, 7))
+    for out in outputs:
+        function = pytensor.function([x], out, mode="INLAY")
+        np.testing.assert_array_equal(function(value), pytensor.function([x], out, mode=PYTHON)(value))
+        assert inlay.pytensor.explain(function).rewrites["extreme-of-negated"] == 1
