@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <ranges>
 
 namespace inlay::transform {
 
@@ -23,11 +25,12 @@ class AxisStrides {
     for (const Statement& s : stage.statements) {
       if (!s.has_place()) continue;
       const kernel::LinearMap map = linearize(s.map, program.buffers[s.buffer].dims);
-      // Vectors that are scattered cost a multiple of vectors that are gathered.
-      Place& place = places_.emplace_back(Place{{}, s.kind == Statement::Kind::load ? 1 : 4});
+      Place& place = places_.emplace_back();
       for (std::size_t axis = 0; axis < stage.axes.size(); ++axis) {
         place.apart.push_back(std::abs(map.stride_of(static_cast<int>(axis)).estimate(sizes)));
       }
+      place.is_folded = s.kind == Statement::Kind::fold && std::ranges::find(place.apart, 0.0) != place.apart.end();
+      place.weight = s.kind == Statement::Kind::load ? kGathered : place.is_folded ? kScatteredOnce : kScattered;
     }
   }
 
@@ -36,6 +39,18 @@ class AxisStrides {
     int cost = 0;
     for (const Place& place : places_) cost += place.apart[axis] > 1 ? place.weight : 0;
     return cost;
+  }
+
+  /// An axis over which a fold goes whose results lie apart on `axis`, the last one in `order`: where it stands next to
+  /// `axis`, a result is scattered once for many rows, elsewhere for each (emit_columns.cpp).
+  std::optional<std::size_t> rows_of_columns(std::size_t axis, const std::vector<std::size_t>& order) const {
+    for (std::size_t row : order | std::views::reverse) {
+      const auto folds = [&](const Place& place) {
+        return place.is_folded && place.apart[axis] > 1 && place.apart[row] == 0;
+      };
+      if (row != axis && std::ranges::any_of(places_, folds)) return row;
+    }
+    return std::nullopt;
   }
 
   /// Are neighbours on `a` nearer to each other than those on `b`, in most places?
@@ -51,9 +66,12 @@ class AxisStrides {
 
  private:
   static constexpr int64_t kAnySize = 1000;
+  // Of a vector whose elements lie apart. A result of a fold is written once for many rows of what is read.
+  static constexpr int kGathered = 16, kScattered = 64, kScatteredOnce = 1;
   struct Place {
     std::vector<double> apart;
-    int weight;
+    int weight = 0;
+    bool is_folded = false;  // over an axis
   };
   std::vector<Place> places_;
 };
@@ -72,6 +90,10 @@ std::vector<std::size_t> best_order(const KernelProgram& program, const Stage& s
     for (std::size_t at = end; at > 0 && places.is_nearer(order[at - 1], order[at]); --at) {
       std::swap(order[at - 1], order[at]);
     }
+  }
+  if (const std::optional<std::size_t> rows = places.rows_of_columns(order.back(), order)) {
+    const auto at = std::ranges::find(order, *rows);
+    std::rotate(at, at + 1, order.end() - 1);
   }
   return order;
 }

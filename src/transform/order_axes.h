@@ -8,7 +8,8 @@ namespace inlay::transform {
 
 /// A stage's axes come as its value's dims do, which for what is read through a transposition, and folded, is not how
 /// it lies in memory. Here they are put into that order, the axis that most arrays have side by side last, wherever it
-/// cannot be told in which order the points come. Kernels with outer axes stay as they are.
+/// cannot be told in which order the points come. What is read counts for more than where folds write, which they do
+/// once for many points. Kernels with outer axes stay as they are.
 kernel::KernelProgram order_axes(kernel::KernelProgram program, LoopPassContext& context);
 
 /// Axis i of the stage's statements is axis `now[i]`.
