@@ -268,9 +268,13 @@ class Program:
         How long each step has taken, of a program that was compiled with `time_steps`.
         """
 
+    @property
+    def storage_names(self) -> list[str]:
+        """Of the working memory, as planners get them."""
+
     def value_places(self) -> list: ...
 
-def compile(graph: Graph, bound: list = [], host_functions: list = [], planner: object = '', upper_bounds: dict = {}, time_steps: bool = False) -> Program: ...
+def compile(graph: Graph, bound: list = [], host_functions: list = [], choices: dict = {}, time_steps: bool = False) -> Program: ...
 
 def parse(text: str, file_name: str = '<text>') -> Graph: ...
 

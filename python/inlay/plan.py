@@ -53,13 +53,15 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
     a list of `Storage` to their offsets, which are proved. `capacity`: a plan within so many bytes is good enough;
     `budget_ms`: how much is tried, as placements that take about so long.
 
-    Errors: ValueError for buffers that are wrong, and for offsets of which two that are needed at one time overlap.
+    Errors: ValueError for buffers that are wrong, and for offsets of which two that are needed at one time overlap, or one is
+    of no buffer.
 
     >>> found = inlay.plan([("image", 64, 0, 2), ("edges", 48, 1, 5), ("sum", 16, 3, 6)])
     >>> found.peak, found.proved
     (112, True)
     """
     storages = [_storage(buffer) for buffer in buffers]
+    require_names(planner, [s.name for s in storages])
     times = sorted({t for s in storages for t in (s.lower, s.upper)})
     fit = not times or (-LARGE <= times[0] and times[-1] <= LARGE)
     tick = {t: t if fit else i for i, t in enumerate(times)}
@@ -108,6 +110,16 @@ def function_of(planner, times=None):
     raise TypeError(
         f"planner: a name, a mapping from names to offsets or a function is expected, not {type(planner).__name__}"
     )
+
+
+def require_names(planner, names):
+    """That a planner which is a mapping has offsets for no other storages than those `names`."""
+    unknown = [name for name in planner if name not in names] if isinstance(planner, Mapping) else []
+    if unknown:
+        raise WrongPlan(
+            f"error[wrong-plan]: the custom plan has an offset for {unknown[0]}, and there is no such storage\n"
+            f"  help: the storages are {', '.join(names) or 'none'}"
+        )
 
 
 class _Call:

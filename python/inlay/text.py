@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from . import _inlay, progress
+from .choices import Choices
 from .errors import UnknownName, WrongArgumentCount, WrongDtype
-from .plan import planner_of
 
 
 @dataclass
@@ -36,7 +36,22 @@ def compilation_of(fn):
     return found if isinstance(found, Compilation) else None
 
 
-def compile(text, file_name="<text>", *, bound=None, host_functions=None, planner=None, upper=None):
+def compile(
+    text,
+    file_name="<text>",
+    *,
+    bound=None,
+    host_functions=None,
+    planner=None,
+    upper=None,
+    backend=None,
+    fuse=None,
+    order=None,
+    may_share=None,
+    verify=None,
+    dump=None,
+    cpu=None,
+):
     """The function that a program in text form describes.
 
     It takes NumPy arrays, one for each parameter that is not bound, in order or by name, of the dtype and rank that the
@@ -52,6 +67,12 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None, planne
     seconds; or offsets of your own, by the names of storages (`inlay.explain(fn).plan`), or a function from a list of
     `inlay.Storage` to offsets. These are proved. `upper`: for sizes, by name, the most that they will be: then memory is
     laid out once, for all calls up to them, and a call beyond is an error.
+
+    `backend`: "llvm" or "c". `fuse`: "full" (the default), "greedy" or "none". `order`: "memory" (the default: steps run
+    in the order that needs the least) or "given". `may_share`: a function of a step, a value and its operand, by the names
+    of the memory map: whether one may take the other's bytes, True or False, or "even if larger" where the arena may grow. `verify`: whether each stage is checked. `dump`: a
+    folder for what each stage makes. `cpu`: LLVM's features, laid over those of this CPU, such as "-avx512f". What is not
+    chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
 
     The function has `parameters` and `results`, the type of each by name: `dict(zip(fn.results, fn(...)))` names what
     several results are. `inlay.explain(fn)` says what became of the program. The function can be pickled where its host
@@ -70,6 +91,10 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None, planne
     array([3., 3., 3.])
     """
     start = time.perf_counter()
+    choices = Choices(
+        backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
+        cpu=cpu,
+    )  # fmt: skip
     if not isinstance(text, str):
         raise TypeError(f"inlay.compile takes the text of a program, not {_a(text)}")
     if _looks_like_a_path(text):
@@ -85,9 +110,9 @@ def compile(text, file_name="<text>", *, bound=None, host_functions=None, planne
     arrays = _bound_arrays(graph, _by_name("bound", bound))
     functions = _functions(graph, _by_name("host_functions", host_functions))
     with progress.shown(f"inlay compiles {os.fspath(file_name)}"):
-        program = _inlay.compile(graph, arrays, functions, planner_of(planner), _by_name("upper", upper))
+        program = choices.compile(graph, arrays, functions)
     fn = program.function()
-    arguments = (text, file_name, bound, host_functions, planner, upper)
+    arguments = (text, file_name, bound, host_functions, choices)
     fn.compilation = Compilation(program, arguments, time.perf_counter() - start)
     fn.parameters = {name: kind for name, _, _, kind, is_bound in graph.parameters if not is_bound}
     fn.results = _results(graph)
@@ -189,8 +214,8 @@ def _signature(parameters):
         return inspect.Signature([inspect.Parameter(f"_{i}", only) for i in range(len(parameters))])
 
 
-def _compile_again(text, file_name, bound, host_functions, planner, upper):
-    return compile(text, file_name, bound=bound, host_functions=host_functions, planner=planner, upper=upper)
+def _compile_again(text, file_name, bound, host_functions, choices):
+    return compile(text, file_name, bound=bound, host_functions=host_functions, **choices.given())
 
 
 def _reduce(fn):

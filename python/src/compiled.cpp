@@ -8,6 +8,7 @@
 #include "bound_program.h"
 #include "c_function.h"
 #include "callables.h"
+#include "choices.h"
 #include "compiler/compile.h"
 #include "explain.h"
 #include "interrupt.h"
@@ -53,15 +54,9 @@ void check_supplies(const Graph& graph, std::size_t num_bound, std::size_t num_f
   });
 }
 
-/// `planner`: the name of one, a function (see planning.h), or "" for the default.
-Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions, nb::object planner,
-                       nb::dict upper_bounds, bool time_steps) {
+Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functions, nb::dict choices, bool time_steps) {
   check_supplies(graph, nb::len(bound), nb::len(host_functions));
-  const bool has_name = nb::isinstance<nb::str>(planner);
-  memory::PlannerOptions plans =
-      planning(has_name ? nb::cast<std::string>(planner) : "", has_name ? nb::none() : planner, upper_bounds);
-  Options options;
-  options.planning = plans;
+  Options options = options_of(choices);
   options.time_steps = time_steps;
   std::unique_ptr<Program> program;
   std::shared_ptr<const runtime::Executable> executable;
@@ -70,9 +65,9 @@ Compiled compile_bound(const Graph& graph, nb::list bound, nb::list host_functio
     executable = std::make_shared<const runtime::Executable>(std::move(program->executable));
   });
   std::vector<PyObject*> callables = pointers(host_functions);
-  if (!has_name) callables.push_back(planner.ptr());
+  if (options.planning.custom) callables.push_back(choices["planner"].ptr());  // it plans calls, too
   const auto step_times = time_steps ? std::make_shared<runtime::StepTimes>(program->kernels.steps.size()) : nullptr;
-  return {std::move(program), std::move(plans),
+  return {std::move(program), std::move(options.planning),
           HeldProgram(std::move(executable), pointers(bound), callables, step_times), step_times};
 }
 
@@ -163,9 +158,19 @@ void bind_compile(nb::module_& m) {
           "step_times",
           [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.bound, *c.step_times) : nb::list(); },
           "How long each step has taken, of a program that was compiled with `time_steps`.")
+      .def_prop_ro(
+          "storage_names",
+          [](const Compiled& c) {
+            std::vector<std::string> names;
+            for (const memory::SharedStorage& storage : c.program->plan.sharing.storages) {
+              if (storage.owner == memory::Owner::arena) names.push_back(storage.name);
+            }
+            return names;
+          },
+          "Of the working memory, as planners get them.")
       .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
-  m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(), "planner"_a = "",
-        "upper_bounds"_a = nb::dict(), "time_steps"_a = false);
+  m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(),
+        "choices"_a = nb::dict(), "time_steps"_a = false);
   m.def(
       "parse", [](const std::string& text, const std::string& file_name) { return parse(text, file_name); }, "text"_a,
       "file_name"_a = "<text>");

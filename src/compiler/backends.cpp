@@ -62,7 +62,7 @@ const Backend& backend_named(std::string_view name) {
     if (backend.name == name) return backend;
   }
   throw Error(ErrorCode::unknown_name, {}, str("there is no backend `", name, "`"))
-      .help(str("INLAY_BACKEND is one of ", join(backends(), ", ", [](const Backend& b) { return b.name; })));
+      .help(str("the backends are ", join(backends(), " and ", [](const Backend& b) { return b.name; })));
 }
 
 const Backend& backend_of(const Options& options) {

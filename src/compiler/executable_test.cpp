@@ -38,7 +38,7 @@ TEST_F(CppDoor, NamesItsBackend) {
     EXPECT_THAT(compile(graph, {.backend = "c"})({2.0})[0].elements<double>(), ElementsAre(-2.0));
   }
   EXPECT_EQ(error_of([&] { compile(graph, {.backend = "rust"}); }),
-            "error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c");
+            "error[unknown-name]: there is no backend `rust`\n  help: the backends are llvm and c");
 }
 
 TEST_F(CppDoor, BuildsCompilesAndCalls) {

@@ -286,7 +286,7 @@ std::string_view mode_name(Mode mode) { return kModeNames[static_cast<std::size_
 Mode mode_named(std::string_view name, std::string_view setting) {
   const auto found = std::ranges::find(kModeNames, name);
   if (found == kModeNames.end()) {
-    throw Error(ErrorCode::unsupported, {}, str(setting, "=", name, ": there is no such way to fuse"))
+    throw Error(ErrorCode::unknown_name, {}, str(setting, "=", name, ": there is no such way to fuse"))
         .help("the ways are full, greedy and none");
   }
   return static_cast<Mode>(found - kModeNames.begin());

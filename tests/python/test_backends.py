@@ -57,7 +57,7 @@ VECTOR = COMPILE.replace("%x: f64)", "%x: f64[n])").replace("type(error).__mro__
 
 def test_errors():
     assert python(COMPILE, INLAY_BACKEND="rust").stdout == (
-        "ValueError error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c\n"
+        "ValueError error[unknown-name]: there is no backend `rust`\n  help: the backends are llvm and c\n"
     )
     said = python(COMPILE, INLAY_BACKEND="c", CC="no-such-compiler").stdout
     assert said.startswith("NotImplementedError error[unsupported]: the c backend found no C compiler: CC=no-such-compiler")

@@ -296,7 +296,7 @@ def test_backends(program):
     assert tool("run", "p.inlay", *ARGUMENTS, INLAY_BACKEND="c") == RESULT
     assert tool("run", "p.inlay", *ARGUMENTS, "--evaluator=c") == RESULT
     assert tool("run", "p.inlay", *ARGUMENTS, INLAY_BACKEND="rust", code=1) == (
-        "error[unknown-name]: there is no backend `rust`\n  help: INLAY_BACKEND is one of llvm, c\n"
+        "error[unknown-name]: there is no backend `rust`\n  help: the backends are llvm and c\n"
     )
 
 

@@ -10,8 +10,8 @@ import time
 from pytensor.link.basic import Container, JITLinker
 from pytensor.link.utils import map_storage
 
-from .. import _inlay, progress
-from ..plan import planner_of
+from .. import progress
+from ..choices import Choices
 from . import failures, scan_rewrites
 from .compiled import Compiled
 from .found_sizes import WithFoundSizes
@@ -37,15 +37,15 @@ class InlayLinker(JITLinker):
         "scan_save_mem_prealloc",  # as older versions name it; with the mode's own it would shorten a Scan twice
     )
 
-    def __init__(self, *args, planner=None, **kwargs):
-        """`planner`: who lays out the working memory, as in `inlay.compile`."""
+    def __init__(self, *args, choices=Choices(), **kwargs):  # noqa: B008  (it is frozen)
+        """`choices`: of `inlay.pytensor.mode`."""
         super().__init__(*args, **kwargs)
-        self.planner = planner
+        self.choices = choices
         self.profiled = False
 
     def accept(self, fgraph, no_recycling=None, profile=None):
         # PyTensor's own makes a second linker of this class for another graph, without its options.
-        linker = self if self.fgraph in (None, fgraph) else type(self)(allow_gc=self.allow_gc, planner=self.planner)
+        linker = self if self.fgraph in (None, fgraph) else type(self)(allow_gc=self.allow_gc, choices=self.choices)
         accepted = super(InlayLinker, linker).accept(fgraph, no_recycling, profile)
         accepted.profiled = bool(profile)
         return accepted
@@ -78,13 +78,11 @@ class InlayLinker(JITLinker):
     def _vm(self, fgraph, order, input_storage, storage_map, found, start):
         """`found`: sizes that types say wrongly (OtherSizes)."""
         progress.now(f"inlay translates {len(order)} nodes")
-        translation = translate(fgraph, order, found=found, names=names_in(fgraph))
+        translation = translate(fgraph, order, found=found, names=names_in(fgraph), choices=self.choices)
         translated = time.perf_counter() - start
         progress.now(f"inlay compiles {len(order)} nodes")
         profile = {"time_steps": True} if self.profiled else {}
-        program = _inlay.compile(
-            translation.graph, translation.bound, translation.host_calls, planner_of(self.planner), **profile
-        )
+        program = self.choices.compile(translation.graph, translation.bound, translation.host_calls, **profile)
         vm = program.vm(tuple(input_storage))
         vm.allow_gc = self.allow_gc
         vm.storage_map = storage_map

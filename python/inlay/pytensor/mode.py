@@ -1,11 +1,13 @@
 """Mode "INLAY", by name and as an object."""
 
 import functools
+from dataclasses import replace
 
 import pytensor
 from pytensor.compile import mode as ptm
 from pytensor.graph.rewriting.db import RewriteDatabaseQuery
 
+from ..choices import Choices
 from .linker import InlayLinker
 from .scan_rewrites import TAG
 
@@ -28,16 +30,53 @@ DONE_BY_INLAY = (
 )
 
 
-def mode(*, planner=None):
-    """A Mode as "INLAY" is, with options of its own.
+class Mode(ptm.Mode):
+    """A mode of inlay's, in which PyTensor's tags mean what inlay does in their place."""
 
-    `planner`: who lays out the working memory: "naive", "greedy", "search" (the default) or "max", which takes up to 5
-    seconds; offsets by the names of storages; or a function (see `inlay.compile`).
+    def excluding(self, *tags):
+        """Without "fusion" each op is a loop of its own; without "inplace" no value takes the bytes of another."""
+        out = super().excluding(*tags)
+        if "fusion" in tags:
+            out.linker.choices = replace(out.linker.choices, fuse="none")
+        if "inplace" in tags:
+            out.linker.choices = replace(out.linker.choices, may_share=_nothing_shares)
+        return out
+
+
+def _nothing_shares(step, value, operand):
+    return False
+
+
+def mode(
+    *,
+    backend=None,
+    fuse=None,
+    planner=None,
+    order=None,
+    may_share=None,
+    upper=None,
+    verify=None,
+    dump=None,
+    cpu=None,
+):
+    """A Mode as "INLAY" is, whose functions are compiled with choices of its own, each as in `inlay.compile`.
+
+    `backend`: "llvm" or "c". `fuse`: "full", "greedy" or "none". `planner`: who lays out the working memory: "naive",
+    "greedy", "search" (the default) or "max", which takes up to 5 seconds; offsets by the names of storages; or a function.
+    `order`: "memory" or "given". `may_share`: a function of (step, value, operand): whether one may take the other's
+    bytes. `upper`: the most that sizes will be, by the names that `inlay.pytensor.explain` has. `verify`: whether
+    each stage is checked. `dump`: a folder for what each stage makes. `cpu`: such as "-avx512f".
+
+    Raises TypeError for a choice of a wrong type; ValueError for a name that there is not, when a function is compiled.
     """
     query = RewriteDatabaseQuery(
         include=["fast_run", TAG], exclude=[*InlayLinker.incompatible_rewrites, *DONE_BY_INLAY]
     )
-    return ptm.Mode(InlayLinker(planner=planner), query)
+    choices = Choices(
+        backend=backend, fuse=fuse, planner=planner, order=order, may_share=may_share, upper=upper, verify=verify, dump=dump,
+        cpu=cpu,
+    )  # fmt: skip
+    return Mode(InlayLinker(choices=choices), query)
 
 
 MODE = mode()

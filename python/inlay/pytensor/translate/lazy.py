@@ -17,7 +17,7 @@ import numpy as np
 from pytensor.graph.basic import Apply, Constant
 from pytensor.graph.fg import FunctionGraph
 
-from ... import _inlay, errors
+from ... import errors
 from .. import failures
 from .bodies import Body
 from .host_call import shapes_of_types
@@ -162,10 +162,10 @@ def _boundary(outputs, nodes):
     return needed
 
 
-def compile_branch(fgraph, translate):
+def compile_branch(fgraph, translate, choices):
     """The callable of a branch."""
     translation = translate(fgraph, fgraph.toposort(), "branch")
-    function = _inlay.compile(translation.graph, translation.bound, translation.host_calls).function()
+    function = choices.compile(translation.graph, translation.bound, translation.host_calls).function()
     return _Branch(function, failures.Handler(SimpleNamespace(), translation))
 
 

@@ -20,6 +20,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.shape import SpecifyShape
 
 from ... import _inlay, errors
+from ...choices import Choices
 from ..traces import source_line
 from . import lazy, origin, random, scan
 from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_complex, is_tensor
@@ -42,11 +43,13 @@ class Translation:
     exceptions: dict = field(default_factory=dict)  # index into `nodes` -> (a class of inlay's, what is raised instead)
 
 
-def translate(fgraph, order, name="main", found=frozenset(), names=None):
+def translate(fgraph, order, name="main", found=frozenset(), names=None, choices=Choices()):  # noqa: B008  (it is frozen)
     """The inlay graph of `fgraph`, whose nodes run in `order`. `found`: sizes of results of ops that are not what their
-    types say (OtherSizes). `names`: what the user calls variables that have no names of their own, and inputs."""
+    types say (OtherSizes). `names`: what the user calls variables that have no names of their own, and inputs. `choices`:
+    how branches are compiled that run as functions of their own."""
     t = Translator(name)
     t.found = found
+    t.choices = choices
     t.names = names or {}
     t.clients = fgraph.clients
     t.donated = _donated_inputs(fgraph)
@@ -453,7 +456,8 @@ class Translator:
         if self._is_all_native:
             raise NotNative(why)
         self._reasons[number] = why
-        compile_branch = partial(lazy.compile_branch, translate=partial(translate, found=self.found))
+        branch = partial(translate, found=self.found, choices=self.choices)
+        compile_branch = partial(lazy.compile_branch, translate=branch, choices=self.choices)
         call = lazy.LazyCall(node, self._number, self.branches, compile_branch, self.found)
         return self._call_for(node, call)
 
