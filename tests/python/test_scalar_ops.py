@@ -256,3 +256,25 @@ def test_ops_without_a_native_form_run_as_python(check):
     halved = pt.elemwise.Elemwise(Halved(ps.upgrade_to_float, name="halved"))
     fn = check([x], halved(x) + pt.exp(x), np.array([0.5, 2.0]), native=False)
     assert len(fn.vm.compiled.translation.host_calls) == 1
+
+
+@pytest.mark.parametrize("outputs", [1, 2])
+def test_an_op_of_more_operands_than_numpys_functions_take(outputs):
+    class Both(ps.ScalarOp):
+        def impl(self, *xs):
+            return (sum(xs), max(xs))[:outputs] if outputs > 1 else sum(xs)
+
+        def output_types(self, types):
+            return [ps.float64] * self.nout
+
+    both = Both(name="both")
+    both.nin, both.nout = 40, outputs
+    xs = [pt.dmatrix(f"x{i}") if i % 2 else pt.dscalar(f"x{i}") for i in range(40)]
+    made = pt.elemwise.Elemwise(both)(*[x if x.ndim else x[None, None] for x in xs])
+    fn = pytensor.function(xs, [x * 2 for x in (made if outputs > 1 else [made])], mode="INLAY")
+    for shape in ((2, 3), (0, 3)):
+        values = [np.full(shape, float(i)) if i % 2 else np.asarray(float(i)) for i in range(40)]
+        for got, want in zip(fn(*values), [2 * sum(range(40)), 2 * 39][:outputs], strict=True):
+            np.testing.assert_array_equal(got, np.full(shape, float(want)))
+    with pytest.raises(ValueError, match="its type does not say so"):
+        fn(*[np.zeros((1, 3) if i == 1 else (2, 3)) if i % 2 else 0.0 for i in range(40)])

@@ -15,6 +15,7 @@ import pytensor
 from pytensor.graph.basic import Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.elemwise import Elemwise
 
 from ... import errors
 from ..traces import source_line
@@ -136,6 +137,8 @@ def _performer(node, op):
         return _Solver(node)
     if _only_as_thunk(op):
         return _Thunk(node)
+    if isinstance(op, Elemwise) and len(node.inputs) + len(node.outputs) > _MOST_OPERANDS:
+        return _ByElement(node)
     op.prepare_node(node, storage_map=None, compute_map=None, impl="py")
 
     def run(inputs):
@@ -144,6 +147,32 @@ def _performer(node, op):
         return [cell[0] for cell in outputs]
 
     return run
+
+
+_MOST_OPERANDS = 32  # of a ufunc, which `Elemwise.perform` makes
+
+
+class _ByElement:
+    """An elementwise op of more operands than NumPy's ufuncs take: the scalar op's `impl`, element by element."""
+
+    def __init__(self, node):
+        self._impl = node.op.scalar_op.impl
+        self._dtypes = [x.type.dtype for x in node.outputs]
+        self._static = [x.type.shape for x in node.inputs]
+
+    def __call__(self, inputs):
+        arrays = [np.asarray(x) for x in inputs]
+        shape = np.broadcast_shapes(*(a.shape for a in arrays))
+        for a, static in zip(arrays, self._static, strict=True):
+            if any(have == 1 != wide and said is None for have, wide, said in zip(a.shape, shape, static, strict=True)):
+                raise ValueError(f"an operand of shape {a.shape} would stretch to {shape}, and its type does not say so")
+        outputs = [np.empty(shape, dtype) for dtype in self._dtypes]
+        arrays = [np.broadcast_to(a, shape) for a in arrays]
+        for at in np.ndindex(shape):
+            made = self._impl(*(a[at] for a in arrays))
+            for output, value in zip(outputs, made if len(outputs) > 1 else [made], strict=True):
+                output[at] = value
+        return outputs
 
 
 def _only_as_thunk(op):
