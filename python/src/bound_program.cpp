@@ -148,7 +148,9 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     if (taken == argument_slots_.end()) continue;
     const auto argument = taken - argument_slots_.begin();
     const runtime::TensorSpec& param = object.params[static_cast<std::size_t>(*taken)];
-    if (param.dtype == spec.dtype && param.dim_texts == spec.dim_texts) result.taken = static_cast<int>(argument);
+    if (param.dtype != spec.dtype) continue;
+    result.taken = static_cast<int>(argument);
+    result.is_reshaped = param.dim_texts != spec.dim_texts;
   }
   has_donated_ = std::ranges::any_of(arguments_, &TensorInfo::donated);
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
@@ -232,7 +234,9 @@ void bind_by_rules(const BoundProgram& program, std::span<PyArrayObject* const> 
   program.executable().bind_symbols(params, symbols);
 }
 
-PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols) {
+/// `whole`: the array whose bytes the result is; none: it has its own.
+PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<const int64_t> symbols,
+                     PyArrayObject* whole = nullptr) {
   const TensorInfo& info = program.results()[slot];
   const npy_intp* dims = info.dims.data();
   ShortArray<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
@@ -242,7 +246,12 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
     for (std::size_t i = 0; i < static_cast<std::size_t>(info.rank); ++i) sizes[i] = computed[i];
     dims = sizes.data();
   }
-  return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
+  if (whole == nullptr) return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
+  PyObject* result = PyArray_SimpleNewFromData(info.rank, dims, info.numpy_type, PyArray_DATA(whole));
+  if (result == nullptr) return nullptr;
+  Py_INCREF(whole);
+  PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(result), reinterpret_cast<PyObject*>(whole));
+  return result;
 }
 
 /// NumPy made no array for a result: an error of ours that says which.
@@ -348,7 +357,9 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
       const int taken = results_[slot].taken;
       PyObject* given = taken < 0 ? nullptr : reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]);
       const bool is_result = given != nullptr && PyArray_CheckExact(given);  // results are no subclasses
-      results[slot] = is_result ? Py_NewRef(given) : new_result(*this, slot, symbols.span());
+      auto* whole = is_result ? reinterpret_cast<PyArrayObject*>(given) : nullptr;
+      const bool is_given = is_result && !results_[slot].is_reshaped;
+      results[slot] = is_given ? Py_NewRef(given) : new_result(*this, slot, symbols.span(), whole);
       if (results[slot] == nullptr) {
         drop(results);
         too_large(*this, slot, symbols.span());

@@ -26,9 +26,10 @@ struct TensorInfo {
   std::vector<int> symbols;    // by axis: the symbol that the dim is, -1: none
   bool is_static = true;       // every dim is a constant
   bool is_opaque = false;
-  bool is_late = false;  // of a result: allocated while the function runs
-  bool donated = false;  // of an argument: a call may overwrite it
-  int taken = -1;        // of a result: the argument whose array it is, changed; -1: none
+  bool is_late = false;      // of a result: allocated while the function runs
+  bool donated = false;      // of an argument: a call may overwrite it
+  int taken = -1;            // of a result: the argument whose array it is, changed; -1: none
+  bool is_reshaped = false;  // and under other dims
 };
 
 class Call;

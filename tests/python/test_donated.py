@@ -266,3 +266,18 @@ def test_a_shared_variable_is_updated_through_an_index_where_it_lies(dtype, inc)
         g(*[good for _, good, _ in arguments])
         assert x.get_value(borrow=True) is before
         np.testing.assert_array_equal(before, twin.get_value())
+
+
+@pytest.mark.parametrize("new_axis", [0, 1])
+def test_a_write_through_a_new_axis_is_in_place(new_axis):
+    x, i, v = pt.dmatrix("x"), pt.lvector("i"), pt.dscalar("v")
+    part = x[None, i, i] if new_axis == 0 else x[i, None, i]
+    f = pytensor.function([pytensor.In(x, mutable=True), i, v], part.set(v), mode="INLAY")
+    assert inlay.pytensor.explain(f).copies == []
+    a = np.arange(9.0).reshape(3, 3)
+    with pytest.raises(IndexError, match="index 3"):
+        f(a, np.array([0, 3]), 7.0)
+    np.testing.assert_array_equal(a, np.arange(9.0).reshape(3, 3))
+    result = f(a, np.array([0, 2]), 7.0)
+    assert np.shares_memory(result, a)
+    np.testing.assert_array_equal(np.diag(a), [7, 4, 7])
