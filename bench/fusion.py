@@ -7,7 +7,6 @@ and beside a loop in numba, JAX, clang and gcc where the case has one.
 import ctypes
 import dataclasses
 import functools
-import os
 import time
 from collections.abc import Callable
 
@@ -154,6 +153,29 @@ def cube_sum_graph(order, dtype):
     return [x], [x.transpose(*order).sum()]
 
 
+# --- reductions whose sizes nobody says, over each axis and order of memory ---
+
+
+def reduction_graph(name, order, axis, dtype):
+    x = pt.tensor("x", dtype=dtype, shape=(None,) * len(order))
+    return [x], [getattr(x.transpose(*order), name)(axis)]
+
+
+REDUCTIONS = [  # name, shape, how it is transposed first, axis, how many times our time NUMBA is to take at least
+    *(("sum", shape, (0, 1), 0, 1.2) for shape in [(50_000, 2), (12_500, 8), (10_000, 10), (5_000, 20)]),
+    *((name, (100_000 // k, k), (0, 1), 1, 1.2) for name in ("sum", "max") for k in (2, 5, 8, 16)),
+    *(("sum", (n, n, n), (2, 0, 1), axis, 1.1) for n in (64, 128, 256) for axis in (2, 1)),
+    *(("sum", (n, n, n), (0, 1, 2), axis, 1.1) for n in (64, 128, 256) for axis in (0, 1, 2)),
+    ("min", (1000, 1000), (0, 1), 0, 1.1),
+]
+
+
+def reduction_work(name, shape, order, axis):
+    of = " x ".join(map(str, shape))
+    turned = "" if order == tuple(sorted(order)) else f", transposed {order},"
+    return f"{name} of {of}{turned} over axis {axis}"
+
+
 # --- models ---
 
 
@@ -234,6 +256,9 @@ CASES = [
     *(Case(f"sum of 256^3{what}", functools.partial(cube_sum_graph, order),
            lambda dtype: [np.ones((256, 256, 256), dtype)], {"PyTensor NUMBA": 1})
       for what, order in [("", (0, 1, 2)), (", transposed", (2, 1, 0))]),
+    *(Case(reduction_work(name, shape, order, axis), functools.partial(reduction_graph, name, order, axis),
+           lambda dtype, shape=shape: [np.ones(shape, dtype)], {"PyTensor NUMBA": goal})
+      for name, shape, order, axis, goal in REDUCTIONS),
     *(Case(f"hierarchical normal logp + gradient, n = {n}, sorted", functools.partial(hierarchical_graph, n),
            hierarchical_arrays, {"PyTensor NUMBA": 2.5}) for n in (919, 1_000_000)),
     Case("logistic regression logp + gradient, 1e4 x 8", logistic_graph,
@@ -245,13 +270,8 @@ CASES = [
 
 
 def compiled(case, dtype, mode, fuse="full"):
-    before = os.environ.get("INLAY_FUSE")
-    os.environ["INLAY_FUSE"] = fuse
-    try:
-        inputs, outputs = case.graph(dtype)
-        return pytensor.function(inputs, outputs, mode=mode, trust_input=True)
-    finally:
-        os.environ.pop("INLAY_FUSE") if before is None else os.environ.update(INLAY_FUSE=before)
+    inputs, outputs = case.graph(dtype)
+    return pytensor.function(inputs, outputs, mode=inlay.pytensor.mode(fuse=fuse) if mode == "INLAY" else mode, trust_input=True)
 
 
 def planning_share(case, dtype):
