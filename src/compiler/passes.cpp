@@ -94,6 +94,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"place-results", "a library function writes where its result belongs", plain<transform::place_results>, kFull},
     {"join-regions", "loops over regions of one buffer are one kernel", plain<transform::join_regions>, kFull},
     {"drop-dead-buffers", "what nothing loads is not stored", plain<transform::drop_dead_buffers>},
+    {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
     {"share-rows", "kernels that follow each other row by row are one", plain<transform::share_rows>, kFull},
     {"join-whole-arrays", "what goes on with a fold joins it", plain<transform::join_whole_arrays>, kFull},
     {"choose-locals", "what each outer point has for itself stays in the cache", plain<transform::choose_locals>,
@@ -101,7 +102,6 @@ constexpr LoopPass kLoopPasses[] = {
     {"reuse-rows", "a row that two stages need is computed once", plain<transform::reuse_rows>, kFull},
     {"version-stretched", "a loop for arrays of length 1, and one for others", plain<transform::version_stretched>,
      kAll, kWhole},
-    {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
     {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},
     // These decide the sharing and hand it on to the plan: behind them nothing changes the program.
     {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},
