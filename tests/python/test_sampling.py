@@ -288,7 +288,7 @@ def test_the_mode_that_is_given_compiles(monkeypatch):
     accept = inlay.pytensor.InlayLinker.accept
 
     def noting(self, *args, **kwargs):
-        seen.append(self.planner)
+        seen.append(self.choices.planner)
         return accept(self, *args, **kwargs)
 
     monkeypatch.setattr(inlay.pytensor.InlayLinker, "accept", noting)
