@@ -7,6 +7,7 @@ import pytest
 
 import inlay.pytensor
 from inlay.pytensor import explain
+from versions import OLD_PYTENSOR
 
 UPDATE = """
 graph @main(%x: f64[n] donated, %y: f64[m]) {
@@ -268,6 +269,7 @@ def test_a_shared_variable_is_updated_through_an_index_where_it_lies(dtype, inc)
         np.testing.assert_array_equal(before, twin.get_value())
 
 
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has the new axis among the indices, and such a write runs in it")
 @pytest.mark.parametrize("new_axis", [0, 1])
 def test_a_write_through_a_new_axis_is_in_place(new_axis):
     x, i, v = pt.dmatrix("x"), pt.lvector("i"), pt.dscalar("v")

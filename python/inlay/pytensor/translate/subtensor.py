@@ -411,4 +411,4 @@ if AdvancedSubtensor1 is not None:
     @register(AdvancedIncSubtensor1)
     def advanced_inc_subtensor1(t, node):
         x, value, index = node.inputs
-        return _write(t, t.value(x), t.value(value), [index], _combine(node.op))
+        return _write(t, t.value(x), t.value(value), [index], _combine(node.op), wraps=True)
