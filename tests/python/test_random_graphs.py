@@ -13,9 +13,10 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from node_oracle import Unfit, run
 from pytensor.graph.fg import FunctionGraph
 from pytensor.tensor.elemwise import Elemwise
-from random_graphs import Grower, Unfit, run
+from random_graphs import Grower
 from versions import OLD_PYTENSOR
 
 pytestmark = pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites come to no end on some graphs (local_log_add_exp)")
