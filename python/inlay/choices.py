@@ -34,12 +34,12 @@ class Choices:
         self._require("verify", bool, "True or False")
         self._require("dump", str | os.PathLike, "the path of a folder")
         if self.may_share is not None and not callable(self.may_share):
-            raise TypeError(f"may_share= takes a function of (step, value, operand), not {_a(self.may_share)}")
+            raise TypeError(f"may_share= takes a function of (step, value, operand), not {a_kind(self.may_share)}")
 
     def _require(self, name, kind, what):
         value = getattr(self, name)
         if value is not None and not isinstance(value, kind):
-            raise TypeError(f"{name}= takes {what}, not {_a(value)}")
+            raise TypeError(f"{name}= takes {what}, not {a_kind(value)}")
 
     def given(self):
         """By keyword, what is not None."""
@@ -62,6 +62,7 @@ class Choices:
         return out
 
 
-def _a(value):
+def a_kind(value):
+    """What kind of object that is, with its article, for a message."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

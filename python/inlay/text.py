@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _inlay, progress
-from .choices import Choices
+from .choices import Choices, a_kind
 from .errors import UnknownName, WrongArgumentCount, WrongDtype
 
 
@@ -124,8 +124,7 @@ def compile(
 def _a(value):
     if hasattr(value, "__fspath__"):
         return "a path: pass what the file holds"
-    name = type(value).__name__
-    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return a_kind(value)
 
 
 def _by_name(keyword, given):
