@@ -39,7 +39,8 @@ std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const 
   const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
   if (last_failing_ != step || !kernel || repeats || !kernel->outer.empty()) return too_early;
   const Start* start = start_of(program_, *kernel, buffer);
-  const bool copies_given = start && start->kind == Start::Kind::copy && root_of(program_, start->source) == given;
+  const bool copies_given =
+      start && start->kind == Start::Kind::copy && kernel::root_of(program_, start->source) == given;
   if (start && !copies_given) return too_early;
   bool has_written = false;
   for (const Stage& stage : kernel->stages) {

@@ -11,8 +11,6 @@ struct Scaled {
   ValueId literal;  // the factor in its shape
 };
 
-Literal negative(const Literal& literal) { return Literal::of(literal.dtype, -literal.f); }
-
 /// neg(x) is x and no factor; mul(x, c) is both.
 std::optional<Scaled> negated_or_scaled(Simplifier& simplifier, const Node& node) {
   if (node.op != Op::scalar) return std::nullopt;
@@ -25,9 +23,9 @@ std::optional<Scaled> negated_or_scaled(Simplifier& simplifier, const Node& node
   return std::nullopt;
 }
 
-ValueId scaled(Simplifier& simplifier, ValueId v, const Scaled& by) {
+ValueId times_negative(Simplifier& simplifier, ValueId v, const Scaled& by) {
   const std::vector<Dim> dims = simplifier.graph().type(by.literal).dims;
-  return simplifier.scalar(ScalarOp::mul_, {v, simplifier.filled(negative(*by.factor), dims)});
+  return simplifier.scalar(ScalarOp::mul_, {v, simplifier.filled(Literal::of(by.factor->dtype, -by.factor->f), dims)});
 }
 
 /// neg(max(neg(x))) -> min(x), and min likewise, through axes that are kept; mul(max(neg(x)), c) -> mul(min(x), -c);
@@ -52,10 +50,10 @@ std::optional<ValueId> extreme_of_negated(Simplifier& simplifier, const Node& no
   out.combine = reduce->combine == Combine::max ? Combine::min : Combine::max;
   out.axes = reduce->axes;
   const TensorType reduced = graph.type(reduce->results[0]), shown = graph.type(outer->value);
-  out.operands = {inner->factor ? scaled(simplifier, inner->value, *inner) : inner->value};
+  out.operands = {inner->factor ? times_negative(simplifier, inner->value, *inner) : inner->value};
   ValueId extreme = simplifier.make(out, reduced);
   if (shown.dims != reduced.dims) extreme = simplifier.builder().reshape(extreme, shown.dims);
-  return outer->factor ? scaled(simplifier, extreme, *outer) : extreme;
+  return outer->factor ? times_negative(simplifier, extreme, *outer) : extreme;
 }
 
 using enum Close;
