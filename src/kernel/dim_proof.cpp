@@ -111,6 +111,21 @@ bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_fact
   return false;
 }
 
+/// The floordivs of `d` that are not negative because what they divide is not, given `facts`: a strided slice has
+/// floordiv(n - k + 1, 2) elements where n - k is the length of the whole.
+std::vector<Dim> quotients_of_sizes(const Dim& d, std::span<const Dim> facts) {
+  std::vector<Dim> out;
+  for (const Dim::Term& term : d.terms()) {
+    for (const Dim::Atom& atom : term.factors) {
+      if (atom.kind != Dim::Atom::Kind::floor_div) continue;
+      const auto& [dividend, divisor] = *atom.operands;
+      const bool is_positive = divisor.is_constant() && divisor.constant() > 0;
+      if (is_positive && never_negative_given(dividend, facts, kMaxFacts)) out.push_back(Dim::of_atom(atom));
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
@@ -121,7 +136,11 @@ bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
   for (const Dim& fact : facts) {
     if (!never_negative(fact, kMaxDepth) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
   }
-  return !telling.empty() && never_negative_given(d, telling, kMaxFacts);
+  if (telling.empty()) return false;
+  if (never_negative_given(d, telling, kMaxFacts)) return true;
+  const std::vector<Dim> quotients = quotients_of_sizes(d, telling);
+  telling.insert(telling.end(), quotients.begin(), quotients.end());
+  return !quotients.empty() && never_negative_given(d, telling, kMaxFacts);
 }
 
 bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, const Dim& end_b) {

@@ -52,6 +52,14 @@ TEST(AlwaysAtLeast, GivenWhatElseIsKnown) {
   EXPECT_FALSE(always_at_least(n, 1, std::vector{m - 1}));
 }
 
+TEST(AlwaysAtLeast, AQuotientOfWhatIsKnownToBeASize) {
+  const Dim half = floor_div(n - k + 1, 2);
+  EXPECT_TRUE(always_at_least(m + half, m, std::vector{n - k}));
+  EXPECT_FALSE(always_at_least(m + half, m, std::vector{n - m}));
+  EXPECT_FALSE(always_at_least(m + half, m + 1, std::vector{n - k}));
+  EXPECT_FALSE(always_at_least(m - half, 0, std::vector{n - k}));
+}
+
 // What is proved holds at every size that is tried.
 TEST(AlwaysAtLeast, IsNeverWrong) {
   const char* given = std::getenv("INLAY_SEED");
