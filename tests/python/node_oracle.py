@@ -12,6 +12,7 @@ from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import CumOp
 from pytensor.tensor.math import Dot
+from pytensor.tensor.shape import Shape, Shape_i
 from pytensor.tensor.special import LogSoftmax, Softmax
 from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
 
@@ -160,11 +161,19 @@ def stretched(node, arguments):
     return [x, np.broadcast_to(y, index.shape), *indices] if getattr(index, "ndim", 1) > 1 else arguments
 
 
+def is_known_from_sizes(x):
+    if isinstance(x, Constant) or x.owner is None:
+        return isinstance(x, Constant)
+    return isinstance(x.owner.op, Shape | Shape_i) or all(map(is_known_from_sizes, x.owner.inputs))
+
+
 def touching_nothing(node, arguments):
     """What comes of a read or write of no elements at all, whose indices are not looked at (docs/errors.md). An
-    IndexError where it is of some."""
+    IndexError where it is of some. Not known where sizes alone say where it is: some checks of them stay."""
     axis, shape, zeros = 0, list(arguments[0].shape), list(arguments)
-    for entry in index_of(node, arguments):
+    for entry, variable in zip(index_of(node, arguments), index_of(node, node.inputs), strict=True):
+        if getattr(entry, "ndim", 1) == 0 and not -shape[axis] <= entry < shape[axis] and is_known_from_sizes(variable):
+            raise Unfit
         if getattr(entry, "dtype", np.dtype(bool)).kind in "iu":
             shape[axis] = max(1, shape[axis])  # NumPy finds no 0 in an axis of length 0
             zeros = [np.zeros_like(a) if a is entry else a for a in zeros]

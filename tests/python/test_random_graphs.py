@@ -233,6 +233,15 @@ def test_the_oracle_looks_at_no_index_of_an_access_of_no_elements():
         assert not any(mistake_of([o], arguments) for o in outputs)
 
 
+def test_the_oracle_does_not_know_a_position_of_sizes_in_an_access_of_no_elements():
+    x, at = pt.dmatrix("x"), pt.lscalar("at")
+    arguments = {x: np.ones((2, 0)), at: np.asarray(-3)}
+    for part in (x[-3], x[x.shape[0]], x[-3].set(1.0)):
+        assert isinstance(outcome(lambda: run([part], arguments)), Unfit)  # noqa: B023
+        assert not mistake_of([part], arguments)
+    assert run([x[at]], arguments)[0].shape == (0,)
+
+
 def test_the_oracle_refuses_a_mask_of_another_length_though_it_is_empty():
     x, mask = pt.dvector("x"), pt.vector("mask", dtype="bool")
     for part in (x[mask], x[mask].inc(1.0)):
