@@ -10,13 +10,14 @@ from ._inlay import Function, __version__
 from .errors import InlayError
 from .explanation import explain
 from .memory import memory_page
-from .plan import Plan, Storage, plan
+from .plan import Plan, Pool, Storage, plan
 from .text import compile
 
 __all__ = [
     "Function",
     "InlayError",
     "Plan",
+    "Pool",
     "Storage",
     "__version__",
     "compile",

@@ -3,12 +3,10 @@
 import json
 import operator
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from . import _inlay
 from .errors import WrongPlan
-
-LARGE = 2**30  # times beyond are replaced by their ranks
 
 
 @dataclass(frozen=True)
@@ -24,13 +22,32 @@ class Storage:
     lower: int
     upper: int
     alignment: int = 1
-    offset: int | None = None  # None: not placed yet
+    offset: int | None = None  # None: not placed yet. Of what is to be planned in its base, of a plan in its pool
     reason: str = ""
+    base: str | None = None  # what it lies in: an alias, a view, a result in place
+    pool: str | tuple | None = None  # several: where it may lie, the best first. None: in any, in their order
+    cost: int | None = None  # of lying in another than the first of these. None: as many as its bytes
+    entry: str | None = None  # the entry point that needs it. None: all do, throughout, if there are some
+
+
+@dataclass(frozen=True)
+class Pool:
+    """How much of a pool of bytes a plan takes. `capacity`: how much it has, None if there is no limit."""
+
+    name: str
+    peak: int
+    lower_bound: int
+    capacity: int | None = None
+
+    @property
+    def fits(self):
+        return self.capacity is None or self.peak <= self.capacity
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Where each storage lies. `peak` is the end of the highest, and no plan can have one below `lower_bound`."""
+    """Where each storage lies. `peak` is the end of the highest, and no plan can have one below `lower_bound`; where there
+    are `pools`, the sums of theirs."""
 
     storages: list
     peak: int
@@ -39,6 +56,12 @@ class Plan:
     seconds: float  # what the planner took
     proved: bool  # no plan is smaller
     gap: float  # peak / lower_bound - 1
+    pools: tuple = ()  # of `inlay.plan`
+
+    @property
+    def fits(self):
+        """Whether each pool holds what lies in it."""
+        return all(pool.fits for pool in self.pools)
 
     def to_dict(self):
         """Plain lists, dicts, numbers and text."""
@@ -50,8 +73,10 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
 
     Each buffer is a `Storage`, a mapping, or a tuple of name, size, lower and upper, then, if wanted, alignment and offset:
     where it must lie. `planner` is "naive", "greedy", "search" or "max", a mapping from names to offsets, or a function from
-    a list of `Storage` to their offsets, which are proved. `capacity`: a plan within so many bytes is good enough;
-    `budget_ms`: how much is tried, as placements that take about so long.
+    a list of `Storage` to their offsets, which are proved. `capacity`: a plan within so many bytes is good enough; a mapping
+    from names of pools to bytes (None: no limit) says so for each. What does not fit in a pool and costs least goes to the
+    next that it may lie in; `Plan.fits` says whether all fits then. `budget_ms`: how much is tried, as placements that take
+    about so long.
 
     Errors: ValueError for buffers that are wrong, and for offsets of which two that are needed at one time overlap, or one is
     of no buffer.
@@ -59,27 +84,31 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
     >>> found = inlay.plan([("image", 64, 0, 2), ("edges", 48, 1, 5), ("sum", 16, 3, 6)])
     >>> found.peak, found.proved
     (112, True)
+    >>> found = inlay.plan([("a", 64, 0, 2), ("b", 48, 1, 5)], capacity={"fast": 64, "slow": None})
+    >>> [s.pool for s in found.storages]
+    ['fast', 'slow']
     """
     storages = [_storage(buffer) for buffer in buffers]
-    require_names(planner, [s.name for s in storages])
-    times = sorted({t for s in storages for t in (s.lower, s.upper)})
-    fit = not times or (-LARGE <= times[0] and times[-1] <= LARGE)
-    tick = {t: t if fit else i for i, t in enumerate(times)}
-    rows = [  # what is never needed takes no bytes
-        (s.name, s.size if s.lower < s.upper else 0, s.alignment, tick[s.lower], tick[s.upper], -1 if s.offset is None else s.offset)
-        for s in storages
-    ]
-    function = function_of(planner, None if fit else times)
+    require_names(planner, [s.name for s in storages if s.base is None])
+    pools = list(capacity.items()) if isinstance(capacity, Mapping) else [] if capacity is None else [("", capacity)]
+    for name, bytes in pools:
+        if bytes is not None and bytes < 0:
+            raise ValueError(f"inlay.plan: capacity {bytes}{name and f' of {name}'} is negative")
+    function = function_of(planner)
     data = _inlay.plan_buffers(
-        rows,
+        [_row(s) for s in storages],
+        [(name, -1 if bytes is None else bytes) for name, bytes in pools],
         planner if function is None else "",
         function,
         -1 if budget_ms is None else budget_ms,
-        0 if capacity is None else capacity,
     )
-    offsets = data.pop("offsets")
-    placed = [Storage(**{**asdict(s), "offset": at}) for s, at in zip(storages, offsets, strict=True)]
-    return _plan(placed, planner if function is None else "custom", **data)
+    pools = tuple(Pool(*pool) for pool in data.pop("pools"))
+    has_pools = [pool.name for pool in pools] not in ([], [""])
+    placed = [
+        replace(s, offset=offset, pool=pool if has_pools else s.pool)
+        for s, (pool, offset) in zip(storages, data.pop("placed"), strict=True)
+    ]
+    return _plan(placed, planner if function is None else "custom", **data, pools=pools)
 
 
 def plan_of(program, sizes=None):
@@ -99,14 +128,14 @@ def planner_of(planner):
     return planner if isinstance(planner, str) else function_of(planner)
 
 
-def function_of(planner, times=None):
-    """A planner that is no name, as `_inlay` calls it; None: it is a name. `times`: what the ranks stand for."""
+def function_of(planner):
+    """A planner that is no name, as `_inlay` calls it; None: it is a name."""
     if isinstance(planner, str):
         return None
     if isinstance(planner, Mapping):
-        return _Call(_Fixed(dict(planner)), times)
+        return _Call(_Fixed(dict(planner)))
     if callable(planner):
-        return _Call(planner, times)
+        return _Call(planner)
     raise TypeError(
         f"planner: a name, a mapping from names to offsets or a function is expected, not {type(planner).__name__}"
     )
@@ -123,14 +152,11 @@ def require_names(planner, names):
 
 
 class _Call:
-    def __init__(self, function, times):
-        self.function, self.times = function, times
+    def __init__(self, function):
+        self.function = function
 
     def __call__(self, rows):
-        time = (lambda t: t) if self.times is None else self.times.__getitem__
-        storages = [
-            Storage(name, size, time(lower), time(upper), alignment) for name, size, alignment, lower, upper in rows
-        ]
+        storages = [Storage(name, size, lower, upper, alignment) for name, size, alignment, lower, upper in rows]
         return [operator.index(offset) for offset in self.function(storages)]
 
 
@@ -147,29 +173,21 @@ class _Fixed:
 
 def _storage(buffer):
     if isinstance(buffer, Storage):
-        made = buffer
-    elif isinstance(buffer, Mapping):
-        made = Storage(**buffer)
-    else:
-        made = Storage(*buffer)
-    for what in ("size", "lower", "upper", "alignment"):
-        operator.index(getattr(made, what))
-    wrong = (
-        f"its size is {made.size}"
-        if made.size < 0
-        else f"its alignment is {made.alignment}"
-        if made.alignment < 1
-        else f"it ends at {made.upper}, before it begins at {made.lower}"
-        if made.upper < made.lower
-        else f"its offset is {made.offset}"
-        if made.offset is not None and made.offset < 0
-        else None
-    )
-    if wrong:
-        raise ValueError(f"inlay.plan: {made.name}: {wrong}")
-    return made
+        return buffer
+    return Storage(**buffer) if isinstance(buffer, Mapping) else Storage(*buffer)
 
 
-def _plan(storages, planner, peak, lower_bound, seconds):
+def _row(s):
+    """As `_inlay.plan_buffers` takes it: -1 and "" of what is not said."""
+    if s.offset is not None and s.offset < 0:
+        raise ValueError(f"inlay.plan: offset {s.offset} of {s.name} is negative")
+    if s.cost is not None and s.cost < 0:
+        raise ValueError(f"inlay.plan: cost {s.cost} of {s.name} is negative")
+    pools = () if s.pool is None else (s.pool,) if isinstance(s.pool, str) else tuple(s.pool)
+    offset, cost = (-1 if number is None else number for number in (s.offset, s.cost))
+    return (s.name, s.size, s.lower, s.upper, s.alignment, offset, s.base or "", pools, cost, s.entry or "")
+
+
+def _plan(storages, planner, peak, lower_bound, seconds, pools=()):
     gap = peak / lower_bound - 1 if lower_bound else 0.0
-    return Plan(storages, peak, lower_bound, planner, seconds, peak == lower_bound, gap)
+    return Plan(storages, peak, lower_bound, planner, seconds, peak == lower_bound, gap, pools)

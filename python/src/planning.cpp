@@ -10,6 +10,7 @@
 #include "explain.h"
 #include "explain/memory_map.h"
 #include "interrupt.h"
+#include "memory/pools/pools.h"
 #include "support/fork_gate.h"
 
 namespace nb = nanobind;
@@ -51,14 +52,16 @@ memory::Sizes sizes_of(nb::handle dict) {
   return out;
 }
 
-/// What a Python function makes of the storages. Its own exceptions stay what they are.
-PlannerFunction custom_planner(PyObject* function) {
-  return [function](std::span<const StorageToPlace> storages) {
+/// What a Python function makes of the storages. Its own exceptions stay what they are. `times`: what ticks stand for,
+/// where they are not the times themselves.
+PlannerFunction custom_planner(PyObject* function, std::vector<int64_t> times = {}) {
+  return [function, times](std::span<const StorageToPlace> storages) {
     const ForkGate::Outside outside;  // who has the GIL may be about to fork
     const nb::gil_scoped_acquire gil;
+    const auto time = [&](int32_t tick) { return times.empty() ? tick : times[static_cast<std::size_t>(tick)]; };
     nb::list rows;
     for (const StorageToPlace& s : storages)
-      rows.append(nb::make_tuple(s.name, s.size_bytes, s.alignment_bytes, s.begin, s.end));
+      rows.append(nb::make_tuple(s.name, s.size_bytes, s.alignment_bytes, time(s.begin), time(s.end)));
     std::vector<int64_t> offsets;
     for (nb::handle offset : nb::borrow(function)(rows)) {
       const std::string name = offsets.size() < storages.size() ? storages[offsets.size()].name : "one more";
@@ -131,35 +134,62 @@ nb::dict layout_dict(int64_t peak, int64_t lower_bound, double seconds) {
   return d;
 }
 
-int32_t tick(nb::handle value, const std::string& name) {
-  const int64_t number = whole_number(value, str("the life of ", name));
-  if (number == static_cast<int32_t>(number)) return static_cast<int32_t>(number);
-  throw Error(ErrorCode::size_overflow, {}, str("the life of ", name, " does not fit in 32 bits"));
+std::vector<std::string> texts_of(nb::handle list, const std::string& what) {
+  std::vector<std::string> out;
+  for (nb::handle text : list) out.push_back(text_of(text, what));
+  return out;
 }
 
-/// A problem of planning by itself; each row is (name, size, alignment, lower, upper, offset or -1).
-nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::string& planner, nb::handle custom,
-                      int64_t budget_ms, int64_t capacity) {
-  std::vector<memory::Storage> storages;
-  for (const nb::tuple& row : rows) {
-    const std::string name = text_of(row[0], str("the name of buffer ", storages.size()));
-    storages.push_back({.live = {tick(row[3], name), tick(row[4], name)},
-                        .size_bytes = whole_number(row[1], str("the size of ", name)),
-                        .alignment_bytes = whole_number(row[2], str("the alignment of ", name)),
-                        .pinned_bytes = whole_number(row[5], str("the offset of ", name)),
-                        .name = name});
+/// (name, size, lower, upper, alignment, offset or -1, base, pools, cost or -1, entry)
+memory::pools::Buffer buffer_of(const nb::tuple& row, std::size_t number) {
+  const std::string name = text_of(row[0], str("the name of buffer ", number));
+  return {.name = name,
+          .lower = whole_number(row[2], str("the lower of ", name)),
+          .upper = whole_number(row[3], str("the upper of ", name)),
+          .size = whole_number(row[1], str("the size of ", name)),
+          .alignment = whole_number(row[4], str("the alignment of ", name)),
+          .offset = whole_number(row[5], str("the offset of ", name)),
+          .base = text_of(row[6], str("the base of ", name)),
+          .pools = texts_of(row[7], str("a pool of ", name)),
+          .cost = whole_number(row[8], str("the cost of ", name)),
+          .entry = text_of(row[9], str("the entry of ", name))};
+}
+
+/// A problem of planning by itself; each pool is (name, capacity or -1).
+nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::vector<nb::tuple>& pool_rows,
+                      const std::string& planner, nb::handle custom, int64_t budget_ms) {
+  std::vector<memory::pools::Buffer> buffers;
+  for (const nb::tuple& row : rows) buffers.push_back(buffer_of(row, buffers.size()));
+  std::vector<memory::pools::Pool> pools;
+  for (const nb::tuple& row : pool_rows) {
+    const std::string name = text_of(row[0], "the name of a pool");
+    pools.push_back({.name = name, .capacity_bytes = whole_number(row[1], str("the capacity of ", name))});
   }
-  const memory::PlannerOptions options = planning(planner, custom, nb::dict());
+  if (const auto mistake = memory::pools::find_mistake(buffers, pools))
+    throw nb::value_error(str("inlay.plan: ", mistake->message).c_str());
+  const memory::PlannerOptions options = planning(planner, nb::none(), nb::dict());
+  const auto plan_one = [&](std::span<const memory::Storage> storages, int64_t enough_bytes, const auto& times) {
+    if (!custom.is_none()) return memory::plan_custom(custom_planner(custom.ptr(), times), storages);
+    return memory::plan(memory::Effort{options.planner, budget_ms, enough_bytes}, storages);
+  };
   const auto begin = std::chrono::steady_clock::now();
-  memory::Layout layout;
+  memory::pools::Plan plan;
   unless_interrupted([&] {
     const ForkGate::Inside inside;
-    const memory::Effort effort{options.planner, budget_ms, capacity};
-    layout = options.custom ? memory::plan_custom(options.custom, storages) : memory::plan(effort, storages);
+    plan = memory::pools::plan(buffers, pools, plan_one);
   });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  nb::dict out = layout_dict(layout.arena_bytes, layout.lower_bound_bytes, seconds);
-  out["offsets"] = layout.offset_bytes;
+  nb::dict out = layout_dict(plan.peak_bytes(), plan.lower_bound_bytes(), seconds);
+  nb::list placed, laid_out;
+  for (const memory::pools::Placement& p : plan.buffers)
+    placed.append(nb::make_tuple(plan.pools[p.pool].pool.name, p.offset_bytes));
+  for (const memory::pools::PoolLayout& pool : plan.pools) {
+    const int64_t capacity = pool.pool.capacity_bytes;
+    laid_out.append(nb::make_tuple(pool.pool.name, pool.peak_bytes, pool.lower_bound_bytes,
+                                   capacity < 0 ? nb::none() : nb::cast(capacity)));
+  }
+  out["placed"] = placed;
+  out["pools"] = laid_out;
   return out;
 }
 
@@ -214,8 +244,8 @@ std::string memory_page(const Program& program, const memory::PlannerOptions& op
 }
 
 void bind_planning(nb::module_& m) {
-  m.def("plan_buffers", plan_buffers, "rows"_a, "planner"_a = "", "custom"_a = nb::none(), "budget_ms"_a = -1,
-        "capacity"_a = 0);
+  m.def("plan_buffers", plan_buffers, "rows"_a, "pools"_a, "planner"_a = "", "custom"_a = nb::none(),
+        "budget_ms"_a = -1);
 }
 
 }  // namespace inlay::python

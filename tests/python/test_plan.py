@@ -65,7 +65,12 @@ def test_json(buffers):
         "planner": "search",
         "placements": 0,
         "offsets": found["offsets"],
+        "pools": [{"name": "", "peak": 16, "lower_bound": 16}],
+        "buffers": found["buffers"],
     }
+    assert found["buffers"][1] == {
+        "id": "b", "lower": 2, "upper": 6, "size": 8, "alignment": 1, "in": "", "at": found["offsets"][1], "spilled": False,
+    }  # fmt: skip
     assert found["seconds"] >= 0
     check(rows_of(buffers), found)
 
@@ -73,6 +78,40 @@ def test_json(buffers):
 def test_text(buffers):
     assert plan(buffers).stdout.startswith("peak 16, lower bound 16: no plan is smaller; 3 buffers, search, 0.0")
     assert plan(buffers, "--planner=naive").stdout.startswith("peak 20, lower bound 16: at most 25.00 % too large; ")
+
+
+def test_what_it_prints_can_be_read_again(buffers):
+    buffers.write_text("id,lower,upper,size,base,pool,cost,entry,offset\na,0,4,8,,fast|slow,7,f,\nb,2,6,8,,,,f,\nc,5,9,4,b,,,f,4\n")
+    first = planned(buffers, "--capacity", "fast=8", "--capacity", "slow=64")
+    again = buffers.with_suffix(".json")
+    again.write_text(json.dumps(first))
+    second = planned(again)
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    assert [b["in"] for b in first["buffers"]] == ["slow", "fast", "fast"]
+
+
+def test_names_that_are_no_text(buffers):
+    buffers.write_bytes(b"id,lower,upper,size\n\xff\xfe,0,4,8\n")
+    assert planned(buffers)["buffers"][0]["id"] == "\ufffd\ufffd"
+
+
+def test_pools(buffers):
+    buffers.write_text("id,lower,upper,size,pool,cost\na,0,4,32,fast|slow,90\nb,0,4,32,fast|slow,10\nc,0,4,32,,\n")
+    assert plan(buffers, "--capacity", "fast=64").stdout.splitlines()[:2] == [
+        "fast: peak 64, lower bound 64: no plan is smaller; 2 buffers",
+        "slow: peak 32, lower bound 32: no plan is smaller; 1 buffer, 1 spilled",
+    ]
+    refused = plan(buffers, "--capacity", "fast=64", "--capacity", "slow=16", code=1)
+    assert refused.stderr == "no plan within 16 was found for slow\n"
+    for wrong, message in {
+        "64": "there are pools: POOL=BYTES says of which",
+        "fsat=64": "there is no such pool",
+        "fast=x": "no whole number of bytes",
+    }.items():
+        assert plan(buffers, "--capacity", wrong, code=2).stderr == f"error[invalid-file]: --capacity {wrong}: {message}\n"
+    page = buffers.with_suffix(".html")
+    plan(buffers, "--capacity", "fast=64", "--html", page)
+    assert "is spilled into slow" in page.read_text()
 
 
 def test_exit_codes(buffers):

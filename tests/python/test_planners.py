@@ -343,16 +343,57 @@ def test_buffers_with_a_planner_of_ones_own():
 @pytest.mark.parametrize(
     ("buffer", "message"),
     [
-        (("a", -1, 0, 4), "inlay.plan: a: its size is -1"),
-        (("a", 1, 5, 4), "inlay.plan: a: it ends at 4, before it begins at 5"),
-        (("a", 1, 0, 4, 0), "inlay.plan: a: its alignment is 0"),
-        (("a", 1, 0, 4, 1, -8), "inlay.plan: a: its offset is -8"),
+        (("a", -1, 0, 4), "inlay.plan: size -1 of a is negative"),
+        (("a", 1, 5, 4), "inlay.plan: a ends at 4, before it begins at 5"),
+        (("a", 1, 0, 4, 0), "inlay.plan: alignment 0 of a is less than 1"),
+        (("a", 1, 0, 4, 1, -8), "inlay.plan: offset -8 of a is negative"),
     ],
 )
 def test_buffers_that_are_wrong(buffer, message):
     with pytest.raises(ValueError) as raised:
         inlay.plan([buffer])
     assert str(raised.value) == message
+
+
+def test_buffers_in_others_and_entry_points_that_share_states():
+    plan = inlay.plan(
+        [
+            inlay.Storage("state", 16, 0, 0),
+            inlay.Storage("a", 100, 0, 2, entry="prefill"),
+            inlay.Storage("half", 50, 2, 5, offset=50, base="a", entry="prefill"),
+            inlay.Storage("b", 60, 2, 5, entry="prefill"),
+            inlay.Storage("c", 150, 0, 9, entry="decode"),
+        ]
+    )
+    assert plan.peak == plan.lower_bound == 176
+    a, half = plan.storages[1:3]
+    assert half.offset == a.offset + 50
+    with pytest.raises(ValueError, match=r"^inlay.plan: base b of a is no buffer$"):
+        inlay.plan([inlay.Storage("a", 8, 0, 2, base="b")])
+    with pytest.raises(TypeError, match="the base of a is an int, and no text"):
+        inlay.plan([inlay.Storage("a", 8, 0, 2, base=3)])
+
+
+def test_buffers_in_pools():
+    buffers = [inlay.Storage("a", 64, 0, 4, cost=9), inlay.Storage("b", 64, 0, 4, cost=1), ("c", 8, 2, 3)]
+    plan = inlay.plan(buffers, capacity={"fast": 72, "slow": None})
+    assert [s.pool for s in plan.storages] == ["fast", "slow", "fast"]
+    assert [(p.name, p.peak, p.capacity, p.fits) for p in plan.pools] == [("fast", 72, 72, True), ("slow", 64, None, True)]
+    assert plan.fits and plan.peak == 136
+    assert json.dumps(plan.to_dict())
+    assert not inlay.plan(buffers, capacity={"fast": 72, "slow": 16}).fits
+    assert not inlay.plan(buffers, capacity=135).fits and inlay.plan(buffers, capacity=136).fits
+    plan = inlay.plan([inlay.Storage("a", 8, 0, 4, pool="p"), inlay.Storage("b", 8, 0, 4, pool=("q", "p"))], {"a": 8, "b": 0})
+    assert [(s.pool, s.offset) for s in plan.storages] == [("p", 8), ("q", 0)]
+    with pytest.raises(ValueError, match="^inlay.plan: capacity -8 of p is negative$"):
+        inlay.plan(buffers, capacity={"p": -8})
+    with pytest.raises(ValueError, match="pool r of a is not among the pools: p"):
+        inlay.plan([inlay.Storage("a", 8, 0, 4, pool="r")], capacity={"p": 8})
+
+
+def test_the_plan_of_a_program_can_be_planned_again():
+    plan = inlay.explain(inlay.compile(STATIC)).plan
+    assert inlay.plan(plan.storages).peak == plan.peak
 
 
 def test_the_same_as_the_command(tmp_path):

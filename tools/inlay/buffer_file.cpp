@@ -12,11 +12,15 @@
 namespace inlay::tool {
 namespace {
 
-enum class Column : uint8_t { id, lower, upper, size, alignment, offset };
-constexpr std::array<std::string_view, 6> kColumns = {"id", "lower", "upper", "size", "alignment", "offset"};
+using memory::pools::Buffer;
+
+enum class Column : uint8_t { id, lower, upper, size, alignment, offset, base, pool, cost, entry };
+constexpr std::array<std::string_view, 10> kColumns = {"id",     "lower", "upper", "size", "alignment",
+                                                       "offset", "base",  "pool",  "cost", "entry"};
 constexpr std::size_t kRequired = 4;
 constexpr std::string_view kHeaderHelp =
-    "the first line names the columns: id,lower,upper,size, and if wanted alignment and offset";
+    "the first line names the columns: id,lower,upper,size, and if wanted alignment, offset, base, pool, cost and "
+    "entry";
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -30,17 +34,21 @@ class BufferFileReader {
     if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the mark that some editors put first
   }
 
-  std::vector<BufferRow> read() {
+  BufferFile read() {
     if (!next_line()) throw wrong(1, "the file is empty").help(std::string(kHeaderHelp));
     read_header();
-    std::vector<BufferRow> rows;
-    std::map<std::string, int> lines;  // by id
+    BufferFile out;
+    std::vector<int> lines;  // by buffer
+    std::map<std::string, int> line_of;
     while (next_line()) {
-      rows.push_back(row());
-      const auto [before, is_new] = lines.emplace(rows.back().id, line_);
-      if (!is_new) throw wrong(line_, str("id ", rows.back().id, " stands in line ", before->second, " too"));
+      out.buffers.push_back(row());
+      lines.push_back(line_);
+      const std::string& id = out.buffers.back().name;
+      const auto [before, is_new] = line_of.emplace(id, line_);
+      if (!is_new) throw wrong(line_, str("id ", id, " stands in line ", before->second, " too"));
     }
-    return rows;
+    if (auto mistake = find_mistake(out.buffers, {})) throw wrong(lines[mistake->buffer], std::move(mistake->message));
+    return out;
   }
 
   Error wrong(int line, std::string message) const {
@@ -108,33 +116,35 @@ class BufferFileReader {
     num_columns_ = fields_.size();
   }
 
-  BufferRow row() {
+  Buffer row() {
     if (fields_.size() != num_columns_)
       throw wrong(line_, str(fields_.size(), " fields, but the header has ", num_columns_));
-    BufferRow out{.id = field(Column::id), .line = line_};
+    Buffer out{.name = field(Column::id)};
     out.lower = number(Column::lower);
     out.upper = number(Column::upper);
     out.size = number(Column::size);
-    if (!field(Column::alignment).empty()) out.alignment = number(Column::alignment);
-    const bool is_pinned = !field(Column::offset).empty();
-    if (is_pinned) out.offset = number(Column::offset);
-    check(out, is_pinned);
+    out.alignment = number_or(Column::alignment, 1);
+    out.offset = not_negative_or(Column::offset, out.name);
+    out.base = field(Column::base);
+    for (std::string_view rest = field(Column::pool); !rest.empty();) {
+      const std::size_t end = rest.find('|');
+      out.pools.emplace_back(trimmed(rest.substr(0, end)));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    out.cost = not_negative_or(Column::cost, out.name);
+    out.entry = field(Column::entry);
     return out;
   }
 
-  void check(const BufferRow& row, bool is_pinned) const {
-    if (row.upper < row.lower)
-      throw wrong(line_, str(row.id, " ends at ", row.upper, ", before it begins at ", row.lower));
-    if (row.size < 0) throw wrong(line_, str("size ", row.size, " of ", row.id, " is negative"));
-    if (row.alignment < 1) throw wrong(line_, str("alignment ", row.alignment, " of ", row.id, " is less than 1"));
-    if (!is_pinned) return;
-    if (row.offset < 0) throw wrong(line_, str("offset ", row.offset, " of ", row.id, " is negative"));
-    if (row.offset % row.alignment != 0) {
-      throw wrong(line_,
-                  str("offset ", row.offset, " of ", row.id, " is no multiple of its alignment, ", row.alignment));
-    }
-    if (row.size > INT64_MAX - row.offset)
-      throw wrong(line_, str("offset and size of ", row.id, " do not fit in 63 bits"));
+  int64_t number_or(Column column, int64_t otherwise) const {
+    return field(column).empty() ? otherwise : number(column);
+  }
+
+  int64_t not_negative_or(Column column, const std::string& id) const {
+    const int64_t out = number_or(column, -1);
+    if (out < 0 && !field(column).empty())
+      throw wrong(line_, str(kColumns[static_cast<std::size_t>(column)], " ", out, " of ", id, " is negative"));
+    return out;
   }
 
   const std::string& field(Column column) const {
@@ -162,80 +172,14 @@ class BufferFileReader {
   int line_ = 0;
 };
 
-bool is_pinned(const BufferRow& row) { return row.offset >= 0 && row.size > 0; }
-
-/// Two that must lie on the same bytes at the same time.
-void check_pins(const std::vector<BufferRow>& rows, const BufferFileReader& reader) {
-  std::vector<const BufferRow*> pinned;
-  for (const BufferRow& row : rows) {
-    if (!is_pinned(row)) continue;
-    for (const BufferRow* other : pinned) {
-      const bool live_together = std::max(row.lower, other->lower) < std::min(row.upper, other->upper);
-      const bool bytes_meet = row.offset < other->offset + other->size && other->offset < row.offset + row.size;
-      if (!live_together || !bytes_meet) continue;
-      throw reader.wrong(row.line, str(row.id, " is pinned to [", row.offset, ", ", row.offset + row.size, "), where ",
-                                       other->id, " of line ", other->line, " lies at the same time"));
-    }
-    pinned.push_back(&row);
-  }
-}
-
-/// What lives together must fit in 63 bits.
-void check_sums(const std::vector<BufferRow>& rows, const BufferFileReader& reader) {
-  std::vector<std::pair<int64_t, const BufferRow*>> events;  // ends, which go first, are those whose row began before
-  for (const BufferRow& row : rows) {
-    if (row.lower == row.upper) continue;
-    events.emplace_back(row.lower, &row);
-    events.emplace_back(row.upper, &row);
-  }
-  const auto begins = [](const auto& event) { return event.first == event.second->lower; };
-  std::ranges::sort(events, [&](const auto& a, const auto& b) {
-    if (a.first != b.first) return a.first < b.first;
-    return begins(a) != begins(b) ? !begins(a) : a.second < b.second;
-  });
-  int64_t live = 0;
-  for (const auto& event : events) {
-    const BufferRow& row = *event.second;
-    if (!begins(event)) {
-      live -= row.size;
-    } else if (__builtin_add_overflow(live, row.size, &live)) {
-      throw reader.wrong(row.line, str("the sizes of what lives at ", row.lower, " do not fit in 63 bits together"));
-    }
-  }
-}
-
 }  // namespace
 
-std::vector<BufferRow> parse_buffers(std::string_view text, const std::string& path) {
-  BufferFileReader reader(text, path);
-  std::vector<BufferRow> rows = reader.read();
-  check_pins(rows, reader);
-  check_sums(rows, reader);
-  return rows;
+BufferFile parse_buffers(std::string_view text, const std::string& path) {
+  const std::size_t begin = text.find_first_not_of(" \t\r\n");
+  if (begin != std::string_view::npos && text[begin] == '{') return parse_json_buffers(text, path);
+  return BufferFileReader(text, path).read();
 }
 
-std::vector<BufferRow> read_buffers(const std::string& path) { return parse_buffers(read_file(path), path); }
-
-std::vector<memory::Storage> storages_of(const std::vector<BufferRow>& rows) {
-  std::vector<int64_t> times;
-  for (const BufferRow& row : rows) {
-    times.push_back(row.lower);
-    times.push_back(row.upper);
-  }
-  std::ranges::sort(times);
-  times.erase(std::unique(times.begin(), times.end()), times.end());
-  const bool fit = times.empty() || (times.front() >= INT32_MIN / 2 && times.back() <= INT32_MAX / 2);
-  const auto tick = [&](int64_t time) {
-    return static_cast<int32_t>(fit ? time : std::ranges::lower_bound(times, time) - times.begin());
-  };
-  std::vector<memory::Storage> out;
-  for (const BufferRow& row : rows) {
-    out.push_back({.live = {tick(row.lower), tick(row.upper)},
-                   .size_bytes = row.lower < row.upper ? row.size : 0,  // what is never needed takes no bytes
-                   .alignment_bytes = row.alignment,
-                   .pinned_bytes = row.offset});
-  }
-  return out;
-}
+BufferFile read_buffers(const std::string& path) { return parse_buffers(read_file(path), path); }
 
 }  // namespace inlay::tool

@@ -22,30 +22,72 @@ std::string failure(std::string_view text) {
 
 std::vector<std::string> ids(std::string_view text) {
   std::vector<std::string> out;
-  for (const BufferRow& row : parse_buffers(text, "b.csv")) out.push_back(row.id);
+  for (const memory::pools::Buffer& buffer : parse_buffers(text, "b.csv").buffers) out.push_back(buffer.name);
   return out;
 }
 
 TEST(BufferFile, HasARowForEachBuffer) {
-  const std::vector<BufferRow> rows = parse_buffers("id,lower,upper,size\na,0,2,8\nb,1,3,16\n", "b.csv");
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[1].id, "b");
-  EXPECT_EQ(rows[1].lower, 1);
-  EXPECT_EQ(rows[1].upper, 3);
-  EXPECT_EQ(rows[1].size, 16);
-  EXPECT_EQ(rows[1].alignment, 1);
-  EXPECT_EQ(rows[1].offset, -1);
-  EXPECT_EQ(rows[1].line, 3);
+  const auto buffers = parse_buffers("id,lower,upper,size\na,0,2,8\nb,1,3,16\n", "b.csv").buffers;
+  ASSERT_EQ(buffers.size(), 2u);
+  EXPECT_EQ(buffers[1], (memory::pools::Buffer{.name = "b", .lower = 1, .upper = 3, .size = 16}));
 }
 
-TEST(BufferFile, TakesColumnsInAnyOrderAndTwoMore) {
-  const auto rows = parse_buffers("offset,size,upper,lower,alignment,id\n,8,2,0,,a\n64,8,9,0,32,b\n", "b.csv");
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].offset, -1);
-  EXPECT_EQ(rows[0].alignment, 1);
-  EXPECT_EQ(rows[1].offset, 64);
-  EXPECT_EQ(rows[1].alignment, 32);
-  EXPECT_EQ(rows[1].upper, 9);
+TEST(BufferFile, TakesColumnsInAnyOrderAndSixMore) {
+  const auto buffers = parse_buffers(
+                           "offset,size,upper,lower,alignment,id,cost,pool,entry,base\n,8,2,0,,a,7,fast | slow,f,\n"
+                           "64,8,9,0,32,b,,,,\n0,4,9,0,,c,,,,b\n",
+                           "b.csv")
+                           .buffers;
+  ASSERT_EQ(buffers.size(), 3u);
+  EXPECT_EQ(buffers[0], (memory::pools::Buffer{
+                            .name = "a", .upper = 2, .size = 8, .pools = {"fast", "slow"}, .cost = 7, .entry = "f"}));
+  EXPECT_EQ(buffers[1], (memory::pools::Buffer{.name = "b", .upper = 9, .size = 8, .alignment = 32, .offset = 64}));
+  EXPECT_EQ(buffers[2], (memory::pools::Buffer{.name = "c", .upper = 9, .size = 4, .offset = 0, .base = "b"}));
+}
+
+TEST(BufferFile, TakesJson) {
+  const BufferFile file = parse_buffers(R"( {"peak": 3, "pools": [{"name": "fast", "capacity": 64}, {"name": "slow"}],
+    "buffers": [{"id": "a", "lower": 0, "upper": 2, "size": 8, "alignment": 4, "pool": ["slow", "fast"], "cost": 3,
+                 "entry": "f", "at": 12},
+                {"id": "b", "lower": 1, "upper": 3, "size": 4, "base": "a", "offset": 4, "pool": null, "entry": "f"}]})",
+                                        "b.json");
+  ASSERT_EQ(file.pools.size(), 2u);
+  EXPECT_EQ(file.pools[0].name, "fast");
+  EXPECT_EQ(file.pools[0].capacity_bytes, 64);
+  EXPECT_EQ(file.pools[1].capacity_bytes, -1);
+  ASSERT_EQ(file.buffers.size(), 2u);
+  EXPECT_EQ(
+      file.buffers[0],
+      (memory::pools::Buffer{
+          .name = "a", .upper = 2, .size = 8, .alignment = 4, .pools = {"slow", "fast"}, .cost = 3, .entry = "f"}));
+  EXPECT_EQ(
+      file.buffers[1],
+      (memory::pools::Buffer{.name = "b", .lower = 1, .upper = 3, .size = 4, .offset = 4, .base = "a", .entry = "f"}));
+}
+
+TEST(BufferFile, SaysWhatIsWrongInJson) {
+  const auto one = [](const std::string& more) {
+    return failure(R"({"pools": [{"name": "p"}], "buffers": [{"id": "a", "lower": 0, "upper": 2, "size": 8)" + more +
+                   "}]}");
+  };
+  EXPECT_EQ(one(""), "");
+  EXPECT_EQ(failure("{\n\"buffers\": [}"), "b.csv:2: this is no JSON");
+  EXPECT_EQ(failure("{\"buffers\": [91e999]}"), "b.csv: a number does not fit in 64 bits");
+  EXPECT_EQ(failure("{}"), "b.csv: there is no list \"buffers\"");
+  EXPECT_EQ(failure(R"({"buffers": [3]})"), "b.csv: buffers[0]: this is no object");
+  EXPECT_EQ(failure(R"({"buffers": [{"lower": 0}]})"), "b.csv: buffers[0]: id is missing");
+  EXPECT_EQ(failure(R"({"buffers": [{"id": "a", "lower": 0, "upper": 1}]})"), "b.csv: buffers[0]: size is missing");
+  EXPECT_EQ(failure(R"({"buffers": [], "pools": 3})"), "b.csv: \"pools\" is no list");
+  EXPECT_EQ(failure(R"({"buffers": [], "pools": [{"name": "p"}, {"name": "p"}]})"),
+            "b.csv: pools[1]: there are two pools p");
+  EXPECT_EQ(failure(R"({"buffers": [], "pools": [{"capacity": -1}]})"), "b.csv: pools[0]: capacity -1 is negative");
+  EXPECT_EQ(one(R"(}, {"id": "a", "lower": 0, "upper": 2, "size": 8)"), "b.csv: buffers[1]: there are two buffers a");
+  EXPECT_EQ(one(R"(, "alignment": 1.5)"), "b.csv: buffers[0]: alignment is no whole number");
+  EXPECT_EQ(one(R"(, "cost": 9223372036854775808)"), "b.csv: buffers[0]: cost does not fit in 63 bits");
+  EXPECT_EQ(one(R"(, "entry": 1)"), "b.csv: buffers[0]: entry is no text");
+  EXPECT_EQ(one(R"(, "pool": [1])"), "b.csv: buffers[0]: pool is a list of what is no text");
+  EXPECT_EQ(one(R"(, "pool": "q")"), "b.csv: buffers[0]: pool q of a is not among the pools: p");
+  EXPECT_EQ(one(R"(, "offset": -8)"), "b.csv: buffers[0]: offset -8 is negative");
 }
 
 TEST(BufferFile, TakesWhatEditorsAndSpreadsheetsWrite) {
@@ -85,7 +127,7 @@ TEST(BufferFile, SaysInWhichLineWhatIsWrong) {
 TEST(BufferFile, RefusesWhatNoPlanCanHold) {
   const std::string pinned = "id,lower,upper,size,offset\n";
   EXPECT_EQ(failure(pinned + "a,0,2,8,0\nb,0,9,8,\nc,1,3,8,4\n"),
-            "b.csv:4: c is pinned to [4, 12), where a of line 2 lies at the same time");
+            "b.csv:4: c is pinned to [4, 12), where a lies at the same time");
   EXPECT_EQ(failure(pinned + "a,0,2,8,0\nc,2,3,8,4\n"), "");
   const std::string head = "id,lower,upper,size\n", most = "9223372036854775807";
   EXPECT_EQ(failure(head + "a,0,2," + most + "\nb,1,3,1\n"),
@@ -93,11 +135,17 @@ TEST(BufferFile, RefusesWhatNoPlanCanHold) {
   EXPECT_EQ(failure(head + "a,0,2," + most + "\nb,2,3,1\n"), "");
 }
 
-TEST(BufferFile, KeepsTheOrderOfTimesThatAreLarge) {
-  const auto storages = storages_of(
-      parse_buffers("id,lower,upper,size\na,-9223372036854775808,7000000000,8\nb,0,9223372036854775807,8\n", "b.csv"));
-  EXPECT_EQ(storages[0].live, (memory::Lifetime{0, 2}));
-  EXPECT_EQ(storages[1].live, (memory::Lifetime{1, 3}));
+TEST(BufferFile, RefusesBasesThatHoldNothing) {
+  const std::string head = "id,lower,upper,size,base,offset,entry,alignment\n", a = "a,0,2,8,,,,\n";
+  EXPECT_EQ(failure(head + a + "b,1,3,4,a,4,,\n"), "");
+  EXPECT_EQ(failure(head + a + "b,1,3,4,c,,,\n"), "b.csv:3: base c of b is no buffer");
+  EXPECT_EQ(failure(head + a + "b,1,3,4,b,,,\n"), "b.csv:3: b lies in itself");
+  EXPECT_EQ(failure(head + "a,0,2,8,b,,,\nb,1,3,8,a,,,\n"), "b.csv:2: a lies in itself");
+  EXPECT_EQ(failure(head + a + "b,1,3,8,a,4,,\n"), "b.csv:3: b ends at 12 in its base a, which has 8 bytes");
+  EXPECT_EQ(failure(head + "a,0,2,8,,,f,\nb,1,3,8,a,,g,\n"),
+            "b.csv:3: b lies in a, which another entry point has for itself");
+  EXPECT_EQ(failure(head + a + "b,1,3,4,a,2,,\nc,1,3,2,b,0,,4\n"),
+            "b.csv:4: c begins at 2 in a, which is no multiple of its alignment, 4");
 }
 
 }  // namespace

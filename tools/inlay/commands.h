@@ -73,7 +73,7 @@ int compile(const CompileCommand& command);
 
 struct PlanCommand {
   std::string file;
-  int64_t capacity = -1;  // below 0: none is given
+  std::vector<std::string> capacities;  // "BYTES", or "POOL=BYTES"
   std::string planner = "search";
   int64_t budget_ms = -1;  // below 0: the planner's own
   bool json = false;

@@ -98,10 +98,19 @@ stderr name them with the ops that call them.)";
 
 constexpr const char* kPlanFooter = R"(
 FILE has a line id,lower,upper,size for each buffer: size bytes that are needed at the times lower <= t < upper. Its first
-line names the columns, in any order; alignment and offset (where the buffer must lie) may be among them.
+line names the columns, in any order. Among them may be
+  alignment   1 where none is given
+  offset      where the buffer must lie
+  base        the buffer in whose bytes it lies: an alias, a view, a result in place; `offset` counts from there
+  pool        where it may lie, the best first: fast|slow; where none is given, in any, in the order of --capacity
+  cost        of not lying in the first of these, its size where none is given: what costs least is spilled
+  entry       the entry point that needs it, where not all do; one of them runs at a time
+A FILE of JSON has these names too: {"pools": [{"name": "fast", "capacity": 1024}], "buffers": [{"id": "a", "lower": 0,
+"upper": 2, "size": 8, "pool": ["fast", "slow"]}]}. What --json prints may be read again.
 
 Examples:
   inlay plan buffers.csv
+  inlay plan buffers.csv --capacity fast=65536 --capacity slow=8388608
   inlay plan buffers.csv --capacity 1048576 --planner max     is there a plan within 1 MiB?
   inlay plan buffers.csv --html plan.html                      a picture, for a browser
   inlay plan buffers.csv --json | jq .offsets                  in the order of the file
@@ -213,10 +222,11 @@ CLI::App* declare(CLI::App& app, CompileCommand& command) {
 }
 
 CLI::App* declare(CLI::App& app, PlanCommand& command) {
-  CLI::App* plan = app.add_subcommand("plan", "Lay out buffers whose sizes and lifetimes a CSV file has");
+  CLI::App* plan = app.add_subcommand("plan", "Lay out buffers whose sizes and lifetimes a file has");
   plan->add_option("file", command.file, "the buffers: id,lower,upper,size")->required();
-  plan->add_option("--capacity", command.capacity, "the plan must need no more bytes")
-      ->check(CLI::NonNegativeNumber)
+  plan->add_option("--capacity", command.capacities,
+                   "the plan must need no more bytes; POOL=BYTES, once for each, where there are pools")
+      ->take_all()
       ->type_name("BYTES");
   plan->add_option("--planner", command.planner, "who makes the plan, see below")->check(one_of(planner_names()));
   plan->add_option("--budget-ms", command.budget_ms, "how much is tried, instead of 50 for search and 5000 for max")

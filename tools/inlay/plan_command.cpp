@@ -1,4 +1,6 @@
 // inlay plan: the planners, on a problem from a file.
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <ctime>
 #include <iostream>
@@ -17,75 +19,181 @@ namespace {
 
 double cpu_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
+using memory::pools::Buffer;
+using memory::pools::Pool;
+using memory::pools::PoolLayout;
+
 struct Planned {
-  memory::Layout layout;
+  memory::pools::Plan plan;
   double seconds = 0;
 };
 
-memory::Effort effort_of(const PlanCommand& command) {
-  return {.planner = memory::planner_named(command.planner, "--planner"),
-          .budget_ms = command.budget_ms,
-          .enough_bytes = std::max<int64_t>(command.capacity, 0)};
+Error wrong_capacity(const std::string& text, const char* message) {
+  return {ErrorCode::invalid_file, {}, str("--capacity ", text, ": ", message)};
 }
 
-Planned planned(const PlanCommand& command, std::span<const memory::Storage> storages) {
-  const Progress progress(str("planning ", command.file));
-  const double before = cpu_seconds();
-  memory::Layout layout = memory::plan(effort_of(command), storages);
-  const double seconds = cpu_seconds() - before;
-  for (const Diagnostic& wrong : memory::verify(layout, storages)) throw Error(wrong);
-  return {std::move(layout), seconds};
-}
-
-double gap(const memory::Layout& layout) {
-  if (layout.is_proved()) return 0;
-  return static_cast<double>(layout.arena_bytes) / static_cast<double>(layout.lower_bound_bytes) - 1;
-}
-
-std::string json_text(const PlanCommand& command, const Planned& plan) {
-  const nlohmann::ordered_json out = {{"peak", plan.layout.arena_bytes},
-                                      {"lower_bound", plan.layout.lower_bound_bytes},
-                                      {"proved", plan.layout.is_proved()},
-                                      {"gap", gap(plan.layout)},
-                                      {"seconds", plan.seconds},
-                                      {"planner", command.planner},
-                                      {"placements", plan.layout.placements},
-                                      {"offsets", plan.layout.offset_bytes}};
-  return out.dump() + "\n";
-}
-
-std::string text(const PlanCommand& command, const Planned& plan) {
-  std::string out = str("peak ", plan.layout.arena_bytes, ", lower bound ", plan.layout.lower_bound_bytes, ": ");
-  out += plan.layout.is_proved() ? "no plan is smaller"
-                                 : str("at most ", fixed_text(100 * gap(plan.layout), 2), " % too large");
-  out += str("; ", plan.layout.offset_bytes.size(), " buffers, ", command.planner, ", ", fixed_text(plan.seconds, 3),
-             " s\n");
+/// "BYTES", of the pool without a name, or "POOL=BYTES".
+Pool pool_of(const std::string& text) {
+  const std::size_t equal = text.rfind('=');
+  Pool out{.name = equal == std::string::npos ? "" : text.substr(0, equal)};
+  const std::string bytes = equal == std::string::npos ? text : text.substr(equal + 1);
+  const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), out.capacity_bytes);
+  if (error != std::errc() || end != bytes.data() + bytes.size() || out.capacity_bytes < 0)
+    throw wrong_capacity(text, "no whole number of bytes");
   return out;
 }
 
-std::string html(const PlanCommand& command, std::span<const BufferRow> rows, const memory::Layout& layout) {
+/// The pools of the file with the capacities that the command line has, in the order of the file of JSON, else of the
+/// command line, and those that only buffers name.
+std::vector<Pool> pools_of(const PlanCommand& command, const BufferFile& file) {
+  std::vector<Pool> named = file.pools, out;
+  const auto find = [](std::vector<Pool>& in, const std::string& name) {
+    return std::ranges::find(in, name, &Pool::name);
+  };
+  for (const Buffer& buffer : file.buffers) {
+    for (const std::string& name : buffer.pools) {
+      if (find(named, name) == named.end()) named.push_back({.name = name});
+    }
+  }
+  for (const std::string& text : command.capacities) {
+    const Pool given = pool_of(text);
+    const auto known = find(named, given.name);
+    if (known == named.end() && !named.empty())
+      throw wrong_capacity(text,
+                           given.name.empty() ? "there are pools: POOL=BYTES says of which" : "there is no such pool");
+    if (known != named.end()) known->capacity_bytes = given.capacity_bytes;
+    if (known == named.end() || file.pools.empty()) out.push_back(given);
+  }
+  for (const Pool& pool : named) {
+    if (find(out, pool.name) == out.end()) out.push_back(pool);
+  }
+  return out;
+}
+
+Planned planned(const PlanCommand& command, const BufferFile& file) {
+  const Progress progress(str("planning ", command.file));
+  const double before = cpu_seconds();
+  memory::Effort effort{.planner = memory::planner_named(command.planner, "--planner"), .budget_ms = command.budget_ms};
+  const auto plan_one = [&](std::span<const memory::Storage> storages, int64_t enough_bytes, const auto&) {
+    effort.enough_bytes = enough_bytes;
+    return memory::plan(effort, storages);
+  };
+  Planned out{.plan = memory::pools::plan(file.buffers, pools_of(command, file), plan_one)};
+  out.seconds = cpu_seconds() - before;
+  return out;
+}
+
+double gap(int64_t peak, int64_t lower_bound) {
+  return peak == lower_bound ? 0 : static_cast<double>(peak) / static_cast<double>(lower_bound) - 1;
+}
+
+nlohmann::ordered_json json_of(const Buffer& buffer) {
+  nlohmann::ordered_json out = {{"id", buffer.name},
+                                {"lower", buffer.lower},
+                                {"upper", buffer.upper},
+                                {"size", buffer.size},
+                                {"alignment", buffer.alignment}};
+  if (buffer.offset >= 0) out["offset"] = buffer.offset;
+  if (!buffer.base.empty()) out["base"] = buffer.base;
+  if (!buffer.pools.empty()) out["pool"] = buffer.pools;
+  if (buffer.cost >= 0) out["cost"] = buffer.cost;
+  if (!buffer.entry.empty()) out["entry"] = buffer.entry;
+  return out;
+}
+
+/// The file again, with what the plan says of each pool and each buffer beside it.
+std::string json_text(const PlanCommand& command, const BufferFile& file, const Planned& planned) {
+  const memory::pools::Plan& plan = planned.plan;
+  const int64_t peak = plan.peak_bytes(), lower_bound = plan.lower_bound_bytes();
+  nlohmann::ordered_json out = {{"peak", peak},
+                                {"lower_bound", lower_bound},
+                                {"proved", peak == lower_bound},
+                                {"gap", gap(peak, lower_bound)},
+                                {"seconds", planned.seconds},
+                                {"planner", command.planner},
+                                {"placements", plan.num_placements}};
+  for (const char* list : {"offsets", "pools", "buffers"}) out[list] = nlohmann::ordered_json::array();
+  for (const PoolLayout& pool : plan.pools) {
+    nlohmann::ordered_json& json = out["pools"].emplace_back();
+    json = {{"name", pool.pool.name}, {"peak", pool.peak_bytes}, {"lower_bound", pool.lower_bound_bytes}};
+    if (pool.pool.capacity_bytes >= 0) json["capacity"] = pool.pool.capacity_bytes;
+  }
+  for (std::size_t b = 0; b < file.buffers.size(); ++b) {
+    const memory::pools::Placement& placement = plan.buffers[b];
+    nlohmann::ordered_json& json = out["buffers"].emplace_back(json_of(file.buffers[b]));
+    json["in"] = plan.pools[placement.pool].pool.name;
+    json["at"] = placement.offset_bytes;
+    json["spilled"] = placement.is_spilled;
+    out["offsets"].push_back(placement.offset_bytes);
+  }
+  const auto other_bytes = nlohmann::ordered_json::error_handler_t::replace;  // names may be no UTF-8
+  return out.dump(-1, ' ', false, other_bytes) + "\n";
+}
+
+std::string line_of(const memory::pools::Plan& plan, std::size_t number) {
+  const PoolLayout& pool = plan.pools[number];
+  int64_t buffers = 0, spilled = 0;
+  for (const memory::pools::Placement& buffer : plan.buffers) {
+    buffers += buffer.pool == number ? 1 : 0;
+    spilled += buffer.pool == number && buffer.is_spilled ? 1 : 0;
+  }
+  const std::string& name = pool.pool.name;
+  std::string out =
+      str(name, name.empty() ? "" : ": ", "peak ", pool.peak_bytes, ", lower bound ", pool.lower_bound_bytes, ": ");
+  out += pool.is_proved()
+             ? "no plan is smaller"
+             : str("at most ", fixed_text(100 * gap(pool.peak_bytes, pool.lower_bound_bytes), 2), " % too large");
+  out += str("; ", buffers, buffers == 1 ? " buffer" : " buffers");
+  return spilled == 0 ? out : out + str(", ", spilled, " spilled");
+}
+
+std::string text(const PlanCommand& command, const Planned& planned) {
+  std::string out;
+  for (std::size_t p = 0; p < planned.plan.pools.size(); ++p) out += str(p == 0 ? "" : "\n", line_of(planned.plan, p));
+  if (planned.plan.pools.empty()) out = "no buffers";
+  return out + str(planned.plan.pools.size() > 1 ? "\n" : ", ", command.planner, ", ", fixed_text(planned.seconds, 3),
+                   " s\n");
+}
+
+/// One pool above the other.
+std::string html(const PlanCommand& command, const BufferFile& file, const memory::pools::Plan& plan) {
   explain::Page page{
-      .title = command.file, .arena_bytes = layout.arena_bytes, .lower_bound_bytes = layout.lower_bound_bytes};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const BufferRow& row = rows[i];
-    page.buffers.push_back({.name = row.id,
-                            .reason = row.offset < 0 ? "" : "is pinned there",
-                            .bytes = row.size,
-                            .offset = layout.offset_bytes[i],
-                            .begin = row.lower,
-                            .end = row.upper});
+      .title = command.file, .arena_bytes = plan.peak_bytes(), .lower_bound_bytes = plan.lower_bound_bytes()};
+  std::vector<int64_t> begin;
+  for (int64_t bytes = 0; const PoolLayout& pool : plan.pools) {
+    begin.push_back(bytes);
+    bytes += pool.peak_bytes;
+  }
+  const bool has_entries = std::ranges::any_of(file.buffers, [](const Buffer& b) { return !b.entry.empty(); });
+  for (std::size_t i = 0; i < file.buffers.size(); ++i) {
+    const Buffer& buffer = file.buffers[i];
+    const memory::pools::Placement& placement = plan.buffers[i];
+    const std::string& pool = plan.pools[placement.pool].pool.name;
+    page.buffers.push_back({.name = buffer.name,
+                            .reason = !buffer.base.empty()    ? str("lies in ", buffer.base)
+                                      : placement.is_spilled  ? str("is spilled into ", pool)
+                                      : buffer.offset >= 0    ? "is pinned there"
+                                      : plan.pools.size() > 1 ? str("lies in ", pool)
+                                                              : "",
+                            .bytes = buffer.size,
+                            .offset = begin[placement.pool] + placement.offset_bytes,
+                            .begin = has_entries ? placement.live.begin : buffer.lower,
+                            .end = has_entries ? placement.live.end : buffer.upper});
   }
   return explain::page_html(page);
 }
 
 int run_plan(const PlanCommand& command) {
-  const std::vector<BufferRow> rows = read_buffers(command.file);
-  const Planned plan = planned(command, storages_of(rows));
-  std::cout << (command.json ? json_text(command, plan) : text(command, plan));
-  if (!command.html.empty()) write_file(command.html, html(command, rows, plan.layout));
-  const bool fits = command.capacity < 0 || plan.layout.arena_bytes <= command.capacity;
-  if (!fits) std::cerr << str("no plan within ", command.capacity, " was found\n");
-  return fits ? kDone : kFailed;
+  const BufferFile file = read_buffers(command.file);
+  const Planned plan = planned(command, file);
+  std::cout << (command.json ? json_text(command, file, plan) : text(command, plan));
+  if (!command.html.empty()) write_file(command.html, html(command, file, plan.plan));
+  for (const PoolLayout& pool : plan.plan.pools) {
+    if (pool.fits()) continue;
+    std::cerr << str("no plan within ", pool.pool.capacity_bytes, " was found",
+                     pool.pool.name.empty() ? "" : str(" for ", pool.pool.name), "\n");
+  }
+  return plan.plan.fits() ? kDone : kFailed;
 }
 
 }  // namespace

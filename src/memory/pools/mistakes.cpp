@@ -1,0 +1,151 @@
+// What can be wrong with buffers that somebody wrote down.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "memory/pools/problem.h"
+
+namespace inlay::memory::pools {
+namespace {
+
+/// Each buffer by itself.
+std::string wrong_numbers(const Buffer& b) {
+  if (b.upper < b.lower) return str(b.name, " ends at ", b.upper, ", before it begins at ", b.lower);
+  if (b.size < 0) return str("size ", b.size, " of ", b.name, " is negative");
+  if (b.alignment < 1) return str("alignment ", b.alignment, " of ", b.name, " is less than 1");
+  if (b.cost < -1) return str("cost ", b.cost, " of ", b.name, " is negative");
+  if (b.offset == -1) return "";
+  if (b.offset < 0) return str("offset ", b.offset, " of ", b.name, " is negative");
+  if (b.base.empty() && b.offset % b.alignment != 0)
+    return str("offset ", b.offset, " of ", b.name, " is no multiple of its alignment, ", b.alignment);
+  if (b.size > INT64_MAX - b.offset) return str("offset and size of ", b.name, " do not fit in 63 bits");
+  return "";
+}
+
+class MistakeFinder {
+ public:
+  MistakeFinder(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools)
+      : buffers_(buffers), pools_(pools) {}
+
+  std::optional<Mistake> find() {
+    for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) {
+      if (std::string wrong = wrong_numbers(buffers_[b]); !wrong.empty()) return Mistake{b, std::move(wrong)};
+      if (!by_name_.emplace(buffers_[b].name, b).second) ambiguous_.insert(buffers_[b].name);
+    }
+    for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_base(b);
+    if (!found_) check_places_in_roots();
+    for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_pools(b);
+    if (!found_) check_pins();
+    if (!found_) check_sums();
+    return found_;
+  }
+
+ private:
+  void note(std::size_t buffer, std::string message) { found_ = Mistake{buffer, std::move(message)}; }
+
+  void check_base(std::size_t b) {
+    const Buffer& buffer = buffers_[b];
+    if (buffer.base.empty()) return;
+    const auto base = by_name_.find(buffer.base);
+    if (base == by_name_.end()) return note(b, str("base ", buffer.base, " of ", buffer.name, " is no buffer"));
+    if (ambiguous_.contains(buffer.base))
+      return note(b, str("base ", buffer.base, " of ", buffer.name, " is the name of several buffers"));
+    std::set<std::size_t> seen = {b};
+    for (std::size_t at = base->second;; at = by_name_.at(buffers_[at].base)) {
+      if (!seen.insert(at).second) return note(b, str(buffer.name, " lies in itself"));
+      if (buffers_[at].base.empty() || !by_name_.contains(buffers_[at].base)) break;
+    }
+    const Buffer& in = buffers_[base->second];
+    const int64_t begin = std::max<int64_t>(buffer.offset, 0);
+    if (begin > in.size || buffer.size > in.size - begin)
+      return note(b, str(buffer.name, " ends at ", begin + buffer.size, " in its base ", in.name, ", which has ",
+                         in.size, in.size == 1 ? " byte" : " bytes"));
+    if (buffer.entry != in.entry && !in.entry.empty())
+      return note(b, str(buffer.name, " lies in ", in.name, ", which another entry point has for itself"));
+    if (!buffer.pools.empty() && buffer.pools != in.pools)
+      note(b, str(buffer.name, " lies in ", in.name, ", whose pools it has"));
+  }
+
+  /// A base that lies in another one need not be aligned as what lies in it asks.
+  void check_places_in_roots() {
+    const std::vector<Root> roots = roots_of(buffers_);
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      if (roots[b].offset_bytes % buffers_[b].alignment == 0) continue;
+      return note(b, str(buffers_[b].name, " begins at ", roots[b].offset_bytes, " in ", buffers_[roots[b].buffer].name,
+                         ", which is no multiple of its alignment, ", buffers_[b].alignment));
+    }
+  }
+
+  void check_pools(std::size_t b) {
+    std::set<std::string> seen;
+    for (const std::string& pool : buffers_[b].pools) {
+      if (!seen.insert(pool).second) return note(b, str("pool ", pool, " of ", buffers_[b].name, " is named twice"));
+      const auto same = [&](const Pool& known) { return known.name == pool; };
+      if (pools_.empty() || std::ranges::any_of(pools_, same)) continue;
+      std::string known;
+      for (const Pool& p : pools_)
+        known += str(known.empty() ? "" : ", ", p.name.empty() ? "one without a name" : p.name);
+      return note(b, str("pool ", pool, " of ", buffers_[b].name, " is not among the pools: ", known));
+    }
+  }
+
+  bool may_meet_in_a_pool(const Buffer& a, const Buffer& b) const {
+    if (a.pools.empty() || b.pools.empty()) return a.pools.empty() && b.pools.empty();
+    return a.pools[0] == b.pools[0];
+  }
+
+  /// Two that must lie on the same bytes at the same time.
+  void check_pins() {
+    std::vector<int64_t> times;
+    const std::vector<Lifetime> live = lives_of(buffers_, times);
+    std::vector<std::size_t> pinned;
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      const Buffer& buffer = buffers_[b];
+      if (buffer.offset < 0 || buffer.size == 0 || !buffer.base.empty()) continue;
+      for (std::size_t o : pinned) {
+        const Buffer& other = buffers_[o];
+        const bool bytes_meet = buffer.offset < other.offset + other.size && other.offset < buffer.offset + buffer.size;
+        if (!bytes_meet || !meet(live[b], live[o]) || !may_meet_in_a_pool(buffer, other)) continue;
+        return note(b, str(buffer.name, " is pinned to [", buffer.offset, ", ", buffer.offset + buffer.size,
+                           "), where ", other.name, " lies at the same time"));
+      }
+      pinned.push_back(b);
+    }
+  }
+
+  /// What lives together must fit in 63 bits.
+  void check_sums() {
+    std::vector<int64_t> times;
+    const std::vector<Lifetime> live = lives_of(buffers_, times);
+    std::vector<std::size_t> by_begin, by_end;
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      if (live[b].begin < live[b].end && buffers_[b].base.empty()) by_begin.push_back(b);
+    }
+    by_end = by_begin;
+    std::ranges::stable_sort(by_begin, {}, [&](std::size_t b) { return live[b].begin; });
+    std::ranges::stable_sort(by_end, {}, [&](std::size_t b) { return live[b].end; });
+    int64_t sum = 0;
+    auto dead = by_end.begin();
+    for (std::size_t b : by_begin) {
+      while (live[*dead].end <= live[b].begin) sum -= buffers_[*dead++].size;
+      if (__builtin_add_overflow(sum, buffers_[b].size, &sum)) {
+        return note(b, str("the sizes of what lives at ", times[static_cast<std::size_t>(live[b].begin)],
+                           " do not fit in 63 bits together"));
+      }
+    }
+  }
+
+  const std::vector<Buffer>& buffers_;
+  const std::vector<Pool>& pools_;
+  std::map<std::string, std::size_t> by_name_;
+  std::set<std::string> ambiguous_;
+  std::optional<Mistake> found_;
+};
+
+}  // namespace
+
+std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
+  return MistakeFinder(buffers, pools).find();
+}
+
+}  // namespace inlay::memory::pools

@@ -1,0 +1,74 @@
+#pragma once
+// Planning by itself: the buffers of a program that somebody else compiles, in one pool of bytes or in several.
+//
+// A planner sees storages, each by itself, on one line of time. Here they are made of what a compiler has: buffers that
+// lie in others (aliases, views, results in place), entry points that share states, memories of different speed.
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory/layout.h"
+
+namespace inlay::memory::pools {
+
+/// `size` bytes that are needed at the times [lower, upper).
+struct Buffer {
+  std::string name;
+  int64_t lower = 0, upper = 0, size = 0;
+  int64_t alignment = 1;
+  int64_t offset = -1;  // where it must lie, in its base or else in its pool; -1: anywhere there
+  std::string base;     // the buffer in whose bytes it lies (at the beginning, where no offset says); "": none
+  std::vector<std::string> pools;  // where it may lie, the best first; empty: in any, in the order of the pools
+  int64_t cost = -1;               // of lying in another pool than the first of these; -1: as many as its bytes
+  std::string entry;  // the entry point that needs it; "": all, from the first time to the last, if there are some
+
+  bool operator==(const Buffer&) const = default;
+};
+
+struct Pool {
+  std::string name;
+  int64_t capacity_bytes = -1;  // -1: no limit
+};
+
+struct PoolLayout {
+  Pool pool;
+  int64_t peak_bytes = 0, lower_bound_bytes = 0;
+
+  bool fits() const { return pool.capacity_bytes < 0 || peak_bytes <= pool.capacity_bytes; }
+  bool is_proved() const { return peak_bytes == lower_bound_bytes; }
+};
+
+struct Placement {
+  std::size_t pool = 0;
+  int64_t offset_bytes = 0;  // in the pool
+  Lifetime live;             // on the line of time that all entry points share
+  bool is_spilled = false;   // into another pool than the first that it may lie in
+};
+
+struct Plan {
+  std::vector<PoolLayout> pools;   // those that were given, then those that only buffers name
+  std::vector<Placement> buffers;  // in the order given
+  int64_t num_placements = 0;      // that were tried in searching
+
+  bool fits() const;
+  int64_t peak_bytes() const;  // of all pools
+  int64_t lower_bound_bytes() const;
+};
+
+/// What is wrong with one of the buffers.
+struct Mistake {
+  std::size_t buffer = 0;
+  std::string message;
+};
+std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools);
+
+/// Lays out one pool; a layout within `enough_bytes` is as good as a smaller one. `times`: what the ticks stand for.
+using PlanOnePool =
+    std::function<Layout(std::span<const Storage>, int64_t enough_bytes, const std::vector<int64_t>& times)>;
+
+/// Each buffer in the best pool that it may lie in; where a pool is too small, what costs least goes to its next one.
+/// Where that does not help, the plan does not fit. Every layout is proved. No mistake may be there.
+Plan plan(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, const PlanOnePool& plan_one);
+
+}  // namespace inlay::memory::pools

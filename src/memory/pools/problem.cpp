@@ -1,0 +1,171 @@
+#include "memory/pools/problem.h"
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+
+namespace inlay::memory::pools {
+namespace {
+
+/// What a planner can count in. Times beyond become their ranks.
+bool are_ticks(const std::vector<int64_t>& times) {
+  return times.empty() || (times.front() >= INT32_MIN / 2 && times.back() <= INT32_MAX / 2);
+}
+
+std::vector<int64_t> times_of(const std::vector<Buffer>& buffers, const std::string& entry) {
+  std::vector<int64_t> out;
+  for (const Buffer& b : buffers) {
+    if (b.entry != entry) continue;
+    out.push_back(b.lower);
+    out.push_back(b.upper);
+  }
+  std::ranges::sort(out);
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+int32_t rank(const std::vector<int64_t>& times, int64_t time) {
+  return static_cast<int32_t>(std::ranges::lower_bound(times, time) - times.begin());
+}
+
+std::vector<std::string> entries_of(const std::vector<Buffer>& buffers) {
+  std::vector<std::string> out;
+  for (const Buffer& b : buffers) {
+    if (!b.entry.empty() && std::ranges::find(out, b.entry) == out.end()) out.push_back(b.entry);
+  }
+  return out;
+}
+
+std::vector<Lifetime> lives_without_entries(const std::vector<Buffer>& buffers, std::vector<int64_t>& times) {
+  times = times_of(buffers, "");
+  std::vector<Lifetime> out;
+  for (const Buffer& b : buffers) out.push_back({rank(times, b.lower), rank(times, b.upper)});
+  return out;
+}
+
+/// The pools that there are, and by buffer where it may lie.
+class PoolNames {
+ public:
+  PoolNames(const std::vector<Buffer>& buffers, const std::vector<Pool>& given) : pools_(given) {
+    for (const Pool& pool : given) number_.emplace(pool.name, number_.size());
+    for (std::size_t i = 0; i < given.size(); ++i) all_.push_back(i);
+    for (const Buffer& b : buffers) {
+      if (given.empty() && b.pools.empty()) number_of("");
+      for (const std::string& name : b.pools) number_of(name);
+    }
+  }
+
+  std::vector<std::size_t> of(const Buffer& b) {
+    if (b.pools.empty()) return all_.empty() ? std::vector<std::size_t>{number_of("")} : all_;
+    std::vector<std::size_t> out;
+    for (const std::string& name : b.pools) out.push_back(number_of(name));
+    return out;
+  }
+
+  std::vector<Pool> take() { return std::move(pools_); }
+
+ private:
+  std::size_t number_of(const std::string& name) {
+    const auto [at, is_new] = number_.emplace(name, number_.size());
+    if (is_new) pools_.push_back({.name = name});
+    return at->second;
+  }
+
+  std::vector<Pool> pools_;
+  std::vector<std::size_t> all_;
+  std::unordered_map<std::string, std::size_t> number_;
+};
+
+int64_t common_multiple(int64_t a, int64_t b) {
+  int64_t out = 0;
+  if (__builtin_mul_overflow(a / std::gcd(a, b), b, &out))
+    throw Error(ErrorCode::size_overflow, {},
+                str("the alignments ", a, " and ", b, " have no common multiple in 63 bits"));
+  return out;
+}
+
+/// What lies in a group makes it live longer, and its alignment stricter.
+void add_to(Group& group, const Buffer& buffer, const Lifetime& live) {
+  Lifetime& all = group.storage.live;
+  if (live.begin < live.end) {
+    all = all.begin < all.end ? Lifetime{std::min(all.begin, live.begin), std::max(all.end, live.end)} : live;
+  }
+  group.storage.alignment_bytes = common_multiple(group.storage.alignment_bytes, buffer.alignment);
+  if (buffer.cost > 0 && !buffer.base.empty()) group.cost = add_bytes(group.cost, buffer.cost);
+}
+
+}  // namespace
+
+std::vector<Lifetime> lives_of(const std::vector<Buffer>& buffers, std::vector<int64_t>& times) {
+  const std::vector<std::string> entries = entries_of(buffers);
+  if (entries.empty()) return lives_without_entries(buffers, times);
+  std::vector<Lifetime> out(buffers.size());
+  int32_t begin = 0;
+  for (const std::string& entry : entries) {
+    const std::vector<int64_t> own = times_of(buffers, entry);
+    for (std::size_t b = 0; b < buffers.size(); ++b) {
+      if (buffers[b].entry == entry)
+        out[b] = {begin + rank(own, buffers[b].lower), begin + rank(own, buffers[b].upper)};
+    }
+    begin += static_cast<int32_t>(own.size());
+  }
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].entry.empty()) out[b] = {0, begin};
+  }
+  times.resize(static_cast<std::size_t>(begin) + 1);
+  std::iota(times.begin(), times.end(), 0);
+  return out;
+}
+
+std::vector<Root> roots_of(const std::vector<Buffer>& buffers) {
+  std::unordered_map<std::string, std::size_t> by_name;
+  for (std::size_t b = 0; b < buffers.size(); ++b) by_name.emplace(buffers[b].name, b);
+  std::vector<Root> out;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    Root root{b, 0};
+    for (; !buffers[root.buffer].base.empty(); root.buffer = by_name.at(buffers[root.buffer].base))
+      root.offset_bytes += std::max<int64_t>(buffers[root.buffer].offset, 0);
+    out.push_back(root);
+  }
+  return out;
+}
+
+Problem make_problem(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
+  Problem out;
+  out.live = lives_of(buffers, out.times);
+  if (are_ticks(out.times) && entries_of(buffers).empty()) {  // planners of one's own see the times as they were given
+    for (Lifetime& live : out.live) {
+      live = {static_cast<int32_t>(out.times[static_cast<std::size_t>(live.begin)]),
+              static_cast<int32_t>(out.times[static_cast<std::size_t>(live.end)])};
+    }
+    out.times.clear();
+  }
+  PoolNames names(buffers, pools);
+  const std::vector<Root> roots = roots_of(buffers);
+  std::vector<std::size_t> group_of_root(buffers.size());
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (roots[b].buffer != b) continue;
+    const Buffer& buffer = buffers[b];
+    group_of_root[b] = out.groups.size();
+    out.groups.push_back({.storage = {.live = {},
+                                      .size_bytes = buffer.size,
+                                      .alignment_bytes = 1,
+                                      .pinned_bytes = buffer.offset,
+                                      .name = buffer.name},
+                          .pools = names.of(buffer),
+                          .cost = buffer.cost < 0 ? buffer.size : buffer.cost});
+  }
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    const std::size_t group = group_of_root[roots[b].buffer];
+    out.group_of.push_back(group);
+    out.offset_in_group.push_back(roots[b].offset_bytes);
+    add_to(out.groups[group], buffers[b], out.live[b]);
+  }
+  for (Group& group : out.groups) {
+    if (group.storage.live.begin >= group.storage.live.end) group.storage.size_bytes = 0;  // it is never needed
+  }
+  out.pools = names.take();
+  return out;
+}
+
+}  // namespace inlay::memory::pools

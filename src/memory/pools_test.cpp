@@ -1,0 +1,219 @@
+#include "memory/pools/pools.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace inlay::memory::pools {
+namespace {
+
+using ::testing::ElementsAre;
+
+Plan planned(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools = {},
+             Planner planner = Planner::search) {
+  EXPECT_FALSE(find_mistake(buffers, pools));
+  return plan(buffers, pools, [&](std::span<const Storage> storages, int64_t enough_bytes, const auto&) {
+    return memory::plan(Effort{.planner = planner, .enough_bytes = enough_bytes}, storages);
+  });
+}
+
+/// By buffer: "pool+offset".
+std::vector<std::string> places(const Plan& plan) {
+  std::vector<std::string> out;
+  for (const Placement& p : plan.buffers) out.push_back(str(plan.pools[p.pool].pool.name, "+", p.offset_bytes));
+  return out;
+}
+
+std::string mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools = {}) {
+  const auto found = find_mistake(buffers, pools);
+  return found ? str(found->buffer, ": ", found->message) : "";
+}
+
+TEST(Pools, NothingNeedsNothing) {
+  const Plan plan = planned({});
+  EXPECT_TRUE(plan.pools.empty());
+  EXPECT_EQ(plan.peak_bytes(), 0);
+  EXPECT_TRUE(plan.fits());
+  EXPECT_EQ(planned({{.name = "never", .lower = 2, .upper = 2, .size = 8}}).peak_bytes(), 0);
+}
+
+TEST(Pools, ABaseLivesAsLongAsWhatLiesInIt) {
+  const Buffer a{.name = "a", .lower = 0, .upper = 2, .size = 8}, c{.name = "c", .lower = 2, .upper = 4, .size = 8};
+  EXPECT_EQ(planned({a, c}).peak_bytes(), 8);
+  const Plan plan = planned({a, {.name = "b", .lower = 1, .upper = 4, .size = 4, .offset = 4, .base = "a"}, c});
+  EXPECT_EQ(plan.peak_bytes(), 16);
+  EXPECT_EQ(plan.buffers[1].offset_bytes, plan.buffers[0].offset_bytes + 4);
+}
+
+TEST(Pools, ABaseOfABaseIsAlignedAsTheStrictestAsks) {
+  const Plan plan = planned({{.name = "x", .upper = 9, .size = 4},
+                             {.name = "a", .upper = 9, .size = 64},
+                             {.name = "b", .upper = 9, .size = 32, .alignment = 8, .offset = 16, .base = "a"},
+                             {.name = "c", .upper = 9, .size = 16, .alignment = 32, .offset = 16, .base = "b"}});
+  EXPECT_EQ(plan.buffers[3].offset_bytes % 32, 0);
+  EXPECT_EQ(plan.buffers[3].offset_bytes, plan.buffers[1].offset_bytes + 32);
+}
+
+TEST(Pools, EntryPointsReuseBytesAndShareStates) {
+  const Plan plan = planned({{.name = "state", .lower = 3, .upper = 4, .size = 16},
+                             {.name = "a", .lower = 0, .upper = 5, .size = 100, .entry = "prefill"},
+                             {.name = "b", .lower = 0, .upper = 9, .size = 60, .entry = "decode"},
+                             {.name = "c", .lower = 4, .upper = 9, .size = 40, .entry = "decode"}});
+  EXPECT_EQ(plan.peak_bytes(), 116);
+  EXPECT_EQ(plan.lower_bound_bytes(), 116);
+  EXPECT_GE(plan.buffers[0].live.end, plan.buffers[3].live.end);
+}
+
+TEST(Pools, EachPoolIsPlannedByItself) {
+  const Plan plan = planned({{.name = "a", .upper = 2, .size = 8, .pools = {"p"}},
+                             {.name = "b", .upper = 2, .size = 8, .pools = {"q"}},
+                             {.name = "c", .lower = 2, .upper = 3, .size = 16, .pools = {"q"}}});
+  EXPECT_THAT(places(plan), ElementsAre("p+0", "q+0", "q+0"));
+  EXPECT_EQ(plan.pools[1].peak_bytes, 16);
+}
+
+TEST(Pools, WhatCostsLeastIsSpilled) {
+  const std::vector<Buffer> buffers = {{.name = "a", .upper = 4, .size = 32, .cost = 90},
+                                       {.name = "b", .upper = 4, .size = 32, .cost = 10},
+                                       {.name = "c", .upper = 4, .size = 32, .cost = 50}};
+  const Plan plan = planned(buffers, {{"fast", 64}, {"slow"}});
+  EXPECT_EQ(plan.pools[0].peak_bytes, 64);
+  EXPECT_THAT(places(plan)[1], "slow+0");
+  EXPECT_TRUE(plan.buffers[1].is_spilled);
+  EXPECT_FALSE(plan.buffers[0].is_spilled || plan.buffers[2].is_spilled);
+}
+
+TEST(Pools, ThreeBanksOneAfterTheOther) {
+  std::vector<Buffer> buffers;
+  for (const char* name : {"a", "b", "c", "d", "e"}) buffers.push_back({.name = name, .upper = 4, .size = 16});
+  const Plan plan = planned(buffers, {{"l1", 16}, {"l2", 32}, {"dram"}});
+  EXPECT_TRUE(plan.fits());
+  EXPECT_EQ(plan.pools[0].peak_bytes, 16);
+  EXPECT_EQ(plan.pools[1].peak_bytes, 32);
+  EXPECT_EQ(plan.pools[2].peak_bytes, 32);
+}
+
+TEST(Pools, AGroupIsSpilledAsAWhole) {
+  const Plan plan = planned({{.name = "a", .upper = 2, .size = 32, .cost = 1},
+                             {.name = "b", .lower = 2, .upper = 4, .size = 8, .base = "a", .cost = 99},
+                             {.name = "c", .lower = 1, .upper = 3, .size = 32, .cost = 50}},
+                            {{"fast", 32}, {"slow"}});
+  EXPECT_THAT(places(plan), ElementsAre("fast+0", "fast+0", "slow+0"));
+}
+
+TEST(Pools, WhatGaveWayComesBackWhenItFits) {
+  // The first to go for [0, 2) is the one that costs least for its bytes, and then the large one has to go all the
+  // same.
+  const Plan plan = planned({{.name = "small", .upper = 2, .size = 16, .cost = 1},
+                             {.name = "large", .upper = 2, .size = 100, .cost = 200},
+                             {.name = "must", .upper = 2, .size = 48, .pools = {"fast"}}},
+                            {{"fast", 64}, {"slow"}});
+  EXPECT_THAT(places(plan)[0].substr(0, 4), "fast");
+  EXPECT_THAT(places(plan)[1], "slow+0");
+  EXPECT_EQ(plan.pools[0].peak_bytes, 64);
+}
+
+TEST(Pools, APlanThatDoesNotFitSaysSo) {
+  const std::vector<Buffer> buffers = {{.name = "a", .upper = 2, .size = 32, .pools = {"fast"}},
+                                       {.name = "b", .upper = 2, .size = 40, .pools = {"fast"}}};
+  const Plan plan = planned(buffers, {{"fast", 64}, {"slow"}});
+  EXPECT_FALSE(plan.fits());
+  EXPECT_EQ(plan.pools[0].peak_bytes, 72);
+}
+
+TEST(Pools, WhatIsPinnedStays) {
+  const Plan plan = planned({{.name = "a", .upper = 2, .size = 32, .offset = 32, .cost = 0},
+                             {.name = "b", .upper = 2, .size = 40, .cost = 1000}},
+                            {{"fast", 64}, {"slow"}});
+  EXPECT_THAT(places(plan), ElementsAre("fast+32", "slow+0"));
+}
+
+TEST(Pools, MistakesNameTheirBuffer) {
+  const Buffer a{.name = "a", .upper = 2, .size = 8, .pools = {"p"}};
+  EXPECT_EQ(mistake({a, a}), "");
+  EXPECT_EQ(mistake({a, a, {.name = "b", .base = "a"}}), "2: base a of b is the name of several buffers");
+  EXPECT_EQ(mistake({{.name = "b", .upper = 2, .size = 8, .pools = {"p", "p"}}}), "0: pool p of b is named twice");
+  EXPECT_EQ(mistake({a}, {{"q"}, {""}}), "0: pool p of a is not among the pools: q, one without a name");
+  EXPECT_EQ(mistake({a, {.name = "b", .upper = 2, .size = 8, .base = "a", .pools = {"q"}}}),
+            "1: b lies in a, whose pools it has");
+  EXPECT_EQ(mistake({{.name = "b", .upper = 2, .cost = -7}}), "0: cost -7 of b is negative");
+}
+
+/// What a plan has to be, whoever made it.
+void judge(const std::vector<Buffer>& buffers, const Plan& plan) {
+  std::map<std::string, std::size_t> at;
+  for (std::size_t b = 0; b < buffers.size(); ++b) at[buffers[b].name] = b;
+  const auto root_of = [&](std::size_t b) {
+    while (!buffers[b].base.empty()) b = at[buffers[b].base];
+    return b;
+  };
+  std::vector<int64_t> end(plan.pools.size(), 0);
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    const Placement& mine = plan.buffers[i];
+    ASSERT_GE(mine.offset_bytes, 0);
+    ASSERT_EQ(mine.offset_bytes % buffers[i].alignment, 0);
+    if (!buffers[i].base.empty()) {
+      const Placement& in = plan.buffers[at[buffers[i].base]];
+      ASSERT_EQ(mine.pool, in.pool);
+      ASSERT_EQ(mine.offset_bytes, in.offset_bytes + std::max<int64_t>(buffers[i].offset, 0));
+    }
+    if (buffers[i].lower == buffers[i].upper) continue;  // it needs no bytes
+    end[mine.pool] = std::max(end[mine.pool], mine.offset_bytes + buffers[i].size);
+    for (std::size_t k = 0; k < i; ++k) {
+      const Placement& other = plan.buffers[k];
+      if (mine.pool != other.pool || root_of(i) == root_of(k)) continue;
+      const bool same_entry =
+          buffers[i].entry == buffers[k].entry || buffers[i].entry.empty() || buffers[k].entry.empty();
+      const bool any = buffers[i].entry.empty() != buffers[k].entry.empty();
+      if (!same_entry || (!any && (buffers[i].upper <= buffers[k].lower || buffers[k].upper <= buffers[i].lower)))
+        continue;
+      if (buffers[i].lower == buffers[i].upper || buffers[k].lower == buffers[k].upper) continue;
+      ASSERT_TRUE(mine.offset_bytes + buffers[i].size <= other.offset_bytes ||
+                  other.offset_bytes + buffers[k].size <= mine.offset_bytes)
+          << buffers[i].name << " and " << buffers[k].name;
+    }
+  }
+  for (std::size_t p = 0; p < plan.pools.size(); ++p) {
+    ASSERT_LE(end[p], plan.pools[p].peak_bytes);
+    ASSERT_LE(plan.pools[p].lower_bound_bytes, plan.pools[p].peak_bytes);
+  }
+}
+
+TEST(Pools, RandomProblemsGetRightPlans) {
+  int num_spilled = 0, num_fit = 0;
+  for (uint64_t seed = 0; seed < 400; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    std::mt19937_64 random(seed);
+    const auto any = [&](int64_t least, int64_t most) {
+      return std::uniform_int_distribution<int64_t>(least, most)(random);
+    };
+    const bool has_entries = any(0, 1) == 1;
+    std::vector<Buffer> buffers;
+    for (int64_t n = any(0, 30); n > 0; --n) {
+      Buffer b{.name = str("b", n), .lower = any(0, 20), .size = any(0, 64), .alignment = int64_t{1} << any(0, 4)};
+      b.upper = b.lower + any(0, 8);
+      if (has_entries) b.entry = std::array{"", "f", "g"}[static_cast<std::size_t>(any(0, 2))];
+      if (any(0, 2) == 0) b.pools = {any(0, 1) == 0 ? "fast" : "slow"};
+      if (any(0, 2) == 0) b.cost = any(0, 100);
+      if (!buffers.empty() && any(0, 3) == 0) {
+        const Buffer& base = buffers[static_cast<std::size_t>(any(0, static_cast<int64_t>(buffers.size()) - 1))];
+        b.base = base.name, b.entry = base.entry, b.pools = {}, b.alignment = 1;
+        b.offset = any(0, base.size), b.size = any(0, base.size - b.offset);
+      }
+      buffers.push_back(b);
+    }
+    const std::vector<Pool> pools = {{"fast", any(64, 400)}, {"slow", any(0, 1) == 0 ? -1 : any(200, 800)}};
+    const Plan plan = planned(buffers, pools, Planner::greedy);
+    judge(buffers, plan);
+    num_spilled += std::ranges::any_of(plan.buffers, &Placement::is_spilled) ? 1 : 0;
+    num_fit += plan.fits() ? 1 : 0;
+  }
+  EXPECT_GT(num_spilled, 50);
+  EXPECT_GT(num_fit, 100);
+}
+
+}  // namespace
+}  // namespace inlay::memory::pools

@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <set>
+
+#include <nlohmann/json.hpp>
+
+#include "buffer_file.h"
+
+namespace inlay::tool {
+namespace {
+
+using Json = nlohmann::json;
+
+class JsonBufferReader {
+ public:
+  JsonBufferReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
+
+  BufferFile read() {
+    const Json file = parsed();
+    BufferFile out;
+    const auto buffers = file.find("buffers");
+    if (buffers == file.end() || !buffers->is_array())
+      throw wrong("", "there is no list \"buffers\"")
+          .help(R"({"buffers": [{"id": "a", "lower": 0, "upper": 2, "size": 8}]})");
+    if (const auto pools = file.find("pools"); pools != file.end()) read_pools(*pools, out);
+    std::set<std::string> ids;
+    for (const Json& buffer : *buffers) {
+      at_ = str("buffers[", out.buffers.size(), "]: ");
+      out.buffers.push_back(read_buffer(buffer));
+      const std::string& id = out.buffers.back().name;
+      if (!ids.insert(id).second) throw wrong(at_, str("there are two buffers ", id));
+    }
+    if (auto mistake = find_mistake(out.buffers, out.pools))
+      throw wrong(str("buffers[", mistake->buffer, "]: "), std::move(mistake->message));
+    return out;
+  }
+
+ private:
+  Json parsed() const {
+    try {
+      return Json::parse(text_);
+    } catch (const Json::parse_error& error) {
+      const auto read = text_.substr(0, std::min(error.byte, text_.size()));
+      throw Error(ErrorCode::invalid_file, {str(path_, ":", 1 + std::ranges::count(read, '\n'))}, "this is no JSON");
+    } catch (const Json::out_of_range&) {
+      throw wrong("", "a number does not fit in 64 bits");
+    }
+  }
+
+  Error wrong(const std::string& at, std::string message) const {
+    return {ErrorCode::invalid_file, {path_}, at + std::move(message)};
+  }
+
+  void read_pools(const Json& pools, BufferFile& out) {
+    if (!pools.is_array()) throw wrong("", "\"pools\" is no list");
+    for (const Json& pool : pools) {
+      at_ = str("pools[", out.pools.size(), "]: ");
+      if (!pool.is_object()) throw wrong(at_, "this is no object");
+      out.pools.push_back({.name = text(pool, "name"), .capacity_bytes = not_negative(pool, "capacity")});
+      const std::string& name = out.pools.back().name;
+      const auto same = [&](const memory::pools::Pool& p) { return p.name == name; };
+      if (std::ranges::count_if(out.pools, same) > 1) throw wrong(at_, str("there are two pools ", name));
+    }
+  }
+
+  memory::pools::Buffer read_buffer(const Json& json) const {
+    if (!json.is_object()) throw wrong(at_, "this is no object");
+    if (!json.contains("id")) throw wrong(at_, "id is missing");
+    memory::pools::Buffer out{.name = text(json, "id")};
+    out.lower = number(json, "lower");
+    out.upper = number(json, "upper");
+    out.size = number(json, "size");
+    if (has(json, "alignment")) out.alignment = number(json, "alignment");
+    out.offset = not_negative(json, "offset");
+    out.base = text(json, "base");
+    out.pools = texts(json, "pool");
+    out.cost = not_negative(json, "cost");
+    out.entry = text(json, "entry");
+    return out;
+  }
+
+  static bool has(const Json& json, const char* name) { return json.contains(name) && !json[name].is_null(); }
+
+  std::string text(const Json& json, const char* name) const {
+    if (!has(json, name)) return "";
+    if (!json[name].is_string()) throw wrong(at_, str(name, " is no text"));
+    return json[name];
+  }
+
+  std::vector<std::string> texts(const Json& json, const char* name) const {
+    if (!has(json, name)) return {};
+    if (!json[name].is_array()) return {text(json, name)};
+    std::vector<std::string> out;
+    for (const Json& one : json[name]) {
+      if (!one.is_string()) throw wrong(at_, str(name, " is a list of what is no text"));
+      out.push_back(one);
+    }
+    return out;
+  }
+
+  int64_t number(const Json& json, const char* name) const {
+    if (!has(json, name)) throw wrong(at_, str(name, " is missing"));
+    if (!json[name].is_number_integer()) throw wrong(at_, str(name, " is no whole number"));
+    if (json[name].is_number_unsigned() && json[name].get<uint64_t>() > INT64_MAX)
+      throw wrong(at_, str(name, " does not fit in 63 bits"));
+    return json[name];
+  }
+
+  int64_t not_negative(const Json& json, const char* name) const {
+    if (!has(json, name)) return -1;
+    const int64_t out = number(json, name);
+    if (out < 0) throw wrong(at_, str(name, " ", out, " is negative"));
+    return out;
+  }
+
+  std::string_view text_;
+  const std::string& path_;
+  std::string at_;
+};
+
+}  // namespace
+
+BufferFile parse_json_buffers(std::string_view text, const std::string& path) {
+  return JsonBufferReader(text, path).read();
+}
+
+}  // namespace inlay::tool
