@@ -3,8 +3,9 @@
 import os
 from pathlib import Path
 
-from . import notebook
+from . import _inlay, notebook
 from .functions import made_of
+from .plan import Plan
 
 
 class Page(str):
@@ -21,14 +22,39 @@ def memory_page(fn, path=None, *, sizes=None, title=None):
     """Write a picture of `fn`'s memory over time into the file `path`, a page of HTML for a browser and for paper;
     without a path return its text, which is the picture where it is the last line of a notebook's cell.
 
-    `fn`: what `inlay.compile` returned, or a PyTensor function that inlay compiled, also as PyMC or nutpie wraps it.
+    `fn`: what `inlay.compile` returned, a PyTensor function that inlay compiled, also as PyMC or nutpie wraps it, or a
+    `Plan` of buffers by themselves.
     `sizes`: for the sizes of the program, by name, a number, where its working memory depends on them. `title`: of the
     page; the function's name is used where there is none.
 
     Errors: TypeError for another function, InlayError where a size is missing.
     """
+    if isinstance(fn, Plan):
+        return written(page_of_plan(fn, title or "plan"), path)
     made = made_of(fn)
-    html = made.program.memory_page(title or made.name, sizes)
+    return written(made.program.memory_page(title or made.name, sizes), path)
+
+
+def page_of_plan(plan, title):
+    """One pool above the other."""
+    begin, bytes = {}, 0
+    for pool in plan.pools:
+        begin[pool.name], bytes = bytes, bytes + pool.peak
+    rows = [
+        (s.name, s.size, s.lower, s.upper, begin.get(s.pool, 0) + s.offset, s.base or s.name, _reason(s, plan))
+        for s in plan.storages
+        if s.lower < s.upper
+    ]
+    return _inlay.buffers_page(title, rows, plan.peak, plan.lower_bound)
+
+
+def _reason(storage, plan):
+    if storage.reason or storage.base is None:
+        return storage.reason or (f"lies in {storage.pool}" if len(plan.pools) > 1 else "")
+    return f"lies in {storage.base}"
+
+
+def written(html, path):
     if path is None:
         return Page(html)
     Path(os.fspath(path)).write_text(html, encoding="utf-8")

@@ -243,7 +243,24 @@ std::string memory_page(const Program& program, const memory::PlannerOptions& op
       explain::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end())));
 }
 
+/// Of buffers by themselves, each (name, bytes, begin, end, offset, what it is part of, reason).
+std::string buffers_page(const std::string& title, const std::vector<nb::tuple>& rows, int64_t peak,
+                         int64_t lower_bound) {
+  explain::Page page{.title = title, .arena_bytes = peak, .lower_bound_bytes = lower_bound};
+  for (const nb::tuple& row : rows) {
+    page.buffers.push_back({.name = text_of(row[0], "the name of a buffer"),
+                            .storage = text_of(row[5], "the storage of a buffer"),
+                            .reason = text_of(row[6], "the reason of a buffer"),
+                            .bytes = whole_number(row[1], "the bytes of a buffer"),
+                            .offset = whole_number(row[4], "the offset of a buffer"),
+                            .begin = whole_number(row[2], "the first time of a buffer"),
+                            .end = whole_number(row[3], "the last time of a buffer")});
+  }
+  return explain::page_html(page);
+}
+
 void bind_planning(nb::module_& m) {
+  m.def("buffers_page", buffers_page, "title"_a, "rows"_a, "peak"_a, "lower_bound"_a);
   m.def("plan_buffers", plan_buffers, "rows"_a, "pools"_a, "planner"_a = "", "custom"_a = nb::none(),
         "budget_ms"_a = -1);
 }
