@@ -1,0 +1,246 @@
+"""What an exported graph says, as a Program, and what a layout says, back in the graph."""
+
+import copy
+import operator
+
+import torch
+from executorch.exir import memory
+from executorch.exir.memory_planning import get_node_tensor_specs
+from executorch.exir.operator.convert import get_out_args_from_opoverload, is_out_variant
+from executorch.exir.tensor import TensorSpec
+from torch.export.graph_signature import InputKind
+
+from .ops import overload_of
+from .program import Program, Step, Storage, Value
+
+
+class Export:
+    """One graph, read: `program`, and `specs`, by storage the TensorSpec that has its place. `planned`: by their ids those that
+    have one; None: all. `known`: Exports of bodies that have been read, by the ids of their graphs."""
+
+    def __init__(self, graph_module, signature, ops, planned=None, name="program", known=None):
+        self.graph_module, self.signature, self.ops, self.planned = graph_module, signature, ops, planned
+        self.program, self.specs = Program(name), []
+        self.bodies, self.known = [], known or {}
+        self._storage = {}  # by id of a spec
+        self._values = {}  # by node: the numbers of its values
+        for self.time, node in enumerate(graph_module.graph.nodes):
+            self._read(node)
+
+    def add(self, specs):
+        """What is to be planned too, though no step reads or writes it: for the nodes between which it says to live."""
+        for spec in specs:
+            if id(spec) not in self._storage:
+                begin, end = spec.lifetime
+                life = (0, 0) if begin is None else (begin, end + 1)
+                self._storage[id(spec)] = len(self.program.storages)
+                self.program.storages.append(
+                    Storage(f"spec {len(self.specs)}", _bytes(spec), pool=_pool(spec), life=life)
+                )
+                self.specs.append(spec)
+        for spec, storage in zip(self.specs, self.program.storages, strict=True):
+            base = getattr(spec, "storage_base", None)
+            if base is not None and id(base) in self._storage:
+                storage.base, storage.base_offset = self._storage[id(base)], spec.storage_base_offset
+
+    def _read(self, node):
+        if node.op == "placeholder":
+            self._values[node] = [
+                self._value(node, spec, self._kind(node, spec)) for spec in get_node_tensor_specs(node)
+            ]
+            self.program.inputs += self._values[node]
+        elif node.op == "get_attr":
+            specs = get_node_tensor_specs(node)
+            self._values[node] = [self._value(node, spec, "constant") for spec in specs]
+            self.program.inputs += self._values[node]
+        elif node.op == "output":
+            reads = self._read_values(node.args)
+            for value in reads:
+                self.program.storages[self.program.storage_of(value)].is_output = True
+            self.program.steps.append(Step("output", "output", self.time, reads, kind="output"))
+        elif node.target is memory.alloc:
+            self._values[node] = []  # what is written there is a value
+        elif node.target is memory.free:
+            self._values[node] = []  # no reader
+        elif node.target is operator.getitem:
+            self._values[node] = self._items(node)
+        else:
+            self._step(node)
+
+    def all_bodies(self):
+        return [each for body in self.bodies for each in (body, *body.all_bodies())]
+
+    def _items(self, node):
+        values = self._values.get(node.args[0], [])
+        return [values[node.args[1]]] if isinstance(node.args[1], int) and node.args[1] < len(values) else values
+
+    def _step(self, node):
+        outs = self._outs(node)
+        reads = self._read_values([node.args, {k: v for k, v in node.kwargs.items() if k not in outs}])
+        step = Step(node.name, _name_of(node.target), self.time, reads)
+        if node.target is memory.view:
+            step.kind = "view"
+            base = reads[0]
+            step.writes = [self._value(node, node.meta["spec"], storage=self.program.storage_of(base))]
+        elif mutated := _mutated(node):
+            step.kind = "mutation"
+            step.writes = [self._value(node, arg.meta["spec"], storage=self._storage_of(arg)) for arg in mutated]
+            if _writes_all(node):  # what was there is not read
+                step.reads = [v for v in reads if self.program.storage_of(v) != self._storage_of(mutated[0])]
+        else:
+            step.writes = [self._value(node, spec) for spec in get_node_tensor_specs(node)]
+            step.in_place = self.ops.in_place(node, step, self._positions(node))
+        self._values[node] = list(step.writes)
+        bodies = self._bodies(node)
+        self.bodies += bodies
+        step.bodies = [body.program for body in bodies]
+        if step.reads or step.writes:
+            self.program.steps.append(step)
+
+    def _positions(self, node):
+        """By argument that is a node the position of its value among the reads."""
+        positions, at = {}, 0
+        for index, argument in enumerate(node.args):
+            for each in _nodes([argument]):
+                if index not in positions and self._values.get(each):
+                    positions[index] = at
+                at += len(self._values.get(each, ()))
+        return positions
+
+    def _outs(self, node):
+        return get_out_args_from_opoverload(overload_of(node.target)) if _is_out_variant(node.target) else ()
+
+    def _read_values(self, arguments):
+        return [value for node in _nodes(arguments) for value in self._values.get(node, ())]
+
+    def _storage_of(self, node):
+        return self.program.storage_of(self._values[node][0])
+
+    def _kind(self, node, spec):
+        if spec.const:
+            return "constant"
+        if self.signature is None:
+            return "input"
+        # What is neither constant nor given by the caller is kept from call to call: buffers, weights with a gradient.
+        said = [x.kind for x in self.signature.input_specs if getattr(x.arg, "name", None) == node.target]
+        return "input" if InputKind.USER_INPUT in said or not said else "state"
+
+    def _value(self, node, spec, kind="temporary", storage=None):
+        if storage is None:
+            storage = self._storage.get(id(spec))
+        if storage is None:
+            storage = self._storage[id(spec)] = len(self.program.storages)
+            is_planned = kind != "constant" and (self.planned is None or id(spec) in self.planned)
+            self.program.storages.append(Storage(node.name, _bytes(spec), kind, is_planned, pool=_pool(spec)))
+            self.specs.append(spec)
+        shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in spec.shape)
+        self.program.values.append(
+            Value(node.name, storage, shape, str(spec.dtype).removeprefix("torch."), tuple(map(int, spec.dim_order)))
+        )
+        return len(self.program.values) - 1
+
+    def _bodies(self, node):
+        found = []
+        for argument in _nodes(node.args):
+            body = getattr(self.graph_module, argument.target, None) if argument.op == "get_attr" else None
+            if not isinstance(body, torch.fx.GraphModule):
+                continue
+            export = self.known.get(id(body)) or Export(body, None, self.ops, name=argument.target, known=self.known)
+            self._bind(node, export)
+            found.append(export)
+        return found
+
+    def _bind(self, node, export):
+        """A branch is given the operands themselves; other bodies have copies or elements of them."""
+        operands = self._read_values(node.args)
+        is_branch = node.target is torch.ops.higher_order.cond
+        inputs = [
+            v for v in export.program.inputs if export.program.storages[export.program.storage_of(v)].kind != "constant"
+        ]
+        first = len(operands) - len(inputs)
+        bound = {value: first + number for number, value in enumerate(inputs)} if is_branch else {}
+        export.program.bound = [bound.get(value, -1) for value in export.program.inputs]
+        for value in bound:
+            export.program.storages[export.program.storage_of(value)].is_planned = False
+
+
+def _pool(spec):
+    return spec.mem_id if isinstance(spec.mem_id, int) else 1
+
+
+def _bytes(spec):
+    try:
+        return int(spec.nbytes())
+    except Exception:  # its size is known when it runs
+        return 0
+
+
+def _nodes(arguments):
+    return [leaf for leaf in torch.utils._pytree.tree_leaves(arguments) if isinstance(leaf, torch.fx.Node)]
+
+
+def _name_of(target):
+    overload = overload_of(target)
+    if overload is not None:
+        return ".".join(filter(None, [overload._schema.name.replace("::", "."), overload._schema.overload_name]))
+    return getattr(target, "__name__", str(target))
+
+
+def _is_out_variant(target):
+    overload = overload_of(target)
+    return overload is not None and is_out_variant(overload._schema.name, overload._schema.overload_name)
+
+
+def _mutated(node):
+    """The arguments that an op writes into, where they are no `out`."""
+    overload = overload_of(node.target)
+    if overload is None or _is_out_variant(node.target):
+        return []
+    found = []
+    for index, argument in enumerate(overload._schema.arguments):
+        given = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)
+        if argument.alias_info is not None and argument.alias_info.is_write and isinstance(given, torch.fx.Node):
+            found.append(given)
+    return found
+
+
+def _writes_all(node):
+    return overload_of(node.target) is torch.ops.aten.copy_.default
+
+
+def settle_specs(graph_module):
+    """A result in place has the spec of what it is made in, and so have its views and the outputs of the program: they are
+    read through others where an op has been made in-place after these were made."""
+    for module in graph_module.modules():
+        if not isinstance(module, torch.fx.GraphModule):
+            continue
+        for node in module.graph.nodes:
+            if (
+                node.op == "call_function"
+                and len(_mutated(node)) == 1
+                and isinstance(node.meta.get("spec"), TensorSpec)
+            ):
+                node.meta["spec"] = _mutated(node)[0].meta["spec"]
+            elif node.target is memory.view and node.meta["spec"]._base is not node.args[0].meta["spec"]:
+                node.meta["spec"]._base = node.args[0].meta["spec"]
+            elif node.op == "output" and "spec" in node.meta:
+                node.meta["spec"] = torch.utils._pytree.tree_map_only(
+                    torch.fx.Node, lambda n: n.meta.get("spec"), node.args[0]
+                )
+
+
+def copy_before(graph_module, mutations):
+    """Lets each of these nodes (by name) change a copy of its operand, which others read afterwards."""
+    for node in [n for n in graph_module.graph.nodes if n.name in mutations]:
+        operand = _mutated(node)[0]
+        spec = copy.copy(operand.meta["spec"])
+        spec.init_mem_planning_fields()
+        shape = list(operand.meta["val"].shape)
+        with graph_module.graph.inserting_before(node):
+            out = graph_module.graph.call_function(memory.alloc, ((tuple(shape), spec.dtype),))
+            out.meta["spec"] = spec
+            copied = graph_module.graph.call_function(torch.ops.aten.view_copy.out, (operand, shape), {"out": out})
+            copied.meta = {**operand.meta, "spec": spec}
+        node.replace_input_with(operand, copied)
+    settle_specs(graph_module)
+    graph_module.recompile()

@@ -1,0 +1,120 @@
+"""What a planner has to know of an exported program, without torch: storages, values in them, steps that read and write.
+
+A recorded export is one of these as JSON (`to_json`, `from_json`).
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass
+class Storage:
+    """Bytes that one or more values lie in, one after the other. `base`: another storage, of whose bytes these are a part."""
+
+    name: str
+    bytes: int
+    kind: str = "temporary"  # or input, constant, state
+    is_planned: bool = True  # no: it is the caller's, a constant, or is allocated when it runs
+    is_output: bool = False
+    pool: int = 1
+    base: int | None = None
+    base_offset: int = 0
+    life: tuple | None = None  # times at which it is needed, whatever the steps say
+
+
+@dataclass
+class Value:
+    """What one step writes into a storage, or a view of it."""
+
+    name: str
+    storage: int
+    shape: tuple
+    dtype: str
+    dim_order: tuple
+
+    def is_like(self, other):
+        """Has each element of both the same place from the beginning?"""
+        return (self.shape, self.dtype, self.dim_order) == (other.shape, other.dtype, other.dim_order)
+
+
+@dataclass
+class Step:
+    """`time` grows from step to step. `reads` and `writes` are numbers of values. A view writes nothing: its value is what it reads, in other dims. A
+    mutation writes the storage of what it reads.
+
+    `in_place`: of each write the positions among `reads` over which the op's kernel may write, element by element.
+    `bodies`: of control flow; each takes the values at `bound` of the step's reads, and gives the results.
+    """
+
+    name: str
+    op: str
+    time: int
+    reads: list = field(default_factory=list)
+    writes: list = field(default_factory=list)
+    kind: str = "op"  # or view, mutation, output
+    in_place: dict = field(default_factory=dict)
+    bodies: list = field(default_factory=list)
+
+
+@dataclass
+class Program:
+    """`inputs`: the values that are there before the first step, in their order."""
+
+    name: str
+    storages: list = field(default_factory=list)
+    values: list = field(default_factory=list)
+    steps: list = field(default_factory=list)
+    inputs: list = field(default_factory=list)
+    bound: list = field(default_factory=list)  # of a body: by input the position among the reads of its step, or -1
+
+    def storage_of(self, value):
+        return self.values[value].storage
+
+    def to_json(self):
+        return json.dumps(asdict(self))
+
+    @staticmethod
+    def from_json(text):
+        return _program(json.loads(text))
+
+
+def _program(data):
+    program = Program(data["name"], inputs=data["inputs"], bound=data["bound"])
+    program.storages = [Storage(**storage) for storage in data["storages"]]
+    for value in data["values"]:
+        program.values.append(
+            Value(**{**value, "shape": tuple(value["shape"]), "dim_order": tuple(value["dim_order"])})
+        )
+    for step in data["steps"]:
+        in_place = {int(write): reads for write, reads in step["in_place"].items()}
+        program.steps.append(
+            Step(**{**step, "in_place": in_place, "bodies": [_program(body) for body in step["bodies"]]})
+        )
+    return program
+
+
+def contents_of(program):
+    """By value: the number of the content that it stands for. A view has that of what it shows."""
+    contents = list(range(len(program.values)))
+    for step in program.steps:
+        if step.kind == "view":
+            contents[step.writes[0]] = contents[step.reads[0]]
+    return contents
+
+
+def stale_reads(program):
+    """Mutations that overwrite what a step has made and another one reads afterwards, in order. A program that was written without mutations has none;
+    one in which ops were made in-place, and views aliases after that, may."""
+    contents, latest, by, found = contents_of(program), {}, {}, []
+    for value in program.inputs:
+        latest[program.storage_of(value)] = contents[value]
+    for step in program.steps:
+        for value in step.reads:
+            at = program.storage_of(value)
+            if at in by and latest[at] != contents[value] and by[at] not in found:
+                found.append(by[at])
+        for value in step.writes if step.kind != "view" else ():
+            latest[program.storage_of(value)] = contents[value]
+            if step.kind == "mutation" and program.storages[program.storage_of(value)].kind == "temporary":
+                by[program.storage_of(value)] = step
+    return found

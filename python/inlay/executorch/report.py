@@ -1,0 +1,52 @@
+"""What was decided about the memory of each program, and why."""
+
+from dataclasses import dataclass, field
+
+from ..memory import memory_page
+from ..plan import Plan
+
+
+@dataclass
+class ProgramReport:
+    """Of one method, or of one body of control flow in it. `bytes`: by pool. `plan`: with the names of the graph's nodes,
+    times in steps. `seconds`: what planning took."""
+
+    name: str
+    bytes: dict
+    plan: Plan
+    seconds: float
+    decisions: list
+    copies: list = field(default_factory=list)
+
+    def __str__(self):
+        taken = [d for d in self.decisions if d.is_taken]
+        kept = [d for d in self.decisions if not d.is_taken]
+        sizes = ", ".join(
+            f"{size} bytes{f' in pool {pool}' if len(self.bytes) > 1 else ''}" for pool, size in self.bytes.items()
+        )
+        bound = "no plan of these lives is smaller" if self.plan.proved else f"lower bound {self.plan.lower_bound}"
+        lines = [
+            f"{self.name}: {sizes or 'no bytes'} ({bound}); {len(taken)} results in place, {len(kept)} operands kept"
+        ]
+        lines += [f"  {step} changes a copy: its operand is read later" for step in self.copies]
+        return "\n".join(lines + [f"  {decision}" for decision in self.decisions])
+
+
+class Report:
+    """Of each program that was planned, in order. `print(report)` is the text; `report.page(path)` writes a page with the
+    memory of one of them."""
+
+    def __init__(self):
+        self.programs = []
+
+    def __str__(self):
+        return "\n".join(map(str, self.programs))
+
+    def page(self, path, name=None):
+        """Writes a page for a browser or paper. `name`: of the program; the first one where none is given."""
+        found = [p for p in self.programs if name in (None, p.name)]
+        if not found:
+            raise ValueError(
+                f"there is no program {name}; there are {', '.join(p.name for p in self.programs) or 'none'}"
+            )
+        memory_page(found[0].plan, path, title=found[0].name)

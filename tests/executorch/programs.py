@@ -1,0 +1,104 @@
+"""Programs that planners get wrong, or could: (module, arguments)."""
+
+import torch
+from torch._higher_order_ops.map import map as torch_map
+
+torch.manual_seed(0)
+X, AT, V = torch.randn(8, 16), torch.tensor([1, 3]), torch.randn(2, 16)
+
+
+class ReaderOfAResultInPlace(torch.nn.Module):
+    def forward(self, x, i, v):
+        t = x + 1
+        c = torch.index_put(t, (i,), v)
+        u = x * 3
+        w = u * u
+        return c + w
+
+
+class ViewOfWhatIsOverwritten(torch.nn.Module):
+    def forward(self, x, i, v):
+        t = x + 1
+        s = t.view(-1)
+        c = torch.index_put(t, (i,), v)
+        return s * 2, c
+
+
+class OtherOperandOfAResultInPlace(torch.nn.Module):
+    def forward(self, x):
+        t = x + 1
+        a = x * 2
+        c = torch.minimum(a, x)
+        b = torch.maximum(t, a)
+        return b + c
+
+
+class TwoBranches(torch.nn.Module):
+    def forward(self, x, p):
+        a = torch.cond(p.sum() > 0, lambda x: x * 2 + 1, lambda x: x - 3, (x,))
+        b = torch.cond(p.sum() > 1, lambda x: x * 5 - 2, lambda x: x + 7, (x,))
+        return a * 1.5 + b
+
+
+class BranchInABranch(torch.nn.Module):
+    def forward(self, x, p):
+        def inner(x):
+            y = x * 2
+            return torch.cond(x.sum() > 0, lambda y: y * 3 + 1, lambda y: y - 1, (y,)) + y
+
+        a = torch.cond(p.sum() > 0, inner, lambda x: x - 3, (x,))
+        b = torch.cond(p.sum() > 1, lambda x: x + 1, inner, (x,))
+        return a * b
+
+
+class Map(torch.nn.Module):
+    def forward(self, x):
+        return torch_map(lambda row: (row * 2 + 1).relu() * 3, x) + x.sum()
+
+
+class State(torch.nn.Module):
+    """A cache that is written at a position, and an average that is kept."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(8, 16))
+        self.register_buffer("average", torch.zeros(16))
+
+    def forward(self, x, i, v):
+        self.cache.index_put_((i,), v)
+        self.average.mul_(0.5).add_(x.mean(0))
+        y = self.cache * 2
+        return (y + x).relu() + self.average, self.cache.view(-1) + 1
+
+
+class Stretched(torch.nn.Module):
+    """An operand of another shape, another dtype, the same operand twice, a view of it beside it."""
+
+    def forward(self, x):
+        t = x + 1
+        row = t[0] * 2
+        u = t * row
+        w = u * u
+        z = w.view(16, 8) + 1
+        return z.t() + w, (w > 0).float() + row
+
+
+class Chain(torch.nn.Module):
+    def forward(self, x):
+        for scale in (2.0, 3.0, 0.5, 0.25):
+            x = torch.sigmoid(torch.clamp(x * scale, -4, 4)) + x
+        return x
+
+
+PROGRAMS = {
+    "reader_of_a_result_in_place": (ReaderOfAResultInPlace(), (X, AT, V)),
+    "view_of_what_is_overwritten": (ViewOfWhatIsOverwritten(), (X, AT, V)),
+    "other_operand_of_a_result_in_place": (OtherOperandOfAResultInPlace(), (X,)),
+    "two_branches": (TwoBranches(), (X, torch.tensor([1.0, 2.0]))),
+    "two_other_branches": (TwoBranches(), (X, torch.tensor([-1.0, -2.0]))),
+    "branch_in_a_branch": (BranchInABranch(), (X, torch.tensor([0.5]))),
+    "map": (Map(), (X,)),
+    "state": (State(), (X, AT, V)),
+    "stretched": (Stretched(), (X,)),
+    "chain": (Chain(), (X,)),
+}

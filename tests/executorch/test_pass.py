@@ -1,0 +1,188 @@
+"""Programs planned by inlay and run by ExecuTorch, against PyTorch itself."""
+
+import copy
+import logging
+
+import pytest
+
+pytest.importorskip("executorch")
+
+import executorch.exir.memory_planning as theirs  # noqa: E402
+import inlay.executorch  # noqa: E402
+import torch  # noqa: E402
+from executorch.exir import ExecutorchBackendConfig, to_edge  # noqa: E402
+from executorch.runtime import Runtime  # noqa: E402
+from inlay.executorch import release  # noqa: E402
+from programs import PROGRAMS, Chain, AT, State, V, X  # noqa: E402
+
+
+def edge_of(module, arguments, **options):
+    return to_edge(torch.export.export(copy.deepcopy(module), arguments, strict=True, **options))
+
+
+def planned(edge, planning=None, **config):
+    return edge.to_executorch(
+        ExecutorchBackendConfig(memory_planning_pass=planning or inlay.executorch.MemoryPlanningPass(), **config)
+    )
+
+
+def run(program, *calls):
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    return [[out.clone() for out in method.execute(list(arguments))] for arguments in calls]
+
+
+def sizes(program):
+    return program.exported_program().graph_module.meta["non_const_buffer_sizes"]
+
+
+def want(module, *calls):
+    module = copy.deepcopy(module)
+    results = [module(*arguments) for arguments in calls]
+    return [[r.clone() for r in (x if isinstance(x, tuple) else (x,))] for x in results]
+
+
+def require_same(module, program, *calls):
+    for got, expected in zip(run(program, *calls), want(module, *calls), strict=True):
+        torch.testing.assert_close(got, expected)
+
+
+@pytest.mark.parametrize("reinplace", [False, True], ids=["plain", "reinplaced"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_is_right_and_no_larger(name, reinplace):
+    module, arguments = PROGRAMS[name]
+    edge = edge_of(module, arguments)
+    planning = inlay.executorch.MemoryPlanningPass(add_ops=["aten.index_put"])
+    program = planned(copy.deepcopy(edge), planning, run_reinplace_pass=reinplace)
+    require_same(module, program, arguments, arguments)
+    if name != "branch_in_a_branch" and "branches" not in name:  # theirs is wrong
+        assert sum(sizes(program)) <= sum(sizes(planned(edge, theirs_pass())))
+
+
+def theirs_pass(**options):
+    from executorch.exir.passes import MemoryPlanningPass
+
+    return MemoryPlanningPass(**options)
+
+
+def test_what_is_in_place_is_said():
+    planning = inlay.executorch.MemoryPlanningPass()
+    program = planned(edge_of(Chain(), (X,)), planning)
+    (report,) = planning.report.programs
+    assert sum(sizes(program)) == report.plan.peak
+    assert any(d.is_taken and d.op == "aten.sigmoid.out" for d in report.decisions)
+    assert "not in place of x: it is an input" in str(planning.report)
+
+
+def test_an_op_made_in_place_by_mistake_changes_a_copy():
+    planning = inlay.executorch.MemoryPlanningPass()
+    planned(edge_of(*PROGRAMS["view_of_what_is_overwritten"]), planning, run_reinplace_pass=True)
+    assert "aten_index_put__default changes a copy: its operand is read later" in str(planning.report)
+
+
+def test_ops_are_added_and_removed(tmp_path):
+    def taken(**options):
+        planning = inlay.executorch.MemoryPlanningPass(**options)
+        planned(edge_of(PROGRAMS["reader_of_a_result_in_place"][0], (X, AT, V)), planning)
+        planning.report.page(tmp_path / "page.html")
+        assert "aten_add_tensor" in (tmp_path / "page.html").read_text()
+        return {d.op for d in planning.report.programs[0].decisions if d.is_taken}
+
+    assert taken() == {"aten.mul.out", "aten.add.out"}
+    assert taken(add_ops=[torch.ops.aten.index_put.default]) == {"aten.mul.out", "aten.add.out", "aten.index_put.out"}
+    assert taken(remove_ops=["aten.add"]) == {"aten.mul.out"}
+    assert taken(in_place=False) == set()
+    with pytest.raises(TypeError, match="an op is its name, as aten.add"):
+        inlay.executorch.MemoryPlanningPass(add_ops=[3])
+    with pytest.raises(ValueError, match="constant cannot be overwritten; input and state can"):
+        inlay.executorch.MemoryPlanningPass(overwrite=["constant"])
+
+
+def test_inputs_and_states_only_as_the_user_says():
+    planning = inlay.executorch.MemoryPlanningPass(overwrite=["input"])
+    program = planned(edge_of(Chain(), (X,)), planning)
+    require_same(Chain(), program, (X,), (X,))  # each call gives its inputs anew
+    planning = inlay.executorch.MemoryPlanningPass(overwrite=["state"], add_ops=["aten.index_put"])
+    program = planned(edge_of(State(), (X, AT, V)), planning)
+    require_same(State(), program, (X, AT, V), (X * 2, AT, V * 3), (X, AT + 1, V))
+    taken = [d.operand for d in planning.report.programs[0].decisions if d.is_taken]
+    assert any("cache" in operand or "average" in operand for operand in taken), str(planning.report)
+
+
+@pytest.mark.parametrize("alloc_input", [False, True])
+@pytest.mark.parametrize("alloc_output", [False, True])
+def test_inputs_and_outputs_of_the_caller(alloc_input, alloc_output):
+    planning = inlay.executorch.MemoryPlanningPass(alloc_graph_input=alloc_input, alloc_graph_output=alloc_output)
+    program = planned(edge_of(Chain(), (X,)), planning)
+    require_same(Chain(), program, (X,), (X,))
+    other = planned(edge_of(Chain(), (X,)), theirs_pass(alloc_graph_input=alloc_input, alloc_graph_output=alloc_output))
+    assert sum(sizes(program)) <= sum(sizes(other))
+
+
+def test_sizes_within_a_range():
+    dim = torch.export.Dim("n", min=2, max=8)
+    edge = edge_of(Chain(), (X,), dynamic_shapes=({0: dim},))
+    require_same(Chain(), planned(edge), (X,), (X[:3],), (X[:8],))
+
+
+def test_several_methods_share_their_states():
+    class Prefill(State):
+        def forward(self, x, i, v):
+            return super().forward(x * 2, i, v)
+
+    edge = to_edge({
+        "forward": torch.export.export(State(), (X, AT, V), strict=True),
+        "prefill": torch.export.export(Prefill(), (X, AT, V), strict=True),
+    })  # fmt: skip
+    planning = inlay.executorch.MemoryPlanningPass(share_mutable_buffers=True)
+    program = planned(edge, planning)
+    assert len(planning.report.programs) == 2
+    loaded = Runtime.get().load_program(program.buffer)
+    first = loaded.load_method("prefill").execute([X, AT, V])
+    torch.testing.assert_close(list(first), want(Prefill(), (X, AT, V))[0])
+
+
+def test_pools():
+    class ByPool(inlay.executorch.MemoryPlanningPass):
+        def run(self, graph_module, graph_signature=None):
+            for node in graph_module.graph.nodes:
+                spec = node.meta.get("spec")
+                if node.op == "call_function" and isinstance(spec, theirs.TensorSpec):
+                    spec.mem_id = 3 if "mul" in node.name else 1
+            return super().run(graph_module, graph_signature)
+
+    planning = ByPool()
+    program = planned(edge_of(Chain(), (X,)), planning)
+    assert sizes(program)[3] > 0 and sizes(program)[2] == 0
+    assert planning.report.programs[0].bytes.keys() == {1, 3}
+    assert any("it lies in another pool" in d.reason for d in planning.report.programs[0].decisions)
+
+
+def test_a_wrong_plan_is_not_handed_over(monkeypatch):
+    from inlay.executorch import layout
+
+    def wrong(program):
+        return [(begin, begin + 1) for begin, _ in right(program)]
+
+    right = layout.lives_of
+    monkeypatch.setattr(layout, "lives_of", wrong)
+    with pytest.raises(inlay.executorch.WrongPlan, match="into whose bytes something else has been written"):
+        planned(edge_of(Chain(), (X,)))
+
+
+def test_the_planner_by_itself():
+    suite = theirs.MemoryPlanningAlgorithmSuite([inlay.executorch.planner()])
+    program = planned(edge_of(Chain(), (X,)), theirs_pass(memory_planning_algo=suite))
+    require_same(Chain(), program, (X,), (X,))
+
+
+def test_their_verifier_finds_nothing(caplog):
+    with caplog.at_level(logging.DEBUG):
+        planned(edge_of(Chain(), (X,)))
+
+
+def test_another_release_gets_a_sentence(monkeypatch):
+    monkeypatch.delattr(theirs, "SpecAllocResult")
+    with pytest.raises(
+        ImportError, match=r"does not know this release of ExecuTorch, \d.*memory_planning has no SpecAllocResult"
+    ):
+        release.require()

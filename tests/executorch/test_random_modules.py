@@ -1,0 +1,114 @@
+"""Random modules, planned by inlay and run by ExecuTorch, against PyTorch.
+
+INLAY_FUZZ_SECONDS=600 INLAY_FUZZ_SEED=1 pytest tests/executorch/test_random_modules.py
+"""
+
+import copy
+import os
+import time
+
+import pytest
+
+pytest.importorskip("executorch")
+
+import inlay.executorch  # noqa: E402
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+from executorch.exir import ExecutorchBackendConfig, to_edge  # noqa: E402
+from executorch.runtime import Runtime  # noqa: E402
+
+SECONDS = float(os.environ.get("INLAY_FUZZ_SECONDS", 20))
+SEED = int(os.environ.get("INLAY_FUZZ_SEED", 0))
+UNARY = (
+    torch.relu,
+    torch.sigmoid,
+    torch.tanh,
+    torch.abs,
+    torch.neg,
+    torch.exp,
+    torch.nn.functional.hardswish,
+    torch.clone,
+)
+BINARY = (torch.add, torch.mul, torch.sub, torch.minimum, torch.maximum)
+
+
+class Random(torch.nn.Module):
+    """The same steps in each call; what fits where is found while they are made, from values (`values`: of the arguments)."""
+
+    def __init__(self, seed, num_inputs):
+        super().__init__()
+        self.seed, self.num_inputs = seed, num_inputs
+        self.register_buffer("state", torch.ones(4, 6))
+
+    def forward(self, *inputs):
+        rng, values = np.random.default_rng(self.seed), list(inputs)
+
+        def some():
+            # What was made last is read most: chains are what is in place.
+            return values[-1] if rng.random() < 0.5 else values[int(rng.integers(len(values)))]
+
+        for _ in range(int(rng.integers(3, 16))):
+            x, kind = some(), int(rng.integers(11))
+            if kind < 3:
+                values.append(UNARY[int(rng.integers(len(UNARY)))](torch.clamp(x, -3, 3) if kind == 2 else x))
+            elif kind < 6:
+                y = some()
+                fits = all(m == n or m == 1 or n == 1 for m, n in zip(x.shape[::-1], y.shape[::-1], strict=False))
+                values.append(BINARY[int(rng.integers(len(BINARY)))](x, y if fits else 0.5))
+            elif kind == 6:
+                values.append(x.reshape(-1) if x.dim() > 1 else x.reshape(1, -1))
+            elif kind == 7:
+                values.append(x.transpose(0, 1).contiguous() if x.dim() == 2 else x[: x.shape[0] // 2])
+            elif kind == 8:
+                values.append(x.sum(-1, keepdim=bool(rng.integers(2))) if x.dim() > 1 else torch.softmax(x, -1))
+            elif kind == 9:
+                at = torch.tensor([0, x.shape[0] - 1])
+                values.append(torch.index_put(x, (at,), torch.zeros(2, *x.shape[1:], dtype=x.dtype)))
+            elif x.shape == self.state.shape:
+                self.state.mul_(0.5).add_(x)
+                values.append(self.state + 1)
+            else:
+                values.append(torch.cat([x, some()]) if x.dim() == 1 and values[-1].dim() == 1 else x * 2)
+        made = values[self.num_inputs :]
+        return tuple([made[-1]] + [made[int(rng.integers(len(made)))] for _ in range(int(rng.integers(3)))])
+
+
+def check(seed):
+    rng = np.random.default_rng(seed)
+    shapes = [[(4, 6), (6,), (1, 6), (4, 1), (24,)][int(rng.integers(5))] for _ in range(int(rng.integers(1, 4)))]
+    inputs = tuple(torch.from_numpy(rng.uniform(-1, 1, shape).astype("float32")) for shape in [(4, 6), *shapes])
+    module = Random(seed, len(inputs))
+    try:
+        edge = to_edge(torch.export.export(copy.deepcopy(module), inputs, strict=False))
+    except Exception:
+        return False  # it does not fit, or cannot be exported
+    planning = inlay.executorch.MemoryPlanningPass(
+        add_ops=["aten.index_put"], overwrite=[["input"], ["state"], []][seed % 3], in_place=seed % 7 != 0
+    )
+    program = edge.to_executorch(
+        ExecutorchBackendConfig(memory_planning_pass=planning, run_reinplace_pass=seed % 2 == 0)
+    )
+    method = Runtime.get().load_program(program.buffer).load_method("forward")
+    state = torch.zeros(4, 6)  # ExecuTorch does not keep what it holds at first
+    module.state.copy_(state)
+    for scale in (1.0, -0.5):
+        arguments = tuple(x * scale for x in inputs)
+        got = [x.clone() for x in method.execute(list(arguments))]
+        torch.testing.assert_close(
+            got, list(module(*arguments)), msg=lambda text: f"INLAY_FUZZ_SEED={seed}: {text}\n{planning.report}"
+        )  # noqa: B023
+    return True
+
+
+def test_random_modules(record_property):
+    seed, end, checked = SEED, time.monotonic() + SECONDS, 0
+    while time.monotonic() < end:
+        try:
+            checked += check(seed)
+        except AssertionError:
+            raise
+        except Exception as error:
+            raise AssertionError(f"INLAY_FUZZ_SEED={seed}") from error
+        seed += 1
+    assert checked > 0
+    record_property("modules", checked)
