@@ -258,6 +258,27 @@ def test_ops_without_a_native_form_run_as_python(check):
     assert len(fn.vm.compiled.translation.host_calls) == 1
 
 
+def test_a_composite_keeps_native_what_is_native(check):
+    class Halved(ps.UnaryScalarOp):
+        def impl(self, x):
+            return x / 2
+
+    halved = Halved(ps.upgrade_to_float, name="halved")
+    a, b = ps.float64("a"), ps.int64("b")
+    inner = ps.exp(a) * 2.5
+    composite = ps.Composite([a, b], [ps.tanh(halved(inner)) + b, inner])
+    x, n = pt.dmatrix("x"), pt.tensor("n", dtype="int64", shape=(1, None))
+    fn = check(
+        [x, n], list(pt.elemwise.Elemwise(composite)(x, n)), np.array([[0.5, 2.0], [-1.0, 0.0]]), np.array([[3, -4]]), native=False
+    )
+    translation = fn.vm.compiled.translation
+    assert [call.name for call in translation.host_calls] == ["Halved"]
+    assert list(translation.reasons.values()) == ["scalar op halved"]
+    alone = ps.Composite([a], [halved(a)])
+    fn = check([x], pt.elemwise.Elemwise(alone)(x), np.ones((2, 3)), native=False)
+    assert len(fn.vm.compiled.translation.host_calls) == 1
+
+
 @pytest.mark.parametrize("outputs", [1, 2])
 def test_an_op_of_more_operands_than_numpys_functions_take(outputs):
     class Both(ps.ScalarOp):

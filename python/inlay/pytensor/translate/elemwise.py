@@ -1,22 +1,49 @@
 """Elementwise ops, and the moving, adding and dropping of axes that broadcasting rests on."""
 
+import numpy as np
 import pytensor.scalar as ps
+import pytensor.tensor as pt
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 
 from . import scalar
-from .registry import register
+from .registry import NotNative, register
 
 
 @register(Elemwise)
 def elemwise(t, node):
-    return _apply(t, node, node.op.scalar_op)
+    op = node.op.scalar_op
+    try:
+        return _apply(t, node, op)
+    except NotNative:
+        if not isinstance(op, ps.Composite) or len(op.fgraph.apply_nodes) < 2:
+            raise
+        return _op_by_op(t, node)
 
 
 @register(ps.ScalarOp)
 def scalar_op(t, node):
     """Arithmetic on PyTensor's own scalars: the 0-d case."""
     return _apply(t, node, node.op)
+
+
+def _op_by_op(t, node):
+    """A Composite with an op that has no native form: each op of its graph is an elementwise one of its own, and only that
+    one is called through Python."""
+    fgraph, rank = node.op.scalar_op.fgraph, node.outputs[0].type.ndim
+    variables, nodes = dict(zip(fgraph.inputs, node.inputs, strict=True)), []
+
+    def variable(x):
+        if x not in variables:
+            variables[x] = pt.constant(np.full((1,) * rank, x.data, x.type.dtype))
+        return variables[x]
+
+    for inner in fgraph.toposort():
+        nodes.append(Elemwise(inner.op).make_node(*map(variable, inner.inputs)))
+        variables.update(zip(inner.outputs, nodes[-1].outputs, strict=True))
+    operands = t.operands(node)
+    results = t.inline(node.inputs, nodes, [variable(x) for x in fgraph.outputs], operands)
+    return [t.broadcast_like(r, *operands) for r in results]
 
 
 def _apply(t, node, op):
