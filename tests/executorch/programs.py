@@ -2,6 +2,7 @@
 
 import torch
 from torch._higher_order_ops.map import map as torch_map
+from torch._higher_order_ops.scan import scan as torch_scan
 
 torch.manual_seed(0)
 X, AT, V = torch.randn(8, 16), torch.tensor([1, 3]), torch.randn(2, 16)
@@ -56,6 +57,33 @@ class Map(torch.nn.Module):
         return torch_map(lambda row: (row * 2 + 1).relu() * 3, x) + x.sum()
 
 
+class Scan(torch.nn.Module):
+    def forward(self, x):
+        carried, rows = torch_scan(lambda c, row: (c + row, torch.relu(c * 2)), torch.zeros(16), x)
+        return rows + 1, carried
+
+
+class SizesFoundLate(torch.nn.Module):
+    def forward(self, x, k):
+        n = k.item()
+        torch._check(n >= 0)
+        torch._check(n <= 8)
+        y = torch.relu(x * 2)
+        part = y[:n] + 1
+        return part * part, torch.sigmoid(y)
+
+
+class NoElements(torch.nn.Module):
+    def forward(self, x):
+        return x[:0] * 2, torch.zeros(0, 3) + 1, torch.relu(x)
+
+
+class ReturnedTwice(torch.nn.Module):
+    def forward(self, x):
+        y = torch.relu(x)
+        return y, y, x
+
+
 class State(torch.nn.Module):
     """A cache that is written at a position, and an average that is kept."""
 
@@ -98,6 +126,10 @@ PROGRAMS = {
     "two_other_branches": (TwoBranches(), (X, torch.tensor([-1.0, -2.0]))),
     "branch_in_a_branch": (BranchInABranch(), (X, torch.tensor([0.5]))),
     "map": (Map(), (X,)),
+    "scan": (Scan(), (X,)),
+    "sizes_found_late": (SizesFoundLate(), (X, torch.tensor(3))),
+    "no_elements": (NoElements(), (X,)),
+    "returned_twice": (ReturnedTwice(), (X,)),
     "state": (State(), (X, AT, V)),
     "stretched": (Stretched(), (X,)),
     "chain": (Chain(), (X,)),

@@ -169,6 +169,15 @@ def test_a_wrong_plan_is_not_handed_over(monkeypatch):
         planned(edge_of(Chain(), (X,)))
 
 
+def test_what_a_delegate_computes():
+    from executorch.backends.xnnpack.partition.xnnpack_partitioner import XnnpackPartitioner
+    from executorch.exir import to_edge_transform_and_lower
+
+    module = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.ReLU(), torch.nn.LayerNorm(16), torch.nn.Sigmoid())
+    edge = to_edge_transform_and_lower(torch.export.export(module, (X,)), partitioner=[XnnpackPartitioner()])
+    require_same(module, planned(edge), (X,), (X * 2,))
+
+
 def test_the_planner_by_itself():
     suite = theirs.MemoryPlanningAlgorithmSuite([inlay.executorch.planner()])
     program = planned(edge_of(Chain(), (X,)), theirs_pass(memory_planning_algo=suite))

@@ -59,8 +59,8 @@ class Layouts:
         return None if offset is None else (program.storages[storage].pool, offset)
 
     def _move(self, program, by_pool):
-        layout = self.found[id(program)]
-        for number, offset in enumerate(layout.offsets):
+        layout = self.found.get(id(program))
+        for number, offset in enumerate(layout.offsets if layout else ()):
             if offset is not None:
                 layout.offsets[number] = offset + by_pool.get(program.storages[number].pool, 0)
         for step in program.steps:
@@ -68,10 +68,12 @@ class Layouts:
                 self._move(body, by_pool)
 
     def _body_bytes(self, step):
-        """By pool. Of two branches one runs, and other bodies use the same bytes one after the other."""
+        """By pool. Of two branches one runs, and other bodies use the same bytes one after the other. Some kinds of body are
+        not planned: ExecuTorch says which."""
         out = {}
         for body in step.bodies:
-            for pool, size in self.found[id(body)].bytes.items():
+            layout = self.found.get(id(body))
+            for pool, size in layout.bytes.items() if layout else ():
                 out[pool] = max(size, out.get(pool, 0))
         return out
 

@@ -133,15 +133,16 @@ class _Algorithm:
         began = time.perf_counter()
         for spec in specs:
             spec.realign(alignment)
-        planned = {id(spec) for spec in specs}
-        export = Export(graph_module, graph_signature, self.ops, planned, self.name_of(graph_module), self.exports)
+        to_plan = {id(spec) for spec in specs}
+        export = Export(graph_module, graph_signature, self.ops, to_plan, self.name_of(graph_module), self.exports)
         export.add(specs)
         self.exports[id(graph_module)] = export
         self.layouts = self.layouts or Layouts(alignment=alignment, **self.options)
         has_bodies = any(step.bodies for step in export.program.steps)
         layout = self.layouts.plan(export.program, {} if has_bodies else _reserved(graph_module))
         out = MemoryAlgoResult(_places(export, layout), [])
-        for body in export.all_bodies():  # they have been moved
+        planned = [body for body in export.all_bodies() if id(body.program) in self.layouts.found]
+        for body in planned:  # they have been moved
             for spec, found in _places(body, self.layouts.found[id(body.program)]).items():
                 spec.mem_offset = found.mem_offset
         last = max([1, *layout.bytes])
