@@ -81,9 +81,8 @@ class TableVerifier {
       root = program_.buffers[root].view_of;
     }
     if (!judged_.exists(root)) return judged_.complain(str(judged_.name(b), " is a view of no buffer"));
-    const bool other_size =
-        same_dim(num_elements(program_.buffers[b]), num_elements(program_.buffers[root])) == Answer::no;
-    if (other_size || program_.buffers[b].dtype != program_.buffers[root].dtype) {
+    const bool same_size = same_num_elements(program_, program_.buffers[b], program_.buffers[root]);
+    if (!same_size || program_.buffers[b].dtype != program_.buffers[root].dtype) {
       judged_.complain(str(judged_.name(b), " is a view of ", judged_.name(root), ", which has other bytes"));
     }
   }
@@ -246,7 +245,7 @@ class StepVerifier {
   void verify_step(const Copy& copy) {
     if (!all_exist("a copy", {copy.source, copy.destination})) return;
     const Buffer &from = program_.buffers[copy.source], &to = program_.buffers[copy.destination];
-    if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
+    if (from.dtype != to.dtype || !same_num_elements(program_, from, to)) {
       judged_.complain(str("copy ", judged_.name(copy.source), " -> ", judged_.name(copy.destination), ": ",
                            type_text(program_, from), " to ", type_text(program_, to)));
     }

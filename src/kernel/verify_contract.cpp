@@ -148,6 +148,17 @@ class ContractVerifier {
 
 }  // namespace
 
+bool same_num_elements(const KernelProgram& program, const Buffer& a, const Buffer& b) {
+  const Dim left = num_elements(a), right = num_elements(b);
+  if (same_dim(left, right) != Answer::unknown) return left == right;
+  return std::ranges::any_of(program.steps, [&](const Step& step) {
+    const auto* check = std::get_if<SizeCheck>(&step);
+    if (check == nullptr || check->relation != DimCheck::Relation::equal) return false;
+    const Dim apart = check->left - check->right;
+    return apart == left - right || apart == right - left;
+  });
+}
+
 void verify_contract(const KernelProgram& program, const Kernel& kernel, const Complain& complain) {
   ContractVerifier(program, kernel, complain).run();
 }

@@ -10,6 +10,9 @@ namespace inlay::kernel {
 /// Takes one thing that is wrong.
 using Complain = std::function<void(std::string message)>;
 
+/// Have two arrays as many elements: for all sizes, or by a size check?
+bool same_num_elements(const KernelProgram& program, const Buffer& a, const Buffer& b);
+
 /// Shape and meaning of the statements: registers, dtypes, ranks, sites, starts. What they name must exist before
 /// anybody may follow the names.
 void verify_statements(const KernelProgram& program, const Kernel& kernel, const Complain& complain);

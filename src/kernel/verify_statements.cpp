@@ -62,7 +62,7 @@ class OutputVerifier {
       return complain("output ", to.name, " starts as a copy of no buffer");
     }
     const Buffer& from = program_.buffers[output.start.source];
-    if (from.dtype != to.dtype || same_dim(num_elements(from), num_elements(to)) == Answer::no) {
+    if (from.dtype != to.dtype || !same_num_elements(program_, from, to)) {
       complain("output ", to.name, " starts as a copy of ", from.name, ": ", type_text(program_, to), " of ",
                type_text(program_, from));
     }

@@ -415,6 +415,12 @@ TEST(VerifyKernelProgram, BuffersAreSound) {
   EXPECT_THAT(messages(parse("program @p(t: f64[3] temporary, v: f64[4] view of t) { }")),
               ElementsAre("v is a view of t, which has other bytes"));
   EXPECT_THAT(messages(parse("program @p(v: f64[4] view of v) { }")), ElementsAre("v is a view of itself"));
+  const auto copied = [](std::string_view check) {
+    return messages(parse(str("program @p(x: f64[n, m + n] param 0, y: f64[n, m] output 0) symbols n = x.0, m = y.1 {",
+                              check, " copy x -> y \"\" sites { #0 internal \"\" } }")));
+  };
+  EXPECT_THAT(copied(""), testing::Contains("copy x -> y: f64[n, n + m] to f64[n, m]"));
+  EXPECT_THAT(copied("check n*n == 0 #0"), testing::Not(testing::Contains(testing::HasSubstr("copy x"))));
 }
 
 // A program that is damaged anywhere is described, not followed into memory that is not there.
