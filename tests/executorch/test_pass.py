@@ -124,6 +124,24 @@ def test_sizes_within_a_range():
     require_same(Chain(), planned(edge), (X,), (X[:3],), (X[:8],))
 
 
+def test_sizes_of_one_bound_are_not_the_same_size():
+    class TwoSizes(torch.nn.Module):
+        def forward(self, x, y):
+            a, b = torch.relu(x * 2), torch.relu(y * 3)
+            return torch.cat([a + 1, b + 1]), a.sum() + b
+
+    edge = edge_of(
+        TwoSizes(),
+        (X, X[:5]),
+        dynamic_shapes=({0: torch.export.Dim("n", min=2, max=8)}, {0: torch.export.Dim("m", min=2, max=8)}),
+    )
+    planning = inlay.executorch.MemoryPlanningPass()
+    program = planned(edge, planning)
+    require_same(TwoSizes(), program, (X, X[:5]), (X[:3], X[:8]), (X[:2], X[:2]))
+    dims = {value.shape[0] for value in planning.programs[0].values if len(value.shape) == 2}
+    assert len([dim for dim in dims if isinstance(dim, str)]) >= 2
+
+
 def test_several_methods_share_their_states():
     class Prefill(State):
         def forward(self, x, i, v):

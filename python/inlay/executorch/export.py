@@ -133,7 +133,7 @@ class Export:
             is_planned = kind != "constant" and (self.planned is None or id(spec) in self.planned)
             self.program.storages.append(Storage(node.name, _bytes(spec), kind, is_planned, pool=_pool(spec)))
             self.specs.append(spec)
-        shape = tuple(dim if isinstance(dim, int) else str(dim) for dim in spec.shape)
+        shape = _dims(node, spec)
         self.program.values.append(
             Value(node.name, storage, shape, str(spec.dtype).removeprefix("torch."), tuple(map(int, spec.dim_order)))
         )
@@ -162,6 +162,13 @@ class Export:
         export.program.bound = [bound.get(value, -1) for value in export.program.inputs]
         for value in bound:
             export.program.storages[export.program.storage_of(value)].is_planned = False
+
+
+def _dims(node, spec):
+    """Those of the node, where they are known when it runs: a spec has only their upper bounds."""
+    value = node.meta.get("val")
+    known = value.shape if isinstance(value, torch.Tensor) and value.dim() == len(spec.shape) else spec.shape
+    return tuple(dim if isinstance(dim, int) else str(dim) for dim in known)
 
 
 def _pool(spec):

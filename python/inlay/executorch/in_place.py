@@ -73,7 +73,7 @@ class InPlace:
             return "its bytes are those of a body of control flow"
         if base.kind in ("input", "state") and base.kind not in self.overwrite:
             return f"it is an {base.kind}" if base.kind == "input" else "it is a state"
-        if to.is_output and "output" not in self.overwrite and base.kind != "temporary":
+        if to.is_output and base.kind != "temporary":
             return "the result is an output of the program"
         if not (to.is_planned and base.is_planned):
             return "one of them is not planned"
