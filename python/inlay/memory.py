@@ -30,12 +30,12 @@ def memory_page(fn, path=None, *, sizes=None, title=None):
     Errors: TypeError for another function, InlayError where a size is missing.
     """
     if isinstance(fn, Plan):
-        return written(page_of_plan(fn, title or "plan"), path)
+        return _written(_page_of_plan(fn, title or "plan"), path)
     made = made_of(fn)
-    return written(made.program.memory_page(title or made.name, sizes), path)
+    return _written(made.program.memory_page(title or made.name, sizes), path)
 
 
-def page_of_plan(plan, title):
+def _page_of_plan(plan, title):
     """One pool above the other."""
     begin, bytes = {}, 0
     for pool in plan.pools:
@@ -54,7 +54,7 @@ def _reason(storage, plan):
     return f"lies in {storage.base}"
 
 
-def written(html, path):
+def _written(html, path):
     if path is None:
         return Page(html)
     Path(os.fspath(path)).write_text(html, encoding="utf-8")

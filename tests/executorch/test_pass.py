@@ -13,7 +13,7 @@ import torch  # noqa: E402
 from executorch.exir import ExecutorchBackendConfig, to_edge  # noqa: E402
 from executorch.runtime import Runtime  # noqa: E402
 from inlay.executorch import release  # noqa: E402
-from programs import PROGRAMS, Chain, AT, State, V, X  # noqa: E402
+from programs import AT, PROGRAMS, Chain, State, V, X  # noqa: E402
 
 
 def edge_of(module, arguments, **options):

@@ -33,11 +33,7 @@ class Export:
             if id(spec) not in self._storage:
                 begin, end = spec.lifetime
                 life = (0, 0) if begin is None else (begin, end + 1)
-                self._storage[id(spec)] = len(self.program.storages)
-                self.program.storages.append(
-                    Storage(f"spec {len(self.specs)}", _bytes(spec), pool=_pool(spec), life=life)
-                )
-                self.specs.append(spec)
+                self._add_storage(spec, f"spec {len(self.specs)}", life=life)
         for spec, storage in zip(self.specs, self.program.storages, strict=True):
             base = getattr(spec, "storage_base", None)
             if base is not None and id(base) in self._storage:
@@ -129,15 +125,18 @@ class Export:
         if storage is None:
             storage = self._storage.get(id(spec))
         if storage is None:
-            storage = self._storage[id(spec)] = len(self.program.storages)
             is_planned = kind != "constant" and (self.planned is None or id(spec) in self.planned)
-            self.program.storages.append(Storage(node.name, _bytes(spec), kind, is_planned, pool=_pool(spec)))
-            self.specs.append(spec)
-        shape = _dims(node, spec)
-        self.program.values.append(
-            Value(node.name, storage, shape, str(spec.dtype).removeprefix("torch."), tuple(map(int, spec.dim_order)))
-        )
+            storage = self._add_storage(spec, node.name, kind=kind, is_planned=is_planned)
+        dtype = str(spec.dtype).removeprefix("torch.")
+        self.program.values.append(Value(node.name, storage, _dims(node, spec), dtype, tuple(map(int, spec.dim_order))))
         return len(self.program.values) - 1
+
+    def _add_storage(self, spec, name, **facts):
+        number = self._storage[id(spec)] = len(self.program.storages)
+        pool = spec.mem_id if isinstance(spec.mem_id, int) else 1
+        self.program.storages.append(Storage(name, _bytes(spec), pool=pool, **facts))
+        self.specs.append(spec)
+        return number
 
     def _bodies(self, node):
         found = []
@@ -169,10 +168,6 @@ def _dims(node, spec):
     value = node.meta.get("val")
     known = value.shape if isinstance(value, torch.Tensor) and value.dim() == len(spec.shape) else spec.shape
     return tuple(dim if isinstance(dim, int) else str(dim) for dim in known)
-
-
-def _pool(spec):
-    return spec.mem_id if isinstance(spec.mem_id, int) else 1
 
 
 def _bytes(spec):

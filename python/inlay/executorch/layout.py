@@ -1,6 +1,6 @@
 """Where storages lie, by the planners of `inlay.plan`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..plan import Plan, plan
 from ..plan import Storage as Buffer
@@ -10,14 +10,22 @@ from .in_place import InPlace
 @dataclass
 class Layout:
     """Of one program. `offsets`: by storage, None where it is not planned. `bodies`: by step that has some, by pool, where
-    their bytes begin. `bytes`: by pool what all takes. `plan`: the buffers, storage 3 as `s3`."""
+    their bytes begin. `plan`: the buffers, storage 3 as `s3`. `operand`: by storage of a result in place, that of its
+    operand."""
 
     offsets: list
     bodies: dict
-    bytes: dict
     plan: Plan
-    decisions: list
-    operand: dict  # by storage of a result in place, that of its operand
+    operand: dict
+    decisions: list = field(default_factory=list)
+
+    @property
+    def bytes(self):
+        return bytes_by_pool(self.plan)
+
+
+def bytes_by_pool(plan):
+    return {int(pool.name): pool.peak for pool in plan.pools}
 
 
 class Layouts:
@@ -40,13 +48,14 @@ class Layouts:
 
     def plan(self, program, reserved=None):
         """`reserved`: by pool, bytes at the beginning that are somebody else's."""
-        buffers = self._buffers_around(program, reserved or {})
-        layout = self._layout(program, None, buffers)
-        decided = InPlace(program, self.overwrite) if self.in_place else None
-        if decided is not None:
-            other = self._layout(program, decided, buffers) if decided.taken() else layout
+        lives = lives_of(program)
+        bodies, reserved = self._bodies(program, lives), self._reserved(program, reserved or {})
+        layout = self._layout(program, lives, bodies, reserved)
+        if self.in_place:
+            decided = InPlace(program, self.overwrite)
+            other = self._layout(program, lives, bodies, reserved, decided) if decided.taken() else layout
             # What lives with its operand may leave a worse gap.
-            layout = other if sum(other.bytes.values()) <= sum(layout.bytes.values()) else layout
+            layout = other if other.plan.peak <= layout.plan.peak else layout
             layout.decisions = decided.decisions
         self.found[id(program)] = layout
         for number, by_pool in layout.bodies.items():
@@ -77,43 +86,39 @@ class Layouts:
                 out[pool] = max(size, out.get(pool, 0))
         return out
 
-    def _buffers_around(self, program, reserved):
-        lives, buffers = lives_of(program), []
+    def _bodies(self, program, lives):
+        """The buffers that the bodies of steps are, by step and pool."""
+        buffers = {}
         for number, step in enumerate(program.steps):
             end = max([step.time + 1, *(lives[program.storage_of(value)][1] for value in step.writes)])
-            for pool, size in self._body_bytes(step).items() if step.bodies else ():
-                buffers.append(Buffer(f"body{number}.{pool}", size, step.time, end, self.alignment, pool=str(pool)))
-        end = max([1, *(step.time + 2 for step in program.steps)])
-        return buffers + [Buffer(f"reserved.{p}", size, -1, end, offset=0, pool=str(p)) for p, size in reserved.items()]
+            for pool, size in self._body_bytes(step).items():
+                name = f"body{number}.{pool}"
+                buffers[number, pool] = Buffer(name, size, step.time, end, self.alignment, pool=str(pool))
+        return buffers
 
-    def _layout(self, program, decided, around):
-        lives, buffers = lives_of(program), list(around)
+    def _reserved(self, program, reserved):
+        end = max([1, *(step.time + 2 for step in program.steps)])
+        return [Buffer(f"reserved.{pool}", size, -1, end, offset=0, pool=str(pool)) for pool, size in reserved.items()]
+
+    def _layout(self, program, lives, bodies, reserved, decided=None):
+        buffers = [*bodies.values(), *reserved]
         for number, storage in enumerate(program.storages):
             base, offset = storage.base, storage.base_offset
             if decided and base is None and decided.root[number] != number:
                 base, offset = decided.root[number], 0
             size = -(-storage.bytes // self.alignment) * self.alignment
-            place = {"base": None if base is None else f"s{base}", "offset": None if base is None else offset}
+            place = {} if base is None else {"base": f"s{base}", "offset": offset}
             if storage.is_planned:
                 buffers.append(
                     Buffer(f"s{number}", size, *lives[number], self.alignment, pool=str(storage.pool), **place)
                 )
         found = plan(buffers, self.planner, budget_ms=self.budget_ms)
         offset = {s.name: s.offset for s in found.storages}
-        bodies = {number: {} for number, step in enumerate(program.steps) if step.bodies}
-        for buffer in around:
-            if buffer.name.startswith("body"):
-                number, pool = buffer.name.removeprefix("body").split(".")
-                bodies[int(number)][int(pool)] = offset[buffer.name]
-        bytes = {int(pool.name): pool.peak for pool in found.pools}
-        return Layout(
-            [offset.get(f"s{n}") for n in range(len(program.storages))],
-            bodies,
-            bytes,
-            found,
-            [],
-            decided.operand if decided else {},
-        )
+        begins = {number: {} for number, step in enumerate(program.steps) if step.bodies}
+        for (number, pool), buffer in bodies.items():
+            begins[number][pool] = offset[buffer.name]
+        offsets = [offset.get(f"s{number}") for number in range(len(program.storages))]
+        return Layout(offsets, begins, found, decided.operand if decided else {})
 
 
 def lives_of(program):

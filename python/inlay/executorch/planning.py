@@ -145,9 +145,8 @@ class _Algorithm:
         for body in planned:  # they have been moved
             for spec, found in _places(body, self.layouts.found[id(body.program)]).items():
                 spec.mem_offset = found.mem_offset
-        last = max([1, *layout.bytes])
         padded = {pool: size + extra_padding for pool, size in layout.bytes.items()}
-        out.bufsizes = [0] + [padded.get(pool, 0) for pool in range(1, last + 1)]
+        out.bufsizes = [0] + [padded.get(pool, 0) for pool in range(1, max([1, *padded]) + 1)]
         self._say(export, layout, time.perf_counter() - began)
         return out
 
@@ -164,9 +163,7 @@ class _Algorithm:
         names = {f"s{number}": storage.name for number, storage in enumerate(export.program.storages)}
         storages = [replace(s, name=names.get(s.name, s.name), base=names.get(s.base)) for s in layout.plan.storages]
         plan = replace(layout.plan, storages=storages)
-        self.report.programs.append(
-            ProgramReport(export.program.name, dict(layout.bytes), plan, seconds, layout.decisions, self.copied)
-        )
+        self.report.programs.append(ProgramReport(export.program.name, plan, seconds, layout.decisions, self.copied))
 
     def prove(self, graph_module, signature):
         """From the places that the specs have in the end. Raises WrongPlan."""

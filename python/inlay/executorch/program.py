@@ -39,8 +39,8 @@ class Value:
 
 @dataclass
 class Step:
-    """`time` grows from step to step. `reads` and `writes` are numbers of values. A view writes nothing: its value is what it reads, in other dims. A
-    mutation writes the storage of what it reads.
+    """`time` grows from step to step. `reads` and `writes` are numbers of values. A view writes nothing: its value is what
+    it reads, in other dims. A mutation writes the storage of what it reads.
 
     `in_place`: of each write the positions among `reads` over which the op's kernel may write, element by element.
     `bodies`: of control flow; each takes the values at `bound` of the step's reads, and gives the results.
@@ -103,8 +103,8 @@ def contents_of(program):
 
 
 def stale_reads(program):
-    """Mutations that overwrite what a step has made and another one reads afterwards, in order. A program that was written without mutations has none;
-    one in which ops were made in-place, and views aliases after that, may."""
+    """Mutations that overwrite what a step has made and another one reads afterwards, in order. A program that was written
+    without mutations has none; one in which ops were made in-place, and views aliases after that, may."""
     contents, latest, by, found = contents_of(program), {}, {}, []
     for value in program.inputs:
         latest[program.storage_of(value)] = contents[value]

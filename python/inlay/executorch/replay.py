@@ -29,11 +29,8 @@ class Place:
 class Bytes:
     """By pool the pieces (begin, end, content) that were written, none over another."""
 
-    def __init__(self, pieces=None):
-        self.pieces = pieces or {}
-
-    def copy(self):
-        return Bytes({pool: list(pieces) for pool, pieces in self.pieces.items()})
+    def __init__(self):
+        self.pieces = {}
 
     def write(self, place, content):
         kept = []

@@ -1,22 +1,27 @@
 """What was decided about the memory of each program, and why."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..memory import memory_page
 from ..plan import Plan
+from .layout import bytes_by_pool
 
 
 @dataclass
 class ProgramReport:
-    """Of one method, or of one body of control flow in it. `bytes`: by pool. `plan`: with the names of the graph's nodes,
-    times in steps. `seconds`: what planning took."""
+    """Of one method, or of one body of control flow in it. `plan`: with the names of the graph's nodes, times in steps.
+    `seconds`: what planning took. `copies`: steps that change a copy."""
 
     name: str
-    bytes: dict
     plan: Plan
     seconds: float
     decisions: list
-    copies: list = field(default_factory=list)
+    copies: list
+
+    @property
+    def bytes(self):
+        """By pool."""
+        return bytes_by_pool(self.plan)
 
     def __str__(self):
         taken = [d for d in self.decisions if d.is_taken]

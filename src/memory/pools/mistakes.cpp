@@ -28,15 +28,18 @@ class MistakeFinder {
       : buffers_(buffers), pools_(pools) {}
 
   std::optional<Mistake> find() {
-    for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) {
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
       if (std::string wrong = wrong_numbers(buffers_[b]); !wrong.empty()) return Mistake{b, std::move(wrong)};
       if (!by_name_.emplace(buffers_[b].name, b).second) ambiguous_.insert(buffers_[b].name);
     }
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_base(b);
     if (!found_) check_places_in_roots();
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_pools(b);
-    if (!found_) check_pins();
-    if (!found_) check_sums();
+    if (found_) return found_;
+    std::vector<int64_t> times;
+    const std::vector<Lifetime> live = lives_of(buffers_, times);
+    check_pins(live);
+    if (!found_) check_sums(live, times);
     return found_;
   }
 
@@ -95,9 +98,7 @@ class MistakeFinder {
   }
 
   /// Two that must lie on the same bytes at the same time.
-  void check_pins() {
-    std::vector<int64_t> times;
-    const std::vector<Lifetime> live = lives_of(buffers_, times);
+  void check_pins(std::span<const Lifetime> live) {
     std::vector<std::size_t> pinned;
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       const Buffer& buffer = buffers_[b];
@@ -114,9 +115,7 @@ class MistakeFinder {
   }
 
   /// What lives together must fit in 63 bits.
-  void check_sums() {
-    std::vector<int64_t> times;
-    const std::vector<Lifetime> live = lives_of(buffers_, times);
+  void check_sums(std::span<const Lifetime> live, std::span<const int64_t> times) {
     std::vector<std::size_t> by_begin, by_end;
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       if (live[b].begin < live[b].end && buffers_[b].base.empty()) by_begin.push_back(b);

@@ -1,6 +1,5 @@
 // Pools one after the other: what does not fit in one is spilled into the next that it may lie in.
 #include <algorithm>
-#include <numeric>
 
 #include "memory/pools/problem.h"
 

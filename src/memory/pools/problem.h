@@ -1,7 +1,5 @@
 #pragma once
 // Buffers as what planners see: storages on one line of time.
-#include <map>
-
 #include "memory/pools/pools.h"
 
 namespace inlay::memory::pools {
