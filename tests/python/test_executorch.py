@@ -221,6 +221,13 @@ def test_the_replay_finds_each_kind_of_mistake():
         Replay(place_of({})).run(backwards)
 
 
+def test_each_program_has_its_own_alignment():
+    program, layouts = small(("add", "x", "a"), ("output", "a", "")), Layouts()
+    for storage in program.storages:
+        storage.bytes = 20
+    assert [layouts.plan(program, alignment).plan.peak for alignment in (16, 1, 64)] == [96, 60, 192]
+
+
 def test_a_storage_in_a_part_of_another():
     program = small(("add", "x", "a"), ("mul", "a", "b"), ("output", "ab", ""))
     program.storages[4].bytes, program.storages[4].base, program.storages[4].base_offset = 32, 3, 32

@@ -35,9 +35,8 @@ class Layouts:
     for the last time: the result of a branch stays where the branch left it.
     """
 
-    def __init__(self, planner="search", alignment=16, in_place=True, overwrite=(), budget_ms=None):
-        self.planner, self.alignment, self.in_place = planner, alignment, in_place
-        self.overwrite, self.budget_ms = overwrite, budget_ms
+    def __init__(self, planner="search", in_place=True, overwrite=(), budget_ms=None):
+        self.planner, self.in_place, self.overwrite, self.budget_ms = planner, in_place, overwrite, budget_ms
         self.found = {}  # by id of a program
 
     def plan_all(self, program):
@@ -46,14 +45,14 @@ class Layouts:
                 self.plan_all(body)
         return self.plan(program)
 
-    def plan(self, program, reserved=None):
+    def plan(self, program, alignment=16, reserved=None):
         """`reserved`: by pool, bytes at the beginning that are somebody else's."""
         lives = lives_of(program)
-        bodies, reserved = self._bodies(program, lives), self._reserved(program, reserved or {})
-        layout = self._layout(program, lives, bodies, reserved)
+        bodies, reserved = self._bodies(program, lives, alignment), self._reserved(program, reserved or {})
+        layout = self._layout(program, lives, bodies, reserved, alignment)
         if self.in_place:
             decided = InPlace(program, self.overwrite)
-            other = self._layout(program, lives, bodies, reserved, decided) if decided.taken() else layout
+            other = self._layout(program, lives, bodies, reserved, alignment, decided) if decided.taken() else layout
             # What lives with its operand may leave a worse gap.
             layout = other if other.plan.peak <= layout.plan.peak else layout
             layout.decisions = decided.decisions
@@ -86,32 +85,30 @@ class Layouts:
                 out[pool] = max(size, out.get(pool, 0))
         return out
 
-    def _bodies(self, program, lives):
+    def _bodies(self, program, lives, alignment):
         """The buffers that the bodies of steps are, by step and pool."""
         buffers = {}
         for number, step in enumerate(program.steps):
             end = max([step.time + 1, *(lives[program.storage_of(value)][1] for value in step.writes)])
             for pool, size in self._body_bytes(step).items():
                 name = f"body{number}.{pool}"
-                buffers[number, pool] = Buffer(name, size, step.time, end, self.alignment, pool=str(pool))
+                buffers[number, pool] = Buffer(name, size, step.time, end, alignment, pool=str(pool))
         return buffers
 
     def _reserved(self, program, reserved):
         end = max([1, *(step.time + 2 for step in program.steps)])
         return [Buffer(f"reserved.{pool}", size, -1, end, offset=0, pool=str(pool)) for pool, size in reserved.items()]
 
-    def _layout(self, program, lives, bodies, reserved, decided=None):
+    def _layout(self, program, lives, bodies, reserved, alignment, decided=None):
         buffers = [*bodies.values(), *reserved]
         for number, storage in enumerate(program.storages):
             base, offset = storage.base, storage.base_offset
             if decided and base is None and decided.root[number] != number:
                 base, offset = decided.root[number], 0
-            size = -(-storage.bytes // self.alignment) * self.alignment
+            size = -(-storage.bytes // alignment) * alignment
             place = {} if base is None else {"base": f"s{base}", "offset": offset}
             if storage.is_planned:
-                buffers.append(
-                    Buffer(f"s{number}", size, *lives[number], self.alignment, pool=str(storage.pool), **place)
-                )
+                buffers.append(Buffer(f"s{number}", size, *lives[number], alignment, pool=str(storage.pool), **place))
         found = plan(buffers, self.planner, budget_ms=self.budget_ms)
         offset = {s.name: s.offset for s in found.storages}
         begins = {number: {} for number, step in enumerate(program.steps) if step.bodies}

@@ -118,7 +118,7 @@ class _Algorithm:
 
     def start(self, graph_module, copied):
         """What is said of one program ends where the next begins."""
-        self.exports, self.layouts, self.copied = {}, None, copied
+        self.exports, self.layouts, self.copied = {}, Layouts(**self.options), copied
         modules = graph_module.named_modules() if graph_module is not None else ()
         self.names = {id(module): name or "program" for name, module in modules}
 
@@ -137,9 +137,8 @@ class _Algorithm:
         export = Export(graph_module, graph_signature, self.ops, to_plan, self.name_of(graph_module), self.exports)
         export.add(specs)
         self.exports[id(graph_module)] = export
-        self.layouts = self.layouts or Layouts(alignment=alignment, **self.options)
         has_bodies = any(step.bodies for step in export.program.steps)
-        layout = self.layouts.plan(export.program, {} if has_bodies else _reserved(graph_module))
+        layout = self.layouts.plan(export.program, alignment, {} if has_bodies else _reserved(graph_module))
         out = MemoryAlgoResult(_places(export, layout), [])
         planned = [body for body in export.all_bodies() if id(body.program) in self.layouts.found]
         for body in planned:  # they have been moved
