@@ -421,6 +421,17 @@ TEST(VerifyKernelProgram, BuffersAreSound) {
   };
   EXPECT_THAT(copied(""), testing::Contains("copy x -> y: f64[n, n + m] to f64[n, m]"));
   EXPECT_THAT(copied("check n*n == 0 #0"), testing::Not(testing::Contains(testing::HasSubstr("copy x"))));
+  // The one check says in which symbols the other one is to be read.
+  const auto viewed = [](std::string_view checks) {
+    return messages(
+        parse(str("program @p(x: f64[n, m] param 0, t: f64[n, n] temporary, v: f64[3, floordiv(n*n, 3)]",
+                  " temporary view of t) symbols n = x.0, m = x.1 {", checks, " sites { #0 internal \"\" } }")));
+  };
+  EXPECT_THAT(viewed("check m == n #0 check n*m == 3*floordiv(n*m, 3) #0"), IsEmpty());
+  EXPECT_THAT(viewed("check 3*floordiv(n*m, 3) == n*m #0 check n == m #0"), IsEmpty());
+  EXPECT_THAT(viewed("check n*m == 3*floordiv(n*m, 3) #0"), ElementsAre("v is a view of t, which has other bytes"));
+  EXPECT_THAT(viewed("check m <= n #0 check n*m == 3*floordiv(n*m, 3) #0"),
+              ElementsAre("v is a view of t, which has other bytes"));
 }
 
 // A program that is damaged anywhere is described, not followed into memory that is not there.
