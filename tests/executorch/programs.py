@@ -52,15 +52,83 @@ class BranchInABranch(torch.nn.Module):
         return a * b
 
 
+class ResultOfABranchIsViewed(torch.nn.Module):
+    def forward(self, x, p):
+        a = torch.cond(p.sum() > 0, lambda x: x * 2 + 1, lambda x: x - 3, (x,))
+        return a.view(-1) * 2 + 1
+
+
+class ResultOfABranchIsViewedAndReturned(torch.nn.Module):
+    def forward(self, x, p):
+        a = torch.cond(p.sum() > 0, lambda x: x * 2 + 1, lambda x: x - 3, (x,))
+        b = a.view(-1)
+        return a, b.view(4, 32) * 2, b + 1
+
+
+class BranchGivesAnOperand(torch.nn.Module):
+    def forward(self, x, p):
+        t = x + 1
+        a = torch.cond(p.sum() > 0, lambda t: t.clone(), lambda t: t.view(-1).view(8, 16) * 1, (t,))
+        u = torch.relu(t * 3)
+        return u * u + a
+
+
+class OperandOfABranchIsViewed(torch.nn.Module):
+    def forward(self, x, p):
+        t = x + 1
+        return torch.cond(p.sum() > 0, lambda t: t.view(-1) * 2, lambda t: torch.relu(t.view(-1)), (t,)) * 2
+
+
 class Map(torch.nn.Module):
     def forward(self, x):
         return torch_map(lambda row: (row * 2 + 1).relu() * 3, x) + x.sum()
+
+
+class MapWithOperands(torch.nn.Module):
+    """The body is given one operand itself, and views it."""
+
+    def forward(self, x, y):
+        z = y + 1
+        return torch_map(lambda row, z: (row * z.view(-1)).relu() * 3 + z.sum(), x, z) + z.sum()
+
+
+class ScanWithTwoCarried(torch.nn.Module):
+    def forward(self, x):
+        start = (x[0] * 2, x[1] + 1)
+        carried, rows = torch_scan(lambda c, row: ((c[0] + row, c[1].view(4, 4).view(-1) * 0.5), c[0] * c[1]), start, x)
+        return rows + 1, carried[0] * carried[1]
 
 
 class Scan(torch.nn.Module):
     def forward(self, x):
         carried, rows = torch_scan(lambda c, row: (c + row, torch.relu(c * 2)), torch.zeros(16), x)
         return rows + 1, carried
+
+
+class OperandTwice(torch.nn.Module):
+    """What is overwritten is read at other places by the same op."""
+
+    def forward(self, x, i, v):
+        t = x + 1
+        a = torch.index_put(t, (i,), t[:2])
+        b = torch.index_put(a, (torch.flip(torch.arange(8), (0,)),), a)
+        return b * 2 + v.sum()
+
+
+class ViewOfAStateAndOfAConstant(torch.nn.Module):
+    """Views of what is not to be changed, or only afterwards, are overwritten where ops are made in-place."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(8, 16))
+        self.register_buffer("table", torch.ones(8, 16))
+
+    def forward(self, x, i, v):
+        before = self.cache.view(-1)
+        self.cache.index_put_((i,), v)
+        changed = torch.index_put(self.table.view(-1), (i,), v[0, :2])
+        given = torch.index_put(x.view(-1), (i,), v[0, :2])
+        return before * 2, changed + given, self.cache + self.table
 
 
 class SizesFoundLate(torch.nn.Module):
@@ -125,8 +193,16 @@ PROGRAMS = {
     "two_branches": (TwoBranches(), (X, torch.tensor([1.0, 2.0]))),
     "two_other_branches": (TwoBranches(), (X, torch.tensor([-1.0, -2.0]))),
     "branch_in_a_branch": (BranchInABranch(), (X, torch.tensor([0.5]))),
+    "result_of_a_branch_is_viewed": (ResultOfABranchIsViewed(), (X, torch.tensor([1.0]))),
+    "result_of_a_branch_is_viewed_and_returned": (ResultOfABranchIsViewedAndReturned(), (X, torch.tensor([-1.0]))),
+    "branch_gives_an_operand": (BranchGivesAnOperand(), (X, torch.tensor([1.0]))),
+    "operand_of_a_branch_is_viewed": (OperandOfABranchIsViewed(), (X, torch.tensor([-1.0]))),
     "map": (Map(), (X,)),
+    "map_with_operands": (MapWithOperands(), (X, X[:4, :4].contiguous())),
+    "scan_with_two_carried": (ScanWithTwoCarried(), (X,)),
     "scan": (Scan(), (X,)),
+    "operand_twice": (OperandTwice(), (X, AT, V)),
+    "view_of_a_state_and_of_a_constant": (ViewOfAStateAndOfAConstant(), (X, AT, V)),
     "sizes_found_late": (SizesFoundLate(), (X, torch.tensor(3))),
     "no_elements": (NoElements(), (X,)),
     "returned_twice": (ReturnedTwice(), (X,)),

@@ -1,13 +1,12 @@
 """What an exported graph says, as a Program, and what a layout says, back in the graph."""
 
-import copy
+import collections
 import operator
 
 import torch
 from executorch.exir import memory
 from executorch.exir.memory_planning import get_node_tensor_specs
 from executorch.exir.operator.convert import get_out_args_from_opoverload, is_out_variant
-from executorch.exir.tensor import TensorSpec
 from torch.export.graph_signature import InputKind
 
 from .ops import overload_of
@@ -24,8 +23,16 @@ class Export:
         self.bodies, self.known = [], known or {}
         self._storage = {}  # by id of a spec
         self._values = {}  # by node: the numbers of its values
+        self.nodes = collections.defaultdict(list)  # by value: those that it is passed on by
         for self.time, node in enumerate(graph_module.graph.nodes):
             self._read(node)
+            for value in self._values.get(node, ()):
+                self.nodes[value].append(node)
+        for step in self.program.steps:
+            for value in step.writes if step.is_branch else ():
+                # It is what a branch left. ExecuTorch wants a place for each output all the same.
+                storage = self.program.storages[self.program.storage_of(value)]
+                storage.is_planned = storage.is_planned and storage.is_output
 
     def add(self, specs):
         """What is to be planned too, though no step reads or writes it: for the nodes between which it says to live."""
@@ -67,8 +74,11 @@ class Export:
         return [each for body in self.bodies for each in (body, *body.all_bodies())]
 
     def _items(self, node):
-        values = self._values.get(node.args[0], [])
-        return [values[node.args[1]]] if isinstance(node.args[1], int) and node.args[1] < len(values) else values
+        """Found by its spec: an op may leave out one of its results."""
+        values, specs = self._values.get(node.args[0], []), node.args[0].meta.get("spec")
+        if not isinstance(specs, (list, tuple)):
+            return values
+        return [v for v in values if self.program.storage_of(v) == self._storage.get(id(specs[node.args[1]]))]
 
     def _step(self, node):
         outs = self._outs(node)
@@ -78,14 +88,11 @@ class Export:
             step.kind = "view"
             base = reads[0]
             step.writes = [self._value(node, node.meta["spec"], storage=self.program.storage_of(base))]
-        elif mutated := _mutated(node):
-            step.kind = "mutation"
-            step.writes = [self._value(node, arg.meta["spec"], storage=self._storage_of(arg)) for arg in mutated]
-            if _writes_all(node):  # what was there is not read
-                step.reads = [v for v in reads if self.program.storage_of(v) != self._storage_of(mutated[0])]
+        elif mutated := mutated_arguments(node):
+            self._mutate(node, step, mutated)
         else:
             step.writes = [self._value(node, spec) for spec in get_node_tensor_specs(node)]
-            step.in_place = self.ops.in_place(node, step, self._positions(node))
+            step.in_place = self._in_place(node, step)
         self._values[node] = list(step.writes)
         bodies = self._bodies(node)
         self.bodies += bodies
@@ -93,10 +100,28 @@ class Export:
         if step.reads or step.writes:
             self.program.steps.append(step)
 
+    def _in_place(self, node, step):
+        positions, said = self._positions(node), may_write_over(node)
+        over = self.ops.in_place(node, step, positions)
+        return over if said not in positions else {**over, 0: sorted({*over.get(0, ()), positions[said]})}
+
+    def _mutate(self, node, step, mutated):
+        step.kind = "mutation"
+        step.writes = [self._value(node, arg.meta["spec"], storage=self._storage_of(arg)) for arg in mutated.values()]
+        positions = self._positions(node)
+        over = self.ops.in_place(node, step, positions)
+        step.in_place = {
+            write: sorted({positions[index], *over.get(write, ())})
+            for write, index in enumerate(mutated)
+            if index in positions
+        }
+        if overload_of(node.target) is torch.ops.aten.copy_.default:  # what was there is not read, element by element
+            step.reads, step.in_place = step.reads[1:], {0: [0]}
+
     def _positions(self, node):
-        """By argument that is a node the position of its value among the reads."""
-        positions, at = {}, 0
-        for index, argument in enumerate(node.args):
+        """By argument that is a node, by its number or name, the position of its value among the reads."""
+        positions, at, outs = {}, 0, self._outs(node)
+        for index, argument in [*enumerate(node.args), *((k, v) for k, v in node.kwargs.items() if k not in outs)]:
             for each in _nodes([argument]):
                 if index not in positions and self._values.get(each):
                     positions[index] = at
@@ -113,7 +138,7 @@ class Export:
         return self.program.storage_of(self._values[node][0])
 
     def _kind(self, node, spec):
-        if spec.const:
+        if spec.const and not node.meta.get("weight_has_gradient", False):
             return "constant"
         if self.signature is None:
             return "input"
@@ -150,17 +175,29 @@ class Export:
         return found
 
     def _bind(self, node, export):
-        """A branch is given the operands themselves; other bodies have copies or elements of them."""
-        operands = self._read_values(node.args)
-        is_branch = node.target is torch.ops.higher_order.cond
-        inputs = [
-            v for v in export.program.inputs if export.program.storages[export.program.storage_of(v)].kind != "constant"
-        ]
-        first = len(operands) - len(inputs)
-        bound = {value: first + number for number, value in enumerate(inputs)} if is_branch else {}
-        export.program.bound = [bound.get(value, -1) for value in export.program.inputs]
-        for value in bound:
-            export.program.storages[export.program.storage_of(value)].is_planned = False
+        """A branch is given the operands themselves. Of a loop's body some inputs have parts of them, in turn."""
+        body = export.program
+        inputs = [value for value in body.inputs if body.storages[body.storage_of(value)].kind != "constant"]
+        bound, carried = self._bindings(node, inputs)
+        body.bound, body.carried = ([to.get(value, -1) for value in body.inputs] for to in (bound, carried))
+        for storage in body.storages_of_others():
+            body.storages[storage].is_planned = False
+
+    def _bindings(self, node, inputs):
+        """By input of a body the position of the operand that it is, and of the result that it is."""
+        given = [len(self._read_values([argument])) for argument in node.args]
+        if node.target is torch.ops.higher_order.cond:
+            first = sum(given[:-1])
+            return {value: first + number for number, value in enumerate(inputs)}, {}
+        if node.target is torch.ops.higher_order.map_impl:
+            rows = given[1]
+            return {value: rows + number for number, value in enumerate(inputs[rows:])}, {}
+        if node.target is torch.ops.higher_order.scan:
+            carried, rows = given[1:3]
+            others = inputs[carried + rows :]
+            bound = {value: carried + rows + number for number, value in enumerate(others)}
+            return bound, {value: number for number, value in enumerate(inputs[:carried])}
+        return {}, {}
 
 
 def _dims(node, spec):
@@ -193,56 +230,20 @@ def _is_out_variant(target):
     return overload is not None and is_out_variant(overload._schema.name, overload._schema.overload_name)
 
 
-def _mutated(node):
-    """The arguments that an op writes into, where they are no `out`."""
+def may_write_over(node):
+    """The argument, by its number, over which ExecuTorch says that the op's kernel may write; None: it says nothing."""
+    return None if node.meta.get("_shared_alloc_offset") else node.meta.get("_share_alloc_with_arg_idx")
+
+
+def mutated_arguments(node):
+    """By position, or name, the arguments that an op writes into, where they are no `out`."""
     overload = overload_of(node.target)
     if overload is None or _is_out_variant(node.target):
-        return []
-    found = []
+        return {}
+    found = {}
     for index, argument in enumerate(overload._schema.arguments):
+        at = index if index < len(node.args) else argument.name
         given = node.args[index] if index < len(node.args) else node.kwargs.get(argument.name)
         if argument.alias_info is not None and argument.alias_info.is_write and isinstance(given, torch.fx.Node):
-            found.append(given)
+            found[at] = given
     return found
-
-
-def _writes_all(node):
-    return overload_of(node.target) is torch.ops.aten.copy_.default
-
-
-def settle_specs(graph_module):
-    """A result in place has the spec of what it is made in, and so have its views and the outputs of the program: they are
-    read through others where an op has been made in-place after these were made."""
-    for module in graph_module.modules():
-        if not isinstance(module, torch.fx.GraphModule):
-            continue
-        for node in module.graph.nodes:
-            if (
-                node.op == "call_function"
-                and len(_mutated(node)) == 1
-                and isinstance(node.meta.get("spec"), TensorSpec)
-            ):
-                node.meta["spec"] = _mutated(node)[0].meta["spec"]
-            elif node.target is memory.view and node.meta["spec"]._base is not node.args[0].meta["spec"]:
-                node.meta["spec"]._base = node.args[0].meta["spec"]
-            elif node.op == "output" and "spec" in node.meta:
-                node.meta["spec"] = torch.utils._pytree.tree_map_only(
-                    torch.fx.Node, lambda n: n.meta.get("spec"), node.args[0]
-                )
-
-
-def copy_before(graph_module, mutations):
-    """Lets each of these nodes (by name) change a copy of its operand, which others read afterwards."""
-    for node in [n for n in graph_module.graph.nodes if n.name in mutations]:
-        operand = _mutated(node)[0]
-        spec = copy.copy(operand.meta["spec"])
-        spec.init_mem_planning_fields()
-        shape = list(operand.meta["val"].shape)
-        with graph_module.graph.inserting_before(node):
-            out = graph_module.graph.call_function(memory.alloc, ((tuple(shape), spec.dtype),))
-            out.meta["spec"] = spec
-            copied = graph_module.graph.call_function(torch.ops.aten.view_copy.out, (operand, shape), {"out": out})
-            copied.meta = {**operand.meta, "spec": spec}
-        node.replace_input_with(operand, copied)
-    settle_specs(graph_module)
-    graph_module.recompile()

@@ -1,6 +1,6 @@
 """Which results take over the bytes of an operand that no one reads afterwards."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .program import contents_of
 
@@ -20,6 +20,10 @@ class Decision:
     def is_taken(self):
         return not self.reason
 
+    def rejected(self):
+        """The whole of the plan is larger than one in which no result is in place."""
+        return replace(self, reason="the plan is larger with results in place") if self.is_taken else self
+
     def __str__(self):
         said = "in place of" if self.is_taken else "not in place of"
         return f"{self.result} = {self.op}: {said} {self.operand}" + (f": {self.reason}" if self.reason else "")
@@ -36,7 +40,6 @@ class InPlace:
         self.contents = contents_of(program)
         self.last_read = _last_reads(program, self.contents)
         self.writes = _writes(program)
-        self.of_bodies = {program.storage_of(value) for step in program.steps if step.bodies for value in step.writes}
         for number, step in enumerate(program.steps):
             for write, reads in step.in_place.items():
                 self._decide(number, step, step.writes[write], reads)
@@ -51,7 +54,7 @@ class InPlace:
             if self.program.storage_of(operand) in seen:
                 continue
             seen.add(self.program.storage_of(operand))
-            reason = self._refusal(number, step, result, operand)
+            reason = self._refusal(number, step, result, operand, reads)
             storage = self.program.storages[self.program.storage_of(result)]
             names = (self.program.values[v].name for v in (result, operand))
             self.decisions.append(Decision(step.name, step.op, *names, storage.bytes, reason))
@@ -60,7 +63,7 @@ class InPlace:
                 self.root[made], self.operand[made] = self.root[read], read
                 return
 
-    def _refusal(self, number, step, result, operand):
+    def _refusal(self, number, step, result, operand, over):
         values, storages = self.program.values, self.program.storages
         made, read = values[result], values[operand]
         at = self.root[read.storage]
@@ -69,8 +72,6 @@ class InPlace:
             return "it is a constant"
         if storages[read.storage].base is not None:
             return "it lies in a part of another"
-        if at in self.of_bodies:
-            return "its bytes are those of a body of control flow"
         if base.kind in ("input", "state") and base.kind not in self.overwrite:
             return f"it is an {base.kind}" if base.kind == "input" else "it is a state"
         if to.is_output and base.kind != "temporary":
@@ -99,9 +100,13 @@ class InPlace:
         later = [write for write in self.writes[at] if write > number]
         if later and later[0] < self.last_read[self.contents[result]]:
             return f"{self.program.steps[later[0]].name} writes there while the result is needed"
-        for other in step.reads:
-            if self.root[values[other].storage] == at and not values[other].is_like(made):
+        for position, other in enumerate(step.reads):
+            if self.root[values[other].storage] != at:
+                continue
+            if not values[other].is_like(made):
                 return f"{values[other].name} shows it in other dims, and is read at other places"
+            if position not in over:
+                return f"{values[other].name} is another operand too, and is read at other places"
         return ""
 
 

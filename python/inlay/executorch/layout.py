@@ -31,8 +31,8 @@ def bytes_by_pool(plan):
 class Layouts:
     """Of a program and the bodies of control flow in it, which are planned first.
 
-    The bytes of a step's bodies are a buffer of the program around them, which is needed until the step's results are read
-    for the last time: the result of a branch stays where the branch left it.
+    The bytes of a step's bodies are a buffer of the program around them. That of branches is needed until the step's results
+    are read for the last time: they stay where the branch has left them.
     """
 
     def __init__(self, planner="search", in_place=True, overwrite=(), budget_ms=None):
@@ -45,17 +45,20 @@ class Layouts:
                 self.plan_all(body)
         return self.plan(program)
 
-    def plan(self, program, alignment=16, reserved=None):
-        """`reserved`: by pool, bytes at the beginning that are somebody else's."""
+    def plan(self, program, alignment=16, with_bodies=True, reserved=None):
+        """`with_bodies`: the bytes of its bodies have places in it. `reserved`: by pool, bytes at the beginning that are
+        somebody else's."""
         lives = lives_of(program)
-        bodies, reserved = self._bodies(program, lives, alignment), self._reserved(program, reserved or {})
+        bodies = self._bodies(program, lives, alignment) if with_bodies else {}
+        reserved = self._reserved(program, reserved or {})
         layout = self._layout(program, lives, bodies, reserved, alignment)
         if self.in_place:
             decided = InPlace(program, self.overwrite)
             other = self._layout(program, lives, bodies, reserved, alignment, decided) if decided.taken() else layout
             # What lives with its operand may leave a worse gap.
-            layout = other if other.plan.peak <= layout.plan.peak else layout
-            layout.decisions = decided.decisions
+            is_worse = other.plan.peak > layout.plan.peak
+            layout = layout if is_worse else other
+            layout.decisions = [d.rejected() if is_worse else d for d in decided.decisions]
         self.found[id(program)] = layout
         for number, by_pool in layout.bodies.items():
             for body in program.steps[number].bodies:
@@ -89,7 +92,8 @@ class Layouts:
         """The buffers that the bodies of steps are, by step and pool."""
         buffers = {}
         for number, step in enumerate(program.steps):
-            end = max([step.time + 1, *(lives[program.storage_of(value)][1] for value in step.writes)])
+            left = step.writes if step.is_branch else ()
+            end = max([step.time + 1, *(lives[program.storage_of(value)][1] for value in left)])
             for pool, size in self._body_bytes(step).items():
                 name = f"body{number}.{pool}"
                 buffers[number, pool] = Buffer(name, size, step.time, end, alignment, pool=str(pool))

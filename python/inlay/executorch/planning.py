@@ -8,12 +8,12 @@ from executorch.exir.memory_planning import MemoryAlgoResult, SpecAllocResult
 from executorch.exir.passes import MemoryPlanningPass as TheirPass
 from executorch.exir.tensor import ALIGNMENT, TensorSpec
 
-from .export import Export, copy_before, settle_specs
+from .export import Export
 from .layout import Layouts
 from .ops import Ops
-from .program import stale_reads
-from .replay import Replay
+from .replay import Replay, WrongPlan
 from .report import ProgramReport, Report
+from .rewrite import give_bytes, leave_to_us, settle_specs
 
 
 class MemoryPlanningPass(TheirPass):
@@ -50,6 +50,7 @@ class MemoryPlanningPass(TheirPass):
         unknown = set(overwrite) - {"input", "state"}
         if unknown:
             raise ValueError(f"overwrite: {', '.join(sorted(unknown))} cannot be overwritten; input and state can")
+        self._signature = None
         self.algorithm = _Algorithm(planner, budget_ms, in_place, Ops(add_ops, remove_ops), overwrite)
         super().__init__(
             self.algorithm,
@@ -74,9 +75,11 @@ class MemoryPlanningPass(TheirPass):
     def _set_alloc_node_spec(self, graph_module):
         super()._set_alloc_node_spec(graph_module)
         settle_specs(graph_module)
-        self.algorithm.start(graph_module, copy_what_went_stale(graph_module))
+        leave_to_us(graph_module)
+        self.algorithm.start(graph_module, give_bytes(graph_module, self._signature, self.algorithm.ops))
 
     def run(self, graph_module, graph_signature=None):
+        self._signature = graph_signature
         result = super().run(graph_module, graph_signature)
         self.algorithm.prove(graph_module, graph_signature)
         return result
@@ -86,26 +89,16 @@ def planner(name="search", *, budget_ms=None):
     """inlay's planner as an algorithm for ExecuTorch's `MemoryPlanningAlgorithmSuite([planner()])`, without results in place.
 
     `name`, `budget_ms`: as of `inlay.plan`.
+
+    Bodies of control flow lie where the suite has them. Errors: WrongPlan where they cannot, as with two branches one after
+    the other, whose second one would write over the result of the first: MemoryPlanningPass plans such programs.
     """
-    algorithm = _Algorithm(name, budget_ms, False, Ops(), ())
 
     def inlay(alignment, specs, graph_module, graph_signature, extra_padding=0):
-        return algorithm.result(alignment, list(specs), graph_module, graph_signature, extra_padding)
+        algorithm = _Algorithm(name, budget_ms, False, Ops(), ())
+        return algorithm.beside_others(alignment, list(specs), graph_module, graph_signature, extra_padding)
 
     return inlay
-
-
-def copy_what_went_stale(graph_module):
-    """Names of the steps that work on a copy: each was made in-place, and its operand is read later, maybe through a view
-    that was a copy then."""
-    copied = []
-    while stale := stale_reads(Export(graph_module, None, Ops()).program):
-        mutation = stale[0].name
-        if mutation in copied:
-            break  # what proves the plan says more
-        copy_before(graph_module, [mutation])
-        copied.append(mutation)
-    return copied
 
 
 class _Algorithm:
@@ -116,38 +109,48 @@ class _Algorithm:
         self.ops, self.report = ops, Report()
         self.start(None, [])
 
-    def start(self, graph_module, copied):
+    def start(self, graph_module, rewritten):
         """What is said of one program ends where the next begins."""
-        self.exports, self.layouts, self.copied = {}, Layouts(**self.options), copied
+        self.exports, self.layouts, self.rewritten = {}, Layouts(**self.options), rewritten
         modules = graph_module.named_modules() if graph_module is not None else ()
         self.names = {id(module): name or "program" for name, module in modules}
+        bodies = Export(graph_module, None, self.ops).all_bodies() if graph_module is not None else ()
+        # What a body's input is bound to is known before the body is planned.
+        self.bound = {id(body.specs[storage]) for body in bodies for storage in body.program.storages_of_others()}
 
     def __call__(self, alignment, specs, graph_module, graph_signature, extra_padding=0):
-        result = self.result(alignment, list(specs), graph_module, graph_signature, extra_padding)
-        for spec, found in result.spec_dict.items():
-            spec.mem_id, spec.mem_obj_id, spec.mem_offset = found.mem_id, found.mem_obj_id, found.mem_offset
-        self._say_bases(self.exports[id(graph_module)])
-        return result.bufsizes
+        """For each device once: bodies run on the CPU, for which ExecuTorch says how much they need."""
+        to_plan = [spec for spec in specs if id(spec) not in self.bound]
+        export = self._read(alignment, to_plan, graph_module, graph_signature)
+        bodies = export.all_bodies() if _reserved(graph_module) else []
+        layout = self._plan(export, alignment, with_bodies=bool(bodies))
+        for each, found in [(export, layout), *((b, self.layouts.found.get(id(b.program))) for b in bodies)]:
+            for spec, place in _places(each, found).items() if found else ():  # bodies have been moved
+                spec.mem_id, spec.mem_obj_id, spec.mem_offset = place.mem_id, place.mem_obj_id, place.mem_offset
+        self._say_bases(export)
+        return _sizes(layout, extra_padding)
 
-    def result(self, alignment, specs, graph_module, graph_signature, extra_padding):
-        began = time.perf_counter()
+    def beside_others(self, alignment, specs, graph_module, graph_signature, extra_padding):
+        """Changes no spec: another algorithm may be the better one."""
+        export = self._read(alignment, specs, graph_module, graph_signature)
+        layout = self._plan(export, alignment, with_bodies=False, reserved=_reserved(graph_module))
+        Replay(_places_of([export, *export.all_bodies()], {id(export.program): layout})).run(export.program)
+        return MemoryAlgoResult(_places(export, layout), _sizes(layout, extra_padding))
+
+    def _read(self, alignment, specs, graph_module, graph_signature):
         for spec in specs:
             spec.realign(alignment)
-        to_plan = {id(spec) for spec in specs}
-        export = Export(graph_module, graph_signature, self.ops, to_plan, self.name_of(graph_module), self.exports)
+        to_plan, name = {id(spec) for spec in specs}, self.names.get(id(graph_module), "program")
+        export = Export(graph_module, graph_signature, self.ops, to_plan, name, self.exports)
         export.add(specs)
         self.exports[id(graph_module)] = export
-        has_bodies = any(step.bodies for step in export.program.steps)
-        layout = self.layouts.plan(export.program, alignment, {} if has_bodies else _reserved(graph_module))
-        out = MemoryAlgoResult(_places(export, layout), [])
-        planned = [body for body in export.all_bodies() if id(body.program) in self.layouts.found]
-        for body in planned:  # they have been moved
-            for spec, found in _places(body, self.layouts.found[id(body.program)]).items():
-                spec.mem_offset = found.mem_offset
-        padded = {pool: size + extra_padding for pool, size in layout.bytes.items()}
-        out.bufsizes = [0] + [padded.get(pool, 0) for pool in range(1, max([1, *padded]) + 1)]
+        return export
+
+    def _plan(self, export, alignment, **bodies):
+        began = time.perf_counter()
+        layout = self.layouts.plan(export.program, alignment, **bodies)
         self._say(export, layout, time.perf_counter() - began)
-        return out
+        return layout
 
     def _say_bases(self, export):
         """For ExecuTorch's verifier: these share bytes on purpose."""
@@ -155,25 +158,41 @@ class _Algorithm:
             if hasattr(export.specs[result], "storage_base"):
                 export.specs[result].storage_base = export.specs[operand]
 
-    def name_of(self, graph_module):
-        return self.names.get(id(graph_module), "program")
-
     def _say(self, export, layout, seconds):
         names = {f"s{number}": storage.name for number, storage in enumerate(export.program.storages)}
         storages = [replace(s, name=names.get(s.name, s.name), base=names.get(s.base)) for s in layout.plan.storages]
         plan = replace(layout.plan, storages=storages)
-        self.report.programs.append(ProgramReport(export.program.name, plan, seconds, layout.decisions, self.copied))
+        self.report.programs.append(ProgramReport(export.program.name, plan, seconds, layout.decisions, self.rewritten))
 
     def prove(self, graph_module, signature):
         """From the places that the specs have in the end. Raises WrongPlan."""
-        top = Export(graph_module, signature, self.ops, name=self.name_of(graph_module))
-        exports = {id(export.program): export for export in [top, *top.all_bodies()]}
+        top = Export(graph_module, signature, self.ops)
+        exports = [top, *top.all_bodies()]
+        sizes = graph_module.meta["non_const_buffer_sizes"]
+        for export in exports:
+            for spec, storage in zip(export.specs, export.program.storages, strict=True):
+                if spec.mem_offset is not None and spec.mem_offset + storage.bytes > sizes[spec.mem_id]:
+                    raise WrongPlan(f"{storage.name} ends behind the {sizes[spec.mem_id]} bytes of pool {spec.mem_id}")
+        Replay(_places_of(exports)).run(top.program)
 
-        def place_of(program, storage):
-            spec = exports[id(program)].specs[storage]
-            return None if spec.mem_offset is None else (spec.mem_id, spec.mem_offset)
 
-        Replay(place_of).run(top.program)
+def _places_of(exports, layouts=None):
+    """As Replay wants it: of the programs that have a layout its places, of others those that their specs have."""
+    specs = {id(export.program): export.specs for export in exports}
+
+    def place_of(program, storage):
+        if layouts and id(program) in layouts:
+            offset = layouts[id(program)].offsets[storage]
+            return None if offset is None else (program.storages[storage].pool, offset)
+        spec = specs[id(program)][storage]
+        return None if spec.mem_offset is None else (spec.mem_id, spec.mem_offset)
+
+    return place_of
+
+
+def _sizes(layout, extra_padding):
+    padded = {pool: size + extra_padding for pool, size in layout.bytes.items()}
+    return [0] + [padded.get(pool, 0) for pool in range(1, max([1, *padded]) + 1)]
 
 
 def _places(export, layout):

@@ -42,7 +42,8 @@ class Step:
     """`time` grows from step to step. `reads` and `writes` are numbers of values. A view writes nothing: its value is what
     it reads, in other dims. A mutation writes the storage of what it reads.
 
-    `in_place`: of each write the positions among `reads` over which the op's kernel may write, element by element.
+    `in_place`: of each write the positions among `reads` over which the op's kernel may write, element by element; of a
+    mutation also that of what it changes.
     `bodies`: of control flow; each takes the values at `bound` of the step's reads, and gives the results.
     """
 
@@ -55,20 +56,36 @@ class Step:
     in_place: dict = field(default_factory=dict)
     bodies: list = field(default_factory=list)
 
+    @property
+    def is_branch(self):
+        """One of the bodies runs, and each result is what it has left, where it has left it."""
+        return self.op == "cond"
+
 
 @dataclass
 class Program:
-    """`inputs`: the values that are there before the first step, in their order."""
+    """`inputs`: the values that are there before the first step, in their order.
+
+    Of a body, by input: `bound`, the position among its step's reads of the operand that the input is, and `carried`, that
+    among its step's writes of the result that it is: a loop changes it from pass to pass. -1: neither, the input has bytes
+    of its own.
+    """
 
     name: str
     storages: list = field(default_factory=list)
     values: list = field(default_factory=list)
     steps: list = field(default_factory=list)
     inputs: list = field(default_factory=list)
-    bound: list = field(default_factory=list)  # of a body: by input the position among the reads of its step, or -1
+    bound: list = field(default_factory=list)
+    carried: list = field(default_factory=list)
 
     def storage_of(self, value):
         return self.values[value].storage
+
+    def storages_of_others(self):
+        """Of a body: those of inputs that are operands or results of its step."""
+        bound = zip(self.inputs, self.bound, self.carried, strict=True) if self.bound else ()
+        return [self.storage_of(value) for value, operand, result in bound if operand >= 0 or result >= 0]
 
     def to_json(self):
         return json.dumps(asdict(self))
@@ -79,7 +96,7 @@ class Program:
 
 
 def _program(data):
-    program = Program(data["name"], inputs=data["inputs"], bound=data["bound"])
+    program = Program(data["name"], inputs=data["inputs"], bound=data["bound"], carried=data["carried"])
     program.storages = [Storage(**storage) for storage in data["storages"]]
     for value in data["values"]:
         program.values.append(
@@ -102,19 +119,50 @@ def contents_of(program):
     return contents
 
 
+@dataclass(frozen=True)
+class StaleRead:
+    """`mutation` overwrites what `value` stands for, and it is read then, or later."""
+
+    mutation: Step
+    value: int
+
+
 def stale_reads(program):
-    """Mutations that overwrite what a step has made and another one reads afterwards, in order. A program that was written
-    without mutations has none; one in which ops were made in-place, and views aliases after that, may."""
+    """In order. A program that was written without mutations has none; one in which ops were made in-place, and views
+    aliases after that, may."""
     contents, latest, by, found = contents_of(program), {}, {}, []
     for value in program.inputs:
         latest[program.storage_of(value)] = contents[value]
     for step in program.steps:
         for value in step.reads:
             at = program.storage_of(value)
-            if at in by and latest[at] != contents[value] and by[at] not in found:
-                found.append(by[at])
+            if at in by and latest[at] != contents[value]:
+                found.append(StaleRead(by[at], value))
+        if step.kind == "mutation":
+            found += [StaleRead(step, value) for value in _overwritten_while_read(program, step)]
         for value in step.writes if step.kind != "view" else ():
             latest[program.storage_of(value)] = contents[value]
-            if step.kind == "mutation" and program.storages[program.storage_of(value)].kind == "temporary":
+            if step.kind == "mutation":
                 by[program.storage_of(value)] = step
     return found
+
+
+def _overwritten_while_read(program, step):
+    for write, made in enumerate(step.writes):
+        for position, read in enumerate(step.reads):
+            is_over = position in step.in_place.get(write, ()) and program.values[read].is_like(program.values[made])
+            if program.storage_of(read) == program.storage_of(made) and not is_over:
+                yield read
+
+
+def lost_mutations(program):
+    """Mutations of a view of a constant or of an input: who made an op in-place took the view for a copy."""
+    views = {step.writes[0] for step in program.steps if step.kind == "view"}
+    return [
+        step
+        for step in program.steps
+        if step.kind == "mutation"
+        for write, value in enumerate(step.writes)
+        if program.storages[program.storage_of(value)].kind in ("constant", "input")
+        and any(step.reads[position] in views for position in step.in_place.get(write, ()))
+    ]

@@ -10,13 +10,13 @@ from .layout import bytes_by_pool
 @dataclass
 class ProgramReport:
     """Of one method, or of one body of control flow in it. `plan`: with the names of the graph's nodes, times in steps.
-    `seconds`: what planning took. `copies`: steps that change a copy."""
+    `seconds`: what planning took. `rewritten`: what was changed in the graph before, in words."""
 
     name: str
     plan: Plan
     seconds: float
     decisions: list
-    copies: list
+    rewritten: list
 
     @property
     def bytes(self):
@@ -33,7 +33,7 @@ class ProgramReport:
         lines = [
             f"{self.name}: {sizes or 'no bytes'} ({bound}); {len(taken)} results in place, {len(kept)} operands kept"
         ]
-        lines += [f"  {step} changes a copy: its operand is read later" for step in self.copies]
+        lines += [f"  {text}" for text in self.rewritten]
         return "\n".join(lines + [f"  {decision}" for decision in self.decisions])
 
 
