@@ -93,6 +93,8 @@ class Grower:
             value = self.run(x)
         except Exception:  # nodes that PyTensor itself can make and not run
             raise Unfit from None
+        if any(said not in (None, n) for said, n in zip(x.type.shape, value.shape, strict=True)):  # PyTensor is wrong about its type
+            raise Unfit
         if value.dtype.kind == "f" and value.size and not np.nanmax(np.abs(value), initial=0, where=np.isfinite(value)) < LARGEST:
             raise Unfit
         if value.size > 4000 or value.ndim > 4:
