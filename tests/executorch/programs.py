@@ -131,6 +131,13 @@ class ViewOfAStateAndOfAConstant(torch.nn.Module):
         return before * 2, changed + given, self.cache + self.table
 
 
+class ViewOfAnOverwrittenView(torch.nn.Module):
+    def forward(self, x, i, v):
+        t = x + 1
+        flat = torch.index_put(t.view(-1), (i,), v[0, :2])
+        return flat.view(4, 32) * 2, t + v[0]
+
+
 class SizesFoundLate(torch.nn.Module):
     def forward(self, x, k):
         n = k.item()
@@ -203,6 +210,7 @@ PROGRAMS = {
     "scan": (Scan(), (X,)),
     "operand_twice": (OperandTwice(), (X, AT, V)),
     "view_of_a_state_and_of_a_constant": (ViewOfAStateAndOfAConstant(), (X, AT, V)),
+    "view_of_an_overwritten_view": (ViewOfAnOverwrittenView(), (X, AT, V)),
     "sizes_found_late": (SizesFoundLate(), (X, torch.tensor(3))),
     "no_elements": (NoElements(), (X,)),
     "returned_twice": (ReturnedTwice(), (X,)),

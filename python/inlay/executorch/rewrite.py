@@ -3,6 +3,7 @@ has no bytes of its own, some values need bytes that they do not have yet."""
 
 import torch
 from executorch.exir import memory
+from executorch.exir.passes.replace_view_copy_with_view_pass import _ViewSpec
 from executorch.exir.tensor import TensorSpec
 
 from .export import Export, may_write_over, mutated_arguments
@@ -19,12 +20,19 @@ def settle_specs(graph_module):
             mutated = list(mutated_arguments(node).values()) if node.op == "call_function" else []
             if len(mutated) == 1 and isinstance(node.meta.get("spec"), TensorSpec):
                 node.meta["spec"] = mutated[0].meta["spec"]
-            elif node.target is memory.view and node.meta["spec"]._base is not node.args[0].meta["spec"]:
-                node.meta["spec"]._base = node.args[0].meta["spec"]
+            elif node.target is memory.view:
+                node.meta["spec"]._base = _without_views(node.args[0].meta["spec"])
             elif node.op == "output" and "spec" in node.meta:
                 node.meta["spec"] = torch.utils._pytree.tree_map_only(
                     torch.fx.Node, lambda n: n.meta.get("spec"), node.args[0]
                 )
+
+
+def _without_views(spec):
+    """A view's spec has none of a view beneath it."""
+    while isinstance(spec, _ViewSpec):
+        spec = spec._base
+    return spec
 
 
 def leave_to_us(graph_module):
