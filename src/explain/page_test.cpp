@@ -88,6 +88,9 @@ TEST(Page, NumbersAreAsPeopleReadThem) {
   EXPECT_EQ(bytes_text(int64_t{3} << 30), "3 GiB");
   EXPECT_THAT(byte_ticks(65536), ::testing::ElementsAre(0, 16384, 32768, 49152, 65536));
   EXPECT_THAT(byte_ticks(0), ::testing::ElementsAre(0));
+  EXPECT_EQ(byte_ticks(INT64_MAX).size(), 5U);  // without going beyond
+  EXPECT_EQ(number_ticks(INT64_MIN, INT64_MAX).size(), 10U);
+  EXPECT_EQ(number_ticks(INT64_MAX - 3, INT64_MAX).size(), 4U);
   EXPECT_EQ(first_characters("\xC3\xA4nderung", 2), "\xC3\xA4n");
 }
 

@@ -110,17 +110,18 @@ std::vector<int64_t> byte_ticks(int64_t most) {
   if (most <= 0) return {0};
   int64_t step = 1;
   while (step <= most / 6) step *= 2;
-  std::vector<int64_t> out;
-  for (int64_t tick = 0; tick <= most; tick += step) out.push_back(tick);
+  std::vector<int64_t> out = {0};
+  while (out.back() <= most - step) out.push_back(out.back() + step);
   // The end stands for itself where its words have room.
   if (most - out.back() > step / 2) out.push_back(most);
   return out;
 }
 
 std::vector<int64_t> number_ticks(int64_t begin, int64_t end) {
-  const int64_t step = std::max<int64_t>((end - begin + 9) / 10, 1);
-  std::vector<int64_t> out;
-  for (int64_t tick = begin; tick <= end; tick += step) out.push_back(tick);
+  const auto apart = [](int64_t from, int64_t to) { return static_cast<uint64_t>(to) - static_cast<uint64_t>(from); };
+  const uint64_t step = std::max<uint64_t>(apart(begin, end) / 10 + (apart(begin, end) % 10 > 0 ? 1 : 0), 1);
+  std::vector<int64_t> out = {begin};
+  while (apart(out.back(), end) >= step) out.push_back(out.back() + static_cast<int64_t>(step));
   return out;
 }
 
