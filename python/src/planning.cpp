@@ -2,7 +2,9 @@
 
 #include <chrono>
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "array_form.h"
@@ -10,7 +12,7 @@
 #include "explain.h"
 #include "explain/memory_map.h"
 #include "interrupt.h"
-#include "memory/pools/pools.h"
+#include "memory/pools/problem.h"
 #include "support/fork_gate.h"
 
 namespace nb = nanobind;
@@ -168,15 +170,19 @@ nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::vector<nb::
   if (const auto mistake = memory::pools::find_mistake(buffers, pools))
     throw nb::value_error(str("inlay.plan: ", mistake->message).c_str());
   const memory::PlannerOptions options = planning(planner, nb::none(), nb::dict());
-  const auto plan_one = [&](std::span<const memory::Storage> storages, int64_t enough_bytes, const auto& times) {
-    if (!custom.is_none()) return memory::plan_custom(custom_planner(custom.ptr(), times), storages);
-    return memory::plan(memory::Effort{options.planner, budget_ms, enough_bytes}, storages);
-  };
+  memory::pools::PoolPlanner pool_planner =
+      memory::pools::planner_of({.planner = options.planner, .budget_ms = budget_ms});
+  if (!custom.is_none()) {
+    const auto plan_one = [&](const memory::pools::OnePool& pool) {
+      return memory::plan_custom(custom_planner(custom.ptr(), pool.times), pool.storages);
+    };
+    pool_planner = {.plan = plan_one, .may_fill_gaps = false};
+  }
   const auto begin = std::chrono::steady_clock::now();
   memory::pools::Plan plan;
   unless_interrupted([&] {
     const ForkGate::Inside inside;
-    plan = memory::pools::plan(buffers, pools, plan_one);
+    plan = memory::pools::plan(buffers, pools, pool_planner);
   });
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   nb::dict out = layout_dict(plan.peak_bytes(), plan.lower_bound_bytes(), seconds);
@@ -244,6 +250,17 @@ std::string memory_page(const Program& program, const memory::PlannerOptions& op
 }
 
 /// Of buffers by themselves, each (name, bytes, begin, end, offset, what it is part of, reason).
+/// Of (entry, lower, upper): by row when it is needed, on the one line of time on which entry points follow each other.
+std::vector<std::pair<int32_t, int32_t>> buffer_lives(
+    const std::vector<std::tuple<std::string, int64_t, int64_t>>& rows) {
+  std::vector<memory::pools::Buffer> buffers;
+  for (const auto& [entry, lower, upper] : rows) buffers.push_back({.lower = lower, .upper = upper, .entry = entry});
+  std::vector<std::pair<int32_t, int32_t>> out;
+  std::vector<int64_t> times;
+  for (const memory::Lifetime& live : memory::pools::lives_of(buffers, times)) out.emplace_back(live.begin, live.end);
+  return out;
+}
+
 std::string buffers_page(const std::string& title, const std::vector<nb::tuple>& rows, int64_t peak,
                          int64_t lower_bound) {
   explain::Page page{.title = title, .arena_bytes = peak, .lower_bound_bytes = lower_bound};
@@ -260,6 +277,7 @@ std::string buffers_page(const std::string& title, const std::vector<nb::tuple>&
 }
 
 void bind_planning(nb::module_& m) {
+  m.def("buffer_lives", buffer_lives, "rows"_a);
   m.def("buffers_page", buffers_page, "title"_a, "rows"_a, "peak"_a, "lower_bound"_a);
   m.def("plan_buffers", plan_buffers, "rows"_a, "pools"_a, "planner"_a = "", "custom"_a = nb::none(),
         "budget_ms"_a = -1);

@@ -71,6 +71,8 @@ struct Effort {
   int64_t enough_bytes = 0;  // a layout within it is good enough: a tenth of what is left is spent on a better one
 };
 
+int64_t milliseconds_of(const Effort& effort);
+
 /// The best layout that was found. Throws Error: size-overflow, or wrong-plan where what is pinned meets or is not
 /// aligned.
 Layout plan(const Effort& effort, std::span<const Storage> storages);

@@ -15,11 +15,6 @@ std::string pin_text(const Storage& storage) {
              storage.live.begin, " to ", storage.live.end);
 }
 
-int64_t milliseconds_of(const Effort& effort) {
-  if (effort.budget_ms >= 0) return effort.budget_ms;
-  return effort.planner == Planner::max ? 5000 : 50;
-}
-
 /// What no planner can do anything about.
 void check_pins(std::span<const Storage> storages) {
   std::vector<std::size_t> pinned;
@@ -90,6 +85,11 @@ Layout plan_searching(std::span<const Storage> storages, const Effort& effort) {
 }
 
 }  // namespace
+
+int64_t milliseconds_of(const Effort& effort) {
+  if (effort.budget_ms >= 0) return effort.budget_ms;
+  return effort.planner == Planner::max ? 5000 : 50;
+}
 
 Layout plan(const Effort& effort, std::span<const Storage> storages) {
   check_pins(storages);

@@ -15,9 +15,7 @@ using ::testing::ElementsAre;
 Plan planned(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools = {},
              Planner planner = Planner::search) {
   EXPECT_FALSE(find_mistake(buffers, pools));
-  return plan(buffers, pools, [&](std::span<const Storage> storages, int64_t enough_bytes, const auto&) {
-    return memory::plan(Effort{.planner = planner, .enough_bytes = enough_bytes}, storages);
-  });
+  return plan(buffers, pools, planner_of({.planner = planner}));
 }
 
 /// By buffer: "pool+offset".
@@ -116,6 +114,90 @@ TEST(Pools, WhatGaveWayComesBackWhenItFits) {
   EXPECT_EQ(plan.pools[0].peak_bytes, 64);
 }
 
+TEST(Pools, WhatIsTooLargeGoesFirst) {
+  // It costs most, and cannot lie there: nothing else has to give way.
+  const Plan plan = planned({{.name = "a", .upper = 2, .size = 40, .cost = 1},
+                             {.name = "large", .upper = 2, .size = 100, .cost = 1000},
+                             {.name = "b", .upper = 2, .size = 24, .cost = 1}},
+                            {{"fast", 64}, {"slow"}});
+  EXPECT_THAT(places(plan), ElementsAre("fast+0", "slow+0", "fast+40"));
+}
+
+TEST(Pools, APoolThatIsTooSmallIsPassedOver) {
+  const Plan plan =
+      planned({{.name = "a", .upper = 2, .size = 48, .cost = 1}, {.name = "b", .upper = 2, .size = 64, .cost = 9}},
+              {{"fast", 64}, {"tiny", 16}, {"slow"}});
+  EXPECT_TRUE(plan.fits());
+  EXPECT_THAT(places(plan), ElementsAre("slow+0", "fast+0"));
+}
+
+TEST(Pools, WhatIsCheapestMayHaveNoRoomElsewhere) {
+  // `a` and `b` are cheap and may go to a pool that holds one of them; `c` may go anywhere.
+  const Plan plan = planned({{.name = "a", .upper = 2, .size = 32, .pools = {"fast", "tiny"}, .cost = 1},
+                             {.name = "b", .upper = 2, .size = 32, .pools = {"fast", "tiny"}, .cost = 1},
+                             {.name = "c", .upper = 2, .size = 64, .pools = {"fast", "slow"}, .cost = 99}},
+                            {{"fast", 64}, {"tiny", 32}, {"slow"}});
+  EXPECT_TRUE(plan.fits());
+  EXPECT_EQ(plan.buffers[2].pool, 2U);
+}
+
+TEST(Pools, WhatMustStayMakesNothingElseGo) {
+  // The two that must lie there are too much together, whatever gives way.
+  const Plan plan = planned({{.name = "a", .upper = 2, .size = 40, .pools = {"fast"}},
+                             {.name = "b", .upper = 2, .size = 40, .pools = {"fast"}},
+                             {.name = "c", .lower = 2, .upper = 4, .size = 60}},
+                            {{"fast", 64}, {"slow"}});
+  EXPECT_FALSE(plan.fits());
+  EXPECT_FALSE(plan.buffers[2].is_spilled);
+}
+
+TEST(Pools, WithoutPoolsGivenABufferMayLieInAnyThatAnotherOneNames) {
+  const Plan plan =
+      planned({{.name = "a", .upper = 2, .size = 8, .pools = {"p", "q"}}, {.name = "b", .upper = 2, .size = 8}});
+  EXPECT_EQ(plan.pools.size(), 2U);
+  EXPECT_THAT(places(plan), ElementsAre("p+0", "p+8"));
+}
+
+TEST(Pools, ManyThatAreSpilledTakeFewPlans) {
+  std::vector<Buffer> buffers;
+  std::mt19937_64 random(5);
+  for (int b = 0; b < 1000; ++b) {
+    const auto lower = static_cast<int64_t>(random() % 500), size = static_cast<int64_t>(1 + random() % 1000);
+    buffers.push_back({.name = str("b", b),
+                       .lower = lower,
+                       .upper = lower + 1 + static_cast<int64_t>(random() % 100),
+                       .size = size,
+                       .alignment = int64_t{1} << (random() % 8)});
+  }
+  for (bool may_fill_gaps : {true, false}) {
+    int num_plans = 0, num_full = 0;
+    PoolPlanner counted = planner_of({.planner = Planner::greedy});
+    counted = {.plan =
+                   [&, plan_one = counted.plan](const OnePool& pool) {
+                     ++num_plans;
+                     num_full += pool.is_trial ? 0 : 1;
+                     return plan_one(pool);
+                   },
+               .may_fill_gaps = may_fill_gaps};
+    const Plan found = plan(buffers, {{"fast", 5000}, {"slow"}}, counted);
+    EXPECT_TRUE(found.fits());
+    EXPECT_GT(std::ranges::count_if(found.buffers, &Placement::is_spilled), 500);
+    EXPECT_LE(num_plans, 100);
+    EXPECT_LE(num_full, 2);  // one for each pool
+  }
+}
+
+TEST(Pools, LongChainsOfBasesAndManyEntries) {
+  std::vector<Buffer> buffers = {{.name = "b0", .upper = 2, .size = 8}};
+  for (int b = 1; b < 20000; ++b)
+    buffers.push_back({.name = str("b", b), .upper = 2, .size = 8, .base = str("b", b - 1)});
+  EXPECT_EQ(planned(buffers).peak_bytes(), 8);
+  std::ranges::reverse(buffers);
+  EXPECT_EQ(planned(buffers).peak_bytes(), 8);
+  for (std::size_t b = 0; b < buffers.size(); ++b) buffers[b].base = "", buffers[b].entry = str("e", b);
+  EXPECT_EQ(planned(buffers, {}, Planner::naive).buffers.back().live.begin, 39998);
+}
+
 TEST(Pools, APlanThatDoesNotFitSaysSo) {
   const std::vector<Buffer> buffers = {{.name = "a", .upper = 2, .size = 32, .pools = {"fast"}},
                                        {.name = "b", .upper = 2, .size = 40, .pools = {"fast"}}};
@@ -129,6 +211,18 @@ TEST(Pools, WhatIsPinnedStays) {
                              {.name = "b", .upper = 2, .size = 40, .cost = 1000}},
                             {{"fast", 64}, {"slow"}});
   EXPECT_THAT(places(plan), ElementsAre("fast+32", "slow+0"));
+}
+
+TEST(Pools, MistakesOfWhatIsPinned) {
+  const Buffer pinned{.name = "a", .upper = 2, .size = 32, .offset = 4};
+  EXPECT_EQ(mistake({pinned, {.name = "b", .upper = 2, .size = 8, .alignment = 8, .base = "a"}}),
+            "1: b begins at 4, since a is pinned to 4: no multiple of its alignment, 8");
+  Buffer other = pinned;
+  other.name = "b", other.pools = {"fast"};
+  EXPECT_EQ(mistake({pinned, other}), "1: b is pinned to [4, 36), where a lies at the same time");
+  EXPECT_EQ(mistake({pinned, other}, {{"slow"}, {"fast"}}), "");
+  EXPECT_EQ(mistake({{.name = "a", .base = "b"}, {.name = "b", .base = "c"}, {.name = "c", .base = "b"}}),
+            "1: b lies in itself");
 }
 
 TEST(Pools, MistakesNameTheirBuffer) {

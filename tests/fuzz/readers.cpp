@@ -86,13 +86,7 @@ std::string try_csv(std::string_view bytes) {
     // Texts of JSON may have lines and spaces at their ends, and a pool may have bars in its name.
     if (bytes.find('{') == std::string_view::npos && tool::parse_buffers(text, "written").buffers != file.buffers)
       return str("written and read again it differs:\n", text);
-    const auto greedy = [](std::span<const memory::Storage> storages, int64_t, const auto&) {
-      return memory::plan(memory::Planner::greedy, storages);
-    };
-    for (const memory::pools::Pool& pool : file.pools) {
-      if (pool.capacity_bytes >= 0 && file.buffers.size() > 20) return "";  // a plan for each that is spilled: slow
-    }
-    memory::pools::plan(file.buffers, file.pools, greedy);
+    memory::pools::plan(file.buffers, file.pools, memory::pools::planner_of({.planner = memory::Planner::greedy}));
     return "";
   });
 }

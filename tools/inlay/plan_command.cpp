@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ctime>
 #include <iostream>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -55,8 +56,10 @@ std::vector<Pool> pools_of(const PlanCommand& command, const BufferFile& file) {
       if (find(named, name) == named.end()) named.push_back({.name = name});
     }
   }
+  std::set<std::string> seen;
   for (const std::string& text : command.capacities) {
     const Pool given = pool_of(text);
+    if (!seen.insert(given.name).second) throw wrong_capacity(text, "this pool has one already");
     const auto known = find(named, given.name);
     if (known == named.end() && !named.empty())
       throw wrong_capacity(text,
@@ -73,12 +76,9 @@ std::vector<Pool> pools_of(const PlanCommand& command, const BufferFile& file) {
 Planned planned(const PlanCommand& command, const BufferFile& file) {
   const Progress progress(str("planning ", command.file));
   const double before = cpu_seconds();
-  memory::Effort effort{.planner = memory::planner_named(command.planner, "--planner"), .budget_ms = command.budget_ms};
-  const auto plan_one = [&](std::span<const memory::Storage> storages, int64_t enough_bytes, const auto&) {
-    effort.enough_bytes = enough_bytes;
-    return memory::plan(effort, storages);
-  };
-  Planned out{.plan = memory::pools::plan(file.buffers, pools_of(command, file), plan_one)};
+  const memory::Effort effort{.planner = memory::planner_named(command.planner, "--planner"),
+                              .budget_ms = command.budget_ms};
+  Planned out{.plan = memory::pools::plan(file.buffers, pools_of(command, file), memory::pools::planner_of(effort))};
   out.seconds = cpu_seconds() - before;
   return out;
 }
@@ -187,6 +187,7 @@ int run_plan(const PlanCommand& command) {
   const BufferFile file = read_buffers(command.file);
   const Planned plan = planned(command, file);
   std::cout << (command.json ? json_text(command, file, plan) : text(command, plan));
+  if (!std::cout.flush()) throw Error(ErrorCode::invalid_file, {}, "standard output cannot be written");
   if (!command.html.empty()) write_file(command.html, html(command, file, plan.plan));
   for (const PoolLayout& pool : plan.plan.pools) {
     if (pool.fits()) continue;

@@ -33,6 +33,7 @@ class MistakeFinder {
       if (!by_name_.emplace(buffers_[b].name, b).second) ambiguous_.insert(buffers_[b].name);
     }
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_base(b);
+    if (!found_) check_chains();
     if (!found_) check_places_in_roots();
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_pools(b);
     if (found_) return found_;
@@ -53,11 +54,6 @@ class MistakeFinder {
     if (base == by_name_.end()) return note(b, str("base ", buffer.base, " of ", buffer.name, " is no buffer"));
     if (ambiguous_.contains(buffer.base))
       return note(b, str("base ", buffer.base, " of ", buffer.name, " is the name of several buffers"));
-    std::set<std::size_t> seen = {b};
-    for (std::size_t at = base->second;; at = by_name_.at(buffers_[at].base)) {
-      if (!seen.insert(at).second) return note(b, str(buffer.name, " lies in itself"));
-      if (buffers_[at].base.empty() || !by_name_.contains(buffers_[at].base)) break;
-    }
     const Buffer& in = buffers_[base->second];
     const int64_t begin = std::max<int64_t>(buffer.offset, 0);
     if (begin > in.size || buffer.size > in.size - begin)
@@ -69,13 +65,30 @@ class MistakeFinder {
       note(b, str(buffer.name, " lies in ", in.name, ", whose pools it has"));
   }
 
-  /// A base that lies in another one need not be aligned as what lies in it asks.
+  void check_chains() {
+    std::vector<std::size_t> seen_from(buffers_.size(), buffers_.size());  // by buffer: where the walk began
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      std::size_t at = b;
+      for (; seen_from[at] == buffers_.size(); at = by_name_.at(buffers_[at].base)) {
+        seen_from[at] = b;
+        if (buffers_[at].base.empty()) break;
+      }
+      if (seen_from[at] == b && !buffers_[at].base.empty()) return note(at, str(buffers_[at].name, " lies in itself"));
+    }
+  }
+
+  /// A base that lies in another one, or is pinned, need not be aligned as what lies in it asks.
   void check_places_in_roots() {
     const std::vector<Root> roots = roots_of(buffers_);
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      if (roots[b].offset_bytes % buffers_[b].alignment == 0) continue;
-      return note(b, str(buffers_[b].name, " begins at ", roots[b].offset_bytes, " in ", buffers_[roots[b].buffer].name,
-                         ", which is no multiple of its alignment, ", buffers_[b].alignment));
+      const Buffer &buffer = buffers_[b], &root = buffers_[roots[b].buffer];
+      const int64_t in_root = roots[b].offset_bytes, in_pool = in_root + std::max<int64_t>(root.offset, 0);
+      if (in_root % buffer.alignment != 0)
+        return note(b, str(buffer.name, " begins at ", in_root, " in ", root.name,
+                           ", which is no multiple of its alignment, ", buffer.alignment));
+      if (in_pool % buffer.alignment != 0)
+        return note(b, str(buffer.name, " begins at ", in_pool, ", since ", root.name, " is pinned to ", root.offset,
+                           ": no multiple of its alignment, ", buffer.alignment));
     }
   }
 
@@ -92,9 +105,12 @@ class MistakeFinder {
     }
   }
 
-  bool may_meet_in_a_pool(const Buffer& a, const Buffer& b) const {
-    if (a.pools.empty() || b.pools.empty()) return a.pools.empty() && b.pools.empty();
-    return a.pools[0] == b.pools[0];
+  /// Where what is pinned lies: the first pool that it names, or else the first one that there is.
+  std::string first_pool(const Buffer& buffer) const {
+    if (!buffer.pools.empty()) return buffer.pools[0];
+    if (!pools_.empty()) return pools_[0].name;
+    const auto names = std::ranges::find_if(buffers_, [](const Buffer& b) { return !b.pools.empty(); });
+    return names == buffers_.end() ? "" : names->pools[0];
   }
 
   /// Two that must lie on the same bytes at the same time.
@@ -106,7 +122,7 @@ class MistakeFinder {
       for (std::size_t o : pinned) {
         const Buffer& other = buffers_[o];
         const bool bytes_meet = buffer.offset < other.offset + other.size && other.offset < buffer.offset + buffer.size;
-        if (!bytes_meet || !meet(live[b], live[o]) || !may_meet_in_a_pool(buffer, other)) continue;
+        if (!bytes_meet || !meet(live[b], live[o]) || first_pool(buffer) != first_pool(other)) continue;
         return note(b, str(buffer.name, " is pinned to [", buffer.offset, ", ", buffer.offset + buffer.size,
                            "), where ", other.name, " lies at the same time"));
       }

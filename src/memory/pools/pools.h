@@ -19,7 +19,7 @@ struct Buffer {
   int64_t alignment = 1;
   int64_t offset = -1;  // where it must lie, in its base or else in its pool; -1: anywhere there
   std::string base;     // the buffer in whose bytes it lies (at the beginning, where no offset says); "": none
-  std::vector<std::string> pools;  // where it may lie, the best first; empty: in any, in the order of the pools
+  std::vector<std::string> pools;  // where it may lie, the best first; empty: in any that there is, in their order
   int64_t cost = -1;               // of lying in another pool than the first of these; -1: as many as its bytes
   std::string entry;  // the entry point that needs it; "": all, from the first time to the last, if there are some
 
@@ -63,12 +63,22 @@ struct Mistake {
 };
 std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools);
 
-/// Lays out one pool; a layout within `enough_bytes` is as good as a smaller one. `times`: what the ticks stand for.
-using PlanOnePool =
-    std::function<Layout(std::span<const Storage>, int64_t enough_bytes, const std::vector<int64_t>& times)>;
+/// What is to be laid out in one pool; a layout within `enough_bytes` is as good as a smaller one.
+struct OnePool {
+  std::span<const Storage> storages;
+  int64_t enough_bytes = 0;
+  const std::vector<int64_t>& times;  // what the ticks stand for
+  bool is_trial = false;              // one of many, each with a part of the effort
+};
+
+struct PoolPlanner {
+  std::function<Layout(const OnePool&)> plan;
+  bool may_fill_gaps = true;  // no: each offset is the planner's
+};
+PoolPlanner planner_of(const Effort& effort);
 
 /// Each buffer in the best pool that it may lie in; where a pool is too small, what costs least goes to its next one.
 /// Where that does not help, the plan does not fit. Every layout is proved. No mistake may be there.
-Plan plan(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, const PlanOnePool& plan_one);
+Plan plan(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, const PoolPlanner& planner);
 
 }  // namespace inlay::memory::pools

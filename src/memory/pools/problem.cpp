@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <unordered_map>
 
 namespace inlay::memory::pools {
@@ -12,12 +13,11 @@ bool are_ticks(const std::vector<int64_t>& times) {
   return times.empty() || (times.front() >= INT32_MIN / 2 && times.back() <= INT32_MAX / 2);
 }
 
-std::vector<int64_t> times_of(const std::vector<Buffer>& buffers, const std::string& entry) {
+std::vector<int64_t> times_of(const std::vector<Buffer>& buffers, std::span<const std::size_t> of) {
   std::vector<int64_t> out;
-  for (const Buffer& b : buffers) {
-    if (b.entry != entry) continue;
-    out.push_back(b.lower);
-    out.push_back(b.upper);
+  for (std::size_t b : of) {
+    out.push_back(buffers[b].lower);
+    out.push_back(buffers[b].upper);
   }
   std::ranges::sort(out);
   out.erase(std::unique(out.begin(), out.end()), out.end());
@@ -28,16 +28,23 @@ int32_t rank(const std::vector<int64_t>& times, int64_t time) {
   return static_cast<int32_t>(std::ranges::lower_bound(times, time) - times.begin());
 }
 
-std::vector<std::string> entries_of(const std::vector<Buffer>& buffers) {
-  std::vector<std::string> out;
-  for (const Buffer& b : buffers) {
-    if (!b.entry.empty() && std::ranges::find(out, b.entry) == out.end()) out.push_back(b.entry);
+/// By entry point, in the order in which they are named first, the buffers that it has for itself.
+std::vector<std::vector<std::size_t>> by_entry(const std::vector<Buffer>& buffers) {
+  std::vector<std::vector<std::size_t>> out;
+  std::unordered_map<std::string, std::size_t> number;
+  for (std::size_t b = 0; b < buffers.size(); ++b) {
+    if (buffers[b].entry.empty()) continue;
+    const auto [at, is_new] = number.emplace(buffers[b].entry, out.size());
+    if (is_new) out.emplace_back();
+    out[at->second].push_back(b);
   }
   return out;
 }
 
 std::vector<Lifetime> lives_without_entries(const std::vector<Buffer>& buffers, std::vector<int64_t>& times) {
-  times = times_of(buffers, "");
+  std::vector<std::size_t> all(buffers.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  times = times_of(buffers, all);
   std::vector<Lifetime> out;
   for (const Buffer& b : buffers) out.push_back({rank(times, b.lower), rank(times, b.upper)});
   return out;
@@ -48,15 +55,15 @@ class PoolNames {
  public:
   PoolNames(const std::vector<Buffer>& buffers, const std::vector<Pool>& given) : pools_(given) {
     for (const Pool& pool : given) number_.emplace(pool.name, number_.size());
-    for (std::size_t i = 0; i < given.size(); ++i) all_.push_back(i);
     for (const Buffer& b : buffers) {
-      if (given.empty() && b.pools.empty()) number_of("");
       for (const std::string& name : b.pools) number_of(name);
     }
+    if (pools_.empty() && !buffers.empty()) number_of("");
+    for (std::size_t i = 0; i < pools_.size(); ++i) all_.push_back(i);
   }
 
   std::vector<std::size_t> of(const Buffer& b) {
-    if (b.pools.empty()) return all_.empty() ? std::vector<std::size_t>{number_of("")} : all_;
+    if (b.pools.empty()) return all_;
     std::vector<std::size_t> out;
     for (const std::string& name : b.pools) out.push_back(number_of(name));
     return out;
@@ -97,16 +104,13 @@ void add_to(Group& group, const Buffer& buffer, const Lifetime& live) {
 }  // namespace
 
 std::vector<Lifetime> lives_of(const std::vector<Buffer>& buffers, std::vector<int64_t>& times) {
-  const std::vector<std::string> entries = entries_of(buffers);
+  const std::vector<std::vector<std::size_t>> entries = by_entry(buffers);
   if (entries.empty()) return lives_without_entries(buffers, times);
   std::vector<Lifetime> out(buffers.size());
   int32_t begin = 0;
-  for (const std::string& entry : entries) {
+  for (const std::vector<std::size_t>& entry : entries) {
     const std::vector<int64_t> own = times_of(buffers, entry);
-    for (std::size_t b = 0; b < buffers.size(); ++b) {
-      if (buffers[b].entry == entry)
-        out[b] = {begin + rank(own, buffers[b].lower), begin + rank(own, buffers[b].upper)};
-    }
+    for (std::size_t b : entry) out[b] = {begin + rank(own, buffers[b].lower), begin + rank(own, buffers[b].upper)};
     begin += static_cast<int32_t>(own.size());
   }
   for (std::size_t b = 0; b < buffers.size(); ++b) {
@@ -120,20 +124,27 @@ std::vector<Lifetime> lives_of(const std::vector<Buffer>& buffers, std::vector<i
 std::vector<Root> roots_of(const std::vector<Buffer>& buffers) {
   std::unordered_map<std::string, std::size_t> by_name;
   for (std::size_t b = 0; b < buffers.size(); ++b) by_name.emplace(buffers[b].name, b);
-  std::vector<Root> out;
+  std::vector<std::optional<Root>> known(buffers.size());
+  std::vector<std::size_t> chain;
   for (std::size_t b = 0; b < buffers.size(); ++b) {
-    Root root{b, 0};
-    for (; !buffers[root.buffer].base.empty(); root.buffer = by_name.at(buffers[root.buffer].base))
-      root.offset_bytes += std::max<int64_t>(buffers[root.buffer].offset, 0);
-    out.push_back(root);
+    chain.clear();
+    std::size_t at = b;
+    for (; !known[at] && !buffers[at].base.empty(); at = by_name.at(buffers[at].base)) chain.push_back(at);
+    if (!known[at]) known[at] = Root{at, 0};
+    for (Root root = *known[at]; !chain.empty(); chain.pop_back()) {
+      root.offset_bytes += std::max<int64_t>(buffers[chain.back()].offset, 0);
+      known[chain.back()] = root;
+    }
   }
+  std::vector<Root> out;
+  for (const std::optional<Root>& root : known) out.push_back(*root);
   return out;
 }
 
 Problem make_problem(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
   Problem out;
   out.live = lives_of(buffers, out.times);
-  if (are_ticks(out.times) && entries_of(buffers).empty()) {  // planners of one's own see the times as they were given
+  if (are_ticks(out.times) && by_entry(buffers).empty()) {  // planners of one's own see the times as they were given
     for (Lifetime& live : out.live) {
       live = {static_cast<int32_t>(out.times[static_cast<std::size_t>(live.begin)]),
               static_cast<int32_t>(out.times[static_cast<std::size_t>(live.end)])};
