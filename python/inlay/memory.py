@@ -40,10 +40,13 @@ def _page_of_plan(plan, title):
     begin, bytes = {}, 0
     for pool in plan.pools:
         begin[pool.name], bytes = bytes, bytes + pool.peak
+    lives = [(s.lower, s.upper) for s in plan.storages]
+    if any(s.entry for s in plan.storages):  # entry points follow each other
+        lives = _inlay.buffer_lives([(s.entry or "", s.lower, s.upper) for s in plan.storages])
     rows = [
-        (s.name, s.size, s.lower, s.upper, begin.get(s.pool, 0) + s.offset, s.base or s.name, _reason(s, plan))
-        for s in plan.storages
-        if s.lower < s.upper
+        (s.name, s.size, lower, upper, begin.get(s.pool, 0) + s.offset, s.base or s.name, _reason(s, plan))
+        for s, (lower, upper) in zip(plan.storages, lives, strict=True)
+        if lower < upper
     ]
     return _inlay.buffers_page(title, rows, plan.peak, plan.lower_bound)
 

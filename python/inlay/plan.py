@@ -89,11 +89,11 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
     ['fast', 'slow']
     """
     storages = [_storage(buffer) for buffer in buffers]
-    require_names(planner, [s.name for s in storages if s.base is None])
+    require_names(planner, [s.name for s in storages])
     pools = list(capacity.items()) if isinstance(capacity, Mapping) else [] if capacity is None else [("", capacity)]
     for name, bytes in pools:
-        if bytes is not None and bytes < 0:
-            raise ValueError(f"inlay.plan: capacity {bytes}{name and f' of {name}'} is negative")
+        _require_number(bytes, f"capacity{name and f' of {name}'}", "a number of bytes, or None for no limit,")
+    _require_number(budget_ms, "budget_ms", "a number of milliseconds, or None,")
     function = function_of(planner)
     data = _inlay.plan_buffers(
         [_row(s) for s in storages],
@@ -108,6 +108,8 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
         replace(s, offset=offset, pool=pool if has_pools else s.pool)
         for s, (pool, offset) in zip(storages, data.pop("placed"), strict=True)
     ]
+    if isinstance(planner, Mapping):
+        _require_places(planner, placed)
     return _plan(placed, planner if function is None else "custom", **data, pools=pools)
 
 
@@ -149,6 +151,26 @@ def require_names(planner, names):
             f"error[wrong-plan]: the custom plan has an offset for {unknown[0]}, and there is no such storage\n"
             f"  help: the storages are {', '.join(names) or 'none'}"
         )
+
+
+def _require_places(offsets, placed):
+    """That what lies in another one lies where the mapping says, too."""
+    for s in placed:
+        if s.base is not None and s.name in offsets and operator.index(offsets[s.name]) != s.offset:
+            raise WrongPlan(
+                f"error[wrong-plan]: the custom plan has {s.name} at {offsets[s.name]}, and in {s.base} it is at {s.offset}"
+            )
+
+
+def _require_number(number, what, expected):
+    if number is None:
+        return
+    try:
+        is_negative = operator.index(number) < 0
+    except TypeError:
+        raise TypeError(f"inlay.plan: {what}: {expected} is expected, not {type(number).__name__}") from None
+    if is_negative:
+        raise ValueError(f"inlay.plan: {what}, {number}, is negative")
 
 
 class _Call:

@@ -7,6 +7,7 @@ import random
 import subprocess
 from pathlib import Path
 
+import inlay
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -102,16 +103,38 @@ def test_pools(buffers):
         "slow: peak 32, lower bound 32: no plan is smaller; 1 buffer, 1 spilled",
     ]
     refused = plan(buffers, "--capacity", "fast=64", "--capacity", "slow=16", code=1)
-    assert refused.stderr == "no plan within 16 was found for slow\n"
+    assert refused.stderr == "no plan within 64 was found for fast\n"  # slow has no room for one of them
     for wrong, message in {
         "64": "there are pools: POOL=BYTES says of which",
         "fsat=64": "there is no such pool",
         "fast=x": "no whole number of bytes",
     }.items():
         assert plan(buffers, "--capacity", wrong, code=2).stderr == f"error[invalid-file]: --capacity {wrong}: {message}\n"
+    twice = plan(buffers, "--capacity", "slow=64", "--capacity", "slow=32", code=2)
+    assert twice.stderr == "error[invalid-file]: --capacity slow=32: this pool has one already\n"
     page = buffers.with_suffix(".html")
     plan(buffers, "--capacity", "fast=64", "--html", page)
     assert "is spilled into slow" in page.read_text()
+
+
+def test_sizes_near_the_end_of_what_a_number_holds(buffers):
+    buffers.write_text(f"id,lower,upper,size\na,{-(2**63)},0,{2**62}\nb,-9,{2**63 - 1},{2**62 - 16}\n")
+    page = buffers.with_suffix(".html")
+    assert plan(buffers, "--html", page).stdout.startswith(f"peak {2**63 - 16}, ")
+    assert page.stat().st_size < 100_000
+
+
+def test_buffers_without_a_pool_lie_in_those_that_others_name(buffers):
+    buffers.write_text("id,lower,upper,size,pool\na,0,4,32,p\nb,0,4,8,\n")
+    row = [inlay.Storage("a", 32, 0, 4, pool="p"), ("b", 8, 0, 4)]
+    assert [b["in"] for b in planned(buffers)["buffers"]] == [s.pool for s in inlay.plan(row).storages] == ["p", "p"]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full disk")
+def test_a_full_disk_is_not_a_plan_that_was_not_found(buffers):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([TOOL, "plan", buffers], stdout=full, stderr=subprocess.PIPE, text=True)
+    assert (done.returncode, done.stderr) == (2, "error[invalid-file]: standard output cannot be written\n")
 
 
 def test_exit_codes(buffers):

@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import re
 import subprocess
 import threading
 import time
@@ -385,7 +386,12 @@ def test_buffers_in_pools():
     assert not inlay.plan(buffers, capacity=135).fits and inlay.plan(buffers, capacity=136).fits
     plan = inlay.plan([inlay.Storage("a", 8, 0, 4, pool="p"), inlay.Storage("b", 8, 0, 4, pool=("q", "p"))], {"a": 8, "b": 0})
     assert [(s.pool, s.offset) for s in plan.storages] == [("p", 8), ("q", 0)]
-    with pytest.raises(ValueError, match="^inlay.plan: capacity -8 of p is negative$"):
+    expected = "^inlay.plan: capacity of p: a number of bytes, or None for no limit, is expected, not str$"
+    with pytest.raises(TypeError, match=expected):
+        inlay.plan(buffers, capacity={"p": "64"})
+    with pytest.raises(TypeError, match="^inlay.plan: budget_ms: a number of milliseconds, or None, is expected, not float$"):
+        inlay.plan(buffers, budget_ms=1.5)
+    with pytest.raises(ValueError, match="^inlay.plan: capacity of p, -8, is negative$"):
         inlay.plan(buffers, capacity={"p": -8})
     with pytest.raises(ValueError, match="pool r of a is not among the pools: p"):
         inlay.plan([inlay.Storage("a", 8, 0, 4, pool="r")], capacity={"p": 8})
@@ -456,3 +462,18 @@ def test_what_a_planner_returns_is_judged_when_a_call_asks_it(offsets, error):
 def test_upper_bounds_are_whole_numbers_by_name(upper, error):
     with pytest.raises((ValueError, TypeError), match=error):
         inlay.compile("graph @main(%a: f64[n]) {\n %p = exp %a\n return %p\n}", upper=upper)
+
+
+def test_a_mapping_may_say_where_aliases_lie():
+    buffers = [("a", 64, 0, 2), inlay.Storage("b", 8, 1, 4, base="a", offset=8)]
+    assert [s.offset for s in inlay.plan(buffers, {"a": 16, "b": 24}).storages] == [16, 24]
+    with pytest.raises(inlay.errors.WrongPlan, match="the custom plan has b at 16, and in a it is at 24"):
+        inlay.plan(buffers, {"a": 16, "b": 16})
+
+
+def test_the_page_has_entry_points_one_after_the_other():
+    buffers = [inlay.Storage(f"{entry}{n}", 8, n, n + 2, entry=entry) for entry in "fg" for n in (0, 1)]
+    page = inlay.memory_page(inlay.plan([*buffers, ("state", 8, 0, 1)]))
+    lives = re.findall(r'data-name="(\w+)".*? data-lives="\[(\d+), (\d+)\)"', page)
+    # Three times of each: those of g begin where those of f have ended. A state is needed throughout.
+    assert lives == [("f0", "0", "2"), ("f1", "1", "3"), ("g0", "4", "6"), ("g1", "5", "7"), ("state", "0", "8")]

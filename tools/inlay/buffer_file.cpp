@@ -30,9 +30,7 @@ std::string_view trimmed(std::string_view text) {
 
 class BufferFileReader {
  public:
-  BufferFileReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {
-    if (rest_.starts_with("\xef\xbb\xbf")) rest_.remove_prefix(3);  // the mark that some editors put first
-  }
+  BufferFileReader(std::string_view text, const std::string& path) : rest_(text), path_(path) {}
 
   BufferFile read() {
     if (!next_line()) throw wrong(1, "the file is empty").help(std::string(kHeaderHelp));
@@ -71,8 +69,8 @@ class BufferFileReader {
     do {
       fields_.push_back(rest_.starts_with('"') ? quoted_field() : plain_field());
     } while (take(','));
-    take('\r');
-    if (!take('\n') && !rest_.empty()) throw wrong(line_, "a field goes on behind its closing quote");
+    const bool has_return = take('\r');
+    if (!take('\n') && !has_return && !rest_.empty()) throw wrong(line_, "a field goes on behind its closing quote");
   }
 
   std::string plain_field() {
@@ -175,8 +173,10 @@ class BufferFileReader {
 }  // namespace
 
 BufferFile parse_buffers(std::string_view text, const std::string& path) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // the mark that some editors put first
   const std::size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin != std::string_view::npos && text[begin] == '{') return parse_json_buffers(text, path);
+  if (begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '['))
+    return parse_json_buffers(text, path);
   return BufferFileReader(text, path).read();
 }
 

@@ -72,7 +72,7 @@ TEST(BufferFile, SaysWhatIsWrongInJson) {
   };
   EXPECT_EQ(one(""), "");
   EXPECT_EQ(failure("{\n\"buffers\": [}"), "b.csv:2: this is no JSON");
-  EXPECT_EQ(failure("{\"buffers\": [91e999]}"), "b.csv: a number does not fit in 64 bits");
+  EXPECT_EQ(failure("{\"buffers\": [91e999]}"), "b.csv: a number is too large");
   EXPECT_EQ(failure("{}"), "b.csv: there is no list \"buffers\"");
   EXPECT_EQ(failure(R"({"buffers": [3]})"), "b.csv: buffers[0]: this is no object");
   EXPECT_EQ(failure(R"({"buffers": [{"lower": 0}]})"), "b.csv: buffers[0]: id is missing");
@@ -88,6 +88,9 @@ TEST(BufferFile, SaysWhatIsWrongInJson) {
   EXPECT_EQ(one(R"(, "pool": [1])"), "b.csv: buffers[0]: pool is a list of what is no text");
   EXPECT_EQ(one(R"(, "pool": "q")"), "b.csv: buffers[0]: pool q of a is not among the pools: p");
   EXPECT_EQ(one(R"(, "offset": -8)"), "b.csv: buffers[0]: offset -8 is negative");
+  EXPECT_EQ(one(R"(, "aligment": 8)"), "b.csv: buffers[0]: there is no aligment");
+  EXPECT_EQ(one(R"(, "in": "p", "at": 0, "spilled": false)"), "");
+  EXPECT_EQ(failure(R"({"buffers": [], "pools": [{"size": 3}]})"), "b.csv: pools[0]: there is no size");
 }
 
 TEST(BufferFile, TakesWhatEditorsAndSpreadsheetsWrite) {
@@ -96,6 +99,10 @@ TEST(BufferFile, TakesWhatEditorsAndSpreadsheetsWrite) {
               ElementsAre("a,1", "say \"b\""));
   EXPECT_THAT(ids("\nid, lower, upper, size\n\n a , 0 , 2 , 8 \n\n\n"), ElementsAre("a"));
   EXPECT_THAT(ids("id,lower,upper,size\n"), ElementsAre());
+  EXPECT_THAT(ids("id,lower,upper,size\ra,0,2,8\rb,1,3,8\r"), ElementsAre("a", "b"));
+  const std::string list = R"([{"id": "a", "lower": 0, "upper": 2, "size": 8}])";
+  EXPECT_THAT(ids(list), ElementsAre("a"));
+  EXPECT_THAT(ids("\xef\xbb\xbf{\"buffers\": " + list + "}"), ElementsAre("a"));
 }
 
 TEST(BufferFile, SaysInWhichLineWhatIsWrong) {

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "buffer_file.h"
+#include "ir/nearest.h"
 
 namespace inlay::tool {
 namespace {
@@ -15,7 +16,8 @@ class JsonBufferReader {
   JsonBufferReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
 
   BufferFile read() {
-    const Json file = parsed();
+    Json file = parsed();
+    if (file.is_array()) file = {{"buffers", std::move(file)}};
     BufferFile out;
     const auto buffers = file.find("buffers");
     if (buffers == file.end() || !buffers->is_array())
@@ -42,7 +44,7 @@ class JsonBufferReader {
       const auto read = text_.substr(0, std::min(error.byte, text_.size()));
       throw Error(ErrorCode::invalid_file, {str(path_, ":", 1 + std::ranges::count(read, '\n'))}, "this is no JSON");
     } catch (const Json::out_of_range&) {
-      throw wrong("", "a number does not fit in 64 bits");
+      throw wrong("", "a number is too large");
     }
   }
 
@@ -55,6 +57,7 @@ class JsonBufferReader {
     for (const Json& pool : pools) {
       at_ = str("pools[", out.pools.size(), "]: ");
       if (!pool.is_object()) throw wrong(at_, "this is no object");
+      require_known(pool, {"name", "capacity", "peak", "lower_bound"});
       out.pools.push_back({.name = text(pool, "name"), .capacity_bytes = not_negative(pool, "capacity")});
       const std::string& name = out.pools.back().name;
       const auto same = [&](const memory::pools::Pool& p) { return p.name == name; };
@@ -64,6 +67,8 @@ class JsonBufferReader {
 
   memory::pools::Buffer read_buffer(const Json& json) const {
     if (!json.is_object()) throw wrong(at_, "this is no object");
+    require_known(json, {"id", "lower", "upper", "size", "alignment", "offset", "base", "pool", "cost", "entry", "in",
+                         "at", "spilled"});
     if (!json.contains("id")) throw wrong(at_, "id is missing");
     memory::pools::Buffer out{.name = text(json, "id")};
     out.lower = number(json, "lower");
@@ -75,6 +80,21 @@ class JsonBufferReader {
     out.pools = texts(json, "pool");
     out.cost = not_negative(json, "cost");
     out.entry = text(json, "entry");
+    return out;
+  }
+
+  /// Also what `inlay plan --json` writes beside what it has read.
+  void require_known(const Json& json, const std::vector<std::string>& names) const {
+    for (const auto& [name, value] : json.items()) {
+      if (std::ranges::find(names, name) != names.end()) continue;
+      const auto guess = text::nearest(name, names);
+      throw wrong(at_, str("there is no ", name)).help(guess ? str("did you mean ", *guess, "?") : known_text(names));
+    }
+  }
+
+  static std::string known_text(const std::vector<std::string>& names) {
+    std::string out = "what there is:";
+    for (const std::string& name : names) out += str(" ", name);
     return out;
   }
 

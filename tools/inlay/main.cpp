@@ -279,7 +279,8 @@ int main_checked(int argc, char** argv) {
   CLI::App app{"Array programs as planned, fused native functions", "inlay"};
   try {
     const int code = parse_and_run(app, argc, argv);
-    if (!std::cout.flush()) throw Error(ErrorCode::invalid_file, {}, "standard output cannot be written");
+    if (!std::cout.flush() && code == kDone)
+      throw Error(ErrorCode::invalid_file, {}, "standard output cannot be written");
     return code;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help
