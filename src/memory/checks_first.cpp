@@ -218,11 +218,35 @@ bool is_required(const KernelProgram& program, const PlannedCopy& copy) {
   return std::ranges::find(outputs, copy.destination, &kernel::KernelOutput::buffer)->start.required.valid();
 }
 
+/// A size by which an array is indexed is as large as what is known of the index: a call in which it is not fails.
+void raise_to_indices(const KernelProgram& program, const Stage& stage, std::vector<int64_t>& symbols) {
+  for (const Statement& s : stage.statements) {
+    for (const Subscript& subscript : s.map.subscripts) {
+      if (!is_checked(subscript) || !subscript.index->extent.is_symbol()) continue;
+      const auto made = std::ranges::find(stage.statements, subscript.index->index, &Statement::result);
+      if (made == stage.statements.end() || made->kind != Statement::Kind::load) continue;
+      const Facts& facts = program.buffers[root_of(program, made->buffer)].facts;
+      int64_t& size = symbols[subscript.index->extent.as_symbol().index];
+      if (facts.has_range && facts.greatest < INT64_MAX) size = std::max(size, facts.greatest + 1);
+    }
+  }
+}
+
+std::vector<int64_t> likely_sizes(const KernelProgram& program) {
+  std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+  for (const Step& step : program.steps) {
+    const auto* kernel = std::get_if<Kernel>(&step);
+    if (!kernel) continue;
+    for (const Stage& stage : kernel->stages) raise_to_indices(program, stage, symbols);
+  }
+  return symbols;
+}
+
 /// Is no more read again than the copy would read and write? (A short table that is added to through a long index is
-/// copied.) Sizes that are not known count alike.
+/// copied.) Sizes of which nothing is known count alike.
 bool pays(const KernelProgram& program, const KernelProgram& moved, const PlannedCopy& copy) {
   constexpr int64_t kIndexBytes = 8;
-  const std::vector<int64_t> symbols(program.symbols.size(), kNominalSize);
+  const std::vector<int64_t> symbols = likely_sizes(program);
   const Dim again = kernel::count(moved).reads - kernel::count(program).reads;
   return again.estimate(symbols) * kIndexBytes <= 2 * size_bytes(program.buffers[copy.destination]).estimate(symbols);
 }

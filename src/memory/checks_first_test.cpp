@@ -56,6 +56,22 @@ TEST(CheckFirst, LeavesWhatIsCopiedAnyway) {
   EXPECT_EQ(kernel::print(checked_first(program)), kernel::print(program));
 }
 
+TEST(CheckFirst, KnowsHowLargeAnArrayIsFromWhatItIsIndexedBy) {
+  const auto text = [](const char* facts) {
+    return str(
+        "program @main(x: f64[n] param 0 donated, g: i64[100000] param 1 bound", facts,
+        ", v: f64[100000] param 2, r: f64[n] output 0) symbols n = x.0 { kernel @k0 { out r start copy x\n",
+        "stage (i < 100000) { %0 = load v[i] : f64 %1 = load g[i] : i64 store r[wrap(%1, n) checked #0] add %0 } } ",
+        "sites { #0 index-out-of-bounds \"{0} of {1}\" } }");
+  };
+  const auto num_copies = [&](const char* facts) {
+    return check_first(share(kernel::parse(text(facts)))).sharing.copies.size();
+  };
+  EXPECT_EQ(num_copies(" {min 0, max 99999}"), 0U);
+  EXPECT_EQ(num_copies(" {min 0, max 84}"), 1U);  // the copy is shorter than the index
+  EXPECT_EQ(num_copies(""), 1U);
+}
+
 /// What the verifier says about the sizes n = 3, m = 2.
 std::vector<std::string> complaints(const KernelProgram& checked) {
   const auto [program, plan] = plan_memory(checked);
