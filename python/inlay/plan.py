@@ -200,14 +200,9 @@ def _storage(buffer):
 
 
 def _row(s):
-    """As `_inlay.plan_buffers` takes it: -1 and "" of what is not said."""
-    if s.offset is not None and s.offset < 0:
-        raise ValueError(f"inlay.plan: offset {s.offset} of {s.name} is negative")
-    if s.cost is not None and s.cost < 0:
-        raise ValueError(f"inlay.plan: cost {s.cost} of {s.name} is negative")
+    """As `_inlay.plan_buffers` takes it: "" of names that are not said."""
     pools = () if s.pool is None else (s.pool,) if isinstance(s.pool, str) else tuple(s.pool)
-    offset, cost = (-1 if number is None else number for number in (s.offset, s.cost))
-    return (s.name, s.size, s.lower, s.upper, s.alignment, offset, s.base or "", pools, cost, s.entry or "")
+    return (s.name, s.size, s.lower, s.upper, s.alignment, s.offset, s.base or "", pools, s.cost, s.entry or "")
 
 
 def _plan(storages, planner, peak, lower_bound, seconds, pools=()):

@@ -142,7 +142,11 @@ std::vector<std::string> texts_of(nb::handle list, const std::string& what) {
   return out;
 }
 
-/// (name, size, lower, upper, alignment, offset or -1, base, pools, cost or -1, entry)
+std::optional<int64_t> number_if(nb::handle value, const std::string& what) {
+  return value.is_none() ? std::nullopt : std::optional(whole_number(value, what));
+}
+
+/// (name, size, lower, upper, alignment, offset or None, base, pools, cost or None, entry)
 memory::pools::Buffer buffer_of(const nb::tuple& row, std::size_t number) {
   const std::string name = text_of(row[0], str("the name of buffer ", number));
   return {.name = name,
@@ -150,10 +154,10 @@ memory::pools::Buffer buffer_of(const nb::tuple& row, std::size_t number) {
           .upper = whole_number(row[3], str("the upper of ", name)),
           .size = whole_number(row[1], str("the size of ", name)),
           .alignment = whole_number(row[4], str("the alignment of ", name)),
-          .offset = whole_number(row[5], str("the offset of ", name)),
+          .offset = number_if(row[5], str("the offset of ", name)),
           .base = text_of(row[6], str("the base of ", name)),
           .pools = texts_of(row[7], str("a pool of ", name)),
-          .cost = whole_number(row[8], str("the cost of ", name)),
+          .cost = number_if(row[8], str("the cost of ", name)),
           .entry = text_of(row[9], str("the entry of ", name))};
 }
 

@@ -252,8 +252,10 @@ void judge(const std::vector<Buffer>& buffers, const Plan& plan) {
     if (!buffers[i].base.empty()) {
       const Placement& in = plan.buffers[at[buffers[i].base]];
       ASSERT_EQ(mine.pool, in.pool);
-      ASSERT_EQ(mine.offset_bytes, in.offset_bytes + std::max<int64_t>(buffers[i].offset, 0));
+      ASSERT_EQ(mine.offset_bytes, in.offset_bytes + buffers[i].offset.value_or(0));
     }
+    const bool is_pinned = buffers[i].base.empty() && buffers[i].offset;
+    ASSERT_EQ(mine.offset_bytes, is_pinned ? *buffers[i].offset : mine.offset_bytes);
     if (buffers[i].lower == buffers[i].upper) continue;  // it needs no bytes
     end[mine.pool] = std::max(end[mine.pool], mine.offset_bytes + buffers[i].size);
     for (std::size_t k = 0; k < i; ++k) {
@@ -295,7 +297,7 @@ TEST(Pools, RandomProblemsGetRightPlans) {
       if (!buffers.empty() && any(0, 3) == 0) {
         const Buffer& base = buffers[static_cast<std::size_t>(any(0, static_cast<int64_t>(buffers.size()) - 1))];
         b.base = base.name, b.entry = base.entry, b.pools = {}, b.alignment = 1;
-        b.offset = any(0, base.size), b.size = any(0, base.size - b.offset);
+        b.offset = any(0, base.size), b.size = any(0, base.size - *b.offset);
       }
       buffers.push_back(b);
     }

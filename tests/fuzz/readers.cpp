@@ -31,7 +31,7 @@ std::string quoted(std::string_view text) {
 
 /// The buffers as a file that says the same, every text in quotes.
 std::string csv_of(const std::vector<memory::pools::Buffer>& buffers) {
-  const auto number = [](int64_t n) { return n < 0 ? "" : str(n); };
+  const auto number = [](const std::optional<int64_t>& n) { return n ? str(*n) : ""; };
   std::string out = "id,lower,upper,size,alignment,offset,base,pool,cost,entry\n";
   for (const memory::pools::Buffer& b : buffers) {
     const std::string pools = join(b.pools, "|", [](const std::string& pool) { return pool; });

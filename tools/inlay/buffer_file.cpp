@@ -121,28 +121,21 @@ class BufferFileReader {
     out.lower = number(Column::lower);
     out.upper = number(Column::upper);
     out.size = number(Column::size);
-    out.alignment = number_or(Column::alignment, 1);
-    out.offset = not_negative_or(Column::offset, out.name);
+    out.alignment = number_if(Column::alignment).value_or(1);
+    out.offset = number_if(Column::offset);
     out.base = field(Column::base);
     for (std::string_view rest = field(Column::pool); !rest.empty();) {
       const std::size_t end = rest.find('|');
       out.pools.emplace_back(trimmed(rest.substr(0, end)));
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
-    out.cost = not_negative_or(Column::cost, out.name);
+    out.cost = number_if(Column::cost);
     out.entry = field(Column::entry);
     return out;
   }
 
-  int64_t number_or(Column column, int64_t otherwise) const {
-    return field(column).empty() ? otherwise : number(column);
-  }
-
-  int64_t not_negative_or(Column column, const std::string& id) const {
-    const int64_t out = number_or(column, -1);
-    if (out < 0 && !field(column).empty())
-      throw wrong(line_, str(kColumns[static_cast<std::size_t>(column)], " ", out, " of ", id, " is negative"));
-    return out;
+  std::optional<int64_t> number_if(Column column) const {
+    return field(column).empty() ? std::nullopt : std::optional(number(column));
   }
 
   const std::string& field(Column column) const {

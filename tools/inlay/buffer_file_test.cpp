@@ -87,7 +87,7 @@ TEST(BufferFile, SaysWhatIsWrongInJson) {
   EXPECT_EQ(one(R"(, "entry": 1)"), "b.csv: buffers[0]: entry is no text");
   EXPECT_EQ(one(R"(, "pool": [1])"), "b.csv: buffers[0]: pool is a list of what is no text");
   EXPECT_EQ(one(R"(, "pool": "q")"), "b.csv: buffers[0]: pool q of a is not among the pools: p");
-  EXPECT_EQ(one(R"(, "offset": -8)"), "b.csv: buffers[0]: offset -8 is negative");
+  EXPECT_EQ(one(R"(, "offset": -8)"), "b.csv: buffers[0]: offset -8 of a is negative");
   EXPECT_EQ(one(R"(, "aligment": 8)"), "b.csv: buffers[0]: there is no aligment");
   EXPECT_EQ(one(R"(, "in": "p", "at": 0, "spilled": false)"), "");
   EXPECT_EQ(failure(R"({"buffers": [], "pools": [{"size": 3}]})"), "b.csv: pools[0]: there is no size");

@@ -58,7 +58,9 @@ class JsonBufferReader {
       at_ = str("pools[", out.pools.size(), "]: ");
       if (!pool.is_object()) throw wrong(at_, "this is no object");
       require_known(pool, {"name", "capacity", "peak", "lower_bound"});
-      out.pools.push_back({.name = text(pool, "name"), .capacity_bytes = not_negative(pool, "capacity")});
+      const std::optional<int64_t> capacity = number_if(pool, "capacity");
+      if (capacity && *capacity < 0) throw wrong(at_, str("capacity ", *capacity, " is negative"));
+      out.pools.push_back({.name = text(pool, "name"), .capacity_bytes = capacity.value_or(-1)});
       const std::string& name = out.pools.back().name;
       const auto same = [&](const memory::pools::Pool& p) { return p.name == name; };
       if (std::ranges::count_if(out.pools, same) > 1) throw wrong(at_, str("there are two pools ", name));
@@ -74,11 +76,11 @@ class JsonBufferReader {
     out.lower = number(json, "lower");
     out.upper = number(json, "upper");
     out.size = number(json, "size");
-    if (has(json, "alignment")) out.alignment = number(json, "alignment");
-    out.offset = not_negative(json, "offset");
+    out.alignment = number_if(json, "alignment").value_or(1);
+    out.offset = number_if(json, "offset");
     out.base = text(json, "base");
     out.pools = texts(json, "pool");
-    out.cost = not_negative(json, "cost");
+    out.cost = number_if(json, "cost");
     out.entry = text(json, "entry");
     return out;
   }
@@ -125,11 +127,8 @@ class JsonBufferReader {
     return json[name];
   }
 
-  int64_t not_negative(const Json& json, const char* name) const {
-    if (!has(json, name)) return -1;
-    const int64_t out = number(json, name);
-    if (out < 0) throw wrong(at_, str(name, " ", out, " is negative"));
-    return out;
+  std::optional<int64_t> number_if(const Json& json, const char* name) const {
+    return has(json, name) ? std::optional(number(json, name)) : std::nullopt;
   }
 
   std::string_view text_;

@@ -93,10 +93,10 @@ nlohmann::ordered_json json_of(const Buffer& buffer) {
                                 {"upper", buffer.upper},
                                 {"size", buffer.size},
                                 {"alignment", buffer.alignment}};
-  if (buffer.offset >= 0) out["offset"] = buffer.offset;
+  if (buffer.offset) out["offset"] = *buffer.offset;
   if (!buffer.base.empty()) out["base"] = buffer.base;
   if (!buffer.pools.empty()) out["pool"] = buffer.pools;
-  if (buffer.cost >= 0) out["cost"] = buffer.cost;
+  if (buffer.cost) out["cost"] = *buffer.cost;
   if (!buffer.entry.empty()) out["entry"] = buffer.entry;
   return out;
 }
@@ -172,7 +172,7 @@ std::string html(const PlanCommand& command, const BufferFile& file, const memor
     page.buffers.push_back({.name = buffer.name,
                             .reason = !buffer.base.empty()    ? str("lies in ", buffer.base)
                                       : placement.is_spilled  ? str("is spilled into ", pool)
-                                      : buffer.offset >= 0    ? "is pinned there"
+                                      : buffer.offset         ? "is pinned there"
                                       : plan.pools.size() > 1 ? str("lies in ", pool)
                                                               : "",
                             .bytes = buffer.size,

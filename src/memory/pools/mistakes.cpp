@@ -13,12 +13,13 @@ std::string wrong_numbers(const Buffer& b) {
   if (b.upper < b.lower) return str(b.name, " ends at ", b.upper, ", before it begins at ", b.lower);
   if (b.size < 0) return str("size ", b.size, " of ", b.name, " is negative");
   if (b.alignment < 1) return str("alignment ", b.alignment, " of ", b.name, " is less than 1");
-  if (b.cost < -1) return str("cost ", b.cost, " of ", b.name, " is negative");
-  if (b.offset == -1) return "";
-  if (b.offset < 0) return str("offset ", b.offset, " of ", b.name, " is negative");
-  if (b.base.empty() && b.offset % b.alignment != 0)
-    return str("offset ", b.offset, " of ", b.name, " is no multiple of its alignment, ", b.alignment);
-  if (b.size > INT64_MAX - b.offset) return str("offset and size of ", b.name, " do not fit in 63 bits");
+  if (b.cost && *b.cost < 0) return str("cost ", *b.cost, " of ", b.name, " is negative");
+  if (!b.offset) return "";
+  const int64_t offset = *b.offset;
+  if (offset < 0) return str("offset ", offset, " of ", b.name, " is negative");
+  if (b.base.empty() && offset % b.alignment != 0)
+    return str("offset ", offset, " of ", b.name, " is no multiple of its alignment, ", b.alignment);
+  if (b.size > INT64_MAX - offset) return str("offset and size of ", b.name, " do not fit in 63 bits");
   return "";
 }
 
@@ -55,7 +56,7 @@ class MistakeFinder {
     if (ambiguous_.contains(buffer.base))
       return note(b, str("base ", buffer.base, " of ", buffer.name, " is the name of several buffers"));
     const Buffer& in = buffers_[base->second];
-    const int64_t begin = std::max<int64_t>(buffer.offset, 0);
+    const int64_t begin = buffer.offset.value_or(0);
     if (begin > in.size || buffer.size > in.size - begin)
       return note(b, str(buffer.name, " ends at ", begin + buffer.size, " in its base ", in.name, ", which has ",
                          in.size, in.size == 1 ? " byte" : " bytes"));
@@ -82,13 +83,13 @@ class MistakeFinder {
     const std::vector<Root> roots = roots_of(buffers_);
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       const Buffer &buffer = buffers_[b], &root = buffers_[roots[b].buffer];
-      const int64_t in_root = roots[b].offset_bytes, in_pool = in_root + std::max<int64_t>(root.offset, 0);
+      const int64_t in_root = roots[b].offset_bytes, in_pool = in_root + root.offset.value_or(0);
       if (in_root % buffer.alignment != 0)
         return note(b, str(buffer.name, " begins at ", in_root, " in ", root.name,
                            ", which is no multiple of its alignment, ", buffer.alignment));
       if (in_pool % buffer.alignment != 0)
-        return note(b, str(buffer.name, " begins at ", in_pool, ", since ", root.name, " is pinned to ", root.offset,
-                           ": no multiple of its alignment, ", buffer.alignment));
+        return note(b, str(buffer.name, " begins at ", in_pool, ", since ", root.name, " is pinned to ",
+                           root.offset.value_or(0), ": no multiple of its alignment, ", buffer.alignment));
     }
   }
 
@@ -118,13 +119,14 @@ class MistakeFinder {
     std::vector<std::size_t> pinned;
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       const Buffer& buffer = buffers_[b];
-      if (buffer.offset < 0 || buffer.size == 0 || !buffer.base.empty()) continue;
+      if (!buffer.offset || buffer.size == 0 || !buffer.base.empty()) continue;
       for (std::size_t o : pinned) {
         const Buffer& other = buffers_[o];
-        const bool bytes_meet = buffer.offset < other.offset + other.size && other.offset < buffer.offset + buffer.size;
+        const int64_t begin = *buffer.offset, end = begin + buffer.size;
+        const bool bytes_meet = begin < *other.offset + other.size && *other.offset < end;
         if (!bytes_meet || !meet(live[b], live[o]) || first_pool(buffer) != first_pool(other)) continue;
-        return note(b, str(buffer.name, " is pinned to [", buffer.offset, ", ", buffer.offset + buffer.size,
-                           "), where ", other.name, " lies at the same time"));
+        return note(b, str(buffer.name, " is pinned to [", begin, ", ", end, "), where ", other.name,
+                           " lies at the same time"));
       }
       pinned.push_back(b);
     }

@@ -17,10 +17,10 @@ struct Buffer {
   std::string name;
   int64_t lower = 0, upper = 0, size = 0;
   int64_t alignment = 1;
-  int64_t offset = -1;  // where it must lie, in its base or else in its pool; -1: anywhere there
-  std::string base;     // the buffer in whose bytes it lies (at the beginning, where no offset says); "": none
-  std::vector<std::string> pools;  // where it may lie, the best first; empty: in any that there is, in their order
-  int64_t cost = -1;               // of lying in another pool than the first of these; -1: as many as its bytes
+  std::optional<int64_t> offset = {};  // where it must lie, in its base or else in its pool; none: anywhere there
+  std::string base;  // the buffer in whose bytes it lies (at the beginning, where no offset says); "": none
+  std::vector<std::string> pools;    // where it may lie, the best first; empty: in any that there is, in their order
+  std::optional<int64_t> cost = {};  // of lying in another pool than the first of these; none: as many as its bytes
   std::string entry;  // the entry point that needs it; "": all, from the first time to the last, if there are some
 
   bool operator==(const Buffer&) const = default;

@@ -98,7 +98,7 @@ void add_to(Group& group, const Buffer& buffer, const Lifetime& live) {
     all = all.begin < all.end ? Lifetime{std::min(all.begin, live.begin), std::max(all.end, live.end)} : live;
   }
   group.storage.alignment_bytes = common_multiple(group.storage.alignment_bytes, buffer.alignment);
-  if (buffer.cost > 0 && !buffer.base.empty()) group.cost = add_bytes(group.cost, buffer.cost);
+  if (!buffer.base.empty()) group.cost = add_bytes(group.cost, buffer.cost.value_or(0));
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ std::vector<Root> roots_of(const std::vector<Buffer>& buffers) {
     for (; !known[at] && !buffers[at].base.empty(); at = by_name.at(buffers[at].base)) chain.push_back(at);
     if (!known[at]) known[at] = Root{at, 0};
     for (Root root = *known[at]; !chain.empty(); chain.pop_back()) {
-      root.offset_bytes += std::max<int64_t>(buffers[chain.back()].offset, 0);
+      root.offset_bytes += buffers[chain.back()].offset.value_or(0);
       known[chain.back()] = root;
     }
   }
@@ -161,10 +161,10 @@ Problem make_problem(const std::vector<Buffer>& buffers, const std::vector<Pool>
     out.groups.push_back({.storage = {.live = {},
                                       .size_bytes = buffer.size,
                                       .alignment_bytes = 1,
-                                      .pinned_bytes = buffer.offset,
+                                      .pinned_bytes = buffer.offset.value_or(-1),
                                       .name = buffer.name},
                           .pools = names.of(buffer),
-                          .cost = buffer.cost < 0 ? buffer.size : buffer.cost});
+                          .cost = buffer.cost.value_or(buffer.size)});
   }
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     const std::size_t group = group_of_root[roots[b].buffer];
