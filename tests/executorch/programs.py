@@ -131,6 +131,44 @@ class ViewOfAStateAndOfAConstant(torch.nn.Module):
         return before * 2, changed + given, self.cache + self.table
 
 
+class Pieces(torch.nn.Module):
+    """The results of a split are a list, and picked from what was allocated for them."""
+
+    def forward(self, x):
+        q, k, v = (x * 2).split(4, -1)[:3]
+        low, high = torch.chunk(x + 1, 2, 0)
+        return torch.softmax(q @ k.t() / 4, -1) @ v + 1, low, torch.relu(high).sum(0)
+
+
+class StateThroughAView(torch.nn.Module):
+    """A view of a state is overwritten by what is no state, before or after the state is."""
+
+    def __init__(self, is_before):
+        super().__init__()
+        self.is_before = is_before
+        self.register_buffer("cache", torch.zeros(8, 16))
+
+    def forward(self, x, i, v):
+        if not self.is_before:
+            self.cache.index_put_((i,), v)
+        y = torch.index_put(self.cache.view(-1), (i,), v[0, :2] + 7) * 2
+        if self.is_before:
+            self.cache.add_(1)
+        return y
+
+
+class StateThroughTwoViews(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("cache", torch.zeros(8, 16))
+
+    def forward(self, x, i, v):
+        a = torch.index_put(self.cache.view(-1), (i,), v[0, :2] + 7)
+        self.cache.index_put_((i,), v)
+        b = torch.index_put(self.cache.view(4, 32), (i,), x.view(4, 32)[:2])
+        return a * 2, b + 1
+
+
 class ViewOfAnOverwrittenView(torch.nn.Module):
     def forward(self, x, i, v):
         t = x + 1
@@ -210,6 +248,10 @@ PROGRAMS = {
     "scan": (Scan(), (X,)),
     "operand_twice": (OperandTwice(), (X, AT, V)),
     "view_of_a_state_and_of_a_constant": (ViewOfAStateAndOfAConstant(), (X, AT, V)),
+    "pieces": (Pieces(), (X,)),
+    "state_through_a_view_before": (StateThroughAView(True), (X, AT, V)),
+    "state_through_a_view_after": (StateThroughAView(False), (X, AT, V)),
+    "state_through_two_views": (StateThroughTwoViews(), (X, AT, V)),
     "view_of_an_overwritten_view": (ViewOfAnOverwrittenView(), (X, AT, V)),
     "sizes_found_late": (SizesFoundLate(), (X, torch.tensor(3))),
     "no_elements": (NoElements(), (X,)),

@@ -50,7 +50,7 @@ class Random(torch.nn.Module):
             return values[-1] if rng.random() < 0.5 else values[int(rng.integers(len(values)))]
 
         for _ in range(int(rng.integers(3, 16))):
-            x, kind = some(), int(rng.integers(14))
+            x, kind = some(), int(rng.integers(16))
             if kind < 3:
                 values.append(UNARY[int(rng.integers(len(UNARY)))](torch.clamp(x, -3, 3) if kind == 2 else x))
             elif kind < 6:
@@ -69,6 +69,12 @@ class Random(torch.nn.Module):
             elif kind == 10:
                 perm = torch.tensor(rng.permutation(x.shape[0]))
                 values.append(torch.index_put(x, (perm,), x))
+            elif kind == 14:
+                axis = int(rng.integers(x.dim()))
+                values += torch.chunk(x, int(rng.integers(2, 4)), axis)
+            elif kind == 15:
+                at = torch.tensor(rng.permutation(24)[:3])
+                values.append(torch.index_put(self.state.view(-1), (at,), torch.full((3,), 0.5)))
             elif kind == 11:
                 values.append(branch(rng, x, some()))
             elif kind == 12 and x.dim() == 2:
@@ -132,8 +138,8 @@ def check(seed):
             return f"ExecuTorch: {str(error).splitlines()[0][:60]}"
         raise
     method = Runtime.get().load_program(program.buffer).load_method("forward")
-    state = torch.zeros(4, 6)  # ExecuTorch does not keep what it holds at first
-    module.state.copy_(state)
+    if edge.exported_program().graph_signature.buffers_to_mutate:
+        module.state.zero_()  # ExecuTorch does not keep what a state holds at first
     for scale in (1.0, -0.5):
         arguments = tuple(x * scale for x in inputs)
         got = [x.clone() for x in method.execute(list(arguments))]

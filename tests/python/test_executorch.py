@@ -15,7 +15,7 @@ import inlay.executorch
 import pytest
 from inlay.executorch.in_place import InPlace
 from inlay.executorch.layout import Layouts
-from inlay.executorch.program import Program, Step, Storage, Value, lost_mutations, stale_reads
+from inlay.executorch.program import Program, Step, Storage, Value, lost_mutations, must_stay, stale_reads
 from inlay.executorch.replay import Replay, WrongPlan, _ways
 
 EXPORTS = {
@@ -268,6 +268,25 @@ def test_what_an_op_made_in_place_overwrites_is_found():
     assert [stale.mutation.name for stale in stale_reads(program)] == ["index_put_"]
     with pytest.raises(WrongPlan, match="^index_put_ writes m over a while it reads it$"):
         laid_out(program)
+
+
+def test_what_the_next_call_is_to_find_stays():
+    steps = [("index_put_", "s", "m in s"), ("view", "m", "v of m"), ("put_", "v", "w in s"), ("output", "mw", "")]
+    program = small(*steps)
+    number = next(v for v, value in enumerate(program.values) if value.name == "m")
+    laid_out(small(*steps[:3], ("output", "w", "")))  # nothing says what is to be there
+    program.storages[2].final = number
+    stale = stale_reads(program)
+    assert {(s.mutation.name, program.values[s.value].name) for s in stale} == {("put_", "m")}
+    assert all(must_stay(program, s) for s in stale)
+    for outputs in ("mw", "w"):  # also where it is no output
+        program = small(*steps[:3], ("output", outputs, ""))
+        program.storages[2].final = number
+        with pytest.raises(WrongPlan):
+            laid_out(program)
+    # What is changed later must be there itself; what is only read may be a copy.
+    program = small(("view", "s", "v of s"), ("put_", "v", "w in v"), ("add_", "s", "m in s"), ("output", "mw", ""))
+    assert [(s.mutation.name, must_stay(program, s)) for s in stale_reads(program)] == [("put_", True), ("add_", False)]
 
 
 def test_what_changes_a_view_of_a_constant_is_found():

@@ -7,10 +7,12 @@ import torch
 from executorch.exir import memory
 from executorch.exir.memory_planning import get_node_tensor_specs
 from executorch.exir.operator.convert import get_out_args_from_opoverload, is_out_variant
-from torch.export.graph_signature import InputKind
+from executorch.exir.tensor import TensorSpec
+from torch.export.graph_signature import InputKind, OutputKind
 
 from .ops import overload_of
 from .program import Program, Step, Storage, Value
+from .replay import WrongPlan
 
 
 class Export:
@@ -23,6 +25,7 @@ class Export:
         self.bodies, self.known = [], known or {}
         self._storage = {}  # by id of a spec
         self._values = {}  # by node: the numbers of its values
+        self._latest = {}  # by storage: the value that was written there last
         self.nodes = collections.defaultdict(list)  # by value: those that it is passed on by
         for self.time, node in enumerate(graph_module.graph.nodes):
             self._read(node)
@@ -60,6 +63,7 @@ class Export:
             reads = self._read_values(node.args)
             for value in reads:
                 self.program.storages[self.program.storage_of(value)].is_output = True
+            self._read_finals(node)
             self.program.steps.append(Step("output", "output", self.time, reads, kind="output"))
         elif node.target is memory.alloc:
             self._values[node] = []  # what is written there is a value
@@ -74,11 +78,35 @@ class Export:
         return [each for body in self.bodies for each in (body, *body.all_bodies())]
 
     def _items(self, node):
-        """Found by its spec: an op may leave out one of its results."""
-        values, specs = self._values.get(node.args[0], []), node.args[0].meta.get("spec")
-        if not isinstance(specs, (list, tuple)):
-            return values
-        return [v for v in values if self.program.storage_of(v) == self._storage.get(id(specs[node.args[1]]))]
+        """Found by its spec: an op may leave out one of its results. Where the results are a list they are picked from
+        what was allocated for them."""
+        whole, spec = node.args[0], node.args[0].meta["spec"][node.args[1]]
+        if not isinstance(spec, TensorSpec):
+            return []
+        storage = self._storage.get(id(spec))
+        values = [self._latest.get(storage)] if whole.target is memory.alloc else self._values[whole]
+        found = [value for value in values if value is not None and self.program.storage_of(value) == storage]
+        if not found:
+            raise WrongPlan(f"{node.name} picks from {whole.name} what no step has written")
+        return found
+
+    def _read_finals(self, output):
+        """What the next call finds in the states: what is an output and has been written there, or what was there before.
+        (The names in the signature may be in another order than the outputs.)"""
+        given = [node.target for node in self.graph_module.graph.nodes if node.op == "placeholder"]
+        if self.signature is None or given != [said.arg.name for said in self.signature.input_specs]:
+            return  # ExecuTorch also gives bodies the signature of the program around them
+        for value in self.program.inputs:
+            storage = self.program.storages[self.program.storage_of(value)]
+            storage.final = value if storage.kind == "state" else None
+        results = output.args[0] if isinstance(output.args[0], (list, tuple)) else (output.args[0],)
+        for said, result in zip(self.signature.output_specs, results, strict=False):
+            if said.kind == OutputKind.BUFFER_MUTATION and isinstance(result, torch.fx.Node):
+                (value,) = self._values[result]
+                storage = self.program.storages[self.program.storage_of(value)]
+                if storage.kind != "state":
+                    raise WrongPlan(f"{result.name} is the new value of a state, and is not written there")
+                storage.final = value
 
     def _step(self, node):
         outs = self._outs(node)
@@ -132,7 +160,11 @@ class Export:
         return get_out_args_from_opoverload(overload_of(node.target)) if _is_out_variant(node.target) else ()
 
     def _read_values(self, arguments):
-        return [value for node in _nodes(arguments) for value in self._values.get(node, ())]
+        nodes = _nodes(arguments)
+        for node in nodes:
+            if get_node_tensor_specs(node) and not self._values.get(node):
+                raise WrongPlan(f"{node.name} is read, and no step has written it")
+        return [value for node in nodes for value in self._values.get(node, ())]
 
     def _storage_of(self, node):
         return self.program.storage_of(self._values[node][0])
@@ -154,7 +186,8 @@ class Export:
             storage = self._add_storage(spec, node.name, kind=kind, is_planned=is_planned)
         dtype = str(spec.dtype).removeprefix("torch.")
         self.program.values.append(Value(node.name, storage, _dims(node, spec), dtype, tuple(map(int, spec.dim_order))))
-        return len(self.program.values) - 1
+        self._latest[storage] = len(self.program.values) - 1
+        return self._latest[storage]
 
     def _add_storage(self, spec, name, **facts):
         number = self._storage[id(spec)] = len(self.program.storages)
@@ -197,7 +230,7 @@ class Export:
             others = inputs[carried + rows :]
             bound = {value: carried + rows + number for number, value in enumerate(others)}
             return bound, {value: number for number, value in enumerate(inputs[:carried])}
-        return {}, {}
+        raise WrongPlan(f"{node.name}: inlay.executorch does not know how {_name_of(node.target)} runs its bodies")
 
 
 def _dims(node, spec):

@@ -20,6 +20,7 @@ class Storage:
     base: int | None = None
     base_offset: int = 0
     life: tuple | None = None  # times at which it is needed, whatever the steps say
+    final: int | None = None  # of a state: the value that the next call finds there
 
 
 @dataclass
@@ -144,7 +145,26 @@ def stale_reads(program):
             latest[program.storage_of(value)] = contents[value]
             if step.kind == "mutation":
                 by[program.storage_of(value)] = step
+    for number, storage in enumerate(program.storages):
+        if number in by and storage.final is not None and latest[number] != contents[storage.final]:
+            found.append(StaleRead(by[number], storage.final))
     return found
+
+
+def must_stay(program, stale):
+    """Is what is overwritten left for the next call, or changed later? Then a copy of it will not do."""
+    if any(storage.final == stale.value for storage in program.storages):
+        return True
+    later = program.steps[program.steps.index(stale.mutation) + 1 :]
+    changed = (step.reads[p] for step in later if step.op != "aten.copy_" for p in _changed_positions(program, step))
+    return stale.value in changed
+
+
+def _changed_positions(program, step):
+    """Of a mutation: where among its reads what it changes is."""
+    for write, positions in step.in_place.items() if step.kind == "mutation" else ():
+        storage = program.storage_of(step.writes[write])
+        yield from (p for p in positions if program.storage_of(step.reads[p]) == storage)
 
 
 def _overwritten_while_read(program, step):

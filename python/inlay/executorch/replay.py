@@ -125,7 +125,7 @@ class _Run:
                     self.make(value, self.places_changed(step, position))
         for number, storage in enumerate(self.program.storages):
             if storage.kind in ("state", "constant") and number in self.latest:
-                self.require_kept(number)
+                self.require_kept(number, storage)
 
     def own_place(self, value):
         number = self.program.storage_of(value)
@@ -164,10 +164,11 @@ class _Run:
         if not all(self.replay.bytes.holds(place, self.content[value]) for place in self.places[value]):
             raise WrongPlan(f"{step.name} reads {name}, into whose bytes something else has been written")
 
-    def require_kept(self, number):
+    def require_kept(self, number, storage):
         value = next(v for v, x in enumerate(self.program.values) if x.storage == number)
-        if not self.replay.bytes.holds(self.own_place(value), self.latest[number]):
-            raise WrongPlan(f"the bytes of {self.program.storages[number].name} do not survive the call")
+        left = self.latest[number] if storage.final is None else self.content[storage.final]
+        if not self.replay.bytes.holds(self.own_place(value), left):
+            raise WrongPlan(f"the bytes of {storage.name} do not survive the call")
 
     def require_apart(self, step):
         """What is written is apart from all else that is written, and from all that is read, but for what an op may write

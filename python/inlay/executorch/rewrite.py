@@ -7,7 +7,7 @@ from executorch.exir.passes.replace_view_copy_with_view_pass import _ViewSpec
 from executorch.exir.tensor import TensorSpec
 
 from .export import Export, may_write_over, mutated_arguments
-from .program import lost_mutations, stale_reads
+from .program import lost_mutations, must_stay, stale_reads
 
 
 def settle_specs(graph_module):
@@ -60,18 +60,22 @@ def _copy_one(graph_module, export):
     nodes, program = {node.name: node for node in graph_module.graph.nodes}, export.program
     for stale in stale_reads(program):
         name = program.values[stale.value].name
+        if must_stay(program, stale):
+            return _let_change_a_copy(graph_module, nodes[stale.mutation.name], f"{name} is to stay as it is")
         # Of an op with several results, those that pick this one.
         for node in [n for n in export.nodes[stale.value] if isinstance(n.meta["spec"], TensorSpec)]:
             _let_later_ones_read_a_copy(node, nodes[stale.mutation.name])
         return _settled(graph_module, f"{stale.mutation.name} overwrites {name}: what reads it later reads a copy")
     for mutation in lost_mutations(program):
-        node = nodes[mutation.name]
-        for at, argument in mutated_arguments(node).items():
-            _replace(node, at, lambda _, copied=_copy(argument, node): copied)
-        return _settled(
-            graph_module, f"{mutation.name} changes a copy: what it is given a view of is not to be changed"
-        )
+        why = "what it is given a view of is to stay as it is"
+        return _let_change_a_copy(graph_module, nodes[mutation.name], why)
     return ""
+
+
+def _let_change_a_copy(graph_module, mutation, why):
+    for at, argument in mutated_arguments(mutation).items():
+        _replace(mutation, at, lambda _, copied=_copy(argument, mutation): copied)
+    return _settled(graph_module, f"{mutation.name} changes a copy: {why}")
 
 
 def _copy_viewed_results(graph_module, program):
@@ -90,15 +94,13 @@ def _copy_viewed_results(graph_module, program):
 
 def _let_later_ones_read_a_copy(node, mutation):
     order = {each: number for number, each in enumerate(node.graph.nodes)}
+    users = [user for user in node.users if order[user] >= order[mutation]]
     copied = _copy(node, mutation)
-    changed = mutated_arguments(mutation)
-    for user in list(node.users):
-        if user is mutation:
-            for at in [*range(len(user.args)), *user.kwargs]:
-                if at not in changed:
-                    _replace(user, at, lambda given: copied if given is node else given)
-        elif order.get(user, 0) > order[mutation]:
-            user.replace_input_with(node, copied)
+    for user in users:
+        changed = mutated_arguments(user) if user.op == "call_function" else ()
+        for at in [*range(len(user.args)), *user.kwargs]:
+            if at not in changed:
+                _replace(user, at, lambda given: copied if given is node else given)
 
 
 def _replace(node, at, by):
