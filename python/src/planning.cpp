@@ -169,7 +169,8 @@ nb::dict plan_buffers(const std::vector<nb::tuple>& rows, const std::vector<nb::
   std::vector<memory::pools::Pool> pools;
   for (const nb::tuple& row : pool_rows) {
     const std::string name = text_of(row[0], "the name of a pool");
-    pools.push_back({.name = name, .capacity_bytes = whole_number(row[1], str("the capacity of ", name))});
+    pools.push_back(
+        {.name = name, .capacity_bytes = whole_number(row[1], str("the capacity", name.empty() ? "" : " of ", name))});
   }
   if (const auto mistake = memory::pools::find_mistake(buffers, pools))
     throw nb::value_error(str("inlay.plan: ", mistake->message).c_str());

@@ -141,6 +141,70 @@ TEST(Pools, WhatIsCheapestMayHaveNoRoomElsewhere) {
   EXPECT_EQ(plan.buffers[2].pool, 2U);
 }
 
+TEST(Pools, PoolsDoNotFillEachOtherForEver) {
+  // Each pair was laid into the gap that the other one left, and so on.
+  std::vector<Buffer> buffers = {{.name = "a1", .upper = 1, .size = 8, .pools = {"A", "B"}},
+                                 {.name = "a2", .lower = 1, .upper = 2, .size = 8, .pools = {"A", "B"}},
+                                 {.name = "b1", .upper = 1, .size = 8, .pools = {"B", "A"}},
+                                 {.name = "b2", .lower = 1, .upper = 2, .size = 8, .pools = {"B", "A"}}};
+  EXPECT_TRUE(planned(buffers, {{"A", 8}, {"B", 8}}, Planner::naive).fits());
+  // Neither fits, whatever goes where.
+  for (Buffer& b : buffers) b.size = 9;
+  for (int more = 0; more < 100; ++more) buffers.push_back({.name = str("c", more), .upper = 2, .size = 5});
+  EXPECT_FALSE(planned(buffers, {{"A", 8}, {"B", 16}}).fits());
+}
+
+TEST(Pools, OfFewTheCheapestChoiceIsFound) {
+  const auto places_of = [](const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
+    const Plan plan = planned(buffers, pools);
+    EXPECT_TRUE(plan.fits());
+    std::string out;
+    for (const Placement& p : plan.buffers) out += plan.pools[p.pool].pool.name;
+    return out;
+  };
+  EXPECT_EQ(places_of({{.name = "b0", .upper = 2, .size = 12, .alignment = 2, .cost = 6},
+                       {.name = "b1", .upper = 3, .size = 7},
+                       {.name = "b2", .lower = 2, .upper = 3, .size = 9}},
+                      {{"A", 9}, {"B", 14}}),
+            "BAB");
+  EXPECT_EQ(places_of({{.name = "b0", .upper = 3, .size = 9, .pools = {"C", "B", "A"}},
+                       {.name = "b1", .lower = 1, .upper = 5, .size = 10, .pools = {"C", "A"}},
+                       {.name = "b2", .upper = 1, .size = 10, .pools = {"A"}, .cost = 10}},
+                      {{"A", 15}, {"B", 0}, {"C", 16}}),
+            "CAA");
+}
+
+/// Against every choice, where nothing lives with what is not needed all the time: then bytes are sums.
+TEST(Pools, NoChoiceOfFewIsCheaper) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    std::mt19937_64 random(seed);
+    std::vector<Buffer> buffers;
+    for (int n = 0; n < 6; ++n)
+      buffers.push_back({.name = str("b", n),
+                         .upper = 2,
+                         .size = static_cast<int64_t>(1 + random() % 20),
+                         .cost = static_cast<int64_t>(random() % 50)});
+    const std::vector<Pool> pools = {{"fast", 24}, {"mid", 20}, {"slow", static_cast<int64_t>(random() % 40)}};
+    std::optional<int64_t> least;
+    for (int choice = 0; choice < 729; ++choice) {
+      std::array<int64_t, 3> bytes{};
+      int64_t cost = 0, rest = choice;
+      for (const Buffer& b : buffers) {
+        bytes[static_cast<std::size_t>(rest % 3)] += b.size;
+        cost += rest % 3 == 0 ? 0 : *b.cost;
+        rest /= 3;
+      }
+      if (bytes[0] <= 24 && bytes[1] <= 20 && bytes[2] <= pools[2].capacity_bytes)
+        least = std::min(cost, least.value_or(cost));
+    }
+    const Plan plan = planned(buffers, pools);
+    EXPECT_EQ(plan.fits(), least.has_value()) << seed;
+    int64_t cost = 0;
+    for (std::size_t b = 0; b < buffers.size(); ++b) cost += plan.buffers[b].is_spilled ? *buffers[b].cost : 0;
+    EXPECT_EQ(cost, least.value_or(cost)) << seed;
+  }
+}
+
 TEST(Pools, WhatMustStayMakesNothingElseGo) {
   // The two that must lie there are too much together, whatever gives way.
   const Plan plan = planned({{.name = "a", .upper = 2, .size = 40, .pools = {"fast"}},
@@ -221,6 +285,13 @@ TEST(Pools, MistakesOfWhatIsPinned) {
   other.name = "b", other.pools = {"fast"};
   EXPECT_EQ(mistake({pinned, other}), "1: b is pinned to [4, 36), where a lies at the same time");
   EXPECT_EQ(mistake({pinned, other}, {{"slow"}, {"fast"}}), "");
+  // What lies in it makes it live longer.
+  EXPECT_EQ(mistake({{.name = "x", .upper = 1, .size = 8, .offset = 0},
+                     {.name = "v", .lower = 1, .upper = 3, .size = 8, .base = "x"},
+                     {.name = "y", .lower = 2, .upper = 4, .size = 8, .offset = 0}}),
+            "2: y is pinned to [0, 8), where x lies at the same time");
+  // It needs no bytes, and lies where it was pinned all the same.
+  EXPECT_THAT(places(planned({{.name = "x", .lower = 2, .upper = 2, .size = 16, .offset = 100}})), ElementsAre("+100"));
   EXPECT_EQ(mistake({{.name = "a", .base = "b"}, {.name = "b", .base = "c"}, {.name = "c", .base = "b"}}),
             "1: b lies in itself");
 }
@@ -292,7 +363,8 @@ TEST(Pools, RandomProblemsGetRightPlans) {
       Buffer b{.name = str("b", n), .lower = any(0, 20), .size = any(0, 64), .alignment = int64_t{1} << any(0, 4)};
       b.upper = b.lower + any(0, 8);
       if (has_entries) b.entry = std::array{"", "f", "g"}[static_cast<std::size_t>(any(0, 2))];
-      if (any(0, 2) == 0) b.pools = {any(0, 1) == 0 ? "fast" : "slow"};
+      const std::vector<std::string> lists[] = {{"fast"}, {"slow"}, {"fast", "slow"}, {"slow", "fast"}};
+      if (any(0, 1) == 0) b.pools = lists[any(0, 3)];
       if (any(0, 2) == 0) b.cost = any(0, 100);
       if (!buffers.empty() && any(0, 3) == 0) {
         const Buffer& base = buffers[static_cast<std::size_t>(any(0, static_cast<int64_t>(buffers.size()) - 1))];
@@ -301,7 +373,7 @@ TEST(Pools, RandomProblemsGetRightPlans) {
       }
       buffers.push_back(b);
     }
-    const std::vector<Pool> pools = {{"fast", any(64, 400)}, {"slow", any(0, 1) == 0 ? -1 : any(200, 800)}};
+    const std::vector<Pool> pools = {{"fast", any(64, 400)}, {"slow", any(0, 1) == 0 ? -1 : any(100, 800)}};
     const Plan plan = planned(buffers, pools, Planner::greedy);
     judge(buffers, plan);
     num_spilled += std::ranges::any_of(plan.buffers, &Placement::is_spilled) ? 1 : 0;

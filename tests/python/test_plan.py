@@ -124,6 +124,14 @@ def test_sizes_near_the_end_of_what_a_number_holds(buffers):
     assert page.stat().st_size < 100_000
 
 
+def test_what_is_pinned_lies_in_the_first_pool_of_the_command_line(buffers):
+    buffers.write_text("id,lower,upper,size,offset,pool\nx,0,2,8,0,slow\ny,0,2,8,0,\nz,0,1,4,,slow|fast\n")
+    capacities = ["--capacity", "fast=64", "--capacity", "slow=64"]
+    assert [b["in"] for b in planned(buffers, *capacities)["buffers"]] == ["slow", "fast", "slow"]
+    refused = plan(buffers, *capacities[2:], *capacities[:2], code=2)
+    assert "y is pinned to [0, 8), where x lies at the same time" in refused.stderr and "buffers.csv:3" in refused.stderr
+
+
 def test_buffers_without_a_pool_lie_in_those_that_others_name(buffers):
     buffers.write_text("id,lower,upper,size,pool\na,0,4,32,p\nb,0,4,8,\n")
     row = [inlay.Storage("a", 32, 0, 4, pool="p"), ("b", 8, 0, 4)]

@@ -36,16 +36,16 @@ class BufferFileReader {
     if (!next_line()) throw wrong(1, "the file is empty").help(std::string(kHeaderHelp));
     read_header();
     BufferFile out;
-    std::vector<int> lines;  // by buffer
     std::map<std::string, int> line_of;
     while (next_line()) {
       out.buffers.push_back(row());
-      lines.push_back(line_);
+      out.places.push_back(str(path_, ":", line_));
       const std::string& id = out.buffers.back().name;
       const auto [before, is_new] = line_of.emplace(id, line_);
       if (!is_new) throw wrong(line_, str("id ", id, " stands in line ", before->second, " too"));
     }
-    if (auto mistake = find_mistake(out.buffers, {})) throw wrong(lines[mistake->buffer], std::move(mistake->message));
+    if (auto mistake = find_mistake(out.buffers, {}, memory::pools::Pins::left))
+      throw Error(ErrorCode::invalid_file, {out.places[mistake->buffer]}, std::move(mistake->message));
     return out;
   }
 
@@ -127,6 +127,7 @@ class BufferFileReader {
     for (std::string_view rest = field(Column::pool); !rest.empty();) {
       const std::size_t end = rest.find('|');
       out.pools.emplace_back(trimmed(rest.substr(0, end)));
+      if (out.pools.back().empty() || end + 1 == rest.size()) throw wrong(line_, "a pool has no name");
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
     out.cost = number_if(Column::cost);
@@ -171,6 +172,11 @@ BufferFile parse_buffers(std::string_view text, const std::string& path) {
   if (begin != std::string_view::npos && (text[begin] == '{' || text[begin] == '['))
     return parse_json_buffers(text, path);
   return BufferFileReader(text, path).read();
+}
+
+void check(const BufferFile& file, const std::vector<memory::pools::Pool>& pools) {
+  if (auto mistake = find_mistake(file.buffers, pools))
+    throw Error(ErrorCode::invalid_file, {file.places[mistake->buffer]}, std::move(mistake->message));
 }
 
 BufferFile read_buffers(const std::string& path) { return parse_buffers(read_file(path), path); }

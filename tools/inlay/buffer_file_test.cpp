@@ -12,7 +12,8 @@ using ::testing::ElementsAre;
 
 std::string failure(std::string_view text) {
   try {
-    parse_buffers(text, "b.csv");
+    const BufferFile file = parse_buffers(text, "b.csv");
+    check(file, file.pools);
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::invalid_file);
     return str(error.diagnostic().location.text, ": ", error.diagnostic().message);
@@ -136,6 +137,9 @@ TEST(BufferFile, RefusesWhatNoPlanCanHold) {
   EXPECT_EQ(failure(pinned + "a,0,2,8,0\nb,0,9,8,\nc,1,3,8,4\n"),
             "b.csv:4: c is pinned to [4, 12), where a lies at the same time");
   EXPECT_EQ(failure(pinned + "a,0,2,8,0\nc,2,3,8,4\n"), "");
+  const std::string pools = "id,lower,upper,size,offset,pool\n";
+  EXPECT_EQ(failure(pools + "a,0,2,8,0,|p\n"), "b.csv:2: a pool has no name");
+  EXPECT_EQ(failure(pools + "a,0,2,8,0,p|\n"), "b.csv:2: a pool has no name");
   const std::string head = "id,lower,upper,size\n", most = "9223372036854775807";
   EXPECT_EQ(failure(head + "a,0,2," + most + "\nb,1,3,1\n"),
             "b.csv:3: the sizes of what lives at 1 do not fit in 63 bits together");

@@ -31,7 +31,8 @@ class JsonBufferReader {
       const std::string& id = out.buffers.back().name;
       if (!ids.insert(id).second) throw wrong(at_, str("there are two buffers ", id));
     }
-    if (auto mistake = find_mistake(out.buffers, out.pools))
+    for (std::size_t b = 0; b < out.buffers.size(); ++b) out.places.push_back(str(path_, ", buffers[", b, "]"));
+    if (auto mistake = find_mistake(out.buffers, out.pools, memory::pools::Pins::left))
       throw wrong(str("buffers[", mistake->buffer, "]: "), std::move(mistake->message));
     return out;
   }

@@ -78,7 +78,9 @@ Planned planned(const PlanCommand& command, const BufferFile& file) {
   const double before = cpu_seconds();
   const memory::Effort effort{.planner = memory::planner_named(command.planner, "--planner"),
                               .budget_ms = command.budget_ms};
-  Planned out{.plan = memory::pools::plan(file.buffers, pools_of(command, file), memory::pools::planner_of(effort))};
+  const std::vector<Pool> pools = pools_of(command, file);
+  check(file, pools);
+  Planned out{.plan = memory::pools::plan(file.buffers, pools, memory::pools::planner_of(effort))};
   out.seconds = cpu_seconds() - before;
   return out;
 }

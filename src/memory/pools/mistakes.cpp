@@ -25,8 +25,8 @@ std::string wrong_numbers(const Buffer& b) {
 
 class MistakeFinder {
  public:
-  MistakeFinder(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools)
-      : buffers_(buffers), pools_(pools) {}
+  MistakeFinder(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, Pins pins)
+      : buffers_(buffers), pools_(pools), pins_(pins) {}
 
   std::optional<Mistake> find() {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
@@ -40,7 +40,7 @@ class MistakeFinder {
     if (found_) return found_;
     std::vector<int64_t> times;
     const std::vector<Lifetime> live = lives_of(buffers_, times);
-    check_pins(live);
+    if (pins_ == Pins::checked) check_pins(lives_of_groups(live));
     if (!found_) check_sums(live, times);
     return found_;
   }
@@ -114,6 +114,18 @@ class MistakeFinder {
     return names == buffers_.end() ? "" : names->pools[0];
   }
 
+  /// By root: when it or what lies in it is needed.
+  std::vector<Lifetime> lives_of_groups(std::vector<Lifetime> live) const {
+    const std::vector<Root> roots = roots_of(buffers_);
+    for (std::size_t b = 0; b < buffers_.size(); ++b) {
+      Lifetime& all = live[roots[b].buffer];
+      if (live[b].begin >= live[b].end) continue;
+      all =
+          all.begin < all.end ? Lifetime{std::min(all.begin, live[b].begin), std::max(all.end, live[b].end)} : live[b];
+    }
+    return live;
+  }
+
   /// Two that must lie on the same bytes at the same time.
   void check_pins(std::span<const Lifetime> live) {
     std::vector<std::size_t> pinned;
@@ -154,6 +166,7 @@ class MistakeFinder {
 
   const std::vector<Buffer>& buffers_;
   const std::vector<Pool>& pools_;
+  Pins pins_;
   std::map<std::string, std::size_t> by_name_;
   std::set<std::string> ambiguous_;
   std::optional<Mistake> found_;
@@ -161,8 +174,8 @@ class MistakeFinder {
 
 }  // namespace
 
-std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
-  return MistakeFinder(buffers, pools).find();
+std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, Pins pins) {
+  return MistakeFinder(buffers, pools, pins).find();
 }
 
 }  // namespace inlay::memory::pools

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "memory/pools/assign.h"
 #include "memory/pools/spill.h"
 
 namespace inlay::memory::pools {
@@ -39,8 +40,11 @@ Plan plan_of(const std::vector<Buffer>& buffers, const Problem& problem, const S
   }
   for (std::size_t b = 0; b < buffers.size(); ++b) {
     const std::size_t group = problem.group_of[b];
+    // Planners lay what has no bytes anywhere.
+    const Storage& storage = problem.groups[group].storage;
+    const int64_t offset = storage.is_pinned() ? storage.pinned_bytes : spilled.offset_bytes[group];
     out.buffers.push_back({.pool = problem.groups[group].pools[spilled.choice[group]],
-                           .offset_bytes = spilled.offset_bytes[group] + problem.offset_in_group[b],
+                           .offset_bytes = offset + problem.offset_in_group[b],
                            .live = problem.live[b],
                            .is_spilled = spilled.choice[group] > 0});
   }
@@ -52,6 +56,8 @@ Plan plan_of(const std::vector<Buffer>& buffers, const Problem& problem, const S
 Plan plan(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, const PoolPlanner& planner) {
   const Problem problem = make_problem(buffers, pools);
   Plan out = plan_of(buffers, problem, spill(problem, planner, Order::cheapest));
+  if (std::ranges::none_of(out.buffers, &Placement::is_spilled) && out.fits()) return out;
+  if (const auto best = assign(problem, planner)) return plan_of(buffers, problem, *best);
   if (out.fits()) return out;
   // What is cheapest may have no room where it goes.
   Plan other = plan_of(buffers, problem, spill(problem, planner, Order::most_room_elsewhere));

@@ -61,7 +61,10 @@ struct Mistake {
   std::size_t buffer = 0;
   std::string message;
 };
-std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools);
+/// In which pool something is pinned is known when the pools are.
+enum class Pins : uint8_t { checked, left };
+std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools,
+                                    Pins pins = Pins::checked);
 
 /// What is to be laid out in one pool; a layout within `enough_bytes` is as good as a smaller one.
 struct OnePool {

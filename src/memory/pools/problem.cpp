@@ -98,7 +98,8 @@ void add_to(Group& group, const Buffer& buffer, const Lifetime& live) {
     all = all.begin < all.end ? Lifetime{std::min(all.begin, live.begin), std::max(all.end, live.end)} : live;
   }
   group.storage.alignment_bytes = common_multiple(group.storage.alignment_bytes, buffer.alignment);
-  if (!buffer.base.empty()) group.cost = add_bytes(group.cost, buffer.cost.value_or(0));
+  if (!buffer.base.empty() && __builtin_add_overflow(group.cost, buffer.cost.value_or(0), &group.cost))
+    group.cost = INT64_MAX;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "memory/pools/spill.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "memory/pools/pressure.h"
@@ -59,8 +60,14 @@ class Spiller {
     relieve(pool);
     lay_out_or_spill(pool);
     std::ranges::stable_sort(spilled_, std::greater<>(), [&](const Gone& gone) { return cost(gone.group); });
-    if (planner_.may_fill_gaps) fill_gaps(pool);
-    take_back(pool);
+    if (fits(pool, out_.layouts[pool].arena_bytes)) {
+      if (planner_.may_fill_gaps) fill_gaps(pool);
+      num_failures_ = 0;
+      take_back(pool, spilled_);
+    }
+    for (const Gone& gone : spilled_) {
+      if (pool_of(gone.group) != pool) is_dirty_[pool_of(gone.group)] = true;
+    }
   }
 
   double cost(std::size_t group) const { return static_cast<double>(problem_.groups[group].cost); }
@@ -78,7 +85,6 @@ class Spiller {
   void spill(std::size_t group) {
     spilled_.push_back({group, out_.choice[group]});
     out_.choice[group] = *next_choice(group);
-    is_dirty_[pool_of(group)] = true;
   }
 
   /// Spills until what lives together is within the capacity.
@@ -100,7 +106,9 @@ class Spiller {
     const auto bytes = [&](std::size_t g) { return static_cast<double>(storage(g).size_bytes); };
     for (int many = 1;; many *= 2) {
       Groups members = groups_in(pool);
+      out_.layouts[pool] = {};
       if (may_fit(pool, members) && lay_out(pool, members, many > 1)) return;
+      if (!may_fit(pool, those_that_stay(members))) return void(lay_out(pool, members, false));
       Groups above = above_capacity(pool, members);
       bool is_any = false;
       for (int i = 0; i < many; ++i) {
@@ -112,6 +120,12 @@ class Spiller {
       }
       if (!is_any) return void(lay_out(pool, members, false));  // it does not fit
     }
+  }
+
+  Groups those_that_stay(const Groups& members) const {
+    Groups out;
+    std::ranges::copy_if(members, std::back_inserter(out), [&](std::size_t g) { return !next_choice(g); });
+    return out;
   }
 
   bool may_fit(std::size_t pool, const Groups& members) const {
@@ -209,11 +223,6 @@ class Spiller {
   };
 
   /// What gave way early may fit once others have gone: all of it, or else the halves, what costs most first.
-  void take_back(std::size_t pool) {
-    num_failures_ = 0;
-    if (fits(pool, out_.layouts[pool].arena_bytes)) take_back(pool, spilled_);
-  }
-
   void take_back(std::size_t pool, std::span<const Gone> spilled) {
     if (spilled.empty() || num_failures_ == kMostFailures) return;
     const Spilled before = out_;
