@@ -104,9 +104,8 @@ class Export:
             if said.kind == OutputKind.BUFFER_MUTATION and isinstance(result, torch.fx.Node):
                 (value,) = self._values[result]
                 storage = self.program.storages[self.program.storage_of(value)]
-                if storage.kind != "state":
-                    raise WrongPlan(f"{result.name} is the new value of a state, and is not written there")
-                storage.final = value
+                if storage.kind == "state":
+                    storage.final = value
 
     def _step(self, node):
         outs = self._outs(node)

@@ -8,6 +8,7 @@ from executorch.exir.tensor import TensorSpec
 
 from .export import Export, may_write_over, mutated_arguments
 from .program import lost_mutations, must_stay, stale_reads
+from .replay import WrongPlan
 
 
 def settle_specs(graph_module):
@@ -49,11 +50,18 @@ def give_bytes(graph_module, signature, ops):
     for module in graph_module.modules():
         if isinstance(module, torch.fx.GraphModule):
             said += _copy_viewed_results(module, Export(module, None, ops).program)
+    changed = _changed_states(Export(graph_module, signature, ops).program)
     while text := _copy_one(graph_module, Export(graph_module, signature, ops)):
         if text in said:
             break  # what proves the plan says more
         said.append(text)
+    if lost := changed - _changed_states(Export(graph_module, signature, ops).program):
+        raise WrongPlan(f"the new value of {', '.join(sorted(lost))} would be written into a copy")
     return said
+
+
+def _changed_states(program):
+    return {s.name for s in program.storages if s.final is not None and s.final not in program.inputs}
 
 
 def _copy_one(graph_module, export):
