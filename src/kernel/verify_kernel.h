@@ -10,6 +10,8 @@ namespace inlay::kernel {
 /// Takes one thing that is wrong.
 using Complain = std::function<void(std::string message)>;
 
+bool mentions(const Dim& dim, SymbolId symbol);
+
 /// Have two arrays as many elements: for all sizes, or by a size check?
 bool same_num_elements(const KernelProgram& program, const Buffer& a, const Buffer& b);
 

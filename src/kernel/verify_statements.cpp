@@ -123,13 +123,9 @@ bool goes_over_all(const AccessMap& map) {
 
 /// Are the sizes checked that say how many it is?
 bool is_checked(const KernelProgram& program, SymbolId symbol) {
-  const auto tells = [&](const Dim& size) {
-    const std::vector<SymbolId> symbols = size.symbols();
-    return std::ranges::find(symbols, symbol) != symbols.end();
-  };
   return std::ranges::any_of(program.steps, [&](const Step& step) {
     const auto* check = std::get_if<SizeCheck>(&step);
-    return check && (tells(check->left) || tells(check->right));
+    return check && (mentions(check->left, symbol) || mentions(check->right, symbol));
   });
 }
 

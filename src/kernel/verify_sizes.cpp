@@ -1,0 +1,60 @@
+// What the size checks of a program say about the sizes of its buffers.
+#include <algorithm>
+
+#include "kernel/verify_kernel.h"
+
+namespace inlay::kernel {
+
+bool mentions(const Dim& dim, SymbolId symbol) {
+  const std::vector<SymbolId> symbols = dim.symbols();
+  return std::ranges::find(symbols, symbol) != symbols.end();
+}
+
+namespace {
+
+/// Symbols by what checks say that they are: a buffer may be written in the one, and a check in the other.
+class Equalities {
+ public:
+  explicit Equalities(const KernelProgram& program) {
+    for (SymbolId s : ids<SymbolId>(program.symbols.size())) known_.push_back(Dim::symbol(s));
+    for (const Step& step : program.steps) {
+      const auto* check = std::get_if<SizeCheck>(&step);
+      if (check != nullptr && check->relation == DimCheck::Relation::equal) add(check->left, check->right);
+    }
+  }
+
+  bool hold(const Dim& a, const Dim& b) const {
+    const Dim apart = (a - b).substitute(known_);
+    return apart.is(0) || std::ranges::any_of(zeros_, [&](const Dim& checked) {
+             const Dim zero = checked.substitute(known_);
+             return zero == apart || Dim(0) - zero == apart;
+           });
+  }
+
+ private:
+  void add(const Dim& a, const Dim& b) {
+    const Dim left = a.substitute(known_), right = b.substitute(known_);
+    if (left.is_symbol() && !mentions(right, left.as_symbol())) return replace(left.as_symbol(), right);
+    if (right.is_symbol() && !mentions(left, right.as_symbol())) return replace(right.as_symbol(), left);
+    zeros_.push_back(left - right);
+  }
+
+  void replace(SymbolId symbol, const Dim& by) {
+    IdMap<SymbolId, Dim> one;
+    for (SymbolId s : ids<SymbolId>(known_.size())) one.push_back(s == symbol ? by : Dim::symbol(s));
+    for (Dim& dim : known_) dim = dim.substitute(one);
+  }
+
+  IdMap<SymbolId, Dim> known_;
+  std::vector<Dim> zeros_;
+};
+
+}  // namespace
+
+bool same_num_elements(const KernelProgram& program, const Buffer& a, const Buffer& b) {
+  const Dim left = num_elements(a), right = num_elements(b);
+  if (same_dim(left, right) != Answer::unknown) return left == right;
+  return Equalities(program).hold(left, right);
+}
+
+}  // namespace inlay::kernel
