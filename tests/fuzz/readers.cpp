@@ -86,6 +86,7 @@ std::string try_csv(std::string_view bytes) {
     // Texts of JSON may have lines and spaces at their ends, and a pool may have bars in its name.
     if (bytes.find('{') == std::string_view::npos && tool::parse_buffers(text, "written").buffers != file.buffers)
       return str("written and read again it differs:\n", text);
+    tool::check(file, file.pools);
     memory::pools::plan(file.buffers, file.pools, memory::pools::planner_of({.planner = memory::Planner::greedy}));
     return "";
   });

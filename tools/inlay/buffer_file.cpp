@@ -35,17 +35,15 @@ class BufferFileReader {
   BufferFile read() {
     if (!next_line()) throw wrong(1, "the file is empty").help(std::string(kHeaderHelp));
     read_header();
-    BufferFile out;
+    BufferFile out{.path = path_};
     std::map<std::string, int> line_of;
     while (next_line()) {
       out.buffers.push_back(row());
-      out.places.push_back(str(path_, ":", line_));
+      out.lines.push_back(line_);
       const std::string& id = out.buffers.back().name;
       const auto [before, is_new] = line_of.emplace(id, line_);
       if (!is_new) throw wrong(line_, str("id ", id, " stands in line ", before->second, " too"));
     }
-    if (auto mistake = find_mistake(out.buffers, {}, memory::pools::Pins::left))
-      throw Error(ErrorCode::invalid_file, {out.places[mistake->buffer]}, std::move(mistake->message));
     return out;
   }
 
@@ -175,8 +173,12 @@ BufferFile parse_buffers(std::string_view text, const std::string& path) {
 }
 
 void check(const BufferFile& file, const std::vector<memory::pools::Pool>& pools) {
-  if (auto mistake = find_mistake(file.buffers, pools))
-    throw Error(ErrorCode::invalid_file, {file.places[mistake->buffer]}, std::move(mistake->message));
+  const auto mistake = find_mistake(file.buffers, pools);
+  if (!mistake) return;
+  const std::size_t b = mistake->buffer;
+  if (file.lines.empty())
+    throw Error(ErrorCode::invalid_file, {file.path}, str("buffers[", b, "]: ", mistake->message));
+  throw Error(ErrorCode::invalid_file, {str(file.path, ":", file.lines[b])}, mistake->message);
 }
 
 BufferFile read_buffers(const std::string& path) { return parse_buffers(read_file(path), path); }

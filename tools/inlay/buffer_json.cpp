@@ -18,7 +18,7 @@ class JsonBufferReader {
   BufferFile read() {
     Json file = parsed();
     if (file.is_array()) file = {{"buffers", std::move(file)}};
-    BufferFile out;
+    BufferFile out{.path = path_};
     const auto buffers = file.find("buffers");
     if (buffers == file.end() || !buffers->is_array())
       throw wrong("", "there is no list \"buffers\"")
@@ -31,9 +31,6 @@ class JsonBufferReader {
       const std::string& id = out.buffers.back().name;
       if (!ids.insert(id).second) throw wrong(at_, str("there are two buffers ", id));
     }
-    for (std::size_t b = 0; b < out.buffers.size(); ++b) out.places.push_back(str(path_, ", buffers[", b, "]"));
-    if (auto mistake = find_mistake(out.buffers, out.pools, memory::pools::Pins::left))
-      throw wrong(str("buffers[", mistake->buffer, "]: "), std::move(mistake->message));
     return out;
   }
 
@@ -91,14 +88,9 @@ class JsonBufferReader {
     for (const auto& [name, value] : json.items()) {
       if (std::ranges::find(names, name) != names.end()) continue;
       const auto guess = text::nearest(name, names);
-      throw wrong(at_, str("there is no ", name)).help(guess ? str("did you mean ", *guess, "?") : known_text(names));
+      throw wrong(at_, str("there is no ", name))
+          .help(guess ? str("did you mean ", *guess, "?") : str("what there is: ", join(names, " ")));
     }
-  }
-
-  static std::string known_text(const std::vector<std::string>& names) {
-    std::string out = "what there is:";
-    for (const std::string& name : names) out += str(" ", name);
-    return out;
   }
 
   static bool has(const Json& json, const char* name) { return json.contains(name) && !json[name].is_null(); }

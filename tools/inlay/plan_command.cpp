@@ -44,14 +44,15 @@ Pool pool_of(const std::string& text) {
   return out;
 }
 
-/// The pools of the file with the capacities that the command line has, in the order of the file of JSON, else of the
-/// command line, and those that only buffers name.
+/// The pools of the file of JSON with the capacities that the command line has; else those of the command line, and
+/// those that only buffers name.
 std::vector<Pool> pools_of(const PlanCommand& command, const BufferFile& file) {
   std::vector<Pool> named = file.pools, out;
   const auto find = [](std::vector<Pool>& in, const std::string& name) {
     return std::ranges::find(in, name, &Pool::name);
   };
   for (const Buffer& buffer : file.buffers) {
+    if (!file.pools.empty()) break;  // those are all
     for (const std::string& name : buffer.pools) {
       if (find(named, name) == named.end()) named.push_back({.name = name});
     }

@@ -25,8 +25,8 @@ std::string wrong_numbers(const Buffer& b) {
 
 class MistakeFinder {
  public:
-  MistakeFinder(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, Pins pins)
-      : buffers_(buffers), pools_(pools), pins_(pins) {}
+  MistakeFinder(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools)
+      : buffers_(buffers), pools_(pools) {}
 
   std::optional<Mistake> find() {
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
@@ -35,12 +35,14 @@ class MistakeFinder {
     }
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_base(b);
     if (!found_) check_chains();
-    if (!found_) check_places_in_roots();
+    if (found_) return found_;
+    roots_ = roots_of(buffers_);
+    check_places_in_roots();
     for (std::size_t b = 0; b < buffers_.size() && !found_; ++b) check_pools(b);
     if (found_) return found_;
     std::vector<int64_t> times;
     const std::vector<Lifetime> live = lives_of(buffers_, times);
-    if (pins_ == Pins::checked) check_pins(lives_of_groups(live));
+    check_pins(lives_of_groups(live));
     if (!found_) check_sums(live, times);
     return found_;
   }
@@ -80,10 +82,9 @@ class MistakeFinder {
 
   /// A base that lies in another one, or is pinned, need not be aligned as what lies in it asks.
   void check_places_in_roots() {
-    const std::vector<Root> roots = roots_of(buffers_);
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      const Buffer &buffer = buffers_[b], &root = buffers_[roots[b].buffer];
-      const int64_t in_root = roots[b].offset_bytes, in_pool = in_root + root.offset.value_or(0);
+      const Buffer &buffer = buffers_[b], &root = buffers_[roots_[b].buffer];
+      const int64_t in_root = roots_[b].offset_bytes, in_pool = in_root + root.offset.value_or(0);
       if (in_root % buffer.alignment != 0)
         return note(b, str(buffer.name, " begins at ", in_root, " in ", root.name,
                            ", which is no multiple of its alignment, ", buffer.alignment));
@@ -106,28 +107,15 @@ class MistakeFinder {
     }
   }
 
-  /// Where what is pinned lies: the first pool that it names, or else the first one that there is.
-  std::string first_pool(const Buffer& buffer) const {
-    if (!buffer.pools.empty()) return buffer.pools[0];
-    if (!pools_.empty()) return pools_[0].name;
-    const auto names = std::ranges::find_if(buffers_, [](const Buffer& b) { return !b.pools.empty(); });
-    return names == buffers_.end() ? "" : names->pools[0];
-  }
-
   /// By root: when it or what lies in it is needed.
   std::vector<Lifetime> lives_of_groups(std::vector<Lifetime> live) const {
-    const std::vector<Root> roots = roots_of(buffers_);
-    for (std::size_t b = 0; b < buffers_.size(); ++b) {
-      Lifetime& all = live[roots[b].buffer];
-      if (live[b].begin >= live[b].end) continue;
-      all =
-          all.begin < all.end ? Lifetime{std::min(all.begin, live[b].begin), std::max(all.end, live[b].end)} : live[b];
-    }
+    for (std::size_t b = 0; b < buffers_.size(); ++b) extend(live[roots_[b].buffer], live[b]);
     return live;
   }
 
   /// Two that must lie on the same bytes at the same time.
   void check_pins(std::span<const Lifetime> live) {
+    const std::vector<std::size_t> pool = first_pools(buffers_, pools_);
     std::vector<std::size_t> pinned;
     for (std::size_t b = 0; b < buffers_.size(); ++b) {
       const Buffer& buffer = buffers_[b];
@@ -136,7 +124,7 @@ class MistakeFinder {
         const Buffer& other = buffers_[o];
         const int64_t begin = *buffer.offset, end = begin + buffer.size;
         const bool bytes_meet = begin < *other.offset + other.size && *other.offset < end;
-        if (!bytes_meet || !meet(live[b], live[o]) || first_pool(buffer) != first_pool(other)) continue;
+        if (!bytes_meet || !meet(live[b], live[o]) || pool[b] != pool[o]) continue;
         return note(b, str(buffer.name, " is pinned to [", begin, ", ", end, "), where ", other.name,
                            " lies at the same time"));
       }
@@ -166,16 +154,16 @@ class MistakeFinder {
 
   const std::vector<Buffer>& buffers_;
   const std::vector<Pool>& pools_;
-  Pins pins_;
   std::map<std::string, std::size_t> by_name_;
   std::set<std::string> ambiguous_;
+  std::vector<Root> roots_;  // once the bases are sound
   std::optional<Mistake> found_;
 };
 
 }  // namespace
 
-std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools, Pins pins) {
-  return MistakeFinder(buffers, pools, pins).find();
+std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
+  return MistakeFinder(buffers, pools).find();
 }
 
 }  // namespace inlay::memory::pools

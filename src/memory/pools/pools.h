@@ -29,13 +29,15 @@ struct Buffer {
 struct Pool {
   std::string name;
   int64_t capacity_bytes = -1;  // -1: no limit
+
+  bool holds(int64_t bytes) const { return capacity_bytes < 0 || bytes <= capacity_bytes; }
 };
 
 struct PoolLayout {
   Pool pool;
   int64_t peak_bytes = 0, lower_bound_bytes = 0;
 
-  bool fits() const { return pool.capacity_bytes < 0 || peak_bytes <= pool.capacity_bytes; }
+  bool fits() const { return pool.holds(peak_bytes); }
   bool is_proved() const { return peak_bytes == lower_bound_bytes; }
 };
 
@@ -61,10 +63,7 @@ struct Mistake {
   std::size_t buffer = 0;
   std::string message;
 };
-/// In which pool something is pinned is known when the pools are.
-enum class Pins : uint8_t { checked, left };
-std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools,
-                                    Pins pins = Pins::checked);
+std::optional<Mistake> find_mistake(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools);
 
 /// What is to be laid out in one pool; a layout within `enough_bytes` is as good as a smaller one.
 struct OnePool {

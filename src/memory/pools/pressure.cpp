@@ -35,7 +35,7 @@ void Pressure::sum() {
   if (is_summed_) return;
   is_summed_ = true;
   for (std::size_t t = 0; t < times_.size(); ++t) {
-    const bool is_full = capacity_bytes_ >= 0 && live_bytes_[t] > capacity_bytes_ && fixed_bytes_[t] <= capacity_bytes_;
+    const bool is_full = live_bytes_[t] > capacity_bytes_ && fixed_bytes_[t] <= capacity_bytes_;
     full_times_[t + 1] = full_times_[t] + (is_full ? 1 : 0);
     excess_[t + 1] = excess_[t] + (is_full ? static_cast<double>(live_bytes_[t] - capacity_bytes_) : 0);
   }

@@ -6,7 +6,7 @@ namespace inlay::memory::pools {
 
 class Pressure {
  public:
-  /// `storages`: all that may be added; none of them is yet.
+  /// Of a pool with a limit. `storages`: all that may be added; none of them is yet.
   Pressure(std::span<const Storage> storages, int64_t capacity_bytes);
 
   void add(const Storage& storage) { change(live_bytes_, storage, storage.size_bytes); }

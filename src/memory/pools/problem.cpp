@@ -93,10 +93,7 @@ int64_t common_multiple(int64_t a, int64_t b) {
 
 /// What lies in a group makes it live longer, and its alignment stricter.
 void add_to(Group& group, const Buffer& buffer, const Lifetime& live) {
-  Lifetime& all = group.storage.live;
-  if (live.begin < live.end) {
-    all = all.begin < all.end ? Lifetime{std::min(all.begin, live.begin), std::max(all.end, live.end)} : live;
-  }
+  extend(group.storage.live, live);
   group.storage.alignment_bytes = common_multiple(group.storage.alignment_bytes, buffer.alignment);
   if (!buffer.base.empty() && __builtin_add_overflow(group.cost, buffer.cost.value_or(0), &group.cost))
     group.cost = INT64_MAX;
@@ -120,6 +117,18 @@ std::vector<Lifetime> lives_of(const std::vector<Buffer>& buffers, std::vector<i
   times.resize(static_cast<std::size_t>(begin) + 1);
   std::iota(times.begin(), times.end(), 0);
   return out;
+}
+
+std::vector<std::size_t> first_pools(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools) {
+  PoolNames names(buffers, pools);
+  std::vector<std::size_t> out;
+  for (const Buffer& b : buffers) out.push_back(names.of(b)[0]);
+  return out;
+}
+
+void extend(Lifetime& all, const Lifetime& live) {
+  if (live.begin >= live.end) return;
+  all = all.begin < all.end ? Lifetime{std::min(all.begin, live.begin), std::max(all.end, live.end)} : live;
 }
 
 std::vector<Root> roots_of(const std::vector<Buffer>& buffers) {

@@ -9,6 +9,9 @@ struct Group {
   Storage storage;
   std::vector<std::size_t> pools;  // where it may lie, the best first
   int64_t cost = 0;
+
+  /// It lies in the first pool, whatever there is.
+  bool stays() const { return storage.is_pinned() || storage.size_bytes == 0; }
 };
 
 struct Problem {
@@ -27,6 +30,12 @@ struct Root {
   int64_t offset_bytes = 0;
 };
 std::vector<Root> roots_of(const std::vector<Buffer>& buffers);
+
+/// By buffer the first pool that it may lie in: its number, those that only buffers name behind those that are given.
+std::vector<std::size_t> first_pools(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools);
+
+/// Makes what has `all` needed also when `live` is.
+void extend(Lifetime& all, const Lifetime& live);
 
 /// By buffer: when it is needed, on one line of time on which the entry points follow each other.
 std::vector<Lifetime> lives_of(const std::vector<Buffer>& buffers, std::vector<int64_t>& times);

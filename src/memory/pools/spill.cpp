@@ -12,14 +12,42 @@ namespace {
 /// How many tries to take back what was spilled may fail: each is a plan.
 constexpr int kMostFailures = 32;
 
+}  // namespace
+
+std::vector<std::size_t> Spilled::groups_in(const Problem& problem, std::size_t pool) const {
+  std::vector<std::size_t> out;
+  for (std::size_t g = 0; g < choice.size(); ++g) {
+    if (problem.groups[g].pools[choice[g]] == pool) out.push_back(g);
+  }
+  return out;
+}
+
+bool Spilled::lay_out(const Problem& problem, const PoolPlanner& planner, std::size_t pool, bool is_trial) {
+  const std::vector<Storage> storages = storages_of(problem, groups_in(problem, pool));
+  const int64_t enough = std::max<int64_t>(problem.pools[pool].capacity_bytes, 0);
+  accept(problem, pool, planner.plan({storages, enough, problem.times, is_trial}));
+  return problem.pools[pool].holds(layouts[pool].arena_bytes);
+}
+
+void Spilled::accept(const Problem& problem, std::size_t pool, Layout layout) {
+  const std::vector<std::size_t> groups = groups_in(problem, pool);
+  for (const Diagnostic& wrong : verify(layout, storages_of(problem, groups))) throw Error(wrong);
+  for (std::size_t i = 0; i < groups.size(); ++i) offset_bytes[groups[i]] = layout.offset_bytes[i];
+  layouts[pool] = std::move(layout);
+}
+
+std::vector<Storage> storages_of(const Problem& problem, std::span<const std::size_t> groups) {
+  std::vector<Storage> out;
+  for (std::size_t g : groups) out.push_back(problem.groups[g].storage);
+  return out;
+}
+
+namespace {
+
 class Spiller {
  public:
   Spiller(const Problem& problem, const PoolPlanner& planner, Order order)
-      : problem_(problem), planner_(planner), order_(order), is_dirty_(problem.pools.size(), true) {
-    out_.choice.resize(problem.groups.size());
-    out_.offset_bytes.resize(problem.groups.size());
-    out_.layouts.resize(problem.pools.size());
-  }
+      : problem_(problem), planner_(planner), order_(order), out_(problem), is_dirty_(problem.pools.size(), true) {}
 
   Spilled run() {
     for (auto dirty = is_dirty_.begin(); dirty != is_dirty_.end(); dirty = std::ranges::find(is_dirty_, true)) {
@@ -34,26 +62,14 @@ class Spiller {
 
   std::size_t pool_of(std::size_t group) const { return problem_.groups[group].pools[out_.choice[group]]; }
   int64_t capacity(std::size_t pool) const { return problem_.pools[pool].capacity_bytes; }
-  bool fits(std::size_t pool, int64_t bytes) const { return capacity(pool) < 0 || bytes <= capacity(pool); }
+  bool fits(std::size_t pool, int64_t bytes) const { return problem_.pools[pool].holds(bytes); }
   const Storage& storage(std::size_t group) const { return problem_.groups[group].storage; }
 
-  Groups groups_in(std::size_t pool) const {
-    Groups out;
-    for (std::size_t g = 0; g < out_.choice.size(); ++g) {
-      if (pool_of(g) == pool) out.push_back(g);
-    }
-    return out;
-  }
-
-  std::vector<Storage> storages(std::span<const std::size_t> groups) const {
-    std::vector<Storage> out;
-    for (std::size_t g : groups) out.push_back(storage(g));
-    return out;
-  }
+  Groups groups_in(std::size_t pool) const { return out_.groups_in(problem_, pool); }
+  std::vector<Storage> storages(const Groups& groups) const { return storages_of(problem_, groups); }
 
   void fill(std::size_t pool) {
     spilled_.clear();
-    out_.layouts[pool] = {};
     for (std::size_t g : groups_in(pool)) {
       if (!fits(pool, storage(g).size_bytes) && next_choice(g)) spill(g);
     }
@@ -75,7 +91,7 @@ class Spiller {
   /// The next pool that has so many bytes at all, as a place among those that it may lie in.
   std::optional<std::size_t> next_choice(std::size_t group) const {
     const Group& g = problem_.groups[group];
-    if (g.storage.is_pinned() || g.storage.size_bytes == 0) return {};
+    if (g.stays()) return {};
     for (std::size_t next = out_.choice[group] + 1; next < g.pools.size(); ++next) {
       if (fits(g.pools[next], g.storage.size_bytes)) return next;
     }
@@ -107,8 +123,8 @@ class Spiller {
     for (int many = 1;; many *= 2) {
       Groups members = groups_in(pool);
       out_.layouts[pool] = {};
-      if (may_fit(pool, members) && lay_out(pool, members, many > 1)) return;
-      if (!may_fit(pool, those_that_stay(members))) return void(lay_out(pool, members, false));
+      if (may_fit(pool, members) && lay_out(pool, many > 1)) return;
+      if (!may_fit(pool, those_that_stay(members))) return void(lay_out(pool, false));
       Groups above = above_capacity(pool, members);
       bool is_any = false;
       for (int i = 0; i < many; ++i) {
@@ -118,7 +134,7 @@ class Spiller {
         is_any = true;
         spill(*next);
       }
-      if (!is_any) return void(lay_out(pool, members, false));  // it does not fit
+      if (!is_any) return void(lay_out(pool, false));  // it does not fit
     }
   }
 
@@ -132,19 +148,7 @@ class Spiller {
     return fits(pool, lower_bound_bytes(storages(members)));
   }
 
-  /// Is the layout within the capacity?
-  bool lay_out(std::size_t pool, const Groups& members, bool is_trial) {
-    const std::vector<Storage> all = storages(members);
-    Layout& layout = out_.layouts[pool];
-    layout = planner_.plan({all, std::max<int64_t>(capacity(pool), 0), problem_.times, is_trial});
-    accept(layout, members);
-    return fits(pool, layout.arena_bytes);
-  }
-
-  void accept(const Layout& layout, const Groups& members) {
-    for (const Diagnostic& wrong : verify(layout, storages(members))) throw Error(wrong);
-    for (std::size_t i = 0; i < members.size(); ++i) out_.offset_bytes[members[i]] = layout.offset_bytes[i];
-  }
+  bool lay_out(std::size_t pool, bool is_trial) { return out_.lay_out(problem_, planner_, pool, is_trial); }
 
   Groups above_capacity(std::size_t pool, const Groups& members) const {
     Groups out;
@@ -192,14 +196,14 @@ class Spiller {
     });
     if (members.size() == before) return;
     members = groups_in(pool);
-    Layout& layout = out_.layouts[pool];
+    Layout layout = out_.layouts[pool];
     layout.offset_bytes.clear();
     for (std::size_t g : members) {
       layout.offset_bytes.push_back(out_.offset_bytes[g]);
       layout.arena_bytes = std::max(layout.arena_bytes, out_.offset_bytes[g] + storage(g).size_bytes);
     }
     layout.lower_bound_bytes = lower_bound_bytes(storages(members));
-    accept(layout, members);
+    out_.accept(problem_, pool, std::move(layout));
   }
 
   std::optional<int64_t> gap(std::size_t pool, const Groups& members, const Storage& it) const {
@@ -227,9 +231,8 @@ class Spiller {
     if (spilled.empty() || num_failures_ == kMostFailures) return;
     const Spilled before = out_;
     for (const Gone& gone : spilled) out_.choice[gone.group] = gone.choice;
-    const Groups members = groups_in(pool);
-    if (may_fit(pool, members)) {
-      if (lay_out(pool, members, true)) return;
+    if (may_fit(pool, groups_in(pool))) {
+      if (lay_out(pool, true)) return;
       ++num_failures_;
     }
     out_ = before;
