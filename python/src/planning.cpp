@@ -254,7 +254,6 @@ std::string memory_page(const Program& program, const memory::PlannerOptions& op
       explain::memory_page(program.kernels, plan, words, std::span<const int64_t>(symbols.begin(), symbols.end())));
 }
 
-/// Of buffers by themselves, each (name, bytes, begin, end, offset, what it is part of, reason).
 /// Of (entry, lower, upper): by row when it is needed, on the one line of time on which entry points follow each other.
 std::vector<std::pair<int32_t, int32_t>> buffer_lives(
     const std::vector<std::tuple<std::string, int64_t, int64_t>>& rows) {
@@ -266,6 +265,7 @@ std::vector<std::pair<int32_t, int32_t>> buffer_lives(
   return out;
 }
 
+/// Of buffers by themselves, each (name, bytes, begin, end, offset, what it is part of, reason).
 std::string buffers_page(const std::string& title, const std::vector<nb::tuple>& rows, int64_t peak,
                          int64_t lower_bound) {
   explain::Page page{.title = title, .arena_bytes = peak, .lower_bound_bytes = lower_bound};

@@ -279,7 +279,7 @@ int main_checked(int argc, char** argv) {
   CLI::App app{"Array programs as planned, fused native functions", "inlay"};
   try {
     const int code = parse_and_run(app, argc, argv);
-    if (!std::cout.flush() && code == kDone)
+    if (!std::cout.flush() && code != kWrongUsage)  // what is wrong has been said
       throw Error(ErrorCode::invalid_file, {}, "standard output cannot be written");
     return code;
   } catch (const CLI::ParseError& error) {
