@@ -76,7 +76,7 @@ class MemoryPlanningPass(TheirPass):
         super()._set_alloc_node_spec(graph_module)
         settle_specs(graph_module)
         leave_to_us(graph_module)
-        self.algorithm.start(graph_module, give_bytes(graph_module, self._signature, self.algorithm.ops))
+        self.algorithm.start(graph_module, *give_bytes(graph_module, self._signature, self.algorithm.ops))
 
     def run(self, graph_module, graph_signature=None):
         self._signature = graph_signature
@@ -107,14 +107,14 @@ class _Algorithm:
     def __init__(self, planner, budget_ms, in_place, ops, overwrite):
         self.options = {"planner": planner, "budget_ms": budget_ms, "in_place": in_place, "overwrite": overwrite}
         self.ops, self.report = ops, Report()
-        self.start(None, [])
+        self.start()
 
-    def start(self, graph_module, rewritten):
+    def start(self, graph_module=None, rewritten=(), export=None):
         """What is said of one program ends where the next begins."""
         self.exports, self.layouts, self.rewritten = {}, Layouts(**self.options), rewritten
         modules = graph_module.named_modules() if graph_module is not None else ()
         self.names = {id(module): name or "program" for name, module in modules}
-        bodies = Export(graph_module, None, self.ops).all_bodies() if graph_module is not None else ()
+        bodies = export.all_bodies() if export is not None else ()
         # What a body's input is bound to is known before the body is planned.
         self.bound = {id(body.specs[storage]) for body in bodies for storage in body.program.storages_of_others()}
 
@@ -134,7 +134,7 @@ class _Algorithm:
         """Changes no spec: another algorithm may be the better one."""
         export = self._read(alignment, specs, graph_module, graph_signature)
         layout = self._plan(export, alignment, with_bodies=False, reserved=_reserved(graph_module))
-        Replay(_places_of([export, *export.all_bodies()], {id(export.program): layout})).run(export.program)
+        Replay(_places_of([export, *export.all_bodies()], self.layouts)).run(export.program)
         return MemoryAlgoResult(_places(export, layout), _sizes(layout, extra_padding))
 
     def _read(self, alignment, specs, graph_module, graph_signature):
@@ -181,9 +181,8 @@ def _places_of(exports, layouts=None):
     specs = {id(export.program): export.specs for export in exports}
 
     def place_of(program, storage):
-        if layouts and id(program) in layouts:
-            offset = layouts[id(program)].offsets[storage]
-            return None if offset is None else (program.storages[storage].pool, offset)
+        if layouts and id(program) in layouts.found:
+            return layouts.place_of(program, storage)
         spec = specs[id(program)][storage]
         return None if spec.mem_offset is None else (spec.mem_id, spec.mem_offset)
 

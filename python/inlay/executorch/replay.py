@@ -155,7 +155,7 @@ class _Run:
         over = step.in_place.get(position) if step.kind == "mutation" else None
         values = self.program.values
         same = [p for p in over or () if values[step.reads[p]].storage == values[step.writes[position]].storage]
-        return self.places[step.reads[same[0]]] if same and step.reads else None
+        return self.places[step.reads[same[0]]] if same else None
 
     def require(self, value, step):
         name = self.program.values[value].name

@@ -45,19 +45,25 @@ def leave_to_us(graph_module):
 
 
 def give_bytes(graph_module, signature, ops):
-    """Lets no value be read after it has been overwritten, and none where it is not. Returns what was done, in words."""
-    said = []
-    for module in graph_module.modules():
-        if isinstance(module, torch.fx.GraphModule):
-            said += _copy_viewed_results(module, Export(module, None, ops).program)
-    changed = _changed_states(Export(graph_module, signature, ops).program)
-    while text := _copy_one(graph_module, Export(graph_module, signature, ops)):
+    """Lets no value be read after it has been overwritten, and none where it is not. Returns what was done, in words, and
+    the Export of what came of it."""
+
+    def read():
+        return Export(graph_module, signature, ops)
+
+    said, export = [], read()
+    for each in {id(each.graph_module): each for each in [export, *export.all_bodies()]}.values():
+        said += _copy_viewed_results(each.graph_module, each.program)
+    export = read() if said else export
+    changed = _changed_states(export.program)
+    while text := _copy_one(graph_module, export):
+        export = read()
         if text in said:
             break  # what proves the plan says more
         said.append(text)
-    if lost := changed - _changed_states(Export(graph_module, signature, ops).program):
+    if lost := changed - _changed_states(export.program):
         raise WrongPlan(f"the new value of {', '.join(sorted(lost))} would be written into a copy")
-    return said
+    return said, export
 
 
 def _changed_states(program):
