@@ -218,15 +218,26 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (b.is(1)) return a;
   if (b.is(0)) return 0;  // as floor_div_value has it: a symbol may turn out to be 0
   if (b.is_constant() && b.constant_ > 0) {
-    // floordiv(b*q + r, b) = q + floordiv(r, b). The constant of what is left is in [0, b).
-    const int64_t whole = floor_div_value(a.constant_, b.constant_);
-    Dim::Sum sum(whole, a.builder()), rest(a.constant_ - whole * b.constant_, a.builder());
-    bool any = whole != 0;
-    for (Dim::Term term : a.terms()) {
-      const bool divides = term.coefficient % b.constant_ == 0;
-      any |= divides;
-      if (divides) term.coefficient /= b.constant_;
-      (divides ? sum : rest).add(std::move(term));
+    // floordiv(b*q + r, b) = q + floordiv(r, b), where the constant of r is in [0, b), and what multiplies its terms in
+    // (-b/2, b/2]: one form of 4*k + floordiv(k, 2) and floordiv(9*k, 2), and none with numbers as large as b.
+    const auto rest_of = [&](int64_t number) {
+      const int64_t rest = number % b.constant_;
+      return rest < 0 ? rest + b.constant_ : rest;
+    };
+    const auto nearest_rest_of = [&](int64_t number) {
+      const int64_t rest = rest_of(number);
+      return rest > b.constant_ / 2 ? rest - b.constant_ : rest;
+    };
+    Dim::Sum sum(floor_div_value(a.constant_, b.constant_), a.builder());
+    Dim::Sum rest(rest_of(a.constant_), a.builder());
+    bool any = a.constant_ != rest_of(a.constant_);
+    for (const Dim::Term& term : a.terms()) {
+      const int64_t left = nearest_rest_of(term.coefficient);
+      any |= term.coefficient != left;
+      // The difference of the two need not fit, and their quotients do.
+      const int64_t whole = floor_div_value(term.coefficient, b.constant_) + (left < 0);
+      sum.add({whole, term.factors});
+      rest.add({left, term.factors});
     }
     if (any) return std::move(sum).finish() + floor_div(std::move(rest).finish(), b);
   }
@@ -463,8 +474,33 @@ std::string Dim::to_factor_text(const IdMap<SymbolId, std::string>& names) const
   return num_summands() > 1 ? str("(", to_text(names), ")") : to_text(names);
 }
 
-int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
-  constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+
+std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
+  const Atom& atom = term.factors[0];
+  if (term.coefficient <= 0 || term.factors.size() != 1 || atom.kind != Atom::Kind::floor_div) return std::nullopt;
+  const auto& [dividend, divisor] = *atom.operands;
+  constexpr int64_t kMostTaken = int64_t{1} << 30;  // products of two such numbers fit
+  if (!divisor.is_constant() || divisor.constant_ <= 0 || divisor.constant_ > kMostTaken) return std::nullopt;
+  Sum more(0, builder());
+  bool any = false;
+  for (const Term& inner : dividend.terms()) {
+    const auto is_same = [&](const Term& outer) { return compare_factors(inner, outer) == 0; };
+    const auto outer = std::ranges::find_if(terms(), is_same);
+    if (outer == terms().end()) continue;
+    // What is negative outside goes in, and what is negative inside takes one from outside.
+    const int64_t taken = std::min<int64_t>(outer->coefficient / term.coefficient, inner.coefficient < 0 ? 1 : 0);
+    if (taken == 0 || taken < -kMostTaken) continue;
+    more.add({taken, inner.factors});
+    any = true;
+  }
+  if (!any) return std::nullopt;
+  const Dim taken = std::move(more).finish();
+  return Quotient{dividend + divisor * taken, divisor.constant_, taken,
+                  *this - Dim(term.coefficient) * (of_atom(atom) + taken)};
+}
+
+int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least) const {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
   const auto least_of = [&](const Atom& atom) -> int64_t {
     if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
@@ -495,6 +531,21 @@ int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
     if (__builtin_add_overflow(total, product, &total)) total = kMost;
   }
   return total;
+}
+
+int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
+  const int64_t of_terms = lower_bound_of_terms(least);
+  for (const Term& term : terms()) {
+    const std::optional<Quotient> quotient = widest_quotient(term);
+    if (!quotient) continue;
+    const int64_t dividend = quotient->dividend.lower_bound(least), others = quotient->others.lower_bound(least);
+    int64_t bound = floor_div_value(dividend, quotient->divisor);
+    const bool is_known = dividend != kUnknown && others != kUnknown &&
+                          !__builtin_mul_overflow(bound, term.coefficient, &bound) &&
+                          !__builtin_add_overflow(bound, others, &bound);
+    return is_known ? std::max(bound, of_terms) : of_terms;
+  }
+  return of_terms;
 }
 
 Answer same_dim(const Dim& a, const Dim& b) {

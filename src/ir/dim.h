@@ -6,6 +6,7 @@
 // a sum: a product of sums is multiplied out only while it stays short, since k factors of two terms have 2^k.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -83,6 +84,11 @@ class Dim {
   const std::vector<Term>& terms() const;
   static Dim of_atom(Atom atom);
 
+  struct Quotient;
+  /// With what fits in the quotient that `term` of this sum is, so that fewer numbers are negative: the canonical form
+  /// of floordiv(n - k, 2) is floordiv(n + k, 2) - k. None: `term` is another, or nothing beside it fits.
+  std::optional<Quotient> widest_quotient(const Term& term) const;
+
  private:
   class Sum;     // a Dim that is being made
   struct Terms;  // with the number of their builder
@@ -92,6 +98,7 @@ class Dim {
   static int compare_factors(const Term& a, const Term& b);
   static Dim as_factor(const Dim& dim);
   static Dim of_atom(Atom atom, uint32_t builder);
+  int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least) const;
   std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
 
   template <class Arithmetic>
@@ -100,6 +107,14 @@ class Dim {
   int64_t constant_ = 0;
   // Sorted by factors, no zero coefficient; null: none. Shared by copies: sizes are copied far more often than made.
   std::shared_ptr<const Terms> terms_;
+};
+
+/// A sum written as c*floordiv(dividend, divisor) + others.
+struct Dim::Quotient {
+  Dim dividend;
+  int64_t divisor = 1;
+  Dim taken;  // what floordiv(dividend, divisor) is more than the quotient of the sum as it was
+  Dim others;
 };
 
 /// yes: equal for all sizes; no: for none; unknown: it depends.

@@ -77,6 +77,58 @@ Dim product_of_sums(int count) {
   return out;
 }
 
+TEST(Dim, QuotientsOfEqualSumsAreEqual) {
+  EXPECT_EQ(floor_div(Dim(9) * n + 1, 2), Dim(4) * n + floor_div(n + 1, 2));
+  EXPECT_EQ(floor_div(n - m, 2) + m, floor_div(n + m, 2));
+  EXPECT_EQ(floor_div(Dim(2) * n + 2, 3), floor_div(n + n + 5, 3) - 1);
+  // A size substituted for another gives what the size gives at once.
+  std::mt19937_64 engine(17);
+  const auto between = [&](int64_t least, int64_t greatest) {
+    return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
+  };
+  using Two = std::pair<Dim, Dim>;  // of n and m, and the same of n alone
+  const std::function<Two(int)> random_dim = [&](int depth) -> Two {
+    if (depth == 0) {
+      const Two leaves[] = {{between(-9, 9), 0}, {n, n}, {m, n}};
+      const Two leaf = leaves[between(0, 2)];
+      return leaf.first.is_constant() ? Two(leaf.first, leaf.first) : leaf;
+    }
+    const Two a = random_dim(depth - 1), b = random_dim(depth - 1);
+    const int64_t number = between(-9, 9), divisor = between(1, 9);
+    switch (between(0, 3)) {
+      case 0: return {a.first + b.first, a.second + b.second};
+      case 1: return {a.first - b.first, a.second - b.second};
+      case 2: return {Dim(number) * a.first + b.first, Dim(number) * a.second + b.second};
+      default: return {floor_div(a.first, divisor), floor_div(a.second, divisor)};
+    }
+  };
+  for (int round = 0; round < 3000; ++round) {
+    const auto [of_both, of_one] = random_dim(5);
+    IdMap<SymbolId, Dim> equal(2, n);
+    ASSERT_EQ(of_both.substitute(equal), of_one) << "round " << round;
+    for (int64_t size : {0, 1, 2, 5, 31}) {
+      const std::vector<int64_t> symbols = {size, size};
+      ASSERT_EQ(of_both.evaluate(symbols), of_one.evaluate(symbols)) << "round " << round;
+      ASSERT_LE(of_one.lower_bound({}), of_one.evaluate(symbols)) << "round " << round;
+    }
+  }
+}
+
+TEST(Dim, QuotientsByLargeNumbersFit) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max(), kLeast = std::numeric_limits<int64_t>::min();
+  const std::vector<int64_t> symbols = {3, 5};
+  EXPECT_EQ(floor_div(n - m, kMost).evaluate(symbols), -1);
+  EXPECT_EQ(floor_div(n + m, kMost).evaluate(symbols), 0);
+  EXPECT_EQ(floor_div(Dim(kLeast) * n + m, kMost).evaluate({{1, 5}}), -1);
+  EXPECT_EQ(floor_div(Dim(kLeast) + n, 3).evaluate(symbols), kLeast / 3);
+}
+
+TEST(Dim, WhatIsTakenIntoAQuotientBoundsIt) {
+  EXPECT_EQ(floor_div(n - min(n, 4), 2).lower_bound({}), 0);
+  EXPECT_EQ(floor_div(Dim(2) * n + 8, 3).lower_bound({}), 2);
+  EXPECT_EQ((Dim(3) * floor_div(n - min(n, 4) + 6, 2) + m).lower_bound({}), 9);
+}
+
 TEST(Dim, AProductOfSumsIsNotMultipliedOutWithoutEnd) {
   constexpr int kMany = 24;
   const Dim product = product_of_sums(kMany);

@@ -54,8 +54,12 @@ bool prove_with_floor_div(const Split& split, int depth) {
   return never_negative(c > 0 ? split.others : split.others + Dim(c) * split.rest * a, depth);
 }
 
-bool prove_with(const Split& split, int depth) {
-  if (split.function->kind == Dim::Atom::Kind::floor_div) return prove_with_floor_div(split, depth);
+bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth) {
+  if (split.function->kind == Dim::Atom::Kind::floor_div) {
+    const auto quotient = d.widest_quotient(term);
+    if (quotient && never_negative(quotient->dividend, depth) && never_negative(quotient->others, depth)) return true;
+    return prove_with_floor_div(split, depth);
+  }
   const auto with = [&](const Dim& bound) {
     return never_negative(split.others + Dim(split.coefficient) * split.rest * bound, depth);
   };
@@ -72,7 +76,7 @@ bool never_negative(const Dim& d, int depth) {
   if (depth == 0) return false;
   for (const Dim::Term& term : d.terms()) {
     Split split;
-    if (split_at(d, term, depth - 1, split) && prove_with(split, depth - 1)) return true;
+    if (split_at(d, term, depth - 1, split) && prove_with(d, term, split, depth - 1)) return true;
   }
   return false;
 }
@@ -111,16 +115,21 @@ bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_fact
   return false;
 }
 
-/// The floordivs of `d` that are not negative because what they divide is not, given `facts`: a strided slice has
-/// floordiv(n - k + 1, 2) elements where n - k is the length of the whole.
+/// Those floordivs in `d`, with what fits in them, that are not negative because what they divide is not, given
+/// `facts`: a strided slice has floordiv(n - k + 1, 2) elements where n - k is the length of the whole.
 std::vector<Dim> quotients_of_sizes(const Dim& d, std::span<const Dim> facts) {
   std::vector<Dim> out;
+  const auto note = [&](const Dim& dividend, const Dim& quotient) {
+    if (never_negative_given(dividend, facts, kMaxFacts)) out.push_back(quotient);
+  };
   for (const Dim::Term& term : d.terms()) {
+    if (const auto quotient = d.widest_quotient(term)) {
+      note(quotient->dividend, Dim::of_atom(term.factors[0]) + quotient->taken);
+    }
     for (const Dim::Atom& atom : term.factors) {
       if (atom.kind != Dim::Atom::Kind::floor_div) continue;
       const auto& [dividend, divisor] = *atom.operands;
-      const bool is_positive = divisor.is_constant() && divisor.constant() > 0;
-      if (is_positive && never_negative_given(dividend, facts, kMaxFacts)) out.push_back(Dim::of_atom(atom));
+      if (divisor.is_constant() && divisor.constant() > 0) note(dividend, Dim::of_atom(atom));
     }
   }
   return out;

@@ -58,6 +58,8 @@ TEST(AlwaysAtLeast, AQuotientOfWhatIsKnownToBeASize) {
   EXPECT_FALSE(always_at_least(m + half, m, std::vector{n - m}));
   EXPECT_FALSE(always_at_least(m + half, m + 1, std::vector{n - k}));
   EXPECT_FALSE(always_at_least(m - half, 0, std::vector{n - k}));
+  const Dim third = floor_div(n - Dim(4) * k + 2, 3);
+  EXPECT_TRUE(always_at_least(third, 0, std::vector{n - Dim(4) * k}));
 }
 
 // What is proved holds at every size that is tried.
@@ -77,7 +79,7 @@ TEST(AlwaysAtLeast, IsNeverWrong) {
       case 3: return random_dim(depth - 1) + random_dim(depth - 1);
       case 4: return random_dim(depth - 1) - random_dim(depth - 1);
       case 5: return Dim(between(-3, 3)) * random_dim(depth - 1);
-      case 6: return floor_div(random_dim(depth - 1), between(1, 3));
+      case 6: return floor_div(random_dim(depth - 1), between(1, 6));
       case 7: return min(random_dim(depth - 1), random_dim(depth - 1));
       default: return max(random_dim(depth - 1), random_dim(depth - 1));
     }
