@@ -500,13 +500,13 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
                   *this - Dim(term.coefficient) * (of_atom(atom) + taken)};
 }
 
-int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least) const {
+int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
   const auto least_of = [&](const Atom& atom) -> int64_t {
     if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
-    const int64_t a = atom.operands->first.lower_bound(least);
+    const int64_t a = atom.operands->first.lower_bound(least, splits);
     if (atom.kind == Atom::Kind::sum) return a;
-    const int64_t b = atom.operands->second.lower_bound(least);
+    const int64_t b = atom.operands->second.lower_bound(least, splits);
     if (atom.kind == Atom::Kind::min) return std::min(a, b);
     if (atom.kind == Atom::Kind::max) return std::max(a, b);
     return a >= 0 ? 0 : kUnknown;
@@ -516,9 +516,11 @@ int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least) const {
     const bool is_one = term.coefficient == -1 && term.factors.size() == 1;
     if (is_one && (term.factors[0].kind == Atom::Kind::min || term.factors[0].kind == Atom::Kind::max)) {
       // rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
+      if (splits == 0) return kUnknown;
       const auto& [p, q] = *term.factors[0].operands;
       const Dim rest = *this + of_atom(term.factors[0]);
-      const int64_t without_p = (rest - p).lower_bound(least), without_q = (rest - q).lower_bound(least);
+      const int64_t without_p = (rest - p).lower_bound(least, splits - 1);
+      const int64_t without_q = (rest - q).lower_bound(least, splits - 1);
       return term.factors[0].kind == Atom::Kind::max ? std::min(without_p, without_q) : std::max(without_p, without_q);
     }
     if (term.coefficient < 0) return kUnknown;
@@ -534,11 +536,17 @@ int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least) const {
 }
 
 int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
-  const int64_t of_terms = lower_bound_of_terms(least);
+  constexpr int kMostSplits = 6;  // each doubles the work: a concat of many slices has as many
+  return lower_bound(least, kMostSplits);
+}
+
+int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least, int splits) const {
+  const int64_t of_terms = lower_bound_of_terms(least, splits);
   for (const Term& term : terms()) {
     const std::optional<Quotient> quotient = widest_quotient(term);
     if (!quotient) continue;
-    const int64_t dividend = quotient->dividend.lower_bound(least), others = quotient->others.lower_bound(least);
+    const int64_t dividend = quotient->dividend.lower_bound(least, splits);
+    const int64_t others = quotient->others.lower_bound(least, splits);
     int64_t bound = floor_div_value(dividend, quotient->divisor);
     const bool is_known = dividend != kUnknown && others != kUnknown &&
                           !__builtin_mul_overflow(bound, term.coefficient, &bound) &&

@@ -98,7 +98,8 @@ class Dim {
   static int compare_factors(const Term& a, const Term& b);
   static Dim as_factor(const Dim& dim);
   static Dim of_atom(Atom atom, uint32_t builder);
-  int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least) const;
+  int64_t lower_bound(const IdMap<SymbolId, int64_t>& least, int splits) const;
+  int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const;
   std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
 
   template <class Arithmetic>

@@ -129,6 +129,19 @@ TEST(Dim, WhatIsTakenIntoAQuotientBoundsIt) {
   EXPECT_EQ((Dim(3) * floor_div(n - min(n, 4) + 6, 2) + m).lower_bound({}), 9);
 }
 
+// Each slice doubles what a bound that knows all of them takes: with forty it would never end.
+TEST(Dim, TheBoundOfManyClampedSlicesEnds) {
+  const auto last_five = [](int i) {
+    const Dim size = Dim::symbol(SymbolId(i));
+    return size - max(size - 5, 0);
+  };
+  Dim sum = 0;
+  for (int i = 0; i < 6; ++i) sum = sum + last_five(i);
+  EXPECT_EQ(sum.lower_bound({}), 0);
+  for (int i = 6; i < 40; ++i) sum = sum + last_five(i);
+  EXPECT_LE(sum.lower_bound({}), 0);
+}
+
 TEST(Dim, AProductOfSumsIsNotMultipliedOutWithoutEnd) {
   constexpr int kMany = 24;
   const Dim product = product_of_sums(kMany);

@@ -11,7 +11,10 @@ namespace {
 constexpr int kMaxDepth = 6;
 constexpr int kMaxFacts = 3;  // that one proof puts together
 
-bool never_negative(const Dim& d, int depth);
+// What is not proved in so many steps is taken for not proved: each function has two bounds and may be looked into in
+// any order, so what cannot be proved takes exponentially many (2^20, of one random program). Of three million proofs
+// in random programs none took more than 2^9.
+constexpr int kMaxSteps = 1 << 11;
 
 /// coefficient * rest * f(...), where rest >= 0 and f is no symbol; `others` is what is left of the expression.
 struct Split {
@@ -21,7 +24,22 @@ struct Split {
   Dim others;
 };
 
-bool split_at(const Dim& d, const Dim::Term& term, int depth, Split& out) {
+/// The steps of one proof.
+class Proof {
+ public:
+  bool never_negative(const Dim& d, int depth = kMaxDepth);
+  bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts = kMaxFacts);
+  std::vector<Dim> quotients_of_sizes(const Dim& d, std::span<const Dim> facts);
+
+ private:
+  bool split_at(const Dim& d, const Dim::Term& term, int depth, Split& out);
+  bool prove_with_floor_div(const Split& split, int depth);
+  bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth);
+
+  int steps_left_ = kMaxSteps;
+};
+
+bool Proof::split_at(const Dim& d, const Dim::Term& term, int depth, Split& out) {
   out.coefficient = term.coefficient;
   Dim whole = term.coefficient;
   for (const Dim::Atom& atom : term.factors) {
@@ -40,7 +58,7 @@ bool split_at(const Dim& d, const Dim::Term& term, int depth, Split& out) {
 
 /// c * floordiv(a, k) >= c * (a - k + 1) / k for c > 0, and >= c * a / k for c < 0; both are integers where k divides
 /// c.
-bool prove_with_floor_div(const Split& split, int depth) {
+bool Proof::prove_with_floor_div(const Split& split, int depth) {
   const Dim& a = split.function->operands->first;
   const Dim& divisor = split.function->operands->second;
   const int64_t c = split.coefficient;
@@ -54,7 +72,7 @@ bool prove_with_floor_div(const Split& split, int depth) {
   return never_negative(c > 0 ? split.others : split.others + Dim(c) * split.rest * a, depth);
 }
 
-bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth) {
+bool Proof::prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth) {
   if (split.function->kind == Dim::Atom::Kind::floor_div) {
     const auto quotient = d.widest_quotient(term);
     if (quotient && never_negative(quotient->dividend, depth) && never_negative(quotient->others, depth)) return true;
@@ -71,9 +89,9 @@ bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int dep
   return either ? with(left) || with(right) : with(left) && with(right);
 }
 
-bool never_negative(const Dim& d, int depth) {
+bool Proof::never_negative(const Dim& d, int depth) {
   if (d.lower_bound({}) >= 0) return true;
-  if (depth == 0) return false;
+  if (depth == 0 || --steps_left_ < 0) return false;
   for (const Dim::Term& term : d.terms()) {
     Split split;
     if (split_at(d, term, depth - 1, split) && prove_with(d, term, split, depth - 1)) return true;
@@ -104,8 +122,8 @@ std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
 }
 
 /// d is not negative if it is not even without some multiples of what is not negative.
-bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
-  if (never_negative(d, kMaxDepth)) return true;
+bool Proof::never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
+  if (never_negative(d)) return true;
   if (num_facts == 0) return false;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     for (int64_t multiple : useful_multiples(d, facts[i])) {
@@ -117,10 +135,10 @@ bool never_negative_given(const Dim& d, std::span<const Dim> facts, int num_fact
 
 /// Those floordivs in `d`, with what fits in them, that are not negative because what they divide is not, given
 /// `facts`: a strided slice has floordiv(n - k + 1, 2) elements where n - k is the length of the whole.
-std::vector<Dim> quotients_of_sizes(const Dim& d, std::span<const Dim> facts) {
+std::vector<Dim> Proof::quotients_of_sizes(const Dim& d, std::span<const Dim> facts) {
   std::vector<Dim> out;
   const auto note = [&](const Dim& dividend, const Dim& quotient) {
-    if (never_negative_given(dividend, facts, kMaxFacts)) out.push_back(quotient);
+    if (never_negative_given(dividend, facts)) out.push_back(quotient);
   };
   for (const Dim::Term& term : d.terms()) {
     if (const auto quotient = d.widest_quotient(term)) {
@@ -139,17 +157,18 @@ std::vector<Dim> quotients_of_sizes(const Dim& d, std::span<const Dim> facts) {
 
 bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
   const Dim d = a - b;
-  if (never_negative(d, kMaxDepth)) return true;
+  if (Proof().never_negative(d)) return true;
   // What holds in any case proves nothing new; most facts are of that kind.
   std::vector<Dim> telling;
   for (const Dim& fact : facts) {
-    if (!never_negative(fact, kMaxDepth) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
+    if (!Proof().never_negative(fact) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
   }
   if (telling.empty()) return false;
-  if (never_negative_given(d, telling, kMaxFacts)) return true;
-  const std::vector<Dim> quotients = quotients_of_sizes(d, telling);
+  Proof proof;
+  if (proof.never_negative_given(d, telling)) return true;
+  const std::vector<Dim> quotients = proof.quotients_of_sizes(d, telling);
   telling.insert(telling.end(), quotients.begin(), quotients.end());
-  return !quotients.empty() && never_negative_given(d, telling, kMaxFacts);
+  return !quotients.empty() && proof.never_negative_given(d, telling);
 }
 
 bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, const Dim& end_b) {

@@ -62,6 +62,14 @@ TEST(AlwaysAtLeast, AQuotientOfWhatIsKnownToBeASize) {
   EXPECT_TRUE(always_at_least(third, 0, std::vector{n - Dim(4) * k}));
 }
 
+// Without a bound on its steps this takes hours: each of 16 functions has a bound of its own.
+TEST(AlwaysAtLeast, WhatCannotBeProvedEnds) {
+  Dim sum = 0;
+  for (int i = 0; i < 8; ++i) sum = sum + min(n + i, m) - max(n, m + i);
+  EXPECT_FALSE(always_at_least(sum, 0));
+  EXPECT_FALSE(always_at_least(sum, 0, std::vector{n - k, m - 2}));
+}
+
 // What is proved holds at every size that is tried.
 TEST(AlwaysAtLeast, IsNeverWrong) {
   const char* given = std::getenv("INLAY_SEED");
