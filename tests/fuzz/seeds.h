@@ -9,7 +9,7 @@ namespace inlay::fuzz {
 
 /// for (Seeds seeds; seeds.more();) check(seeds.next());
 ///
-/// Says the first seed when it is made, and how many there were at its end.
+/// Says the first seed when it is made, and how many there were and which took longest at its end.
 class Seeds {
  public:
   /// `share`: of the seconds, where one program runs several tests.
@@ -19,13 +19,20 @@ class Seeds {
                                 1000 * share * static_cast<double>(from_environment("INLAY_FUZZ_SECONDS", 1))))) {
     std::cout << "from seed " << first_ << std::endl;
   }
-  ~Seeds() { std::cout << count_ << " programs, seeds " << first_ << " to " << first_ + count_ - 1 << std::endl; }
+  ~Seeds() {
+    note_last();
+    std::cout << count_ << " programs, seeds " << first_ << " to " << first_ + count_ - 1 << "; " << slowest_
+              << " took " << std::chrono::duration<double>(longest_).count() << " s" << std::endl;
+  }
   Seeds(const Seeds&) = delete;
   Seeds& operator=(const Seeds&) = delete;
 
   /// Is there time for another? One runs in any case.
   bool more() const { return count_ == 0 || Clock::now() < end_; }
-  uint64_t next() { return first_ + count_++; }
+  uint64_t next() {
+    note_last();
+    return first_ + count_++;
+  }
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -36,8 +43,18 @@ class Seeds {
     return text ? std::atoll(text) : otherwise;
   }
 
-  uint64_t first_, count_ = 0;
-  Clock::time_point end_;
+  void note_last() {
+    const Clock::time_point now = Clock::now();
+    if (count_ != 0 && now - began_ > longest_) {
+      longest_ = now - began_;
+      slowest_ = first_ + count_ - 1;
+    }
+    began_ = now;
+  }
+
+  uint64_t first_, count_ = 0, slowest_ = 0;
+  Clock::duration longest_{};
+  Clock::time_point began_, end_;
 };
 
 }  // namespace inlay::fuzz
