@@ -58,9 +58,28 @@ double scaled_i(double v, double x) {
   return std::exp(e.exponent) * (std::numbers::inv_sqrtpi / std::numbers::sqrt2 / std::sqrt(e.root)) * (e.even + e.odd);
 }
 
+/// K_v(x) for v >= 0 and an x whose square is nothing beside 1: (G(1 + v) (x/2)^-v - G(1 - v) (x/2)^v) / 2v, G the
+/// gamma function (DLMF 10.27.4, 10.30.1).
+double k_of_tiny(double v, double x) {
+  if (v > 0.5) return std::tgamma(v) / 2 * std::exp2(v) * std::pow(x, -v);  // the other power is nothing too
+  if (v > 1e-3) {
+    const double first = std::tgamma(1 + v) * std::exp2(v) * std::pow(x, -v);
+    return (first - std::tgamma(1 - v) * std::exp2(-v) * std::pow(x, v)) / (2 * v);
+  }
+  // Both powers are about 1, and so are both values of the gamma function, whose logarithms are series (DLMF 5.7.3):
+  // the difference as a sinh.
+  const double log = std::numbers::ln2 - std::log(x);
+  if (v < 1e-12) return log - std::numbers::egamma;
+  constexpr double kZeta2 = 1.6449340668482264, kZeta3 = 1.2020569031595943, kZeta4 = 1.0823232337111382;
+  const double odd = -v * (std::numbers::egamma + kZeta3 / 3 * v * v), even = v * v * (kZeta2 / 2 + kZeta4 / 4 * v * v);
+  return std::exp(even) * std::sinh(v * log + odd) / v;
+}
+
 /// e^x K_v(x) for v >= 0, x > 0.
 double scaled_k(double v, double x) {
   if (std::isinf(x)) return 0;
+  // Boost's series would have no end where x / 2 is no normal number.
+  if (x < 1e-300) return k_of_tiny(v, x);
   if (std::hypot(v, x) < kLarge) return std::exp(x) * boost::math::cyl_bessel_k(v, x, Quiet());
   const UniformExpansion e = expand(v, x);
   return std::exp(-e.exponent) * std::sqrt(std::numbers::pi / (2 * e.root)) * (e.even - e.odd);

@@ -138,6 +138,15 @@ TEST(SpecialFunctions, OfTwoOperandsHaveTheirKnownValues) {
       {"kve", inlay_s_kve, -1.5, 4.0, 0x1.910f7e7f3b0c7p-1},
       {"kve", inlay_s_kve, 0.0, 1000.0, 0x1.44a29d28a8d5cp-5},
       {"kve", inlay_s_kve, 40.0, 600.0, 0x1.8cd0b57354298p-3},
+      {"kve", inlay_s_kve, 0, 5e-324, 0x1.74472b1ee1464p+9},
+      {"kve", inlay_s_kve, 1e-8, 5e-324, 0x1.74472b1ef00c3p+9},
+      {"kve", inlay_s_kve, 1e-3, 1e-310, 0x1.84103fcc7dea2p+9},
+      {"kve", inlay_s_kve, 2e-3, 5e-324, 0x1.06f991dd20d50p+10},
+      {"kve", inlay_s_kve, 0.25, 5e-324, 0x1.863dd872cdefdp+269},
+      {"kve", inlay_s_kve, -0.5, 5e-324, 0x1.40d931ff62706p+537},
+      {"kve", inlay_s_kve, 1, 1e-305, 0x1.23a516e82d9bap+1013},
+      {"kve", inlay_s_kve, 0.999, 1e-302, 0x1.29f19b5e67cedp+1002},
+      {"ive", inlay_s_ive, -0.25, 5e-324, 0x1.5f5742f2f066cp+268},
   };
   for (const Two& row : rows) expect_near(row.name, row.function(row.x, row.y), row.want);
 }
@@ -286,6 +295,8 @@ TEST(SpecialFunctions, OfTwoOperandsHaveTheirCorners) {
       {"kve", inlay_s_kve, 2, 0, kInf},
       {"kve", inlay_s_kve, 2, -1, kNan},
       {"kve", inlay_s_kve, 2, kInf, 0},
+      {"kve", inlay_s_kve, 100, 5e-324, kInf},
+      {"kve", inlay_s_kve, 1.5, 5e-324, kInf},
   };
   for (const Two& row : rows) {
     const double got = row.function(row.x, row.y);
