@@ -218,21 +218,21 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (b.is(1)) return a;
   if (b.is(0)) return 0;  // as floor_div_value has it: a symbol may turn out to be 0
   if (b.is_constant() && b.constant_ > 0) {
-    // floordiv(b*q + r, b) = q + floordiv(r, b), where the constant of r is in [0, b), and what multiplies its terms in
-    // (-b/2, b/2]: one form of 4*k + floordiv(k, 2) and floordiv(9*k, 2), and none with numbers as large as b.
+    // floordiv(b*q + r, b) = q + floordiv(r, b), where every number of r is in [0, b): one form of 4*k + floordiv(k, 2)
+    // and floordiv(9*k, 2). By a large b a negative number stays: -n must not become a large number times n.
+    constexpr int64_t kLarge = 1 << 20;
     const auto rest_of = [&](int64_t number) {
       const int64_t rest = number % b.constant_;
       return rest < 0 ? rest + b.constant_ : rest;
     };
-    const auto nearest_rest_of = [&](int64_t number) {
-      const int64_t rest = rest_of(number);
-      return rest > b.constant_ / 2 ? rest - b.constant_ : rest;
+    const auto rest_of_coefficient = [&](int64_t number) {
+      return b.constant_ < kLarge ? rest_of(number) : number % b.constant_;
     };
     Dim::Sum sum(floor_div_value(a.constant_, b.constant_), a.builder());
     Dim::Sum rest(rest_of(a.constant_), a.builder());
     bool any = a.constant_ != rest_of(a.constant_);
     for (const Dim::Term& term : a.terms()) {
-      const int64_t left = nearest_rest_of(term.coefficient);
+      const int64_t left = rest_of_coefficient(term.coefficient);
       any |= term.coefficient != left;
       // The difference of the two need not fit, and their quotients do.
       const int64_t whole = floor_div_value(term.coefficient, b.constant_) + (left < 0);
@@ -482,26 +482,48 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
   const auto& [dividend, divisor] = *atom.operands;
   constexpr int64_t kMostTaken = int64_t{1} << 30;  // products of two such numbers fit
   if (!divisor.is_constant() || divisor.constant_ <= 0 || divisor.constant_ > kMostTaken) return std::nullopt;
-  Sum more(0, builder());
-  bool any = false;
+  // What is negative outside goes in, and what is negative inside takes one from outside.
+  const auto taken_of = [&](int64_t outer, int64_t inner) {
+    const int64_t whole = std::min<int64_t>(outer / term.coefficient, inner < 0 ? 1 : 0);
+    return whole < -kMostTaken ? 0 : whole;
+  };
+  Sum more(taken_of(constant_, dividend.constant_), builder());
   for (const Term& inner : dividend.terms()) {
     const auto is_same = [&](const Term& outer) { return compare_factors(inner, outer) == 0; };
     const auto outer = std::ranges::find_if(terms(), is_same);
-    if (outer == terms().end()) continue;
-    // What is negative outside goes in, and what is negative inside takes one from outside.
-    const int64_t taken = std::min<int64_t>(outer->coefficient / term.coefficient, inner.coefficient < 0 ? 1 : 0);
-    if (taken == 0 || taken < -kMostTaken) continue;
-    more.add({taken, inner.factors});
-    any = true;
+    if (outer != terms().end()) more.add({taken_of(outer->coefficient, inner.coefficient), inner.factors});
   }
-  if (!any) return std::nullopt;
   const Dim taken = std::move(more).finish();
+  if (taken.is(0)) return std::nullopt;
   return Quotient{dividend + divisor * taken, divisor.constant_, taken,
                   *this - Dim(term.coefficient) * (of_atom(atom) + taken)};
 }
 
 int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const {
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
+  const auto is_clamp = [](const Term& term) {
+    const Atom::Kind kind = term.factors[0].kind;
+    return term.coefficient == -1 && term.factors.size() == 1 && (kind == Atom::Kind::min || kind == Atom::Kind::max);
+  };
+  // rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
+  const auto unclamped = [&](const Term& term) {
+    const auto& [p, q] = *term.factors[0].operands;
+    const Dim rest = *this + of_atom(term.factors[0]);
+    return std::pair(rest - p, rest - q);
+  };
+  const auto least_of_unclamped = [&](const Term& term) {
+    if (splits == 0) return kUnknown;
+    const auto [without_p, without_q] = unclamped(term);
+    const int64_t p = without_p.lower_bound(least, splits - 1), q = without_q.lower_bound(least, splits - 1);
+    return term.factors[0].kind == Atom::Kind::max ? std::min(p, q) : std::max(p, q);
+  };
+  // Of d - min(d, x) the two d cancel, whatever d is: so before another term is found to have no bound.
+  for (const Term& term : terms()) {
+    if (splits == 0 || !is_clamp(term)) continue;
+    const auto [without_p, without_q] = unclamped(term);
+    const std::size_t fewest = std::min(without_p.num_summands(), without_q.num_summands());
+    if (fewest + 1 < num_summands()) return least_of_unclamped(term);
+  }
   const auto least_of = [&](const Atom& atom) -> int64_t {
     if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
     const int64_t a = atom.operands->first.lower_bound(least, splits);
@@ -513,16 +535,7 @@ int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int spl
   };
   int64_t total = constant_;
   for (const Term& term : terms()) {
-    const bool is_one = term.coefficient == -1 && term.factors.size() == 1;
-    if (is_one && (term.factors[0].kind == Atom::Kind::min || term.factors[0].kind == Atom::Kind::max)) {
-      // rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
-      if (splits == 0) return kUnknown;
-      const auto& [p, q] = *term.factors[0].operands;
-      const Dim rest = *this + of_atom(term.factors[0]);
-      const int64_t without_p = (rest - p).lower_bound(least, splits - 1);
-      const int64_t without_q = (rest - q).lower_bound(least, splits - 1);
-      return term.factors[0].kind == Atom::Kind::max ? std::min(without_p, without_q) : std::max(without_p, without_q);
-    }
+    if (is_clamp(term)) return least_of_unclamped(term);
     if (term.coefficient < 0) return kUnknown;
     int64_t product = term.coefficient;
     for (const Atom& atom : term.factors) {
@@ -533,11 +546,6 @@ int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int spl
     if (__builtin_add_overflow(total, product, &total)) total = kMost;
   }
   return total;
-}
-
-int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least) const {
-  constexpr int kMostSplits = 6;  // each doubles the work: a concat of many slices has as many
-  return lower_bound(least, kMostSplits);
 }
 
 int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least, int splits) const {

@@ -66,8 +66,11 @@ class Dim {
   /// The same where something is multiplied by it: "(n + 1)".
   std::string to_factor_text(const IdMap<SymbolId, std::string>& names) const;
 
+  static constexpr int kMostSplits = 6;
   /// Least value, given that every symbol is a size (>= 0) or at least its entry in `least`. INT64_MIN: not known.
-  int64_t lower_bound(const IdMap<SymbolId, int64_t>& least) const;
+  /// `splits`: how many clamps of one sum it looks at both operands of, each of which doubles the work; a concat of
+  /// many slices has as many.
+  int64_t lower_bound(const IdMap<SymbolId, int64_t>& least, int splits = kMostSplits) const;
 
   // The parts, for those that walk an expression (code generation, the runtime's flat form).
   struct Atom {
@@ -98,7 +101,6 @@ class Dim {
   static int compare_factors(const Term& a, const Term& b);
   static Dim as_factor(const Dim& dim);
   static Dim of_atom(Atom atom, uint32_t builder);
-  int64_t lower_bound(const IdMap<SymbolId, int64_t>& least, int splits) const;
   int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const;
   std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
 

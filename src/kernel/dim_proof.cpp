@@ -33,6 +33,7 @@ class Proof {
 
  private:
   bool split_at(const Dim& d, const Dim::Term& term, int depth, Split& out);
+  bool prove_with_multiple(const Split& split, int depth);
   bool prove_with_floor_div(const Split& split, int depth);
   bool prove_with(const Dim& d, const Dim::Term& term, const Split& split, int depth);
 
@@ -56,13 +57,28 @@ bool Proof::split_at(const Dim& d, const Dim::Term& term, int depth, Split& out)
   return out.function != nullptr;
 }
 
+/// a - k + 1 <= k * floordiv(a, k) <= a where k, a size, is at least 1: roll begins there.
+bool Proof::prove_with_multiple(const Split& split, int depth) {
+  const auto& [a, k] = *split.function->operands;
+  const auto is_divisor = [&k = k](const Dim::Atom& atom) { return Dim::of_atom(atom) == k; };
+  if (split.rest.terms().size() != 1) return false;
+  std::vector<Dim::Atom> factors = split.rest.terms()[0].factors;
+  const auto found = std::ranges::find_if(factors, is_divisor);
+  if (found == factors.end() || !never_negative(k - 1, depth)) return false;
+  factors.erase(found);
+  Dim bound = split.coefficient > 0 ? a - k + 1 : a;
+  for (const Dim::Atom& factor : factors) bound = bound * Dim::of_atom(factor);
+  return never_negative(split.others + Dim(split.coefficient) * bound, depth);
+}
+
 /// c * floordiv(a, k) >= c * (a - k + 1) / k for c > 0, and >= c * a / k for c < 0; both are integers where k divides
 /// c.
 bool Proof::prove_with_floor_div(const Split& split, int depth) {
   const Dim& a = split.function->operands->first;
   const Dim& divisor = split.function->operands->second;
   const int64_t c = split.coefficient;
-  if (!divisor.is_constant() || divisor.constant() <= 0) return false;
+  if (!divisor.is_constant()) return prove_with_multiple(split, depth);
+  if (divisor.constant() <= 0) return false;
   const int64_t k = divisor.constant();
   if (c % k == 0) {
     const Dim bound = c > 0 ? a - Dim(k - 1) : a;
@@ -90,7 +106,7 @@ bool Proof::prove_with(const Dim& d, const Dim::Term& term, const Split& split, 
 }
 
 bool Proof::never_negative(const Dim& d, int depth) {
-  if (d.lower_bound({}) >= 0) return true;
+  if (d.lower_bound({}, 0) >= 0) return true;  // it looks at the clamps itself
   if (depth == 0 || --steps_left_ < 0) return false;
   for (const Dim::Term& term : d.terms()) {
     Split split;
@@ -116,6 +132,7 @@ std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
       if (out.empty()) out.push_back(1);
       const int64_t multiple = mine.coefficient / other.coefficient;
       if (multiple > 1) out.push_back(multiple);
+      if (multiple > 2) out.push_back(multiple - 1);  // one is left for what a clamp takes: 9*n - min(n, m)
     }
   }
   return out;
@@ -153,6 +170,22 @@ std::vector<Dim> Proof::quotients_of_sizes(const Dim& d, std::span<const Dim> fa
   return out;
 }
 
+/// What else is not negative where `fact` is not: with a min that helps it replaced by either operand, which is no
+/// less.
+std::vector<Dim> without_clamps(const Dim& fact) {
+  std::vector<Dim> out;
+  for (const Dim::Term& term : fact.terms()) {
+    const Dim::Atom& atom = term.factors[0];
+    const bool helps = atom.kind == (term.coefficient > 0 ? Dim::Atom::Kind::min : Dim::Atom::Kind::max);
+    if (term.factors.size() != 1 || !helps) continue;
+    const Dim others = fact - Dim(term.coefficient) * Dim::of_atom(atom);
+    for (const Dim* operand : {&atom.operands->first, &atom.operands->second}) {
+      out.push_back(others + Dim(term.coefficient) * *operand);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
@@ -160,9 +193,11 @@ bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
   if (Proof().never_negative(d)) return true;
   // What holds in any case proves nothing new; most facts are of that kind.
   std::vector<Dim> telling;
-  for (const Dim& fact : facts) {
+  const auto note = [&](const Dim& fact) {
     if (!Proof().never_negative(fact) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
-  }
+  };
+  for (const Dim& fact : facts) note(fact);
+  for (const Dim& fact : facts) std::ranges::for_each(without_clamps(fact), note);
   if (telling.empty()) return false;
   Proof proof;
   if (proof.never_negative_given(d, telling)) return true;

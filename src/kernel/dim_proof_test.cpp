@@ -62,6 +62,14 @@ TEST(AlwaysAtLeast, AQuotientOfWhatIsKnownToBeASize) {
   EXPECT_TRUE(always_at_least(third, 0, std::vector{n - Dim(4) * k}));
 }
 
+TEST(AlwaysAtLeast, AMultipleOfWhatItIsDividedBy) {
+  const Dim period = max(n - 1, 1), shift = Dim(-1) - period * floor_div(-1, period);
+  EXPECT_TRUE(always_at_least(shift, 0));
+  EXPECT_TRUE(always_at_least(period - 1, shift));
+  EXPECT_TRUE(always_at_least(m * period, m * shift));
+  EXPECT_FALSE(always_at_least(shift, 1));
+}
+
 // Without a bound on its steps this takes hours: each of 16 functions has a bound of its own.
 TEST(AlwaysAtLeast, WhatCannotBeProvedEnds) {
   Dim sum = 0;
