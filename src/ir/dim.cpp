@@ -482,16 +482,16 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
   const auto& [dividend, divisor] = *atom.operands;
   constexpr int64_t kMostTaken = int64_t{1} << 30;  // products of two such numbers fit
   if (!divisor.is_constant() || divisor.constant_ <= 0 || divisor.constant_ > kMostTaken) return std::nullopt;
-  // What is negative outside goes in, and what is negative inside takes one from outside.
-  const auto taken_of = [&](int64_t outer, int64_t inner) {
-    const int64_t whole = std::min<int64_t>(outer / term.coefficient, inner < 0 ? 1 : 0);
-    return whole < -kMostTaken ? 0 : whole;
+  // What is negative outside goes in: inside nothing is, but by a large divisor.
+  const auto taken_of = [&](int64_t outer) {
+    const int64_t whole = outer / term.coefficient;
+    return whole < -kMostTaken || whole > 0 ? 0 : whole;
   };
-  Sum more(taken_of(constant_, dividend.constant_), builder());
+  Sum more(taken_of(constant_), builder());
   for (const Term& inner : dividend.terms()) {
     const auto is_same = [&](const Term& outer) { return compare_factors(inner, outer) == 0; };
     const auto outer = std::ranges::find_if(terms(), is_same);
-    if (outer != terms().end()) more.add({taken_of(outer->coefficient, inner.coefficient), inner.factors});
+    if (outer != terms().end()) more.add({taken_of(outer->coefficient), inner.factors});
   }
   const Dim taken = std::move(more).finish();
   if (taken.is(0)) return std::nullopt;
@@ -511,18 +511,17 @@ int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int spl
     const Dim rest = *this + of_atom(term.factors[0]);
     return std::pair(rest - p, rest - q);
   };
-  const auto least_of_unclamped = [&](const Term& term) {
-    if (splits == 0) return kUnknown;
-    const auto [without_p, without_q] = unclamped(term);
+  const auto least_of_both = [&](const Term& term, const std::pair<Dim, Dim>& both) {
+    const auto& [without_p, without_q] = both;
     const int64_t p = without_p.lower_bound(least, splits - 1), q = without_q.lower_bound(least, splits - 1);
     return term.factors[0].kind == Atom::Kind::max ? std::min(p, q) : std::max(p, q);
   };
   // Of d - min(d, x) the two d cancel, whatever d is: so before another term is found to have no bound.
   for (const Term& term : terms()) {
     if (splits == 0 || !is_clamp(term)) continue;
-    const auto [without_p, without_q] = unclamped(term);
-    const std::size_t fewest = std::min(without_p.num_summands(), without_q.num_summands());
-    if (fewest + 1 < num_summands()) return least_of_unclamped(term);
+    const auto both = unclamped(term);
+    const std::size_t fewest = std::min(both.first.num_summands(), both.second.num_summands());
+    if (fewest + 1 < num_summands()) return least_of_both(term, both);
   }
   const auto least_of = [&](const Atom& atom) -> int64_t {
     if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
@@ -535,7 +534,7 @@ int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int spl
   };
   int64_t total = constant_;
   for (const Term& term : terms()) {
-    if (is_clamp(term)) return least_of_unclamped(term);
+    if (is_clamp(term)) return splits == 0 ? kUnknown : least_of_both(term, unclamped(term));
     if (term.coefficient < 0) return kUnknown;
     int64_t product = term.coefficient;
     for (const Atom& atom : term.factors) {
