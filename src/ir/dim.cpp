@@ -489,7 +489,7 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
   };
   Sum more(taken_of(constant_), builder());
   for (const Term& inner : dividend.terms()) {
-    const auto is_same = [&](const Term& outer) { return compare_factors(inner, outer) == 0; };
+    const auto is_same = [&](const Term& outer) { return same_factors(inner, outer); };
     const auto outer = std::ranges::find_if(terms(), is_same);
     if (outer != terms().end()) more.add({taken_of(outer->coefficient), inner.factors});
   }

@@ -86,6 +86,7 @@ class Dim {
   int64_t constant_part() const { return constant_; }
   const std::vector<Term>& terms() const;
   static Dim of_atom(Atom atom);
+  static bool same_factors(const Term& a, const Term& b) { return compare_factors(a, b) == 0; }
 
   struct Quotient;
   /// With what fits in the quotient that `term` of this sum is, so that fewer numbers are negative: the canonical form

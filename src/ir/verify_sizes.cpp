@@ -13,10 +13,12 @@ Dim without(const Dim& difference, const Dim& zero) {
   if (zero.is_constant() && !zero.is(0)) return 0;
   if (difference.is_constant()) return difference;
   const Dim::Term& first = difference.terms()[0];
+  const auto is_first = [&](const Dim::Term& term) { return Dim::same_factors(term, first); };
   for (const Dim::Term& term : zero.terms()) {
     if (first.coefficient % term.coefficient != 0) continue;
+    // Of another term too: a quotient may take the first one in.
     const Dim other = difference - Dim(first.coefficient / term.coefficient) * zero;
-    if (other.is_constant() || other.terms().size() < difference.terms().size() + zero.terms().size() - 1) return other;
+    if (std::ranges::none_of(other.terms(), is_first)) return other;
   }
   return difference;
 }

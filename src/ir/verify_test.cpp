@@ -109,6 +109,14 @@ TEST(VerifyGraph, SizesThatDifferNeedACheck) {
   EXPECT_THAT(messages(graph), ElementsAre(HasSubstr("operand 1 f64[m] does not stretch to f64[n]")));
 }
 
+TEST(VerifyGraph, SizesThatEqualAThirdOneAreEqual) {
+  const Graph graph = parse(R"(graph @main(%c: bool[k], %x: f64[n], %y: f64[m], %z: f64[l], %w: f64[9]) {
+    %j = concat 0 %x, %y, %z
+    %s = select %c, %j, %w : f64[9]
+    return %s })");
+  EXPECT_THAT(messages(graph), IsEmpty());
+}
+
 TEST(VerifyGraph, BehindACheckThatNeverHoldsAllSizesAreEqual) {
   EXPECT_THAT(messages(parse("graph @main(%x: f64[n], %u: f64[p]) assume n == p {\n"
                              "%r = update set %x[1:n], %u\nreturn %r }")),

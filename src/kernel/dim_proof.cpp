@@ -115,20 +115,13 @@ bool Proof::never_negative(const Dim& d, int depth) {
   return false;
 }
 
-bool same_factors(const Dim::Term& a, const Dim::Term& b) {
-  Dim left = 1, right = 1;
-  for (const Dim::Atom& atom : a.factors) left = left * Dim::of_atom(atom);
-  for (const Dim::Atom& atom : b.factors) right = right * Dim::of_atom(atom);
-  return left == right;
-}
-
 /// How often a fact may have to be taken from `d`: as often as makes one of its terms vanish. None where they share
 /// none.
 std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
   std::vector<int64_t> out;
   for (const Dim::Term& mine : d.terms()) {
     for (const Dim::Term& other : fact.terms()) {
-      if (!same_factors(mine, other)) continue;
+      if (!Dim::same_factors(mine, other)) continue;
       if (out.empty()) out.push_back(1);
       const int64_t multiple = mine.coefficient / other.coefficient;
       if (multiple > 1) out.push_back(multiple);
