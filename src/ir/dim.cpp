@@ -173,9 +173,10 @@ Dim operator-(const Dim& a, const Dim& b) {
   return a + Dim(-1) * b;
 }
 
-/// As one term, however many summands it has.
+/// As one term, however many summands it has. Its sign stands before it, so that -(n + m)*k has one form.
 Dim Dim::as_factor(const Dim& dim) {
   if (dim.num_summands() <= 1) return dim;
+  if (dim.terms()[0].coefficient < 0) return Dim(-1) * as_factor(Dim(-1) * dim);
   return of_atom({Atom::Kind::sum, {}, std::make_shared<const std::pair<Dim, Dim>>(dim, Dim(1))});
 }
 
@@ -220,7 +221,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
   if (b.is_constant() && b.constant_ > 0) {
     // floordiv(b*q + r, b) = q + floordiv(r, b), where every number of r is in [0, b): one form of 4*k + floordiv(k, 2)
     // and floordiv(9*k, 2). By a large b a negative number stays: -n must not become a large number times n.
-    constexpr int64_t kLarge = 1 << 20;
+    constexpr int64_t kLarge = 1 << 10;
     const auto rest_of = [&](int64_t number) {
       const int64_t rest = number % b.constant_;
       return rest < 0 ? rest + b.constant_ : rest;
@@ -402,9 +403,9 @@ Dim Dim::substitute(const IdMap<SymbolId, Dim>& replacement) const {
   };
   Dim total(constant_);
   for (const Term& term : terms()) {
-    Dim product(term.coefficient);
+    Dim product = 1;
     for (const Atom& atom : term.factors) product = product * value_of(atom);
-    total = total + product;
+    total = total + Dim(term.coefficient) * product;
   }
   return total;
 }
@@ -425,142 +426,6 @@ std::vector<SymbolId> Dim::symbols() const {
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
-}
-
-/// Orders factors as they are written: sums at the end. Whoever reads them multiplies from left to right, so those
-/// stand first that stay sums then. The first sum's place.
-static std::vector<Dim::Atom>::iterator sums_last(std::vector<Dim::Atom>& factors) {
-  const auto sums =
-      std::ranges::stable_partition(factors, [](const Dim::Atom& atom) { return atom.kind != Dim::Atom::Kind::sum; });
-  const auto length = [](const Dim::Atom& atom) {
-    const Dim& sum = atom.operands->first;
-    return std::pair(has_sum(sum), sum.terms().size() + (sum.constant_part() != 0));
-  };
-  std::ranges::stable_sort(sums, std::greater(), length);
-  return sums.begin();
-}
-
-/// Of the least integer too.
-static uint64_t magnitude_of(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
-
-std::string Dim::to_text(const IdMap<SymbolId, std::string>& names) const {
-  const auto atom_text = [&](const Atom& atom) -> std::string {
-    if (atom.kind == Atom::Kind::symbol) return names[atom.symbol];
-    if (atom.kind == Atom::Kind::sum) return str("(", atom.operands->first.to_text(names), ")");
-    const char* function = atom.kind == Atom::Kind::floor_div ? "floordiv"
-                           : atom.kind == Atom::Kind::min     ? "min"
-                                                              : "max";
-    return str(function, "(", atom.operands->first.to_text(names), ", ", atom.operands->second.to_text(names), ")");
-  };
-  std::string out;
-  for (const Term& term : terms()) {
-    const uint64_t magnitude = magnitude_of(term.coefficient);
-    out += out.empty() ? (term.coefficient < 0 ? "-" : "") : (term.coefficient < 0 ? " - " : " + ");
-    if (magnitude != 1) out += str(magnitude, "*");
-    std::vector<Atom> factors = term.factors;
-    const auto sums = sums_last(factors);
-    const bool brackets = sums != factors.end() && (sums != factors.begin() || magnitude != 1);
-    out += join(std::span(factors.begin(), sums), "*", atom_text);
-    if (brackets) out += sums == factors.begin() ? "(" : "*(";
-    out += join(std::span(sums, factors.end()), "*", atom_text);
-    if (brackets) out += ")";
-  }
-  if (out.empty()) return std::to_string(constant_);
-  if (constant_ != 0) out += str(constant_ < 0 ? " - " : " + ", magnitude_of(constant_));
-  return out;
-}
-
-std::string Dim::to_factor_text(const IdMap<SymbolId, std::string>& names) const {
-  return num_summands() > 1 ? str("(", to_text(names), ")") : to_text(names);
-}
-
-static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
-
-std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
-  const Atom& atom = term.factors[0];
-  if (term.coefficient <= 0 || term.factors.size() != 1 || atom.kind != Atom::Kind::floor_div) return std::nullopt;
-  const auto& [dividend, divisor] = *atom.operands;
-  constexpr int64_t kMostTaken = int64_t{1} << 30;  // products of two such numbers fit
-  if (!divisor.is_constant() || divisor.constant_ <= 0 || divisor.constant_ > kMostTaken) return std::nullopt;
-  // What is negative outside goes in: inside nothing is, but by a large divisor.
-  const auto taken_of = [&](int64_t outer) {
-    const int64_t whole = outer / term.coefficient;
-    return whole < -kMostTaken || whole > 0 ? 0 : whole;
-  };
-  Sum more(taken_of(constant_), builder());
-  for (const Term& inner : dividend.terms()) {
-    const auto is_same = [&](const Term& outer) { return same_factors(inner, outer); };
-    const auto outer = std::ranges::find_if(terms(), is_same);
-    if (outer != terms().end()) more.add({taken_of(outer->coefficient), inner.factors});
-  }
-  const Dim taken = std::move(more).finish();
-  if (taken.is(0)) return std::nullopt;
-  return Quotient{dividend + divisor * taken, divisor.constant_, taken,
-                  *this - Dim(term.coefficient) * (of_atom(atom) + taken)};
-}
-
-int64_t Dim::lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
-  const auto is_clamp = [](const Term& term) {
-    const Atom::Kind kind = term.factors[0].kind;
-    return term.coefficient == -1 && term.factors.size() == 1 && (kind == Atom::Kind::min || kind == Atom::Kind::max);
-  };
-  // rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
-  const auto unclamped = [&](const Term& term) {
-    const auto& [p, q] = *term.factors[0].operands;
-    const Dim rest = *this + of_atom(term.factors[0]);
-    return std::pair(rest - p, rest - q);
-  };
-  const auto least_of_both = [&](const Term& term, const std::pair<Dim, Dim>& both) {
-    const auto& [without_p, without_q] = both;
-    const int64_t p = without_p.lower_bound(least, splits - 1), q = without_q.lower_bound(least, splits - 1);
-    return term.factors[0].kind == Atom::Kind::max ? std::min(p, q) : std::max(p, q);
-  };
-  // Of d - min(d, x) the two d cancel, whatever d is: so before another term is found to have no bound.
-  for (const Term& term : terms()) {
-    if (splits == 0 || !is_clamp(term)) continue;
-    const auto both = unclamped(term);
-    const std::size_t fewest = std::min(both.first.num_summands(), both.second.num_summands());
-    if (fewest + 1 < num_summands()) return least_of_both(term, both);
-  }
-  const auto least_of = [&](const Atom& atom) -> int64_t {
-    if (atom.kind == Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
-    const int64_t a = atom.operands->first.lower_bound(least, splits);
-    if (atom.kind == Atom::Kind::sum) return a;
-    const int64_t b = atom.operands->second.lower_bound(least, splits);
-    if (atom.kind == Atom::Kind::min) return std::min(a, b);
-    if (atom.kind == Atom::Kind::max) return std::max(a, b);
-    return a >= 0 ? 0 : kUnknown;
-  };
-  int64_t total = constant_;
-  for (const Term& term : terms()) {
-    if (is_clamp(term)) return splits == 0 ? kUnknown : least_of_both(term, unclamped(term));
-    if (term.coefficient < 0) return kUnknown;
-    int64_t product = term.coefficient;
-    for (const Atom& atom : term.factors) {
-      const int64_t value = least_of(atom);
-      if (value < 0) return kUnknown;
-      if (__builtin_mul_overflow(product, value, &product)) product = kMost;
-    }
-    if (__builtin_add_overflow(total, product, &total)) total = kMost;
-  }
-  return total;
-}
-
-int64_t Dim::lower_bound(const IdMap<SymbolId, int64_t>& least, int splits) const {
-  const int64_t of_terms = lower_bound_of_terms(least, splits);
-  for (const Term& term : terms()) {
-    const std::optional<Quotient> quotient = widest_quotient(term);
-    if (!quotient) continue;
-    const int64_t dividend = quotient->dividend.lower_bound(least, splits);
-    const int64_t others = quotient->others.lower_bound(least, splits);
-    int64_t bound = floor_div_value(dividend, quotient->divisor);
-    const bool is_known = dividend != kUnknown && others != kUnknown &&
-                          !__builtin_mul_overflow(bound, term.coefficient, &bound) &&
-                          !__builtin_add_overflow(bound, others, &bound);
-    return is_known ? std::max(bound, of_terms) : of_terms;
-  }
-  return of_terms;
 }
 
 Answer same_dim(const Dim& a, const Dim& b) {

@@ -123,6 +123,14 @@ TEST(Dim, QuotientsByLargeNumbersFit) {
   EXPECT_EQ(floor_div(Dim(kLeast) + n, 3).evaluate(symbols), kLeast / 3);
 }
 
+TEST(Dim, QuotientsOfLargeSizesFit) {
+  constexpr int64_t kLarge = int64_t{1} << 52;
+  for (int64_t divisor : {3, 1023, 1024, 1025, 1 << 20}) {
+    EXPECT_EQ(floor_div(n - m, divisor).evaluate({{kLarge, kLarge - 5000}}), 5000 / divisor) << divisor;
+    EXPECT_EQ(floor_div(n - m, divisor).evaluate({{kLarge - 5000, kLarge}}), -((4999 + divisor) / divisor)) << divisor;
+  }
+}
+
 TEST(Dim, WhatIsTakenIntoAQuotientBoundsIt) {
   EXPECT_EQ(floor_div(n - min(n, 4), 2).lower_bound({}), 0);
   EXPECT_EQ(floor_div(Dim(2) * n + 8, 3).lower_bound({}), 2);
@@ -160,6 +168,14 @@ TEST(Dim, AProductOfSumsIsNotMultipliedOutWithoutEnd) {
   // What is put in the place of symbols makes numbers of it.
   IdMap<SymbolId, Dim> ones(kMany, Dim(1));
   EXPECT_EQ(product.substitute(ones), Dim(int64_t{1} << kMany));
+}
+
+TEST(Dim, ALongProductHasOneFormWhateverItsSign) {
+  const Dim product = product_of_sums(9);
+  EXPECT_EQ((Dim(-1) * product_of_sums(8)) * (Dim::symbol(SymbolId(8)) + 1), Dim(-1) * product);
+  IdMap<SymbolId, Dim> same;
+  for (int i = 0; i < 9; ++i) same.push_back(Dim::symbol(SymbolId(i)));
+  EXPECT_EQ((Dim(-3) * product).substitute(same), Dim(-3) * product);
 }
 
 TEST(Dim, WhatDoesNotFitIsAnError) {

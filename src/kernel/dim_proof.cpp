@@ -16,7 +16,8 @@ constexpr int kMaxFacts = 3;  // that one proof puts together
 // in random programs none took more than 2^9.
 constexpr int kMaxSteps = 1 << 11;
 
-/// coefficient * rest * f(...), where rest >= 0 and f is no symbol; `others` is what is left of the expression.
+/// coefficient * rest * f(...), where rest, a product of atoms, is not negative and f is no symbol; `others` is what is
+/// left of the expression.
 struct Split {
   int64_t coefficient = 0;
   Dim rest = 1;
@@ -57,7 +58,7 @@ bool Proof::split_at(const Dim& d, const Dim::Term& term, int depth, Split& out)
   return out.function != nullptr;
 }
 
-/// a - k + 1 <= k * floordiv(a, k) <= a where k, a size, is at least 1: roll begins there.
+/// a - k + 1 <= k * floordiv(a, k) <= a where k, a size, is at least 1: the shift of a roll is such a difference.
 bool Proof::prove_with_multiple(const Split& split, int depth) {
   const auto& [a, k] = *split.function->operands;
   const auto is_divisor = [&k = k](const Dim::Atom& atom) { return Dim::of_atom(atom) == k; };
@@ -134,7 +135,7 @@ std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
 /// d is not negative if it is not even without some multiples of what is not negative.
 bool Proof::never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
   if (never_negative(d)) return true;
-  if (num_facts == 0) return false;
+  if (num_facts == 0 || steps_left_ <= 0) return false;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     for (int64_t multiple : useful_multiples(d, facts[i])) {
       if (never_negative_given(d - Dim(multiple) * facts[i], facts.subspan(i + 1), num_facts - 1)) return true;

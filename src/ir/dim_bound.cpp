@@ -1,0 +1,123 @@
+// The least value that a size expression can have.
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "ir/dim.h"
+
+namespace inlay {
+namespace {
+
+using Least = IdMap<SymbolId, int64_t>;
+
+constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
+
+bool is_clamp(const Dim::Term& term) {
+  const Dim::Atom::Kind kind = term.factors[0].kind;
+  return term.coefficient == -1 && term.factors.size() == 1 &&
+         (kind == Dim::Atom::Kind::min || kind == Dim::Atom::Kind::max);
+}
+
+/// rest - max(p, q) is rest - p or rest - q, whichever is less: n - max(n - 1, 0), where a slice begins, say.
+std::pair<Dim, Dim> unclamped(const Dim& sum, const Dim::Term& clamp) {
+  const auto& [p, q] = *clamp.factors[0].operands;
+  const Dim rest = sum + Dim::of_atom(clamp.factors[0]);
+  return {rest - p, rest - q};
+}
+
+int64_t least_of_both(const Dim::Term& clamp, const std::pair<Dim, Dim>& both, const Least& least, int splits) {
+  const int64_t p = both.first.lower_bound(least, splits - 1), q = both.second.lower_bound(least, splits - 1);
+  return clamp.factors[0].kind == Dim::Atom::Kind::max ? std::min(p, q) : std::max(p, q);
+}
+
+int64_t least_of_atom(const Dim::Atom& atom, const Least& least, int splits) {
+  if (atom.kind == Dim::Atom::Kind::symbol) return atom.symbol.index < least.size() ? least[atom.symbol] : 0;
+  const int64_t a = atom.operands->first.lower_bound(least, splits);
+  if (atom.kind == Dim::Atom::Kind::sum) return a;
+  const int64_t b = atom.operands->second.lower_bound(least, splits);
+  if (atom.kind == Dim::Atom::Kind::min) return std::min(a, b);
+  if (atom.kind == Dim::Atom::Kind::max) return std::max(a, b);
+  return a >= 0 ? 0 : kUnknown;  // floordiv
+}
+
+/// Of one that is not negative.
+int64_t least_of_term(const Dim::Term& term, const Least& least, int splits) {
+  int64_t product = term.coefficient;
+  for (const Dim::Atom& atom : term.factors) {
+    const int64_t value = least_of_atom(atom, least, splits);
+    if (value < 0) return kUnknown;
+    if (__builtin_mul_overflow(product, value, &product)) product = kMost;
+  }
+  return product;
+}
+
+Dim product_of(int64_t coefficient, const std::vector<Dim::Atom>& factors) {
+  Dim out = coefficient;
+  for (const Dim::Atom& atom : factors) out = out * Dim::of_atom(atom);
+  return out;
+}
+
+}  // namespace
+
+std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
+  const Atom& atom = term.factors[0];
+  if (term.coefficient <= 0 || term.factors.size() != 1 || atom.kind != Atom::Kind::floor_div) return std::nullopt;
+  const auto& [dividend, divisor] = *atom.operands;
+  constexpr int64_t kMostTaken = int64_t{1} << 30;  // products of two such numbers fit
+  if (!divisor.is_constant() || divisor.constant_ <= 0 || divisor.constant_ > kMostTaken) return std::nullopt;
+  // What is negative outside goes in: inside nothing is, but by a large divisor.
+  const auto taken_of = [&](int64_t outer) {
+    const int64_t whole = outer / term.coefficient;
+    return whole < -kMostTaken || whole > 0 ? 0 : whole;
+  };
+  Dim taken = taken_of(constant_);
+  for (const Term& inner : dividend.terms()) {
+    const auto is_same = [&](const Term& outer) { return same_factors(inner, outer); };
+    const auto outer = std::ranges::find_if(terms(), is_same);
+    if (outer == terms().end()) continue;
+    const int64_t whole = taken_of(outer->coefficient);
+    if (whole != 0) taken = taken + product_of(whole, inner.factors);
+  }
+  if (taken.is(0)) return std::nullopt;
+  return Quotient{dividend + divisor * taken, divisor.constant_, taken,
+                  *this - Dim(term.coefficient) * (of_atom(atom) + taken)};
+}
+
+int64_t Dim::lower_bound_of_terms(const Least& least, int splits) const {
+  // Of d - min(d, x) the two d cancel, whatever d is: so before another term is found to have no bound.
+  for (const Term& term : terms()) {
+    if (splits == 0 || !is_clamp(term)) continue;
+    const auto both = unclamped(*this, term);
+    const std::size_t fewest = std::min(both.first.num_summands(), both.second.num_summands());
+    if (fewest + 1 < num_summands()) return least_of_both(term, both, least, splits);
+  }
+  int64_t total = constant_;
+  for (const Term& term : terms()) {
+    if (is_clamp(term)) {
+      return splits == 0 ? kUnknown : least_of_both(term, unclamped(*this, term), least, splits);
+    }
+    const int64_t least_value = term.coefficient < 0 ? kUnknown : least_of_term(term, least, splits);
+    if (least_value == kUnknown) return kUnknown;
+    if (__builtin_add_overflow(total, least_value, &total)) total = kMost;
+  }
+  return total;
+}
+
+int64_t Dim::lower_bound(const Least& least, int splits) const {
+  const int64_t of_terms = lower_bound_of_terms(least, splits);
+  for (const Term& term : terms()) {
+    const std::optional<Quotient> quotient = widest_quotient(term);
+    if (!quotient) continue;
+    const int64_t dividend = quotient->dividend.lower_bound(least, splits);
+    const int64_t others = quotient->others.lower_bound(least, splits);
+    if (dividend == kUnknown || others == kUnknown) return of_terms;
+    int64_t bound = floor_div(Dim(dividend), Dim(quotient->divisor)).constant();
+    const bool fits =
+        !__builtin_mul_overflow(bound, term.coefficient, &bound) && !__builtin_add_overflow(bound, others, &bound);
+    return fits ? std::max(bound, of_terms) : of_terms;
+  }
+  return of_terms;
+}
+
+}  // namespace inlay
