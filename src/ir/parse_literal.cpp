@@ -1,8 +1,4 @@
-#include <charconv>
-#include <optional>
-
 #include "ir/parser.h"
-#include "support/number_text.h"
 
 namespace inlay::text {
 
@@ -35,35 +31,10 @@ std::vector<Number> element(Cursor& in) {
   return parts;
 }
 
-/// u64 as its bits.
-std::optional<int64_t> fitting_integer(DType dtype, const std::string& text) {
-  const char *first = text.data(), *last = text.data() + text.size();
-  if (dtype == DType::u64) {
-    uint64_t value = 0;
-    const auto read = std::from_chars(first, last, value);
-    return read.ec == std::errc() && read.ptr == last ? std::optional(static_cast<int64_t>(value)) : std::nullopt;
-  }
-  int64_t value = 0;
-  const auto read = std::from_chars(first, last, value);
-  const int bits = static_cast<int>(size_bytes(dtype)) * 8;
-  const bool is_signed = is_signed_integer(dtype);
-  const int64_t least = is_signed ? -(int64_t{1} << (bits - 2)) * 2 : 0;
-  const int64_t greatest = is_signed ? -(least + 1) : (int64_t{1} << bits) - 1;
-  const bool fits = read.ec == std::errc() && read.ptr == last && value >= least && value <= greatest;
-  return fits ? std::optional(value) : std::nullopt;
-}
-
 Literal literal(const Cursor& in, DType dtype, const Number& number) {
-  const auto& [token, text] = number;
-  const bool is_word = token.kind == Token::Kind::name && token.text != "inf" && token.text != "nan";
-  if (is_float(dtype) && !is_word) {
-    if (const auto value = number_of(text)) return Literal::of_float(dtype, *value);
-  }
-  if (dtype == DType::boolean && (text == "true" || text == "false")) return Literal::of_integer(dtype, text == "true");
-  if (is_integer(dtype) && token.kind == Token::Kind::integer) {
-    if (const auto value = fitting_integer(dtype, text)) return Literal::of_integer(dtype, *value);
-  }
-  throw Error(ErrorCode::wrong_dtype, in.location(token), str("literal: ", text, " is no ", dtype_name(dtype)));
+  if (const auto value = Literal::of_text(dtype, number.text)) return *value;
+  throw Error(ErrorCode::wrong_dtype, in.location(number.token),
+              str("literal: ", number.text, " is no ", dtype_name(dtype)));
 }
 
 Literal literal(const Cursor& in, DType dtype, const std::vector<Number>& written) {

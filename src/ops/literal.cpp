@@ -1,6 +1,7 @@
 #include "ops/literal.h"
 
 #include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -40,6 +41,14 @@ T element_of(const Literal& literal) {
   }
 }
 
+template <class T>
+std::optional<int64_t> integer_of(std::string_view text) {
+  T value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return static_cast<int64_t>(value);  // u64 as its bits
+}
+
 }  // namespace
 
 Literal Literal::of_float(DType dtype, double value, double imaginary) {
@@ -57,6 +66,25 @@ Literal Literal::of_float(DType dtype, double value, double imaginary) {
 
 Literal Literal::of(DType dtype, double value) {
   return is_float(dtype) || is_complex(dtype) ? of_float(dtype, value) : of_integer(dtype, static_cast<int64_t>(value));
+}
+
+std::optional<Literal> Literal::of_text(DType dtype, std::string_view text) {
+  if (is_float(dtype) || is_complex(dtype)) {
+    const std::optional<double> number = number_of(text);
+    return number ? std::optional(of_float(dtype, *number)) : std::nullopt;
+  }
+  if (dtype == DType::boolean) {
+    if (text != "true" && text != "false") return std::nullopt;
+    return of_integer(dtype, text == "true");
+  }
+  return visit_element_type(dtype, [&](auto zero) -> std::optional<Literal> {
+    using T = decltype(zero);
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      const std::optional<int64_t> number = integer_of<T>(text);
+      return number ? std::optional(of_integer(dtype, *number)) : std::nullopt;
+    }
+    return std::nullopt;
+  });
 }
 
 std::string Literal::to_text() const {

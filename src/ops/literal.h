@@ -1,7 +1,9 @@
 #pragma once
 // One element of a known value.
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "ops/dtype.h"
 #include "ops/scalar_op.h"
@@ -20,6 +22,9 @@ struct Literal {
   static Literal of_float(DType dtype, double value, double imaginary = 0);
   static Literal of_integer(DType dtype, int64_t value) { return {dtype, 0, value, 0}; }
   static Literal of(DType dtype, double value);  // converts: for 0, 1 and the like of any dtype
+  /// What `text` says: 1.5, -3, true, inf; of a complex dtype its real part. Nothing where it is no number of that
+  /// dtype: 1.5 of an integer, 300 of i8.
+  static std::optional<Literal> of_text(DType dtype, std::string_view text);
 
   std::string to_text()
       const;  // 1.5, -3, true, inf, nan, (1.0, -2.0): parses back to the same bits (nan payloads aside)

@@ -1,5 +1,7 @@
 #include "ops/scalar_op.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "ops/literal.h"
@@ -81,6 +83,21 @@ TEST(Literal, TextIsExactAndReadsAsItsDType) {
   Literal::of_integer(DType::i8, -5).store(&bytes);
   EXPECT_EQ(bytes, -5);
   EXPECT_EQ(Literal::load(DType::i8, &bytes), Literal::of_integer(DType::i8, -5));
+}
+
+TEST(Literal, OfTextIsWhatItSaysOrNothing) {
+  EXPECT_EQ(Literal::of_text(DType::i64, "9007199254740993")->i, 9007199254740993);
+  EXPECT_EQ(Literal::of_text(DType::u64, "18446744073709551615")->i, -1);
+  EXPECT_EQ(Literal::of_text(DType::i8, "-128")->i, -128);
+  EXPECT_EQ(Literal::of_text(DType::f32, "0.1")->f, 0.1F);
+  EXPECT_EQ(Literal::of_text(DType::c128, "-inf")->f, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(Literal::of_text(DType::boolean, "true")->i, 1);
+  EXPECT_FALSE(Literal::of_text(DType::i8, "128"));
+  EXPECT_FALSE(Literal::of_text(DType::u8, "-1"));
+  EXPECT_FALSE(Literal::of_text(DType::i64, "1.5"));
+  EXPECT_FALSE(Literal::of_text(DType::boolean, "1"));
+  EXPECT_FALSE(Literal::of_text(DType::f64, "true"));
+  EXPECT_FALSE(Literal::of_text(DType::f64, ""));
 }
 
 }  // namespace

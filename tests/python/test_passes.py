@@ -156,3 +156,13 @@ def test_malformed_kernels_are_explained(right, wrong, said, tmp_path):
     first, place = done.stderr.splitlines()[:2]
     assert first == said
     assert place.startswith(f"  at     {path}")
+
+
+@pytest.mark.parametrize("wrong", ["load x[1 + i]", "load x[100000000]"])
+def test_a_program_test_of_malformed_kernels_blames_the_file(wrong, tmp_path):
+    path = tmp_path / "bad.inlay"
+    path.write_text(KERNELS.replace("load x[i]", wrong, 1) + "#= run n=4\n")
+    done = subprocess.run([TOOL, "test", path], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "error[invalid-program]" in done.stdout + done.stderr
+    assert "internal" not in done.stdout + done.stderr

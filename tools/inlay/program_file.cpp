@@ -1,10 +1,12 @@
 #include "program_file.h"
 
+#include "host_functions.h"
 #include "ir/text.h"
 #include "ir/verify.h"
 #include "kernel/text.h"
 #include "kernel/verify.h"
 #include "npy.h"
+#include "planned_run.h"
 #include "test_file.h"
 
 namespace inlay::tool {
@@ -26,18 +28,32 @@ std::string_view first_word(std::string_view text) {
 
 bool holds_kernels(std::string_view text) { return first_word(text) == "program"; }
 
+// inlay's own kernels are sound: those of a file are somebody's, or were changed. So what is wrong with them is no
+// mistake of inlay.
+kernel::KernelProgram kernels_of(std::string_view text, const std::string& path) {
+  kernel::KernelProgram kernels = kernel::parse(text, path);
+  for (Diagnostic wrong : kernel::verify(kernels)) {
+    wrong.code = ErrorCode::invalid_program;
+    if (wrong.location.empty()) wrong.location.text = path;
+    throw Error(std::move(wrong));
+  }
+  return kernels;
+}
+
+std::vector<Tensor> run_kernels_of(const std::string& path, const kernel::KernelProgram& kernels,
+                                   std::span<const Tensor> inputs) {
+  try {
+    return run_apart(kernels, inputs, host_functions_of(kernels));
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::internal) throw;
+    const std::string& message = error.diagnostic().message;  // "broken promise inside inlay: ..."
+    throw Error(ErrorCode::invalid_program, {path}, message.substr(message.find(": ") + 2));
+  }
+}
+
 ProgramFile read_program(const std::string& path) {
   const std::string text = parse_test_file(read_file(path), path).graph_text;
-  if (holds_kernels(text)) {
-    kernel::KernelProgram kernels = kernel::parse(text, path);
-    // inlay's own kernels are sound: this text is somebody's, or was changed.
-    for (Diagnostic wrong : kernel::verify(kernels)) {
-      wrong.code = ErrorCode::invalid_program;
-      if (wrong.location.empty()) wrong.location.text = path;
-      throw Error(std::move(wrong));
-    }
-    return kernels;
-  }
+  if (holds_kernels(text)) return kernels_of(text, path);
   Graph graph = parse(text, path);
   for (const Diagnostic& diagnostic : verify(graph)) throw Error(diagnostic);
   return graph;

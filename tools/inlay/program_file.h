@@ -1,11 +1,14 @@
 #pragma once
 // A program as a file holds it: a graph, or kernels.
+#include <span>
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include "ir/graph.h"
 #include "kernel/kernel.h"
+#include "oracle/reference/evaluate.h"
 
 namespace inlay::tool {
 
@@ -13,6 +16,14 @@ using ProgramFile = std::variant<Graph, kernel::KernelProgram>;
 
 /// Is the first word of the text, that is in no comment, `program`?
 bool holds_kernels(std::string_view text);
+
+/// The kernels that a file's text says. Throws Error(invalid_program) for what the verifier rejects.
+kernel::KernelProgram kernels_of(std::string_view text, const std::string& path);
+
+/// Runs kernels of a file by the evaluator, which looks at each access. Throws Error(invalid_program) for one that is
+/// out of bounds, and whatever else is wrong with these sizes and indices.
+std::vector<reference::Tensor> run_kernels_of(const std::string& path, const kernel::KernelProgram& kernels,
+                                              std::span<const reference::Tensor> inputs);
 
 /// Reads what the file's first word says: `graph` or `program`. A program test is a program too: what follows its first
 /// directive is left out. Throws the first thing that is wrong, also what a verifier finds.

@@ -7,11 +7,9 @@
 #include "commands.h"
 #include "compare.h"
 #include "compiler/backends.h"
-#include "host_functions.h"
 #include "ir/nearest.h"
 #include "judges.h"
 #include "npy.h"
-#include "planned_run.h"
 #include "program_file.h"
 #include "terminal.h"
 
@@ -130,13 +128,7 @@ void write_or_print(const RunCommand& command, const Signature& signature, const
 /// indices show whether they are, so the evaluator, which looks at each access, runs them first.
 void require_in_bounds(const Graph&, const std::string&, std::span<const Tensor>) {}
 void require_in_bounds(const kernel::KernelProgram& kernels, const std::string& file, std::span<const Tensor> inputs) {
-  try {
-    (void)run_apart(kernels, inputs, host_functions_of(kernels));
-  } catch (const Error& error) {
-    if (error.code() != ErrorCode::internal) throw;
-    const std::string& message = error.diagnostic().message;  // "broken promise inside inlay: ..."
-    throw Error(ErrorCode::invalid_program, {file}, message.substr(message.find(": ") + 2));
-  }
+  (void)run_kernels_of(file, kernels, inputs);
 }
 
 std::vector<Tensor> outputs_of(const RunCommand& command, const ProgramFile& program, const Signature& signature) {

@@ -62,7 +62,7 @@ void Progress::print(std::string_view lines) {
 }
 
 void Progress::clear() {
-  if (shown_) std::fprintf(stderr, "\r\x1b[K");
+  if (shown_) std::fputs("\r\x1b[K", stderr);
   shown_ = false;
 }
 

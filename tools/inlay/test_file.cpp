@@ -1,9 +1,8 @@
 #include "test_file.h"
 
 #include <algorithm>
-#include <complex>
 
-#include "support/number_text.h"
+#include "ops/literal.h"
 
 namespace inlay::tool {
 namespace {
@@ -35,31 +34,30 @@ std::vector<std::string> split_words(std::string_view text) {
 
 [[noreturn]] void fail(const std::string& message) { throw Error(ErrorCode::syntax, {}, message); }
 
-double number(std::string_view text) {
+Literal number(DType dtype, std::string_view text) {
   text = trim(text);
-  if (text == "true") return 1;
-  if (text == "false") return 0;
-  const std::optional<double> value = number_of(text);
-  if (!value) fail(str("`", text, "` is no number"));
-  return *value;
+  if (const auto value = Literal::of_text(dtype, text)) return *value;
+  fail(str("`", text, "` is no ", dtype_name(dtype)));
 }
 
 /// A number, or a complex one by its parts: (1, -2).
-std::complex<double> element(std::string_view text) {
+Literal element(DType dtype, std::string_view text) {
   text = trim(text);
+  if (!is_complex(dtype) || text.empty() || text.front() != '(') return number(dtype, text);
   const std::size_t comma = text.find(',');
-  if (text.empty() || text.front() != '(') return number(text);
-  if (text.back() != ')' || comma == std::string_view::npos) fail(str("`", text, "` is no number"));
-  return {number(text.substr(1, comma - 1)), number(text.substr(comma + 1, text.size() - comma - 2))};
+  if (text.back() != ')' || comma == std::string_view::npos) fail(str("`", text, "` is no ", dtype_name(dtype)));
+  const Literal real = number(real_of(dtype), text.substr(1, comma - 1));
+  const Literal imaginary = number(real_of(dtype), text.substr(comma + 1, text.size() - comma - 2));
+  return Literal::of_float(dtype, real.f, imaginary.f);
 }
 
 /// "[[1, 2], [3, 4]]": dims from the nesting.
-void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t>& dims,
-                   std::vector<std::complex<double>>& elements) {
+void read_elements(DType dtype, std::string_view text, std::size_t depth, std::vector<int64_t>& dims,
+                   std::vector<Literal>& elements) {
   text = trim(text);
   if (text.empty() || text.front() != '[') {
     if (depth != dims.size()) fail("the list is ragged");
-    elements.push_back(element(text));
+    elements.push_back(element(dtype, text));
     return;
   }
   if (text.back() != ']') fail("a list does not end");
@@ -77,7 +75,7 @@ void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t
       level += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
       ++end;
     }
-    read_elements(text.substr(0, end), depth + 1, dims, elements);
+    read_elements(dtype, text.substr(0, end), depth + 1, dims, elements);
     text = end < text.size() ? trim(text.substr(end + 1)) : std::string_view();
     ++count;
   }
@@ -87,20 +85,10 @@ void read_elements(std::string_view text, std::size_t depth, std::vector<int64_t
 
 Tensor tensor(DType dtype, std::string_view text) {
   std::vector<int64_t> dims;
-  std::vector<std::complex<double>> elements;
-  read_elements(text, 0, dims, elements);
+  std::vector<Literal> elements;
+  read_elements(dtype, text, 0, dims, elements);
   Tensor out = Tensor::zeros(dtype, dims);
-  visit_element_type(dtype, [&](auto zero) {
-    using T = decltype(zero);
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      const auto at = static_cast<int64_t>(i);
-      if constexpr (kIsComplex<T>) {
-        out.set<T>(at, static_cast<T>(elements[i]));
-      } else {
-        out.set<T>(at, stored<T>(elements[i].real()));
-      }
-    }
-  });
+  for (std::size_t i = 0; i < elements.size(); ++i) elements[i].store(out.element(static_cast<int64_t>(i)));
   return out;
 }
 
@@ -156,7 +144,7 @@ std::vector<Given> runs_of(const Graph& graph, const Directive& directive) {
     if (param) {
       runs.back().values[name] = tensor(graph.type(param->value).dtype, value);
     } else {
-      runs.back().sizes[name] = static_cast<int64_t>(number(value));
+      runs.back().sizes[name] = number(DType::i64, value).i;
     }
   }
   return runs;

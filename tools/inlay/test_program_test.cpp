@@ -1,5 +1,7 @@
 #include "test_program.h"
 
+#include <limits>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,6 +42,9 @@ TEST(TestFile, ReadsRuns) {
   EXPECT_EQ(runs[1].sizes.at("a"), 2);
   EXPECT_EQ(runs[1].values.at("i"), i64({2, 2}, {1, 2, 3, 4}));
   EXPECT_EQ(runs[1].values.at("x").dims, (std::vector<int64_t>{2}));
+  EXPECT_EQ(runs_of(graph, {"run", "i=[[9007199254740993, -9223372036854775808]]", "", 1})[0].values.at("i"),
+            i64({1, 2}, {9007199254740993, std::numeric_limits<int64_t>::min()}));
+  EXPECT_THROW(runs_of(graph, {"run", "i=[[1.5]]", "", 1}), Error);
   EXPECT_THROW(runs_of(graph, {"run", "n", "", 1}), Error);
   EXPECT_THROW(runs_of(graph, {"run", "i=[[1], 2]", "", 1}), Error);
   EXPECT_THROW(runs_of(graph, {"run", "n=many", "", 1}), Error);
