@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/gamma.hpp>
@@ -38,6 +39,12 @@ double by_halves(double most, const Predicate& is_beyond) {
   return std::bit_cast<double>(low);
 }
 
+constexpr double kLeast = std::numeric_limits<double>::denorm_min();
+constexpr double kLeastNormal = std::numeric_limits<double>::min();
+
+/// Is the quantile of p below kLeast/2, where `below` is the part below kLeast? Next to 0 that part grows as x^a.
+bool is_nearer_to_zero(double a, double p, double below) { return below * std::exp2(-a) > p; }
+
 }  // namespace
 
 extern "C" {
@@ -47,8 +54,9 @@ double inlay_s_gammaincinv(double a, double p) noexcept {
   if (p == 0) return 0;
   if (p == 1) return kInf;
   if (a == 0 || std::isinf(a)) return kNan;
-  if (a > kLargest || p < kLeastPart) {
-    return by_halves(kInf, [&](double x) { return inlay_s_gammainc(a, x) >= p; });
+  if (a > kLargest || a < kLeastNormal || p < kLeastPart) {
+    const double x = by_halves(kInf, [&](double x) { return inlay_s_gammainc(a, x) >= p; });
+    return x == kLeast && is_nearer_to_zero(a, p, inlay_s_gammainc(a, x)) ? 0 : x;
   }
   return boost::math::gamma_p_inv(a, p, Quiet());
 }
@@ -58,8 +66,11 @@ double inlay_s_gammainccinv(double a, double q) noexcept {
   if (q == 0) return kInf;
   if (q == 1) return 0;
   if (a == 0 || std::isinf(a)) return kNan;
-  if (a > kLargest || q < kLeastPart) {
-    return by_halves(kInf, [&](double x) { return inlay_s_gammaincc(a, x) <= q; });
+  if (a > kLargest || a < kLeastNormal || q < kLeastPart) {
+    const double x = by_halves(kInf, [&](double x) { return inlay_s_gammaincc(a, x) <= q; });
+    // As is_nearer_to_zero has it, by the parts above, which may be small.
+    const double above = inlay_s_gammaincc(a, kLeast);
+    return x == kLeast && q - above > -std::expm1(-a * std::numbers::ln2) * (1 - above) ? 0 : x;
   }
   return boost::math::gamma_q_inv(a, q, Quiet());
 }
@@ -70,8 +81,10 @@ double inlay_s_betaincinv(double a, double b, double p) noexcept {
   if (std::isinf(b) && a == 1) return 0;  // as SciPy, of 1 alone
   if (std::isinf(a) && b == 1) return 1;
   if (std::isinf(a) || std::isinf(b)) return kNan;
+  if (a == b && p == 0.5) return 0.5;  // also where a and b are so small that the part below is 0.5 nearly everywhere
   if (!is_moderate(a) || !is_moderate(b) || p < kLeastPart) {
-    return by_halves(1, [&](double x) { return inlay_s_betainc(a, b, x) >= p; });
+    const double x = by_halves(1, [&](double x) { return inlay_s_betainc(a, b, x) >= p; });
+    return x == kLeast && is_nearer_to_zero(a, p, inlay_s_betainc(a, b, x)) ? 0 : x;
   }
   return boost::math::ibeta_inv(a, b, p, Quiet());
 }

@@ -420,6 +420,17 @@ TEST(SpecialFunctions, QuantilesOfPartsThatAreHardlyNumbers) {
   EXPECT_NEAR(inlay_s_gammainccinv(1e-310, 1e-310), 0.264737010451533, 1e-12);
 }
 
+TEST(SpecialFunctions, QuantilesNextToZero) {
+  EXPECT_EQ(inlay_s_gammaincinv(1e-309, 0.5), 0);  // 0.5^1e309
+  EXPECT_EQ(inlay_s_gammaincinv(5e-324, 0.9999), 0);
+  EXPECT_EQ(inlay_s_gammainccinv(1e-315, 0.25), 0);
+  EXPECT_EQ(inlay_s_gammaincinv(0.01, 1e-300), 0);
+  EXPECT_EQ(inlay_s_betaincinv(0.5, 0.5, 1e-300), 0);
+  EXPECT_EQ(inlay_s_betaincinv(1e-300, 1e-300, 0.5), 0.5);
+  EXPECT_EQ(inlay_s_betaincinv(1e-20, 1e-20, 0.5), 0.5);
+  EXPECT_EQ(inlay_s_betaincinv(1, 1, 5e-324), 5e-324);  // the part below x is x
+}
+
 // A series or a fraction that never converges would hang a program.
 constexpr double kSlower = INLAY_SANITIZED ? 20 : 1;
 
