@@ -3,6 +3,9 @@
 What is not unique, the sign of an eigenvector, is compared by the product of the factors: see factors.py.
 """
 
+import ctypes
+import os
+
 import factors
 import numpy as np
 import pytensor
@@ -28,6 +31,13 @@ def _matrices(*shape, dtype="float64"):
 def _covariances(*shape, dtype="float64"):
     x = RNG.normal(size=shape)
     return (x @ np.swapaxes(x, -1, -2) + np.eye(shape[-1])).astype(dtype)
+
+
+@pytest.mark.skipif("OPENBLAS_CORETYPE" not in os.environ, reason="OpenBLAS chooses its kernels")
+def test_openblas_has_the_kernels_that_it_was_asked_for():
+    corename = ctypes.CDLL("libopenblas.so.0").openblas_get_corename
+    corename.restype = ctypes.c_char_p
+    assert corename().decode() == os.environ["OPENBLAS_CORETYPE"]
 
 
 def by_both(inputs, outputs, *values, foreign=()):

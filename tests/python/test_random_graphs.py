@@ -25,7 +25,8 @@ ROOT = pathlib.Path(__file__).parents[2]
 SECONDS = float(os.environ.get("INLAY_FUZZ_SECONDS", 5))
 SEED = int(os.environ.get("INLAY_FUZZ_SEED", 0))
 
-# A value is a part of what it is made of, or of the largest number near it, where that cancels.
+# Of a value, or of the largest number near it, where that cancels: what two dozen ops make of roundings that differ (a
+# thousand of each dtype's, ten of float16's). A wrong element or a lost term is off by its own size.
 RELATIVE = {"float64": 1e-9, "float32": 2e-4, "float16": 1e-2}
 
 
@@ -165,6 +166,8 @@ def is_rounding(got, output, known):
             apart = np.where((other == plain) | (np.isnan(other) & np.isnan(plain)), 0.0, np.abs(np.float64(other) - plain))
             moved = np.maximum(moved, np.where(np.isfinite(apart), apart, np.inf))
         same = (got == plain) | (np.isnan(got) & np.isnan(plain))
+        # Twenty shakes seldom meet the worst one, and a sum in another order rounds as often as it has terms. A defect
+        # moves a value by its own size, which is 1e15 roundings.
         return bool(np.all(same | np.isinf(moved) | (np.abs(np.float64(got) - plain) <= 1e4 * moved)))
 
 
