@@ -215,6 +215,23 @@ def scalar_rows():
             yield Row("", ours, "NumPy" if hasattr(np, op) else "SciPy", microseconds_per_call(ufunc, x, *into))
         if hasattr(np, op):
             yield Row("", ours, "numba @njit", numba_ufunc(getattr(np, op), x))
+    yield from division_rows()
+
+
+def division_rows():
+    """x / s, rounded as a division is, beside x * s: in the first cache, in the second, and beyond them."""
+    import inlay
+
+    by_op = {op: inlay.compile(f"graph @main(%x: f64[n], %s: f64) {{\n %r = {op} %x, %s\n return %r }}")
+             for op in ("div", "mul")}
+    for size, most in ((2000, 2), (ELEMENTS, 1.1), (40 * ELEMENTS, 1.1)):
+        x = np.linspace(1, 2, size)
+        figures = {op: [] for op in by_op}
+        for _ in range(5):
+            for op, function in by_op.items():
+                figures[op].append(microseconds_per_call(function, x, 3.0))
+        ours, theirs = (min(figures[op]) for op in ("div", "mul"))
+        yield ratio_row(f"x / s on {size} doubles", ours, "x * s", theirs, 1 / most)
 
 
 SCIPY_NAMES = {"sigmoid": "expit", "lgamma": "gammaln"}

@@ -5,6 +5,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_C_STANDARD 11)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)   # the static libraries end in shared objects
+# A shared object exports only what is marked, so that it meets no name of the program that loads it.
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
@@ -13,9 +14,10 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug or Release" FORCE)
 endif()
+# -O2: what runs long is generated code, and -O3 makes only the compiler larger.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")     # INLAY_CHECK does not look at NDEBUG: our own checks stay
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_C_FLAGS_DEBUG "-Og -g1")            # g1: line tables; -g triples the size of what is linked against LLVM
+set(CMAKE_C_FLAGS_DEBUG "-Og -g1")            # Og: a debugger steps by lines. g1: line tables; -g triples the size of what is linked against LLVM
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
 
 # bin/inlay, lib/libinlay_jit.so: the same places beside each other as after an install.
@@ -48,7 +50,8 @@ foreach(linker mold lld)
   endif()
 endforeach()
 
-add_compile_options(-Wall -Wextra -Werror=switch
+add_compile_options(-Wall -Wextra
+  -Werror=switch                              # a new op without its case is an error in every build
   -Wno-missing-field-initializers)            # our structs give every member a default, and literals name what differs
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options(-Wno-restrict)          # gcc 12 sees overlaps in std::string that are not there (PR 105651)

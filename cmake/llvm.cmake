@@ -39,7 +39,8 @@ function(_inlay_llvm_config out)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()
 
-# A shared object exports what it says itself, nothing that came with a static library; unused sections are dropped.
+# A shared object exports what it says itself, nothing that came with a static library; unused sections are
+# dropped, and its calls of itself go to itself (-Bsymbolic), though the program has an LLVM of its own.
 function(inlay_hide_static_libraries target)
   target_link_options(${target} PRIVATE
     "LINKER:--exclude-libs,ALL" "LINKER:--gc-sections" "LINKER:-Bsymbolic"

@@ -87,7 +87,9 @@ void write_file(const std::string& path, const std::string& text) {
 /// Results must not depend on the compiler's mood: no sum is fused with a product, and nothing that IEEE 754 tells
 /// apart is taken for the same (gcc 12 takes cos(atan(x)) for 0 where |x| is not below a bound, as NaN is not: so too
 /// of sin, and of sinh and cosh with atanh). What it may forget is errno, traps, and which type last stood in a byte of
-/// working memory.
+/// working memory. Loops become vectors (gcc 12 makes none at -O2 that need a loop for the rest; INLAY_SIMD marks those
+/// that may) of the processor that runs them; the object, which inlay loads itself, has no stack protector to resolve
+/// and no tables for exceptions, which it never meets.
 std::vector<std::string> command_for(const PrivateFolder& folder) {
   std::vector<std::string> command = compiler();
   for (const char* flag : {"-std=c99", "-O2", "-ftree-vectorize", "-march=native", "-fPIC", "-c", "-fopenmp-simd",
