@@ -16,6 +16,7 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 
+CLAIMED = 0.1  # seconds: what docs/pymc.md says
 SOON = 1.0  # seconds: a loaded machine; the work below takes a hundred times as long
 SUM = "graph @m(%x: f64[n]) {\n  %e = exp %x\n  %s = reduce add %e [0] : f64\n  return %s\n}"
 
@@ -45,6 +46,23 @@ class Interrupt:
         self.sender.wait()
 
 
+def check_ends(call, after=0.1):
+    """Once in five times as soon as is claimed: on a loaded machine the signal, or what sees it, may wait for a CPU, which
+    is as much a part of `late`. Each time soon, or it hangs. False where the call was done before the signal came."""
+    for _ in range(5):
+        try:
+            with Interrupt(after) as interrupt:
+                call()
+        except KeyboardInterrupt:  # or after the block, where the call was quicker this time
+            pass
+        if not interrupt.ended_the_block:
+            return False
+        assert interrupt.late < SOON
+        if interrupt.late < CLAIMED:
+            return True
+    raise AssertionError(f"five times more than {CLAIMED} s")
+
+
 @pytest.mark.parametrize("loop", ["scan", "scan of vectors"])
 def test_a_long_loop_ends(loop):
     x = pt.dscalar("x") if loop == "scan" else pt.dvector("x")
@@ -53,9 +71,7 @@ def test_a_long_loop_ends(loop):
     f = pytensor.function([x, steps], result, mode="INLAY")
     start = np.asarray(0.5) if loop == "scan" else np.linspace(0, 1, 5)
     few = f(start, 10)
-    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
-        f(start, 4 * 10**10)
-    assert interrupt.late < SOON
+    assert check_ends(lambda: f(start, 4 * 10**10))
     np.testing.assert_array_equal(f(start, 10), few)
 
 
@@ -67,9 +83,7 @@ def test_one_long_kernel_ends(backend, fold, monkeypatch):
     n = pt.lscalar("n")
     f = pytensor.function([n], fold(pt.exp(-pt.arange(n))), mode="INLAY")
     few = f(1000)
-    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
-        f(10**13)
-    assert interrupt.late < SOON
+    assert check_ends(lambda: f(10**13))
     assert f(1000) == few
 
 
@@ -80,9 +94,7 @@ def test_a_batch_of_matrices_ends_between_them(backend, monkeypatch):
     f = pytensor.function([x], pt.linalg.eig(x)[0], mode="INLAY")
     matrices = np.random.default_rng(1).normal(size=(1000, 150, 150))
     few = f(matrices[:2])
-    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
-        f(matrices)
-    assert interrupt.late < SOON
+    assert check_ends(lambda: f(matrices))
     np.testing.assert_array_equal(f(matrices[:2]), few)
 
 
@@ -90,9 +102,7 @@ def test_a_tall_product_ends():
     x, y = pt.dtensor3("x"), pt.dmatrix("y")
     f = pytensor.function([x, y], pt.matmul(x, y).sum(), mode="INLAY")
     matrices, matrix = np.ones((1000, 300, 600)), np.ones((600, 600))
-    with Interrupt() as interrupt, pytest.raises(KeyboardInterrupt):
-        f(matrices, matrix)
-    assert interrupt.late < SOON
+    assert check_ends(lambda: f(matrices, matrix))
     assert f(matrices[:2], matrix) == 2 * 300 * 600 * 600
 
 
@@ -141,14 +151,7 @@ def test_compiling_ends():
     begin = time.monotonic()
     inlay.compile(text)
     takes = time.monotonic() - begin
-    ended = 0
-    for share in (0.1, 0.3, 0.5, 0.7):
-        try:
-            with Interrupt(share * takes) as interrupt:
-                inlay.compile(text)
-        except KeyboardInterrupt:  # or after the block, where compiling was quicker this time
-            assert interrupt.late < SOON
-            ended += interrupt.ended_the_block
+    ended = sum(check_ends(lambda: inlay.compile(text), share * takes) for share in (0.1, 0.3, 0.5, 0.7))
     assert ended > 0
     assert inlay.compile(SUM)(np.zeros(3)) == 3
 
