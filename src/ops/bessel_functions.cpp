@@ -82,7 +82,7 @@ double scaled_k(double v, double x) {
   if (x < 1e-300) return k_of_tiny(v, x);
   if (std::hypot(v, x) < kLarge) return std::exp(x) * boost::math::cyl_bessel_k(v, x, Quiet());
   const UniformExpansion e = expand(v, x);
-  return std::exp(-e.exponent) * std::sqrt(std::numbers::pi / (2 * e.root)) * (e.even - e.odd);
+  return std::exp(-e.exponent) * std::sqrt(std::numbers::pi / 2 / e.root) * (e.even - e.odd);
 }
 
 }  // namespace
@@ -132,6 +132,7 @@ double inlay_s_jv(double v, double x) noexcept {
   if (std::isinf(size)) return 0;
   const double sign = is_integer(v) && is_odd(v) && (x < 0) != (v < 0) ? -1 : 1;
   if (size == 0) return order == 0 ? 1 : v > 0 || is_integer(v) ? sign * 0.0 : kInf;
+  if (order < 1e-300) return boost::math::cyl_bessel_j(0, size, Quiet());  // x^v is 1
   // Boost gives such an order back. Well below its order the function is less than any number.
   constexpr double kLargestOrder = 1e9;
   if (order > kLargestOrder) return order > 1.01 * size && (v > 0 || is_integer(v)) ? sign * 0.0 : kNan;

@@ -1,4 +1,5 @@
 // The gamma function, its logarithm and the derivatives of that, and the beta function.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -56,7 +57,7 @@ double log_beta_of_positive(double a, double b) {
     return (a - 0.5) * std::log(ratio) + b * std::log1p(-ratio) + kHalfLog2Pi - 0.5 * std::log(b) + rest;
   }
   if (b >= 10) return inlay_s_lgamma(a) + log_gamma_quotient(a, b);
-  if (a < 1e-300) return -std::log(a);
+  if (a < 1e-300) return std::log1p(a / b) - std::log(a);
   return std::log(std::tgamma(a) / std::tgamma(a + b) * std::tgamma(b));
 }
 
@@ -117,8 +118,14 @@ double inlay_s_polygamma(double n, double x) noexcept {
   const double sign = std::fmod(n, 2) == 0 ? -1 : 1;
   if (x <= 0 && is_integer(x)) return sign * kInf;
   if (x == kInf) return sign * 0.0;
-  if (n > 170 && x < 0) return kNan;
-  if (x > 0) {
+  if (x < 0) {
+    // The nearest pole is what counts where n! / distance^(n + 1) is out of range; on both sides of it that is the
+    // same for odd n.
+    const double distance = x - std::round(x);
+    const bool is_far = inlay_s_lgamma(n + 1) - (n + 1) * std::log(std::fabs(distance)) > 710;
+    if (is_far && std::fabs(distance) < 0.5) return sign > 0 || distance < 0 ? kInf : -kInf;
+    if (n > 170) return sign > 0 ? kInf : kNan;  // two poles are as near: what is left for even n is not known
+  } else {
     // n! / x^(n + 1) is the first term of a sum below n! / x^(n + 1) (1 + x / n): what is out of range takes long else.
     const double log_first = inlay_s_lgamma(n + 1) - (n + 1) * std::log(x);
     if (log_first > 710) return sign * kInf;
@@ -150,7 +157,11 @@ double inlay_s_beta(double a, double b) noexcept {
   int sign = 0;
   const double log = log_beta_of_any(a, b, &sign);
   if (std::fabs(a) < 100 && std::fabs(b) < 60 && std::fabs(a + b) < 100) {
-    return is_pole(a + b) ? sign * 0.0 : inlay_s_gamma(a) / inlay_s_gamma(a + b) * inlay_s_gamma(b);
+    if (is_pole(a + b)) return sign * 0.0;
+    // The smaller one first: gamma(1e-300) / gamma(-33.3) is infinite.
+    const auto less = [](double x, double y) { return std::fabs(x) < std::fabs(y); };
+    const auto [smaller, larger] = std::minmax({inlay_s_gamma(a), inlay_s_gamma(b)}, less);
+    return smaller / inlay_s_gamma(a + b) * larger;
   }
   return sign * std::exp(log);
 }

@@ -11,6 +11,7 @@
 #include <boost/math/special_functions/gamma.hpp>
 #include <boost/math/special_functions/log1p.hpp>
 
+#include "ops/betaincc.h"
 #include "ops/quiet_boost.h"
 #include "ops/scalar_functions.h"
 
@@ -197,15 +198,16 @@ double betainc_slope(Dual a, Dual b, double x) {
 /// I_x(a, b) for large a and b by Temme's uniform expansion (DLMF 8.18(ii)): a normal distribution in the signed root
 /// of the exponent, and one term for the skewness. Relative to what is left out, min(a, b)^1.5 is infinite from kLarge
 /// on.
-double betainc_large(double a, double b, double x) {
+/// `side` -1: of the part below x; 1: of the part above, 1 - I_x(a, b).
+double betainc_large(double a, double b, double x, int side) {
   const auto [mean, rest, beyond, height] = from_mean(a, b, x, 1 - x);
   const double exponent = -height;
   const double root = std::copysign(std::sqrt(2 * std::fmax(exponent, 0)), beyond);
   const double deviations = beyond / mean * std::sqrt(a / rest);
   const double skewness =
       std::fabs(deviations) < 1e-3 ? (rest - mean) / (3 * std::sqrt(a * rest)) : 1 / root - 1 / deviations;
-  const double half = 0.5 * std::erfc(-root * std::numbers::sqrt2 / 2);
-  return half + std::exp(-exponent) * skewness * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  const double half = 0.5 * std::erfc(side * root * std::numbers::sqrt2 / 2);
+  return half - side * std::exp(-exponent) * skewness * std::numbers::inv_sqrtpi / std::numbers::sqrt2;
 }
 
 constexpr double kHuge = 1e20;
@@ -222,7 +224,26 @@ double betainc_of_usual(double a, double b, double x) {
                                                 static_cast<long double>(x), Quiet()));
 }
 
+double betaincc_of_usual(double a, double b, double x) {
+  constexpr double kLeast = 1e-280;
+  const double value = boost::math::ibetac(a, b, x, Quiet());
+  if (value > kLeast) return value;
+  return static_cast<double>(boost::math::ibetac(static_cast<long double>(a), static_cast<long double>(b),
+                                                 static_cast<long double>(x), Quiet()));
+}
+
 }  // namespace
+
+// The cases are those of inlay_s_betainc.
+double inlay::betaincc(double a, double b, double x) noexcept {
+  if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x, 1);
+  if (b >= kHuge) return inlay_s_gammaincc(a, -(b + (a - 1) / 2) * std::log1p(-x));
+  if (a >= kHuge) return inlay_s_gammainc(b, -(a + (b - 1) / 2) * std::log(x));
+  if (a < kVanishing && b < kVanishing) return 1 / (1 + b / a);
+  if (a < kTiny) return a / 1e-280 * betaincc_of_usual(1e-280, b, x);
+  if (b < kTiny) return 1;
+  return betaincc_of_usual(a, b, x);
+}
 
 extern "C" {
 
@@ -259,7 +280,7 @@ double inlay_s_betainc(double a, double b, double x) noexcept {
   if (a == 0 || std::isinf(b)) return x > 0 ? 1 : 0;
   if (b == 0 || std::isinf(a)) return x < 1 ? 0 : 1;
   if (x == 0 || x == 1) return x == 1 ? 1 : 0;  // without the sign of -0.0
-  if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x);
+  if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x, -1);
   // A gamma distribution where only one is large (Wise 1950).
   if (b >= kHuge) return inlay_s_gammainc(a, -(b + (a - 1) / 2) * std::log1p(-x));
   if (a >= kHuge) return inlay_s_gammaincc(b, -(a + (b - 1) / 2) * std::log(x));

@@ -56,7 +56,7 @@ double inlay_s_erfcinv(double x) noexcept {
 }
 
 /// The quantile of the standard normal distribution.
-double inlay_s_ndtri(double p) noexcept { return -kSqrt2 * inlay_s_erfcinv(2 * p); }
+double inlay_s_ndtri(double p) noexcept { return 0.0 - kSqrt2 * inlay_s_erfcinv(2 * p); }
 
 /// The standard normal distribution function.
 double inlay_s_ndtr(double x) noexcept {

@@ -420,6 +420,43 @@ TEST(SpecialFunctions, QuantilesOfPartsThatAreHardlyNumbers) {
   EXPECT_NEAR(inlay_s_gammainccinv(1e-310, 1e-310), 0.264737010451533, 1e-12);
 }
 
+// Boost's iterations throw here, or miss by many orders of magnitude. The wanted values are from the first term of the
+// series, or mpmath and Arb.
+TEST(SpecialFunctions, QuantilesThatBoostMisses) {
+  const Three rows[] = {
+      {"betaincinv", inlay_s_betaincinv, 3, 3, 1e-200, 1e-67},
+      {"betaincinv", inlay_s_betaincinv, 0.5, 3, 1e-8, 2.8444444444444444e-17},
+      {"betaincinv", inlay_s_betaincinv, 0.5, 2, 1e-10, 4.4444444444444444e-21},
+      {"betaincinv", inlay_s_betaincinv, 2.5, 200, 1e-100, 8.0533632168854e-43},
+      {"betaincinv", inlay_s_betaincinv, 10, 1e10, 1 - 0x1p-53, 6.11043899548e-9},
+      {"betaincinv", inlay_s_betaincinv, 1e-10, 33.3, 1 - 0x1p-53, 0.28946414939},
+  };
+  for (const Three& row : rows) {
+    const double got = row.function(row.x, row.y, row.z);
+    // A guess is taken where it is right to 1e-11.
+    EXPECT_NEAR(got / row.want, 1, 1e-10) << row.name << "(" << row.x << ", " << row.y << ", " << row.z << ")";
+  }
+  // By the part above, which has digits where the part below is nearly 1.
+  EXPECT_NEAR(inlay_s_gammaincinv(1e8, 1 - 0x1p-53) / 100082117.495054, 1, 1e-12);
+  EXPECT_NEAR(inlay_s_gammaincinv(1.01e6, 1 - 1e-12) / 1017085.7414367, 1, 1e-12);
+  EXPECT_NEAR(inlay_s_gammainccinv(1172359.77271, 1 - 0x1p-53) / 1163492.97057, 1, 1e-11);
+  // Subnormal numbers, which have as many digits as they have.
+  EXPECT_NEAR(inlay_s_gammaincinv(0.8032403877521922, 9.652402933600206e-254), 9.30546e-316, 1e-320);
+}
+
+TEST(SpecialFunctions, CornersOfBetaPolygammaAndOthers) {
+  EXPECT_DOUBLE_EQ(inlay_s_lbeta(1e-305, 1e-305), 702.98160054374389);
+  EXPECT_DOUBLE_EQ(inlay_s_lbeta(1e-305, 3e-305), 702.57613543563573);
+  EXPECT_DOUBLE_EQ(inlay_s_beta(1e-300, -33.3), 1e300);
+  EXPECT_EQ(inlay_s_polygamma(100, -1e-100), kInf);
+  EXPECT_EQ(inlay_s_polygamma(171, -0.5), kInf);
+  EXPECT_EQ(inlay_s_polygamma(1000, -0.9), kInf * -1);
+  EXPECT_FALSE(std::signbit(inlay_s_ndtri(0.5)));
+  EXPECT_EQ(inlay_s_jv(-5e-324, 2), inlay_s_jv(0, 2));
+  EXPECT_DOUBLE_EQ(inlay_s_jv(-1e-310, 1e-310), 1);
+  EXPECT_NEAR(inlay_s_kve(2, 1.79e308) / 9.3677e-155, 1, 1e-4);
+}
+
 TEST(SpecialFunctions, QuantilesNextToZero) {
   EXPECT_EQ(inlay_s_gammaincinv(1e-309, 0.5), 0);  // 0.5^1e309
   EXPECT_EQ(inlay_s_gammaincinv(5e-324, 0.9999), 0);
