@@ -173,6 +173,17 @@ Result times_power(const T& base, const T& power, const Sum<T>& sum) {
   return {static_cast<Long>(factor * sum.value), static_cast<Long>(sum.value_error / fabs(sum.value) + power_error)};
 }
 
+/// Is c - x right as a parameter of a series? Next to a whole number up to 0 its last bits are all of a factor, and
+/// where they are lost the series ends there; the bound of the sum's error says nothing of that.
+template <class T>
+bool is_known_less(const T& c, const T& x) {
+  using std::floor;
+  const T difference = c - x, sum = difference + x, other = c - difference;
+  if (sum == c && other == x) return true;
+  const T whole = floor(difference + T(0.5));
+  return whole > 0 || fabs(difference - whole) > 0.25;
+}
+
 /// The best of all forms that the value has, or the first that is right.
 template <class T>
 Result evaluate_in(double a, double b, double c, double z) {
@@ -190,12 +201,18 @@ Result evaluate_in(double a, double b, double c, double z) {
   }
   if (z > 0) {
     if (is_enough(0, between_0_and_1<T>(p, z, rest))) return best;
-    is_enough(p.c - p.a - p.b, between_0_and_1<T>({p.c - p.a, p.c - p.b, p.c}, z, rest));
+    if (is_known_less(p.c, p.a) && is_known_less(p.c, p.b)) {
+      is_enough(p.c - p.a - p.b, between_0_and_1<T>({p.c - p.a, p.c - p.b, p.c}, z, rest));
+    }
     return best;
   }
   const T image = -z / rest, image_rest = 1 / rest;
-  if (is_enough(-p.a, between_0_and_1<T>({p.a, p.c - p.b, p.c}, image, image_rest))) return best;
-  if (is_enough(-p.b, between_0_and_1<T>({p.c - p.a, p.b, p.c}, image, image_rest))) return best;
+  if (is_known_less(p.c, p.b) && is_enough(-p.a, between_0_and_1<T>({p.a, p.c - p.b, p.c}, image, image_rest))) {
+    return best;
+  }
+  if (is_known_less(p.c, p.a) && is_enough(-p.b, between_0_and_1<T>({p.c - p.a, p.b, p.c}, image, image_rest))) {
+    return best;
+  }
   if (z >= -kSeriesTo) is_enough(0, series_around_0<T>(p, z, terms_left));
   return best;
 }

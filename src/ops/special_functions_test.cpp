@@ -191,6 +191,11 @@ TEST(SpecialFunctions, OfFourOperandsHaveTheirKnownValues) {
       {"hyp2f1", inlay_s_hyp2f1, 57, -93.5, -52.5, 0.99997, -0x1.536f1bfb0d24ap+285},
       {"hyp2f1", inlay_s_hyp2f1, 27.8, 25.7, -18.1, -3210, -0x1.dedd777cef85ap-264},
       {"hyp2f1", inlay_s_hyp2f1, -97, -22.7, -76.3, -0.776, 0x1.afcd25d978893p+22},
+      // c - a or c - b next to a whole number up to 0: its last bits are all of a factor.
+      {"hyp2f1", inlay_s_hyp2f1, 2, -100, 1e-20, 0.5, 0x1.cd4123b0d27a1p-11},
+      {"hyp2f1", inlay_s_hyp2f1, 9, -67, 2.027e-13, 0.92448, -0x1.129fba8718f74p-34},
+      {"hyp2f1", inlay_s_hyp2f1, 100, 1e-10, -0.9999999999, -0.5, 0x1.635dfe141a7b8p-24},
+      {"hyp2f1", inlay_s_hyp2f1, 1.915481303950453, -1.3201e-14, -2.0000000000002656, -19.958, 0x1.e6f3496e56294p-1},
   };
   for (const Four& row : rows) expect_near(row.name, row.function(row.a, row.b, row.c, row.d), row.want);
 }
