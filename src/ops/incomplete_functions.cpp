@@ -216,20 +216,21 @@ constexpr double kHuge = 1e20;
 constexpr double kVanishing = 1e-20;
 
 /// Boost's way to a result next to the least number goes by a factor that is 0 already: eighty bits have the exponents.
-double betainc_of_usual(double a, double b, double x) {
+template <class Function>
+double with_exponents(const Function& boosts, double a, double b, double x) {
   constexpr double kLeast = 1e-280;
-  const double value = boost::math::ibeta(a, b, x, Quiet());
+  const double value = boosts(a, b, x);
   if (value > kLeast) return value;
-  return static_cast<double>(boost::math::ibeta(static_cast<long double>(a), static_cast<long double>(b),
-                                                static_cast<long double>(x), Quiet()));
+  return static_cast<double>(
+      boosts(static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x)));
+}
+
+double betainc_of_usual(double a, double b, double x) {
+  return with_exponents([](auto... operands) { return boost::math::ibeta(operands..., Quiet()); }, a, b, x);
 }
 
 double betaincc_of_usual(double a, double b, double x) {
-  constexpr double kLeast = 1e-280;
-  const double value = boost::math::ibetac(a, b, x, Quiet());
-  if (value > kLeast) return value;
-  return static_cast<double>(boost::math::ibetac(static_cast<long double>(a), static_cast<long double>(b),
-                                                 static_cast<long double>(x), Quiet()));
+  return with_exponents([](auto... operands) { return boost::math::ibetac(operands..., Quiet()); }, a, b, x);
 }
 
 }  // namespace
