@@ -90,7 +90,7 @@ static inline double lbeta_of_positive(double a, double b) {
     return (a - 0.5) * log(ratio) + b * log1p(-ratio) + 0x1.d67f1c864beb5p-1 - 0.5 * log(b) + rest;
   }
   if (b >= 10) return lgamma(a) + log_gamma_quotient(a, b);
-  if (a < 1e-300) return -log(a);
+  if (a < 1e-300) return log1p(a / b) - log(a);
   return log(tgamma(a) / tgamma(a + b) * tgamma(b));
 }
 
