@@ -277,8 +277,8 @@ void forgive(Tensor& found, const Tensor& wanted, std::size_t output, const Sens
   if (!is_float(wanted.dtype) && !is_complex(wanted.dtype)) return;
   const std::vector<double> f = tool::numbers_of(found), w = tool::numbers_of(wanted);
   const std::size_t parts = is_complex(wanted.dtype) ? 2 : 1;
-  // A few shakes seldom meet the worst one, and a sum in another order rounds as often as it has terms; a defect moves a
-  // number by its own size, which is 1e15 roundings of f64 and 1e7 of f32. Evaluators round half precision alike, but
+  // A few shakes seldom meet the worst one, and a sum in another order rounds as often as it has terms; a defect moves
+  // a number by its own size, which is 1e15 roundings of f64 and 1e7 of f32. Evaluators round half precision alike, but
   // for double rounding.
   const double factor = is_half(wanted.dtype) ? 8 : 1e4;
   for (std::size_t i = 0; i * parts < w.size(); ++i) {
