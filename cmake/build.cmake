@@ -17,7 +17,7 @@ endif()
 # -O2: what runs long is generated code, and -O3 makes only the compiler larger.
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")     # INLAY_CHECK does not look at NDEBUG: our own checks stay
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_C_FLAGS_DEBUG "-Og -g1")            # Og: a debugger steps by lines. g1: line tables; -g triples the size of what is linked against LLVM
+set(CMAKE_C_FLAGS_DEBUG "-Og -g1")            # steps by lines; -g triples the size of what is linked against LLVM
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
 
 # bin/inlay, lib/libinlay_jit.so: the same places beside each other as after an install.

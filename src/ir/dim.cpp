@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 
+#include "ir/dim_sums.h"
 #include "support/error.h"
 
 namespace inlay {
@@ -178,13 +179,6 @@ Dim Dim::as_factor(const Dim& dim) {
   if (dim.num_summands() <= 1) return dim;
   if (dim.terms()[0].coefficient < 0) return Dim(-1) * as_factor(Dim(-1) * dim);
   return of_atom({Atom::Kind::sum, {}, std::make_shared<const std::pair<Dim, Dim>>(dim, Dim(1))});
-}
-
-/// Is a factor of it a sum?
-static bool has_sum(const Dim& dim) {
-  const auto is_sum = [](const Dim::Atom& atom) { return atom.kind == Dim::Atom::Kind::sum; };
-  return std::ranges::any_of(dim.terms(),
-                             [&](const Dim::Term& term) { return std::ranges::any_of(term.factors, is_sum); });
 }
 
 Dim operator*(const Dim& a, const Dim& b) {

@@ -2,12 +2,11 @@
 #include <functional>
 
 #include "ir/dim.h"
+#include "ir/dim_sums.h"
 #include "support/error.h"
 
 namespace inlay {
 namespace {
-
-bool is_sum(const Dim::Atom& atom) { return atom.kind == Dim::Atom::Kind::sum; }
 
 /// Orders factors as they are written: sums at the end. Whoever reads them multiplies from left to right, so those
 /// stand first that stay sums then. The first sum's place.
@@ -15,9 +14,7 @@ std::vector<Dim::Atom>::iterator sums_last(std::vector<Dim::Atom>& factors) {
   const auto sums = std::ranges::stable_partition(factors, std::not_fn(is_sum));
   const auto length = [](const Dim::Atom& atom) {
     const Dim& sum = atom.operands->first;
-    const bool holds_sums = std::ranges::any_of(
-        sum.terms(), [](const Dim::Term& term) { return std::ranges::any_of(term.factors, is_sum); });
-    return std::pair(holds_sums, sum.terms().size() + (sum.constant_part() != 0));
+    return std::pair(has_sum(sum), sum.terms().size() + (sum.constant_part() != 0));
   };
   std::ranges::stable_sort(sums, std::greater(), length);
   return sums.begin();

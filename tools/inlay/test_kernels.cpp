@@ -1,7 +1,6 @@
 #include "test_kernels.h"
 
 #include "compare.h"
-#include "host_functions.h"
 #include "kernel/text.h"
 #include "kernel/verify.h"
 #include "program_file.h"

@@ -1,0 +1,17 @@
+#pragma once
+// What multiplication and text both ask of a size.
+#include <algorithm>
+
+#include "ir/dim.h"
+
+namespace inlay {
+
+inline bool is_sum(const Dim::Atom& atom) { return atom.kind == Dim::Atom::Kind::sum; }
+
+/// Is a factor of it a sum?
+inline bool has_sum(const Dim& dim) {
+  return std::ranges::any_of(dim.terms(),
+                             [](const Dim::Term& term) { return std::ranges::any_of(term.factors, is_sum); });
+}
+
+}  // namespace inlay
