@@ -118,16 +118,15 @@ double inlay_s_polygamma(double n, double x) noexcept {
   const double sign = std::fmod(n, 2) == 0 ? -1 : 1;
   if (x <= 0 && is_integer(x)) return sign * kInf;
   if (x == kInf) return sign * 0.0;
+  // Of a sum over the poles, n! / distance^(n + 1), the nearest one.
+  const double distance = x > 0 ? x : x - std::round(x);
+  const double log_first = inlay_s_lgamma(n + 1) - (n + 1) * std::log(std::fabs(distance));
   if (x < 0) {
-    // The nearest pole is what counts where n! / distance^(n + 1) is out of range; on both sides of it that is the
-    // same for odd n.
-    const double distance = x - std::round(x);
-    const bool is_far = inlay_s_lgamma(n + 1) - (n + 1) * std::log(std::fabs(distance)) > 710;
-    if (is_far && std::fabs(distance) < 0.5) return sign > 0 || distance < 0 ? kInf : -kInf;
+    // It is what counts where it is out of range; on both sides of it that is the same for odd n.
+    if (log_first > 710 && std::fabs(distance) < 0.5) return sign > 0 || distance < 0 ? kInf : -kInf;
     if (n > 170) return sign > 0 ? kInf : kNan;  // two poles are as near: what is left for even n is not known
   } else {
-    // n! / x^(n + 1) is the first term of a sum below n! / x^(n + 1) (1 + x / n): what is out of range takes long else.
-    const double log_first = inlay_s_lgamma(n + 1) - (n + 1) * std::log(x);
+    // The sum is below the first term times 1 + x / n: what is out of range takes long else.
     if (log_first > 710) return sign * kInf;
     if (log_first + std::log1p(x / n) < -760) return sign * 0.0;
   }

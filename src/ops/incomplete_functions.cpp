@@ -225,26 +225,32 @@ double with_exponents(const Function& boosts, double a, double b, double x) {
       boosts(static_cast<long double>(a), static_cast<long double>(b), static_cast<long double>(x)));
 }
 
-double betainc_of_usual(double a, double b, double x) {
-  return with_exponents([](auto... operands) { return boost::math::ibeta(operands..., Quiet()); }, a, b, x);
-}
-
-double betaincc_of_usual(double a, double b, double x) {
-  return with_exponents([](auto... operands) { return boost::math::ibetac(operands..., Quiet()); }, a, b, x);
+/// I_x(a, b), the part of the beta distribution below x, for `side` -1; 1 - I_x(a, b), the part above, for 1. For
+/// positive finite a and b and 0 < x < 1.
+double part_of_beta(double a, double b, double x, int side) {
+  const auto part_of_gamma = [](double shape, double at, int its_side) {
+    return its_side < 0 ? inlay_s_gammainc(shape, at) : inlay_s_gammaincc(shape, at);
+  };
+  if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x, side);
+  // A gamma distribution where only one is large (Wise 1950).
+  if (b >= kHuge) return part_of_gamma(a, -(b + (a - 1) / 2) * std::log1p(-x), side);
+  if (a >= kHuge) return part_of_gamma(b, -(a + (b - 1) / 2) * std::log(x), -side);
+  if (a < kVanishing && b < kVanishing) return 1 / (1 + (side < 0 ? a / b : b / a));
+  // Boost's products of the parameters underflow. Below x such an a leaves 1, and the result is proportional to such a
+  // b; above it is the other way round.
+  if ((side < 0 ? a : b) < kTiny) return 1;
+  double& share = side < 0 ? b : a;
+  const double times = share < kTiny ? share / 1e-280 : 1;
+  if (times != 1) share = 1e-280;
+  const auto boosts = [side](auto... operands) {
+    return side < 0 ? boost::math::ibeta(operands..., Quiet()) : boost::math::ibetac(operands..., Quiet());
+  };
+  return times * with_exponents(boosts, a, b, x);
 }
 
 }  // namespace
 
-// The cases are those of inlay_s_betainc.
-double inlay::betaincc(double a, double b, double x) noexcept {
-  if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x, 1);
-  if (b >= kHuge) return inlay_s_gammaincc(a, -(b + (a - 1) / 2) * std::log1p(-x));
-  if (a >= kHuge) return inlay_s_gammainc(b, -(a + (b - 1) / 2) * std::log(x));
-  if (a < kVanishing && b < kVanishing) return 1 / (1 + b / a);
-  if (a < kTiny) return a / 1e-280 * betaincc_of_usual(1e-280, b, x);
-  if (b < kTiny) return 1;
-  return betaincc_of_usual(a, b, x);
-}
+double inlay::betaincc(double a, double b, double x) noexcept { return part_of_beta(a, b, x, 1); }
 
 extern "C" {
 
@@ -281,15 +287,7 @@ double inlay_s_betainc(double a, double b, double x) noexcept {
   if (a == 0 || std::isinf(b)) return x > 0 ? 1 : 0;
   if (b == 0 || std::isinf(a)) return x < 1 ? 0 : 1;
   if (x == 0 || x == 1) return x == 1 ? 1 : 0;  // without the sign of -0.0
-  if (a >= kLarge && b >= kLarge) return betainc_large(a, b, x, -1);
-  // A gamma distribution where only one is large (Wise 1950).
-  if (b >= kHuge) return inlay_s_gammainc(a, -(b + (a - 1) / 2) * std::log1p(-x));
-  if (a >= kHuge) return inlay_s_gammaincc(b, -(a + (b - 1) / 2) * std::log(x));
-  if (a < kVanishing && b < kVanishing) return 1 / (1 + a / b);
-  // Boost's products of the parameters underflow. Such an a leaves 1, and the result is proportional to such a b.
-  if (a < kTiny) return 1;
-  if (b < kTiny) return b / 1e-280 * betainc_of_usual(a, 1e-280, x);
-  return betainc_of_usual(a, b, x);
+  return part_of_beta(a, b, x, -1);
 }
 
 double inlay_s_betainc_da(double a, double b, double x) noexcept { return betainc_slope({a, 1}, {b, 0}, x); }
