@@ -195,6 +195,15 @@ TEST(VerifyPlan, EndsAtItsLimits) {
 })");
   EXPECT_THAT(verify(huge.program, huge.plan, std::span<const int64_t>{}, Planner::search, {.accesses = 10'000}),
               IsEmpty());
+
+  // Of no elements, with one extent that nobody could walk along.
+  EXPECT_THAT(Planned(R"(program @main(x: f64[4611686018427387904, 0] param 0, y: f64[0, 0] param 1,
+    z: f64[4611686018427387904, 0] output 0) {
+  call matmul z = x, y (1, 4611686018427387904, 0, 0) #0
+  sites { #0 size-overflow "" }
+})")
+                  .problems(),
+              IsEmpty());
 }
 
 /// What is wrong where r is laid onto c: a stage gathers from the columns 2*j of c and scatters to `column` of r, in
