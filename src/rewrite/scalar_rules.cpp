@@ -126,7 +126,8 @@ constexpr Rule kRules[] = {
     {"expm1-of-log1p",     "expm1(log1p(x))",                 "x",                     "never_negative(x)",   better},
     {"expm1",              "sub(exp(x), 1)",                  "expm1(x)",              "",                    better},
     {"expm1-minus-one",    "add(exp(x), -1)",                 "expm1(x)",              "",                    better},
-    {"expm1-neg",          "sub(1, exp(x))",                  "neg(expm1(x))",         "",                    better},
+    // (Not its negative, which at 0 is -0.0.)
+    {"expm1-neg",          "sub(1, exp(x))",                  "sub(0, expm1(x))",      "",                    better},
     {"exp-of-expm1",       "add(expm1(x), 1)",                "exp(x)",                "",                    better},
     {"logaddexp",          "log(add(exp(x), exp(y)))",        "logaddexp(x, y)",       "",                    better},
     {"logaddexp-from-x",   "sub(x, logaddexp(x, y))",         "neg(softplus(sub(y, x)))", "",                 better},
@@ -145,6 +146,7 @@ constexpr Rule kRules[] = {
     {"softplus",           "log1p(exp(x))",                   "softplus(x)",           "",                    better},
     {"log1mexp",           "log1p(neg(exp(x)))",              "log1mexp(x)",           "",                    better},
     {"log1mexp-expm1",     "log(neg(expm1(x)))",              "log1mexp(x)",           "",                    better},
+    {"log1mexp-minus",     "log(sub(0, expm1(x)))",           "log1mexp(x)",           "",                    better},
     {"sigmoid",            "reciprocal(add(1, exp(neg(x))))", "sigmoid(x)",            "",                    better},
     {"sigmoid-div",        "div(1, add(1, exp(neg(x))))",     "sigmoid(x)",            "",                    better},
     {"sigmoid-exp",        "div(exp(x), add(1, exp(x)))",     "sigmoid(x)",            "",                    better},

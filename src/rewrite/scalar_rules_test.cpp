@@ -182,6 +182,21 @@ TEST(Rules, HaveNamesOfTheirOwn) {
   for (const RuleInfo& rule : all_rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
 }
 
+TEST(ScalarRules, OneMinusExpOfZeroIsNoNegativeZero) {
+  for (const double zero : {0.0, -0.0}) {
+    GraphBuilder b;
+    const ValueId x = b.param("x", {DType::f64, {}}), one = b.literal(Literal::of(DType::f64, 1.0));
+    b.output(b.scalar(ScalarOp::sub_, {one, b.scalar(ScalarOp::exp_, {x})}));
+    PassContext context;
+    const Graph after = simplify(std::move(b).finish(), context);
+    EXPECT_EQ(context.counted("expm1-neg"), 1);
+    reference::Tensor at = reference::Tensor::zeros(DType::f64, {});
+    Literal::of(DType::f64, zero).store(at.element(0));
+    const reference::Tensor result = reference::evaluate(after, std::vector{at})[0];
+    EXPECT_FALSE(std::signbit(Literal::load(DType::f64, result.element(0)).f)) << zero;
+  }
+}
+
 TEST(ScalarRules, OnlyBitwiseOnesRunWhenEveryBitCounts) {
   for (const Rule& rule : scalar_rules()) {
     const std::optional<Graph> before = LeftSide(DType::f64, {{5}}, 2.0, false).build(rule);
