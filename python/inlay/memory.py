@@ -1,6 +1,7 @@
 """The picture of a function's memory over time."""
 
 import os
+import shutil
 from pathlib import Path
 
 from . import _inlay, notebook
@@ -27,7 +28,8 @@ def memory_page(fn, path=None, *, sizes=None, title=None):
     `sizes`: for the sizes of the program, by name, a number, where its working memory depends on them. `title`: of the
     page; the function's name is used where there is none.
 
-    Errors: TypeError for another function, InlayError where a size is missing.
+    Errors: TypeError for another function, InlayError where a size is missing, OSError where the file cannot be written,
+    which is then as it was.
     """
     if isinstance(fn, Plan):
         return _written(_page_of_plan(fn, title or "plan"), path)
@@ -60,5 +62,28 @@ def _reason(storage, plan):
 def _written(html, path):
     if path is None:
         return Page(html)
-    Path(os.fspath(path)).write_text(html, encoding="utf-8")
+    _write(Path(os.fspath(path)), html)
     return None
+
+
+def _write(file, text):
+    """Into a file beside it, which takes its name when it is whole: a full disk costs nobody what was there. What no
+    file can be put in the place of is written to as it is."""
+    replaced = file.resolve()
+    part = replaced.with_name(f"{replaced.name}.{os.getpid()}.part")
+    try:
+        out = None if replaced.exists() and not replaced.is_file() else part.open("w", encoding="utf-8")
+    except OSError:
+        out = None  # a folder of others, or none: it is for the file to say
+    if out is None:
+        file.write_text(text, encoding="utf-8")
+        return
+    try:
+        with out:
+            out.write(text)
+        if replaced.exists():
+            shutil.copymode(replaced, part)
+        part.replace(replaced)
+    except OSError as failure:
+        part.unlink(missing_ok=True)
+        raise OSError(failure.errno, failure.strerror, os.fspath(file)) from None

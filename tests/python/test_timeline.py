@@ -9,6 +9,7 @@ import html
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 from itertools import combinations
@@ -188,6 +189,29 @@ def test_sizes_that_a_call_brings(tmp_path):
     text = inlay.memory_page(f, sizes={"n": 20}, title="twenty & more")
     assert "<h1>twenty &amp; more</h1>" in text and 'data-bytes="3200"' in text
     assert len(Picture(text).of_class("row")) == 3
+
+
+def test_a_page_that_finds_no_room_leaves_what_was_there(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("old")
+    f = of_text(tmp_path)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="page.html'"):
+            inlay.memory_page(f, page)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert page.read_text() == "old" and list(tmp_path.glob("*.html*")) == [page]
+
+    page.chmod(0o640)
+    (tmp_path / "link.html").symlink_to(page)
+    inlay.memory_page(f, tmp_path / "link.html")
+    assert (tmp_path / "link.html").is_symlink() and page.read_text().startswith("<!DOCTYPE html>")
+    assert page.stat().st_mode & 0o777 == 0o640
+    with pytest.raises(FileNotFoundError, match="none/page.html'"):
+        inlay.memory_page(f, tmp_path / "none" / "page.html")
+    assert inlay.memory_page(f, "/dev/null") is None
 
 
 def test_sizes_within_upper_bounds():
