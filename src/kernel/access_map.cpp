@@ -188,21 +188,9 @@ std::vector<Dim> stretching_sizes(const AccessMap& map) {
 }
 
 AccessMap where(AccessMap map, std::span<const Dim> factors, int64_t value) {
-  const auto replace = [&](Dim& size) {
-    Dim out = size.constant_part();
-    for (const Dim::Term& term : size.terms()) {
-      Dim product = term.coefficient;
-      for (const Dim::Atom& atom : term.factors) {
-        const Dim factor = Dim::of_atom(atom);
-        product = product * (std::ranges::find(factors, factor) == factors.end() ? factor : Dim(value));
-      }
-      out = out + product;
-    }
-    size = out;
-  };
   for (Subscript& subscript : map.subscripts) {
-    replace(subscript.base);
-    for (AxisTerm& term : subscript.axes) replace(term.step);
+    subscript.base = where(subscript.base, factors, value);
+    for (AxisTerm& term : subscript.axes) term.step = where(term.step, factors, value);
     drop_still_axes(subscript);
   }
   return map;

@@ -1,6 +1,7 @@
 #include "kernel/dim_proof.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 namespace inlay::kernel {
@@ -10,6 +11,7 @@ namespace {
 // into.
 constexpr int kMaxDepth = 6;
 constexpr int kMaxFacts = 3;  // that one proof puts together
+constexpr int kMaxCases = 2;  // factors of 0 or 1 that one proof tells apart
 
 // What is not proved in so many steps is taken for not proved: each function has two bounds and may be looked into in
 // any order, so what cannot be proved takes exponentially many (2^20, of one random program). Of three million proofs
@@ -180,10 +182,7 @@ std::vector<Dim> without_clamps(const Dim& fact) {
   return out;
 }
 
-}  // namespace
-
-bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
-  const Dim d = a - b;
+bool proved(const Dim& d, std::span<const Dim> facts) {
   if (Proof().never_negative(d)) return true;
   // What holds in any case proves nothing new; most facts are of that kind.
   std::vector<Dim> telling;
@@ -200,10 +199,54 @@ bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
   return !quotients.empty() && proof.never_negative_given(d, telling);
 }
 
+/// A min(1, n) that multiplies another atom, and is 0 or 1.
+std::optional<Dim> switching_factor(const Dim& d) {
+  for (const Dim::Term& term : d.terms()) {
+    if (term.factors.size() < 2) continue;
+    for (const Dim::Atom& atom : term.factors) {
+      if (atom.kind != Dim::Atom::Kind::min || !atom.operands->first.is(1)) continue;
+      if (Proof().never_negative(atom.operands->second)) return Dim::of_atom(atom);
+    }
+  }
+  return std::nullopt;
+}
+
+/// In each case of up to so many factors that are 0 or 1: a*(1 - min(1, n)) is not negative because it is a or 0.
+bool proved_by_cases(const Dim& d, std::span<const Dim> facts, int num_factors) {
+  if (proved(d, facts)) return true;
+  const std::optional<Dim> factor = num_factors > 0 ? switching_factor(d) : std::nullopt;
+  if (!factor) return false;
+  for (int64_t value : {0, 1}) {
+    std::vector<Dim> given;
+    for (const Dim& fact : facts) given.push_back(where(fact, {&*factor, 1}, value));
+    if (!proved_by_cases(where(d, {&*factor, 1}, value), given, num_factors - 1)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool always_at_least(const Dim& a, const Dim& b, std::span<const Dim> facts) {
+  return proved_by_cases(a - b, facts, kMaxCases);
+}
+
 bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, const Dim& end_b) {
   return always_at_least(begin_b, end_a) || always_at_least(begin_a, end_b);
 }
 
 bool is_zero_or_one(const Dim& size) { return always_at_least(size, 0) && always_at_least(1, size); }
+
+Dim where(const Dim& size, std::span<const Dim> factors, int64_t value) {
+  Dim out = size.constant_part();
+  for (const Dim::Term& term : size.terms()) {
+    Dim product = term.coefficient;
+    for (const Dim::Atom& atom : term.factors) {
+      const Dim factor = Dim::of_atom(atom);
+      product = product * (std::ranges::find(factors, factor) == factors.end() ? factor : Dim(value));
+    }
+    out = out + product;
+  }
+  return out;
+}
 
 }  // namespace inlay::kernel

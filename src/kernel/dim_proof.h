@@ -19,4 +19,7 @@ bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, cons
 /// Is it 0 or 1, whatever the sizes are?
 bool is_zero_or_one(const Dim& size);
 
+/// The size where each of these factors of its terms is `value`.
+Dim where(const Dim& size, std::span<const Dim> factors, int64_t value);
+
 }  // namespace inlay::kernel

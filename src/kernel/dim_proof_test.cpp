@@ -36,6 +36,16 @@ TEST(AlwaysAtLeast, MinAndMax) {
   EXPECT_FALSE(always_at_least(min(n, m), m));
 }
 
+TEST(AlwaysAtLeast, InEachCaseOfAFactorOf0Or1) {
+  const Dim s = min(1, max(0, n - 1)), t = min(1, m), length = k - min(1, k);
+  EXPECT_TRUE(always_at_least(length, length * s));
+  EXPECT_TRUE(always_at_least(length, length * s * t));
+  EXPECT_TRUE(always_at_least(length * s, length * s * s));
+  EXPECT_TRUE(always_apart(0, length * s, length, length + length * s));
+  EXPECT_FALSE(always_at_least(length * s, length));
+  EXPECT_FALSE(always_at_least(length * s, length * t));
+}
+
 TEST(AlwaysApart, WhereOneEndsBeforeTheOtherBegins) {
   EXPECT_TRUE(always_apart(0, n, n, n + m));
   EXPECT_TRUE(always_apart(n + 1, n + m, 0, n));
@@ -88,7 +98,7 @@ TEST(AlwaysAtLeast, IsNeverWrong) {
     return std::uniform_int_distribution<int64_t>(least, greatest)(engine);
   };
   const std::function<Dim(int)> random_dim = [&](int depth) -> Dim {
-    switch (depth == 0 ? between(0, 2) : between(0, 8)) {
+    switch (depth == 0 ? between(0, 2) : between(0, 9)) {
       case 0: return between(-3, 3);
       case 1: return n;
       case 2: return m;
@@ -97,6 +107,7 @@ TEST(AlwaysAtLeast, IsNeverWrong) {
       case 5: return Dim(between(-3, 3)) * random_dim(depth - 1);
       case 6: return floor_div(random_dim(depth - 1), between(1, 6));
       case 7: return min(random_dim(depth - 1), random_dim(depth - 1));
+      case 8: return min(1, max(0, random_dim(depth - 1))) * random_dim(depth - 1);
       default: return max(random_dim(depth - 1), random_dim(depth - 1));
     }
   };
