@@ -92,10 +92,10 @@ constexpr bool kNeeded = true;
 
 constexpr LoopPass kLoopPasses[] = {
     {"place-results", "a library function writes where its result belongs", plain<transform::place_results>, kFull},
-    {"join-regions", "loops over regions of one buffer are one kernel", plain<transform::join_regions>, kFull},
     {"drop-dead-buffers", "what nothing loads is not stored", plain<transform::drop_dead_buffers>},
     {"order-axes", "loops go as their arrays lie in memory", plain<transform::order_axes>},
     {"share-rows", "kernels that follow each other row by row are one", plain<transform::share_rows>, kFull},
+    {"join-regions", "loops over regions of one buffer are one kernel", plain<transform::join_regions>, kFull},
     {"join-whole-arrays", "what goes on with a fold joins it", plain<transform::join_whole_arrays>, kFull},
     {"choose-locals", "what each outer point has for itself stays in the cache", plain<transform::choose_locals>,
      kFull},

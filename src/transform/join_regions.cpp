@@ -25,7 +25,9 @@ bool write_one_buffer(const Kernel& first, const Kernel& second) {
 
 JoinRule regions_of_one_buffer(const KernelProgram& program) {
   return {"join-regions", Through::scalars,
-          [](const Kernel& first, const Kernel& second, WhyNot*) { return write_one_buffer(first, second); },
+          [](const Kernel& first, const Kernel& second, WhyNot*) {
+            return first.outer.empty() && second.outer.empty() && write_one_buffer(first, second);
+          },
           [&](Kernel& first, Between between, Kernel& second, WhyNot* why) {
             std::vector<const Kernel*> before = {&first};
             for (const Kernel* number : between) {
