@@ -6,6 +6,7 @@
 
 #include "fuse/cut_graph.h"
 #include "fuse/schedule.h"
+#include "fuse/split_loops.h"
 #include "fuse/stage_writer.h"
 #include "fuse/unread_checks.h"
 #include "support/stop.h"
@@ -31,8 +32,9 @@ constexpr int kCarefulRounds = 3, kMaxRounds = 12;
 struct Place {
   std::size_t stage = 0;
   Point at = nullptr;
-  const std::vector<Dim>* axes = nullptr;
-  ValueId asked_for;  // what is written there
+  const Piece* piece = nullptr;
+
+  ValueId asked_for() const { return piece->value; }  // what is written there
 };
 
 /// The questions for one value that are answered by computing it.
@@ -43,12 +45,17 @@ struct Answers {
   bool again_per_outer_point = false;
 };
 
+/// Does the loop run only where all that it reads through a step of 0 or 1 is one element?
+bool reads_one_element(const Piece& piece) { return piece.part && piece.part->is_other_of_reader(); }
+
 /// May both compute one element? Where a step is 0 there is but one, which is little work: so where none is.
 bool may_meet(const Place& a, const Place& b) {
+  if (reads_one_element(*a.piece) || reads_one_element(*b.piece)) return false;
+  const std::vector<Dim>&a_axes = a.piece->axes, &b_axes = b.piece->axes;
   std::vector<Dim> sizes = kernel::stretching_sizes(*a.at);
   for (const Dim& size : kernel::stretching_sizes(*b.at)) sizes.push_back(size);
-  if (sizes.empty()) return kernel::regions_overlap(*a.at, *a.axes, *b.at, *b.axes) != Answer::no;
-  return kernel::regions_overlap(where(*a.at, sizes, 1), *a.axes, where(*b.at, sizes, 1), *b.axes) != Answer::no;
+  if (sizes.empty()) return kernel::regions_overlap(*a.at, a_axes, *b.at, b_axes) != Answer::no;
+  return kernel::regions_overlap(where(*a.at, sizes, 1), a_axes, where(*b.at, sizes, 1), b_axes) != Answer::no;
 }
 
 void add_place(Answers& answers, Place place) {
@@ -58,7 +65,7 @@ void add_place(Answers& answers, Place place) {
   }
   for (const Place& other : answers.places) {
     // The elements (i, 0) and (i, 1) of one value, or its two halves, are different work.
-    const bool same = other.at == place.at && *other.axes == *place.axes;
+    const bool same = other.at == place.at && other.piece->axes == place.piece->axes;
     answers.some_element_again |= same || may_meet(other, place);
   }
   answers.places.push_back(place);
@@ -83,14 +90,13 @@ IdMap<ValueId, Answers> find_answers(const Graph& graph, const Pieces& pieces, c
   for (std::size_t stage = 0; stage < schedule.size(); ++stage) {
     checkpoint();
     for (PieceId id : schedule[stage]) {
-      const std::vector<Dim>& axes = pieces.pieces[id].axes;
-      const ValueId asked_for = pieces.pieces[id].value;
+      const Piece& piece = pieces.pieces[id];
       for (const Demand& demand : facts[id]->demands) {
         if (demand.loaded) continue;
         Answers& answers = out[demand.value];
-        add_place(answers, {stage, demand.at, &axes, asked_for});
+        add_place(answers, {stage, demand.at, &piece});
         answers.through_index |= demand.at->has_index();
-        answers.again_per_outer_point |= skips_outer_axis(*demand.at, static_cast<int>(axes.size()));
+        answers.again_per_outer_point |= skips_outer_axis(*demand.at, static_cast<int>(piece.axes.size()));
       }
     }
   }
@@ -108,9 +114,9 @@ kernel::Stored too_expensive(const Graph& graph, const Answers& of, int cost, in
   }
   const Place &first = of.places.front(), &last = of.places.back();
   const std::string where =
-      first.asked_for == last.asked_for
-          ? str("more than once for ", name_of(graph, last.asked_for))
-          : str("for ", name_of(graph, first.asked_for), " and for ", name_of(graph, last.asked_for));
+      first.asked_for() == last.asked_for()
+          ? str("more than once for ", name_of(graph, last.asked_for()))
+          : str("for ", name_of(graph, first.asked_for()), " and for ", name_of(graph, last.asked_for()));
   return {kernel::StoredFor::several_places, str(where, "; ", figures)};
 }
 
@@ -221,6 +227,7 @@ class Assembler {
     StageWriter writer(graph_, pieces_.homes, points_, questions_, program_.sites, stage);
     for (PieceId id : ids) {
       const Piece& piece = pieces_.pieces[id];
+      writer.begin(piece.part);
       for (const KernelOutput& start : piece.starts) list(start);
       for (const Write& write : piece.writes) {
         writer.write(write);
@@ -309,8 +316,9 @@ KernelProgram fuse(const Graph& graph, const kernel::BackendCaps& caps, Mode mod
     KernelProgram program;
     program.name = graph.name;
     program.symbols = graph.symbols;
-    const Pieces pieces = cut(graph, decisions, bodies, checks, program);
-    const FactsOfPieces facts = examine(pieces);
+    Pieces pieces = cut(graph, decisions, bodies, checks, program);
+    FactsOfPieces facts = examine(pieces);
+    if (mode == Mode::full && split_loops(graph, facts, pieces)) facts = examine(pieces);
     const Schedule stages = schedule(graph, pieces, facts, caps, mode);
     const auto force_more = [&](Forced& more) {
       return force_recomputed(graph, pieces, facts, stages, caps, uses, cones, round < kCarefulRounds, more);

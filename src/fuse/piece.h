@@ -57,6 +57,22 @@ struct Write {
   bool asks_like(const Write& other) const;
 };
 
+/// Of a loop that was split (split_loops.h).
+struct Part {
+  std::vector<Dim> sizes;  // each 0 or 1: the first part has points only where all are 1
+  std::vector<Dim> ends;   // of the first part, along as many axes
+  bool is_first = true;
+  bool reads = false;  // the other part has all points, and only where one of the sizes is 0
+  bool operator==(const Part&) const = default;
+
+  bool is_other_of_reader() const { return reads && !is_first; }
+  /// What the sizes are wherever the loop has points, if that is known.
+  std::optional<int64_t> known_size() const {
+    if (is_first) return 1;
+    return reads && sizes.size() == 1 ? std::optional<int64_t>(0) : std::nullopt;
+  }
+};
+
 /// Loop axes and the writes at each of their points; or one step that is no loop.
 struct Piece {
   ValueId value;  // what it helps to store; the one that errors name
@@ -68,6 +84,7 @@ struct Piece {
   std::vector<ValueId> step_operands;  // stored values that `steps` and the starts read
   std::vector<PieceId> after;          // pieces of the same value that must come first
   bool only_checks = false;            // what nothing reads (unread_checks.h): nothing waits for it
+  std::optional<Part> part;
   bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 

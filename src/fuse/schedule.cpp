@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "fuse/split_loops.h"
 #include "ir/hash.h"
 
 namespace inlay::fuse {
@@ -41,7 +42,10 @@ bool computed_at_same_point(const Pieces& pieces, const IdMap<PieceId, AxesId>& 
   if (axes_of[from] != axes_of[to]) return false;
   const Piece& producer = pieces.pieces[from];
   if (!producer.steps.empty() || !pieces.pieces[to].steps.empty()) return false;
-  if (pieces.homes[demand.value].pieces.size() != 1) return false;
+  const std::vector<PieceId>& makers = pieces.homes[demand.value].pieces;
+  const auto is_there = [&](PieceId id) { return !are_apart(pieces.pieces[id], pieces.pieces[to], demand); };
+  const bool is_one = makers.size() == 1 || (pieces.pieces[to].part && std::ranges::count_if(makers, is_there) == 1);
+  if (!is_one) return false;
   return std::ranges::any_of(producer.writes, [&](const Write& write) {
     const bool makes = (write.defines && write.value == demand.value) || write.running == demand.value;
     return makes && write.at == *demand.at;
@@ -70,7 +74,8 @@ std::vector<Edge> edges_of(const Graph& graph, const Pieces& pieces, const Facts
     for (const Demand& demand : facts[id]->demands) {
       if (!demand.loaded) continue;
       for (PieceId before : pieces.homes[demand.value].pieces) {
-        if (before != id) edges.push_back({before, id, computed_at_same_point(pieces, axes_of, before, id, demand)});
+        if (before == id || are_apart(pieces.pieces[before], piece, demand)) continue;
+        edges.push_back({before, id, computed_at_same_point(pieces, axes_of, before, id, demand)});
       }
     }
   }

@@ -175,6 +175,7 @@ RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
     const auto affine = affine_index(graph_, index.array, index.extent);
     if (const auto place = affine ? at_point(*affine, index.at) : std::nullopt) {
       placed.map.subscripts[index.dim] = *place;
+      if (part_ && part_->known_size()) placed.map = where(std::move(placed.map), part_->sizes, *part_->known_size());
       continue;
     }
     placed.map.subscripts[index.dim].index =

@@ -23,6 +23,8 @@ class StageWriter {
         stage_(stage),
         max_registers_(max_registers) {}
 
+  /// The writes that follow are those of a part of a loop, or of a whole one.
+  void begin(const std::optional<Part>& part) { part_ = part; }
   void write(const Write& write);
 
  private:
@@ -59,6 +61,7 @@ class StageWriter {
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
+  std::optional<Part> part_;
   const Node* selection_ = nullptr;                         // of the write that is answered
   std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "kernel/dim_proof.h"
+
 namespace inlay::transform {
 
 using kernel::Stage;
@@ -31,7 +33,9 @@ void add_versions(kernel::Kernel& kernel, LoopPassContext& context) {
   std::vector<Stage> out;
   for (Stage& stage : kernel.stages) {
     const std::vector<Dim> sizes = stretching_sizes(stage);
-    if (sizes.empty() || stage.axes.empty() || !context.fires()) {
+    const bool has_versions =
+        !sizes.empty() && !stage.axes.empty() && !kernel::where(stage.axes[0].extent, sizes, 1).is(0);
+    if (!has_versions || !context.fires()) {
       out.push_back(std::move(stage));
       continue;
     }

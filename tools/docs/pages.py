@@ -374,7 +374,7 @@ def rules_section():
 PATTERNS = {
     "elementwise ops with several results; a producer that stands beside rows": "several_outputs equal_sizes row_producer row_producer_summed producer_of_middle producer_of_columns where",
     "slices read: steps, backwards, transposed, with new axes": "slice_differences slice_steps slice_new_axis sum_of_transposed rows_of_transposed",
-    "slices written, one or several; the base computed where it is not written": "slice_write slice_write_backwards slice_write_steps slice_write_leaves slice_writes slice_writes_computed slice_and_number_writes slice_add slice_add_computed position_write slice_write_stretched slice_writes_stretched slice_adds slice_writes_overlap",
+    "slices written, one or several; the base computed where it is not written": "slice_write slice_write_backwards slice_write_steps slice_write_leaves slice_writes slice_writes_computed slice_and_number_writes slice_add slice_add_computed position_write slice_write_stretched slice_write_stretched_read slice_writes_stretched slice_adds slice_writes_overlap",
     "gathers: by several arrays and by a matrix, beside slices and positions, with a range between, read by several, folded": "gather_two_arrays gather_three_arrays gather_beside_slice gather_apart gather_positions gather_read_often gather_folded",
     "scatters: as freely, several through one index, one after the other, returned and read": "scatter_by_all scatter_combines scatter_matrix_index scatter_apart scatter_positions scatter_twice scatter_returned scatter_ignoring_repeats last_set_wins",
     "reductions of one value, over any axes; argmax": "reductions reductions_of_all_kinds reductions_of_axes reductions_of_three_axes argmax_beside argmax_rows argmax_first",
