@@ -208,7 +208,7 @@ void GraphBuilder::check_assumed_equal(ValueId param, std::span<const Dim> dims,
     throw error(ErrorCode::wrong_rank,
                 str(graph_.value_text(param), " has ", count(dims.size()), ", and is given by ", count(given.size())));
   }
-  const IdMap<SymbolId, Dim> first = first_of_equal_symbols(graph_.symbols.size(), graph_.assumptions);
+  const IdMap<SymbolId, Dim> first = first_of_equal_sizes(graph_.symbols.size(), graph_.assumptions);
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis].substitute(first) == given[axis].substitute(first)) continue;
     const auto text = [&](const Dim& dim) { return dim.to_text(graph_.symbol_names()); };

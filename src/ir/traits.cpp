@@ -99,7 +99,18 @@ IdMap<NodeId, bool> nodes_with_checks(const Graph& graph) {
   return out;
 }
 
-IdMap<SymbolId, Dim> first_of_equal_symbols(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal) {
+namespace {
+
+/// A sum of symbols and a number, which is a size wherever they are.
+bool is_sum(const Dim& size) {
+  return size.constant_part() >= 0 && std::ranges::all_of(size.terms(), [](const Dim::Term& term) {
+           return term.coefficient > 0 && term.factors.size() == 1 && term.factors[0].kind == Dim::Atom::Kind::symbol;
+         });
+}
+
+}  // namespace
+
+IdMap<SymbolId, Dim> first_of_equal_sizes(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal) {
   IdMap<SymbolId, SymbolId> first;
   for (SymbolId s : ids<SymbolId>(num_symbols)) first.push_back(s);
   const auto found = [&](SymbolId s) {
@@ -113,6 +124,22 @@ IdMap<SymbolId, Dim> first_of_equal_symbols(std::size_t num_symbols, std::span<c
   }
   IdMap<SymbolId, Dim> out;
   for (SymbolId s : ids<SymbolId>(num_symbols)) out.push_back(Dim::symbol(found(s)));
+  const auto replace = [&](const Dim& left, const Dim& right) {
+    if (!left.is_symbol() || right.is_symbol() || right.is_constant()) return;
+    const Dim symbol = out[left.as_symbol()], sum = right.substitute(out);
+    if (!symbol.is_symbol() || !is_sum(sum)) return;
+    for (SymbolId s : sum.symbols()) {
+      if (s == symbol.as_symbol()) return;
+    }
+    IdMap<SymbolId, Dim> by;
+    for (SymbolId s : ids<SymbolId>(num_symbols)) by.push_back(Dim::symbol(s));
+    by[symbol.as_symbol()] = sum;
+    for (SymbolId s : ids<SymbolId>(num_symbols)) out[s] = out[s].substitute(by);
+  };
+  for (const auto& [left, right] : equal) {
+    replace(left, right);
+    replace(right, left);
+  }
   return out;
 }
 

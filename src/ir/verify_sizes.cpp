@@ -26,7 +26,7 @@ Dim without(const Dim& difference, const Dim& zero) {
 }  // namespace
 
 SizeProof::SizeProof(const Graph& graph)
-    : graph_(graph), first_(first_of_equal_symbols(graph.symbols.size(), graph.assumptions)) {}
+    : graph_(graph), first_(first_of_equal_sizes(graph.symbols.size(), graph.assumptions)) {}
 
 bool SizeProof::same(const Dim& a, const Dim& b) const {
   // What is known to be equal to a - b: by one equality, by another one of that, and so on. b - d is 0 where b and d

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/traits.h"
 #include "kernel/dim_proof.h"
 #include "kernel/steps.h"
 #include "kernel/visit.h"
@@ -328,11 +329,31 @@ class Sharer {
   std::vector<PlannedCopy> refusals_;
 };
 
+/// By symbol: what the checks that come before all other steps find equal to it. Empty: they find nothing.
+IdMap<SymbolId, Dim> equal_at_entry(const KernelProgram& program) {
+  std::vector<std::pair<Dim, Dim>> equal;
+  for (const kernel::Step& step : program.steps) {
+    const auto* check = std::get_if<kernel::SizeCheck>(&step);
+    if (!check) break;
+    if (check->relation == DimCheck::Relation::equal) equal.emplace_back(check->left, check->right);
+  }
+  return equal.empty() ? IdMap<SymbolId, Dim>() : first_of_equal_sizes(program.symbols.size(), equal);
+}
+
 }  // namespace
 
 SharedProgram share(KernelProgram program, SharingFunction may_share) {
   SharedProgram out{std::move(program), {}, std::move(may_share)};
+  // While it is decided a parameter has the size by which the program goes over it, if a caller gives it by another.
+  const IdMap<SymbolId, Dim> equal = equal_at_entry(out.program);
+  std::vector<std::vector<Dim>> given;
+  for (BufferId param : out.program.params) {
+    std::vector<Dim>& dims = out.program.buffers[param].dims;
+    given.push_back(dims);
+    for (Dim& dim : dims) dim = equal.size() == 0 ? dim : dim.substitute(equal);
+  }
   out.sharing = Sharer(out.program, out.may_share).decide();
+  for (std::size_t i = 0; i < given.size(); ++i) out.program.buffers[out.program.params[i]].dims = std::move(given[i]);
   return out;
 }
 

@@ -10,14 +10,15 @@ namespace inlay::rewrite {
 std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context) {
   if (graph.is_body) return std::nullopt;  // the sizes are those of the graph around it
   const auto is_known_at_entry = [&](const Dim& dim) {
-    return dim.is_symbol() && !graph.node_of(graph.symbols[dim.as_symbol()].source);
+    return std::ranges::none_of(dim.symbols(),
+                                [&](SymbolId s) { return graph.node_of(graph.symbols[s].source) != nullptr; });
   };
   std::vector<std::pair<Dim, Dim>> equal;
   for (const DimCheck& check : graph.checks) {
     if (check.relation != DimCheck::Relation::equal) continue;
     if (is_known_at_entry(check.left) && is_known_at_entry(check.right)) equal.emplace_back(check.left, check.right);
   }
-  const IdMap<SymbolId, Dim> replacement = first_of_equal_symbols(graph.symbols.size(), equal);
+  const IdMap<SymbolId, Dim> replacement = first_of_equal_sizes(graph.symbols.size(), equal);
   bool any = false;
   for (SymbolId s : ids<SymbolId>(graph.symbols.size())) any |= replacement[s] != Dim::symbol(s);
   if (!any || !context.fires("equal-sizes", Close::bitwise)) return std::nullopt;
@@ -25,7 +26,7 @@ std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context)
   out.symbols = graph.symbols;
   out.checks = graph.checks;
   out.assumptions = graph.assumptions;
-  const IdMap<SymbolId, Dim> known = first_of_equal_symbols(graph.symbols.size(), graph.assumptions);
+  const IdMap<SymbolId, Dim> known = first_of_equal_sizes(graph.symbols.size(), graph.assumptions);
   for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
     if (replacement[s] != known[s]) out.assumptions.emplace_back(Dim::symbol(s), replacement[s]);
   }

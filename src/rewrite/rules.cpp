@@ -13,7 +13,7 @@ std::vector<RuleInfo> all_rules() {
       {"unchanged-in-loop", "loop carry (c = x) { return c }", "x", "", Close::bitwise},
       {"view-into-loop", "y = flip(x), loop { y[i] }", "loop { flip(x)[i] }", "", Close::bitwise},
       {"unread-loop-result", "%r, %s = loop, and nobody reads %s", "%r = loop", "", Close::bitwise},
-      {"equal-sizes", "sizes n and m that a check finds equal", "n for both", "", Close::bitwise},
+      {"equal-sizes", "sizes n and m, or n and m + 1, that a check finds equal", "n for both, or m + 1", "", Close::bitwise},
       {"detach-asserts", "f(assert(x, p))", "f(x), and assert(p)", "", Close::bitwise},
       {"identity-parts", "max(concat(x, [-inf]))", "max(x)", "", Close::bitwise},
       {"find-folds", "max(x), and sum(exp(x - max(x)))", "one fold of both", "", Close::rounding},
