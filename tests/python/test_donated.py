@@ -98,6 +98,41 @@ def test_a_mutable_input_is_updated_in_place():
     np.testing.assert_array_equal(a, 0)
 
 
+def test_a_size_that_is_found_equal_to_another():
+    """The program has one size for both; the caller's array is written in place all the same."""
+    y, o = pt.dvector("y"), pt.dvector("o")
+    f = pytensor.function(
+        [y, pytensor.In(o, mutable=True)], [pt.set_subtensor(o[1:], 0.0), (o + y).sum()], mode="INLAY"
+    )
+    assert explain(f).copies == []
+    x = np.arange(4.0)
+    r, total = f(np.ones(4), x)
+    assert np.shares_memory(r, x) and total == 10
+    np.testing.assert_array_equal(x, [0, 0, 0, 0])
+    x = np.arange(5.0)
+    with pytest.raises(inlay.InlayError):
+        f(np.ones(4), x)
+    np.testing.assert_array_equal(x, np.arange(5.0))
+
+
+@pytest.mark.parametrize("others", ["returned", "folded", "scattered"])
+@pytest.mark.parametrize("length", [0, 1, 4])
+def test_a_value_of_unknown_length_is_made_once(others, length):
+    """Also where it has one element, which stands at every place that is written then."""
+    x, o, k = pt.dvector("x"), pt.dvector("o"), pt.lvector("k")
+    e = pt.exp(x)
+    other = {"returned": e, "folded": e.sum(), "scattered": pt.inc_subtensor(pt.zeros(9)[k], e)}
+    outputs = [pt.set_subtensor(o[1:], e), other[others]]
+    f, reference = (
+        pytensor.function([x, o, k], outputs, mode=mode, on_unused_input="ignore") for mode in ("INLAY", "FAST_COMPILE")
+    )
+    assert len(explain(f).kernels) == 1 and explain(f).temporaries == []
+    arrays = [np.linspace(0, 1, length), np.arange(5.0 if length else 1.0), np.array([8, 0, 8, 2][:length], "i8")]
+    expected = reference(*arrays)
+    for a, b in zip(f(*arrays), expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
 def test_a_shared_variable_is_updated_where_it_lies():
     total = pytensor.shared(np.zeros(1000), name="total", shape=(1000,))
     x = pt.tensor("x", dtype="float64", shape=(1000,))
