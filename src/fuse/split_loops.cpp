@@ -106,10 +106,12 @@ class Splits {
     return std::ranges::none_of(piece.writes, needs_all) && std::ranges::none_of(facts_[id]->demands, is_in_parts);
   }
 
-  /// Before any loop begins?
+  /// Before any loop begins? (In a body the sizes of the graph around it have no source.)
   bool is_known(const Dim& size) const {
-    return std::ranges::none_of(size.symbols(),
-                                [&](SymbolId s) { return graph_.node_of(graph_.symbols[s].source) != nullptr; });
+    return std::ranges::none_of(size.symbols(), [&](SymbolId s) {
+      const ValueId source = graph_.symbols[s].source;
+      return source.valid() && graph_.node_of(source);
+    });
   }
 
   /// The first part has points where all sizes are 1, and then the lengths are equal: beside it nothing is left.
@@ -196,7 +198,10 @@ std::pair<Piece, Piece> parts_of(Piece piece, const Split& split) {
 /// The pieces by what they are now.
 void become(std::vector<PieceId>& list, const IdMap<PieceId, std::vector<PieceId>>& now) {
   std::vector<PieceId> out;
-  for (PieceId id : list) out.insert(out.end(), now[id].begin(), now[id].end());
+  for (PieceId id : list) {
+    INLAY_CHECK(!now[id].empty(), "a piece waits for a later one");
+    out.insert(out.end(), now[id].begin(), now[id].end());
+  }
   list = std::move(out);
 }
 
