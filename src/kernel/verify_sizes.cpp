@@ -12,14 +12,25 @@ bool mentions(const Dim& dim, SymbolId symbol) {
 
 namespace {
 
+bool has_function(const Dim& dim) {
+  return std::ranges::any_of(dim.terms(), [](const Dim::Term& term) {
+    return std::ranges::any_of(term.factors,
+                               [](const Dim::Atom& atom) { return atom.kind != Dim::Atom::Kind::symbol; });
+  });
+}
+
 /// Symbols by what checks say that they are: a buffer may be written in the one, and a check in the other.
 class Equalities {
  public:
   explicit Equalities(const KernelProgram& program) {
     for (SymbolId s : ids<SymbolId>(program.symbols.size())) known_.push_back(Dim::symbol(s));
-    for (const Step& step : program.steps) {
-      const auto* check = std::get_if<SizeCheck>(&step);
-      if (check != nullptr && check->relation == DimCheck::Relation::equal) add(check->left, check->right);
+    // What is said without functions first: of m == floordiv(k, 2) and k == 2*m, the second says what k is.
+    for (bool has_functions : {false, true}) {
+      for (const Step& step : program.steps) {
+        const auto* check = std::get_if<SizeCheck>(&step);
+        if (check == nullptr || check->relation != DimCheck::Relation::equal) continue;
+        if ((has_function(check->left) || has_function(check->right)) == has_functions) add(check->left, check->right);
+      }
     }
   }
 
