@@ -48,6 +48,39 @@ std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<Symb
   return std::nullopt;
 }
 
+namespace {
+
+/// Where the size, at most `most`, is a sum: what each of its symbols is at most.
+void bound_parts(const Dim& size, int64_t most, IdMap<SymbolId, int64_t>& bounds) {
+  if (size.constant_part() < 0) return;
+  for (const Dim::Term& term : size.terms()) {
+    if (term.coefficient < 0 || term.factors.size() != 1 || term.factors[0].kind != Dim::Atom::Kind::symbol) return;
+  }
+  for (const Dim::Term& term : size.terms()) {
+    int64_t& bound = bounds[term.factors[0].symbol];
+    if (bound < 0) bound = std::max<int64_t>(0, (most - size.constant_part()) / term.coefficient);
+  }
+}
+
+/// What the checks before all other steps say of sizes that have no bound of their own: where n is at most 10 and
+/// n == m + 1, m is at most 9. The program may be written in either.
+void bound_equal_sizes(const KernelProgram& program, IdMap<SymbolId, int64_t>& bounds) {
+  for (const kernel::Step& step : program.steps) {
+    const auto* check = std::get_if<kernel::SizeCheck>(&step);
+    if (!check) return;
+    if (check->relation != DimCheck::Relation::equal) continue;
+    for (const auto& [size, other] : {std::pair(&check->left, &check->right), std::pair(&check->right, &check->left)}) {
+      if (!size->is_symbol()) continue;
+      int64_t& bound = bounds[size->as_symbol()];
+      if (bound >= 0) bound_parts(*other, bound, bounds);
+      const auto is_bounded = [&](SymbolId s) { return bounds[s] >= 0; };
+      if (bound < 0 && std::ranges::all_of(other->symbols(), is_bounded)) bound = at_most(*other, bounds);
+    }
+  }
+}
+
+}  // namespace
+
 PlannedProgram plan_memory(KernelProgram program, const PlannerOptions& options) {
   return plan_memory(share(std::move(program)), options);
 }
@@ -57,6 +90,7 @@ PlannedProgram plan_memory(SharedProgram shared, const PlannerOptions& options) 
   MemoryPlan out{.sharing = std::move(shared.sharing)};
   if (!options.upper_bounds.empty()) {
     out.upper_bounds = sizes_by_symbol(program, options.upper_bounds);
+    bound_equal_sizes(program, out.upper_bounds);
     if (const auto missing = missing_size(out.sharing, out.upper_bounds)) {
       throw Error(ErrorCode::upper_bound, {},
                   str("the size of ", missing->storage, " depends on ", program.symbol_names()[missing->symbol],

@@ -85,6 +85,21 @@ TEST(UpperBound, OneLayoutForAllSizesUpToIt) {
             "memory: arena 224 bytes, lower bound 224 for n up to 3, m up to 4\n  ");
 }
 
+TEST(UpperBound, OfASizeThatIsFoundEqualToAnother) {
+  const char* const text = R"(program @main(x: f64[n] param 0, y: f64[m] param 1, a: f64[m, 2] temporary,
+    r: f64[n] output 0) symbols n = x.0, m = y.0 {
+  check n == 2*m + 1 #0
+  sites { #0 shape-mismatch "" }
+})";
+  const auto bounds = [&](Sizes given) {
+    const MemoryPlan plan = plan_memory(kernel::parse(text), {.upper_bounds = std::move(given)}).plan;
+    return std::pair(plan.upper_bounds[SymbolId(0)], plan.upper_bounds[SymbolId(1)]);
+  };
+  EXPECT_EQ(bounds({{"n", 10}}), std::pair(int64_t{10}, int64_t{4}));
+  EXPECT_EQ(bounds({{"m", 4}}), std::pair(int64_t{9}, int64_t{4}));
+  EXPECT_EQ(bounds({{"n", 10}, {"m", 7}}), std::pair(int64_t{10}, int64_t{7}));
+}
+
 TEST(UpperBound, NamesTheSizeThatHasNone) {
   const kernel::KernelProgram program = kernel::parse(kProgram);
   const auto message = [&](Sizes bounds) -> std::string {
