@@ -123,6 +123,10 @@ def test_copies():
     reader = f.copy(delete_updates=True, name="reader")
     assert reader(ONES)[0].tolist() == [3, 3] and state.get_value().tolist() == [2, 2]
     assert reader.name == "reader" and inlay.pytensor.explain(reader).host_calls == []
+    doubled = shared(np.ones(2), name="doubled")
+    f = compile([], [doubled * 2], updates={doubled: doubled * 2})
+    assert f.copy(delete_updates=True)()[0].tolist() == [2, 2] and doubled.get_value().tolist() == [1, 1]
+    assert f()[0].tolist() == [2, 2] and doubled.get_value().tolist() == [2, 2]
 
 
 def test_pickled_to_a_fresh_process():

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Apply, Constant
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
@@ -519,11 +520,13 @@ def _type_of(var):
 
 def _donated_inputs(fgraph):
     """Whose contents a call may overwrite: `In(mutable=True)` and shared variables with an update. PyTensor protects the
-    others."""
+    others, but for shared variables of a copy without updates, `f.copy(delete_updates=True)`."""
     protected = [feature.protected for feature in fgraph._features if hasattr(feature, "protected")]
     if not protected:
         return set()
     kept = {id(var) for inputs in protected for var in inputs}
+    updated = set((getattr(fgraph, "update_mapping", None) or {}).values())
+    kept |= {id(var) for i, var in enumerate(fgraph.inputs) if isinstance(var, SharedVariable) and i not in updated}
     return {var for var in fgraph.inputs if id(var) not in kept}
 
 
