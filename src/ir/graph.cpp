@@ -39,7 +39,8 @@ std::string Graph::type_text(const TensorType& type) const {
 std::string Graph::describe(ValueId v) const {
   const Node* node = node_of(v);
   TensorType as_given = type(v);
-  const auto param = std::ranges::find(params, v, &Param::value);
+  // What a node makes is no parameter: of that there is none to look for.
+  const auto param = node ? params.end() : std::ranges::find(params, v, &Param::value);
   if (param != params.end()) as_given.dims = given_dims(*this, *param);
   return str(value_text(v), "  ", type_text(as_given),
              node && !node->location.empty() ? str("    ", node->location.text) : std::string());
