@@ -47,6 +47,9 @@ struct IndexTerm {
   Dim extent;  // the index must lie in [-extent, extent)
   Bounds bounds = Bounds::checked;
   SiteId site;  // of the error, when checked
+
+  /// How many points there are within [0, extent), as a check counts them: none where the extent is negative.
+  Dim num_points() const { return max(extent, 0); }
   bool operator==(const IndexTerm&) const = default;
 };
 

@@ -115,7 +115,8 @@ std::string NestText::wrapped(const kernel::IndexTerm& index) {
     out.line("if (", name, " < 0) ", name, " += ", extent, ";");
   } else {
     const std::vector<std::string> numbers = {value(index.index), extent};
-    out.fail_if(str(p.needs.use("is_outside"), "(&", name, ", ", extent, ")"), p.failure(index.site, numbers));
+    const std::string test = str(p.needs.use("is_outside"), "(&", name, ", ", p.size(index.num_points()), ")");
+    out.fail_if(test, p.failure(index.site, numbers));
   }
   wrapped_.emplace_back(index, name);
   return name;

@@ -205,6 +205,28 @@ TEST(Casts, AnIntegerThatIsZeroHasNoSign) {
   }
 }
 
+TEST(Failures, NoIndexLiesWithinANegativeExtent) {
+  if (!has_compiler()) GTEST_SKIP() << "no C compiler";
+  const Compiled compiled(R"(program @main(g: i64[n] param 0, r: f64[n] output 0) symbols n = g.0 {
+      kernel @k0 { stage (i < n) { %0 = literal 0.0 : f64  store r[i] set %0 } }
+      kernel @k1 { stage (i < n) {
+        %0 = load g[i] : i64  %1 = literal 1.0 : f64  store r[wrap(%0, n - 12) checked #0] add %1 } }
+      sites { #0 index-out-of-bounds "{0} of {1}" } })");
+  const auto run = [&](int64_t n, int64_t index) {
+    const std::vector<Literal> indices(static_cast<std::size_t>(n), Literal::of_integer(DType::i64, index));
+    return compiled.run(std::vector{array_of(DType::i64, indices)});
+  };
+  for (const int64_t n : {1, 9, 12}) {
+    for (const int64_t index : {int64_t{0}, int64_t{5}, int64_t{-1}, int64_t{-20}, INT64_MAX, INT64_MIN}) {
+      const kernel::Evaluation result = run(n, index);
+      ASSERT_TRUE(result.failure) << n << " " << index;
+      EXPECT_EQ(result.failure->numbers[0], index);
+      EXPECT_EQ(result.failure->numbers[1], n - 12);
+    }
+  }
+  EXPECT_FALSE(run(13, -1).failure);
+}
+
 TEST(Caps, WhatIsNoArithmeticIsCalled) {
   const kernel::BackendCaps& c = caps();
   EXPECT_EQ(c.support(ScalarOp::add_, DType::f64), kernel::Support::vector);

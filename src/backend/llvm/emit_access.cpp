@@ -96,10 +96,11 @@ Value* AccessEmitter::wrapped(const kernel::IndexTerm& index, Lanes& lanes) {
   return value;
 }
 
-/// One unsigned compare finds both what is negative and what is too large. That goes to a cold block, which counts
-/// negative indices from the end and comes back, or leaves with the first lane that is out of bounds.
+/// One unsigned compare finds both what is negative and what is too large, for an extent that is not negative. That
+/// goes to a cold block, which counts negative indices from the end and comes back, or leaves with the first lane that
+/// is out of bounds.
 Value* AccessEmitter::check_index(const kernel::IndexTerm& index, Value* value, Lanes& lanes) {
-  Value* extent = splat(f_, f_.sizes.of(index.extent), lanes.width);
+  Value* extent = splat(f_, f_.sizes.of(index.num_points()), lanes.width);
   const auto outside = [&](Value* x) {
     Value* bad = b_.CreateICmpUGE(x, extent);
     return lanes.active ? b_.CreateAnd(bad, lanes.active) : bad;

@@ -51,6 +51,29 @@ TEST(Failures, AnIndexOutOfBoundsIsFoundInAnyLane) {
   }
 }
 
+TEST(Failures, NoIndexLiesWithinANegativeExtent) {
+  for (const char* features : {"", "-avx512f"}) {
+    EmitOptions options;
+    options.cpu_features = features;
+    const Compiled compiled(R"(program @main(g: i64[n] param 0, r: f64[n] output 0) symbols n = g.0 {
+      kernel @k0 { stage (i < n) { %0 = literal 0.0 : f64  store r[i] set %0 } }
+      kernel @k1 { stage (i < n) {
+        %0 = load g[i] : i64  %1 = literal 1.0 : f64  store r[wrap(%0, n - 12) checked #0] add %1 } }
+      sites { #0 index-out-of-bounds "{0} of {1}" } })",
+                            options);
+    for (const std::size_t n : {1u, 9u, 12u}) {
+      for (const int64_t index : {int64_t{0}, int64_t{5}, int64_t{-1}, int64_t{-20}, INT64_MAX, INT64_MIN}) {
+        const std::vector<int64_t> indices(n, index);
+        const kernel::Evaluation result =
+            compiled.run(std::vector{array_of(DType::i64, {static_cast<int64_t>(n)}, indices)});
+        ASSERT_TRUE(result.failure) << n << " " << index;
+        EXPECT_THAT(result.failure->numbers, ::testing::ElementsAre(index, static_cast<int64_t>(n) - 12, 0, 0));
+      }
+    }
+    EXPECT_FALSE(compiled.run(std::vector{array_of(DType::i64, {13}, std::vector<int64_t>(13, -1))}).failure);
+  }
+}
+
 TEST(Failures, SizesThatDisagree) {
   const Compiled compiled(
       R"(program @main(x: f64[n] param 0, y: f64[m] param 1, r: f64 output 0) symbols n = x.0, m = y.0 {

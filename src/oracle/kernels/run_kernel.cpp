@@ -276,7 +276,7 @@ class KernelRun {
       INLAY_CHECK(0 <= index && index < extent, "index ", index, " was proved to lie in [0, ", extent, ")");
       return index;
     }
-    if (-extent <= index && index < extent) return index < 0 ? index + extent : index;
+    if (extent > 0 && -extent <= index && index < extent) return index < 0 ? index + extent : index;
     INLAY_CHECK(subscript.index->bounds == Bounds::checked, "index ", index, " was checked to lie in [", -extent, ", ",
                 extent, ")");
     failure_ = {subscript.index->site, {index, extent}};

@@ -19,7 +19,7 @@ static inline int32_t ended(InlayCall* call, const int32_t* stop) {
   return !stop || *(const volatile int32_t*)stop == 0 ? INLAY_OK : call->interrupted(call);
 }
 
-/* Is the index outside of [-extent, extent)? Negative ones are made to count from the end. */
+/* Is the index outside of [-extent, extent), 0 <= extent? Negative ones are made to count from the end. */
 static inline bool is_outside(int64_t* index, int64_t extent) {
   if (*index < 0) *index += extent;
   return (uint64_t)*index >= (uint64_t)extent;
