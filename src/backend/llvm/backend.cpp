@@ -80,7 +80,7 @@ JitEmit jit() {
 }
 
 bool host_has_vector_math() {
-  static const bool has = has_vector_math(features_from_environment());
+  static const bool has = vector_math_lanes(features_from_environment()) > 0;
   return has;
 }
 
@@ -90,11 +90,11 @@ enum class Form : uint8_t { instructions, vector_math, calls };
 /// By the list that the vector math itself is made of.
 bool is_vector_math(std::string_view name) {
   constexpr std::string_view kNames[] = {
-#define EIGHT(name) #name,
-#define SIXTEEN(name)
+#define OF_DOUBLES(name) #name,
+#define OF_FLOATS(name)
 #include "backend/llvm/math/vector_code.def"
-#undef SIXTEEN
-#undef EIGHT
+#undef OF_FLOATS
+#undef OF_DOUBLES
   };
   return std::ranges::find(kNames, name) != std::end(kNames);
 }
@@ -134,8 +134,10 @@ bool has_code_generator() { return INLAY_HAS_LLVM; }
 
 void* find_vector_function([[maybe_unused]] std::string_view name) {
 #if INLAY_HAS_LLVM
-  for (const InlayVectorCode* code = inlay_vector_code; code->name != nullptr; ++code) {
-    if (name == code->name) return code->address;
+  for (const InlayVectorCode* code : {inlay_vector_code_8, inlay_vector_code_4}) {
+    for (; code->name != nullptr; ++code) {
+      if (name == code->name) return code->address;
+    }
   }
 #endif
   return nullptr;

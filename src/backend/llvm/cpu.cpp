@@ -38,4 +38,10 @@ int vector_bytes(std::string_view features) {
   return has_avx512 ? 64 : 32;
 }
 
+int vector_math_lanes(std::string_view features) {
+  const int bytes = vector_bytes(features);
+  const bool has_fma = __builtin_cpu_supports("fma") && leaves(features, {"fma"});
+  return bytes == 64 ? 8 : bytes == 32 && has_fma ? 4 : 0;
+}
+
 }  // namespace inlay::llvm_backend

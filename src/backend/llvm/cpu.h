@@ -11,7 +11,7 @@ std::string features_from_environment();
 /// The widest vectors that the CPU has and `features` leaves: 64 with AVX-512 (F, DQ, BW, VL), 32 with AVX2, else 16.
 int vector_bytes(std::string_view features);
 
-/// Can the vector math run, which is written in AVX-512?
-inline bool has_vector_math(std::string_view features) { return vector_bytes(features) == 64; }
+/// How many doubles the vector math takes at a time: 8 with AVX-512, 4 with AVX2 and FMA, else 0: it cannot run.
+int vector_math_lanes(std::string_view features);
 
 }  // namespace inlay::llvm_backend

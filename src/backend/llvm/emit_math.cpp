@@ -1,12 +1,10 @@
-// Elementary functions: sixteen floats or eight doubles at a time where there is code for that, else floats as doubles,
-// and doubles by a C function for each lane.
+// Elementary functions: a vector at a time where there is code for that, else floats as doubles, and doubles by a C
+// function for each lane.
 #include "backend/llvm/scalar.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
 namespace {
-
-constexpr int kDoubles = 8, kFloats = 16;  // at a time
 
 /// The first `width` lanes of `value`, or `value` repeated to fill them.
 Value* resize(FunctionEmitter& f, Value* value, int width) {
@@ -29,6 +27,19 @@ Value* join(FunctionEmitter& f, Value* low, Value* high) {
   llvm::SmallVector<int, 32> lanes;
   for (int i = 0; i < 2 * width_of(low); ++i) lanes.push_back(i);
   return f.b.CreateShuffleVector(low, high, lanes);
+}
+
+/// What `compute` makes of the lower half of the lanes, and of the upper one.
+Value* by_halves(FunctionEmitter& f, llvm::ArrayRef<Value*> operands, Value* active,
+                 llvm::function_ref<Value*(llvm::ArrayRef<Value*>, Value*)> compute) {
+  const int width = width_of(operands[0]) / 2;
+  Value* halves[2];
+  for (int half = 0; half < 2; ++half) {
+    llvm::SmallVector<Value*, 2> part;
+    for (Value* operand : operands) part.push_back(slice(f, operand, half * width, width));
+    halves[half] = compute(part, active ? slice(f, active, half * width, width) : nullptr);
+  }
+  return join(f, halves[0], halves[1]);
 }
 
 /// inlay_s_<name>, a C function of one or two doubles (or i64s).
@@ -115,9 +126,10 @@ Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const ll
   llvm::IRBuilder<>& b = f.b;
   Value* result = apply(f, function, operands, width);
   if (!domain) return result;
-  Value* bits = stamp(b, *domain, operands);
+  Value* inside = stamp(b, *domain, operands);
   auto* lanes_type = llvm::FixedVectorType::get(b.getInt1Ty(), static_cast<unsigned>(width_of(operands[0])));
-  Value* outside = b.CreateNot(b.CreateBitCast(bits, lanes_type));
+  inside = inside->getType()->isVectorTy() ? b.CreateTrunc(inside, lanes_type) : b.CreateBitCast(inside, lanes_type);
+  Value* outside = b.CreateNot(inside);
   if (active) outside = b.CreateAnd(outside, active);
   llvm::BasicBlock* hot = b.GetInsertBlock();
   llvm::BasicBlock* cold = new_block(b, "outside");
@@ -134,32 +146,27 @@ Value* whole_vector(FunctionEmitter& f, const llvm::Function& function, const ll
   return phi;
 }
 
-/// Up to eight doubles; lanes outside of the domain by the C function.
-Value* eight_lanes(FunctionEmitter& f, const char* name, const llvm::Function& function,
-                   llvm::ArrayRef<Value*> operands, Value* active) {
-  const int width = width_of(operands[0]);
+/// Up to as many doubles as the function takes; lanes outside of the domain by the C function.
+Value* one_vector(FunctionEmitter& f, const char* name, const llvm::Function& function, llvm::ArrayRef<Value*> operands,
+                  Value* active) {
+  const int width = width_of(operands[0]), whole = f.engine.math().doubles();
   llvm::SmallVector<Value*, 2> all;
-  for (Value* operand : operands) all.push_back(resize(f, operand, kDoubles));
-  Value* lanes = active ? resize(f, active, kDoubles) : nullptr;
-  const auto elsewhere = [&] { return resize(f, for_each_lane(f, name, operands), kDoubles); };
-  const llvm::Function* domain = f.engine.math().find_domain(name, kDoubles);
+  for (Value* operand : operands) all.push_back(resize(f, operand, whole));
+  Value* lanes = active ? resize(f, active, whole) : nullptr;
+  const auto elsewhere = [&] { return resize(f, for_each_lane(f, name, operands), whole); };
+  const llvm::Function* domain = f.engine.math().domain_of(function);
   return resize(f, whole_vector(f, function, domain, all, width, lanes, elsewhere), width);
 }
 
 /// Where there is a function of vectors it is the one for all widths: a value that two loops compute, or one number
 /// alone, is the same number in all.
 Value* in_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
-  const llvm::Function* function = f.engine.math().find(name, kDoubles);
+  const llvm::Function* function = f.engine.math().of_doubles(name);
   if (!function) return for_each_lane(f, name, operands);
-  if (width_of(operands[0]) <= kDoubles) return eight_lanes(f, name, *function, operands, active);
-  llvm::SmallVector<Value*, 2> part(operands.size());
-  Value* halves[2];
-  for (int half = 0; half < 2; ++half) {
-    for (std::size_t i = 0; i < operands.size(); ++i) part[i] = slice(f, operands[i], half * kDoubles, kDoubles);
-    Value* lanes = active ? slice(f, active, half * kDoubles, kDoubles) : nullptr;
-    halves[half] = eight_lanes(f, name, *function, part, lanes);
-  }
-  return join(f, halves[0], halves[1]);
+  const int width = width_of(operands[0]);
+  if (width <= f.engine.math().doubles()) return one_vector(f, name, *function, operands, active);
+  return by_halves(f, operands, active,
+                   [&](llvm::ArrayRef<Value*> half, Value* lanes) { return in_doubles(f, name, half, lanes); });
 }
 
 Value* through_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
@@ -170,14 +177,18 @@ Value* through_doubles(FunctionEmitter& f, const char* name, llvm::ArrayRef<Valu
 }
 
 Value* in_floats(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*> operands, Value* active) {
-  const llvm::Function* function = f.engine.math().find(name, kFloats);
+  const llvm::Function* function = f.engine.math().of_floats(name);
   if (!function) return through_doubles(f, name, operands, active);
-  const int width = width_of(operands[0]);
+  const int width = width_of(operands[0]), whole = f.engine.math().floats();
+  if (width > whole) {
+    return by_halves(f, operands, active,
+                     [&](llvm::ArrayRef<Value*> half, Value* lanes) { return in_floats(f, name, half, lanes); });
+  }
   llvm::SmallVector<Value*, 2> all;
-  for (Value* operand : operands) all.push_back(resize(f, operand, kFloats));
-  Value* lanes = active ? resize(f, active, kFloats) : nullptr;
-  const auto elsewhere = [&] { return resize(f, through_doubles(f, name, operands, active), kFloats); };
-  return resize(f, whole_vector(f, *function, f.engine.math().find_domain(name, kFloats), all, width, lanes, elsewhere),
+  for (Value* operand : operands) all.push_back(resize(f, operand, whole));
+  Value* lanes = active ? resize(f, active, whole) : nullptr;
+  const auto elsewhere = [&] { return resize(f, through_doubles(f, name, operands, active), whole); };
+  return resize(f, whole_vector(f, *function, f.engine.math().domain_of(*function), all, width, lanes, elsewhere),
                 width);
 }
 

@@ -67,7 +67,7 @@ bool StatementEmitter::roots_wait() const {
     if (s.op == ScalarOp::sqrt_) {
       ++roots;
     } else {
-      const llvm::Function* function = f_.engine.math().find(facts(s.op).name, 8);
+      const llvm::Function* function = f_.engine.math().of_doubles(facts(s.op).name);
       instructions += function ? function->getEntryBlock().size() : 1;
     }
   }
@@ -81,7 +81,7 @@ Value* StatementEmitter::emit_operation(const Statement& s, Lanes& lanes) {
   const DType dtype = plan_.register_dtypes[s.operands.back().index];
   if (s.kind == Kind::cast) return emit_cast(f_, operands[0], dtype, s.dtype);
 
-  if (s.op == ScalarOp::sqrt_ && dtype == DType::f64 && lanes.width % 8 == 0 && f_.engine.math().find("sqrt", 8) &&
+  if (s.op == ScalarOp::sqrt_ && dtype == DType::f64 && lanes.width % 8 == 0 && f_.engine.facts().avx512 &&
       roots_wait()) {
     return emit_math(f_, "sqrt", operands, lanes.active);
   }

@@ -68,7 +68,7 @@ TargetFacts facts_for(const std::string& features) {
   out.features = host_features();
   if (!features.empty()) out.features += "," + features;
   out.vector_bytes = vector_bytes(features);
-  out.avx512 = has_vector_math(features);
+  out.avx512 = out.vector_bytes == 64;
   out.hardware_gather = out.avx512 && !out.cpu.starts_with("znver");
   return out;
 }
@@ -80,7 +80,7 @@ Engine::Engine(const std::string& features) {
   require_features(features);
   facts_ = facts_for(features);
   facts_.fma = machine(llvm::CodeGenOptLevel::Less).getMCSubtargetInfo()->checkFeatures("+fma");
-  if (facts_.avx512) math_ = VectorMath(context_);
+  if (const int lanes = vector_math_lanes(features); lanes > 0) math_ = VectorMath(context_, lanes);
 }
 
 std::unique_ptr<llvm::Module> Engine::new_module(const std::string& name) {

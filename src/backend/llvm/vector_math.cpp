@@ -10,26 +10,51 @@
 
 namespace inlay::llvm_backend {
 
-VectorMath::VectorMath(llvm::LLVMContext& context) {
-  const InlayBitcode bitcode = inlay_vector_math_bitcode();
+VectorMath::VectorMath(llvm::LLVMContext& context, int lanes) : lanes_(lanes) {
+  const InlayBitcode bitcode = inlay_vector_math_bitcode(lanes);
   const llvm::StringRef bytes(reinterpret_cast<const char*>(bitcode.bytes), bitcode.size);
   auto module = llvm::parseBitcodeFile(llvm::MemoryBufferRef(bytes, "vector_math"), context);
   INLAY_CHECK(static_cast<bool>(module), "the built-in math is damaged");
   module_ = std::move(*module);
 }
 
-const llvm::Function* VectorMath::find(std::string_view name, int lanes) const {
-  return module_ ? module_->getFunction(str("inlay_v", lanes, "_", name)) : nullptr;
+const llvm::Function* VectorMath::find(char kind, int lanes, std::string_view name) const {
+  return module_ ? module_->getFunction(str("inlay_", std::string_view(&kind, 1), lanes, "_", name)) : nullptr;
 }
 
-const llvm::Function* VectorMath::find_domain(std::string_view name, int lanes) const {
-  return find(str(name, "_domain"), lanes);
+const llvm::Function* VectorMath::domain_of(const llvm::Function& function) const {
+  return module_->getFunction((function.getName() + "_domain").str());
 }
+
+namespace {
+
+/// The tables that a function looks things up in, in the module that it is copied to.
+class TableCopies : public llvm::ValueMaterializer {
+ public:
+  explicit TableCopies(llvm::Module& module) : module_(module) {}
+
+  llvm::Value* materialize(llvm::Value* value) override {
+    const auto* table = llvm::dyn_cast<llvm::GlobalVariable>(value);
+    if (!table || table->getParent() == &module_) return nullptr;
+    if (llvm::GlobalVariable* known = module_.getNamedGlobal(table->getName())) return known;
+    auto* copy =
+        new llvm::GlobalVariable(module_, table->getValueType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                 const_cast<llvm::Constant*>(table->getInitializer()), table->getName());
+    copy->setAlignment(llvm::Align(64));
+    return copy;
+  }
+
+ private:
+  llvm::Module& module_;
+};
+
+}  // namespace
 
 llvm::Value* stamp(llvm::IRBuilder<>& b, const llvm::Function& function, llvm::ArrayRef<llvm::Value*> arguments) {
   INLAY_CHECK(function.size() == 1, "a math function with branches: ", function.getName().str());
   llvm::Module& module = *b.GetInsertBlock()->getModule();
   llvm::ValueToValueMapTy copies;
+  TableCopies tables(module);
   for (const llvm::Argument& argument : function.args()) copies[&argument] = arguments[argument.getArgNo()];
   for (const llvm::Instruction& original : function.getEntryBlock()) {
     if (const auto* end = llvm::dyn_cast<llvm::ReturnInst>(&original)) {
@@ -40,7 +65,11 @@ llvm::Value* stamp(llvm::IRBuilder<>& b, const llvm::Function& function, llvm::A
     llvm::Instruction* copy = original.clone();
     copy->dropUnknownNonDebugMetadata();
     for (llvm::Use& operand : copy->operands()) {
-      if (const auto at = copies.find(operand.get()); at != copies.end()) operand.set(at->second);
+      if (const auto at = copies.find(operand.get()); at != copies.end()) {
+        operand.set(at->second);
+      } else if (auto* constant = llvm::dyn_cast<llvm::Constant>(operand.get())) {
+        operand.set(llvm::MapValue(constant, copies, llvm::RF_None, nullptr, &tables));
+      }
     }
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(copy)) {  // an intrinsic belongs to a module
       const llvm::Function* callee = call->getCalledFunction();

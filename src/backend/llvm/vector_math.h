@@ -1,5 +1,5 @@
 #pragma once
-// Elementary functions of eight doubles, and of sixteen floats, copied into the loops that use them.
+// Elementary functions of eight or four doubles, and of twice as many floats, copied into the loops that use them.
 //
 // The functions were compiled to bitcode when inlay was built (math/). A call would spill every vector register around
 // it and costs up to half again as much as the function itself; and no inliner runs here. Each function is one basic
@@ -17,14 +17,24 @@ namespace inlay::llvm_backend {
 class VectorMath {
  public:
   VectorMath() = default;  // has no function
-  explicit VectorMath(llvm::LLVMContext& context);
+  VectorMath(llvm::LLVMContext& context, int lanes);
 
-  /// `exp` of 8: <8 x double> inlay_v8_exp(<8 x double>); of 16 it has floats. Null: there is none.
-  const llvm::Function* find(std::string_view name, int lanes) const;
-  /// `lgamma` of 8: i8 inlay_v8_lgamma_domain(<8 x double>), a bit for each lane whose value is right. Null: all are.
-  const llvm::Function* find_domain(std::string_view name, int lanes) const;
+  /// How many doubles a function takes; of floats it takes twice as many.
+  int doubles() const { return lanes_; }
+  int floats() const { return 2 * lanes_; }
+
+  /// `exp` of doubles: <8 x double> inlay_d8_exp(<8 x double>). Null: there is none.
+  const llvm::Function* of_doubles(std::string_view name) const { return find('d', doubles(), name); }
+  const llvm::Function* of_floats(std::string_view name) const { return find('f', floats(), name); }
+
+  /// Of a function: i8 inlay_d8_lgamma_domain(<8 x double>), or a vector of integers, which sets the lanes whose value
+  /// is right. Null: all are.
+  const llvm::Function* domain_of(const llvm::Function& function) const;
 
  private:
+  const llvm::Function* find(char kind, int lanes, std::string_view name) const;
+
+  int lanes_ = 0;
   std::unique_ptr<llvm::Module> module_;
 };
 

@@ -7,28 +7,29 @@
 ///
 /// a / b falls into one of sixteen pieces [c - ..., c + ...], and arctan(a / b) = arctan(c) + arctan(t) with
 /// t = (a - c b) / (b + c a), |t| < 1/6. The first c is 0, so that small angles keep their digits; the last is
-/// infinite: t = -b / a. `ratio` is a / b to 13 bits: it only picks the piece, and the polynomial reaches a bit
+/// infinite: t = -b / a. `ratio` is a / b, rounded: it only picks the piece, and the polynomial reaches a bit
 /// further.
-INLAY_INLINE v8d angle_of(v8d a, v8d b, v8d ratio) {
-  const v8i index = quarter_of(_mm512_min_pd(splat(7.75), ratio + 0.5)).index;
-  const v8d c = lookup16(kArctanCentre, index);     // 1 where c is infinite
-  const v8d scale = lookup16(kArctanScale, index);  // 0 where c is infinite, else 1
-  const v8d n = fnma8(c, b, scale * a), d = fma8(c, a, scale * b);
-  const v8d t = n / d;
-  const v8d square = t * t;
-  const v8d series = fma8(t * square, POLYNOMIAL(square, kArctanPoly), lookup16(kArctanLow, index));
-  return lookup16(kArctanHigh, index) + (t + series);
+INLAY_INLINE vd angle_of(vd a, vd b, vd ratio) {
+  const vi index = quarter_of(min_d(splat(7.75), ratio + 0.5)).index;
+  vd row[4];  // c, or 1 where it is infinite; 0 there, else 1; arctan(c) in two parts
+  lookup_4(&kArctan[0][0], 4, index, row);
+  const vd c = row[0], scale = row[1];
+  const vd n = fnma_d(c, b, scale * a), d = fma_d(c, a, scale * b);
+  const vd t = n / d;
+  const vd square = t * t;
+  const vd series = fma_d(t * square, POLYNOMIAL(square, kArctanPoly), row[3]);
+  return row[2] + (t + series);
 }
 
-INLAY_INLINE v8d arctan_of(v8d x) {
+INLAY_INLINE vd arctan_of(vd x) {
   // From 2^60 on the angle is a right one.
-  const v8d y = _mm512_min_pd(splat(0x1p60), abs8(x));
+  const vd y = min_d(splat(0x1p60), abs_d(x));
   return by_class_of(x, with_sign_of(angle_of(y, splat(1), y), x), 0x00000122);
 }
 
 /// The angle of (x, y), with the sign of y.
-INLAY_INLINE v8d arctan2_of(v8d y, v8d x) {
-  const v8d a = abs8(y), b = abs8(x);
-  const v8d angle = angle_of(a, b, a * rough_reciprocal(b));
-  return with_sign_of(select8(x < 0, (kPi - angle) + kPiLow, angle), y);
+INLAY_INLINE vd arctan2_of(vd y, vd x) {
+  const vd a = abs_d(y), b = abs_d(x);
+  const vd angle = angle_of(a, b, a / b);
+  return with_sign_of(select_d(x < 0, (kPi - angle) + kPiLow, angle), y);
 }

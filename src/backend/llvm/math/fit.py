@@ -71,6 +71,15 @@ class Format:
             print("    " + " ".join(self.text(v) + "," for v in values[i : i + self.columns]))
         print("};")
 
+    def rows(self, name, rows):
+        """A row for each index, as many columns as the blocks of four that a lookup loads; what is absent is 0."""
+        width = len(rows[0])
+        columns = width if width <= 2 else -(-width // 4) * 4
+        print(f"static const {self.c_type} {name}[{len(rows)}][{columns}] = {{")
+        for row in rows:
+            print("    {" + ", ".join(self.text(v) for v in row) + "},")
+        print("};")
+
     def polynomial(self, name, f, weight, degree, low, high, about):
         p, worst = remez(f, weight, degree, low, high)
         error = f"{mp.nstr(worst * 2**self.bits, 2)} x 2^-{self.bits}"
@@ -92,13 +101,14 @@ FLOAT = Format("float", 24, 4, float_text)
 
 
 def pieces(name, f, degree, intervals, about):
-    """One polynomial per interval, as a table per coefficient: f(c + r) = first + (low + r Q(r)), c the middle.
+    """One polynomial per interval: f(c + r) = first + (low + r Q(r)), c the middle. A row is first, low and the
+    coefficients of Q, `...Terms` of them.
 
     `intervals`: (low, middle, high) by table index. The error is relative to f, which may be a list of functions, one
     for each interval.
     """
     functions = f if isinstance(f, list) else [f] * len(intervals)
-    firsts, rows, worst = [], [], 0
+    rows, worst = [], 0
     for f, (low, middle, high) in zip(functions, intervals):
         first = f(middle)
 
@@ -109,16 +119,11 @@ def pieces(name, f, degree, intervals, about):
             return (abs(r) + mpf(10) ** -4) / abs(f(middle + r) if middle + r != 0 else mpf(10) ** -4)
 
         p, error = remez(quotient, weight, degree, low - middle, high - middle, rounds=8, points=300)
-        firsts.append(first)
-        rows.append(p)
+        rows.append([first, first - mpf(float(first)), *p])
         worst = max(worst, error)
     comment(f"{about}; error {mp.nstr(worst * 2**53, 2)} x 2^-53")
-    DOUBLE.table(name + "First", firsts)
-    DOUBLE.table(name + "Low", [x - mpf(float(x)) for x in firsts])
-    print(f"static const double {name}[{degree + 1}][16] = {{")
-    for j in range(degree + 1):
-        print("    {" + ", ".join(DOUBLE.text(p[j]) for p in rows) + "},")
-    print("};")
+    DOUBLE.rows(name, rows)
+    print(f"#define {name}Terms {degree + 1}")
 
 
 def quarters_of_binades(lowest):
@@ -148,8 +153,7 @@ def rounded(x, bits):
 def exp_tables():
     comment("exp: x = k ln2 / 16 + r; 2^(j/16) for j in 0..15, in two parts")
     powers = [mpf(2) ** (mpf(j) / 16) for j in range(16)]
-    DOUBLE.table("kExpTable", powers)
-    DOUBLE.table("kExpTableLow", [p - mpf(float(p)) for p in powers])
+    DOUBLE.rows("kExp", [[p, p - mpf(float(p))] for p in powers])
     ln2 = mp.log(2)
     DOUBLE.scalar("kInverseLn2", 1 / ln2)
     DOUBLE.scalar("kLn2", ln2)
@@ -179,10 +183,8 @@ def log_tables():
         reciprocals.append(mpf(32 if j == 0 else 16 if j == 15 else best) / 32)
     low = min((1 + mpf(j) / 16) * c - 1 for j, c in enumerate(reciprocals))
     high = max((1 + mpf(j + 1) / 16) * c - 1 for j, c in enumerate(reciprocals))
-    DOUBLE.table("kLogReciprocal", reciprocals)
     logs = [-mp.log(c) for c in reciprocals]
-    DOUBLE.table("kLogTable", [rounded(l, 42) for l in logs])
-    DOUBLE.table("kLogTableLow", [l - rounded(l, 42) for l in logs])
+    DOUBLE.rows("kLog", [[c, rounded(l, 42), l - rounded(l, 42)] for c, l in zip(reciprocals, logs)])
     ln2 = rounded(mp.log(2), 42)
     DOUBLE.scalar("kLogLn2", ln2)
     DOUBLE.scalar("kLogLn2Low", mp.log(2) - ln2)
@@ -282,7 +284,7 @@ def sinh_tables():
 def arctan_tables():
     # By a / b + 1/2 in [1/2, 8); in the last piece, which reaches to infinity, the centre is infinite.
     comment("arctan: the centres of the pieces, 1 and 0 for an infinite one, and their angles")
-    centres, scales, angles, most = [], [], [], mpf(0)
+    rows, most = [], mpf(0)
     for low, _, high in quarters_of_binades(mpf(1) / 2):
         low, high = mp.atan(low - mpf(1) / 2), mp.atan(high - mpf(1) / 2)
         if high > mp.atan(mpf(7.4)):
@@ -292,13 +294,9 @@ def arctan_tables():
             centre = mpf(float(mp.tan(angle)))
             angle = mp.atan(centre)
             most = max(most, angle - low, high - angle)
-        centres.append(mpf(1) if centre is None else centre)
-        scales.append(mpf(0 if centre is None else 1))
-        angles.append(angle)
-    DOUBLE.table("kArctanCentre", centres)
-    DOUBLE.table("kArctanScale", scales)
-    DOUBLE.table("kArctanHigh", angles)
-    DOUBLE.table("kArctanLow", [a - mpf(float(a)) for a in angles])
+        scaled = (mpf(1), mpf(0)) if centre is None else (centre, mpf(1))
+        rows.append([*scaled, angle, angle - mpf(float(angle))])
+    DOUBLE.rows("kArctan", rows)
 
     def tail(z):  # (arctan(t) - t) / t^3, z = t^2
         t = mp.sqrt(z)

@@ -7,62 +7,62 @@
 #include "float_exp.h"
 #include "float_types.h"
 
-INLAY_INLINE v16f float_log_by_class_of(v16f x, v16f result) { return by_class_of16(x, result, 0x03530422); }
+INLAY_INLINE vf float_log_by_class_of(vf x, vf result) { return by_class_of_f(x, result, 0x03530422); }
 
 /// `high` is everything but log(1 + r).
 typedef struct {
-  v16f n, c, r, high;
+  vf n, c, r, high;
 } FloatLogParts;
 
-INLAY_INLINE FloatLogParts float_log_parts(v16f x) {
+INLAY_INLINE FloatLogParts float_log_parts(vf x) {
   FloatLogParts l;
-  l.n = _mm512_getexp_ps(x);
-  const v16f m = _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
-  const v16i index = (v16i)m >> 19;
-  l.c = entry16(kFloatLogReciprocal, index);
-  l.r = fma16(m, l.c, splat16(-1));
-  l.high = fma16(l.n, splat16(kFloatLn2), entry16(kFloatLogTable, index));
+  l.n = exponent_f(x);
+  const vf m = mantissa_f(x);
+  const vfi index = (vfi)m >> 19;
+  l.c = lookup_f(kFloatLogReciprocal, index);
+  l.r = fma_f(m, l.c, splat_f(-1));
+  l.high = fma_f(l.n, splat_f(kFloatLn2), lookup_f(kFloatLogTable, index));
   return l;
 }
 
-INLAY_INLINE v16f float_log1p_of_small(v16f r) { return fma16(r * r, POLYNOMIAL16(r, kFloatLogPoly), r); }
+INLAY_INLINE vf float_log1p_of_small(vf r) { return fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), r); }
 
-INLAY_INLINE v16f float_log_of(v16f x) {
+INLAY_INLINE vf float_log_of(vf x) {
   const FloatLogParts l = float_log_parts(x);
   return float_log_by_class_of(x, l.high + float_log1p_of_small(l.r));
 }
 
 /// What 1 + x loses is added to r.
-INLAY_INLINE v16f float_log1p_of(v16f x) {
-  const v16f u = x + 1;
-  const v16f rest = x - (u - 1);
+INLAY_INLINE vf float_log1p_of(vf x) {
+  const vf u = x + 1;
+  const vf rest = x - (u - 1);
   const FloatLogParts l = float_log_parts(u);
-  const v16f r = fma16(scale16(rest, -l.n), l.c, l.r);
-  return with_sign_of16(float_log_by_class_of(u, l.high + float_log1p_of_small(r)), x);
+  const vf r = fma_f(scale_f(rest, -l.n), l.c, l.r);
+  return with_sign_of_f(float_log_by_class_of(u, l.high + float_log1p_of_small(r)), x);
 }
 
 /// log(1 + e + e_low) for 0 <= e <= 1: 1 + e is its own mantissa.
-INLAY_INLINE v16f float_log1p_of_fraction(FloatPair e) {
-  const v16f u = at_most16(0x1.fffffep+0f, e.high + 1);
-  const v16f rest = (e.high - (u - 1)) + e.low;
-  const v16i index = (v16i)u >> 19;
-  const v16f c = entry16(kFloatLogReciprocal, index);
-  const v16f first = fma16(u, c, splat16(-1)), second = rest * c, r = first + second;
-  return entry16(kFloatLogTable, index) + (first + fma16(r * r, POLYNOMIAL16(r, kFloatLogPoly), second));
+INLAY_INLINE vf float_log1p_of_fraction(FloatPair e) {
+  const vf u = at_most_f(0x1.fffffep+0f, e.high + 1);
+  const vf rest = (e.high - (u - 1)) + e.low;
+  const vfi index = (vfi)u >> 19;
+  const vf c = lookup_f(kFloatLogReciprocal, index);
+  const vf first = fma_f(u, c, splat_f(-1)), second = rest * c, r = first + second;
+  return lookup_f(kFloatLogTable, index) + (first + fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), second));
 }
 
 /// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
-INLAY_INLINE v16f float_softplus_of(v16f x) {
-  return at_least16(0, x) + float_log1p_of_fraction(float_exp_of_minus_abs(x));
+INLAY_INLINE vf float_softplus_of(vf x) {
+  return at_least_f(0, x) + float_log1p_of_fraction(float_exp_of_minus_abs(x));
 }
 
 /// n + log2(1/c) + log2(1 + r), the factor of r in two parts.
-INLAY_INLINE v16f float_log2_of(v16f x) {
-  const v16f n = _mm512_getexp_ps(x);
-  const v16f m = _mm512_getmant_ps(x, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_zero);
-  const v16i index = (v16i)m >> 19;
-  const v16f r = fma16(m, entry16(kFloatLog2Reciprocal, index), splat16(-1));
-  const v16f low = r * fma16(r, POLYNOMIAL16(r, kFloatLog2Poly), splat16(kFloatLog2ELow));
-  const v16f sum = fma16(r, splat16(kFloatLog2E), low);
-  return float_log_by_class_of(x, (n + entry16(kFloatLog2Table, index)) + sum);
+INLAY_INLINE vf float_log2_of(vf x) {
+  const vf n = exponent_f(x);
+  const vf m = mantissa_f(x);
+  const vfi index = (vfi)m >> 19;
+  const vf r = fma_f(m, lookup_f(kFloatLog2Reciprocal, index), splat_f(-1));
+  const vf low = r * fma_f(r, POLYNOMIAL_F(r, kFloatLog2Poly), splat_f(kFloatLog2ELow));
+  const vf sum = fma_f(r, splat_f(kFloatLog2E), low);
+  return float_log_by_class_of(x, (n + lookup_f(kFloatLog2Table, index)) + sum);
 }

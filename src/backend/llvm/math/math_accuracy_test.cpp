@@ -3,6 +3,7 @@
 // A random sample is no bound; the ranges are chosen where the error peaks. `math_accuracy_test` prints the table of
 // docs/math.md: error in units of the last place and nanoseconds per element (wall time, least of many short runs).
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -118,11 +119,10 @@ const std::vector<Function>& functions() {
   return all;
 }
 
-const InlayVectorFunction* find(const std::string& name) {
-  for (int i = 0; i < inlay_num_vector_functions; ++i) {
-    if (inlay_vector_functions[i].name == name) return &inlay_vector_functions[i];
-  }
-  return nullptr;
+const InlayVectorFunction* find(const std::string& name, int lanes) {
+  const InlayVectorFunction* function = (lanes == 8 ? inlay_vector_loops_8 : inlay_vector_loops_4).functions;
+  while (function->name && function->name != name) ++function;
+  return function->name ? function : nullptr;
 }
 
 /// f over x (and y, as long), whose length need not be a multiple of 8.
@@ -206,19 +206,25 @@ double ns_per_element(const InlayVectorFunction& f) {
   return best * 1e9;
 }
 
-bool have_avx512() { return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"); }
+bool can_run(int lanes) {
+  return lanes == 8 ? __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
+                    : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+constexpr const char* kCannotRun = "this machine has no such vectors";
 
-void print_row(const std::string& name, double ns, double ulp) {
-  std::printf("| %-8s | %5.2f | %5.2f |\n", name.c_str(), ns, ulp);
+void print_row(const std::string& name, int lanes, double ns, double ulp) {
+  std::printf("| %-8s | %d | %5.2f | %5.2f |\n", name.c_str(), lanes, ns, ulp);
 }
 
-class VectorMath : public testing::TestWithParam<Function> {
+class VectorMath : public testing::TestWithParam<std::tuple<Function, int>> {
  protected:
   void SetUp() override {
-    if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
-    function = find(GetParam().name);
+    if (!can_run(lanes())) GTEST_SKIP() << kCannotRun;
+    function = find(asked().name, lanes());
     ASSERT_NE(function, nullptr);
   }
+  static const Function& asked() { return std::get<0>(GetParam()); }
+  static int lanes() { return std::get<1>(GetParam()); }
   const InlayVectorFunction* function = nullptr;
 };
 
@@ -276,11 +282,10 @@ TEST_P(VectorMath, SpecialValuesAreThoseOfTheFunction) {
   const std::vector<double> got = apply(*function, x);
   for (size_t i = 0; i < x.size(); ++i) {
     const bool inside = in_domain(*function, x[i]);
-    EXPECT_EQ(inside, !GetParam().domain || GetParam().domain(x[i])) << GetParam().name << "(" << x[i] << ")";
+    EXPECT_EQ(inside, !asked().domain || asked().domain(x[i])) << asked().name << "(" << x[i] << ")";
     if (!inside) continue;
-    EXPECT_LE(ulp_error(got[i], GetParam().reference(x[i])), GetParam().max_ulp)
-        << GetParam().name << "(" << x[i] << ") is " << got[i] << ", not "
-        << static_cast<double>(GetParam().reference(x[i]));
+    EXPECT_LE(ulp_error(got[i], asked().reference(x[i])), asked().max_ulp)
+        << asked().name << "(" << x[i] << ") is " << got[i] << ", not " << static_cast<double>(asked().reference(x[i]));
   }
 }
 
@@ -288,12 +293,12 @@ TEST_P(VectorMath, RandomArgumentsStayWithinTheBound) {
   std::mt19937_64 random(20240607);
   double worst = 0;
   double worst_x = 0;
-  for (const Range& range : GetParam().ranges) {
+  for (const Range& range : asked().ranges) {
     double range_worst = 0, range_x = 0;
     const std::vector<double> x = sample(range, 100'000, random);
     const std::vector<double> got = apply(*function, x);
     for (size_t i = 0; i < x.size(); ++i) {
-      const double error = ulp_error(got[i], GetParam().reference(x[i]));
+      const double error = ulp_error(got[i], asked().reference(x[i]));
       if (error > range_worst) {
         range_worst = error, range_x = x[i];
       }
@@ -301,8 +306,8 @@ TEST_P(VectorMath, RandomArgumentsStayWithinTheBound) {
     if (getenv("INLAY_MATH_VERBOSE")) printf("   [%g, %g] %.3f at %a\n", range.low, range.high, range_worst, range_x);
     if (range_worst > worst) worst = range_worst, worst_x = range_x;
   }
-  print_row(GetParam().name, ns_per_element(*function), worst);
-  EXPECT_LE(worst, GetParam().max_ulp) << GetParam().name << "(" << worst_x << ")";
+  print_row(asked().name, lanes(), ns_per_element(*function), worst);
+  EXPECT_LE(worst, asked().max_ulp) << asked().name << "(" << worst_x << ")";
 }
 
 /// All doubles in [1, 4) whose root is nearest to the middle between two doubles: with k / 2^53 in the middle, k^2 is
@@ -335,8 +340,16 @@ std::vector<double> roots_near_a_middle() {
   return x;
 }
 
-TEST(VectorSqrt, IsTheInstructionToTheLastBit) {
-  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+/// Of functions that have a test of their own.
+class VectorLanes : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!can_run(GetParam())) GTEST_SKIP() << kCannotRun;
+  }
+  static const InlayVectorFunction* find(const char* name) { return llvm_backend::find(name, GetParam()); }
+};
+
+TEST_P(VectorLanes, SqrtIsTheInstructionToTheLastBit) {
   std::vector<double> x = roots_near_a_middle();
   EXPECT_GE(x.size(), 60u);
   std::mt19937_64 random(11);
@@ -354,8 +367,7 @@ TEST(VectorSqrt, IsTheInstructionToTheLastBit) {
   }
 }
 
-TEST(VectorSin, IsRightWhereThreeQuartersOfTheDigitsCancel) {
-  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+TEST_P(VectorLanes, SinIsRightWhereThreeQuartersOfTheDigitsCancel) {
   std::vector<double> x;
   for (int n = 1; n < 333'000; ++n) x.push_back(static_cast<double>(n * 1.570796326794896619231321691639751442L));
   const std::vector<double> sin = apply(*find("sin"), x);
@@ -366,8 +378,7 @@ TEST(VectorSin, IsRightWhereThreeQuartersOfTheDigitsCancel) {
   }
 }
 
-TEST(VectorPow, StaysWithinTheBound) {
-  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+TEST_P(VectorLanes, PowStaysWithinTheBound) {
   struct Box {
     Range x, y;
   };
@@ -395,19 +406,45 @@ TEST(VectorPow, StaysWithinTheBound) {
       worst = std::max(worst, error);
     }
   }
-  print_row("pow", ns_per_element(*function), worst);
+  print_row("pow", GetParam(), ns_per_element(*function), worst);
 }
 
-TEST(VectorPow, LeavesTheCornersToTheScalarFunction) {
-  if (!have_avx512()) GTEST_SKIP() << "this machine has no AVX-512";
+TEST_P(VectorLanes, PowLeavesTheCornersToTheScalarFunction) {
   const InlayVectorFunction* function = find("pow");
   for (double x : {0.0, -0.0, -1.0, kInf, -kInf, kNan}) EXPECT_FALSE(in_domain(*function, x, 2)) << x;
   for (double y : {kInf, -kInf, kNan, 1e301}) EXPECT_FALSE(in_domain(*function, 2, y)) << y;
   for (double x : {kTiny, 1.0, kLargest}) EXPECT_TRUE(in_domain(*function, x, -1e299)) << x;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VectorMath, testing::ValuesIn(functions()),
-                         [](const auto& info) { return info.param.name; });
+/// Functions whose instructions for a first guess are those of AVX-512 alone.
+bool has_own_guess(const std::string& name) { return name == "arcsin" || name == "arccos"; }
+
+TEST(VectorMathOfAllWidths, GivesTheSameBits) {
+  if (!can_run(8)) GTEST_SKIP() << kCannotRun;
+  std::mt19937_64 random(3);
+  for (const Function& asked : functions()) {
+    if (has_own_guess(asked.name)) continue;
+    std::vector<double> x;
+    for (const Range& range : asked.ranges) std::ranges::copy(sample(range, 40'000, random), std::back_inserter(x));
+    for (int i = 0; i < 40'000; ++i) x.push_back(std::bit_cast<double>(random()));
+    const InlayVectorFunction *eight = find(asked.name, 8), *four = find(asked.name, 4);
+    const std::vector<double> wide = apply(*eight, x), narrow = apply(*four, x);
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      if (!in_domain(*eight, x[i]) || (std::isnan(wide[i]) && std::isnan(narrow[i]))) continue;
+      ASSERT_EQ(std::bit_cast<uint64_t>(wide[i]), std::bit_cast<uint64_t>(narrow[i]))
+          << asked.name << "(" << x[i] << ")";
+    }
+  }
+}
+
+std::string lanes_name(int lanes) { return lanes == 8 ? "avx512" : "avx2"; }
+
+INSTANTIATE_TEST_SUITE_P(All, VectorMath, testing::Combine(testing::ValuesIn(functions()), testing::Values(8, 4)),
+                         [](const auto& info) {
+                           return std::get<0>(info.param).name + "_" + lanes_name(std::get<1>(info.param));
+                         });
+INSTANTIATE_TEST_SUITE_P(All, VectorLanes, testing::Values(8, 4),
+                         [](const auto& info) { return lanes_name(info.param); });
 
 }  // namespace
 }  // namespace inlay::llvm_backend

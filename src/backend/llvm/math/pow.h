@@ -6,35 +6,36 @@
 #include "vector_types.h"
 
 /// log(x) to about 2^-65: as log_in_two, and r^2/2 is in two parts too.
-INLAY_INLINE Log log_accurate(v8d x) {
+INLAY_INLINE Log log_accurate(vd x) {
   const LogParts l = log_parts(x);
-  const v8d sum = l.high + l.r;
-  const v8d lost = (l.high - sum) + l.r;
-  const v8d square = l.r * l.r;
-  const v8d square_low = fma8(l.r, l.r, -square);
-  const v8d high = fma8(splat(-0.5), square, sum);
-  const v8d lost_square = fma8(splat(-0.5), square, sum - high);
-  const v8d rest = fma8(splat(-0.5), square_low, l.low + (lost + lost_square));
-  const v8d low = fma8(square * l.r, POLYNOMIAL(l.r, kLogCubic), rest);
+  const vd sum = l.high + l.r;
+  const vd lost = (l.high - sum) + l.r;
+  const vd square = l.r * l.r;
+  const vd square_low = fma_d(l.r, l.r, -square);
+  const vd high = fma_d(splat(-0.5), square, sum);
+  const vd lost_square = fma_d(splat(-0.5), square, sum - high);
+  const vd rest = fma_d(splat(-0.5), square_low, l.low + (lost + lost_square));
+  const vd low = fma_d(square * l.r, POLYNOMIAL(l.r, kLogCubic), rest);
   Log result;
   result.high = high + low;
   result.low = (high - result.high) + low;
   return result;
 }
 
-INLAY_INLINE v8d pow_of_positive(v8d x, v8d y) {
+INLAY_INLINE vd pow_of_positive(vd x, vd y) {
   const Log log = log_accurate(x);
-  const v8d product = y * log.high;
-  const v8d rest = fma8(y, log.low, fma8(y, log.high, -product));
+  const vd product = y * log.high;
+  const vd rest = fma_d(y, log.low, fma_d(y, log.high, -product));
   // Where the product is clamped the rest means nothing; 1e-10 is more than it can be elsewhere.
-  const v8d exponent = clamp(product, -800, 800);
-  const v8d low = clamp(rest, -1e-10, 1e-10);
+  const vd exponent = clamp(product, -800, 800);
+  const vd low = clamp(rest, -1e-10, 1e-10);
 
-  const v8d shifted = fma8(exponent, splat(kInverseLn2), splat(kRoundToSixteenths));
-  const v8i index = (v8i)shifted;
-  const v8d k = shifted - splat(kRoundToSixteenths);
-  const v8d r = fnma8(k, splat(kLn2Low), fnma8(k, splat(kLn2), exponent)) + low;
-  const v8d p = fma8(r * r, POLYNOMIAL(r, kExpPoly), r);
-  const v8d table = lookup16(kExpTable, index);
-  return scale(table + fma8(table, p, lookup16(kExpTableLow, index)), k);
+  const vd shifted = fma_d(exponent, splat(kInverseLn2), splat(kRoundToSixteenths));
+  const vi index = (vi)shifted;
+  const vd k = shifted - splat(kRoundToSixteenths);
+  const vd r = fnma_d(k, splat(kLn2Low), fnma_d(k, splat(kLn2), exponent)) + low;
+  const vd p = fma_d(r * r, POLYNOMIAL(r, kExpPoly), r);
+  vd power[2];
+  lookup_2(&kExp[0][0], 2, index, power);
+  return scale(power[0] + fma_d(power[0], p, power[1]), k);
 }

@@ -12,66 +12,69 @@
 
 /// e^x in parts: 2^floor(k) (high + high * p) with p = e^r - 1.
 typedef struct {
-  v8d k, high, p;
-  v8i index;
+  vd k, high, low, p;  // low: what rounding lost of high
 } ExpParts;
 
 /// |x| must stay below 1e4.
-INLAY_INLINE ExpParts exp_parts(v8d x) {
+INLAY_INLINE ExpParts exp_parts(vd x) {
   ExpParts e;
-  const v8d shifted = fma8(x, splat(kInverseLn2), splat(kRoundToSixteenths));
-  e.index = (v8i)shifted;
+  const vd shifted = fma_d(x, splat(kInverseLn2), splat(kRoundToSixteenths));
   e.k = shifted - splat(kRoundToSixteenths);
-  const v8d r = fnma8(e.k, splat(kLn2Low), fnma8(e.k, splat(kLn2), x));
-  e.high = lookup16(kExpTable, e.index);
-  e.p = fma8(r * r, POLYNOMIAL(r, kExpPoly), r);
+  const vd r = fnma_d(e.k, splat(kLn2Low), fnma_d(e.k, splat(kLn2), x));
+  vd power[2];
+  lookup_2(&kExp[0][0], 2, (vi)shifted, power);
+  e.high = power[0];
+  e.low = power[1];
+  e.p = fma_d(r * r, POLYNOMIAL(r, kExpPoly), r);
   return e;
 }
 
-INLAY_INLINE v8d exp_of(v8d x) {
+INLAY_INLINE vd exp_of(vd x) {
   const ExpParts e = exp_parts(clamp(x, -800, 800));
-  return scale(fma8(e.high, e.p, e.high), e.k);
+  return scale(fma_d(e.high, e.p, e.high), e.k);
 }
 
 /// e^-|x|, a little closer than exp_of: what follows it has errors of its own.
-INLAY_INLINE v8d exp_of_minus_abs(v8d x) {
-  const ExpParts e = exp_parts(_mm512_max_pd(splat(-800), -abs8(x)));
-  return scale(e.high + fma8(e.high, e.p, lookup16(kExpTableLow, e.index)), e.k);
+INLAY_INLINE vd exp_of_minus_abs(vd x) {
+  const ExpParts e = exp_parts(max_d(splat(-800), -abs_d(x)));
+  return scale(e.high + fma_d(e.high, e.p, e.low), e.k);
 }
 
 /// 2^x: the rest after sixteenths is exact, so only its product with ln2 is rounded.
-INLAY_INLINE v8d exp2_of(v8d x) {
-  const v8d y = clamp(x, -1100, 1100);
-  const v8d shifted = y + kRoundToSixteenths;
-  const v8d k = shifted - splat(kRoundToSixteenths);
-  const v8d r = (y - k) * kLn2;
-  const v8d high = lookup16(kExpTable, (v8i)shifted);
-  return scale(fma8(high, fma8(r * r, POLYNOMIAL(r, kExpPoly), r), high), k);
+INLAY_INLINE vd exp2_of(vd x) {
+  const vd y = clamp(x, -1100, 1100);
+  const vd shifted = y + kRoundToSixteenths;
+  const vd k = shifted - splat(kRoundToSixteenths);
+  const vd r = (y - k) * kLn2;
+  const vd high = lookup_1(&kExp[0][0], 2, (vi)shifted);
+  return scale(fma_d(high, fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), high), k);
 }
 
 /// e^x - 1 as 2^floor(k) (high + low); the sum is not yet rounded.
 ///
 /// Around 0 (|k| <= 1/16) the table is not used, so that nothing cancels: the polynomial reaches three times as far.
 typedef struct {
-  v8d k, high, low;
-  v8d table, table_low, p;  // e^x itself is 2^floor(k) (table (1 + p) + table_low)
+  vd k, high, low;
+  vd table, table_low, p;  // e^x itself is 2^floor(k) (table (1 + p) + table_low)
 } Expm1Parts;
 
-INLAY_INLINE Expm1Parts expm1_parts(v8d x) {
+INLAY_INLINE Expm1Parts expm1_parts(vd x) {
   Expm1Parts e;
-  const v8d shifted = fma8(x, splat(kInverseLn2), splat(kRoundToSixteenths));
-  const v8d rounded = shifted - splat(kRoundToSixteenths);
-  const v8i far = abs8(rounded) > splat(0.0625);
-  e.k = select8(far, rounded, splat(0));
-  const v8i index = far ? (v8i)shifted : (v8i)splat(0);
-  const v8d r = fnma8(e.k, splat(kLn2ShortLow), fnma8(e.k, splat(kLn2Short), x));
-  e.table = lookup16(kExpTable, index);
-  e.table_low = lookup16(kExpTableLow, index);
-  e.p = fma8(r * r, POLYNOMIAL(r, kExpm1Poly), r);
+  const vd shifted = fma_d(x, splat(kInverseLn2), splat(kRoundToSixteenths));
+  const vd rounded = shifted - splat(kRoundToSixteenths);
+  const vi far = abs_d(rounded) > splat(0.0625);
+  e.k = select_d(far, rounded, splat(0));
+  const vi index = far ? (vi)shifted : (vi)splat(0);
+  const vd r = fnma_d(e.k, splat(kLn2ShortLow), fnma_d(e.k, splat(kLn2Short), x));
+  vd power[2];
+  lookup_2(&kExp[0][0], 2, index, power);
+  e.table = power[0];
+  e.table_low = power[1];
+  e.p = fma_d(r * r, POLYNOMIAL(r, kExpm1Poly), r);
   // table (1 + p) - 2^-n, the large parts first.
-  const v8d one = scale(splat(1), -_mm512_floor_pd(e.k));
+  const vd one = scale(splat(1), -floor_d(e.k));
   e.high = e.table - one;
-  const v8d lost = e.table - (e.high + one);
-  e.low = fma8(e.table, e.p, e.table_low + lost);
+  const vd lost = e.table - (e.high + one);
+  e.low = fma_d(e.table, e.p, e.table_low + lost);
   return e;
 }

@@ -1,10 +1,16 @@
 #include "vector_code.h"
 
-#include "vector_math_avx512.c"
+#include "vector_math.c"
 
-#define EIGHT(name) {"inlay_v8_" #name, (void*)inlay_v8_##name},
-#define SIXTEEN(name) {"inlay_v16_" #name, (void*)inlay_v16_##name},
-const InlayVectorCode inlay_vector_code[] = {
+#define TEXT_OF(name) #name
+#define TEXT(name) TEXT_OF(name)
+#define OF_DOUBLES(name) {TEXT(DOUBLES(name)), (void*)DOUBLES(name)},
+#define OF_FLOATS(name) {TEXT(FLOATS(name)), (void*)FLOATS(name)},
+#if INLAY_LANES == 8
+const InlayVectorCode inlay_vector_code_8[] = {
+#else
+const InlayVectorCode inlay_vector_code_4[] = {
+#endif
 #include "vector_code.def"
     {0, 0},
 };

@@ -1,5 +1,5 @@
 #pragma once
-// The vector math functions as machine code (AVX-512), for calls: what is called costs nothing to compile.
+// The vector math functions as machine code, for calls: what is called costs nothing to compile.
 //
 // The same source and the same instructions as the bitcode (bitcode.h), under the same names, so a value is the same
 // number whether its function was copied or called. Only a CPU that the bitcode is used on may call one.
@@ -8,12 +8,13 @@ extern "C" {
 #endif
 
 typedef struct {
-  const char* name; /* inlay_v8_exp */
+  const char* name; /* inlay_d8_exp */
   void* address;
 } InlayVectorCode;
 
-/// All that the bitcode has, but the domains. At the end stands one without a name.
-extern const InlayVectorCode inlay_vector_code[] __attribute__((visibility("hidden")));
+/// All that the bitcode of eight and of four doubles has, but the domains. At the end stands one without a name.
+extern const InlayVectorCode inlay_vector_code_8[] __attribute__((visibility("hidden")));
+extern const InlayVectorCode inlay_vector_code_4[] __attribute__((visibility("hidden")));
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,28 @@
 #include "vector_loops_test.h"
 
-#include "vector_math_avx512.c"
+#include "vector_math.c"
 
-#define LOOP(name)                                                        \
-  static void loop_##name(const double* x, double* out, long count) {     \
-    for (long i = 0; i < count; i += 8) {                                 \
-      _mm512_storeu_pd(out + i, inlay_v8_##name(_mm512_loadu_pd(x + i))); \
-    }                                                                     \
+#if INLAY_LANES == 8
+static unsigned char bits_of(Lanes lanes) { return lanes; }
+static int bits_of_f(LanesF lanes) { return lanes == 65535 ? -1 : lanes; }
+#else
+static unsigned char bits_of(Lanes lanes) { return lanes[0] & lanes[INLAY_LANES - 1]; }
+static int bits_of_f(LanesF lanes) { return lanes[0] & lanes[INLAY_FLOATS - 1]; }
+#endif
+
+typedef double AnyDoubles __attribute__((ext_vector_type(INLAY_LANES), aligned(8)));
+typedef float AnyFloats __attribute__((ext_vector_type(INLAY_FLOATS), aligned(4)));
+
+#define LOOP(name)                                                          \
+  static void loop_##name(const double* x, double* out, long count) {       \
+    for (long i = 0; i < count; i += INLAY_LANES) {                         \
+      *(AnyDoubles*)(out + i) = DOUBLES(name)(*(const AnyDoubles*)(x + i)); \
+    }                                                                       \
   }
-#define DOMAIN(name)                                                     \
+#define DOMAIN_OF(name)                                                  \
   static unsigned char domain_##name(const double* x, const double* y) { \
     (void)y;                                                             \
-    return inlay_v8_##name##_domain(_mm512_loadu_pd(x));                 \
+    return bits_of(DOUBLES(name##_domain)(*(const AnyDoubles*)(x)));     \
   }
 LOOP(exp)
 LOOP(log)
@@ -45,26 +56,26 @@ LOOP(tan)
 LOOP(ndtr)
 LOOP(erfcx)
 LOOP(log_ndtr)
-DOMAIN(lgamma)
-DOMAIN(digamma)
-DOMAIN(sin)
-DOMAIN(cos)
-DOMAIN(tan)
-DOMAIN(erfcx)
-DOMAIN(log_ndtr)
+DOMAIN_OF(lgamma)
+DOMAIN_OF(digamma)
+DOMAIN_OF(sin)
+DOMAIN_OF(cos)
+DOMAIN_OF(tan)
+DOMAIN_OF(erfcx)
+DOMAIN_OF(log_ndtr)
 
 static void loop_pow(const double* x, const double* y, double* out, long count) {
-  for (long i = 0; i < count; i += 8) {
-    _mm512_storeu_pd(out + i, inlay_v8_pow(_mm512_loadu_pd(x + i), _mm512_loadu_pd(y + i)));
+  for (long i = 0; i < count; i += INLAY_LANES) {
+    *(AnyDoubles*)(out + i) = DOUBLES(pow)(*(const AnyDoubles*)(x + i), *(const AnyDoubles*)(y + i));
   }
 }
 static unsigned char domain_pow(const double* x, const double* y) {
-  return inlay_v8_pow_domain(_mm512_loadu_pd(x), _mm512_loadu_pd(y));
+  return bits_of(DOUBLES(pow_domain)(*(const AnyDoubles*)(x), *(const AnyDoubles*)(y)));
 }
 
 #define ROW(name) {#name, loop_##name, 0, 0}
 #define ROW_WITH_DOMAIN(name) {#name, loop_##name, 0, domain_##name}
-const InlayVectorFunction inlay_vector_functions[] = {
+static const InlayVectorFunction functions[] = {
     ROW(exp),
     ROW(log),
     ROW(log1p),
@@ -98,14 +109,14 @@ const InlayVectorFunction inlay_vector_functions[] = {
     ROW_WITH_DOMAIN(erfcx),
     ROW_WITH_DOMAIN(log_ndtr),
     {"pow", 0, loop_pow, domain_pow},
+    {0, 0, 0, 0},
 };
-const int inlay_num_vector_functions = sizeof(inlay_vector_functions) / sizeof(inlay_vector_functions[0]);
 
-#define FLOAT_LOOP(name)                                                   \
-  static void float_loop_##name(const float* x, float* out, long count) {  \
-    for (long i = 0; i < count; i += 16) {                                 \
-      _mm512_storeu_ps(out + i, inlay_v16_##name(_mm512_loadu_ps(x + i))); \
-    }                                                                      \
+#define FLOAT_LOOP(name)                                                  \
+  static void float_loop_##name(const float* x, float* out, long count) { \
+    for (long i = 0; i < count; i += INLAY_FLOATS) {                      \
+      *(AnyFloats*)(out + i) = FLOATS(name)(*(const AnyFloats*)(x + i));  \
+    }                                                                     \
   }
 FLOAT_LOOP(exp)
 FLOAT_LOOP(exp2)
@@ -120,16 +131,22 @@ FLOAT_LOOP(erf)
 FLOAT_LOOP(sin)
 FLOAT_LOOP(cos)
 
-#define FLOAT_DOMAIN(name) \
-  static int float_domain_##name(float x) { return inlay_v16_##name##_domain(_mm512_set1_ps(x)); }
-FLOAT_DOMAIN(sin)
-FLOAT_DOMAIN(cos)
+#define FLOAT_DOMAIN_OF(name) \
+  static int float_domain_##name(float x) { return bits_of_f(FLOATS(name##_domain)(splat_f(x))); }
+FLOAT_DOMAIN_OF(sin)
+FLOAT_DOMAIN_OF(cos)
 
 #define FLOAT_ROW(name) {#name, float_loop_##name, 0}
 #define FLOAT_ROW_WITH_DOMAIN(name) {#name, float_loop_##name, float_domain_##name}
-const InlayFloatFunction inlay_float_functions[] = {
+static const InlayFloatFunction float_functions[] = {
     FLOAT_ROW(exp),  FLOAT_ROW(exp2),  FLOAT_ROW(expm1),           FLOAT_ROW(log),
     FLOAT_ROW(log2), FLOAT_ROW(log1p), FLOAT_ROW(sigmoid),         FLOAT_ROW(softplus),
     FLOAT_ROW(tanh), FLOAT_ROW(erf),   FLOAT_ROW_WITH_DOMAIN(sin), FLOAT_ROW_WITH_DOMAIN(cos),
+    {0, 0, 0},
 };
-const int inlay_num_float_functions = sizeof(inlay_float_functions) / sizeof(inlay_float_functions[0]);
+
+#if INLAY_LANES == 8
+const InlayVectorLoops inlay_vector_loops_8 = {functions, float_functions};
+#else
+const InlayVectorLoops inlay_vector_loops_4 = {functions, float_functions};
+#endif

@@ -5,22 +5,25 @@ typedef struct {
   const char* name;
   void (*loop)(const double* x, double* out, long count);                    // count: a multiple of 8
   void (*loop2)(const double* x, const double* y, double* out, long count);  // of two operands
-  unsigned char (*domain)(const double* x, const double* y);                 // of 8 elements; null: everywhere
+  unsigned char (*domain)(const double* x, const double* y);  // of 8 equal elements, 255 or 0; null: everywhere
 } InlayVectorFunction;
 
 typedef struct {
   const char* name;
   void (*loop)(const float* x, float* out, long count);  // count: a multiple of 16
-  int (*domain)(float x);                                // 0 or 65535; null: right everywhere
+  int (*domain)(float x);                                // all bits, or 0; null: right everywhere
 } InlayFloatFunction;
+
+typedef struct {
+  const InlayVectorFunction* functions;  // at the end stands one without a name
+  const InlayFloatFunction* float_functions;
+} InlayVectorLoops;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const InlayVectorFunction inlay_vector_functions[];
-extern const int inlay_num_vector_functions;
-extern const InlayFloatFunction inlay_float_functions[];
-extern const int inlay_num_float_functions;
+/// In lanes of 8 doubles (AVX-512) and of 4 (AVX2).
+extern const InlayVectorLoops inlay_vector_loops_8, inlay_vector_loops_4;
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,151 @@
+// Elementary functions of INLAY_LANES doubles, and some of twice as many floats, without branches: the emitter copies
+// each body into the loop that needs it.
+//
+// Every function is one basic block: both sides of a choice are computed and one is selected. Special values (signed
+// zeros, infinities, nan, subnormals, overflow, gradual underflow) are right. docs/math.md has the measured errors.
+#include "arcsin.h"
+#include "arctan.h"
+#include "cbrt.h"
+#include "erf.h"
+#include "float_erf.h"
+#include "float_exp.h"
+#include "float_log.h"
+#include "float_sin.h"
+#include "gamma.h"
+#include "hyperbolic.h"
+#include "normal.h"
+#include "pow.h"
+#include "sin.h"
+#include "sqrt.h"
+#include "table_exp.h"
+#include "table_log.h"
+
+// inlay_d8_exp, inlay_d8_sin_domain, inlay_f16_exp; of four lanes inlay_d4_exp, inlay_f8_exp.
+#if INLAY_LANES == 8
+#define DOUBLES(name) inlay_d8_##name
+#define FLOATS(name) inlay_f16_##name
+#else
+#define DOUBLES(name) inlay_d4_##name
+#define FLOATS(name) inlay_f8_##name
+#endif
+#define DOMAIN(name) DOUBLES(name##_domain)
+#define FLOAT_DOMAIN(name) FLOATS(name##_domain)
+
+vd DOUBLES(exp)(vd x) { return exp_of(x); }
+
+vd DOUBLES(log)(vd x) { return log_of(x); }
+
+vd DOUBLES(log1p)(vd x) { return log1p_of(x); }
+
+vd DOUBLES(expm1)(vd x) {
+  const Expm1Parts e = expm1_parts(clamp(x, -60, 800));
+  return with_sign_of(scale(e.high + e.low, e.k), x);
+}
+
+/// e^-|x| never overflows: 1 / (1 + e) on the right, e / (1 + e) on the left, which keeps its digits down to e^-745.
+vd DOUBLES(sigmoid)(vd x) {
+  const vd e = exp_of_minus_abs(x);
+  return select_d(x < 0, e, splat(1)) / (1 + e);
+}
+
+/// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
+vd DOUBLES(softplus)(vd x) {
+  const vd e = exp_of_minus_abs(x);
+  return max_d(splat(0), x) + log1p_of_fraction(e);
+}
+
+/// log(1 - e^x) for x <= 0. Left of -log 2, 1 - e^x is formed with what its rounding lost; right of it from e^x - 1.
+vd DOUBLES(log1mexp)(vd x) {
+  const Expm1Parts e = expm1_parts(clamp(x, -800, 800));
+  const vd power = scale(e.table + fma_d(e.table, e.p, e.table_low), e.k);
+  const vd far = 1 - power;
+  const vi is_far = x < -0x1.62e42fefa39efp-1;
+  const vd u = select_d(is_far, far, -scale(e.high + e.low, e.k));
+  const vd rest = select_d(is_far, (1 - far) - power, splat(0));
+  const LogParts l = log_parts(u);
+  return -abs_d(log_by_class_of(u, log_of_parts(l, scale(rest, -l.n))));  // -0.0 at -inf
+}
+
+/// log(e^x + e^y) = max(x, y) + log1p(e^-|x - y|). Equal infinities have no difference; nan stays nan through it.
+vd DOUBLES(logaddexp)(vd x, vd y) {
+  const vd away = select_d(x == y, splat(0), x - y);
+  return max_d(x, y) + log1p_of_fraction(exp_of_minus_abs(away));
+}
+
+/// x log y, but 0 for x = 0 and any y but nan.
+vd DOUBLES(xlogy)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x * log_of(y)); }
+vd DOUBLES(xlog1py)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x * log1p_of(y)); }
+
+vd DOUBLES(exp2)(vd x) { return exp2_of(x); }
+vd DOUBLES(log2)(vd x) { return log_scaled(x, kLog2E, kLog2ELow); }
+vd DOUBLES(log10)(vd x) { return log_scaled(x, kLog10E, kLog10ELow); }
+vd DOUBLES(sqrt)(vd x) { return sqrt_of(x); }
+vd DOUBLES(cbrt)(vd x) { return cbrt_of(x); }
+vd DOUBLES(logit)(vd x) { return logit_of(x); }
+
+vd DOUBLES(sinh)(vd x) { return sinh_of(x); }
+vd DOUBLES(cosh)(vd x) { return cosh_of(x); }
+vd DOUBLES(tanh)(vd x) { return tanh_of(x); }
+vd DOUBLES(arcsinh)(vd x) { return arcsinh_of(x); }
+vd DOUBLES(arccosh)(vd x) { return arccosh_of(x); }
+vd DOUBLES(arctanh)(vd x) { return arctanh_of(x); }
+
+vd DOUBLES(arctan)(vd x) { return arctan_of(x); }
+vd DOUBLES(arcsin)(vd x) { return arcsin_of(x); }
+vd DOUBLES(arccos)(vd x) { return arccos_of(x); }
+
+vd DOUBLES(ndtr)(vd x) { return ndtr_of(x); }
+
+vd DOUBLES(erf)(vd x) { return erf_of(x); }
+
+vd DOUBLES(erfc)(vd x) { return erfc_of(x); }
+
+// Where a function is right only for some x, <name>_domain has a bit per lane that says so.
+
+vd DOUBLES(lgamma)(vd x) { return lgamma_of_positive(x); }
+Lanes DOMAIN(lgamma)(vd x) { return not_below_0(x); }
+
+vd DOUBLES(digamma)(vd x) { return digamma_of_positive(x); }
+Lanes DOMAIN(digamma)(vd x) { return not_below_0(x); }
+
+vd DOUBLES(sin)(vd x) { return sin_of(x); }
+Lanes DOMAIN(sin)(vd x) { return below(abs_d(x), kSinLimit); }
+
+vd DOUBLES(tan)(vd x) { return tan_of(x); }
+Lanes DOMAIN(tan)(vd x) { return below(abs_d(x), kSinLimit); }
+
+vd DOUBLES(arctan2)(vd y, vd x) { return arctan2_of(y, x); }
+Lanes DOMAIN(arctan2)(vd y, vd x) {
+  return above(abs_d(y), 1e-145) & above(abs_d(x), 1e-145) & below(abs_d(y), 1e145) & below(abs_d(x), 1e145);
+}
+
+vd DOUBLES(erfcx)(vd x) { return erfcx_of(x); }
+Lanes DOMAIN(erfcx)(vd x) { return above(x, -26) & below(x, 28); }
+
+vd DOUBLES(log_ndtr)(vd x) { return log_ndtr_of(x); }
+Lanes DOMAIN(log_ndtr)(vd x) { return above(x, -37); }
+
+vd DOUBLES(cos)(vd x) { return cos_of(x); }
+Lanes DOMAIN(cos)(vd x) { return below(abs_d(x), kSinLimit); }
+
+vd DOUBLES(pow)(vd x, vd y) { return pow_of_positive(x, y); }
+Lanes DOMAIN(pow)(vd x, vd y) { return above_0(x) & below(x, __builtin_inf()) & below(abs_d(y), 1e300); }
+
+// Sixteen floats.
+
+vf FLOATS(exp)(vf x) { return float_exp_of(x); }
+vf FLOATS(exp2)(vf x) { return float_exp2_of(x); }
+vf FLOATS(expm1)(vf x) { return float_expm1_of(x); }
+vf FLOATS(log)(vf x) { return float_log_of(x); }
+vf FLOATS(log2)(vf x) { return float_log2_of(x); }
+vf FLOATS(log1p)(vf x) { return float_log1p_of(x); }
+vf FLOATS(sigmoid)(vf x) { return float_sigmoid_of(x); }
+vf FLOATS(softplus)(vf x) { return float_softplus_of(x); }
+vf FLOATS(tanh)(vf x) { return float_tanh_of(x); }
+vf FLOATS(erf)(vf x) { return float_erf_of(x); }
+
+vf FLOATS(sin)(vf x) { return float_sin_of(x); }
+LanesF FLOAT_DOMAIN(sin)(vf x) { return below_f(abs_f(x), kSinLimit); }
+
+vf FLOATS(cos)(vf x) { return float_cos_of(x); }
+LanesF FLOAT_DOMAIN(cos)(vf x) { return below_f(abs_f(x), kSinLimit); }
