@@ -22,10 +22,14 @@ PieceId Cut::add(ValueId v, Piece piece) {
   return id;
 }
 
-const Node* Cut::made_with(ValueId v, Op op) const {
+const Node* Cut::compress_with(ValueId v) const {
   const ValueId with = decisions[v].with;
-  const Node* node = with.valid() ? graph.node_of(with) : nullptr;
-  return node && node->op == op ? node : nullptr;
+  return with.valid() && !whole_below(v).valid() ? graph.node_of(with) : nullptr;
+}
+
+ValueId Cut::whole_below(ValueId v) const {
+  const ValueId with = decisions[v].with;
+  return with.valid() && decisions[with].how == How::in_parts ? with : ValueId();
 }
 
 Piece over(Loop loop, ValueId v, BufferId buffer, bool defines) {

@@ -23,8 +23,10 @@ struct Cut {
   BufferId new_home(ValueId v);
   /// One more piece that writes the value.
   PieceId add(ValueId v, Piece piece);
-  /// What `v`, a number or stored, is made along with, if that is such an op.
-  const Node* made_with(ValueId v, Op op) const;
+  /// The compress that `v`, a number or stored, is made along with, if any.
+  const Node* compress_with(ValueId v) const;
+  /// What `v`, a number or stored, is made of part by part, if any.
+  ValueId whole_below(ValueId v) const;
 };
 
 /// `buffer`[every point of the loop] = v.
@@ -42,13 +44,15 @@ void cut_compress(Cut& cut, const Node& node);
 
 // cut_updates.cpp: updates and concatenations, region by region
 
-/// One operand of a concat, and where its elements are in the whole.
-struct ConcatPart {
-  ValueId value;
-  Loop loop;  // over the part
-  AccessMap in_whole;
+/// The piece that a loop over a part of a whole begins as.
+struct PieceOfWhole {
+  PartOfWhole part;
+  Loop loop;  // over the part; its point is where that lies in the whole
 };
-std::vector<ConcatPart> parts_of(const Graph& graph, const Node& concat);
+/// Of a concat, which is stored or in parts.
+std::vector<PieceOfWhole> parts_of_concat(const Graph& graph, const Node& concat);
+/// Of a value that is in parts.
+std::vector<PieceOfWhole> parts_of(const Cut& cut, ValueId whole);
 /// A value that is written region by region, and the bases below it that nothing else reads.
 void cut_regions(Cut& cut, ValueId v);
 

@@ -51,7 +51,7 @@ Write fold_at(const Cut& cut, const Folded& state, const Node& reduction, Access
 
 void fold_loop(Cut& cut, const Node& node, std::span<const Folded> states) {
   const ValueId v = node.results.back();
-  const Node* compress = cut.made_with(v, Op::compress);
+  const Node* compress = cut.compress_with(v);
   const NodeId selection = compress ? cut.graph.values[compress->results[0]].node : NodeId();
   const ValueId mask = compress ? compress->operands[0] : ValueId();
   const std::vector<Dim>& dims = cut.graph.type(mask.valid() ? mask : node.operands.back()).dims;
@@ -92,12 +92,12 @@ void fold_loop(Cut& cut, const Node& node, std::span<const Folded> states) {
   for (const Folded& state : states) cut.homes[state.result].pieces = {id};
 }
 
-/// A fold for each part of a concat that is read for nothing else. One that is a loop begins.
-void fold_parts(Cut& cut, const Node& reduce, const Folded& state, const Node& concat) {
+/// A fold for each part of a whole that is read for nothing else. One that is a loop begins.
+void fold_parts(Cut& cut, const Node& reduce, const Folded& state, ValueId whole) {
   std::vector<Piece> pieces;
-  for (ConcatPart& part : parts_of(cut.graph, concat)) {
-    Piece& piece = pieces.emplace_back(Piece{.axes = std::move(part.loop.axes)});
-    piece.writes.push_back(fold_at(cut, state, reduce, std::move(part.in_whole)));
+  for (PieceOfWhole& one : parts_of(cut, whole)) {
+    Piece& piece = pieces.emplace_back(Piece{.axes = std::move(one.loop.axes), .of_whole = std::move(one.part)});
+    piece.writes.push_back(fold_at(cut, state, reduce, std::move(one.loop.at)));
   }
   std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.axes.empty(); });
   const Literal nothing = identity_of(state.combine, cut.graph.type(state.result).dtype);
@@ -120,8 +120,8 @@ Literal first_of(Combine combine, DType dtype) {
 void cut_reduction(Cut& cut, const Node& node) {
   const std::vector<Folded> states = states_of(node);
   for (const Folded& state : states) cut.new_home(state.result);
-  const Node* concat = cut.made_with(node.results[0], Op::concat);
-  concat ? fold_parts(cut, node, states[0], *concat) : fold_loop(cut, node, states);
+  const ValueId whole = cut.whole_below(node.results[0]);
+  whole.valid() ? fold_parts(cut, node, states[0], whole) : fold_loop(cut, node, states);
 }
 
 void cut_cumulative(Cut& cut, ValueId v, const Node& node) {

@@ -85,11 +85,13 @@ void Cutter::make(ValueId v, const Node& node) {
 }
 
 void Cutter::make_elements(ValueId v) {
-  if (cut_.made_with(v, Op::compress)) return;  // it makes all that its mask selects
+  if (cut_.compress_with(v)) return;  // it makes all that its mask selects
   const BufferId buffer = cut_.new_home(v);
-  if (const Node* concat = cut_.made_with(v, Op::concat)) {
-    for (ConcatPart& part : parts_of(cut_.graph, *concat)) {
-      cut_.add(v, over({std::move(part.loop.axes), std::move(part.in_whole)}, v, buffer, /*defines=*/true));
+  if (const ValueId whole = cut_.whole_below(v); whole.valid()) {
+    for (PieceOfWhole& one : parts_of(cut_, whole)) {
+      Piece piece = over(std::move(one.loop), v, buffer, /*defines=*/true);
+      piece.of_whole = std::move(one.part);
+      cut_.add(v, std::move(piece));
     }
     return;
   }

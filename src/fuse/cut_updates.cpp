@@ -9,35 +9,60 @@ namespace inlay::fuse {
 
 using kernel::Start;
 
-std::vector<ConcatPart> parts_of(const Graph& graph, const Node& concat) {
-  std::vector<ConcatPart> out;
+std::vector<PieceOfWhole> parts_of_concat(const Graph& graph, const Node& concat) {
+  std::vector<PieceOfWhole> out;
+  const ValueId whole = concat.results[0];
   const int axis = concat.axes[0];
   Dim begin = 0;
   for (ValueId value : concat.operands) {
     const std::vector<Dim>& own = graph.type(value).dims;
     // Along other axes a part has the dims of the whole, which a check may have found equal to its own.
-    std::vector<Dim> dims = graph.type(concat.results[0]).dims;
+    std::vector<Dim> dims = graph.type(whole).dims;
     dims[axis] = own[axis];
-    ConcatPart part{value, loop_over(dims), {}};
-    part.in_whole = part.loop.at;
-    kernel::Subscript& along = part.in_whole.subscripts[axis];
+    Loop loop = loop_over(dims);
+    AccessMap at = normalized(loop.at, own);
+    kernel::Subscript& along = loop.at.subscripts[axis];
     along.base = along.base + begin;
     begin = begin + own[axis];
-    part.loop.at = normalized(std::move(part.loop.at), own);
-    out.push_back(std::move(part));
+    out.push_back({{.whole = whole, .value = value, .at = std::move(at)}, std::move(loop)});
   }
   return out;
 }
 
 namespace {
 
+/// Over the elements of a value that are in the box.
+Loop loop_within(const Box& box) {
+  std::vector<Dim> dims;
+  for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
+  Loop loop = loop_over(dims);
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    Dim& begin = loop.at.subscripts[axis].base;
+    begin = begin + box.begin[axis];
+  }
+  return loop;
+}
+
+/// What an update writes, and where.
+struct Region {
+  std::vector<Dim> axes;
+  PlacedIndex place;
+  AccessMap at;  // of what is written
+};
+Region region_of(const Graph& graph, const Node& update) {
+  Loop loop = loop_over(region_dims(graph, update.index));
+  AccessMap at = broadcast_point(loop.at, graph.type(update.operands[1]).dims);
+  return {std::move(loop.axes), place_index(graph, update.index, graph.type(update.operands[0]).dims, loop.at),
+          std::move(at)};
+}
+
 void write_parts(Cut& cut, ValueId v, const Node& concat, ValueId whole) {
-  for (ConcatPart& part : parts_of(cut.graph, concat)) {
-    Piece piece{.axes = std::move(part.loop.axes)};
+  for (PieceOfWhole& one : parts_of_concat(cut.graph, concat)) {
+    Piece piece{.axes = std::move(one.loop.axes)};
     piece.writes.push_back({.buffer = cut.homes[whole].buffer,
-                            .map = std::move(part.in_whole),
-                            .value = part.value,
-                            .at = std::move(part.loop.at),
+                            .map = std::move(one.loop.at),
+                            .value = one.part.value,
+                            .at = std::move(one.part.at),
                             .target = v});
     cut.add(whole, std::move(piece));
   }
@@ -47,16 +72,14 @@ void write_parts(Cut& cut, ValueId v, const Node& concat, ValueId whole) {
 /// with, for nothing of it is there yet.
 void write_region(Cut& cut, ValueId v, ValueId whole, ValueId onto, Piece piece) {
   const Node& node = *cut.graph.node_of(v);
-  const ValueId base = node.operands[0], value = node.operands[1];
-  Loop loop = loop_over(region_dims(cut.graph, node.index));
-  PlacedIndex placed = place_index(cut.graph, node.index, cut.graph.type(base).dims, loop.at);
-  piece.axes = std::move(loop.axes);
+  Region region = region_of(cut.graph, node);
+  piece.axes = std::move(region.axes);
   piece.writes.push_back({.combine = node.combine,
                           .buffer = cut.homes[whole].buffer,
-                          .map = std::move(placed.map),
-                          .indices = std::move(placed.arrays),
-                          .value = value,
-                          .at = broadcast_point(loop.at, cut.graph.type(value).dims),
+                          .map = std::move(region.place.map),
+                          .indices = std::move(region.place.arrays),
+                          .value = node.operands[1],
+                          .at = std::move(region.at),
                           .onto = onto,
                           .target = v});
   cut.add(whole, std::move(piece));
@@ -75,14 +98,7 @@ BufferId bytes_of_base(Cut& cut, ValueId base) {
 /// Of the base, what the updates leave.
 void bring_left_over(Cut& cut, ValueId base, ValueId whole, const LeftOver& left) {
   for (const Box& box : left.boxes) {
-    std::vector<Dim> dims;
-    for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
-    Loop loop = loop_over(dims);
-    for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-      Dim& begin = loop.at.subscripts[axis].base;
-      begin = begin + box.begin[axis];
-    }
-    Piece piece = over(std::move(loop), base, cut.homes[whole].buffer, /*defines=*/false);
+    Piece piece = over(loop_within(box), base, cut.homes[whole].buffer, /*defines=*/false);
     piece.writes[0].target = whole;
     cut.add(whole, std::move(piece));
   }
@@ -116,6 +132,27 @@ void begin_whole(Cut& cut, const Regions& regions, ValueId whole, Piece& first) 
 }
 
 }  // namespace
+
+std::vector<PieceOfWhole> parts_of(const Cut& cut, ValueId whole) {
+  const Graph& graph = cut.graph;
+  const Node& made_by = *graph.node_of(whole);
+  if (made_by.op == Op::concat) return parts_of_concat(graph, made_by);
+  const Regions& regions = cut.decisions.regions.at(whole);
+  const ValueId base = graph.node_of(regions.updates.front())->operands[0];
+  std::vector<PieceOfWhole> out;
+  // What is written is first: it is seldom the smaller loop, and a fold begins with it beside what else is over it.
+  for (ValueId v : regions.updates) {
+    const Node& update = *graph.node_of(v);
+    Region region = region_of(graph, update);
+    out.push_back({{whole, update.operands[1], std::move(region.at), update.combine, base},
+                   {std::move(region.axes), std::move(region.place.map)}});
+  }
+  for (const Box& box : regions.left.boxes) {
+    Loop loop = loop_within(box);
+    out.push_back({{.whole = whole, .value = base, .at = loop.at}, std::move(loop)});
+  }
+  return out;
+}
 
 void cut_regions(Cut& cut, ValueId v) {
   cut.new_home(v);

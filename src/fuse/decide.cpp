@@ -270,35 +270,49 @@ class Decider {
     }
   }
 
-  /// A concat that only elementwise ops read, on the way to values that are stored, or folded, need not be: those are
-  /// made part by part.
+  /// What is written region by region, and only elementwise ops read it on the way to values that are stored, or
+  /// folded, need not be: those are made part by part.
   void find_parts() {
     for (const Node& node : graph_.nodes) {
-      if (node.op != Op::concat) continue;
-      const ValueId concat = node.results[0];
-      if (out_.of[concat].how != How::stored || is_wanted_whole(concat)) continue;
-      // Of an axis of size 1 every point is the same place, and does not tell which part has it: the others are empty.
-      if (graph_.type(concat).dims[static_cast<std::size_t>(node.axes[0])].is(1)) continue;
+      if (!is_written_by_regions(node.op)) continue;
+      const ValueId whole = node.results[0];
+      if (out_.of[whole].how != How::stored || is_wanted_whole(whole)) continue;
       if (readers_.size() == 0) readers_ = find_readers(graph_);
-      const std::vector<ValueId> stored = stored_beyond(concat);
-      const auto fits = [&](ValueId v) { return !out_.of[v].with.valid() && parts_stay_short(node, v); };
-      if (stored.empty() || !std::ranges::all_of(stored, fits)) continue;
+      const std::vector<ValueId> stored = stored_beyond(whole);
+      if (stored.empty()) continue;
+      const std::vector<ValueId> parts = parts_of(whole, node);
+      const auto fits = [&](ValueId v) { return !out_.of[v].with.valid() && parts_stay_short(parts, v); };
+      if (parts.empty() || !std::ranges::all_of(stored, fits)) continue;
       for (ValueId v : stored) {
-        out_.of[v].with = concat;
+        out_.of[v].with = whole;
         if (out_.of[v].how == How::stored) kernel::offer(out_.of[v].why, {StoredFor::by_parts, {}});
       }
-      out_.of[concat] = {.how = How::in_parts, .why = {}};
+      out_.of[whole] = {.how = How::in_parts, .why = {}};
     }
   }
 
-  /// Each part repeats the ops behind the concat, and has them in its body.
-  bool parts_stay_short(const Node& concat, ValueId stored) {
+  /// What each part is made of; none where it cannot be made by parts.
+  std::vector<ValueId> parts_of(ValueId whole, const Node& node) {
+    if (node.op == Op::concat) {
+      // Of an axis of size 1 every point is the same place, and does not tell which part has it: the others are empty.
+      if (graph_.type(whole).dims[static_cast<std::size_t>(node.axes[0])].is(1)) return {};
+      return {node.operands.begin(), node.operands.end()};
+    }
+    std::optional<Regions> regions = regions_side_by_side(graph_, whole, out_);
+    if (!regions) return {};
+    std::vector<ValueId> out(regions->left.boxes.size(), graph_.node_of(regions->updates.front())->operands[0]);
+    for (ValueId update : regions->updates) out.push_back(graph_.node_of(update)->operands[1]);
+    out_.regions[whole] = std::move(*regions);
+    return out;
+  }
+
+  /// Each part repeats the ops behind the whole, and has them in its body.
+  bool parts_stay_short(std::span<const ValueId> parts, ValueId stored) {
     const Node& made_by = *graph_.node_of(stored);
     const int behind = cones_.of(made_by.op == Op::reduce ? made_by.operands[0] : stored, forced_.values).ops;
     int longest = 0;
-    for (ValueId part : concat.operands) longest = std::max(longest, cones_.of(part, forced_.values).ops);
-    return behind + longest <= caps_.max_body_ops &&
-           behind * static_cast<int>(concat.operands.size()) <= caps_.max_body_ops;
+    for (ValueId part : parts) longest = std::max(longest, cones_.of(part, forced_.values).ops);
+    return behind + longest <= caps_.max_body_ops && behind * static_cast<int>(parts.size()) <= caps_.max_body_ops;
   }
 
   /// The stored values of the same shape that elementwise ops make of `v`, and what folds one. None where something

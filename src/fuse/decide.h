@@ -25,7 +25,7 @@ enum class How : uint8_t {
   hosted,        // in the host's memory
   view,          // by the bytes of `with`, under another shape
   updated_with,  // never: the update `with` writes to its bytes, and nothing else reads it
-  in_parts,      // never: a concat, whose readers are made part by part
+  in_parts,      // never: a concat, or an update and what it leaves of its base; its readers are made part by part
 };
 std::string_view how_name(How how);
 
@@ -45,17 +45,17 @@ constexpr std::string_view kLaterReader = "what follows";
 struct Decision {
   How how = How::unneeded;
   kernel::Stored why;  // of what is in memory, if only for a call; no output needs one
-  ValueId with;        // of what is stored or a number, also: the concat of which it is made part by part; or the count
-                       // of the compress along with whose mask it is made
-  int slot = -1;       // of what is stored: the output whose bytes it is, perhaps under another shape; of that shape,
-                       // which is a view or inlined: the same output
-  int folds = 0;       // of a reduction: how many a point of its loop makes; 0: it is no loop, but written out, term by
-                       // term, where it is asked for
+  ValueId with;   // of what is stored or a number, also: the value in parts of which it is made part by part; or the
+                  // count of the compress along with whose mask it is made
+  int slot = -1;  // of what is stored: the output whose bytes it is, perhaps under another shape; of that shape,
+                  // which is a view or inlined: the same output
+  int folds = 0;  // of a reduction: how many a point of its loop makes; 0: it is no loop, but written out, term by
+                  // term, where it is asked for
   Begin begin = Begin::nothing;
   bool operator==(const Decision&) const = default;
 };
 
-/// How a stored value is written region by region.
+/// How a value is written region by region, if it is stored, or of which parts it is.
 struct Regions {
   std::vector<ValueId> updates;  // in the order of writing: bases that are `updated_with` the next, then the value; the
                                  // first may be a concat
@@ -89,6 +89,10 @@ struct Decisions {
 /// Decides how `v`, stored and an update, a scatter or a concat, begins; all else is decided. Throws
 /// Error(not-in-place) for an update that is required to be made in place of what has no bytes of its own.
 void decide_regions(const Graph& graph, ValueId v, Decisions& decisions);
+
+/// The regions of `v`, an update, and what they leave of its base, where each of its elements is in one of them. None
+/// where they do not lie side by side. What `v` is made of is decided.
+std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const Decisions& decisions);
 
 /// `uses`: count_uses.
 Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,

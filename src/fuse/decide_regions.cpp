@@ -38,17 +38,31 @@ bool is_kept(const Graph& graph, const Decisions& decisions, ValueId v) {
   return decisions[v].how == How::given && !graph.is_body && std::ranges::any_of(graph.params, is_v);
 }
 
+/// `v`, and the bases below it that are written with it, in the order of writing.
+std::vector<ValueId> updates_of(const Graph& graph, ValueId v, const Decisions& decisions) {
+  std::vector<ValueId> out = {v};
+  for (;;) {
+    const Node& written = *graph.node_of(out.back());
+    if (written.op == Op::concat || decisions[written.operands[0]].how != How::updated_with) break;
+    out.push_back(written.operands[0]);
+  }
+  std::ranges::reverse(out);
+  return out;
+}
+
+/// Does it have other elements than those of a dim of size 1, of which every point is the same place?
+bool divides_size_one(const Box& box, std::span<const Dim> dims) {
+  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
+    if (dims[axis].is(1) && !(box.begin[axis].is(0) && box.end[axis].is(1))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void decide_regions(const Graph& graph, ValueId v, Decisions& decisions) {
   Regions& regions = decisions.regions[v];
-  regions.updates = {v};
-  for (;;) {
-    const Node& written = *graph.node_of(regions.updates.back());
-    if (written.op == Op::concat || decisions[written.operands[0]].how != How::updated_with) break;
-    regions.updates.push_back(written.operands[0]);
-  }
-  std::ranges::reverse(regions.updates);
+  regions = {updates_of(graph, v, decisions), {}, {}};
   const Node& first = *graph.node_of(regions.updates.front());
   if (first.op == Op::concat) return;
 
@@ -64,6 +78,21 @@ void decide_regions(const Graph& graph, ValueId v, Decisions& decisions) {
   if (!left || !may_be_left_out(graph, decisions, base)) return;
   begin = Begin::left_over;
   regions.left = *left;
+}
+
+std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const Decisions& decisions) {
+  Regions out{updates_of(graph, v, decisions), {}, {}};
+  const auto is_required = [&](ValueId update) { return graph.node_of(update)->in_place == InPlace::required; };
+  const Node& first = *graph.node_of(out.updates.front());
+  if (first.op != Op::update || std::ranges::any_of(out.updates, is_required)) return std::nullopt;
+  const ValueId base = first.operands[0];
+  const bool is_there = memory_of(graph, decisions, base).valid() || splat(graph, base, [](ValueId) { return false; });
+  const std::optional<LeftOver> left = left_over(graph, out.updates, is_there ? Brings::elements : Brings::values);
+  if (!left || left->regions != out.updates.size() || !may_be_left_out(graph, decisions, base)) return std::nullopt;
+  const auto divides = [&](const Box& box) { return divides_size_one(box, graph.type(v).dims); };
+  if (std::ranges::any_of(left->boxes, divides)) return std::nullopt;
+  out.left = *left;
+  return out;
 }
 
 }  // namespace inlay::fuse

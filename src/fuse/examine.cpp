@@ -19,7 +19,7 @@ void collect(const Dim& dim, std::vector<SymbolId>& out) {
 /// Would it be written as `other` was?
 bool looks_like(const Piece& piece, const Piece& other) {
   return piece.value == other.value && piece.axes == other.axes && piece.part == other.part &&
-         piece.starts.empty() == other.starts.empty() &&
+         piece.of_whole == other.of_whole && piece.starts.empty() == other.starts.empty() &&
          std::ranges::equal(piece.writes, other.writes, [](const Write& a, const Write& b) { return a.asks_like(b); });
 }
 
@@ -63,7 +63,7 @@ PieceFacts Examiner::examine(const Pieces& pieces, const Piece& piece) {
   stage_.statements.clear();
   stage_.num_registers = 0;
   StageWriter writer(graph_, pieces.homes, points_, questions_, sites, stage_);
-  writer.begin(piece.part);
+  writer.begin(piece);
   for (const Write& write : piece.writes) writer.write(write);
   facts.demands = questions_.demands();
   facts.symbols = piece.step_symbols;

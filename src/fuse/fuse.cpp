@@ -227,7 +227,7 @@ class Assembler {
     StageWriter writer(graph_, pieces_.homes, points_, questions_, program_.sites, stage);
     for (PieceId id : ids) {
       const Piece& piece = pieces_.pieces[id];
-      writer.begin(piece.part);
+      writer.begin(piece);
       for (const KernelOutput& start : piece.starts) list(start);
       for (const Write& write : piece.writes) {
         writer.write(write);

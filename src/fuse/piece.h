@@ -73,6 +73,16 @@ struct Part {
   }
 };
 
+/// What a value that is in parts (fuse/decide.h) is at the points of a loop over one of them.
+struct PartOfWhole {
+  ValueId whole;
+  ValueId value;                   // this value ...
+  AccessMap at;                    // ... at this point
+  Combine combine = Combine::set;  // and what it is combined with, where `whole` is asked for, if it is
+  ValueId onto;
+  bool operator==(const PartOfWhole&) const = default;
+};
+
 /// Loop axes and the writes at each of their points; or one step that is no loop.
 struct Piece {
   ValueId value;  // what it helps to store; the one that errors name
@@ -85,6 +95,7 @@ struct Piece {
   std::vector<PieceId> after;          // pieces of the same value that must come first
   bool only_checks = false;            // what nothing reads (unread_checks.h): nothing waits for it
   std::optional<Part> part;
+  std::optional<PartOfWhole> of_whole;
   bool is_loop() const { return steps.empty() && !axes.empty(); }
 };
 

@@ -91,7 +91,7 @@ class Splits {
   }
 
   /// Is it the same in several loops as in one? What a fold makes at each point needs all points before, and rows that
-  /// are folded are read where they are complete. The parts of a concat begin where they begin.
+  /// are folded are read where they are complete.
   bool can_be_split(PieceId id) const {
     const Piece& piece = pieces_[id];
     const auto needs_all = [](const Write& write) {
@@ -99,11 +99,7 @@ class Splits {
       return folds_rows || write.runs || write.running.valid() || write.selection.valid() ||
              std::ranges::any_of(write.indices, [](const WriteIndex& index) { return index.running.valid(); });
     };
-    const auto is_in_parts = [&](const Demand& demand) {
-      const Node* node = graph_.node_of(demand.value);
-      return node && node->op == Op::concat && !demand.loaded;
-    };
-    return std::ranges::none_of(piece.writes, needs_all) && std::ranges::none_of(facts_[id]->demands, is_in_parts);
+    return std::ranges::none_of(piece.writes, needs_all);
   }
 
   /// Before any loop begins? (In a body the sizes of the graph around it have no source.)
@@ -179,6 +175,7 @@ void shift(Piece& piece, int axis, const Dim& by) {
     shift(write.at, axis, by);
     for (WriteIndex& index : write.indices) shift(index.at, axis, by);
   }
+  if (piece.of_whole) shift(piece.of_whole->at, axis, by);
 }
 
 /// The first part, and the other one: of a loop that reads all of it or nothing, else what lies behind.

@@ -99,7 +99,8 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::size: return size(node->size);
     case Op::as_size:
     case Op::assert_: return value(x, point);
-    case Op::update:
+    case Op::concat:
+    case Op::update: return part(v, point);
     case Op::scatter:
     case Op::fold:
     case Op::cumulative:
@@ -108,26 +109,19 @@ RegisterId StageWriter::definition(ValueId v, Point point) {
     case Op::host_call:
     case Op::cond:
     case Op::loop: break;
-    case Op::concat: return part(*node, at);
   }
   INLAY_CHECK(false, op_name(node->op), " is not computed at a point: ", graph_.describe(v));
   return {};
 }
 
-/// A concat that lives nowhere is asked part by part: the point is one of the part that begins there.
-RegisterId StageWriter::part(const Node& node, const AccessMap& at) {
-  const int axis = node.axes[0];
-  ValueId found;
-  Dim begin = 0;
-  for (ValueId operand : node.operands) {
-    const Dim& length = graph_.type(operand).dims[axis];
-    if (at.subscripts[axis].base == begin && (!found.valid() || !length.is(0))) found = operand;
-    begin = begin + length;
-  }
-  INLAY_CHECK(found.valid(), "a concat is asked where none of its parts begins: ", graph_.describe(node.results[0]));
-  AccessMap within = at;
-  within.subscripts[axis].base = 0;
-  return value(found, within);
+/// What is nowhere as a whole is asked for by loops over its parts.
+RegisterId StageWriter::part(ValueId whole, Point at) {
+  INLAY_CHECK(piece_ && piece_->of_whole && piece_->of_whole->whole == whole,
+              "asked for beside its parts: ", graph_.describe(whole));
+  const PartOfWhole& part = *piece_->of_whole;
+  const RegisterId x = value(part.value, part.at);
+  if (part.combine == Combine::set) return x;
+  return op(combine_op(part.combine), graph_.type(whole).dtype, {value(part.onto, at), x});
 }
 
 RegisterId StageWriter::scalar(const Node& node, ValueId v, Point at) {
@@ -175,7 +169,8 @@ RegisterId StageWriter::gather(const Node& node, const AccessMap& at) {
     const auto affine = affine_index(graph_, index.array, index.extent);
     if (const auto place = affine ? at_point(*affine, index.at) : std::nullopt) {
       placed.map.subscripts[index.dim] = *place;
-      if (part_ && part_->known_size()) placed.map = where(std::move(placed.map), part_->sizes, *part_->known_size());
+      if (piece_ && piece_->part && piece_->part->known_size())
+        placed.map = where(std::move(placed.map), piece_->part->sizes, *piece_->part->known_size());
       continue;
     }
     placed.map.subscripts[index.dim].index =

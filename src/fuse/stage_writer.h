@@ -23,8 +23,8 @@ class StageWriter {
         stage_(stage),
         max_registers_(max_registers) {}
 
-  /// The writes that follow are those of a part of a loop, or of a whole one.
-  void begin(const std::optional<Part>& part) { part_ = part; }
+  /// The writes that follow are those of the piece.
+  void begin(const Piece& piece) { piece_ = &piece; }
   void write(const Write& write);
 
  private:
@@ -34,7 +34,7 @@ class StageWriter {
   Register value(ValueId v, Point at);
   Register broadcast_value(ValueId v, Point at);
   Register definition(ValueId v, Point at);
-  Register part(const Node& node, const AccessMap& at);
+  Register part(ValueId whole, Point at);
   Register scalar(const Node& node, ValueId v, Point at);
   Register cast(const Node& node, ValueId v, Point at);
   Register gather(const Node& node, const AccessMap& at);
@@ -61,7 +61,7 @@ class StageWriter {
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
-  std::optional<Part> part_;
+  const Piece* piece_ = nullptr;  // none: what is asked is only counted (cone.h)
   const Node* selection_ = nullptr;                         // of the write that is answered
   std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
 };

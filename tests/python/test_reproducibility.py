@@ -300,6 +300,10 @@ def by(params, line, given=lambda x: x):
     return compiled(params, line, "return %s"), given
 
 
+def of_parts(fn):
+    return lambda x: fn(x[:1000], x[1000:])
+
+
 # A vector's result in two orders: the programs, how each is given the vector, and what the errors are compared with.
 SUM, VAR, LOG_SUM_EXP = "%s = reduce add %x [0] : f64", "%s = var %x", "%s = logsumexp %x"
 F64_BESIDE = "%w = cast %x : f64\n%e = exp %w\n%u = reduce add %e [0] : f64\nreturn %s, %u"
@@ -311,6 +315,11 @@ IN_OTHER_ORDERS = {
     "an f32 sum beside one in f64": lambda: (
         by("%x: f32[n]", "%s = reduce add %x [0] : f32", np.float32),
         (compiled("%x: f32[n]", "%s = reduce add %x [0] : f32", F64_BESIDE), np.float32),
+        of_sum,
+    ),
+    "a sum of two parts": lambda: (
+        by("%x: f64[n]", SUM),
+        (of_parts(compiled("%a: f64[n], %b: f64[m]", "%x = concat 0 %a, %b", SUM + "\nreturn %s")), lambda x: x),
         of_sum,
     ),
     "a variance of a row": lambda: (
