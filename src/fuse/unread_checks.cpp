@@ -1,6 +1,7 @@
 #include "fuse/unread_checks.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <tuple>
 
@@ -131,6 +132,42 @@ Dim all_is_visited(const std::vector<Visited>& loops, std::span<const Dim> dims)
   return best;
 }
 
+/// The loops over the parts of values: together those that make one value of one whole visit all of the whole, however
+/// its parts lie.
+class LoopsOverParts {
+ public:
+  LoopsOverParts(const Graph& graph, const Pieces& pieces, const FactsOfPieces& facts)
+      : graph_(graph), asked_(graph.values.size()) {
+    for (PieceId id : ids<PieceId>(pieces.pieces.size())) {
+      if (pieces.pieces[id].of_whole) add(pieces.pieces[id], facts[id]->demands);
+    }
+  }
+
+  /// Do all those loops ask for the value wherever they are in the whole?
+  bool visit_all(ValueId v) const {
+    return std::ranges::any_of(asked_[v], [&](const auto& of) { return of.second == num_loops_.at(of.first); });
+  }
+
+ private:
+  using MadeOfWhole = std::pair<ValueId, ValueId>;
+
+  void add(const Piece& piece, std::span<const Demand> demands) {
+    const ValueId whole = piece.of_whole->whole;
+    const MadeOfWhole loops(piece.value, whole);
+    ++num_loops_[loops];
+    const auto at = std::ranges::find_if(demands, [&](const Demand& d) { return d.value == whole && !d.loaded; });
+    if (at == demands.end()) return;
+    for (const Demand& demand : demands) {
+      const bool is_at_whole = demand.at == at->at && graph_.type(demand.value).dims == graph_.type(whole).dims;
+      if (!demand.loaded && is_at_whole) ++asked_[demand.value][loops];
+    }
+  }
+
+  const Graph& graph_;
+  std::map<MadeOfWhole, int> num_loops_;
+  IdMap<ValueId, std::map<MadeOfWhole, int>> asked_;  // of how many loops
+};
+
 /// 1 where the size is not 0.
 Dim is_some(const Dim& size) { return always_at_least(size, 1) ? Dim(1) : min(1, size); }
 
@@ -160,11 +197,12 @@ std::vector<UnreadCheck> find_unread_checks(const Graph& graph, const Decisions&
       if (loop) loops[demand.value].push_back(*loop);
     }
   }
+  const LoopsOverParts over_parts(graph, pieces, facts);
   std::vector<UnreadCheck> out;
   for (ValueId v : values) {
     const std::vector<Dim>& dims = graph.type(v).dims;
     const Dim all = all_is_visited(loops[v], dims);
-    if (always_at_least(all, 1)) continue;
+    if (always_at_least(all, 1) || over_parts.visit_all(v)) continue;
     Dim guard = Dim(1) - is_some(all);
     for (std::size_t d = 0; d < dims.size(); ++d) {
       if (!wanted[v][d]) guard = guard * is_some(dims[d]);
