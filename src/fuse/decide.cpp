@@ -360,7 +360,10 @@ class Decider {
     Decision &shown = out_.of[node->operands[0]], &returned = out_.of[v];
     if (shown.how != How::stored || shown.slot >= 0 || !is_known_with(v, node->operands[0])) return;
     shown.slot = returned.slot = slot;
-    if (returned.how != How::view) returned.how = How::inlined;
+    if (returned.how == How::view) return;
+    // (What is wanted whole may be read through several indices, which only a buffer of its own shape can take.)
+    returned.how = is_wanted_whole(v) ? How::view : How::inlined;
+    if (returned.how == How::view) returned.with = node->operands[0];
   }
 
   /// Is the size of `v` known where that of `other` is? Not where it is bound on the way.
