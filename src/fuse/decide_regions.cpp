@@ -50,10 +50,14 @@ std::vector<ValueId> updates_of(const Graph& graph, ValueId v, const Decisions& 
   return out;
 }
 
-/// Does it have other elements than those of a dim of size 1, of which every point is the same place?
-bool divides_size_one(const Box& box, std::span<const Dim> dims) {
+/// Does the update, of a box, write other elements than those of a dim of size 1? There every point is the same place.
+bool divides_size_one(const Graph& graph, const Node& update) {
+  const std::vector<Dim>& dims = graph.type(update.operands[0]).dims;
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    if (dims[axis].is(1) && !(box.begin[axis].is(0) && box.end[axis].is(1))) return true;
+    const IndexItem& item = update.index[axis];
+    const bool is_range = item.kind == IndexItem::Kind::range;
+    const bool is_all = is_range ? item.start.is(0) && item.stop.is(1) : item.position.is(0);
+    if (dims[axis].is(1) && !is_all) return true;
   }
   return false;
 }
@@ -89,8 +93,8 @@ std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const
   const bool is_there = memory_of(graph, decisions, base).valid() || splat(graph, base, [](ValueId) { return false; });
   const std::optional<LeftOver> left = left_over(graph, out.updates, is_there ? Brings::elements : Brings::values);
   if (!left || left->regions != out.updates.size() || !may_be_left_out(graph, decisions, base)) return std::nullopt;
-  const auto divides = [&](const Box& box) { return divides_size_one(box, graph.type(v).dims); };
-  if (std::ranges::any_of(left->boxes, divides)) return std::nullopt;
+  const auto divides = [&](ValueId update) { return divides_size_one(graph, *graph.node_of(update)); };
+  if (std::ranges::any_of(out.updates, divides)) return std::nullopt;
   out.left = *left;
   return out;
 }
