@@ -61,7 +61,7 @@ class StageWriter {
   IdMap<kernel::SiteId, kernel::Site>& sites_;
   kernel::Stage& stage_;
   const int max_registers_;
-  const Piece* piece_ = nullptr;  // none: what is asked is only counted (cone.h)
+  const Piece* piece_ = nullptr;                            // none: what is asked is only counted (cone.h)
   const Node* selection_ = nullptr;                         // of the write that is answered
   std::unordered_map<kernel::BufferId, Register> running_;  // by what the fold folds into
 };
