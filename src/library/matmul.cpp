@@ -78,10 +78,11 @@ void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) 
 /// Do the matrices of the batch lie below each other, so that they are one tall matrix?
 bool are_stacked(const int64_t* strides, int64_t rows) { return strides[0] == rows * strides[1] && strides[2] == 1; }
 
-/// In equal parts of as many as take some 50 ms, between which the call is looked at; but enough that it does not
-/// matter how often the right matrix is brought into the layout that BLAS works on.
+/// In equal parts of as many as take some 50 ms on a CPU with vectors of two, 10 on one with vectors of four, between
+/// which the call is looked at; but enough that it does not matter how often the right matrix is brought into the
+/// layout that BLAS works on.
 int64_t rows_at_once(int64_t rows, int k, int n) {
-  constexpr int64_t kProducts = int64_t{1} << 30, kFewest = 1024, kOfBlas = 64;
+  constexpr int64_t kProducts = int64_t{1} << 28, kFewest = 1024, kOfBlas = 64;
   const int64_t most = std::max(kProducts / std::max<int64_t>(int64_t{k} * n, 1), kFewest);
   const int64_t parts = (rows + most - 1) / most;
   return ((rows + parts - 1) / parts + kOfBlas - 1) / kOfBlas * kOfBlas;
