@@ -1,9 +1,12 @@
 #pragma once
-// How one number of each distribution is drawn: by NumPy's own sampling functions, out of the NumPy that is imported,
+// How one draw of each distribution is made: by NumPy's own sampling functions, out of the NumPy that is imported,
 // so the draws are those of the user's version. (They are exported by its module numpy.random._generator; numpy.org's
 // "Extending" page calls them in this way.)
 #include <memory>
+#include <span>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include <numpy/random/distributions.h>
 
@@ -15,8 +18,8 @@ namespace inlay::python {
 // clang-format off: it moves the lines of such a list each time
 #define INLAY_SAMPLERS(X) \
   X(beta) X(binomial) X(exponential) X(gamma) X(geometric) X(hypergeometric) X(laplace) X(logistic) X(lognormal) \
-  X(negative_binomial) X(normal) X(poisson) X(standard_normal) X(standard_t) X(triangular) X(uniform) X(vonmises) \
-  X(wald) X(weibull)
+  X(multinomial) X(negative_binomial) X(normal) X(poisson) X(standard_gamma) X(standard_normal) X(standard_t) \
+  X(triangular) X(uniform) X(vonmises) X(wald) X(weibull)
 // clang-format on
 
 struct Samplers {
@@ -28,21 +31,39 @@ struct Samplers {
 /// Those of the module at `path`, which must be loaded; null where it lacks one.
 std::unique_ptr<const Samplers> load_samplers(const std::string& path);
 
-/// What a number is drawn from.
+/// What draws are made from.
 struct Source {
   const Samplers& numpy;
   bitgen_t* bits;
-  binomial_t binomial{};  // what `binomial` prepares for one pair of parameters
+  binomial_t binomial{};           // what `binomial` prepares for one pair of parameters
+  std::vector<double> cumulative;  // what `categorical` prepares for one vector of probabilities, which lies at
+  const double* cumulative_of = nullptr;
 };
 
-/// One of PyTensor's random variables, whose parameters are numbers. What NumPy and SciPy refuse, or treat in a way of
-/// its own, does not fit and is left to them.
+/// The parameters of one draw.
+struct Params {
+  const double* const* at;
+  std::size_t length;  // of the last one, where it is a vector
+
+  double operator[](int i) const { return *at[i]; }
+  std::span<const double> vector(int i) const { return {at[i], length}; }
+};
+
+/// Draws a number, or a vector as long as its last parameter.
+using Sampler =
+    std::variant<double (*)(Source&, Params), int64_t (*)(Source&, Params),
+                 void (*)(Source&, Params, std::span<double>), void (*)(Source&, Params, std::span<int64_t>)>;
+
+/// One of PyTensor's random variables. What NumPy and SciPy refuse, or treat in a way of its own, does not fit and is
+/// left to them.
 struct Distribution {
   const char* name;  // of PyTensor's op
   int num_params;
-  bool (*fits)(const double* params);
-  double (*real)(Source&, const double* params);    // of one that draws real numbers, else null
-  int64_t (*count)(Source&, const double* params);  // of one that draws integers, else null
+  bool (*fits)(Params);
+  Sampler sampler;
+  bool last_is_vector = false;  // the last parameter; the others are numbers
+
+  bool draws_vectors() const { return sampler.index() >= 2; }
 };
 
 /// Null: there is none of that name.

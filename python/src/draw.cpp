@@ -18,7 +18,7 @@ namespace inlay::python {
 namespace {
 
 constexpr int kMaxParams = 3;
-constexpr int64_t kManyDraws = 5000;  // some 50 us: worth giving up the GIL for
+constexpr std::size_t kManyDraws = 5000;  // some 50 us: worth giving up the GIL for
 
 using Dims = std::vector<int64_t>;
 
@@ -49,13 +49,18 @@ std::optional<Dims> broadcast(std::span<const Dims> shapes) {
 /// The parameters at each point of a shape that they broadcast to, row by row.
 class Points {
  public:
-  Points(std::span<const std::span<const double>> values, std::span<const Dims> shapes, Dims dims)
-      : dims_(std::move(dims)), index_(dims_.size(), 0), num_params_(values.size()) {
+  /// `shapes`: of the parameters, without the axis of a last one that is a vector of `length` elements.
+  Points(std::span<const std::span<const double>> values, std::span<const Dims> shapes, std::optional<int64_t> length,
+         Dims dims)
+      : dims_(std::move(dims)),
+        index_(dims_.size(), 0),
+        num_params_(values.size()),
+        length_(static_cast<std::size_t>(length.value_or(1))) {
     for (std::size_t i = 0; i < num_params_; ++i) {
       at_[i] = values[i].data();
       Dims& steps = steps_[i];
       steps.assign(dims_.size(), 0);
-      int64_t step = 1;
+      int64_t step = i + 1 == num_params_ ? length.value_or(1) : 1;
       for (std::size_t back = 1; back <= shapes[i].size(); ++back) {
         const int64_t n = shapes[i][shapes[i].size() - back];
         if (n != 1) steps[dims_.size() - back] = step;
@@ -63,10 +68,9 @@ class Points {
         step *= n;
       }
     }
-    if (product(dims_) > 0) read();
   }
 
-  const double* params() const { return params_.data(); }
+  Params params() const { return {.at = at_.data(), .length = length_}; }
 
   void next() {
     if (!moves_) return;
@@ -77,30 +81,38 @@ class Points {
       if (!wraps) break;
       index_[axis] = 0;
     }
-    read();
   }
 
  private:
-  void read() {
-    for (std::size_t i = 0; i < num_params_; ++i) params_[i] = *at_[i];
-  }
-
   Dims dims_, index_;
-  std::size_t num_params_;
+  std::size_t num_params_, length_;
   bool moves_ = false;
   std::array<const double*, kMaxParams> at_{};
   std::array<Dims, kMaxParams> steps_;
-  std::array<double, kMaxParams> params_{};
 };
 
 namespace {
 
 template <class T>
-void fill(const Distribution& distribution, Source& source, Points& points, T* draws, int64_t count) {
-  for (int64_t i = 0; i < count; ++i, points.next()) {
-    draws[i] = distribution.real != nullptr ? static_cast<T>(distribution.real(source, points.params()))
-                                            : static_cast<T>(distribution.count(source, points.params()));
-  }
+void fill(const Distribution& distribution, Source& source, Points& points, std::span<T> draws) {
+  std::visit(
+      [&]<class Number, class... Row>(Number (*draw)(Source&, Params, Row...)) {
+        if constexpr (sizeof...(Row) == 0) {
+          for (T& x : draws) {
+            x = static_cast<T>(draw(source, points.params()));
+            points.next();
+          }
+        } else {
+          std::vector<typename Row::element_type...> row(points.params().length);
+          for (std::size_t first = 0; first < draws.size(); first += row.size()) {
+            draw(source, points.params(), row);
+            std::ranges::transform(row, draws.begin() + static_cast<std::ptrdiff_t>(first),
+                                   [](auto x) { return static_cast<T>(x); });
+            points.next();
+          }
+        }
+      },
+      distribution.sampler);
 }
 
 /// Holds NumPy's lock of a bit generator, whose state is the generator's alone while numbers are drawn.
@@ -209,20 +221,27 @@ PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data,
     values.push_back(values_of(params_[i], operands, rooms[i]));
     shapes.push_back(dims_of(params_[i], operands));
   }
+  std::optional<int64_t> length;
+  if (distribution_.last_is_vector) {
+    length = shapes.back().back();
+    shapes.back().pop_back();
+  }
   const std::optional<Dims> of_params = broadcast(shapes);
   if (!of_params) return nullptr;
   const std::optional<Dims> dims = shape_of_draws(size_, operands, *of_params);
   // Beside no draws NumPy looks at the parameters all the same.
   if (!dims || std::ranges::find(*dims, 0) != dims->end()) return nullptr;
-  const OwnedArray array = new_array(*dims, dtype_);  // before what takes as long as there are draws
+  Dims of_array = *dims;
+  if (distribution_.draws_vectors()) of_array.push_back(*length);
+  const OwnedArray array = new_array(of_array, dtype_);  // before what takes as long as there are draws
   if (!array) return nullptr;
-  Points given(values, shapes, *of_params);
+  Points given(values, shapes, length, *of_params);
   for (int64_t i = product(*of_params); i > 0; --i, given.next()) {
     if (!distribution_.fits(given.params())) return nullptr;
   }
   nb::object generator = nb::borrow(operands.object(generator_));
   if (!copier_.is_none()) generator = copier_(generator);
-  Points points(values, shapes, *dims);
+  Points points(values, shapes, length, *dims);
   fill_array(array.get(), generator, points);
   return PyTuple_Pack(2, generator.ptr(), reinterpret_cast<PyObject*>(array.get()));
 }
@@ -233,13 +252,13 @@ void Draw::fill_array(PyArrayObject* array, nb::handle generator, Points& points
   auto* const bits = static_cast<bitgen_t*>(PyCapsule_GetPointer(capsule.ptr(), "BitGenerator"));
   if (bits == nullptr) throw nb::python_error();
   Source source{.numpy = *samplers_, .bits = bits};
-  const auto count = static_cast<int64_t>(PyArray_SIZE(array));
+  const auto count = static_cast<std::size_t>(PyArray_SIZE(array));
   const Locked locked(bit_generator);
   std::optional<nb::gil_scoped_release> released;
   if (count >= kManyDraws) released.emplace();
   visit_element_type(dtype_, [&]<class T>(T) {
     if constexpr (std::is_arithmetic_v<T>) {
-      fill(distribution_, source, points, static_cast<T*>(PyArray_DATA(array)), count);
+      fill(distribution_, source, points, std::span(static_cast<T*>(PyArray_DATA(array)), count));
     }
   });
 }

@@ -102,7 +102,9 @@ def test_dtypes(dtype):
         a, b = generator(), generator()
         (next_a, x), (next_b, y) = (sample(op, 0, 1, size=5, dtype=dtype, rng=g) for op, g in
                                     ((rv.normal, a), (rv.uniform, b)))  # fmt: skip
-        return [], [x, y], {a: next_a, b: next_b}, []
+        c = generator()
+        next_c, z = sample(rv.dirichlet, np.array([1, 2, 3], dtype=dtype), size=5, dtype=dtype, rng=c)
+        return [], [x, y, z], {a: next_a, b: next_b, c: next_c}, []
 
     check(build)
 
@@ -181,11 +183,11 @@ def test_the_generator_of_a_function_is_not_copied():
     assert shared.get_value(borrow=True) is generator
 
 
-# Of numbers, by NumPy's own functions; the others through their op's Python code.
+# By NumPy's own functions; the others through their op's Python code.
 NATIVE = {
     "normal", "uniform", "halfnormal", "lognormal", "gamma", "exponential", "weibull", "logistic", "vonmises", "beta",
     "laplace", "triangular", "invgamma", "wald", "t", "poisson", "geometric", "hypergeometric", "bernoulli", "binomial",
-    "nbinom",
+    "nbinom", "dirichlet", "multinomial", "categorical",
 }  # fmt: skip
 
 
@@ -194,6 +196,48 @@ def test_which_are_drawn_without_python_code(name):
     _, drawn = sample(getattr(rv, name), *PARAMETERS[name], size=3, rng=shared_generator())
     view = inlay.pytensor.explain(pytensor.function([], drawn, mode="INLAY"))
     assert (len(view.draws), len(view.host_calls)) == ((1, 0) if name in NATIVE else (0, 1))
+
+
+PROBABILITIES = np.array([[0.2, 0.3, 0.1, 0.4], [0.0, 1.0, 0.0, 0.0], [0.25, 0.25, 0.25, 0.25]])
+
+
+@pytest.mark.parametrize(
+    ("name", "batches"),
+    [
+        ("categorical", [(PROBABILITIES,), (PROBABILITIES[:, None],), (np.array([1.0]),), (np.array([[True], [False]]),)]),
+        ("dirichlet", [
+            (10 * PROBABILITIES + 0.1,),
+            (PROBABILITIES / 50 + 1e-3,),  # sticks that are broken
+            (np.array([0.05]),),
+            (np.array([[0.01, 0.02], [0.01, 2.0]], dtype="float32"),),
+            (np.array([[3, 1, 2]]),),
+        ]),
+        ("multinomial", [
+            (np.array([7, 0, 10**6]), PROBABILITIES),
+            (np.array([[5], [1]]), PROBABILITIES),
+            (np.int8(40), PROBABILITIES[:1]),
+            (np.array([3, 4], dtype="uint8"), np.array([1.0])),
+        ]),
+    ],
+)  # fmt: skip
+def test_vectors_in_batches(name, batches):
+    op = getattr(rv, name)
+
+    def build(generator):
+        inputs, arguments, outputs, updates = [], [], [], {}
+        for parameters in batches:
+            variables = [pt.tensor(dtype=p.dtype, shape=(None,) * p.ndim) for p in parameters]
+            inputs += variables
+            arguments += parameters
+            batch = np.broadcast_shapes(*(p.shape for p in parameters[:-1]), parameters[-1].shape[:-1])
+            for given in (variables, parameters):
+                for size in (None, batch, (5, 2, *batch)):
+                    g = generator()
+                    updates[g], drawn = sample(op, *given, size=size, rng=g)
+                    outputs.append(drawn)
+        return inputs, outputs, updates, arguments
+
+    check(build)
 
 
 def test_parameters_of_many_dtypes_and_strides():
@@ -240,6 +284,18 @@ def test_parameters_of_many_dtypes_and_strides():
         ("invgamma", (2.0, np.float32(1.7))),
         ("normal", (np.zeros(0), -np.ones((3, 1)))),
         ("triangular", (1.0, 0.0, 2.0)),
+        ("categorical", (np.array([0.5, -0.25, 0.75]),)),
+        ("categorical", (np.array([0.5, np.nan, 0.5]),)),
+        ("categorical", (np.full(100, 0.01, dtype="float32"),)),
+        ("categorical", (np.zeros(0),)),
+        ("dirichlet", (np.array([1.0, 0.0, 2.0]),)),
+        ("dirichlet", (np.array([1.0, -1.0]),)),
+        ("dirichlet", (np.array([[1.0, np.nan], [1.0, 2.0]]),)),
+        ("multinomial", (5, np.array([0.7, 0.7, 0.0]))),
+        ("multinomial", (5, np.array([0.5, np.nan, 0.5]))),
+        ("multinomial", (-1, np.array([0.5, 0.5]))),
+        ("multinomial", (np.array([3, 4]), np.zeros((2, 0)))),
+        ("multinomial", (np.array([3, 4, 5]), np.array([[0.5, 0.5], [0.5, 0.5]]))),
     ],
 )
 def test_what_numpy_or_scipy_refuses(name, parameters):

@@ -261,9 +261,9 @@ def tensor_ops_left():
                 classes.add(c)
     rows = [
         (
-            "random variables of vectors and matrices, and those that SciPy draws by its general methods",
-            "NumPy and SciPy draw them, bit by bit as in other modes; those of numbers are drawn natively, by NumPy's own "
-            "functions",
+            "random variables that SciPy draws by its general methods, `integers`, `multivariate_normal`, choices and "
+            "permutations",
+            "NumPy and SciPy draw them, bit by bit as in other modes; the others are drawn natively, by NumPy's own functions",
         )
     ]
     for c in sorted(classes, key=lambda c: c.__name__):

@@ -1,7 +1,8 @@
 """Random variables: NumPy's generators draw them, bit by bit as in other modes.
 
-Most of PyTensor's own are drawn natively, by the functions for one number that NumPy's generators are made of. The others
-(of vectors and matrices, of SciPy's general methods, of users) run through their op's Python code.
+Most of PyTensor's own are drawn natively, by the functions that NumPy's generators are made of. The others run through
+their op's Python code: those of SciPy's general methods and of users, permutations, and `multivariate_normal`, whose bits
+come from NumPy's LAPACK and its einsum.
 
 PyTensor's op draws from a copy of its generator, so that the one that it was given stays as it was. Making that copy
 takes fifty times as long as drawing ten numbers. Where nobody looks at the generator again, it is drawn from itself:
@@ -23,7 +24,7 @@ from ... import _inlay
 
 _OWN = "pytensor.tensor.random.basic"  # whose ops' Python code is known
 _DRAWN = {"float64": "f64", "float32": "f32", "int64": "i64"}
-_INTEGERS = {"binomial": 1, "hypergeometric": 3}  # of how many parameters, from the first, NumPy makes integers
+_INTEGERS = {"binomial": 1, "hypergeometric": 3, "multinomial": 1}  # of how many parameters, from the first, NumPy makes integers
 _COPY = getattr(pytensor_op, "custom_rng_deepcopy", copy.deepcopy)  # what PyTensor's op makes to draw from
 
 
@@ -63,8 +64,7 @@ def native(node, variables, in_place):
     """What draws `node` without Python code, from the values of `variables`; None where its own code has to."""
     op = node.op
     generator, size, *parameters = node.inputs if isinstance(op, RandomVariable) else [None, None]
-    is_of_numbers = type(op).__module__ == _OWN and not any(op.ndims_params)
-    dtype = _DRAWN.get(node.outputs[1].type.dtype) if is_of_numbers else None
+    dtype = _DRAWN.get(node.outputs[1].type.dtype) if type(op).__module__ == _OWN else None
     if dtype is None or generator not in variables or not _are_taken(op.name, parameters):
         return None
     return _inlay.draw(
@@ -80,6 +80,8 @@ def native(node, variables, in_place):
 def _are_taken(name, parameters):
     """Does NumPy take parameters of these dtypes as the numbers that they are?"""
     if name == "invgamma" and not _has_exact_reciprocal(parameters[1]):
+        return False
+    if name == "categorical" and parameters[0].type.dtype == "float32":  # NumPy sums them in f32
         return False
     wanted = ["int64"] * _INTEGERS.get(name, 0) + ["float64"] * len(parameters)
     return all(
