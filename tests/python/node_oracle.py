@@ -7,6 +7,7 @@ from pytensor.graph.basic import Constant
 from pytensor.scalar import Add, Cast, Mul, ScalarMaximum, ScalarMinimum, Second, Switch
 from pytensor.scalar.basic import Abs, Ceil, Floor, Identity, Neg, RoundHalfToEven, Sign, Trunc
 from pytensor.scan.op import Scan
+from pytensor.sparse import math as sparse
 from pytensor.tensor import subtensor
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
@@ -50,7 +51,7 @@ def has_either_zero(op):
         return has_either_zero(op.core_op)
     if isinstance(op, CAReduce | Elemwise) and isinstance(op.scalar_op, ScalarMaximum | ScalarMinimum):
         return True
-    return isinstance(op, Dot) or isinstance(op, CAReduce) and isinstance(op.scalar_op, Add)
+    return isinstance(op, Dot | sparse.Dot | sparse.StructuredDot) or isinstance(op, CAReduce) and isinstance(op.scalar_op, Add)
 
 
 def with_zero(arrays, zero):
@@ -66,7 +67,7 @@ def rounds(op):
         return rounds(op.core_op)
     if isinstance(op, CAReduce | Elemwise):
         return not isinstance(op.scalar_op, EXACT)
-    return isinstance(op, CumOp | Dot | LogSoftmax | Softmax)
+    return isinstance(op, CumOp | Dot | LogSoftmax | Softmax | sparse.Dot | sparse.StructuredDot)
 
 
 def shaken(arrays, random):

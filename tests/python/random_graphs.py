@@ -7,7 +7,9 @@ PyTensor, so that sizes are found by the call.
 
 import numpy as np
 import pytensor
+import pytensor.sparse as ps
 import pytensor.tensor as pt
+import scipy.sparse
 from node_oracle import Unfit, run
 from pytensor.gradient import NullTypeGradError
 from pytensor.graph.basic import Constant
@@ -413,6 +415,22 @@ def products(g):
     g.take(pt.dot(x, y), False)
 
 
+def sparse_products(g):
+    """By a matrix half of whose elements are not stored, from either side: a constant, or made of an input."""
+    x = g.pick(lambda v: v.ndim in (1, 2) and v.dtype.kind == "f")
+    n, other = g.value(x).shape[0], g.some(SIZES)
+    dense = g.random_array((other, n), g.some(["float64", "float32"])) * (g.rng.random((other, n)) < 0.5)
+    kind = g.some(["csr", "csc"])
+    if g.chance(0.5):
+        a = ps.as_sparse(getattr(scipy.sparse, f"{kind}_matrix")(dense))
+    else:
+        a = getattr(ps, f"{kind}_from_dense")(g.new_input(dense))
+    if g.value(x).ndim == 1:
+        g.take(g.some([lambda: ps.dot(a, x), lambda: ps.dot(x, a.T)])(), False)
+    else:
+        g.take(g.some([lambda: ps.dot(a, x), lambda: ps.dot(x.T, a.T), lambda: ps.structured_dot(a, x)])(), False)
+
+
 def scanned(g):
     x = g.pick(lambda v: v.ndim > 0 and v.dtype == "float64" and v.shape[0] < 10)
     other = g.pick(lambda v: v.dtype == "float64" and v.ndim == 0)
@@ -457,6 +475,6 @@ def gradient(g):
 
 CONSTRUCTS = (
     [unary] * 4 + [binary] * 6 + [reduced] * 3 + [read] * 3 + [written] * 3 + [rows, shuffled, shuffled, joined, joined, reshaped]
-    + [stepped, choice, choice, branched, clipped, cast, logical, masked, masked, split, made, moved, diagonals, ordered, found, products, scanned]
+    + [stepped, choice, choice, branched, clipped, cast, logical, masked, masked, split, made, moved, diagonals, ordered, found, products, sparse_products, scanned]
     + [gradient]
 )  # fmt: skip

@@ -5,7 +5,10 @@ It is found by the class of the op or the nearest base class. One that meets a f
 `NotNative`; the node then runs through its own `perform`, as one without a translation does.
 """
 
+import importlib
+
 _TRANSLATIONS = {}
+_ON_DEMAND = {"pytensor.sparse": ".sparse"}  # a package that not everybody imports -> the module that translates its ops
 
 
 class NotNative(Exception):
@@ -25,6 +28,9 @@ def register(*op_classes):
 
 def translation_of(op):
     """The translation of `op`, or None."""
+    package = ".".join(type(op).__module__.split(".")[:2])
+    if package in _ON_DEMAND:
+        importlib.import_module(_ON_DEMAND[package], __package__)
     for op_class in type(op).__mro__:
         if op_class in _TRANSLATIONS:
             return _TRANSLATIONS[op_class]

@@ -1,0 +1,137 @@
+"""Products of a sparse matrix with a dense array, and their gradients: each element of the sparse one times what it
+meets, added where it belongs. In the order in which SciPy stores the elements, as SciPy adds them.
+
+The elements of a constant matrix are known. Those of a variable are found by one host call, however many nodes read it.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Constant
+from pytensor.sparse.basic import Transpose
+from pytensor.sparse.math import Dot, StructuredDot, StructuredDotGradCSC, StructuredDotGradCSR
+from pytensor.sparse.type import SparseTensorType
+
+from .dtypes import INLAY_NAMES
+from .registry import NotNative, register
+
+
+@dataclass
+class Elements:
+    """Of a sparse matrix of `shape`: their values, rows and columns, in the order in which they are stored."""
+
+    values: Any
+    rows: Any
+    columns: Any
+    shape: tuple
+
+    def transposed(self):
+        return Elements(self.values, self.columns, self.rows, self.shape[::-1])
+
+
+@register(Dot, StructuredDot)
+def dot(t, node):
+    left, right = node.inputs
+    if _is_sparse(left) and _is_sparse(right):
+        raise NotNative("a product of two sparse matrices")
+    dtype = INLAY_NAMES[node.outputs[0].type.dtype]
+    if dtype == "bool":
+        raise NotNative("a sparse product of bool")
+    if _is_sparse(left):
+        return _product(t, node, _elements(t, left), t.cast(t.value(right), dtype), 0)
+    return _product(t, node, _elements(t, right).transposed(), t.cast(t.value(left), dtype), -1)
+
+
+def _product(t, node, matrix, x, axis):
+    """Of the matrix with x along this axis, the first or the last."""
+    b = t.builder
+    t.require_equal(matrix.shape[1], x.dims[axis], f"{node.op}: {{left}} columns times {{right}} rows", x)
+    terms = b.gather(x, _at(matrix.columns, x.dims, axis))
+    values = b.reshape(t.cast(matrix.values, x.dtype), _in_place(matrix.values.dims[0], [1] * len(x.dims), axis))
+    zeros = b.broadcast(b.literal(0, x.dtype), _in_place(matrix.shape[0], x.dims, axis))
+    return b.scatter("add", zeros, _at(matrix.rows, x.dims, axis), b.scalar("mul", [values, terms]))
+
+
+def _at(numbers, dims, axis):
+    """These elements along an axis of these dims, all along the others."""
+    return _in_place(numbers, [(0, n, 1) for n in dims], axis)
+
+
+def _in_place(item, items, axis):
+    """`items`, where `item` stands at this place."""
+    items = list(items)
+    items[axis] = item
+    return items
+
+
+@register(StructuredDotGradCSC, StructuredDotGradCSR)
+def gradient(t, node):
+    """Of a product's sum weighted by `g`, with respect to the elements of its sparse matrix: the row of `g` and the row
+    of the dense matrix that an element brings together, multiplied and summed."""
+    minor, starts, dense, g = node.inputs
+    if _is_sparse(dense) or _is_sparse(g):
+        raise NotNative("a product of two sparse matrices")
+    dtype = INLAY_NAMES[node.outputs[0].type.dtype]
+    if dtype == "bool":
+        raise NotNative("a sparse product of bool")
+    b = t.builder
+    minor = t.value(minor)
+    major = _major(t, t.value(starts), minor.dims[0])
+    rows, columns = (minor, major) if isinstance(node.op, StructuredDotGradCSC) else (major, minor)
+    dense, g = (t.cast(t.value(x), dtype) for x in (dense, g))
+    t.require_equal(g.dims[1], dense.dims[1], f"{type(node.op).__name__}: rows of {{left}} and {{right}} elements", g)
+    met = [b.gather(x, _at(numbers, x.dims, 0)) for x, numbers in ((g, rows), (dense, columns))]
+    return b.reduce("add", b.scalar("mul", met), [1], dtype)
+
+
+def _major(t, starts, count):
+    """The row (of a csc matrix the column) of each of `count` elements: how many rows begin at it or before, less one."""
+    b = t.builder
+    begins = b.slice(starts, [(0, starts.dims[0] - 1, 1)])
+    zeros = b.broadcast(b.literal(0, "i32"), [count + 1])
+    at = b.scatter("add", zeros, [begins], b.broadcast(b.literal(1, "i32"), [begins.dims[0]]))
+    begun = b.slice(b.cumulative("add", at, 0, "i32"), [(0, count, 1)])
+    return b.scalar("sub", [begun, b.literal(1, "i32")])
+
+
+def _is_sparse(var):
+    return isinstance(var.type, SparseTensorType)
+
+
+def _elements(t, var):
+    if var.owner is not None and isinstance(var.owner.op, Transpose):
+        return _elements(t, var.owner.inputs[0]).transposed()
+    if isinstance(var, Constant):
+        return Elements(*map(t.constant_array, t.once(var, lambda: _stored(var.data))), var.data.shape)
+    if t.body is not None:
+        raise NotNative("the elements of a sparse matrix in the body of a loop or a branch")
+    return t.once(var, lambda: _found(t, var))
+
+
+def _found(t, var):
+    if var.type.format not in ("csr", "csc"):
+        raise NotNative(f"the elements of a {var.type.format} matrix")
+    b = t.builder
+    count = t.symbol("elements")
+    types = [(INLAY_NAMES[var.type.dtype], [count]), ("i32", [count]), ("i32", [None]), ("i64", [2])]
+    values, minor, starts, shape = t.call_function(_compressed, [t.value(var)], types, "elements of a sparse matrix")
+    shape = tuple(b.late_size(b.slice(shape, [i])) for i in range(2))
+    major = _major(t, starts, count)
+    rows, columns = (major, minor) if var.type.format == "csr" else (minor, major)
+    return Elements(values, rows, columns, shape)
+
+
+def _compressed(matrix):
+    """Its arrays, and its shape. Raises: ValueError."""
+    count = int(matrix.indptr[-1])
+    if max(count, *matrix.shape) > np.iinfo(np.int32).max:
+        raise ValueError(f"a sparse matrix of shape {matrix.shape} with {count} elements, beyond indices of 32 bits")
+    minor, starts = (x.astype(np.int32, copy=False) for x in (matrix.indices[:count], matrix.indptr))
+    return matrix.data[:count], minor, starts, np.array(matrix.shape)
+
+
+def _stored(matrix):
+    """The values of the elements, their rows and their columns."""
+    elements = matrix.tocoo()
+    return tuple(np.ascontiguousarray(x) for x in (elements.data, elements.row, elements.col))

@@ -1,0 +1,197 @@
+"""Products of sparse matrices with dense arrays, and their gradients, against PyTensor's Python mode."""
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.sparse as ps
+import pytensor.tensor as pt
+import pytest
+import scipy.sparse
+from versions import OLD_PYTENSOR
+
+import inlay.pytensor
+
+try:
+    from pytensor.conditional.op import ifelse
+except ImportError:  # older versions
+    from pytensor.ifelse import ifelse
+
+SHAPE = (7, 5)
+FOUND = "elements of a sparse matrix"
+
+
+def matrix(kind="csr", shape=SHAPE, dtype="float64", density=0.4):
+    made = scipy.sparse.random(*shape, density, format=kind, random_state=1, dtype="float64")
+    return (made * 9).astype(dtype)
+
+
+def dense(*shape, dtype="float64"):
+    return (np.random.default_rng(2).normal(size=shape) * 9).astype(dtype)
+
+
+def sparse_variable(kind, dtype="float64"):
+    return ps.matrix(kind, "a", dtype=dtype)
+
+
+# How the product is written, and which shape its dense operand has.
+PRODUCTS = {
+    "a x": (lambda a, x: ps.dot(a, x), (5, 3)),
+    "a column": (lambda a, x: ps.dot(a, x), (5, 1)),
+    "a v": (lambda a, x: ps.dot(a, x), (5,)),
+    "x a": (lambda a, x: ps.dot(x, a), (3, 7)),
+    "v a": (lambda a, x: ps.dot(x, a), (7,)),
+    "a.T x": (lambda a, x: ps.dot(a.T, x), (7, 3)),
+    "structured a x": (lambda a, x: ps.structured_dot(a, x), (5, 3)),
+    "structured x a": (lambda a, x: ps.structured_dot(x, a), (3, 7)),
+}
+
+
+def compare(inputs, outputs, arguments):
+    ours = pytensor.function(inputs, outputs, mode="INLAY", on_unused_input="ignore")
+    theirs = pytensor.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
+    for got, want in zip(ours(*arguments), theirs(*arguments), strict=True):
+        assert type(got) is type(want) and got.dtype == want.dtype and got.shape == want.shape
+        if scipy.sparse.issparse(want):
+            assert got.format == want.format
+            np.testing.assert_array_equal(got.indices, want.indices)
+            got, want = got.data, want.data
+        # Sums of some ten terms, each multiplied and added with one rounding here, cubed in the gradients.
+        units = 50 * np.finfo(want.dtype).eps if want.dtype.kind in "fc" else 0
+        np.testing.assert_allclose(got, want, rtol=units, atol=units * np.abs(want[np.isfinite(want)]).max(initial=0))
+    return inlay.pytensor.explain(ours)
+
+
+def variable(array):
+    return pt.tensor("x", dtype=array.dtype, shape=(None,) * array.ndim)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_by_a_constant_and_their_gradients(name, kind):
+    write, shape = PRODUCTS[name]
+    argument = dense(*shape)
+    x = variable(argument)
+    product = write(ps.as_sparse(matrix(kind)), x)
+    view = compare([x], [product, pytensor.grad((product * pt.sqr(product)).sum(), x)], [argument])
+    # The product, and its gradient; what PyTensor writes as the transpose of another product is copied once more.
+    transposed = {"x a": 1, "structured x a": 2}.get(name, 0)
+    assert view.host_calls == [] and len(view.kernels) == 2 + transposed
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_by_a_variable(name, kind):
+    write, shape = PRODUCTS[name]
+    argument = dense(*shape)
+    a, x = sparse_variable(kind), variable(argument)
+    product = write(a, x)
+    view = compare([a, x], [product, pytensor.grad((product * pt.sqr(product)).sum(), x)], [matrix(kind), argument])
+    assert view.host_calls.count(FOUND) == 1
+    assert not {"SparseDot", "StructuredDot"} & set(view.host_calls)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_the_gradient_of_a_structured_product_by_its_matrix(kind):
+    a, x = sparse_variable(kind), pt.dmatrix("x")
+    product = ps.structured_dot(a, x)
+    view = compare([a, x], pytensor.grad((product * pt.sqr(product)).sum(), [a, x]), [matrix(kind), dense(5, 3)])
+    assert not any("Grad" in name for name in view.host_calls)
+
+
+@pytest.mark.parametrize(
+    ("of_matrix", "of_array"),
+    [("float32", "float32"), ("float32", "float64"), ("int64", "float64"), ("int8", "int32"), ("complex128", "float64")],
+)
+def test_dtypes(of_matrix, of_array):
+    a = ps.as_sparse(matrix(dtype=of_matrix))
+    x = variable(dense(5, 3, dtype=of_array))
+    compare([x], [ps.dot(a, x)], [dense(5, 3, dtype=of_array)])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+@pytest.mark.parametrize("shape", [(7, 5), (7, 0), (0, 5), (1, 1)])
+@pytest.mark.parametrize("density", [0, 0.5])
+def test_matrices_without_elements_rows_or_columns(kind, shape, density):
+    given, argument = matrix(kind, shape, density=density), dense(shape[1], 2)
+    x = variable(argument)
+    compare([x], [ps.dot(ps.as_sparse(given), x)], [argument])
+    a = sparse_variable(kind)
+    product = ps.structured_dot(a, x)
+    compare([a, x], [product, *pytensor.grad(product.sum(), [a, x])], [given, argument])
+
+
+def test_elements_that_are_stored_twice_or_not_in_order():
+    twice = scipy.sparse.csr_matrix((np.array([1.0, 2.0, 4.0]), np.array([3, 0, 3]), np.array([0, 3, 3])), shape=(2, 4))
+    a, x = sparse_variable("csr"), variable(dense(4, 3))
+    compare([a, x], [ps.dot(a, x)], [twice, dense(4, 3)])
+
+
+def test_arrays_that_are_longer_than_the_matrix_and_wider_than_its_indices():
+    given = matrix()
+    given.data, given.indices = np.append(given.data, [7.0, 7.0]), np.append(given.indices, [0, 1])
+    a, x = sparse_variable("csr"), variable(dense(5, 3))
+    compare([a, x], [ps.dot(a, x)], [given, dense(5, 3)])
+    wide = matrix()
+    wide.indices, wide.indptr = wide.indices.astype("int64"), wide.indptr.astype("int64")
+    compare([a, x], [ps.dot(a, x)], [wide, dense(5, 3)])
+    compare([x], [ps.dot(ps.as_sparse(wide), x)], [dense(5, 3)])
+
+
+def test_a_matrix_beyond_32_bits():
+    a, x = sparse_variable("csr"), variable(dense(5))
+    f = pytensor.function([a, x], ps.dot(x, a), mode="INLAY")
+    with pytest.raises(ValueError, match="beyond indices of 32 bits"):
+        f(scipy.sparse.csr_matrix((5, 2**31)), dense(5))
+
+
+def test_what_is_not_stored_meets_nothing():
+    x = variable(dense(5, 3))
+    argument = dense(5, 3)
+    argument[matrix().tocsc().indptr[1:] == matrix().tocsc().indptr[:-1]] = np.nan
+    compare([x], [ps.dot(ps.as_sparse(matrix()), x)], [argument])
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (6,), (0, 3)])
+@pytest.mark.parametrize("is_constant", [True, False])
+def test_shapes_that_do_not_fit(shape, is_constant):
+    a, x = sparse_variable("csr"), variable(dense(*shape))
+    f = pytensor.function([a, x], ps.dot(ps.as_sparse(matrix()) if is_constant else a, x), mode="INLAY", on_unused_input="ignore")
+    with pytest.raises(ValueError, match=f"SparseDot: 5 columns times {shape[0]} rows"):
+        f(matrix(), dense(*shape))
+
+
+def test_one_call_finds_the_elements_for_all_that_read_them():
+    a, x, y = sparse_variable("csr"), pt.dmatrix("x"), pt.dvector("y")
+    view = compare([a, x, y], [ps.dot(a, x), ps.dot(a, y), ps.dot(x.T, a.T)], [matrix(), dense(5, 3), dense(5)])
+    assert view.host_calls == [FOUND]
+
+
+def test_what_runs_through_python():
+    """Two sparse matrices, and a matrix that a body finds."""
+    a, x = sparse_variable("csr"), pt.dvector("x")
+    both = compare([a], [ps.dot(a, a.T)], [matrix()])
+    assert "SparseDot" in both.host_calls
+
+    branch = ifelse(x[0] > 0, ps.dot(a, x), x[:1])
+    assert compare([a, x], [branch], [matrix(), dense(5)]).host_call_reasons
+
+
+def test_in_a_scan_a_constant_matrix_is_native():
+    a = ps.as_sparse(matrix(shape=(5, 5)))
+    x = pt.dvector("x")
+    how = {} if OLD_PYTENSOR else {"return_updates": False}
+    steps = pytensor.scan(lambda x: pt.tanh(ps.dot(a, x)), outputs_info=[x], n_steps=4, **how)
+    steps = steps[0] if OLD_PYTENSOR else steps
+    assert compare([x], [steps], [dense(5)]).host_calls == []
+
+
+def test_a_conditional_autoregression():
+    near = np.zeros((6, 6))
+    for i, j in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5), (1, 4)]:
+        near[i, j] = near[j, i] = 1
+    with pm.Model() as model:
+        mu = pm.Normal("mu", 0, 1, shape=6)
+        pm.CAR("phi", mu=mu, tau=pm.HalfNormal("tau"), alpha=pm.Beta("alpha", 2, 2), W=scipy.sparse.csr_matrix(near))
+    point = [dense(*np.shape(x)) / 9 for x in model.initial_point().values()]
+    view = compare(model.value_vars, [model.logp(), model.dlogp()], point)
+    assert view.host_calls == []
