@@ -156,7 +156,10 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
   copied_ = std::vector<std::atomic<bool>>(arguments_.size());
   out_copied_ = std::vector<std::atomic<const char*>>(results_.size());
   host_functions_.assign(host_functions.begin(), host_functions.end());
-  for (PyObject* function : host_functions_) draws_.push_back(draw_of(function));
+  for (PyObject* function : host_functions_) {
+    draws_.push_back(draw_of(function));
+    lends_.push_back(nb::getattr(function, "lends", nb::none()).is(nb::bool_(true)));
+  }
 }
 
 BoundProgram::~BoundProgram() = default;

@@ -54,6 +54,8 @@ class BoundProgram {
   PyObject* host_function(int number) const { return host_functions_[static_cast<std::size_t>(number)]; }
   /// What draws in that function's place; or null.
   const Draw* draw(int number) const { return draws_[static_cast<std::size_t>(number)].get(); }
+  /// Does it return bytes of its operands (its attribute `lends`)? They are read where they are, as those of arguments.
+  bool lends(int number) const { return lends_[static_cast<std::size_t>(number)]; }
   const runtime::HostCallSpec& host_call(int number) const;
 
   /// Addresses of all parameters, those of the arguments null; and where argument i belongs among them.
@@ -101,6 +103,7 @@ class BoundProgram {
   bool needs_rules_ = false;  // a dim of a bound array is an expression
   std::vector<PyObject*> host_functions_;
   std::vector<std::unique_ptr<const Draw>> draws_;  // by host function
+  std::vector<bool> lends_;                         // likewise
   mutable std::vector<std::atomic<bool>> copied_;
   mutable std::vector<std::atomic<const char*>> out_copied_;  // by result: why it was not made where it was wanted
   mutable std::atomic<uint32_t> num_calls_{0};

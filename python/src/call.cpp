@@ -206,14 +206,14 @@ void Call::take_results(int function, PyObject* returned, void** addresses, int6
     // A tuple that somebody keeps keeps what is in it.
     const OwnedArray kept_elsewhere(
         is_tuple && Py_REFCNT(returned) > 1 ? reinterpret_cast<PyArrayObject*>(Py_NewRef(value)) : nullptr);
-    value = take_result(spec, i, value, addresses + i, dims);
+    value = take_result(spec, i, value, program_.lends(function), addresses + i, dims);
     if (value == nullptr) return;
     PyTuple_SET_ITEM(taken, at, value);
   }
 }
 
-PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
-                            int64_t*& dims) {
+PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, bool is_lent,
+                            void** address, int64_t*& dims) {
   const runtime::TensorSpec& result = spec.results[i];
   const DType dtype = dtype_of(result);
   if (dtype == DType::opaque) {
@@ -230,7 +230,7 @@ PyObject* Call::take_result(const runtime::HostCallSpec& spec, std::size_t i, Py
   if (const auto wrong = runtime::wrong_host_result(spec, i, came, sizes)) throw *wrong;
   OwnedArray plain = in_plain_form(array.get(), dtype);
   // What the function keeps it may fill again before we have read it.
-  if (plain && !is_alone(value, array.get(), plain.get())) {
+  if (plain && !is_lent && !is_alone(value, array.get(), plain.get())) {
     plain.reset(reinterpret_cast<PyArrayObject*>(PyArray_NewCopy(plain.get(), NPY_CORDER)));
   }
   if (!plain) return nullptr;

@@ -52,7 +52,7 @@ class Call final : public runtime::Host {
   /// Throws, or sets a Python error.
   void take_results(int function, PyObject* returned, void** addresses, int64_t* dims);
   /// A new reference to what must live as long as the address is read; null: a Python error is set. Throws.
-  PyObject* take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, void** address,
+  PyObject* take_result(const runtime::HostCallSpec& spec, std::size_t i, PyObject* value, bool is_lent, void** address,
                         int64_t*& dims);
 
   const BoundProgram& program_;

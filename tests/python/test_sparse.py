@@ -1,5 +1,7 @@
 """Products of sparse matrices with dense arrays, and their gradients, against PyTensor's Python mode."""
 
+import tracemalloc
+
 import numpy as np
 import pymc as pm
 import pytensor
@@ -164,6 +166,20 @@ def test_one_call_finds_the_elements_for_all_that_read_them():
     a, x, y = sparse_variable("csr"), pt.dmatrix("x"), pt.dvector("y")
     view = compare([a, x, y], [ps.dot(a, x), ps.dot(a, y), ps.dot(x.T, a.T)], [matrix(), dense(5, 3), dense(5)])
     assert view.host_calls == [FOUND]
+
+
+def test_the_elements_are_read_where_they_are():
+    a, x = sparse_variable("csr"), pt.dvector("x")
+    f = pytensor.function([a, x], ps.dot(a, x), mode="INLAY")
+    given, argument = matrix(shape=(50, 40_000), density=0.1), np.ones(40_000)
+    f(given, argument)
+    before = given.copy()
+    tracemalloc.start()
+    f(given, argument)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < given.indices.nbytes < given.data.nbytes
+    assert (given != before).nnz == 0
 
 
 def test_what_runs_through_python():

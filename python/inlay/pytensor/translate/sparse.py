@@ -131,6 +131,9 @@ def _compressed(matrix):
     return matrix.data[:count], minor, starts, np.array(matrix.shape)
 
 
+_compressed.lends = True  # the arrays are the matrix's own: no copy is read instead
+
+
 def _stored(matrix):
     """The values of the elements, their rows and their columns."""
     elements = matrix.tocoo()
