@@ -223,6 +223,7 @@ PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data,
   }
   std::optional<int64_t> length;
   if (distribution_.last_is_vector) {
+    if (shapes.back().empty()) return nullptr;
     length = shapes.back().back();
     shapes.back().pop_back();
   }

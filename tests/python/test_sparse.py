@@ -9,6 +9,7 @@ import pytensor.sparse as ps
 import pytensor.tensor as pt
 import pytest
 import scipy.sparse
+from pytensor.compile.builders import OpFromGraph
 from versions import OLD_PYTENSOR
 
 import inlay.pytensor
@@ -156,10 +157,12 @@ def test_what_is_not_stored_meets_nothing():
 @pytest.mark.parametrize("shape", [(4, 3), (6,), (0, 3)])
 @pytest.mark.parametrize("is_constant", [True, False])
 def test_shapes_that_do_not_fit(shape, is_constant):
-    a, x = sparse_variable("csr"), variable(dense(*shape))
-    f = pytensor.function([a, x], ps.dot(ps.as_sparse(matrix()) if is_constant else a, x), mode="INLAY", on_unused_input="ignore")
-    with pytest.raises(ValueError, match=f"SparseDot: 5 columns times {shape[0]} rows"):
-        f(matrix(), dense(*shape))
+    variable_matrix, x = sparse_variable("csr"), variable(dense(*shape))
+    a = ps.as_sparse(matrix()) if is_constant else variable_matrix
+    for product, sizes in ((ps.dot(a, x), (5, shape[0])), (ps.dot(x.T, a.T), (shape[0], 5))):
+        f = pytensor.function([variable_matrix, x], product, mode="INLAY", on_unused_input="ignore")
+        with pytest.raises(ValueError, match="SparseDot: {} columns times {} rows".format(*sizes)):
+            f(matrix(), dense(*shape))
 
 
 def test_one_call_finds_the_elements_for_all_that_read_them():
@@ -180,6 +183,19 @@ def test_the_elements_are_read_where_they_are():
     tracemalloc.stop()
     assert peak < given.indices.nbytes < given.data.nbytes
     assert (given != before).nnz == 0
+
+
+def test_two_matrices_for_one_inner_graph():
+    a, b, x = sparse_variable("csr"), sparse_variable("csr"), pt.dmatrix("x")
+    inner = OpFromGraph([a, x], [ps.dot(a, x)], inline=False)
+    view = compare([a, b, x], [inner(a, x), inner(b, x)], [matrix(), matrix(density=0.9), dense(5, 3)])
+    assert view.host_calls in ([FOUND, FOUND], [])
+
+
+def test_a_matrix_of_another_format_that_is_trusted():
+    a, x = sparse_variable("csr"), pt.dmatrix("x")
+    f = pytensor.function([a, x], ps.dot(a, x), mode="INLAY", trust_input=True)
+    np.testing.assert_allclose(f(matrix("csc"), dense(5, 3)), matrix() @ dense(5, 3))
 
 
 def test_what_runs_through_python():

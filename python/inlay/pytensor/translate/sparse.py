@@ -46,7 +46,8 @@ def dot(t, node):
 def _product(t, node, matrix, x, axis):
     """Of the matrix with x along this axis, the first or the last."""
     b = t.builder
-    t.require_equal(matrix.shape[1], x.dims[axis], f"{node.op}: {{left}} columns times {{right}} rows", x)
+    sizes = (matrix.shape[1], x.dims[axis])
+    t.require_equal(*(sizes if axis == 0 else sizes[::-1]), f"{node.op}: {{left}} columns times {{right}} rows", x)
     terms = b.gather(x, _at(matrix.columns, x.dims, axis))
     values = b.reshape(t.cast(matrix.values, x.dtype), _in_place(matrix.values.dims[0], [1] * len(x.dims), axis))
     zeros = b.broadcast(b.literal(0, x.dtype), _in_place(matrix.shape[0], x.dims, axis))
@@ -103,38 +104,46 @@ def _elements(t, var):
     if var.owner is not None and isinstance(var.owner.op, Transpose):
         return _elements(t, var.owner.inputs[0]).transposed()
     if isinstance(var, Constant):
-        return Elements(*map(t.constant_array, t.once(var, lambda: _stored(var.data))), var.data.shape)
+        return Elements(*map(t.constant_array, t.once(var, lambda: _coordinates(var.data))), var.data.shape)
     if t.body is not None:
         raise NotNative("the elements of a sparse matrix in the body of a loop or a branch")
-    return t.once(var, lambda: _found(t, var))
-
-
-def _found(t, var):
     if var.type.format not in ("csr", "csc"):
         raise NotNative(f"the elements of a {var.type.format} matrix")
+    matrix = t.value(var)
+    return t.once(matrix.index, lambda: _found(t, matrix, var.type))
+
+
+def _found(t, matrix, its_type):
     b = t.builder
     count = t.symbol("elements")
-    types = [(INLAY_NAMES[var.type.dtype], [count]), ("i32", [count]), ("i32", [None]), ("i64", [2])]
-    values, minor, starts, shape = t.call_function(_compressed, [t.value(var)], types, "elements of a sparse matrix")
+    types = [(INLAY_NAMES[its_type.dtype], [count]), ("i32", [count]), ("i32", [None]), ("i64", [2])]
+    stored = _STORED[its_type.format]
+    values, minor, starts, shape = t.call_function(stored, [matrix], types, "elements of a sparse matrix")
     shape = tuple(b.late_size(b.slice(shape, [i])) for i in range(2))
     major = _major(t, starts, count)
-    rows, columns = (major, minor) if var.type.format == "csr" else (minor, major)
+    rows, columns = (major, minor) if its_type.format == "csr" else (minor, major)
     return Elements(values, rows, columns, shape)
 
 
-def _compressed(matrix):
-    """Its arrays, and its shape. Raises: ValueError."""
-    count = int(matrix.indptr[-1])
-    if max(count, *matrix.shape) > np.iinfo(np.int32).max:
-        raise ValueError(f"a sparse matrix of shape {matrix.shape} with {count} elements, beyond indices of 32 bits")
-    minor, starts = (x.astype(np.int32, copy=False) for x in (matrix.indices[:count], matrix.indptr))
-    return matrix.data[:count], minor, starts, np.array(matrix.shape)
+def _arrays_of(kind):
+    """A function from a matrix to its arrays, which are its own where it has that format, and its shape."""
+
+    def arrays(matrix):
+        matrix = matrix.asformat(kind)
+        count = int(matrix.indptr[-1])
+        if max(count, *matrix.shape) > np.iinfo(np.int32).max:
+            raise ValueError(f"a sparse matrix of shape {matrix.shape} with {count} elements, beyond indices of 32 bits")
+        minor, starts = (x.astype(np.int32, copy=False) for x in (matrix.indices[:count], matrix.indptr))
+        return matrix.data[:count], minor, starts, np.array(matrix.shape)
+
+    arrays.lends = True
+    return arrays
 
 
-_compressed.lends = True  # the arrays are the matrix's own: no copy is read instead
+_STORED = {kind: _arrays_of(kind) for kind in ("csr", "csc")}
 
 
-def _stored(matrix):
+def _coordinates(matrix):
     """The values of the elements, their rows and their columns."""
     elements = matrix.tocoo()
     return tuple(np.ascontiguousarray(x) for x in (elements.data, elements.row, elements.col))

@@ -70,7 +70,7 @@ class Translator:
         self._values = {}
         self._arrays = {}  # (address, shape, strides, dtype) of a bound array -> its value
         self.sizes_inside = {}  # input of a graph within a graph -> the size that is given for it, where it is one
-        self._once = {}  # variable -> what `once` holds, and how many host calls there were then
+        self._once = {}  # key -> what `once` holds, and how many host calls there were then
         self._late_sizes = {}  # index of a value that is a size -> that size
         self._literals = {}  # index of a value that is a literal -> its elements
         self._body = None  # of a cond or loop that is being built
@@ -481,7 +481,7 @@ class Translator:
     def _forget_calls(self, count, reasons):
         """What was begun natively runs as a whole through Python: its own calls with it."""
         del self._host_calls[count:]
-        self._once = {var: held for var, held in self._once.items() if held[1] <= count}
+        self._once = {key: held for key, held in self._once.items() if held[1] <= count}
         self._reasons = reasons
 
     def host_constant(self, data, name):
@@ -501,12 +501,13 @@ class Translator:
             results.append((dtype, dims))
         return self.builder.host_call(name, number, operands, results)
 
-    def once(self, var, make):
-        """What `make` returns for a variable; the same, until a host call that it made is forgotten."""
-        if var not in self._once:
+    def once(self, key, make):
+        """What `make` returns for a constant, or for the index of a value of the outermost graph; the same each time, until
+        a host call that it made is forgotten."""
+        if key not in self._once:
             made = make()
-            self._once[var] = made, len(self._host_calls)
-        return self._once[var][0]
+            self._once[key] = made, len(self._host_calls)
+        return self._once[key][0]
 
     def symbol(self, name):
         """A size of that name, or of one like it."""
