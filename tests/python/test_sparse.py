@@ -64,6 +64,12 @@ def compare(inputs, outputs, arguments):
     return inlay.pytensor.explain(ours)
 
 
+def with_gradient(product, x):
+    if OLD_PYTENSOR and x.ndim == 1:
+        return [product]  # it has no gradient of it
+    return [product, pytensor.grad((product * pt.sqr(product)).sum(), x)]
+
+
 def variable(array):
     return pt.tensor("x", dtype=array.dtype, shape=(None,) * array.ndim)
 
@@ -75,10 +81,11 @@ def test_products_by_a_constant_and_their_gradients(name, kind):
     argument = dense(*shape)
     x = variable(argument)
     product = write(ps.as_sparse(matrix(kind)), x)
-    view = compare([x], [product, pytensor.grad((product * pt.sqr(product)).sum(), x)], [argument])
+    outputs = with_gradient(product, x)
+    view = compare([x], outputs, [argument])
     # The product, and its gradient; what PyTensor writes as the transpose of another product is copied once more.
     transposed = {"x a": 1, "structured x a": 2}.get(name, 0)
-    assert view.host_calls == [] and len(view.kernels) == 2 + transposed
+    assert view.host_calls == [] and len(view.kernels) == len(outputs) + transposed
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc"])
@@ -88,7 +95,7 @@ def test_products_by_a_variable(name, kind):
     argument = dense(*shape)
     a, x = sparse_variable(kind), variable(argument)
     product = write(a, x)
-    view = compare([a, x], [product, pytensor.grad((product * pt.sqr(product)).sum(), x)], [matrix(kind), argument])
+    view = compare([a, x], with_gradient(product, x), [matrix(kind), argument])
     assert view.host_calls.count(FOUND) == 1
     assert not {"SparseDot", "StructuredDot"} & set(view.host_calls)
 
