@@ -33,11 +33,7 @@ class Elements:
 @register(Dot, StructuredDot)
 def dot(t, node):
     left, right = node.inputs
-    if _is_sparse(left) and _is_sparse(right):
-        raise NotNative("a product of two sparse matrices")
-    dtype = INLAY_NAMES[node.outputs[0].type.dtype]
-    if dtype == "bool":
-        raise NotNative("a sparse product of bool")
+    dtype = _dtype(node, right if _is_sparse(left) else left)
     if _is_sparse(left):
         return _product(t, node, _elements(t, left), t.cast(t.value(right), dtype), 0)
     return _product(t, node, _elements(t, right).transposed(), t.cast(t.value(left), dtype), -1)
@@ -49,18 +45,18 @@ def _product(t, node, matrix, x, axis):
     sizes = (matrix.shape[1], x.dims[axis])
     t.require_equal(*(sizes if axis == 0 else sizes[::-1]), f"{node.op}: {{left}} columns times {{right}} rows", x)
     terms = b.gather(x, _at(matrix.columns, x.dims, axis))
-    values = b.reshape(t.cast(matrix.values, x.dtype), _in_place(matrix.values.dims[0], [1] * len(x.dims), axis))
-    zeros = b.broadcast(b.literal(0, x.dtype), _in_place(matrix.shape[0], x.dims, axis))
+    values = b.reshape(t.cast(matrix.values, x.dtype), _replaced(matrix.values.dims[0], [1] * len(x.dims), axis))
+    zeros = b.broadcast(b.literal(0, x.dtype), _replaced(matrix.shape[0], x.dims, axis))
     return b.scatter("add", zeros, _at(matrix.rows, x.dims, axis), b.scalar("mul", [values, terms]))
 
 
 def _at(numbers, dims, axis):
     """These elements along an axis of these dims, all along the others."""
-    return _in_place(numbers, [(0, n, 1) for n in dims], axis)
+    return _replaced(numbers, [(0, n, 1) for n in dims], axis)
 
 
-def _in_place(item, items, axis):
-    """`items`, where `item` stands at this place."""
+def _replaced(item, items, axis):
+    """`items`, but for `item` in place of one."""
     items = list(items)
     items[axis] = item
     return items
@@ -70,17 +66,13 @@ def _in_place(item, items, axis):
 def gradient(t, node):
     """Of a product's sum weighted by `g`, with respect to the elements of its sparse matrix: the row of `g` and the row
     of the dense matrix that an element brings together, multiplied and summed."""
-    minor, starts, dense, g = node.inputs
-    if _is_sparse(dense) or _is_sparse(g):
-        raise NotNative("a product of two sparse matrices")
-    dtype = INLAY_NAMES[node.outputs[0].type.dtype]
-    if dtype == "bool":
-        raise NotNative("a sparse product of bool")
+    minor, starts, *dense = node.inputs
+    dtype = _dtype(node, *dense)
     b = t.builder
     minor = t.value(minor)
     major = _major(t, t.value(starts), minor.dims[0])
     rows, columns = (minor, major) if isinstance(node.op, StructuredDotGradCSC) else (major, minor)
-    dense, g = (t.cast(t.value(x), dtype) for x in (dense, g))
+    dense, g = (t.cast(t.value(x), dtype) for x in dense)
     t.require_equal(g.dims[1], dense.dims[1], f"{type(node.op).__name__}: rows of {{left}} and {{right}} elements", g)
     met = [b.gather(x, _at(numbers, x.dims, 0)) for x, numbers in ((g, rows), (dense, columns))]
     return b.reduce("add", b.scalar("mul", met), [1], dtype)
@@ -94,6 +86,16 @@ def _major(t, starts, count):
     at = b.scatter("add", zeros, [begins], b.broadcast(b.literal(1, "i32"), [begins.dims[0]]))
     begun = b.slice(b.cumulative("add", at, 0, "i32"), [(0, count, 1)])
     return b.scalar("sub", [begun, b.literal(1, "i32")])
+
+
+def _dtype(node, *dense):
+    """In which the products are made of what is to be dense."""
+    if any(map(_is_sparse, dense)):
+        raise NotNative("a product of two sparse matrices")
+    dtype = INLAY_NAMES[node.outputs[0].type.dtype]
+    if dtype == "bool":
+        raise NotNative("a sparse product of bool")
+    return dtype
 
 
 def _is_sparse(var):
