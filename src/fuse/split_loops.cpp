@@ -41,9 +41,8 @@ bool makes(const PieceFacts& facts, ValueId v) {
 /// Where the size of the pair is 1, is the axis of the maker no longer than that of the reader? A check says so.
 bool is_covered(const Graph& graph, const Pair& pair, const Dim& reader, const Dim& maker) {
   return std::ranges::any_of(graph.checks, [&](const DimCheck& check) {
-    if (check.relation != DimCheck::Relation::equal) return false;
-    const Dim facts[] = {check.left - check.right, check.right - check.left};
-    return kernel::always_at_least(1 - pair.size, maker - pair.size * reader, facts);
+    return check.relation == DimCheck::Relation::equal &&
+           kernel::is_at_most_or_one(maker, reader, pair.size, check.left, check.right);
   });
 }
 

@@ -182,8 +182,11 @@ std::vector<Dim> without_clamps(const Dim& fact) {
   return out;
 }
 
+bool is_false(const Dim& fact) { return fact.is_constant() && fact.constant() < 0; }
+
 bool proved(const Dim& d, std::span<const Dim> facts) {
-  if (Proof().never_negative(d)) return true;
+  // (Of what never is all holds.)
+  if (Proof().never_negative(d) || std::ranges::any_of(facts, is_false)) return true;
   // What holds in any case proves nothing new; most facts are of that kind.
   std::vector<Dim> telling;
   const auto note = [&](const Dim& fact) {
@@ -214,7 +217,9 @@ std::optional<Dim> switching_factor(const Dim& d) {
 /// In each case of up to so many factors that are 0 or 1: a*(1 - min(1, n)) is not negative because it is a or 0.
 bool proved_by_cases(const Dim& d, std::span<const Dim> facts, int num_factors) {
   if (proved(d, facts)) return true;
-  const std::optional<Dim> factor = num_factors > 0 ? switching_factor(d) : std::nullopt;
+  if (num_factors == 0) return false;
+  std::optional<Dim> factor = switching_factor(d);
+  for (std::size_t i = 0; i < facts.size() && !factor; ++i) factor = switching_factor(facts[i]);
   if (!factor) return false;
   for (int64_t value : {0, 1}) {
     std::vector<Dim> given;
@@ -235,6 +240,11 @@ bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, cons
 }
 
 bool is_zero_or_one(const Dim& size) { return always_at_least(size, 0) && always_at_least(1, size); }
+
+bool is_at_most_or_one(const Dim& size, const Dim& n, const Dim& step, const Dim& left, const Dim& right) {
+  const Dim facts[] = {left - right, right - left};
+  return always_at_least(1 - step, size - step * n, facts);
+}
 
 Dim where(const Dim& size, std::span<const Dim> factors, int64_t value) {
   Dim out = size.constant_part();

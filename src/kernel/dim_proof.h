@@ -19,6 +19,10 @@ bool always_apart(const Dim& begin_a, const Dim& end_a, const Dim& begin_b, cons
 /// Is it 0 or 1, whatever the sizes are?
 bool is_zero_or_one(const Dim& size);
 
+/// Is `size` no more than n where `step`, which is 0 or 1, is 1, and else no more than 1, given that `left` is `right`?
+/// (As what may have length 1 is.)
+bool is_at_most_or_one(const Dim& size, const Dim& n, const Dim& step, const Dim& left, const Dim& right);
+
 /// The size where each of these factors of its terms is `value`.
 Dim where(const Dim& size, std::span<const Dim> factors, int64_t value);
 

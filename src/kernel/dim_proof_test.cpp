@@ -80,6 +80,24 @@ TEST(AlwaysAtLeast, AMultipleOfWhatItIsDividedBy) {
   EXPECT_FALSE(always_at_least(shift, 1));
 }
 
+TEST(AlwaysAtLeast, WhatHoldsOnlyWhereAFactIsFalse) {
+  EXPECT_TRUE(always_at_least(n, m, std::vector{Dim(-1)}));
+  EXPECT_FALSE(always_at_least(n, m, std::vector{Dim(0)}));
+  // One of the two loops has no points, whatever the sizes are.
+  const Dim is_long = min(1, max(0, k - 1));
+  EXPECT_TRUE(always_at_least(n, m, std::vector{n * is_long - 1, n - n * is_long - 1}));
+  EXPECT_FALSE(always_at_least(n, m, std::vector{n * is_long - 1, n - 1}));
+}
+
+TEST(IsAtMostOrOne, AsLongAsWhatReadsItOrOfOneElement) {
+  const Dim is_long = min(1, max(0, m - 1));
+  const Dim fits =
+      (n - 1) * is_long + max(min(m, 1), min(n, 1));  // the length that `stretch` asks of one that becomes n
+  EXPECT_TRUE(is_at_most_or_one(m, n, is_long, m, fits));
+  EXPECT_FALSE(is_at_most_or_one(m, n, is_long, m, k));
+  EXPECT_FALSE(is_at_most_or_one(m + 1, n, is_long, m, fits));
+}
+
 // Without a bound on its steps this takes hours: each of 16 functions has a bound of its own.
 TEST(AlwaysAtLeast, WhatCannotBeProvedEnds) {
   Dim sum = 0;
@@ -90,9 +108,9 @@ TEST(AlwaysAtLeast, WhatCannotBeProvedEnds) {
 
 // What is proved holds at every size that is tried.
 TEST(AlwaysAtLeast, IsNeverWrong) {
-  const char* given = std::getenv("INLAY_SEED");
+  const char* given = std::getenv("INLAY_FUZZ_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "INLAY_SEED=" << seed);
+  SCOPED_TRACE(testing::Message() << "INLAY_FUZZ_SEED=" << seed);
   std::mt19937_64 engine(seed);
   const auto between = [&](int64_t least, int64_t greatest) {
     return std::uniform_int_distribution<int64_t>(least, greatest)(engine);

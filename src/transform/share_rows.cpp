@@ -8,12 +8,14 @@
 
 #include "transform/join.h"
 #include "transform/order_axes.h"
+#include "transform/stretched_rows.h"
 
 namespace inlay::transform {
 
 using kernel::BufferId;
 using kernel::Kernel;
 using kernel::KernelProgram;
+using kernel::SizeCheck;
 using kernel::Stage;
 using kernel::Statement;
 
@@ -238,11 +240,17 @@ void make_outer(Kernel& kernel, std::size_t count) {
   }
 }
 
-bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, Kernel& first, Kernel& second,
-               WhyNot* why) {
+bool join_rows(const KernelProgram& program, const kernel::BackendCaps& caps, std::span<const SizeCheck> checks,
+               Kernel& first, Kernel& second, WhyNot* why) {
   if (is_columns(first) || is_columns(second)) return false;
-  const std::size_t count = Neighbours(program, caps, first, second, why).shared_axes();
-  if (count == 0) return false;
+  std::size_t count = Neighbours(program, caps, first, second, why).shared_axes();
+  if (count == 0) {
+    std::optional<Kernel> stretched = over_rows_of(program, first, second, checks);
+    if (!stretched) return false;
+    count = Neighbours(program, caps, first, *stretched, nullptr).shared_axes();
+    if (count == 0) return false;
+    second = std::move(*stretched);
+  }
   make_outer(first, count);
   make_outer(second, count);
   append(first, std::move(second));
@@ -266,6 +274,15 @@ bool join_columns(const KernelProgram& program, const kernel::BackendCaps& caps,
   return true;
 }
 
+/// (While steps are joined, the program has none.)
+std::vector<SizeCheck> size_checks(const KernelProgram& program) {
+  std::vector<SizeCheck> out;
+  for (const kernel::Step& step : program.steps) {
+    if (const auto* check = std::get_if<SizeCheck>(&step)) out.push_back(*check);
+  }
+  return out;
+}
+
 }  // namespace
 
 JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCaps& caps) {
@@ -273,9 +290,9 @@ JoinRule rows_and_columns(const KernelProgram& program, const kernel::BackendCap
           [&](const Kernel& first, const Kernel& second, WhyNot* why) {
             return Neighbours(program, caps, first, second, why).may_follow();
           },
-          [&](Kernel& first, Between, Kernel& second, WhyNot* why) {
+          [&, checks = size_checks(program)](Kernel& first, Between, Kernel& second, WhyNot* why) {
             WhyNot rows, columns;
-            if (join_rows(program, caps, first, second, why ? &rows : nullptr)) return true;
+            if (join_rows(program, caps, checks, first, second, why ? &rows : nullptr)) return true;
             if (join_columns(program, caps, first, second, why ? &columns : nullptr)) return true;
             if (why) why->say_either(rows, columns);
             return false;
