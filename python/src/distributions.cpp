@@ -28,12 +28,12 @@ bool all(std::span<const double> values, bool (*holds)(double)) {
 /// The number of probabilities whose sum stays below a uniform number.
 int64_t categorical(Source& s, P p) {
   const std::span<const double> probabilities = p.vector(0);
-  if (s.cumulative_of != probabilities.data()) {
-    s.cumulative.resize(probabilities.size());
-    std::partial_sum(probabilities.begin(), probabilities.end(), s.cumulative.begin());
-    s.cumulative_of = probabilities.data();
+  if (s.sums_of != probabilities.data()) {
+    s.sums.resize(probabilities.size());
+    std::partial_sum(probabilities.begin(), probabilities.end(), s.sums.begin());
+    s.sums_of = probabilities.data();
   }
-  return std::ranges::lower_bound(s.cumulative, s.numpy.uniform(s.bits, 0, 1)) - s.cumulative.begin();
+  return std::ranges::lower_bound(s.sums, s.numpy.uniform(s.bits, 0, 1)) - s.sums.begin();
 }
 
 /// NumPy's two ways: numbers of gamma distributions over their sum; where all that can underflow, a stick that is
@@ -41,11 +41,14 @@ int64_t categorical(Source& s, P p) {
 void dirichlet(Source& s, P p, std::span<double> drawn) {
   const std::span<const double> alpha = p.vector(0);
   if (*std::ranges::max_element(alpha) < 0.1) {
-    std::vector<double> sum_from(alpha.size());
-    std::partial_sum(alpha.rbegin(), alpha.rend(), sum_from.rbegin());
+    if (s.sums_of != alpha.data()) {
+      s.sums.resize(alpha.size());
+      std::partial_sum(alpha.rbegin(), alpha.rend(), s.sums.rbegin());  // from each to the end
+      s.sums_of = alpha.data();
+    }
     double left = 1;
     for (std::size_t i = 0; i + 1 < alpha.size(); ++i) {
-      const double part = s.numpy.beta(s.bits, alpha[i], sum_from[i + 1]);
+      const double part = s.numpy.beta(s.bits, alpha[i], s.sums[i + 1]);
       drawn[i] = left * part;
       left *= 1 - part;
     }
@@ -67,11 +70,28 @@ void multinomial(Source& s, P p, std::span<int64_t> drawn) {
   s.numpy.multinomial(s.bits, static_cast<int64_t>(p[0]), drawn.data(), probabilities, std::ssize(drawn), &s.binomial);
 }
 
+/// With what each addition has lost brought back (Kahan), as NumPy adds probabilities.
+double compensated_sum(std::span<const double> terms) {
+  double sum = 0, lost = 0;
+  for (double x : terms) {
+    const double y = x - lost, next = sum + y;
+    lost = (next - sum) - y;
+    sum = next;
+  }
+  return sum;
+}
+
 /// The last of the probabilities is what the others leave; NumPy lets them be a little more than 1.
 bool fits_multinomial(P p) {
   const std::span<const double> probabilities = p.vector(1);
   return number_of_trials(p[0]) && all(probabilities, probability) &&
-         std::accumulate(probabilities.begin(), probabilities.end() - 1, 0.0) <= 1;
+         compensated_sum(probabilities.first(probabilities.size() - 1)) <= 1;
+}
+
+/// (NumPy adds integers as such, which wraps where no double holds their sum.)
+bool fits_categorical(P p) {
+  const std::span<const double> probabilities = p.vector(0);
+  return all(probabilities, non_negative) && std::accumulate(probabilities.begin(), probabilities.end(), 0.0) < 0x1p53;
 }
 
 // What SciPy draws (t, halfnormal, ...) it draws standardized, then scales, then shifts; with scale 0 it draws nothing.
@@ -131,9 +151,9 @@ constexpr Distribution kDistributions[] = {
     {"poisson", 1, [](P p) { return non_negative(p[0]) && p[0] <= kPoissonMax; },
      [](Source& s, P p) { return s.numpy.poisson(s.bits, p[0]); }},
 
-    {"categorical", 1, [](P p) { return all(p.vector(0), non_negative); }, categorical, true},
-    {"dirichlet", 1, [](P p) { return all(p.vector(0), positive); }, dirichlet, true},
-    {"multinomial", 2, fits_multinomial, multinomial, true},
+    {"categorical", 1, fits_categorical, categorical, Last::vector},
+    {"dirichlet", 1, [](P p) { return all(p.vector(0), positive); }, dirichlet, Last::vector},
+    {"multinomial", 2, fits_multinomial, multinomial, Last::vector},
 };
 
 }  // namespace

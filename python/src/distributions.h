@@ -35,9 +35,9 @@ std::unique_ptr<const Samplers> load_samplers(const std::string& path);
 struct Source {
   const Samplers& numpy;
   bitgen_t* bits;
-  binomial_t binomial{};           // what `binomial` prepares for one pair of parameters
-  std::vector<double> cumulative;  // what `categorical` prepares for one vector of probabilities, which lies at
-  const double* cumulative_of = nullptr;
+  binomial_t binomial{};     // what `binomial` prepares for one pair of parameters
+  std::vector<double> sums;  // what `categorical` and `dirichlet` prepare for one vector, which lies at
+  const double* sums_of = nullptr;
 };
 
 /// The parameters of one draw.
@@ -49,10 +49,14 @@ struct Params {
   std::span<const double> vector(int i) const { return {at[i], length}; }
 };
 
-/// Draws a number, or a vector as long as its last parameter.
-using Sampler =
-    std::variant<double (*)(Source&, Params), int64_t (*)(Source&, Params),
-                 void (*)(Source&, Params, std::span<double>), void (*)(Source&, Params, std::span<int64_t>)>;
+template <class T>
+using DrawsNumber = T (*)(Source&, Params);
+template <class T>
+using DrawsVector = void (*)(Source&, Params, std::span<T>);  // as long as the last parameter
+using Sampler = std::variant<DrawsNumber<double>, DrawsNumber<int64_t>, DrawsVector<double>, DrawsVector<int64_t>>;
+
+/// The last parameter: the others are numbers.
+enum class Last : uint8_t { number, vector };
 
 /// One of PyTensor's random variables. What NumPy and SciPy refuse, or treat in a way of its own, does not fit and is
 /// left to them.
@@ -61,9 +65,12 @@ struct Distribution {
   int num_params;
   bool (*fits)(Params);
   Sampler sampler;
-  bool last_is_vector = false;  // the last parameter; the others are numbers
+  Last last = Last::number;
 
-  bool draws_vectors() const { return sampler.index() >= 2; }
+  bool draws_vectors() const {
+    return std::holds_alternative<DrawsVector<double>>(sampler) ||
+           std::holds_alternative<DrawsVector<int64_t>>(sampler);
+  }
 };
 
 /// Null: there is none of that name.

@@ -11,6 +11,7 @@
 
 #include "array_form.h"
 #include "ops/element_types.h"
+#include "support/overloaded.h"
 
 namespace nb = nanobind;
 
@@ -18,7 +19,7 @@ namespace inlay::python {
 namespace {
 
 constexpr int kMaxParams = 3;
-constexpr std::size_t kManyDraws = 5000;  // some 50 us: worth giving up the GIL for
+constexpr std::size_t kManyDraws = 5000;  // or numbers that one is drawn by; some 50 us: worth giving up the GIL for
 
 using Dims = std::vector<int64_t>;
 
@@ -95,24 +96,23 @@ namespace {
 
 template <class T>
 void fill(const Distribution& distribution, Source& source, Points& points, std::span<T> draws) {
-  std::visit(
-      [&]<class Number, class... Row>(Number (*draw)(Source&, Params, Row...)) {
-        if constexpr (sizeof...(Row) == 0) {
-          for (T& x : draws) {
-            x = static_cast<T>(draw(source, points.params()));
-            points.next();
-          }
-        } else {
-          std::vector<typename Row::element_type...> row(points.params().length);
-          for (std::size_t first = 0; first < draws.size(); first += row.size()) {
-            draw(source, points.params(), row);
-            std::ranges::transform(row, draws.begin() + static_cast<std::ptrdiff_t>(first),
-                                   [](auto x) { return static_cast<T>(x); });
-            points.next();
-          }
-        }
-      },
-      distribution.sampler);
+  std::visit(Overloaded{[&]<class Number>(DrawsNumber<Number> draw) {
+                          for (T& x : draws) {
+                            x = static_cast<T>(draw(source, points.params()));
+                            points.next();
+                          }
+                        },
+                        [&]<class Number>(DrawsVector<Number> draw) {
+                          std::vector<Number> row(points.params().length);
+                          INLAY_CHECK(!row.empty(), "a vector of no elements is drawn");
+                          for (std::size_t first = 0; first < draws.size(); first += row.size()) {
+                            draw(source, points.params(), row);
+                            std::ranges::transform(row, draws.begin() + static_cast<std::ptrdiff_t>(first),
+                                                   [](auto x) { return static_cast<T>(x); });
+                            points.next();
+                          }
+                        }},
+             distribution.sampler);
 }
 
 /// Holds NumPy's lock of a bit generator, whose state is the generator's alone while numbers are drawn.
@@ -222,7 +222,7 @@ PyObject* Draw::operator()(const runtime::HostCallSpec& spec, void* const* data,
     shapes.push_back(dims_of(params_[i], operands));
   }
   std::optional<int64_t> length;
-  if (distribution_.last_is_vector) {
+  if (distribution_.last == Last::vector) {
     if (shapes.back().empty()) return nullptr;
     length = shapes.back().back();
     shapes.back().pop_back();
@@ -256,7 +256,7 @@ void Draw::fill_array(PyArrayObject* array, nb::handle generator, Points& points
   const auto count = static_cast<std::size_t>(PyArray_SIZE(array));
   const Locked locked(bit_generator);
   std::optional<nb::gil_scoped_release> released;
-  if (count >= kManyDraws) released.emplace();
+  if (std::max(count, points.params().length) >= kManyDraws) released.emplace();
   visit_element_type(dtype_, [&]<class T>(T) {
     if constexpr (std::is_arithmetic_v<T>) {
       fill(distribution_, source, points, std::span(static_cast<T*>(PyArray_DATA(array)), count));

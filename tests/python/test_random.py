@@ -288,10 +288,12 @@ def test_parameters_of_many_dtypes_and_strides():
         ("categorical", (np.array([0.5, np.nan, 0.5]),)),
         ("categorical", (np.full(100, 0.01, dtype="float32"),)),
         ("categorical", (np.zeros(0),)),
+        ("categorical", (np.array([2**62, 2**62, 2**62, 1]),)),
         ("dirichlet", (np.array([1.0, 0.0, 2.0]),)),
         ("dirichlet", (np.array([1.0, -1.0]),)),
         ("dirichlet", (np.array([[1.0, np.nan], [1.0, 2.0]]),)),
         ("multinomial", (5, np.array([0.7, 0.7, 0.0]))),
+        ("multinomial", (3, np.append(np.full(200026, (1 + 1.3e-12) / 200026), 0.0))),  # 1 - 2e-13, added one by one
         ("multinomial", (5, np.array([0.5, np.nan, 0.5]))),
         ("multinomial", (-1, np.array([0.5, 0.5]))),
         ("multinomial", (np.array([3, 4]), np.zeros((2, 0)))),
