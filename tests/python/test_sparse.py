@@ -1,5 +1,7 @@
 """Products of sparse matrices with dense arrays, and their gradients, against PyTensor's Python mode."""
 
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -145,6 +147,37 @@ def test_arrays_that_are_longer_than_the_matrix_and_wider_than_its_indices():
     wide.indices, wide.indptr = wide.indices.astype("int64"), wide.indptr.astype("int64")
     compare([a, x], [ps.dot(a, x)], [wide, dense(5, 3)])
     compare([x], [ps.dot(ps.as_sparse(wide), x)], [dense(5, 3)])
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_the_gradient_of_arrays_that_are_longer_than_the_matrix(kind):
+    a, x = sparse_variable(kind), variable(dense(5, 3))
+    product = ps.structured_dot(a, x)
+
+    def given():
+        made = matrix().asformat(kind)
+        made.data, made.indices = np.append(made.data, [7.0, 7.0]), np.append(made.indices, [1000, 1]).astype("int32")
+        return made
+
+    gradient = pytensor.grad((product**2).sum(), a)
+    results = [pytensor.function([a, x], gradient, mode=mode)(given(), dense(5, 3)) for mode in ("INLAY", "FAST_COMPILE")]
+    for field in ("indices", "indptr"):
+        np.testing.assert_array_equal(*(getattr(r, field) for r in results))
+    np.testing.assert_allclose(*(r.data for r in results), rtol=1e-12)  # sums of three products
+
+
+OF_A_SUBCLASS = """
+import inlay.pytensor, pytensor, pytensor.sparse as ps, pytensor.tensor as pt
+class Mine(ps.StructuredDot):
+    pass
+a, x = ps.csr_matrix("a"), pt.dmatrix("x")
+print(inlay.explain(pytensor.function([a, x], Mine()(a, x), mode="INLAY")).host_calls)
+"""
+
+
+def test_a_subclass_has_a_native_form_though_no_sparse_op_was_seen_before():
+    done = subprocess.run([sys.executable, "-c", OF_A_SUBCLASS], capture_output=True, text=True, timeout=300)
+    assert done.stdout.strip() == str([FOUND]), done.stderr
 
 
 def test_a_matrix_beyond_32_bits():

@@ -28,10 +28,10 @@ def register(*op_classes):
 
 def translation_of(op):
     """The translation of `op`, or None."""
-    package = ".".join(type(op).__module__.split(".")[:2])
-    if package in _ON_DEMAND:
-        importlib.import_module(_ON_DEMAND[package], __package__)
     for op_class in type(op).__mro__:
+        package = ".".join(op_class.__module__.split(".")[:2])
+        if package in _ON_DEMAND:
+            importlib.import_module(_ON_DEMAND[package], __package__)
         if op_class in _TRANSLATIONS:
             return _TRANSLATIONS[op_class]
     return None

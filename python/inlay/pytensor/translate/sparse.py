@@ -1,5 +1,5 @@
 """Products of a sparse matrix with a dense array, and their gradients: each element of the sparse one times what it
-meets, added where it belongs. In the order in which SciPy stores the elements, as SciPy adds them.
+meets, added where it belongs. (Each sum is rounded as a scatter's is: its last bits may not be SciPy's.)
 
 The elements of a constant matrix are known. Those of a variable are found by one host call, however many nodes read it.
 """
@@ -69,13 +69,19 @@ def gradient(t, node):
     minor, starts, *dense = node.inputs
     dtype = _dtype(node, *dense)
     b = t.builder
-    minor = t.value(minor)
-    major = _major(t, t.value(starts), minor.dims[0])
+    minor, starts = t.value(minor), t.value(starts)
+    count = minor.dims[0]
+    # What lies behind the last row's end is no element: its place is not looked at, and it is 0.
+    end = b.slice(starts, [(starts.dims[0] - 1, starts.dims[0], 1)])
+    is_element = b.scalar("lt", [b.iota(count, end.dtype), end])
+    minor = b.scalar("select", [is_element, minor, b.literal(0, minor.dtype)])
+    major = _major(t, starts, count)
     rows, columns = (minor, major) if isinstance(node.op, StructuredDotGradCSC) else (major, minor)
     dense, g = (t.cast(t.value(x), dtype) for x in dense)
     t.require_equal(g.dims[1], dense.dims[1], f"{type(node.op).__name__}: rows of {{left}} and {{right}} elements", g)
     met = [b.gather(x, _at(numbers, x.dims, 0)) for x, numbers in ((g, rows), (dense, columns))]
-    return b.reduce("add", b.scalar("mul", met), [1], dtype)
+    of_elements = b.reduce("add", b.scalar("mul", met), [1], dtype)
+    return b.scalar("select", [is_element, of_elements, b.literal(0, dtype)])
 
 
 def _major(t, starts, count):
