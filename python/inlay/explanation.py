@@ -43,6 +43,7 @@ class Step:
     origins: list
     lines: str  # of the user's source, those of most origins: "model.py:7, 12"
     depth: int
+    returns: bool = False  # whether it makes a result of the function
     seconds: float | None = None  # of all calls so far, and how often it ran; None where nothing was measured
     passes: int | None = None
 
@@ -198,11 +199,18 @@ def _lines(e):
         yield "rewrites: " + ", ".join(f"{name} {count}" for name, count in e.rewrites.items())
     yield ""
     yield e.graph.rstrip()
-    for kernel in e.kernels:
-        yield ""
-        size = f"{count_text(kernel.stages, 'stage')}, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
-        yield f"# {kernel.name}: {size}"
-        yield kernel.text.rstrip()
+    kernels = iter(e.kernels)
+    for step in e.steps:
+        if step.kind == "numbers":
+            yield ""
+            yield f"# {screen.numbers_text(step)}"
+            yield from step.computes
+        elif step.kind == "kernel":
+            kernel = next(kernels)
+            yield ""
+            size = f"{count_text(kernel.stages, 'stage')}, reads {kernel.reads}, writes {kernel.writes}, {kernel.width} wide"
+            yield f"# {kernel.name}: {size}"
+            yield kernel.text.rstrip()
     for title, items in (
         ("library calls", e.library_calls),
         ("host calls", [f"{name}: {reason}" for name, reason in e.host_call_reasons.items()] or e.host_calls),

@@ -1,15 +1,18 @@
 """An explanation on one screen: what a call costs, what each step computes, what is stored and why.
 
 The listing (`Explanation.text`) is complete and long. Here the steps stand in their order with what they compute, as
-formulas in the user's names; numbers that are computed between the loops are left out, and where there are many steps
-each gets fewer lines, then only those get any that take most time, where it is measured, or move most bytes.
+formulas in the user's names; numbers that only stand between the loops are left out, and where there are many steps each
+gets fewer lines, then only those get any that take most time, where it is measured, or move most bytes.
 """
 
+import re
 import textwrap
 
 WIDTH = 120
 _LINES = 40  # about; the formulas of the steps get what the rest leaves
 _MOST_STORED = 8
+_MOST_OF_NUMBERS = 8  # formulas of a step of single numbers beside loops, which say more
+_NAMES = re.compile(r"\$\d+ = [\w$.+-]+")  # a name for a name or a number
 
 
 def count_text(number, noun):
@@ -39,8 +42,12 @@ def lines_of(e):
 
 
 def shown_steps(e):
-    """All but the arithmetic with single numbers that stands between the loops; in a Scan it may be all there is."""
-    return [step for step in e.steps if step.kind != "numbers" or step.depth > 0] or e.steps
+    """All but the arithmetic with single numbers that only stands between the loops; in a Scan it may be all there is."""
+    return [step for step in e.steps if step.kind != "numbers" or step.depth > 0 or _says_a_result(step)] or e.steps
+
+
+def _says_a_result(step):
+    return step.returns and bool(numbers_formulas(step))
 
 
 def counts_line(e):
@@ -102,7 +109,11 @@ def _steps(steps, room, seconds):
 
 def _shares(steps, spare):
     """How many lines of formulas each step gets: one by one, who moves most first."""
-    wanted = [len(step.computes) if step.kind == "kernel" else 0 for step in steps]
+    most = len if all(step.kind == "numbers" for step in steps) else lambda lines: min(len(lines), _MOST_OF_NUMBERS)
+    wanted = [
+        len(step.computes) if step.kind == "kernel" else most(numbers_formulas(step)) if step.kind == "numbers" else 0
+        for step in steps
+    ]
     shares = [0] * len(steps)
     by_weight = sorted(range(len(steps)), key=lambda i: _weight(steps[i]), reverse=True)
     while spare > 0 and shares != wanted:
@@ -134,7 +145,8 @@ def _step(step, room, seconds):
     does = f"{name}: " if step.kind in ("kernel", "copy") else ""
     told = ""
     if step.kind == "numbers":
-        yield f"{indent}arithmetic with single numbers: {count_text(len(step.makes), 'result')}"
+        yield _cut(f"{indent}{numbers_text(step)}")
+        yield from _formulas(numbers_formulas(step), room, indent)
         return
     if step.kind == "kernel":
         told = f"makes {makes}"
@@ -149,10 +161,25 @@ def _step(step, room, seconds):
     where = step.lines
     told = _cut(f"{indent}{does}{told}", WIDTH - len(cost) - 2 - (len(where) + 4 if where else 0))
     yield f"{told}; {cost}" + (f"  [{where}]" if where else "")
+    yield from _formulas(formulas, room, indent)
+
+
+def _formulas(formulas, room, indent):
     left_out = len(formulas) - room
     for i, formula in enumerate(formulas[:room]):
         more = f"  (and {left_out} more)" if left_out > 0 and i == room - 1 else ""
         yield _cut(f"{indent}    {formula}", WIDTH - len(more)) + more
+
+
+def numbers_text(step):
+    """Of arithmetic with single numbers."""
+    makes = ", ".join(step.makes)
+    return f"single numbers: makes {makes}" if makes else "single numbers"
+
+
+def numbers_formulas(step):
+    """What it computes, without what only gives a name."""
+    return [formula for formula in step.computes if not _NAMES.fullmatch(formula)]
 
 
 def _cut(text, width=WIDTH):
@@ -188,7 +215,8 @@ PLAIN_REASONS = {
 def plain(reason):
     """A reason of `Stored` without its word of docs/fusion.md."""
     word, _, sentence = reason.partition(": ")
-    return PLAIN_REASONS.get(word, sentence or word)
+    text = PLAIN_REASONS.get(word, sentence or word)
+    return text.replace("library function", "host call") if sentence.startswith("host call ") else text
 
 
 def host_calls(e):

@@ -100,6 +100,7 @@ nb::list step_list(const Program& p, const BoundProgram& bound) {
     d["kind"] = host != nullptr && bound.draw(host->function) != nullptr ? "draw" : step.kind;
     d["name"] = step.name;
     d["makes"] = list_of(step.makes);
+    d["returns"] = step.returns;
     d["computes"] = list_of(step.formulas);
     d["loops"] = list_of(step.loops);
     d["bytes_read"] = size_or_text(step.read_bytes, p.kernels);

@@ -29,6 +29,7 @@ class Summarizer {
       if (ends) --depth;
       out.push_back(std::visit([&](const auto& each) { return of(each); }, step));
       out.back().depth = depth;
+      out.back().returns = !out.back().kind.empty() && writes_result(step);
       if (std::holds_alternative<CondElse>(step)) --out.back().depth;
       if (std::holds_alternative<LoopBegin>(step) || std::holds_alternative<CondBegin>(step)) ++depth;
     }
@@ -36,6 +37,11 @@ class Summarizer {
   }
 
  private:
+  bool writes_result(const Step& step) const {
+    return std::ranges::any_of(access_of(program_, step).writes,
+                               [&](BufferId b) { return program_.buffers[b].role == Role::output; });
+  }
+
   std::string name(BufferId b) const { return words_.name(b); }
   std::string text(const Dim& d) const { return d.to_text(words_.names().symbols); }
 
@@ -91,8 +97,8 @@ class Summarizer {
 
   /// Not what a kernel keeps for itself, and no number that is shown as what makes it.
   bool is_read_later(const Kernel& kernel, BufferId b) const {
-    if (kernel.is_scalar() || program_.buffers[b].role != Role::scalar) return !kernel.is_local(b);
-    return num_users_[b] > 1 && !words_.stands_where_read(b);
+    if (program_.buffers[b].role != Role::scalar) return !kernel.is_local(b);
+    return num_users_[b] > 1 && (kernel.is_scalar() || !words_.stands_where_read(b));
   }
 
   /// What the statement writes or loads, or the part of it that has a name.

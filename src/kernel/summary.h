@@ -31,6 +31,7 @@ struct StepSummary {
   std::vector<std::string> makes;     // what later steps or the caller read
   std::vector<std::string> formulas;  // in order: a name stands before its uses
   std::vector<std::string> loops;     // "85", "n x m": the points of each loop nest, each once
+  bool returns = false;               // does it write a result of the call?
   Dim read_bytes, written_bytes;      // of memory, in one pass
   int depth = 0;                      // in so many loops and conditions
 };

@@ -73,6 +73,30 @@ def test_one_screen_of_lines_that_fit(explanation):
     assert "steps that move fewer bytes" in str(many)
 
 
+def test_what_is_written_out_without_a_loop():
+    z, mu, y = pt.dvector("z"), pt.dscalar("mu"), np.arange(3.0)
+    e = inlay.explain(pytensor.function([z, mu], [(z**2).sum(), (-0.5 * (y - mu) ** 2).sum()], mode="INLAY"))
+    for text in (str(e), e.text):
+        assert "single numbers: makes " in text
+        assert all(f"({i} - mu)**2" in text for i in range(3))
+    assert [step.returns for step in e.steps] == [False, True]
+    # Beside a loop that makes the result, what only hands it on is not worth a line.
+    e = inlay.explain(pytensor.function([z], pt.exp(z).sum(), mode="INLAY"))
+    assert "single numbers" not in str(e)
+
+
+@pytest.mark.filterwarnings("ignore:pytensor.as_op is deprecated")
+def test_who_reads_what_a_host_call_reads():
+    @pytensor.compile.ops.as_op(itypes=[pt.dvector], otypes=[pt.dvector])
+    def a_function_of_mine_with_a_long_name(x):
+        return x * 2
+
+    x = pt.dvector("x")
+    e = inlay.explain(pytensor.function([x], a_function_of_mine_with_a_long_name(pt.exp(x)).sum(), mode="INLAY"))
+    assert "a host call reads it from memory" in str(e)
+    assert "runs as Python: FromFunctionOp{a_function_of_mine_with_a_long_name} #" in str(e)
+
+
 def test_steps_are_data():
     text = "graph @main(%x: f64[n, m]) {\n  %e = exp %x\n  %s = reduce add %e [1] : f64\n  return %e, %s\n}"
     e = inlay.explain(inlay.compile(text, "rows.inlay"))

@@ -1,5 +1,6 @@
 """Where a node comes from, in words: its op, its number in dprint, and the user's line."""
 
+from pytensor.compile.ops import FromFunctionOp
 from pytensor.scan.op import Scan
 
 
@@ -19,7 +20,7 @@ _LONGEST_NAME = 32
 def short_name(op):
     """How an op that runs as Python is called: as PyTensor prints it, without its properties where that is long."""
     text = str(op)
-    if len(text) <= _LONGEST_NAME:
+    if len(text) <= _LONGEST_NAME or isinstance(op, FromFunctionOp):
         return text
     name = text[: min(text.index(mark) if mark in text else len(text) for mark in "{(")]
     of = getattr(op, "core_op", None)
@@ -36,4 +37,4 @@ def _op_name(op):
     scalar_op = getattr(op, "scalar_op", None)
     if scalar_op is not None and type(op).__name__ == "Elemwise":
         return type(scalar_op).__name__
-    return type(op).__name__
+    return str(op) if isinstance(op, FromFunctionOp) else type(op).__name__  # the name of the user's function
