@@ -24,6 +24,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// Are they the same but for two neighbours that have changed places?
+bool is_swapped(std::string_view a, std::string_view b) {
+  const auto [at, other] = std::ranges::mismatch(a, b);
+  if (a.size() != b.size() || std::distance(at, a.end()) < 2) return false;
+  return at[0] == other[1] && at[1] == other[0] && std::equal(at + 2, a.end(), other + 2);
+}
+
 constexpr std::pair<std::string_view, std::string_view> kNumpyWords[] = {
     {"float64", "f64"},
     {"float32", "f32"},
@@ -90,6 +97,12 @@ constexpr std::pair<std::string_view, std::string_view> kNumpyWords[] = {
     {"arange", "iota"},
     {"concatenate", "concat"},
     {"dot", "matmul"},
+    {"ln", "log"},
+    {"average", "mean"},
+    {"vstack", "concat"},
+    {"hstack", "concat"},
+    {"ravel", "reshape"},
+    {"flatten", "reshape"},
 };
 
 constexpr std::pair<std::string_view, std::string_view> kWaysToCombine[] = {
@@ -119,7 +132,7 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   for (const std::string& candidate : candidates) {
     const auto [shorter, longer] = std::minmax({word.size(), candidate.size()});
     if (longer - shorter >= least) continue;  // at least so many edits
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = is_swapped(word, candidate) ? 1 : edit_distance(word, candidate);
     if (distance < least) {
       least = distance;
       best = candidate;

@@ -332,6 +332,23 @@ std::vector<ValueId> library_call(Parser& p, LibraryOp op) {
   return p.builder().library(op, std::move(values), options);
 }
 
+std::vector<std::string> known_ops();
+
+/// Of what is written as a member of a module, `np.linalg.inv`.
+Error no_member(const Parser& p, const Token& module) {
+  std::string path = module.text;
+  Token op = module;
+  for (std::size_t at = 0; p.in.at(".", at) && p.in.peek(at + 1).kind == Token::Kind::name; at += 2) {
+    op = p.in.peek(at + 1);
+    path += "." + op.text;
+  }
+  const Error error(ErrorCode::unknown_op, p.in.location(module), str("there is no op ", path));
+  const std::vector<std::string> known = known_ops();
+  const auto word = std::ranges::find(known, op.text) != known.end() ? op.text : word_for_numpy(op.text);
+  const std::string of = path.substr(0, path.rfind('.'));
+  return word ? Error(error).help(str("ops are no members of `", of, "`: write `", *word, "`")) : error;
+}
+
 std::vector<std::string> known_ops() {
   std::vector<std::string> known;
   for (const NamedRule& each : kRules) known.emplace_back(each.op);
@@ -351,11 +368,10 @@ std::vector<ValueId> results_of(Parser& p, const Token& op) {
   if (is_composition(op.text)) return composition(p, op);
   if (const auto scalar = scalar_op_from_name(op.text)) return {p.builder().scalar(*scalar, p.operands())};
   if (const auto library = library_op_from_name(op.text)) return library_call(p, *library);
+  if (p.in.at(".") && !p.in.peek(1).first_on_line && p.in.peek(1).kind == Token::Kind::name) throw no_member(p, op);
   const Error error = unknown(p.in, op, "op", "", known_ops(), ErrorCode::unknown_op);
   if (p.scope.values.contains(op.text)) throw Error(error).help("a line is one op and its operands: `%z = add %x, %y`");
-  const Token& behind = p.in.peek(1);
-  if (!p.in.at(".") || behind.first_on_line || behind.kind != Token::Kind::name) throw error;
-  throw Error(error).help(str("ops are no members of `", op.text, "`: write `", behind.text, "`"));
+  throw error;
 }
 
 }  // namespace inlay::text

@@ -309,6 +309,12 @@ TEST(TextErrors, SayHowAnExpressionIsWritten) {
   EXPECT_EQ(help("%e = add %x, z"), "");
   EXPECT_EQ(help("%e = x + y"), "a line is one op and its operands: `%z = add %x, %y`");
   EXPECT_EQ(help("%e = np.exp(%x)"), "ops are no members of `np`: write `exp`");
+  EXPECT_EQ(help("%e = np.linalg.inv(%x)"), "");
+  EXPECT_EQ(help("%e = np.linalg.qr(%x)"), "ops are no members of `np.linalg`: write `qr`");
+  EXPECT_EQ(help("%e = np.power(%x, %y)"), "ops are no members of `np`: write `pow`");
+  EXPECT_EQ(help("%e = np.foo(%x)"), "");
+  EXPECT_EQ(help("%e = epx %x"), "did you mean exp?");
+  EXPECT_EQ(help("%e = ln %x"), "did you mean log?");
   EXPECT_EQ(help("%e = np.\n%f = exp %x"), "did you mean ne?");
 }
 
