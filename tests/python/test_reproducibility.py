@@ -474,6 +474,35 @@ def test_products_of_matrices_are_close():
         assert np.all(np.abs(of_pairs[i] - fn(a[rows], b)) <= allowed[rows])
 
 
+def test_a_matrix_by_rows_and_transposed_is_close():
+    """Not the same bits: BLAS has a function for each."""
+    by_rows = compiled("%a: f64[n, k], %x: f64[k]", "%y = matmul %a, %x", "return %y")
+    transposed = compiled("%t: f64[k, n], %x: f64[k]", "%a = transpose %t [1, 0]", "%y = matmul %a, %x", "return %y")
+    rng = np.random.default_rng(11)
+    a, x = rng.normal(size=(300, 500)), rng.normal(size=500)
+    # On a term's way are its product and 499 additions at most, half a unit each; of both.
+    assert np.all(np.abs(by_rows(a, x) - transposed(a.T.copy(), x)) <= 500 * np.finfo(float).eps * (np.abs(a) @ np.abs(x)))
+
+
+@pytest.mark.parametrize("elements", [20, 20000])
+@on_each_dtype
+def test_sums_by_indices_are_close(dtype, elements, monkeypatch):
+    """Not the same bits: each machine keeps as many partial tables as suit it. On one they are, run to run."""
+    rng = np.random.default_rng(12)
+    x, at = rng.normal(size=20000).astype(DTYPES[dtype]), rng.integers(0, elements, 20000)
+    sums, sizes = np.zeros(elements), np.zeros(elements)
+    np.add.at(sums, at, x.astype(float))
+    np.add.at(sizes, at, np.abs(x.astype(float)))
+    # Each of the terms of an element is added once at most, with half a unit; what is rounded is no more than `sizes`.
+    allowed = 0.5 * np.bincount(at, minlength=elements) * np.finfo(x.dtype).eps * sizes
+    for setting, value in (("INLAY_BACKEND", "llvm"), *(("INLAY_CPU_FEATURES", f) for f in FUSED + UNFUSED), ("INLAY_BACKEND", "c")):
+        monkeypatch.setenv(setting, value)
+        fn = compiled(f"%z: {dtype}[m], %x: {dtype}[n], %i: i64[n]", "%y = scatter add %z[%i], %x", "return %y")
+        got = fn(np.zeros(elements, x.dtype), x, at)
+        assert np.all(np.abs(got - sums) <= allowed), (setting, value)
+        assert same(got, fn(np.zeros(elements, x.dtype), x, at)), (setting, value)
+
+
 @pytest.mark.parametrize("n, k, m", [(3, 3, 3), (16, 16, 16), (5, 50, 1)])
 def test_products_of_known_sizes_are_close(n, k, m):
     """Not the same bits: a small one is a loop, which adds in an order of its own."""
