@@ -6,6 +6,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include <unistd.h>
 
@@ -25,15 +26,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Writes a whole file or says why not.
-void write_file(const fs::path& path, const std::string& text) {
+/// Writes a whole file. Returns why it could not; 0: it did.
+int write_file(const fs::path& path, const std::string& text) {
   errno = 0;
   std::ofstream out(path, std::ios::binary);
   out << text;
   out.close();
-  if (out) return;
-  throw Error(ErrorCode::invalid_file, {},
-              str("cannot write the dump ", path.string(), ": ", std::strerror(errno ? errno : EIO)));
+  if (out) return 0;
+  return errno ? errno : EIO;
 }
 
 /// NN-name.extension, as dump() names its files.
@@ -226,11 +226,14 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
   static std::atomic<int> failures = 0;
   diagnostic.notes.emplace_back("pass", name);
   if (input_) {
-    const fs::path folder = dumps() ? fs::path(directory_) : fs::temp_directory_path();
+    std::error_code none;  // then it goes where the process is
+    const fs::path folder = dumps() ? fs::path(directory_) : fs::temp_directory_path(none);
     const fs::path path = folder / str("inlay-reproducer-", getpid(), "-", ++failures, "-", name, ".inlay");
-    std::ofstream(path) << str("# `inlay opt` or `inlay run` of this graph failed in the pass ", name, ".\n",
-                               print(*input_));
-    diagnostic.notes.emplace_back("reproducer", path.string());
+    const int why_not = write_file(
+        path, str("# `inlay opt` or `inlay run` of this graph failed in the pass ", name, ".\n", print(*input_)));
+    const std::string said =
+        why_not ? str("cannot be written to ", path.string(), ": ", std::strerror(why_not)) : path.string();
+    diagnostic.notes.emplace_back("reproducer", said);
   }
   diagnostic.help = str("please report it, with the ", input_ ? "reproducer" : "file");
   throw Error(std::move(diagnostic));
@@ -238,7 +241,11 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
 
 void Instrument::dump(const std::string& name, const std::string& extension, const std::string& text) {
   if (!dumps()) return;
-  write_file(fs::path(directory_) / str(step_ < 10 ? "0" : "", step_, "-", name, ".", extension), text);
+  const fs::path path = fs::path(directory_) / str(step_ < 10 ? "0" : "", step_, "-", name, ".", extension);
+  if (const int why_not = write_file(path, text)) {
+    throw Error(ErrorCode::invalid_file, {},
+                str("cannot write the dump ", path.string(), ": ", std::strerror(why_not)));
+  }
 }
 
 }  // namespace inlay

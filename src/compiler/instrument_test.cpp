@@ -1,6 +1,7 @@
 #include "compiler/instrument.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -271,6 +272,23 @@ TEST(Instrument, NamesThePassThatBrokeItsOwnPromise) {
     EXPECT_THAT(error.what(), HasSubstr("arithmetic"));
     EXPECT_THAT(error.what(), HasSubstr("pass   throw"));
   }
+}
+
+TEST(Instrument, ReportsWhatFailedWhereNoReproducerCanBeWritten) {
+  const char* before = std::getenv("TMPDIR");
+  const std::string folder = before ? before : "";
+  setenv("TMPDIR", "/proc", 1);
+  const GraphPass table[] = {{"throw", "throws", anew<throwing>}};
+  const Options options = quiet();
+  Instrument run(options);
+  try {
+    run.passes(table, parse(kSource));
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("pass   throw"));
+    EXPECT_THAT(error.what(), HasSubstr("reproducer cannot be written to /proc/inlay-reproducer-"));
+  }
+  before ? setenv("TMPDIR", folder.c_str(), 1) : unsetenv("TMPDIR");
 }
 
 TEST(Instrument, LeavesACallersMistakeAlone) {

@@ -222,7 +222,7 @@ std::string encode_npy(const Tensor& tensor) {
   return out;
 }
 
-std::string read_file(const std::string& path) {
+std::string read_file(const std::string& path, std::string_view begins) {
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   const bool is_open = in.is_open();
@@ -230,6 +230,7 @@ std::string read_file(const std::string& path) {
   std::array<char, 1 << 16> block;
   while (in.read(block.data(), block.size()) || in.gcount() > 0) {
     bytes.append(block.data(), static_cast<std::size_t>(in.gcount()));
+    if (!bytes.starts_with(begins.substr(0, bytes.size()))) break;
   }
   if (!is_open || in.bad()) fail(path, str("cannot be read: ", std::strerror(errno ? errno : EIO)));
   return bytes;
@@ -272,7 +273,7 @@ void write_file(const std::string& path, std::string_view bytes) {
   fail(path, str("cannot be written: ", failure.message()));
 }
 
-Tensor read_npy(const std::string& path) { return decode_npy(read_file(path), path); }
+Tensor read_npy(const std::string& path) { return decode_npy(read_file(path, kMagic), path); }
 void write_npy(const std::string& path, const Tensor& tensor) { write_file(path, encode_npy(tensor)); }
 
 }  // namespace inlay::tool

@@ -21,8 +21,9 @@ void write_npy(const std::string& path, const Tensor& tensor);
 Tensor decode_npy(std::string_view bytes, const std::string& name);
 std::string encode_npy(const Tensor& tensor);
 
-/// All bytes of a file, or Error(invalid_file).
-std::string read_file(const std::string& path);
+/// All bytes of a file, or Error(invalid_file). Of one that does not begin with `begins`, which may have no end, the
+/// first ones.
+std::string read_file(const std::string& path, std::string_view begins = {});
 void write_file(const std::string& path, std::string_view bytes);
 
 }  // namespace inlay::tool

@@ -78,6 +78,15 @@ TEST(Npy, EveryPrefixOfAFileIsAnErrorAndNoCrash) {
     EXPECT_NE(failure(whole.substr(0, length)), "") << length;
 }
 
+TEST(Npy, AFileWithoutEndIsNotReadToItsEnd) {
+  try {
+    read_npy("/dev/zero");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.diagnostic().message, "/dev/zero: this is no .npy file");
+  }
+}
+
 TEST(Npy, NamesTheFileThatCannotBeRead) {
   try {
     read_npy("/no/such/file.npy");
