@@ -184,13 +184,21 @@ def test_blocks(path, tmp_path, monkeypatch):
             assert block.tag in FOR_READING, f"{block.place}: tag `{block.tag}`; one of {sorted(FOR_READING)}"
 
 
+def anchors(page):
+    """Of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M)
+    names = [re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings]
+    return {f"{name}-{again}" if (again := names[:i].count(name)) else name for i, name in enumerate(names)}
+
+
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=[*NAMES, "CONTRIBUTING.md"])
 def test_files_that_are_named_exist(path):
     """Links, and words in backticks that look like a file of the project."""
     text = re.sub(r"```.*?```", "", path.read_text(), flags=re.S)
-    named = re.findall(r"\]\(([^)#:]+\.md)\)", text)
-    for name in named:
-        assert (path.parent / name).exists(), f"{path.name} links {name}"
+    for name, place in re.findall(r"\]\(([^)#:]+\.md)?(?:#([^)]+))?\)", text):
+        page = path.parent / name if name else path
+        assert page.exists(), f"{path.name} links {name}"
+        assert not place or place in anchors(page), f"{path.name} links {name}#{place}"
     for name in re.findall(r"`((?:src|docs|tests|tools|python|include|examples|bench|scripts)/[\w./-]+)`", text):
         assert "NAME" in name or (ROOT / name).exists(), f"{path.name} names {name}"
 

@@ -217,7 +217,7 @@ def tensor_ops():
         found = [row for row in statements if re.search(rf"= {name}\b", row[0])]
         if not found:
             sys.exit(f"docs/text.md has no statement with {name}")
-        rows.append((f"`{name}`", *found[0]))
+        rows.append((f"`{name}`", *(cell.replace("](#", "](text.md#") for cell in found[0])))
     return rows
 
 
