@@ -140,7 +140,7 @@ class Random {
 };
 
 uint64_t seed_of_this_run() {
-  if (const char* text = std::getenv("INLAY_SEED")) return std::strtoull(text, nullptr, 10);
+  if (const char* text = std::getenv("INLAY_FUZZ_SEED")) return std::strtoull(text, nullptr, 10);
   return std::random_device{}();
 }
 
@@ -238,7 +238,7 @@ void compare_with_twin(const Case& c, const Answers& said, std::span<const int64
 
 void run_in_lockstep(int num_symbols, int rounds) {
   const uint64_t seed = seed_of_this_run();
-  SCOPED_TRACE(testing::Message() << "INLAY_SEED=" << seed << ", " << num_symbols << " symbols");
+  SCOPED_TRACE(testing::Message() << "INLAY_FUZZ_SEED=" << seed << ", " << num_symbols << " symbols");
   Random random(seed);
   for (int round = 0; round < rounds; ++round) {
     SCOPED_TRACE(testing::Message() << "round " << round);

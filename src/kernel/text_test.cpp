@@ -275,9 +275,9 @@ TEST(KernelText, TruncatedTextIsAnErrorEverywhere) {
 
 // Damage anywhere is an error or another program, and what is read prints, verifies and reads again.
 TEST(KernelText, MutatedTextIsAnErrorOrAProgram) {
-  const char* given = std::getenv("INLAY_SEED");
+  const char* given = std::getenv("INLAY_FUZZ_SEED");
   const uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device{}();
-  SCOPED_TRACE(testing::Message() << "INLAY_SEED=" << seed);
+  SCOPED_TRACE(testing::Message() << "INLAY_FUZZ_SEED=" << seed);
   std::mt19937_64 engine(seed);
   const auto below = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(engine); };
   int num_read = 0;

@@ -78,9 +78,9 @@ void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) 
 /// Do the matrices of the batch lie below each other, so that they are one tall matrix?
 bool are_stacked(const int64_t* strides, int64_t rows) { return strides[0] == rows * strides[1] && strides[2] == 1; }
 
-/// In equal parts of as many as take some 50 ms on a CPU with vectors of two, 10 on one with vectors of four, between
-/// which the call is looked at; but enough that it does not matter how often the right matrix is brought into the
-/// layout that BLAS works on.
+/// In equal parts, between which the call is looked at, of as many as take some 50 ms on a CPU with vectors of two, 10
+/// on one with vectors of four. But no fewer than make it matter little how often the right matrix is brought into the
+/// layout that BLAS works on: with one of 3000 x 3000 a part takes a second.
 int64_t rows_at_once(int64_t rows, int k, int n) {
   constexpr int64_t kProducts = int64_t{1} << 28, kFewest = 1024, kOfBlas = 64;
   const int64_t most = std::max(kProducts / std::max<int64_t>(int64_t{k} * n, 1), kFewest);
