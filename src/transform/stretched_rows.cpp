@@ -12,7 +12,6 @@
 
 namespace inlay::transform {
 
-using kernel::Axis;
 using kernel::AxisTerm;
 using kernel::Kernel;
 using kernel::KernelProgram;
