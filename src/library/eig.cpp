@@ -1,6 +1,6 @@
 // Eigenvalues and eigenvectors of any square matrix: complex numbers, of real matrices too.
-#include <algorithm>
-#include <cmath>
+#include <complex>
+#include <limits>
 
 #include "library/call.h"
 #include "library/lapack.h"
@@ -11,17 +11,6 @@ namespace {
 
 template <class T>
 using ComplexType = std::complex<Real<T>>;
-
-/// Its loops need not end for others.
-template <class T>
-bool is_finite(View<const T> x, int64_t n) {
-  for (int64_t r = 0; r < n; ++r) {
-    for (int64_t c = 0; c < n; ++c) {
-      if (!std::isfinite(std::real(x(r, c))) || !std::isfinite(std::imag(x(r, c)))) return false;
-    }
-  }
-  return true;
-}
 
 /// Where the values of a real matrix stand before they are complex numbers; of a complex one, scratch memory.
 template <class T>
@@ -65,7 +54,7 @@ int32_t find(const Call& call, bool vectors) {
   for (int64_t point = 0; point < (n ? call.batch() : 0); ++point) {
     if (call.is_to_end()) return INLAY_INTERRUPTED;
     const View<const T> from = call.operand<T>(0, point);
-    if (!is_finite<T>(from, n)) return call.fail(0, point);
+    if (!is_finite(from, n)) return call.fail(0, point);
     copy(from, n, n, by_columns(a, n));
     const auto w = call.result<ComplexType<T>>(0, point);
     const auto v = vectors ? call.result<ComplexType<T>>(1, point) : View<ComplexType<T>>();

@@ -1,6 +1,8 @@
 #pragma once
 // How a matrix or a row lies in memory, and from one layout into another.
 #include <algorithm>
+#include <cmath>
+#include <complex>
 #include <cstdint>
 #include <type_traits>
 
@@ -60,6 +62,17 @@ void fill(View<T> to, int64_t rows, int64_t columns, T value) {
   for (int64_t r = 0; r < rows; ++r) {
     for (int64_t c = 0; c < columns; ++c) to(r, c) = value;
   }
+}
+
+/// Is each element of the square a finite number? LAPACK's loops need not end for others.
+template <class T>
+bool is_finite(const View<const T>& x, int64_t n) {
+  for (int64_t r = 0; r < n; ++r) {
+    for (int64_t c = 0; c < n; ++c) {
+      if (!std::isfinite(std::real(x(r, c))) || !std::isfinite(std::imag(x(r, c)))) return false;
+    }
+  }
+  return true;
 }
 
 template <class T>

@@ -1,5 +1,5 @@
 // Schur's triangle of any square matrix, and the equation of Sylvester with two of them.
-#include <cmath>
+#include <complex>
 
 #include "library/call.h"
 #include "library/lapack.h"
@@ -35,16 +35,6 @@ typename Lapack<T>::Leads leads_of(const Call& call) {
   if (call.has(LibraryOption::right)) return Leads<T, LibraryOption::right>::call;
   if (call.has(LibraryOption::inside)) return Leads<T, LibraryOption::inside>::call;
   return call.has(LibraryOption::outside) ? Leads<T, LibraryOption::outside>::call : nullptr;
-}
-
-template <class T>
-bool is_finite(const View<const T>& a, int64_t n) {
-  for (int64_t r = 0; r < n; ++r) {
-    for (int64_t c = 0; c < n; ++c) {
-      if (!std::isfinite(std::real(a(r, c))) || !std::isfinite(std::imag(a(r, c)))) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace
