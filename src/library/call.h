@@ -137,6 +137,8 @@ int32_t qr_raw_pivoted(const Call& call);
 template <class T>
 int32_t schur(const Call& call);
 template <class T>
+int32_t qz(const Call& call);
+template <class T>
 int32_t sylvester(const Call& call);
 template <class T>
 int32_t svd(const Call& call);

@@ -37,6 +37,14 @@ INLAY_LAPACK(z, std::complex<double>)
   void letter##gees_(const char* vectors, const char* sort, int (*leads)(const T*, const T*), const int* n, T* a,     \
                      const int* lda, int* num_leading, T* re, T* im, T* z, const int* ldz, T* work, const int* lwork, \
                      int* chosen, int* info, std::size_t, std::size_t);                                               \
+  void letter##gges_(const char* left, const char* right, const char* sort, void* leads, const int* n, T* a,          \
+                     const int* lda, T* b, const int* ldb, int* leading, T* re, T* im, T* beta, T* q, const int* ldq, \
+                     T* z, const int* ldz, T* work, const int* lwork, int* chosen, int* info, std::size_t,            \
+                     std::size_t, std::size_t);                                                                       \
+  void letter##tgsen_(const int* job, const int* with_q, const int* with_z, const int* chosen, const int* n, T* a,    \
+                      const int* lda, T* b, const int* ldb, T* re, T* im, T* beta, T* q, const int* ldq, T* z,        \
+                      const int* ldz, int* leading, T* pl, T* pr, T* dif, T* work, const int* lwork, int* iwork,      \
+                      const int* liwork, int* info);                                                                  \
   void letter##trsyl_(const char* ta, const char* tb, const int* sign, const int* m, const int* n, const T* a,        \
                       const int* lda, const T* b, const int* ldb, T* c, const int* ldc, T* scale, int* info,          \
                       std::size_t, std::size_t);                                                                      \
@@ -61,6 +69,14 @@ INLAY_LAPACK(d, double)
   void letter##gees_(const char* vectors, const char* sort, int (*leads)(const T*), const int* n, T* a,              \
                      const int* lda, int* num_leading, T* w, T* z, const int* ldz, T* work, const int* lwork,        \
                      R* rwork, int* chosen, int* info, std::size_t, std::size_t);                                    \
+  void letter##gges_(const char* left, const char* right, const char* sort, void* leads, const int* n, T* a,         \
+                     const int* lda, T* b, const int* ldb, int* leading, T* alpha, T* beta, T* q, const int* ldq,    \
+                     T* z, const int* ldz, T* work, const int* lwork, R* rwork, int* chosen, int* info, std::size_t, \
+                     std::size_t, std::size_t);                                                                      \
+  void letter##tgsen_(const int* job, const int* with_q, const int* with_z, const int* chosen, const int* n, T* a,   \
+                      const int* lda, T* b, const int* ldb, T* alpha, T* beta, T* q, const int* ldq, T* z,           \
+                      const int* ldz, int* leading, R* pl, R* pr, R* dif, T* work, const int* lwork, int* iwork,     \
+                      const int* liwork, int* info);                                                                 \
   void letter##trsyl_(const char* ta, const char* tb, const int* sign, const int* m, const int* n, const T* a,       \
                       const int* lda, const T* b, const int* ldb, T* c, const int* ldc, R* scale, int* info,         \
                       std::size_t, std::size_t);                                                                     \
@@ -88,6 +104,19 @@ struct Lapack;
     int num_leading = 0;                                                                                               \
     letter##gees_("V", sort, leads, &n, a, &n, &num_leading, w, w + n, z, &n, work, &lwork, chosen, info, 1, 1);       \
   }                                                                                                                    \
+  static void gges(int n, T* a, T* b, T* values, T* q, T* z, T* work, int lwork, int* info) {                          \
+    int num_leading = 0;                                                                                               \
+    letter##gges_("V", "V", "N", nullptr, &n, a, &n, b, &n, &num_leading, values, values + n, values + 2 * n, q, &n,   \
+                  z, &n, work, &lwork, nullptr, info, 1, 1, 1);                                                        \
+  }                                                                                                                    \
+  static void tgsen(int n, const int* chosen, T* a, T* b, T* values, T* q, T* z, T* work, int lwork, int* iwork,       \
+                    int* info) {                                                                                       \
+    const int only_order = 0, yes = 1, one = 1;                                                                        \
+    int num_leading = 0;                                                                                               \
+    T unused[4] = {};                                                                                                  \
+    letter##tgsen_(&only_order, &yes, &yes, chosen, &n, a, &n, b, &n, values, values + n, values + 2 * n, q, &n, z,    \
+                   &n, &num_leading, unused, unused + 1, unused + 2, work, &lwork, iwork, &one, info);                 \
+  }                                                                                                                    \
   static constexpr auto orgqr = letter##orgqr_;                                                                        \
   static T dot(int n, const T* x, int incx, const T* y, int incy) { return cblas_##letter##dot(n, x, incx, y, incy); } \
   static void geqp3(int m, int n, T* a, int* pivots, T* tau, T* work, int lwork, T*, int* info) {                      \
@@ -108,6 +137,21 @@ struct Lapack;
     int num_leading = 0;                                                                                              \
     letter##gees_("V", sort, leads, &n, a, &n, &num_leading, reinterpret_cast<T*>(w), z, &n, work, &lwork, rwork,     \
                   chosen, info, 1, 1);                                                                                \
+  }                                                                                                                   \
+  static void gges(int n, T* a, T* b, R* values, T* q, T* z, T* work, int lwork, int* info) {                         \
+    int num_leading = 0;                                                                                              \
+    letter##gges_("V", "V", "N", nullptr, &n, a, &n, b, &n, &num_leading, reinterpret_cast<T*>(values),               \
+                  reinterpret_cast<T*>(values + 2 * n), q, &n, z, &n, work, &lwork, values + 4 * n, nullptr, info, 1, \
+                  1, 1);                                                                                              \
+  }                                                                                                                   \
+  static void tgsen(int n, const int* chosen, T* a, T* b, R* values, T* q, T* z, T* work, int lwork, int* iwork,      \
+                    int* info) {                                                                                      \
+    const int only_order = 0, yes = 1, one = 1;                                                                       \
+    int num_leading = 0;                                                                                              \
+    R unused[4] = {};                                                                                                 \
+    letter##tgsen_(&only_order, &yes, &yes, chosen, &n, a, &n, b, &n, reinterpret_cast<T*>(values),                   \
+                   reinterpret_cast<T*>(values + 2 * n), q, &n, z, &n, &num_leading, unused, unused + 1, unused + 2,  \
+                   work, &lwork, iwork, &one, info);                                                                  \
   }                                                                                                                   \
   static constexpr auto orgqr = letter##ungqr_;                                                                       \
   static T dot(int n, const T* x, int incx, const T* y, int incy) {                                                   \

@@ -35,6 +35,7 @@ void add_matrices(Table& table, DType dtype) {
   add<qr_raw<T>>(table, LibraryOp::qr_raw, dtype);
   add<qr_raw_pivoted<T>>(table, LibraryOp::qr_raw_pivoted, dtype);
   add<schur<T>>(table, LibraryOp::schur, dtype);
+  add<qz<T>>(table, LibraryOp::qz, dtype);
   add<sylvester<T>>(table, LibraryOp::sylvester, dtype);
   add<svd<T>>(table, LibraryOp::svd, dtype);
   add<svd_full<T>>(table, LibraryOp::svd_full, dtype);

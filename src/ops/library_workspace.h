@@ -55,6 +55,12 @@ Size eig_work_elements(const Size& n) {
   return n * Size(2 * kLapackBlock + 4) + Size(1);
 }
 
+/// Two lists of eigenvalues, and the real work of complex ones.
+template <class Size>
+Size qz_parts(const Size& n) {
+  return n * Size(4 + 8);
+}
+
 /// `sizes`: by the letters of the signature; `dtype`: of the operands. LAPACK's integers are counted as 8 bytes, so
 /// that whatever follows them stays aligned.
 template <class Size>
@@ -110,6 +116,9 @@ Size library_workspace_bytes(LibraryOp op, DType dtype, const std::vector<Size>&
     case LibraryOp::schur:  // both factors by columns; work; the eigenvalues; real work; which of them are chosen
       return elements(sizes[0] * sizes[0] * Size(2) + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(3)) +
              integers(sizes[0]);
+    case LibraryOp::qz:  // two matrices and two factors by columns; work; the eigenvalues; which of them are chosen
+      return elements(sizes[0] * sizes[0] * Size(4) + eig_work_elements(sizes[0])) + parts(qz_parts(sizes[0])) +
+             integers(sizes[0] + Size(1));
     case LibraryOp::sylvester: return elements(sizes[0] * sizes[0] + sizes[1] * sizes[1] + sizes[0] * sizes[1]);
     case LibraryOp::eigvals:
       return elements(sizes[0] * sizes[0] + eig_work_elements(sizes[0])) + parts(sizes[0] * Size(2));

@@ -227,6 +227,8 @@ class GraphMaker {
 
   ValueId diagonal(ValueId a, int64_t offset);
   void schur(ValueId a, ValueId m);
+  /// Of a and another matrix at once, which may be singular.
+  void qz(ValueId a, ValueId m);
   void singular(ValueId m);
 
   void eigenvalues(ValueId a);

@@ -200,6 +200,7 @@ void GraphMaker::tridiagonal(ValueId a, ValueId m) {
 
 void GraphMaker::orthogonal(ValueId a, ValueId m) {
   if (chance(20)) return schur(a, m);
+  if (chance(15)) return qz(a, m);
   if (chance(10)) {
     // Whatever the order of columns of nearly one length: the size of the determinant.
     const ValueId r = diagonal(builder_.library(LibraryOp::qr_raw_pivoted, {a})[0], 0);
@@ -248,6 +249,19 @@ void GraphMaker::schur(ValueId a, ValueId m) {
   // a @ x + x @ a has one solution: the eigenvalues of a are positive.
   const ValueId right = turned_back(adjoint(parts[1]), builder_.matmul(m, adjoint(m)));
   add(turned_back(parts[1], call(LibraryOp::sylvester, {parts[0], parts[0], right})), false);
+}
+
+void GraphMaker::qz(ValueId a, ValueId m) {
+  const LibraryOptions options = perhaps(chance(30), LibraryOption::outside);
+  const bool is_first = chance(50);
+  const ValueId b = builder_.matmul(m, adjoint(builder_.flip(m, {type(m).rank() - 2})));
+  const std::vector<ValueId> parts =
+      builder_.library(LibraryOp::qz, is_first ? std::vector<ValueId>{a, b} : std::vector<ValueId>{b, a}, options);
+  const ValueId q = parts[4], z = parts[5];
+  add(builder_.matmul(builder_.matmul(q, parts[chance(50) ? 0 : 1]), adjoint(z)), false);
+  if (is_first || options != 0) return;
+  // The determinant of a, of one order or another: its size.
+  add(builder_.reduce(Combine::mul, parts[3], {type(parts[3]).rank() - 1}, type(parts[3]).dtype), false);
 }
 
 void GraphMaker::singular(ValueId m) {

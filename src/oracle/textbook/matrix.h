@@ -92,6 +92,19 @@ struct Schur {
 template <class T>
 Schur<T> schur(const Matrix<T>& a, bool (*leads)(std::complex<double>));
 
+/// a = q s z' and b = q t z', q and z with orthonormal columns; s and t are triangles, of real matrices with blocks of
+/// two rows, and beside these the diagonal of t is not negative. The eigenvalues are alpha / beta, infinite where beta
+/// is 0; those that `leads` come first, the others in no order. NaN where nothing converges, as where a and b send one
+/// vector to 0.
+template <class T>
+struct QZ {
+  Matrix<T> s, t, q, z;
+  std::vector<std::complex<double>> alpha;
+  std::vector<double> beta;
+};
+template <class T>
+QZ<T> qz(const Matrix<T>& a, const Matrix<T>& b, bool (*leads)(std::complex<double> alpha, double beta));
+
 /// x of a @ x + x @ b = c, of a and b with nothing below the first diagonal beside the middle one (that one itself for
 /// complex ones). As one system of all elements.
 template <class T>

@@ -132,6 +132,52 @@ TEST(Matrix, TriangleWithTheNamedEigenvaluesFirst) {
 }
 
 template <class T>
+void expect_triangles(const Matrix<T>& a, const Matrix<T>& b) {
+  const int64_t n = a.rows;
+  const QZ<T> found = qz<T>(a, b, nullptr);
+  EXPECT_TRUE(is_orthogonal(found.q) && is_orthogonal(found.z));
+  EXPECT_LT(distance(product(product(found.q, found.s), found.z.adjoint()), a), 1e-12 * (1 + n));
+  EXPECT_LT(distance(product(product(found.q, found.t), found.z.adjoint()), b), 1e-12 * (1 + n));
+  for (int64_t r = 0; r < n; ++r) {
+    const bool in_pair = found.alpha[r].imag() != 0 && std::is_same_v<T, double>;
+    EXPECT_TRUE(in_pair || std::abs(found.t(r, r) - found.beta[r]) < 1e-12 * (1 + n)) << r;
+    EXPECT_GE(found.beta[r], 0);
+    for (int64_t c = 0; c < r; ++c) {
+      if (c + 1 == r && in_pair) continue;
+      EXPECT_EQ(found.s(r, c), T(0));
+      EXPECT_EQ(found.t(r, c), T(0));
+    }
+  }
+}
+
+template <class T>
+void expect_triangles_of_two() {
+  for (int64_t n : {0, 1, 2, 3, 6, 9}) expect_triangles(random_matrix<T>(n, n), random_matrix<T>(n, n));
+  Matrix<T> flat = random_matrix<T>(5, 5);
+  for (int64_t i = 0; i < 5; ++i) flat(i, 1) = flat(i, 3) = 0;
+  expect_triangles(flat, random_matrix<T>(5, 5));
+  expect_triangles(random_matrix<T>(5, 5), flat);
+  expect_triangles(random_matrix<T>(9, 9), product(random_matrix<T>(9, 2), random_matrix<T>(2, 9)));
+  EXPECT_EQ(std::ranges::count(qz<T>(random_matrix<T>(5, 5), flat, nullptr).beta, 0), 2);
+  EXPECT_TRUE(std::isnan(qz<T>(flat, flat, nullptr).beta[0]));
+}
+
+TEST(Matrix, TrianglesOfTwoMatrices) {
+  expect_triangles_of_two<double>();
+  expect_triangles_of_two<Complex>();
+}
+
+TEST(Matrix, TrianglesWithTheNamedEigenvaluesFirst) {
+  const auto inside = [](Complex alpha, double beta) { return std::abs(alpha) < beta; };
+  const QZ<double> found = qz<double>(random_matrix<double>(9, 9), random_matrix<double>(9, 9), inside);
+  bool leads = true;
+  for (std::size_t i = 0; i < 9; ++i) {
+    EXPECT_TRUE(leads || !inside(found.alpha[i], found.beta[i])) << i;
+    leads = inside(found.alpha[i], found.beta[i]);
+  }
+}
+
+template <class T>
 void expect_solution(int64_t m, int64_t n) {
   const Matrix<T> a = schur<T>(random_matrix<T>(m, m), nullptr).t, c = random_matrix<T>(m, n);
   Matrix<T> b = schur<T>(random_matrix<T>(n, n), nullptr).t;

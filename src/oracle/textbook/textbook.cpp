@@ -73,6 +73,7 @@ class MatrixCall : Call {
       case LibraryOp::qr_raw: return raw_qr(false);
       case LibraryOp::qr_raw_pivoted: return raw_qr(true);
       case LibraryOp::schur: return schur();
+      case LibraryOp::qz: return qz();
       case LibraryOp::sylvester: return sylvester();
       case LibraryOp::svd: return svd(smaller(), smaller());
       case LibraryOp::svd_full: return svd(size(0), size(1));
@@ -256,6 +257,23 @@ class MatrixCall : Call {
     const Schur<T> found = textbook::schur(matrix(0, size(0), size(0)), leads);
     give(0, found.t);
     give(1, found.z);
+    return 0;
+  }
+
+  int64_t qz() const {
+    using W = std::complex<double>;
+    bool (*leads)(W, double) = nullptr;
+    if (has(LibraryOption::left)) leads = [](W alpha, double beta) { return beta != 0 && alpha.real() < 0; };
+    if (has(LibraryOption::right)) leads = [](W alpha, double beta) { return beta != 0 && alpha.real() > 0; };
+    if (has(LibraryOption::inside)) leads = [](W alpha, double beta) { return std::abs(alpha) < beta; };
+    if (has(LibraryOption::outside)) leads = [](W alpha, double beta) { return std::abs(alpha) > beta; };
+    const QZ<T> found = textbook::qz(matrix(0, size(0), size(0)), matrix(1, size(0), size(0)), leads);
+    give(0, found.s);
+    give(1, found.t);
+    give<std::complex<Real>, W>(2, found.alpha);
+    give_reals(3, found.beta);
+    give(4, found.q);
+    give(5, found.z);
     return 0;
   }
 
