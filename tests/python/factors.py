@@ -94,6 +94,23 @@ def eigenvalues(t):
     return values
 
 
+def on_sphere(alpha, beta):
+    """The places of alpha / beta on Riemann's sphere, where what is near infinity is near; of 0 / 0 its middle."""
+    across = 2 * alpha * np.conj(beta)
+    one, other = np.abs(alpha) ** 2, np.abs(beta) ** 2
+    size = np.where(one + other > 0, one + other, 1)
+    return np.stack([across.real, across.imag, one - other], -1) / size[..., None]
+
+
+def generalized_eigenvalues(s, t):
+    """Of Schur's triangles of two matrices, in their order: the diagonals, and of a block of two rows its pair and ones."""
+    alpha, beta = np.array(np.diagonal(s), np.promote_types(s.dtype, "complex64")), np.array(np.diagonal(t))
+    for i in np.nonzero(np.diagonal(s, -1))[0]:
+        block = slice(i, i + 2)
+        alpha[block], beta[block] = np.linalg.eigvals(np.linalg.solve(t[block, block], s[block, block])), 1
+    return alpha, beta
+
+
 NAMED = {"lhp": lambda w: w.real < 0, "rhp": lambda w: w.real >= 0, "iuc": lambda w: abs(w) <= 1, "ouc": lambda w: abs(w) > 1}
 
 
@@ -117,3 +134,51 @@ def assert_schur(a, t, z, want_t, first=None):
         if first:
             is_first = NAMED[first](found)
             assert (is_first[:-1] >= is_first[1:]).all(), f"{first}: {found}"
+
+
+def _is_named(first, alpha, beta):
+    """Not those on the line or the circle, as `first` says of one matrix."""
+    if first in ("iuc", "ouc"):
+        return np.abs(alpha) < np.abs(beta) if first == "iuc" else np.abs(alpha) > np.abs(beta)
+    part = (alpha * np.conj(beta)).real
+    return part < 0 if first == "lhp" else part > 0
+
+
+def assert_qz(a, b, got, want, first=None):
+    """`a` = `q` @ `s` @ `z`^H and `b` = `q` @ `t` @ `z`^H of `got` = (`s`, `t`, `q`, `z`), or with the eigenvalues
+    alpha / beta before `q`: unitary matrices, and triangles of the peer's eigenvalues, those named `first` before others.
+
+    Of real matrices `s` has blocks of two rows on its diagonal, and `t` is diagonal there; no other element of its
+    diagonal is negative.
+    """
+    (s, t, *values, q, z), (want_s, want_t, *_) = got, want
+    for x in (q, z):
+        assert_orthonormal(x)
+    assert_reconstructs(a, q, s, adjoint(z))
+    assert_reconstructs(b, q, t, adjoint(z))
+    np.testing.assert_array_equal(s, np.triu(s, -1 if s.dtype.kind == "f" else 0))
+    np.testing.assert_array_equal(t, np.triu(t))
+    tolerance = 1e3 * UNITS * np.finfo(s.dtype).eps  # as in assert_schur
+    for point in np.ndindex(s.shape[:-2]):
+        one, other = s[point], t[point]
+        blocks = np.nonzero(np.diagonal(one, -1))[0]
+        assert (np.diff(blocks) > 1).all(), f"a block of three rows:\n{one}"
+        assert (other[blocks, blocks + 1] == 0).all(), f"no diagonal beside a pair:\n{other}"
+        alone = np.delete(np.diagonal(other), np.concatenate([blocks, blocks + 1]))
+        assert (alone.real >= 0).all() and (alone.imag == 0).all(), f"a negative diagonal:\n{other}"
+        alpha, beta = generalized_eigenvalues(one, other)
+        assert (alpha[blocks].imag != 0).all(), f"no block of a pair:\n{one}\n{other}"
+        found, peer = on_sphere(alpha, beta), on_sphere(*generalized_eigenvalues(want_s[point], want_t[point]))
+        apart = np.linalg.norm(found[:, None] - peer, axis=-1)
+        off = apart[linear_sum_assignment(apart)].max(initial=0)
+        assert off <= tolerance, f"the eigenvalues are not those of the peer in another order: off by {off:.2g}"
+        if values:
+            alpha, beta = (x[point] for x in values)
+            assert (beta.real >= 0).all() and (beta.imag == 0).all(), f"a negative beta: {beta}"
+            found[blocks + 1, 1] = -np.abs(found[blocks, 1])  # of a pair the one above the line comes first
+            found[blocks, 1] = np.abs(found[blocks, 1])
+            off = np.abs(on_sphere(alpha, beta) - found).max(initial=0)
+            assert off <= tolerance, f"alpha / beta are not the eigenvalues of the triangles: off by {off:.2g}"
+        if first:
+            is_first = _is_named(first, alpha, beta)
+            assert (is_first[:-1] >= is_first[1:]).all(), f"{first}: {alpha} / {beta}"

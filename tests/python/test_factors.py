@@ -42,6 +42,39 @@ def test_blocks_that_are_none():
         factors.assert_schur(z @ real @ z.T, turn.T @ real @ turn, z @ turn, real)
 
 
+@pytest.mark.parametrize("output", ["real", "complex"])
+def test_what_is_no_qz(output):
+    a, b = (A, A[::-1] + np.eye(4)) if output == "real" else (COMPLEX, COMPLEX[::-1])
+    s, t, q, z = want = scipy.linalg.qz(a, b, output=output)
+    factors.assert_qz(a, b, want, want)
+    short = q.copy()
+    short[:, 1] *= 1 - 1e-12
+    below, other_below = s.copy(), t.copy()
+    below[3, 0] = other_below[1, 0] = 1e-18
+    wrong = [(s, t, short, z), (s + 1e-12, t, q, z), (s, t + 1e-12, q, z), (s, t, q, z[:, [1, 0, 2, 3]]), (below, t, q, z)]
+    wrong += [(s, other_below, q, z), (-s, -t, -q, z), (a, b, np.eye(4), np.eye(4))]
+    for got in wrong:
+        with pytest.raises(AssertionError):
+            factors.assert_qz(a, b, got, want)
+    with pytest.raises(AssertionError, match="in another order"):
+        factors.assert_qz(a, b, want, (s * (1 + 1e-9), t, q, z))
+
+
+@pytest.mark.parametrize("output", ["real", "complex"])
+def test_eigenvalues_of_two_matrices(output):
+    a, b = A, np.diag([1.0, 2, 0, 3])  # of which one is infinite
+    want = scipy.linalg.qz(a, b, output=output)
+    for first in ("iuc", "ouc"):
+        s, t, alpha, beta, q, z = scipy.linalg.ordqz(a, b, sort=first, output=output)
+        factors.assert_qz(a, b, (s, t, alpha, beta, q, z), want, first=first)
+        with pytest.raises(AssertionError, match="iuc|ouc"):
+            factors.assert_qz(a, b, (s, t, q, z), want, first="ouc" if first == "iuc" else "iuc")
+        with pytest.raises(AssertionError, match="of the triangles"):
+            factors.assert_qz(a, b, (s, t, alpha * (1 + 1e-9), beta, q, z), want)
+        with pytest.raises(AssertionError, match="of the triangles"):
+            factors.assert_qz(a, b, (s, t, alpha[::-1], beta[::-1], q, z), want)
+
+
 def test_what_is_no_qr():
     q, r = np.linalg.qr(A)
     signs = np.array([1, -1, 1, -1])

@@ -451,6 +451,100 @@ def test_schur_of_batches_and_of_single_precision():
     same_schur(pt.fmatrix("f"), _matrices(4, 4, dtype="float32"))
 
 
+def _numbers(*shape, dtype="float64"):
+    x = _matrices(*shape)
+    return (x + 1j * _matrices(*shape) if np.dtype(dtype).kind == "c" else x).astype(dtype)
+
+
+def same_qz(x, y, a, b, **kwargs):
+    _, got, want = by_both([x, y], list(linalg.qz(x, y, **kwargs)), a, b)
+    if kwargs.get("return_eigenvalues"):
+        want = [*want[:2], *want[4:]]
+    factors.assert_qz(*np.broadcast_arrays(a, b), got, want, first=kwargs.get("sort"))
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+@pytest.mark.parametrize("eigenvalues", [False, True])
+@pytest.mark.parametrize("sort", [None, "lhp", "rhp", "iuc", "ouc"])
+@pytest.mark.parametrize("output", ["real", "complex"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "complex64"])
+def test_qz(dtype, output, sort, eigenvalues):
+    x, y = pt.matrix("x", dtype=dtype), pt.matrix("y", dtype=dtype)
+    kwargs = {"output": output, "sort": sort, "return_eigenvalues": eigenvalues}
+    for n in (1, 2, 10):
+        a, b = _numbers(n, n, dtype=dtype), _numbers(n, n, dtype=dtype)
+        same_qz(x, y, a, b, **kwargs)
+        same_qz(x, y, a.T, b[::-1], **kwargs)
+    same_qz(x, y, np.diag([3, -0.5, 2, -4, 0.25]).astype(dtype), np.diag([1, 1, -1, 2, 1]).astype(dtype), **kwargs)
+    same_qz(x, y, np.zeros((2, 2), dtype), np.zeros((2, 2), dtype), **kwargs)
+    if sort in (None, "iuc", "ouc"):  # an infinite eigenvalue is left and right of 0
+        singular = _numbers(5, 5, dtype=dtype)
+        singular[:, 1] = singular[:, 3] = 0
+        same_qz(x, y, _numbers(5, 5, dtype=dtype), singular, **kwargs)
+        same_qz(x, y, singular, _numbers(5, 5, dtype=dtype), **kwargs)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+@pytest.mark.parametrize("sort", [None, "ouc"])
+def test_qz_of_batches_and_of_transposed_operands(sort):
+    x, y, z = pt.dtensor3("x"), pt.dtensor3("y"), pt.dmatrix("z")
+    same_qz(x, y, _matrices(3, 4, 4), _matrices(3, 4, 4), sort=sort)
+    same_qz(x, z, _matrices(3, 4, 4), _matrices(4, 4), sort=sort, return_eigenvalues=True)
+    a, b = _matrices(3, 4, 4), _matrices(3, 4, 4)
+    _, got, want = by_both([x, y], list(linalg.qz(x.mT, y[:, ::-1], sort=sort)), a, b)
+    factors.assert_qz(a.mT, b[:, ::-1], got, want, first=sort)
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+@pytest.mark.parametrize("sort, values", [
+    ("iuc", [1, -1, 0.5]), ("ouc", [1, -1, 2]), ("lhp", [0, 1, -3]), ("rhp", [0, -1, 3]), (None, [1, 0, -2]),
+])
+def test_qz_with_an_eigenvalue_on_the_line_or_the_circle(sort, values):
+    """1 is neither inside nor outside, 0 neither left nor right: only the last is named, and comes first."""
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    outputs = list(linalg.qz(x, y, sort=sort, return_eigenvalues=True))
+    for scale in (1.0, 49.0):  # 49 times 1 / 49 is less than 1, and so divides NumPy
+        _, got, want = by_both([x, y], outputs, np.diag(values) * scale, np.eye(3) * scale)
+        np.testing.assert_allclose(got[2] / got[3], want[2] / want[3], rtol=1e-12, atol=1e-12)
+        assert sort is None or scale != 1 or (got[2] / got[3])[0] == values[-1]
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="has no such op")
+def test_qz_of_what_pytensor_refuses_or_leaves_open():
+    """No matrices, or none with rows; of what is not finite every result is NaN, where LAPACK's depend on where in it that stands."""
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    for sort in (None, "lhp"):
+        fn = pytensor.function([x, y], linalg.qz(x, y, sort=sort, return_eigenvalues=True), mode="INLAY")
+        assert [r.shape for r in fn(np.zeros((0, 0)), np.zeros((0, 0)))] == [(0, 0), (0, 0), (0,), (0,), (0, 0), (0, 0)]
+        for n in (1, 3):
+            for value in (np.nan, np.inf):
+                bad = _matrices(n, n)
+                bad[0, -1] = value
+                for a, b in ((bad, np.eye(n)), (np.eye(n), bad)):
+                    assert all(np.isnan(r).all() for r in fn(a, b))
+        with pytest.raises(ValueError):
+            fn(np.zeros((2, 3)), np.zeros((2, 3)))
+        with pytest.raises(ValueError):
+            fn(np.eye(2), np.eye(3))
+    batch = pt.dtensor3("batch")
+    fn = pytensor.function([batch], linalg.qz(batch, 2 * batch), mode="INLAY")
+    assert [r.shape for r in fn(np.zeros((0, 4, 4)))] == [(0, 4, 4)] * 4
+    # PyTensor takes b for real where a is, though its types say that the results are complex.
+    c = pt.zmatrix("c")
+    a, b = _matrices(3, 3), _numbers(3, 3, dtype="complex128")
+    fn = pytensor.function([x, c], linalg.qz(x, c), mode="INLAY")
+    factors.assert_qz(a, b, fn(a, b), pytensor.function([x, c], linalg.qz(x + 0j, c), mode="FAST_COMPILE")(a, b))
+    assert inlay.pytensor.explain(fn).host_calls == []
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its op iterates")
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_discrete_riccati_equation(dtype):
+    a, b, q, r = (pt.matrix(name, dtype=dtype) for name in "abqr")
+    values = _numbers(4, 4, dtype=dtype), _numbers(4, 2, dtype=dtype), *(_covariances(n, n).astype(dtype) for n in (4, 2))
+    same([a, b, q, r], linalg.solve_discrete_are(a, b, q, r), *values)
+
+
 @pytest.mark.skipif(OLD_PYTENSOR, reason="its ops are others")
 def test_equations_of_sylvester_and_lyapunov():
     a, b, q = pt.dmatrix("a"), pt.dmatrix("b"), pt.dmatrix("q")

@@ -72,7 +72,6 @@ TENSOR_OPS_LEFT = {
     "MinimizeScalarOp": _SOLVER,
     "RootOp": _SOLVER,
     "RootScalarOp": _SOLVER,
-    "QZ": "Schur's form of two matrices at once: SciPy's runs, also below `solve_discrete_are`",
 }
 # Those that other modes' rewrites make, or that are the same op in another module.
 NOT_IN_OUR_MODE = {"CGemv", "Dot22", "Dot22Scalar", "Gemm"}

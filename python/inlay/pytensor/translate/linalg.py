@@ -297,6 +297,14 @@ def schur(t, op, dtype, a):
     return t.builder.library("schur", [a], _NAMED_EIGENVALUES[op.sort])
 
 
+@batched(ops.QZ)
+def qz(t, op, dtype, a, b):
+    if op.complex_output and not is_complex(dtype):
+        a, b = (t.cast(x, _COMPLEX_OF[dtype]) for x in (a, b))
+    s, u, alpha, beta, q, z = t.builder.library("qz", [a, b], _NAMED_EIGENVALUES[op.sort])
+    return [s, u, alpha, beta, q, z] if op.return_eigenvalues else [s, u, q, z]
+
+
 @batched(ops.TRSYL)
 def sylvester(t, op, dtype, a, b, c):
     return t.builder.library("sylvester", [a, b, c])
