@@ -8,6 +8,7 @@ from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle
 
 from .dtypes import INLAY_NAMES, arithmetic_dtype
+from .index_items import replaced, whole
 from .linalg import batched_node
 from .registry import NotNative
 
@@ -51,19 +52,19 @@ def convolve(t, op, node):
     # A window is an element of the result: its axes stand behind those of w, all of them side by side in one index.
     indices, are_elements = [], []
     for axis, (n, k) in enumerate(sizes):
-        whole = t.known_equal(t.min(n, k), k)  # in every window of the shorter result
+        has_all = t.known_equal(t.min(n, k), k)  # in every window of the shorter result
         start, length = _extent(t, mode, n, k)
         index = b.scalar("add", [_column(t, k), b.iota(length, "i64")])
         index = b.scalar("add", [index, b.scalar("add", [start, b.literal(1, "i64")])])
         beside = [1] * rank
-        index = b.reshape(index, [*_at(beside, axis, k), *_at(beside, axis, length)])
+        index = b.reshape(index, [*replaced(beside, axis, k), *replaced(beside, axis, length)])
         indices.append(index)
-        if mode is not False or not whole:
+        if mode is not False or not has_all:
             after_zeros = b.scalar("ge", [index, b.size(k)])
             are_elements.append(b.scalar("and", [after_zeros, b.scalar("lt", [index, b.size(n + k)])]))
     others, ends = [0] * len(batch), [k for _, k in sizes]
     padded = b.compose("pad", x, before=[*others, *ends], after=[*others, *ends])
-    windows = b.gather(padded, [*((0, d, 1) for d in batch), *indices])
+    windows = b.gather(padded, [*whole(batch), *indices])
     last = len(w.dims)
     weights = b.reshape(b.flip(w, list(range(last - rank, last))), [*w.dims, *[1] * rank])
     if are_elements:
@@ -72,10 +73,6 @@ def convolve(t, op, node):
     terms = b.scalar("mul", [windows, weights])
     last = len(terms.dims)
     return t.cast(b.reduce("add", terms, list(range(last - 2 * rank, last - rank)), terms.dtype), out)
-
-
-def _at(dims, axis, size):
-    return [*dims[:axis], size, *dims[axis + 1 :]]
 
 
 def _column(t, size):

@@ -4,6 +4,7 @@ from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import Join, MakeVector, Split
 
 from .dtypes import INLAY_NAMES
+from .index_items import replaced, whole
 from .registry import NotNative, register
 
 
@@ -77,8 +78,6 @@ def _parts(t, x, sizes, axis):
     start = 0
     for size in sizes:
         t.require_equal(total, dim, message, x)
-        index = [(0, n, 1) for n in x.dims]
-        index[axis] = (start, start + size, 1)
-        parts.append(t.builder.slice(x, index))
+        parts.append(t.builder.slice(x, replaced(whole(x.dims), axis, (start, start + size, 1))))
         start = start + size
     return parts

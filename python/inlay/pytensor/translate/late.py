@@ -9,6 +9,7 @@ from pytensor.tensor.extra_ops import Bartlett, CumOp, Repeat, Unique
 
 from .bodies import Body
 from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
+from .index_items import replaced, whole
 from .registry import NotNative, register
 from .sizes import size_of
 from .subtensor import stretch
@@ -92,7 +93,7 @@ def unique(t, node):
     else:
         axis = op.axis % len(x.dims)
         _, first, inverse, counts = t.builder.unique(_ranks_of_slices(t, x, axis))
-        values = t.builder.gather(x, [first if i == axis else (0, n, 1) for i, n in enumerate(x.dims)])
+        values = t.builder.gather(x, replaced(whole(x.dims), axis, first))
     asked = [(op.return_index, first), (op.return_inverse, inverse), (op.return_counts, counts)]
     return [values, *(v for is_asked, v in asked if is_asked)]
 
@@ -106,10 +107,10 @@ def _ranks_of_slices(t, x, axis):
     rows = t.cast(b.compose("moveaxis", x, **{"from": axis, "to": 0}), arithmetic_dtype(x.dtype))
     rows = b.reshape(rows, [n, prod(rest)])
     order = _lexicographic_order(t, rows)
-    rows = b.gather(rows, [order, (0, rows.dims[1], 1)])
+    rows = b.gather(rows, [order, *whole(rows.dims[1:])])
     at, zero, one = b.iota(n, "i64"), b.literal(0, "i64"), b.literal(1, "i64")
     before = b.scalar("max", [b.scalar("sub", [at, one]), zero])
-    differs = b.scalar("ne", [rows, b.gather(rows, [before, (0, rows.dims[1], 1)])])
+    differs = b.scalar("ne", [rows, b.gather(rows, [before, *whole(rows.dims[1:])])])
     is_new = b.scalar("and", [b.reduce("or", differs, [1], "bool"), b.scalar("gt", [at, zero])])
     return b.scatter("set", b.broadcast(zero, [n]), [order], b.cumulative("add", is_new, 0, "i64"))
 
@@ -124,7 +125,7 @@ def _lexicographic_order(t, rows):
         order = body.builder.param("order", "i64", [n])
         inside = body.bring_in(rows)
         last = t.builder.size(columns - 1)
-        column = t.builder.gather(inside, [(0, n, 1), t.builder.scalar("sub", [last, step])])
+        column = t.builder.gather(inside, [*whole([n]), t.builder.scalar("sub", [last, step])])
         (by_column,) = t.builder.library("argsort", [t.builder.gather(column, [order])])
         body.builder.output(t.builder.gather(order, [by_column]))
     return t.builder.loop(columns, [first], body.captured, body.builder.finish())[0]

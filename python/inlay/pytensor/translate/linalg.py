@@ -15,6 +15,7 @@ from ... import errors
 from . import linalg_ops as ops
 from .batches import batch_of
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float
+from .index_items import whole
 from .registry import NotNative, register
 
 _COMPLEX_OF = {real: pair for pair, real in REAL_DTYPES.items()}
@@ -134,7 +135,7 @@ def block_diagonal(t, op, dtype, *blocks):
     row = column = 0
     for x in blocks:
         below, right = row + x.dims[-2], column + x.dims[-1]
-        index = [*((0, d, 1) for d in batch), (row, below, 1), (column, right, 1)]
+        index = [*whole(batch), (row, below, 1), (column, right, 1)]
         result = t.builder.update("set", result, index, x)
         row, column = below, right
     return result
@@ -282,8 +283,7 @@ def _raw_qr(t, op, a):
     if isinstance(m, int) and isinstance(n, int) and m != n:
         raise NotNative("a raw QR factorization whose type says that it is square")
     raw, *others = t.builder.library("qr_raw_pivoted" if op.pivoting else "qr_raw", [a])
-    batch = [(0, d, 1) for d in a.dims[:-2]]
-    first_rows = t.builder.slice(raw, [*batch, (0, t.min(m, n), 1), (0, n, 1)])
+    first_rows = t.builder.slice(raw, whole([*a.dims[:-2], t.min(m, n), n]))
     return [raw, others[0], t.builder.compose("triu", first_rows), *others[1:]]
 
 
@@ -433,7 +433,7 @@ if ops.Lstsq is not None:
         squares = b.reduce("add", b.scalar("mul", [left, left]), [0], "f64")
         is_sharp = b.scalar("and", [b.scalar("eq", [rank, b.size(n)]), b.scalar("gt", [b.size(m), b.size(n)])])
         count = t.late_size(b.scalar("select", [is_sharp, b.size(k), b.literal(0, "i64")]))
-        return [x, b.slice(squares, [(0, count, 1)]), t.cast(rank, "i32"), s]
+        return [x, b.slice(squares, whole([count])), t.cast(rank, "i32"), s]
 
 
 def _product(dims):

@@ -14,6 +14,7 @@ from pytensor.sparse.math import Dot, StructuredDot, StructuredDotGradCSC, Struc
 from pytensor.sparse.type import SparseTensorType
 
 from .dtypes import INLAY_NAMES
+from .index_items import replaced, whole
 from .registry import NotNative, register
 
 
@@ -44,22 +45,10 @@ def _product(t, node, matrix, x, axis):
     b = t.builder
     sizes = (matrix.shape[1], x.dims[axis])
     t.require_equal(*(sizes if axis == 0 else sizes[::-1]), f"{node.op}: {{left}} columns times {{right}} rows", x)
-    terms = b.gather(x, _at(matrix.columns, x.dims, axis))
-    values = b.reshape(t.cast(matrix.values, x.dtype), _replaced(matrix.values.dims[0], [1] * len(x.dims), axis))
-    zeros = b.broadcast(b.literal(0, x.dtype), _replaced(matrix.shape[0], x.dims, axis))
-    return b.scatter("add", zeros, _at(matrix.rows, x.dims, axis), b.scalar("mul", [values, terms]))
-
-
-def _at(numbers, dims, axis):
-    """These elements along an axis of these dims, all along the others."""
-    return _replaced(numbers, [(0, n, 1) for n in dims], axis)
-
-
-def _replaced(item, items, axis):
-    """`items`, but for `item` in place of one."""
-    items = list(items)
-    items[axis] = item
-    return items
+    terms = b.gather(x, replaced(whole(x.dims), axis, matrix.columns))
+    values = b.reshape(t.cast(matrix.values, x.dtype), replaced([1] * len(x.dims), axis, matrix.values.dims[0]))
+    zeros = b.broadcast(b.literal(0, x.dtype), replaced(x.dims, axis, matrix.shape[0]))
+    return b.scatter("add", zeros, replaced(whole(x.dims), axis, matrix.rows), b.scalar("mul", [values, terms]))
 
 
 @register(StructuredDotGradCSC, StructuredDotGradCSR)
@@ -79,7 +68,7 @@ def gradient(t, node):
     rows, columns = (minor, major) if isinstance(node.op, StructuredDotGradCSC) else (major, minor)
     dense, g = (t.cast(t.value(x), dtype) for x in dense)
     t.require_equal(g.dims[1], dense.dims[1], f"{type(node.op).__name__}: rows of {{left}} and {{right}} elements", g)
-    met = [b.gather(x, _at(numbers, x.dims, 0)) for x, numbers in ((g, rows), (dense, columns))]
+    met = [b.gather(x, [numbers, *whole(x.dims[1:])]) for x, numbers in ((g, rows), (dense, columns))]
     of_elements = b.reduce("add", b.scalar("mul", met), [1], dtype)
     return b.scalar("select", [is_element, of_elements, b.literal(0, dtype)])
 
@@ -87,10 +76,10 @@ def gradient(t, node):
 def _major(t, starts, count):
     """The row (of a csc matrix the column) of each of `count` elements: how many rows begin at it or before, less one."""
     b = t.builder
-    begins = b.slice(starts, [(0, starts.dims[0] - 1, 1)])
+    begins = b.slice(starts, whole([starts.dims[0] - 1]))
     zeros = b.broadcast(b.literal(0, "i32"), [count + 1])
     at = b.scatter("add", zeros, [begins], b.broadcast(b.literal(1, "i32"), [begins.dims[0]]))
-    begun = b.slice(b.cumulative("add", at, 0, "i32"), [(0, count, 1)])
+    begun = b.slice(b.cumulative("add", at, 0, "i32"), whole([count]))
     return b.scalar("sub", [begun, b.literal(1, "i32")])
 
 

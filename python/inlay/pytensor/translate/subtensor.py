@@ -13,6 +13,7 @@ from pytensor.tensor.type_other import MakeSlice, NoneTypeT, SliceType
 
 from ... import _inlay, errors
 from .dtypes import PYTENSOR_NAMES, is_tensor
+from .index_items import replaced, whole
 from .registry import NotNative, register
 
 AdvancedSubtensor1 = getattr(pts, "AdvancedSubtensor1", None)
@@ -161,9 +162,8 @@ def _first_unknown_step(entries):
 def _places(t, x, entries, which, axis):
     """The index that reads x along an axis as the slice that is entry `which` does, and the entries that are left to do
     then."""
-    index = [(0, d, 1) for d in x.dims]
-    index[axis] = _places_of(t, entries[which], x.dims[axis])
-    return index, [*entries[:which], slice(None), *entries[which + 1 :]]
+    index = replaced(whole(x.dims), axis, _places_of(t, entries[which], x.dims[axis]))
+    return index, replaced(entries, which, slice(None))
 
 
 def _places_of(t, entry, dim):
@@ -210,7 +210,7 @@ class _Index:
             self._add(t, entry, x)
         if self.of_masks:
             self._meet(t)
-        self.items += [(0, d, 1) for d in x.dims[len(self.items) :]]
+        self.items += whole(x.dims[len(self.items) :])
 
     def _add(self, t, entry, x):
         axis = len(self.items)
