@@ -104,6 +104,7 @@ class GraphMaker {
   void cast();
   void broadcast();
   void stretched();
+  void stretched_rows();
   void reshape();
   void transpose();
   void flip();
@@ -126,6 +127,7 @@ class GraphMaker {
   void reduced();
   void fold();
   ValueId sum_of_exponentials(ValueId x);
+  ValueId rows_less_their_sums(ValueId x);
   ValueId less_its_mean(ValueId x);
 
   /// Ranges and positions that hold for the chosen sizes.

@@ -63,6 +63,14 @@ ValueId GraphMaker::less_its_mean(ValueId x) {
   return scalar(ScalarOp::div_, difference, root);
 }
 
+ValueId GraphMaker::rows_less_their_sums(ValueId x) {
+  const TensorType rows = type(x);
+  std::vector<Dim> column = rows.dims;
+  column.back() = 1;
+  const ValueId sums = builder_.reduce(Combine::add, x, {rows.rank() - 1}, rows.dtype);
+  return builder_.scalar(ScalarOp::sub_, {x, builder_.reshape(sums, column)});
+}
+
 void GraphMaker::reduce() {
   const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
   if (!x) return;

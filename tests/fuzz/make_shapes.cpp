@@ -15,8 +15,21 @@ void GraphMaker::broadcast() {
   add(builder_.broadcast(use(*x), dims), pool_[*x].exact);
 }
 
+/// Rows that are folded, and read once for each row of another matrix or all by the one that there is.
+void GraphMaker::stretched_rows() {
+  const Dim columns = symbol(), rows = symbol(), many = symbol();
+  const DType dtype = chance(50) ? DType::f64 : DType::i64;
+  const ValueId x = new_param(dtype, {rows, columns}), other = new_param(dtype, {many, columns});
+  if (size_of(rows) != 1 && size_of(rows) != size_of(many)) return;
+  const ValueId read = stretch(builder_, rows_less_their_sums(x), {many, columns});
+  const bool exact = !is_inexact(dtype);
+  add(read, exact);
+  if (chance(50)) add(builder_.scalar(ScalarOp::mul_, {other, read}), exact);
+}
+
 /// Dims that only turn out to be 1, or as long as others.
 void GraphMaker::stretched() {
+  if (depth_ == 0 && chance(50)) return stretched_rows();
   const auto x = pick([&](const Entry& e) { return type(e.v).rank() >= 1 && computes(type(e.v).dtype); });
   if (!x) return;
   std::vector<Dim> dims = type(pool_[*x].v).dims;
