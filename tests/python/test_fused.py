@@ -231,3 +231,24 @@ def test_logistic_regression_with_its_gradient_is_one_pass(dtype):
     kernel = one_kernel(e)
     assert kernel.stages == 1 and e.host_calls == []
     assert kernel.text.count("load constant_0[") == 8  # each element of the rows once
+
+
+ROWS = {
+    "softmax": lambda x: pt.special.softmax(x, axis=1),
+    "layer norm": lambda x: (x - x.mean(1, keepdims=True)) / pt.sqrt(x.var(1, keepdims=True) + 1e-5),
+    "log-sum-exp": lambda x: pt.logsumexp(x, axis=1, keepdims=True),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_of_unknown_length_are_written_where_they_are_made(name):
+    o = pt.dmatrix("o")
+    result = pt.set_subtensor(o[1:], ROWS[name](x))
+    f = pytensor.function([pytensor.In(o, mutable=True), x], result, mode="INLAY")
+    e = inlay.explain(f)
+    one_kernel(e)
+    assert all(temporary.bytes in (8, "8*x_1") for temporary in e.temporaries)  # a number or a row
+    expected = pytensor.function([o, x], result, mode=pytensor.compile.mode.Mode("py"))
+    for rows in (1, 8):
+        given, values = X[:9, :7].copy(), X[-rows:, -7:]
+        np.testing.assert_allclose(f(given.copy(), values), expected(given, values), rtol=1e-12, atol=1e-12)
