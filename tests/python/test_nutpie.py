@@ -109,6 +109,15 @@ def test_variable_names_and_frozen_data():
         compiled.with_data(y=data)
 
 
+def test_what_cannot_be_sampled():
+    with pytest.raises(TypeError, match="compile_nutpie takes a PyMC model, not a str"):
+        inlay.pymc.compile_nutpie("model")
+    with pm.Model() as model:
+        pm.Normal("y", 0, 1, observed=np.arange(3.0))
+    with pytest.raises(ValueError, match="the model has no free variables"):
+        inlay.pymc.compile_nutpie(model)
+
+
 def test_names_that_are_no_data():
     compiled = inlay.pymc.compile_nutpie(conjugate(np.arange(5.0)))
     for name, why in (("mu", "mu is a variable of this model, and no data"), ("z", "this model has no z")):

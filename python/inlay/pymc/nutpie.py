@@ -18,6 +18,7 @@ import numpy as np
 import pytensor
 from pytensor import tensor
 
+from ..choices import a_kind
 from ..pytensor import MODE, c_function, mode
 from ..pytensor.user_lines import warn_user
 from .compiled_model import compiled_model_class
@@ -49,8 +50,10 @@ def compile_nutpie(
     A node that inlay runs as a host call takes the GIL, one thread at a time; a warning names it.
 
     Errors: ImportError where there is no nutpie; NotImplementedError where nutpie lacks what is needed here, for
-    discrete variables, for a log density in float32, and for one that draws random numbers.
+    discrete variables, for a log density in float32, and for one that draws random numbers; TypeError for what is no
+    model; ValueError for a model without free variables.
     """
+    _require_free_variables(model)
     return compile_in_mode(
         model,
         mode(planner=planner),
@@ -60,6 +63,14 @@ def compile_nutpie(
         jitter_rvs=jitter_rvs,
         freeze_model=freeze_model,
     )
+
+
+def _require_free_variables(model):
+    free = getattr(model, "free_RVs", None)
+    if free is None:
+        raise TypeError(f"compile_nutpie takes a PyMC model, not {a_kind(model)}")
+    if not free:
+        raise ValueError("compile_nutpie: the model has no free variables: there is nothing to sample")
 
 
 def compile_in_mode(
