@@ -5,6 +5,8 @@
 `inlay.pytensor` is a linker and a mode for PyTensor and PyMC.
 """
 
+import importlib
+
 from . import errors  # noqa: F401  (first: the extension raises these)
 from ._inlay import Function, __version__
 from .errors import InlayError
@@ -26,3 +28,11 @@ __all__ = [
     "memory_page",
     "plan",
 ]
+
+_ON_DEMAND = ("executorch", "pymc", "pytensor")  # they import what not everybody has
+
+
+def __getattr__(name):
+    if name in _ON_DEMAND:
+        return importlib.import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
