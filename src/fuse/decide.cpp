@@ -372,7 +372,7 @@ class Decider {
     for (const Dim& dim : graph_.type(other).dims) std::ranges::copy(dim.symbols(), std::back_inserter(before));
     return std::ranges::all_of(graph_.type(v).dims, [&](const Dim& dim) {
       return std::ranges::all_of(dim.symbols(), [&](SymbolId s) {
-        return !graph_.node_of(graph_.symbols[s].source) || std::ranges::find(before, s) != before.end();
+        return !graph_.binder_of(s).valid() || std::ranges::find(before, s) != before.end();
       });
     });
   }

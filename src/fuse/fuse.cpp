@@ -179,7 +179,7 @@ class Assembler {
         is_known_(graph.symbols.size(), true),
         check_done_(graph.checks.size(), false) {
     for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
-      is_known_[s] = graph.is_body || !graph.node_of(graph.symbols[s].source);
+      is_known_[s] = !graph.binder_of(s).valid();
     }
   }
 

@@ -101,12 +101,9 @@ class Splits {
     return std::ranges::none_of(piece.writes, needs_all);
   }
 
-  /// Before any loop begins? (In a body the sizes of the graph around it have no source.)
+  /// Before any loop begins?
   bool is_known(const Dim& size) const {
-    return std::ranges::none_of(size.symbols(), [&](SymbolId s) {
-      const ValueId source = graph_.symbols[s].source;
-      return source.valid() && graph_.node_of(source);
-    });
+    return std::ranges::none_of(size.symbols(), [&](SymbolId s) { return graph_.binder_of(s).valid(); });
   }
 
   /// The first part has points where all sizes are 1, and then the lengths are equal: beside it nothing is left.

@@ -188,6 +188,11 @@ struct Graph {
 
   const TensorType& type(ValueId v) const { return values[v].type; }
   const Node* node_of(ValueId v) const { return values[v].node.valid() ? &nodes[values[v].node] : nullptr; }
+  /// Of a size that is found on the way, the node that finds it. None: the size is known at the entry.
+  NodeId binder_of(SymbolId s) const {
+    const ValueId source = symbols[s].source;  // a body has none: the graph around it knows
+    return source.valid() ? values[source].node : NodeId();
+  }
   IdMap<SymbolId, std::string> symbol_names() const;
 
   /// `alpha`, or `$7` where it has no name: what buffers and reasons are called.

@@ -59,8 +59,7 @@ IdMap<NodeId, NodeId> last_binders(const Graph& graph) {
   IdMap<NodeId, NodeId> out(graph.nodes.size());
   const auto note = [&](NodeId at, const Dim& size) {
     for (SymbolId symbol : size.symbols()) {
-      const ValueId source = graph.symbols[symbol].source;
-      const NodeId binder = source.valid() ? graph.values[source].node : NodeId{};
+      const NodeId binder = graph.binder_of(symbol);
       if (binder.valid() && (!out[at].valid() || out[at].index < binder.index)) out[at] = binder;
     }
   };

@@ -10,8 +10,7 @@ namespace inlay::rewrite {
 std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context) {
   if (graph.is_body) return std::nullopt;  // the sizes are those of the graph around it
   const auto is_known_at_entry = [&](const Dim& dim) {
-    return std::ranges::none_of(dim.symbols(),
-                                [&](SymbolId s) { return graph.node_of(graph.symbols[s].source) != nullptr; });
+    return std::ranges::none_of(dim.symbols(), [&](SymbolId s) { return graph.binder_of(s).valid(); });
   };
   std::vector<std::pair<Dim, Dim>> equal;
   for (const DimCheck& check : graph.checks) {

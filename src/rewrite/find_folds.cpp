@@ -149,8 +149,8 @@ class FoldFinder {
     std::vector<SymbolId> symbols = node.size.symbols();
     for (const Dim& dim : graph_.type(v).dims) std::ranges::copy(dim.symbols(), std::back_inserter(symbols));
     const auto is_late = [&](SymbolId symbol) {
-      const ValueId source = graph_.symbols[symbol].source;
-      return source.valid() && node_of(source).valid() && !(node_of(source) < n);
+      const NodeId binder = graph_.binder_of(symbol);
+      return binder.valid() && !(binder < n);
     };
     return std::ranges::none_of(symbols, is_late) &&
            std::ranges::all_of(node.operands, [&](ValueId operand) { return is_known_before(operand, n); });

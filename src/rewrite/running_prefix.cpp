@@ -27,7 +27,7 @@ bool is_known_before(const Graph& graph, const Node& slice, const Node& fold) {
     add(item.stop, asked);
   }
   return std::ranges::all_of(asked, [&](SymbolId s) {
-    const bool of_param = !graph.is_body && !graph.values[graph.symbols[s].source].node.valid();
+    const bool of_param = !graph.binder_of(s).valid();
     return of_param || std::ranges::find(known, s) != known.end();
   });
 }
