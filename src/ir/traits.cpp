@@ -99,16 +99,11 @@ IdMap<NodeId, bool> nodes_with_checks(const Graph& graph) {
   return out;
 }
 
-namespace {
-
-/// A sum of symbols and a number, which is a size wherever they are.
-bool is_sum(const Dim& size) {
+bool is_sum_of_symbols(const Dim& size) {
   return size.constant_part() >= 0 && std::ranges::all_of(size.terms(), [](const Dim::Term& term) {
            return term.coefficient > 0 && term.factors.size() == 1 && term.factors[0].kind == Dim::Atom::Kind::symbol;
          });
 }
-
-}  // namespace
 
 IdMap<SymbolId, Dim> first_of_equal_sizes(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal) {
   IdMap<SymbolId, SymbolId> first;
@@ -127,7 +122,7 @@ IdMap<SymbolId, Dim> first_of_equal_sizes(std::size_t num_symbols, std::span<con
   const auto replace = [&](const Dim& left, const Dim& right) {
     if (!left.is_symbol() || right.is_symbol() || right.is_constant()) return;
     const Dim symbol = out[left.as_symbol()], sum = right.substitute(out);
-    if (!symbol.is_symbol() || !is_sum(sum)) return;
+    if (!symbol.is_symbol() || !is_sum_of_symbols(sum)) return;
     for (SymbolId s : sum.symbols()) {
       if (s == symbol.as_symbol()) return;
     }

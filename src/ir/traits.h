@@ -41,6 +41,9 @@ IdMap<ValueId, int> count_uses(const Graph& graph);
 /// By node: must sizes agree where it stands?
 IdMap<NodeId, bool> nodes_with_checks(const Graph& graph);
 
+/// Is it a sum of symbols and a number, which is a size wherever they are?
+bool is_sum_of_symbols(const Dim& size);
+
 /// By symbol: what these pairs of sizes say to be equal to it: the sum of other symbols and a number, as of n == m + 1,
 /// else the first of equal symbols; itself where they say neither. Other pairs say nothing.
 IdMap<SymbolId, Dim> first_of_equal_sizes(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <concepts>
 
+#include "kernel/steps.h"
+
 namespace inlay::kernel {
 namespace {
 
@@ -27,8 +29,7 @@ void for_each_size(const Step&, Visit) {}
 
 std::vector<std::vector<Dim>> sizes_to_test(const KernelProgram& program) {
   const std::vector<Step>& steps = program.steps;
-  const auto is_check = [](const Step& step) { return std::holds_alternative<SizeCheck>(step); };
-  const auto after_checks = static_cast<std::size_t>(std::ranges::find_if_not(steps, is_check) - steps.begin());
+  const std::size_t after_checks = entry_checks(program).size();
   std::vector<std::size_t> known_at(program.symbols.size(), after_checks);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     for (SymbolId symbol : symbols_bound_by(steps[i])) known_at[symbol.index] = std::max(after_checks, i + 1);

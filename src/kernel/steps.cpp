@@ -28,6 +28,16 @@ constexpr int64_t kNeverTooLarge = std::numeric_limits<int32_t>::max() / 128;
 
 }  // namespace
 
+std::vector<const SizeCheck*> entry_checks(const KernelProgram& program) {
+  std::vector<const SizeCheck*> out;
+  for (const Step& step : program.steps) {
+    const auto* check = std::get_if<SizeCheck>(&step);
+    if (!check) break;
+    out.push_back(check);
+  }
+  return out;
+}
+
 std::string step_name(const KernelProgram& program, const Step& step) { return std::visit(NameOf{program}, step); }
 
 bool can_fail(const Stage& stage) { return std::ranges::any_of(stage.statements, &Statement::can_fail); }

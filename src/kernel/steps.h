@@ -1,6 +1,7 @@
 #pragma once
 // What is asked of a step, whatever kind it is.
 #include <string>
+#include <vector>
 
 #include "kernel/kernel.h"
 
@@ -20,6 +21,9 @@ inline bool moves(const Step& step) {
   return std::holds_alternative<Kernel>(step) || std::holds_alternative<LibraryCall>(step) ||
          std::holds_alternative<Copy>(step);
 }
+
+/// The checks of sizes that come before all other steps.
+std::vector<const SizeCheck*> entry_checks(const KernelProgram& program);
 
 /// What the kernel puts into a buffer, of which this is the root, before its first stage, which is one thing; none: it
 /// keeps what is there.

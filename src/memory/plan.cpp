@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ir/traits.h"
+#include "kernel/steps.h"
 #include "memory/sharing.h"
 #include "memory/upper_bound.h"
 
@@ -52,10 +54,7 @@ namespace {
 
 /// Where the size, at most `most`, is a sum: what each of its symbols is at most.
 void bound_parts(const Dim& size, int64_t most, IdMap<SymbolId, int64_t>& bounds) {
-  if (size.constant_part() < 0) return;
-  for (const Dim::Term& term : size.terms()) {
-    if (term.coefficient < 0 || term.factors.size() != 1 || term.factors[0].kind != Dim::Atom::Kind::symbol) return;
-  }
+  if (!is_sum_of_symbols(size)) return;
   for (const Dim::Term& term : size.terms()) {
     int64_t& bound = bounds[term.factors[0].symbol];
     if (bound < 0) bound = std::max<int64_t>(0, (most - size.constant_part()) / term.coefficient);
@@ -65,9 +64,7 @@ void bound_parts(const Dim& size, int64_t most, IdMap<SymbolId, int64_t>& bounds
 /// What the checks before all other steps say of sizes that have no bound of their own: where n is at most 10 and
 /// n == m + 1, m is at most 9. The program may be written in either.
 void bound_equal_sizes(const KernelProgram& program, IdMap<SymbolId, int64_t>& bounds) {
-  for (const kernel::Step& step : program.steps) {
-    const auto* check = std::get_if<kernel::SizeCheck>(&step);
-    if (!check) return;
+  for (const kernel::SizeCheck* check : kernel::entry_checks(program)) {
     if (check->relation != DimCheck::Relation::equal) continue;
     for (const auto& [size, other] : {std::pair(&check->left, &check->right), std::pair(&check->right, &check->left)}) {
       if (!size->is_symbol()) continue;

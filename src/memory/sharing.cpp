@@ -332,9 +332,7 @@ class Sharer {
 /// By symbol: what the checks that come before all other steps find equal to it. Empty: they find nothing.
 IdMap<SymbolId, Dim> equal_at_entry(const KernelProgram& program) {
   std::vector<std::pair<Dim, Dim>> equal;
-  for (const kernel::Step& step : program.steps) {
-    const auto* check = std::get_if<kernel::SizeCheck>(&step);
-    if (!check) break;
+  for (const kernel::SizeCheck* check : kernel::entry_checks(program)) {
     if (check->relation == DimCheck::Relation::equal) equal.emplace_back(check->left, check->right);
   }
   return equal.empty() ? IdMap<SymbolId, Dim>() : first_of_equal_sizes(program.symbols.size(), equal);
