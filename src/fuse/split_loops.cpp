@@ -25,13 +25,6 @@ struct Split {
   Part part;               // the first one
 };
 
-/// The size of 0 or 1 by which the subscript steps, from the first element on.
-std::optional<Dim> stretching_size(const Subscript& at) {
-  if (at.index || at.axes.size() != 1 || at.axes[0].step.is_constant() || !at.base.is(0)) return std::nullopt;
-  const std::vector<Dim> sizes = kernel::stretching_sizes({{at}});
-  return sizes.size() == 1 && at.axes[0].step == sizes[0] ? std::optional(sizes[0]) : std::nullopt;
-}
-
 bool is_axis(const Subscript& at) { return !at.index && at.base.is(0) && at.axes.size() == 1 && at.axes[0].step.is(1); }
 
 bool makes(const PieceFacts& facts, ValueId v) {
@@ -61,7 +54,7 @@ class Splits {
       if (!is_loop_over(pieces_[id].axes, pieces_[id])) continue;
       for (const Demand& demand : facts_[id]->demands) {
         const bool steps = std::ranges::any_of(demand.at->subscripts,
-                                               [](const Subscript& at) { return stretching_size(at).has_value(); });
+                                               [](const Subscript& at) { return kernel::stretching_step(at).has_value(); });
         if (steps && graph_.node_of(demand.value)) add(id, demand.value);
       }
     }
@@ -139,7 +132,7 @@ class Splits {
         for (std::size_t dim = 0; dim < read.at->subscripts.size(); ++dim) {
           const Subscript &from = read.at->subscripts[dim], &to = made.at->subscripts[dim];
           const bool passes_all = passes(to, graph_.type(made.value).dims[dim]);
-          const std::optional<Dim> size = passes_all ? stretching_size(from) : std::nullopt;
+          const std::optional<Dim> size = passes_all ? kernel::stretching_step(from) : std::nullopt;
           const auto is_paired = [&](const Pair& pair) {
             return pair.reader == from.axes[0].axis || pair.maker == to.axes[0].axis;
           };

@@ -172,6 +172,12 @@ bool AccessMap::has_index() const {
   return std::ranges::any_of(subscripts, [](const Subscript& subscript) { return subscript.index.has_value(); });
 }
 
+std::optional<Dim> stretching_step(const Subscript& at) {
+  if (at.index || at.axes.size() != 1 || !at.base.is(0)) return std::nullopt;
+  const Dim& step = at.axes[0].step;
+  return !step.is_constant() && is_zero_or_one(step) ? std::optional(step) : std::nullopt;
+}
+
 std::vector<Dim> stretching_sizes(const AccessMap& map) {
   std::vector<Dim> out;
   const auto add = [&](const Dim& factor) {

@@ -397,6 +397,14 @@ TEST(AccessMap, AMapWhereAStepIsZeroAndWhereItIsNot) {
   EXPECT_TRUE(stretching_sizes({{along(0, is_long, 2)}}).empty());  // not a step
 }
 
+TEST(AccessMap, AStepOfZeroOrOneFromTheFirstElementOn) {
+  EXPECT_EQ(stretching_step(along(0, 0, is_long)), is_long);
+  EXPECT_EQ(stretching_step(along(0, 0, 1)), std::nullopt);            // whatever the sizes are
+  EXPECT_EQ(stretching_step(along(0, 0, is_long * 2)), std::nullopt);  // 0 or 2
+  EXPECT_EQ(stretching_step(along(0, 1, is_long)), std::nullopt);      // from the second on
+  EXPECT_EQ(stretching_step(at(0)), std::nullopt);
+}
+
 TEST(AccessMap, TwoAreToldApartByAnAxisThatAloneTellsASubscriptOfBoth) {
   const AccessMap rows = AccessMap::identity(2);
   AccessMap first_column = rows, sums = rows;

@@ -22,20 +22,13 @@ using kernel::Subscript;
 
 namespace {
 
-/// The step of 0 or 1 at which the subscript goes along this axis, from the first element on.
-std::optional<Dim> stretching_step(const Subscript& at, int axis) {
-  if (at.index || !at.base.is(0) || at.axes.size() != 1 || at.axes[0].axis != axis) return std::nullopt;
-  const Dim& step = at.axes[0].step;
-  if (step.is_constant() || !kernel::is_zero_or_one(step)) return std::nullopt;
-  return step;
-}
-
 /// The step at which the stage goes along the rows of `first`.
 std::optional<Dim> step_along_rows(const KernelProgram& program, const Kernel& first, const Stage& stage, int axis) {
   for (const Statement& s : stage.statements) {
     if (s.kind != Statement::Kind::load || !writes(program, first, s.buffer)) continue;
     for (const Subscript& at : s.map.subscripts) {
-      if (std::optional<Dim> step = stretching_step(at, axis)) return step;
+      const std::optional<Dim> step = kernel::stretching_step(at);
+      if (step && at.axes[0].axis == axis) return step;
     }
   }
   return std::nullopt;
