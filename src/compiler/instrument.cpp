@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
 #include <unistd.h>
@@ -20,21 +17,12 @@
 #include "kernel/verify.h"
 #include "memory/verify.h"
 #include "support/ascii.h"
+#include "support/whole_file.h"
 
 namespace inlay {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Writes a whole file. Returns why it could not; 0: it did.
-int write_file(const fs::path& path, const std::string& text) {
-  errno = 0;
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (out) return 0;
-  return errno ? errno : EIO;
-}
 
 /// NN-name.extension, as dump() names its files.
 bool is_dump_file(const fs::path& path) {
@@ -229,10 +217,10 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
     std::error_code none;  // then it goes where the process is
     const fs::path folder = dumps() ? fs::path(directory_) : fs::temp_directory_path(none);
     const fs::path path = folder / str("inlay-reproducer-", getpid(), "-", ++failures, "-", name, ".inlay");
-    const int why_not = write_file(
+    const std::error_code failure = write_whole_file(
         path, str("# `inlay opt` or `inlay run` of this graph failed in the pass ", name, ".\n", print(*input_)));
     const std::string said =
-        why_not ? str("cannot be written to ", path.string(), ": ", std::strerror(why_not)) : path.string();
+        failure ? str("cannot be written to ", path.string(), ": ", failure.message()) : path.string();
     diagnostic.notes.emplace_back("reproducer", said);
   }
   diagnostic.help = str("please report it, with the ", input_ ? "reproducer" : "file");
@@ -242,9 +230,8 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
 void Instrument::dump(const std::string& name, const std::string& extension, const std::string& text) {
   if (!dumps()) return;
   const fs::path path = fs::path(directory_) / str(step_ < 10 ? "0" : "", step_, "-", name, ".", extension);
-  if (const int why_not = write_file(path, text)) {
-    throw Error(ErrorCode::invalid_file, {},
-                str("cannot write the dump ", path.string(), ": ", std::strerror(why_not)));
+  if (const std::error_code failure = write_whole_file(path, text)) {
+    throw Error(ErrorCode::invalid_file, {}, str("cannot write the dump ", path.string(), ": ", failure.message()));
   }
 }
 

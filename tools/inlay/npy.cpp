@@ -9,9 +9,8 @@
 #include <optional>
 #include <system_error>
 
-#include <unistd.h>
-
 #include "oracle/reference/region.h"
+#include "support/whole_file.h"
 
 namespace inlay::tool {
 namespace {
@@ -236,41 +235,10 @@ std::string read_file(const std::string& path, std::string_view begins) {
   return bytes;
 }
 
-/// What a file of this name would replace: a plain file, also at the end of links, or nothing. None: it is a pipe, a
-/// device, or nobody can tell.
-static std::optional<fs::path> to_replace(const fs::path& path) {
-  std::error_code failure;
-  const fs::file_status status = fs::status(path, failure);
-  if (status.type() == fs::file_type::not_found) return path;
-  if (status.type() != fs::file_type::regular) return std::nullopt;
-  const fs::path file = fs::canonical(path, failure);
-  return failure ? std::nullopt : std::optional(file);
-}
-
-/// The bytes go into a file beside it, which takes its name when it is whole: a full disk costs nobody what was there.
-/// What no file can be put in the place of is written to as it is.
 void write_file(const std::string& path, std::string_view bytes) {
-  errno = 0;
-  const std::optional<fs::path> old = to_replace(path);
-  const std::string part = old ? str(old->string(), ".", ::getpid(), ".part") : "";
-  std::ofstream out;
-  if (old) out.open(part, std::ios::binary);
-  const bool replaces = out.is_open();
-  if (!replaces) out.open(path, std::ios::binary);
-  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  out.close();
-  std::error_code failure;
-  if (!out) failure = std::error_code(errno ? errno : EIO, std::generic_category());
-  if (replaces && !failure) {
-    std::error_code has_none;
-    const fs::file_status status = fs::status(*old, has_none);
-    if (fs::exists(status)) fs::permissions(part, status.permissions(), has_none);
-    fs::rename(part, *old, failure);
+  if (const std::error_code failure = write_whole_file(path, bytes)) {
+    fail(path, str("cannot be written: ", failure.message()));
   }
-  if (!failure) return;
-  std::error_code stays;
-  if (replaces) fs::remove(part, stays);
-  fail(path, str("cannot be written: ", failure.message()));
 }
 
 Tensor read_npy(const std::string& path) { return decode_npy(read_file(path, kMagic), path); }

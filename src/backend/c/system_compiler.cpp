@@ -19,6 +19,7 @@
 #include "backend/c/backend.h"
 #include "support/error.h"
 #include "support/stop.h"
+#include "support/whole_file.h"
 
 extern char** environ;
 
@@ -77,11 +78,7 @@ std::string read_file(const std::string& path) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  errno = 0;
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) throw cannot_write(path, errno ? std::strerror(errno) : "no reason is known");
+  if (const std::error_code failure = write_whole_file(path, text)) throw cannot_write(path, failure.message());
 }
 
 /// Results must not depend on the compiler's mood: no sum is fused with a product, and nothing that IEEE 754 tells

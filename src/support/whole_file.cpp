@@ -1,0 +1,57 @@
+#include "support/whole_file.h"
+
+#include <cerrno>
+#include <fstream>
+#include <optional>
+
+#include <unistd.h>
+
+#include "support/str.h"
+
+namespace inlay {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What a file of this name would replace: a plain file, also at the end of links, or nothing. None: it is a pipe, a
+/// device, or nobody can tell.
+std::optional<fs::path> to_replace(const fs::path& path) {
+  std::error_code failure;
+  const fs::file_status status = fs::status(path, failure);
+  if (status.type() == fs::file_type::not_found) return path;
+  if (status.type() != fs::file_type::regular) return std::nullopt;
+  const fs::path file = fs::canonical(path, failure);
+  return failure ? std::nullopt : std::optional(file);
+}
+
+/// Gives the file that is whole the name and the permissions of the one that it replaces.
+std::error_code replace(const fs::path& old, const fs::path& part) {
+  std::error_code has_none, failure;
+  const fs::file_status status = fs::status(old, has_none);
+  if (fs::exists(status)) fs::permissions(part, status.permissions(), has_none);
+  fs::rename(part, old, failure);
+  return failure;
+}
+
+}  // namespace
+
+std::error_code write_whole_file(const fs::path& path, std::string_view bytes) {
+  errno = 0;
+  const std::optional<fs::path> old = to_replace(path);
+  const std::string part = old ? str(old->string(), ".", ::getpid(), ".part") : "";
+  std::ofstream out;
+  if (old) out.open(part, std::ios::binary);
+  const bool replaces = out.is_open();
+  if (!replaces) out.open(path, std::ios::binary);
+  out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  out.close();
+  std::error_code failure;
+  if (!out) failure = std::error_code(errno ? errno : EIO, std::generic_category());
+  if (replaces && !failure) failure = replace(*old, part);
+  std::error_code stays;
+  if (replaces && failure) fs::remove(part, stays);
+  return failure;
+}
+
+}  // namespace inlay
