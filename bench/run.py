@@ -405,14 +405,16 @@ def main():
     versions = ", ".join(f"{name} {installed(name) or '-'}" for name in ("numpy", "pytensor", "pymc", "numba", "jax"))
     print(f"{cpu_name()}, one core; Python {platform.python_version()}, {versions}\n", flush=True)
     rows = []
-    for group in arguments.groups or GROUPS:
-        print(f"measuring: {group}", file=sys.stderr)
-        caches = "warm" if arguments.warm else "cold"
-        options = {"models": (arguments.models, arguments.peers, caches), "waiting": (arguments.models,)}
-        rows += GROUPS[group](*options.get(group, ()))
-    print_table(rows)
-    if arguments.json:
-        arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
+    caches = "warm" if arguments.warm else "cold"
+    options = {"models": (arguments.models, arguments.peers, caches), "waiting": (arguments.models,)}
+    try:
+        for group in arguments.groups or GROUPS:
+            print(f"measuring: {group}", file=sys.stderr)
+            rows.extend(GROUPS[group](*options.get(group, ())))
+    finally:  # an hour of measuring is not lost with a group that fails
+        print_table(rows)
+        if arguments.json:
+            arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2))
 
 
 if __name__ == "__main__":

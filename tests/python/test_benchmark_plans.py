@@ -57,3 +57,8 @@ def test_memory_of(program):
     assert found.plan.proved and found.plan.gap == 0
     assert reasons.unexplained(found) == []
     assert found.host_calls == []
+
+
+def test_the_share_that_planning_has_is_measured():
+    """The benchmark takes it from the seconds of stages, by their names."""
+    assert 0 < fusion.planning_share(fusion.CASES[0], "float64") < 1
