@@ -25,7 +25,8 @@ StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, con
       statements_(nest_, access_, scatter_, divisions_, folds_),
       passes_(nest_, statements_, sums_, squares_, folds_),
       turns_(nest_, sums_, squares_, folds_, passes_),
-      columns_(nest_, access_, divisions_, statements_, sums_, folds_, passes_) {}
+      columns_(nest_, access_, divisions_, statements_, sums_, folds_, passes_),
+      rows_(nest_, access_, divisions_, statements_, sums_, folds_, passes_) {}
 
 void StageEmitter::emit() {
   const auto has_effect = [](const kernel::NestStatement& statement) { return statement.live; };
@@ -71,6 +72,9 @@ void StageEmitter::emit_level(int level) {
 /// The loop that opens at `level`, and what is in it.
 void StageEmitter::emit_loop(int level) {
   folds_.open_sums(level);
+  Range range = nest_.range_of(level);
+  const bool short_rows = plan_.short_rows && level + 2 == plan_.innermost();
+  if (short_rows) range = rows_.emit_short_rows(level);
   if (level + 2 == plan_.innermost()) {
     const auto emit_statement = [&](std::size_t i, Lanes& lanes) { statements_.emit_statement(i, lanes); };
     divisions_.prepare_column_divisors(plan_.loop(level).axis, emit_statement);
@@ -79,14 +83,18 @@ void StageEmitter::emit_loop(int level) {
     emit_vector_axis();
   } else if (level + 2 == plan_.innermost() && plan_.by_columns) {
     columns_.emit_columns(level);
+  } else if (short_rows) {
+    const Branch branch = open_if(b_, b_.CreateICmpSLT(range.begin, range.end));
+    emit_plain_loop(level, range);
+    close_if(b_, branch, {}, {});
   } else {
-    emit_plain_loop(level);
+    emit_plain_loop(level, range);
   }
   folds_.finish_sums(level);
 }
 
 /// Sums that were opened outside of it go from one pass to the next.
-void StageEmitter::emit_plain_loop(int level) {
+void StageEmitter::emit_plain_loop(int level, Range range) {
   std::vector<std::size_t> carried;
   std::vector<Value*> values;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
@@ -94,7 +102,6 @@ void StageEmitter::emit_plain_loop(int level) {
     carried.push_back(k);
     values.push_back(sums_[k]);
   }
-  const Range range = nest_.range_of(level);
   const Loop loop = open_loop(b_, range.begin, values);
   nest_.point_of(plan_.loop(level).axis) = loop.point;
   for (std::size_t k = 0; k < carried.size(); ++k) sums_[carried[k]] = loop.carried[k];

@@ -5,6 +5,7 @@
 // under a mask for what is left. Statements are emitted at their level (kernel/nest.h), so nothing is computed in a
 // loop that does not change in it, without any pass of LLVM to find that out.
 #include "backend/llvm/emit_columns.h"
+#include "backend/llvm/emit_rows.h"
 #include "backend/llvm/emit_turns.h"
 
 namespace inlay::llvm_backend {
@@ -19,7 +20,7 @@ class StageEmitter {
  private:
   void emit_level(int level);
   void emit_loop(int level);
-  void emit_plain_loop(int level);
+  void emit_plain_loop(int level, Range range);
   void emit_vector_axis();
   void emit_aligned(Value* begin, Value* end);
 
@@ -39,6 +40,7 @@ class StageEmitter {
   PassEmitter passes_;
   TurnEmitter turns_;
   ColumnEmitter columns_;
+  RowEmitter rows_;
 };
 
 }  // namespace inlay::llvm_backend

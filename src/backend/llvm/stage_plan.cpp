@@ -25,6 +25,7 @@ class Planner {
     choose_unroll();
     choose_blocks();
     choose_aligned_store();
+    plan_.short_rows = folds_short_rows();
     return std::move(plan_);
   }
 
@@ -141,6 +142,22 @@ class Planner {
     }
     while (plan_.unroll > 1 && passes_part_of_tile(plan_.width * plan_.unroll)) plan_.unroll /= 2;
     choose_page();
+  }
+
+  /// May the rows be short, and does the loop over their points nothing but fold each of them? Of a short body, which
+  /// is written twice more then.
+  bool folds_short_rows() const {
+    if (plan_.loops.size() < 2 || plan_.by_columns || plan_.unroll < 4 || plan_.block > 0) return false;
+    if (plan_.vector_extent().is_constant() || plan_.vectors_pass_tile()) return false;
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& statement = stage_.statements[i];
+      const NestStatement& facts = plan_.statements[i];
+      if (!facts.live || (facts.level != plan_.innermost() && !facts.accumulates)) continue;
+      const bool folds_row = facts.accumulates && facts.opened + 1 == plan_.innermost() &&
+                             statement.fold == Fold::none && !statement.result.valid();
+      if ((statement.is_write() && !folds_row) || statement.can_fail()) return false;
+    }
+    return true;
   }
 
   /// The vectors that a plain sum passes at a time lie a page of memory apart: what is fetched ahead stops at the end

@@ -16,6 +16,7 @@ struct StagePlan : kernel::LoopNest {
   bool by_turns = false;     // it sums floats: emit_turns.cpp
   bool by_columns = false;   // it folds rows, and each lane has a column: emit_columns.cpp. The folds accumulate then,
                              // though their elements vary with the vector axis: they are opened innermost
+  bool short_rows = false;   // the innermost loop folds rows that may be short, and nothing else: emit_rows.cpp
   bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they stay together
   int64_t pages_from = 0;    // points that are enough
