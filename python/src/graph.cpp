@@ -258,6 +258,7 @@ void bind_dim(nb::module_& m) {
 
 /// What ir/compose_sizes.h composes: results whose size is known only when the function runs.
 void bind_late_sizes(nb::class_<GraphBuilder>& builder) {
+  builder.def("is_given", [](const BuilderPtr& b, nb::handle dim) { return b->graph().is_given(dim_from(dim)); });
   builder.def("late_size", [](const BuilderPtr& b, const Value& n) { return dim_to_python(late_size(*b, n.id)); })
       .def("arange",
            [](const BuilderPtr& b, const Value& start, const Value& stop, const Value& step, std::string_view dtype) {

@@ -11,20 +11,27 @@
 namespace inlay {
 namespace {
 
+/// The numbers of all symbols, and those among them that the sizes of a segment have. (Others may change from pass to
+/// pass of a loop.)
+struct Sizes {
+  std::span<const int64_t> symbols;
+  std::span<const uint32_t> used;
+};
+
 /// A layout that is kept, as a row of numbers that is read without a lock: a reader who meets a writer finds another
 /// version than at first, and takes the layout for one that is not there.
 class Slot {
  public:
   /// The bytes of the arena, -1: it is another layout, or none.
-  int64_t read(int64_t segment, std::span<const int64_t> symbols, std::span<const uint32_t> storages,
+  int64_t read(int64_t segment, const Sizes& sizes, std::span<const uint32_t> storages,
                std::span<int64_t> offsets) const {
     const uint64_t version = version_.load(std::memory_order_acquire);
     if (version % 2 != 0 || version == 0) return -1;
     const std::atomic<int64_t>* at = numbers_.load(std::memory_order_acquire);
     const auto next = [&] { return (at++)->load(std::memory_order_acquire); };
     if (next() != segment) return -1;
-    for (int64_t symbol : symbols) {
-      if (next() != symbol) return -1;
+    for (uint32_t symbol : sizes.used) {
+      if (next() != sizes.symbols[symbol]) return -1;
     }
     const int64_t arena_bytes = next();
     for (uint32_t storage : storages) offsets[storage] = next();
@@ -32,17 +39,16 @@ class Slot {
   }
 
   /// By one thread at a time.
-  void write(int64_t segment, std::span<const int64_t> symbols, std::span<const uint32_t> storages,
-             const memory::Layout& layout) {
+  void write(int64_t segment, const Sizes& sizes, std::span<const uint32_t> storages, const memory::Layout& layout) {
     if (numbers_ == nullptr) {
-      memory_ = std::vector<std::atomic<int64_t>>(2 + symbols.size() + layout.offset_bytes.size());
+      memory_ = std::vector<std::atomic<int64_t>>(2 + sizes.symbols.size() + layout.offset_bytes.size());
       numbers_ = memory_.data();
     }
     std::atomic<int64_t>* at = memory_.data();
     const auto put = [&](int64_t number) { (at++)->store(number, std::memory_order_release); };
     version_.store(version_ + 1, std::memory_order_relaxed);
     put(segment);
-    for (int64_t symbol : symbols) put(symbol);
+    for (uint32_t symbol : sizes.used) put(sizes.symbols[symbol]);
     put(layout.arena_bytes);
     for (uint32_t storage : storages) put(layout.offset_bytes[storage]);
     version_.store(version_ + 1, std::memory_order_release);
@@ -61,15 +67,22 @@ class LayoutCache {
   LayoutCache(memory::Sharing sharing, memory::PlannerOptions options)
       : sharing_(std::move(sharing)),
         options_(std::move(options)),
-        storages_(static_cast<std::size_t>(std::max(sharing_.num_segments(), 1))) {
+        storages_(static_cast<std::size_t>(std::max(sharing_.num_segments(), 1))),
+        used_(storages_.size()) {
     for (StorageId s : ids<StorageId>(sharing_.storages.size())) {
       const auto segment = static_cast<std::size_t>(sharing_.storages[s].segment);
-      if (segment < storages_.size()) storages_[segment].push_back(s.index);
+      if (segment >= storages_.size()) continue;
+      storages_[segment].push_back(s.index);
+      for (SymbolId symbol : sharing_.storages[s].size_bytes.symbols()) {
+        std::vector<uint32_t>& used = used_[segment];
+        if (std::ranges::find(used, symbol.index) == used.end()) used.push_back(symbol.index);
+      }
     }
   }
 
   int64_t answer(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
-    if (const int64_t arena_bytes = find(segment, symbols, offsets); arena_bytes >= 0) return arena_bytes;
+    const Sizes sizes{symbols, used_[static_cast<std::size_t>(segment)]};
+    if (const int64_t arena_bytes = find(segment, sizes, offsets); arena_bytes >= 0) return arena_bytes;
     const ForkGate::Inside inside;
     // The time that it takes is bounded, and a call that has written may not end here.
     const StopScope unstoppable(kNeverStop);
@@ -78,9 +91,9 @@ class LayoutCache {
     for (uint32_t storage : storages(segment)) offsets[storage] = layout.offset_bytes[storage];
     const std::lock_guard lock(mutex_);
     std::vector<int64_t> ignored(offsets.size());
-    if (find(segment, symbols, ignored) >= 0) return layout.arena_bytes;  // somebody else was faster
+    if (find(segment, sizes, ignored) >= 0) return layout.arena_bytes;  // somebody else was faster
     Slot& oldest = *std::ranges::min_element(slots_, {}, [](const Slot& slot) { return slot.last_use.load(); });
-    oldest.write(segment, symbols, storages(segment), layout);
+    oldest.write(segment, sizes, storages(segment), layout);
     note_use(oldest);
     return layout.arena_bytes;
   }
@@ -91,11 +104,11 @@ class LayoutCache {
   std::span<const uint32_t> storages(int segment) const { return storages_[static_cast<std::size_t>(segment)]; }
 
   /// The bytes of the arena, -1: it is not kept. No lock: a call that has been here before asks nothing else.
-  int64_t find(int segment, std::span<const int64_t> symbols, std::span<int64_t> offsets) {
+  int64_t find(int segment, const Sizes& sizes, std::span<int64_t> offsets) {
     const std::size_t first = found_last_.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < kMaxLayouts; ++i) {
       const std::size_t at = (first + i) % kMaxLayouts;
-      const int64_t arena_bytes = slots_[at].read(segment, symbols, storages(segment), offsets);
+      const int64_t arena_bytes = slots_[at].read(segment, sizes, storages(segment), offsets);
       if (arena_bytes < 0) continue;
       if (at != first) found_last_.store(at, std::memory_order_relaxed);
       note_use(slots_[at]);
@@ -118,6 +131,7 @@ class LayoutCache {
   const memory::Sharing sharing_;
   const memory::PlannerOptions options_;
   std::vector<std::vector<uint32_t>> storages_;  // by segment
+  std::vector<std::vector<uint32_t>> used_;      // by segment: symbols in sizes of its storages
   std::array<Slot, kMaxLayouts> slots_;
   std::atomic<std::size_t> found_last_ = 0;
   std::atomic<uint64_t> clock_ = 1;  // a slot that was never used is older

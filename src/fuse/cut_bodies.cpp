@@ -25,9 +25,13 @@ Piece region_piece(const Node& node) {
   Piece piece{.value = node.results[0]};
   for (SymbolId s : node.region.count.symbols()) piece.step_symbols.push_back(s);
   for (const auto& body : node.region.bodies) {
-    for (SymbolId s : symbols_in(*body)) piece.step_symbols.push_back(s);
+    for (SymbolId s : given_symbols_in(*body)) piece.step_symbols.push_back(s);
   }
   return piece;
+}
+
+FusedBody fused(const FusedBodies& bodies, const std::shared_ptr<const Graph>& body) {
+  return {bodies.at(body.get()), body->num_given};
 }
 
 }  // namespace
@@ -40,7 +44,7 @@ void cut_cond(Cut& cut, const FusedBodies& bodies, const Node& node) {
   }
   for (ValueId v : node.results) buffers.results.push_back(cut.new_home(v));
   piece.steps =
-      cond_steps(cut.program, buffers, bodies.at(node.region.bodies[0].get()), bodies.at(node.region.bodies[1].get()));
+      cond_steps(cut.program, buffers, fused(bodies, node.region.bodies[0]), fused(bodies, node.region.bodies[1]));
   add_call(cut, node, std::move(piece));
 }
 
@@ -73,7 +77,7 @@ void cut_loop(Cut& cut, const FusedBodies& bodies, const Node& node) {
     zeros.starts.push_back({buffers.traces.back(), {Start::Kind::fill, zero, {}}});
     piece.after.push_back(cut.pieces.push_back(std::move(zeros)));
   }
-  std::ranges::move(loop_steps(cut.program, buffers, bodies.at(node.region.bodies[0].get())),
+  std::ranges::move(loop_steps(cut.program, buffers, fused(bodies, node.region.bodies[0])),
                     std::back_inserter(piece.steps));
   add_call(cut, node, std::move(piece));
 }

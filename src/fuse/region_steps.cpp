@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "fuse/piece.h"
+#include "kernel/sizes.h"
 
 namespace inlay::fuse {
 
@@ -125,13 +126,35 @@ Kernel scalar_moves(const KernelProgram& program, const std::vector<std::pair<Bu
   return out;
 }
 
-/// Brings the steps of a body into a program, with the program's buffers for its parameters and outputs.
+/// The name, or one like it that no symbol has.
+std::string new_symbol_name(const KernelProgram& program, const std::string& name) {
+  const auto is_taken = [&](const std::string& it) {
+    return std::ranges::find(program.symbols, it, &Symbol::name) != program.symbols.end();
+  };
+  std::string out = name;
+  for (int i = 2; is_taken(out); ++i) out = str(name, "_", i);
+  return out;
+}
+
+/// Brings the steps of a body into a program, with the program's buffers for its parameters and outputs, and symbols of
+/// their own for the sizes that it finds.
 class Splice {
  public:
-  Splice(KernelProgram& program, const KernelProgram& body)
-      : program_(program), body_(body), buffers_(body.buffers.size()), first_site_(program.sites.size()) {
-    for (const kernel::Site& site : body.sites) program_.sites.push_back(site);
-    program_.refusals.insert(program_.refusals.end(), body.refusals.begin(), body.refusals.end());
+  Splice(KernelProgram& program, const FusedBody& body)
+      : program_(program),
+        body_(body.kernels),
+        buffers_(body_.buffers.size()),
+        finds_sizes_(body_.symbols.size() > body.num_given),
+        first_site_(program.sites.size()) {
+    for (SymbolId s : ids<SymbolId>(body_.symbols.size())) {
+      const bool is_own = s.index >= body.num_given;
+      const std::string& name = body_.symbols[s].name;
+      const SymbolId brought = is_own ? program.symbols.push_back({new_symbol_name(program, name), {}, 0}) : s;
+      symbols_.push_back(brought);
+      sizes_.push_back(Dim::symbol(brought));
+    }
+    for (const kernel::Site& site : body_.sites) program_.sites.push_back(site);
+    program_.refusals.insert(program_.refusals.end(), body_.refusals.begin(), body_.refusals.end());
   }
 
   void put(BufferId inside, BufferId outside) { buffers_[inside] = outside; }
@@ -151,7 +174,7 @@ class Splice {
     for (BufferId b : ids<BufferId>(body_.buffers.size())) bring(b);
     std::vector<Step> out;
     for (const Step& step : body_.steps) {
-      out.push_back(std::visit([&](const auto& each) -> Step { return brought(each); }, step));
+      out.push_back(std::visit([&](auto each) -> Step { return brought(with_own_sizes(std::move(each))); }, step));
     }
     if (!fetched_.empty()) out.emplace_back(scalar_moves(program_, fetched_));
     return out;
@@ -168,6 +191,7 @@ class Splice {
     if (const Row* row = row_of(b)) return put(b, row->trace);
     Buffer copy = body_.buffers[b];
     copy.value = ValueId();
+    for (Dim& dim : copy.dims) dim = finds_sizes_ ? dim.substitute(sizes_) : dim;
     if (copy.view_of.valid()) {
       bring(kernel::root_of(body_, b));
       copy.view_of = kernel::root_of(program_, buffers_[kernel::root_of(body_, b)]);
@@ -175,6 +199,12 @@ class Splice {
       copy.slot = program_.buffers[copy.view_of].slot;
     }
     put(b, program_.buffers.push_back(std::move(copy)));
+  }
+
+  template <class Each>
+  Each with_own_sizes(Each step) const {
+    if (finds_sizes_) kernel::for_each_size(step, [&](Dim& size) { size = size.substitute(sizes_); });
+    return step;
   }
 
   BufferId brought(BufferId b) const { return b.valid() ? buffers_[b] : b; }
@@ -231,6 +261,7 @@ class Splice {
   kernel::HostCall brought(kernel::HostCall call) const {
     call.operands = brought(std::move(call.operands));
     call.results = brought(std::move(call.results));
+    for (kernel::HostCall::Binding& binding : call.bindings) binding.symbol = symbols_[binding.symbol];
     call.site = brought(call.site);
     return call;
   }
@@ -245,6 +276,7 @@ class Splice {
   }
   kernel::BindSize brought(kernel::BindSize bind) const {
     bind.value = brought(bind.value);
+    bind.symbol = symbols_[bind.symbol];
     bind.site = brought(bind.site);
     return bind;
   }
@@ -260,6 +292,9 @@ class Splice {
   KernelProgram& program_;
   const KernelProgram& body_;
   IdMap<BufferId, BufferId> buffers_;
+  bool finds_sizes_;
+  IdMap<SymbolId, SymbolId> symbols_;
+  IdMap<SymbolId, Dim> sizes_;
   std::vector<std::pair<BufferId, Row>> rows_;
   std::vector<std::pair<BufferId, BufferId>> fetched_;  // one element in memory -> the register that it goes to
   std::size_t first_site_;
@@ -313,12 +348,13 @@ void advance(const KernelProgram& program, const std::vector<BufferId>& next, co
 
 }  // namespace
 
-std::vector<Step> cond_steps(KernelProgram& program, const CondBuffers& buffers, const KernelProgram& then,
-                             const KernelProgram& otherwise) {
-  const auto body = [&](const KernelProgram& branch) {
+std::vector<Step> cond_steps(KernelProgram& program, const CondBuffers& buffers, const FusedBody& then,
+                             const FusedBody& otherwise) {
+  const auto body = [&](const FusedBody& branch) {
     Splice splice(program, branch);
-    for (std::size_t i = 0; i < buffers.captured.size(); ++i) splice.put(branch.params[i], buffers.captured[i]);
-    for (std::size_t i = 0; i < buffers.results.size(); ++i) splice.put_output(branch.outputs[i], buffers.results[i]);
+    const KernelProgram& kernels = branch.kernels;
+    for (std::size_t i = 0; i < buffers.captured.size(); ++i) splice.put(kernels.params[i], buffers.captured[i]);
+    for (std::size_t i = 0; i < buffers.results.size(); ++i) splice.put_output(kernels.outputs[i], buffers.results[i]);
     return splice.steps();
   };
   std::vector<Step> out = {kernel::CondBegin{buffers.condition}};
@@ -329,8 +365,9 @@ std::vector<Step> cond_steps(KernelProgram& program, const CondBuffers& buffers,
   return out;
 }
 
-std::vector<Step> loop_steps(KernelProgram& program, const LoopBuffers& buffers, const KernelProgram& body) {
-  Splice splice(program, body);
+std::vector<Step> loop_steps(KernelProgram& program, const LoopBuffers& buffers, const FusedBody& fused) {
+  Splice splice(program, fused);
+  const KernelProgram& body = fused.kernels;
   const BufferId step =
       program.buffers.push_back({.name = body.buffers[body.params[0]].name, .dtype = DType::i64, .role = Role::scalar});
   splice.put(body.params[0], step);

@@ -8,13 +8,19 @@
 
 namespace inlay::fuse {
 
+/// A body and the kernels that it became. Its first symbols, `num_given`, are those of the program around it.
+struct FusedBody {
+  const kernel::KernelProgram& kernels;
+  std::size_t num_given = 0;
+};
+
 /// `captured`: buffers of the outside, one for each parameter; `results`: where both bodies write theirs.
 struct CondBuffers {
   kernel::BufferId condition;
   std::vector<kernel::BufferId> captured, results;
 };
-std::vector<kernel::Step> cond_steps(kernel::KernelProgram& program, const CondBuffers& buffers,
-                                     const kernel::KernelProgram& then, const kernel::KernelProgram& otherwise);
+std::vector<kernel::Step> cond_steps(kernel::KernelProgram& program, const CondBuffers& buffers, const FusedBody& then,
+                                     const FusedBody& otherwise);
 
 /// `carried` hold the initial values before, and the last ones after. `traces` are written row by row.
 struct LoopBuffers {
@@ -22,7 +28,6 @@ struct LoopBuffers {
   std::vector<kernel::BufferId> carried, captured, traces;
   bool has_condition = false;
 };
-std::vector<kernel::Step> loop_steps(kernel::KernelProgram& program, const LoopBuffers& buffers,
-                                     const kernel::KernelProgram& body);
+std::vector<kernel::Step> loop_steps(kernel::KernelProgram& program, const LoopBuffers& buffers, const FusedBody& body);
 
 }  // namespace inlay::fuse

@@ -6,17 +6,19 @@
 
 namespace inlay {
 
-GraphBuilder GraphBuilder::body_of(const Graph& graph) {
-  GraphBuilder out("body");
-  out.graph_.is_body = true;
-  out.graph_.symbols_of = graph.symbols_of;
-  out.graph_.symbols = graph.symbols;
-  for (Symbol& symbol : out.graph_.symbols) symbol.source = ValueId();
-  out.graph_.assumptions = graph.assumptions;  // they hold in a body too
-  return out;
+void GraphBuilder::become_body(const Graph& like, std::size_t num_given) {
+  graph_.is_body = true;
+  graph_.num_given = num_given;
+  for (SymbolId s : ids<SymbolId>(num_given)) graph_.symbols.push_back(Symbol{like.symbols[s].name, {}, 0});
+  graph_.assumptions = like.assumptions;  // they hold in a body too
 }
 
-GraphBuilder GraphBuilder::body() const { return body_of(graph_); }
+GraphBuilder GraphBuilder::body() const {
+  GraphBuilder out("body");
+  out.graph_.symbols_of = graph_.symbols_of;
+  out.become_body(graph_, graph_.symbols.size());
+  return out;
+}
 
 ValueId GraphBuilder::step(std::string name, Dim count) {
   require_own({&count, 1}, "step");
@@ -56,6 +58,14 @@ void GraphBuilder::require_captured(const char* op, std::span<const ValueId> out
   if (body.params.size() != first_param + outside.size()) {
     throw error(ErrorCode::wrong_arity, str(op, ": gives the body ", counted(first_param + outside.size(), "value"),
                                             ", and it has ", counted(body.params.size(), "parameter")));
+  }
+  for (std::size_t i = 0; i < body.outputs.size(); ++i) {
+    const TensorType& made = body.type(body.outputs[i].value);
+    const auto found = std::ranges::find_if(made.dims, [&](const Dim& dim) { return !body.is_given(dim); });
+    if (found == made.dims.end()) continue;
+    throw error(ErrorCode::unsupported, str(op, ": output ", i, " is ", body.type_text(made), ", and ",
+                                            found->to_text(body.symbol_names()), " is found in the body"))
+        .help("what leaves a body has sizes of the graph around it");
   }
   for (std::size_t i = 0; i < outside.size(); ++i) {
     const ValueId inside = body.params[first_param + i].value;

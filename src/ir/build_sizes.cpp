@@ -28,13 +28,12 @@ ValueId GraphBuilder::cumulative(Combine combine, ValueId x, int axis, DType acc
 
 /// `v` gives `symbol` its number.
 void GraphBuilder::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
-  if (graph_.is_body) {
-    throw error(ErrorCode::unsupported, str(op, ": a size that is found in the body of a cond or a loop"))
-        .help("a body has the sizes of the graph around it");
-  }
   INLAY_CHECK(symbol.is_symbol(), op, " binds a symbol, not ", symbol.to_text(graph_.symbol_names()));
   check_unused_by_params(symbol);
   Symbol& bound = graph_.symbols[symbol.as_symbol()];
+  if (graph_.is_given(symbol.as_symbol())) {
+    throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is a size of the graph around the body"));
+  }
   if (bound.source.valid()) {
     throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is bound already"))
         .note("by", graph_.describe(bound.source));

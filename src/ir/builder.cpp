@@ -54,6 +54,8 @@ GraphBuilder::GraphBuilder(std::string name) : number_(next_number()) {
 GraphBuilder GraphBuilder::rewriting(const Graph& source) {
   GraphBuilder out(source.name);
   out.graph_.symbols_of = source.symbols_of;
+  if (!source.is_body) return out;
+  out.become_body(source, source.num_given);
   return out;
 }
 
@@ -63,10 +65,6 @@ void GraphBuilder::reserve(const Graph& like) {
 }
 
 Dim GraphBuilder::symbol(std::string name) {
-  if (graph_.is_body) {
-    throw error(ErrorCode::unsupported, str("symbol ", name, ": a size that is found in the body of a cond or a loop"))
-        .help("a body has the sizes of the graph around it");
-  }
   return Dim::symbol(graph_.symbols.push_back(Symbol{std::move(name), {}, 0}), graph_.symbols_of);
 }
 
@@ -96,9 +94,8 @@ void GraphBuilder::require_own(std::span<const Dim> dims, std::string_view what)
   const auto exists = [&](SymbolId symbol) { return symbol.index < graph_.symbols.size(); };
   for (const Dim& dim : dims) {
     if (dim.is_constant()) continue;
-    if (dim.builder() != 0 && dim.builder() == graph_.symbols_of) continue;
-    // Sizes of a graph that was not built have no number.
-    const bool may_be = dim.builder() == 0 || graph_.symbols_of == 0;
+    // Sizes of a graph that was not built have no number. (What a body finds has that of the graph around it.)
+    const bool may_be = dim.builder() == 0 || graph_.symbols_of == 0 || dim.builder() == graph_.symbols_of;
     if (may_be && std::ranges::all_of(dim.symbols(), exists)) continue;
     throw error(ErrorCode::unknown_name, str(what, ": a size that is not of this builder"));
   }
@@ -134,7 +131,7 @@ void GraphBuilder::bind_symbols(ValueId v) {
   for (int axis = 0; axis < static_cast<int>(dims.size()); ++axis) {
     if (!dims[axis].is_symbol()) continue;
     Symbol& symbol = graph_.symbols[dims[axis].as_symbol()];
-    if (symbol.source.valid() || graph_.is_body) continue;
+    if (symbol.source.valid() || graph_.is_given(dims[axis].as_symbol())) continue;
     symbol.source = ValueId(v.index);
     symbol.axis = axis;
   }
@@ -142,7 +139,7 @@ void GraphBuilder::bind_symbols(ValueId v) {
 
 /// What another value is to give a number: the sizes of parameters are known before.
 void GraphBuilder::check_unused_by_params(const Dim& size) const {
-  if (!size.is_symbol() || graph_.is_body || graph_.symbols[size.as_symbol()].source.valid()) return;
+  if (graph_.is_body || !size.is_symbol() || graph_.symbols[size.as_symbol()].source.valid()) return;
   for (const Param& param : graph_.params) {
     for (const Dim& dim : given_dims(graph_, param)) {
       const std::vector<SymbolId> used = dim.symbols();
@@ -162,6 +159,10 @@ ValueId GraphBuilder::param(std::string name, TensorType type) {
     }
   }
   require_own(type.dims, str("parameter ", name));
+  if (graph_.is_body && !std::ranges::all_of(type.dims, [&](const Dim& dim) { return graph_.is_given(dim); })) {
+    throw error(ErrorCode::unsupported, str("parameter ", name, ": a size that the body finds itself"))
+        .help("what comes into a body has sizes of the graph around it");
+  }
   const ValueId v = new_value(std::move(type), std::move(name), NodeId());
   graph_.params.push_back({.value = ValueId(v.index)});
   bind_symbols(v);
@@ -500,7 +501,7 @@ void GraphBuilder::output(ValueId v, std::string name) {
 
 Graph GraphBuilder::finish() && {
   for (SymbolId s : ids<SymbolId>(graph_.symbols.size())) {
-    if (graph_.symbols[s].source.valid() || graph_.is_body) continue;
+    if (graph_.symbols[s].source.valid() || graph_.is_given(s)) continue;
     throw undefined_size({}, graph_.symbols[s].name);
   }
   number_ = next_number();  // what it gave out is of the graph that leaves

@@ -110,7 +110,8 @@ class GraphBuilder {
   ValueId assert_that(ValueId x, ValueId condition, std::string message, ErrorCode code = ErrorCode::assert_failed,
                       std::vector<ValueId> numbers = {});
 
-  /// A builder for a body of a cond or a loop at this place: a graph of its own with the sizes of this one.
+  /// A builder for a body of a cond or a loop at this place: a graph of its own with the sizes of this one, and those
+  /// that it finds itself, which nothing outside has.
   GraphBuilder body() const;
   /// The first parameter of a loop's body: the number of the step, in [0, count).
   ValueId step(std::string name, Dim count);
@@ -146,9 +147,8 @@ class GraphBuilder {
   const TensorType& type(ValueId v) const;
   Graph finish() &&;
 
-  /// Of a body with the symbols of `graph`.
-  static GraphBuilder body_of(const Graph& graph);
-  /// For what `source` becomes: the sizes of `source` are its own, once it has the same symbols.
+  /// For what `source` becomes: the sizes of `source` are its own, once it has the same symbols. (Those that are given
+  /// to a body it has.)
   static GraphBuilder rewriting(const Graph& source);
 
  private:
@@ -158,6 +158,8 @@ class GraphBuilder {
   void require_own(ValueId v) const;
   void require_own(std::span<const Dim> dims, std::string_view what) const;
   void require_own(std::span<const IndexItem> index, std::string_view what) const;
+  /// A body with the first symbols of `like`, so many.
+  void become_body(const Graph& like, std::size_t num_given);
   void bind_symbols(ValueId v);
   void check_unused_by_params(const Dim& size) const;
   void check_known_by_params(ValueId param, std::span<const Dim> dims) const;

@@ -3,6 +3,7 @@
 //
 // A Graph is plain tables and typed handles. Nodes stand in program order: operands come before their users. Nothing is
 // ever mutated: `update` makes a new value. Only memory planning knows that two values may share bytes.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -92,7 +93,8 @@ struct Graph;
 /// The bodies of a cond or a loop, and how values pass the border.
 ///
 /// A body is closed: what it reads of the outside comes in as an operand, and stands for one of its parameters. So
-/// every pass and every oracle treats it as a graph. Its sizes are the outer graph's, by the same ids.
+/// every pass and every oracle treats it as a graph. The sizes of the graph around it are its own, by the same ids;
+/// those that it finds itself come behind them, and nothing outside has them.
 ///   cond   operands: the 0-d bool, captured...      bodies: then, else, each with a parameter for each captured one
 ///   loop   operands: initial..., captured...        body: parameters step, carried..., captured...
 ///          results: carried, after the last step    outputs: next carried..., traced..., and the condition if it has
@@ -176,8 +178,10 @@ struct Output {
 
 struct Graph {
   std::string name = "main";
-  bool is_body = false;     // of a region: the graph around it gives its symbols their numbers
-  uint32_t symbols_of = 0;  // the number of the builder whose symbols it has, a body those of the graph around it
+  bool is_body = false;  // of a region
+  std::size_t num_given =
+      0;                    // of a body: its first symbols, so many, are those of the graph around it, which knows them
+  uint32_t symbols_of = 0;  // the number of the builder whose symbols it has, a body that of the graph around it
   IdMap<SymbolId, Symbol> symbols;
   IdMap<ValueId, ValueInfo> values;
   IdMap<NodeId, Node> nodes;
@@ -190,8 +194,13 @@ struct Graph {
   const Node* node_of(ValueId v) const { return values[v].node.valid() ? &nodes[values[v].node] : nullptr; }
   /// Of a size that is found on the way, the node that finds it. None: the size is known at the entry.
   NodeId binder_of(SymbolId s) const {
-    const ValueId source = symbols[s].source;  // a body has none: the graph around it knows
+    const ValueId source = symbols[s].source;  // one that is given to a body has none
     return source.valid() ? values[source].node : NodeId();
+  }
+  bool is_given(SymbolId s) const { return s.index < num_given; }
+  /// Of a body: does the graph around it have all symbols of the size?
+  bool is_given(const Dim& size) const {
+    return std::ranges::all_of(size.symbols(), [&](SymbolId s) { return is_given(s); });
   }
   IdMap<SymbolId, std::string> symbol_names() const;
 

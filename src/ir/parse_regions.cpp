@@ -27,12 +27,18 @@ void captured(Parser& p, std::string_view word, Captured& out) {
 class InBody {
  public:
   explicit InBody(Parser& p)
-      : parser_(p), deeper_(p.in, p.bodies_around, "a body"), mistakes_(p.in.diagnostics().size()) {
+      : parser_(p),
+        deeper_(p.in, p.bodies_around, "a body"),
+        mistakes_(p.in.diagnostics().size()),
+        symbols_(p.sizes.symbols()) {
     Scope inside{p.builder().body(), {}, {}, p.scope.location};
     outer_ = std::exchange(p.scope, std::move(inside));
     p.builder().at(p.scope.location);
   }
-  ~InBody() { parser_.scope = std::move(outer_); }
+  ~InBody() {
+    parser_.scope = std::move(outer_);
+    parser_.sizes.set_symbols(std::move(symbols_));
+  }
   InBody(const InBody&) = delete;
   InBody& operator=(const InBody&) = delete;
 
@@ -43,6 +49,7 @@ class InBody {
   Parser& parser_;
   Deeper deeper_;
   std::size_t mistakes_;
+  Sizes::Symbols symbols_;
   Scope outer_;
 };
 
@@ -70,6 +77,7 @@ Graph body(Parser& p, const Definition* step, const Dim& count, const Captured& 
   finish();
   p.in.expect("}");
   if (inside.has_mistakes()) throw FollowUpError();
+  p.sizes.check_bound();
   return std::move(p.scope.builder).finish();
 }
 

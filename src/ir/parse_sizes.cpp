@@ -53,7 +53,9 @@ Dim Sizes::symbol(const Token& token, NewSymbols allowed) {
 
 void Sizes::check_bound() const {
   for (const auto& [name, entry] : symbols_) {
-    if (builder_.graph().symbols[entry.dim.as_symbol()].source.valid()) continue;
+    const Graph& graph = builder_.graph();
+    const SymbolId symbol = entry.dim.as_symbol();
+    if (graph.is_given(symbol) || graph.symbols[symbol].source.valid()) continue;
     throw undefined_size(entry.location, name);
   }
 }

@@ -54,22 +54,26 @@ class Sizes {
   Dim dim(NewSymbols allowed = NewSymbols::no);
   TensorType type(NewSymbols allowed = NewSymbols::no);
   bool has_symbol(std::string_view name) const { return symbols_.contains(name); }
-  /// Throws where nothing binds one of the symbols.
+  /// Throws where nothing binds one of the symbols of the graph that is read now.
   void check_bound() const;
 
- private:
   struct SymbolEntry {
     Dim dim;
     Location location;
   };
+  /// The symbols that there are: a body sees those of the graph around it, and nothing outside sees its own.
+  using Symbols = std::map<std::string, SymbolEntry, std::less<>>;
+  const Symbols& symbols() const { return symbols_; }
+  void set_symbols(Symbols symbols) { symbols_ = std::move(symbols); }
 
+ private:
   Dim product(NewSymbols allowed);
   Dim nested(NewSymbols allowed);
   Dim factor(NewSymbols allowed);
 
   Cursor& in_;
   GraphBuilder& builder_;  // of what is read now: symbols are made in it
-  std::map<std::string, SymbolEntry, std::less<>> symbols_;
+  Symbols symbols_;
   int around_ = 0;  // sizes around the one that is read
 };
 

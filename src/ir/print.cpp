@@ -8,11 +8,15 @@
 namespace inlay {
 namespace {
 
-/// Names that are theirs alone and that the parser reads back.
-IdMap<SymbolId, std::string> symbol_texts(const Graph& graph) {
+/// Names that are theirs alone and that the parser reads back. `around`: those of the graph around a body.
+IdMap<SymbolId, std::string> symbol_texts(const Graph& graph, const IdMap<SymbolId, std::string>& around = {}) {
   IdMap<SymbolId, std::string> texts(graph.symbols.size());
-  std::set<std::string> taken;
+  std::set<std::string> taken(around.begin(), around.end());
   for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
+    if (graph.is_given(s)) {
+      texts[s] = around[s];
+      continue;
+    }
     const std::string& name = graph.symbols[s].name;
     const std::string stem = text::is_identifier(name) ? name : "s";
     std::string unique = stem;
@@ -159,10 +163,12 @@ class Printer {
   /// `%r = cond %p with (%a = %x) {` and what follows: bodies are closed, so each has names of its own.
   std::string region(const Node& node, const std::string& indent) {
     const Region& region = node.region;
+    std::vector<SymbolNames> symbols;
+    for (const auto& body : region.bodies) symbols.push_back({symbol_texts(*body, symbols_.texts), {}, true});
     std::vector<Printer> bodies;
     bodies.reserve(region.bodies.size());
-    for (const auto& body : region.bodies) {
-      bodies.emplace_back(*body, options_, symbols_, bodies.empty() ? nullptr : &bodies[0]);
+    for (std::size_t i = 0; i < region.bodies.size(); ++i) {
+      bodies.emplace_back(*region.bodies[i], options_, symbols[i], i == 0 ? nullptr : &bodies[0]);
     }
     const bool is_loop = node.op == Op::loop;
     const std::size_t num_carried = static_cast<std::size_t>(region.num_carried), first_param = is_loop ? 1 : 0;

@@ -49,29 +49,42 @@ bool has_effects(const Node& node) {
   return found;
 }
 
-std::set<SymbolId> symbols_in(const Graph& graph) {
+std::set<SymbolId> given_symbols_in(const Graph& body) {
   std::set<SymbolId> out;
-  for_each_dim(graph, [&](const Dim& dim) {
+  for_each_dim(body, [&](const Dim& dim) {
     for (SymbolId s : dim.symbols()) out.insert(s);
   });
-  for (const Node& node : graph.nodes) {
-    for (const auto& body : node.region.bodies) out.merge(symbols_in(*body));
+  for (const Node& node : body.nodes) {
+    for (const auto& inner : node.region.bodies) out.merge(given_symbols_in(*inner));
+  }
+  std::erase_if(out, [&](SymbolId s) { return !body.is_given(s); });
+  return out;
+}
+
+Graph with_sizes(const Graph& graph, const IdMap<SymbolId, Dim>& replacement) {
+  Graph out = graph;
+  for_each_dim(out, [&](Dim& dim) { dim = dim.substitute(replacement); });
+  for (Node& node : out.nodes) {
+    for (auto& body : node.region.bodies) {
+      body = std::make_shared<const Graph>(with_symbols(*body, graph, replacement));
+    }
   }
   return out;
 }
 
 Graph with_symbols(const Graph& body, const Graph& outer, const IdMap<SymbolId, Dim>& replacement) {
-  Graph out = body;
-  out.symbols = outer.symbols;
-  out.symbols_of = outer.symbols_of;
-  for (Symbol& symbol : out.symbols) symbol.source = ValueId();
-  for_each_dim(out, [&](Dim& dim) { dim = dim.substitute(replacement); });
-  for (Node& node : out.nodes) {
-    for (auto& inner : node.region.bodies) {
-      inner = std::make_shared<const Graph>(with_symbols(*inner, outer, replacement));
-    }
+  Graph around = body;
+  around.symbols = {};
+  for (const Symbol& symbol : outer.symbols) around.symbols.push_back(Symbol{symbol.name, {}, 0});
+  around.num_given = outer.symbols.size();
+  around.symbols_of = outer.symbols_of;
+  IdMap<SymbolId, Dim> of_body;
+  for (SymbolId s : ids<SymbolId>(body.symbols.size())) {
+    const bool is_own = !body.is_given(s);
+    of_body.push_back(is_own ? Dim::symbol(around.symbols.push_back(body.symbols[s]), outer.symbols_of)
+                             : replacement[s]);
   }
-  return out;
+  return with_sizes(around, of_body);
 }
 
 }  // namespace inlay

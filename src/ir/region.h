@@ -15,10 +15,33 @@ void for_each_node(const Graph& graph, const std::function<void(const Node&)>& v
 /// Can the node, or one in its bodies, fail or have an effect that nobody reads: a host call, an assert?
 bool has_effects(const Node& node);
 
-/// Every symbol in a size of the graph, the bodies in it included.
-std::set<SymbolId> symbols_in(const Graph& graph);
+/// Every symbol of the graph around it that a body has in a size.
+std::set<SymbolId> given_symbols_in(const Graph& body);
 
-/// The body with other symbols: those of `outer`, each old one replaced by replacement[old].
+/// Calls `visit` with each size that must be known where the node stands: of its results and its index, and what the
+/// bodies in it have of the graph.
+template <class Visit>
+void for_each_size(const Graph& graph, const Node& node, const Visit& visit) {
+  for (ValueId v : node.results) {
+    for (const Dim& dim : graph.type(v).dims) visit(dim);
+  }
+  for (const IndexItem& item : node.index) {
+    visit(item.start);
+    visit(item.stop);
+    visit(item.position);
+  }
+  visit(node.size);
+  visit(node.region.count);
+  for (const auto& body : node.region.bodies) {
+    for (SymbolId s : given_symbols_in(*body)) visit(Dim::symbol(s));
+  }
+}
+
+/// The graph where each size is one of other symbols, replacement[old], of the same table of symbols.
+Graph with_sizes(const Graph& graph, const IdMap<SymbolId, Dim>& replacement);
+
+/// The body for another graph around it, with the symbols of `outer`: each that was given is replaced by
+/// replacement[old].
 Graph with_symbols(const Graph& body, const Graph& outer, const IdMap<SymbolId, Dim>& replacement);
 
 }  // namespace inlay

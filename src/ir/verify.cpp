@@ -55,7 +55,9 @@ class Verifier {
         sizes_(graph),
         findings_(graph),
         defined_(graph.values.size(), false),
-        bound_(graph.symbols.size(), graph.is_body) {}
+        bound_(graph.symbols.size(), false) {
+    for (SymbolId s : ids<SymbolId>(std::min(graph.num_given, graph.symbols.size()))) bound_[s] = true;
+  }
 
   std::vector<Diagnostic> run() && {
     for (const Param& param : graph_.params) {

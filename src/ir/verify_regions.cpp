@@ -77,6 +77,18 @@ class Border {
 
 }  // namespace
 
+/// What comes in and goes out has sizes of the graph around it.
+static void require_given_sizes(const Graph& body, Findings& findings) {
+  std::vector<ValueId> border;
+  for (const Param& param : body.params) border.push_back(param.value);
+  for (const Output& output : body.outputs) border.push_back(output.value);
+  for (ValueId v : border) {
+    for (const Dim& dim : body.type(v).dims) {
+      if (!body.is_given(dim)) findings.fail(body.name, {}, str(body.describe(v), " has a size that the body finds"));
+    }
+  }
+}
+
 void check_region(const Graph& graph, const SizeProof& sizes, const Node& node, Findings& findings) {
   const std::string name(op_name(node.op));
   const Region& region = node.region;
@@ -84,11 +96,14 @@ void check_region(const Graph& graph, const SizeProof& sizes, const Node& node, 
     return findings.fail(name, node.location, str("has ", region.bodies.size(), " bodies"));
   }
   for (const auto& body : region.bodies) {
-    if (!body->is_body || body->symbols.size() > graph.symbols.size()) {
+    const bool has_symbols = body->num_given <= graph.symbols.size() && body->num_given <= body->symbols.size();
+    if (!body->is_body || !has_symbols) {
       return findings.fail(name, node.location, "its body is no body of this graph");
     }
     findings.add(verify(*body));
+    require_given_sizes(*body, findings);
   }
+  if (!findings.empty()) return;
   Border border(graph, sizes, node, findings);
   node.op == Op::cond ? border.cond() : border.loop();
 }

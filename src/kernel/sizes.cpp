@@ -1,32 +1,10 @@
 #include "kernel/sizes.h"
 
 #include <algorithm>
-#include <concepts>
 
 #include "kernel/steps.h"
 
 namespace inlay::kernel {
-namespace {
-
-template <class Visit>
-void for_each_size(const SizeCheck& check, Visit visit) {
-  visit(check.left);
-  visit(check.right);
-}
-
-template <class Visit>
-void for_each_size(const LoopBegin& loop, Visit visit) {
-  visit(loop.count);
-}
-
-/// These compute none that is not a buffer's.
-template <class Step, class... Kinds>
-concept OneOf = (std::same_as<Step, Kinds> || ...);
-template <OneOf<Copy, HostCall, BindSize, LoopEnd, CondBegin, CondElse, CondEnd> Step, class Visit>
-void for_each_size(const Step&, Visit) {}
-
-}  // namespace
-
 std::vector<std::vector<Dim>> sizes_to_test(const KernelProgram& program) {
   const std::vector<Step>& steps = program.steps;
   const std::size_t after_checks = entry_checks(program).size();

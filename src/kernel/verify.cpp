@@ -128,7 +128,6 @@ class StepVerifier {
     for (const Step& step : program_.steps) {
       std::visit([&](const auto& each) { verify_step(each); }, step);
     }
-    for (const RegionSpan& region : regions_of(program_)) verify_body(region);
   }
 
  private:
@@ -284,14 +283,6 @@ class StepVerifier {
     }
   }
 
-  void verify_body(const RegionSpan& region) {
-    for (uint32_t i = region.begin.index; i < region.end.index; ++i) {
-      for (SymbolId symbol : symbols_bound_by(program_.steps[i])) {
-        judged_.complain(str("symbol ", judged_.names.symbols[symbol], " is bound in the body of a loop or cond"));
-      }
-    }
-  }
-
   Judged& judged_;
   const KernelProgram& program_;
 };
@@ -312,7 +303,14 @@ class FlowVerifier {
       : judged_(judged), program_(judged.program), known_(std::move(known)), written_(program_.buffers.size(), false) {}
 
   void run() {
-    for (const Step& step : program_.steps) forget_bound_symbols(step);
+    std::vector<bool> bound(known_.size(), false);
+    for (const Step& step : program_.steps) {
+      for (SymbolId symbol : symbols_bound_by(step)) {
+        if (bound[symbol.index]) judged_.complain(str("symbol ", judged_.names.symbols[symbol], " is bound twice"));
+        bound[symbol.index] = true;
+        known_[symbol.index] = false;
+      }
+    }
     for (const Step& step : program_.steps) verify_flow(step);
     verify_checked_before();
     for (BufferId b : program_.outputs) {
@@ -321,8 +319,14 @@ class FlowVerifier {
   }
 
  private:
-  void forget_bound_symbols(const Step& step) {
-    for (SymbolId symbol : symbols_bound_by(step)) known_[symbol.index] = false;
+  /// What a body finds is known to its end.
+  void verify_scopes(const Step& step) {
+    if ((std::holds_alternative<CondElse>(step) || closes_body(step)) && !found_.empty()) {
+      for (SymbolId symbol : found_.back()) known_[symbol.index] = false;
+      found_.back().clear();
+      if (closes_body(step)) found_.pop_back();
+    }
+    if (opens_body(step)) found_.emplace_back();
   }
 
   void require_known(const Dim& dim, const std::string& what) {
@@ -354,12 +358,16 @@ class FlowVerifier {
 
   void verify_flow(const Step& step) {
     verify_branches(step);
+    verify_scopes(step);
     const StepAccess access = access_of(program_, step);
     for (BufferId b : access.reads) verify_read(b);
     if (const auto* call = std::get_if<HostCall>(&step)) {
       for (BufferId b : call->operands) require_known(b);
     }
-    for (SymbolId symbol : symbols_bound_by(step)) known_[symbol.index] = true;
+    for (SymbolId symbol : symbols_bound_by(step)) {
+      known_[symbol.index] = true;
+      if (!found_.empty()) found_.back().push_back(symbol);
+    }
     for (BufferId b : access.writes) {
       require_known(b);
       const Role role = program_.buffers[b].role;
@@ -440,7 +448,8 @@ class FlowVerifier {
   struct Branches {
     IdMap<BufferId, bool> before, then;
   };
-  std::vector<Branches> branches_;  // of the conds that are open
+  std::vector<Branches> branches_;            // of the conds that are open
+  std::vector<std::vector<SymbolId>> found_;  // in the bodies that are open
 };
 
 }  // namespace

@@ -471,5 +471,24 @@ TEST(VerifyKernelProgram, ASizeIsBoundByAScalarBeforeItIsUsed) {
   EXPECT_THAT(of("size k = f #0\n", ""), ElementsAre("f is bound as a size, and is no scalar of i64"));
 }
 
+TEST(VerifyKernelProgram, WhatABodyFindsIsKnownToItsEndAlone) {
+  const auto of = [](std::string_view body, std::string_view behind) {
+    return messages(
+        parse(str("program @main(c: bool param 0, x: i64 param 1, t: f64[k] temporary, y: f64 output 0, "
+                  "i: i64 scalar, s: i64 scalar) symbols k {\n"
+                  "scalar { %0 = load x[] : i64 store s[] set %0 }\n",
+                  body, R"(
+  kernel @k1 { out y start fill 0.0 stage (i < 3) { %0 = literal 1.0 : f64 fold add y[] %0 : f64 } }
+)",
+                  behind, " sites { #0 negative-size \"{0}\" } }")));
+  };
+  constexpr std::string_view kFills = "kernel @k0 { out t start fill 0.0 }";
+  EXPECT_THAT(of(str("loop i < 3 { size k = s #0 ", kFills, " }"), ""), IsEmpty());
+  EXPECT_THAT(of(str("loop i < 3 { ", kFills, " size k = s #0 }"), ""), Contains("t uses k before it is known"));
+  EXPECT_THAT(of("loop i < 3 { size k = s #0 }", kFills), Contains("t uses k before it is known"));
+  EXPECT_THAT(of(str("cond c { size k = s #0 } else { ", kFills, " }"), ""), Contains("t uses k before it is known"));
+  EXPECT_THAT(of(str("cond c { size k = s #0 } else { size k = s #0 }"), ""), Contains("symbol k is bound twice"));
+}
+
 }  // namespace
 }  // namespace inlay::kernel

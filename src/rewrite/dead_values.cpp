@@ -56,13 +56,7 @@ class Needs {
     if (node.op == Op::assert_ || (is_region(node.op) && has_effects(node))) nodes[n] = true;
     if (!nodes[n]) return;
     for (ValueId v : node.operands) need(v);
-    for (ValueId v : node.results) need_type(v);
-    for (const IndexItem& item : node.index) need(item.start), need(item.stop), need(item.position);
-    need(node.size);
-    need(node.region.count);
-    for (const auto& body : node.region.bodies) {
-      for (SymbolId s : symbols_in(*body)) need(Dim::symbol(s));
-    }
+    for_each_size(graph_, node, [&](const Dim& size) { need(size); });
     for (const DimCheck* check : checks_of_[n]) need(*check);
   }
 

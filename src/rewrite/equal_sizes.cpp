@@ -21,8 +21,7 @@ std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context)
   bool any = false;
   for (SymbolId s : ids<SymbolId>(graph.symbols.size())) any |= replacement[s] != Dim::symbol(s);
   if (!any || !context.fires("equal-sizes", Close::bitwise)) return std::nullopt;
-  Graph out = with_symbols(graph, graph, replacement);
-  out.symbols = graph.symbols;
+  Graph out = with_sizes(graph, replacement);
   out.checks = graph.checks;
   out.assumptions = graph.assumptions;
   const IdMap<SymbolId, Dim> known = first_of_equal_sizes(graph.symbols.size(), graph.assumptions);

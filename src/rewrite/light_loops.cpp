@@ -102,7 +102,8 @@ class Body {
   }
 
  private:
-  /// From the last node: each that has effects or a result that is asked for. Its operands are, where `visit` says so.
+  /// From the last node: each that has effects or a result that is asked for. Its operands are, and what finds its
+  /// sizes, where `visit` says so.
   template <class Visit>
   void for_each_asked(IdMap<ValueId, bool>& asked, const Visit& visit, bool effects = false) const {
     for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
@@ -111,6 +112,11 @@ class Body {
       const bool is_asked = std::ranges::any_of(node.results, [&](ValueId v) { return asked[v]; });
       if ((!is_asked && !(effects && has_effects(node))) || !visit(n)) continue;
       for (ValueId v : node.operands) asked[v] = true;
+      for_each_size(graph_, node, [&](const Dim& size) {
+        for (SymbolId s : size.symbols()) {
+          if (graph_.binder_of(s).valid()) asked[graph_.symbols[s].source] = true;
+        }
+      });
     }
   }
 
@@ -138,6 +144,13 @@ class Body {
     return out;
   }
 
+  /// Are all of its sizes those of the graph around the loop?
+  bool has_given_sizes(const Node& node) const {
+    bool out = true;
+    for_each_size(graph_, node, [&](const Dim& size) { out = out && graph_.is_given(size); });
+    return out;
+  }
+
   IdMap<ValueId, bool> invariant_values() const {
     IdMap<ValueId, bool> out(graph_.values.size(), false);
     for (std::size_t p = 1; p < graph_.params.size(); ++p) {
@@ -147,7 +160,7 @@ class Body {
     const IdMap<ValueId, bool> is_overwritten = overwritten_values();
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
       const Node& node = graph_.nodes[n];
-      const bool is_invariant = !has_check[n] && !may_fail(graph_, node) &&
+      const bool is_invariant = !has_check[n] && !may_fail(graph_, node) && has_given_sizes(node) &&
                                 std::ranges::all_of(node.operands, [&](ValueId v) { return out[v]; });
       for (ValueId v : node.results) out[v] = is_invariant && !is_overwritten[v];
     }
@@ -185,6 +198,14 @@ void replace_in(Graph& graph, ValueId old, ValueId by) {
   }
 }
 
+/// The body, which may have been begun before all symbols of the graph were there, with all of them.
+Graph with_all_symbols(const Graph& body, const Graph& around) {
+  if (body.num_given == around.symbols.size()) return body;
+  IdMap<SymbolId, Dim> same;
+  for (SymbolId s : ids<SymbolId>(body.num_given)) same.push_back(Dim::symbol(s, around.symbols_of));
+  return with_symbols(body, around, same);
+}
+
 /// One loop, made anew in the place of the old one.
 class LighterLoop {
  public:
@@ -194,7 +215,7 @@ class LighterLoop {
         has_check_(has_check),
         old_(old),
         node_(out.source().nodes[old]),
-        graph_(*node_.region.bodies[0]),
+        graph_(with_all_symbols(*node_.region.bodies[0], out.source())),
         context_(context) {
     std::vector<bool> reads;
     for (ValueId v : node_.results) reads.push_back(num_reads[v] > 0);
@@ -355,7 +376,7 @@ class LighterLoop {
   const IdMap<NodeId, bool>& has_check_;  // of the source
   const NodeId old_;
   const Node& node_;
-  const Graph& graph_;  // its body
+  const Graph graph_;  // its body
   PassContext& context_;
   std::unique_ptr<Body> body_;
   std::vector<Param> params_;     // of what is carried

@@ -72,13 +72,16 @@ Rewriter::Rewriter(const Graph& source) : Rewriter(source, IdMap<SymbolId, bool>
 
 Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
     : source_(source),
-      builder_(source.is_body ? GraphBuilder::body_of(source) : GraphBuilder::rewriting(source)),
+      builder_(GraphBuilder::rewriting(source)),
       symbols_(source.symbols.size()),
       values_(source.values.size()),
       began_at_(source.nodes.size()) {
   builder_.reserve(source);
   for (SymbolId s : ids<SymbolId>(source.symbols.size())) {
-    if (source.is_body) continue;  // the graph around it decides
+    if (source.is_given(s)) {  // the graph around it decides
+      symbols_[s] = Dim::symbol(s, source.symbols_of);
+      continue;
+    }
     if (keep[s]) symbols_[s] = builder_.symbol(source.symbols[s].name);
     same_symbols_ = same_symbols_ && keep[s];
   }

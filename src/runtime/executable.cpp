@@ -247,6 +247,7 @@ int32_t begin_segment(InlayCall* call, int32_t segment) {
       if (code != INLAY_OK) return code;
     }
     const int64_t bytes = segment_bytes(run, segment);
+    run.blocks[segment] = ArenaBlock();  // of the pass before, where a loop finds the sizes
     run.blocks[segment] = ArenaBlock::borrow(bytes);
     call->segments[segment] = run.blocks[segment].data();
     if (!call->segments[segment]) throw no_arena(run.object, segment, bytes, run.symbols);

@@ -178,6 +178,10 @@ class GraphMaker {
   Dim late_symbol();
   /// But for this one: it is the number of an argument.
   Dim late_size(int64_t size);
+  /// What has such a size, as an output; in a body, which returns none, the sum of its elements.
+  void give_out(ValueId v);
+  /// In a body: an array as long as a number that is known there, and the sum of what is made of it.
+  void found_size();
   void late_slice();
 
   void compress();
@@ -253,6 +257,7 @@ class GraphMaker {
     std::vector<Entry> pool;
     std::optional<ValueId> step;
     Dim loop_count;
+    std::vector<int64_t> symbol_sizes;
   };
   Outside enter();
   Graph leave(Outside outside);

@@ -5,20 +5,21 @@ namespace inlay::fuzz {
 
 void GraphMaker::host_call() {
   if (!chance(20)) return;
-  const bool late = depth_ == 0 && chance(40);
+  const bool late = chance(40);
   const auto x = pick([&](const Entry& e) {
     return computes(type(e.v).dtype) && (!late || (e.exact && type(e.v).dtype == DType::f64 && type(e.v).rank() == 1));
   });
-  if (!x || (late && has_late_size_)) return;
+  if (!x || (late && depth_ == 0 && has_late_size_)) return;
   TensorType result = type(pool_[*x].v);
   if (late) {
     // Its length is known to nobody here; so no size of it may be chosen, and it is an output as it is.
-    has_late_size_ = true;
+    has_late_size_ = has_late_size_ || depth_ == 0;
     result.dims = {builder_.symbol("late")};
-    const ValueId v = builder_.host_call("positive", host_functions_++, {use(*x)}, {result})[0];
-    builder_.output(builder_.scalar(ScalarOp::exp_, {v}));
-    builder_.output(builder_.reduce(Combine::add, v, {0}, DType::f64));
     symbol_sizes_.push_back(0);
+    const ValueId v = builder_.host_call("positive", host_functions_++, {use(*x)}, {result})[0];
+    give_out(builder_.scalar(ScalarOp::exp_, {v}));
+    const ValueId sum = builder_.reduce(Combine::add, v, {0}, DType::f64);
+    depth_ == 0 ? builder_.output(sum) : add(sum, false);
     ++nodes_;
     return;
   }
@@ -41,7 +42,7 @@ void GraphMaker::assert_that() {
 }
 
 GraphMaker::Outside GraphMaker::enter() {
-  Outside outside{std::move(builder_), std::move(pool_), step_, loop_count_};
+  Outside outside{std::move(builder_), std::move(pool_), step_, loop_count_, symbol_sizes_};
   builder_ = outside.builder.body();
   pool_.clear();
   step_.reset();
@@ -55,6 +56,7 @@ Graph GraphMaker::leave(Outside outside) {
   pool_ = std::move(outside.pool);
   step_ = outside.step;
   loop_count_ = outside.loop_count;
+  symbol_sizes_ = std::move(outside.symbol_sizes);
   --depth_;
   return body;
 }
@@ -81,7 +83,7 @@ void GraphMaker::come_in(const Outside& outside, const std::vector<Entry>& captu
 }
 
 void GraphMaker::some_steps() {
-  for (int64_t i = draw(1, 4); i > 0; --i) step();
+  for (int64_t i = draw(1, 4); i > 0; --i) chance(15) ? found_size() : step();
 }
 
 Entry GraphMaker::last_of(const TensorType& wanted) {

@@ -24,6 +24,9 @@ std::set<std::string> drawn_names() {
     for_each_node(random_graph(random).graph, [&](const Node& node) {
       const std::string op(op_name(node.op));
       names.insert(op);
+      for (const auto& body : node.region.bodies) {
+        if (body->symbols.size() > body->num_given) names.insert(str(op, " that finds a size"));
+      }
       if (node.op == Op::scalar) names.insert(str(op, " ", facts(node.scalar).name));
       if (node.op == Op::library) names.insert(str(op, " ", facts(node.library).name));
       if (node.op == Op::fold) names.insert(str(op, " ", facts(node.fold).name));
@@ -41,6 +44,7 @@ std::vector<std::string> all_names() {
   for (int op = 0; op < kNumScalarOps; ++op) names.push_back(str("scalar ", facts(static_cast<ScalarOp>(op)).name));
   for (int op = 0; op < kNumLibraryOps; ++op) names.push_back(str("library ", facts(static_cast<LibraryOp>(op)).name));
   for (const char* combine : {"add", "mul", "max", "min", "and", "or", "xor"}) names.push_back(str("reduce ", combine));
+  for (const char* region : {"cond", "loop"}) names.push_back(str(region, " that finds a size"));
   for (Fold fold : all_folds()) names.push_back(str("fold ", facts(fold).name));
   for (const char* combine : {"add", "mul", "max", "min"}) names.push_back(str("cumulative ", combine));
   for (const char* combine : {"set", "add", "mul", "max", "min"}) {

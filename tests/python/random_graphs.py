@@ -188,6 +188,9 @@ def branched(g):
     x = g.pick()
     v = g.value(x)
     y = g.pick(lambda other: other.dtype == v.dtype and other.ndim == v.ndim)
+    if v.ndim and v.dtype == "float64" and g.exactly(x, y) and g.chance(0.3):  # sizes that only the branch finds
+        x, y = (pt.sort(of[of > 0])[::-1].sum() * pt.arange((of > 0).sum()).sum() for of in (x, y))
+        return g.take(ifelse(g.new_input(np.asarray(g.chance(0.5))), x, y), False)
     g.take(ifelse(g.new_input(np.asarray(g.chance(0.5))), x, y), g.exactly(x, y))
 
 
@@ -434,7 +437,7 @@ def sparse_products(g):
 def scanned(g):
     x = g.pick(lambda v: v.ndim > 0 and v.dtype == "float64" and v.shape[0] < 10)
     other = g.pick(lambda v: v.dtype == "float64" and v.ndim == 0)
-    kind = g.some(["map", "carry", "two back", "until"])
+    kind = g.some(["map", "carry", "two back", "until", "select"])
     if g.value(x).shape[0] == 0 and kind == "two back":
         raise Unfit
     kwargs = {} if OLD_PYTENSOR else {"return_updates": False}
@@ -445,6 +448,14 @@ def scanned(g):
         out = pytensor.scan(
             lambda s, c, o: pt.tanh(c * 0.5 + s * o), sequences=[x], outputs_info=[start], non_sequences=[other], **kwargs
         )
+    elif kind == "select":
+        of = g.pick(lambda v: v.dtype == "float64" and v.ndim == 1)
+        if not g.exactly(x, of) or g.value(x).ndim != 1:
+            raise Unfit
+        out = pytensor.scan(
+            lambda s, of: pt.exp(-pt.arange((of > s).sum())).sum() * of[of > s].sum() + s,
+            sequences=[x], non_sequences=[of], **kwargs
+        )  # fmt: skip
     elif kind == "two back":
         first = pt.stack([x[0], x[-1]])
         steps = g.some([0, 1, 4, g.new_input(np.asarray(g.some([0, 1, 3])))])

@@ -102,13 +102,22 @@ def test_ifelse_of_batches():
     np.testing.assert_allclose(own([1, 0], a, b), [np.exp(a[0]), a[1, ::-1] - b[1]])
 
 
-def test_a_branch_that_finds_a_size_runs_as_a_call():
+@pytest.mark.parametrize("condition", [0, 1])
+@pytest.mark.parametrize("value", [X, X[:0], X[:1], np.linspace(-1, 3, 100)])
+def test_a_branch_finds_a_size_of_its_own(condition, value, check):
+    c, x = pt.lscalar("c"), pt.dvector("x")
+    large, small = x[x > 1], x[x <= 1]
+    out = ifelse(c, pt.exp(large).sum() + large.shape[0], pt.cumsum(small)[::-1].sum() - small.shape[0])
+    check([c, x], out, condition, value, rtol=1e-12)
+
+
+def test_a_branch_that_returns_what_it_finds_the_size_of_runs_as_a_call():
     c, x = pt.lscalar("c"), pt.dvector("x")
     fn = pytensor.function([c, x], ifelse(c, x[x > 1], x), mode="INLAY")
     for condition, want in ((1, X[X > 1]), (0, X)):
         np.testing.assert_array_equal(fn(condition, X), want)
     (reason,) = inlay.pytensor.explain(fn).host_call_reasons.values()
-    assert "a size that is found in the body of a cond" in reason
+    assert reason == "a branch that returns an array whose size it finds"
 
 
 # Scan
@@ -127,6 +136,47 @@ def test_scan_of_all_steps_and_of_the_last(length, check):
 def test_scan_of_no_steps(check):
     x, s = pt.dvector("x"), pt.dscalar("s")
     check([x, s], scan(lambda v, c: c * 0.5 + v, sequences=[x], outputs_info=[s]), np.zeros(0), 3.0)
+
+
+@pytest.mark.parametrize("steps", [0, 1, 7, 100])
+def test_each_step_finds_a_size_of_its_own(steps, check):
+    x, s = pt.dvector("x"), pt.dscalar("s")
+    sums = scan(lambda i, c: pt.exp(-pt.arange(i)).sum() + c / 2, sequences=[pt.arange(x.shape[0])], outputs_info=[s])
+    check([x, s], [sums, sums[-1:]], np.linspace(-1, 1, steps), 3.0, rtol=1e-12)
+
+
+@pytest.mark.parametrize("size", [0, 1, 5, 300])
+def test_each_step_reads_what_a_mask_selects(size, check):
+    x, limits = pt.dvector("x"), pt.dvector("limits")
+
+    def step(limit, count, x):
+        above = x[x > limit]
+        order = pt.sort(above)
+        return [count + above.shape[0], (order * pt.arange(above.shape[0])).sum()]
+
+    counts, sums = scan(step, sequences=[limits], outputs_info=[pt.constant(0, dtype="int64"), None], non_sequences=[x])
+    value = np.random.default_rng(1).normal(size=size)
+    check([x, limits], [counts, sums], value, np.array([0.0, -5.0, 5.0, 0.5]), rtol=1e-12)
+
+
+def test_a_scan_in_a_scan_goes_as_far_as_a_size_that_is_found(check):
+    n = pt.lscalar("n")
+
+    def outer(i):
+        inner = scan(lambda j, c: c + pt.arange(j).sum() * i, sequences=[pt.arange(i)], outputs_info=[pt.constant(0, dtype="int64")])
+        return pt.concatenate([pt.constant(np.zeros(1, "int64")), inner])[-1]
+
+    check([n], scan(outer, sequences=[pt.arange(n)]), 6)
+
+
+def test_what_a_step_finds_the_size_of_is_as_long_as_its_row(check):
+    """The sizes are compared when it runs: the row that is carried has one for all steps."""
+    x = pt.dvector("x")
+    rows = scan(lambda c: pt.sort(c[c < 100]) * 2, outputs_info=[x], n_steps=3)
+    check([x], rows, np.array([3.0, -1.0, 2.0]))
+    fn = pytensor.function([x], rows, mode="INLAY")
+    with pytest.raises(ValueError):
+        fn(np.array([3.0, -1.0, 200.0]))
 
 
 def test_scan_of_vectors(check):

@@ -7,6 +7,8 @@ import pytensor
 import pytensor.tensor as pt
 import pytest
 from conftest import host_calls
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 from pytensor.scan.utils import until
 from versions import OLD_PYTENSOR
 
@@ -184,9 +186,20 @@ def test_no_steps_leave_the_shape_of_a_row():
     assert states.shape == outputs.shape == (0, 3)
 
 
-def through_python(row):
-    """Of a row something whose size the step finds: such a Scan is a host call."""
-    return row[row > 0].sum() + 1
+class PositiveSum(Op):
+    """No other code than Python: a Scan with it is a host call."""
+
+    __props__ = ()
+
+    def make_node(self, row):
+        return Apply(self, [row], [pt.dscalar()])
+
+    def perform(self, node, inputs, outputs):
+        (row,) = inputs
+        outputs[0][0] = np.asarray(row[row > 0].sum() + 1)
+
+
+through_python = PositiveSum()
 
 
 @pytest.mark.parametrize("steps", [0, 2])

@@ -78,6 +78,7 @@ class PlannedMemory {
   /// Nothing is left of what the plan says is dead: the bytes of the arena that no storage needs at this step are ones,
   /// which read as NaN.
   void poison(kernel::StepId step) {
+    begin_segments(step);
     const memory::Lifetime now{memory::read_tick(step), memory::end_tick(step)};
     for (auto& [index, segment] : segments_) {
       const int64_t size = segment.layout.arena_bytes;
@@ -111,6 +112,18 @@ class PlannedMemory {
   bool is_moved(BufferId param) const {
     const memory::StorageId storage = plan_.sharing.placements[param].storage;
     return storage.valid() && plan_.sharing.storages[storage].owner != memory::Owner::param;
+  }
+
+  /// In a loop the sizes are others in each pass, and so is the block.
+  void begin_segments(kernel::StepId step) {
+    const std::vector<kernel::StepId>& starts = plan_.sharing.segment_starts;
+    for (int segment = 1; segment < plan_.sharing.num_segments(); ++segment) {
+      if (starts[static_cast<std::size_t>(segment)] != step || segments_.erase(segment) == 0) continue;
+      const auto before = blocks_.find(std::pair(-1, segment));
+      if (before == blocks_.end()) continue;
+      before->second.check("the arena");
+      blocks_.erase(before);
+    }
   }
 
   std::byte* storage(memory::StorageId id, std::span<const int64_t> symbols) {

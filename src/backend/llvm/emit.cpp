@@ -92,6 +92,7 @@ void emit_function(const kernel::KernelProgram& program, const memory::MemoryPla
     if (writes[i]) f.ends.begin_writing();
     emit_segments_that_begin_at(f, i);
     f.sizes.require_fit(to_test[i]);
+    if (!symbols_bound_by(f.program.steps[i]).empty()) regions.begin_finding();
     emit_step(f, regions, StepId(i));
   }
   emit_segments_that_begin_at(f, f.program.steps.size());

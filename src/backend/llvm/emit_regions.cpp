@@ -1,5 +1,5 @@
 // Loops and conds around steps. A 0-d value that changes in a body is a phi where control meets; all else that the
-// steps of a body share (sizes, addresses) was there before the outermost region began.
+// steps of a body share (sizes, addresses) was there before the outermost region began, or since the body found a size.
 #include "backend/llvm/regions.h"
 #include "support/error.h"
 
@@ -21,8 +21,22 @@ RegionEmitter::Open& RegionEmitter::open(kernel::StepId begin) {
 
 void RegionEmitter::close(std::vector<Value*> scalars) {
   f_.places.scalars() = std::move(scalars);
+  forget_found(open_.back());
   open_.pop_back();
   f_.frame.leave_region();
+}
+
+void RegionEmitter::begin_finding() {
+  if (open_.empty() || open_.back().outside) return;
+  open_.back().outside = Outside{f_.frame.spine(), f_.sizes.known(), f_.places.addresses()};
+}
+
+void RegionEmitter::forget_found(Open& region) {
+  if (!region.outside) return;
+  f_.frame.move_spine_back(region.outside->spine);
+  f_.sizes.forget_all_but(std::move(region.outside->sizes));
+  f_.places.addresses() = std::move(region.outside->addresses);
+  region.outside.reset();
 }
 
 void RegionEmitter::begin_loop(kernel::StepId step, const kernel::LoopBegin& loop) {
@@ -87,6 +101,7 @@ void RegionEmitter::begin_cond(kernel::StepId step, const kernel::CondBegin& con
 
 void RegionEmitter::begin_else() {
   Open& region = open_.back();
+  forget_found(region);
   region.at_head = std::exchange(f_.places.scalars(), region.before);
   region.then_end = f_.b.GetInsertBlock();
   f_.b.CreateBr(region.after);

@@ -34,6 +34,7 @@ void emit_segment_begin(FunctionEmitter& f, int segment) {
   Value* function = f.frame.call_field(offsetof(InlayCall, begin_segment), b.getPtrTy());
   f.ends.return_unless_ok(
       b.CreateCall(type, function, {f.frame.call_argument(), b.getInt32(static_cast<uint32_t>(segment))}));
+  f.frame.move_spine();  // its places are known from here on
 }
 
 void emit_fill(FunctionEmitter& f, BufferId buffer, const Literal& value) {
@@ -114,7 +115,7 @@ void emit_bind_size(FunctionEmitter& f, const kernel::BindSize& bind) {
   f.sizes.set_symbol(bind.symbol, number);
   Value* symbols = f.frame.call_field(offsetof(InlayCall, symbols), b.getPtrTy());
   b.CreateStore(number, array_entry(f, b.getInt64Ty(), symbols, bind.symbol.index));
-  f.frame.begin_step();  // sizes of what was bound are computed from here on
+  f.frame.move_spine();  // sizes of what was bound are computed from here on
 }
 
 void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
@@ -153,7 +154,7 @@ void emit_host_call(FunctionEmitter& f, const kernel::HostCall& call) {
     f.sizes.set_symbol(binding.symbol, dim);
     b.CreateStore(dim, array_entry(f, b.getInt64Ty(), symbols, binding.symbol.index));
   }
-  f.frame.begin_step();  // sizes of what was bound are computed from here on
+  call.bindings.empty() ? f.frame.begin_step() : f.frame.move_spine();  // sizes of what was bound: from here on
   for (std::size_t i = 0; i < call.results.size(); ++i) {
     f.places.set_host_address(call.results[i], b.CreateLoad(b.getPtrTy(), array_entry(f, b.getPtrTy(), results, i)));
     const std::vector<Dim>& promised = f.program.buffers[call.results[i]].dims;

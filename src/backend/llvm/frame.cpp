@@ -39,9 +39,14 @@ llvm::Function* Frame::helper_function(llvm::FunctionType* type, llvm::StringRef
 }
 
 void Frame::begin_step() {
+  llvm::Instruction* before = spine_;
+  move_spine();
+  if (region_depth_ > 0) spine_ = before;
+}
+
+void Frame::move_spine() {
   llvm::BasicBlock* next = new_block(b_, "step");
-  llvm::Instruction* end = b_.CreateBr(next);
-  if (region_depth_ == 0) spine_ = end;
+  spine_ = b_.CreateBr(next);
   b_.SetInsertPoint(next);
 }
 

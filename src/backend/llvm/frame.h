@@ -16,6 +16,10 @@ class Frame {
   Frame(llvm::Module& module, llvm::IRBuilder<>& builder, const TargetFacts& cpu);
 
   void begin_step();  // what was emitted so far is the spine of what comes; in a region, what stands before it
+  /// In a region too: until it is moved back, sizes and addresses are computed from here on.
+  void move_spine();
+  llvm::Instruction* spine() const { return spine_; }
+  void move_spine_back(llvm::Instruction* spine) { spine_ = spine; }
   void enter_region() { ++region_depth_; }
   void leave_region() { --region_depth_; }
   void finish();  // return INLAY_OK

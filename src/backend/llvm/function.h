@@ -4,7 +4,8 @@
 // int32_t entry(InlayCall*) runs the steps one after the other. Between steps control is in one place, the *spine*:
 // what is computed there (sizes, addresses, 0-d values) is defined for everything after it. Code inside a step's loops
 // that finds it needs a size or an address has it computed on the spine, just before the step, and code in the body of
-// a loop or cond just before the outermost of them: its sizes are known there, since no body binds one.
+// a loop or cond just before the outermost of them, where its sizes are known. Behind a step that finds a size in a
+// body the spine goes on there, to the end of the body; what was computed on that part of it is forgotten then.
 #include "backend/llvm/backend.h"
 #include "backend/llvm/control_flow.h"
 #include "backend/llvm/places.h"

@@ -27,6 +27,7 @@ class Places {
   void reload_scalar(BufferId buffer);
   bool is_spilled(BufferId buffer) const;
   std::vector<Value*>& scalars() { return scalars_; }
+  std::vector<Value*>& addresses() { return addresses_; }
 
  private:
   Value* given_address(const memory::Place& place);

@@ -1,5 +1,7 @@
 #pragma once
 // The loops and conds that are open while the steps of a program are emitted.
+#include <optional>
+
 #include "backend/llvm/function.h"
 #include "kernel/regions.h"
 
@@ -14,8 +16,16 @@ class RegionEmitter {
   void begin_cond(kernel::StepId step, const kernel::CondBegin& cond);
   void begin_else();
   void end_cond();
+  /// The next step may find sizes, which are known to the end of the body.
+  void begin_finding();
 
  private:
+  /// What was known before the body found sizes.
+  struct Outside {
+    llvm::Instruction* spine;
+    Sizes::Known sizes;
+    std::vector<Value*> addresses;
+  };
   struct Open {
     kernel::RegionSpan span;
     llvm::BasicBlock *head = nullptr, *after = nullptr;  // of a loop: where each pass begins; of a cond: its else
@@ -24,10 +34,12 @@ class RegionEmitter {
     llvm::PHINode *step = nullptr, *go_on = nullptr;
     bool again = false;  // does a condition end it?
     std::vector<std::pair<BufferId, llvm::PHINode*>> carried;
+    std::optional<Outside> outside;
   };
 
   Open& open(kernel::StepId begin);
   void close(std::vector<Value*> scalars);
+  void forget_found(Open& region);
   Value* condition(BufferId buffer);
 
   FunctionEmitter& f_;

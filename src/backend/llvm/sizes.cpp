@@ -90,6 +90,11 @@ Value* Sizes::tested_size(const Dim& dim, Value*& overflows) {
   return total;
 }
 
+void Sizes::forget_all_but(Known known) {
+  known_.resize(known.num_sizes);
+  symbols_ = std::move(known.symbols);
+}
+
 void Sizes::require_fit(std::span<const Dim> sizes) {
   if (sizes.empty()) return;
   frame_.begin_step();

@@ -12,9 +12,17 @@ class Sizes {
       : b_(builder), frame_(frame), ends_(ends), symbols_(num_symbols) {}
 
   Value* of(const Dim& dim);  // i64, on the spine
-  /// Leaves with INLAY_SIZE_OVERFLOW where a size, or a part of it, does not fit in 64 bits. Not in a region.
+  /// Leaves with INLAY_SIZE_OVERFLOW where a size, or a part of it, does not fit in 64 bits.
   void require_fit(std::span<const Dim> sizes);
   void set_symbol(SymbolId symbol, Value* value) { symbols_[symbol.index] = value; }
+
+  /// What has been computed by now, to go back to.
+  struct Known {
+    std::size_t num_sizes = 0;
+    std::vector<Value*> symbols;
+  };
+  Known known() const { return {known_.size(), symbols_}; }
+  void forget_all_but(Known known);
 
  private:
   Value* dim_value(const Dim& dim);

@@ -338,7 +338,9 @@ Evaluation evaluate(const KernelProgram& program, std::span<const Array> params,
     const Buffer& buffer = program.buffers[id];
     if (buffer.role == Role::param) return given[static_cast<std::size_t>(buffer.slot)].bytes.data();
     const int64_t num_bytes = std::max<int64_t>(1, size_bytes(buffer).evaluate(known));
-    if (memory[id].empty()) memory[id].assign(static_cast<std::size_t>(num_bytes), std::byte(0xff));
+    if (static_cast<int64_t>(memory[id].size()) != num_bytes) {  // a pass of a loop may find another size
+      memory[id].assign(static_cast<std::size_t>(num_bytes), std::byte(0xff));
+    }
     return memory[id].data();
   };
 

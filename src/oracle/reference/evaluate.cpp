@@ -65,7 +65,7 @@ class Evaluator {
   }
 
   /// Of a body: the sizes are known.
-  void know(std::span<const int64_t> symbols) { symbols_.assign(symbols.begin(), symbols.end()); }
+  void know(std::span<const int64_t> first) { std::ranges::copy(first, symbols_.begin()); }
 
   void run() {
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
@@ -290,7 +290,7 @@ class Evaluator {
     const std::vector<Tensor> operands = this->operands(node);
     const RunBody run = [&](const Graph& body, std::vector<Tensor> params) {
       Evaluator inside(body, host_functions_, observer_);
-      inside.know(std::span(symbols_).first(body.symbols.size()));
+      inside.know(std::span(symbols_).first(body.num_given));
       inside.bind(params);
       inside.run();
       std::vector<Tensor> outputs;

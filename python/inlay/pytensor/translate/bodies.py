@@ -18,7 +18,7 @@ class Body:
             self.bring_in(value)
 
     def __enter__(self):
-        self._t.scope = (self.builder, {}, {}, self)
+        self._t.scope = (self.builder, {}, {}, self, {})
         return self
 
     def __exit__(self, *exception):

@@ -5,9 +5,8 @@ costs nothing and cannot fail.
 
 Branches may return different shapes: then a size of the result is one that the condition tells.
 
-Where a body cannot hold a branch (it finds a size of its own, say), each branch becomes a
-function of its own, compiled with the main one, and the node is a call that looks at the condition and runs one of the
-two.
+Where a body cannot hold a branch (it returns an array whose size it finds, say), each branch becomes a function of its
+own, compiled with the main one, and the node is a call that looks at the condition and runs one of the two.
 """
 
 import copy
@@ -22,6 +21,7 @@ from .. import failures
 from .bodies import Body
 from .host_call import shapes_of_types
 from .origin import short_name
+from .registry import NotNative
 
 try:
     from pytensor.graph.traversal import io_toposort
@@ -73,6 +73,9 @@ def cond(t, node):
         condition = t.builder.scalar("ne", [condition, t.cast(t.constant_array(np.asarray(0)), condition.dtype)])
     before = t.state_of_nodes()
     bodies, results = _branches(t, node)
+    for body, values in zip(bodies, results, strict=True):
+        if not all(body.builder.is_given(dim) for value in values for dim in value.dims):
+            raise NotNative("a branch that returns an array whose size it finds")
     if any(not all(map(t.known_equal, a.dims, b.dims)) for a, b in zip(*results, strict=True)):
         dims = [_dims_of_either(t, condition, a, b) for a, b in zip(*results, strict=True)]
         t.back_to(before)

@@ -110,11 +110,11 @@ class Translator:
     @property
     def scope(self):
         """The graph that is being built, and what is known of it."""
-        return self.builder, self._values, self._literals, self._body
+        return self.builder, self._values, self._literals, self._body, self._late_sizes
 
     @scope.setter
     def scope(self, scope):
-        self.builder, self._values, self._literals, self._body = scope
+        self.builder, self._values, self._literals, self._body, self._late_sizes = scope
 
     @property
     def body(self):
@@ -353,8 +353,6 @@ class Translator:
     def late_size(self, value, scan=None):
         """An integer value of one element as a size that is known once the value is. The same size for the same value. `scan`: the
         node that makes that many steps, if there is one; it is what fails where the value is negative."""
-        if self._body is not None:
-            raise NotNative("a size that is found in the body of a loop or a branch")
         if value.index not in self._late_sizes:
             number = self.builder.reshape(value, []) if value.dims else value
             checked = number if scan is None else self._number_of_steps(number, scan)
@@ -508,6 +506,10 @@ class Translator:
             made = make()
             self._once[key] = made, len(self._host_calls)
         return self._once[key][0]
+
+    def held(self, key):
+        """What `once` holds of the key; None: it was not asked."""
+        return self._once.get(key, (None,))[0]
 
     def symbol(self, name):
         """A size of that name, or of one like it."""
