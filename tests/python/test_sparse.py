@@ -257,6 +257,32 @@ def test_in_a_scan_a_constant_matrix_is_native():
     assert compare([x], [steps], [dense(5)]).host_calls == []
 
 
+def looped(step, **options):
+    if OLD_PYTENSOR:
+        return pytensor.scan(step, **options)[0]
+    return pytensor.scan(step, return_updates=False, **options)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_in_a_scan_the_elements_of_a_variable_are_found_once(kind):
+    a, b, x = sparse_variable(kind), sparse_variable("csr"), pt.dvector("x")
+    step = lambda x, a, b: pt.tanh(ps.dot(a, x) + ps.dot(x, b))  # noqa: E731
+    steps = looped(step, outputs_info=[x], non_sequences=[a, b], n_steps=4)
+    view = compare([a, b, x], [steps, ps.dot(a, x)], [matrix(kind, (5, 5)), matrix("csr", (5, 5)), dense(5)])
+    assert view.host_calls == [FOUND, FOUND]
+    steps = looped(lambda x, a: pt.tanh(ps.dot(a.T, x)), outputs_info=[x], non_sequences=[a], n_steps=4)
+    view = compare([a, x], [steps], [matrix(kind, (5, 5)), dense(5)])
+    assert FOUND in view.host_calls and len(view.host_calls) <= 2  # PyTensor may transpose it before the loop
+
+
+def test_in_a_scan_of_scans_they_are_found_once_too():
+    a, x = sparse_variable("csr"), pt.dvector("x")
+    inner = lambda x, a: looped(lambda x, a: pt.tanh(ps.dot(a, x)), outputs_info=[x], non_sequences=[a], n_steps=2)  # noqa: E731
+    steps = looped(lambda x, a: inner(x, a)[-1], outputs_info=[x], non_sequences=[a], n_steps=3)
+    view = compare([a, x], [steps], [matrix(shape=(5, 5)), dense(5)])
+    assert view.host_calls == [FOUND]
+
+
 def test_a_conditional_autoregression():
     near = np.zeros((6, 6))
     for i, j in [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (0, 5), (1, 4)]:

@@ -39,6 +39,10 @@ class Body:
             value = self._t.value(var)
         return self.bring_in(value)
 
+    def outside_of(self, inside):
+        """The value of the outside that the parameter stands for; None: it is no such parameter."""
+        return next((x for x in self.captured if self._inside[x.index].index == inside.index), None)
+
     def bring_in(self, value):
         """What stands in here for a value of the outside."""
         if value.index not in self._inside:

@@ -19,7 +19,7 @@ from pytensor.tensor.basic import ScalarFromTensor
 from pytensor.tensor.shape import Shape_i
 from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
-from . import random
+from . import random, sparse
 from .bodies import Body
 from .dtypes import is_tensor
 from .origin import scan_name
@@ -144,6 +144,8 @@ class _Scan:
             raise NotNative("a Scan that ends by a condition and writes at several places")
         for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(outer), strict=True):
             t.stands_for(x, outside)
+            if sparse.is_multiplied(op.fgraph, x):
+                sparse.find_elements(t, outside)
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
         if self.info.as_while and (self.lengths or any(s.keeps_all or s.ring for s in self.states)):
             whole = [t.known_equal(n, self.steps) or t.known_equal(t.min(n, 1), n) for n in self.lengths]

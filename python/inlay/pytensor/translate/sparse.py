@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from pytensor.graph.basic import Constant
+from pytensor.scan.op import Scan
 from pytensor.sparse.basic import Transpose
 from pytensor.sparse.math import Dot, StructuredDot, StructuredDotGradCSC, StructuredDotGradCSR
 from pytensor.sparse.type import SparseTensorType
@@ -102,12 +103,46 @@ def _elements(t, var):
         return _elements(t, var.owner.inputs[0]).transposed()
     if isinstance(var, Constant):
         return Elements(*map(t.constant_array, t.once(var, lambda: _coordinates(var.data))), var.data.shape)
-    if t.body is not None:
-        raise NotNative("the elements of a sparse matrix in the body of a loop or a branch")
     if var.type.format not in ("csr", "csc"):
         raise NotNative(f"the elements of a {var.type.format} matrix")
     matrix = t.value(var)
+    if t.body is not None:
+        return _brought_in(t, matrix)
     return t.once(matrix.index, lambda: _found(t, matrix, var.type))
+
+
+def is_multiplied(fgraph, var):
+    """Is it a sparse matrix whose elements a node of the graph reads, or one within a Scan of it?"""
+
+    def reads(node):
+        if node == "output" or not isinstance(node.op, Scan):
+            return node != "output" and isinstance(node.op, Dot | StructuredDot | Transpose)
+        op = node.op
+        pairs = zip(op.inner_non_seqs(op.inner_inputs), op.outer_non_seqs(node.inputs), strict=True)
+        return any(outside is var and is_multiplied(op.fgraph, inside) for inside, outside in pairs)
+
+    return _is_sparse(var) and any(reads(node) for node, _ in fgraph.clients.get(var, ()))
+
+
+def find_elements(t, var):
+    """Before a body is begun: what it may have of the matrix."""
+    try:
+        found = _elements(t, var)
+        t.once(t.value(var).index, lambda: found)  # also where it is another's transpose
+    except NotNative:
+        pass  # as its own op will be
+
+
+def _brought_in(t, matrix):
+    """The elements of a matrix that comes into the body, which were found before it was begun."""
+    body, outside = t.body, t.body.outside_of(matrix)
+    if outside is None:
+        raise NotNative("the elements of a sparse matrix that the body of a loop or a branch makes")
+    with body.outside():
+        found = _brought_in(t, outside) if t.body is not None else t.held(outside.index)
+    if found is None:
+        raise NotNative("the elements of a sparse matrix in the body of a branch")
+    return Elements(*map(body.bring_in, (found.values, found.rows, found.columns)), found.shape)
 
 
 def _found(t, matrix, its_type):
