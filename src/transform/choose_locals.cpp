@@ -30,12 +30,23 @@ class Locals {
     }
   }
 
-  /// Rows by tiles, where something expensive is made once for each row.
+  /// Rows by tiles, where something expensive is made once for each row, or all that is made of rows that may be short
+  /// is made once for each.
   static bool wants_tile(const Kernel& kernel) {
     const auto is_expensive_alone = [](const Stage& stage) {
       return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
     };
-    return !kernel.outer.empty() && !kernel.is_tiled() && std::ranges::any_of(kernel.stages, is_expensive_alone);
+    if (kernel.outer.empty() || kernel.is_tiled()) return false;
+    return std::ranges::any_of(kernel.stages, is_expensive_alone) || makes_numbers_of_short_rows(kernel);
+  }
+
+  /// Is there one stage that passes the points of rows, of no known number, beside others that have a number of each
+  /// row?
+  static bool makes_numbers_of_short_rows(const Kernel& kernel) {
+    const auto passes_points = [](const Stage& stage) { return !stage.axes.empty(); };
+    const auto stage = std::ranges::find_if(kernel.stages, passes_points);
+    return kernel.stages.size() > 1 && std::ranges::count_if(kernel.stages, passes_points) == 1 &&
+           stage->axes.size() == 1 && !stage->axes[0].extent.is_constant();
   }
 
   struct Found {

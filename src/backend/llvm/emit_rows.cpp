@@ -20,7 +20,8 @@ Range RowEmitter::emit_short_rows(int level) {
   Value* first = rows.begin;
   if (lie_side_by_side(level)) {
     Value* is_vector = b_.CreateICmpSLE(columns.end, f_.i64(plan_.width));
-    first = b_.CreateSelect(is_vector, b_.CreateAnd(rows.end, f_.i64(-kRowsAtOnce)), rows.begin);
+    Value* count = b_.CreateAnd(b_.CreateNSWSub(rows.end, rows.begin), f_.i64(-kRowsAtOnce));
+    first = b_.CreateSelect(is_vector, b_.CreateNSWAdd(rows.begin, count), rows.begin);
     const Lanes vector = nest_.lanes_before(columns.end, f_.i64(0));
     pass_rows(level, {rows.begin, first}, kRowsAtOnce, [&] { emit_rows_at_once(level, vector); });
   }
