@@ -261,6 +261,12 @@ def test_a_range_that_ends_below_zero_is_empty(check, n):
     check([x], pt.diag(pt.outer(x, x)[:, :0], 1), np.ones(n))
 
 
+@pytest.mark.parametrize("make", [lambda n: -n, lambda n: n * n, lambda n: n * n - 4, lambda n: -2 * n, lambda n: 2 - n])
+def test_a_length_that_is_made_of_numbers_below_zero(make, check):
+    n = pt.lscalar("n")
+    check([n], pt.cumsum(pt.ones(make(n))), -3)
+
+
 def test_an_array_of_a_length_below_zero_is_refused(check_error):
     x = pt.dvector("x")
     rows = pt.concatenate([pt.full((x.shape[0] - 3,), 2.0), x])

@@ -95,9 +95,10 @@ def _chosen(t, node, late):
 
 
 def _of_sizes(t, node, late):
-    """The operands of arithmetic on sizes. One that is only a value may be negative, and the result yet a size: so
-    besides a product with it, and what is a size by itself, all of it is a value."""
-    of_a_product = late and isinstance(getattr(node.op, "scalar_op", node.op), ps.Mul)
+    """The operands of arithmetic on sizes. One that is only a value may be negative, and the result yet a size (`-n`,
+    `n * n`): so besides a product of it with sizes, and what is a size by itself, all of it is a value."""
+    is_product = isinstance(getattr(node.op, "scalar_op", node.op), ps.Mul)
+    of_a_product = late and is_product and sum(not _is_size(t, x) for x in node.inputs) == 1
     return [size_of(t, x, of_a_product or (late and _is_size(t, x))) for x in node.inputs]
 
 
