@@ -96,7 +96,7 @@ void GraphBuilder::require_own(std::span<const Dim> dims, std::string_view what)
     if (dim.is_constant()) continue;
     // Sizes of a graph that was not built have no number. (What a body finds has that of the graph around it.)
     const bool may_be = dim.builder() == 0 || graph_.symbols_of == 0 || dim.builder() == graph_.symbols_of;
-    if (may_be && std::ranges::all_of(dim.symbols(), exists)) continue;
+    if (may_be && (dim.is_symbol() ? exists(dim.as_symbol()) : std::ranges::all_of(dim.symbols(), exists))) continue;
     throw error(ErrorCode::unknown_name, str(what, ": a size that is not of this builder"));
   }
 }

@@ -1,5 +1,7 @@
 #include "ir/region.h"
 
+#include <utility>
+
 namespace inlay {
 namespace {
 
@@ -61,15 +63,14 @@ std::set<SymbolId> given_symbols_in(const Graph& body) {
   return out;
 }
 
-Graph with_sizes(const Graph& graph, const IdMap<SymbolId, Dim>& replacement) {
-  Graph out = graph;
-  for_each_dim(out, [&](Dim& dim) { dim = dim.substitute(replacement); });
-  for (Node& node : out.nodes) {
+Graph with_sizes(Graph graph, const IdMap<SymbolId, Dim>& replacement) {
+  for_each_dim(graph, [&](Dim& dim) { dim = dim.substitute(replacement); });
+  for (Node& node : graph.nodes) {
     for (auto& body : node.region.bodies) {
       body = std::make_shared<const Graph>(with_symbols(*body, graph, replacement));
     }
   }
-  return out;
+  return graph;
 }
 
 Graph with_symbols(const Graph& body, const Graph& outer, const IdMap<SymbolId, Dim>& replacement) {
@@ -84,7 +85,7 @@ Graph with_symbols(const Graph& body, const Graph& outer, const IdMap<SymbolId, 
     of_body.push_back(is_own ? Dim::symbol(around.symbols.push_back(body.symbols[s]), outer.symbols_of)
                              : replacement[s]);
   }
-  return with_sizes(around, of_body);
+  return with_sizes(std::move(around), of_body);
 }
 
 }  // namespace inlay

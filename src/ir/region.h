@@ -38,7 +38,7 @@ void for_each_size(const Graph& graph, const Node& node, const Visit& visit) {
 }
 
 /// The graph where each size is one of other symbols, replacement[old], of the same table of symbols.
-Graph with_sizes(const Graph& graph, const IdMap<SymbolId, Dim>& replacement);
+Graph with_sizes(Graph graph, const IdMap<SymbolId, Dim>& replacement);
 
 /// The body for another graph around it, with the symbols of `outer`: each that was given is replaced by
 /// replacement[old].
