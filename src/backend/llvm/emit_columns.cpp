@@ -62,9 +62,7 @@ std::vector<Value*> ColumnEmitter::fold_rows(int level, Range rows, llvm::ArrayR
   const Loop loop = open_loop(b_, groups.point, nothing);
   nest_.point_of(plan_.loop(level).axis) = loop.point;
   statements_.emit_uniform(level + 1);
-  llvm::BasicBlock* first = new_block(b_, "columns");
-  nest_.hoist = b_.CreateBr(first);
-  b_.SetInsertPoint(first);
+  nest_.enter_vectors("columns");
   std::vector<Value*> group;
   for (const Lanes& vector : strip) {
     const auto begin = loop.carried.begin() + static_cast<std::ptrdiff_t>(group.size());

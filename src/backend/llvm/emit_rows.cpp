@@ -51,9 +51,7 @@ void RowEmitter::pass_rows(int level, Range rows, int step, llvm::function_ref<v
 void RowEmitter::begin_row(int level) {
   statements_.emit_uniform(level + 1);
   folds_.open_sums(level + 1);
-  llvm::BasicBlock* first = new_block(b_, "row");
-  nest_.hoist = b_.CreateBr(first);
-  b_.SetInsertPoint(first);
+  nest_.enter_vectors("row");
 }
 
 /// What is known of a row holds in no other.
@@ -81,7 +79,6 @@ void RowEmitter::emit_row(int level, Value* end_of_whole, const Lanes& rest, Val
   const Branch branch = open_if(b_, has_rest);
   pass(rest);
   sums_.values = close_if(b_, branch, sums_.values, before);
-  nest_.hoist = nullptr;
   folds_.finish_sums(level + 1);
   leave_row(outside);
 }
@@ -100,16 +97,11 @@ bool RowEmitter::lie_side_by_side(int level) const {
   return plan_.width > kRowsAtOnce && plan_.loop(level).merged.empty();
 }
 
-/// The lanes of each row as one number: by halves, as reduce_lanes does, several rows at a time as soon as they fit one
-/// vector.
+/// The lanes of each row as one number, by halves as in reduce_lanes, of all rows in one vector as soon as they fit it.
 static Value* reduce_rows(FunctionEmitter& f, Combine combine, DType dtype, std::vector<Value*> rows) {
   const int count = static_cast<int>(rows.size());
   const auto both = [&](Value* first, Value* second) { return emit_combine(f, combine, dtype, first, second); };
-  for (Value*& row : rows) {
-    for (int width = width_of(row) / 2; width >= count; width /= 2) {
-      row = both(some_lanes(f, row, 0, width), some_lanes(f, row, width, width));
-    }
-  }
+  for (Value*& row : rows) row = by_halves(f, combine, dtype, row, count);
   for (int length = count; rows.size() > 1; length /= 2) {  // of a row's lanes
     llvm::SmallVector<int, 16> first, second;
     for (int lane = 0; lane < 2 * count; ++lane) (lane % length < length / 2 ? first : second).push_back(lane);

@@ -113,11 +113,7 @@ void StageEmitter::emit_plain_loop(int level, Range range) {
 
 /// Whole vectors, `unroll` at a time; then the rest under a mask.
 void StageEmitter::emit_vector_axis() {
-  // A block of its own before the loop, so that what the loop turns out to need can still be put there.
-  llvm::BasicBlock* first = new_block(b_, "points");
-  nest_.hoist = b_.CreateBr(first);
-  b_.SetInsertPoint(first);
-
+  nest_.enter_vectors("points");
   auto [begin, end] = nest_.range_of(plan_.innermost() - 1);
   if (nest_.block) {  // a multiple of a chunk, or the first: so it begins at one
     begin = nest_.block;

@@ -136,10 +136,15 @@ Value* some_lanes(FunctionEmitter& f, Value* value, int first, int count) {
   return for_each_part(f, value, [&](Value* part) { return f.b.CreateShuffleVector(part, numbers); });
 }
 
-Value* reduce_lanes(FunctionEmitter& f, Combine combine, DType dtype, Value* value) {
-  for (int width = width_of(value) / 2; width >= 1; width /= 2) {
-    value = emit_combine(f, combine, dtype, some_lanes(f, value, 0, width), some_lanes(f, value, width, width));
+Value* by_halves(FunctionEmitter& f, Combine combine, DType dtype, Value* value, int width) {
+  for (int half = width_of(value) / 2; half >= width; half /= 2) {
+    value = emit_combine(f, combine, dtype, some_lanes(f, value, 0, half), some_lanes(f, value, half, half));
   }
+  return value;
+}
+
+Value* reduce_lanes(FunctionEmitter& f, Combine combine, DType dtype, Value* value) {
+  value = by_halves(f, combine, dtype, value, 1);
   return for_each_part(f, value, [&](Value* part) {
     return part->getType()->isVectorTy() ? f.b.CreateExtractElement(part, uint64_t{0}) : part;
   });

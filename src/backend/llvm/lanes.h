@@ -37,6 +37,8 @@ Value* lane_points(FunctionEmitter& f, const Lanes& lanes);
 /// `value` in the first lane where `condition` holds.
 Value* of_first_lane(FunctionEmitter& f, Value* condition, Value* value);
 Value* some_lanes(FunctionEmitter& f, Value* value, int first, int count);
+/// Its lanes put together until `width` are left: always the second half of them with the first.
+Value* by_halves(FunctionEmitter& f, Combine combine, DType dtype, Value* value, int width);
 /// All lanes as one number: by halves, so that it takes log(width) steps.
 Value* reduce_lanes(FunctionEmitter& f, Combine combine, DType dtype, Value* value);
 

@@ -54,6 +54,12 @@ Value* NestState::hoisted(llvm::function_ref<Value*()> emit) {
   return emit();
 }
 
+void NestState::enter_vectors(const char* name) {
+  llvm::BasicBlock* first = new_block(b, name);
+  hoist = b.CreateBr(first);
+  b.SetInsertPoint(first);
+}
+
 void NestState::leave_vectors(Lanes outside) {
   uniform = std::move(outside);
   std::ranges::fill(splats_, nullptr);

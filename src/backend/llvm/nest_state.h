@@ -29,6 +29,8 @@ class NestState {
   Value* operand(kernel::RegisterId r, Lanes& lanes);
   /// What `emit` emits stands just before the vector loop.
   Value* hoisted(llvm::function_ref<Value*()> emit);
+  /// Before the vector loop: a block of its own, so that what the loop turns out to need can still be put there.
+  void enter_vectors(const char* name);
   /// Behind the vector loop: what does not vary in it is `outside` again.
   void leave_vectors(Lanes outside);
 
