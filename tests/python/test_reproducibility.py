@@ -279,7 +279,7 @@ def test_a_sum_in_f64_of_f32_numbers():
 def roundings(n):
     """How far apart two sums of n numbers may be, in units of the sum of their absolute values: that many additions of each,
     by a tree or by columns (docs/codegen.md, "Sums of floats"), lose half a unit at most."""
-    return 1 + 16 + 4 + n / 64
+    return 1 + 8 + 8 + n / 64
 
 
 def apart(a, b):

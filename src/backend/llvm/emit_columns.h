@@ -23,8 +23,17 @@ class ColumnEmitter {
   void emit_columns(int level);
 
  private:
-  void emit_strips(int level, Range rows, Range columns, bool masked);
-  std::vector<Value*> fold_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip);
+  void for_each_strip(llvm::ArrayRef<int> numbers_of_vectors,
+                      llvm::function_ref<void(llvm::MutableArrayRef<Lanes>)> visit);
+  void fold_rows(int level, Range rows);
+  std::vector<Value*> states_of_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip);
+  std::vector<Value*> nothing(std::size_t vectors) const;
+  Value* end_of(Value* begin, int64_t most, Value* end);
+
+  /// What the stack has of the columns of a vector of the chunk.
+  std::vector<Value*> states(Value* point);
+  void set_states(Value* point, llvm::ArrayRef<Value*> states);
+  Value* place_of(std::size_t sum, Value* point);
 
   NestState& nest_;
   FunctionEmitter& f_;
@@ -36,6 +45,7 @@ class ColumnEmitter {
   SumRegisters& sums_;
   FoldEmitter& folds_;
   PassEmitter& passes_;
+  Range chunk_;  // of columns
 };
 
 }  // namespace inlay::llvm_backend
