@@ -181,7 +181,8 @@ def start_cold():
     """As on a machine on which PyTensor has compiled nothing yet."""
     folder = tempfile.mkdtemp()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ["PYTENSOR_FLAGS"] = f"base_compiledir={folder}"
+    others = filter(None, [os.environ.get("PYTENSOR_FLAGS")])
+    os.environ["PYTENSOR_FLAGS"] = ",".join([*others, f"base_compiledir={folder}"])
     os.environ["NUMBA_CACHE_DIR"] = folder
 
 

@@ -389,6 +389,26 @@ def cpu_name():
     return names[0].split(":")[1].strip() if names else platform.machine()
 
 
+# How each peer is told to stay at a level of the CPU. (NumPy and BLAS choose for themselves.)
+PINNED = {
+    "avx2": {"INLAY_CPU_FEATURES": "avx2", "NUMBA_CPU_NAME": "haswell", "XLA_FLAGS": "--xla_cpu_max_isa=AVX2",
+             "PYTENSOR_FLAGS": "gcc__cxxflags=-march=haswell"},
+    "sse2": {"INLAY_CPU_FEATURES": "sse2", "NUMBA_CPU_NAME": "x86-64", "XLA_FLAGS": "--xla_cpu_max_isa=SSE4_2",
+             "PYTENSOR_FLAGS": "gcc__cxxflags=-march=x86-64"},
+}
+
+
+def stay_at(level):
+    """Begins anew with an environment that all read as they are imported."""
+    if os.environ.get("INLAY_CPU_FEATURES") == level:
+        return
+    for name, value in PINNED[level].items():
+        join = {"XLA_FLAGS": " ", "PYTENSOR_FLAGS": ","}.get(name)
+        before = os.environ.get(name) if join else None
+        os.environ[name] = join.join([before, value]) if before else value
+    os.execv(sys.executable, [sys.executable, *sys.argv])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("groups", nargs="*", help=f"only these of: {' '.join(GROUPS)}")
@@ -397,13 +417,17 @@ def main():
     parser.add_argument("--warm", action="store_true",
                         help="group models: NUMBA and C may read what they have on disk; only their calls are measured")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows here too")
+    parser.add_argument("--cpu", choices=list(PINNED), help="inlay and its peers stay at this level of the CPU")
     arguments = parser.parse_args()
+    if arguments.cpu:
+        stay_at(arguments.cpu)
     if unknown := set(arguments.groups) - set(GROUPS):
         parser.error(f"no such group: {' '.join(sorted(unknown))}; there are {' '.join(GROUPS)}")
 
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     versions = ", ".join(f"{name} {installed(name) or '-'}" for name in ("numpy", "pytensor", "pymc", "numba", "jax"))
-    print(f"{cpu_name()}, one core; Python {platform.python_version()}, {versions}\n", flush=True)
+    level = f" at level {arguments.cpu}" if arguments.cpu else ""
+    print(f"{cpu_name()}{level}, one core; Python {platform.python_version()}, {versions}\n", flush=True)
     rows = []
     caches = "warm" if arguments.warm else "cold"
     options = {"models": (arguments.models, arguments.peers, caches), "waiting": (arguments.models,)}

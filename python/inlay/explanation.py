@@ -114,6 +114,7 @@ class Explanation:
     graph: str
     rewrites: dict  # how often each rule fired; `dropped` counts values that nothing needed
     memory_map: str = field(repr=False, default="")
+    target: str = ""  # the machine that its code is for, the level that was chosen first: "x86-64, avx2 (znver3)"
     plan: Plan | None = None  # where working memory lies; None where it depends on sizes that a call brings
     verbose: bool = False  # whether `str` is the listing
 
@@ -180,6 +181,7 @@ def explain(fn, *, sizes=None, verbose=False):
         graph=data["graph"],
         rewrites=data["rewrites"],
         memory_map=data["memory_map"],
+        target=data["target"],
         plan=plan_of(made.program, sizes),
         verbose=verbose,
     )

@@ -166,6 +166,7 @@ void add_plan(const Program& p, nb::dict& d) {
   }
   d["arena_bytes"] = p.plan.is_static ? nb::cast(p.plan.arena_bytes()) : nb::none();
   d["memory_map"] = explain::memory_map(p.kernels, p.plan);
+  d["target"] = p.target;
 }
 
 struct StepName {

@@ -12,6 +12,10 @@
 namespace inlay {
 namespace {
 
+const kernel::BackendCaps& caps_of_llvm(const Options& options) { return llvm_backend::caps(options.cpu_features); }
+
+const kernel::BackendCaps& caps_of_c(const Options&) { return c_backend::caps(); }
+
 Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep) {
   llvm_backend::EmitOptions emit;
@@ -26,12 +30,18 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
   emit.verify_ir = options.verify;
   emit.time_steps = options.time_steps;
   llvm_backend::EmitResult made = llvm_backend::emit(program, plan, emit);
-  return {std::move(made.object), std::move(made.entry), {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
+  return {std::move(made.object),
+          std::move(made.entry),
+          str("x86-64, ", made.target),
+          {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
 }
 
 Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options&, KeepTexts) {
   c_backend::EmitResult made = c_backend::emit(program, plan);
-  return {std::move(made.object), std::move(made.entry), {{"c", std::move(made.source)}}};
+  return {std::move(made.object),
+          std::move(made.entry),
+          "what the C compiler takes the CPU for",
+          {{"c", std::move(made.source)}}};
 }
 
 /// The C library first: by its plain name find_external knows an op's function, whose operands may be others.
@@ -49,8 +59,8 @@ void* find_for_c(std::string_view name) {
 }
 
 constexpr Backend kBackends[] = {
-    {"llvm", llvm_backend::caps, llvm_backend::has_code_generator, emit_llvm, find_external},
-    {"c", c_backend::caps, c_backend::has_compiler, emit_c, find_for_c},
+    {"llvm", caps_of_llvm, llvm_backend::has_code_generator, emit_llvm, find_external},
+    {"c", caps_of_c, c_backend::has_compiler, emit_c, find_for_c},
 };
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace inlay {
 struct Emitted {
   std::vector<std::byte> object;  // relocatable ELF
   std::string entry;
+  std::string target;  // what it is for: "x86-64, avx2 (znver3)"
   std::vector<std::pair<std::string, std::string>> texts;
 };
 
@@ -25,7 +26,7 @@ enum class KeepTexts : uint8_t { no, yes };
 
 struct Backend {
   std::string_view name;
-  const kernel::BackendCaps& (*caps)();
+  const kernel::BackendCaps& (*caps)(const Options& options);
   bool (*is_available)();  // can `emit` work here?
   Emitted (*emit)(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep);

@@ -20,7 +20,7 @@ runtime::Executable load(const kernel::KernelProgram& kernels, const memory::Mem
 }
 
 kernel::BackendCaps caps_of(const Options& options) {
-  kernel::BackendCaps caps = backend_of(options).caps();
+  kernel::BackendCaps caps = backend_of(options).caps(options);
   if (options.tile_of_columns > 0) caps.tile_of_columns = options.tile_of_columns;
   return caps;
 }
@@ -73,9 +73,10 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
     return backend_of(options).emit(lowered.kernels, lowered.plan, options,
                                     run.dumps() ? KeepTexts::yes : KeepTexts::no);
   });
+  std::string target = std::move(emitted.target);
   auto executable = run.stage("load", [&] { return load(lowered.kernels, lowered.plan, std::move(emitted), options); });
   lowered.seconds = run.seconds();
-  return {std::move(lowered), std::move(executable)};
+  return {std::move(lowered), std::move(executable), std::move(target)};
 }
 
 Error not_of(std::string_view pass, const char* what) {

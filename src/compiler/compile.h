@@ -32,6 +32,7 @@ struct Lowered {
 /// A compiled program and how it came about.
 struct Program : Lowered {
   runtime::Executable executable;
+  std::string target;  // the machine that its code is for: "x86-64, avx2 (znver3)"
 };
 
 /// Works without a code generator too.

@@ -60,7 +60,7 @@ struct Options {
   memory::PlannerOptions planning = {.planner = planner_from_environment()};
   SharingFunction may_share;                                // what may share bytes; none: whatever the rule allows
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
-  std::string cpu_features;                                 // of llvm; laid over the CPU's: "-avx512f"
+  std::string cpu_features;                                 // of llvm: "avx2", "-avx512f" (backend/llvm/cpu.h)
 
   bool time_steps = false;      // the code says when a step begins, for runtime/step_times.h; llvm only
   int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)

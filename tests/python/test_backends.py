@@ -4,7 +4,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+
+import inlay
 
 from versions import OLD_PYTENSOR
 
@@ -105,6 +108,25 @@ def test_cpu_features_are_known(features, error):
     program = "import inlay; inlay.compile('graph @main(%x: f64[n]) { %y = exp %x; return %y }')"
     done = python(program, INLAY_BACKEND="llvm", INLAY_CPU_FEATURES=features)
     assert error in done.stderr and done.returncode == 1
+
+
+def test_a_level_of_the_cpu_can_be_chosen():
+    text = "graph @main(%x: f64[n]) { %y = exp %x; return %y }"
+    x = np.linspace(-3, 3, 37)
+    highest = inlay.explain(inlay.compile(text, backend="llvm")).target
+    levels = ["avx512", "avx2", "sse2"]
+    has = levels[next(i for i, level in enumerate(levels) if f" {level} " in highest) :]
+    for level in levels:
+        if level not in has:
+            with pytest.raises(inlay.errors.Unsupported, match=f"(?s)this CPU has no {level}.*its level is {has[0]}"):
+                inlay.compile(text, backend="llvm", cpu=level)
+            continue
+        fn = inlay.compile(text, backend="llvm", cpu=level)
+        assert inlay.explain(fn).target.startswith(f"x86-64, {level} (")
+        np.testing.assert_allclose(fn(x), np.exp(x), rtol=4e-16)  # 1 unit in the last place, and NumPy's
+    done = python(f"import inlay; print(inlay.explain(inlay.compile({text!r})).target)", INLAY_BACKEND="llvm",
+                  INLAY_CPU_FEATURES="sse2")
+    assert done.stdout.startswith("x86-64, sse2 ("), done.stderr
 
 
 @pytest.mark.parametrize("backend", ["c", "llvm"])

@@ -79,11 +79,6 @@ JitEmit jit() {
   return function;
 }
 
-bool host_has_vector_math() {
-  static const bool has = vector_math_lanes(features_from_environment()) > 0;
-  return has;
-}
-
 /// How several lanes of an op are computed: by instructions, by the vector math, or by a call for each.
 enum class Form : uint8_t { instructions, vector_math, calls };
 
@@ -112,22 +107,21 @@ Support support_by(ScalarOp op, DType dtype, Form slowest) {
   return form_of(op, dtype) <= slowest ? Support::vector : Support::per_lane;
 }
 
-Support support(ScalarOp op, DType dtype) {
-  return support_by(op, dtype, host_has_vector_math() ? Form::vector_math : Form::instructions);
-}
+Support support_with_math(ScalarOp op, DType dtype) { return support_by(op, dtype, Form::vector_math); }
 
-Support support_by_avx512(ScalarOp op, DType dtype) { return support_by(op, dtype, Form::vector_math); }
+Support support_without_math(ScalarOp op, DType dtype) { return support_by(op, dtype, Form::instructions); }
 
 }  // namespace
 
 const kernel::BackendCaps& caps_with_avx512() {
-  static const kernel::BackendCaps caps = {.support = support_by_avx512};
+  static const kernel::BackendCaps caps = {.support = support_with_math};
   return caps;
 }
 
-const kernel::BackendCaps& caps() {
-  static const kernel::BackendCaps caps = {.support = support};
-  return caps;
+const kernel::BackendCaps& caps(std::string_view cpu) {
+  static const kernel::BackendCaps without_math = {.support = support_without_math};
+  const std::string features = cpu.empty() ? features_from_environment() : features_of(cpu);
+  return vector_math_lanes(features) > 0 ? caps_with_avx512() : without_math;
 }
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }

@@ -15,8 +15,9 @@
 
 namespace inlay::llvm_backend {
 
-/// What this backend computes in vectors, for the CPU at hand.
-const kernel::BackendCaps& caps();
+/// What this backend computes in vectors, for the CPU at hand, or for what `cpu` says of it
+/// (EmitOptions::cpu_features).
+const kernel::BackendCaps& caps(std::string_view cpu = {});
 
 /// False in a build without LLVM: then `emit` throws, and all the rest of inlay works.
 bool has_code_generator();
@@ -46,6 +47,7 @@ struct EmitResult {
   std::string entry;              // of its function: int32_t entry(InlayCall*)
   std::vector<std::string>
       external_names;        // what a loader must supply: math functions, library functions, memset, memcpy
+  std::string target;        // the CPU's level and its name: "avx2 (znver3)"
   std::string ir, assembly;  // when asked for
 };
 

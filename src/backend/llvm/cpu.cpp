@@ -4,14 +4,13 @@
 #include <cstdlib>
 #include <initializer_list>
 
+#include "support/error.h"
+
 namespace inlay::llvm_backend {
 
-std::string features_from_environment() {
-  const char* text = std::getenv("INLAY_CPU_FEATURES");
-  return text ? text : "";
-}
-
 namespace {
+
+constexpr CpuLevel kLevels[] = {{"avx512", 64, ""}, {"avx2", 32, "-avx512f"}, {"sse2", 16, "-sse3"}};
 
 /// Does `features` take none of `names` away?
 bool leaves(std::string_view features, std::initializer_list<std::string_view> names) {
@@ -26,6 +25,27 @@ bool leaves(std::string_view features, std::initializer_list<std::string_view> n
 }
 
 }  // namespace
+
+std::span<const CpuLevel> cpu_levels() { return kLevels; }
+
+std::string features_of(std::string_view choice) {
+  const auto level = std::ranges::find(kLevels, choice, &CpuLevel::name);
+  if (level == std::end(kLevels)) return std::string(choice);
+  if (level->vector_bytes > vector_bytes("")) {
+    throw Error(ErrorCode::unsupported, {}, str("this CPU has no ", level->name))
+        .help(str("its level is ", level_of("").name));
+  }
+  return std::string(level->above);
+}
+
+std::string features_from_environment() {
+  const char* text = std::getenv("INLAY_CPU_FEATURES");
+  return features_of(text ? text : "");
+}
+
+const CpuLevel& level_of(std::string_view features) {
+  return *std::ranges::find(kLevels, vector_bytes(features), &CpuLevel::vector_bytes);
+}
 
 int vector_bytes(std::string_view features) {
   // Each feature takes with it those that are built on it, and these are what LLVM builds AVX and AVX-512 on.

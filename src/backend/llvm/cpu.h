@@ -1,12 +1,31 @@
 #pragma once
 // What the CPU at hand can do, without asking LLVM.
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace inlay::llvm_backend {
 
-/// The environment's INLAY_CPU_FEATURES: "-avx512f" makes every process take the CPU for one without AVX-512.
+/// A level of x86-64 CPUs, named for its vectors.
+struct CpuLevel {
+  std::string_view name;
+  int vector_bytes;
+  std::string_view above;  // as features, what the levels above it add: "-avx512f"
+};
+
+/// The highest first; every CPU has the last.
+std::span<const CpuLevel> cpu_levels();
+
+/// The CPU at hand as `choice` says, as features that are laid over those that it has. A choice is a level, as
+/// "avx2", or is such features itself, as "-avx512f,-fma"; empty: all that there is. Throws Error(unsupported) for a
+/// level that this CPU does not have.
+std::string features_of(std::string_view choice);
+
+/// The same of the environment's INLAY_CPU_FEATURES: "avx2" makes every process take the CPU for one without AVX-512.
 std::string features_from_environment();
+
+/// The level whose vectors the CPU has and `features` leaves.
+const CpuLevel& level_of(std::string_view features);
 
 /// The widest vectors that the CPU has and `features` leaves: 64 with AVX-512 (F, DQ, BW, VL), 32 with AVX2, else 16.
 int vector_bytes(std::string_view features);

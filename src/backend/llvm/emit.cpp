@@ -130,6 +130,7 @@ EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::Memor
     emit_function(program, plan, options, *engine, *module);
     EmitResult result;
     result.entry = "inlay_entry";
+    result.target = str(engine->facts().level, " (", engine->facts().cpu, ")");
     if (options.keep_ir) result.ir = text_of(*module);
     if (options.verify_ir) {
       std::string complaint;

@@ -53,7 +53,7 @@ void require_features(std::string_view features) {
     const bool is_signed = name.starts_with('-') || name.starts_with('+');
     if (!is_signed || !known.contains(name.substr(1))) {
       throw Error(ErrorCode::unknown_name, {}, str("there is no CPU feature `", name, "`"))
-          .help("they are named as LLVM names them, with a sign: -avx512f");
+          .help("it is a level, avx512, avx2 or sse2, or features as LLVM names them, with a sign: -avx512f");
     }
     for (const std::string_view base : {"-64bit", "-cmov", "-cx8", "-fxsr", "-mmx", "-sse", "-sse2"}) {
       if (name == base) throw Error(ErrorCode::unsupported, {}, str("every x86-64 CPU has ", name.substr(1)));
@@ -67,6 +67,7 @@ TargetFacts facts_for(const std::string& features) {
   out.cpu = llvm::sys::getHostCPUName().str();
   out.features = host_features();
   if (!features.empty()) out.features += "," + features;
+  out.level = level_of(features).name;
   out.vector_bytes = vector_bytes(features);
   out.avx512 = out.vector_bytes == 64;
   out.hardware_gather = out.avx512 && !out.cpu.starts_with("znver");
@@ -119,7 +120,7 @@ Pool& pool() {
 }  // namespace
 
 EngineLoan::EngineLoan(const std::string& features)
-    : features_(features.empty() ? features_from_environment() : features) {
+    : features_(features.empty() ? features_from_environment() : features_of(features)) {
   // A context keeps every type and constant that it ever saw; a new one now and then bounds that.
   constexpr int kUsesOfOneContext = 500;
   {

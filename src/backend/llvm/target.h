@@ -17,6 +17,7 @@ namespace inlay::llvm_backend {
 
 struct TargetFacts {
   std::string cpu, features;
+  std::string_view level;
   bool avx512 = false;
   bool fma = false;  // fused multiply-adds are instructions, not calls
   int vector_bytes = 16;
