@@ -33,8 +33,7 @@ INLAY_INLINE vd erfc_of(vd x) {
   const vd square = y * y;
   const vd square_low = fma_d(y, y, -square);
   const ExpParts e = exp_parts(-square);
-  const vd power_low = fma_d(e.high, e.p, e.low);
-  const vd product = fma_d(e.high, f.first, fma_d(e.high, f.rest, power_low * (f.first + f.rest)));
+  const vd product = fma_d(e.high, f.first, fma_d(e.high, f.rest, e.rest * (f.first + f.rest)));
   const vd tail = scale(fnma_d(product, square_low, product), e.k);
   return select_d(x < 0, 2 - tail, tail);
 }
@@ -48,7 +47,7 @@ INLAY_INLINE vd erfcx_of(vd x) {
   const vd square = y * y;
   const vd square_low = fma_d(y, y, -square);
   const ExpParts e = exp_parts(square);
-  const vd power = e.high + fma_d(e.high, e.p, e.low);
+  const vd power = e.high + e.rest;
   const vd twice = scale(fma_d(power, square_low, power), e.k + 1);
   return select_d(x < 0, twice - right, right);
 }

@@ -24,8 +24,7 @@ INLAY_INLINE Square square_in_two(vd y) {
 /// ndtr(-y) = e^(-y^2/2) m(y), so the tail keeps its digits down to the subnormals.
 INLAY_INLINE vd normal_tail(Piece m, Square square) {
   const ExpParts e = exp_parts(-0.5 * square.high);
-  const vd power_low = fma_d(e.high, e.p, e.low);
-  const vd product = fma_d(e.high, m.first, fma_d(e.high, m.rest, power_low * (m.first + m.rest)));
+  const vd product = fma_d(e.high, m.first, fma_d(e.high, m.rest, e.rest * (m.first + m.rest)));
   return scale(fnma_d(product, 0.5 * square.low, product), e.k);
 }
 

@@ -10,9 +10,9 @@
 // 1.5 x 2^48: one unit in the last place is 1/16.
 #define kRoundToSixteenths 0x1.8p+48
 
-/// e^x in parts: 2^floor(k) (high + high * p) with p = e^r - 1.
+/// e^x in parts: 2^floor(k) (high + rest), rest = high (e^r - 1) and what rounding lost of high; below 0.05.
 typedef struct {
-  vd k, high, low, p;  // low: what rounding lost of high
+  vd k, high, rest;
 } ExpParts;
 
 /// |x| must stay below 1e4.
@@ -24,20 +24,25 @@ INLAY_INLINE ExpParts exp_parts(vd x) {
   vd power[2];
   lookup_2(&kExp[0][0], 2, (vi)shifted, power);
   e.high = power[0];
-  e.low = power[1];
-  e.p = fma_d(r * r, POLYNOMIAL(r, kExpPoly), r);
+  e.rest = fma_d(e.high, fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), power[1]);
   return e;
 }
 
 INLAY_INLINE vd exp_of(vd x) {
   const ExpParts e = exp_parts(clamp(x, -800, 800));
-  return scale(fma_d(e.high, e.p, e.high), e.k);
+  return scale(e.high + e.rest, e.k);
 }
 
-/// e^-|x|, a little closer than exp_of: what follows it has errors of its own.
-INLAY_INLINE vd exp_of_minus_abs(vd x) {
+/// e^-|x| and what rounding lost of it.
+typedef struct {
+  vd high, low;
+} Power;
+
+INLAY_INLINE Power exp_of_minus_abs(vd x) {
   const ExpParts e = exp_parts(max_d(splat(-800), -abs_d(x)));
-  return scale(e.high + fma_d(e.high, e.p, e.low), e.k);
+  const vd sum = e.high + e.rest;
+  const Power power = {scale(sum, e.k), scale((e.high - sum) + e.rest, e.k)};
+  return power;
 }
 
 /// 2^x: the rest after sixteenths is exact, so only its product with ln2 is rounded.
@@ -46,8 +51,9 @@ INLAY_INLINE vd exp2_of(vd x) {
   const vd shifted = y + kRoundToSixteenths;
   const vd k = shifted - splat(kRoundToSixteenths);
   const vd r = (y - k) * kLn2;
-  const vd high = lookup_1(&kExp[0][0], 2, (vi)shifted);
-  return scale(fma_d(high, fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), high), k);
+  vd power[2];
+  lookup_2(&kExp[0][0], 2, (vi)shifted, power);
+  return scale(power[0] + fma_d(power[0], fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), power[1]), k);
 }
 
 /// e^x - 1 as 2^floor(k) (high + low); the sum is not yet rounded.
@@ -55,7 +61,7 @@ INLAY_INLINE vd exp2_of(vd x) {
 /// Around 0 (|k| <= 1/16) the table is not used, so that nothing cancels: the polynomial reaches three times as far.
 typedef struct {
   vd k, high, low;
-  vd table, table_low, p;  // e^x itself is 2^floor(k) (table (1 + p) + table_low)
+  vd table, rest;  // e^x itself is 2^floor(k) (table + rest)
 } Expm1Parts;
 
 INLAY_INLINE Expm1Parts expm1_parts(vd x) {
@@ -69,12 +75,15 @@ INLAY_INLINE Expm1Parts expm1_parts(vd x) {
   vd power[2];
   lookup_2(&kExp[0][0], 2, index, power);
   e.table = power[0];
-  e.table_low = power[1];
-  e.p = fma_d(r * r, POLYNOMIAL(r, kExpm1Poly), r);
-  // table (1 + p) - 2^-n, the large parts first.
-  const vd one = scale(splat(1), -floor_d(e.k));
-  e.high = e.table - one;
-  const vd lost = e.table - (e.high + one);
-  e.low = fma_d(e.table, e.p, e.table_low + lost);
+  // table (1 + r + tail) - 2^-n, the large parts first; what is lost around 0 is nothing but the rounding of r^2 / 2.
+  const vd tail = fma_d(e.table, (r * r) * POLYNOMIAL(r, kExpm1Poly), power[1]);
+  e.rest = fma_d(e.table, r, tail);
+  const vd one = scale_near(splat(1), max_d(splat(-1000), -floor_d(e.k)));
+  const vd difference = e.table - one;
+  const vd added = difference - e.table;
+  const vd lost_one = (e.table - (difference - added)) - (one + added);
+  e.high = fma_d(e.table, r, difference);
+  const vd lost = fma_d(e.table, r, difference - e.high);
+  e.low = lost_one + (lost + tail);
   return e;
 }

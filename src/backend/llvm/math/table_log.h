@@ -4,6 +4,7 @@
 // c has 5 bits behind the point, so r is exact. The first c is 1 and the last 1/2: near x = 1, from either side,
 // n ln2 - log(c) is exactly 0 and log(1 + r) stands alone, with all its digits.
 #include "coefficients.h"
+#include "table_exp.h"
 #include "vector_types.h"
 
 INLAY_INLINE vd log_by_class_of(vd x, vd result) { return by_class_of(x, result, 0x03530422); }
@@ -42,17 +43,36 @@ INLAY_INLINE Log log_in_two(vd x) {
 }
 
 /// log(x (1 + rest / x)) but for the class of x; with x = 1 + y rounded and rest what the rounding lost it is log1p(y).
-INLAY_INLINE vd log_of_parts(LogParts l, vd rest) {
+INLAY_INLINE Log log_of_parts_in_two(LogParts l, vd rest) {
   const vd scaled = rest * l.c;
   const vd r = l.r + scaled;
-  const vd sum = l.high + l.r;
-  const vd lost = (l.high - sum) + l.r;
-  return sum + fma_d(r * r, POLYNOMIAL(r, kLogPoly), l.low + (lost + scaled));
+  Log result;
+  result.high = l.high + l.r;
+  const vd lost = (l.high - result.high) + l.r;
+  result.low = fma_d(r * r, POLYNOMIAL(r, kLogPoly), l.low + (lost + scaled));
+  return result;
+}
+
+INLAY_INLINE vd log_of_parts(LogParts l, vd rest) {
+  const Log log = log_of_parts_in_two(l, rest);
+  return log.high + log.low;
 }
 
 INLAY_INLINE vd log_of(vd x) {
   const Log l = log_in_two(x);
   return log_by_class_of(x, l.high + l.low);
+}
+
+/// x times a logarithm, which is the sum of its parts but for the class: rounded once. Nothing is added to an infinite
+/// one.
+INLAY_INLINE vd times_log(vd x, vd log, Log parts) {
+  const vd lost = (parts.high - (parts.high + parts.low)) + parts.low;
+  return fma_d(x, log, clamp(x, -1e300, 1e300) * max_d(lost, splat(-1)));
+}
+
+INLAY_INLINE vd x_log_y(vd x, vd y) {
+  const Log l = log_in_two(y);
+  return times_log(x, log_by_class_of(y, l.high + l.low), l);
 }
 
 /// log(x) times a constant in two parts.
@@ -69,27 +89,47 @@ INLAY_INLINE vd log_of_quotient(vd n, vd n_low, vd d, vd d_low) {
   const vd q = n * inverse;
   const vd rest = (fnma_d(q, d, n) + fnma_d(q, d_low, n_low)) * inverse;
   const LogParts l = log_parts(q);
-  return log_by_class_of(q, log_of_parts(l, scale(rest, -l.n)));
+  return log_by_class_of(q, log_of_parts(l, scale_whole(rest, -l.n)));
 }
 
-INLAY_INLINE vd log1p_of(vd x) {
+/// log(1 + x) in two parts but for its class, which is that of 1 + x.
+typedef struct {
+  vd u;
+  Log log;
+} Log1p;
+
+INLAY_INLINE Log1p log1p_in_two(vd x) {
   const vd u = x + 1;
   const vd rest = x - (u - 1);
   const LogParts l = log_parts(u);
-  return with_sign_of(log_by_class_of(u, log_of_parts(l, scale(rest, -l.n))), x);
+  const Log1p result = {u, log_of_parts_in_two(l, scale_near(rest, -l.n))};
+  return result;
 }
 
-/// log(1 + x) for 0 <= x <= 1: 1 + x is its own mantissa.
-INLAY_INLINE vd log1p_of_fraction(vd x) {
-  const vd u = min_d(splat(0x1.fffffffffffffp+0), x + 1);
-  const vd rest = x - (u - 1);
-  LogParts l;
+INLAY_INLINE vd log1p_of(vd x) {
+  const Log1p l = log1p_in_two(x);
+  return with_sign_of(log_by_class_of(l.u, l.log.high + l.log.low), x);
+}
+
+INLAY_INLINE vd x_log1p_y(vd x, vd y) {
+  const Log1p l = log1p_in_two(y);
+  const vd product = times_log(x, log_by_class_of(l.u, l.log.high + l.log.low), l.log);
+  return with_sign_of(product, (vd)((vi)x ^ (vi)y));  // of -0 too
+}
+
+/// larger + log(1 + e) for an e up to 1: 1 + e is its own mantissa. All is added to what the sums lose of the large
+/// parts.
+INLAY_INLINE vd plus_log1p_of_fraction(vd larger, Power e) {
+  const vd u = min_d(splat(0x1.fffffffffffffp+0), e.high + 1);
   const vi index = (vi)((vu)u >> 48);
   vd row[4];
   lookup_4(&kLog[0][0], 4, index, row);
-  l.c = row[0];
-  l.r = fma_d(u, l.c, splat(-1));
-  l.high = row[1];
-  l.low = row[2];
-  return log_of_parts(l, rest);
+  const vd c = row[0], table = row[1];
+  const vd first = fma_d(u, c, splat(-1)), second = (e.high - (u - 1)) * c, r = first + second;
+  const vd high = table + first;
+  const vd low = fma_d(r * r, POLYNOMIAL(r, kLogPoly), fma_d(e.low, c, ((table - high) + first) + row[2]));
+  const vd sum = larger + high;
+  const vd added = sum - larger;
+  const vd lost = (larger - (sum - added)) + (high - added);
+  return sum + max_d((lost + second) + low, splat(-1));  // nan where the sum is infinite
 }

@@ -20,6 +20,15 @@ INLAY_INLINE vd scale(vd x, vd k) {
   return x * power_of_two(half) * power_of_two(floor_d(k) - half);
 }
 
+/// The same for a whole n.
+INLAY_INLINE vd scale_whole(vd x, vd n) {
+  const vd half = floor_d(0.5 * n);
+  return x * power_of_two(half) * power_of_two(n - half);
+}
+
+/// The same for a whole n from -1022 to 1023; and where x is 0, n may be -1023.
+INLAY_INLINE vd scale_near(vd x, vd n) { return x * power_of_two(n); }
+
 /// |x| = 2^exponent mantissa with 1 <= mantissa < 2, for what is finite and not 0.
 typedef struct {
   vd magnitude;  // not subnormal

@@ -9,6 +9,10 @@ INLAY_INLINE vd max_d(vd a, vd b) { return _mm512_max_pd(a, b); }
 /// x 2^floor(k), rounded once, also into the subnormals and to infinity.
 INLAY_INLINE vd scale(vd x, vd k) { return _mm512_scalef_pd(x, k); }
 
+/// For a whole n, and one from -1023 to 1023: AVX2 has a shorter way for these.
+INLAY_INLINE vd scale_whole(vd x, vd n) { return scale(x, n); }
+INLAY_INLINE vd scale_near(vd x, vd n) { return scale(x, n); }
+
 INLAY_INLINE vd floor_d(vd x) { return _mm512_floor_pd(x); }
 INLAY_INLINE vd sqrt_d(vd x) { return _mm512_sqrt_pd(x); }
 

@@ -42,39 +42,44 @@ vd DOUBLES(expm1)(vd x) {
   return with_sign_of(scale(e.high + e.low, e.k), x);
 }
 
-/// e^-|x| never overflows: 1 / (1 + e) on the right, e / (1 + e) on the left, which keeps its digits down to e^-745.
+/// 1 / (1 + e^-x) as s / (s + s e^-x) with the power of two s that makes s e^-x a number from 1 to 2: nothing
+/// overflows, and the product with s, which comes last, goes down to the subnormals.
 vd DOUBLES(sigmoid)(vd x) {
-  const vd e = exp_of_minus_abs(x);
-  return select_d(x < 0, e, splat(1)) / (1 + e);
+  const ExpParts e = exp_parts(clamp(-x, -50, 800));
+  const vd s = scale_whole(splat(1), -floor_d(e.k));
+  const vd power = e.high + e.rest;
+  const vd power_low = (e.high - power) + e.rest;
+  const vd d = s + power;
+  const vd d_low = ((max_d(s, power) - d) + min_d(s, power)) + power_low;
+  const vd inverse = 1 / d;
+  const vd rest = fnma_d(inverse, d_low, fnma_d(inverse, d, splat(1)));
+  return s * fma_d(rest, inverse, inverse);
 }
 
 /// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
-vd DOUBLES(softplus)(vd x) {
-  const vd e = exp_of_minus_abs(x);
-  return max_d(splat(0), x) + log1p_of_fraction(e);
-}
+vd DOUBLES(softplus)(vd x) { return plus_log1p_of_fraction(max_d(splat(0), x), exp_of_minus_abs(x)); }
 
 /// log(1 - e^x) for x <= 0. Left of -log 2, 1 - e^x is formed with what its rounding lost; right of it from e^x - 1.
 vd DOUBLES(log1mexp)(vd x) {
   const Expm1Parts e = expm1_parts(clamp(x, -800, 800));
-  const vd power = scale(e.table + fma_d(e.table, e.p, e.table_low), e.k);
+  const vd power = scale(e.table + e.rest, e.k);
   const vd far = 1 - power;
   const vi is_far = x < -0x1.62e42fefa39efp-1;
   const vd u = select_d(is_far, far, -scale(e.high + e.low, e.k));
   const vd rest = select_d(is_far, (1 - far) - power, splat(0));
   const LogParts l = log_parts(u);
-  return -abs_d(log_by_class_of(u, log_of_parts(l, scale(rest, -l.n))));  // -0.0 at -inf
+  return -abs_d(log_by_class_of(u, log_of_parts(l, scale_whole(rest, -l.n))));  // -0.0 at -inf
 }
 
 /// log(e^x + e^y) = max(x, y) + log1p(e^-|x - y|). Equal infinities have no difference; nan stays nan through it.
 vd DOUBLES(logaddexp)(vd x, vd y) {
   const vd away = select_d(x == y, splat(0), x - y);
-  return max_d(x, y) + log1p_of_fraction(exp_of_minus_abs(away));
+  return plus_log1p_of_fraction(max_d(x, y), exp_of_minus_abs(away));
 }
 
 /// x log y, but 0 for x = 0 and any y but nan.
-vd DOUBLES(xlogy)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x * log_of(y)); }
-vd DOUBLES(xlog1py)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x * log1p_of(y)); }
+vd DOUBLES(xlogy)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x_log_y(x, y)); }
+vd DOUBLES(xlog1py)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x_log1p_y(x, y)); }
 
 vd DOUBLES(exp2)(vd x) { return exp2_of(x); }
 vd DOUBLES(log2)(vd x) { return log_scaled(x, kLog2E, kLog2ELow); }

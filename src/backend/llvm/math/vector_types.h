@@ -28,6 +28,16 @@ INLAY_INLINE vd with_sign_of(vd x, vd sign) {
 /// x where it is nan.
 INLAY_INLINE vd clamp(vd x, double low, double high) { return min_d(splat(high), max_d(splat(low), x)); }
 
+/// 1 / x to three bits, as a factor of what a rounding lost: a difference of bits is nearly one of logarithms.
+INLAY_INLINE vd rough_reciprocal(vd x) { return (vd)(0x7fde623822fc16e6L - (vi)x); }
+
+/// (n + n_low) / (d + d_low), rounded: the quotient of the first parts and its rest.
+INLAY_INLINE vd quotient_of_two(vd n, vd n_low, vd d, vd d_low) {
+  const vd inverse = 1 / d;
+  const vd q = n * inverse;
+  return fma_d(fnma_d(q, d, n) + fnma_d(q, d_low, n_low), inverse, q);
+}
+
 /// What a function is near the point: `first`, the value at the middle of a piece, and what is added to it.
 typedef struct {
   vd first, rest;
