@@ -7,21 +7,30 @@
 // 1.5 x 2^52: one unit in the last place is 1.
 #define kRoundToIntegers 0x1.8p+52
 
-/// |x| = 25/64 j + r; at j = 0 the value is r times a polynomial, so that no digit is lost near 0. From 6.05 on it
-/// is 1.
+/// |x| = 25/64 j + r; at j = 0 the value is r times a polynomial, so that no digit is lost near 0. For j = 0 and 1 one
+/// r stands apart from the polynomial: its factor is near 1 there, and little of it is rounded. From 6.05 on it is 1.
 INLAY_INLINE vd erf_of(vd x) {
   const vd y = min_d(splat(6.05), abs_d(x));
   const vd shifted = fma_d(y, splat(kErfInverseWidth), splat(kRoundToIntegers));
   const vd r = fnma_d(shifted - splat(kRoundToIntegers), splat(kErfWidth), y);
   const vi index = (vi)shifted;
   const Piece piece = PIECEWISE(r, index, kErf);
-  return with_sign_of(piece.first + piece.rest, x);
+  const vd all = select_d(shifted < kRoundToIntegers + 2, r + piece.rest, piece.rest);
+  return with_sign_of(piece.first + all, x);
 }
 
 /// e^(y^2) erfc(y) for 0 <= y <= 28.
 INLAY_INLINE Piece erfcx_parts(vd y) {
   const Quarter quarter = quarter_of(y + 2);
   return PIECEWISE(y - (quarter.middle - 2), quarter.index, kErfcx);
+}
+
+/// f e^x with e^x = e (1 + more), rounded once.
+INLAY_INLINE vd times_power(Piece f, ExpParts e, vd more) {
+  const vd product = e.high * f.first;
+  const vd lost = fma_d(e.high, f.first, -product);
+  const vd rest = fma_d(e.high, f.rest, fma_d(e.rest, f.first + f.rest, lost));
+  return scale(product + fma_d(product + rest, more, rest), e.k);
 }
 
 /// erfc(x) = e^(-x^2) f(x) with a smooth f, so the tail keeps its digits down to the subnormals; 2 - erfc(-x) on the
@@ -31,10 +40,8 @@ INLAY_INLINE vd erfc_of(vd x) {
   const Piece f = erfcx_parts(y);
 
   const vd square = y * y;
-  const vd square_low = fma_d(y, y, -square);
   const ExpParts e = exp_parts(-square);
-  const vd product = fma_d(e.high, f.first, fma_d(e.high, f.rest, e.rest * (f.first + f.rest)));
-  const vd tail = scale(fnma_d(product, square_low, product), e.k);
+  const vd tail = times_power(f, e, -fma_d(y, y, -square));
   return select_d(x < 0, 2 - tail, tail);
 }
 
@@ -42,12 +49,13 @@ INLAY_INLINE vd erfc_of(vd x) {
 INLAY_INLINE vd erfcx_of(vd x) {
   const vd y = min_d(splat(28), abs_d(x));
   const Piece f = erfcx_parts(y);
-  const vd right = f.first + f.rest;
-
   const vd square = y * y;
   const vd square_low = fma_d(y, y, -square);
   const ExpParts e = exp_parts(square);
-  const vd power = e.high + e.rest;
-  const vd twice = scale(fma_d(power, square_low, power), e.k + 1);
-  return select_d(x < 0, twice - right, right);
+  // e^(y^2) is `high` and what the square's low part and the table leave, which is less than a twentieth of it.
+  const vd high = scale(e.high, e.k + 1);
+  const vd low = scale(fma_d(e.high + e.rest, square_low, e.rest), e.k + 1);
+  const vd sum = high - f.first;
+  const vd left = sum + (((high - sum) - f.first) + (low - f.rest));
+  return select_d(x < 0, left, f.first + f.rest);
 }

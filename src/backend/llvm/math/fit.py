@@ -100,25 +100,39 @@ DOUBLE = Format("double", 53, 3, double_text)
 FLOAT = Format("float", 24, 4, float_text)
 
 
-def pieces(name, f, degree, intervals, about):
+def rounded_at_first(p, half):
+    """p with p[0] rounded to a double, and what that loses of r p(r) for |r| <= half in the terms behind it, but for an
+    eleventh: r less its share of a Chebyshev polynomial has no linear term."""
+    chebyshev = mp.taylor(lambda t: mp.chebyt(11, t), 0, 11)
+    lost = p[0] - mpf(float(p[0]))
+    moved = [lost * -c / chebyshev[1] / half**k for k, c in enumerate(chebyshev[1:])]
+    return [mpf(float(p[0])), *(x + (moved[k] if k < 11 else 0) for k, x in enumerate(p) if k > 0)]
+
+
+def pieces(name, f, degree, intervals, about, apart=0, wide=False):
     """One polynomial per interval: f(c + r) = first + (low + r Q(r)), c the middle. A row is first, low and the
     coefficients of Q, `...Terms` of them.
+
+    In the first `apart` rows one r stands apart: f(c + r) = first + (r + (low + r Q(r))). In `wide` intervals r Q(0) is
+    as large as f, and what rounding Q(0) loses is left to the other coefficients.
 
     `intervals`: (low, middle, high) by table index. The error is relative to f, which may be a list of functions, one
     for each interval.
     """
     functions = f if isinstance(f, list) else [f] * len(intervals)
     rows, worst = [], 0
-    for f, (low, middle, high) in zip(functions, intervals):
+    for row, (f, (low, middle, high)) in enumerate(zip(functions, intervals)):
         first = f(middle)
 
-        def quotient(r, f=f, middle=middle, first=first):
-            return (f(middle + r) - first) / r if abs(r) > mpf(10) ** -20 else mp.diff(f, middle)
+        def quotient(r, f=f, middle=middle, first=first, one=int(row < apart)):
+            return ((f(middle + r) - first) / r if abs(r) > mpf(10) ** -20 else mp.diff(f, middle)) - one
 
         def weight(r, f=f, middle=middle):
             return (abs(r) + mpf(10) ** -4) / abs(f(middle + r) if middle + r != 0 else mpf(10) ** -4)
 
         p, error = remez(quotient, weight, degree, low - middle, high - middle, rounds=8, points=300)
+        if wide:
+            p = rounded_at_first(p, high - middle)
         rows.append([first, first - mpf(float(first)), *p])
         worst = max(worst, error)
     comment(f"{about}; error {mp.nstr(worst * 2**53, 2)} x 2^-53")
@@ -231,7 +245,7 @@ def sin_tables():
 def erf_tables():
     width = mpf(25) / 64
     intervals = [(max(0, j - mpf(1) / 2) * width, j * width, (j + mpf(1) / 2) * width) for j in range(16)]
-    pieces("kErf", mp.erf, 11, intervals, "erf: |x| = 25/64 j + r")
+    pieces("kErf", mp.erf, 11, intervals, "erf: |x| = 25/64 j + r", apart=2)
     DOUBLE.scalar("kErfWidth", width)
     DOUBLE.scalar("kErfInverseWidth", 1 / width)
 
@@ -260,7 +274,7 @@ def normal_tables():
 
     wide = [tuple((z - 2) * root2 for z in interval) for interval in halves_of_binades(mpf(2))]
     pieces("kLogNdtr", [right] * 8 + [left] * 8, 20, wide + wide,
-           "log_ndtr: e^(x^2/2) log ndtr(x), then log(e^(x^2/2) ndtr(-x)), by x / sqrt 2 + 2 in [2, 32)")
+           "log_ndtr: e^(x^2/2) log ndtr(x), then log(e^(x^2/2) ndtr(-x)), by x / sqrt 2 + 2 in [2, 32)", wide=True)
 
 
 def constants():

@@ -1,6 +1,7 @@
 #pragma once
 // The standard normal distribution function and its logarithm, from m(y) = e^(y^2/2) ndtr(-y), which is smooth.
 #include "coefficients.h"
+#include "erf.h"
 #include "table_exp.h"
 #include "vector_types.h"
 
@@ -24,8 +25,7 @@ INLAY_INLINE Square square_in_two(vd y) {
 /// ndtr(-y) = e^(-y^2/2) m(y), so the tail keeps its digits down to the subnormals.
 INLAY_INLINE vd normal_tail(Piece m, Square square) {
   const ExpParts e = exp_parts(-0.5 * square.high);
-  const vd product = fma_d(e.high, m.first, fma_d(e.high, m.rest, e.rest * (m.first + m.rest)));
-  return scale(fnma_d(product, 0.5 * square.low, product), e.k);
+  return times_power(m, e, -0.5 * square.low);
 }
 
 INLAY_INLINE vd ndtr_of(vd x) {

@@ -57,19 +57,24 @@ INLAY_INLINE Piece piecewise(vd x, vi index, const double* rows, int stride, int
 }
 
 /// The same in an even and an odd half, which do not wait for each other: for functions so long that the processor
-/// does not look far enough ahead to fill the waiting.
+/// does not look far enough ahead to fill the waiting. The linear term goes into `first`, with what its roundings lose
+/// in the rest: the pieces are so wide that the function doubles within one.
 #define PIECEWISE_IN_HALVES(x, index, table) \
   piecewise_in_halves(x, index, &table[0][0], sizeof(table[0]) / sizeof(double), table##Terms)
 INLAY_INLINE Piece piecewise_in_halves(vd x, vi index, const double* rows, int stride, int terms) {
   const vd square = x * x;
   vd sum = splat(0), other = splat(0), c[4];
 #pragma clang loop unroll(full)
-  for (int column = terms + 1; column > 1; --column) {
+  for (int column = terms + 1; column > 2; --column) {
     if (column % 4 == 3 || column == terms + 1) lookup_4(rows + column / 4 * 4, stride, index, c);
     const vd next = column > terms - 1 ? c[column % 4] : fma_d(sum, square, c[column % 4]);
     sum = other, other = next;
   }
-  const Piece piece = {c[0], fma_d(x, fma_d(sum, x, other), c[1])};
+  const vd linear = x * c[2];
+  const vd linear_low = fma_d(x, c[2], -linear);
+  const vd first = c[0] + linear;
+  const vd low = (c[1] + linear_low) + ((c[0] - first) + linear);
+  const Piece piece = {first, fma_d(square, fma_d(sum, x, other), low)};
   return piece;
 }
 
