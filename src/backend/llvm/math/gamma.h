@@ -14,8 +14,10 @@ INLAY_INLINE vd lgamma_of_positive(vd x) {
   const vd r = y - quarter.middle;
   const Piece piece = PIECEWISE(r, quarter.index, kLgamma);
   const vd first = piece.first, rest = piece.rest;
-  const vd roots = (y - 1) * (y - 2);
-  const vd roots_low = fma_d(y - 1, y - 2, -roots);
+  const vd from_1 = y - 1, from_2 = y - 2;
+  const vd from_2_low = y - (from_2 + 2);  // below 1
+  const vd roots = from_1 * from_2;
+  const vd roots_low = fma_d(from_1, from_2_low, fma_d(from_1, from_2, -roots));
   const vd middle = fma_d(roots, first, fma_d(roots, rest, roots_low * first));
 
   // (x - 1/2) (log x - 1) + log(2 pi)/2 - 1/2 + P(1/x^2) / x
@@ -46,5 +48,10 @@ INLAY_INLINE vd digamma_of_positive(vd x) {
   const vd series = fma_d(POLYNOMIAL(square, kDigammaTail), square, 0.5 * inverse);
   const vd large = log.high + (log.low - series);
 
-  return by_class_of(x, select_d(x < 8, select_d(small, middle - inverse, middle), large), 0x00500022);
+  // Below 1/2 1/x is the larger, in two parts; next to 0 it is infinite.
+  const vd sum = middle - inverse;
+  const vd inverse_low = fnma_d(x, inverse, splat(1)) * inverse;
+  const vd lost = (middle - (sum + inverse)) - inverse_low;
+  const vd recurred = sum + select_d(x < 0x1p-1000, splat(0), lost);
+  return by_class_of(x, select_d(x < 8, select_d(small, recurred, middle), large), 0x00500022);
 }

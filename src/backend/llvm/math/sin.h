@@ -10,8 +10,8 @@
 #define kRoundToQuarterTurns 0x1.8p+52
 
 typedef struct {
-  vd sin, cos;
-  vi turns;  // quarter turns
+  vd sin, sin_low, cos, cos_low;  // low: what rounding lost
+  vi turns;                       // quarter turns
 } SinCos;
 
 /// sin and cos of r, |r| <= pi/4, where x = turns pi/2 + r.
@@ -28,10 +28,14 @@ INLAY_INLINE SinCos sin_cos(vd x) {
   const vd low = fnma_d(n, splat(kHalfPi3), ((exact - r) - product) - product_low);
 
   const vd square = r * r;
-  result.sin = r + fma_d(square * r, POLYNOMIAL(square, kSinPoly), low);
+  const vd sin_rest = fma_d(square * r, POLYNOMIAL(square, kSinPoly), low);
+  result.sin = r + sin_rest;
+  result.sin_low = (r - result.sin) + sin_rest;
   const vd head = fma_d(splat(-0.5), square, splat(1));
   const vd lost = fma_d(splat(-0.5), square, 1 - head);
-  result.cos = head + fma_d(square * square, POLYNOMIAL(square, kCosPoly), fnma_d(r, low, lost));
+  const vd cos_rest = fma_d(square * square, POLYNOMIAL(square, kCosPoly), fnma_d(r, low, lost));
+  result.cos = head + cos_rest;
+  result.cos_low = (head - result.cos) + cos_rest;
   return result;
 }
 
@@ -44,11 +48,15 @@ INLAY_INLINE vd sin_of(vd x) {
   return by_class_of(x, turned(value, s.turns), 0x00000122);  // 1: +-0 as it is
 }
 
+/// sin / cos, or -cos / sin after an odd number of quarter turns. The quotient has what rounding lost of both.
 INLAY_INLINE vd tan_of(vd x) {
   const SinCos s = sin_cos(x);
-  const vi odd = (s.turns & 1) != 0;
-  const vd value = select_d(odd, -s.cos, s.sin) / select_d(odd, s.sin, s.cos);
-  return by_class_of(x, value, 0x00000122);
+  const vi sign = s.turns << 63;
+  const vi odd = sign < 0;
+  const vd n = select_d(odd, s.cos, s.sin), n_low = select_d(odd, s.cos_low, s.sin_low);
+  const vd d = select_d(odd, s.sin, s.cos), d_low = select_d(odd, s.sin_low, s.cos_low);
+  const vd value = quotient_of_two(n, n_low, d, d_low);
+  return by_class_of(x, (vd)((vi)value ^ sign), 0x00000122);
 }
 
 INLAY_INLINE vd cos_of(vd x) {
