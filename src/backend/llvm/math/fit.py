@@ -210,11 +210,13 @@ def log_tables():
 
 
 def pow_tables():
-    def tail(r):  # (log(1 + r) - r + r^2/2) / r^3
-        return mp.hyp2f1(1, 3, 4, -r) / 3
+    def tail(r):  # (log(1 + r) - r + r^2/2 - r^3/3) / r^4
+        return -mp.hyp2f1(1, 4, 5, -r) / 4
 
-    DOUBLE.polynomial("kLogCubic", tail, lambda r: (abs(r) + mpf(1) / 1000) ** 2, 9, mpf("-0.0372"), mpf(1) / 16,
-               "pow: log(1 + r) = r - r^2/2 + r^3 P(r) for r in")
+    DOUBLE.polynomial("kLogQuartic", tail, lambda r: (abs(r) + mpf(1) / 1000) ** 3, 8, mpf("-0.0372"), mpf(1) / 16,
+               "pow: log(1 + r) = r - r^2/2 + r^3/3 + r^4 P(r) for r in")
+    DOUBLE.scalar("kThird", mpf(1) / 3)
+    DOUBLE.scalar("kThirdLow", mpf(1) / 3 - mpf(1.0 / 3))
 
 
 def sine_tail(z):  # (sin(r) - r) / r^3, z = r^2

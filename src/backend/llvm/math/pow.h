@@ -5,17 +5,24 @@
 #include "table_log.h"
 #include "vector_types.h"
 
-/// log(x) to about 2^-65: as log_in_two, and r^2/2 is in two parts too.
+/// log(x) to about 2^-68: as log_in_two, and r^2/2 and r^3/3 are in two parts too.
 INLAY_INLINE Log log_accurate(vd x) {
   const LogParts l = log_parts(x);
   const vd sum = l.high + l.r;
   const vd lost = (l.high - sum) + l.r;
   const vd square = l.r * l.r;
   const vd square_low = fma_d(l.r, l.r, -square);
-  const vd high = fma_d(splat(-0.5), square, sum);
-  const vd lost_square = fma_d(splat(-0.5), square, sum - high);
-  const vd rest = fma_d(splat(-0.5), square_low, l.low + (lost + lost_square));
-  const vd low = fma_d(square * l.r, POLYNOMIAL(l.r, kLogCubic), rest);
+  const vd less = fma_d(splat(-0.5), square, sum);
+  const vd lost_square = fma_d(splat(-0.5), square, sum - less);
+  const vd cube = square * l.r;
+  const vd cube_low = fma_d(square_low, l.r, fma_d(square, l.r, -cube));
+  const vd third = cube * kThird;
+  const vd third_low =
+      fma_d(cube_low, splat(kThird), fma_d(cube, splat(kThirdLow), fma_d(cube, splat(kThird), -third)));
+  const vd high = less + third;
+  const vd lost_cube = (less - high) + third;
+  const vd rest = fma_d(splat(-0.5), square_low, l.low + (lost + lost_square)) + (lost_cube + third_low);
+  const vd low = fma_d(square * square, POLYNOMIAL(l.r, kLogQuartic), rest);
   Log result;
   result.high = high + low;
   result.low = (high - result.high) + low;
