@@ -314,16 +314,22 @@ static const float kFloatExpPoly[5] = {
     0x1.6db3a6p-10f,
 };
 
+// expm1: e^r = 1 + r + r^2/2 + r^3 P(r) for r in [-0.34692, 0.34692], error 0.0068 x 2^-24
+static const float kFloatExpCubic[5] = {
+    0x1.555556p-3f, 0x1.5554f2p-5f, 0x1.1110a4p-7f, 0x1.6d40c4p-10f,
+    0x1.a188e8p-13f,
+};
+
 // 2^r = 1 + r ln2 + r^2 P(r) for r in [-0.5, 0.5], error 0.054 x 2^-24
 static const float kFloatExp2Poly[5] = {
     0x1.ebfbep-3f, 0x1.c6af86p-5f, 0x1.3b29d4p-7f, 0x1.5f04d6p-10f,
     0x1.4476aep-13f,
 };
 
-// tanh(x) = x + x^3 P(x^2), x^2 in [0.0, 0.3601], error 0.053 x 2^-24
-static const float kFloatTanhPoly[5] = {
-    -0x1.555544p-2f, 0x1.110ad8p-3f, -0x1.b8bcaep-5f, 0x1.55977ap-6f,
-    -0x1.862386p-8f,
+// tanh(x) = x + x^3 P(x^2), x^2 in [0.0, 0.8101], error 0.018 x 2^-24
+static const float kFloatTanhPoly[7] = {
+    -0x1.55555p-2f, 0x1.110f8ap-3f, -0x1.b9d3cap-5f, 0x1.6333a2p-6f,
+    -0x1.0fc23ap-7f, 0x1.55db6cp-9f, -0x1.e6e0ccp-12f,
 };
 
 // log of floats: c(j) near the reciprocal of [1 + j/16, 1 + (j+1)/16), -log(c) hardly rounded

@@ -398,6 +398,12 @@ def float_exp_tables():
     FLOAT.polynomial("kFloatExpPoly", tail, lambda r: r * r + half * half / 100, 4, -half, half,
                      "e^r = 1 + r + r^2 P(r) for r in")
 
+    def cubic_tail(r):  # (e^r - 1 - r - r^2/2) / r^3
+        return mp.hyp1f1(1, 4, r) / 6
+
+    FLOAT.polynomial("kFloatExpCubic", cubic_tail, lambda r: r * r + half * half / 100, 4, -half, half,
+                     "expm1: e^r = 1 + r + r^2/2 + r^3 P(r) for r in")
+
     def tail2(r):  # (2^r - 1 - r ln2) / r^2
         return tail(r * ln2) * ln2 * ln2
 
@@ -408,7 +414,7 @@ def float_exp_tables():
         x = mp.sqrt(z)
         return (mp.tanh(x) - x) / x**3 if z > mpf(10) ** -15 else -mpf(1) / 3 + z * 2 / 15
 
-    FLOAT.polynomial("kFloatTanhPoly", tanh_tail, lambda z: z + mpf(1) / 100, 4, 0, mpf("0.3601"),
+    FLOAT.polynomial("kFloatTanhPoly", tanh_tail, lambda z: z + mpf(1) / 100, 6, 0, mpf("0.8101"),
                      "tanh(x) = x + x^3 P(x^2), x^2 in")
 
 

@@ -39,6 +39,10 @@ INLAY_INLINE vf by_class_of_f(vf x, vf result, int what) {
   return select_f(x < inf, result, x);
 }
 
+INLAY_INLINE vf near_reciprocal_of_two_f(vf x, vf low) {
+  const vf inverse = 1 / x;
+  return fnma_f(inverse * inverse, low, inverse);
+}
 INLAY_INLINE vf near_reciprocal_f(vf x) { return 1 / x; }
 
 /// table[index mod 16]: two registers hold the table.

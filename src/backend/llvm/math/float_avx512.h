@@ -17,7 +17,11 @@ INLAY_INLINE vf by_class_of_f(vf x, vf result, int what) {
   return _mm512_fixupimm_ps(result, x, (__m512i)(vfi)(what), 0);
 }
 
-/// 1 / x but for the last bit.
+/// 1 / (x + low), and 1 / x, but for the last bit.
+INLAY_INLINE vf near_reciprocal_of_two_f(vf x, vf low) {
+  const vf rough = _mm512_rcp14_ps(x);
+  return fma_f(rough, fnma_f(low, rough, fnma_f(x, rough, splat_f(1))), rough);
+}
 INLAY_INLINE vf near_reciprocal_f(vf x) {
   const vf rough = _mm512_rcp14_ps(x);
   return fma_f(rough, fnma_f(x, rough, splat_f(1)), rough);

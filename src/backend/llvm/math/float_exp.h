@@ -62,12 +62,17 @@ INLAY_INLINE FloatPair float_exp_of_minus_abs(vf x) {
   return pair;
 }
 
-/// 2^k ((1 - 2^-k) + (e^r - 1)), the large parts first. 1 - 2^-k + r is exact where much of it cancels (k = 1).
+/// 2^k ((1 - 2^-k) + (e^r - 1)), the large parts first, with what their sums lose.
 INLAY_INLINE vf float_expm1_of(vf x) {
-  const FloatReduced f = float_reduced(clamp_f(x, -20, 89));
+  const FloatReduced f = float_reduced(clamp_f(x, -17.4f, 89));
   const vf r = f.r + f.r_low;
-  const vf rest = fma_f(r * r, POLYNOMIAL_F(r, kFloatExpPoly), f.r_low);
-  const vf sum = (1 - scale_f(splat_f(1), -f.k)) + f.r;
+  const vf one = scale_f(splat_f(1), -f.k);
+  const vf difference = 1 - one;
+  const vf lost_one = (1 - difference) - one;
+  const vf sum = difference + f.r;
+  const vf lost = (difference - sum) + f.r;
+  const vf tail = fma_f(r * (r * r), POLYNOMIAL_F(r, kFloatExpCubic), f.r_low + (lost + lost_one));
+  const vf rest = fma_f(0.5f * r, r, tail);
   return with_sign_of_f(scale_f(sum + rest, f.k), x);
 }
 
@@ -83,15 +88,15 @@ INLAY_INLINE vf float_sigmoid_of(vf x) {
   return fma_f(fnma_f(q, d, n) + fnma_f(q, d_low, n_low), inverse, q);
 }
 
-/// Up to 0.6 a polynomial, from there 1 - 2 / (e^2|x| + 1).
+/// Up to 0.9 a polynomial, from there 1 - 2 / (e^2|x| + 1), with e^2|x| + 1 = 2^k (1 + 2^-k + p).
 INLAY_INLINE vf float_tanh_of(vf x) {
   const vf y = at_most_f(15, abs_f(x));
-  const FloatReduced f = float_reduced(y + y);
-  const vf r = fnma_f(f.k, splat_f(kFloatLn2Low), f.r);
-  const vf slope = fma_f(r, POLYNOMIAL_F(r, kFloatExpPoly), splat_f(1));
-  const vf power = scale_f(fma_f(r, slope, splat_f(1)), f.k);
-  const vf far = fnma_f(splat_f(2), near_reciprocal_f(power + 1), splat_f(1));
+  const FloatExpParts e = float_exp_parts(y + y);
+  const vf s = scale_f(splat_f(1), -e.k);
+  const vf one = 1 + s;
+  const vf d = one + e.p;
+  const vf far = fnma_f(s + s, near_reciprocal_of_two_f(d, (one - d) + e.p), splat_f(1));
   const vf square = y * y;
   const vf near = fma_f(y * square, POLYNOMIAL_F(square, kFloatTanhPoly), y);
-  return with_sign_of_f(select_f(y < 0.6f, near, far), x);
+  return with_sign_of_f(select_f(y < 0.9f, near, far), x);
 }

@@ -2,16 +2,16 @@
 // log(2^n m) = n ln2 - log(c) + log(1 + r), as in table_log.h, sixteen floats at a time.
 //
 // There is no second table for what rounding loses of log(c): c was chosen so that it loses nothing (fit.py), nor does
-// n ln2 - log(c) for n = -1 and 0, where the result is small.
+// n ln2 - log(c) below 8.
 #include "coefficients.h"
 #include "float_exp.h"
 #include "float_types.h"
 
 INLAY_INLINE vf float_log_by_class_of(vf x, vf result) { return by_class_of_f(x, result, 0x03530422); }
 
-/// `high` is everything but log(1 + r).
+/// `high` + `low` is everything but log(1 + r); low is what rounding lost of it, which is nothing below 8.
 typedef struct {
-  vf n, c, r, high;
+  vf n, c, r, high, low;
 } FloatLogParts;
 
 INLAY_INLINE FloatLogParts float_log_parts(vf x) {
@@ -21,15 +21,23 @@ INLAY_INLINE FloatLogParts float_log_parts(vf x) {
   const vfi index = (vfi)m >> 19;
   l.c = lookup_f(kFloatLogReciprocal, index);
   l.r = fma_f(m, l.c, splat_f(-1));
-  l.high = fma_f(l.n, splat_f(kFloatLn2), lookup_f(kFloatLogTable, index));
+  const vf table = lookup_f(kFloatLogTable, index);
+  l.high = fma_f(l.n, splat_f(kFloatLn2), table);
+  l.low = fma_f(l.n, splat_f(kFloatLn2), -l.high) + table;
   return l;
 }
 
-INLAY_INLINE vf float_log1p_of_small(vf r) { return fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), r); }
+/// The logarithm but for the class of the number, whose r has a second part.
+INLAY_INLINE vf float_log_of_parts(FloatLogParts l, vf r_low) {
+  const vf r = l.r + r_low;
+  const vf sum = l.high + l.r;
+  const vf lost = (l.high - sum) + l.r;
+  return sum + fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), (l.low + lost) + r_low);
+}
 
 INLAY_INLINE vf float_log_of(vf x) {
   const FloatLogParts l = float_log_parts(x);
-  return float_log_by_class_of(x, l.high + float_log1p_of_small(l.r));
+  return float_log_by_class_of(x, l.high + (l.r + fma_f(l.r * l.r, POLYNOMIAL_F(l.r, kFloatLogPoly), l.low)));
 }
 
 /// What 1 + x loses is added to r.
@@ -37,23 +45,25 @@ INLAY_INLINE vf float_log1p_of(vf x) {
   const vf u = x + 1;
   const vf rest = x - (u - 1);
   const FloatLogParts l = float_log_parts(u);
-  const vf r = fma_f(scale_f(rest, -l.n), l.c, l.r);
-  return with_sign_of_f(float_log_by_class_of(u, l.high + float_log1p_of_small(r)), x);
+  const vf log = float_log_of_parts(l, scale_f(rest, -l.n) * l.c);
+  return with_sign_of_f(float_log_by_class_of(u, log), x);
 }
 
-/// log(1 + e + e_low) for 0 <= e <= 1: 1 + e is its own mantissa.
-INLAY_INLINE vf float_log1p_of_fraction(FloatPair e) {
-  const vf u = at_most_f(0x1.fffffep+0f, e.high + 1);
-  const vf rest = (e.high - (u - 1)) + e.low;
-  const vfi index = (vfi)u >> 19;
-  const vf c = lookup_f(kFloatLogReciprocal, index);
-  const vf first = fma_f(u, c, splat_f(-1)), second = rest * c, r = first + second;
-  return lookup_f(kFloatLogTable, index) + (first + fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), second));
-}
-
-/// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
+/// log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|: 1 + e is its own mantissa. The parts of the sum are added
+/// with what rounding loses of them.
 INLAY_INLINE vf float_softplus_of(vf x) {
-  return at_least_f(0, x) + float_log1p_of_fraction(float_exp_of_minus_abs(x));
+  const FloatPair e = float_exp_of_minus_abs(x);
+  const vf u = at_most_f(0x1.fffffep+0f, e.high + 1);
+  const vfi index = (vfi)u >> 19;
+  const vf c = lookup_f(kFloatLogReciprocal, index), table = lookup_f(kFloatLogTable, index);
+  const vf first = fma_f(u, c, splat_f(-1)), second = (e.high - (u - 1)) * c, r = first + second;
+  const vf high = table + first;
+  const vf low = fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), fma_f(e.low, c, (table - high) + first));
+  const vf larger = at_least_f(0, x);
+  const vf sum = larger + high;
+  const vf added = sum - larger;
+  const vf lost = (larger - (sum - added)) + (high - added);
+  return sum + max_f((lost + second) + low, splat_f(-1));  // nan where the sum is infinite
 }
 
 /// n + log2(1/c) + log2(1 + r), the factor of r in two parts.
