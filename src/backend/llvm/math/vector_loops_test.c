@@ -64,14 +64,23 @@ DOMAIN_OF(tan)
 DOMAIN_OF(erfcx)
 DOMAIN_OF(log_ndtr)
 
-static void loop_pow(const double* x, const double* y, double* out, long count) {
-  for (long i = 0; i < count; i += INLAY_LANES) {
-    *(AnyDoubles*)(out + i) = DOUBLES(pow)(*(const AnyDoubles*)(x + i), *(const AnyDoubles*)(y + i));
+#define LOOP_OF_TWO(name)                                                                                \
+  static void loop_##name(const double* x, const double* y, double* out, long count) {                   \
+    for (long i = 0; i < count; i += INLAY_LANES) {                                                      \
+      *(AnyDoubles*)(out + i) = DOUBLES(name)(*(const AnyDoubles*)(x + i), *(const AnyDoubles*)(y + i)); \
+    }                                                                                                    \
   }
-}
-static unsigned char domain_pow(const double* x, const double* y) {
-  return bits_of(DOUBLES(pow_domain)(*(const AnyDoubles*)(x), *(const AnyDoubles*)(y)));
-}
+#define DOMAIN_OF_TWO(name)                                                                   \
+  static unsigned char domain_##name(const double* x, const double* y) {                      \
+    return bits_of(DOUBLES(name##_domain)(*(const AnyDoubles*)(x), *(const AnyDoubles*)(y))); \
+  }
+LOOP_OF_TWO(pow)
+LOOP_OF_TWO(arctan2)
+LOOP_OF_TWO(xlogy)
+LOOP_OF_TWO(xlog1py)
+LOOP_OF_TWO(logaddexp)
+DOMAIN_OF_TWO(pow)
+DOMAIN_OF_TWO(arctan2)
 
 #define ROW(name) {#name, loop_##name, 0, 0}
 #define ROW_WITH_DOMAIN(name) {#name, loop_##name, 0, domain_##name}
@@ -109,6 +118,10 @@ static const InlayVectorFunction functions[] = {
     ROW_WITH_DOMAIN(erfcx),
     ROW_WITH_DOMAIN(log_ndtr),
     {"pow", 0, loop_pow, domain_pow},
+    {"arctan2", 0, loop_arctan2, domain_arctan2},
+    {"xlogy", 0, loop_xlogy, 0},
+    {"xlog1py", 0, loop_xlog1py, 0},
+    {"logaddexp", 0, loop_logaddexp, 0},
     {0, 0, 0, 0},
 };
 
