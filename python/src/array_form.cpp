@@ -13,7 +13,7 @@ OwnedArray owned(PyObject* array) { return OwnedArray(reinterpret_cast<PyArrayOb
 /// str(object), for a message.
 std::string text_of(PyObject* object) {
   const Owned text(PyObject_Str(object));
-  const char* utf8 = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
+  const char* utf8 = text ? utf8_of(text.get()) : nullptr;
   if (utf8 == nullptr) PyErr_Clear();
   return utf8 == nullptr ? kind_of(object) : utf8;
 }
@@ -34,7 +34,7 @@ bool overflows(DType dtype, PyObject* number) {
     if (dtype == DType::f16) return std::abs(part) >= 65520;
     return (dtype == DType::f32 || dtype == DType::c64) && !std::isfinite(static_cast<float>(part));
   };
-  const Py_complex c = PyComplex_AsCComplex(number);
+  const ComplexParts c = complex_parts(number);
   return PyErr_Occurred() != nullptr || too_large(c.real) || too_large(c.imag);
 }
 
@@ -72,13 +72,13 @@ void name_error(const std::string& name) {
 }  // namespace
 
 std::string kind_of(PyObject* object) {
-  const std::string name = Py_TYPE(object)->tp_name;
+  const std::string name = type_name(Py_TYPE(object));
   return str(std::string_view("aeiou").find(name[0]) == std::string_view::npos ? "a " : "an ", name);
 }
 
 std::string dtype_text(PyArrayObject* array) {
   if (const auto dtype = dtype_from_numpy(PyArray_TYPE(array))) return std::string(dtype_name(*dtype));
-  std::string name = PyArray_DESCR(array)->typeobj->tp_name;  // "numpy.str_"
+  std::string name = type_name(PyArray_DESCR(array)->typeobj);  // "numpy.str_"
   name.erase(0, name.rfind('.') + 1);
   if (name.ends_with('_')) name.pop_back();
   return name;

@@ -9,7 +9,7 @@
 namespace inlay::python {
 
 struct DropReference {
-  void operator()(PyArrayObject* array) const { Py_DECREF(array); }
+  void operator()(PyArrayObject* array) const { Py_DECREF(reinterpret_cast<PyObject*>(array)); }
 };
 using OwnedArray = std::unique_ptr<PyArrayObject, DropReference>;
 

@@ -123,13 +123,14 @@ BoundProgram::BoundProgram(std::shared_ptr<const runtime::Executable> executable
     std::vector<int64_t> dims;
     if (spec.bound) {
       INLAY_CHECK(num_bound < bound.size(), "no array for ", spec.name);
-      auto* array = reinterpret_cast<PyArrayObject*>(bound[num_bound++]);
+      PyObject* given = bound[num_bound++];
+      auto* array = reinterpret_cast<PyArrayObject*>(given);
       const TensorInfo info = info_of(spec);
-      if (!PyArray_Check(array) || !is_plain(array)) {
+      if (!PyArray_Check(given) || !is_plain(array)) {
         throw Error(ErrorCode::wrong_dtype, {}, str(info.name, ": what is bound is not a row-major array"));
       }
       const bool same_type = PyArray_EquivTypenums(PyArray_TYPE(array), info.numpy_type);
-      if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, bound[num_bound - 1], array);
+      if (!same_type || PyArray_NDIM(array) != info.rank) wrong_argument(info, given, array);
       parameter_template_.push_back(PyArray_DATA(array));
       for (int i = 0; i < PyArray_NDIM(array); ++i) dims.push_back(PyArray_DIM(array, i));
       bound_bytes_.emplace_back(PyArray_BYTES(array), static_cast<std::size_t>(PyArray_NBYTES(array)));
@@ -191,9 +192,9 @@ HeldProgram::HeldProgram(std::shared_ptr<const runtime::Executable> executable, 
           std::make_shared<const BoundProgram>(std::move(executable), bound, host_functions, std::move(step_times))),
       references_(PyTuple_New(static_cast<Py_ssize_t>(bound.size() + host_functions.size()))) {
   if (references_ == nullptr) throw std::bad_alloc();
-  Py_ssize_t at = 0;
+  std::size_t at = 0;
   for (std::span<PyObject* const> objects : {bound, host_functions}) {
-    for (PyObject* object : objects) PyTuple_SET_ITEM(references_, at++, Py_NewRef(object));
+    for (PyObject* object : objects) set_tuple_item(references_, at++, Py_NewRef(object));
   }
 }
 
@@ -252,7 +253,7 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
   if (whole == nullptr) return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
   PyObject* result = PyArray_SimpleNewFromData(info.rank, dims, info.numpy_type, PyArray_DATA(whole));
   if (result == nullptr) return nullptr;
-  Py_INCREF(whole);
+  Py_INCREF(reinterpret_cast<PyObject*>(whole));
   PyArray_SetBaseObject(reinterpret_cast<PyArrayObject*>(result), reinterpret_cast<PyObject*>(whole));
   return result;
 }

@@ -28,9 +28,9 @@ int call_general(const void* const* inputs, void** outputs, const void*, const v
 
 /// As Python ends its traceback with it: the class, and what it says.
 std::string text_of(PyObject* exception) {
-  const auto name = std::string(Py_TYPE(exception)->tp_name);
+  const auto name = type_name(Py_TYPE(exception));
   PyObject* said = PyObject_Str(exception);
-  const char* text = said == nullptr ? nullptr : PyUnicode_AsUTF8(said);
+  const char* text = said == nullptr ? nullptr : utf8_of(said);
   const std::string whole = text == nullptr || *text == '\0' ? name : str(name, ": ", text);
   PyErr_Clear();
   Py_XDECREF(said);
@@ -46,7 +46,7 @@ std::string report(PyObject* on_error) {
   if (trace != nullptr) PyException_SetTraceback(exception, trace);
   const std::string text = text_of(exception);
   if (on_error != nullptr) {
-    PyObject* result = PyObject_CallOneArg(on_error, exception);
+    PyObject* result = PyObject_CallFunctionObjArgs(on_error, exception, nullptr);
     if (result == nullptr) PyErr_WriteUnraisable(on_error);
     Py_XDECREF(result);
   }

@@ -191,24 +191,22 @@ void Call::take_results(int function, PyObject* returned, void** addresses, int6
   const runtime::HostCallSpec& spec = program_.host_call(function);
   const std::size_t count = spec.results.size();
   const bool is_tuple = PyTuple_Check(returned);
-  if (is_tuple ? static_cast<std::size_t>(PyTuple_GET_SIZE(returned)) != count : count != 1) {
-    throw runtime::wrong_host_results(spec,
-                                      is_tuple ? counted(static_cast<std::size_t>(PyTuple_GET_SIZE(returned)), "result")
-                                      : returned == Py_None ? "None"
-                                                            : kind_of(returned));
+  if (is_tuple ? tuple_size(returned) != count : count != 1) {
+    throw runtime::wrong_host_results(spec, is_tuple              ? counted(tuple_size(returned), "result")
+                                            : returned == Py_None ? "None"
+                                                                  : kind_of(returned));
   }
   PyObject* taken = PyTuple_New(static_cast<Py_ssize_t>(count));
   if (taken == nullptr) return;
   keep_returned(function, taken);
   for (std::size_t i = 0; i < count; ++i) {
-    const auto at = static_cast<Py_ssize_t>(i);
-    PyObject* value = is_tuple ? PyTuple_GET_ITEM(returned, at) : returned;
+    PyObject* value = is_tuple ? tuple_item(returned, i) : returned;
     // A tuple that somebody keeps keeps what is in it.
     const OwnedArray kept_elsewhere(
         is_tuple && Py_REFCNT(returned) > 1 ? reinterpret_cast<PyArrayObject*>(Py_NewRef(value)) : nullptr);
     value = take_result(spec, i, value, program_.lends(function), addresses + i, dims);
     if (value == nullptr) return;
-    PyTuple_SET_ITEM(taken, at, value);
+    set_tuple_item(taken, i, value);
   }
 }
 

@@ -64,20 +64,20 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
     raise(Error(ErrorCode::wrong_argument_count, {}, std::move(message)));
     return nullptr;
   };
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
-    const char* text = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
+  for (std::size_t i = 0; i < tuple_size(names); ++i) {
+    const char* text = utf8_of(tuple_item(names, i));
     if (text == nullptr) return nullptr;
     const std::string name = text;
     const auto at = std::ranges::find(parameters, name, &TensorInfo::name);
     if (at == parameters.end() && name == "out") {
-      out = arguments[num_positional + static_cast<std::size_t>(i)];
+      out = arguments[num_positional + i];
       continue;
     }
     const auto names_text = join(parameters, ", ", [](const TensorInfo& info) { return info.name; });
     if (at == parameters.end()) return wrong(str("the function has no parameter ", name, ": it has ", names_text));
     PyObject*& place = all[static_cast<std::size_t>(at - parameters.begin())];
     if (place != nullptr) return wrong(str(name, " is given twice"));
-    place = arguments[num_positional + static_cast<std::size_t>(i)];
+    place = arguments[num_positional + i];
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (all[i] == nullptr) return wrong(str("no argument is given for ", parameters[i].name));
@@ -87,7 +87,7 @@ PyObject* call_by_name(PyObject* self, PyObject* const* arguments, std::size_t n
 
 PyObject* call_function(PyObject* self, PyObject* const* arguments, std::size_t flags, PyObject* names) {
   const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(flags));
-  if (names != nullptr && PyTuple_GET_SIZE(names) > 0) return call_by_name(self, arguments, count, names);
+  if (names != nullptr && tuple_size(names) > 0) return call_by_name(self, arguments, count, names);
   return run_function(self, {arguments, count}, nullptr);
 }
 
@@ -110,7 +110,7 @@ PyObject* run_function(PyObject* self, std::span<PyObject* const> arguments, PyO
     if (tuple == nullptr) {
       Py_DECREF(results[i]);
     } else {
-      PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), results[i]);
+      set_tuple_item(tuple, i, results[i]);
     }
   }
   return tuple;
@@ -124,8 +124,8 @@ PyObject* call_vm(PyObject* self, PyObject* const*, std::size_t, PyObject*) {
   ShortArray<PyObject*, 16> arguments(count);
   // Another thread may fill the cells anew while the machine code runs: hold what they hold now.
   for (std::size_t i = 0; i < count; ++i) {
-    PyObject* cell = PyTuple_GET_ITEM(vm.cells, static_cast<Py_ssize_t>(i));
-    arguments[i] = Py_NewRef(PyList_GET_SIZE(cell) > 0 ? PyList_GET_ITEM(cell, 0) : Py_None);
+    PyObject* cell = tuple_item(vm.cells, i);
+    arguments[i] = Py_NewRef(PyList_Size(cell) > 0 ? PyList_GetItem(cell, 0) : Py_None);
   }
   ShortArray<PyObject*, 16> results(program.results().size());
   int failed_host_call = -1;
@@ -140,7 +140,7 @@ PyObject* call_vm(PyObject* self, PyObject* const*, std::size_t, PyObject*) {
     if (list == nullptr) {
       Py_DECREF(results[i]);
     } else {
-      PyList_SET_ITEM(list, static_cast<Py_ssize_t>(i), results[i]);
+      PyList_SetItem(list, static_cast<Py_ssize_t>(i), results[i]);
     }
   }
   return list;
@@ -165,7 +165,7 @@ void deallocate(PyObject* self) {
   clear(self);
   as_callable(self)->program.~HeldProgram();
   PyTypeObject* type = Py_TYPE(self);
-  type->tp_free(self);
+  PyObject_GC_Del(self);
   Py_DECREF(type);
 }
 
@@ -173,7 +173,7 @@ void deallocate(PyObject* self) {
 PyObject* represent(PyObject* self) {
   PyObject* description =
       as_callable(self)->dict == nullptr ? nullptr : PyDict_GetItemString(as_callable(self)->dict, "description");
-  if (description == nullptr) return PyUnicode_FromFormat("<%s>", Py_TYPE(self)->tp_name);
+  if (description == nullptr) return PyUnicode_FromFormat("<inlay._inlay.%s>", type_name(Py_TYPE(self)).c_str());
   return PyUnicode_FromFormat("<inlay function %S>", description);
 }
 
@@ -210,7 +210,7 @@ PyTypeObject* make_type(PyObject* module, const char* name, const char* doc) {
 }
 
 PyObject* new_callable(PyTypeObject* type, vectorcallfunc vectorcall, const HeldProgram& program, PyObject* cells) {
-  PyObject* self = type->tp_alloc(type, 0);
+  PyObject* self = PyType_GenericAlloc(type, 0);
   if (self == nullptr) return nullptr;
   Callable* callable = as_callable(self);
   callable->vectorcall = vectorcall;
@@ -234,10 +234,10 @@ PyObject* new_function(const HeldProgram& program) {
 
 PyObject* new_vm(const HeldProgram& program, PyObject* cells) {
   const std::size_t count = program->arguments().size();
-  bool fits = PyTuple_Check(cells) && static_cast<std::size_t>(PyTuple_GET_SIZE(cells)) == count;
+  bool fits = PyTuple_Check(cells) && tuple_size(cells) == count;
   for (std::size_t i = 0; fits && i < count; ++i) {
-    PyObject* cell = PyTuple_GET_ITEM(cells, static_cast<Py_ssize_t>(i));
-    fits = PyList_Check(cell) && PyList_GET_SIZE(cell) > 0;
+    PyObject* cell = tuple_item(cells, i);
+    fits = PyList_Check(cell) && PyList_Size(cell) > 0;
   }
   if (!fits) {
     PyErr_Format(PyExc_TypeError, "a tuple of %zu lists is expected", count);

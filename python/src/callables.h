@@ -4,9 +4,8 @@
 //
 // They are plain CPython types, not nanobind classes: what a call costs beside the work itself is then the check of
 // each argument and the making of each result.
-#include <Python.h>
-
 #include "bound_program.h"
+#include "python_api.h"
 
 namespace inlay::python {
 

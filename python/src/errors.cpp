@@ -13,8 +13,8 @@ std::vector<PyObject*>& classes() {
 }  // namespace
 
 void set_error_classes(PyObject* tuple_of_classes) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple_of_classes); ++i) {
-    PyObject* type = PyTuple_GET_ITEM(tuple_of_classes, i);
+  for (std::size_t i = 0; i < tuple_size(tuple_of_classes); ++i) {
+    PyObject* type = tuple_item(tuple_of_classes, i);
     Py_INCREF(type);
     classes().push_back(type);
   }

@@ -3,8 +3,7 @@
 //
 // Each ErrorCode has its own exception class, made by inlay/errors.py: a subclass of InlayError and of the class that a
 // NumPy user expects. The module is given these classes once, when the package is imported.
-#include <Python.h>
-
+#include "python_api.h"
 #include "support/error.h"
 
 namespace inlay::python {

@@ -69,7 +69,7 @@ std::vector<IndexItem> index_from(nb::handle sequence) {
 
 Literal literal_from(nb::handle h, DType dtype) {
   if (is_complex(dtype)) {
-    const Py_complex number = PyComplex_AsCComplex(h.ptr());
+    const ComplexParts number = complex_parts(h.ptr());
     if (PyErr_Occurred()) throw nb::python_error();
     return Literal::of_float(dtype, number.real, number.imag);
   }

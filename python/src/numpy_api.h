@@ -1,6 +1,6 @@
 #pragma once
 // NumPy's C interface, imported once in module.cpp and shared by the files of this folder.
-#include <Python.h>
+#include "python_api.h"
 
 #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
 #define NPY_TARGET_VERSION NPY_1_23_API_VERSION

@@ -62,7 +62,10 @@ OutArrays::OutArrays(PyObject* out, const BoundProgram& program) : program_(&pro
   if (out == Py_None) return;
   const std::size_t count = program.results().size();
   std::vector<PyObject*> given(1, out);
-  if (PyTuple_Check(out)) given.assign(&PyTuple_GET_ITEM(out, 0), &PyTuple_GET_ITEM(out, 0) + PyTuple_GET_SIZE(out));
+  if (PyTuple_Check(out)) {
+    given.resize(tuple_size(out));
+    for (std::size_t i = 0; i < given.size(); ++i) given[i] = tuple_item(out, i);
+  }
   if (given.size() != count) {
     const std::string came = PyTuple_Check(out) ? str("a tuple of ", given.size()) : kind_of(out);
     throw Error(ErrorCode::wrong_argument_count, {},

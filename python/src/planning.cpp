@@ -22,7 +22,7 @@ namespace inlay::python {
 namespace {
 
 std::string text_of(nb::handle value, const std::string& what) {
-  const char* utf8 = PyUnicode_Check(value.ptr()) ? PyUnicode_AsUTF8(value.ptr()) : nullptr;
+  const char* utf8 = PyUnicode_Check(value.ptr()) ? utf8_of(value.ptr()) : nullptr;
   if (utf8 != nullptr) return utf8;
   PyErr_Clear();
   throw Error(ErrorCode::wrong_dtype, {}, str(what, " is ", kind_of(value.ptr()), ", and no text"));
