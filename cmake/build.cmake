@@ -28,10 +28,8 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 # Where an install puts them: a wheel keeps everything in the package, so the extension finds the JIT library beside it.
 if(SKBUILD)
   set(INLAY_LIBRARY_DIR inlay)
-  set(INLAY_PROGRAM_DIR "${SKBUILD_SCRIPTS_DIR}")
 else()
   set(INLAY_LIBRARY_DIR lib)
-  set(INLAY_PROGRAM_DIR bin)
 endif()
 
 find_program(INLAY_CCACHE ccache)

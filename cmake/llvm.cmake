@@ -1,7 +1,7 @@
 # inlay_find_llvm(): the INTERFACE target `inlay_llvm_static`, which is LLVM 19's code generator for this machine and its
 # bitcode reader as static libraries, with headers and definitions.
 #
-# Nothing else of LLVM: no passes beyond those that code generation needs, no ORC. Link it into one shared object with
+# INLAY_LLVM_VERSION is which 19 it is. Nothing else of LLVM: no passes beyond those that code generation needs, no ORC. Link it into one shared object with
 # hidden visibility (`inlay_hide_static_libraries(<target>)`), so that another LLVM in the process never meets ours.
 
 function(inlay_find_llvm)
@@ -17,11 +17,13 @@ function(inlay_find_llvm)
     message(FATAL_ERROR "${INLAY_LLVM_CONFIG} is LLVM ${version}; inlay needs 19")
   endif()
 
+  set(INLAY_LLVM_VERSION "${version}" PARENT_SCOPE)
+
   _inlay_llvm_config(include_dir --includedir)
   _inlay_llvm_config(libraries --link-static --libfiles x86codegen bitreader)
   separate_arguments(libraries UNIX_COMMAND "${libraries}")
-  find_library(INLAY_ZSTD zstd REQUIRED)
-  find_package(ZLIB REQUIRED)
+  inlay_find_system_library(INLAY_ZSTD zstd)
+  inlay_find_system_library(INLAY_ZLIB z)
   find_package(Threads REQUIRED)
 
   # llvm-config's own list of system libraries names also z3 and libxml2, which nothing of the above refers to.
@@ -30,7 +32,7 @@ function(inlay_find_llvm)
   target_compile_definitions(inlay_llvm_static INTERFACE
     _GNU_SOURCE __STDC_CONSTANT_MACROS __STDC_FORMAT_MACROS __STDC_LIMIT_MACROS)
   target_link_libraries(inlay_llvm_static INTERFACE
-    ${libraries} ZLIB::ZLIB "${INLAY_ZSTD}" Threads::Threads ${CMAKE_DL_LIBS} rt m)
+    ${libraries} "${INLAY_ZLIB}" "${INLAY_ZSTD}" Threads::Threads ${CMAKE_DL_LIBS} rt m)
 endfunction()
 
 function(_inlay_llvm_config out)

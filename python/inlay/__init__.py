@@ -9,6 +9,7 @@ import importlib
 
 from . import errors  # noqa: F401  (first: the extension raises these)
 from ._inlay import Function, __version__
+from .config import show_config
 from .errors import InlayError
 from .explanation import explain
 from .memory import memory_page
@@ -27,6 +28,7 @@ __all__ = [
     "explain",
     "memory_page",
     "plan",
+    "show_config",
 ]
 
 _ON_DEMAND = ("executorch", "pymc", "pytensor")  # they import what not everybody has

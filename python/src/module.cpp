@@ -6,6 +6,7 @@
 
 #include "callables.h"
 #include "compiled.h"
+#include "config.h"
 #include "draw.h"
 #include "errors.h"
 #include "gil.h"
@@ -13,6 +14,7 @@
 #include "numpy_api.h"
 #include "ops_table.h"
 #include "planning.h"
+#include "scipy_routines.h"
 
 namespace nb = nanobind;
 
@@ -58,6 +60,8 @@ NB_MODULE(_inlay, m) {
   bind_compile(m);
   bind_planning(m);
   bind_draw(m);
+  bind_config(m);
+  take_routines_from_scipy();
   wait_for_foreign_threads_at_exit();
   if (!add_callables(m.ptr())) throw nb::python_error();
 }

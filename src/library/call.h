@@ -109,6 +109,8 @@ int32_t entry(const void* const* operands, const int64_t* operand_strides, void*
 template <class T>
 int32_t matmul(const Call& call);
 template <class T>
+int32_t matmul_by_loops(const Call& call);
+template <class T>
 int32_t cholesky(const Call& call);
 template <class T>
 int32_t solve_triangular(const Call& call);

@@ -18,7 +18,7 @@ struct Square {
   int64_t size = 0;
 
   void multiply(const T* a, const T* b, T* out) const {
-    Lapack<T>::gemm(CblasNoTrans, CblasNoTrans, n, n, n, a, n, b, n, out, n);
+    Lapack<T>::gemm(Turned::no, Turned::no, n, n, n, a, n, b, n, out, n);
   }
   /// out = the sum of factors[i] * terms[i], and `constant` on the diagonal.
   template <std::size_t count>

@@ -4,29 +4,42 @@
 #include <unordered_map>
 
 #include "library/call.h"
-#include "support/str.h"
-
-extern "C" void openblas_set_num_threads(int) __attribute__((weak));
+#include "library/routines.h"
+#include "support/error.h"
 
 namespace inlay::library {
 namespace {
 
-using Table = std::unordered_map<std::string, InlayLibraryFunction>;
+struct Entry {
+  InlayLibraryFunction function = nullptr;
+  bool calls_blas = false;
+  InlayLibraryFunction without_blas = nullptr;  // where no BLAS is to be had; null: there is no other
+};
+using Table = std::unordered_map<std::string, Entry>;
 
+/// What calls BLAS or LAPACK.
 template <Function function>
 void add(Table& table, LibraryOp op, DType dtype) {
-  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = entry<function>;
+  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = {entry<function>, true};
+}
+template <Function function>
+void add_own(Table& table, LibraryOp op, DType dtype) {
+  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = {entry<function>};
+}
+template <Function function, Function without_blas>
+void add_both(Table& table, LibraryOp op, DType dtype) {
+  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = {entry<function>, true, entry<without_blas>};
 }
 
 template <class T>
 void add_matrices(Table& table, DType dtype) {
-  add<matmul<T>>(table, LibraryOp::matmul, dtype);
+  add_both<matmul<T>, matmul_by_loops<T>>(table, LibraryOp::matmul, dtype);
   add<cholesky<T>>(table, LibraryOp::cholesky, dtype);
   add<solve_triangular<T>>(table, LibraryOp::solve_triangular, dtype);
   add<solve<T>>(table, LibraryOp::solve, dtype);
   add<lu_factor<T>>(table, LibraryOp::lu_factor, dtype);
   add<tridiagonal_lu_factor<T>>(table, LibraryOp::tridiagonal_lu_factor, dtype);
-  add<tridiagonal_lu_solve<T>>(table, LibraryOp::tridiagonal_lu_solve, dtype);
+  add_own<tridiagonal_lu_solve<T>>(table, LibraryOp::tridiagonal_lu_solve, dtype);
   add<qr<T>>(table, LibraryOp::qr, dtype);
   add<qr_complete<T>>(table, LibraryOp::qr_complete, dtype);
   add<qr_r<T>>(table, LibraryOp::qr_r, dtype);
@@ -49,20 +62,18 @@ void add_matrices(Table& table, DType dtype) {
 
 template <class T>
 void add_rows(Table& table, DType dtype) {
-  add<sort<T>>(table, LibraryOp::sort, dtype);
-  add<argsort<T>>(table, LibraryOp::argsort, dtype);
-  add<searchsorted<T>>(table, LibraryOp::searchsorted, dtype);
+  add_own<sort<T>>(table, LibraryOp::sort, dtype);
+  add_own<argsort<T>>(table, LibraryOp::argsort, dtype);
+  add_own<searchsorted<T>>(table, LibraryOp::searchsorted, dtype);
 }
 
 Table make_table() {
-  // Whoever calls decides about threads; a library that starts its own would be in their way.
-  if (openblas_set_num_threads) openblas_set_num_threads(1);
   Table table;
   add_matrices<float>(table, DType::f32);
   add_matrices<double>(table, DType::f64);
   add_matrices<std::complex<float>>(table, DType::c64);
   add_matrices<std::complex<double>>(table, DType::c128);
-  add<pivots_to_permutation>(table, LibraryOp::pivots_to_permutation, DType::i64);
+  add_own<pivots_to_permutation>(table, LibraryOp::pivots_to_permutation, DType::i64);
   add_rows<uint8_t>(table, DType::boolean);
   add_rows<int8_t>(table, DType::i8);
   add_rows<int16_t>(table, DType::i16);
@@ -84,7 +95,16 @@ Table make_table() {
 InlayLibraryFunction find_function(std::string_view name) {
   static const Table table = make_table();
   const auto found = table.find(std::string(name));
-  return found == table.end() ? nullptr : found->second;
+  if (found == table.end()) return nullptr;
+  const Entry& entry = found->second;
+  if (!entry.calls_blas) return entry.function;
+  try {
+    require_routines();
+  } catch (const Error& error) {
+    if (entry.without_blas != nullptr) return entry.without_blas;
+    throw Error(error.diagnostic()).note("called by the program", std::string(name));
+  }
+  return entry.function;
 }
 
 }  // namespace inlay::library

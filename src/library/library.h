@@ -26,7 +26,7 @@ typedef int32_t (*InlayLibraryFunction)(const void* const* operands, const int64
 
 namespace inlay::library {
 
-/// The function with this name, or null.
+/// The function with this name, or null. Errors: unsupported: it calls BLAS or LAPACK, and there is none.
 InlayLibraryFunction find_function(std::string_view name);
 
 }  // namespace inlay::library

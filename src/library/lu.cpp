@@ -33,8 +33,8 @@ int32_t solve(const Call& call) {
     }
     // A lower triangle by columns is an upper one by rows, transposed.
     const int ldx = static_cast<int>(leading(x, k));
-    Lapack<T>::trsm(CblasUpper, CblasTrans, CblasUnit, n, k, lu, n, x.data, ldx);
-    Lapack<T>::trsm(CblasLower, CblasTrans, CblasNonUnit, n, k, lu, n, x.data, ldx);
+    Lapack<T>::trsm(Triangle::upper, Turned::transposed, Diagonal::unit, n, k, lu, n, x.data, ldx);
+    Lapack<T>::trsm(Triangle::lower, Turned::transposed, Diagonal::stored, n, k, lu, n, x.data, ldx);
   }
   return 0;
 }

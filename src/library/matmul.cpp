@@ -10,14 +10,14 @@ namespace {
 template <class T>
 struct Lying {
   const T* data = nullptr;
-  CBLAS_TRANSPOSE flag = CblasNoTrans;
+  Turned flag = Turned::no;
   int leading = 1;
 
   Lying(View<const T> x, int64_t rows, int64_t columns)
       : data(x.data),
-        flag(x.column == 1 || columns == 1 ? CblasNoTrans : CblasTrans),
-        leading(static_cast<int>(flag == CblasNoTrans ? library::leading(x, columns)
-                                                      : library::leading(x.transposed(), rows))) {}
+        flag(x.column == 1 || columns == 1 ? Turned::no : Turned::transposed),
+        leading(static_cast<int>(flag == Turned::no ? library::leading(x, columns)
+                                                    : library::leading(x.transposed(), rows))) {}
 };
 
 /// A row as BLAS takes it. Where it goes backwards BLAS begins with what lies first in memory.
@@ -34,7 +34,7 @@ struct Row {
 template <class T>
 void multiply(View<const T> x, int rows, int columns, Row<const T> v, Row<T> y) {
   const Lying<T> a(x, rows, columns);
-  const bool turned = a.flag == CblasTrans;
+  const bool turned = a.flag == Turned::transposed;
   Lapack<T>::gemv(a.flag, turned ? columns : rows, turned ? rows : columns, a.data, a.leading, v.data, v.step, y.data,
                   y.step);
 }
@@ -116,6 +116,26 @@ int32_t matmul(const Call& call) {
   return 0;
 }
 
+/// Where no BLAS is to be had: rows of the right matrix, weighted and added.
+template <class T>
+int32_t matmul_by_loops(const Call& call) {
+  const int64_t m = call.size(0), k = call.size(1), n = call.size(2);
+  for (int64_t point = 0; point < (m && n ? call.batch() : 0); ++point) {
+    const View<const T> a = call.operand<T>(0, point), b = call.operand<T>(1, point);
+    const View<T> c = call.result<T>(0, point);
+    for (int64_t row = 0; row < m; ++row) {
+      if (row % 64 == 0 && call.is_to_end()) return INLAY_INTERRUPTED;
+      for (int64_t column = 0; column < n; ++column) c(row, column) = T(0);
+      for (int64_t p = 0; p < k; ++p) {
+        const T weight = a(row, p);
+        for (int64_t column = 0; column < n; ++column) c(row, column) += times(weight, b(p, column));
+      }
+    }
+  }
+  return 0;
+}
+
 INLAY_OF_FIELDS(matmul)
+INLAY_OF_FIELDS(matmul_by_loops)
 
 }  // namespace inlay::library

@@ -40,7 +40,7 @@ int32_t solve_triangular(const Call& call) {
   const int n = call.count(0), k = call.count(1);
   const bool conjugated = call.has(LibraryOption::adjoint);
   const bool unit = call.has(LibraryOption::unit_diagonal);
-  const CBLAS_DIAG diagonal = unit ? CblasUnit : CblasNonUnit;
+  const Diagonal diagonal = unit ? Diagonal::unit : Diagonal::stored;
   for (int64_t point = 0; point < (n && k ? call.batch() : 0); ++point) {
     if (call.is_to_end()) return INLAY_INTERRUPTED;
     View<const T> a = call.operand<T>(0, point);
@@ -59,8 +59,8 @@ int32_t solve_triangular(const Call& call) {
     if (!by_rows) a = a.transposed();
     const bool upper = call.has(LibraryOption::upper) == by_rows;
     const bool transposed = (conjugated || call.has(LibraryOption::transposed)) == by_rows;
-    const CBLAS_UPLO triangle = upper ? CblasUpper : CblasLower;
-    const CBLAS_TRANSPOSE turned = !transposed ? CblasNoTrans : conjugated ? CblasConjTrans : CblasTrans;
+    const Triangle triangle = upper ? Triangle::upper : Triangle::lower;
+    const Turned turned = !transposed ? Turned::no : conjugated ? Turned::conjugated : Turned::transposed;
     const int lda = static_cast<int>(leading(a, n));
     if (k == 1) {
       Lapack<T>::trsv(triangle, turned, diagonal, n, a.data, lda, x.data, static_cast<int>(n == 1 ? 1 : x.row));

@@ -250,6 +250,7 @@ CLI::App* declare(CLI::App& app, ListCommand& command) {
 /// Runs what was asked for; CLI's own exceptions are about the command line.
 int parse_and_run(CLI::App& app, int argc, char** argv) {
   app.require_subcommand(1);
+  app.set_version_flag("--version", "inlay " INLAY_VERSION);
   app.footer(kFooter);
   RunCommand run_command;
   TestCommand test_command;

@@ -126,6 +126,25 @@ const kernel::BackendCaps& caps(std::string_view cpu) {
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }
 
+std::string_view llvm_version() { return INLAY_LLVM_VERSION; }
+
+std::string jit_path() {
+  if (!has_code_generator()) return "";
+  if (const char* named = std::getenv("INLAY_JIT"); named && *named) return named;
+  for (const std::string& path : candidates()) {
+    std::error_code ignored;
+    if (const fs::path found = fs::canonical(path, ignored); !found.empty()) return found;
+  }
+  // Wherever the loader looks: it says where, if it has it.
+  std::string where = kLibrary;
+  if (void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) {
+    link_map* map = nullptr;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) where = map->l_name;
+    dlclose(library);
+  }
+  return where;
+}
+
 void* find_vector_function([[maybe_unused]] std::string_view name) {
 #if INLAY_HAS_LLVM
   for (const InlayVectorCode* code : {inlay_vector_code_8, inlay_vector_code_4}) {

@@ -19,6 +19,12 @@ namespace inlay::llvm_backend {
 /// (EmitOptions::cpu_features).
 const kernel::BackendCaps& caps(std::string_view cpu = {});
 
+/// "19.1.7": of what emits; "" in a build without LLVM.
+std::string_view llvm_version();
+
+/// Where libinlay_jit.so lies, which `emit` loads; "" where there is none. Loads nothing.
+std::string jit_path();
+
 /// False in a build without LLVM: then `emit` throws, and all the rest of inlay works.
 bool has_code_generator();
 

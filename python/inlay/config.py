@@ -1,0 +1,57 @@
+"""What this build of inlay is, and what it found on this machine."""
+
+import sys
+
+from . import _inlay
+
+
+def show_config(mode="stdout"):
+    """Prints what this build of inlay is and what it found here, or returns it.
+
+    mode: "stdout" prints a text and returns None; "dicts" returns a dict of dicts of str, bool and lists of str, with
+    the keys "inlay" (version, python, abi, location), "cpu" (vectors, features), "backends" (available, llvm, jit) and
+    "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says "SciPy" without its version before
+    a program has needed it.
+
+    Raises ValueError for another mode.
+    """
+    if mode not in ("stdout", "dicts"):
+        raise ValueError(f'mode is "stdout" or "dicts", not {mode!r}')
+    found = _inlay.config()
+    config = {
+        "inlay": {
+            "version": _inlay.__version__,
+            "python": _python(3),
+            "abi": "abi3, for Python 3.12 and later" if found["stable_abi"] else f"for Python {_python(2)} alone",
+            "location": __file__.rpartition("/")[0],
+        },
+        "cpu": {
+            "vectors": found["vectors"],
+            "features": found["cpu_features"] or "all that the CPU has",
+        },
+        "backends": {
+            "available": found["backends"],
+            "llvm": found["llvm"] or "not in this build",
+            "jit": found["jit"] or "not in this build",
+        },
+        "blas": _blas(found),
+    }
+    if mode == "dicts":
+        return config
+    for name, section in config.items():
+        print(f"{name}:")
+        for key, value in section.items():
+            print(f"  {key}: {', '.join(value) if isinstance(value, list) else value}")
+    return None
+
+
+def _python(parts):
+    return ".".join(map(str, sys.version_info[:parts]))
+
+
+def _blas(found):
+    if found["blas_is_linked"]:
+        return {"name": "BLAS and LAPACK of the system", "from": "linked when inlay was built"}
+    if found["blas"]:
+        return {"name": found["blas"], "from": "scipy.linalg.cython_blas, scipy.linalg.cython_lapack"}
+    return {"name": "SciPy", "from": "imported when the first program needs it"}
