@@ -110,6 +110,7 @@ def environment(name, wheel, packages):
 
 def run(python, code):
     subprocess.run([python, "-I", "-c", textwrap.dedent(code)], check=True, cwd="/")
+    print("ran: a program of", python.parents[1].name, flush=True)
 
 
 def main(wheel, *names):

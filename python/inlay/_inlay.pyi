@@ -299,6 +299,8 @@ def draw(name: str, generator: int, size: int | tuple[Sequence[float], Sequence[
     the parameters. `copier`: makes the generator to draw from.
     """
 
+def config() -> dict: ...
+
 class Function:
     """
     A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.

@@ -66,7 +66,7 @@ WRONG_USAGE = [
     ("", "wrong-argument-count", "no command is given", "the commands are run, test, opt, explain, compile, plan, list; inlay --help"),
     ("frob", "unknown-name", "there is no command frob", "the commands are run, test, opt, explain, compile, plan, list"),
     ("explian p.inlay", "unknown-name", "there is no command explian", "did you mean explain?"),
-    ("--versoin", "unknown-name", "inlay has no option --versoin", "it has --help"),
+    ("--versoin", "unknown-name", "inlay has no option --versoin", "did you mean --version?"),
     ("run p.inlay --evaluatr llvm", "unknown-name", "inlay run has no option --evaluatr", "did you mean --evaluator?"),
     ("opt --stag=fuse p.inlay", "unknown-name", "inlay opt has no option --stag", "did you mean --stage?"),
     ("explain --jsn p.inlay", "unknown-name", "inlay explain has no option --jsn", "did you mean --json?"),

@@ -1,0 +1,65 @@
+"""What scripts/check wheel builds and runs is checked here by its parts: `show_config`, and what looks at a wheel."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import inlay
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_show_config_returns_what_it_prints(capsys):
+    config = inlay.show_config(mode="dicts")
+    assert list(config) == ["inlay", "cpu", "backends", "blas"]
+    assert config["inlay"]["version"] == inlay.__version__
+    assert config["cpu"]["vectors"] in ("AVX-512", "AVX2", "SSE2")
+    assert set(config["backends"]["available"]) <= {"llvm", "c"}
+    assert inlay.show_config() is None
+    printed = capsys.readouterr().out
+    for section in config.values():
+        for key, value in section.items():
+            assert f"  {key}: {', '.join(value) if isinstance(value, list) else value}\n" in printed
+
+
+def test_show_config_of_an_unknown_mode():
+    with pytest.raises(ValueError, match='mode is "stdout" or "dicts", not 3'):
+        inlay.show_config(mode=3)
+
+
+def test_neither_import_nor_show_config_loads_llvm():
+    code = "import inlay; inlay.show_config('dicts'); print('libinlay_jit' in open('/proc/self/maps').read())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_scipy_has_every_routine_that_is_called():
+    from scipy.linalg import cython_blas, cython_lapack
+
+    text = (ROOT / "src" / "library" / "routines.h").read_text()
+    rows = set(re.findall(r"ROW\((?:letter##)?(\w+)\)", text))
+    common = set(re.findall(r"ROW\(letter##(\w+)\)", text))
+    names = {letter + name for name in common for letter in "sdcz"} | (rows - common) | {"cdotu", "zdotu"}
+    assert len(names) == 76
+    assert names <= set(cython_blas.__pyx_capi__) | set(cython_lapack.__pyx_capi__)
+
+
+def test_a_wheel_with_a_file_that_nobody_needs(tmp_path):
+    wheel = tmp_path / "inlay-0.1.0-cp312-abi3-manylinux_2_34_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("inlay/__init__.py", "")
+        archive.writestr("inlay/notes.txt", "")
+    with pytest.raises(SystemExit, match="error: inlay/notes.txt is not needed"):
+        script("wheel_contents").main(wheel, "2.34", "1000", "1000")
+    with pytest.raises(SystemExit, match="bytes, and 10 are allowed"):
+        script("wheel_contents").main(wheel, "2.34", "10", "1000")
