@@ -9,7 +9,7 @@ def show_config(mode="stdout"):
     """Prints what this build of inlay is and what it found here, or returns it.
 
     mode: "stdout" prints a text and returns None; "dicts" returns a dict of dicts of str, bool and lists of str, with
-    the keys "inlay" (version, python, abi, location), "cpu" (vectors, features), "backends" (available, llvm, jit) and
+    the keys "inlay" (version, python, abi, location), "cpu" (level, features), "backends" (available, llvm, jit) and
     "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says "SciPy" without its version before
     a program has needed it.
 
@@ -26,7 +26,7 @@ def show_config(mode="stdout"):
             "location": __file__.rpartition("/")[0],
         },
         "cpu": {
-            "vectors": found["vectors"],
+            "level": found["level"],
             "features": found["cpu_features"] or "all that the CPU has",
         },
         "backends": {

@@ -20,14 +20,6 @@ constexpr bool kIsStableAbi = true;
 constexpr bool kIsStableAbi = false;
 #endif
 
-std::string_view vectors() {
-  switch (llvm_backend::vector_bytes(llvm_backend::features_from_environment())) {
-    case 64: return "AVX-512";
-    case 32: return "AVX2";
-    default: return "SSE2";
-  }
-}
-
 /// By name; nothing is loaded or imported for it.
 nb::dict config() {
   nb::list names;
@@ -36,8 +28,9 @@ nb::dict config() {
   }
   nb::dict out;
   out["stable_abi"] = kIsStableAbi;
-  out["vectors"] = vectors();
-  out["cpu_features"] = llvm_backend::features_from_environment();
+  const std::string features = llvm_backend::features_from_environment();
+  out["level"] = llvm_backend::level_of(features).name;
+  out["cpu_features"] = features;
   out["backends"] = names;
   out["blas_is_linked"] = library::has_linked_routines();
   out["blas"] = library::routines_text();

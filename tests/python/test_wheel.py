@@ -24,7 +24,7 @@ def test_show_config_returns_what_it_prints(capsys):
     config = inlay.show_config(mode="dicts")
     assert list(config) == ["inlay", "cpu", "backends", "blas"]
     assert config["inlay"]["version"] == inlay.__version__
-    assert config["cpu"]["vectors"] in ("AVX-512", "AVX2", "SSE2")
+    assert config["cpu"]["level"] in ("avx512", "avx2", "sse2")
     assert set(config["backends"]["available"]) <= {"llvm", "c"}
     assert inlay.show_config() is None
     printed = capsys.readouterr().out
