@@ -1,8 +1,9 @@
 # inlay_find_llvm(): the INTERFACE target `inlay_llvm_static`, which is LLVM 19's code generator for this machine and its
 # bitcode reader as static libraries, with headers and definitions.
 #
-# INLAY_LLVM_VERSION is which 19 it is. Nothing else of LLVM: no passes beyond those that code generation needs, no ORC. Link it into one shared object with
-# hidden visibility (`inlay_hide_static_libraries(<target>)`), so that another LLVM in the process never meets ours.
+# INLAY_LLVM_VERSION is which 19 it is. Nothing else of LLVM: no passes beyond those that code generation needs, no ORC.
+# Link it into one shared object with hidden visibility (`inlay_hide_static_libraries(<target>)`), so that another LLVM
+# in the process never meets ours.
 
 function(inlay_find_llvm)
   if(TARGET inlay_llvm_static)

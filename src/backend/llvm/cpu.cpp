@@ -10,6 +10,7 @@ namespace inlay::llvm_backend {
 
 namespace {
 
+/// The highest first; every CPU has the last.
 constexpr CpuLevel kLevels[] = {{"avx512", 64, ""}, {"avx2", 32, "-avx512f"}, {"sse2", 16, "-sse3"}};
 
 /// Does `features` take none of `names` away?
@@ -25,8 +26,6 @@ bool leaves(std::string_view features, std::initializer_list<std::string_view> n
 }
 
 }  // namespace
-
-std::span<const CpuLevel> cpu_levels() { return kLevels; }
 
 std::string features_of(std::string_view choice) {
   const auto level = std::ranges::find(kLevels, choice, &CpuLevel::name);

@@ -1,6 +1,5 @@
 #pragma once
 // What the CPU at hand can do, without asking LLVM.
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -12,9 +11,6 @@ struct CpuLevel {
   int vector_bytes;
   std::string_view above;  // as features, what the levels above it add: "-avx512f"
 };
-
-/// The highest first; every CPU has the last.
-std::span<const CpuLevel> cpu_levels();
 
 /// The CPU at hand as `choice` says, as features that are laid over those that it has. A choice is a level, as
 /// "avx2", or is such features itself, as "-avx512f,-fma"; empty: all that there is. Throws Error(unsupported) for a

@@ -21,19 +21,20 @@ constexpr int kVectorsOfChunk = 256;  // 8 KB of doubles by four lanes: they sta
 
 void ColumnEmitter::emit_columns(int level) {
   const Range rows = nest_.range_of(level), columns = nest_.range_of(level + 1);
+  if (never_holds(b_.CreateICmpSLT(columns.begin, columns.end))) return;  // of 0 columns, as is known
   const int64_t columns_of_chunk = kVectorsOfChunk * plan_.width;
   const Loop blocks = open_loop(b_, rows.begin, {});
   const Range block = {blocks.point, end_of(blocks.point, kRowsOfBlock, rows.end)};
   const Loop chunks = open_loop(b_, columns.begin, {});
   chunk_ = {chunks.point, end_of(chunks.point, columns_of_chunk, columns.end)};
   const Loop vectors = open_loop(b_, chunk_.begin, {});
-  set_states(vectors.point, nothing(1));
+  set_states(places_of(vectors.point), nothing(1));
   close_loop(b_, vectors, f_.i64(plan_.width), chunk_.end, {});
   const Loop groups = open_loop(b_, block.begin, {});
   fold_rows(level, {groups.point, end_of(groups.point, kRowsOfGroup, block.end)});
   close_loop(b_, groups, f_.i64(kRowsOfGroup), block.end, {});
   for_each_strip({1}, [&](llvm::MutableArrayRef<Lanes> strip) {
-    folds_.merge_parts_into_memory(states(strip[0].point), strip[0]);
+    folds_.merge_parts_into_memory(states(places_of(strip[0].point)), strip[0]);
   });
   close_loop(b_, chunks, f_.i64(columns_of_chunk), columns.end, {});
   close_loop(b_, blocks, f_.i64(kRowsOfBlock), rows.end, {});
@@ -85,7 +86,8 @@ void ColumnEmitter::fold_rows(int level, Range rows) {
     nest_.hoist = nullptr;
     for (std::size_t u = 0; u < strip.size(); ++u) {
       const auto newer = llvm::ArrayRef(group).slice(u * sums_.size(), sums_.size());
-      set_states(strip[u].point, folds_.merged_parts(states(strip[u].point), newer));
+      const std::vector<Value*> places = places_of(strip[u].point);
+      set_states(places, folds_.merged_parts(states(places), newer));
     }
   });
 }
@@ -115,31 +117,33 @@ std::vector<Value*> ColumnEmitter::states_of_rows(int level, Range rows, llvm::A
   return group;
 }
 
-/// Where the chunk has a state of the vector at `point`.
-Value* ColumnEmitter::place_of(std::size_t sum, Value* point) {
+/// Where the chunk has the states of the vector at `point`: each state of all vectors lies together.
+std::vector<Value*> ColumnEmitter::places_of(Value* point) {
   const llvm::DataLayout& layout = f_.module.getDataLayout();
-  uint64_t before = 0, all = 0, bytes = 0;
-  for (std::size_t k = 0; k < sums_.size(); ++k) {
-    const uint64_t size = layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue();
-    if (k == sum) std::tie(before, bytes) = std::pair(all, size);
-    all += llvm::alignTo(size * kVectorsOfChunk, 64);
-  }
   Value* number = b_.CreateExactSDiv(b_.CreateNSWSub(point, chunk_.begin), f_.i64(plan_.width));
-  Value* offset =
-      b_.CreateAdd(b_.CreateMul(number, f_.i64(static_cast<int64_t>(bytes))), f_.i64(static_cast<int64_t>(before)));
-  return b_.CreateGEP(b_.getInt8Ty(), f_.frame.sum_stack(all), offset);
+  uint64_t all = 0;
+  std::vector<Value*> offsets;
+  for (std::size_t k = 0; k < sums_.size(); ++k) {
+    const uint64_t bytes = layout.getTypeAllocSize(sums_.nothing_of(k)->getType()).getFixedValue();
+    Value* of_vector = b_.CreateMul(number, f_.i64(static_cast<int64_t>(bytes)));
+    offsets.push_back(b_.CreateAdd(of_vector, f_.i64(static_cast<int64_t>(all))));
+    all += llvm::alignTo(bytes * kVectorsOfChunk, 64);
+  }
+  Value* stack = f_.frame.sum_stack(all);
+  for (Value*& offset : offsets) offset = b_.CreateGEP(b_.getInt8Ty(), stack, offset);
+  return offsets;
 }
 
-std::vector<Value*> ColumnEmitter::states(Value* point) {
+std::vector<Value*> ColumnEmitter::states(llvm::ArrayRef<Value*> places) {
   std::vector<Value*> out;
   for (std::size_t k = 0; k < sums_.size(); ++k) {
-    out.push_back(b_.CreateLoad(sums_.nothing_of(k)->getType(), place_of(k, point)));
+    out.push_back(b_.CreateLoad(sums_.nothing_of(k)->getType(), places[k]));
   }
   return out;
 }
 
-void ColumnEmitter::set_states(Value* point, llvm::ArrayRef<Value*> states) {
-  for (std::size_t k = 0; k < sums_.size(); ++k) b_.CreateStore(states[k], place_of(k, point));
+void ColumnEmitter::set_states(llvm::ArrayRef<Value*> places, llvm::ArrayRef<Value*> states) {
+  for (std::size_t k = 0; k < sums_.size(); ++k) b_.CreateStore(states[k], places[k]);
 }
 
 }  // namespace inlay::llvm_backend

@@ -31,9 +31,9 @@ class ColumnEmitter {
   Value* end_of(Value* begin, int64_t most, Value* end);
 
   /// What the stack has of the columns of a vector of the chunk.
-  std::vector<Value*> states(Value* point);
-  void set_states(Value* point, llvm::ArrayRef<Value*> states);
-  Value* place_of(std::size_t sum, Value* point);
+  std::vector<Value*> places_of(Value* point);
+  std::vector<Value*> states(llvm::ArrayRef<Value*> places);
+  void set_states(llvm::ArrayRef<Value*> places, llvm::ArrayRef<Value*> states);
 
   NestState& nest_;
   FunctionEmitter& f_;

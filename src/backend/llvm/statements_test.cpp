@@ -395,6 +395,7 @@ TEST_P(Statements, AgreeWithTheEvaluator) {
   const Case test = cases()[number];
   EmitOptions options;
   options.cpu_features = features;
+  options.verify_ir = true;
   const Compiled compiled(with_m(test.program), options);
   const KernelProgram& program = compiled.program();
   std::mt19937_64 random(7);

@@ -51,6 +51,12 @@ const std::map<std::string, Unary> kFunctionsOfMpfr = {
 };
 #undef ONE
 
+/// log(1 - x)
+void log_of_rest(mpfr_ptr r, mpfr_ptr x) {
+  mpfr_neg(r, x, kRound);
+  mpfr_log1p(r, r, kRound);
+}
+
 /// ndtr(-|x|)
 void normal_tail(mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) {
   mpfr_sqrt_ui(work, 2, kRound);
@@ -81,14 +87,12 @@ const std::map<std::string, Unary> kComposed = {
          mpfr_log(r, work, kRound);
        } else {
          mpfr_exp(work, x, kRound);
-         mpfr_neg(work, work, kRound);
-         mpfr_log1p(r, work, kRound);
+         log_of_rest(r, work);
        }
      }},
     {"logit",
      [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) {
-       mpfr_neg(work, x, kRound);
-       mpfr_log1p(work, work, kRound);
+       log_of_rest(work, x);
        mpfr_log(r, x, kRound);
        mpfr_sub(r, r, work, kRound);
      }},
@@ -101,8 +105,7 @@ const std::map<std::string, Unary> kComposed = {
      [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) {
        normal_tail(r, x, work);
        if (mpfr_sgn(x) > 0) {
-         mpfr_neg(r, r, kRound);
-         mpfr_log1p(r, r, kRound);
+         log_of_rest(r, r);
        } else {
          mpfr_log(r, r, kRound);
        }
