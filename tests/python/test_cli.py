@@ -217,6 +217,18 @@ def test_a_wrong_environment_is_said(program):
     text = tool("run", "p.inlay", *ARGUMENTS, code=1, INLAY_JIT=missing)
     assert text.startswith("error[unsupported]: INLAY_JIT names no code generator: ")
     assert missing in text
+    whole = (TOOL.parents[1] / "lib" / "libinlay_jit.so").read_bytes()
+    for content, sentence in [
+        (whole[: len(whole) // 2], "the file is cut short"),
+        (whole[:1000], "the file is cut short"),
+        (whole[:30], "file too short"),
+        (b"", "file too short"),
+        (b"text" * 1000, "invalid ELF header"),
+    ]:
+        (program / "damaged.so").write_bytes(content)
+        text = tool("run", "p.inlay", *ARGUMENTS, code=1, INLAY_JIT=str(program / "damaged.so"))
+        assert sentence in text.splitlines()[0]
+        assert "help: name libinlay_jit.so, or unset INLAY_JIT" in text
     text = tool("explain", "p.inlay", code=1, INLAY_DUMP="/proc/nowhere")
     assert text.startswith("error[invalid-file]: cannot make the folder /proc/nowhere for the dumps: ")
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/llvm/compiled_test.h"
+#include "backend/llvm/jit_library.h"
 
 namespace inlay::llvm_backend::testing {
 namespace {
@@ -123,6 +124,14 @@ TEST(Emit, RefusesWhatHasNoCodeAndGoesOn) {
   }
   const Compiled compiled(program("f64"));
   EXPECT_EQ(difference(vector_of({1, 2}), compiled.run(std::vector{vector_of({1, 2})}).outputs[0], 0), "");
+}
+
+TEST(Emit, IsNotThatOfAnotherBuild) {
+  JitFailure failure;
+  EXPECT_EQ(jit()(kJitBuild + 1, nullptr, nullptr, nullptr, nullptr, &failure), 1);
+  EXPECT_EQ(failure.code, ErrorCode::unsupported);
+  EXPECT_EQ(failure.message, "libinlay_jit.so belongs to another build of inlay");
+  EXPECT_EQ(failure.help, "install inlay again; INLAY_JIT names the library that is loaded, where it is set");
 }
 
 TEST(Emit, GivesTheSameBytesFromManyThreadsAtOnce) {

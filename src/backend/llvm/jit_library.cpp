@@ -1,0 +1,118 @@
+#include "backend/llvm/jit_library.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <vector>
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include "support/error.h"
+
+namespace inlay::llvm_backend {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kLibrary = "libinlay_jit.so";
+
+/// The program or shared object that this code is in.
+fs::path this_binary() {
+  Dl_info info{};
+  void* map = nullptr;
+  if (!dladdr1(reinterpret_cast<const void*>(&this_binary), &info, &map, RTLD_DL_LINKMAP)) return {};
+  const std::string_view name = static_cast<const link_map*>(map)->l_name;
+  std::error_code ignored;
+  return fs::canonical(name.empty() ? "/proc/self/exe" : name, ignored);  // the program has no name there
+}
+
+/// Where the JIT library may lie: beside this binary, in the `lib` beside its folder, and where the loader looks (the
+/// binary's run path, LD_LIBRARY_PATH). No path of the machine that built it: what was moved finds what moved with it.
+std::vector<std::string> candidates() {
+  std::vector<std::string> out;
+  if (const fs::path here = this_binary().parent_path(); !here.empty()) {
+    out.push_back(here / kLibrary);
+    out.push_back(here / ".." / "lib" / kLibrary);
+  }
+  out.emplace_back(kLibrary);
+  return out;
+}
+
+/// How many bytes a file of ELF has by its own account: the table of its sections comes last. None: it is no such file.
+std::optional<uint64_t> bytes_by_its_header(const fs::path& path) {
+  Elf64_Ehdr header{};
+  std::ifstream file(path, std::ios::binary);
+  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return std::nullopt;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return std::nullopt;
+  return header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;
+}
+
+/// A file that a full disk cut short: the loader maps it, and whoever reads what is missing dies of SIGBUS.
+bool is_cut_short(const fs::path& path) {
+  std::error_code failed;
+  const uint64_t size = fs::file_size(path, failed);
+  if (failed) return false;
+  return size < bytes_by_its_header(path).value_or(0);
+}
+
+/// The function of the library at `path`; null: `why` says why not.
+JitEmit load_jit(const std::string& path, std::string& why) {
+  if (path != kLibrary && is_cut_short(path)) {
+    why = str(path, ": the file is cut short");
+    return nullptr;
+  }
+  // RTLD_LOCAL, and hidden symbols inside: another LLVM in this process and ours never meet.
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) {
+    why = dlerror();
+    return nullptr;
+  }
+  void* function = dlsym(library, kJitEmitName);
+  if (!function) why = str(path, ": has no ", kJitEmitName);
+  return reinterpret_cast<JitEmit>(function);
+}
+
+JitEmit load_jit() {
+  std::string tried, why;
+  // Who names a library wants that one: another must not stand in for it.
+  if (const char* named = std::getenv("INLAY_JIT"); named && *named) {
+    if (JitEmit function = load_jit(named, why)) return function;
+    throw Error(ErrorCode::unsupported, {}, str("INLAY_JIT names no code generator: ", why))
+        .help(str("name ", kLibrary, ", or unset INLAY_JIT: it is found beside the program"));
+  }
+  for (const std::string& path : candidates()) {
+    if (JitEmit function = load_jit(path, why)) return function;
+    tried += str("\n  ", why);
+  }
+  throw Error(ErrorCode::unsupported, {}, str("the code generator was not found; tried:", tried))
+      .help(str("install inlay again, or set INLAY_JIT to the path of ", kLibrary));
+}
+
+}  // namespace
+
+JitEmit jit() {
+  static const JitEmit function = load_jit();
+  return function;
+}
+
+std::string path_of_jit() {
+  if (const char* named = std::getenv("INLAY_JIT"); named && *named) return named;
+  for (const std::string& path : candidates()) {
+    std::error_code ignored;
+    if (const fs::path found = fs::canonical(path, ignored); !found.empty()) return found;
+  }
+  // Wherever the loader looks: it says where, if it has it.
+  std::string where = kLibrary;
+  if (void* library = dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD)) {
+    link_map* map = nullptr;
+    if (dlinfo(library, RTLD_DI_LINKMAP, &map) == 0) where = map->l_name;
+    dlclose(library);
+  }
+  return where;
+}
+
+}  // namespace inlay::llvm_backend
