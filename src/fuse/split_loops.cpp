@@ -53,8 +53,8 @@ class Splits {
     for (PieceId id : ids<PieceId>(pieces_.size())) {
       if (!is_loop_over(pieces_[id].axes, pieces_[id])) continue;
       for (const Demand& demand : facts_[id]->demands) {
-        const bool steps = std::ranges::any_of(demand.at->subscripts,
-                                               [](const Subscript& at) { return kernel::stretching_step(at).has_value(); });
+        const bool steps = std::ranges::any_of(
+            demand.at->subscripts, [](const Subscript& at) { return kernel::stretching_step(at).has_value(); });
         if (steps && graph_.node_of(demand.value)) add(id, demand.value);
       }
     }
