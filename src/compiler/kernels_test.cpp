@@ -302,7 +302,7 @@ TEST(Backends, FuseOneProgramDifferently) {
   %r = mul %a, %f
   return %r
 })";
-  EXPECT_EQ(counts_for(kHalves, llvm_backend::caps_with_avx512()).kernels, 1);
+  EXPECT_EQ(counts_for(kHalves, llvm_backend::caps_with_all_math()).kernels, 1);
   EXPECT_EQ(counts_for(kHalves, c_backend::caps()).kernels, 2);
 }
 
@@ -314,7 +314,7 @@ TEST(Backends, CallWhatTheyLack) {
   return %r
 })";
   EXPECT_TRUE(c_backend::is_called(ScalarOp::erfinv_, DType::f64));
-  for (const kernel::BackendCaps* caps : {&llvm_backend::caps_with_avx512(), &c_backend::caps()}) {
+  for (const kernel::BackendCaps* caps : {&llvm_backend::caps_with_all_math(), &c_backend::caps()}) {
     EXPECT_EQ(caps->support(ScalarOp::erfinv_, DType::f64), kernel::Support::per_lane);
     EXPECT_EQ(counts_for(kInverse, *caps).kernels, 1);
   }

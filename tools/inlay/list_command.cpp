@@ -43,7 +43,7 @@ std::string_view result_name(ResultRule result) {
 
 /// On a CPU with AVX-512.
 std::string_view support_by_llvm(ScalarOp op, DType dtype) {
-  return accepts(op, dtype) ? support_text(llvm_backend::caps_with_avx512().support(op, dtype)) : "";
+  return accepts(op, dtype) ? support_text(llvm_backend::caps_with_all_math().support(op, dtype)) : "";
 }
 
 std::string_view close_name(Close close) {

@@ -19,46 +19,56 @@ using kernel::Support;
 /// How several lanes of an op are computed: by instructions, by the vector math, or by a call for each.
 enum class Form : uint8_t { instructions, vector_math, calls };
 
+/// Whether the vector math computes with fused multiply-adds.
+enum class Fused : bool { no, yes };
+
 /// By the list that the vector math itself is made of.
-bool is_vector_math(std::string_view name) {
-  constexpr std::string_view kNames[] = {
+bool is_vector_math(std::string_view name, Fused fused) {
+  constexpr std::string_view kOfAll[] = {
 #define OF_DOUBLES(name) #name,
+#define OF_DOUBLES_IF_FUSED(name)
 #define OF_FLOATS(name)
 #include "backend/llvm/math/vector_code.def"
+  };
+  constexpr std::string_view kIfFused[] = {
+#undef OF_DOUBLES
+#undef OF_DOUBLES_IF_FUSED
+#define OF_DOUBLES(name)
+#define OF_DOUBLES_IF_FUSED(name) #name,
+#include "backend/llvm/math/vector_code.def"
 #undef OF_FLOATS
+#undef OF_DOUBLES_IF_FUSED
 #undef OF_DOUBLES
   };
-  return std::ranges::find(kNames, name) != std::end(kNames);
+  return std::ranges::find(kOfAll, name) != std::end(kOfAll) ||
+         (fused == Fused::yes && std::ranges::find(kIfFused, name) != std::end(kIfFused));
 }
 
-Form form_of(ScalarOp op, DType dtype) {
+Form form_of(ScalarOp op, DType dtype, Fused fused) {
   // Of complex numbers what is a formula of the parts.
   const bool is_function_of_parts = op == ScalarOp::sign_ || op == ScalarOp::abs_;
   if (is_complex(dtype))
     return facts(op).cost <= kCostOfDivision && !is_function_of_parts ? Form::instructions : Form::calls;
   if (facts(op).cost <= kCostOfRoot) return Form::instructions;
-  return is_float(dtype) && is_vector_math(facts(op).name) ? Form::vector_math : Form::calls;
+  return is_float(dtype) && is_vector_math(facts(op).name, fused) ? Form::vector_math : Form::calls;
 }
 
-Support support_by(ScalarOp op, DType dtype, Form slowest) {
-  return form_of(op, dtype) <= slowest ? Support::vector : Support::per_lane;
+template <Fused fused>
+Support support(ScalarOp op, DType dtype) {
+  return form_of(op, dtype, fused) == Form::calls ? Support::per_lane : Support::vector;
 }
-
-Support support_with_math(ScalarOp op, DType dtype) { return support_by(op, dtype, Form::vector_math); }
-
-Support support_without_math(ScalarOp op, DType dtype) { return support_by(op, dtype, Form::instructions); }
 
 }  // namespace
 
-const kernel::BackendCaps& caps_with_avx512() {
-  static const kernel::BackendCaps caps = {.support = support_with_math};
+const kernel::BackendCaps& caps_with_all_math() {
+  static const kernel::BackendCaps caps = {.support = support<Fused::yes>};
   return caps;
 }
 
 const kernel::BackendCaps& caps(std::string_view cpu) {
-  static const kernel::BackendCaps without_math = {.support = support_without_math};
+  static const kernel::BackendCaps not_fused = {.support = support<Fused::no>};
   const std::string features = cpu.empty() ? features_from_environment() : features_of(cpu);
-  return vector_math_lanes(features) > 0 ? caps_with_avx512() : without_math;
+  return vector_math_lanes(features) > 2 ? caps_with_all_math() : not_fused;
 }
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }
@@ -69,7 +79,7 @@ std::string_view llvm_version() { return INLAY_LLVM_VERSION; }
 
 void* find_vector_function([[maybe_unused]] std::string_view name) {
 #if INLAY_HAS_LLVM
-  for (const InlayVectorCode* code : {inlay_vector_code_8, inlay_vector_code_4}) {
+  for (const InlayVectorCode* code : {inlay_vector_code_8, inlay_vector_code_4, inlay_vector_code_2}) {
     for (; code->name != nullptr; ++code) {
       if (name == code->name) return code->address;
     }

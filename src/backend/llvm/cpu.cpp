@@ -60,7 +60,7 @@ int vector_bytes(std::string_view features) {
 int vector_math_lanes(std::string_view features) {
   const int bytes = vector_bytes(features);
   const bool has_fma = __builtin_cpu_supports("fma") && leaves(features, {"fma"});
-  return bytes == 64 ? 8 : bytes == 32 && has_fma ? 4 : 0;
+  return bytes == 64 ? 8 : bytes == 32 && has_fma ? 4 : 2;
 }
 
 }  // namespace inlay::llvm_backend

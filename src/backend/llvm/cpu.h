@@ -26,7 +26,8 @@ const CpuLevel& level_of(std::string_view features);
 /// The widest vectors that the CPU has and `features` leaves: 64 with AVX-512 (F, DQ, BW, VL), 32 with AVX2, else 16.
 int vector_bytes(std::string_view features);
 
-/// How many doubles the vector math takes at a time: 8 with AVX-512, 4 with AVX2 and FMA, else 0: it cannot run.
+/// How many doubles the vector math takes at a time: 8 with AVX-512, 4 with AVX2 and FMA, else 2, without fused
+/// multiply-adds.
 int vector_math_lanes(std::string_view features);
 
 }  // namespace inlay::llvm_backend

@@ -102,14 +102,14 @@ Value* for_each_lane(FunctionEmitter& f, const char* name, llvm::ArrayRef<Value*
 }
 
 /// What the copies of math in one module may come to, in instructions; beyond it long ones are called (vector_code.h).
-/// One number alone spills nothing around a call, and so has copies of short ones only. By four lanes a copy takes as
-/// long to compile and saves half as much (instructions of compiling a logistic and a survival model, million: 600 282
-/// and 371, 200 217 and 291; the first's gradient 125 us with each).
-constexpr std::size_t kManyCopies = 600, kManyCopiesOfFour = 200, kShortFunction = 30, kShortForOne = 10;
+/// One number alone spills nothing around a call, and so has copies of short ones only. By four lanes or two a copy
+/// takes as long to compile and saves half as much or less (instructions of compiling a logistic and a survival model
+/// by four, million: 600 282 and 371, 200 217 and 291; the first's gradient 125 us with each).
+constexpr std::size_t kManyCopies = 600, kManyCopiesOfFew = 200, kShortFunction = 30, kShortForOne = 10;
 
 Value* apply(FunctionEmitter& f, const llvm::Function& function, llvm::ArrayRef<Value*> operands, int width) {
   const std::size_t size = function.getEntryBlock().size();
-  const std::size_t many_copies = f.engine.math().doubles() == 8 ? kManyCopies : kManyCopiesOfFour;
+  const std::size_t many_copies = f.engine.math().doubles() == 8 ? kManyCopies : kManyCopiesOfFew;
   const bool is_called = width == 1 ? size > kShortForOne : size >= kShortFunction && f.copied_math > many_copies;
   if (is_called) {
     const auto code = f.module.getOrInsertFunction(function.getName(), function.getFunctionType());

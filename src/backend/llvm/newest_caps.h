@@ -5,7 +5,7 @@
 
 namespace inlay::llvm_backend {
 
-/// Of a CPU with AVX-512.
-const kernel::BackendCaps& caps_with_avx512();
+/// Of a CPU that has fused multiply-adds, for which every function of the vector math is compiled.
+const kernel::BackendCaps& caps_with_all_math();
 
 }  // namespace inlay::llvm_backend

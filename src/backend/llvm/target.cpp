@@ -81,7 +81,7 @@ Engine::Engine(const std::string& features) {
   require_features(features);
   facts_ = facts_for(features);
   facts_.fma = machine(llvm::CodeGenOptLevel::Less).getMCSubtargetInfo()->checkFeatures("+fma");
-  if (const int lanes = vector_math_lanes(features); lanes > 0) math_ = VectorMath(context_, lanes);
+  math_ = VectorMath(context_, vector_math_lanes(features));
 }
 
 std::unique_ptr<llvm::Module> Engine::new_module(const std::string& name) {

@@ -1,5 +1,5 @@
 #pragma once
-// Elementary functions of eight or four doubles, and of twice as many floats, copied into the loops that use them.
+// Elementary functions of eight, four or two doubles, and of twice as many floats, copied into the loops that use them.
 //
 // The functions were compiled to bitcode when inlay was built (math/). A call would spill every vector register around
 // it and costs up to half again as much as the function itself; and no inliner runs here. Each function is one basic

@@ -43,6 +43,6 @@ INLAY_INLINE vd arcsin_of(vd x) {
 INLAY_INLINE vd arccos_of(vd x) {
   const ArcsinParts a = arcsin_parts(x);
   const vd angle = select_d(a.near, splat(kHalfPi), select_d(x < 0, splat(kPi), splat(0)));
-  const vd factor = (vd)((vi)select_d(a.near, splat(-1), splat(2)) ^ ((vi)x & (long)0x8000000000000000L));
+  const vd factor = of_bits_d(bits_d(select_d(a.near, splat(-1), splat(2))) ^ (bits_d(x) & INT64_MIN));
   return add_to_angle(angle, factor, a);
 }

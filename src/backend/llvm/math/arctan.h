@@ -13,8 +13,8 @@ INLAY_INLINE vd angle_of(vd a, vd b, vd ratio) {
   const vi index = quarter_of(min_d(splat(7.75), ratio + 0.5)).index;
   vd row[4];  // c, or 1 where it is infinite; 0 there, else 1; arctan(c) in two parts
   lookup_4(&kArctan[0][0], 4, index, row);
-  const vd c = row[0], scale = row[1];
-  const vd n = fnma_d(c, b, scale * a), d = fma_d(c, a, scale * b);
+  const vd c = row[0], one = row[1];
+  const vd n = rest_of_quotient(c, b, one * a), d = fma_d(c, a, one * b);
   const vd t = n / d;
   const vd square = t * t;
   const vd series = fma_d(t * square, POLYNOMIAL(square, kArctanPoly), row[3]);

@@ -13,7 +13,7 @@ INLAY_INLINE vd cbrt_of(vd x) {
   const vd root = select_d(j > 1.5, splat(kCbrt4), select_d(j > 0.5, splat(kCbrt2), splat(1)));
   const vd y = POLYNOMIAL(m, kCbrtPoly) * root;
   const vd square = y * y;
-  const vd rest = fma_d(square, y, -a) + fma_d(y, y, -square) * y;  // y^3 - a
+  const vd rest = product_rest(square, y, a) + product_rest(y, y, square) * y;  // y^3 - a
   const vd better = fnma_d(y, rest / fma_d(splat(3), a, 2 * rest), y);
   return by_class_of(x, with_sign_of(scale_near(better, third), x), 0x00111122);
 }

@@ -13,8 +13,8 @@ INLAY_INLINE vd erf_of(vd x) {
   const vd y = min_d(splat(6.05), abs_d(x));
   const vd shifted = fma_d(y, splat(kErfInverseWidth), splat(kRoundToIntegers));
   const vd r = fnma_d(shifted - splat(kRoundToIntegers), splat(kErfWidth), y);
-  const vi index = (vi)shifted;
-  const Piece piece = PIECEWISE(r, index, kErf);
+  const vi index = bits_d(shifted);
+  const Piece piece = PIECEWISE(r, index, kErf, kErfTerms);
   const vd all = select_d(shifted < kRoundToIntegers + 2, r + piece.rest, piece.rest);
   return with_sign_of(piece.first + all, x);
 }
@@ -22,13 +22,13 @@ INLAY_INLINE vd erf_of(vd x) {
 /// e^(y^2) erfc(y) for 0 <= y <= 28.
 INLAY_INLINE Piece erfcx_parts(vd y) {
   const Quarter quarter = quarter_of(y + 2);
-  return PIECEWISE(y - (quarter.middle - 2), quarter.index, kErfcx);
+  return PIECEWISE(y - (quarter.middle - 2), quarter.index, kErfcx, kErfcxTerms);
 }
 
 /// f e^x with e^x = e (1 + more), rounded once.
 INLAY_INLINE vd times_power(Piece f, ExpParts e, vd more) {
   const vd product = e.high * f.first;
-  const vd lost = fma_d(e.high, f.first, -product);
+  const vd lost = product_rest(e.high, f.first, product);
   const vd rest = fma_d(e.high, f.rest, fma_d(e.rest, f.first + f.rest, lost));
   return scale(product + fma_d(product + rest, more, rest), e.k);
 }
@@ -41,7 +41,7 @@ INLAY_INLINE vd erfc_of(vd x) {
 
   const vd square = y * y;
   const ExpParts e = exp_parts(-square);
-  const vd tail = times_power(f, e, -fma_d(y, y, -square));
+  const vd tail = times_power(f, e, -product_rest(y, y, square));
   return select_d(x < 0, 2 - tail, tail);
 }
 
@@ -50,7 +50,7 @@ INLAY_INLINE vd erfcx_of(vd x) {
   const vd y = min_d(splat(28), abs_d(x));
   const Piece f = erfcx_parts(y);
   const vd square = y * y;
-  const vd square_low = fma_d(y, y, -square);
+  const vd square_low = product_rest(y, y, square);
   const ExpParts e = exp_parts(square);
   // e^(y^2) is `high` and what the square's low part and the table leave, which is less than a twentieth of it.
   const vd high = scale(e.high, e.k + 1);

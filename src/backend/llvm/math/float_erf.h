@@ -10,7 +10,7 @@ INLAY_INLINE vf float_erf_of(vf x) {
   const vf y = at_most_f(3.99F, abs_f(x));
   const vf shifted = fma_f(y, splat_f(kFloatErfInverseWidth), splat_f(kRoundToWhole));
   const vf r = fnma_f(shifted - splat_f(kRoundToWhole), splat_f(kFloatErfWidth), y);
-  const vfi index = (vfi)shifted;
+  const vfi index = bits_f(shifted);
   vf slope = lookup_f(kFloatErf[5], index);
 #pragma clang loop unroll(full)
   for (int i = 4; i >= 0; --i) slope = fma_f(slope, r, lookup_f(kFloatErf[i], index));

@@ -17,7 +17,7 @@ typedef struct {
 INLAY_INLINE FloatReduced float_reduced(vf x) {
   FloatReduced f;
   f.k = fma_f(x, splat_f(kFloatInverseLn2), splat_f(kRoundToWhole)) - splat_f(kRoundToWhole);
-  f.r = fnma_f(f.k, splat_f(kFloatLn2), x);
+  f.r = rest_of_quotient_f(f.k, splat_f(kFloatLn2), x);
   f.r_low = f.k * -kFloatLn2Low;
   return f;
 }
@@ -34,11 +34,20 @@ INLAY_INLINE FloatExpParts float_exp_parts(vf x) {
   return e;
 }
 
+/// 1 + r slope + r^2 p; without fused multiply-adds with what the first sum loses, where the product would be rounded.
+INLAY_INLINE vf float_one_plus(vf r, float slope, vf p) {
+#if INLAY_FUSED
+  return fma_f(r, fma_f(r, p, splat_f(slope)), splat_f(1));
+#else
+  const vf first = r * slope, high = 1 + first;
+  return high + (((1 - high) + first) + r * r * p);
+#endif
+}
+
 INLAY_INLINE vf float_exp_of(vf x) {
   const FloatReduced f = float_reduced(clamp_f(x, -105, 89));
   const vf r = fnma_f(f.k, splat_f(kFloatLn2Low), f.r);
-  const vf slope = fma_f(r, POLYNOMIAL_F(r, kFloatExpPoly), splat_f(1));
-  return scale_f(fma_f(r, slope, splat_f(1)), f.k);
+  return scale_f(float_one_plus(r, 1, POLYNOMIAL_F(r, kFloatExpPoly)), f.k);
 }
 
 /// 2^x: what is left after the whole part is exact.
@@ -46,8 +55,7 @@ INLAY_INLINE vf float_exp2_of(vf x) {
   const vf y = clamp_f(x, -151, 129);
   const vf k = (y + kRoundToWhole) - splat_f(kRoundToWhole);
   const vf r = y - k;
-  const vf slope = fma_f(r, POLYNOMIAL_F(r, kFloatExp2Poly), splat_f(kFloatLn2));
-  return scale_f(fma_f(r, slope, splat_f(1)), k);
+  return scale_f(float_one_plus(r, kFloatLn2, POLYNOMIAL_F(r, kFloatExp2Poly)), k);
 }
 
 /// e^-|x| as high + low; the low part is what rounding lost.
@@ -85,7 +93,7 @@ INLAY_INLINE vf float_sigmoid_of(vf x) {
   const vf d = 1 + e.high, d_low = ((1 - d) + e.high) + e.low;
   const vf inverse = near_reciprocal_f(d);
   const vf q = n * inverse;
-  return fma_f(fnma_f(q, d, n) + fnma_f(q, d_low, n_low), inverse, q);
+  return fma_f(rest_of_quotient_f(q, d, n) + fnma_f(q, d_low, n_low), inverse, q);
 }
 
 /// Up to 0.9 a polynomial, from there 1 - 2 / (e^2|x| + 1), with e^2|x| + 1 = 2^k (1 + 2^-k + p).

@@ -18,12 +18,13 @@ INLAY_INLINE FloatLogParts float_log_parts(vf x) {
   FloatLogParts l;
   l.n = exponent_f(x);
   const vf m = mantissa_f(x);
-  const vfi index = (vfi)m >> 19;
+  const vfi index = shifted_right_f(bits_f(m), 19);
   l.c = lookup_f(kFloatLogReciprocal, index);
-  l.r = fma_f(m, l.c, splat_f(-1));
+  l.r = product_rest_f(m, l.c, splat_f(1));
   const vf table = lookup_f(kFloatLogTable, index);
-  l.high = fma_f(l.n, splat_f(kFloatLn2), table);
-  l.low = fma_f(l.n, splat_f(kFloatLn2), -l.high) + table;
+  const SumF sum = added_to_product_f(l.n, splat_f(kFloatLn2), table);
+  l.high = sum.high;
+  l.low = sum.low;
   return l;
 }
 
@@ -54,9 +55,9 @@ INLAY_INLINE vf float_log1p_of(vf x) {
 INLAY_INLINE vf float_softplus_of(vf x) {
   const FloatPair e = float_exp_of_minus_abs(x);
   const vf u = at_most_f(0x1.fffffep+0f, e.high + 1);
-  const vfi index = (vfi)u >> 19;
+  const vfi index = shifted_right_f(bits_f(u), 19);
   const vf c = lookup_f(kFloatLogReciprocal, index), table = lookup_f(kFloatLogTable, index);
-  const vf first = fma_f(u, c, splat_f(-1)), second = (e.high - (u - 1)) * c, r = first + second;
+  const vf first = product_rest_f(u, c, splat_f(1)), second = (e.high - (u - 1)) * c, r = first + second;
   const vf high = table + first;
   const vf low = fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), fma_f(e.low, c, (table - high) + first));
   const vf larger = at_least_f(0, x);
@@ -70,9 +71,9 @@ INLAY_INLINE vf float_softplus_of(vf x) {
 INLAY_INLINE vf float_log2_of(vf x) {
   const vf n = exponent_f(x);
   const vf m = mantissa_f(x);
-  const vfi index = (vfi)m >> 19;
-  const vf r = fma_f(m, lookup_f(kFloatLog2Reciprocal, index), splat_f(-1));
+  const vfi index = shifted_right_f(bits_f(m), 19);
+  const vf r = product_rest_f(m, lookup_f(kFloatLog2Reciprocal, index), splat_f(1));
   const vf low = r * fma_f(r, POLYNOMIAL_F(r, kFloatLog2Poly), splat_f(kFloatLog2ELow));
-  const vf sum = fma_f(r, splat_f(kFloatLog2E), low);
+  const vf sum = large_product_added_f(r, splat_f(kFloatLog2E), low);
   return float_log_by_class_of(x, (n + lookup_f(kFloatLog2Table, index)) + sum);
 }

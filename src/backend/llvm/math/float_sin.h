@@ -14,11 +14,11 @@ typedef struct {
 INLAY_INLINE FloatSinCos float_sin_cos(vf x) {
   FloatSinCos result;
   const vf shifted = fma_f(x, splat_f(kFloatTwoOverPi), splat_f(kRoundToWhole));
-  result.turns = (vfi)shifted;
+  result.turns = bits_f(shifted);
   const vf n = shifted - splat_f(kRoundToWhole);
-  const vf exact = fnma_f(n, splat_f(kFloatHalfPi1), x);
+  const vf exact = rest_of_quotient_f(n, splat_f(kFloatHalfPi1), x);
   const vf product = n * kFloatHalfPi2;
-  const vf product_low = fma_f(n, splat_f(kFloatHalfPi2), -product);
+  const vf product_low = product_rest_f(n, splat_f(kFloatHalfPi2), product);
   const vf r = exact - product;
   const vf low = fnma_f(n, splat_f(kFloatHalfPi3), ((exact - r) - product) - product_low);
 
@@ -31,7 +31,7 @@ INLAY_INLINE FloatSinCos float_sin_cos(vf x) {
 }
 
 /// The sign changes where the second bit of `turns` is set.
-INLAY_INLINE vf turned_f(vf x, vfi turns) { return (vf)((vfi)x ^ ((turns & 2) << 30)); }
+INLAY_INLINE vf turned_f(vf x, vfi turns) { return of_bits_f(bits_f(x) ^ shifted_left_f(turns & 2, 30)); }
 
 INLAY_INLINE vf float_sin_of(vf x) {
   const FloatSinCos s = float_sin_cos(x);

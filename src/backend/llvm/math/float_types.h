@@ -5,23 +5,29 @@
 // show in the last place.
 #include "vector_types.h"
 
-#define INLAY_FLOATS (2 * INLAY_LANES)
-typedef float vf __attribute__((ext_vector_type(INLAY_FLOATS)));
-typedef int vfi __attribute__((ext_vector_type(INLAY_FLOATS)));
-typedef unsigned vfu __attribute__((ext_vector_type(INLAY_FLOATS)));
+#if INLAY_LANES == 1
+#include "one_lane_of_floats.h"
+#else
+#include "lanes_of_floats.h"
+#endif
 
-INLAY_INLINE vf splat_f(float x) { return (vf)(x); }
-INLAY_INLINE vf fma_f(vf a, vf b, vf c) { return __builtin_elementwise_fma(a, b, c); }
-INLAY_INLINE vf fnma_f(vf a, vf b, vf c) { return __builtin_elementwise_fma(-a, b, c); }  // c - a b
-INLAY_INLINE vf select_f(vfi mask, vf yes, vf no) { return mask ? yes : no; }
+INLAY_INLINE vf abs_f(vf x) { return of_bits_f(bits_f(x) & INT32_MAX); }
 
-INLAY_INLINE vf abs_f(vf x) { return (vf)((vfi)x & 0x7fffffff); }
-INLAY_INLINE vf with_sign_of_f(vf x, vf sign) { return (vf)(((vfi)x & 0x7fffffff) | ((vfi)sign & (int)0x80000000)); }
+INLAY_INLINE vf with_sign_of_f(vf x, vf sign) {
+  return of_bits_f((bits_f(x) & INT32_MAX) | (bits_f(sign) & INT32_MIN));
+}
+
+#include "float_fused.h"
 
 #if INLAY_LANES == 8
 #include "float_avx512.h"
-#else
+#elif INLAY_LANES == 4
 #include "float_avx2.h"
+#elif INLAY_LANES == 2
+#include "float_2.h"
+#else
+#include "float_bits.h"
+#include "narrow_scale_of_floats.h"
 #endif
 
 /// x where it is nan.

@@ -77,10 +77,9 @@ INLAY_INLINE vd arcsinh_of(vd x) {
 /// parts.
 INLAY_INLINE vd arccosh_of(vd x) {
   const vd d = x - 1, twice = d + d;
-  const vd square = fma_d(d, d, twice);
-  const vd square_low = fma_d(d, d, twice - square);
-  const vd root = sqrt_d(square);
-  const vd root_low = (fnma_d(root, root, square) + square_low) * rough_reciprocal(root + root);
+  const Sum square = product_added(d, d, twice);
+  const vd root = sqrt_d(square.high);
+  const vd root_low = (rest_of_quotient(root, root, square.high) + square.low) * rough_reciprocal(root + root);
   const vd s = root + d;
-  return select_d(x < 1, splat(__builtin_nan("")), log1p_or_log_twice(s, ((root - s) + d) + root_low, x));
+  return select_d(x < 1, splat(NAN), log1p_or_log_twice(s, ((root - s) + d) + root_low, x));
 }

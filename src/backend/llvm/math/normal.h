@@ -8,7 +8,8 @@
 /// m(y) for 0 <= y <= 42.
 INLAY_INLINE Piece mills_parts(vd y) {
   const Quarter quarter = quarter_of(fma_d(y, splat(kSqrtHalf), splat(2)));
-  return PIECEWISE_IN_HALVES(fnma_d(quarter.middle - 2, splat(kSqrt2), y), quarter.index, kMills);
+  return PIECEWISE_IN_HALVES(short_product_added(splat(-kSqrt2), quarter.middle - 2, y), quarter.index, kMills,
+                             kMillsTerms);
 }
 
 /// y^2 as high + low.
@@ -18,7 +19,7 @@ typedef struct {
 
 INLAY_INLINE Square square_in_two(vd y) {
   const vd high = y * y;
-  const Square square = {high, fma_d(y, y, -high)};
+  const Square square = {high, product_rest(y, y, high)};
   return square;
 }
 
@@ -42,9 +43,11 @@ INLAY_INLINE vd log_ndtr_of(vd x) {
   const Square square = square_in_two(y);
   const vd z = fma_d(y, splat(kSqrtHalf), splat(2));
   const Quarter half = half_of(z);
-  const vi index = half.index | (left & 8);  // a lookup takes four bits, of which the exponent of z leaves this 0
-  const vd r = fnma_d(half.middle - 2, splat(kSqrt2), y);
-  const Piece f = PIECEWISE_IN_HALVES(r, index, kLogNdtr);
+  const vi index =
+      half.index |
+      (left ? splat_i(8) : splat_i(0));  // a lookup takes four bits, of which the exponent of z leaves this 0
+  const vd r = short_product_added(splat(-kSqrt2), half.middle - 2, y);
+  const Piece f = PIECEWISE_IN_HALVES(r, index, kLogNdtr, kLogNdtrTerms);
   const vd log = f.first + f.rest;
   return select_d(left, fma_d(splat(-0.5), square.high, fma_d(splat(-0.5), square.low, log)), normal_tail(f, square));
 }

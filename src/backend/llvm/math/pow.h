@@ -11,14 +11,14 @@ INLAY_INLINE Log log_accurate(vd x) {
   const vd sum = l.high + l.r;
   const vd lost = (l.high - sum) + l.r;
   const vd square = l.r * l.r;
-  const vd square_low = fma_d(l.r, l.r, -square);
+  const vd square_low = product_rest(l.r, l.r, square);
   const vd less = fma_d(splat(-0.5), square, sum);
   const vd lost_square = fma_d(splat(-0.5), square, sum - less);
   const vd cube = square * l.r;
-  const vd cube_low = fma_d(square_low, l.r, fma_d(square, l.r, -cube));
+  const vd cube_low = fma_d(square_low, l.r, product_rest(square, l.r, cube));
   const vd third = cube * kThird;
   const vd third_low =
-      fma_d(cube_low, splat(kThird), fma_d(cube, splat(kThirdLow), fma_d(cube, splat(kThird), -third)));
+      fma_d(cube_low, splat(kThird), fma_d(cube, splat(kThirdLow), product_rest(cube, splat(kThird), third)));
   const vd high = less + third;
   const vd lost_cube = (less - high) + third;
   const vd rest = fma_d(splat(-0.5), square_low, l.low + (lost + lost_square)) + (lost_cube + third_low);
@@ -32,15 +32,15 @@ INLAY_INLINE Log log_accurate(vd x) {
 INLAY_INLINE vd pow_of_positive(vd x, vd y) {
   const Log log = log_accurate(x);
   const vd product = y * log.high;
-  const vd rest = fma_d(y, log.low, fma_d(y, log.high, -product));
+  const vd rest = fma_d(y, log.low, product_rest(y, log.high, product));
   // Where the product is clamped the rest means nothing; 1e-10 is more than it can be elsewhere.
   const vd exponent = clamp(product, -800, 800);
   const vd low = clamp(rest, -1e-10, 1e-10);
 
   const vd shifted = fma_d(exponent, splat(kInverseLn2), splat(kRoundToSixteenths));
-  const vi index = (vi)shifted;
+  const vi index = bits_d(shifted);
   const vd k = shifted - splat(kRoundToSixteenths);
-  const vd r = fnma_d(k, splat(kLn2Low), fnma_d(k, splat(kLn2), exponent)) + low;
+  const vd r = less_ln2(exponent, k) + low;
   const vd p = fma_d(r * r, POLYNOMIAL(r, kExpPoly), r);
   vd power[2];
   lookup_2(&kExp[0][0], 2, index, power);

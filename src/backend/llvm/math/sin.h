@@ -18,12 +18,12 @@ typedef struct {
 INLAY_INLINE SinCos sin_cos(vd x) {
   SinCos result;
   const vd shifted = fma_d(x, splat(kTwoOverPi), splat(kRoundToQuarterTurns));
-  result.turns = (vi)shifted;
+  result.turns = bits_d(shifted);
   const vd n = shifted - splat(kRoundToQuarterTurns);
   const vd exact = fnma_d(n, splat(kHalfPi1), x);
   // The second product in two parts: where x is close to a multiple of pi/2, all of `exact` cancels against it.
   const vd product = n * kHalfPi2;
-  const vd product_low = fma_d(n, splat(kHalfPi2), -product);
+  const vd product_low = product_rest(n, splat(kHalfPi2), product);
   const vd r = exact - product;
   const vd low = fnma_d(n, splat(kHalfPi3), ((exact - r) - product) - product_low);
 
@@ -40,7 +40,7 @@ INLAY_INLINE SinCos sin_cos(vd x) {
 }
 
 /// The sign changes where the second bit of `turns` is set.
-INLAY_INLINE vd turned(vd x, vi turns) { return (vd)((vi)x ^ ((turns & 2) << 62)); }
+INLAY_INLINE vd turned(vd x, vi turns) { return of_bits_d(bits_d(x) ^ shifted_left(turns & 2, 62)); }
 
 INLAY_INLINE vd sin_of(vd x) {
   const SinCos s = sin_cos(x);
@@ -51,12 +51,12 @@ INLAY_INLINE vd sin_of(vd x) {
 /// sin / cos, or -cos / sin after an odd number of quarter turns. The quotient has what rounding lost of both.
 INLAY_INLINE vd tan_of(vd x) {
   const SinCos s = sin_cos(x);
-  const vi sign = s.turns << 63;
+  const vi sign = shifted_left(s.turns, 63);
   const vi odd = sign < 0;
   const vd n = select_d(odd, s.cos, s.sin), n_low = select_d(odd, s.cos_low, s.sin_low);
   const vd d = select_d(odd, s.sin, s.cos), d_low = select_d(odd, s.sin_low, s.cos_low);
   const vd value = quotient_of_two(n, n_low, d, d_low);
-  return by_class_of(x, (vd)((vi)value ^ sign), 0x00000122);
+  return by_class_of(x, of_bits_d(bits_d(value) ^ sign), 0x00000122);
 }
 
 INLAY_INLINE vd cos_of(vd x) {

@@ -15,14 +15,24 @@ typedef struct {
   vd k, high, rest;
 } ExpParts;
 
+/// x - k ln2 for a k of at most 15 bits. Without fused multiply-adds ln2 is in two parts of which k times the first is
+/// exact.
+INLAY_INLINE vd less_ln2(vd x, vd k) {
+#if INLAY_FUSED
+  return fnma_d(k, splat(kLn2Low), fnma_d(k, splat(kLn2), x));
+#else
+  return (x - k * kLn2Short) - k * kLn2ShortLow;
+#endif
+}
+
 /// |x| must stay below 1e4.
 INLAY_INLINE ExpParts exp_parts(vd x) {
   ExpParts e;
   const vd shifted = fma_d(x, splat(kInverseLn2), splat(kRoundToSixteenths));
   e.k = shifted - splat(kRoundToSixteenths);
-  const vd r = fnma_d(e.k, splat(kLn2Low), fnma_d(e.k, splat(kLn2), x));
+  const vd r = less_ln2(x, e.k);
   vd power[2];
-  lookup_2(&kExp[0][0], 2, (vi)shifted, power);
+  lookup_2(&kExp[0][0], 2, bits_d(shifted), power);
   e.high = power[0];
   e.rest = fma_d(e.high, fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), power[1]);
   return e;
@@ -52,7 +62,7 @@ INLAY_INLINE vd exp2_of(vd x) {
   const vd k = shifted - splat(kRoundToSixteenths);
   const vd r = (y - k) * kLn2;
   vd power[2];
-  lookup_2(&kExp[0][0], 2, (vi)shifted, power);
+  lookup_2(&kExp[0][0], 2, bits_d(shifted), power);
   return scale(power[0] + fma_d(power[0], fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), power[1]), k);
 }
 
@@ -70,7 +80,7 @@ INLAY_INLINE Expm1Parts expm1_parts(vd x) {
   const vd rounded = shifted - splat(kRoundToSixteenths);
   const vi far = abs_d(rounded) > splat(0.0625);
   e.k = select_d(far, rounded, splat(0));
-  const vi index = far ? (vi)shifted : (vi)splat(0);
+  const vi index = bits_d(select_d(far, shifted, splat(0)));
   const vd r = fnma_d(e.k, splat(kLn2ShortLow), fnma_d(e.k, splat(kLn2Short), x));
   vd power[2];
   lookup_2(&kExp[0][0], 2, index, power);
@@ -82,8 +92,27 @@ INLAY_INLINE Expm1Parts expm1_parts(vd x) {
   const vd difference = e.table - one;
   const vd added = difference - e.table;
   const vd lost_one = (e.table - (difference - added)) - (one + added);
-  e.high = fma_d(e.table, r, difference);
-  const vd lost = fma_d(e.table, r, difference - e.high);
-  e.low = lost_one + (lost + tail);
+  const Sum sum = product_added(e.table, r, difference);
+  e.high = sum.high;
+  e.low = lost_one + (sum.low + tail);
   return e;
+}
+
+INLAY_INLINE vd expm1_of(vd x) {
+  const Expm1Parts e = expm1_parts(clamp(x, -60, 800));
+  return with_sign_of(scale(e.high + e.low, e.k), x);
+}
+
+/// 1 / (1 + e^-x) as s / (s + s e^-x) with the power of two s that makes s e^-x a number from 1 to 2: nothing
+/// overflows, and the product with s, which comes last, goes down to the subnormals.
+INLAY_INLINE vd sigmoid_of(vd x) {
+  const ExpParts e = exp_parts(clamp(-x, -50, 800));
+  const vd s = scale_whole(splat(1), -floor_d(e.k));
+  const vd power = e.high + e.rest;
+  const vd power_low = (e.high - power) + e.rest;
+  const vd d = s + power;
+  const vd d_low = ((max_d(s, power) - d) + min_d(s, power)) + power_low;
+  const vd inverse = 1 / d;
+  const vd rest = fnma_d(inverse, d_low, rest_of_quotient(inverse, d, splat(1)));
+  return s * fma_d(rest, inverse, inverse);
 }

@@ -12,9 +12,11 @@ typedef struct {
   void* address;
 } InlayVectorCode;
 
-/// All that the bitcode of eight and of four doubles has, but the domains. At the end stands one without a name.
+/// All that the bitcode of eight, of four and of two doubles has, but the domains. At the end stands one without a
+/// name.
 extern const InlayVectorCode inlay_vector_code_8[] __attribute__((visibility("hidden")));
 extern const InlayVectorCode inlay_vector_code_4[] __attribute__((visibility("hidden")));
+extern const InlayVectorCode inlay_vector_code_2[] __attribute__((visibility("hidden")));
 
 #ifdef __cplusplus
 }

@@ -5,13 +5,22 @@
 #if INLAY_LANES == 8
 static unsigned char bits_of(Lanes lanes) { return lanes; }
 static int bits_of_f(LanesF lanes) { return lanes == 65535 ? -1 : lanes; }
+#elif INLAY_LANES == 1
+#define INLAY_FLOATS 1
+static unsigned char bits_of(Lanes lanes) { return lanes ? 255 : 0; }
+static int bits_of_f(LanesF lanes) { return lanes ? -1 : 0; }
 #else
 static unsigned char bits_of(Lanes lanes) { return lanes[0] & lanes[INLAY_LANES - 1]; }
 static int bits_of_f(LanesF lanes) { return lanes[0] & lanes[INLAY_FLOATS - 1]; }
 #endif
 
+#if INLAY_LANES == 1
+typedef double AnyDoubles;
+typedef float AnyFloats;
+#else
 typedef double AnyDoubles __attribute__((ext_vector_type(INLAY_LANES), aligned(8)));
 typedef float AnyFloats __attribute__((ext_vector_type(INLAY_FLOATS), aligned(4)));
+#endif
 
 #define LOOP(name)                                                          \
   static void loop_##name(const double* x, double* out, long count) {       \
@@ -35,7 +44,10 @@ LOOP(tanh)
 LOOP(erf)
 LOOP(erfc)
 LOOP(lgamma)
+#if INLAY_FUSED
 LOOP(digamma)
+DOMAIN_OF(digamma)
+#endif
 LOOP(sin)
 LOOP(cos)
 LOOP(exp2)
@@ -57,7 +69,6 @@ LOOP(ndtr)
 LOOP(erfcx)
 LOOP(log_ndtr)
 DOMAIN_OF(lgamma)
-DOMAIN_OF(digamma)
 DOMAIN_OF(sin)
 DOMAIN_OF(cos)
 DOMAIN_OF(tan)
@@ -96,7 +107,9 @@ static const InlayVectorFunction functions[] = {
     ROW(erf),
     ROW(erfc),
     ROW_WITH_DOMAIN(lgamma),
+#if INLAY_FUSED
     ROW_WITH_DOMAIN(digamma),
+#endif
     ROW_WITH_DOMAIN(sin),
     ROW_WITH_DOMAIN(cos),
     ROW(exp2),
@@ -160,6 +173,12 @@ static const InlayFloatFunction float_functions[] = {
 
 #if INLAY_LANES == 8
 const InlayVectorLoops inlay_vector_loops_8 = {functions, float_functions};
-#else
+#elif INLAY_LANES == 4
 const InlayVectorLoops inlay_vector_loops_4 = {functions, float_functions};
+#elif INLAY_LANES == 2
+const InlayVectorLoops inlay_vector_loops_2 = {functions, float_functions};
+#elif INLAY_FUSED
+const InlayVectorLoops inlay_one_lane_fused = {functions, float_functions};
+#else
+const InlayVectorLoops inlay_one_lane = {functions, float_functions};
 #endif

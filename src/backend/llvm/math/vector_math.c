@@ -20,13 +20,22 @@
 #include "table_exp.h"
 #include "table_log.h"
 
-// inlay_d8_exp, inlay_d8_sin_domain, inlay_f16_exp; of four lanes inlay_d4_exp, inlay_f8_exp.
+// inlay_d8_exp, inlay_d8_sin_domain, inlay_f16_exp; of four lanes inlay_d4_exp, inlay_f8_exp; of two inlay_d2_exp.
 #if INLAY_LANES == 8
 #define DOUBLES(name) inlay_d8_##name
 #define FLOATS(name) inlay_f16_##name
-#else
+#elif INLAY_LANES == 4
 #define DOUBLES(name) inlay_d4_##name
 #define FLOATS(name) inlay_f8_##name
+#elif INLAY_LANES == 2
+#define DOUBLES(name) inlay_d2_##name
+#define FLOATS(name) inlay_f4_##name
+#elif INLAY_FUSED  // one lane, of the tests
+#define DOUBLES(name) inlay_d1_fused_##name
+#define FLOATS(name) inlay_f1_fused_##name
+#else
+#define DOUBLES(name) inlay_d1_##name
+#define FLOATS(name) inlay_f1_##name
 #endif
 #define DOMAIN(name) DOUBLES(name##_domain)
 #define FLOAT_DOMAIN(name) FLOATS(name##_domain)
@@ -37,53 +46,21 @@ vd DOUBLES(log)(vd x) { return log_of(x); }
 
 vd DOUBLES(log1p)(vd x) { return log1p_of(x); }
 
-vd DOUBLES(expm1)(vd x) {
-  const Expm1Parts e = expm1_parts(clamp(x, -60, 800));
-  return with_sign_of(scale(e.high + e.low, e.k), x);
-}
+vd DOUBLES(expm1)(vd x) { return expm1_of(x); }
 
-/// 1 / (1 + e^-x) as s / (s + s e^-x) with the power of two s that makes s e^-x a number from 1 to 2: nothing
-/// overflows, and the product with s, which comes last, goes down to the subnormals.
-vd DOUBLES(sigmoid)(vd x) {
-  const ExpParts e = exp_parts(clamp(-x, -50, 800));
-  const vd s = scale_whole(splat(1), -floor_d(e.k));
-  const vd power = e.high + e.rest;
-  const vd power_low = (e.high - power) + e.rest;
-  const vd d = s + power;
-  const vd d_low = ((max_d(s, power) - d) + min_d(s, power)) + power_low;
-  const vd inverse = 1 / d;
-  const vd rest = fnma_d(inverse, d_low, fnma_d(inverse, d, splat(1)));
-  return s * fma_d(rest, inverse, inverse);
-}
+vd DOUBLES(sigmoid)(vd x) { return sigmoid_of(x); }
 
-/// log(1 + e^x) = max(x, 0) + log1p(e^-|x|).
-vd DOUBLES(softplus)(vd x) { return plus_log1p_of_fraction(max_d(splat(0), x), exp_of_minus_abs(x)); }
+vd DOUBLES(softplus)(vd x) { return softplus_of(x); }
 
-/// log(1 - e^x) for x <= 0. Left of -log 2, 1 - e^x is formed with what its rounding lost; right of it from e^x - 1.
-vd DOUBLES(log1mexp)(vd x) {
-  const Expm1Parts e = expm1_parts(clamp(x, -800, 800));
-  const vd power = scale(e.table + e.rest, e.k);
-  const vd far = 1 - power;
-  const vi is_far = x < -0x1.62e42fefa39efp-1;
-  const vd u = select_d(is_far, far, -scale(e.high + e.low, e.k));
-  const vd rest = select_d(is_far, (1 - far) - power, splat(0));
-  const LogParts l = log_parts(u);
-  return -abs_d(log_by_class_of(u, log_of_parts(l, scale_whole(rest, -l.n))));  // -0.0 at -inf
-}
+vd DOUBLES(log1mexp)(vd x) { return log1mexp_of(x); }
 
-/// log(e^x + e^y) = max(x, y) + log1p(e^-|x - y|). Equal infinities have no difference; nan stays nan through it.
-vd DOUBLES(logaddexp)(vd x, vd y) {
-  const vd away = select_d(x == y, splat(0), x - y);
-  return plus_log1p_of_fraction(max_d(x, y), exp_of_minus_abs(away));
-}
-
-/// x log y, but 0 for x = 0 and any y but nan.
-vd DOUBLES(xlogy)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x_log_y(x, y)); }
-vd DOUBLES(xlog1py)(vd x, vd y) { return select_d((x == 0) & (y == y), splat(0), x_log1p_y(x, y)); }
+vd DOUBLES(logaddexp)(vd x, vd y) { return logaddexp_of(x, y); }
+vd DOUBLES(xlogy)(vd x, vd y) { return xlogy_of(x, y); }
+vd DOUBLES(xlog1py)(vd x, vd y) { return xlog1py_of(x, y); }
 
 vd DOUBLES(exp2)(vd x) { return exp2_of(x); }
-vd DOUBLES(log2)(vd x) { return log_scaled(x, kLog2E, kLog2ELow); }
-vd DOUBLES(log10)(vd x) { return log_scaled(x, kLog10E, kLog10ELow); }
+vd DOUBLES(log2)(vd x) { return log2_of(x); }
+vd DOUBLES(log10)(vd x) { return log10_of(x); }
 vd DOUBLES(sqrt)(vd x) { return sqrt_of(x); }
 vd DOUBLES(cbrt)(vd x) { return cbrt_of(x); }
 vd DOUBLES(logit)(vd x) { return logit_of(x); }
@@ -110,8 +87,10 @@ vd DOUBLES(erfc)(vd x) { return erfc_of(x); }
 vd DOUBLES(lgamma)(vd x) { return lgamma_of_positive(x); }
 Lanes DOMAIN(lgamma)(vd x) { return not_below_0(x); }
 
+#if INLAY_FUSED  // else Boost's, for each lane, takes half as long
 vd DOUBLES(digamma)(vd x) { return digamma_of_positive(x); }
 Lanes DOMAIN(digamma)(vd x) { return not_below_0(x); }
+#endif
 
 vd DOUBLES(sin)(vd x) { return sin_of(x); }
 Lanes DOMAIN(sin)(vd x) { return below(abs_d(x), kSinLimit); }

@@ -1,41 +1,43 @@
 #pragma once
-// INLAY_LANES doubles at a time: 8 or 4. What C has no operator for is in the header of each width.
+// INLAY_LANES doubles at a time: 8, 4, 2 or 1. What C has no operator for is in the header of each width.
 //
 // Whatever stands here must compile to straight-line code without calls: the emitter copies the one basic block of a
-// function into its loop, and branches could not come along.
-typedef double vd __attribute__((ext_vector_type(INLAY_LANES)));
-typedef long vi __attribute__((ext_vector_type(INLAY_LANES)));
-typedef unsigned long vu __attribute__((ext_vector_type(INLAY_LANES)));
+// function into its loop, and branches could not come along. With one lane it is C99, which the C backend has in its
+// programs: there a comparison is 0 or 1, not all bits of a lane, and serves as a condition only.
+#if INLAY_LANES == 1
+#include "one_lane.h"
+#else
+#include "lanes.h"
+#endif
 
-#define INLAY_INLINE static inline __attribute__((always_inline))
+INLAY_INLINE vd abs_d(vd x) { return of_bits_d(bits_d(x) & INT64_MAX); }
 
-INLAY_INLINE vd splat(double x) { return (vd)(x); }
-INLAY_INLINE vd fma_d(vd a, vd b, vd c) { return __builtin_elementwise_fma(a, b, c); }
-INLAY_INLINE vd fnma_d(vd a, vd b, vd c) { return __builtin_elementwise_fma(-a, b, c); }  // c - a b
-INLAY_INLINE vd select_d(vi mask, vd yes, vd no) { return mask ? yes : no; }
+INLAY_INLINE vd with_sign_of(vd x, vd sign) { return of_bits_d((bits_d(x) & INT64_MAX) | (bits_d(sign) & INT64_MIN)); }
 
-INLAY_INLINE vd abs_d(vd x) { return (vd)((vi)x & 0x7fffffffffffffffL); }
-INLAY_INLINE vd with_sign_of(vd x, vd sign) {
-  return (vd)(((vi)x & 0x7fffffffffffffffL) | ((vi)sign & (long)0x8000000000000000L));
-}
+#include "fused.h"
 
 #if INLAY_LANES == 8
 #include "vector_avx512.h"
-#else
+#elif INLAY_LANES == 4
 #include "vector_avx2.h"
+#elif INLAY_LANES == 2
+#include "vector_2.h"
+#else
+#include "narrow_scale.h"
+#include "vector_bits.h"
 #endif
 
 /// x where it is nan.
 INLAY_INLINE vd clamp(vd x, double low, double high) { return min_d(splat(high), max_d(splat(low), x)); }
 
 /// 1 / x to three bits, as a factor of what a rounding lost: a difference of bits is nearly one of logarithms.
-INLAY_INLINE vd rough_reciprocal(vd x) { return (vd)(0x7fde623822fc16e6L - (vi)x); }
+INLAY_INLINE vd rough_reciprocal(vd x) { return of_bits_d(difference_i(splat_i(0x7fde623822fc16e6), bits_d(x))); }
 
 /// (n + n_low) / (d + d_low), rounded: the quotient of the first parts and its rest.
 INLAY_INLINE vd quotient_of_two(vd n, vd n_low, vd d, vd d_low) {
   const vd inverse = 1 / d;
   const vd q = n * inverse;
-  return fma_d(fnma_d(q, d, n) + fnma_d(q, d_low, n_low), inverse, q);
+  return fma_d(rest_of_quotient(q, d, n) + fnma_d(q, d_low, n_low), inverse, q);
 }
 
 /// What a function is near the point: `first`, the value at the middle of a piece, and what is added to it.
@@ -44,7 +46,7 @@ typedef struct {
 } Piece;
 
 /// first + (low + x P(x)): a row of the table has first, low and the coefficients of a piece.
-#define PIECEWISE(x, index, table) piecewise(x, index, &table[0][0], sizeof(table[0]) / sizeof(double), table##Terms)
+#define PIECEWISE(x, index, table, terms) piecewise(x, index, &table[0][0], sizeof(table[0]) / sizeof(double), terms)
 INLAY_INLINE Piece piecewise(vd x, vi index, const double* rows, int stride, int terms) {
   vd sum = splat(0), c[4];
 #pragma clang loop unroll(full)
@@ -59,8 +61,8 @@ INLAY_INLINE Piece piecewise(vd x, vi index, const double* rows, int stride, int
 /// The same in an even and an odd half, which do not wait for each other: for functions so long that the processor
 /// does not look far enough ahead to fill the waiting. The linear term goes into `first`, with what its roundings lose
 /// in the rest: the pieces are so wide that the function doubles within one.
-#define PIECEWISE_IN_HALVES(x, index, table) \
-  piecewise_in_halves(x, index, &table[0][0], sizeof(table[0]) / sizeof(double), table##Terms)
+#define PIECEWISE_IN_HALVES(x, index, table, terms) \
+  piecewise_in_halves(x, index, &table[0][0], sizeof(table[0]) / sizeof(double), terms)
 INLAY_INLINE Piece piecewise_in_halves(vd x, vi index, const double* rows, int stride, int terms) {
   const vd square = x * x;
   vd sum = splat(0), other = splat(0), c[4];
@@ -71,7 +73,7 @@ INLAY_INLINE Piece piecewise_in_halves(vd x, vi index, const double* rows, int s
     sum = other, other = next;
   }
   const vd linear = x * c[2];
-  const vd linear_low = fma_d(x, c[2], -linear);
+  const vd linear_low = product_rest(x, c[2], linear);
   const vd first = c[0] + linear;
   const vd low = (c[1] + linear_low) + ((c[0] - first) + linear);
   const Piece piece = {first, fma_d(square, fma_d(sum, x, other), low)};
@@ -85,15 +87,15 @@ typedef struct {
 } Quarter;
 
 INLAY_INLINE Quarter quarter_of(vd x) {
-  const long below = (1L << 50) - 1;
-  const Quarter quarter = {(vi)((vu)x >> 50), (vd)(((vi)x & ~below) | (1L << 49))};
+  const int64_t lowest = (int64_t)1 << 50;
+  const Quarter quarter = {shifted_right(bits_d(x), 50), of_bits_d((bits_d(x) & -lowest) | lowest / 2)};
   return quarter;
 }
 
 /// Which of 8 halves of binades x is in, four binades from 2 on, and its middle.
 INLAY_INLINE Quarter half_of(vd x) {
-  const long below = (1L << 51) - 1;
-  const Quarter half = {(vi)((vu)x >> 51), (vd)(((vi)x & ~below) | (1L << 50))};
+  const int64_t lowest = (int64_t)1 << 51;
+  const Quarter half = {shifted_right(bits_d(x), 51), of_bits_d((bits_d(x) & -lowest) | lowest / 2)};
   return half;
 }
 

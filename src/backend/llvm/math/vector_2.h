@@ -1,0 +1,26 @@
+#pragma once
+// Two doubles: what any instruction set of two lanes does alike, in clang's vectors. The rest is in the header of each.
+#include "vector_bits.h"
+#include "vector_sse2.h"
+
+/// All bits of a lane, or none; a comparison with nan gives none, except in not_below_0.
+typedef vi Lanes;
+INLAY_INLINE Lanes not_below_0(vd x) { return ~(x < 0); }
+INLAY_INLINE Lanes above_0(vd x) { return x > 0; }
+INLAY_INLINE Lanes above(vd x, double limit) { return x > limit; }
+INLAY_INLINE Lanes below(vd x, double limit) { return x < limit; }
+
+/// Columns 0, 1, ... of the rows with these indices mod 16: of each lane a pair of numbers, turned around.
+typedef double Two __attribute__((ext_vector_type(2), aligned(8)));
+INLAY_INLINE const double* row_of(const double* rows, int stride, int64_t index) {
+  return rows + (index & 15) * stride;
+}
+INLAY_INLINE void lookup_2(const double* rows, int stride, vi index, vd* columns) {
+  const vd a = *(const Two*)row_of(rows, stride, index[0]), b = *(const Two*)row_of(rows, stride, index[1]);
+  columns[0] = __builtin_shufflevector(a, b, 0, 2);
+  columns[1] = __builtin_shufflevector(a, b, 1, 3);
+}
+INLAY_INLINE void lookup_4(const double* rows, int stride, vi index, vd* columns) {
+  lookup_2(rows, stride, index, columns);
+  lookup_2(rows + 2, stride, index, columns + 2);
+}
