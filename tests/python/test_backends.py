@@ -67,7 +67,7 @@ def test_errors():
 
 
 def test_flags_that_change_results():
-    said = python(VECTOR, INLAY_BACKEND="c", INLAY_CFLAGS="-Ofast").stdout
+    said = python(VECTOR.replace("exp", "sin"), INLAY_BACKEND="c", INLAY_CFLAGS="-Ofast").stdout
     assert said.startswith("error[unsupported]: INLAY_CFLAGS=-Ofast: the C compiler makes calls of _ZGV"), said
     assert "  help: -ffast-math, which -Ofast turns on" in said
 

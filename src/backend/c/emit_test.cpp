@@ -110,7 +110,7 @@ TEST(Emit, ANameOfTheLanguageOrOfTheLibraryIsNoVariable) {
   EXPECT_THAT(source,
               HasSubstr("static int32_t memcpy_2(InlayCall* call, const int64_t exp_2, double* restrict call_2,\n"
                         "    const double fail_2)"));
-  EXPECT_THAT(source, HasSubstr("const double exp_1 = exp(double_2_0);"));
+  EXPECT_THAT(source, HasSubstr("const double exp_1 = exp_f64(double_2_0);"));
 }
 
 TEST(Emit, WhatSharesBytesIsNotRestrict) {

@@ -2,30 +2,18 @@
 
 #include <algorithm>
 #include <ranges>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "backend/c/math_items.h"
 #include "backend/c/sources.h"
 #include "backend/c/standard_functions.h"
-#include "support/ascii.h"
 #include "support/error.h"
 
 namespace inlay::c_backend {
 namespace {
 
 const std::span<const InlayStandardFunction> kStandard(inlay_standard_functions, inlay_num_standard_functions);
-
-bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
-
-std::vector<std::string> words_of(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && is_word(text[end])) ++end;
-    if (end > i) words.emplace_back(text.substr(i, end - i));
-    i = std::max(end, i + 1);
-  }
-  return words;
-}
 
 /// Without the comments that stand before it.
 std::string_view code_of(std::string_view text) {
@@ -43,9 +31,40 @@ std::string name_of(std::string_view code) {
   return words_of(code.substr(0, code.find_first_of("([="))).back();
 }
 
+/// The math in one lane, each part behind those that it needs.
+class MathInOrder {
+ public:
+  std::vector<Function> read() {
+    for (Part& part : math_parts(kMath)) {
+      const std::string name = part.name;
+      parts_.emplace(name, std::move(part));
+      names_.push_back(name);
+    }
+    for (const std::string& name : names_) add(name);
+    return std::move(out_);
+  }
+
+ private:
+  void add(const std::string& name) {
+    if (!added_.insert(name).second) return;
+    Function function{name, parts_.at(name).text, {}};
+    for (std::string& word : words_of(function.text)) {
+      if (word != name && parts_.contains(word)) function.needs.push_back(std::move(word));
+    }
+    for (const std::string& needed : function.needs) add(needed);
+    out_.push_back(std::move(function));
+  }
+
+  std::unordered_map<std::string, Part> parts_;
+  std::vector<std::string> names_;
+  std::unordered_set<std::string> added_;
+  std::vector<Function> out_;
+};
+
 /// A blank line between two things, and none within.
 std::vector<Function> read_functions() {
-  std::vector<Function> out;
+  std::vector<Function> out = MathInOrder().read();
+  const std::size_t num_math = out.size();
   for (std::string_view source : kSources) {
     while (!source.empty()) {
       const std::size_t end = source.find("\n\n");
@@ -57,11 +76,13 @@ std::vector<Function> read_functions() {
     }
   }
   std::unordered_set<std::string> before;
-  for (Function& function : out) {
-    for (std::string& word : words_of(function.text)) {
-      if (before.contains(word)) function.needs.push_back(std::move(word));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    if (i >= num_math) {
+      for (std::string& word : words_of(out[i].text)) {
+        if (before.contains(word)) out[i].needs.push_back(std::move(word));
+      }
     }
-    before.insert(function.name);
+    before.insert(out[i].name);
   }
   return out;
 }

@@ -27,6 +27,15 @@ std::string own(Needs& needs, const char* name, DType dtype, Operands v) {
   return dtype == DType::f32 ? str("(float)", text) : text;
 }
 
+/// Of functions/elementary.c; of floats too, where the math has a function of floats.
+std::string elementary(Needs& needs, const char* name, DType dtype, Operands v) {
+  constexpr std::string_view kOfFloats[] = {"exp",     "exp2",     "expm1", "log", "log2", "log1p",
+                                            "sigmoid", "softplus", "tanh",  "erf", "sin",  "cos"};
+  if (dtype == DType::f32 && std::ranges::find(kOfFloats, name) != std::end(kOfFloats))
+    return call(needs.use(str(name, "_f32")), v);
+  return own(needs, name, dtype, v);
+}
+
 /// What C99 has not, and this backend neither: a function that whoever links the code supplies.
 std::string called(Needs& needs, const char* name, DType dtype, Operands v) {
   const std::string symbol = str("inlay_s_", name);
@@ -35,6 +44,12 @@ std::string called(Needs& needs, const char* name, DType dtype, Operands v) {
                                                 join(types, ", ", [](const std::string& x) { return x; }), ");"),
                              .op = name};
   const std::string text = call(symbol, v);
+  return dtype == DType::f32 ? str("(float)", text) : text;
+}
+
+std::string digamma(Needs& needs, DType dtype, Operands v) {
+  called(needs, "digamma", dtype, v);
+  const std::string text = str(needs.use("digamma_f64"), "(", v[0], ", inlay_s_digamma)");
   return dtype == DType::f32 ? str("(float)", text) : text;
 }
 
@@ -122,37 +137,37 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::reciprocal_: return str("1 / ", v[0]);
     case ScalarOp::square_: return arithmetic(dtype, std::vector{v[0], v[0]}, "*");
     case ScalarOp::sqrt_: return standard("sqrt", dtype, v);
-    case ScalarOp::cbrt_: return standard("cbrt", dtype, v);
-    case ScalarOp::exp_: return standard("exp", dtype, v);
-    case ScalarOp::exp2_: return standard("exp2", dtype, v);
-    case ScalarOp::expm1_: return standard("expm1", dtype, v);
-    case ScalarOp::log_: return standard("log", dtype, v);
-    case ScalarOp::log2_: return standard("log2", dtype, v);
-    case ScalarOp::log10_: return standard("log10", dtype, v);
-    case ScalarOp::log1p_: return standard("log1p", dtype, v);
-    case ScalarOp::log1mexp_: return own(needs, "log1mexp", dtype, v);
-    case ScalarOp::sigmoid_: return own(needs, "sigmoid", dtype, v);
-    case ScalarOp::softplus_: return own(needs, "softplus", dtype, v);
-    case ScalarOp::sin_: return standard("sin", dtype, v);
-    case ScalarOp::cos_: return standard("cos", dtype, v);
-    case ScalarOp::tan_: return standard("tan", dtype, v);
-    case ScalarOp::arcsin_: return standard("asin", dtype, v);
-    case ScalarOp::arccos_: return standard("acos", dtype, v);
-    case ScalarOp::arctan_: return standard("atan", dtype, v);
-    case ScalarOp::sinh_: return standard("sinh", dtype, v);
-    case ScalarOp::cosh_: return standard("cosh", dtype, v);
-    case ScalarOp::tanh_: return standard("tanh", dtype, v);
-    case ScalarOp::arcsinh_: return standard("asinh", dtype, v);
-    case ScalarOp::arccosh_: return standard("acosh", dtype, v);
-    case ScalarOp::arctanh_: return standard("atanh", dtype, v);
+    case ScalarOp::cbrt_: return elementary(needs, "cbrt", dtype, v);
+    case ScalarOp::exp_: return elementary(needs, "exp", dtype, v);
+    case ScalarOp::exp2_: return elementary(needs, "exp2", dtype, v);
+    case ScalarOp::expm1_: return elementary(needs, "expm1", dtype, v);
+    case ScalarOp::log_: return elementary(needs, "log", dtype, v);
+    case ScalarOp::log2_: return elementary(needs, "log2", dtype, v);
+    case ScalarOp::log10_: return elementary(needs, "log10", dtype, v);
+    case ScalarOp::log1p_: return elementary(needs, "log1p", dtype, v);
+    case ScalarOp::log1mexp_: return elementary(needs, "log1mexp", dtype, v);
+    case ScalarOp::sigmoid_: return elementary(needs, "sigmoid", dtype, v);
+    case ScalarOp::softplus_: return elementary(needs, "softplus", dtype, v);
+    case ScalarOp::sin_: return elementary(needs, "sin", dtype, v);
+    case ScalarOp::cos_: return elementary(needs, "cos", dtype, v);
+    case ScalarOp::tan_: return elementary(needs, "tan", dtype, v);
+    case ScalarOp::arcsin_: return elementary(needs, "arcsin", dtype, v);
+    case ScalarOp::arccos_: return elementary(needs, "arccos", dtype, v);
+    case ScalarOp::arctan_: return elementary(needs, "arctan", dtype, v);
+    case ScalarOp::sinh_: return elementary(needs, "sinh", dtype, v);
+    case ScalarOp::cosh_: return elementary(needs, "cosh", dtype, v);
+    case ScalarOp::tanh_: return elementary(needs, "tanh", dtype, v);
+    case ScalarOp::arcsinh_: return elementary(needs, "arcsinh", dtype, v);
+    case ScalarOp::arccosh_: return elementary(needs, "arccosh", dtype, v);
+    case ScalarOp::arctanh_: return elementary(needs, "arctanh", dtype, v);
     case ScalarOp::deg2rad_: return str(v[0], " * ", constant(needs, Literal::of_float(dtype, 0.017453292519943295)));
     case ScalarOp::rad2deg_: return str(v[0], " * ", constant(needs, Literal::of_float(dtype, 57.29577951308232)));
     case ScalarOp::floor_: return standard("floor", dtype, v);
     case ScalarOp::ceil_: return standard("ceil", dtype, v);
     case ScalarOp::round_: return standard("nearbyint", dtype, v);
     case ScalarOp::trunc_: return standard("trunc", dtype, v);
-    case ScalarOp::erf_: return standard("erf", dtype, v);
-    case ScalarOp::erfc_: return standard("erfc", dtype, v);
+    case ScalarOp::erf_: return elementary(needs, "erf", dtype, v);
+    case ScalarOp::erfc_: return elementary(needs, "erfc", dtype, v);
     case ScalarOp::erfcx_: return own(needs, "erfcx", dtype, v);
     case ScalarOp::ndtr_: return own(needs, "ndtr", dtype, v);
     case ScalarOp::log_ndtr_: return own(needs, "log_ndtr", dtype, v);
@@ -163,7 +178,7 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::erfcinv_: return called(needs, "erfcinv", dtype, v);
     case ScalarOp::ndtri_: return called(needs, "ndtri", dtype, v);
     case ScalarOp::ndtri_exp_: return called(needs, "ndtri_exp", dtype, v);
-    case ScalarOp::digamma_: return called(needs, "digamma", dtype, v);
+    case ScalarOp::digamma_: return digamma(needs, dtype, v);
     case ScalarOp::trigamma_: return own(needs, "trigamma", dtype, v);
     case ScalarOp::i0_: return own(needs, "i0", dtype, v);
     case ScalarOp::i1_: return own(needs, "i1", dtype, v);
@@ -200,10 +215,10 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::floor_div_:
       return is_float(dtype) ? own(needs, "floor_div", dtype, v) : integer_call(needs, "floor_div", dtype, v);
     case ScalarOp::mod_: return is_float(dtype) ? own(needs, "mod", dtype, v) : integer_call(needs, "mod", dtype, v);
-    case ScalarOp::pow_: return is_float(dtype) ? standard("pow", dtype, v) : integer_power(needs, dtype, v);
+    case ScalarOp::pow_: return is_float(dtype) ? elementary(needs, "pow", dtype, v) : integer_power(needs, dtype, v);
     case ScalarOp::max_: return extremum(needs, dtype, v, true);
     case ScalarOp::min_: return extremum(needs, dtype, v, false);
-    case ScalarOp::arctan2_: return standard("atan2", dtype, v);
+    case ScalarOp::arctan2_: return elementary(needs, "arctan2", dtype, v);
     case ScalarOp::copysign_: return standard("copysign", dtype, v);
     case ScalarOp::nextafter_: return standard("nextafter", dtype, v);
     case ScalarOp::complex_:

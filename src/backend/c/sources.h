@@ -5,8 +5,9 @@
 
 namespace inlay::c_backend {
 
-inline constexpr int kNumSources = 4;
+inline constexpr int kNumSources = 5;
 extern const std::array<std::string_view, kNumSources> kSources;  // functions/*.c
+extern const std::string_view kMath;                              // backend/llvm/math/*.h
 extern const std::string_view kRuntimeHeader;
 
 }  // namespace inlay::c_backend
