@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -13,22 +12,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "runtime/machine.h"
 #include "support/error.h"
 
 namespace inlay::runtime {
 namespace {
 
-// A jump to anywhere: jmp *0(%rip), then the address. 14 bytes, rounded up.
-constexpr std::size_t kStubBytes = 16;
-constexpr std::array<unsigned char, 6> kJump = {0xff, 0x25, 0, 0, 0, 0};
-
 [[noreturn]] void damaged(const std::string& what) {
   throw Error(ErrorCode::invalid_file, {}, str("damaged object: ", what));
 }
 
-[[noreturn]] void unsupported(const std::string& what) {
-  throw Error(ErrorCode::unsupported, {}, str("the loader cannot take ", what));
-}
+[[noreturn]] void unsupported(const std::string& what) { unsupported_by_loader(what); }
 
 /// Reads of the object's bytes, each checked. Copies, since nothing promises alignment.
 class Bytes {
@@ -76,9 +70,9 @@ struct Symbol {
   unsigned char type = STT_NOTYPE, binding = STB_LOCAL;
   uint16_t section = SHN_UNDEF;
   uint64_t value = 0;
-  uint64_t address = 0;               // once known
-  bool is_used = false;               // by a relocation of a section that is loaded
-  std::optional<uint64_t> got, stub;  // offsets in the mapping
+  uint64_t address = 0;                // once known
+  bool is_used = false;                // by a relocation of a section that is loaded
+  std::optional<uint64_t> slot, jump;  // offsets in the mapping
 };
 
 class Loader {
@@ -126,10 +120,11 @@ class Loader {
 
   Bytes bytes_;
   const Resolver& resolve_;
+  const Machine& machine_ = this_machine();
   std::vector<Section> sections_;
   std::vector<Symbol> symbols_;
   std::array<uint64_t, 4> end_of_{};  // by Access: where its pages end, in the mapping
-  uint64_t num_got_ = 0, num_stubs_ = 0;
+  uint64_t num_slots_ = 0, num_jumps_ = 0;
   uint64_t total_bytes_ = 0;
   std::byte* base_ = nullptr;
 };
@@ -152,8 +147,8 @@ void Loader::read_sections() {
   const auto header = bytes_.read<Elf64_Ehdr>(0, "the ELF header");
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) damaged("it does not begin as an ELF file");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL ||
-      header.e_machine != EM_X86_64) {
-    unsupported("anything but a relocatable object for x86-64");
+      header.e_machine != machine_.number) {
+    unsupported(str("anything but a relocatable object for ", machine_.name));
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr)) damaged("section headers of an unknown size");
   if (header.e_shnum == 0 || header.e_shstrndx >= header.e_shnum) damaged("no table of section names");
@@ -213,17 +208,9 @@ void Loader::for_each_relocation(const Visit& visit) {
 void Loader::reserve(const Elf64_Rela& rela) {
   Symbol& symbol = symbol_of(rela);
   symbol.is_used = true;
-  switch (ELF64_R_TYPE(rela.r_info)) {
-    case R_X86_64_GOTPCREL:
-    case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX:
-      if (!symbol.got) symbol.got = num_got_++ * sizeof(uint64_t);
-      break;
-    case R_X86_64_PLT32:
-      if (symbol.section == SHN_UNDEF && !symbol.stub) symbol.stub = num_stubs_++ * kStubBytes;
-      break;
-    default: break;
-  }
+  const Helper helper = machine_.helper(ELF64_R_TYPE(rela.r_info));
+  if (helper == Helper::slot && !symbol.slot) symbol.slot = num_slots_++ * sizeof(uint64_t);
+  if (helper == Helper::jump && symbol.section == SHN_UNDEF && !symbol.jump) symbol.jump = num_jumps_++ * kJumpBytes;
 }
 
 uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
@@ -231,7 +218,8 @@ uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignmen
 void Loader::lay_out() {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   uint64_t at = 0;
-  // Far below 2 GB, so that any two places in the mapping reach each other.
+  // Far below 2 GB, so that any two places in the mapping reach each other on x86-64; where an instruction reaches less
+  // far, it says so.
   const auto advance = [&](uint64_t size, uint64_t alignment) {
     constexpr uint64_t kMost = uint64_t{1} << 30;
     if (alignment == 0) alignment = 1;
@@ -247,14 +235,14 @@ void Loader::lay_out() {
       if (section.access == access) section.offset = advance(section.header.sh_size, section.header.sh_addralign);
     }
     if (access == Access::code) {
-      const uint64_t stubs = advance(num_stubs_ * kStubBytes, kStubBytes);
+      const uint64_t jumps = advance(num_jumps_ * kJumpBytes, kJumpBytes);
       for (Symbol& symbol : symbols_)
-        if (symbol.stub) *symbol.stub += stubs;
+        if (symbol.jump) *symbol.jump += jumps;
     }
     if (access == Access::constants) {
-      const uint64_t got = advance(num_got_ * sizeof(uint64_t), sizeof(uint64_t));
+      const uint64_t slots = advance(num_slots_ * sizeof(uint64_t), sizeof(uint64_t));
       for (Symbol& symbol : symbols_)
-        if (symbol.got) *symbol.got += got;
+        if (symbol.slot) *symbol.slot += slots;
     }
     end_of_[static_cast<std::size_t>(access)] = round_up(at, page);
   }
@@ -288,56 +276,37 @@ void Loader::find_addresses() {
       if (symbol.value > section.header.sh_size) damaged(str("symbol ", symbol.name, " lies outside of its section"));
       symbol.address = section.access == Access::none ? 0 : address(section.offset + symbol.value);
     }
-    if (symbol.got) write(*symbol.got, symbol.address);
-    if (symbol.stub) {
-      write(*symbol.stub, kJump);
-      write(*symbol.stub + kJump.size(), symbol.address);
-    }
+    if (symbol.slot) write(*symbol.slot, symbol.address);
+    if (symbol.jump) write(*symbol.jump, machine_.jump_to(symbol.address));
   }
   if (!missing.empty())
     throw Error(ErrorCode::unknown_name, {}, str("the code needs names that nobody defines: ", missing));
 }
 
-bool fits_32(int64_t value) { return value == static_cast<int32_t>(value); }
-
 void Loader::relocate(const Section& target, const Elf64_Rela& rela) {
   const Symbol& symbol = symbol_of(rela);
-  const auto type = ELF64_R_TYPE(rela.r_info);
-  const uint64_t width = type == R_X86_64_NONE ? 0 : type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
+  const auto type = static_cast<uint32_t>(ELF64_R_TYPE(rela.r_info));
+  const uint64_t width = machine_.width(type);
   if (rela.r_offset > target.header.sh_size || width > target.header.sh_size - rela.r_offset) {
     damaged("a relocation lies outside of its section");
   }
   const uint64_t place = target.offset + rela.r_offset;
-  const auto addend = static_cast<uint64_t>(rela.r_addend);
-  const uint64_t absolute = symbol.address + addend;
-  const auto relative_to = [&](uint64_t to) { return static_cast<int64_t>(to + addend - address(place)); };
-  const auto write_32 = [&](int64_t value) {
-    if (!fits_32(value)) unsupported(str("the reference to ", symbol.name, ", which lies further away than 2 GB"));
-    write(place, static_cast<int32_t>(value));
-  };
-  switch (type) {
-    case R_X86_64_NONE: break;
-    case R_X86_64_64: write(place, absolute); break;
-    case R_X86_64_PC64: write(place, relative_to(symbol.address)); break;
-    case R_X86_64_PC32: write_32(relative_to(symbol.address)); break;
-    case R_X86_64_PLT32: {
-      const int64_t near = relative_to(symbol.address);
-      write_32(fits_32(near) || !symbol.stub ? near : relative_to(address(*symbol.stub)));
-      break;
-    }
-    case R_X86_64_GOTPCREL:
-    case R_X86_64_GOTPCRELX:
-    case R_X86_64_REX_GOTPCRELX: write_32(relative_to(address(*symbol.got))); break;
-    case R_X86_64_32:
-      if (absolute > std::numeric_limits<uint32_t>::max()) unsupported(str("the 32-bit reference to ", symbol.name));
-      write(place, static_cast<uint32_t>(absolute));
-      break;
-    case R_X86_64_32S: write_32(static_cast<int64_t>(absolute)); break;
-    default: unsupported(str("relocation ", type, " (of ", symbol.name, " in ", target.name, ")"));
-  }
+  Relocation known;
+  known.type = type;
+  known.place = address(place);
+  known.symbol = symbol.address;
+  if (symbol.slot) known.slot = address(*symbol.slot);
+  if (symbol.jump) known.jump = address(*symbol.jump);
+  known.addend = static_cast<uint64_t>(rela.r_addend);
+  known.name = symbol.name;
+  known.section = target.name;
+  machine_.relocate(known, base_ + place);
 }
 
+/// Some processors fetch instructions past what was just written.
 void Loader::protect() {
+  auto* code = reinterpret_cast<char*>(base_);
+  __builtin___clear_cache(code, code + end_of_[static_cast<std::size_t>(Access::code)]);
   uint64_t begin = 0;
   for (Access access : {Access::code, Access::constants}) {
     const uint64_t end = end_of_[static_cast<std::size_t>(access)];

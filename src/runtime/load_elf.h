@@ -1,7 +1,7 @@
 #pragma once
 // Machine code that the JIT just made (or a cache kept) must become callable, without a linker at hand.
 //
-// The backend returns one relocatable ELF object for x86-64, position independent and of the small code model. load_elf
+// The backend returns one relocatable ELF object for this processor: position independent, small code model. load_elf
 // lays its sections out in one mapping, resolves the few names that it leaves open (math functions, memset), applies
 // the relocations, and makes code executable and constants read-only: no page is ever writable and executable. It
 // covers what LLVM and gcc emit for such objects, and names whatever else it meets. A damaged object is an Error, never

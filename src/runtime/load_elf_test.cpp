@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include "runtime/machine.h"
 #include "support/error.h"
 
 namespace inlay::runtime {
@@ -31,15 +32,20 @@ std::vector<std::byte> read_object(const char* path) {
 double twice(double x) { return 2 * x; }
 const double constant = 0.5;
 
-/// A copy of `twice` further from our code than a 32-bit displacement reaches, where the system lets us have one.
+/// A copy of `twice` further from our code than a call's displacement reaches, where the system lets us have one.
 void* far_twice() {
   static void* page = [] {
+#if defined(__aarch64__)
+    const unsigned char code[] = {0x00, 0x28, 0x60, 0x1e, 0xc0, 0x03, 0x5f, 0xd6};  // fadd d0, d0, d0; ret
+#else
     // mulsd would need a constant: addsd %xmm0, %xmm0; ret.
     const unsigned char code[] = {0xf2, 0x0f, 0x58, 0xc0, 0xc3};
+#endif
     void* hint = reinterpret_cast<void*>(uintptr_t{0x100000000000});
     void* at = mmap(hint, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return at;
     std::memcpy(at, code, sizeof(code));
+    __builtin___clear_cache(static_cast<char*>(at), static_cast<char*>(at) + sizeof(code));
     mprotect(at, 4096, PROT_READ | PROT_EXEC);
     return at;
   }();
@@ -151,10 +157,11 @@ TEST_P(LoadElf, RefusesWhatIsNoObject) {
   EXPECT_EQ(message_of({}), "error[invalid-file]: damaged object: the ELF header lies outside of the object");
   std::vector<std::byte> text(100, std::byte{'x'});
   EXPECT_EQ(message_of(text), "error[invalid-file]: damaged object: it does not begin as an ELF file");
+  const Machine& other_machine = &this_machine() == &kX86 ? kAarch64 : kX86;
   std::vector<std::byte> other = object_;
-  other[18] = std::byte{183};  // e_machine: aarch64
-  EXPECT_EQ(message_of(other),
-            "error[unsupported]: the loader cannot take anything but a relocatable object for x86-64");
+  other[18] = static_cast<std::byte>(other_machine.number);  // e_machine
+  EXPECT_EQ(message_of(other), str("error[unsupported]: the loader cannot take anything but a relocatable object for ",
+                                   this_machine().name));
 }
 
 TEST_P(LoadElf, RefusesEveryTruncation) {

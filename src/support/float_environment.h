@@ -18,6 +18,10 @@ inline bool is_default_float_environment() {
   uint16_t of_long = 0;
   asm volatile("fnstcw %0" : "=m"(of_long));
   return (_mm_getcsr() & ~kRaised) == kDefault && of_long == kDefaultOfLong;
+#elif defined(__aarch64__)
+  uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return control == 0;
 #else
   return std::fegetround() == FE_TONEAREST;
 #endif
