@@ -79,7 +79,7 @@ std::string_view llvm_version() { return INLAY_LLVM_VERSION; }
 
 void* find_vector_function([[maybe_unused]] std::string_view name) {
 #if INLAY_HAS_LLVM
-  for (const InlayVectorCode* code : {inlay_vector_code_8, inlay_vector_code_4, inlay_vector_code_2}) {
+  for (const InlayVectorCode* code : INLAY_VECTOR_CODES) {
     for (; code->name != nullptr; ++code) {
       if (name == code->name) return code->address;
     }

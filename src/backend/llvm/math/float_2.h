@@ -1,8 +1,11 @@
 #pragma once
 // Four floats: what vector_2.h is for two doubles.
 #include "float_bits.h"
+#if defined(__aarch64__)
+#include "float_neon.h"
+#else
 #include "float_sse2.h"
-#include "narrow_scale_of_floats.h"
+#endif
 
 typedef vfi LanesF;
 INLAY_INLINE LanesF below_f(vf x, float limit) { return x < limit; }

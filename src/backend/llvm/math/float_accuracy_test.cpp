@@ -82,19 +82,18 @@ double ns_per_element(const InlayFloatFunction& f) {
   return best * 1e9;
 }
 
-class VectorMathOfFloats : public testing::TestWithParam<std::tuple<FloatFunction, int>> {
+class VectorMathOfFloats : public testing::TestWithParam<std::tuple<FloatFunction, VectorWidth>> {
  protected:
   void SetUp() override {
-    if (!inlay_can_run(lanes())) GTEST_SKIP() << "this machine has no such vectors";
-    function = inlay_vector_loops(lanes())->float_functions;
+    if (!width().can_run) GTEST_SKIP() << kCannotRun;
+    function = width().loops->float_functions;
     while (function->name && function->name != asked().name) ++function;
     ASSERT_NE(function->name, nullptr);
   }
 
   static const FloatFunction& asked() { return std::get<0>(GetParam()); }
-  /// Doubles in a vector.
-  static int lanes() { return std::get<1>(GetParam()); }
-  static double max_ulp() { return lanes() == 2 ? asked().unfused_ulp : asked().max_ulp; }
+  static const VectorWidth& width() { return std::get<1>(GetParam()); }
+  static double max_ulp() { return width().is_fused ? asked().max_ulp : asked().unfused_ulp; }
 
   /// The largest error over `x`, whose length must be a multiple of 16.
   void check(const std::vector<float>& x) {
@@ -139,13 +138,14 @@ TEST_P(VectorMathOfFloats, StaysWithinTheBoundEverywhere) {
     for (float& v : x) v = std::bit_cast<float>(static_cast<uint32_t>(bits)), bits += step;
     check(x);
   }
-  std::printf("| %-8s | %d | %5.2f | %5.2f |\n", asked().name.c_str(), 2 * lanes(), ns_per_element(*function), worst);
+  std::printf("| %-8s | %d | %5.2f | %5.2f |\n", asked().name.c_str(), 2 * width().lanes, ns_per_element(*function),
+              worst);
   EXPECT_LE(worst, max_ulp()) << asked().name << "(" << worst_x << ")";
 }
 
 TEST_P(VectorMathOfFloats, IsAsOneLane) {
-  if (lanes() == 8) GTEST_SKIP() << "has its own guess of a quotient";
-  const InlayFloatFunction* one = inlay_one_lane_as(lanes())->float_functions;
+  if (width().lanes == 8) GTEST_SKIP() << "has its own guess of a quotient";
+  const InlayFloatFunction* one = width().one_lane->float_functions;
   while (one->name && one->name != asked().name) ++one;
   ASSERT_NE(one->name, nullptr);
   std::vector<float> x(4096), got(x.size()), alone(x.size());
@@ -162,9 +162,9 @@ TEST_P(VectorMathOfFloats, IsAsOneLane) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, VectorMathOfFloats,
-                         testing::Combine(testing::ValuesIn(functions()), testing::Values(8, 4, 2)),
+                         testing::Combine(testing::ValuesIn(functions()), testing::ValuesIn(kVectorWidths)),
                          [](const auto& info) {
-                           return std::get<0>(info.param).name + "_" + inlay_level_of(std::get<1>(info.param));
+                           return std::get<0>(info.param).name + "_" + std::get<1>(info.param).name;
                          });
 
 }  // namespace

@@ -2,17 +2,10 @@
 // Eight floats with AVX2 and FMA: what vector_avx2.h is for four doubles.
 #include <immintrin.h>
 
-#include "float_bits.h"
+#include "rounding_scale_of_floats.h"
 
 INLAY_INLINE vf min_f(vf a, vf b) { return _mm256_min_ps(a, b); }
 INLAY_INLINE vf max_f(vf a, vf b) { return _mm256_max_ps(a, b); }
-
-INLAY_INLINE vf floor_f(vf x) { return __builtin_elementwise_floor(x); }
-INLAY_INLINE vf power_of_two_f(vf n) { return (vf)((vfi)(n + (0x1.8p+23f + 127)) << 23); }
-INLAY_INLINE vf scale_f(vf x, vf k) {
-  const vf half = floor_f(0.5f * k);
-  return x * power_of_two_f(half) * power_of_two_f(floor_f(k) - half);
-}
 
 typedef vfi LanesF;
 INLAY_INLINE LanesF below_f(vf x, float limit) { return x < limit; }

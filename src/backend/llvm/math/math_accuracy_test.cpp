@@ -140,9 +140,7 @@ const InlayVectorFunction* find_in(const InlayVectorLoops& loops, const std::str
   return function->name ? function : nullptr;
 }
 
-const InlayVectorFunction* find(const std::string& name, int lanes) {
-  return find_in(*inlay_vector_loops(lanes), name);
-}
+const InlayVectorFunction* find(const std::string& name, const VectorWidth& width) { return find_in(*width.loops, name); }
 
 /// f over x (and y, as long), whose length need not be a multiple of 8.
 std::vector<double> apply(const InlayVectorFunction& f, std::vector<double> x, std::vector<double> y = {}) {
@@ -239,23 +237,21 @@ double ns_per_element(const InlayVectorFunction& f) {
   return best * 1e9;
 }
 
-constexpr const char* kCannotRun = "this machine has no such vectors";
-
 void print_row(const std::string& name, int lanes, double ns, double ulp) {
   std::printf("| %-8s | %d | %5.2f | %5.2f |\n", name.c_str(), lanes, ns, ulp);
 }
 
-class VectorMath : public testing::TestWithParam<std::tuple<Function, int>> {
+class VectorMath : public testing::TestWithParam<std::tuple<Function, VectorWidth>> {
  protected:
   void SetUp() override {
-    if (!inlay_can_run(lanes())) GTEST_SKIP() << kCannotRun;
-    if (asked().only_fused && lanes() == 2) GTEST_SKIP() << "without fused multiply-adds it is a call";
-    function = find(asked().name, lanes());
+    if (!width().can_run) GTEST_SKIP() << kCannotRun;
+    if (asked().only_fused && !width().is_fused) GTEST_SKIP() << "without fused multiply-adds it is a call";
+    function = find_in(*width().loops, asked().name);
     ASSERT_NE(function, nullptr);
   }
   static const Function& asked() { return std::get<0>(GetParam()); }
-  static int lanes() { return std::get<1>(GetParam()); }
-  static double max_ulp() { return lanes() == 2 ? asked().unfused_ulp : asked().max_ulp; }
+  static const VectorWidth& width() { return std::get<1>(GetParam()); }
+  static double max_ulp() { return width().is_fused ? asked().max_ulp : asked().unfused_ulp; }
   const InlayVectorFunction* function = nullptr;
 };
 
@@ -338,7 +334,7 @@ TEST_P(VectorMath, RandomArgumentsStayWithinTheBound) {
     if (getenv("INLAY_MATH_VERBOSE")) printf("   [%g, %g] %.3f at %a\n", range.low, range.high, range_worst, range_x);
     if (range_worst > worst) worst = range_worst, worst_x = range_x;
   }
-  print_row(asked().name, lanes(), ns_per_element(*function), worst);
+  print_row(asked().name, width().lanes, ns_per_element(*function), worst);
   EXPECT_LE(worst, max_ulp()) << asked().name << "(" << worst_x << ")";
 }
 
@@ -373,10 +369,10 @@ std::vector<double> roots_near_a_middle() {
 }
 
 /// Of functions that have a test of their own.
-class VectorLanes : public testing::TestWithParam<int> {
+class VectorLanes : public testing::TestWithParam<VectorWidth> {
  protected:
   void SetUp() override {
-    if (!inlay_can_run(GetParam())) GTEST_SKIP() << kCannotRun;
+    if (!GetParam().can_run) GTEST_SKIP() << kCannotRun;
   }
   static const InlayVectorFunction* find(const char* name) { return llvm_backend::find(name, GetParam()); }
 };
@@ -475,7 +471,7 @@ TEST_P(VectorLanes, FunctionsOfTwoStayWithinTheBound) {
         if (error > worst) worst = error, worst_x = x[i], worst_y = y[i];
       }
     }
-    print_row(asked.name, GetParam(), ns_per_element(*function), worst);
+    print_row(asked.name, GetParam().lanes, ns_per_element(*function), worst);
     EXPECT_LE(worst, asked.max_ulp) << asked.name << "(" << worst_x << ", " << worst_y << ")";
   }
 }
@@ -514,18 +510,22 @@ void expect_same_bits(const std::string& name, const InlayVectorFunction* a, con
   }
 }
 
+/// Of one process; same_bits_test.cpp compares with others.
 TEST(VectorMathOfAllWidths, GivesTheSameBits) {
-  if (!inlay_can_run(8)) GTEST_SKIP() << kCannotRun;
+  const auto of_lanes = [](int lanes) { return std::ranges::find(kVectorWidths, lanes, &VectorWidth::lanes); };
+  const VectorWidth *eight = of_lanes(8), *four = of_lanes(4);
+  if (eight == std::end(kVectorWidths) || !eight->can_run) GTEST_SKIP() << kCannotRun;
   std::mt19937_64 random(3);
   for (const Function& asked : functions()) {
     if (has_own_guess(asked.name)) continue;
-    expect_same_bits(asked.name, find(asked.name, 8), find(asked.name, 4), a_million(asked.ranges, random));
+    expect_same_bits(asked.name, find_in(*eight->loops, asked.name), find_in(*four->loops, asked.name),
+                     a_million(asked.ranges, random));
   }
 }
 
 TEST_P(VectorLanes, AreAsOneLane) {
-  if (GetParam() == 8) GTEST_SKIP() << "compared with four";
-  const InlayVectorLoops& one = *inlay_one_lane_as(GetParam());
+  if (GetParam().lanes == 8) GTEST_SKIP() << "compared with four";
+  const InlayVectorLoops& one = *GetParam().one_lane;
   std::mt19937_64 random(5);
   for (const Function& asked : functions()) {
     expect_same_bits(asked.name, find(asked.name.c_str()), find_in(one, asked.name), a_million(asked.ranges, random));
@@ -538,12 +538,13 @@ TEST_P(VectorLanes, AreAsOneLane) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, VectorMath, testing::Combine(testing::ValuesIn(functions()), testing::Values(8, 4, 2)),
+INSTANTIATE_TEST_SUITE_P(All, VectorMath,
+                         testing::Combine(testing::ValuesIn(functions()), testing::ValuesIn(kVectorWidths)),
                          [](const auto& info) {
-                           return std::get<0>(info.param).name + "_" + inlay_level_of(std::get<1>(info.param));
+                           return std::get<0>(info.param).name + "_" + std::get<1>(info.param).name;
                          });
-INSTANTIATE_TEST_SUITE_P(All, VectorLanes, testing::Values(8, 4, 2),
-                         [](const auto& info) { return inlay_level_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(All, VectorLanes, testing::ValuesIn(kVectorWidths),
+                         [](const auto& info) { return info.param.name; });
 
 }  // namespace
 }  // namespace inlay::llvm_backend

@@ -1,5 +1,5 @@
 #pragma once
-// Powers of two in two lanes and in one, where nothing rounds down to whole numbers: by bits alone.
+// Powers of two with SSE2 and in one lane, where nothing rounds down to whole numbers: by bits alone.
 
 /// Rounded down, for |x| up to 2^51.
 INLAY_INLINE vd floor_d(vd x) {

@@ -1,7 +1,11 @@
 #pragma once
 // Two doubles: what any instruction set of two lanes does alike, in clang's vectors. The rest is in the header of each.
 #include "vector_bits.h"
+#if defined(__aarch64__)
+#include "vector_neon.h"
+#else
 #include "vector_sse2.h"
+#endif
 
 /// All bits of a lane, or none; a comparison with nan gives none, except in not_below_0.
 typedef vi Lanes;

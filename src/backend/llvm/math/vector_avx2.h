@@ -2,27 +2,11 @@
 // Four doubles with AVX2 and FMA. The numbers are those of vector_avx512.h, bit by bit.
 #include <immintrin.h>
 
-#include "vector_bits.h"
+#include "rounding_scale.h"
 
 /// The second operand when one is nan.
 INLAY_INLINE vd min_d(vd a, vd b) { return _mm256_min_pd(a, b); }
 INLAY_INLINE vd max_d(vd a, vd b) { return _mm256_max_pd(a, b); }
-
-INLAY_INLINE vd floor_d(vd x) { return __builtin_elementwise_floor(x); }
-INLAY_INLINE vd sqrt_d(vd x) { return __builtin_elementwise_sqrt(x); }
-
-/// x 2^floor(k) for |k| up to 2044, rounded once where |x| 2^floor(k/2) is no subnormal, also into the subnormals and
-/// to infinity.
-INLAY_INLINE vd scale(vd x, vd k) {
-  const vd half = floor_d(0.5 * k);
-  return x * power_of_two(half) * power_of_two(floor_d(k) - half);
-}
-
-/// The same for a whole n.
-INLAY_INLINE vd scale_whole(vd x, vd n) {
-  const vd half = floor_d(0.5 * n);
-  return x * power_of_two(half) * power_of_two(n - half);
-}
 
 /// All bits of a lane, or none; a comparison with nan gives none, except in not_below_0.
 typedef vi Lanes;

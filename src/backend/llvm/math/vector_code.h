@@ -18,6 +18,13 @@ extern const InlayVectorCode inlay_vector_code_8[] __attribute__((visibility("hi
 extern const InlayVectorCode inlay_vector_code_4[] __attribute__((visibility("hidden")));
 extern const InlayVectorCode inlay_vector_code_2[] __attribute__((visibility("hidden")));
 
+/// Those that this architecture has.
+#if defined(__aarch64__)
+#define INLAY_VECTOR_CODES {inlay_vector_code_2}
+#else
+#define INLAY_VECTOR_CODES {inlay_vector_code_8, inlay_vector_code_4, inlay_vector_code_2}
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,27 +22,36 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/// In lanes of 8 doubles (AVX-512), of 4 (AVX2) and of 2 (SSE2).
+/// In lanes of 8 doubles (AVX-512), of 4 (AVX2) and of 2 (SSE2, or NEON).
 extern const InlayVectorLoops inlay_vector_loops_8, inlay_vector_loops_4, inlay_vector_loops_2;
 /// In one, by the C99 of the C backend, with fused multiply-adds and without.
 extern const InlayVectorLoops inlay_one_lane_fused, inlay_one_lane;
 #ifdef __cplusplus
 }
+
+namespace inlay::llvm_backend {
+
+/// What there is on this architecture, by the name of the CPU's level.
+struct VectorWidth {
+  int lanes = 0;  // doubles
+  const char* name = nullptr;
+  bool can_run = false;  // here
+  bool is_fused = true;
+  const InlayVectorLoops* loops = nullptr;
+  const InlayVectorLoops* one_lane = nullptr;  // by the same operations
+};
+
+#if defined(__aarch64__)
+inline const VectorWidth kVectorWidths[] = {{2, "neon", true, true, &inlay_vector_loops_2, &inlay_one_lane_fused}};
+#else
+inline const VectorWidth kVectorWidths[] = {
+    {8, "avx512", __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq"), true, &inlay_vector_loops_8,
+     &inlay_one_lane_fused},
+    {4, "avx2", __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"), true, &inlay_vector_loops_4,
+     &inlay_one_lane_fused},
+    {2, "sse2", true, false, &inlay_vector_loops_2, &inlay_one_lane}};
 #endif
+constexpr const char* kCannotRun = "this machine has no such vectors";
 
-static inline const InlayVectorLoops* inlay_vector_loops(int lanes) {
-  return lanes == 8 ? &inlay_vector_loops_8 : lanes == 4 ? &inlay_vector_loops_4 : &inlay_vector_loops_2;
-}
-
-/// One lane by the same operations.
-static inline const InlayVectorLoops* inlay_one_lane_as(int lanes) {
-  return lanes > 2 ? &inlay_one_lane_fused : &inlay_one_lane;
-}
-
-/// Whether the CPU at hand has them.
-static inline int inlay_can_run(int lanes) {
-  if (lanes == 8) return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq");
-  return lanes == 2 || (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"));
-}
-
-static inline const char* inlay_level_of(int lanes) { return lanes == 8 ? "avx512" : lanes == 4 ? "avx2" : "sse2"; }
+}  // namespace inlay::llvm_backend
+#endif

@@ -20,7 +20,8 @@
 #include "table_exp.h"
 #include "table_log.h"
 
-// inlay_d8_exp, inlay_d8_sin_domain, inlay_f16_exp; of four lanes inlay_d4_exp, inlay_f8_exp; of two inlay_d2_exp.
+// inlay_d8_exp, inlay_d8_sin_domain, inlay_f16_exp; of four lanes inlay_d4_exp, inlay_f8_exp; of two inlay_d2_exp,
+// inlay_f4_exp.
 #if INLAY_LANES == 8
 #define DOUBLES(name) inlay_d8_##name
 #define FLOATS(name) inlay_f16_##name
@@ -82,7 +83,7 @@ vd DOUBLES(erf)(vd x) { return erf_of(x); }
 
 vd DOUBLES(erfc)(vd x) { return erfc_of(x); }
 
-// Where a function is right only for some x, <name>_domain has a bit per lane that says so.
+// Where a function is right only for some x, <name>_domain says so of each lane: by a bit, or by all of its bits.
 
 vd DOUBLES(lgamma)(vd x) { return lgamma_of_positive(x); }
 Lanes DOMAIN(lgamma)(vd x) { return not_below_0(x); }
@@ -115,7 +116,7 @@ Lanes DOMAIN(cos)(vd x) { return below(abs_d(x), kSinLimit); }
 vd DOUBLES(pow)(vd x, vd y) { return pow_of_positive(x, y); }
 Lanes DOMAIN(pow)(vd x, vd y) { return above_0(x) & below(x, __builtin_inf()) & below(abs_d(y), 1e300); }
 
-// Sixteen floats.
+// Floats, twice as many.
 
 vf FLOATS(exp)(vf x) { return float_exp_of(x); }
 vf FLOATS(exp2)(vf x) { return float_exp2_of(x); }

@@ -9,22 +9,25 @@
 #include <gtest/gtest.h>
 
 #include "backend/llvm/math/bitcode.h"
+#include "backend/llvm/math/vector_loops_test.h"
 
 namespace inlay::llvm_backend {
 namespace {
 
 /// The text form of the bitcode, one string per line.
-std::vector<std::string> lines(int lanes) {
-  std::ifstream in(lanes == 8   ? INLAY_VECTOR_MATH_TEXT_8
-                   : lanes == 4 ? INLAY_VECTOR_MATH_TEXT_4
-                                : INLAY_VECTOR_MATH_TEXT_2);
+std::vector<std::string> lines_of_text(int lanes) {
+  std::ifstream in(INLAY_VECTOR_MATH_TEXT + std::to_string(lanes) + ".ll");
   std::vector<std::string> all;
   for (std::string line; std::getline(in, line);) all.push_back(line);
   return all;
 }
 
-class VectorMathText : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(All, VectorMathText, testing::Values(8, 4, 2), testing::PrintToStringParamName());
+class VectorMathText : public testing::TestWithParam<VectorWidth> {
+ protected:
+  static int lanes() { return GetParam().lanes; }
+};
+INSTANTIATE_TEST_SUITE_P(All, VectorMathText, testing::ValuesIn(kVectorWidths),
+                         [](const auto& info) { return std::to_string(info.param.lanes); });
 
 TEST_P(VectorMathText, EveryFunctionIsOneBlockWithTablesOnly) {
   const std::regex define("define .*@inlay_[df][0-9]+_([a-z0-9_]+)\\(.*\\{");
@@ -32,10 +35,10 @@ TEST_P(VectorMathText, EveryFunctionIsOneBlockWithTablesOnly) {
   const std::regex terminator("^  (br|switch|unreachable|invoke|indirectbr) .*");
   int functions = 0;
   std::string inside;
-  for (const std::string& line : lines(GetParam())) {
+  for (const std::string& line : lines_of_text(lanes())) {
     std::smatch match;
     if (line.starts_with("@")) {
-      EXPECT_NE(GetParam(), 8) << "a table in memory: " << line.substr(0, 40);
+      EXPECT_NE(lanes(), 8) << "a table in memory: " << line.substr(0, 40);
       EXPECT_NE(line.find(" constant ["), std::string::npos) << line.substr(0, 40);
     }
     if (std::regex_match(line, match, define)) {
@@ -57,11 +60,11 @@ TEST_P(VectorMathText, EveryFunctionIsOneBlockWithTablesOnly) {
 
 TEST_P(VectorMathText, EveryFunctionCanBeCalled) {
   std::set<std::string> callable;
-  const std::string doubles = "inlay_d" + std::to_string(GetParam()) + "_",
-                    floats = "inlay_f" + std::to_string(2 * GetParam()) + "_";
+  const std::string doubles = "inlay_d" + std::to_string(lanes()) + "_",
+                    floats = "inlay_f" + std::to_string(2 * lanes()) + "_";
 #define OF_DOUBLES(name) callable.insert(doubles + #name);
 #define OF_DOUBLES_IF_FUSED(name) \
-  if (GetParam() > 2) OF_DOUBLES(name)
+  if (GetParam().is_fused) OF_DOUBLES(name)
 #define OF_FLOATS(name) callable.insert(floats + #name);
 #include "backend/llvm/math/vector_code.def"
 #undef OF_DOUBLES_IF_FUSED
@@ -69,7 +72,7 @@ TEST_P(VectorMathText, EveryFunctionCanBeCalled) {
 #undef OF_FLOATS
   const std::regex define("define .*@(inlay_[df][0-9]+_[a-z0-9_]+)\\(.*\\{");
   std::set<std::string> functions;
-  for (const std::string& line : lines(GetParam())) {
+  for (const std::string& line : lines_of_text(lanes())) {
     std::smatch match;
     if (std::regex_match(line, match, define) && !match[1].str().ends_with("_domain")) functions.insert(match[1]);
   }
@@ -77,7 +80,7 @@ TEST_P(VectorMathText, EveryFunctionCanBeCalled) {
 }
 
 TEST_P(VectorMathText, TheBytesAreBitcode) {
-  const InlayBitcode bitcode = inlay_vector_math_bitcode(GetParam());
+  const InlayBitcode bitcode = inlay_vector_math_bitcode(lanes());
   ASSERT_GT(bitcode.size, 1000u);
   EXPECT_EQ(bitcode.bytes[0], 'B');
   EXPECT_EQ(bitcode.bytes[1], 'C');
