@@ -48,6 +48,12 @@ foreach(linker mold lld)
   endif()
 endforeach()
 
+# Every number is rounded as it is written. What x86-64 began with has no fused multiply-add, so there is nothing to ask
+# for there.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+  add_compile_options(-ffp-contract=off)
+  add_compile_options(-Wno-psabi)             # gcc notes what gcc 9 did otherwise
+endif()
 add_compile_options(-Wall -Wextra
   -Werror=switch                              # a new op without its case is an error in every build
   -Wno-missing-field-initializers)            # our structs give every member a default, and literals name what differs

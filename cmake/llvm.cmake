@@ -21,7 +21,12 @@ function(inlay_find_llvm)
   set(INLAY_LLVM_VERSION "${version}" PARENT_SCOPE)
 
   _inlay_llvm_config(include_dir --includedir)
-  _inlay_llvm_config(libraries --link-static --libfiles x86codegen bitreader)
+  if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set(codegen aarch64codegen)
+  else()
+    set(codegen x86codegen)
+  endif()
+  _inlay_llvm_config(libraries --link-static --libfiles ${codegen} bitreader)
   separate_arguments(libraries UNIX_COMMAND "${libraries}")
   inlay_find_system_library(INLAY_ZSTD zstd)
   inlay_find_system_library(INLAY_ZLIB z)
@@ -37,7 +42,7 @@ function(inlay_find_llvm)
 endfunction()
 
 function(_inlay_llvm_config out)
-  execute_process(COMMAND "${INLAY_LLVM_CONFIG}" ${ARGN}
+  execute_process(COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "${INLAY_LLVM_CONFIG}" ${ARGN}
     OUTPUT_VARIABLE text OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   set(${out} "${text}" PARENT_SCOPE)
 endfunction()

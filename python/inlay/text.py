@@ -72,8 +72,8 @@ def compile(
     run in the order that needs the least) or "given". `may_share`: a function of a step, a value and its operand, by
     the names of the memory map: whether one may take the other's bytes, True or False, or "even if larger" where the
     arena may grow. `verify`: whether each stage is checked. `dump`: a folder for what each stage makes. `cpu`: a level
-    that this CPU has, "avx512", "avx2" or "sse2", or LLVM's features, laid over its own, such as "-avx512f". What is
-    not chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
+    that this CPU has, "avx512", "avx2" or "sse2" ("neon" on aarch64), or LLVM's features, laid over its own, such as
+    "-avx512f". What is not chosen is as INLAY_BACKEND, INLAY_FUSE and so on say, then the default.
 
     The function has `parameters` and `results`, the type of each by name: `dict(zip(fn.results, fn(...)))` names what
     several results are. `inlay.explain(fn)` says what became of the program. The function can be pickled where its host

@@ -32,7 +32,7 @@ Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan
   llvm_backend::EmitResult made = llvm_backend::emit(program, plan, emit);
   return {std::move(made.object),
           std::move(made.entry),
-          str("x86-64, ", made.target),
+          std::move(made.target),
           {{"ll", std::move(made.ir)}, {"s", std::move(made.assembly)}}};
 }
 

@@ -124,6 +124,8 @@ def test_a_level_of_the_cpu_can_be_chosen():
         fn = inlay.compile(text, backend="llvm", cpu=level)
         assert inlay.explain(fn).target.startswith(f"x86-64, {level} (")
         np.testing.assert_allclose(fn(x), np.exp(x), rtol=4e-16)  # 1 unit in the last place, and NumPy's
+    with pytest.raises(inlay.errors.Unsupported, match=f"(?s)this CPU has no neon.*its level is {has[0]}"):
+        inlay.compile(text, backend="llvm", cpu="neon")
     done = python(f"import inlay; print(inlay.explain(inlay.compile({text!r})).target)", INLAY_BACKEND="llvm",
                   INLAY_CPU_FEATURES="sse2")
     assert done.stdout.startswith("x86-64, sse2 ("), done.stderr

@@ -65,7 +65,7 @@ def mode(
     "greedy", "search" (the default) or "max", which takes up to 5 seconds; offsets by the names of storages; or a function.
     `order`: "memory" or "given". `may_share`: a function of (step, value, operand): whether one may take the other's
     bytes. `upper`: the most that sizes will be, by the names that `inlay.pytensor.explain` has. `verify`: whether
-    each stage is checked. `dump`: a folder for what each stage makes. `cpu`: "avx2", "sse2", or as "-avx512f".
+    each stage is checked. `dump`: a folder for what each stage makes. `cpu`: "avx2", "sse2", "neon", or as "-avx512f".
 
     Raises TypeError for a choice of a wrong type; ValueError for a name that there is not, when a function is compiled.
     """

@@ -68,7 +68,7 @@ const kernel::BackendCaps& caps_with_all_math() {
 const kernel::BackendCaps& caps(std::string_view cpu) {
   static const kernel::BackendCaps not_fused = {.support = support<Fused::no>};
   const std::string features = cpu.empty() ? features_from_environment() : features_of(cpu);
-  return vector_math_lanes(features) > 2 ? caps_with_all_math() : not_fused;
+  return has_fused_math(features) ? caps_with_all_math() : not_fused;
 }
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }

@@ -49,11 +49,11 @@ struct EmitOptions {
 };
 
 struct EmitResult {
-  std::vector<std::byte> object;  // relocatable ELF for x86-64
+  std::vector<std::byte> object;  // relocatable ELF for the architecture of this program
   std::string entry;              // of its function: int32_t entry(InlayCall*)
   std::vector<std::string>
       external_names;        // what a loader must supply: math functions, library functions, memset, memcpy
-  std::string target;        // the CPU's level and its name: "avx2 (znver3)"
+  std::string target;        // architecture, the CPU's level and its name: "x86-64, avx2 (znver3)"
   std::string ir, assembly;  // when asked for
 };
 

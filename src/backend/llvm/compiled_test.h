@@ -24,6 +24,17 @@ using kernel::Array;
 using kernel::BufferId;
 using kernel::KernelProgram;
 
+/// EmitOptions::cpu_features for each width of vectors that this architecture has.
+#if defined(__aarch64__)
+inline const std::string kWidths[] = {""};
+#else
+inline const std::string kWidths[] = {"", "-avx512f", "-avx512f,-avx2,-avx", "-sse3"};
+#endif
+
+inline std::string width_name(std::string_view features) {
+  return features.empty() ? "" : features == "-avx512f" ? "_avx2" : features == "-sse3" ? "_sse2" : "_sse4";
+}
+
 // Around those of vectors.
 inline constexpr int64_t kSizes[] = {0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 37, 64, 65, 100, 257};
 

@@ -10,8 +10,21 @@ namespace inlay::llvm_backend {
 
 namespace {
 
-/// The highest first; every CPU has the last.
+/// The highest first; every CPU of the architecture has the last.
+#if defined(__aarch64__)
+constexpr CpuLevel kLevels[] = {{"neon", 16, ""}};
+constexpr std::string_view kLevelsElsewhere[] = {"avx512", "avx2", "sse2"};
+#else
 constexpr CpuLevel kLevels[] = {{"avx512", 64, ""}, {"avx2", 32, "-avx512f"}, {"sse2", 16, "-sse3"}};
+constexpr std::string_view kLevelsElsewhere[] = {"neon"};
+#endif
+
+Error has_no(std::string_view level) {
+  return Error(ErrorCode::unsupported, {}, str("this CPU has no ", level))
+      .help(str("its level is ", level_of("").name));
+}
+
+#if !defined(__aarch64__)
 
 /// Does `features` take none of `names` away?
 bool leaves(std::string_view features, std::initializer_list<std::string_view> names) {
@@ -24,16 +37,15 @@ bool leaves(std::string_view features, std::initializer_list<std::string_view> n
   }
   return true;
 }
+#endif
 
 }  // namespace
 
 std::string features_of(std::string_view choice) {
+  if (std::ranges::find(kLevelsElsewhere, choice) != std::end(kLevelsElsewhere)) throw has_no(choice);
   const auto level = std::ranges::find(kLevels, choice, &CpuLevel::name);
   if (level == std::end(kLevels)) return std::string(choice);
-  if (level->vector_bytes > vector_bytes("")) {
-    throw Error(ErrorCode::unsupported, {}, str("this CPU has no ", level->name))
-        .help(str("its level is ", level_of("").name));
-  }
+  if (level->vector_bytes > vector_bytes("")) throw has_no(choice);
   return std::string(level->above);
 }
 
@@ -45,6 +57,21 @@ std::string features_from_environment() {
 const CpuLevel& level_of(std::string_view features) {
   return *std::ranges::find(kLevels, vector_bytes(features), &CpuLevel::vector_bytes);
 }
+
+std::string level_names() {
+  return join(kLevels, ", ", [](const CpuLevel& level) { return level.name; });
+}
+
+#if defined(__aarch64__)
+std::string_view architecture() { return "aarch64"; }
+
+int vector_bytes(std::string_view /*features*/) { return 16; }
+
+int vector_math_lanes(std::string_view /*features*/) { return 2; }
+
+bool has_fused_math(std::string_view /*features*/) { return true; }
+#else
+std::string_view architecture() { return "x86-64"; }
 
 int vector_bytes(std::string_view features) {
   // Each feature takes with it those that are built on it, and these are what LLVM builds AVX and AVX-512 on.
@@ -62,5 +89,8 @@ int vector_math_lanes(std::string_view features) {
   const bool has_fma = __builtin_cpu_supports("fma") && leaves(features, {"fma"});
   return bytes == 64 ? 8 : bytes == 32 && has_fma ? 4 : 2;
 }
+
+bool has_fused_math(std::string_view features) { return vector_math_lanes(features) > 2; }
+#endif
 
 }  // namespace inlay::llvm_backend

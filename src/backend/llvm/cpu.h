@@ -5,12 +5,15 @@
 
 namespace inlay::llvm_backend {
 
-/// A level of x86-64 CPUs, named for its vectors.
+/// A level of x86-64 or aarch64 CPUs, named for its vectors.
 struct CpuLevel {
   std::string_view name;
   int vector_bytes;
   std::string_view above;  // as features, what the levels above it add: "-avx512f"
 };
+
+/// "x86-64", or "aarch64": what this program was built for.
+std::string_view architecture();
 
 /// The CPU at hand as `choice` says, as features that are laid over those that it has. A choice is a level, as
 /// "avx2", or is such features itself, as "-avx512f,-fma"; empty: all that there is. Throws Error(unsupported) for a
@@ -23,11 +26,17 @@ std::string features_from_environment();
 /// The level whose vectors the CPU has and `features` leaves.
 const CpuLevel& level_of(std::string_view features);
 
-/// The widest vectors that the CPU has and `features` leaves: 64 with AVX-512 (F, DQ, BW, VL), 32 with AVX2, else 16.
+/// All levels of the architecture, the highest first: "avx512, avx2, sse2".
+std::string level_names();
+
+/// The widest vectors that the CPU has and `features` leaves: 64 with AVX-512 (F, DQ, BW, VL), 32 with AVX2, else 16,
+/// of NEON too.
 int vector_bytes(std::string_view features);
 
-/// How many doubles the vector math takes at a time: 8 with AVX-512, 4 with AVX2 and FMA, else 2, without fused
-/// multiply-adds.
+/// How many doubles the vector math takes at a time: 8 with AVX-512, 4 with AVX2 and FMA, else 2.
 int vector_math_lanes(std::string_view features);
+
+/// Does it compute with fused multiply-adds? Not with SSE2.
+bool has_fused_math(std::string_view features);
 
 }  // namespace inlay::llvm_backend

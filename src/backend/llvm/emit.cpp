@@ -29,6 +29,7 @@
 #include <llvm/IR/Verifier.h>
 
 #include "backend/llvm/codegen.h"
+#include "backend/llvm/cpu.h"
 #include "backend/llvm/function.h"
 #include "backend/llvm/regions.h"
 #include "backend/llvm/steps.h"
@@ -130,7 +131,7 @@ EmitResult emit_in_jit(const kernel::KernelProgram& program, const memory::Memor
     emit_function(program, plan, options, *engine, *module);
     EmitResult result;
     result.entry = "inlay_entry";
-    result.target = str(engine->facts().level, " (", engine->facts().cpu, ")");
+    result.target = str(architecture(), ", ", engine->facts().level, " (", engine->facts().cpu, ")");
     if (options.keep_ir) result.ir = text_of(*module);
     if (options.verify_ir) {
       std::string complaint;

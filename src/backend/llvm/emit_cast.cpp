@@ -1,15 +1,14 @@
 #include <cstdint>
 
+#include "backend/llvm/cpu.h"
 #include "backend/llvm/scalar.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
 namespace {
 
-/// What the conversion instruction gives, for constants: LLVM would fold a conversion out of range to poison.
-int64_t truncate_as_hardware(double value) {
-  return value >= -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : INT64_MIN;
-}
+/// Of constants, with the least integer for what is none: LLVM would fold a conversion out of range to poison.
+int64_t truncate(double value) { return value >= -0x1p63 && value < 0x1p63 ? static_cast<int64_t>(value) : INT64_MIN; }
 
 /// To i64, truncating.
 Value* float_to_i64(FunctionEmitter& f, Value* value) {
@@ -20,12 +19,16 @@ Value* float_to_i64(FunctionEmitter& f, Value* value) {
       llvm::APFloat wide = number->getValueAPF();
       bool inexact = false;
       wide.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &inexact);
-      const int64_t result = truncate_as_hardware(wide.convertToDouble());
+      const int64_t result = truncate(wide.convertToDouble());
       return llvm::ConstantInt::get(type, static_cast<uint64_t>(result), /*IsSigned=*/true);
     }
   }
-  // Poison out of range, says LLVM; freezing makes it some number, and the instruction makes that the least integer.
-  return f.b.CreateFreeze(f.b.CreateFPToSI(value, type));
+  // Poison out of range, says LLVM; freezing makes it some number, which is the least integer by the instruction of
+  // x86-64; that of aarch64 gives the nearest integer, and 0 for nan.
+  Value* whole = f.b.CreateFreeze(f.b.CreateFPToSI(value, type));
+  if (architecture() == "x86-64") return whole;
+  Value* fits = f.b.CreateFCmpOLT(f.b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, value), number_like(value, 0x1p63));
+  return f.b.CreateSelect(fits, whole, llvm::ConstantInt::getSigned(type, INT64_MIN));
 }
 
 Value* float_to_u64(FunctionEmitter& f, Value* value) {

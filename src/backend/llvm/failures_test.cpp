@@ -25,7 +25,7 @@ kernel::Evaluation run_checked(const Compiled& compiled, std::vector<int64_t> in
 }
 
 TEST(Failures, AnIndexOutOfBoundsIsFoundInAnyLane) {
-  for (const char* features : {"", "-avx512f"}) {
+  for (const std::string& features : kWidths) {
     EmitOptions options;
     options.cpu_features = features;
     const Compiled compiled(kChecked, options);
@@ -53,7 +53,7 @@ TEST(Failures, AnIndexOutOfBoundsIsFoundInAnyLane) {
 }
 
 TEST(Failures, NoIndexLiesWithinANegativeExtent) {
-  for (const char* features : {"", "-avx512f"}) {
+  for (const std::string& features : kWidths) {
     EmitOptions options;
     options.cpu_features = features;
     const Compiled compiled(R"(program @main(g: i64[n] param 0, r: f64[n] output 0) symbols n = g.0 {

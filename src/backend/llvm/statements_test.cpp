@@ -422,13 +422,12 @@ TEST_P(Statements, AgreeWithTheEvaluator) {
 std::string test_name(const ::testing::TestParamInfo<Statements::ParamType>& info) {
   std::string name = cases()[std::get<0>(info.param)].name;
   for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  const std::string& features = std::get<1>(info.param);
-  return name + (features.empty() ? "" : features == "-avx512f" ? "_avx2" : "_sse");
+  return name + width_name(std::get<1>(info.param));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Statements,
                          ::testing::Combine(::testing::Range(std::size_t{0}, cases().size()),
-                                            ::testing::Values("", "-avx512f", "-avx512f,-avx2,-avx")),
+                                            ::testing::ValuesIn(kWidths)),
                          test_name);
 
 /// Loops that are long enough to begin their stores at a line of the cache, from each place within one.

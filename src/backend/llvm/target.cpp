@@ -18,14 +18,34 @@
 namespace inlay::llvm_backend {
 namespace {
 
+#if defined(__aarch64__)
+/// What code for any CPU of the architecture is made of.
+constexpr std::string_view kBase[] = {"fp-armv8", "neon"};
+constexpr const char* kFusedMultiplyAdd = "+neon";
+
+void initialize_target() {
+  LLVMInitializeAArch64TargetInfo();
+  LLVMInitializeAArch64Target();
+  LLVMInitializeAArch64TargetMC();
+  LLVMInitializeAArch64AsmPrinter();
+}
+#else
+constexpr std::string_view kBase[] = {"64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2"};
+constexpr const char* kFusedMultiplyAdd = "+fma";
+
+void initialize_target() {
+  LLVMInitializeX86TargetInfo();
+  LLVMInitializeX86Target();
+  LLVMInitializeX86TargetMC();
+  LLVMInitializeX86AsmPrinter();
+}
+#endif
+
 /// Nothing that belongs to one module or thread; once for the process.
 void initialize_llvm() {
   static std::once_flag once;
   std::call_once(once, [] {
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
+    initialize_target();
     // Loop strength reduction takes up to a third of the compile time and does nothing for loops whose addresses are
     // base + index already. It has no other switch; this LLVM is ours alone.
     const char* arguments[] = {"inlay", "-disable-lsr"};
@@ -43,8 +63,8 @@ std::string host_features() {
   return out;
 }
 
-/// "-avx512f,+fma": LLVM would go on without a word that it does not know, and end the process without what x86-64 code
-/// is made of.
+/// "-avx512f,+fma": LLVM would go on without a word that it does not know, and end the process without what every CPU
+/// has.
 void require_features(std::string_view features) {
   const auto known = llvm::sys::getHostCPUFeatures();
   while (!features.empty()) {
@@ -53,10 +73,10 @@ void require_features(std::string_view features) {
     const bool is_signed = name.starts_with('-') || name.starts_with('+');
     if (!is_signed || !known.contains(name.substr(1))) {
       throw Error(ErrorCode::unknown_name, {}, str("there is no CPU feature `", name, "`"))
-          .help("it is a level, avx512, avx2 or sse2, or features as LLVM names them, with a sign: -avx512f");
+          .help(str("it is a level (", level_names(), ") or features as LLVM names them, with a sign: -avx512f"));
     }
-    for (const std::string_view base : {"-64bit", "-cmov", "-cx8", "-fxsr", "-mmx", "-sse", "-sse2"}) {
-      if (name == base) throw Error(ErrorCode::unsupported, {}, str("every x86-64 CPU has ", name.substr(1)));
+    if (name.starts_with('-') && std::ranges::find(kBase, name.substr(1)) != std::end(kBase)) {
+      throw Error(ErrorCode::unsupported, {}, str("every ", architecture(), " CPU has ", name.substr(1)));
     }
     features.remove_prefix(std::min(comma + 1, features.size()));
   }
@@ -80,7 +100,7 @@ Engine::Engine(const std::string& features) {
   initialize_llvm();
   require_features(features);
   facts_ = facts_for(features);
-  facts_.fma = machine(llvm::CodeGenOptLevel::Less).getMCSubtargetInfo()->checkFeatures("+fma");
+  facts_.fma = machine(llvm::CodeGenOptLevel::Less).getMCSubtargetInfo()->checkFeatures(kFusedMultiplyAdd);
   math_ = VectorMath(context_, vector_math_lanes(features));
 }
 
