@@ -18,6 +18,9 @@ using kernel::Subscript;
 
 namespace {
 
+/// Rows that leave nothing but numbers of themselves.
+constexpr int64_t kRowsOfNumbers = 64;
+
 /// More than a division or a root, one number at a time.
 bool is_expensive(const Statement& s) { return s.kind == Statement::Kind::op && facts(s.op).cost > kCostOfRoot; }
 
@@ -30,14 +33,16 @@ class Locals {
     }
   }
 
-  /// Rows by tiles, where something expensive is made once for each row, or all that is made of rows that may be short
-  /// is made once for each.
-  static bool wants_tile(const Kernel& kernel) {
+  /// How many rows to pass at a time; 1: rows by themselves. By tiles where something expensive is made once for each
+  /// row, or all that is made of rows that may be short is made once for each. Of the latter nothing but numbers is
+  /// kept meanwhile, and what begins and ends a tile weighs as much as some rows.
+  static int64_t rows_at_a_time(const Kernel& kernel, const kernel::BackendCaps& caps) {
     const auto is_expensive_alone = [](const Stage& stage) {
       return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
     };
-    if (kernel.outer.empty() || kernel.is_tiled()) return false;
-    return std::ranges::any_of(kernel.stages, is_expensive_alone) || makes_numbers_of_short_rows(kernel);
+    if (kernel.outer.empty() || kernel.is_tiled()) return kernel.tile;
+    if (makes_numbers_of_short_rows(kernel)) return kRowsOfNumbers;
+    return std::ranges::any_of(kernel.stages, is_expensive_alone) ? caps.tile_of_rows : 1;
   }
 
   /// Is there one stage that passes the points of rows, of no known number, beside others that have a number of each
@@ -185,7 +190,8 @@ KernelProgram choose_locals(KernelProgram program, LoopPassContext& context) {
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
-    if (Locals::wants_tile(*kernel) && context.fires()) kernel->tile = context.caps.tile_of_rows;
+    const int64_t tile = Locals::rows_at_a_time(*kernel, context.caps);
+    if (tile != kernel->tile && context.fires()) kernel->tile = tile;
     for (const Locals::Together& together : locals.find(*kernel)) {
       if (!context.fires()) continue;
       for (const Locals::Found& found : together) locals.make_local(*kernel, found);
