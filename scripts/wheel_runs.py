@@ -2,9 +2,13 @@
 
     numpy    with NumPy alone: a program, its import's time and memory, no LLVM before the first compilation, and what
              is said where SciPy is missing
+    damaged  the same with a code generator that is missing, cut short or something else, with a SciPy that is too old, and
+             in a folder where nobody may write
     pymc     with PyMC: a small model, by mode="INLAY"; BLAS by SciPy
+    radon    examples/radon.py sampled in the same environment: its posterior is that of a build from source
 
-The environments are made with the Python that runs this, and left in build/wheel. Each line that is printed is a figure.
+The environments are made with the Python that runs this, and left in build/wheel. What is printed are figures and
+errors; times are no tests.
 """
 
 import pathlib
@@ -13,8 +17,8 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-MOST_IMPORT_MS = 60
 MOST_IMPORT_MB = 25
+WITH_PYMC = ["pymc", "matplotlib", "nutpie"]
 
 NUMPY = f"""
 import sys, time, resource
@@ -26,7 +30,6 @@ before, started = resident(), time.perf_counter()
 import inlay
 took, grown = (time.perf_counter() - started) * 1000, resident() - before
 print(f"import inlay: {{took:.0f}} ms and {{grown:.1f}} MB over NumPy's")
-assert took <= {MOST_IMPORT_MS} * 3, "too slow"  # the figure is the least of many runs, below
 assert grown <= {MOST_IMPORT_MB}, "too large"
 assert "site-packages" in inlay.__file__, inlay.__file__
 assert "libinlay_jit" not in maps(), "LLVM is loaded by the import"
@@ -59,8 +62,45 @@ def total(module):
     return int(line.split("|")[1]) / 1000
 alone = [total("inlay") for _ in range(15)]
 print(f"import inlay, least of 15 by -X importtime: {min(alone):.1f} ms over NumPy's")
-assert min(alone) <= LIMIT
-""".replace("LIMIT", str(MOST_IMPORT_MS))
+"""
+
+DAMAGED = """
+import inlay, os, pathlib, shutil, subprocess, sys, tempfile
+INSTALLED = pathlib.Path(inlay.__file__).parent
+EXP = "import inlay; inlay.show_config('dicts'); print(inlay.compile('graph @main(%x: f64[n]) { %y = exp %x\\\\n return %y }'))"
+CHOLESKY = EXP.replace("f64[n]", "f64[n, n]").replace("exp", "cholesky")
+def run_in(site, code, **more):
+    return subprocess.run([sys.executable, "-B", "-c", code], env={**os.environ, "PYTHONPATH": str(site)}, cwd="/",
+                          capture_output=True, text=True, **more)
+def refused(damage, sentence, code=EXP):
+    with tempfile.TemporaryDirectory() as folder:
+        site = pathlib.Path(folder)
+        shutil.copytree(INSTALLED, site / "inlay")
+        damage(site, site / "inlay" / "libinlay_jit.so")
+        ran = run_in(site, code)
+        assert ran.returncode == 1 and "inlay.errors.Unsupported: error[unsupported]: " in ran.stderr, ran
+        assert sentence in ran.stderr, ran
+        print(ran.stderr[ran.stderr.index("error[") :].splitlines()[0])
+def old_scipy(site, jit):
+    (site / "scipy" / "linalg").mkdir(parents=True)
+    (site / "scipy" / "__init__.py").write_text("__version__ = '0.1'")
+    (site / "scipy" / "linalg" / "__init__.py").write_text("")
+    for name in ("cython_blas", "cython_lapack"):
+        (site / "scipy" / "linalg" / f"{name}.py").write_text("__pyx_capi__ = {}")
+refused(lambda site, jit: jit.unlink(), "the code generator was not found")
+refused(lambda site, jit: os.truncate(jit, jit.stat().st_size // 2), "the file is cut short")
+refused(lambda site, jit: jit.write_bytes(b""), "file too short")
+refused(lambda site, jit: shutil.copy(next((INSTALLED / "..").glob("numpy/_core/_multiarray_umath*.so")), jit),
+        "has no inlay_jit_emit")
+refused(old_scipy, "SciPy has no LAPACK function", CHOLESKY)
+with tempfile.TemporaryDirectory() as folder:
+    site = pathlib.Path(folder)
+    shutil.copytree(INSTALLED, site / "inlay")
+    for path in [site, *site.rglob("*")]:
+        path.chmod(path.stat().st_mode & ~0o222 | 0o444 | (0o111 if path.is_dir() else 0))
+    ran = run_in(site, EXP, **({"user": 65534, "group": 65534} if os.geteuid() == 0 else {}))
+    assert ran.returncode == 0, ran
+"""
 
 PYMC = """
 import numpy as np, pymc as pm, inlay, inlay.pytensor
@@ -94,6 +134,32 @@ inlay.show_config()
 print("a model sampled, linear algebra by", config["blas"]["name"])
 """
 
+# Means of 40 000 draws (4 chains, after 4000 each of tuning) by a build from source, and their Monte Carlo errors.
+POSTERIOR = {
+    "mu_alpha": (1.492667, 0.000427),
+    "sigma_alpha": (0.322468, 0.000415),
+    "mu_beta": (-0.649740, 0.000440),
+    "sigma_beta": (0.239862, 0.001779),
+    "sigma": (0.720901, 0.000095),
+}
+
+RADON = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "examples")!r})
+import inlay, numpy as np, radon
+assert "site-packages" in inlay.__file__, inlay.__file__
+expected = {POSTERIOR!r}
+trace = radon.sample(radon.radon_model(), 1000, 1000, 4, False)
+for name, (mean, error) in expected.items():
+    draws = trace.posterior[name].values
+    # Five standard errors, this one from the means of batches: by chance one run in 100 000 falls outside.
+    batches = draws.reshape(40, 100).mean(axis=1)
+    allowed = 5 * (np.var(batches, ddof=1) / 40 + error**2) ** 0.5
+    got = float(draws.mean())
+    assert abs(got - mean) <= allowed, f"{{name}}: {{got}}, and from a build of the source {{mean}} +- {{allowed}}"
+print("radon sampled, its posterior is that of a build from source")
+"""
+
 
 def environment(name, wheel, packages):
     """The Python of a fresh environment with the wheel and these packages."""
@@ -119,8 +185,12 @@ def main(wheel, *names):
         python = environment("numpy", wheel, ["numpy"])
         run(python, NUMPY)
         run(python, IMPORT_MS)
+    if not names or "damaged" in names:
+        run(environment("numpy", wheel, ["numpy"]), DAMAGED)
     if not names or "pymc" in names:
-        run(environment("pymc", wheel, ["pymc", "matplotlib", "nutpie"]), PYMC)
+        run(environment("pymc", wheel, WITH_PYMC), PYMC)
+    if not names or "radon" in names:
+        run(environment("pymc", wheel, WITH_PYMC), RADON)
     print("the wheel runs")
 
 
