@@ -12,7 +12,7 @@
 namespace inlay {
 namespace {
 
-const kernel::BackendCaps& caps_of_llvm(const Options& options) { return llvm_backend::caps(options.cpu_features); }
+const kernel::BackendCaps& caps_of_llvm(const Options&) { return llvm_backend::caps(); }
 
 const kernel::BackendCaps& caps_of_c(const Options&) { return c_backend::caps(); }
 

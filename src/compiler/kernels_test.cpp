@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/c/backend.h"
-#include "backend/llvm/newest_caps.h"
+#include "backend/llvm/backend.h"
 #include "compiler/compile.h"
 #include "ir/text.h"
 #include "kernel/counts.h"
@@ -302,7 +302,7 @@ TEST(Backends, FuseOneProgramDifferently) {
   %r = mul %a, %f
   return %r
 })";
-  EXPECT_EQ(counts_for(kHalves, llvm_backend::caps_with_all_math()).kernels, 1);
+  EXPECT_EQ(counts_for(kHalves, llvm_backend::caps()).kernels, 1);
   EXPECT_EQ(counts_for(kHalves, c_backend::caps()).kernels, 2);
 }
 
@@ -314,7 +314,7 @@ TEST(Backends, CallWhatTheyLack) {
   return %r
 })";
   EXPECT_TRUE(c_backend::is_called(ScalarOp::erfinv_, DType::f64));
-  for (const kernel::BackendCaps* caps : {&llvm_backend::caps_with_all_math(), &c_backend::caps()}) {
+  for (const kernel::BackendCaps* caps : {&llvm_backend::caps(), &c_backend::caps()}) {
     EXPECT_EQ(caps->support(ScalarOp::erfinv_, DType::f64), kernel::Support::per_lane);
     EXPECT_EQ(counts_for(kInverse, *caps).kernels, 1);
   }

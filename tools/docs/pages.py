@@ -323,7 +323,7 @@ def ops_page():
         "# Ops\n",
         "Made by `tools/docs/pages.py` from the tables of the code; a test fails when this page is older than they are.\n",
         "## Scalar ops\n",
-        "Applied elementwise; operands broadcast. *loop* is what the fuser is told where there is AVX2 and FMA: `vector`, whole\n"
+        "Applied elementwise; operands broadcast. *loop* is what the fuser is told: `vector`, whole\n"
         "vectors at a time; `per lane`, a function called for each lane, still fused. *C* is the same of the backend `c`:\n"
         "`called`, by a function of inlay's libraries, where C99 has none and the code brings none of its own. All operands\n"
         "have one dtype (of `select`: the branches).\n"

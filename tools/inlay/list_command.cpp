@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/c/backend.h"
-#include "backend/llvm/newest_caps.h"
+#include "backend/llvm/backend.h"
 #include "commands.h"
 #include "compiler/passes.h"
 #include "ops/derivative.h"
@@ -41,9 +41,8 @@ std::string_view result_name(ResultRule result) {
   return "";
 }
 
-/// On a CPU with AVX-512.
 std::string_view support_by_llvm(ScalarOp op, DType dtype) {
-  return accepts(op, dtype) ? support_text(llvm_backend::caps_with_all_math().support(op, dtype)) : "";
+  return accepts(op, dtype) ? support_text(llvm_backend::caps().support(op, dtype)) : "";
 }
 
 std::string_view close_name(Close close) {

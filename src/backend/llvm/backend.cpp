@@ -2,13 +2,11 @@
 
 #include <algorithm>
 
-#include "backend/llvm/cpu.h"
 #include "backend/llvm/jit.h"
 #include "backend/llvm/jit_library.h"
 #if INLAY_HAS_LLVM
 #include "backend/llvm/math/vector_code.h"
 #endif
-#include "backend/llvm/newest_caps.h"
 #include "support/error.h"
 
 namespace inlay::llvm_backend {
@@ -19,56 +17,36 @@ using kernel::Support;
 /// How several lanes of an op are computed: by instructions, by the vector math, or by a call for each.
 enum class Form : uint8_t { instructions, vector_math, calls };
 
-/// Whether the vector math computes with fused multiply-adds.
-enum class Fused : bool { no, yes };
-
 /// By the list that the vector math itself is made of.
-bool is_vector_math(std::string_view name, Fused fused) {
-  constexpr std::string_view kOfAll[] = {
+bool is_vector_math(std::string_view name) {
+  constexpr std::string_view kNames[] = {
 #define OF_DOUBLES(name) #name,
-#define OF_DOUBLES_IF_FUSED(name)
 #define OF_FLOATS(name)
 #include "backend/llvm/math/vector_code.def"
-  };
-  constexpr std::string_view kIfFused[] = {
-#undef OF_DOUBLES
-#undef OF_DOUBLES_IF_FUSED
-#define OF_DOUBLES(name)
-#define OF_DOUBLES_IF_FUSED(name) #name,
-#include "backend/llvm/math/vector_code.def"
 #undef OF_FLOATS
-#undef OF_DOUBLES_IF_FUSED
 #undef OF_DOUBLES
   };
-  return std::ranges::find(kOfAll, name) != std::end(kOfAll) ||
-         (fused == Fused::yes && std::ranges::find(kIfFused, name) != std::end(kIfFused));
+  return std::ranges::find(kNames, name) != std::end(kNames);
 }
 
-Form form_of(ScalarOp op, DType dtype, Fused fused) {
+Form form_of(ScalarOp op, DType dtype) {
   // Of complex numbers what is a formula of the parts.
   const bool is_function_of_parts = op == ScalarOp::sign_ || op == ScalarOp::abs_;
   if (is_complex(dtype))
     return facts(op).cost <= kCostOfDivision && !is_function_of_parts ? Form::instructions : Form::calls;
   if (facts(op).cost <= kCostOfRoot) return Form::instructions;
-  return is_float(dtype) && is_vector_math(facts(op).name, fused) ? Form::vector_math : Form::calls;
+  return is_float(dtype) && is_vector_math(facts(op).name) ? Form::vector_math : Form::calls;
 }
 
-template <Fused fused>
 Support support(ScalarOp op, DType dtype) {
-  return form_of(op, dtype, fused) == Form::calls ? Support::per_lane : Support::vector;
+  return form_of(op, dtype) == Form::calls ? Support::per_lane : Support::vector;
 }
 
 }  // namespace
 
-const kernel::BackendCaps& caps_with_all_math() {
-  static const kernel::BackendCaps caps = {.support = support<Fused::yes>};
+const kernel::BackendCaps& caps() {
+  static const kernel::BackendCaps caps = {.support = support};
   return caps;
-}
-
-const kernel::BackendCaps& caps(std::string_view cpu) {
-  static const kernel::BackendCaps not_fused = {.support = support<Fused::no>};
-  const std::string features = cpu.empty() ? features_from_environment() : features_of(cpu);
-  return has_fused_math(features) ? caps_with_all_math() : not_fused;
 }
 
 bool has_code_generator() { return INLAY_HAS_LLVM; }

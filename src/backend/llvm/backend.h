@@ -15,9 +15,8 @@
 
 namespace inlay::llvm_backend {
 
-/// What this backend computes in vectors, for the CPU at hand, or for what `cpu` says of it
-/// (EmitOptions::cpu_features).
-const kernel::BackendCaps& caps(std::string_view cpu = {});
+/// What this backend computes in vectors: on every CPU the same, whose vectors are longer or shorter.
+const kernel::BackendCaps& caps();
 
 /// "19.1.7": of what emits; "" in a build without LLVM.
 std::string_view llvm_version();

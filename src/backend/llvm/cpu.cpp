@@ -68,8 +68,6 @@ std::string_view architecture() { return "aarch64"; }
 int vector_bytes(std::string_view /*features*/) { return 16; }
 
 int vector_math_lanes(std::string_view /*features*/) { return 2; }
-
-bool has_fused_math(std::string_view /*features*/) { return true; }
 #else
 std::string_view architecture() { return "x86-64"; }
 
@@ -89,8 +87,6 @@ int vector_math_lanes(std::string_view features) {
   const bool has_fma = __builtin_cpu_supports("fma") && leaves(features, {"fma"});
   return bytes == 64 ? 8 : bytes == 32 && has_fma ? 4 : 2;
 }
-
-bool has_fused_math(std::string_view features) { return vector_math_lanes(features) > 2; }
 #endif
 
 }  // namespace inlay::llvm_backend

@@ -36,7 +36,4 @@ int vector_bytes(std::string_view features);
 /// How many doubles the vector math takes at a time: 8 with AVX-512, 4 with AVX2 and FMA, else 2.
 int vector_math_lanes(std::string_view features);
 
-/// Does it compute with fused multiply-adds? Not with SSE2.
-bool has_fused_math(std::string_view features);
-
 }  // namespace inlay::llvm_backend

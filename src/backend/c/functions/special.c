@@ -31,12 +31,9 @@ static inline double lgamma_f64(double x) {
   return x == -INFINITY ? x : lgamma(x);
 }
 
-/* Left of 0, and on a processor for which it takes less time, by a function of whoever links this. */
-static inline double digamma_f64(double x, double (*otherwise)(double)) {
-#if INLAY_FUSED
-  if (!(x < 0)) return math_digamma_of_positive(x);
-#endif
-  return otherwise(x);
+/* Left of 0 by a function of whoever links this. */
+static inline double digamma_f64(double x, double (*of_negative)(double)) {
+  return x < 0 ? of_negative(x) : math_digamma_of_positive(x);
 }
 
 /* What Stirling's formula leaves of lgamma, for x >= 10. */

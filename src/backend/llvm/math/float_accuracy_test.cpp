@@ -130,9 +130,14 @@ TEST_P(VectorMathOfFloats, StaysWithinTheBoundAtSpecialValues) {
   EXPECT_LE(worst, max_ulp()) << asked().name << "(" << worst_x << ")";
 }
 
-TEST_P(VectorMathOfFloats, StaysWithinTheBoundEverywhere) {
+/// Between two floats of a sample, as whole numbers.
+uint64_t step_of_sample() {
   const char* given = std::getenv("INLAY_MATH_STEP");
-  const uint64_t step = given ? std::strtoull(given, nullptr, 10) : 2003;
+  return given ? std::strtoull(given, nullptr, 10) : 2003;
+}
+
+TEST_P(VectorMathOfFloats, StaysWithinTheBoundEverywhere) {
+  const uint64_t step = step_of_sample();
   std::vector<float> x(4096);
   for (uint64_t bits = 0; bits <= UINT32_MAX;) {
     for (float& v : x) v = std::bit_cast<float>(static_cast<uint32_t>(bits)), bits += step;
@@ -148,9 +153,10 @@ TEST_P(VectorMathOfFloats, IsAsOneLane) {
   const InlayFloatFunction* one = width().one_lane->float_functions;
   while (one->name && one->name != asked().name) ++one;
   ASSERT_NE(one->name, nullptr);
+  const uint64_t step = step_of_sample();
   std::vector<float> x(4096), got(x.size()), alone(x.size());
   for (uint64_t bits = 0; bits <= UINT32_MAX;) {
-    for (float& v : x) v = std::bit_cast<float>(static_cast<uint32_t>(bits)), bits += 2003;
+    for (float& v : x) v = std::bit_cast<float>(static_cast<uint32_t>(bits)), bits += step;
     function->loop(x.data(), got.data(), static_cast<long>(x.size()));
     one->loop(x.data(), alone.data(), static_cast<long>(x.size()));
     for (size_t i = 0; i < x.size(); ++i) {

@@ -5,11 +5,6 @@
 #define TEXT_OF(name) #name
 #define TEXT(name) TEXT_OF(name)
 #define OF_DOUBLES(name) {TEXT(DOUBLES(name)), (void*)DOUBLES(name)},
-#if INLAY_FUSED
-#define OF_DOUBLES_IF_FUSED(name) OF_DOUBLES(name)
-#else
-#define OF_DOUBLES_IF_FUSED(name)
-#endif
 #define OF_FLOATS(name) {TEXT(FLOATS(name)), (void*)FLOATS(name)},
 #if INLAY_LANES == 8
 const InlayVectorCode inlay_vector_code_8[] = {

@@ -44,10 +44,7 @@ LOOP(tanh)
 LOOP(erf)
 LOOP(erfc)
 LOOP(lgamma)
-#if INLAY_FUSED
 LOOP(digamma)
-DOMAIN_OF(digamma)
-#endif
 LOOP(sin)
 LOOP(cos)
 LOOP(exp2)
@@ -69,6 +66,7 @@ LOOP(ndtr)
 LOOP(erfcx)
 LOOP(log_ndtr)
 DOMAIN_OF(lgamma)
+DOMAIN_OF(digamma)
 DOMAIN_OF(sin)
 DOMAIN_OF(cos)
 DOMAIN_OF(tan)
@@ -107,9 +105,7 @@ static const InlayVectorFunction functions[] = {
     ROW(erf),
     ROW(erfc),
     ROW_WITH_DOMAIN(lgamma),
-#if INLAY_FUSED
     ROW_WITH_DOMAIN(digamma),
-#endif
     ROW_WITH_DOMAIN(sin),
     ROW_WITH_DOMAIN(cos),
     ROW(exp2),

@@ -88,10 +88,8 @@ vd DOUBLES(erfc)(vd x) { return erfc_of(x); }
 vd DOUBLES(lgamma)(vd x) { return lgamma_of_positive(x); }
 Lanes DOMAIN(lgamma)(vd x) { return not_below_0(x); }
 
-#if INLAY_FUSED  // else Boost's, for each lane, takes half as long
 vd DOUBLES(digamma)(vd x) { return digamma_of_positive(x); }
 Lanes DOMAIN(digamma)(vd x) { return not_below_0(x); }
-#endif
 
 vd DOUBLES(sin)(vd x) { return sin_of(x); }
 Lanes DOMAIN(sin)(vd x) { return below(abs_d(x), kSinLimit); }

@@ -63,11 +63,8 @@ TEST_P(VectorMathText, EveryFunctionCanBeCalled) {
   const std::string doubles = "inlay_d" + std::to_string(lanes()) + "_",
                     floats = "inlay_f" + std::to_string(2 * lanes()) + "_";
 #define OF_DOUBLES(name) callable.insert(doubles + #name);
-#define OF_DOUBLES_IF_FUSED(name) \
-  if (GetParam().is_fused) OF_DOUBLES(name)
 #define OF_FLOATS(name) callable.insert(floats + #name);
 #include "backend/llvm/math/vector_code.def"
-#undef OF_DOUBLES_IF_FUSED
 #undef OF_DOUBLES
 #undef OF_FLOATS
   const std::regex define("define .*@(inlay_[df][0-9]+_[a-z0-9_]+)\\(.*\\{");
