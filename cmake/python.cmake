@@ -24,9 +24,9 @@ macro(inlay_find_python)
       message(FATAL_ERROR "INLAY_STABLE_ABI: ${INLAY_PYTHON} has no Python::SABIModule; python3-dev has its headers")
     endif()
   endif()
-  execute_process(COMMAND ${CMAKE_CROSSCOMPILING_EMULATOR} "${Python_EXECUTABLE}" -m nanobind --cmake_dir
+  execute_process(COMMAND "${Python_EXECUTABLE}" -m nanobind --cmake_dir
     OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  find_package(nanobind CONFIG REQUIRED)
+  find_package(nanobind CONFIG REQUIRED NO_CMAKE_FIND_ROOT_PATH)  # no library of the target
 endmacro()
 
 # Where an extension module belongs: beside the package's Python files, so that python/ alone on sys.path is the whole

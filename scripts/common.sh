@@ -6,6 +6,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 venv=${INLAY_VENV:-$root/.venv}
 python=$venv/bin/python
 build=${INLAY_BUILD:-$root/build/release}
+debian_mirror=${INLAY_DEBIAN_MIRROR:-http://deb.debian.org/debian}  # of roots that scripts make
 
 say() { printf '== %s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
