@@ -82,8 +82,8 @@ struct AccessMap {
   bool operator==(const AccessMap&) const = default;
 };
 
-/// The step of 0 or 1, which of the two only the sizes tell, at which the subscript goes along its one axis from the first
-/// element on.
+/// The step of 0 or 1, which of the two only the sizes tell, at which the subscript goes along its one axis from the
+/// first element on.
 std::optional<Dim> stretching_step(const Subscript& at);
 
 /// The factors of steps that are 0 or 1, whatever the sizes are, each once. Where such a size is 0 one element is read
