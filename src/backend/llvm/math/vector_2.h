@@ -1,18 +1,12 @@
 #pragma once
 // Two doubles: what any instruction set of two lanes does alike, in clang's vectors. The rest is in the header of each.
+#include "lane_masks.h"
 #include "vector_bits.h"
 #if defined(__aarch64__)
 #include "vector_neon.h"
 #else
 #include "vector_sse2.h"
 #endif
-
-/// All bits of a lane, or none; a comparison with nan gives none, except in not_below_0.
-typedef vi Lanes;
-INLAY_INLINE Lanes not_below_0(vd x) { return ~(x < 0); }
-INLAY_INLINE Lanes above_0(vd x) { return x > 0; }
-INLAY_INLINE Lanes above(vd x, double limit) { return x > limit; }
-INLAY_INLINE Lanes below(vd x, double limit) { return x < limit; }
 
 /// Columns 0, 1, ... of the rows with these indices mod 16: of each lane a pair of numbers, turned around.
 typedef double Two __attribute__((ext_vector_type(2), aligned(8)));

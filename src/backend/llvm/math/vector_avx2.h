@@ -2,18 +2,12 @@
 // Four doubles with AVX2 and FMA. The numbers are those of vector_avx512.h, bit by bit.
 #include <immintrin.h>
 
+#include "lane_masks.h"
 #include "rounding_scale.h"
 
 /// The second operand when one is nan.
 INLAY_INLINE vd min_d(vd a, vd b) { return _mm256_min_pd(a, b); }
 INLAY_INLINE vd max_d(vd a, vd b) { return _mm256_max_pd(a, b); }
-
-/// All bits of a lane, or none; a comparison with nan gives none, except in not_below_0.
-typedef vi Lanes;
-INLAY_INLINE Lanes not_below_0(vd x) { return ~(x < 0); }
-INLAY_INLINE Lanes above_0(vd x) { return x > 0; }
-INLAY_INLINE Lanes above(vd x, double limit) { return x > limit; }
-INLAY_INLINE Lanes below(vd x, double limit) { return x < limit; }
 
 /// Columns 0, 1, ... of the rows with these indices mod 16.
 typedef double Two __attribute__((ext_vector_type(2), aligned(8)));
