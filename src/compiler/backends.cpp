@@ -1,7 +1,5 @@
 #include "compiler/backends.h"
 
-#include <cstdlib>
-
 #include "backend/c/backend.h"
 #include "backend/llvm/backend.h"
 #include "compiler/external_names.h"
@@ -46,16 +44,8 @@ Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& p
 
 /// The C library first: by its plain name find_external knows an op's function, whose operands may be others.
 void* find_for_c(std::string_view name) {
-  void* found = c_backend::find_standard_function(name);
-  if (!found) found = find_external(name);
-  const char* flags = std::getenv("INLAY_CFLAGS");
-  const bool is_of_fast_math = name.starts_with("_ZGV") || name.ends_with("_finite");
-  if (!found && flags && is_of_fast_math) {
-    throw Error(ErrorCode::unsupported, {},
-                str("INLAY_CFLAGS=", flags, ": the C compiler makes calls of ", name, ", which inlay does not have"))
-        .help("-ffast-math, which -Ofast turns on, is for programs whose results may change; leave it out");
-  }
-  return found;
+  void* const found = c_backend::find_standard_function(name);
+  return found ? found : find_external(name);
 }
 
 constexpr Backend kBackends[] = {
