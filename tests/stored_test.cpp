@@ -100,7 +100,7 @@ TEST(Apart, EveryReasonHasAProgramAndAParagraph) {
                             : why == ApartFor::fusion_off ? fuse::Mode::none
                                                           : fuse::Mode::full;
     // Not where the one backend of this build makes a variance in two passes.
-    const bool occurs = why != ApartFor::one_pass || backend_of({}).caps({}).moments_in_one_pass;
+    const bool occurs = why != ApartFor::one_pass || backend_of({}).caps().moments_in_one_pass;
     EXPECT_EQ(shown_in("apart", name, mode).apart.contains(name), occurs) << name;
     EXPECT_TRUE(has_paragraph(name)) << name;
   }

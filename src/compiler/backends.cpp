@@ -10,10 +10,6 @@
 namespace inlay {
 namespace {
 
-const kernel::BackendCaps& caps_of_llvm(const Options&) { return llvm_backend::caps(); }
-
-const kernel::BackendCaps& caps_of_c(const Options&) { return c_backend::caps(); }
-
 Emitted emit_llvm(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep) {
   llvm_backend::EmitOptions emit;
@@ -49,8 +45,8 @@ void* find_for_c(std::string_view name) {
 }
 
 constexpr Backend kBackends[] = {
-    {"llvm", caps_of_llvm, llvm_backend::has_code_generator, emit_llvm, find_external},
-    {"c", caps_of_c, c_backend::has_compiler, emit_c, find_for_c},
+    {"llvm", llvm_backend::caps, llvm_backend::has_code_generator, emit_llvm, find_external},
+    {"c", c_backend::caps, c_backend::has_compiler, emit_c, find_for_c},
 };
 
 }  // namespace

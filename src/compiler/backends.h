@@ -26,7 +26,7 @@ enum class KeepTexts : uint8_t { no, yes };
 
 struct Backend {
   std::string_view name;
-  const kernel::BackendCaps& (*caps)(const Options& options);
+  const kernel::BackendCaps& (*caps)();
   bool (*is_available)();  // can `emit` work here?
   Emitted (*emit)(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep);

@@ -58,7 +58,7 @@ std::string fresh_directory(const std::string& directory) {
 }  // namespace
 
 Instrument::Instrument(const Options& options) : options_(options), rewrite_(options.rewrite), verify_(options.verify) {
-  const kernel::BackendCaps& caps = backend_of(options).caps(options);
+  const kernel::BackendCaps& caps = backend_of(options).caps();
   rewrite_.max_short_side = caps.max_short_side;
   rewrite_.moments_in_one_pass = caps.moments_in_one_pass;
   if (!options.dump_directory.empty()) directory_ = fresh_directory(options.dump_directory);
