@@ -102,14 +102,18 @@ const std::vector<Function>& functions() {
   return all;
 }
 
+/// The math's sums in two parts come to nothing where a compiler takes them for what they would be without rounding.
+constexpr std::string_view kNoFastMath = R"(#ifdef __FAST_MATH__
+#error "leave out -ffast-math, which -Ofast turns on: every rounding counts here"
+#endif
+
+)";
+
 std::string text_of(const std::set<std::string>& names) {
   const std::set<std::string> wanted = with_needs(names);
   std::string out;
-  // The sums in two parts come to nothing where a compiler takes them for what they would be without rounding.
   if (std::ranges::any_of(wanted, [](std::string_view name) { return name.starts_with("math_"); })) {
-    out +=
-        "#ifdef __FAST_MATH__\n#error \"leave out -ffast-math, which -Ofast turns on: every rounding counts "
-        "here\"\n#endif\n\n";
+    out += kNoFastMath;
   }
   for (const Function& function : functions()) {
     if (wanted.contains(function.name)) out += function.text + "\n\n";

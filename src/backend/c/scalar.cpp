@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/c/complex.h"
+#include "backend/c/functions.h"
 #include "support/error.h"
 
 namespace inlay::c_backend {
@@ -29,10 +30,9 @@ std::string own(Needs& needs, const char* name, DType dtype, Operands v) {
 
 /// Of functions/elementary.c; of floats too, where the math has a function of floats.
 std::string elementary(Needs& needs, const char* name, DType dtype, Operands v) {
-  constexpr std::string_view kOfFloats[] = {"exp",     "exp2",     "expm1", "log", "log2", "log1p",
-                                            "sigmoid", "softplus", "tanh",  "erf", "sin",  "cos"};
-  if (dtype == DType::f32 && std::ranges::find(kOfFloats, name) != std::end(kOfFloats))
-    return call(needs.use(str(name, "_f32")), v);
+  const std::string of_floats = str(name, "_f32");
+  if (dtype == DType::f32 && std::ranges::find(functions(), of_floats, &Function::name) != functions().end())
+    return call(needs.use(of_floats), v);
   return own(needs, name, dtype, v);
 }
 
