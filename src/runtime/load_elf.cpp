@@ -22,8 +22,6 @@ namespace {
   throw Error(ErrorCode::invalid_file, {}, str("damaged object: ", what));
 }
 
-[[noreturn]] void unsupported(const std::string& what) { unsupported_by_loader(what); }
-
 /// Reads of the object's bytes, each checked. Copies, since nothing promises alignment.
 class Bytes {
  public:
@@ -133,12 +131,13 @@ Access access_of(const Elf64_Shdr& header, const std::string& name) {
   if (!(header.sh_flags & SHF_ALLOC)) return Access::none;
   if (header.sh_type == SHT_NOTE || header.sh_type == SHT_X86_64_UNWIND) return Access::none;
   if (name == ".eh_frame") return Access::none;  // nothing unwinds through compiled code
-  if (header.sh_flags & SHF_TLS) unsupported("thread-local data");
-  if (header.sh_type == SHT_INIT_ARRAY || header.sh_type == SHT_FINI_ARRAY) unsupported("constructors");
+  if (header.sh_flags & SHF_TLS) unsupported_by_loader("thread-local data");
+  if (header.sh_type == SHT_INIT_ARRAY || header.sh_type == SHT_FINI_ARRAY) unsupported_by_loader("constructors");
   if (header.sh_type != SHT_PROGBITS && header.sh_type != SHT_NOBITS) {
-    unsupported(str("section ", name, " of type ", header.sh_type));
+    unsupported_by_loader(str("section ", name, " of type ", header.sh_type));
   }
-  if ((header.sh_flags & SHF_EXECINSTR) && (header.sh_flags & SHF_WRITE)) unsupported("code that is writable");
+  if ((header.sh_flags & SHF_EXECINSTR) && (header.sh_flags & SHF_WRITE))
+    unsupported_by_loader("code that is writable");
   if (header.sh_flags & SHF_EXECINSTR) return Access::code;
   return header.sh_flags & SHF_WRITE ? Access::data : Access::constants;
 }
@@ -148,7 +147,7 @@ void Loader::read_sections() {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) damaged("it does not begin as an ELF file");
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB || header.e_type != ET_REL ||
       header.e_machine != machine_.number) {
-    unsupported(str("anything but a relocatable object for ", machine_.name));
+    unsupported_by_loader(str("anything but a relocatable object for ", machine_.name));
   }
   if (header.e_shentsize != sizeof(Elf64_Shdr)) damaged("section headers of an unknown size");
   if (header.e_shnum == 0 || header.e_shstrndx >= header.e_shnum) damaged("no table of section names");
@@ -178,8 +177,8 @@ void Loader::read_symbols() {
                     static_cast<unsigned char>(ELF64_ST_TYPE(raw.st_info)),
                     static_cast<unsigned char>(ELF64_ST_BIND(raw.st_info)), raw.st_shndx, raw.st_value};
       if (symbol.type == STT_TLS || symbol.type == STT_GNU_IFUNC)
-        unsupported(str("the kind of symbol of ", symbol.name));
-      if (symbol.section == SHN_COMMON) unsupported(str("the common symbol ", symbol.name));
+        unsupported_by_loader(str("the kind of symbol of ", symbol.name));
+      if (symbol.section == SHN_COMMON) unsupported_by_loader(str("the common symbol ", symbol.name));
       if (symbol.section < SHN_LORESERVE && symbol.section >= sections_.size()) {
         damaged(str("symbol ", symbol.name, " lies in no section"));
       }
@@ -195,7 +194,8 @@ void Loader::for_each_relocation(const Visit& visit) {
     if (table.header.sh_info >= sections_.size()) damaged("relocations of no section");
     const Section& target = sections_[table.header.sh_info];
     if (target.access == Access::none) continue;
-    if (table.header.sh_type == SHT_REL || target.header.sh_type == SHT_NOBITS) unsupported("such relocations");
+    if (table.header.sh_type == SHT_REL || target.header.sh_type == SHT_NOBITS)
+      unsupported_by_loader("such relocations");
     if (table.header.sh_entsize != sizeof(Elf64_Rela)) damaged("relocations of an unknown size");
     bytes_.range(table.header.sh_offset, table.header.sh_size, "a relocation table");
     for (uint64_t i = 0; i < table.header.sh_size / sizeof(Elf64_Rela); ++i) {
@@ -224,7 +224,7 @@ void Loader::lay_out() {
     constexpr uint64_t kMost = uint64_t{1} << 30;
     if (alignment == 0) alignment = 1;
     if (!std::has_single_bit(alignment) || alignment > page) damaged("an alignment that is none");
-    if (size > kMost || at > kMost) unsupported("an object of more than 1 GB");
+    if (size > kMost || at > kMost) unsupported_by_loader("an object of more than 1 GB");
     const uint64_t begin = round_up(at, alignment);
     at = begin + size;
     return begin;
@@ -312,7 +312,7 @@ void Loader::protect() {
     const uint64_t end = end_of_[static_cast<std::size_t>(access)];
     const int protection = access == Access::code ? PROT_READ | PROT_EXEC : PROT_READ;
     if (end > begin && mprotect(base_ + begin, end - begin, protection) != 0)
-      unsupported("this system's memory protection");
+      unsupported_by_loader("this system's memory protection");
     begin = end;
   }
 }
