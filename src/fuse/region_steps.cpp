@@ -173,8 +173,9 @@ class Splice {
   std::vector<Step> steps() {
     for (BufferId b : ids<BufferId>(body_.buffers.size())) bring(b);
     std::vector<Step> out;
-    for (const Step& step : body_.steps) {
-      out.push_back(std::visit([&](auto each) -> Step { return brought(with_own_sizes(std::move(each))); }, step));
+    for (Step step : body_.steps) {
+      give_own_sizes(step);
+      out.push_back(std::visit([&](auto each) -> Step { return brought(std::move(each)); }, step));
     }
     if (!fetched_.empty()) out.emplace_back(scalar_moves(program_, fetched_));
     return out;
@@ -201,10 +202,9 @@ class Splice {
     put(b, program_.buffers.push_back(std::move(copy)));
   }
 
-  template <class Each>
-  Each with_own_sizes(Each step) const {
-    if (finds_sizes_) kernel::for_each_size(step, [&](Dim& size) { size = size.substitute(sizes_); });
-    return step;
+  void give_own_sizes(Step& step) const {
+    const auto substitute = [&](Dim& size) { size = size.substitute(sizes_); };
+    if (finds_sizes_) std::visit([&](auto& each) { kernel::for_each_size(each, substitute); }, step);
   }
 
   BufferId brought(BufferId b) const { return b.valid() ? buffers_[b] : b; }
