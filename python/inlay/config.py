@@ -1,5 +1,6 @@
 """What this build of inlay is, and what it found on this machine."""
 
+import importlib.util
 import sys
 
 from . import _inlay
@@ -11,7 +12,7 @@ def show_config(mode="stdout"):
     mode: "stdout" prints a text and returns None; "dicts" returns a dict of dicts of str, bool and lists of str, with
     the keys "inlay" (version, python, abi, location), "cpu" (level, features), "backends" (available, llvm, jit) and
     "blas" (name, from). Nothing is imported, loaded or compiled for it: `blas` says "SciPy" without its version before
-    a program has needed it.
+    a program has needed it, and "none" where SciPy is not installed.
 
     Raises ValueError for another mode.
     """
@@ -54,4 +55,6 @@ def _blas(found):
         return {"name": "BLAS and LAPACK of the system", "from": "linked when inlay was built"}
     if found["blas"]:
         return {"name": found["blas"], "from": "scipy.linalg.cython_blas, scipy.linalg.cython_lapack"}
+    if importlib.util.find_spec("scipy") is None:
+        return {"name": "none", "from": "SciPy is not installed, so inlay's own loops compute linear algebra; they are slower"}
     return {"name": "SciPy", "from": "imported when the first program needs it"}

@@ -14,6 +14,13 @@ namespace nb = nanobind;
 namespace inlay::python {
 namespace {
 
+/// Is it that there is no SciPy, and not that the one there is cannot be imported?
+bool is_not_installed(nb::python_error& error) {
+  if (!error.matches(PyExc_ModuleNotFoundError)) return false;
+  const nb::object name = error.value().attr("name");
+  return nb::isinstance<nb::str>(name) && nb::cast<std::string>(name) == "scipy";
+}
+
 /// The function that a Cython module exports under this name; null: it exports none. The name of its capsule is its C
 /// signature.
 void* exported(nb::handle exports, const char* name) {
@@ -48,14 +55,14 @@ std::string routines_of_scipy(std::span<void*> addresses) {
     }
     return str("SciPy ", nb::cast<std::string>(nb::module_::import_("scipy").attr("__version__")));
   } catch (nb::python_error& error) {
-    const bool is_missing = error.matches(PyExc_ImportError);
-    if (!is_missing) throw;
+    if (is_not_installed(error)) return "";
+    if (!error.matches(PyExc_ImportError)) throw;
     throw Error(
         ErrorCode::unsupported, {},
         "a program with linear algebra calls BLAS and LAPACK, which inlay takes from SciPy, and SciPy cannot be "
         "imported")
         .note("Python says", nb::cast<std::string>(nb::str(error.value())))
-        .help("pip install scipy");
+        .help("install SciPy anew, or uninstall it: without it inlay's own loops compute these, which are slower");
   }
 }
 

@@ -166,4 +166,12 @@ int32_t argsort(const Call& call);
 template <class T>
 int32_t searchsorted(const Call& call);
 
+/// Any op, without BLAS and LAPACK: plain loops over copies, which take memory of their own and are not asked to end
+/// within a matrix.
+int32_t run_by_the_book(LibraryOp op, DType dtype, const Call& call);
+template <LibraryOp op, DType dtype>
+int32_t by_the_book(const Call& call) {
+  return run_by_the_book(op, dtype, call);
+}
+
 }  // namespace inlay::library

@@ -12,52 +12,49 @@ namespace {
 
 struct Entry {
   InlayLibraryFunction function = nullptr;
-  bool calls_blas = false;
-  InlayLibraryFunction without_blas = nullptr;  // where no BLAS is to be had; null: there is no other
+  InlayLibraryFunction without_blas = nullptr;  // the same, where `function` calls BLAS or LAPACK; else null
 };
 using Table = std::unordered_map<std::string, Entry>;
 
-/// What calls BLAS or LAPACK.
-template <Function function>
-void add(Table& table, LibraryOp op, DType dtype) {
-  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = {entry<function>, true};
-}
+std::string name_of(LibraryOp op, DType dtype) { return str("inlay_l_", facts(op).name, "_", dtype_name(dtype)); }
+
 template <Function function>
 void add_own(Table& table, LibraryOp op, DType dtype) {
-  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = {entry<function>};
+  table[name_of(op, dtype)] = {entry<function>};
 }
-template <Function function, Function without_blas>
-void add_both(Table& table, LibraryOp op, DType dtype) {
-  table[str("inlay_l_", facts(op).name, "_", dtype_name(dtype))] = {entry<function>, true, entry<without_blas>};
+/// What calls BLAS or LAPACK.
+template <LibraryOp op, DType dtype, Function function, Function without_blas = by_the_book<op, dtype>>
+void add(Table& table) {
+  table[name_of(op, dtype)] = {entry<function>, entry<without_blas>};
 }
 
-template <class T>
-void add_matrices(Table& table, DType dtype) {
-  add_both<matmul<T>, matmul_by_loops<T>>(table, LibraryOp::matmul, dtype);
-  add<cholesky<T>>(table, LibraryOp::cholesky, dtype);
-  add<solve_triangular<T>>(table, LibraryOp::solve_triangular, dtype);
-  add<solve<T>>(table, LibraryOp::solve, dtype);
-  add<lu_factor<T>>(table, LibraryOp::lu_factor, dtype);
-  add<tridiagonal_lu_factor<T>>(table, LibraryOp::tridiagonal_lu_factor, dtype);
+template <class T, DType dtype>
+void add_matrices(Table& table) {
+  add<LibraryOp::matmul, dtype, matmul<T>, matmul_by_loops<T>>(table);
+  add<LibraryOp::cholesky, dtype, cholesky<T>>(table);
+  add<LibraryOp::solve_triangular, dtype, solve_triangular<T>>(table);
+  add<LibraryOp::solve, dtype, solve<T>>(table);
+  add<LibraryOp::lu_factor, dtype, lu_factor<T>>(table);
+  add<LibraryOp::tridiagonal_lu_factor, dtype, tridiagonal_lu_factor<T>>(table);
   add_own<tridiagonal_lu_solve<T>>(table, LibraryOp::tridiagonal_lu_solve, dtype);
-  add<qr<T>>(table, LibraryOp::qr, dtype);
-  add<qr_complete<T>>(table, LibraryOp::qr_complete, dtype);
-  add<qr_r<T>>(table, LibraryOp::qr_r, dtype);
-  add<qr_pivoted<T>>(table, LibraryOp::qr_pivoted, dtype);
-  add<qr_complete_pivoted<T>>(table, LibraryOp::qr_complete_pivoted, dtype);
-  add<qr_raw<T>>(table, LibraryOp::qr_raw, dtype);
-  add<qr_raw_pivoted<T>>(table, LibraryOp::qr_raw_pivoted, dtype);
-  add<schur<T>>(table, LibraryOp::schur, dtype);
-  add<qz<T>>(table, LibraryOp::qz, dtype);
-  add<sylvester<T>>(table, LibraryOp::sylvester, dtype);
-  add<svd<T>>(table, LibraryOp::svd, dtype);
-  add<svd_full<T>>(table, LibraryOp::svd_full, dtype);
-  add<singular_values<T>>(table, LibraryOp::singular_values, dtype);
-  add<eigh<T>>(table, LibraryOp::eigh, dtype);
-  add<eigvalsh<T>>(table, LibraryOp::eigvalsh, dtype);
-  add<eig<T>>(table, LibraryOp::eig, dtype);
-  add<eigvals<T>>(table, LibraryOp::eigvals, dtype);
-  add<expm<T>>(table, LibraryOp::expm, dtype);
+  add<LibraryOp::qr, dtype, qr<T>>(table);
+  add<LibraryOp::qr_complete, dtype, qr_complete<T>>(table);
+  add<LibraryOp::qr_r, dtype, qr_r<T>>(table);
+  add<LibraryOp::qr_pivoted, dtype, qr_pivoted<T>>(table);
+  add<LibraryOp::qr_complete_pivoted, dtype, qr_complete_pivoted<T>>(table);
+  add<LibraryOp::qr_raw, dtype, qr_raw<T>>(table);
+  add<LibraryOp::qr_raw_pivoted, dtype, qr_raw_pivoted<T>>(table);
+  add<LibraryOp::schur, dtype, schur<T>>(table);
+  add<LibraryOp::qz, dtype, qz<T>>(table);
+  add<LibraryOp::sylvester, dtype, sylvester<T>>(table);
+  add<LibraryOp::svd, dtype, svd<T>>(table);
+  add<LibraryOp::svd_full, dtype, svd_full<T>>(table);
+  add<LibraryOp::singular_values, dtype, singular_values<T>>(table);
+  add<LibraryOp::eigh, dtype, eigh<T>>(table);
+  add<LibraryOp::eigvalsh, dtype, eigvalsh<T>>(table);
+  add<LibraryOp::eig, dtype, eig<T>>(table);
+  add<LibraryOp::eigvals, dtype, eigvals<T>>(table);
+  add<LibraryOp::expm, dtype, expm<T>>(table);
 }
 
 template <class T>
@@ -69,10 +66,10 @@ void add_rows(Table& table, DType dtype) {
 
 Table make_table() {
   Table table;
-  add_matrices<float>(table, DType::f32);
-  add_matrices<double>(table, DType::f64);
-  add_matrices<std::complex<float>>(table, DType::c64);
-  add_matrices<std::complex<double>>(table, DType::c128);
+  add_matrices<float, DType::f32>(table);
+  add_matrices<double, DType::f64>(table);
+  add_matrices<std::complex<float>, DType::c64>(table);
+  add_matrices<std::complex<double>, DType::c128>(table);
   add_own<pivots_to_permutation>(table, LibraryOp::pivots_to_permutation, DType::i64);
   add_rows<uint8_t>(table, DType::boolean);
   add_rows<int8_t>(table, DType::i8);
@@ -92,19 +89,31 @@ Table make_table() {
 
 }  // namespace
 
-InlayLibraryFunction find_function(std::string_view name) {
+namespace {
+
+const Entry* find(std::string_view name) {
   static const Table table = make_table();
   const auto found = table.find(std::string(name));
-  if (found == table.end()) return nullptr;
-  const Entry& entry = found->second;
-  if (!entry.calls_blas) return entry.function;
+  return found == table.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+InlayLibraryFunction find_function_without_blas(std::string_view name) {
+  const Entry* entry = find(name);
+  if (entry == nullptr) return nullptr;
+  return entry->without_blas != nullptr ? entry->without_blas : entry->function;
+}
+
+InlayLibraryFunction find_function(std::string_view name) {
+  const Entry* entry = find(name);
+  if (entry == nullptr) return nullptr;
+  if (entry->without_blas == nullptr) return entry->function;
   try {
-    require_routines();
+    return fill_routines() ? entry->function : entry->without_blas;
   } catch (const Error& error) {
-    if (entry.without_blas != nullptr) return entry.without_blas;
     throw Error(error.diagnostic()).note("called by the program", std::string(name));
   }
-  return entry.function;
 }
 
 }  // namespace inlay::library

@@ -4,7 +4,8 @@
 // Machine code calls them by name, `inlay_l_cholesky_f64`, all with one signature. Operands and results stay where they
 // are, however they lie, as the op's row allows (LibraryLayout). To LAPACK, which counts by columns, a row-major matrix
 // is its transpose, so a lower triangle is an upper one. They allocate nothing: scratch memory comes with the call
-// (ops/library_workspace.h). They run in the calling thread, and any number of threads may call them at once.
+// (ops/library_workspace.h). They run in the calling thread, and any number of threads may call them at once. Where no
+// BLAS is to be had, loops stand in for all of that (by_the_book.cpp), and these do allocate.
 #include <cstdint>
 #include <string_view>
 
@@ -26,7 +27,10 @@ typedef int32_t (*InlayLibraryFunction)(const void* const* operands, const int64
 
 namespace inlay::library {
 
-/// The function with this name, or null. Errors: unsupported: it calls BLAS or LAPACK, and there is none.
+/// The function with this name, or null. Where it calls BLAS or LAPACK, and neither is to be had, the one that does
+/// without. Errors: unsupported: those that are to be had are not as they must be.
 InlayLibraryFunction find_function(std::string_view name);
+/// The one that calls no BLAS and no LAPACK, whatever is to be had.
+InlayLibraryFunction find_function_without_blas(std::string_view name);
 
 }  // namespace inlay::library

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
+#include <functional>
 #include <limits>
 #include <vector>
 
@@ -10,6 +12,7 @@
 
 #include "library/call.h"
 #include "ops/dtype.h"
+#include "ops/library_strides.h"
 #include "support/str.h"
 
 namespace inlay::library {
@@ -155,6 +158,87 @@ TEST(Library, MultipliesVectorsThatGoBackwards) {
                                                 nullptr),
             0);
   EXPECT_EQ(c[0], 1 * 30 + 2 * 20 + 3 * 10);
+}
+
+// Where there is no BLAS.
+
+/// What one call reads and writes, with gaps of `gap` elements between those of a row and more between rows.
+struct Lying {
+  std::vector<std::vector<std::byte>> bytes;
+  std::vector<int64_t> strides;
+  std::vector<void*> first;
+
+  Lying(LibraryOp op, const std::vector<CoreAxes>& axes, const std::vector<int64_t>& sizes,
+        const std::function<DType(std::size_t)>& dtype, int64_t gap) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      const std::array<int64_t, 3> extents = library_extents(op, axes[i], sizes);
+      const std::array<int64_t, 3> packed = row_major_strides(op, axes[i], sizes);
+      for (const int64_t stride : packed) strides.push_back(stride * (gap + 1));
+      bytes.emplace_back(static_cast<std::size_t>(extents[0] * packed[0] * (gap + 1) * size_bytes(dtype(i))));
+      first.push_back(bytes.back().data());
+    }
+  }
+};
+
+/// Elements of one in the places of the other.
+void copy_elements(const Lying& from, Lying& to, std::size_t i, std::size_t bytes) {
+  const std::size_t step = from.bytes[i].size() < to.bytes[i].size() ? 1 : 0;
+  const std::size_t count = std::min(from.bytes[i].size(), to.bytes[i].size()) / bytes;
+  const std::size_t factor = std::max(from.bytes[i].size(), to.bytes[i].size()) / (count * bytes);
+  for (std::size_t e = 0; e < count; ++e) {
+    std::memcpy(&to.bytes[i][e * bytes * (step ? factor : 1)], &from.bytes[i][e * bytes * (step ? 1 : factor)], bytes);
+  }
+}
+
+TEST(LibraryWithoutBlas, ReadsAndWritesWhereTheCallSays) {
+  for (int number = 0; number < kNumLibraryOps; ++number) {
+    const auto op = static_cast<LibraryOp>(number);
+    const auto& signature = facts(op).signature;
+    if (!accepts(op, DType::f64) || facts(op).dtypes != LibraryOpFacts::DTypes::Field) continue;
+    if (op == LibraryOp::tridiagonal_lu_solve) continue;  // calls no BLAS
+    std::vector<int64_t> sizes = {2};
+    for (std::size_t i = 0; i < signature.letters.size(); ++i) sizes.push_back(op == LibraryOp::matmul ? 3 + i : 4);
+    const auto read = [&](std::size_t i) { return operand_dtype(op, i, DType::f64); };
+    const auto written = [&](std::size_t i) { return result_dtype(op, i, DType::f64); };
+    Lying a(op, signature.operands, sizes, read, 0), b(op, signature.operands, sizes, read, 2);
+    for (std::size_t i = 0; i < a.bytes.size(); ++i) {
+      auto* numbers = reinterpret_cast<double*>(a.bytes[i].data());
+      const std::size_t count = a.bytes[i].size() / sizeof(double);
+      for (std::size_t e = 0; e < count; ++e) {  // of the last matrices as of the first: positive on the diagonal
+        numbers[e] = e % 16 % 5 == 0 ? 9.0 + static_cast<double>(e) : 1.0;
+      }
+      copy_elements(a, b, i, sizeof(double));
+    }
+    Lying x(op, signature.results, sizes, written, 0), y(op, signature.results, sizes, written, 2);
+    Lying z(op, signature.results, sizes, written, 0);
+    const InlayLibraryFunction function = find_function_without_blas(str("inlay_l_", facts(op).name, "_f64"));
+    for (auto* call : {&a, &b}) {
+      Lying& to = call == &a ? x : y;
+      int64_t failure[2] = {0, 0};
+      EXPECT_EQ(function(call->first.data(), call->strides.data(), to.first.data(), to.strides.data(), sizes.data(), 0,
+                         nullptr, failure, nullptr, nullptr),
+                0)
+          << facts(op).name;
+    }
+    EXPECT_NE(x.bytes[0], std::vector<std::byte>(x.bytes[0].size())) << facts(op).name << " wrote nothing";
+    for (std::size_t i = 0; i < x.bytes.size(); ++i) {
+      copy_elements(y, z, i, static_cast<std::size_t>(size_bytes(written(i))));
+      EXPECT_EQ(x.bytes[i], z.bytes[i]) << facts(op).name << " result " << i;
+    }
+  }
+}
+
+TEST(LibraryWithoutBlas, FactorsInPlaceAndSaysWhichMatrixHasNoFactor) {
+  double a[2][4] = {{4, 2, 2, 5}, {1, 2, 2, 1}};
+  const void* operands[1] = {a};
+  void* results[1] = {a};
+  const int64_t sizes[2] = {2, 2}, strides[3] = {4, 2, 1};
+  int64_t failure[2] = {0, 0};
+  const InlayLibraryFunction cholesky = find_function_without_blas("inlay_l_cholesky_f64");
+  EXPECT_EQ(cholesky(operands, strides, results, strides, sizes, 0, nullptr, failure, nullptr, nullptr), kFailed);
+  EXPECT_EQ(std::vector<double>(a[0], a[0] + 4), (std::vector<double>{2, 0, 1, 2}));
+  EXPECT_EQ(failure[0], 2);
+  EXPECT_EQ(failure[1], 1);
 }
 
 }  // namespace

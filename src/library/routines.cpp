@@ -9,8 +9,6 @@
 #include <cblas.h>
 #endif
 
-#include "support/error.h"
-
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 
 namespace inlay::library {
@@ -56,8 +54,8 @@ bool has_linked_routines() { return INLAY_LINKS_BLAS; }
 
 void set_routine_source(RoutineSource function) { source = function; }
 
-void require_routines() {
-  if (is_filled.load(std::memory_order_acquire)) return;
+bool fill_routines() {
+  if (is_filled.load(std::memory_order_acquire)) return true;
   std::array<void*, kNumRoutines> addresses{};
   std::string whose = "linked";
   if (has_linked_routines()) {
@@ -65,17 +63,15 @@ void require_routines() {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
   } else {
     const RoutineSource function = source;
-    if (function == nullptr) {
-      throw Error(ErrorCode::unsupported, {}, "this build of inlay takes BLAS and LAPACK from SciPy, and knows of none")
-          .help("build it with -DINLAY_BLAS=system where no Python is");
-    }
-    whose = function(addresses);  // may wait, as for the GIL: no lock is held
+    whose = function == nullptr ? "" : function(addresses);  // may wait, as for the GIL: no lock is held
+    if (whose.empty()) return false;
   }
   const std::scoped_lock lock(mutex);
-  if (is_filled) return;
+  if (is_filled) return true;
   if (!has_linked_routines()) std::memcpy(static_cast<void*>(&detail::routines), addresses.data(), sizeof(Routines));
   text = whose;
   is_filled.store(true, std::memory_order_release);
+  return true;
 }
 
 std::string routines_text() {

@@ -4,7 +4,7 @@
 // A build of INLAY_BLAS=system links what CMake finds: C++ programs, the command line tool, development. One of
 // INLAY_BLAS=scipy (a wheel) links none, so that no second OpenBLAS is shipped and loaded beside SciPy's: when the
 // first program that calls one is compiled, whoever knows where they are (the bindings) fills a table of their
-// addresses.
+// addresses. Where SciPy is not installed, library functions go by loops of ours.
 #include <complex>
 #include <cstddef>
 #include <span>
@@ -152,17 +152,17 @@ namespace detail {
 extern Routines routines;
 }
 
-/// Complete once require_routines() has returned.
+/// Complete once fill_routines() has returned true.
 inline const Routines& routines() { return detail::routines; }
 
-/// Puts the address of each routine, by the order of kRoutineNames, and returns whose they are ("SciPy 1.18.1"). May be
-/// called by several threads at once. Throws Error where it has none.
+/// Puts the address of each routine, by the order of kRoutineNames, and returns whose they are ("SciPy 1.18.1"), or ""
+/// where there are none. May be called by several threads at once. Throws Error where they are not as they must be.
 using RoutineSource = std::string (*)(std::span<void*> addresses);
 /// Of a build that links none.
 void set_routine_source(RoutineSource source);
 
-/// Fills the table, if nobody has. Errors: unsupported: there is nobody to ask, or what they say.
-void require_routines();
+/// Fills the table, if nobody has, and says whether it is filled. Errors: what the source says.
+bool fill_routines();
 /// Whose routines they are: "linked", "SciPy 1.18.1"; "" for none yet.
 std::string routines_text();
 /// Was a BLAS linked to this build?
