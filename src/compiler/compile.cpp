@@ -21,7 +21,7 @@ runtime::Executable load(const kernel::KernelProgram& kernels, const memory::Mem
 
 kernel::BackendCaps caps_of(const Options& options) {
   kernel::BackendCaps caps = backend_of(options).caps();
-  if (options.tile_of_columns > 0) caps.tile_of_columns = options.tile_of_columns;
+  if (options.tile_of_columns > 0) caps.tile_of_columns = caps.wide_tile = options.tile_of_columns;
   return caps;
 }
 

@@ -22,8 +22,12 @@ struct BackendCaps {
   // rows known to be shorter leave them half empty, and loops over whole arrays do not.
   int64_t short_row = 16;
   int64_t tile_of_rows = 8;      // what is made once for each row runs in vectors over them
+  int64_t tile_of_numbers = 64;  // where rows that may be short leave nothing but numbers: what begins and ends a tile
+                                 // weighs as much as some rows
   int64_t tile_of_columns = 64;  // some vectors, so that each line of memory is used up while it is there, and the
                                  // columns of a thousand rows stay in the second cache
+  int64_t wide_tile = 2048;  // of columns whose rows are passed once: long parts of each, and their sums stay in the
+                             // first cache
   // A sum of squares about the mean and the sum are folded in one pass (Fold::moments): for who folds in lanes,
   // each with a mean of its own. In order it takes longer than two passes.
   bool moments_in_one_pass = true;

@@ -18,9 +18,6 @@ using kernel::Subscript;
 
 namespace {
 
-/// Rows that leave nothing but numbers of themselves.
-constexpr int64_t kRowsOfNumbers = 64;
-
 /// More than a division or a root, one number at a time.
 bool is_expensive(const Statement& s) { return s.kind == Statement::Kind::op && facts(s.op).cost > kCostOfRoot; }
 
@@ -33,15 +30,15 @@ class Locals {
     }
   }
 
-  /// How many rows to pass at a time; 1: rows by themselves. By tiles where something expensive is made once for each
-  /// row, or all that is made of rows that may be short is made once for each. Of the latter nothing but numbers is
-  /// kept meanwhile, and what begins and ends a tile weighs as much as some rows.
-  static int64_t rows_at_a_time(const Kernel& kernel, const kernel::BackendCaps& caps) {
+  /// How many rows or columns to pass at a time; 1: rows by themselves. Rows by tiles where something expensive is made
+  /// once for each row, or all that is made of rows that may be short is made once for each.
+  static int64_t tile_of(const Kernel& kernel, const kernel::BackendCaps& caps) {
     const auto is_expensive_alone = [](const Stage& stage) {
       return stage.axes.empty() && std::ranges::any_of(stage.statements, is_expensive);
     };
-    if (kernel.outer.empty() || kernel.is_tiled()) return kernel.tile;
-    if (makes_numbers_of_short_rows(kernel)) return kRowsOfNumbers;
+    if (kernel.outer.empty()) return kernel.tile;
+    if (kernel.is_tiled()) return passes_rows_once(kernel) ? caps.wide_tile : kernel.tile;
+    if (makes_numbers_of_short_rows(kernel)) return caps.tile_of_numbers;
     return std::ranges::any_of(kernel.stages, is_expensive_alone) ? caps.tile_of_rows : 1;
   }
 
@@ -52,6 +49,13 @@ class Locals {
     const auto stage = std::ranges::find_if(kernel.stages, passes_points);
     return kernel.stages.size() > 1 && std::ranges::count_if(kernel.stages, passes_points) == 1 &&
            stage->axes.size() == 1 && !stage->axes[0].extent.is_constant();
+  }
+
+  /// Do the columns of a tile have one stage that passes rows, beside others that have a number of each column?
+  static bool passes_rows_once(const Kernel& kernel) {
+    const auto passes_rows = [](const Stage& stage) { return stage.tile_at > 0; };
+    const auto stage = std::ranges::find_if(kernel.stages, passes_rows);
+    return std::ranges::count_if(kernel.stages, passes_rows) == 1 && stage->tile_at == 1;
   }
 
   struct Found {
@@ -190,7 +194,7 @@ KernelProgram choose_locals(KernelProgram program, LoopPassContext& context) {
   for (kernel::Step& step : program.steps) {
     auto* kernel = std::get_if<Kernel>(&step);
     if (!kernel || (kernel->outer.empty() && !goes_on_with_fold(*kernel))) continue;
-    const int64_t tile = Locals::rows_at_a_time(*kernel, context.caps);
+    const int64_t tile = Locals::tile_of(*kernel, context.caps);
     if (tile != kernel->tile && context.fires()) kernel->tile = tile;
     for (const Locals::Together& together : locals.find(*kernel)) {
       if (!context.fires()) continue;

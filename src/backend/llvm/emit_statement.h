@@ -32,6 +32,7 @@ class StatementEmitter {
   Value* emit_load(std::size_t i, Lanes& lanes);
   bool also_reads(const kernel::Stage& stage, std::size_t i) const;
   Dim to_next_turn(std::size_t i) const;
+  Value* to_later_rows(std::size_t i) const;
   void fetch_ahead(std::size_t i, const Place& place, const Lanes& lanes);
   void fetch(Value* address, int locality, bool to_write);
 
