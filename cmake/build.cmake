@@ -20,6 +20,10 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_DEBUG "-Og -g1")            # steps by lines; -g triples the size of what is linked against LLVM
 set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
 
+if(SKBUILD)  # the linker leaves out what nobody calls, by the function
+  add_compile_options(-ffunction-sections -fdata-sections)
+endif()
+
 # bin/inlay, lib/libinlay_jit.so: the same places beside each other as after an install.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")

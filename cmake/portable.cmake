@@ -4,7 +4,8 @@
 # inlay_make_portable(<target>): libstdc++ inside and hidden (gcc 12's asks for GLIBCXX_3.4.30, which RHEL 9 has not);
 # nothing exported but what is marked; no unused sections, no symbol table. libgcc_s stays shared: unwinding through two
 # objects is one unwinder's work, and what is used of it is as old as gcc 4. cmake/portable.c stands for functions that
-# only newer C libraries have; docs/install.md says which symbols remain and so set the tag.
+# only newer C libraries have; docs/install.md says which symbols remain and so set the tag. Functions of the same code
+# are one, where the linker can do that: a twentieth of LLVM.
 function(inlay_make_portable target)
   if(NOT SKBUILD)
     return()
@@ -16,6 +17,9 @@ function(inlay_make_portable target)
   target_link_options(${target} PRIVATE -static-libstdc++
     "LINKER:--exclude-libs,ALL" "LINKER:--gc-sections" "LINKER:--as-needed" "LINKER:--strip-all"
     "LINKER:--wrap=hypot" "LINKER:--wrap=hypotf")
+  if(INLAY_HAVE_mold OR INLAY_HAVE_lld)
+    target_link_options(${target} PRIVATE "LINKER:--icf=all")
+  endif()
 endfunction()
 
 # inlay_find_system_library(<variable> <name>): the path of libNAME.a in a wheel, of libNAME.so otherwise.

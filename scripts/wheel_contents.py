@@ -14,7 +14,7 @@ import zipfile
 SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2"}
 ALLOWED = re.compile(
     r"inlay/([\w/]+)\.(py|pyi)|inlay/py\.typed|inlay/_inlay\.(abi3|cpython-311-x86_64-linux-gnu)\.so|inlay/libinlay_jit\.so"
-    r"|inlay-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|licenses/LICENSE|sboms/.*)"
+    r"|inlay-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|entry_points\.txt|licenses/LICENSE|sboms/.*)"
 )
 
 

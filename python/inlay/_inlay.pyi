@@ -301,6 +301,8 @@ def draw(name: str, generator: int, size: int | tuple[Sequence[float], Sequence[
 
 def config() -> dict: ...
 
+def command_line(arg: Sequence[str], /) -> int: ...
+
 class Function:
     """
     A compiled function: NumPy arrays in, new arrays out, or those given as `out=`.

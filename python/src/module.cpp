@@ -1,10 +1,12 @@
 #define INLAY_IMPORTS_NUMPY
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include "callables.h"
+#include "command_line.h"
 #include "compiled.h"
 #include "config.h"
 #include "draw.h"
@@ -36,6 +38,15 @@ std::vector<std::pair<std::string_view, std::string_view>> error_codes() {
   return codes;
 }
 
+/// The exit code. For a process that does nothing else.
+int command_line(std::vector<std::string> words) {
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const nb::gil_scoped_release released;
+  return tool::run_command_line(static_cast<int>(words.size()), argv.data());
+}
+
 }  // namespace
 }  // namespace inlay::python
 
@@ -61,6 +72,7 @@ NB_MODULE(_inlay, m) {
   bind_planning(m);
   bind_draw(m);
   bind_config(m);
+  m.def("command_line", command_line);
   take_routines_from_scipy();
   wait_for_foreign_threads_at_exit();
   if (!add_callables(m.ptr())) throw nb::python_error();

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import inlay
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -33,9 +34,37 @@ def test_show_config_returns_what_it_prints(capsys):
             assert f"  {key}: {', '.join(value) if isinstance(value, list) else value}\n" in printed
 
 
+def test_show_config_where_there_is_no_scipy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy", None)
+    assert inlay.config._blas({"blas_is_linked": False, "blas": ""})["name"] == "none"
+
+
 def test_show_config_of_an_unknown_mode():
     with pytest.raises(ValueError, match='mode is "stdout" or "dicts", not 3'):
         inlay.show_config(mode=3)
+
+
+@pytest.mark.parametrize(
+    "arguments, code, said",
+    [
+        (["--version"], 0, f"inlay {inlay.__version__}\n"),
+        (["list", "passes", "--json"], 0, '"order-axes"'),
+        (["opt", "missing.inlay"], 1, "error[invalid-file]"),
+        (["no-such-command"], 2, "error["),
+    ],
+)
+def test_the_module_is_the_tool(arguments, code, said):
+    ran = subprocess.run([sys.executable, "-m", "inlay", *arguments], capture_output=True, text=True)
+    assert ran.returncode == code and said in ran.stdout + ran.stderr, ran
+
+
+def test_the_module_runs_a_program(tmp_path):
+    program = tmp_path / "double.inlay"
+    program.write_text("graph @main(%x: f64[n]) { %y = add %x, %x\n return %y }")
+    np.save(tmp_path / "x.npy", np.array([1.0, 2.0]))
+    arguments = ["run", program, f"x={tmp_path / 'x.npy'}"]
+    ran = subprocess.run([sys.executable, "-m", "inlay", *arguments], capture_output=True, text=True)
+    assert ran.returncode == 0 and "f64[2] [2.0, 4.0]" in ran.stdout, ran
 
 
 def test_neither_import_nor_show_config_loads_llvm():
