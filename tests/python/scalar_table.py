@@ -445,6 +445,7 @@ TABLE = {
             (even(0, 5), even(0, 10)),
             (even(-8, 0), even(0.1, 10)),
             (whole(-5, 9), even(-10, 10)),
+            (whole(-1, 1), even(-40, 40)),
             (even(0, 50), even(0, 100)),
             (spread(1e-3, 300), spread(400, 1e5)),
         ),

@@ -16,7 +16,7 @@ import inlay.pytensor, numpy as np, pytensor, pytensor.tensor as pt
 mu, sigma, county = pt.vector("mu"), pt.scalar("sigma"), pt.lvector("county")
 y = pt.vector("y")
 z = (y - mu[county]) / sigma
-logp = -0.5 * (z ** 2).sum() - y.shape[0] * pt.log(sigma) + pt.gammaln(sigma) + pt.erfinv(sigma / 4)
+logp = -0.5 * (z ** 2).sum() - y.shape[0] * pt.log(sigma) + pt.gammaln(sigma) + pt.erfinv(sigma / 4) + pt.j0(sigma)
 outputs = [logp, *pt.grad(logp, [mu, sigma]), pt.linalg.cholesky(pt.eye(3) * sigma), z[z > 0]]
 values = [np.arange(4.0), 1.5, np.array([0, 3, -1, 2, 2]), np.linspace(-1, 2, 5)]
 ours = pytensor.function([mu, sigma, county, y], outputs, mode="INLAY")

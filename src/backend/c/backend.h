@@ -14,7 +14,7 @@ namespace inlay::c_backend {
 /// What this backend computes. Nothing is refused: what C99 has not it calls (`is_called`).
 const kernel::BackendCaps& caps();
 
-/// Does code with this op call a function that inlay's libraries bring (inlay_s_erfinv)? All else compiles alone.
+/// Does code with this op call a function that inlay's libraries bring (inlay_s_j0)? All else compiles alone.
 bool is_called(ScalarOp op, DType dtype);
 
 /// Is there a C compiler: $CC, or cc where the environment names none?

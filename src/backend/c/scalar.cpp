@@ -47,9 +47,12 @@ std::string called(Needs& needs, const char* name, DType dtype, Operands v) {
   return dtype == DType::f32 ? str("(float)", text) : text;
 }
 
-std::string digamma(Needs& needs, DType dtype, Operands v) {
-  called(needs, "digamma", dtype, v);
-  const std::string text = str(needs.use("digamma_f64"), "(", v[0], ", inlay_s_digamma)");
+/// Of functions/special.c, which leaves some operands to such a function.
+std::string partly_called(Needs& needs, const char* name, DType dtype, Operands v) {
+  called(needs, name, dtype, v);
+  std::vector<std::string> operands(v.begin(), v.end());
+  operands.push_back(str("inlay_s_", name));
+  const std::string text = call(needs.use(str(name, "_f64")), operands);
   return dtype == DType::f32 ? str("(float)", text) : text;
 }
 
@@ -174,11 +177,11 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::logit_: return own(needs, "logit", dtype, v);
     case ScalarOp::lgamma_: return own(needs, "lgamma", dtype, v);
     case ScalarOp::gamma_: return own(needs, "gamma", dtype, v);
-    case ScalarOp::erfinv_: return called(needs, "erfinv", dtype, v);
-    case ScalarOp::erfcinv_: return called(needs, "erfcinv", dtype, v);
-    case ScalarOp::ndtri_: return called(needs, "ndtri", dtype, v);
+    case ScalarOp::erfinv_: return own(needs, "erfinv", dtype, v);
+    case ScalarOp::erfcinv_: return own(needs, "erfcinv", dtype, v);
+    case ScalarOp::ndtri_: return own(needs, "ndtri", dtype, v);
     case ScalarOp::ndtri_exp_: return called(needs, "ndtri_exp", dtype, v);
-    case ScalarOp::digamma_: return digamma(needs, dtype, v);
+    case ScalarOp::digamma_: return partly_called(needs, "digamma", dtype, v);
     case ScalarOp::trigamma_: return own(needs, "trigamma", dtype, v);
     case ScalarOp::i0_: return own(needs, "i0", dtype, v);
     case ScalarOp::i1_: return own(needs, "i1", dtype, v);
@@ -197,7 +200,7 @@ std::string real_op_text(Needs& needs, ScalarOp op, DType dtype, Operands v) {
     case ScalarOp::gammainccinv_: return called(needs, "gammainccinv", dtype, v);
     case ScalarOp::owens_t_: return called(needs, "owens_t", dtype, v);
     case ScalarOp::jv_: return called(needs, "jv", dtype, v);
-    case ScalarOp::ive_: return called(needs, "ive", dtype, v);
+    case ScalarOp::ive_: return partly_called(needs, "ive", dtype, v);
     case ScalarOp::kve_: return called(needs, "kve", dtype, v);
     case ScalarOp::betaincinv_: return called(needs, "betaincinv", dtype, v);
     case ScalarOp::hyp2f1_: return called(needs, "hyp2f1", dtype, v);

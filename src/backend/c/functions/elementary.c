@@ -49,6 +49,16 @@ static inline double erfc_f64(double x) { return math_erfc_of(x); }
 
 static inline double ndtr_f64(double x) { return math_ndtr_of(x); }
 
+static inline double erfinv_f64(double x) { return math_erfinv_of(x); }
+
+static inline double erfcinv_f64(double x) { return math_erfcinv_of(x); }
+
+static inline double ndtri_f64(double x) { return math_ndtri_of(x); }
+
+static inline double i0_f64(double x) { return math_i0_of(x); }
+
+static inline double i1_f64(double x) { return math_i1_of(x); }
+
 static inline double logaddexp_f64(double x, double y) { return math_logaddexp_of(x, y); }
 
 static inline double xlogy_f64(double x, double y) { return math_xlogy_of(x, y); }

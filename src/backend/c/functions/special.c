@@ -90,59 +90,15 @@ static inline double lbeta_f64(double a, double b) {
   return lgamma(greater) + lgamma(less) - lgamma(a + b);
 }
 
-/* Its series at infinity, from 15 on; before, by trigamma(x) = trigamma(x + 1) + 1 / x^2. */
-static inline double trigamma_of_positive(double x) {
-  double sum = 0;
-  for (; x < 15; x += 1) sum += 1 / (x * x);
-  const double t = 1 / (x * x);
-  const double series =
-      t *
-      (1.0 / 6 - t * (1.0 / 30 - t * (1.0 / 42 - t * (1.0 / 30 - t * (5.0 / 66 - t * (691.0 / 2730 - t * 7.0 / 6))))));
-  return sum + (1 + 0.5 / x + series) / x;
-}
-
 /* The second derivative of lgamma; left of 0 by reflection, whose first term is the greater by far. */
 static inline double trigamma_f64(double x) {
-  if (isnan(x)) return x;
-  if (is_pole_of_gamma(x) || fabs(x) < 1e-160) return INFINITY;
-  if (x > 0) return isinf(x) ? 0 : trigamma_of_positive(x);
+  if (!(x < 0)) return math_trigamma_of_positive(x);
+  if (is_pole_of_gamma(x) || x > -1e-160) return INFINITY;
   const double s = sin(0x1.921fb54442d18p+1 * (x - nearbyint(x))) * 0x1.45f306dc9c883p-2;
-  return 1 / (s * s) - trigamma_of_positive(1 - x);
+  return 1 / (s * s) - math_trigamma_of_positive(1 - x);
 }
 
-/* I_n(x) / e^x for large x, n = 0 or 1: Hankel's series, whose terms are k = 1, 2, ... ((2k - 1)^2 - 4n^2) / (8kx). */
-static inline double scaled_bessel_i_at_large(int n, double x) {
-  double sum = 1, term = 1;
-  for (int k = 1; k <= 30 && fabs(term) > 1e-17; ++k) {
-    term *= ((2 * k - 1) * (2 * k - 1) - 4 * n * n) / (8.0 * k * x);
-    sum += term;
-  }
-  return sum / sqrt(0x1.921fb54442d18p+2 * x);
+/* Of other orders than 0 and 1 by a function of whoever links this. */
+static inline double ive_f64(double v, double x, double (*of_order)(double, double)) {
+  return v == 0 || fabs(v) == 1 ? math_ive_of(v, x) : of_order(v, x);
 }
-
-/* Bessel's modified function I_n, n = 0 or 1, of x >= 0: its series, all of whose terms are positive. Each is made of
-   the one before: with what they are rounded by (..._lo), or what is lost grows with their number. */
-static inline double bessel_i(int n, double x) {
-  if (x > 714) return INFINITY;
-  if (x > 30) {
-    const double root = exp(x / 2); /* e^x may be too large where the function is not */
-    return root * (scaled_bessel_i_at_large(n, x) * root);
-  }
-  const double square = x * x, t = square / 4, t_lo = fma(x, x, -square) / 4;
-  double sum = 1, sum_lo = 0, term = 1, term_lo = 0;
-  for (int k = 1; term > 1e-17 * sum; ++k) {
-    const double divisor = (double)k * (k + n), product = term * t, quotient = product / divisor;
-    const double product_lo = fma(term, t, -product) + term * t_lo + term_lo * t;
-    term_lo = (product_lo + fma(-quotient, divisor, product)) / divisor;
-    term = quotient;
-    const double next = sum + term, added = next - sum;
-    sum_lo += (sum - (next - added)) + (term - added) + term_lo;
-    sum = next;
-  }
-  sum += sum_lo;
-  return n == 0 ? sum : sum * x / 2;
-}
-
-static inline double i0_f64(double x) { return isnan(x) ? x : bessel_i(0, fabs(x)); }
-
-static inline double i1_f64(double x) { return isnan(x) || x == 0 ? x : copysign(bessel_i(1, fabs(x)), x); }

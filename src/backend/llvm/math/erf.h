@@ -25,12 +25,18 @@ INLAY_INLINE Piece erfcx_parts(vd y) {
   return PIECEWISE(y - (quarter.middle - 2), quarter.index, kErfcx, kErfcxTerms);
 }
 
-/// f e^x with e^x = e (1 + more), rounded once.
-INLAY_INLINE vd times_power(Piece f, ExpParts e, vd more) {
+/// f e in two parts, but for the power of two.
+INLAY_INLINE Sum times_parts(Piece f, ExpParts e) {
   const vd product = e.high * f.first;
   const vd lost = product_rest(e.high, f.first, product);
-  const vd rest = fma_d(e.high, f.rest, fma_d(e.rest, f.first + f.rest, lost));
-  return scale(product + fma_d(product + rest, more, rest), e.k);
+  const Sum sum = {product, fma_d(e.high, f.rest, fma_d(e.rest, f.first + f.rest, lost))};
+  return sum;
+}
+
+/// f e^x with e^x = e (1 + more), rounded once.
+INLAY_INLINE vd times_power(Piece f, ExpParts e, vd more) {
+  const Sum sum = times_parts(f, e);
+  return scale(sum.high + fma_d(sum.high + sum.low, more, sum.low), e.k);
 }
 
 /// erfc(x) = e^(-x^2) f(x) with a smooth f, so the tail keeps its digits down to the subnormals; 2 - erfc(-x) on the

@@ -5,6 +5,7 @@
 #include <map>
 #include <stdexcept>
 
+#include <boost/math/special_functions/erf.hpp>
 #include <mpfr.h>
 #endif
 
@@ -66,7 +67,116 @@ void normal_tail(mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) {
   mpfr_div_2ui(r, r, 1, kRound);
 }
 
+/// near - (f - wanted) / f', where the slope is `factor` e^(-near^2): one step of Newton's method from a value of some
+/// 18 digits. r has f.
+void newton_step(mpfr_ptr r, mpfr_ptr near, mpfr_ptr wanted, double factor) {
+  Number slope(kMoreBits);
+  mpfr_sub(r, r, wanted, kRound);
+  mpfr_sqr(slope, near, kRound);
+  mpfr_exp(slope, slope, kRound);
+  mpfr_mul(r, r, slope, kRound);
+  mpfr_const_pi(slope, kRound);
+  mpfr_sqrt(slope, slope, kRound);
+  mpfr_mul(r, r, slope, kRound);
+  mpfr_div_d(r, r, factor, kRound);
+  mpfr_sub(r, near, r, kRound);
+}
+
+/// erfinv(x), where `near` has room.
+void erfinv(mpfr_ptr r, mpfr_ptr x, mpfr_ptr near) {
+  const long double value = mpfr_get_ld(x, kRound);
+  mpfr_set_ld(near, fabsl(value) < 1e-300L ? value * 0.886226925452758L : boost::math::erf_inv(value), kRound);
+  mpfr_erf(r, near, kRound);
+  newton_step(r, near, x, 2);
+}
+
+void erfcinv(mpfr_ptr r, mpfr_ptr x, mpfr_ptr near) {
+  mpfr_set_ld(near, boost::math::erfc_inv(mpfr_get_ld(x, kRound)), kRound);
+  mpfr_erfc(r, near, kRound);
+  newton_step(r, near, x, -2);
+}
+
+/// I_n(x) e^-x for n = 0 or 1 and x >= 0: the series around 0, all of whose terms are positive, or Hankel's, whose
+/// terms fall from 100 on to e^(-2x).
+void scaled_bessel_i(mpfr_ptr r, int n, mpfr_ptr x) {
+  Number term(kMoreBits, 1), work(kMoreBits);
+  const bool is_large = mpfr_cmp_ui(x, 100) > 0;
+  mpfr_set_ui(r, 1, kRound);
+  mpfr_sqr(work, x, kRound);
+  mpfr_div_2ui(work, work, 2, kRound);
+  for (unsigned long k = 1; k < 1000; ++k) {
+    if (is_large) {
+      mpfr_mul_si(term, term, static_cast<long>((2 * k - 1) * (2 * k - 1)) - 4 * n, kRound);
+      mpfr_div_ui(term, term, 8 * k, kRound);
+      mpfr_div(term, term, x, kRound);
+    } else {
+      mpfr_mul(term, term, work, kRound);
+      mpfr_div_ui(term, term, k * (k + static_cast<unsigned long>(n)), kRound);
+    }
+    mpfr_add(r, r, term, kRound);
+    if (mpfr_zero_p(term) || mpfr_get_exp(term) < mpfr_get_exp(r) - kBits - 10) break;
+  }
+  if (is_large) {
+    mpfr_const_pi(work, kRound);
+    mpfr_mul(work, work, x, kRound);
+    mpfr_mul_2ui(work, work, 1, kRound);
+    mpfr_sqrt(work, work, kRound);
+    mpfr_div(r, r, work, kRound);
+  } else {
+    mpfr_neg(work, x, kRound);
+    mpfr_exp(work, work, kRound);
+    mpfr_mul(r, r, work, kRound);
+    if (n == 1) mpfr_mul(r, r, x, kRound), mpfr_div_2ui(r, r, 1, kRound);
+  }
+}
+
+/// I_n(x)
+void bessel_i(mpfr_ptr r, int n, mpfr_ptr x, mpfr_ptr work) {
+  const bool is_negative = mpfr_signbit(x) != 0;
+  mpfr_abs(x, x, kRound);
+  scaled_bessel_i(r, n, x);
+  mpfr_exp(work, x, kRound);
+  mpfr_mul(r, r, work, kRound);
+  if (n == 1 && is_negative) mpfr_neg(r, r, kRound);
+}
+
+/// trigamma(x) = trigamma(x + 1) + 1 / x^2 up to 64, and 1/y + 1/(2 y^2) + sum B_2k / y^(2k + 1) from there.
+void trigamma(mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) {
+  constexpr double kBernoulli[][2] = {{1, 6},       {-1, 30}, {1, 42},      {-1, 30},     {5, 66},
+                                      {-691, 2730}, {7, 6},   {-3617, 510}, {43867, 798}, {-174611, 330}};
+  Number sum(kMoreBits, 0), power(kMoreBits), square(kMoreBits);
+  for (; mpfr_cmp_ui(x, 64) < 0; mpfr_add_ui(x, x, 1, kRound)) {
+    mpfr_sqr(work, x, kRound);
+    mpfr_ui_div(work, 1, work, kRound);
+    mpfr_add(sum, sum, work, kRound);
+  }
+  mpfr_ui_div(power, 1, x, kRound);
+  mpfr_sqr(square, power, kRound);
+  mpfr_add(sum, sum, power, kRound);
+  mpfr_div_2ui(work, square, 1, kRound);
+  mpfr_add(r, sum, work, kRound);
+  for (const auto& [numerator, denominator] : kBernoulli) {
+    mpfr_mul(power, power, square, kRound);
+    mpfr_mul_d(work, power, numerator, kRound);
+    mpfr_div_d(work, work, denominator, kRound);
+    mpfr_add(r, r, work, kRound);
+  }
+}
+
 const std::map<std::string, Unary> kComposed = {
+    {"erfinv", erfinv},
+    {"erfcinv", erfcinv},
+    {"ndtri",
+     [](mpfr_ptr r, mpfr_ptr p, mpfr_ptr work) {
+       mpfr_mul_2ui(p, p, 1, kRound);
+       erfcinv(r, p, work);
+       mpfr_sqrt_ui(work, 2, kRound);
+       mpfr_mul(r, r, work, kRound);
+       mpfr_neg(r, r, kRound);
+     }},
+    {"i0", [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) { bessel_i(r, 0, x, work); }},
+    {"i1", [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) { bessel_i(r, 1, x, work); }},
+    {"trigamma", trigamma},
     {"sigmoid",
      [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr work) {
        mpfr_neg(work, x, kRound);
@@ -131,6 +241,13 @@ const std::map<std::string, Binary> kOfTwo = {
      [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr y) {
        mpfr_log1p(r, y, kRound);
        mpfr_mul(r, x, r, kRound);
+     }},
+    {"ive",
+     [](mpfr_ptr r, mpfr_ptr v, mpfr_ptr x) {
+       const bool is_negative = mpfr_signbit(x) != 0, is_odd = !mpfr_zero_p(v);
+       mpfr_abs(x, x, kRound);
+       scaled_bessel_i(r, is_odd ? 1 : 0, x);
+       if (is_odd && is_negative) mpfr_neg(r, r, kRound);
      }},
     {"logaddexp",
      [](mpfr_ptr r, mpfr_ptr x, mpfr_ptr y) {

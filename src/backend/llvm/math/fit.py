@@ -159,6 +159,18 @@ def halves_of_binades(lowest):
     return [(low, high, 2 * high - low) for low, _, high in quarters[::2]]
 
 
+def halves_of_eight_binades(lowest):
+    """Eight binades from `lowest` on, each in two: by the last three bits of the exponent and the first of the mantissa."""
+    intervals = [None] * 16
+    for binade in range(8):
+        start = mpf(2) ** binade * lowest
+        field = (1023 + int(mp.log(start, 2))) % 8
+        for half in range(2):
+            low = start * (1 + mpf(half) / 2)
+            intervals[field * 2 + half] = (low, low + start / 4, low + start / 2)
+    return intervals
+
+
 def rounded(x, bits):
     """x to a multiple of 2^-bits."""
     return mp.nint(x * mpf(2) ** bits) / mpf(2) ** bits
@@ -279,6 +291,52 @@ def normal_tables():
            "log_ndtr: e^(x^2/2) log ndtr(x), then log(e^(x^2/2) ndtr(-x)), by x / sqrt 2 + 2 in [2, 32)", wide=True)
 
 
+def quantile_tables():
+    def slope(w):  # erfinv(x) / x; from 2 on by Newton's method for the logarithm of erfc, which has 1 - |x| exact
+        if w == 0:
+            return mp.sqrt(mp.pi) / 2
+        x = mp.sqrt(-mp.expm1(-w))
+        if w < 2:
+            return mp.erfinv(x) / x
+        log_rest = -w - mp.log1p(x)
+        y, step = mp.sqrt(w), mpf(1)
+        while abs(step) > mpf(10) ** -35:
+            rest = mp.erfc(y)
+            step = (mp.log(rest) - log_rest) * rest * mp.exp(y * y) * mp.sqrt(mp.pi) / 2
+            y += step
+        return y / x
+
+    intervals = [tuple(z - 4 for z in interval) for interval in halves_of_eight_binades(mpf(4))]
+    pieces("kQuantile", slope, 15, intervals, "erfinv(x) / x, by w + 4 in [4, 1024) where w = -log(1 - x^2)", wide=True)
+    DOUBLE.scalar("kSqrt8", mp.sqrt(8))
+    DOUBLE.scalar("kSqrt8Low", mp.sqrt(8) - mpf(float(mp.sqrt(8))))
+
+
+def bessel_tables():
+    def scaled_i0(z):
+        x = z - 2
+        return mp.exp(-x) * mp.besseli(0, x)
+
+    def scaled_i1(z):  # over x
+        x = z - 2
+        return mp.exp(-x) * mp.hyp0f1(2, x * x / 4) / 2
+
+    pieces("kBesselI0", scaled_i0, 13, quarters_of_binades(mpf(2)), "e^-x I_0(x), by x + 2 in [2, 32)")
+    pieces("kBesselI1", scaled_i1, 13, quarters_of_binades(mpf(2)), "e^-x I_1(x) / x, by x + 2 in [2, 32)",
+           wide=True)
+
+    constant = 1 / mp.sqrt(2 * mp.pi)
+    DOUBLE.scalar("kBesselConstant", constant)
+    DOUBLE.scalar("kBesselConstantLow", constant - mpf(float(constant)))
+    for order in 0, 1:
+        def tail(q, order=order):
+            x = 1 / q
+            return x * (mp.sqrt(x) * mp.exp(-x) * mp.besseli(order, x) - constant)
+
+        DOUBLE.polynomial(f"kBesselI{order}Tail", tail, lambda q: (q + mpf(1) / 3000) / constant, 8, mpf(10) ** -12,
+                          mpf(1) / 30, f"x (sqrt(x) e^-x I_{order}(x) - 1 / sqrt(2 pi)), in 1/x in")
+
+
 def constants():
     comment("constants, with what rounding loses of them")
     for name, value in {
@@ -381,6 +439,18 @@ def gamma_tables():
 
     DOUBLE.polynomial("kDigammaTail", tail, lambda t: mpf(1) / 128, 5, mpf(10) ** -12, mpf(1) / 64,
                "x^2 (log(x) - 1/(2x) - digamma(x)), in 1/x^2 in")
+
+    def trigamma(x):
+        return mp.psi(1, x)
+
+    pieces("kTrigamma", trigamma, 13, quarters_of_binades(mpf(1) / 2), "trigamma(x), x in [1/2, 8)")
+
+    def trigamma_tail(t):
+        x = 1 / mp.sqrt(t)
+        return x**3 * (mp.psi(1, x) - 1 / x - 1 / (2 * x * x))
+
+    DOUBLE.polynomial("kTrigammaTail", trigamma_tail, lambda t: mpf(1) / 64, 6, mpf(10) ** -12, mpf(1) / 64,
+               "x^3 (trigamma(x) - 1/x - 1/(2x^2)), in 1/x^2 in")
     mp.dps = 60
 
 
@@ -527,11 +597,13 @@ def main():
     erf_tables()
     constants()
     normal_tables()
+    quantile_tables()
     sinh_tables()
     arctan_tables()
     arcsin_tables()
     cbrt_tables()
     gamma_tables()
+    bessel_tables()
     float_exp_tables()
     float_log_tables()
     float_sin_tables()

@@ -1,5 +1,5 @@
 #pragma once
-// lgamma and digamma for x > 0: piecewise polynomials below 8, the asymptotic series from there.
+// lgamma, digamma and trigamma for x > 0: piecewise polynomials below 8, the asymptotic series from there.
 //
 // Below 1/2 the recurrence leads to x + 1. Between, the roots (1 and 2; 1.4616...) are factored out, so that the
 // relative error stays small around them. Negative x is left to a scalar function: see DOMAIN(lgamma).
@@ -54,4 +54,26 @@ INLAY_INLINE vd digamma_of_positive(vd x) {
   const vd lost = (middle - (sum + inverse)) - inverse_low;
   const vd recurred = sum + select_d(x < 0x1p-1000, splat(0), lost);
   return by_class_of(x, select_d(x < 8, select_d(small, recurred, middle), large), 0x00500022);
+}
+
+INLAY_INLINE vd trigamma_of_positive(vd x) {
+  const vi small = x < 0.5;
+  const vd y = select_d(small, x + 1, x);
+  const Quarter quarter = quarter_of(y);
+  const Piece middle = PIECEWISE(y - quarter.middle, quarter.index, kTrigamma, kTrigammaTerms);
+
+  // 1/x + (1/2 + P(1/x^2) / x) / x^2
+  const vd inverse = 1 / x;
+  const vd inverse_low = rest_of_quotient(inverse, x, splat(1)) * inverse;
+  const vd square = inverse * inverse;
+  const vd series = fma_d(POLYNOMIAL(square, kTrigammaTail), inverse, splat(0.5));
+  const vd large = inverse + fma_d(square, series, inverse_low);
+
+  // Below 1/2 1/x^2 is the larger, in two parts; next to 0 it is infinite.
+  const vd square_low = fma_d(inverse + inverse, inverse_low, product_rest(inverse, inverse, square));
+  const vd sum = square + middle.first;
+  const vd lost = ((square - sum) + middle.first) + (middle.rest + square_low);
+  const vd recurred = sum + select_d(square < INFINITY, lost, splat(0));
+  const vd below_8 = select_d(small, recurred, middle.first + middle.rest);
+  return by_class_of(x, select_d(x < 8, below_8, large), 0x00800522);
 }

@@ -7,3 +7,4 @@ INLAY_INLINE Lanes not_below_0(vd x) { return ~(x < 0); }
 INLAY_INLINE Lanes above_0(vd x) { return x > 0; }
 INLAY_INLINE Lanes above(vd x, double limit) { return x > limit; }
 INLAY_INLINE Lanes below(vd x, double limit) { return x < limit; }
+INLAY_INLINE Lanes equals(vd x, double value) { return x == value; }

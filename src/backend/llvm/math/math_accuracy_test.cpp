@@ -16,7 +16,10 @@
 #include <string>
 #include <vector>
 
+#include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
 #include <gtest/gtest.h>
 #include <time.h>
 
@@ -76,6 +79,25 @@ long double digamma_of_positive(long double x) {
   return std::isinf(x) ? x : boost::math::digamma(x);
 }
 
+long double trigamma_of_positive(long double x) {
+  if (fabsl(x) < 1e-160L) return kInf;
+  return std::isinf(x) ? 0 : boost::math::trigamma(x);
+}
+long double erfinv(long double x) {
+  if (!(fabsl(x) < 1)) return fabsl(x) == 1 ? x * kInf : kNan;
+  return fabsl(x) < 1e-300L ? x * 0.88622692545275801365L : boost::math::erf_inv(x);
+}
+long double erfcinv(long double x) {
+  if (!(x > 0 && x < 2)) return x == 0 ? kInf : x == 2 ? -kInf : kNan;
+  return boost::math::erfc_inv(x);
+}
+long double ndtri(long double p) { return -1.41421356237309504880L * erfcinv(2 * p) + 0.0L; }
+long double i0(long double x) { return fabsl(x) > 720 ? fabsl(x) * kInf : boost::math::cyl_bessel_i(0, fabsl(x)); }
+long double i1(long double x) {
+  if (x == 0) return x;
+  return fabsl(x) > 720 ? x * kInf : copysignl(boost::math::cyl_bessel_i(1, fabsl(x)), x);
+}
+
 const std::vector<Function>& functions() {
   static const std::vector<Function> all = {
       {"exp", expl, 0.8, {{-745, 710}, {-1, 1}, {-0.1, 0.1}, {1e-300, 1, Range::exponent}, {-745.2, -700}}},
@@ -128,6 +150,16 @@ const std::vector<Function>& functions() {
        1.5,
        {{-37, 9}, {-4, 4}, {8, 38}, {37, 39}, {-1.1, -0.9}, {-1, 1, Range::exponent}},
        log_ndtr_domain},
+      {"erfinv", erfinv, 1, {{-1, 1}, {-0.1, 0.1}, {0.99, 1}, {-1, 1, Range::exponent}}, nullptr, 1.3},
+      {"erfcinv", erfcinv, 1, {{0, 2}, {0.9, 1.1}, {1.9, 2}, {0, 0.1}, {kTiny, 1, Range::exponent}}},
+      {"ndtri", ndtri, 1, {{0, 1}, {0.45, 0.55}, {0.95, 1}, {0, 0.1}, {kTiny, 0.5, Range::exponent}}},
+      {"i0", i0, 0.9, {{-4, 4}, {-40, 40}, {-714, 714}, {-1, 1, Range::exponent}}},
+      {"i1", i1, 1.05, {{-4, 4}, {-40, 40}, {-714, 714}, {-1, 1, Range::exponent}}},
+      {"trigamma",
+       trigamma_of_positive,
+       0.95,
+       {{0, 10}, {0, 1}, {8, 1e4}, {1e-154, kLargest, Range::exponent}},
+       not_negative},
   };
   return all;
 }
@@ -415,6 +447,15 @@ struct FunctionOfTwo {
 
 long double logaddexp(long double x, long double y) { return fmaxl(x, y) + log1pl(expl(-fabsl(x - y))); }
 
+/// For v = 0, 1 or -1; from 1000 on by Hankel's expansion, whose terms fall by that.
+long double ive(long double v, long double x) {
+  const long double y = fabsl(x), sign = x < 0 && v != 0 ? -1 : 1;
+  if (y < 1000) return sign * expl(-y) * boost::math::cyl_bessel_i(fabsl(v), y);
+  long double sum = 1, term = 1;
+  for (int k = 1; k < 10; ++k) sum += term *= ((2 * k - 1) * (2 * k - 1) - 4 * v * v) / (8 * k * y);
+  return sign * sum / sqrtl(6.28318530717958647693L * y);
+}
+
 const std::vector<FunctionOfTwo>& functions_of_two() {
   constexpr Range any = {-kLargest, kLargest, Range::exponent}, near_0 = {-4, 4};
   static const std::vector<FunctionOfTwo> all = {
@@ -445,6 +486,11 @@ const std::vector<FunctionOfTwo>& functions_of_two() {
        0,
        {{near_0, {-1, 4}}, {{1, 2}, {-0.1, 0.1}}, {any, {-0.9, kLargest, Range::exponent}}}},
       {"logaddexp", logaddexp, 0.7, 0.5, {{near_0, near_0}, {{-700, 700}, {-700, 700}}, {any, any}}},
+      {"ive",
+       ive,
+       1.05,
+       0,
+       {{{0, 0}, {-40, 40}}, {{1, 1}, {-40, 40}}, {{-1, -1}, {-1e4, 1e4}}, {{0, 0}, any}, {{1, 1}, any}}},
   };
   return all;
 }
@@ -480,6 +526,24 @@ TEST_P(VectorLanes, PowLeavesTheCornersToTheScalarFunction) {
   for (double x : {0.0, -0.0, -1.0, kInf, -kInf, kNan}) EXPECT_FALSE(in_domain(*function, x, 2)) << x;
   for (double y : {kInf, -kInf, kNan, 1e301}) EXPECT_FALSE(in_domain(*function, 2, y)) << y;
   for (double x : {kTiny, 1.0, kLargest}) EXPECT_TRUE(in_domain(*function, x, -1e299)) << x;
+}
+
+TEST_P(VectorLanes, IveIsForTheOrders0And1) {
+  const InlayVectorFunction* function = find("ive");
+  for (double v : {2.0, -2.0, 0.5, kTiny, 1.0000000000000002, kInf, kNan})
+    EXPECT_FALSE(in_domain(*function, v, 2)) << v;
+  for (double v : {0.0, -0.0, 1.0, -1.0}) {
+    for (double x : {0.0, -3.0, kInf, kNan}) EXPECT_TRUE(in_domain(*function, v, x)) << v << ", " << x;
+  }
+  const std::vector<double> v = {0, 1, -1, 0, 1, 1}, x = {-0.0, -0.0, 0, kInf, -kInf, kInf};
+  EXPECT_EQ(apply(*function, v, x), (std::vector<double>{1, 0, 0, 0, -0.0, 0}));
+  EXPECT_TRUE(std::isnan(apply(*function, {0}, {kNan})[0]));
+}
+
+TEST_P(VectorLanes, InversesHaveTheirRootsAndI0Its1) {
+  EXPECT_EQ(apply(*find("erfcinv"), {1}), std::vector<double>{0});
+  EXPECT_EQ(apply(*find("ndtri"), {0.5}), std::vector<double>{0});
+  EXPECT_EQ(apply(*find("i0"), {0}), std::vector<double>{1});
 }
 
 /// Functions whose instructions for a first guess are those of AVX-512 alone.

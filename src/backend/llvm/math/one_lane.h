@@ -53,6 +53,8 @@ INLAY_INLINE Lanes above(vd x, double limit) { return x > limit; }
 
 INLAY_INLINE Lanes below(vd x, double limit) { return x < limit; }
 
+INLAY_INLINE Lanes equals(vd x, double value) { return x == value; }
+
 /// Columns 0, 1, ... of the row with this index mod 16.
 INLAY_INLINE void lookup_2(const double* rows, int stride, vi index, vd* columns) {
   const double* row = rows + (index & 15) * stride;

@@ -26,6 +26,7 @@ INLAY_INLINE Lanes not_below_0(vd x) { return _mm512_cmp_pd_mask(x, splat(0), _C
 INLAY_INLINE Lanes above_0(vd x) { return _mm512_cmp_pd_mask(x, splat(0), _CMP_GT_OQ); }
 INLAY_INLINE Lanes above(vd x, double limit) { return _mm512_cmp_pd_mask(x, splat(limit), _CMP_GT_OQ); }
 INLAY_INLINE Lanes below(vd x, double limit) { return _mm512_cmp_pd_mask(x, splat(limit), _CMP_LT_OQ); }
+INLAY_INLINE Lanes equals(vd x, double value) { return _mm512_cmp_pd_mask(x, splat(value), _CMP_EQ_OQ); }
 
 /// What to return by the class of x: four bits each, from the lowest, for quiet nan, signalling nan, 0, 1, -inf, +inf,
 /// other x < 0, other x > 0. 0: the result as computed. 1: x. 2: x as a quiet nan. 3: the default nan. 4: -inf. 5:

@@ -65,6 +65,12 @@ LOOP(tan)
 LOOP(ndtr)
 LOOP(erfcx)
 LOOP(log_ndtr)
+LOOP(erfinv)
+LOOP(erfcinv)
+LOOP(ndtri)
+LOOP(i0)
+LOOP(i1)
+LOOP(trigamma)
 DOMAIN_OF(lgamma)
 DOMAIN_OF(digamma)
 DOMAIN_OF(sin)
@@ -72,6 +78,7 @@ DOMAIN_OF(cos)
 DOMAIN_OF(tan)
 DOMAIN_OF(erfcx)
 DOMAIN_OF(log_ndtr)
+DOMAIN_OF(trigamma)
 
 #define LOOP_OF_TWO(name)                                                                                \
   static void loop_##name(const double* x, const double* y, double* out, long count) {                   \
@@ -88,8 +95,10 @@ LOOP_OF_TWO(arctan2)
 LOOP_OF_TWO(xlogy)
 LOOP_OF_TWO(xlog1py)
 LOOP_OF_TWO(logaddexp)
+LOOP_OF_TWO(ive)
 DOMAIN_OF_TWO(pow)
 DOMAIN_OF_TWO(arctan2)
+DOMAIN_OF_TWO(ive)
 
 #define ROW(name) {#name, loop_##name, 0, 0}
 #define ROW_WITH_DOMAIN(name) {#name, loop_##name, 0, domain_##name}
@@ -126,11 +135,18 @@ static const InlayVectorFunction functions[] = {
     ROW(ndtr),
     ROW_WITH_DOMAIN(erfcx),
     ROW_WITH_DOMAIN(log_ndtr),
+    ROW(erfinv),
+    ROW(erfcinv),
+    ROW(ndtri),
+    ROW(i0),
+    ROW(i1),
+    ROW_WITH_DOMAIN(trigamma),
     {"pow", 0, loop_pow, domain_pow},
     {"arctan2", 0, loop_arctan2, domain_arctan2},
     {"xlogy", 0, loop_xlogy, 0},
     {"xlog1py", 0, loop_xlog1py, 0},
     {"logaddexp", 0, loop_logaddexp, 0},
+    {"ive", 0, loop_ive, domain_ive},
     {0, 0, 0, 0},
 };
 

@@ -5,6 +5,7 @@
 // zeros, infinities, nan, subnormals, overflow, gradual underflow) are right. docs/math.md has the measured errors.
 #include "arcsin.h"
 #include "arctan.h"
+#include "bessel.h"
 #include "cbrt.h"
 #include "erf.h"
 #include "float_erf.h"
@@ -15,6 +16,7 @@
 #include "hyperbolic.h"
 #include "normal.h"
 #include "pow.h"
+#include "quantile.h"
 #include "sin.h"
 #include "sqrt.h"
 #include "table_exp.h"
@@ -83,6 +85,13 @@ vd DOUBLES(erf)(vd x) { return erf_of(x); }
 
 vd DOUBLES(erfc)(vd x) { return erfc_of(x); }
 
+vd DOUBLES(erfinv)(vd x) { return erfinv_of(x); }
+vd DOUBLES(erfcinv)(vd x) { return erfcinv_of(x); }
+vd DOUBLES(ndtri)(vd x) { return ndtri_of(x); }
+
+vd DOUBLES(i0)(vd x) { return i0_of(x); }
+vd DOUBLES(i1)(vd x) { return i1_of(x); }
+
 // Where a function is right only for some x, <name>_domain says so of each lane: by a bit, or by all of its bits.
 
 vd DOUBLES(lgamma)(vd x) { return lgamma_of_positive(x); }
@@ -90,6 +99,15 @@ Lanes DOMAIN(lgamma)(vd x) { return not_below_0(x); }
 
 vd DOUBLES(digamma)(vd x) { return digamma_of_positive(x); }
 Lanes DOMAIN(digamma)(vd x) { return not_below_0(x); }
+
+vd DOUBLES(trigamma)(vd x) { return trigamma_of_positive(x); }
+Lanes DOMAIN(trigamma)(vd x) { return not_below_0(x); }
+
+vd DOUBLES(ive)(vd v, vd x) { return ive_of(v, x); }
+Lanes DOMAIN(ive)(vd v, vd x) {
+  (void)x;
+  return equals(v, 0) | equals(abs_d(v), 1);
+}
 
 vd DOUBLES(sin)(vd x) { return sin_of(x); }
 Lanes DOMAIN(sin)(vd x) { return below(abs_d(x), kSinLimit); }

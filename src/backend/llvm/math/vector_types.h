@@ -92,7 +92,8 @@ INLAY_INLINE Quarter quarter_of(vd x) {
   return quarter;
 }
 
-/// Which of 8 halves of binades x is in, four binades from 2 on, and its middle.
+/// Which of 16 halves of binades x is in (the last three exponent bits and the first mantissa bit), and its middle. The
+/// four binades from 2 on are the first eight.
 INLAY_INLINE Quarter half_of(vd x) {
   const int64_t lowest = (int64_t)1 << 51;
   const Quarter half = {shifted_right(bits_d(x), 51), of_bits_d((bits_d(x) & -lowest) | lowest / 2)};
