@@ -5,9 +5,9 @@
 #include "table_log.h"
 #include "vector_types.h"
 
-/// e^|x| / 2, without overflow before its last bit, and what rounding lost of it.
+/// e^|x| / 2, without overflow before its last bit, and what rounding lost of it, which never is infinite.
 INLAY_INLINE Power half_exp_of_abs(vd x) {
-  const ExpParts e = exp_parts(min_d(splat(800), abs_d(x)));
+  const ExpParts e = exp_parts(min_d(splat(720), abs_d(x)));
   const vd sum = e.high + e.rest;
   const Power half = {scale(sum, e.k - 1), scale((e.high - sum) + e.rest, e.k - 1)};
   return half;
