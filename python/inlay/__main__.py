@@ -1,5 +1,6 @@
 """The command line tool: `inlay` where a wheel is installed, and `python -m inlay`."""
 
+import os
 import sys
 
 from . import _inlay
@@ -7,7 +8,7 @@ from . import _inlay
 
 def main():
     """Does what the words of the command line say, and ends the process with the tool's exit code."""
-    sys.exit(_inlay.command_line(["inlay", *sys.argv[1:]]))
+    sys.exit(_inlay.command_line([b"inlay", *map(os.fsencode, sys.argv[1:])]))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,6 @@
 #define INLAY_IMPORTS_NUMPY
+#include <csignal>
+
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
@@ -38,8 +40,12 @@ std::vector<std::pair<std::string_view, std::string_view>> error_codes() {
   return codes;
 }
 
-/// The exit code. For a process that does nothing else.
-int command_line(std::vector<std::string> words) {
+/// The exit code. For a process that does nothing else: what closes its standard output ends it, as it ends the tool.
+int command_line(const std::vector<nb::bytes>& arguments) {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::vector<std::string> words;
+  for (const nb::bytes& argument : arguments) words.emplace_back(argument.c_str(), argument.size());
+  if (words.empty()) words.emplace_back("inlay");
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);

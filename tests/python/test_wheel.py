@@ -1,7 +1,9 @@
 """What scripts/check wheel builds and runs is checked here by its parts: `show_config`, and what looks at a wheel."""
 
 import importlib.util
+import os
 import re
+import signal
 import subprocess
 import sys
 import zipfile
@@ -56,6 +58,20 @@ def test_show_config_of_an_unknown_mode():
 def test_the_module_is_the_tool(arguments, code, said):
     ran = subprocess.run([sys.executable, "-m", "inlay", *arguments], capture_output=True, text=True)
     assert ran.returncode == code and said in ran.stdout + ran.stderr, ran
+
+
+def test_the_module_ends_with_who_reads_it():
+    tool = [sys.executable, "-m", "inlay", "list", "ops", "--json"]
+    with subprocess.Popen(tool, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as ran:
+        ran.stdout.close()
+        assert ran.wait() == -signal.SIGPIPE and ran.stderr.read() == b""
+
+
+def test_the_module_takes_names_that_are_no_text(tmp_path):
+    name = os.fsencode(tmp_path) + b"/\xff.inlay"
+    Path(os.fsdecode(name)).write_text("graph @main(%x: f64[n]) { return %x }")
+    ran = subprocess.run([sys.executable, "-m", "inlay", "opt", name], capture_output=True)
+    assert ran.returncode == 0 and b"graph @main" in ran.stdout, ran
 
 
 def test_the_module_runs_a_program(tmp_path):

@@ -5,7 +5,7 @@
 
 namespace inlay::tool {
 
-/// Stands in main.
+/// Stands in run_command_line.
 class EndsByInterrupt {
  public:
   EndsByInterrupt();
