@@ -405,7 +405,8 @@ def stay_at(level):
     for name, value in PINNED[level].items():
         join = {"XLA_FLAGS": " ", "PYTENSOR_FLAGS": ","}.get(name)
         before = os.environ.get(name) if join else None
-        os.environ[name] = join.join([before, value]) if before else value
+        # In front: XLA reads no further than to a word that is no flag of its own.
+        os.environ[name] = join.join([value, before]) if before else value
     os.execv(sys.executable, [sys.executable, *sys.argv])
 
 
