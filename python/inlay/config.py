@@ -55,6 +55,13 @@ def _blas(found):
         return {"name": "BLAS and LAPACK of the system", "from": "linked when inlay was built"}
     if found["blas"]:
         return {"name": found["blas"], "from": "scipy.linalg.cython_blas, scipy.linalg.cython_lapack"}
-    if importlib.util.find_spec("scipy") is None:
-        return {"name": "none", "from": "SciPy is not installed, so inlay's own loops compute linear algebra; they are slower"}
+    if not _has_scipy():
+        return {"name": "none", "from": "without SciPy inlay's own loops compute linear algebra; they are slower"}
     return {"name": "SciPy", "from": "imported when the first program needs it"}
+
+
+def _has_scipy():
+    try:
+        return importlib.util.find_spec("scipy") is not None
+    except ValueError:  # a module that somebody put there without a spec
+        return True

@@ -63,7 +63,7 @@ struct Options {
   std::string cpu_features;                                 // of llvm: "avx2", "-avx512f" (backend/llvm/cpu.h)
 
   bool time_steps = false;      // the code says when a step begins, for runtime/step_times.h; llvm only
-  int64_t tile_of_columns = 0;  // instead of the backend's own, which small arrays do not fill (BackendCaps)
+  int64_t tile_of_columns = 0;  // and wide_tile: instead of the backend's, which small arrays do not fill (BackendCaps)
 
   // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder
   // of its own in it: 2, 3, ...

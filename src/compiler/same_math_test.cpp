@@ -24,7 +24,7 @@ constexpr ScalarOp kOfOne[] = {ScalarOp::exp_,      ScalarOp::exp2_,     ScalarO
 constexpr ScalarOp kOfTwo[] = {ScalarOp::pow_, ScalarOp::arctan2_, ScalarOp::xlogy_, ScalarOp::xlog1py_,
                                ScalarOp::logaddexp_};
 
-/// Where both have the vector math: trigamma right of 0, and ive of the orders 0 and 1.
+/// Where both have the vector math: trigamma right of 0, and ive of the orders 0, 1 and -1.
 void add_parts_of_domains(GraphBuilder& b, DType dtype, ValueId x) {
   b.output(b.scalar(ScalarOp::trigamma_, {b.scalar(ScalarOp::abs_, {x})}), "trigamma of |x|");
   for (const double order : {0.0, 1.0})

@@ -26,8 +26,8 @@ struct BackendCaps {
                                  // weighs as much as some rows
   int64_t tile_of_columns = 64;  // some vectors, so that each line of memory is used up while it is there, and the
                                  // columns of a thousand rows stay in the second cache
-  int64_t wide_tile = 2048;  // of columns whose rows are passed once: long parts of each, and their sums stay in the
-                             // first cache
+  int64_t wide_tile = 2048;  // of columns whose rows are passed once: long parts of each, and a sum or two of them stay
+                             // in the first cache
   // A sum of squares about the mean and the sum are folded in one pass (Fold::moments): for who folds in lanes,
   // each with a mean of its own. In order it takes longer than two passes.
   bool moments_in_one_pass = true;

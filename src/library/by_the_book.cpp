@@ -1,8 +1,9 @@
 // What calls BLAS or LAPACK, where neither is to be had: the textbook's loops, which the oracles have too.
-#include <algorithm>
+#include <array>
 #include <cstring>
 #include <new>
-#include <span>
+#include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "library/call.h"
@@ -99,6 +100,8 @@ int32_t run_by_the_book(LibraryOp op, DType dtype, const Call& call) {
       if (const auto failure = operation.run(point)) return call.fail(failure->number, point);
     }
   } catch (const std::bad_alloc&) {
+    return kTooLarge;
+  } catch (const std::length_error&) {
     return kTooLarge;
   }
   return 0;

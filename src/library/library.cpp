@@ -87,10 +87,6 @@ Table make_table() {
   return table;
 }
 
-}  // namespace
-
-namespace {
-
 const Entry* find(std::string_view name) {
   static const Table table = make_table();
   const auto found = table.find(std::string(name));

@@ -13,6 +13,7 @@
 #include "library/call.h"
 #include "ops/dtype.h"
 #include "ops/library_strides.h"
+#include "oracle/textbook/textbook.h"
 #include "support/str.h"
 
 namespace inlay::library {
@@ -221,6 +222,12 @@ TEST(LibraryWithoutBlas, ReadsAndWritesWhereTheCallSays) {
           << facts(op).name;
     }
     EXPECT_NE(x.bytes[0], std::vector<std::byte>(x.bytes[0].size())) << facts(op).name << " wrote nothing";
+    std::vector<const std::byte*> from;
+    std::vector<std::byte*> to;
+    for (const auto& bytes : a.bytes) from.push_back(bytes.data());
+    for (auto& bytes : z.bytes) to.push_back(bytes.data());
+    ASSERT_FALSE(textbook::run(op, 0, DType::f64, from, to, sizes));
+    EXPECT_EQ(x.bytes, z.bytes) << facts(op).name << " of the whole batch";
     for (std::size_t i = 0; i < x.bytes.size(); ++i) {
       copy_elements(y, z, i, static_cast<std::size_t>(size_bytes(written(i))));
       EXPECT_EQ(x.bytes[i], z.bytes[i]) << facts(op).name << " result " << i;

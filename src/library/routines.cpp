@@ -9,6 +9,8 @@
 #include <cblas.h>
 #endif
 
+#include "support/error.h"
+
 extern "C" void openblas_set_num_threads(int) __attribute__((weak));
 
 namespace inlay::library {
@@ -63,7 +65,11 @@ bool fill_routines() {
     if (openblas_set_num_threads) openblas_set_num_threads(1);
   } else {
     const RoutineSource function = source;
-    whose = function == nullptr ? "" : function(addresses);  // may wait, as for the GIL: no lock is held
+    if (function == nullptr) {
+      throw Error(ErrorCode::unsupported, {}, "this build of inlay takes BLAS and LAPACK from SciPy, and knows of none")
+          .help("build it with -DINLAY_BLAS=system where no Python is");
+    }
+    whose = function(addresses);  // may wait, as for the GIL: no lock is held
     if (whose.empty()) return false;
   }
   const std::scoped_lock lock(mutex);

@@ -144,30 +144,29 @@ Dim StatementEmitter::to_next_turn(std::size_t i) const {
   return plan_.statements[i].place.stride_of(nest_.kernel.tiled_axis()) * Dim(nest_.kernel.tile);
 }
 
-/// From what statement `i` loads to what a strip of columns comes to later: the same columns some rows ahead, of a
-/// narrow tile and of rows that are folded group by group; where those are long, a later part of the row. Null: rows
-/// are passed whole.
+/// From the place of statement `i` to what a strip of columns comes to later: the same columns some rows ahead, of a
+/// narrow tile and, in loads, of rows that are folded group by group; where those are long, a later part of the row.
+/// Null: rows are passed whole, or are so short that the CPU fetches the next ones by itself.
 Value* StatementEmitter::to_later_rows(std::size_t i) const {
-  constexpr int64_t kRowsAhead = 8, kPageBytes = 4096, kBytesAhead = 1024;
+  constexpr int64_t kRowsAhead = 8, kPageBytes = 4096, kBytesOfRowAhead = 1024;
   if (plan_.loops.size() < 2) return nullptr;
   const int64_t element_bytes = size_bytes(nest_.statement(i).dtype);
   const Dim row = plan_.statements[i].place.stride_of(plan_.loop(plan_.innermost() - 2).axis);
   if (plan_.vectors_pass_tile() && plan_.vector_extent().constant() * element_bytes < kPageBytes) {
-    const bool is_short = row.is_constant() && row.constant() * element_bytes < kPageBytes / kRowsAhead;
-    return is_short ? nullptr : f_.sizes.of(row * Dim(kRowsAhead));
+    const bool follow_by_themselves = row.is_constant() && row.constant() * element_bytes < kPageBytes / kRowsAhead;
+    return follow_by_themselves ? nullptr : f_.sizes.of(row * Dim(kRowsAhead));
   }
   if (!plan_.by_columns || nest_.statement(i).is_write()) return nullptr;
   const Dim is_short = min(floor_div(Dim(kPageBytes / element_bytes), max(row, Dim(1))), Dim(1));  // 1 or 0
-  return f_.sizes.of(is_short * row * Dim(kRowsAhead) + (Dim(1) - is_short) * Dim(kBytesAhead / element_bytes));
+  return f_.sizes.of(is_short * row * Dim(kRowsAhead) + (Dim(1) - is_short) * Dim(kBytesOfRowAhead / element_bytes));
 }
 
 /// Where the CPU does not fetch far enough ahead by itself:
 /// - The next row or tile, while this one is worked on (log-sum-exp of 1000 rows of 1000, us: 690, so 555).
 /// - A tile of columns passes a short part of each row, and fetching ends with the page (log-sum-exp of 1000 x 1000 by
 ///   columns, us: 1300, with rows fetched ahead 1140), nor are the lines of a result there in time (softmax by columns,
-///   us: 1430, so 1270). So does a strip of rows that are folded (256^3 over axis 1, ms: doubles by four lanes 6.1, so
-///   4.6, floats added as doubles 4.1, so 1.7; 256 x 65 536 over axis 0 5.2 and 6.0, so 4.5 and 2.5; rows from the
-///   third cache, 128^3 over axis 1, us: 227, so 186; doubles by eight lanes from memory take up to a tenth more).
+///   us: 1430, so 1270). So does a strip of rows that are folded
+///   (docs/codegen.md, "Folds of rows").
 /// - The many operations of a gather and a scatter leave no room for the loads of later points (1e5 doubles into 85, at
 ///   random, us: 60, with 512 bytes fetched ahead 52).
 void StatementEmitter::fetch_ahead(std::size_t i, const Place& place, const Lanes& lanes) {

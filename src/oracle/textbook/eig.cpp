@@ -11,7 +11,7 @@ namespace {
 using Number = std::complex<double>;
 using Square = Matrix<Number>;
 
-constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
+constexpr double kEpsilon = std::numeric_limits<double>::epsilon(), kLarge = 0x1p500;
 
 double size_of(const Square& a) {
   double sum = 0;
@@ -45,7 +45,7 @@ void step(Square& t, Square& v, int64_t n, Number by) {
 bool is_settled(const Square& t, int64_t n, double size) {
   double left = 0;
   for (int64_t c = 0; c < n - 1; ++c) left = std::hypot(left, std::abs(t(n - 1, c)));
-  return !(left > kEpsilon * size);
+  return left <= kEpsilon * size;
 }
 
 /// The vectors of a triangle, by substitution from the diagonal up.
@@ -60,6 +60,8 @@ Square vectors_of_triangle(const Square& t, double size) {
       Number distance = t(i, i) - t(k, k);
       if (!(std::abs(distance) > kEpsilon * size)) distance = std::max(kEpsilon * size, kEpsilon * kEpsilon);
       y(i, k) = -sum / distance;
+      const bool is_large = std::abs(y(i, k)) > kLarge;  // its length is chosen in the end
+      for (int64_t j = i; is_large && j <= k; ++j) y(j, k) /= kLarge;
     }
   }
   return y;
@@ -70,9 +72,9 @@ Square vectors_of_triangle(const Square& t, double size) {
 Eigen eig(const Square& a) {
   const int64_t n = a.rows;
   Eigen out{{}, Square::identity(n)};
-  const double size = size_of(a);
-  out.converged = std::isfinite(size);
   Square t = a;
+  const double by = scale_down(t), size = size_of(t);
+  out.converged = std::isfinite(by);
   constexpr int kMostSteps = 500;
   for (int64_t left = n; left > 1 && out.converged; --left) {
     int steps = 0;
@@ -83,7 +85,7 @@ Eigen eig(const Square& a) {
     out.converged = steps < kMostSteps;
   }
   if (!out.converged) return out;
-  for (int64_t i = 0; i < n; ++i) out.w.push_back(t(i, i));
+  for (int64_t i = 0; i < n; ++i) out.w.push_back(t(i, i) * by);
   out.v = product(out.v, vectors_of_triangle(t, size));
   for (int64_t c = 0; c < n; ++c) {
     double length = 0;

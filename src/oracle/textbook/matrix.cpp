@@ -42,6 +42,20 @@ void Matrix<T>::swap_columns(int64_t a, int64_t b) {
 }
 
 template <class T>
+double scale_down(Matrix<T>& a) {
+  double largest = 0;
+  for (const T& e : a.elements) {
+    const double size = std::max(std::fabs(std::real(e)), std::fabs(std::imag(e)));
+    if (!std::isfinite(size)) return std::numeric_limits<double>::quiet_NaN();
+    largest = std::max(largest, size);
+  }
+  if (largest == 0) return 1;
+  const double by = std::ldexp(1.0, std::ilogb(largest));
+  for (T& e : a.elements) e /= by;
+  return by;
+}
+
+template <class T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b) {
   Matrix<T> out(a.rows, b.columns);
   for (int64_t r = 0; r < out.rows; ++r) {
@@ -173,6 +187,7 @@ Matrix<T> expm(const Matrix<T>& a) {
 #define INLAY_OF_ELEMENTS(T)                                                                               \
   template struct Matrix<T>;                                                                               \
   template Matrix<T> product(const Matrix<T>&, const Matrix<T>&);                                          \
+  template double scale_down(Matrix<T>&);                                                                  \
   template int64_t cholesky(Matrix<T>&);                                                                   \
   template int64_t solve_triangular(const Matrix<T>&, bool, bool, Matrix<T>&);                             \
   template int64_t solve(Matrix<T>, Matrix<T>&);                                                           \

@@ -28,6 +28,11 @@ struct Matrix {
 template <class T>
 Matrix<T> product(const Matrix<T>& a, const Matrix<T>& b);
 
+/// Divides by the power of 2 next to the largest element, which it returns: so squares neither overflow nor vanish.
+/// NaN, and nothing divided, where an element is not finite.
+template <class T>
+double scale_down(Matrix<T>& a);
+
 // Each returns the number of what went wrong, counted from 1, or 0.
 
 /// `a` becomes its lower triangular factor: a = l l', with the adjoint. Reads the lower triangle.
@@ -129,7 +134,8 @@ struct Eigen {
 };
 Eigen eig(const Matrix<std::complex<double>>& a);
 
-/// a = u[:, :p] * s @ vh[:p], with square u and vh.
+/// a = u[:, :p] * s @ vh[:p], with square u and vh, or with p columns and rows of them where it is not to be full. NaN
+/// where an element is not finite, and of eigh.
 template <class T>
 struct SVD {
   Matrix<T> u;
@@ -138,6 +144,6 @@ struct SVD {
   int sweeps = 0;
 };
 template <class T>
-SVD<T> svd(const Matrix<T>& a);
+SVD<T> svd(const Matrix<T>& a, bool is_full = true);
 
 }  // namespace inlay::textbook

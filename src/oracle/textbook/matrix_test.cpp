@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace inlay::textbook {
@@ -85,6 +87,21 @@ TYPED_TEST(MatrixOf, EigenvectorsOfAHermitianMatrix) {
     EXPECT_TRUE(std::ranges::is_sorted(parts.w));
     EXPECT_LT(distance(product(whole, parts.v), product(parts.v, diagonal<TypeParam>(parts.w, n, n))), 1e-12);
   }
+}
+
+TYPED_TEST(MatrixOf, RotationsAreOfNumbersOfAnySize) {
+  for (const double size : {1e200, 1e-200, 0x1p-1060}) {
+    Matrix<TypeParam> beside(2, 2), all(2, 2);
+    beside(0, 1) = beside(1, 0) = size;
+    std::ranges::fill(all.elements, TypeParam(size));
+    const auto close = [&](double x) { return testing::DoubleNear(x, 1e-14 * size + 0x1p-1073); };
+    EXPECT_THAT(eigh(beside).w, testing::ElementsAre(close(-size), close(size)));
+    EXPECT_THAT(svd(all).s, testing::ElementsAre(close(2 * size), close(0)));
+  }
+  Matrix<TypeParam> unknown(2, 2);
+  unknown(1, 0) = std::numeric_limits<double>::quiet_NaN();
+  for (const double w : eigh(unknown).w) EXPECT_TRUE(std::isnan(w));
+  for (const double s : svd(unknown).s) EXPECT_TRUE(std::isnan(s));
 }
 
 TYPED_TEST(MatrixOf, RotationsConvergeInAFewSweeps) {
@@ -193,6 +210,20 @@ TEST(Matrix, EquationOfSylvester) {
   expect_solution<double>(3, 4);
   expect_solution<double>(1, 1);
   expect_solution<Complex>(4, 2);
+}
+
+TEST(Matrix, EigenvaluesOfNumbersOfAnySize) {
+  for (const double size : {1e200, 1e-200}) {
+    Matrix<std::complex<double>> turn(2, 2);  // by a quarter
+    turn(0, 1) = -size;
+    turn(1, 0) = size;
+    const Eigen parts = eig(turn);
+    ASSERT_TRUE(parts.converged);
+    for (const std::complex<double>& w : parts.w) EXPECT_NEAR(std::abs(w) / size, 1, 1e-14);
+  }
+  Matrix<std::complex<double>> block = Matrix<std::complex<double>>::identity(40);  // Jordan's
+  for (int64_t i = 0; i + 1 < 40; ++i) block(i, i + 1) = 1;
+  for (const std::complex<double>& e : eig(block).v.elements) EXPECT_TRUE(std::isfinite(std::abs(e)));
 }
 
 TEST(Matrix, EigenvectorsOfAnyMatrix) {

@@ -1,6 +1,7 @@
 // Eigenvalues of symmetric and Hermitian matrices, and singular values, by rotations.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "oracle/textbook/matrix.h"
 #include "oracle/textbook/number.h"
@@ -11,6 +12,15 @@ namespace {
 
 /// What iterates ends here, also where infinities keep it from converging.
 constexpr int kMostSweeps = 100;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+Matrix<T> all_nan(int64_t rows, int64_t columns) {
+  Matrix<T> out(rows, columns);
+  std::ranges::fill(out.elements, T(kNaN));
+  return out;
+}
 
 }  // namespace
 
@@ -23,6 +33,8 @@ Hermitian<T> eigh(const Matrix<T>& lower) {
     for (int64_t c = r + 1; c < n; ++c) a(r, c) = conj(lower(c, r));
     a(r, r) = std::real(lower(r, r));
   }
+  const double by = scale_down(a);
+  if (std::isnan(by)) return {std::vector(static_cast<std::size_t>(n), kNaN), all_nan<T>(n, n)};
   Matrix<T> v = Matrix<T>::identity(n);
   Hermitian<T> out{{}, Matrix<T>(n, n)};
   while (out.sweeps < kMostSweeps) {
@@ -65,7 +77,7 @@ Hermitian<T> eigh(const Matrix<T>& lower) {
   std::ranges::sort(order, [&](int64_t x, int64_t y) { return std::real(a(x, x)) < std::real(a(y, y)); });
   for (int64_t i = 0; i < n; ++i) {
     const int64_t from = order[static_cast<std::size_t>(i)];
-    out.w.push_back(std::real(a(from, from)));
+    out.w.push_back(std::real(a(from, from)) * by);
     for (int64_t k = 0; k < n; ++k) out.v(k, i) = v(k, from);
   }
   return out;
@@ -98,14 +110,18 @@ void complete_columns(Matrix<T>& u, int64_t first) {
 
 // Rotations of pairs of columns until all are orthogonal (Hestenes); their lengths are the singular values.
 template <class T>
-SVD<T> svd(const Matrix<T>& a) {
+SVD<T> svd(const Matrix<T>& a, bool is_full) {
   if (a.rows < a.columns) {
-    SVD<T> turned = svd(a.adjoint());
+    SVD<T> turned = svd(a.adjoint(), is_full);
     return {turned.vh.adjoint(), std::move(turned.s), turned.u.adjoint(), turned.sweeps};
   }
-  const int64_t m = a.rows, n = a.columns;
+  const int64_t m = a.rows, n = a.columns, u_columns = is_full ? m : n;
   Matrix<T> w = a, v = Matrix<T>::identity(n);
-  SVD<T> out{Matrix<T>(m, m), {}, Matrix<T>(n, n)};
+  const double by = scale_down(w);
+  if (std::isnan(by)) {
+    return {all_nan<T>(m, u_columns), std::vector(static_cast<std::size_t>(n), kNaN), all_nan<T>(n, n)};
+  }
+  SVD<T> out{Matrix<T>(m, u_columns), {}, Matrix<T>(n, n)};
   const double rounding = 1e-16 * static_cast<double>(m + 2);  // of a product of two columns
   for (bool rotated = true; rotated && out.sweeps < kMostSweeps; out.sweeps += rotated) {
     rotated = false;
@@ -147,7 +163,7 @@ SVD<T> svd(const Matrix<T>& a) {
   int64_t independent = 0;
   for (int64_t i = 0; i < n; ++i) {
     const auto [negative, from] = lengths[static_cast<std::size_t>(i)];
-    out.s.push_back(-negative);
+    out.s.push_back(-negative * by);
     for (int64_t k = 0; k < n; ++k) out.vh(i, k) = conj(v(k, from));
     if (!(-negative > 1e-15 * -lengths[0].first)) continue;
     for (int64_t k = 0; k < m; ++k) out.u(k, i) = w(k, from) / -negative;
@@ -159,7 +175,7 @@ SVD<T> svd(const Matrix<T>& a) {
 
 template Hermitian<double> eigh(const Matrix<double>&);
 template Hermitian<std::complex<double>> eigh(const Matrix<std::complex<double>>&);
-template SVD<double> svd(const Matrix<double>&);
-template SVD<std::complex<double>> svd(const Matrix<std::complex<double>>&);
+template SVD<double> svd(const Matrix<double>&, bool);
+template SVD<std::complex<double>> svd(const Matrix<std::complex<double>>&, bool);
 
 }  // namespace inlay::textbook

@@ -284,7 +284,7 @@ class MatrixCall : Call {
   }
 
   int64_t svd(int64_t u_columns, int64_t vh_rows) const {
-    const SVD<T> parts = textbook::svd(matrix(0, size(0), size(1)));
+    const SVD<T> parts = textbook::svd(matrix(0, size(0), size(1)), op_ == LibraryOp::svd_full);
     give(0, parts.u, size(0), u_columns);
     give_reals(1, parts.s);
     give(2, parts.vh, vh_rows, size(1));
@@ -292,7 +292,7 @@ class MatrixCall : Call {
   }
 
   int64_t singular_values() const {
-    give_reals(0, textbook::svd(matrix(0, size(0), size(1))).s);
+    give_reals(0, textbook::svd(matrix(0, size(0), size(1)), false).s);
     return 0;
   }
 

@@ -1,7 +1,8 @@
 #pragma once
 // The library ops by the book: plain loops, in double precision, for the oracles.
 //
-// No BLAS, no LAPACK, no blocking, nothing shared with src/library, which it judges. Where a result is not unique (the
+// No BLAS, no LAPACK, no blocking, and nothing of src/library, which it judges where that calls LAPACK. Where there is
+// none, this stands in for it (library/by_the_book.cpp), and NumPy judges. Where a result is not unique (the
 // sign of a singular vector) another one may be found than there; a test then compares what is unique.
 #include <cstddef>
 #include <optional>

@@ -528,7 +528,7 @@ TEST_P(VectorLanes, PowLeavesTheCornersToTheScalarFunction) {
   for (double x : {kTiny, 1.0, kLargest}) EXPECT_TRUE(in_domain(*function, x, -1e299)) << x;
 }
 
-TEST_P(VectorLanes, IveIsForTheOrders0And1) {
+TEST_P(VectorLanes, IveIsForTheOrders0And1AndMinus1) {
   const InlayVectorFunction* function = find("ive");
   for (double v : {2.0, -2.0, 0.5, kTiny, 1.0000000000000002, kInf, kNan})
     EXPECT_FALSE(in_domain(*function, v, 2)) << v;
@@ -536,7 +536,11 @@ TEST_P(VectorLanes, IveIsForTheOrders0And1) {
     for (double x : {0.0, -3.0, kInf, kNan}) EXPECT_TRUE(in_domain(*function, v, x)) << v << ", " << x;
   }
   const std::vector<double> v = {0, 1, -1, 0, 1, 1}, x = {-0.0, -0.0, 0, kInf, -kInf, kInf};
-  EXPECT_EQ(apply(*function, v, x), (std::vector<double>{1, 0, 0, 0, -0.0, 0}));
+  const std::vector<double> found = apply(*function, v, x), wanted = {1, 0, 0, 0, -0.0, 0};
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    EXPECT_EQ(found[i], wanted[i]) << i;
+    EXPECT_EQ(std::signbit(found[i]), std::signbit(wanted[i])) << i;
+  }
   EXPECT_TRUE(std::isnan(apply(*function, {0}, {kNan})[0]));
 }
 
@@ -544,6 +548,11 @@ TEST_P(VectorLanes, InversesHaveTheirRootsAndI0Its1) {
   EXPECT_EQ(apply(*find("erfcinv"), {1}), std::vector<double>{0});
   EXPECT_EQ(apply(*find("ndtri"), {0.5}), std::vector<double>{0});
   EXPECT_EQ(apply(*find("i0"), {0}), std::vector<double>{1});
+  for (const char* name : {"erfinv", "i1"}) {
+    for (const double zero : {0.0, -0.0}) {
+      EXPECT_EQ(std::signbit(apply(*find(name), {zero})[0]), std::signbit(zero)) << name << " " << zero;
+    }
+  }
 }
 
 /// Functions whose instructions for a first guess are those of AVX-512 alone.
