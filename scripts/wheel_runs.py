@@ -4,6 +4,7 @@
              linear algebra without SciPy
     damaged  the same with a code generator that is missing, cut short or something else, with a SciPy that is too old, and
              in a folder where nobody may write
+    programs the program tests, by the wheel's own tool: where the repository has them
     pymc     with PyMC: a small model, by mode="INLAY"; BLAS by SciPy
     radon    examples/radon.py sampled in the same environment: its posterior is that of a build from source
 
@@ -198,6 +199,14 @@ def run(python, code):
     print("ran: a program of", python.parents[1].name, flush=True)
 
 
+def run_programs(python):
+    """What the linker makes of the wheel's libraries is other code than what scripts/test runs."""
+    folders = [ROOT / "tests" / name for name in ("programs", "errors", "passes")]
+    if all(folder.exists() for folder in folders):
+        subprocess.run([python.parent / "inlay", "test", *folders], check=True, cwd="/")
+        print("ran: the program tests by", python.parent / "inlay", flush=True)
+
+
 def main(wheel, *names):
     wheel = pathlib.Path(wheel).resolve()
     if not names or "numpy" in names:
@@ -206,6 +215,8 @@ def main(wheel, *names):
         run(python, IMPORT_MS)
     if not names or "damaged" in names:
         run(environment("numpy", wheel, ["numpy"]), DAMAGED)
+    if not names or "programs" in names:
+        run_programs(environment("numpy", wheel, ["numpy"]))
     if not names or "pymc" in names:
         run(environment("pymc", wheel, WITH_PYMC), PYMC)
     if not names or "radon" in names:
