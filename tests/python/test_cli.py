@@ -57,6 +57,7 @@ def test_exit_codes(program):
     (program / "dump-of-nothing").mkdir()
     (program / "test.inlay").write_text(PROGRAM + "#= count kernels 17\n")
     assert "0 of 1 program tests passed" in tool("test", "test.inlay", code=1)
+    assert f"error[invalid-file]: {'a' * 300}: cannot be read: " in tool("test", "a" * 300, code=1)
     assert "no program test was found" in tool("test", str(program / "dump-of-nothing"), code=1)
     for wrong in [[], ["fly"], ["run"], ["opt", "--flag", "p.inlay"], ["opt", "--bisect=-1", "p.inlay"]]:
         tool(*wrong, code=2)

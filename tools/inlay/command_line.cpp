@@ -1,5 +1,6 @@
 #include "command_line.h"
 
+#include <filesystem>
 #include <iostream>
 #include <new>
 
@@ -295,6 +296,10 @@ int run_checked(int argc, char** argv) {
   } catch (const Error& error) {
     std::cerr << error_text(error.what()) << "\n";
     return error.code() == ErrorCode::internal ? kOurMistake : kFailed;
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string what = str(error.path1().string(), ": cannot be read: ", error.code().message());
+    std::cerr << error_text(Error(ErrorCode::invalid_file, {}, what).what()) << "\n";
+    return kFailed;
   } catch (const std::bad_alloc&) {
     std::cerr << error_text(Error(ErrorCode::out_of_memory, {}, "no memory for the values of the program").what())
               << "\n";
