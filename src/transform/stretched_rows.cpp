@@ -34,9 +34,10 @@ std::optional<Dim> step_along_rows(const KernelProgram& program, const Kernel& f
   return std::nullopt;
 }
 
+/// A check of the number of rows itself: of an array of which `first` writes a part it says nothing of that part.
 bool say_that_rows_fit(std::span<const SizeCheck> checks, const Dim& step, const Dim& rows, const Dim& points) {
   return std::ranges::any_of(checks, [&](const SizeCheck& check) {
-    return check.relation == DimCheck::Relation::equal &&
+    return check.relation == DimCheck::Relation::equal && (check.left == rows || check.right == rows) &&
            kernel::is_at_most_or_one(rows, points, step, check.left, check.right);
   });
 }
