@@ -228,7 +228,9 @@ bool are_apart(const Piece& writes, const Piece& asks, const Demand& demand) {
   if (writes.part->is_first == asks.part->is_first) return false;
   const bool one_is_empty = writes.part->is_other_of_reader() || asks.part->is_other_of_reader();
   return one_is_empty || std::ranges::all_of(writes.writes, [&](const Write& write) {
-           return write.indices.empty() &&
+           const bool same_shape =
+               write.map.rank() == demand.at->rank();  // else the write is of a reshape of the value
+           return write.indices.empty() && same_shape &&
                   kernel::regions_overlap(write.map, writes.axes, *demand.at, asks.axes) == Answer::no;
          });
 }
