@@ -5,7 +5,8 @@
 // are, however they lie, as the op's row allows (LibraryLayout). To LAPACK, which counts by columns, a row-major matrix
 // is its transpose, so a lower triangle is an upper one. They allocate nothing: scratch memory comes with the call
 // (ops/library_workspace.h). They run in the calling thread, and any number of threads may call them at once. Where no
-// BLAS is to be had, loops stand in for all of that (by_the_book.cpp), which allocate, and leave the scratch memory alone.
+// BLAS is to be had, loops stand in for all of that (by_the_book.cpp), which allocate, and leave the scratch memory
+// alone.
 #include <cstdint>
 #include <string_view>
 

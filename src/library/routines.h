@@ -161,7 +161,8 @@ using RoutineSource = std::string (*)(std::span<void*> addresses);
 /// Of a build that links none.
 void set_routine_source(RoutineSource source);
 
-/// Fills the table, if nobody has, and says whether it is filled. Errors: unsupported: there is nobody to ask, or what they say.
+/// Fills the table, if nobody has, and says whether it is filled. Errors: unsupported: there is nobody to ask, or what
+/// they say.
 bool fill_routines();
 /// Whose routines they are: "linked", "SciPy 1.18.1"; "" for none yet.
 std::string routines_text();
