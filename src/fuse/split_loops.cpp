@@ -228,9 +228,8 @@ bool are_apart(const Piece& writes, const Piece& asks, const Demand& demand) {
   if (writes.part->is_first == asks.part->is_first) return false;
   const bool one_is_empty = writes.part->is_other_of_reader() || asks.part->is_other_of_reader();
   return one_is_empty || std::ranges::all_of(writes.writes, [&](const Write& write) {
-           const bool same_shape =
-               write.map.rank() == demand.at->rank();  // else the write is of a reshape of the value
-           return write.indices.empty() && same_shape &&
+           if (write.map.rank() != demand.at->rank()) return false;  // it writes a reshape of the value
+           return write.indices.empty() &&
                   kernel::regions_overlap(write.map, writes.axes, *demand.at, asks.axes) == Answer::no;
          });
 }

@@ -98,7 +98,7 @@ static inline double trigamma_f64(double x) {
   return 1 / (s * s) - math_trigamma_of_positive(1 - x);
 }
 
-/* Of other orders than 0 and 1 by a function of whoever links this. */
+/* Of other orders than 0, 1 and -1 by a function of whoever links this. */
 static inline double ive_f64(double v, double x, double (*of_order)(double, double)) {
   return v == 0 || fabs(v) == 1 ? math_ive_of(v, x) : of_order(v, x);
 }
