@@ -8,30 +8,31 @@
 namespace inlay {
 namespace {
 
-/// Names that are theirs alone and that the parser reads back. `around`: those of the graph around a body.
-IdMap<SymbolId, std::string> symbol_texts(const Graph& graph, const IdMap<SymbolId, std::string>& around = {}) {
-  IdMap<SymbolId, std::string> texts(graph.symbols.size());
-  std::set<std::string> taken(around.begin(), around.end());
+/// How symbols are written, and whether the text meets them in their own order.
+struct SymbolNames {
+  IdMap<SymbolId, std::string> texts;
+  std::set<std::string> taken;  // these, and those of all graphs around
+  std::set<SymbolId> seen;
+  bool in_order = true;
+};
+
+/// Names that are theirs alone and that the parser reads back. `around`: of the graph around a body, which has
+/// symbols too that the body does not: those that were made after it.
+SymbolNames names_of_symbols(const Graph& graph, const SymbolNames& around = {}) {
+  SymbolNames names{.texts = IdMap<SymbolId, std::string>(graph.symbols.size()), .taken = around.taken, .seen = {}};
   for (SymbolId s : ids<SymbolId>(graph.symbols.size())) {
     if (graph.is_given(s)) {
-      texts[s] = around[s];
+      names.texts[s] = around.texts[s];
       continue;
     }
     const std::string& name = graph.symbols[s].name;
     const std::string stem = text::is_identifier(name) ? name : "s";
     std::string unique = stem;
-    for (int i = 2; !taken.insert(unique).second; ++i) unique = str(stem, "_", i);
-    texts[s] = unique;
+    for (int i = 2; !names.taken.insert(unique).second; ++i) unique = str(stem, "_", i);
+    names.texts[s] = unique;
   }
-  return texts;
+  return names;
 }
-
-/// How symbols are written, and whether the text meets them in their own order.
-struct SymbolNames {
-  IdMap<SymbolId, std::string> texts;
-  std::set<SymbolId> seen;
-  bool in_order = true;
-};
 
 class Printer {
  public:
@@ -164,7 +165,7 @@ class Printer {
   std::string region(const Node& node, const std::string& indent) {
     const Region& region = node.region;
     std::vector<SymbolNames> symbols;
-    for (const auto& body : region.bodies) symbols.push_back({symbol_texts(*body, symbols_.texts), {}, true});
+    for (const auto& body : region.bodies) symbols.push_back(names_of_symbols(*body, symbols_));
     std::vector<Printer> bodies;
     bodies.reserve(region.bodies.size());
     for (std::size_t i = 0; i < region.bodies.size(); ++i) {
@@ -308,7 +309,7 @@ class Printer {
 }  // namespace
 
 std::string print(const Graph& graph, const PrintOptions& options) {
-  SymbolNames symbols{symbol_texts(graph), {}, true};
+  SymbolNames symbols = names_of_symbols(graph);
   return Printer(graph, options, symbols).run();
 }
 

@@ -167,6 +167,29 @@ TEST(Text, RenamesSymbolsThatShareAName) {
   EXPECT_EQ(print(parse(text)), text);
 }
 
+// A body two levels below has no symbols of a graph that got them later, and a name of its own for what it finds.
+TEST(Text, RenamesASizeFoundInABodyThatAGraphAroundItFindsToo) {
+  const auto loop = [](GraphBuilder& b, ValueId x, const auto& body_of) {
+    GraphBuilder body = b.body();
+    body.param("i", {DType::i64, {}});
+    body.output(body_of(body, body.param("x", {DType::i64, {}})));
+    return b.loop(2, {x}, {}, std::move(body).finish())[0];
+  };
+  const auto number_of_points = [](GraphBuilder& b, ValueId x) {
+    const Dim found = b.symbol("found");
+    b.as_size(x, found);
+    return b.reduce(Combine::add, b.iota(found, DType::i64), {0}, DType::i64);
+  };
+  GraphBuilder b;
+  const ValueId x = b.param("x", {DType::i64, {}});
+  b.output(loop(b, x, [&](GraphBuilder& outer, ValueId y) { return loop(outer, y, number_of_points); }));
+  b.output(number_of_points(b, x));
+  const std::string text = print(std::move(b).finish());
+  EXPECT_THAT(text, HasSubstr("as_size %x : found_2"));
+  EXPECT_THAT(text, HasSubstr("as_size %x : found\n"));
+  EXPECT_EQ(print(parse(text)), text);
+}
+
 TEST(Text, LeavesOutANameThatTwoResultsHave) {
   GraphBuilder b;
   const ValueId x = b.param("x", {DType::f64, {3}});
