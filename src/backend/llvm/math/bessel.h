@@ -58,7 +58,7 @@ INLAY_INLINE vd i0_of(vd x) {
   const vd y = min_d(splat(720), abs_d(x));
   const ExpParts e = exp_parts(y);
   const Sum product = times_parts(scaled_i0(y, hankel_of(y)), e);
-  return scale(product.high + product.low, e.k);
+  return scale_rounded(product.high + product.low, e.shifted, kQuarters);
 }
 
 INLAY_INLINE vd i1_of(vd x) {
@@ -66,7 +66,8 @@ INLAY_INLINE vd i1_of(vd x) {
   const ScaledI1 i1 = scaled_i1(y, hankel_of(y));
   const ExpParts e = exp_parts(y);
   const Sum product = times_parts(i1.f, e);
-  return with_sign_of(scale(large_product_added(i1.factor, product.high, i1.factor * product.low), e.k), x);
+  const vd sum = large_product_added(i1.factor, product.high, i1.factor * product.low);
+  return with_sign_of(scale_rounded(sum, e.shifted, kQuarters), x);
 }
 
 /// e^-|x| I_v(x) for v = 0, 1 or -1.

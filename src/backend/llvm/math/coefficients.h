@@ -2,8 +2,16 @@
 // Made by fit.py; do not edit. docs/math.md says what the tables are for.
 // clang-format off
 
-// exp: x = k ln2 / 16 + r; 2^(j/16) for j in 0..15, in two parts
-static const double kExp[16][2] = {
+// exp: x = k ln2 / 4 + r; 2^(j/4) for j in 0..3, in two parts
+static const double kExp[4][2] = {
+    {0x1.0000000000000p+0, 0x0.0p+0},
+    {0x1.306fe0a31b715p+0, 0x1.6f46ad23182e4p-55},
+    {0x1.6a09e667f3bcdp+0, -0x1.bdd3413b26456p-54},
+    {0x1.ae89f995ad3adp+0, 0x1.7a1cd345dcc81p-54},
+};
+
+// expm1: x = k ln2 / 16 + r; 2^(j/16) for j in 0..15, in two parts
+static const double kExpm1[16][2] = {
     {0x1.0000000000000p+0, 0x0.0p+0},
     {0x1.0b5586cf9890fp+0, 0x1.8a62e4adc610bp-54},
     {0x1.172b83c7d517bp+0, -0x1.19041b9d78a76p-55},
@@ -27,10 +35,11 @@ static const double kExp[16][2] = {
 #define kLn2Short 0x1.62e42fefa0000p-1
 #define kLn2ShortLow 0x1.cf79abc9e3b3ap-40
 
-// exp: e^r = 1 + r + r^2 P(r) for r in [-0.0216825, 0.0216825], error 0.0001 x 2^-53
-static const double kExpPoly[6] = {
-    0x1.0000000000004p-1, 0x1.5555555555559p-3, 0x1.5555555481c54p-5,
-    0x1.111111107d4d7p-7, 0x1.6c183ffc9943fp-10, 0x1.a01b9f0225307p-13,
+// exp: e^r = 1 + r + r^2 P(r) for r in [-0.08673, 0.08673], error 0.041 x 2^-53
+static const double kExpPoly[7] = {
+    0x1.fffffffffffffp-2, 0x1.5555555557e16p-3, 0x1.55555555589cep-5,
+    0x1.111110a1e9835p-7, 0x1.6c16c0ce6413cp-10, 0x1.a030c0d12a994p-13,
+    0x1.a031060accefdp-16,
 };
 
 // expm1: e^r - 1 = r + r^2 P(r) for r in [-0.0650475, 0.0650475], error 0.074 x 2^-53

@@ -36,7 +36,7 @@ INLAY_INLINE Sum times_parts(Piece f, ExpParts e) {
 /// f e^x with e^x = e (1 + more), rounded once.
 INLAY_INLINE vd times_power(Piece f, ExpParts e, vd more) {
   const Sum sum = times_parts(f, e);
-  return scale(sum.high + fma_d(sum.high + sum.low, more, sum.low), e.k);
+  return scale_rounded(sum.high + fma_d(sum.high + sum.low, more, sum.low), e.shifted, kQuarters);
 }
 
 /// erfc(x) = e^(-x^2) f(x) with a smooth f, so the tail keeps its digits down to the subnormals; 2 - erfc(-x) on the
@@ -58,9 +58,9 @@ INLAY_INLINE vd erfcx_of(vd x) {
   const vd square = y * y;
   const vd square_low = product_rest(y, y, square);
   const ExpParts e = exp_parts(square);
-  // e^(y^2) is `high` and what the square's low part and the table leave, which is less than a twentieth of it.
-  const vd high = scale(e.high, e.k + 1);
-  const vd low = scale(fma_d(e.high + e.rest, square_low, e.rest), e.k + 1);
+  // e^(y^2) is `high` and what the square's low part and the table leave, which is less than a tenth of it.
+  const vd high = scale_rounded(e.high, e.shifted + 1, kQuarters);
+  const vd low = scale_rounded(fma_d(e.high + e.rest, square_low, e.rest), e.shifted + 1, kQuarters);
   const vd sum = high - f.first;
   const vd left = sum + (((high - sum) - f.first) + (low - f.rest));
   return select_d(x < 0, left, f.first + f.rest);

@@ -177,9 +177,10 @@ def rounded(x, bits):
 
 
 def exp_tables():
-    comment("exp: x = k ln2 / 16 + r; 2^(j/16) for j in 0..15, in two parts")
-    powers = [mpf(2) ** (mpf(j) / 16) for j in range(16)]
-    DOUBLE.rows("kExp", [[p, p - mpf(float(p))] for p in powers])
+    for name, parts in ("kExp", 4), ("kExpm1", 16):
+        comment(f"{name[1:].lower()}: x = k ln2 / {parts} + r; 2^(j/{parts}) for j in 0..{parts - 1}, in two parts")
+        powers = [mpf(2) ** (mpf(j) / parts) for j in range(parts)]
+        DOUBLE.rows(name, [[p, p - mpf(float(p))] for p in powers])
     ln2 = mp.log(2)
     DOUBLE.scalar("kInverseLn2", 1 / ln2)
     DOUBLE.scalar("kLn2", ln2)
@@ -191,10 +192,10 @@ def exp_tables():
     def tail(r):  # (e^r - 1 - r) / r^2
         return mp.hyp1f1(1, 3, r) / 2
 
-    half = ln2 / 32
-    DOUBLE.polynomial("kExpPoly", tail, lambda r: r * r + half * half / 100, 5, -half * mpf("1.001"), half * mpf("1.001"),
+    half = ln2 / 8
+    DOUBLE.polynomial("kExpPoly", tail, lambda r: r * r + half * half / 100, 6, -half * mpf("1.001"), half * mpf("1.001"),
                "exp: e^r = 1 + r + r^2 P(r) for r in")
-    wide = 3 * half
+    wide = 3 * ln2 / 32
     DOUBLE.polynomial("kExpm1Poly", tail, lambda r: abs(r) + wide / 100, 6, -wide * mpf("1.001"), wide * mpf("1.001"),
                "expm1: e^r - 1 = r + r^2 P(r) for r in")
 

@@ -9,7 +9,8 @@
 INLAY_INLINE Power half_exp_of_abs(vd x) {
   const ExpParts e = exp_parts(min_d(splat(720), abs_d(x)));
   const vd sum = e.high + e.rest;
-  const Power half = {scale(sum, e.k - 1), scale((e.high - sum) + e.rest, e.k - 1)};
+  const Power half = {scale_rounded(sum, e.shifted - 1, kQuarters),
+                      scale_rounded((e.high - sum) + e.rest, e.shifted - 1, kQuarters)};
   return half;
 }
 

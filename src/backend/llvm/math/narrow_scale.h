@@ -12,14 +12,8 @@ INLAY_INLINE vd scale_by_bits(vd x, vi n, vi half) {
   return x * of_bits_d(shifted_left(half + 1023, 52)) * of_bits_d(shifted_left((n - half) + 1023, 52));
 }
 
-/// x 2^floor(k) for sixteenths |k| up to 2044, rounded once where |x| 2^floor(k/2) is no subnormal, also into the
-/// subnormals and to infinity. The sum has 16 k in its last bits.
-INLAY_INLINE vd scale(vd x, vd k) {
-  const vi sixteenths = bits_d(k + 0x1.8p+48);
-  return scale_by_bits(x, shifted_right(sixteenths, 4), shifted_right(sixteenths, 5));
-}
-
-/// The same for a whole n. The sum has 2 n in its last bits.
+/// x 2^n for a whole |n| up to 2044, rounded once where |x| 2^floor(n/2) is no subnormal, also into the subnormals and
+/// to infinity. The sum has 2 n in its last bits.
 INLAY_INLINE vd scale_whole(vd x, vd n) {
   const vi halves = bits_d(n + 0x1.8p+51);
   return scale_by_bits(x, shifted_right(halves, 1), shifted_right(halves, 2));

@@ -62,6 +62,9 @@ INLAY_INLINE void lookup_2(const double* rows, int stride, vi index, vd* columns
   columns[1] = row[1];
 }
 
+/// Both columns of the row with this index mod 4.
+INLAY_INLINE void lookup_quarter(const double* rows, vi index, vd* columns) { lookup_2(rows, 2, index & 3, columns); }
+
 INLAY_INLINE void lookup_4(const double* rows, int stride, vi index, vd* columns) {
   lookup_2(rows, stride, index, columns);
   lookup_2(rows + 2, stride, index, columns + 2);

@@ -37,12 +37,6 @@ INLAY_INLINE vd pow_of_positive(vd x, vd y) {
   const vd exponent = clamp(product, -800, 800);
   const vd low = clamp(rest, -1e-10, 1e-10);
 
-  const vd shifted = fma_d(exponent, splat(kInverseLn2), splat(kRoundToSixteenths));
-  const vi index = bits_d(shifted);
-  const vd k = shifted - splat(kRoundToSixteenths);
-  const vd r = less_ln2(exponent, k) + low;
-  const vd p = fma_d(r * r, POLYNOMIAL(r, kExpPoly), r);
-  vd power[2];
-  lookup_2(&kExp[0][0], 2, index, power);
-  return scale(power[0] + fma_d(power[0], p, power[1]), k);
+  const vd shifted = fma_d(exponent, splat(kInverseLn2), splat(ROUND_TO(kQuarters)));
+  return exp_from(exp_parts_of(shifted, less_ln2(exponent, shifted - splat(ROUND_TO(kQuarters))) + low));
 }

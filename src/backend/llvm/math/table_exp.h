@@ -1,18 +1,18 @@
 #pragma once
-// e^x = 2^n 2^(j/16) e^r with |r| <= ln2/32: a table in registers and a short polynomial.
+// e^x = 2^n 2^(j/4) e^r with |r| <= ln2/8: a table of four numbers, which is one register of AVX2, and a polynomial.
 //
-// Adding a large constant rounds x / ln2 to sixteenths, leaves j in the low bits and n + j/16 as a number, whose floor
-// the scaling instruction takes itself. So there is no integer arithmetic, and gradual underflow and overflow are
-// right.
+// Adding a large constant (ROUND_TO) rounds k = x / ln2 to quarters and leaves j in the low bits, with n before it:
+// what a lookup and a scaling by 2^n need. Gradual underflow and overflow are right.
 #include "coefficients.h"
 #include "vector_types.h"
 
-// 1.5 x 2^48: one unit in the last place is 1/16.
-#define kRoundToSixteenths 0x1.8p+48
+#define kQuarters 2
+#define kSixteenths 4
 
-/// e^x in parts: 2^floor(k) (high + rest), rest = high (e^r - 1) and what rounding lost of high; below 0.05.
+/// e^x in parts: 2^floor(k) (high + rest), rest = high (e^r - 1) and what rounding lost of high; below 0.16. `shifted`
+/// is k rounded to quarters.
 typedef struct {
-  vd k, high, rest;
+  vd shifted, high, rest;
 } ExpParts;
 
 /// x - k ln2 for a k of at most 15 bits. Without fused multiply-adds ln2 is in two parts of which k times the first is
@@ -25,23 +25,24 @@ INLAY_INLINE vd less_ln2(vd x, vd k) {
 #endif
 }
 
-/// |x| must stay below 1e4.
-INLAY_INLINE ExpParts exp_parts(vd x) {
-  ExpParts e;
-  const vd shifted = fma_d(x, splat(kInverseLn2), splat(kRoundToSixteenths));
-  e.k = shifted - splat(kRoundToSixteenths);
-  const vd r = less_ln2(x, e.k);
+/// e^r for what rounding to quarters left.
+INLAY_INLINE ExpParts exp_parts_of(vd shifted, vd r) {
   vd power[2];
-  lookup_2(&kExp[0][0], 2, bits_d(shifted), power);
-  e.high = power[0];
-  e.rest = fma_d(e.high, fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), power[1]);
+  lookup_quarter(&kExp[0][0], bits_d(shifted), power);
+  const ExpParts e = {shifted, power[0],
+                      fma_d(power[0], fma_d(r * r, POLYNOMIAL_IN_PAIRS(r, r * r, kExpPoly), r), power[1])};
   return e;
 }
 
-INLAY_INLINE vd exp_of(vd x) {
-  const ExpParts e = exp_parts(clamp(x, -800, 800));
-  return scale(e.high + e.rest, e.k);
+/// |x| must stay below 800.
+INLAY_INLINE ExpParts exp_parts(vd x) {
+  const vd shifted = fma_d(x, splat(kInverseLn2), splat(ROUND_TO(kQuarters)));
+  return exp_parts_of(shifted, less_ln2(x, shifted - splat(ROUND_TO(kQuarters))));
 }
+
+INLAY_INLINE vd exp_from(ExpParts e) { return scale_rounded(e.high + e.rest, e.shifted, kQuarters); }
+
+INLAY_INLINE vd exp_of(vd x) { return exp_from(exp_parts(clamp(x, -800, 800))); }
 
 /// e^-|x| and what rounding lost of it.
 typedef struct {
@@ -51,42 +52,39 @@ typedef struct {
 INLAY_INLINE Power exp_of_minus_abs(vd x) {
   const ExpParts e = exp_parts(max_d(splat(-800), -abs_d(x)));
   const vd sum = e.high + e.rest;
-  const Power power = {scale(sum, e.k), scale((e.high - sum) + e.rest, e.k)};
+  const Power power = {scale_rounded(sum, e.shifted, kQuarters),
+                       scale_rounded((e.high - sum) + e.rest, e.shifted, kQuarters)};
   return power;
 }
 
-/// 2^x: the rest after sixteenths is exact, so only its product with ln2 is rounded.
+/// 2^x: the rest after quarters is exact, so only its product with ln2 is rounded.
 INLAY_INLINE vd exp2_of(vd x) {
   const vd y = clamp(x, -1100, 1100);
-  const vd shifted = y + kRoundToSixteenths;
-  const vd k = shifted - splat(kRoundToSixteenths);
-  const vd r = (y - k) * kLn2;
-  vd power[2];
-  lookup_2(&kExp[0][0], 2, bits_d(shifted), power);
-  return scale(power[0] + fma_d(power[0], fma_d(r * r, POLYNOMIAL(r, kExpPoly), r), power[1]), k);
+  const vd shifted = y + ROUND_TO(kQuarters);
+  return exp_from(exp_parts_of(shifted, (y - (shifted - splat(ROUND_TO(kQuarters)))) * kLn2));
 }
 
 /// e^x - 1 as 2^floor(k) (high + low); the sum is not yet rounded.
 ///
-/// Around 0 (|k| <= 1/16) the table is not used, so that nothing cancels: the polynomial reaches three times as far.
+/// k is in sixteenths here. Around 0 (|k| <= 1/16) the table is not used, so that nothing cancels: the polynomial
+/// reaches three times as far.
 typedef struct {
-  vd k, high, low;
+  vd shifted, k, high, low;
   vd table, rest;  // e^x itself is 2^floor(k) (table + rest)
 } Expm1Parts;
 
 INLAY_INLINE Expm1Parts expm1_parts(vd x) {
   Expm1Parts e;
-  const vd shifted = fma_d(x, splat(kInverseLn2), splat(kRoundToSixteenths));
-  const vd rounded = shifted - splat(kRoundToSixteenths);
-  const vi far = abs_d(rounded) > splat(0.0625);
-  e.k = select_d(far, rounded, splat(0));
-  const vi index = bits_d(select_d(far, shifted, splat(0)));
+  const vd none = splat(ROUND_TO(kSixteenths));
+  const vd shifted = fma_d(x, splat(kInverseLn2), none);
+  e.shifted = select_d(abs_d(shifted - none) > splat(0.0625), shifted, none);
+  e.k = e.shifted - none;
   const vd r = fnma_d(e.k, splat(kLn2ShortLow), fnma_d(e.k, splat(kLn2Short), x));
   vd power[2];
-  lookup_2(&kExp[0][0], 2, index, power);
+  lookup_2(&kExpm1[0][0], 2, bits_d(e.shifted), power);
   e.table = power[0];
   // table (1 + r + tail) - 2^-n, the large parts first; what is lost around 0 is nothing but the rounding of r^2 / 2.
-  const vd tail = fma_d(e.table, (r * r) * POLYNOMIAL(r, kExpm1Poly), power[1]);
+  const vd tail = fma_d(e.table, (r * r) * POLYNOMIAL_IN_PAIRS(r, r * r, kExpm1Poly), power[1]);
   e.rest = fma_d(e.table, r, tail);
   const vd one = scale_near(splat(1), max_d(splat(-1000), -floor_d(e.k)));
   const vd difference = e.table - one;
@@ -100,14 +98,14 @@ INLAY_INLINE Expm1Parts expm1_parts(vd x) {
 
 INLAY_INLINE vd expm1_of(vd x) {
   const Expm1Parts e = expm1_parts(clamp(x, -60, 800));
-  return with_sign_of(scale(e.high + e.low, e.k), x);
+  return with_sign_of(scale_rounded(e.high + e.low, e.shifted, kSixteenths), x);
 }
 
 /// 1 / (1 + e^-x) as s / (s + s e^-x) with the power of two s that makes s e^-x a number from 1 to 2: nothing
 /// overflows, and the product with s, which comes last, goes down to the subnormals.
 INLAY_INLINE vd sigmoid_of(vd x) {
   const ExpParts e = exp_parts(clamp(-x, -50, 800));
-  const vd s = scale_whole(splat(1), -floor_d(e.k));
+  const vd s = inverse_power(e.shifted, kQuarters);
   const vd power = e.high + e.rest;
   const vd power_low = (e.high - power) + e.rest;
   const vd d = s + power;

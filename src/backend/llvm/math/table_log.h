@@ -38,7 +38,7 @@ INLAY_INLINE Log log_in_two(vd x) {
   Log result;
   result.high = l.high + l.r;
   const vd lost = (l.high - result.high) + l.r;
-  result.low = fma_d(l.r * l.r, POLYNOMIAL(l.r, kLogPoly), l.low + lost);
+  result.low = fma_d(l.r * l.r, POLYNOMIAL_IN_PAIRS(l.r, l.r * l.r, kLogPoly), l.low + lost);
   return result;
 }
 
@@ -49,7 +49,7 @@ INLAY_INLINE Log log_of_parts_in_two(LogParts l, vd rest) {
   Log result;
   result.high = l.high + l.r;
   const vd lost = (l.high - result.high) + l.r;
-  result.low = fma_d(r * r, POLYNOMIAL(r, kLogPoly), l.low + (lost + scaled));
+  result.low = fma_d(r * r, POLYNOMIAL_IN_PAIRS(r, r * r, kLogPoly), l.low + (lost + scaled));
   return result;
 }
 
@@ -127,7 +127,8 @@ INLAY_INLINE vd plus_log1p_of_fraction(vd larger, Power e) {
   const vd c = row[0], table = row[1];
   const vd first = short_product_added(u, c, splat(-1)), second = (e.high - (u - 1)) * c, r = first + second;
   const vd high = table + first;
-  const vd low = fma_d(r * r, POLYNOMIAL(r, kLogPoly), fma_d(e.low, c, ((table - high) + first) + row[2]));
+  const vd low =
+      fma_d(r * r, POLYNOMIAL_IN_PAIRS(r, r * r, kLogPoly), fma_d(e.low, c, ((table - high) + first) + row[2]));
   const vd sum = larger + high;
   const vd added = sum - larger;
   const vd lost = (larger - (sum - added)) + (high - added);
@@ -144,10 +145,10 @@ INLAY_INLINE vd softplus_of(vd x) { return plus_log1p_of_fraction(max_d(splat(0)
 /// log(1 - e^x) for x <= 0. Left of -log 2, 1 - e^x is formed with what its rounding lost; right of it from e^x - 1.
 INLAY_INLINE vd log1mexp_of(vd x) {
   const Expm1Parts e = expm1_parts(clamp(x, -800, 800));
-  const vd power = scale(e.table + e.rest, e.k);
+  const vd power = scale_rounded(e.table + e.rest, e.shifted, kSixteenths);
   const vd far = 1 - power;
   const vi is_far = x < -0x1.62e42fefa39efp-1;
-  const vd u = select_d(is_far, far, -scale(e.high + e.low, e.k));
+  const vd u = select_d(is_far, far, -scale_rounded(e.high + e.low, e.shifted, kSixteenths));
   const vd rest = select_d(is_far, (1 - far) - power, splat(0));
   const LogParts l = log_parts(u);
   return -abs_d(log_by_class_of(u, log_of_parts(l, scale_whole(rest, -l.n))));  // -0.0 at -inf

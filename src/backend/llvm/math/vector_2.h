@@ -18,6 +18,8 @@ INLAY_INLINE void lookup_2(const double* rows, int stride, vi index, vd* columns
   columns[0] = __builtin_shufflevector(a, b, 0, 2);
   columns[1] = __builtin_shufflevector(a, b, 1, 3);
 }
+/// Both columns of the rows with these indices mod 4.
+INLAY_INLINE void lookup_quarter(const double* rows, vi index, vd* columns) { lookup_2(rows, 2, index & 3, columns); }
 INLAY_INLINE void lookup_4(const double* rows, int stride, vi index, vd* columns) {
   lookup_2(rows, stride, index, columns);
   lookup_2(rows + 2, stride, index, columns + 2);

@@ -31,6 +31,14 @@ INLAY_INLINE void lookup_4(const double* rows, int stride, vi index, vd* columns
   columns[2] = __builtin_shufflevector(ab0, cd0, 2, 3, 6, 7);
   columns[3] = __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7);
 }
+/// Both columns of the rows with these indices mod 4: a double is two of the floats that one instruction picks.
+INLAY_INLINE void lookup_quarter(const double* t, vi index, vd* columns) {
+  const vd first = {t[0], t[2], t[4], t[6]}, second = {t[1], t[3], t[5], t[7]};
+  const __m256i twice = _mm256_shuffle_epi32((__m256i)(index + index), 0xa0);
+  const __m256i halves = _mm256_or_si256(twice, _mm256_set_epi32(1, 0, 1, 0, 1, 0, 1, 0));
+  columns[0] = (vd)_mm256_permutevar8x32_ps((__m256)first, halves);
+  columns[1] = (vd)_mm256_permutevar8x32_ps((__m256)second, halves);
+}
 INLAY_INLINE vd lookup_1(const double* rows, int stride, vi index) {
   vd columns[2];
   lookup_2(rows, stride, index, columns);

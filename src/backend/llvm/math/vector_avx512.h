@@ -9,6 +9,12 @@ INLAY_INLINE vd max_d(vd a, vd b) { return _mm512_max_pd(a, b); }
 /// x 2^floor(k), rounded once, also into the subnormals and to infinity.
 INLAY_INLINE vd scale(vd x, vd k) { return _mm512_scalef_pd(x, k); }
 
+/// x 2^floor(k) and 2^-floor(k) of k rounded by ROUND_TO(bits).
+INLAY_INLINE vd scale_rounded(vd x, vd shifted, int bits) { return scale(x, shifted - splat(ROUND_TO(bits))); }
+INLAY_INLINE vd inverse_power(vd shifted, int bits) {
+  return scale(splat(1), -_mm512_floor_pd(shifted - splat(ROUND_TO(bits))));
+}
+
 /// For a whole n, and one from -1023 to 1023: AVX2 has a shorter way for these.
 INLAY_INLINE vd scale_whole(vd x, vd n) { return scale(x, n); }
 INLAY_INLINE vd scale_near(vd x, vd n) { return scale(x, n); }
@@ -47,6 +53,13 @@ INLAY_INLINE vd lookup_1(const double* t, int stride, vi index) {
 INLAY_INLINE void lookup_2(const double* rows, int stride, vi index, vd* columns) {
   columns[0] = lookup_1(rows, stride, index);
   columns[1] = lookup_1(rows + 1, stride, index);
+}
+/// Both columns of the row with these indices mod 4.
+INLAY_INLINE void lookup_quarter(const double* t, vi index, vd* columns) {
+  const vd first = {t[0], t[2], t[4], t[6], t[0], t[2], t[4], t[6]};
+  const vd second = {t[1], t[3], t[5], t[7], t[1], t[3], t[5], t[7]};
+  columns[0] = _mm512_permutexvar_pd((__m512i)index, first);
+  columns[1] = _mm512_permutexvar_pd((__m512i)index, second);
 }
 INLAY_INLINE void lookup_4(const double* rows, int stride, vi index, vd* columns) {
   lookup_2(rows, stride, index, columns);

@@ -8,6 +8,20 @@ INLAY_INLINE vd power_of_two(vd n) { return of_bits_d(shifted_left(bits_d(n + (0
 /// x 2^n for a whole n from -1022 to 1023; and where x is 0, n may be -1023.
 INLAY_INLINE vd scale_near(vd x, vd n) { return x * power_of_two(n); }
 
+/// x 2^floor(k) of k rounded by ROUND_TO(bits), for |k| up to 2044, rounded once where |x| 2^floor(k/2) is no
+/// subnormal, also into the subnormals and to infinity. In two steps, by the exponents of 2^floor(n/2) and of the rest:
+/// the bits have n + 2046, so no sign is in the way.
+INLAY_INLINE vd scale_rounded(vd x, vd shifted, int bits) {
+  const vi n = shifted_right(bits_d(shifted), bits), half = shifted_right(bits_d(shifted), bits + 1);
+  return x * of_bits_d(shifted_left(half, 52)) * of_bits_d(shifted_left(n - half, 52));
+}
+
+/// 2^-floor(k)
+INLAY_INLINE vd inverse_power(vd shifted, int bits) {
+  const vi n = shifted_right(bits_d(shifted), bits), half = shifted_right(bits_d(shifted), bits + 1);
+  return of_bits_d(shifted_left(2046 - half, 52)) * of_bits_d(shifted_left(2046 - (n - half), 52));
+}
+
 /// |x| = 2^exponent mantissa with 1 <= mantissa < 2, for what is finite and not 0.
 typedef struct {
   vd magnitude; /* not subnormal */

@@ -14,6 +14,10 @@ INLAY_INLINE vd abs_d(vd x) { return of_bits_d(bits_d(x) & INT64_MAX); }
 
 INLAY_INLINE vd with_sign_of(vd x, vd sign) { return of_bits_d((bits_d(x) & INT64_MAX) | (bits_d(sign) & INT64_MIN)); }
 
+/// What rounds a number k to multiples of 2^-bits when it is added. The sum has k + 2046, whose half is the bias of an
+/// exponent, in its last bits.
+#define ROUND_TO(bits) (0x1.8p+52 / (1 << (bits)) + 2046)
+
 #include "fused.h"
 
 #if INLAY_LANES == 8
@@ -106,5 +110,19 @@ INLAY_INLINE vd polynomial(vd x, const double* coefficients, int count) {
   vd sum = splat(coefficients[count - 1]);
 #pragma clang loop unroll(full)
   for (int i = count - 2; i >= 0; --i) sum = fma_d(sum, x, splat(coefficients[i]));
+  return sum;
+}
+
+/// The same by pairs of coefficients, which do not wait for each other: half as long a chain of as many operations.
+#define POLYNOMIAL_IN_PAIRS(x, square, coefficients) \
+  polynomial_in_pairs(x, square, coefficients, sizeof(coefficients) / sizeof(double))
+INLAY_INLINE vd polynomial_in_pairs(vd x, vd square, const double* coefficients, int count) {
+  const int last = (count - 1) / 2 * 2;
+  vd sum = splat(coefficients[last]);
+  if (count % 2 == 0) sum = fma_d(splat(coefficients[count - 1]), x, sum);
+#pragma clang loop unroll(full)
+  for (int i = last - 2; i >= 0; i -= 2) {
+    sum = fma_d(sum, square, fma_d(splat(coefficients[i + 1]), x, splat(coefficients[i])));
+  }
   return sum;
 }
