@@ -7,7 +7,8 @@ namespace inlay::rewrite {
 const std::vector<NodeRule>& node_rules() {
   static const std::vector<NodeRule> kAll = [] {
     std::vector<NodeRule> all;
-    for (const auto& family : {literal_rules(), view_rules(), region_rules(), sum_rules(), extreme_rules()}) {
+    for (const auto& family :
+         {literal_rules(), view_rules(), region_rules(), sum_rules(), extreme_rules(), select_rules()}) {
       all.insert(all.end(), family.begin(), family.end());
     }
     return all;

@@ -24,6 +24,7 @@ std::span<const NodeRule> view_rules();     // views of views
 std::span<const NodeRule> region_rules();   // slices, updates and concatenations
 std::span<const NodeRule> sum_rules();      // sums, and logarithms of them
 std::span<const NodeRule> extreme_rules();  // maxima and minima
+std::span<const NodeRule> select_rules();   // choices between two results of one op
 
 /// All of them, in the order in which they are tried.
 const std::vector<NodeRule>& node_rules();

@@ -153,6 +153,17 @@ constexpr Example kExamples[] = {
      "graph @main(%y: T[n], %x: T[3, n + 1]) { %e = exp %x; %s = reduce add %e [0, 1] : T; "
      "%k = reshape %s : T[1, 1]; %l = log %k; return %l }",
      kFloats},
+    {"select-of-one-op",
+     "graph @main(%p: bool[n], %x: T[n], %y: T) { %a = neg %x; %b = neg %y; %c = select %p, %a, %b; return %c }",
+     "f64 f32 i64"},
+    {"select-of-one-op",
+     "graph @main(%p: bool[n], %x: T[n], %y: T[n]) { %a = mul %x, %y; %b = mul %y, %y; %c = select %p, %b, %a; "
+     "return %c }",
+     "f64 f32 i64"},
+    {"select-of-one-op",
+     "graph @main(%p: bool, %x: T[n], %y: T[n], %z: T[n]) { %a = lt %x, %y; %b = lt %x, %z; %c = select %p, %a, %b; "
+     "return %c }",
+     kNumbers},
     {"extreme-of-negated",
      "graph @main(%y: T[n], %x: T[n + 1]) { %a = neg %x; %m = reduce max %a [0] : T; %b = neg %m; "
      "%l = reduce min %a [0] : T; %c = neg %l; return %b, %c }",
@@ -260,6 +271,16 @@ TEST(NodeRules, DoNotLoseAnError) {
   EXPECT_EQ(rewrites_of("graph @main(%x: i64[n, m]) { %a = reduce max %x [0] : i64; %b = reduce max %a [0] : i64; "
                         "return %b }"),
             0);
+}
+
+TEST(NodeRules, LeaveChoicesBetweenWhatOthersReadOrIsLessThanTheChoice) {
+  EXPECT_EQ(rewrites_of("graph @main(%p: bool[n], %x: f64[n], %y: f64[n]) { %a = exp %x; %b = exp %y; "
+                        "%c = select %p, %a, %b; return %a, %c }"),
+            0);
+  EXPECT_EQ(rewrites_of("graph @main(%p: bool[n], %x: f64, %y: f64) { %a = exp %x; %b = exp %y; "
+                        "%c = select %p, %a, %b; return %c }"),
+            0)
+      << "two exponentials, not n";
 }
 
 TEST(NodeRules, DoNotCentreTwice) {
