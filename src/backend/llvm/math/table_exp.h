@@ -101,16 +101,11 @@ INLAY_INLINE vd expm1_of(vd x) {
   return with_sign_of(scale_rounded(e.high + e.low, e.shifted, kSixteenths), x);
 }
 
-/// 1 / (1 + e^-x) as s / (s + s e^-x) with the power of two s that makes s e^-x a number from 1 to 2: nothing
-/// overflows, and the product with s, which comes last, goes down to the subnormals.
+/// 1 / (1 + e^-x), or e^x / (1 + e^x) left of 0: of e^-|x|, which softplus has too.
 INLAY_INLINE vd sigmoid_of(vd x) {
-  const ExpParts e = exp_parts(clamp(-x, -50, 800));
-  const vd s = inverse_power(e.shifted, kQuarters);
-  const vd power = e.high + e.rest;
-  const vd power_low = (e.high - power) + e.rest;
-  const vd d = s + power;
-  const vd d_low = ((max_d(s, power) - d) + min_d(s, power)) + power_low;
-  const vd inverse = 1 / d;
-  const vd rest = fnma_d(inverse, d_low, rest_of_quotient(inverse, d, splat(1)));
-  return s * fma_d(rest, inverse, inverse);
+  const Power e = exp_of_minus_abs(x);
+  const vi left = x < 0;
+  const vd d = 1 + e.high;
+  const vd d_low = ((1 - d) + e.high) + e.low;
+  return quotient_of_two(select_d(left, e.high, splat(1)), select_d(left, e.low, splat(0)), d, d_low);
 }

@@ -9,11 +9,8 @@ INLAY_INLINE vd max_d(vd a, vd b) { return _mm512_max_pd(a, b); }
 /// x 2^floor(k), rounded once, also into the subnormals and to infinity.
 INLAY_INLINE vd scale(vd x, vd k) { return _mm512_scalef_pd(x, k); }
 
-/// x 2^floor(k) and 2^-floor(k) of k rounded by ROUND_TO(bits).
+/// x 2^floor(k) of k rounded by ROUND_TO(bits).
 INLAY_INLINE vd scale_rounded(vd x, vd shifted, int bits) { return scale(x, shifted - splat(ROUND_TO(bits))); }
-INLAY_INLINE vd inverse_power(vd shifted, int bits) {
-  return scale(splat(1), -_mm512_floor_pd(shifted - splat(ROUND_TO(bits))));
-}
 
 /// For a whole n, and one from -1023 to 1023: AVX2 has a shorter way for these.
 INLAY_INLINE vd scale_whole(vd x, vd n) { return scale(x, n); }

@@ -16,12 +16,6 @@ INLAY_INLINE vd scale_rounded(vd x, vd shifted, int bits) {
   return x * of_bits_d(shifted_left(half, 52)) * of_bits_d(shifted_left(n - half, 52));
 }
 
-/// 2^-floor(k)
-INLAY_INLINE vd inverse_power(vd shifted, int bits) {
-  const vi n = shifted_right(bits_d(shifted), bits), half = shifted_right(bits_d(shifted), bits + 1);
-  return of_bits_d(shifted_left(2046 - half, 52)) * of_bits_d(shifted_left(2046 - (n - half), 52));
-}
-
 /// |x| = 2^exponent mantissa with 1 <= mantissa < 2, for what is finite and not 0.
 typedef struct {
   vd magnitude; /* not subnormal */
