@@ -100,7 +100,13 @@ std::vector<Value*> ColumnEmitter::nothing(std::size_t vectors) const {
 }
 
 /// The states that rows make of each vector of a strip.
-std::vector<Value*> ColumnEmitter::states_of_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip) {
+std::vector<Value*> ColumnEmitter::states_of_rows(int level, Range rows, llvm::MutableArrayRef<Lanes> strip) {
+  nest_.enter_vectors("strip");
+  for (Lanes& vector : strip) {
+    for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
+      if (plan_.is_of_column(i)) statements_.emit_statement(i, vector);
+    }
+  }
   const Loop loop = open_loop(b_, rows.begin, nothing(strip.size()));
   nest_.point_of(plan_.loop(level).axis) = loop.point;
   statements_.emit_uniform(level + 1);

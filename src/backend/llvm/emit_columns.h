@@ -26,7 +26,7 @@ class ColumnEmitter {
   void for_each_strip(llvm::ArrayRef<int> numbers_of_vectors,
                       llvm::function_ref<void(llvm::MutableArrayRef<Lanes>)> visit);
   void fold_rows(int level, Range rows);
-  std::vector<Value*> states_of_rows(int level, Range rows, llvm::ArrayRef<Lanes> strip);
+  std::vector<Value*> states_of_rows(int level, Range rows, llvm::MutableArrayRef<Lanes> strip);
   std::vector<Value*> nothing(std::size_t vectors) const;
   Value* end_of(Value* begin, int64_t most, Value* end);
 

@@ -152,6 +152,7 @@ Value* StatementEmitter::to_later_rows(std::size_t i) const {
   if (plan_.loops.size() < 2) return nullptr;
   const int64_t element_bytes = size_bytes(nest_.statement(i).dtype);
   const Dim row = plan_.statements[i].place.stride_of(plan_.loop(plan_.innermost() - 2).axis);
+  if (row.is(0)) return nullptr;
   if (plan_.vectors_pass_tile() && plan_.vector_extent().constant() * element_bytes < kPageBytes) {
     const bool follow_by_themselves = row.is_constant() && row.constant() * element_bytes < kPageBytes / kRowsAhead;
     return follow_by_themselves ? nullptr : f_.sizes.of(row * Dim(kRowsAhead));

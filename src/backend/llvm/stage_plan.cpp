@@ -58,6 +58,28 @@ class Planner {
     }
     plan_.by_columns = !folds.empty();
     for (NestStatement* fold : folds) fold->accumulates = true;
+    if (plan_.by_columns) find_what_is_of_columns(rows);
+  }
+
+  void find_what_is_of_columns(int rows) {
+    std::vector<bool> follows_rows(plan_.register_levels.size());
+    plan_.of_column.resize(stage_.statements.size());
+    const auto is_written = [&](kernel::BufferId buffer) {
+      return std::ranges::any_of(stage_.statements,
+                                 [&](const Statement& s) { return s.is_write() && s.buffer == buffer; });
+    };
+    for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
+      const Statement& s = stage_.statements[i];
+      const NestStatement& facts = plan_.statements[i];
+      if (!s.result.valid()) continue;
+      const bool changes = s.can_fail() || s.kind == Kind::fold || facts.level + 1 == plan_.innermost() ||
+                           (s.kind == Kind::axis && s.axis == rows) ||
+                           (s.has_place() && (!facts.place.stride_of(rows).is(0) || !facts.place.indices.empty() ||
+                                              is_written(s.buffer)));
+      const auto follows = [&](kernel::RegisterId r) { return follows_rows[r.index]; };
+      follows_rows[s.result.index] = changes || std::ranges::any_of(s.operands, follows);
+      plan_.of_column[i] = in_vector_loop(i) && !follows_rows[s.result.index];
+    }
   }
 
   /// Does a write have an element for each point of the vector axis, whatever is found there?
@@ -117,7 +139,7 @@ class Planner {
     int count = 0, sums = 0;
     bool long_body = false, has_exponentials = false, has_states = false;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      if (!in_vector_loop(i)) continue;
+      if (!in_vector_loop(i) || plan_.is_of_column(i)) continue;
       const Statement& statement = stage_.statements[i];
       ++count;
       sums += plan_.statements[i].accumulates ? 1 : 0;

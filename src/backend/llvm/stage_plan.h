@@ -11,11 +11,13 @@ namespace inlay::llvm_backend {
 /// axis is passed in blocks: the lines that one block touches are used up by the loop around it before they leave the
 /// cache.
 struct StagePlan : kernel::LoopNest {
-  int width = 1;             // lanes
-  int unroll = 1;            // vectors at a time
-  bool by_turns = false;     // it sums floats: emit_turns.cpp
-  bool by_columns = false;   // it folds rows, and each lane has a column: emit_columns.cpp. The folds accumulate then,
-                             // though their elements vary with the vector axis: they are opened innermost
+  int width = 1;            // lanes
+  int unroll = 1;           // vectors at a time
+  bool by_turns = false;    // it sums floats: emit_turns.cpp
+  bool by_columns = false;  // it folds rows, and each lane has a column: emit_columns.cpp. The folds accumulate then,
+                            // though their elements vary with the vector axis: they are opened innermost
+  std::vector<bool> of_column;  // by statement, where by_columns: it does not change from row to row, and is made
+                                // before the rows are passed
   bool short_rows = false;   // the innermost loop folds rows that may be short, and nothing else: emit_rows.cpp
   bool points_wait = false;  // for the points before them, so it is one vector
   int64_t page = 0;          // points from one of them to the next where there are enough; 0: they stay together
@@ -30,6 +32,7 @@ struct StagePlan : kernel::LoopNest {
   static constexpr int64_t kWorthPages = 1 << 22;  // bytes of an operand: it comes from memory, not from a cache
   static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves
 
+  bool is_of_column(std::size_t i) const { return i < of_column.size() && of_column[i]; }
   /// Of a tile no more than that.
   const Dim& vector_extent() const { return loops.back().extent; }
   int vector_axis() const { return loops.empty() ? -1 : loops.back().axis; }

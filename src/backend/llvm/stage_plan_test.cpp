@@ -70,6 +70,24 @@ TEST(StagePlan, RowsAreFoldedByColumnsWhereNoOrderShows) {
       by_columns(all, "%1 = load w[i] : f64  %2 = exp %1 : f64  %3 = mul %0, %2 : f64  fold add s[j] %3 : f64"));
 }
 
+TEST(StagePlan, WhatDoesNotChangeFromRowToRowIsMadeBeforeThem) {
+  const auto of_column = [](std::string_view body) {
+    const StagePlan p =
+        plan("x: f64[n, m] param 0, y: f64[m] param 1, d: f64[] param 2, r: f64[m] output 0, s: f64[m] output 1",
+             str("stage (i < n, j < m) { ", body, " }"));
+    std::string out;
+    for (std::size_t i = 0; i < p.statements.size(); ++i) out += p.is_of_column(i) ? 'c' : '.';
+    return str(out, " by ", p.unroll);
+  };
+  EXPECT_EQ(of_column("%0 = load y[j] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64  %3 = load x[i, j] : f64  "
+                      "%4 = sub %3, %2 : f64  fold add s[j] %4 : f64"),
+            "c.c... by 8");
+  EXPECT_EQ(of_column("%0 = axis i : f64  %1 = axis j : f64  %2 = add %0, %1 : f64  fold add s[j] %2 : f64"),
+            ".c.. by 8");
+  // What the stage changes is looked up where it stands.
+  EXPECT_EQ(of_column("%0 = load r[j] : f64  fold add s[j] %0 : f64  fold add r[j] %0 : f64"), "... by 8");
+}
+
 TEST(StagePlan, ATransposePassesTheVectorAxisInBlocks) {
   const auto block_level = [](std::string_view stage) {
     const StagePlan p =
