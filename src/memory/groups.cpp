@@ -127,6 +127,7 @@ std::string Groups::harms_caller(const Group& from, const Group& to, const Dim& 
 }
 
 bool Groups::may_meet(BufferId a, const Dim& offset_a, BufferId b, const Dim& offset_b) const {
+  if (offset_a == offset_b) return !size_bytes_[a].is(0) && !size_bytes_[b].is(0);
   return !kernel::always_apart(offset_a, offset_a + size_bytes_[a], offset_b, offset_b + size_bytes_[b]);
 }
 

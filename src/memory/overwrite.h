@@ -5,15 +5,55 @@
 // access maps; the order of a loop's points is never the argument. What stages may rely on: a stage ends before the
 // next begins (at one point of the outer axes), and the statements of one point run in order.
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "kernel/kernel.h"
 
 namespace inlay::memory {
 
-/// Empty: it may. Otherwise why not, as a clause about the operand: "is read where it is overwritten".
-/// Both are roots; the output has the operand's number of bytes. A `copy` start of the operand itself is no obstacle,
-/// since then it moves nothing.
-std::string why_not_overwrite(const kernel::KernelProgram& program, const kernel::Kernel& kernel,
-                              kernel::BufferId operand, kernel::BufferId output);
+/// All questions about one kernel, which is read once: one of hundreds of stages is asked of as many pairs.
+class OverwriteQuestions {
+ public:
+  OverwriteQuestions(const kernel::KernelProgram& program, const kernel::Kernel& kernel);
+
+  /// Empty: it may. Otherwise why not, as a clause about the operand: "is read where it is overwritten".
+  /// Both are roots; the output has the operand's number of bytes. A `copy` start of the operand itself is no obstacle,
+  /// since then it moves nothing.
+  std::string why_not(kernel::BufferId operand, kernel::BufferId output) const;
+
+ private:
+  /// Where a buffer is touched.
+  struct Touch {
+    int stage = 0, statement = 0;
+    const kernel::Statement* at = nullptr;
+    bool is_before(const Touch& other) const {
+      return stage != other.stage ? stage < other.stage : statement < other.statement;
+    }
+  };
+  /// What the kernel does with the bytes of a root.
+  struct Uses {
+    std::vector<Touch> loads, writes;           // in order
+    const kernel::Start* start = nullptr;       // what is put there before the first stage
+    std::vector<kernel::BufferId> copied_into;  // the roots that begin as copies
+  };
+
+  const Uses& uses_of(kernel::BufferId root) const;
+  bool is_started(const Uses& output, kernel::BufferId operand) const;
+  bool is_made_first(const Uses& operand, const Uses& output) const;
+  bool may_read_overwritten(const Touch& load, const Touch& write) const;
+  bool may_follow(const Touch& load, const Touch& write) const;
+  bool are_disjoint(const Touch& a, const Touch& b) const;
+  bool is_one_point(const Touch& touch) const;
+  bool same_element(const Touch& load, const Touch& write) const;
+  bool finishes_first(const kernel::Statement& load, const kernel::Statement& write) const;
+  bool keeps_to_its_part(const kernel::Statement& load, const kernel::Statement& write, int outer_axis) const;
+  std::vector<Dim> extents(const Touch& touch) const;
+  const std::vector<Dim>& dims(const Touch& touch) const { return program_.buffers[touch.at->buffer].dims; }
+
+  const kernel::KernelProgram& program_;
+  const kernel::Kernel& kernel_;
+  std::unordered_map<kernel::BufferId, Uses> uses_;
+};
 
 }  // namespace inlay::memory

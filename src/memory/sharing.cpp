@@ -168,7 +168,7 @@ class Sharer {
         if (use > made && use < copy) return str("is read by ", step_name(program_, program_.steps[use.index]));
       }
     }
-    return why_not_overwrite(program_, *kernel, carried, next);
+    return OverwriteQuestions(program_, *kernel).why_not(carried, next);
   }
 
   // --- copy starts ---
@@ -196,7 +196,7 @@ class Sharer {
     const StepId first = liveness_.uses[output].writes.front();
     if (first != step) return {str(buffer(output).name, " is written before"), first};
     if (!lives_in_one_pass(output, step)) return {str(buffer(output).name, " is needed in every pass of a loop"), {}};
-    const std::string why = why_not_overwrite(program_, kernel, base, output);
+    const std::string why = OverwriteQuestions(program_, kernel).why_not(base, output);
     return why.empty() ? Refusal{join_equal(step, base, output), {}} : Refusal{str(name, " ", why), step};
   }
 
@@ -256,14 +256,24 @@ class Sharer {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
     if (!kernel) return;
     const kernel::StepAccess access = kernel::access_of(program_, program_.steps[step.index]);
+    std::vector<BufferId> dying = access.reads;  // or what an earlier stage made for a later one
+    if (kernel->stages.size() > 1) dying.insert(dying.end(), access.writes.begin(), access.writes.end());
+    std::erase_if(dying, [&](BufferId b) { return !groups_->has_bytes(b) || !read_later(b, step).why.empty(); });
+    if (dying.empty()) return;
+    std::vector<Dim> bytes_of_dying;
+    for (BufferId operand : dying) bytes_of_dying.push_back(size_bytes(buffer(operand)));
+    const OverwriteQuestions overwrites(program_, *kernel);
     for (BufferId result : access.writes) {
       if (!groups_->has_bytes(result) || liveness_.uses[result].writes.front() != step) continue;
       if (!lives_in_one_pass(result, step)) continue;
-      if (size_bytes(buffer(result)).is(0)) continue;
-      std::vector<BufferId> operands = access.reads;  // or what an earlier stage made for a later one
-      if (kernel->stages.size() > 1) operands.insert(operands.end(), access.writes.begin(), access.writes.end());
-      for (BufferId operand : operands) {
-        if (may_take(*kernel, step, operand, result) && join_equal(step, operand, result).empty()) break;
+      const Dim bytes = size_bytes(buffer(result));
+      if (bytes.is(0)) continue;
+      const int64_t element_bytes = size_bytes(buffer(result).dtype);
+      for (std::size_t i = 0; i < dying.size(); ++i) {
+        const BufferId operand = dying[i];
+        if (operand == result || bytes_of_dying[i] != bytes || size_bytes(buffer(operand).dtype) != element_bytes)
+          continue;
+        if (overwrites.why_not(operand, result).empty() && join_equal(step, operand, result).empty()) break;
       }
     }
   }
@@ -284,13 +294,6 @@ class Sharer {
     if (!one_size || std::ranges::count_if(call.operands, is_it) != 1) return;
     if (liveness_.uses[result].writes.front() != step || !lives_in_one_pass(result, step)) return;
     if (read_later(operand, step).why.empty()) join_equal(step, operand, result);
-  }
-
-  bool may_take(const Kernel& kernel, StepId step, BufferId operand, BufferId result) const {
-    return groups_->has_bytes(operand) && operand != result &&
-           size_bytes(buffer(operand)) == size_bytes(buffer(result)) &&
-           size_bytes(buffer(operand).dtype) == size_bytes(buffer(result).dtype) &&
-           read_later(operand, step).why.empty() && why_not_overwrite(program_, kernel, operand, result).empty();
   }
 
   // --- the outcome ---

@@ -257,12 +257,14 @@ void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, O
     const auto has_none = [&](BufferId b) { return home_[b] != b || bytes_[b] == 0; };
     std::erase_if(access.reads, has_none);
     std::erase_if(access.writes, has_none);
+    if (access.reads.empty() || access.writes.empty()) return;
+    const OverwriteQuestions overwrites(program_, *kernel);
     for (BufferId result : access.writes) {
       for (BufferId operand : access.reads) {
         if (!can_share(operand, result)) continue;
         const bool one_dtype =
             inlay::size_bytes(program_.buffers[operand].dtype) == inlay::size_bytes(program_.buffers[result].dtype);
-        if (one_dtype && why_not_overwrite(program_, *kernel, operand, result).empty()) add(operand, result);
+        if (one_dtype && overwrites.why_not(operand, result).empty()) add(operand, result);
       }
     }
   }
