@@ -53,8 +53,14 @@ class ResultPlacer {
       : program_(program), context_(context), names_(count_names(program)) {}
 
   void run() {
-    for (std::size_t step = 0; step < program_.steps.size();) {
-      step = place_one_of(step) ? 0 : step + 1;
+    // What one placement makes of the steps before it may let another be.
+    for (bool placed = true; placed;) {
+      placed = false;
+      for (std::size_t step = 0; step < program_.steps.size();) {
+        const bool here = place_one_of(step);
+        placed |= here;
+        step += here ? 0 : 1;
+      }
     }
     std::erase_if(program_.steps, [](const Step& step) {
       const auto* kernel = std::get_if<Kernel>(&step);
@@ -207,24 +213,21 @@ class ResultPlacer {
   /// or it cannot.
   std::optional<std::size_t> start_before(std::size_t call, const Bringing& bringing) const {
     const BufferId to = store_of(bringing).buffer;
-    std::vector<kernel::StepAccess> between;
-    const auto touches = [&](BufferId b) {
-      return std::ranges::any_of(between, [&](const kernel::StepAccess& access) { return names(access, root(b)); });
-    };
-    for (std::size_t step = call; step <= bringing.step; ++step) {
+    std::size_t begin = call;
+    while (begin <= bringing.step && !start_at(begin, to)) ++begin;
+    if (begin > bringing.step) return std::nullopt;
+    const Start& start = *start_at(begin, to);
+    for (std::size_t step = call; step <= begin; ++step) {
       if (binds_place(step, bringing)) return std::nullopt;
-      const Start* start = start_at(step, to);
-      if (!start) {
-        between.push_back(access_of(program_, program_.steps[step]));
-        continue;
-      }
-      if (touches(to) || (start->kind == Start::Kind::copy && touches(start->source))) return std::nullopt;
-      for (std::size_t later = step; later <= bringing.step; ++later) {
-        if (meets_at(later, bringing) || (later != step && start_at(later, to))) return std::nullopt;
-      }
-      return step;
+      if (step == begin) break;
+      const kernel::StepAccess access = access_of(program_, program_.steps[step]);
+      if (names(access, root(to))) return std::nullopt;
+      if (start.kind == Start::Kind::copy && names(access, root(start.source))) return std::nullopt;
     }
-    return std::nullopt;
+    for (std::size_t later = begin; later <= bringing.step; ++later) {
+      if (meets_at(later, bringing) || (later != begin && start_at(later, to))) return std::nullopt;
+    }
+    return begin;
   }
 
   static bool names(const kernel::StepAccess& access, BufferId root) {
