@@ -202,14 +202,14 @@ class Explainer {
     return {};
   }
 
-  /// What the first rule that is about such kernels answers.
+  /// What the first rule that is about such kernels answers; or the one that would but for the number of loops.
   Refusal ask_rules(const Kernel& first, const std::vector<Kernel>& between, const Kernel& second) const {
     std::optional<Refusal> out;
     for (const transform::JoinRule& rule : rules_) {
       WhyNot why;
       if (would_join(program_, rule, first, between, second, why))
         return {.why = ApartFor::pass_off, .pass = rule.pass};
-      if (!out) out = why.refusal();
+      if (!out || (why.refusal() && why.refusal()->why == ApartFor::many_loops)) out = why.refusal();
     }
     return out.value_or(Refusal());
   }
@@ -220,7 +220,8 @@ class Explainer {
         return refusal.source.valid() ? str(name(refusal.buffer), " begins with ", name(refusal.source))
                                       : str(name(refusal.buffer), " begins anew");
       case ApartFor::other_axes: return axes_text(*kernel_at(program_, pair.first), *kernel_at(program_, pair.second));
-      case ApartFor::short_rows: return str(refusal.length);
+      case ApartFor::short_rows:
+      case ApartFor::many_loops: return str(refusal.length);
       case ApartFor::pass_off: return refusal.pass;
       default: break;
     }

@@ -21,7 +21,7 @@ struct Refusal {
   ApartFor why = ApartFor::order;
   kernel::BufferId buffer = {};  // that the reason is about
   kernel::BufferId source = {};  // of whole_start: none, or what the buffer begins with
-  int64_t length = 0;            // of short_rows
+  int64_t length = 0;            // of short_rows, many_loops
   const char* pass = "";         // of pass_off
 };
 
