@@ -165,9 +165,45 @@ Graph updates(int nodes) {
   return std::move(b).finish();
 }
 
+/// One softmax after the other: all of it is one kernel of as many stages.
+Graph softmaxes(int nodes) {
+  GraphBuilder b;
+  ValueId x = b.param("x", {DType::f64, {b.symbol("n")}});
+  for (int i = 0; i < nodes / 3; ++i) {
+    const ValueId e = b.scalar(ScalarOp::exp_, {x});
+    x = b.scalar(ScalarOp::div_, {e, b.reduce(Combine::add, e, {0}, DType::f64)});
+  }
+  b.output(x);
+  return std::move(b).finish();
+}
+
+/// Library calls, each with a loop before it.
+Graph calls(int nodes) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  const ValueId a = b.param("a", {DType::f64, {n, n}});
+  ValueId x = b.param("x", {DType::f64, {n, n}});
+  for (int i = 0; i < nodes / 2; ++i) x = b.scalar(ScalarOp::tanh_, {b.matmul(a, x)});
+  b.output(x);
+  return std::move(b).finish();
+}
+
+/// What library calls make, put together: each is to be made in its place. (One for ten nodes: few programs have more.)
+Graph placed(int nodes) {
+  GraphBuilder b;
+  const Dim n = b.symbol("n");
+  std::vector<ValueId> factors;
+  for (int i = 0; i < nodes / 10; ++i) {
+    factors.push_back(b.library(LibraryOp::cholesky, {b.param(str("a", i), {DType::f64, {n, n}})})[0]);
+  }
+  b.output(b.concat(factors, 0));
+  return std::move(b).finish();
+}
+
 constexpr GraphFamily kFamilies[] = {
     {"model", model},           {"chain", chain},         {"shared", shared}, {"wide_sum", wide_sum},
     {"reductions", reductions}, {"groupings", groupings}, {"parts", parts},   {"updates", updates},
+    {"softmaxes", softmaxes},   {"calls", calls},         {"placed", placed},
 };
 
 }  // namespace

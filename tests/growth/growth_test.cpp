@@ -42,6 +42,9 @@ constexpr Exception kExceptions[] = {
     {"chain", "order-steps", 20},
     {"shared", "order-steps", 19},
     {"shared", "memory", 18},
+    // Quadratic in the calls that are put together, here 500: that the places of two of them do not meet is proved for
+    // each pair. Not counted at 20 000.
+    {"placed", "place-results", 28},
 };
 
 struct Counts {
@@ -140,7 +143,7 @@ TEST_P(Growth, IsLinear) {
 
 INSTANTIATE_TEST_SUITE_P(Families, Growth,
                          testing::Values("model", "chain", "shared", "wide_sum", "reductions", "groupings", "parts",
-                                         "updates"),
+                                         "updates", "softmaxes", "calls", "placed"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
