@@ -42,6 +42,17 @@ class Mode(ptm.Mode):
             out.linker.choices = replace(out.linker.choices, may_share=_nothing_shares)
         return out
 
+    def including(self, *tags):
+        """What `excluding` took away comes back by the same tags."""
+        out = super().including(*tags)
+        choices = out.linker.choices
+        if "fusion" in tags and choices.fuse == "none":
+            choices = replace(choices, fuse=None)
+        if "inplace" in tags and choices.may_share is _nothing_shares:
+            choices = replace(choices, may_share=None)
+        out.linker.choices = choices
+        return out
+
 
 def _nothing_shares(step, value, operand):
     return False
