@@ -71,8 +71,8 @@ class Plan:
 def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
     """Lays out `buffers`, as the command `inlay plan` does: a `Plan` with them in their order.
 
-    Each buffer is a `Storage`, a mapping, or a tuple of name, size, lower and upper, then, if wanted, alignment and offset:
-    where it must lie. `planner` is "naive", "greedy", "search" or "max", a mapping from names to offsets, or a function from
+    Each buffer is a `Storage`, a mapping (also one of those that `inlay plan --json` reads and prints, with an `id`), or a
+    tuple of name, size, lower and upper, then, if wanted, alignment and offset: where it must lie. `planner` is "naive", "greedy", "search" or "max", a mapping from names to offsets, or a function from
     a list of `Storage` to their offsets, which are proved. `capacity`: a plan within so many bytes is good enough; a mapping
     from names of pools to bytes (None: no limit) says so for each. What does not fit in a pool and costs least goes to the
     next that it may lie in; `Plan.fits` says whether all fits then. `budget_ms`: how much is tried, as placements that take
@@ -194,9 +194,17 @@ class _Fixed:
 
 
 def _storage(buffer):
-    if isinstance(buffer, Storage):
-        return buffer
-    return Storage(**buffer) if isinstance(buffer, Mapping) else Storage(*buffer)
+    if isinstance(buffer, Mapping):
+        told = {key: value for key, value in buffer.items() if key not in _OF_A_PLAN}
+        buffer = Storage(**({"name": told.pop("id")} if "id" in told else {}), **told)
+    elif not isinstance(buffer, Storage):
+        buffer = Storage(*buffer)
+    in_order = isinstance(buffer.pool, str) and "|" in buffer.pool
+    return replace(buffer, pool=tuple(buffer.pool.split("|"))) if in_order else buffer
+
+
+# What `inlay plan --json` says of each buffer beside what the file says.
+_OF_A_PLAN = ("in", "at", "spilled")
 
 
 def _row(s):

@@ -241,3 +241,18 @@ def test_a_picture_of_a_program(tmp_path):
         assert done.returncode == code, done.stderr
     assert 'data-name="p"' in page.read_text()
     assert "sizes that are symbols" in done.stderr
+
+
+def test_python_plans_what_json_says(tmp_path):
+    """The buffers that `inlay plan --json` prints, as they are; and pools in order of preference as a table has them."""
+    table = tmp_path / "net.csv"
+    table.write_text("id,lower,upper,size,pool,base\na,0,4,96,fast|slow,\nloss,2,6,32,,a\nb,3,9,80,fast|slow,\n")
+    printed = planned(table, "--capacity", "fast=128", "--capacity", "slow=4096")
+    again = inlay.plan(printed["buffers"], capacity={"fast": 128, "slow": 4096})
+    assert [(s.name, s.pool, s.offset) for s in again.storages] == [
+        (b["id"], b["in"], b["at"]) for b in printed["buffers"]
+    ]
+    written = [("a", 96, 0, 4), {"id": "b", "size": 80, "lower": 3, "upper": 9, "pool": "fast|slow"}]
+    assert [s.pool for s in inlay.plan(written, capacity={"fast": 128, "slow": None}).storages] == ["fast", "slow"]
+    with pytest.raises(TypeError, match="colour"):
+        inlay.plan([{"id": "a", "size": 1, "lower": 0, "upper": 1, "colour": "red"}])
