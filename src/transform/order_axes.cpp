@@ -29,8 +29,11 @@ class AxisStrides {
       for (std::size_t axis = 0; axis < stage.axes.size(); ++axis) {
         place.apart.push_back(std::abs(map.stride_of(static_cast<int>(axis)).estimate(sizes)));
       }
-      place.is_folded = s.kind == Statement::Kind::fold && std::ranges::find(place.apart, 0.0) != place.apart.end();
-      place.weight = s.kind == Statement::Kind::load ? kGathered : place.is_folded ? kScatteredOnce : kScattered;
+      const bool stands_still = std::ranges::find(place.apart, 0.0) != place.apart.end();
+      place.is_folded = s.kind == Statement::Kind::fold && stands_still;
+      place.weight = s.kind == Statement::Kind::load ? (stands_still ? kGatheredOnce : kGathered)
+                     : place.is_folded               ? kScatteredOnce
+                                                     : kScattered;
     }
   }
 
@@ -66,8 +69,9 @@ class AxisStrides {
 
  private:
   static constexpr int64_t kAnySize = 1000;
-  // Of a vector whose elements lie apart. A result of a fold is written once for many rows of what is read.
-  static constexpr int kGathered = 16, kScattered = 64, kScatteredOnce = 1;
+  // Of a vector whose elements lie apart. What stands still on an axis is smaller than what else is read, and often
+  // read, or as a result of a fold written, once for many points of that axis.
+  static constexpr int kGathered = 16, kGatheredOnce = 2, kScattered = 64, kScatteredOnce = 1;
   struct Place {
     std::vector<double> apart;
     int weight = 0;
