@@ -314,6 +314,13 @@ def fusion_rows():
     yield ratio_row("exp written into a slice, 1e6, f64, memory given", ours, "numba @njit", numba_slice_write(), 3)
 
 
+def reduction_rows():
+    import reductions
+
+    for title, ours, peer, theirs, goal in reductions.rows():
+        yield ratio_row(title, ours, peer, theirs, goal)
+
+
 def numba_slice_write():
     import numba
 
@@ -364,8 +371,8 @@ def waiting_rows(names):
         yield ratio_row(f"model to {figure}, geometric mean", ours, "plain", theirs, 3, unit="s")
 
 
-GROUPS = {"radon": radon_rows, "models": model_rows, "waiting": waiting_rows, "kernels": kernel_rows, "fusion": fusion_rows, "scalars": scalar_rows, "movement": movement_rows,
-          "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
+GROUPS = {"radon": radon_rows, "models": model_rows, "waiting": waiting_rows, "kernels": kernel_rows, "fusion": fusion_rows, "reductions": reduction_rows,
+          "scalars": scalar_rows, "movement": movement_rows, "calls": call_rows, "cold": cold_rows, "compiling": compiling_rows, "planning": planning_rows}
 
 
 def figure(value, unit):
