@@ -7,9 +7,10 @@
 //   kernels = run.passes(loop_passes(), std::move(kernels), of, caps);
 //
 // The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
-// says. With a dump directory, each step that changed something leaves one numbered text file: 00-source.inlay,
-// 02-simplify.inlay, ... 12-fuse.decisions, 12-fuse.kernels, 14-join-regions.kernels, ... 25-memory.plan, 26-emit.ll,
-// 27-emit.s (or 26-emit.c).
+// says. With a dump directory, each step that changed something leaves one text file, whose name begins with the number
+// of the step: 00-source.inlay, NN-simplify.inlay, ... NN-fuse.decisions, NN-fuse.kernels, NN-join-regions.kernels, ...
+// NN-memory.plan, NN-emit.ll, NN-emit.s (or NN-emit.c). A pass that is added moves the numbers, so pages and tests name
+// a file by what stands behind its number: *-fuse.kernels.
 #include <chrono>
 #include <optional>
 #include <span>

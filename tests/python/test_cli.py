@@ -196,7 +196,7 @@ def test_kernels_that_reach_too_far(program):
 def test_kernels_are_fed_back(program):
     tool("explain", "p.inlay", INLAY_DUMP=str(program / "dump"))
     dumped = sorted((program / "dump").glob("*.kernels"))
-    assert [file.name for file in dumped] == ["12-fuse.kernels", "22-name-kernels.kernels"]
+    assert [file.name.partition("-")[2] for file in dumped] == ["fuse.kernels", "name-kernels.kernels"]
     for file in dumped:
         assert tool("opt", str(file)) == file.read_text()
         assert tool("run", str(file), *ARGUMENTS) == RESULT

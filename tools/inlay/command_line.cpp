@@ -43,7 +43,7 @@ Examples:
   inlay run shift.inlay o=o.npy x=x.npy                print the results
   inlay run shift.inlay o=o.npy x=x.npy -o results     write results/r.npy
   inlay run shift.inlay o=o.npy x=x.npy --evaluator reference
-  inlay run dump/22-name-kernels.kernels o=o.npy x=x.npy   from the kernels of a dump on
+  inlay run dump/*-name-kernels.kernels o=o.npy x=x.npy   from the kernels of a dump on
 
 Evaluators, from the source to machine code; the first that differs names the stage that is wrong:
   reference      the graph as it was written, every value a fresh array
@@ -63,7 +63,7 @@ Examples:
 constexpr const char* kOptFooter = R"(
 Examples:
   inlay opt shift.inlay                 check a graph and print it with all types
-  inlay opt dump/22-name-kernels.kernels   the same of kernels
+  inlay opt dump/*-name-kernels.kernels   the same of kernels
   inlay opt --stage=rewrite shift.inlay what the rewriting passes make of it
   inlay opt --stage=fuse shift.inlay    its kernels
   inlay opt --stage=memory shift.inlay  and where they keep their values
@@ -71,7 +71,7 @@ Examples:
   inlay list rules                      the names of all rules
   inlay list passes                     the names of all passes, in their order
   inlay opt --stop-after=share-rows shift.inlay        the kernels as they are after that pass
-  inlay opt --pass=order-axes dump/12-fuse.kernels   what one pass makes of a dump
+  inlay opt --pass=order-axes dump/*-fuse.kernels   what one pass makes of a dump
 
 Which rewrite broke a program? --bisect=N applies the first N rewrites and no other, so with a test that fails (or
 `inlay run --evaluator rewritten`, whose result is wrong), halve N until N passes and N + 1 fails:
