@@ -18,7 +18,8 @@
 //   in_place.cpp        updates that must not copy their base
 //   piece.cpp           loops, and what is written at their points
 //   buffer_maker.cpp    the buffers of what lives in memory
-//   cut_graph.cpp       the pieces that write them (what they share is in cut.h); by op:
+//   cut.cpp             a graph while it is cut: the pieces that there are so far
+//   cut_graph.cpp       the pieces that write each buffer; by op:
 //   cut_bodies.cpp      ... conds and loops
 //   cut_calls.cpp       ... calls of library and host functions
 //   cut_folds.cpp       ... reductions and running folds
@@ -30,8 +31,9 @@
 //   affine_index.cpp    index arrays that are arithmetic on places
 //   stage_writer.cpp    answers the questions of a piece with statements
 //   examine.cpp         what a piece asks for, kept while it is decided what is stored
-//   unread_checks.cpp   checks of elements that nothing reads
+//   split_loops.cpp     a loop whose array may have length 1 when the program runs is two
 //   schedule.cpp        pieces over the same axes that do not wait for each other share a stage
+//   unread_checks.cpp   checks of elements that nothing reads
 //
 // What becomes of the kernels is the list of loop passes (compiler/passes.cpp).
 #include <string_view>
