@@ -79,7 +79,12 @@ Program finish(Instrument& run, Lowered lowered, const Options& options) {
   return {std::move(lowered), std::move(executable), std::move(target)};
 }
 
+/// `what`: "graphs" or "kernels".
 Error not_of(std::string_view pass, const char* what) {
+  if (pass == "fuse") {
+    return Error(ErrorCode::unsupported, {}, "the pass fuse does not run alone: it makes kernels of a rewritten graph")
+        .help("inlay opt --stop-after=fuse prints the kernels that it makes of a graph");
+  }
   return Error(ErrorCode::unsupported, {}, str("the pass ", pass, " is none of ", what))
       .help("inlay list passes says what each is of");
 }

@@ -47,7 +47,7 @@ kernel::KernelProgram kernels_of(const Graph& graph, const kernel::BackendCaps& 
 std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std::string_view last,
                                                        const Options& options = {});
 
-/// One pass alone. Throws Error: unknown-name, unsupported for a pass of the other list.
+/// One pass alone. Throws Error: unknown-name, unsupported for `fuse` and for a pass of the other list.
 Graph run_pass(const Graph& graph, std::string_view pass, const Options& options = {});
 kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string_view pass,
                                const Options& options = {});

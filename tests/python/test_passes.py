@@ -35,6 +35,15 @@ def test_every_loop_pass_has_a_test_that_it_changes():
     assert tested == set(loop_passes())
 
 
+def test_fuse_stands_between_the_lists():
+    listed = subprocess.run([TOOL, "list", "passes", "--json"], capture_output=True, text=True, check=True).stdout
+    rows = json.loads(listed)
+    at = [row["name"] for row in rows].index("fuse")
+    assert rows[at]["of"] == "both"
+    assert {row["of"] for row in rows[:at]} == {"graphs"}
+    assert {row["of"] for row in rows[at + 1 :]} == {"kernels"}
+
+
 @pytest.fixture
 def graph_file(tmp_path):
     path = tmp_path / "shift.inlay"
@@ -64,7 +73,8 @@ def test_one_pass_alone(graph_file, tmp_path):
     "arguments, said",
     [
         (["--stop-after=simplifi"], "error[unknown-name]: there is no pass simplifi\n  help: did you mean simplify?"),
-        (["--pass=fuse"], "error[unsupported]: the pass fuse is none of graphs"),
+        (["--pass=fuse"], "error[unsupported]: the pass fuse does not run alone: it makes kernels of a rewritten graph"),
+        (["--pass=fuse"], "help: inlay opt --stop-after=fuse prints the kernels that it makes of a graph"),
         (["--pass=order-axes"], "error[unsupported]: the pass order-axes is none of graphs"),
         (["--pass=simplify", "--stop-after=simplify"], "--stop-after excludes --pass"),
         (["--pass=simplify", "--stage=fuse"], "--stage excludes --pass"),

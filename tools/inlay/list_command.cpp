@@ -106,7 +106,7 @@ Json passes() {
   Json out = Json::array();
   for (const GraphPass& pass : graph_passes())
     out.push_back({{"name", pass.name}, {"of", "graphs"}, {"what", pass.what}});
-  out.push_back({{"name", "fuse"}, {"of", "graphs"}, {"what", "makes kernels of a graph"}});
+  out.push_back({{"name", "fuse"}, {"of", "both"}, {"what", "makes kernels of a graph"}});
   for (const LoopPass& pass : loop_passes())
     out.push_back({{"name", pass.name}, {"of", "kernels"}, {"what", pass.what}});
   return out;
