@@ -57,7 +57,7 @@ Evaluators, from the source to machine code; the first that differs names the st
 constexpr const char* kTestFooter = R"(
 Examples:
   inlay test tests/programs             all *.inlay below the folder, by every evaluator
-  inlay test --update softmax.inlay     write what was found behind `#= count` and `#= fuse`; review the diff
+  inlay test --update softmax.inlay     write what was found behind count, fuse and pass; review the diff
   inlay test --bisect=17 broken.inlay   with the first 17 rewrites only)";
 
 constexpr const char* kOptFooter = R"(

@@ -11,6 +11,7 @@
 //   #= fails n=2 m=3             this run fails, in every judge, with the error that stands on its line
 //   #= count kernels 1, copies 0
 //   #= fuse                      what follows is the kernels' text
+//   #= pass simplify             what follows is the graph's text after this pass; what stands below is of that
 //
 // An error of the graph itself needs no `fails`. Nothing here runs anything.
 #include <string>

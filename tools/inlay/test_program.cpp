@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <memory>
 #include <optional>
 
 #include "compare.h"
@@ -134,9 +135,27 @@ class ProgramTest {
       const std::string found = fuse_text(*judges_.program);
       if (found != directive.body) differs(directive.line, str("the kernels are\n", found));
       directive.body = found;
+    } else if (directive.name == "pass") {
+      run_pass(graph, directive);
     } else {
       fail(directive.line, str("there is no directive ", directive.name));
     }
+  }
+
+  /// The pass alone, on what those before it made of the graph. From here on every judge has what it makes, and is
+  /// compared with the graph as it was written.
+  void run_pass(const Graph& graph, Directive& directive) {
+    Options options = options_.compile;
+    options.verify = true;
+    auto made = std::make_unique<const Graph>(inlay::run_pass(passed_ ? *passed_ : graph, directive.words, options));
+    const std::string found = print(*made);
+    if (found != directive.body) differs(directive.line, str("the graph is\n", found));
+    check_text_form(*made);
+    directive.body = found;
+    judges_ = make_judges(*made, options_.compile);
+    judges_.list.front().name = "passed";
+    judges_.list.insert(judges_.list.begin(), reference_judge(graph));
+    passed_ = std::move(made);
   }
 
   static bool is_count(const Directive& d) { return d.name == "count" || d.name.starts_with("count/"); }
@@ -210,6 +229,7 @@ class ProgramTest {
   TestFile file_;
   const ProgramTestOptions& options_;
   ProgramTestResult result_;
+  std::unique_ptr<const Graph> passed_;  // what passes have made; none: no pass was asked for yet
   Judges judges_;
   std::vector<int64_t> last_sizes_;
 };

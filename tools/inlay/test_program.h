@@ -14,8 +14,8 @@ enum class Update : uint8_t { no, yes };
 
 struct ProgramTestOptions {
   uint64_t seed = 1;
-  Update update =
-      Update::no;  // yes: what stands after `count` and `fuse` is no failure, since it is about to be replaced
+  /// Yes: what stands after `count`, `fuse` and `pass` is no failure, since it is about to be replaced.
+  Update update = Update::no;
   Options compile;
 };
 

@@ -55,6 +55,18 @@ TEST(ProgramTest, OfNothingFails) {
               ElementsAre("t.inlay: nothing to test: no directive, such as `#= run`, and no error that is expected"));
 }
 
+TEST(ProgramTest, SaysWhatAPassMakesOfAGraph) {
+  const std::string source = "graph @main(%x: f64[n]) {\n  %a = neg %x\n  %b = neg %a\n  return %b\n}\n";
+  const std::string wanted = "graph @main(%x: f64[n]) {\n  %a = neg %x : f64[n]\n  return %x\n}\n";
+  EXPECT_THAT(failures(source + "#= pass simplify\n" + wanted + "#= run n=3\n#= count kernels 0, copies 1\n"),
+              IsEmpty());
+  EXPECT_THAT(failures(source + "#= pass simplify\n"), ElementsAre("t.inlay:6: the graph is\n" + wanted));
+  const std::string without = "graph @main(%x: f64[n]) {\n  return %x\n}\n";
+  EXPECT_THAT(failures(source + "#= pass simplify\n" + wanted + "#= pass dead-values\n" + without), IsEmpty());
+  EXPECT_THAT(failures(source + "#= pass order-axes\n"),
+              ElementsAre(HasSubstr("t.inlay:6: error[unsupported]: the pass order-axes is none of graphs")));
+}
+
 TEST(ProgramTest, SizesThatContradictAnArrayFail) {
   EXPECT_THAT(failures("graph @main(%x: f64[n]) {\n  return %x\n}\n#= run n=0 x=[1, nan]\n"),
               ElementsAre("t.inlay:4: error[shape-mismatch]: n=0 is given, but dim 0 of %x is 2"));
