@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ctime>
 #include <optional>
+#include <type_traits>
 
 #include <nanobind/nanobind.h>
 
@@ -245,9 +246,8 @@ PyObject* new_result(const BoundProgram& program, std::size_t slot, std::span<co
   const npy_intp* dims = info.dims.data();
   ShortArray<npy_intp, 8> sizes(info.is_static ? 0 : static_cast<std::size_t>(info.rank));
   if (!info.is_static) {
-    ShortArray<int64_t, 8> computed(static_cast<std::size_t>(info.rank));
-    program.executable().output_dims(static_cast<int>(slot), symbols, computed.span());
-    for (std::size_t i = 0; i < static_cast<std::size_t>(info.rank); ++i) sizes[i] = computed[i];
+    static_assert(std::is_same_v<npy_intp, int64_t>);
+    program.executable().output_dims(static_cast<int>(slot), symbols, sizes.span());
     dims = sizes.data();
   }
   if (whole == nullptr) return PyArray_SimpleNew(info.rank, dims, info.numpy_type);
@@ -303,6 +303,131 @@ const char* BoundProgram::why_not_direct(std::size_t slot, const OutArrays& outs
   return std::ranges::any_of(arrays, meets) ? "shares bytes with an argument" : nullptr;
 }
 
+// `call` in parts, each called from there alone. A call of few elements takes 0.1 us, of which calls of these would be
+// some per cent.
+
+/// What one call hands to the program's code: parameters, sizes by symbol, addresses of results.
+struct BoundProgram::Values {
+  explicit Values(const BoundProgram& program)
+      : params(program.parameter_template_.size()),
+        arrays(program.arguments_.size()),
+        symbols(program.symbol_template_.size()),
+        results(program.results_.size()),
+        writes_given(program.has_donated_) {
+    std::ranges::copy(program.parameter_template_, params.data());
+    std::ranges::copy(program.symbol_template_, symbols.data());
+  }
+
+  ShortArray<const void*, 32> params;
+  ShortArray<PyArrayObject*, 32> arrays;  // by argument; null: it is opaque
+  ShortArray<int64_t, 32> symbols;
+  ShortArray<void*, 16> results;
+  bool writes_given;  // the caller's own arrays
+};
+
+/// False: a Python error is set.
+[[gnu::always_inline]] inline bool BoundProgram::bind_arguments(Call& call, std::span<PyObject* const> objects,
+                                                                Values& values) const {
+  const std::span params = values.params.span();
+  const std::span arrays = values.arrays.span();
+  const std::span symbols = values.symbols.span();
+  bool sizes_bound = !needs_rules_;
+  for (std::size_t i = 0; i < arguments_.size(); ++i) {
+    const TensorInfo& info = arguments_[i];
+    auto& place = params[static_cast<std::size_t>(argument_slots_[i])];
+    arrays[i] = nullptr;
+    if (info.is_opaque) {
+      place = objects[i];
+      continue;
+    }
+    auto* array = reinterpret_cast<PyArrayObject*>(objects[i]);
+    if (!fits_as_it_is(info, objects[i])) {
+      array = bring_into_form(info, objects[i]);
+      if (array == nullptr) return false;
+      call.keep(reinterpret_cast<PyObject*>(array));
+      if (PyArray_Check(objects[i]) && reinterpret_cast<PyObject*>(array) != objects[i]) note_copy(i);
+    }
+    arrays[i] = array;
+    place = PyArray_DATA(array);
+    sizes_bound &= bind_dims(info, array, symbols.data());
+  }
+  // Symbols of bound arrays, dims that are expressions, and dims that do not fit: by the rules, which say what is
+  // wrong.
+  if (!sizes_bound) bind_by_rules(*this, arrays, bound_dims_, symbols);
+  return true;
+}
+
+/// Each result in the array that is given for it, in that of the argument whose bytes it takes over, or in a new one.
+[[gnu::always_inline]] inline void BoundProgram::place_results(const OutArrays& outs, Values& values,
+                                                               std::span<PyObject*> results) const {
+  const std::span arrays = values.arrays.span();
+  const std::span<const int64_t> symbols = values.symbols.span();
+  const std::span addresses = values.results.span();
+  for (std::size_t slot = 0; slot < results_.size(); ++slot) {
+    addresses[slot] = nullptr;
+    if (results_[slot].is_opaque || results_[slot].is_late) continue;
+    if (!outs.empty() && outs[slot] != nullptr) {
+      require_shape(*this, outs, slot, symbols);
+      const char* why_not = why_not_direct(slot, outs, arrays);
+      if (why_not == nullptr) {
+        values.writes_given = true;
+        results[slot] = Py_NewRef(reinterpret_cast<PyObject*>(outs[slot]));
+        addresses[slot] = PyArray_DATA(outs[slot]);
+        continue;
+      }
+      out_copied_[slot].store(why_not, std::memory_order_relaxed);
+    }
+    const int taken = results_[slot].taken;
+    PyObject* given = taken < 0 ? nullptr : reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]);
+    const bool is_result = given != nullptr && PyArray_CheckExact(given);  // results are no subclasses
+    auto* whole = is_result ? reinterpret_cast<PyArrayObject*>(given) : nullptr;
+    const bool is_given = is_result && !results_[slot].is_reshaped;
+    results[slot] = is_given ? Py_NewRef(given) : new_result(*this, slot, symbols, whole);
+    if (results[slot] == nullptr) {
+      drop(results);
+      too_large(*this, slot, symbols);
+    }
+    addresses[slot] = PyArray_DATA(reinterpret_cast<PyArrayObject*>(results[slot]));
+  }
+}
+
+/// The code of what went wrong, or INLAY_OK. Times some of the calls.
+[[gnu::always_inline]] inline int32_t BoundProgram::run(Call& call, Values& values, bool release,
+                                                        runtime::Executable::Failure& failure) const {
+  // Not an atomic increment: that it may lose a count from another thread does no harm, that it takes longer would.
+  const uint32_t number = num_calls_.load(std::memory_order_relaxed);
+  num_calls_.store(number + 1, std::memory_order_relaxed);
+  const bool timed = number < kTimedCalls || number % kTimedEvery == 0;
+  const double start = timed ? now() : 0;
+  std::optional<runtime::StepClock> clock;
+  if (step_times_) clock.emplace(*step_times_);
+  const StopFlag& stop = python_stop_flag();
+  const runtime::StopFlags flags{&stop, values.writes_given ? &kNeverStop : &stop};
+  if (release) listen_for_interrupts();
+  call.begin_run();
+  const int32_t code =
+      executable_->run(values.params.data(), values.results.data(), values.symbols.data(), &call, failure, flags);
+  call.end_run();
+  clock.reset();
+  if (timed) {
+    const double seconds = now() - start;
+    takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);
+    if (number == 0) first_call_seconds_.store(seconds, std::memory_order_relaxed);
+  }
+  return code;
+}
+
+/// False: a Python error is set.
+[[gnu::always_inline]] inline bool BoundProgram::deliver(const OutArrays& outs, Values& values,
+                                                         std::span<PyObject*> results) const {
+  for (std::size_t slot = 0; slot < results_.size(); ++slot) {
+    if (results_[slot].is_opaque) results[slot] = Py_NewRef(static_cast<PyObject*>(values.results[slot]));
+  }
+  if (outs.empty() || outs.deliver(results)) return true;
+  drop(results);
+  return false;
+}
+
 bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*> results, int& failed_host_call,
                         PyObject* out) const {
   failed_host_call = -1;
@@ -311,105 +436,21 @@ bool BoundProgram::call(std::span<PyObject* const> objects, std::span<PyObject*>
   for (PyObject*& o : results) o = nullptr;
   try {
     const OutArrays outs = out == nullptr ? OutArrays() : OutArrays(out, *this);
-    ShortArray<const void*, 32> params(parameter_template_.size());
-    std::copy(parameter_template_.begin(), parameter_template_.end(), params.data());
-    ShortArray<PyArrayObject*, 32> arrays(arguments_.size());
-    ShortArray<int64_t, 32> symbols(symbol_template_.size());
-    std::copy(symbol_template_.begin(), symbol_template_.end(), symbols.data());
-    bool sizes_bound = !needs_rules_;
-    for (std::size_t i = 0; i < arguments_.size(); ++i) {
-      const TensorInfo& info = arguments_[i];
-      auto& place = params[static_cast<std::size_t>(argument_slots_[i])];
-      arrays[i] = nullptr;
-      if (info.is_opaque) {
-        place = objects[i];
-        continue;
-      }
-      auto* array = reinterpret_cast<PyArrayObject*>(objects[i]);
-      if (!fits_as_it_is(info, objects[i])) {
-        array = bring_into_form(info, objects[i]);
-        if (array == nullptr) return false;
-        call.keep(reinterpret_cast<PyObject*>(array));
-        if (PyArray_Check(objects[i]) && reinterpret_cast<PyObject*>(array) != objects[i]) note_copy(i);
-      }
-      arrays[i] = array;
-      place = PyArray_DATA(array);
-      sizes_bound &= bind_dims(info, array, symbols.data());
-    }
-    // Symbols of bound arrays, dims that are expressions, and dims that do not fit: by the rules, which say what is
-    // wrong.
-    if (!sizes_bound) bind_by_rules(*this, arrays.span(), bound_dims_, symbols.span());
-
-    if (has_donated_ && !give_away(call, outs, arrays.span(), params.span())) return false;
-
-    ShortArray<void*, 16> addresses(results_.size());
-    bool writes_given = has_donated_;  // the caller's own arrays
-    for (std::size_t slot = 0; slot < results_.size(); ++slot) {
-      addresses[slot] = nullptr;
-      if (results_[slot].is_opaque || results_[slot].is_late) continue;
-      if (!outs.empty() && outs[slot] != nullptr) {
-        require_shape(*this, outs, slot, symbols.span());
-        const char* why_not = why_not_direct(slot, outs, arrays.span());
-        if (why_not == nullptr) {
-          writes_given = true;
-          results[slot] = Py_NewRef(reinterpret_cast<PyObject*>(outs[slot]));
-          addresses[slot] = PyArray_DATA(outs[slot]);
-          continue;
-        }
-        out_copied_[slot].store(why_not, std::memory_order_relaxed);
-      }
-      const int taken = results_[slot].taken;
-      PyObject* given = taken < 0 ? nullptr : reinterpret_cast<PyObject*>(arrays[static_cast<std::size_t>(taken)]);
-      const bool is_result = given != nullptr && PyArray_CheckExact(given);  // results are no subclasses
-      auto* whole = is_result ? reinterpret_cast<PyArrayObject*>(given) : nullptr;
-      const bool is_given = is_result && !results_[slot].is_reshaped;
-      results[slot] = is_given ? Py_NewRef(given) : new_result(*this, slot, symbols.span(), whole);
-      if (results[slot] == nullptr) {
-        drop(results);
-        too_large(*this, slot, symbols.span());
-      }
-      addresses[slot] = PyArray_DATA(reinterpret_cast<PyArrayObject*>(results[slot]));
-    }
+    Values values(*this);
+    if (!bind_arguments(call, objects, values)) return false;
+    if (has_donated_ && !give_away(call, outs, values.arrays.span(), values.params.span())) return false;
+    place_results(outs, values, results);
     call.late_results = results;
-
     runtime::Executable::Failure failure;
-    // Not an atomic increment: that it may lose a count from another thread does no harm, that it takes longer would.
-    const uint32_t number = num_calls_.load(std::memory_order_relaxed);
-    num_calls_.store(number + 1, std::memory_order_relaxed);
-    const bool timed = number < kTimedCalls || number % kTimedEvery == 0;
-    const double start = timed ? now() : 0;
-    std::optional<runtime::StepClock> clock;
-    if (step_times_) clock.emplace(*step_times_);
-    const StopFlag& stop = python_stop_flag();
-    const runtime::StopFlags flags{&stop, writes_given ? &kNeverStop : &stop};
-    if (release) listen_for_interrupts();
-    call.begin_run();
-    const int32_t code = executable_->run(params.data(), addresses.data(), symbols.data(), &call, failure, flags);
-    call.end_run();
-    clock.reset();
-    if (timed) {
-      const double seconds = now() - start;
-      takes_long_.store(seconds > kLongSeconds, std::memory_order_relaxed);
-      if (number == 0) first_call_seconds_.store(seconds, std::memory_order_relaxed);
+    const int32_t code = run(call, values, release, failure);
+    if (code == INLAY_OK) return deliver(outs, values, results);
+    drop(results);
+    failed_host_call = call.failed_host_call();
+    if ((code == INLAY_HOST_CALL_FAILED && failed_host_call >= 0) || call.has_exception()) {
+      call.restore_exception();
+    } else {
+      raise(executable_->error_of(code, failure));
     }
-    if (code != INLAY_OK) {
-      drop(results);
-      failed_host_call = call.failed_host_call();
-      if ((code == INLAY_HOST_CALL_FAILED && failed_host_call >= 0) || call.has_exception()) {
-        call.restore_exception();
-      } else {
-        raise(executable_->error_of(code, failure));
-      }
-      return false;
-    }
-    for (std::size_t slot = 0; slot < results_.size(); ++slot) {
-      if (results_[slot].is_opaque) results[slot] = Py_NewRef(static_cast<PyObject*>(addresses[slot]));
-    }
-    if (!outs.empty() && !outs.deliver(results)) {
-      drop(results);
-      return false;
-    }
-    return true;
   } catch (const Error& error) {
     drop(results);
     raise(error);

@@ -85,6 +85,11 @@ class BoundProgram {
 
  private:
   friend class Call;
+  struct Values;  // of one call
+  bool bind_arguments(Call& call, std::span<PyObject* const> objects, Values& values) const;
+  void place_results(const OutArrays& outs, Values& values, std::span<PyObject*> results) const;
+  int32_t run(Call& call, Values& values, bool release, runtime::Executable::Failure& failure) const;
+  bool deliver(const OutArrays& outs, Values& values, std::span<PyObject*> results) const;
   bool give_away(Call& call, const OutArrays& outs, std::span<PyArrayObject*> arrays,
                  std::span<const void*> params) const;
   const char* why_not_direct(std::size_t slot, const OutArrays& outs, std::span<PyArrayObject* const> arrays) const;

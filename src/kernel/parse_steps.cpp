@@ -30,6 +30,30 @@ std::vector<Axis> Parser::axes(TiledAxis* tiled) {
   return out;
 }
 
+/// The dtype stands behind the number, and tells how to read it.
+void Parser::typed_literal(Statement& out) {
+  out.kind = Statement::Kind::literal;
+  const std::size_t number_at = position();
+  const auto skip_number = [&] {
+    accept("-");
+    next();
+  };
+  if (accept("(")) {
+    skip_number();
+    expect(",");
+    skip_number();
+    expect(")");
+  } else {
+    skip_number();
+  }
+  expect(":");
+  out.dtype = dtype();
+  const std::size_t behind = position();
+  go_to(number_at);
+  out.literal = literal(out.dtype);
+  go_to(behind);
+}
+
 Statement Parser::with_result() {
   Statement out;
   out.result = reg();
@@ -40,27 +64,7 @@ Statement Parser::with_result() {
     out.buffer = buffer();
     out.map = map();
   } else if (op.text == "literal") {
-    // The dtype stands behind the number, and tells how to read it.
-    out.kind = Statement::Kind::literal;
-    const std::size_t number_at = position();
-    const auto skip_number = [&] {
-      accept("-");
-      next();
-    };
-    if (accept("(")) {
-      skip_number();
-      expect(",");
-      skip_number();
-      expect(")");
-    } else {
-      skip_number();
-    }
-    expect(":");
-    out.dtype = dtype();
-    const std::size_t behind = position();
-    go_to(number_at);
-    out.literal = literal(out.dtype);
-    go_to(behind);
+    typed_literal(out);
     return out;
   } else if (op.text == "axis") {
     out.kind = Statement::Kind::axis;

@@ -40,6 +40,7 @@ class Parser : TextReader {
   Stage stage();
   void statements(Stage& stage);
   Statement statement();
+  void typed_literal(Statement& out);
   Statement with_result();
   LibraryCall library_call();
   bool call_array(CallArray& out);

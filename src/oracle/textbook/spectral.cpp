@@ -106,6 +106,33 @@ void complete_columns(Matrix<T>& u, int64_t first) {
   }
 }
 
+/// Makes columns p and q of `w` orthogonal, and turns those of `v` as far. False: they are, but for `rounding` of their
+/// product.
+template <class T>
+bool make_orthogonal(Matrix<T>& w, Matrix<T>& v, int64_t p, int64_t q, double rounding) {
+  double x = 0, y = 0;
+  T dot = 0;
+  for (int64_t k = 0; k < w.rows; ++k) {
+    x += std::norm(w(k, p));
+    y += std::norm(w(k, q));
+    dot += conj(w(k, p)) * w(k, q);
+  }
+  const double xy = std::abs(dot);
+  if (!(xy > rounding * std::sqrt(x * y))) return false;
+  const double zeta = (y - x) / (2 * xy);
+  const double t = std::copysign(1 / (std::fabs(zeta) + std::hypot(zeta, 1.0)), zeta);
+  const double c = 1 / std::hypot(t, 1.0), s = t * c;
+  const T turn = conj(phase(dot));  // makes the product of the columns real
+  for (Matrix<T>* of : {&w, &v}) {
+    for (int64_t k = 0; k < of->rows; ++k) {
+      const T e = (*of)(k, p), f = (*of)(k, q) * turn;
+      (*of)(k, p) = c * e - s * f;
+      (*of)(k, q) = s * e + c * f;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 // Rotations of pairs of columns until all are orthogonal (Hestenes); their lengths are the singular values.
@@ -126,31 +153,7 @@ SVD<T> svd(const Matrix<T>& a, bool is_full) {
   for (bool rotated = true; rotated && out.sweeps < kMostSweeps; out.sweeps += rotated) {
     rotated = false;
     for (int64_t p = 0; p < n; ++p) {
-      for (int64_t q = p + 1; q < n; ++q) {
-        double x = 0, y = 0;
-        T dot = 0;
-        for (int64_t k = 0; k < m; ++k) {
-          x += std::norm(w(k, p));
-          y += std::norm(w(k, q));
-          dot += conj(w(k, p)) * w(k, q);
-        }
-        const double xy = std::abs(dot);
-        if (!(xy > rounding * std::sqrt(x * y))) continue;
-        rotated = true;
-        const double zeta = (y - x) / (2 * xy);
-        const double t = std::copysign(1 / (std::fabs(zeta) + std::hypot(zeta, 1.0)), zeta);
-        const double c = 1 / std::hypot(t, 1.0), s = t * c;
-        const T turn = conj(phase(dot));  // makes the product of the columns real
-        const auto rotate = [&](Matrix<T>& of) {
-          for (int64_t k = 0; k < of.rows; ++k) {
-            const T e = of(k, p), f = of(k, q) * turn;
-            of(k, p) = c * e - s * f;
-            of(k, q) = s * e + c * f;
-          }
-        };
-        rotate(w);
-        rotate(v);
-      }
+      for (int64_t q = p + 1; q < n; ++q) rotated |= make_orthogonal(w, v, p, q, rounding);
     }
   }
   std::vector<std::pair<double, int64_t>> lengths;
