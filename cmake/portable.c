@@ -11,11 +11,16 @@ __attribute__((visibility("hidden"))) uint32_t arc4random(void) {
 }
 
 // glibc 2.35 has new versions of these, which do not set errno; the numbers are the same. The linker sends calls here
-// (--wrap).
+// (--wrap). The older version is of the glibc that was the first of its architecture.
+#if defined(__aarch64__)
+#define FIRST_GLIBC "GLIBC_2.17"
+#else
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#endif
 double hypot_of_any_glibc(double x, double y);
 float hypotf_of_any_glibc(float x, float y);
-__asm__(".symver hypot_of_any_glibc, hypot@GLIBC_2.2.5");
-__asm__(".symver hypotf_of_any_glibc, hypotf@GLIBC_2.2.5");
+__asm__(".symver hypot_of_any_glibc, hypot@" FIRST_GLIBC);
+__asm__(".symver hypotf_of_any_glibc, hypotf@" FIRST_GLIBC);
 
 __attribute__((visibility("hidden"))) double __wrap_hypot(double x, double y) { return hypot_of_any_glibc(x, y); }
 __attribute__((visibility("hidden"))) float __wrap_hypotf(float x, float y) { return hypotf_of_any_glibc(x, y); }

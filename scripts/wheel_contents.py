@@ -1,7 +1,7 @@
 """Looks at a wheel: scripts/wheel_contents.py WHEEL NEWEST_GLIBC MOST_DOWNLOAD MOST_INSTALLED
 
 Prints what it found, and fails where there is a file that nobody needs, a library that is not of the system, an exported
-symbol too many, a glibc that is too new, or too many bytes.
+symbol too many, a glibc that is too new, too many bytes, or code of another architecture than the tag says.
 """
 
 import pathlib
@@ -11,11 +11,16 @@ import sys
 import tempfile
 import zipfile
 
-SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "ld-linux-x86-64.so.2", "libpthread.so.0", "libdl.so.2"}
-ALLOWED = re.compile(
-    r"inlay/([\w/]+)\.(py|pyi)|inlay/py\.typed|inlay/_inlay\.(abi3|cpython-311-x86_64-linux-gnu)\.so|inlay/libinlay_jit\.so"
-    r"|inlay-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|entry_points\.txt|licenses/LICENSE|sboms/.*)"
-)
+SYSTEM = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "libdl.so.2"}
+# By the end of the tag: what readelf calls it, and its loader, which a library of thread-local variables names.
+ARCHITECTURES = {"x86_64": ("X86-64", "ld-linux-x86-64.so.2"), "aarch64": ("AArch64", "ld-linux-aarch64.so.1")}
+
+
+def allowed(architecture):
+    return re.compile(
+        rf"inlay/([\w/]+)\.(py|pyi)|inlay/py\.typed|inlay/_inlay\.(abi3|cpython-311-{architecture}-linux-gnu)\.so"
+        r"|inlay/libinlay_jit\.so|inlay-[\d.]+\.dist-info/(METADATA|RECORD|WHEEL|entry_points\.txt|licenses/LICENSE|sboms/.*)"
+    )
 
 
 def readelf(path, *flags):
@@ -30,12 +35,15 @@ def versions(path):
     return out
 
 
-def look_at(path, newest_glibc):
+def look_at(path, architecture, newest_glibc):
     """What is wrong with a shared object: a list of sentences."""
     wrong = []
+    machine, loader = ARCHITECTURES[architecture]
+    if not re.search(rf"Machine: .*\b{machine}$", readelf(path, "--file-header"), re.MULTILINE):
+        return [f"{path.name} is not for {architecture}"]
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", readelf(path, "--dynamic")))
-    if needed - SYSTEM:
-        wrong.append(f"{path.name} needs {', '.join(sorted(needed - SYSTEM))}")
+    if others := needed - SYSTEM - {loader}:
+        wrong.append(f"{path.name} needs {', '.join(sorted(others))}")
     if re.search(r"R(UN)?PATH", readelf(path, "--dynamic")):
         wrong.append(f"{path.name} has a run path")
     if ".symtab" in readelf(path, "--sections"):
@@ -45,6 +53,9 @@ def look_at(path, newest_glibc):
     others = [name for name in exported if name not in expected]
     if others:
         wrong.append(f"{path.name} exports {', '.join(others[:20])}")
+    unversioned = re.findall(r" GLOBAL DEFAULT +UND (?!_?Py)(\w+)$", readelf(path, "--dyn-syms"), re.MULTILINE)
+    if unversioned:
+        wrong.append(f"{path.name} asks for no version of {', '.join(unversioned)}")
     found = versions(path)
     newest = max(found)
     print(f"{path.name}: {path.stat().st_size / 1e6:.1f} MB, glibc {newest[0]}.{newest[1]} for {', '.join(sorted(found[newest]))}")
@@ -55,15 +66,16 @@ def look_at(path, newest_glibc):
 
 def main(wheel, newest_glibc, most_download, most_installed):
     wheel = pathlib.Path(wheel)
+    architecture = next(name for name in ARCHITECTURES if wheel.name.endswith(f"_{name}.whl"))
     newest_glibc = tuple(map(int, newest_glibc.split(".")))
     wrong = []
     with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
         installed = sum(entry.file_size for entry in archive.infolist())
         names = [name for name in archive.namelist() if not name.endswith("/")]
-        wrong += [f"{name} is not needed" for name in names if not ALLOWED.fullmatch(name)]
+        wrong += [f"{name} is not needed" for name in names if not allowed(architecture).fullmatch(name)]
         for name in names:
             if name.endswith(".so"):
-                wrong += look_at(pathlib.Path(archive.extract(name, folder)), newest_glibc)
+                wrong += look_at(pathlib.Path(archive.extract(name, folder)), architecture, newest_glibc)
     download = wheel.stat().st_size
     print(f"{wheel.name}: {download / 1e6:.1f} MB, installed {installed / 1e6:.1f} MB")
     if download > int(most_download):

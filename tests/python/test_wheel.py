@@ -4,6 +4,7 @@ import importlib.util
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import zipfile
@@ -108,3 +109,21 @@ def test_a_wheel_with_a_file_that_nobody_needs(tmp_path):
         script("wheel_contents").main(wheel, "2.34", "1000", "1000")
     with pytest.raises(SystemExit, match="bytes, and 10 are allowed"):
         script("wheel_contents").main(wheel, "2.34", "10", "1000")
+
+
+@pytest.mark.parametrize("architecture, machine", [("x86_64", 183), ("aarch64", 62)])
+def test_a_wheel_with_code_of_another_architecture(tmp_path, architecture, machine):
+    header = b"\x7fELF" + bytes([2, 1, 1]) + bytes(9) + struct.pack("<HHIQQQIHHHHHH", 3, machine, 1, 0, 0, 0, 0, 64, 0, 0, 0, 0, 0)
+    wheel = tmp_path / f"inlay-0.1.0-cp311-cp311-manylinux_2_34_{architecture}.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("inlay/libinlay_jit.so", header)
+        archive.writestr(f"inlay/_inlay.cpython-311-{architecture}-linux-gnu.so", header)
+        archive.writestr("inlay/_inlay.cpython-311-powerpc64le-linux-gnu.so", header)
+    with pytest.raises(SystemExit) as said:
+        script("wheel_contents").main(wheel, "2.34", "10000", "10000")
+    assert said.value.code.splitlines() == [
+        "error: inlay/_inlay.cpython-311-powerpc64le-linux-gnu.so is not needed",
+        f"error: libinlay_jit.so is not for {architecture}",
+        f"error: _inlay.cpython-311-{architecture}-linux-gnu.so is not for {architecture}",
+        f"error: _inlay.cpython-311-powerpc64le-linux-gnu.so is not for {architecture}",
+    ]
