@@ -10,7 +10,7 @@ include(\"${CMAKE_CURRENT_LIST_DIR}/install_headers.cmake\")" COMPONENT cpp)
 
 foreach(folder IN LISTS folders)
   string(REPLACE "/" "_" stem "${folder}")
-  if(folder MATCHES "^oracle/(reference|kernels)$")
+  if(folder MATCHES "^oracle/")
     continue()  # for tests
   endif()
   install(TARGETS inlay_${stem} EXPORT inlayTargets ARCHIVE DESTINATION lib COMPONENT cpp)

@@ -8,7 +8,7 @@
 
 #include "library/call.h"
 #include "ops/library_strides.h"
-#include "oracle/textbook/textbook.h"
+#include "textbook/textbook.h"
 
 namespace inlay::library {
 namespace {

@@ -13,8 +13,8 @@
 #include "library/call.h"
 #include "ops/dtype.h"
 #include "ops/library_strides.h"
-#include "oracle/textbook/textbook.h"
 #include "support/str.h"
+#include "textbook/textbook.h"
 
 namespace inlay::library {
 namespace {

@@ -7,7 +7,7 @@
 #include "kernel/text.h"
 #include "oracle/kernels/element.h"
 #include "oracle/kernels/run_kernel.h"
-#include "oracle/textbook/textbook.h"
+#include "textbook/textbook.h"
 
 namespace inlay::kernel {
 namespace {

@@ -10,8 +10,8 @@
 #include "oracle/reference/moves.h"
 #include "oracle/reference/reduce.h"
 #include "oracle/reference/region.h"
-#include "oracle/textbook/textbook.h"
 #include "support/counted.h"
+#include "textbook/textbook.h"
 
 namespace inlay::reference {
 namespace {

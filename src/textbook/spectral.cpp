@@ -3,8 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/textbook/matrix.h"
-#include "oracle/textbook/number.h"
+#include "textbook/matrix.h"
+#include "textbook/number.h"
 
 namespace inlay::textbook {
 

@@ -1,5 +1,5 @@
 // The factors, multiplied again.
-#include "oracle/textbook/matrix.h"
+#include "textbook/matrix.h"
 
 #include <algorithm>
 #include <cmath>

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "oracle/textbook/matrix.h"
+#include "textbook/matrix.h"
 
 namespace inlay::textbook {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "oracle/textbook/matrix.h"
-#include "oracle/textbook/number.h"
+#include "textbook/matrix.h"
+#include "textbook/number.h"
 
 namespace inlay::textbook {
 

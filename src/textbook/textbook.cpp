@@ -1,11 +1,11 @@
-#include "oracle/textbook/textbook.h"
+#include "textbook/textbook.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "oracle/textbook/matrix.h"
-#include "oracle/textbook/rows.h"
 #include "support/error.h"
+#include "textbook/matrix.h"
+#include "textbook/rows.h"
 
 namespace inlay::textbook {
 namespace {

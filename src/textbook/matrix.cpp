@@ -1,10 +1,10 @@
-#include "oracle/textbook/matrix.h"
+#include "textbook/matrix.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "oracle/textbook/number.h"
+#include "textbook/number.h"
 
 namespace inlay::textbook {
 
