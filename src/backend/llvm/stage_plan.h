@@ -18,10 +18,10 @@ struct StagePlan : kernel::LoopNest {
                             // though their elements vary with the vector axis: they are opened innermost
   std::vector<bool> of_column;  // by statement, where by_columns: it does not change from row to row, and is made
                                 // before the rows are passed
-  bool short_rows = false;   // the innermost loop folds rows that may be short, and nothing else: emit_rows.cpp
-  bool points_wait = false;  // for the points before them, so it is one vector
-  int64_t page = 0;          // points from one of them to the next where there are enough; 0: they stay together
-  int64_t pages_from = 0;    // points that are enough
+  bool short_rows = false;      // the innermost loop folds rows that may be short, and nothing else: emit_rows.cpp
+  bool points_wait = false;     // for the points before them, so it is one vector
+  int64_t page = 0;             // points from one of them to the next where there are enough; 0: they stay together
+  int64_t pages_from = 0;       // points that are enough
   /// The store whose vectors shall begin where lines of the cache do: points before the first line are passed by
   /// themselves.
   std::optional<std::size_t> aligned_store;
