@@ -155,15 +155,15 @@ constexpr Example kExamples[] = {
      kFloats},
     {"select-of-one-op",
      "graph @main(%p: bool[n], %x: T[n], %y: T) { %a = neg %x; %b = neg %y; %c = select %p, %a, %b; return %c }",
-     "f64 f32 i64"},
+     kFloats},
     {"select-of-one-op",
      "graph @main(%p: bool[n], %x: T[n], %y: T[n]) { %a = mul %x, %y; %b = mul %y, %y; %c = select %p, %b, %a; "
      "return %c }",
-     "f64 f32 i64"},
+     kFloats},
     {"select-of-one-op",
      "graph @main(%p: bool, %x: T[n], %y: T[n], %z: T[n]) { %a = lt %x, %y; %b = lt %x, %z; %c = select %p, %a, %b; "
      "return %c }",
-     kNumbers},
+     kFloats},
     {"extreme-of-negated",
      "graph @main(%y: T[n], %x: T[n + 1]) { %a = neg %x; %m = reduce max %a [0] : T; %b = neg %m; "
      "%l = reduce min %a [0] : T; %c = neg %l; return %b, %c }",
@@ -281,6 +281,19 @@ TEST(NodeRules, LeaveChoicesBetweenWhatOthersReadOrIsLessThanTheChoice) {
                         "%c = select %p, %a, %b; return %c }"),
             0)
       << "two exponentials, not n";
+  EXPECT_EQ(rewrites_of("graph @main(%p: bool[n], %x: i64[n], %y: i64[n], %z: i64[n]) { %a = pow %x, %y; "
+                        "%b = pow %x, %z; %c = select %p, %a, %b; return %c }"),
+            0)
+      << "a power that nobody takes fails too";
+}
+
+TEST(NodeRules, TakeALongChainOutOfAChoiceAtOnce) {
+  std::string text = "graph @main(%p: bool[n], %x: f64[n], %y: f64[n]) { %a0 = sin %x; %b0 = sin %y; ";
+  for (int i = 1; i <= 200; ++i) {
+    const char* op = i % 2 ? "tanh" : "sin";
+    text += str("%a", i, " = ", op, " %a", i - 1, "; %b", i, " = ", op, " %b", i - 1, "; ");
+  }
+  EXPECT_EQ(rewrites_of(text + "%c = select %p, %a200, %b200; return %c }"), 1);
 }
 
 TEST(NodeRules, DoNotCentreTwice) {

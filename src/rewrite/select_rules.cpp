@@ -1,4 +1,6 @@
 // A choice between two results of one op.
+#include <array>
+
 #include "rewrite/commutative.h"
 #include "rewrite/node_rules.h"
 
@@ -28,24 +30,51 @@ std::optional<OneDiffers> one_that_differs(const Node& yes, const Node& no) {
   return one_that_differs(yes.operands, {no.operands[1], no.operands[0]});
 }
 
-/// select(p, f(x), f(y)) -> f(select(p, x, y)), where nothing else reads them and one of them has all elements: of a
-/// condition that is larger than both the op would be computed more often.
-std::optional<ValueId> select_of_one_op(Simplifier& simplifier, const Node& node, const TensorType& type) {
-  if (node.scalar != ScalarOp::select_) return std::nullopt;
-  const Node *yes = operand_of(simplifier, node, Op::scalar, 1), *no = operand_of(simplifier, node, Op::scalar, 2);
-  if (!yes || !no || yes->scalar != no->scalar) return std::nullopt;
+/// What both sides of a choice do to the operand in which they differ.
+struct Step {
+  ScalarOp op;
+  std::vector<ValueId> operands;
+  std::size_t at;
+};
+
+/// Of two values of floats that nothing else reads, the last op, which they have in common, and of `differ` what is
+/// left of them. (Integer division is by constants often, and no longer would be; a power of integers can fail.)
+std::optional<Step> common_step(Simplifier& simplifier, std::array<ValueId, 2>& differ) {
   const Graph& graph = simplifier.graph();
-  const auto is_apart = [&](ValueId v) { return simplifier.num_readers(v) <= 1; };
-  const auto is_whole = [&](ValueId v) { return graph.type(v).dims == type.dims; };
-  if (!is_apart(node.operands[1]) || !is_apart(node.operands[2])) return std::nullopt;
-  if (!is_whole(node.operands[1]) && !is_whole(node.operands[2])) return std::nullopt;
+  const Node *yes = made_by(simplifier, differ[0], Op::scalar), *no = made_by(simplifier, differ[1], Op::scalar);
+  if (!yes || !no || yes->scalar != no->scalar) return std::nullopt;
+  if (simplifier.num_readers(differ[0]) > 1 || simplifier.num_readers(differ[1]) > 1) return std::nullopt;
   std::optional<OneDiffers> found = one_that_differs(*yes, *no);
   if (!found) return std::nullopt;
   const ValueId x = found->yes[found->at], y = found->no[found->at];
-  if (graph.type(x).dtype != graph.type(y).dtype || !simplifier.fires()) return std::nullopt;
-  const ScalarOp op = yes->scalar;
-  found->yes[found->at] = simplifier.scalar(ScalarOp::select_, {node.operands[0], x, y});
-  return simplifier.stretched(simplifier.scalar(op, std::move(found->yes)), type.dims);
+  if (!is_float(graph.type(x).dtype) || graph.type(x).dtype != graph.type(y).dtype) return std::nullopt;
+  differ = {x, y};
+  return Step{yes->scalar, std::move(found->yes), found->at};
+}
+
+/// select(p, f(x), f(y)) -> f(select(p, x, y)), all that they have in common at once. One of the two has all elements:
+/// of a condition that is larger than both the op would be computed more often. Not in a body, where a loop would
+/// compute what it can find before it begins.
+std::optional<ValueId> select_of_one_op(Simplifier& simplifier, const Node& node, const TensorType& type) {
+  const Graph& graph = simplifier.graph();
+  if (node.scalar != ScalarOp::select_ || graph.is_body) return std::nullopt;
+  std::array<ValueId, 2> differ = {node.operands[1], node.operands[2]};
+  std::vector<Step> steps;
+  const auto is_whole = [&](ValueId v) { return graph.type(v).dims == type.dims; };
+  while (is_whole(differ[0]) || is_whole(differ[1])) {
+    std::optional<Step> step = common_step(simplifier, differ);
+    if (!step) break;
+    steps.push_back(std::move(*step));
+  }
+  if (steps.empty() || !simplifier.fires()) return std::nullopt;
+  ValueId v = simplifier.scalar(ScalarOp::select_, {node.operands[0], differ[0], differ[1]});
+  while (!steps.empty()) {
+    Step step = std::move(steps.back());
+    steps.pop_back();
+    step.operands[step.at] = v;
+    v = simplifier.scalar(step.op, std::move(step.operands));
+  }
+  return simplifier.stretched(v, type.dims);
 }
 
 using enum Close;
@@ -53,7 +82,7 @@ using enum Close;
 // clang-format off: a table
 constexpr NodeRule kRules[] = {
     // name               from                    to                    how close  op
-    {"select-of-one-op", "select(p, f(x), f(y))", "f(select(p, x, y))", bitwise, Op::scalar, select_of_one_op},
+    {"select-of-one-op", "select(p, f(x), f(y))", "f(select(p, x, y)), of floats", bitwise, Op::scalar, select_of_one_op},
 };
 // clang-format on
 
