@@ -165,7 +165,7 @@ Graph updates(int nodes) {
   return std::move(b).finish();
 }
 
-/// One softmax after the other: all of it is one kernel of as many stages.
+/// One softmax after the other: kernels of as many loops as one may have.
 Graph softmaxes(int nodes) {
   GraphBuilder b;
   ValueId x = b.param("x", {DType::f64, {b.symbol("n")}});

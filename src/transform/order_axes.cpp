@@ -69,7 +69,7 @@ class AxisStrides {
 
  private:
   static constexpr int64_t kAnySize = 1000;
-  // Of a vector whose elements lie apart. What stands still on an axis is smaller than what else is read, and often
+  // Of a vector whose elements lie apart. What stands still on an axis is usually smaller than what else is read, and
   // read, or as a result of a fold written, once for many points of that axis.
   static constexpr int kGathered = 16, kGatheredOnce = 2, kScattered = 64, kScatteredOnce = 1;
   struct Place {

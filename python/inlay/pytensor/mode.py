@@ -43,7 +43,7 @@ class Mode(ptm.Mode):
         return out
 
     def including(self, *tags):
-        """What `excluding` took away comes back by the same tags."""
+        """By "fusion" and "inplace" the default again, where these are off."""
         out = super().including(*tags)
         choices = out.linker.choices
         if "fusion" in tags and choices.fuse == "none":
