@@ -144,6 +144,26 @@ def test_ops_are_added_and_removed(tmp_path):
         inlay.executorch.MemoryPlanningPass(overwrite=["constant"])
 
 
+@pytest.mark.parametrize(
+    "name, near",
+    [
+        ("aten.nonsense", ""),
+        ("aten.index_puts", "; did you mean .*aten.index_put"),
+        ("index_put", r"; did you mean aten.index_put\b"),
+        ("aten.index_put.no_overload", r"; did you mean aten.index_put\?$"),
+        ("", "$"),
+    ],
+)
+@pytest.mark.parametrize("keyword", ["add_ops", "remove_ops"])
+def test_a_name_that_no_op_has_is_an_error(keyword, name, near):
+    with pytest.raises(ValueError, match=f"^{keyword}: PyTorch has no op {name}{near}"):
+        inlay.executorch.MemoryPlanningPass(**{keyword: ["aten.add", name]})
+    with pytest.raises(TypeError, match="a list of ops is expected"):
+        inlay.executorch.MemoryPlanningPass(**{keyword: "aten.add"})
+    for known in ("aten::index_put", "aten.index_put.out", "aten.index_put.default", "dim_order_ops._to_dim_order_copy"):
+        inlay.executorch.MemoryPlanningPass(**{keyword: [known]})
+
+
 def test_inputs_and_states_only_as_the_user_says():
     planning = inlay.executorch.MemoryPlanningPass(overwrite=["input"])
     program = planned(edge_of(Chain(), (X,)), planning)
