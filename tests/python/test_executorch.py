@@ -3,12 +3,14 @@
 tests/executorch runs them in ExecuTorch (scripts/check executorch).
 """
 
+import ast
 import copy
 import gzip
 import importlib.util
 import itertools
 import pathlib
 import random
+import re
 
 import inlay
 import inlay.executorch
@@ -63,6 +65,15 @@ def test_bytes_and_results_in_place(name):
     plain, in_place = (laid_out(program, in_place=each)[1] for each in (False, True))
     assert plain.plan.proved and in_place.plan.proved
     assert (plain.plan.peak, in_place.plan.peak, sum(d.is_taken for d in in_place.decisions)) == COUNTS[name]
+
+
+def test_the_page_says_of_how_many_pixels_its_images_are():
+    root = pathlib.Path(__file__).parents[2]
+    module = ast.parse((root / "tests" / "executorch" / "networks.py").read_text())
+    (networks,) = (ast.literal_eval(s.value) for s in module.body if isinstance(s, ast.Assign))
+    page = (root / "docs" / "executorch.md").read_text()
+    said = re.findall(r"^\| (\w+) \| (\d+) x (\d+) \| [\d.]+ MB", page, re.MULTILINE)
+    assert said == [(name, str(side), str(side)) for name, (_, side) in networks.items()]
 
 
 @pytest.mark.parametrize("name", ["mobilenet_v2", "state", "stretched", "chain"])
