@@ -28,6 +28,23 @@ def test_every_part_has_its_line():
     assert {p.replace("-", "_") for p in parts} == set(re.findall(r"^part_(\w+)\(\)", script, re.MULTILINE))
 
 
+@pytest.mark.parametrize(
+    "versions, chosen",
+    [
+        ("1.5.1,1.5.0,1.4.1,1.4.0", ["1.5.0", "1.4.1"]),
+        ("1.6.0,1.5.1,1.5.0,1.4.1", ["1.5.1"]),
+        ("1.5.2,1.5.1,1.5.0,1.4.1", ["1.5.1", "1.4.1"]),
+        ("1.10.0,1.1.0,1.0.0", ["1.1.0"]),
+        ("1.0.0", []),
+    ],
+)
+def test_which_releases_of_executorch_are_tested_beside_the_newest(versions, chosen):
+    script = (ROOT / "scripts" / "check").read_text()
+    function = re.search(r"^releases_before\(\) {.*?^}", script, re.MULTILINE | re.DOTALL)[0]
+    command = ["bash", "-euo", "pipefail", "-c", f'{function}\nreleases_before "$1"', "_", versions]
+    assert subprocess.check_output(command, text=True).split() == chosen
+
+
 @pytest.fixture
 def repository(tmp_path):
     """A repository of one commit, with the file of passes; `commit` adds to it."""
