@@ -263,6 +263,59 @@ def test_writes_of_what_may_have_length_1():
         assert (len(e.kernels), e.temporaries, e.copies, e.host_calls) == (1, [], [], []), output
 
 
+def slice_write(length):
+    """The arguments, what is written, and the array that it is written into from its second place on."""
+    o = pt.tensor("o", dtype="float64", shape=(length,))
+    w = pt.tensor("w", dtype="float64", shape=(length and length - 1,))
+    e = pt.exp(w)
+    return [o, w], e, o[1:].set(e)
+
+
+def checked_kernel(inputs, outputs, lengths):
+    """The kernel of what is one, checked for arguments of each pair of lengths."""
+    fn, want = (pytensor.function(inputs, outputs, mode=mode) for mode in ("INLAY", "FAST_COMPILE"))
+    for pair in lengths:
+        values = [rng.normal(size=n) for n in pair]
+        for ours, theirs in zip(fn(*values), want(*values), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+    e = inlay.pytensor.explain(fn)
+    assert (e.temporaries, e.copies, e.host_calls) == ([], [], [])
+    (kernel,) = e.kernels
+    return kernel
+
+
+# None: known only at run time, when what is written may stretch, as it does in a call with the lengths 9 and 1.
+LENGTHS = {N: [(N, N - 1)], None: [(9, 8), (9, 1), (2, 1), (1, 0), (1, 1)]}
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its graph stretches the value before")
+@pytest.mark.parametrize("length", LENGTHS)
+def test_what_is_written_into_a_slice_has_other_readers(length):
+    inputs, e, written = slice_write(length)
+    assert checked_kernel(inputs, [written, e], LENGTHS[length]).writes == (f"{2 * N - 2}" if length else "o_0 + w_0")
+    assert checked_kernel(inputs, [written, e.sum()], LENGTHS[length]).writes == (f"{N - 1}" if length else "o_0")
+
+
+@pytest.mark.skipif(OLD_PYTENSOR, reason="its graph stretches the value before")
+@pytest.mark.parametrize("length", LENGTHS)
+def test_what_follows_a_slice_write_is_made_part_by_part(length):
+    """The array is stored nowhere: the one that is returned has its parts doubled, and their sum needs none."""
+    inputs, _, written = slice_write(length)
+    assert checked_kernel(inputs, [written * 2], LENGTHS[length]).writes == (f"{N - 1}" if length else "o_0")
+    assert checked_kernel(inputs, [written.sum()], LENGTHS[length]).writes == "0"
+
+
+@pytest.mark.parametrize("length", [N, None])
+def test_a_sum_of_many_operands_is_cut_where_a_body_would_be_too_long(length):
+    """1099 additions, a hundred of them a loop, and what a loop hands on lies where the result will."""
+    operands = [pt.tensor(f"x{n}", dtype="float64", shape=(length,)) for n in range(1100)]
+    fn = pytensor.function(operands, pt.add(*operands), mode="INLAY")
+    np.testing.assert_array_equal(fn(*(np.full(N, float(n)) for n in range(1100))), np.full(N, 1100 * 1099 / 2))
+    e = inlay.pytensor.explain(fn)
+    assert (len(e.kernels), e.temporaries, e.copies) == (11, [], [])
+    assert [stored.reason.split(":")[0] for stored in e.stored] == ["long-body"] * 10
+
+
 @pytest.mark.skipif(OLD_PYTENSOR, reason="its rewrites compute the sizes of a Scan as values")
 def test_bodies():
     """Both branches are loops of their own; a scan's numbers stay in registers, and its rows are written where they lie."""
