@@ -104,7 +104,7 @@ std::vector<Value*> ColumnEmitter::states_of_rows(int level, Range rows, llvm::M
   nest_.enter_vectors("strip");
   for (Lanes& vector : strip) {
     for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
-      if (plan_.is_of_column(i)) statements_.emit_statement(i, vector);
+      if (plan_.is_made_before_rows(i)) statements_.emit_statement(i, vector);
     }
   }
   const Loop loop = open_loop(b_, rows.begin, nothing(strip.size()));

@@ -43,8 +43,7 @@ Value* DivisionEmitter::divide_by_prepared(const Statement& division, llvm::Arra
 
 /// A tile of columns is passed row by row, and each row divided by the same numbers: what the division needs of them is
 /// made once for the tile, on the stack.
-void DivisionEmitter::prepare_column_divisors(int row_axis,
-                                              llvm::function_ref<void(std::size_t, Lanes&)> emit_statement) {
+void DivisionEmitter::prepare_column_divisors(llvm::function_ref<void(std::size_t, Lanes&)> emit_statement) {
   constexpr int64_t kFewRows = 4;
   const Dim& rows = plan_.loop(plan_.innermost() - 2).extent;
   if (!plan_.vectors_pass_tile() || (rows.is_constant() && rows.constant() < kFewRows)) return;
@@ -53,7 +52,7 @@ void DivisionEmitter::prepare_column_divisors(int row_axis,
     const Statement& s = nest_.statement(i);
     const bool is_real = s.dtype == DType::f64 || s.dtype == DType::f32;
     if (!plan_.statements[i].live || s.kind != Kind::op || s.op != ScalarOp::div_ || !is_real) continue;
-    if (plan_.varies(s.operands[1]) && is_of_columns(s.operands[1], row_axis)) divisions.push_back(&s);
+    if (is_of_column(s.operands[1])) divisions.push_back(&s);
   }
   if (divisions.empty() || !f_.engine.facts().fma) return;
 
@@ -94,36 +93,10 @@ Value* DivisionEmitter::column_address(Value* table, Value* point, llvm::Type* t
   return b_.CreateGEP(type->getScalarType(), table, b_.CreateSub(point, nest_.tile.begin));
 }
 
-/// Is it the same in each row, and can it be computed before the first?
-bool DivisionEmitter::is_of_columns(kernel::RegisterId r, int row_axis) const {
-  if (!plan_.varies(r)) return true;
+/// Is it another number in each column, and the same in each row?
+bool DivisionEmitter::is_of_column(kernel::RegisterId r) const {
   const Statement* made = kernel::maker_of(nest_.stage, r);
-  return is_of_columns(*made, static_cast<std::size_t>(made - nest_.stage.statements.data()), row_axis);
-}
-
-bool DivisionEmitter::is_of_columns(const Statement& s, std::size_t i, int row_axis) const {
-  switch (s.kind) {
-    case Kind::load: {
-      const kernel::LinearMap& place = plan_.statements[i].place;
-      const auto writes_it = [&](const Statement& other) {
-        return other.is_write() && kernel::root_of(f_.program, other.buffer) == kernel::root_of(f_.program, s.buffer);
-      };
-      return place.indices.empty() && place.stride_of(row_axis).is(0) &&
-             std::ranges::none_of(nest_.stage.statements, writes_it);
-    }
-    case Kind::axis: return s.axis != row_axis;
-    case Kind::literal:
-    case Kind::size: return true;
-    case Kind::op:
-      if (!is_float(s.dtype)) return false;  // an integer's division stands behind a check
-      [[fallthrough]];
-    case Kind::cast:
-      return std::ranges::all_of(s.operands, [&](kernel::RegisterId r) { return is_of_columns(r, row_axis); });
-    case Kind::store:
-    case Kind::fold:
-    case Kind::check: break;
-  }
-  return false;
+  return plan_.of_column[static_cast<std::size_t>(made - nest_.stage.statements.data())];
 }
 
 }  // namespace inlay::llvm_backend

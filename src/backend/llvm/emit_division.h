@@ -12,14 +12,13 @@ class DivisionEmitter {
 
   /// Null: nothing is prepared, and it is to be divided.
   Value* divide_by_prepared(const kernel::Statement& division, llvm::ArrayRef<Value*> operands, Lanes& lanes);
-  /// Before the loop over `row_axis`, which passes a tile of columns. `emit_statement` emits what the divisors need.
-  void prepare_column_divisors(int row_axis, llvm::function_ref<void(std::size_t, Lanes&)> emit_statement);
+  /// Before the loop over rows, which passes a tile of columns. `emit_statement` emits what the divisors need.
+  void prepare_column_divisors(llvm::function_ref<void(std::size_t, Lanes&)> emit_statement);
   /// Behind the vector loop.
   void forget_divisors() { divisors_.clear(); }
 
  private:
-  bool is_of_columns(kernel::RegisterId r, int row_axis) const;
-  bool is_of_columns(const kernel::Statement& statement, std::size_t i, int row_axis) const;
+  bool is_of_column(kernel::RegisterId r) const;
   std::vector<std::size_t> needed_by(llvm::ArrayRef<const kernel::Statement*> divisions) const;
   Value* column_address(Value* table, Value* point, llvm::Type* type);
 

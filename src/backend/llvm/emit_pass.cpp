@@ -11,7 +11,7 @@ using kernel::Statement;
 void PassEmitter::emit_body(Lanes& lanes, std::vector<Value*>& sums) {
   for (std::size_t i = 0, sum = 0; i < plan_.statements.size(); ++i) {
     const kernel::NestStatement& facts = plan_.statements[i];
-    if (!facts.live || facts.level != plan_.innermost() || plan_.is_of_column(i)) continue;
+    if (!facts.live || facts.level != plan_.innermost() || plan_.is_made_before_rows(i)) continue;
     if (facts.accumulates) {
       folds_.add_to_sum(sum, lanes, sums);
       sum += sums_.num_states(i);

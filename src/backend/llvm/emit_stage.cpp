@@ -77,7 +77,7 @@ void StageEmitter::emit_loop(int level) {
   if (short_rows) range = rows_.emit_short_rows(level);
   if (level + 2 == plan_.innermost()) {
     const auto emit_statement = [&](std::size_t i, Lanes& lanes) { statements_.emit_statement(i, lanes); };
-    divisions_.prepare_column_divisors(plan_.loop(level).axis, emit_statement);
+    divisions_.prepare_column_divisors(emit_statement);
   }
   if (level + 1 == plan_.innermost()) {
     emit_vector_axis();

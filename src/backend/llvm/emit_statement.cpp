@@ -64,7 +64,7 @@ bool StatementEmitter::roots_wait() const {
   for (std::size_t i = 0; i < plan_.statements.size(); ++i) {
     const Statement& s = nest_.statement(i);
     if (!plan_.statements[i].live || plan_.statements[i].level < plan_.innermost() || s.kind != Kind::op) continue;
-    if (plan_.is_of_column(i)) continue;
+    if (plan_.is_made_before_rows(i)) continue;
     if (s.op == ScalarOp::sqrt_) {
       ++roots;
     } else {

@@ -16,10 +16,11 @@ constexpr int kMostBytes = 64;  // of a vector
 class Planner {
  public:
   Planner(const kernel::KernelProgram& program, const kernel::Kernel& kernel, const kernel::Stage& stage)
-      : kernel_(kernel), stage_(stage), plan_{kernel::loop_nest(program, kernel, stage)} {}
+      : program_(program), kernel_(kernel), stage_(stage), plan_{kernel::loop_nest(program, kernel, stage)} {}
 
   StagePlan operator()(int vector_bytes) {
     choose_columns();
+    find_what_is_of_columns();
     plan_.by_turns = !plan_.by_columns && sums_floats();
     choose_width(plan_.by_turns ? kMostBytes : vector_bytes);
     choose_unroll();
@@ -50,7 +51,7 @@ class Planner {
         continue;
       }
       const bool may_fail = s.can_fail() && (s.kind == Kind::check || facts.index_varies);
-      if (may_fail || (s.is_write() && !is_of_column(s, facts))) return;
+      if (may_fail || (s.is_write() && !writes_each_column(s, facts))) return;
       if (s.kind == Kind::store && facts.place.stride_of(rows).is(0)) return;
       if (s.kind != Kind::fold) continue;
       if (!facts.place.stride_of(rows).is(0)) return;
@@ -58,22 +59,25 @@ class Planner {
     }
     plan_.by_columns = !folds.empty();
     for (NestStatement* fold : folds) fold->accumulates = true;
-    if (plan_.by_columns) find_what_is_of_columns(rows);
   }
 
-  void find_what_is_of_columns(int rows) {
-    std::vector<bool> follows_rows(plan_.register_levels.size());
+  /// (An integer's division stands behind a check, which stays where it is.)
+  void find_what_is_of_columns() {
     plan_.of_column.resize(stage_.statements.size());
+    if (plan_.loops.size() < 2) return;
+    const int rows = plan_.loop(plan_.innermost() - 2).axis;
+    std::vector<bool> follows_rows(plan_.register_levels.size());
+    const auto root = [&](kernel::BufferId b) { return kernel::root_of(program_, b); };
     const auto is_written = [&](kernel::BufferId buffer) {
       return std::ranges::any_of(stage_.statements,
-                                 [&](const Statement& s) { return s.is_write() && s.buffer == buffer; });
+                                 [&](const Statement& s) { return s.is_write() && root(s.buffer) == root(buffer); });
     };
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       const Statement& s = stage_.statements[i];
       const NestStatement& facts = plan_.statements[i];
       if (!s.result.valid()) continue;
       const bool changes = s.can_fail() || s.kind == Kind::fold || facts.level + 1 == plan_.innermost() ||
-                           (s.kind == Kind::axis && s.axis == rows) ||
+                           (s.kind == Kind::op && is_integer(s.dtype)) || (s.kind == Kind::axis && s.axis == rows) ||
                            (s.has_place() && (!facts.place.stride_of(rows).is(0) || !facts.place.indices.empty() ||
                                               is_written(s.buffer)));
       const auto follows = [&](kernel::RegisterId r) { return follows_rows[r.index]; };
@@ -83,7 +87,7 @@ class Planner {
   }
 
   /// Does a write have an element for each point of the vector axis, whatever is found there?
-  bool is_of_column(const Statement& write, const NestStatement& facts) const {
+  bool writes_each_column(const Statement& write, const NestStatement& facts) const {
     if (write.result.valid() || write.predicate.valid() || !facts.place.indices.empty()) return false;
     if (write.kind == Kind::store && write.combine != Combine::set) return false;
     return !facts.place.stride_of(plan_.vector_axis()).is(0);
@@ -139,7 +143,7 @@ class Planner {
     int count = 0, sums = 0;
     bool long_body = false, has_exponentials = false, has_states = false;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
-      if (!in_vector_loop(i) || plan_.is_of_column(i)) continue;
+      if (!in_vector_loop(i) || plan_.is_made_before_rows(i)) continue;
       const Statement& statement = stage_.statements[i];
       ++count;
       sums += plan_.statements[i].accumulates ? 1 : 0;
@@ -260,6 +264,7 @@ class Planner {
     plan_.aligned_store = first;
   }
 
+  const kernel::KernelProgram& program_;
   const kernel::Kernel& kernel_;
   const kernel::Stage& stage_;
   StagePlan plan_;

@@ -16,8 +16,8 @@ struct StagePlan : kernel::LoopNest {
   bool by_turns = false;    // it sums floats: emit_turns.cpp
   bool by_columns = false;  // it folds rows, and each lane has a column: emit_columns.cpp. The folds accumulate then,
                             // though their elements vary with the vector axis: they are opened innermost
-  std::vector<bool> of_column;  // by statement, where by_columns: it does not change from row to row, and is made
-                                // before the rows are passed
+  std::vector<bool> of_column;  // by statement: it varies in the vector loop, is the same in each pass of the loop
+                                // around that, and can be made before the first
   bool short_rows = false;      // the innermost loop folds rows that may be short, and nothing else: emit_rows.cpp
   bool points_wait = false;     // for the points before them, so it is one vector
   int64_t page = 0;             // points from one of them to the next where there are enough; 0: they stay together
@@ -32,7 +32,8 @@ struct StagePlan : kernel::LoopNest {
   static constexpr int64_t kWorthPages = 1 << 22;  // bytes of an operand: it comes from memory, not from a cache
   static constexpr int kOneBlock = 128;            // the lines of so many rows stay in the first cache by themselves
 
-  bool is_of_column(std::size_t i) const { return i < of_column.size() && of_column[i]; }
+  /// A stage that folds rows makes what is of a column once, before it passes them.
+  bool is_made_before_rows(std::size_t i) const { return by_columns && of_column[i]; }
   /// Of a tile no more than that.
   const Dim& vector_extent() const { return loops.back().extent; }
   int vector_axis() const { return loops.empty() ? -1 : loops.back().axis; }

@@ -76,7 +76,7 @@ TEST(StagePlan, WhatDoesNotChangeFromRowToRowIsMadeBeforeThem) {
         plan("x: f64[n, m] param 0, y: f64[m] param 1, d: f64[] param 2, r: f64[m] output 0, s: f64[m] output 1",
              str("stage (i < n, j < m) { ", body, " }"));
     std::string out;
-    for (std::size_t i = 0; i < p.statements.size(); ++i) out += p.is_of_column(i) ? 'c' : '.';
+    for (std::size_t i = 0; i < p.statements.size(); ++i) out += p.is_made_before_rows(i) ? 'c' : '.';
     return str(out, " by ", p.unroll);
   };
   EXPECT_EQ(of_column("%0 = load y[j] : f64  %1 = load d[] : f64  %2 = div %0, %1 : f64  %3 = load x[i, j] : f64  "
