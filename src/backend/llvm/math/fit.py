@@ -11,7 +11,7 @@ from mpmath import mp, mpf
 
 from fit_floats import float_erf_tables, float_exp_tables, float_log_tables, float_sin_tables
 from fit_special import bessel_tables, erf_tables, gamma_tables, normal_tables, quantile_tables
-from fitting import DOUBLE, comment, cosine_tail, quarters_of_binades, rounded, sine_tail
+from fitting import DOUBLE, comment, cosine_tail, parts_of_binades, rounded, sine_tail
 
 
 def exp_tables():
@@ -107,7 +107,7 @@ def arctan_tables():
     # By a / b + 1/2 in [1/2, 8); in the last piece, which reaches to infinity, the centre is infinite.
     comment("arctan: the centres of the pieces, 1 and 0 for an infinite one, and their angles")
     rows, most = [], mpf(0)
-    for low, _, high in quarters_of_binades(mpf(1) / 2):
+    for low, _, high in parts_of_binades(mpf(1) / 2, 4, 4):
         low, high = mp.atan(low - mpf(1) / 2), mp.atan(high - mpf(1) / 2)
         if high > mp.atan(mpf(7.4)):
             centre, angle, most = None, mp.pi / 2, max(most, mp.pi / 2 - low)

@@ -1,7 +1,7 @@
 """Tables of error functions, quantiles, Bessel functions and those of gamma, for fit.py."""
 from mpmath import mp, mpf
 
-from fitting import DOUBLE, halves_of_binades, halves_of_eight_binades, pieces, quarters_of_binades
+from fitting import DOUBLE, parts_of_binades, pieces
 
 
 def erf_tables():
@@ -15,7 +15,7 @@ def erf_tables():
         x = z - 2
         return mp.exp(x * x) * mp.erfc(x)
 
-    pieces("kErfcx", erfcx, 13, quarters_of_binades(mpf(2)), "erfc: e^(x^2) erfc(x), by x + 2 in [2, 32)")
+    pieces("kErfcx", erfcx, 13, parts_of_binades(mpf(2), 4, 4), "erfc: e^(x^2) erfc(x), by x + 2 in [2, 32)")
 
 
 def normal_tables():
@@ -25,7 +25,7 @@ def normal_tables():
     def mills(x):
         return mp.exp(x * x / 2) * mp.erfc(x / mp.sqrt(2)) / 2
 
-    intervals = [tuple((z - 2) * root2 for z in interval) for interval in quarters_of_binades(mpf(2))]
+    intervals = [tuple((z - 2) * root2 for z in interval) for interval in parts_of_binades(mpf(2), 4, 4)]
     pieces("kMills", mills, 13, intervals, "ndtr: e^(x^2/2) ndtr(-x), by x / sqrt 2 + 2 in [2, 32)")
 
     def right(x):
@@ -34,7 +34,7 @@ def normal_tables():
     def left(y):
         return mp.log(mills(y))
 
-    wide = [tuple((z - 2) * root2 for z in interval) for interval in halves_of_binades(mpf(2))]
+    wide = [tuple((z - 2) * root2 for z in interval) for interval in parts_of_binades(mpf(2), 4, 2)]
     pieces("kLogNdtr", [right] * 8 + [left] * 8, 20, wide + wide,
            "log_ndtr: e^(x^2/2) log ndtr(x), then log(e^(x^2/2) ndtr(-x)), by x / sqrt 2 + 2 in [2, 32)", wide=True)
 
@@ -54,7 +54,7 @@ def quantile_tables():
             y += step
         return y / x
 
-    intervals = [tuple(z - 4 for z in interval) for interval in halves_of_eight_binades(mpf(4))]
+    intervals = [tuple(z - 4 for z in interval) for interval in parts_of_binades(mpf(4), 8, 2)]
     pieces("kQuantile", slope, 15, intervals, "erfinv(x) / x, by w + 4 in [4, 1024) where w = -log(1 - x^2)", wide=True)
     DOUBLE.scalar("kSqrt8", mp.sqrt(8))
     DOUBLE.scalar("kSqrt8Low", mp.sqrt(8) - mpf(float(mp.sqrt(8))))
@@ -69,8 +69,8 @@ def bessel_tables():
         x = z - 2
         return mp.exp(-x) * mp.hyp0f1(2, x * x / 4) / 2
 
-    pieces("kBesselI0", scaled_i0, 13, quarters_of_binades(mpf(2)), "e^-x I_0(x), by x + 2 in [2, 32)")
-    pieces("kBesselI1", scaled_i1, 13, quarters_of_binades(mpf(2)), "e^-x I_1(x) / x, by x + 2 in [2, 32)",
+    pieces("kBesselI0", scaled_i0, 13, parts_of_binades(mpf(2), 4, 4), "e^-x I_0(x), by x + 2 in [2, 32)")
+    pieces("kBesselI1", scaled_i1, 13, parts_of_binades(mpf(2), 4, 4), "e^-x I_1(x) / x, by x + 2 in [2, 32)",
            wide=True)
 
     constant = 1 / mp.sqrt(2 * mp.pi)
@@ -95,7 +95,7 @@ def gamma_tables():
             return (mp.digamma(r) + (x - r) * mp.psi(1, r) / 2) / ((x - 2) if r == 1 else (x - 1))
         return mp.loggamma(x) / ((x - 1) * (x - 2))
 
-    pieces("kLgamma", lgamma, 11, quarters_of_binades(mpf(1) / 2), "lgamma(x) / ((x - 1)(x - 2)), x in [1/2, 8)")
+    pieces("kLgamma", lgamma, 11, parts_of_binades(mpf(1) / 2, 4, 4), "lgamma(x) / ((x - 1)(x - 2)), x in [1/2, 8)")
 
     def stirling(t):  # t = 1 / x^2
         if t == 0:
@@ -117,7 +117,7 @@ def gamma_tables():
             return mp.psi(1, root) + (x - root) * mp.psi(2, root) / 2
         return mp.digamma(x) / (x - root)
 
-    pieces("kDigamma", digamma, 12, quarters_of_binades(mpf(1) / 2), "digamma(x) / (x - root), x in [1/2, 8)")
+    pieces("kDigamma", digamma, 12, parts_of_binades(mpf(1) / 2, 4, 4), "digamma(x) / (x - root), x in [1/2, 8)")
 
     def tail(t):
         if t == 0:
@@ -131,7 +131,7 @@ def gamma_tables():
     def trigamma(x):
         return mp.psi(1, x)
 
-    pieces("kTrigamma", trigamma, 13, quarters_of_binades(mpf(1) / 2), "trigamma(x), x in [1/2, 8)")
+    pieces("kTrigamma", trigamma, 13, parts_of_binades(mpf(1) / 2, 4, 4), "trigamma(x), x in [1/2, 8)")
 
     def trigamma_tail(t):
         x = 1 / mp.sqrt(t)

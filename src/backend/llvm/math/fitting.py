@@ -132,34 +132,16 @@ def pieces(name, f, degree, intervals, about, apart=0, wide=False):
     print(f"#define {name}Terms {degree + 1}")
 
 
-def quarters_of_binades(lowest):
-    """Four binades from `lowest` (a power of two) on, each in four: by the last two bits of the exponent and the first
-    two of the mantissa, which is how four bits taken out of a double index them."""
-    intervals = [None] * 16
-    for binade in range(4):
+def parts_of_binades(lowest, binades, parts):
+    """So many binades from `lowest` (a power of two) on, each in so many parts: by the last bits of the exponent and the
+    first of the mantissa, which is how bits taken out of a double index them."""
+    intervals = [None] * (binades * parts)
+    for binade in range(binades):
         start = mpf(2) ** binade * lowest
-        field = (1023 + int(mp.log(start, 2))) % 4
-        for quarter in range(4):
-            low = start * (1 + mpf(quarter) / 4)
-            intervals[field * 4 + quarter] = (low, low + start / 8, low + start / 4)
-    return intervals
-
-
-def halves_of_binades(lowest):
-    """Four binades from `lowest` on, each in two: by the last two bits of the exponent and the first of the mantissa."""
-    quarters = quarters_of_binades(lowest)
-    return [(low, high, 2 * high - low) for low, _, high in quarters[::2]]
-
-
-def halves_of_eight_binades(lowest):
-    """Eight binades from `lowest` on, each in two: by the last three bits of the exponent and the first of the mantissa."""
-    intervals = [None] * 16
-    for binade in range(8):
-        start = mpf(2) ** binade * lowest
-        field = (1023 + int(mp.log(start, 2))) % 8
-        for half in range(2):
-            low = start * (1 + mpf(half) / 2)
-            intervals[field * 2 + half] = (low, low + start / 4, low + start / 2)
+        field = (1023 + int(mp.log(start, 2))) % binades
+        for part in range(parts):
+            low = start * (1 + mpf(part) / parts)
+            intervals[field * parts + part] = (low, low + start / (2 * parts), low + start / parts)
     return intervals
 
 
