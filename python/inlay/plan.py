@@ -72,11 +72,11 @@ def plan(buffers, planner="search", *, capacity=None, budget_ms=None):
     """Lays out `buffers`, as the command `inlay plan` does: a `Plan` with them in their order.
 
     Each buffer is a `Storage`, a mapping (also one of those that `inlay plan --json` reads and prints, with an `id`), or a
-    tuple of name, size, lower and upper, then, if wanted, alignment and offset: where it must lie. `planner` is "naive", "greedy", "search" or "max", a mapping from names to offsets, or a function from
-    a list of `Storage` to their offsets, which are proved. `capacity`: a plan within so many bytes is good enough; a mapping
-    from names of pools to bytes (None: no limit) says so for each. What does not fit in a pool and costs least goes to the
-    next that it may lie in; `Plan.fits` says whether all fits then. `budget_ms`: how much is tried, as placements that take
-    about so long.
+    tuple of name, size, lower and upper, then, if wanted, alignment and offset: where it must lie. `planner` is "naive",
+    "greedy", "search" or "max", a mapping from names to offsets, or a function from a list of `Storage` to their offsets,
+    which are proved. `capacity`: a plan within so many bytes is good enough; a mapping from names of pools to bytes (None:
+    no limit) says so for each. What does not fit in a pool and costs least goes to the next that it may lie in; `Plan.fits`
+    says whether all fits then. `budget_ms`: how much is tried, as placements that take about so long.
 
     Errors: ValueError for buffers that are wrong, and for offsets of which two that are needed at one time overlap, or one is
     of no buffer.

@@ -24,6 +24,6 @@ def test_no_product_knows_an_oracle():
             assert not links or "oracle" not in links[1], f"{path}: {library}"
         for linked in re.findall(r"target_link_libraries\((.*?)\)", text, re.S):
             assert "oracle" not in linked, f"{path}: {linked}"
-    for path in [*(ROOT / "src").rglob("*.cpp"), *(ROOT / "src").rglob("*.h")]:
+    for path in (path for folder in ("src", "python/src") for path in (ROOT / folder).rglob("*.[ch]*")):
         if not path.is_relative_to(ROOT / "src" / "oracle") and "test" not in path.stem:
             assert '#include "oracle/' not in path.read_text(), path
