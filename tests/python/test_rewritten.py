@@ -52,3 +52,57 @@ def test_a_negated_maximum_of_what_is_negated_is_a_minimum(factor, axis, keepdim
         function = pytensor.function([x], out, mode="INLAY")
         np.testing.assert_array_equal(function(value), pytensor.function([x], out, mode=PYTHON)(value))
         assert inlay.pytensor.explain(function).rewrites["extreme-of-negated"] == 1
+
+
+@pytest.mark.parametrize(("axis", "keepdims"), [(None, False), (0, False), (1, True)])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "uint8", "uint16", "uint64"])
+def test_a_minimum_of_integers_is_one(dtype, axis, keepdims):
+    """PyTensor negates, subtracts from the greatest integer, or inverts each bit, before and behind a maximum."""
+    x = pt.matrix("x", dtype=dtype)
+    lowest, highest = (0, 2) if dtype == "bool" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    value = np.random.default_rng(4).integers(lowest, highest, (5, 7), "int8" if dtype == "bool" else dtype).astype(dtype)
+    value[2, 3] = lowest
+    function = pytensor.function([x], x.min(axis=axis, keepdims=keepdims), mode="INLAY")
+    np.testing.assert_array_equal(function(value), value.min(axis=axis, keepdims=keepdims), strict=True)
+    text = inlay.pytensor.explain(function).text
+    assert "reduce min %x" in text and "reduce max" not in text
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "bool"])
+def test_a_minimum_beside_the_maximum_of_what_is_turned_over_is_right(dtype):
+    x = pt.matrix("x", dtype=dtype)
+    value = np.array([[-128, 3, 0], [5, -7, 1]], "int8").view(dtype) if dtype != "bool" else np.eye(2, 3) > 0
+    function = pytensor.function([x], [x.min(axis=0), x.argmin(axis=0), x.max(axis=0)], mode="INLAY")
+    minimum, _, maximum = function(value)
+    np.testing.assert_array_equal(minimum, value.min(axis=0), strict=True)
+    np.testing.assert_array_equal(maximum, value.max(axis=0), strict=True)
+
+
+@pytest.mark.parametrize("number", [1, 7, -3])
+def test_a_minimum_plus_a_number_is_one(number):
+    x = pt.matrix("x", dtype="uint8")
+    out = x.min(axis=0) + number
+    value = np.random.default_rng(5).integers(0, 255, (5, 7), "uint8")
+    function = pytensor.function([x], out, mode="INLAY")
+    np.testing.assert_array_equal(function(value), pytensor.function([x], out, mode=PYTHON)(value), strict=True)
+    assert "reduce min %x" in inlay.pytensor.explain(function).text
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_a_minimum_in_a_difference_is_one(axis):
+    x = pt.dmatrix("x")
+    out = x.sum(axis=axis) - x.min(axis=axis)
+    value = np.random.default_rng(6).normal(size=(5, 7))
+    function = pytensor.function([x], out, mode="INLAY")
+    np.testing.assert_allclose(function(value), value.sum(axis=axis) - value.min(axis=axis), rtol=1e-13)
+    text = inlay.pytensor.explain(function).text
+    assert "reduce min %x" in text and "neg %x" not in text
+
+
+def test_a_gradient_reads_the_maximum_that_its_minimum_is_made_of():
+    x = pt.dmatrix("x")
+    out = [x.min(axis=0), pytensor.grad(x.min(axis=0).sum(), x)]
+    value = np.random.default_rng(7).normal(size=(5, 7))
+    minimum, slope = pytensor.function([x], out, mode="INLAY")(value)
+    np.testing.assert_array_equal(minimum, value.min(axis=0))
+    np.testing.assert_array_equal(slope, value == value.min(axis=0))

@@ -5,6 +5,7 @@ import os
 
 from .equilibrium import register_equilibrium
 from .ipython import register_formatters
+from .minima import register_minima
 from .mode import register_mode
 from .part_names import register_part_names
 from .quicker import register_quicker
@@ -24,6 +25,7 @@ def register_all():
     register_rewrites()
     if is_quicker:
         register_equilibrium()
+    register_minima()
     register_scan_rewrites()
     register_sampler()
     register_part_names()
