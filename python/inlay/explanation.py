@@ -153,11 +153,6 @@ _inlay.Function._repr_pretty_ = _function_pretty
 _inlay.Function._repr_html_ = _function_html
 
 
-def _of_calls(reasons, host_calls):
-    """Without those of calls that the passes dropped, since nothing reads what they make: by name, as "LogLike #0"."""
-    return {name: why for name, why in reasons.items() if name.rsplit(" #", 1)[0] in host_calls}
-
-
 def explain(fn, *, sizes=None, verbose=False):
     """What inlay made of `fn`: an `Explanation`; print it to read it on one screen, its `text` for the whole listing.
 
@@ -174,7 +169,7 @@ def explain(fn, *, sizes=None, verbose=False):
         kernels=[Kernel(**{k: d[k] for k in Kernel.__dataclass_fields__}) for d in data["kernels"]],
         library_calls=data["library_calls"],
         host_calls=data["host_calls"],
-        host_call_reasons=_of_calls(made.host_call_reasons, data["host_calls"]),
+        host_call_reasons=made.host_call_reasons(data["host_functions"]),
         draws=data["draws"],
         copies=[Copy(**d) for d in data["copies"]],
         temporaries=[Temporary(**d) for d in data["temporaries"]],

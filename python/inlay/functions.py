@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from .text import compilation_of
@@ -15,7 +15,7 @@ class Made:
     program: Any  # _inlay.Program
     name: str
     stage_seconds: Callable  # makes of the stages' times what is counted besides
-    host_call_reasons: dict = field(default_factory=dict)
+    host_call_reasons: Callable  # of the functions of these numbers: why they run in Python
 
 
 def made_of(fn):
@@ -25,7 +25,7 @@ def made_of(fn):
     """
     compilation = compilation_of(fn)
     if compilation is not None:
-        return Made(compilation.program, fn.description, compilation.stage_seconds)
+        return Made(compilation.program, fn.description, compilation.stage_seconds, lambda functions: {})
     if "inlay.pytensor" in sys.modules:  # else there is no such function
         from .pytensor.compiled import find_compiled, function_of
 

@@ -56,7 +56,7 @@ const kernel::Copy* copy_at(const KernelProgram& program, kernel::StepId id) {
 }
 
 void add_steps(const KernelProgram& program, const BoundProgram& bound, nb::dict& d) {
-  nb::list kernels, library_calls, host_calls, draws, copies;
+  nb::list kernels, library_calls, host_calls, host_functions, draws, copies;
   const kernel::Names names(program);
   for (kernel::StepId id : ids<kernel::StepId>(program.steps.size())) {
     const kernel::Step& step = program.steps[id.index];
@@ -68,7 +68,9 @@ void add_steps(const KernelProgram& program, const BoundProgram& bound, nb::dict
       };
       library_calls.append(str(facts(call->op).name, " ", list(call->results), " = ", list(call->operands)));
     } else if (const auto* host = std::get_if<kernel::HostCall>(&step)) {
-      (bound.draw(host->function) == nullptr ? host_calls : draws).append(host->name);
+      const bool is_draw = bound.draw(host->function) != nullptr;
+      (is_draw ? draws : host_calls).append(host->name);
+      if (!is_draw) host_functions.append(host->function);
     } else if (const kernel::Copy* copy = copy_at(program, id)) {
       copies.append(copy_dict(names.buffers[copy->source], names.buffers[copy->destination], copy->reason));
     }
@@ -76,6 +78,7 @@ void add_steps(const KernelProgram& program, const BoundProgram& bound, nb::dict
   d["kernels"] = kernels;
   d["library_calls"] = library_calls;
   d["host_calls"] = host_calls;
+  d["host_functions"] = host_functions;  // of each of these its number
   d["draws"] = draws;
   d["copies"] = copies;
 }

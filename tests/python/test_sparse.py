@@ -248,6 +248,14 @@ def test_what_runs_through_python():
     assert compare([a, x], [branch], [matrix(), dense(5)]).host_call_reasons
 
 
+def test_reasons_are_of_calls_that_are_there():
+    """Of two transposes the product with a vector needs none."""
+    a, b, x = sparse_variable("csr"), sparse_variable("csr"), pt.dvector("x")
+    view = compare([a, b, x], [ps.dot(a.T, x), ps.dot(b.T, a)], [matrix(), matrix(density=0.9), dense(SHAPE[0])])
+    assert sorted(view.host_calls) == ["SparseDot", "SparseTranspose", FOUND]
+    assert sorted(name.split(" #")[0] for name in view.host_call_reasons) == ["SparseDot", "SparseTranspose"]
+
+
 def test_in_a_scan_a_constant_matrix_is_native():
     a = ps.as_sparse(matrix(shape=(5, 5)))
     x = pt.dvector("x")

@@ -18,11 +18,13 @@ class Compiled:
     def description(self):
         return f"a function of {', '.join(x.name or 'input' for x in self.fgraph.inputs)}"
 
-    @property
-    def host_call_reasons(self):
-        """Why a node runs in Python, by its op and its number."""
-        nodes = self.translation.nodes
-        return {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in self.translation.reasons.items()}
+    def host_call_reasons(self, functions):
+        """Why a node runs in Python, by its op and its number; of those that make a call of these `functions`, since what
+        nothing reads is not called."""
+        nodes, calls = self.translation.nodes, self.translation.host_calls
+        called = {getattr(calls[f], "number", None) for f in functions}
+        reasons = self.translation.reasons.items()
+        return {f"{short_name(nodes[n].op)} #{n}": reason for n, reason in reasons if n in called}
 
     def stage_seconds(self, stages):
         """By stage, in the order of running; their sum is linking and the first call."""
