@@ -34,11 +34,11 @@ namespace {
 /// Over the elements of a value that are in the box.
 Loop loop_within(const Box& box) {
   std::vector<Dim> dims;
-  for (std::size_t axis = 0; axis < box.begin.size(); ++axis) dims.push_back(box.end[axis] - box.begin[axis]);
+  for (const Places& places : box) dims.push_back(places.count());
   Loop loop = loop_over(dims);
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    Dim& begin = loop.at.subscripts[axis].base;
-    begin = begin + box.begin[axis];
+  for (std::size_t axis = 0; axis < box.size(); ++axis) {
+    kernel::Subscript& at = loop.at.subscripts[axis];
+    at = plus(constant(box[axis].begin), at, box[axis].step);
   }
   return loop;
 }

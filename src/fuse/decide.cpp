@@ -280,7 +280,7 @@ class Decider {
       if (readers_.size() == 0) readers_ = find_readers(graph_);
       const std::vector<ValueId> stored = stored_beyond(whole);
       if (stored.empty()) continue;
-      const std::vector<ValueId> parts = parts_of(whole, node);
+      const std::vector<ValueId> parts = parts_of(whole, node, stored);
       const auto fits = [&](ValueId v) { return !out_.of[v].with.valid() && parts_stay_short(parts, v); };
       if (parts.empty() || !std::ranges::all_of(stored, fits)) continue;
       for (ValueId v : stored) {
@@ -291,14 +291,16 @@ class Decider {
     }
   }
 
-  /// What each part is made of; none where it cannot be made by parts.
-  std::vector<ValueId> parts_of(ValueId whole, const Node& node) {
+  /// What each part is made of; none where it cannot be made by parts, of which `stored` is made.
+  std::vector<ValueId> parts_of(ValueId whole, const Node& node, std::span<const ValueId> stored) {
     if (node.op == Op::concat) {
       // Of an axis of size 1 every point is the same place, and does not tell which part has it: the others are empty.
       if (graph_.type(whole).dims[static_cast<std::size_t>(node.axes[0])].is(1)) return {};
       return {node.operands.begin(), node.operands.end()};
     }
-    std::optional<Regions> regions = regions_side_by_side(graph_, whole, out_);
+    const bool all_fold = std::ranges::all_of(stored, [&](ValueId v) { return graph_.node_of(v)->op == Op::reduce; });
+    const ReadBy by = all_fold ? ReadBy::folds : ReadBy::stores;
+    std::optional<Regions> regions = regions_side_by_side(graph_, whole, out_, by);
     if (!regions) return {};
     std::vector<ValueId> out(regions->left.boxes.size(), graph_.node_of(regions->updates.front())->operands[0]);
     for (ValueId update : regions->updates) out.push_back(graph_.node_of(update)->operands[1]);

@@ -92,7 +92,7 @@ void decide_regions(const Graph& graph, ValueId v, Decisions& decisions);
 
 /// The regions of `v`, an update, and what they leave of its base, where each of its elements is in one of them. None
 /// where they do not lie side by side. What `v` is made of is decided.
-std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const Decisions& decisions);
+std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const Decisions& decisions, ReadBy by);
 
 /// `uses`: count_uses.
 Decisions decide(const Graph& graph, const kernel::BackendCaps& caps, Cones& cones, const Forced& forced,

@@ -78,20 +78,21 @@ void decide_regions(const Graph& graph, ValueId v, Decisions& decisions) {
   begin = regions.fill ? Begin::fill : memory.valid() ? Begin::copy : Begin::computed;
   if (memory.valid() && (is_required || !is_kept(graph, decisions, memory))) return;
   const Brings brings = begin == Begin::computed ? Brings::values : Brings::elements;
-  const std::optional<LeftOver> left = left_over(graph, regions.updates, brings);
+  const std::optional<LeftOver> left = left_over(graph, regions.updates, brings, ReadBy::stores);
   if (!left || !may_be_left_out(graph, decisions, base)) return;
   begin = Begin::left_over;
   regions.left = *left;
 }
 
-std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const Decisions& decisions) {
+std::optional<Regions> regions_side_by_side(const Graph& graph, ValueId v, const Decisions& decisions, ReadBy by) {
   Regions out{updates_of(graph, v, decisions), {}, {}};
   const auto is_required = [&](ValueId update) { return graph.node_of(update)->in_place == InPlace::required; };
   const Node& first = *graph.node_of(out.updates.front());
   if (first.op != Op::update || std::ranges::any_of(out.updates, is_required)) return std::nullopt;
   const ValueId base = first.operands[0];
   const bool is_there = memory_of(graph, decisions, base).valid() || splat(graph, base, [](ValueId) { return false; });
-  const std::optional<LeftOver> left = left_over(graph, out.updates, is_there ? Brings::elements : Brings::values);
+  const Brings brings = is_there ? Brings::elements : Brings::values;
+  const std::optional<LeftOver> left = left_over(graph, out.updates, brings, by);
   if (!left || left->regions != out.updates.size() || !may_be_left_out(graph, decisions, base)) return std::nullopt;
   const auto divides = [&](ValueId update) { return divides_size_one(graph, *graph.node_of(update)); };
   if (std::ranges::any_of(out.updates, divides)) return std::nullopt;

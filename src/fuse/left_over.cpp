@@ -13,18 +13,16 @@ namespace {
 constexpr std::size_t kMostLoops = 4;
 constexpr int64_t kFewColumns = 4;  // each is a loop through rows that are not read
 
-using Interval = std::pair<Dim, Dim>;  // [first, second)
-
-/// What the update writes, where that is a box.
-std::optional<std::vector<Interval>> box_of(const Graph& graph, ValueId v) {
+/// What the update writes, where that is a range or one place of each axis.
+std::optional<Box> box_of(const Graph& graph, ValueId v, ReadBy by) {
   const Node& update = *graph.node_of(v);
   if (update.op != Op::update) return std::nullopt;
-  std::vector<Interval> box;
+  Box box;
   for (const IndexItem& item : update.index) {
-    if (item.kind == IndexItem::Kind::range && item.step == 1) {
-      box.emplace_back(item.start, item.stop);
+    if (item.kind == IndexItem::Kind::range && (item.step == 1 || (by == ReadBy::folds && item.step > 1))) {
+      box.push_back({item.start, item.stop, item.step});
     } else if (item.kind == IndexItem::Kind::position) {
-      box.emplace_back(item.position, item.position + 1);
+      box.push_back({item.position, item.position + 1});
     } else {
       return std::nullopt;
     }
@@ -32,18 +30,18 @@ std::optional<std::vector<Interval>> box_of(const Graph& graph, ValueId v) {
   return box;
 }
 
-bool has_whole_rows(std::span<const Interval> box, std::span<const Dim> dims) {
+bool has_whole_rows(const Box& box, std::span<const Dim> dims) {
   for (std::size_t axis = 1; axis < dims.size(); ++axis) {
-    if (!box[axis].first.is(0) || box[axis].second != dims[axis]) return false;
+    if (!box[axis].begin.is(0) || box[axis].end != dims[axis] || box[axis].step != 1) return false;
   }
   return true;
 }
 
 /// Puts the rows where they belong among others in order, if they are apart from all of them.
-bool insert(std::vector<Interval>& others, const Interval& rows) {
+bool insert(std::vector<Places>& others, const Places& rows) {
   for (std::size_t at = others.size() + 1; at-- > 0;) {
-    const bool behind = at == 0 || kernel::always_at_least(rows.first, others[at - 1].second);
-    const bool before = at == others.size() || kernel::always_at_least(others[at].first, rows.second);
+    const bool behind = at == 0 || kernel::always_at_least(rows.begin, others[at - 1].end);
+    const bool before = at == others.size() || kernel::always_at_least(others[at].begin, rows.end);
     if (!behind || !before) continue;
     others.insert(others.begin() + static_cast<std::ptrdiff_t>(at), rows);
     return true;
@@ -51,46 +49,47 @@ bool insert(std::vector<Interval>& others, const Interval& rows) {
   return false;
 }
 
-/// What lies in [0, dim) between the intervals.
-std::vector<Interval> between(std::span<const Interval> intervals, const Dim& dim) {
-  std::vector<Interval> out;
+/// What is left of [0, dim) by what is written, which is in order.
+std::vector<Places> left_by(std::span<const Places> written, const Dim& dim) {
+  std::vector<Places> out;
   Dim from = 0;
-  for (const Interval& interval : intervals) {
-    if (interval.first != from) out.emplace_back(from, interval.first);
-    from = interval.second;
+  for (const Places& one : written) {
+    if (one.begin != from) out.push_back({from, one.begin});
+    for (int64_t skipped = 1; skipped < one.step; ++skipped) out.push_back({one.begin + skipped, one.end, one.step});
+    from = one.end;
   }
-  if (from != dim) out.emplace_back(from, dim);
+  if (from != dim) out.push_back({from, dim});
   return out;
 }
 
+bool are_few(const Dim& columns) { return kernel::always_at_least(kFewColumns, columns); }
+
 }  // namespace
 
-std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> updates, Brings brings) {
+std::optional<LeftOver> left_over(const Graph& graph, std::span<const ValueId> updates, Brings brings, ReadBy by) {
   const std::vector<Dim>& dims = graph.type(updates[0]).dims;
-  const auto first = box_of(graph, updates[0]);
+  const auto first = box_of(graph, updates[0], by);
   if (!first || dims.empty()) return std::nullopt;
   LeftOver out{.regions = 1};
-  std::vector<Interval> rows = {first->front()};
+  std::vector<Places> rows = {first->front()};
   for (ValueId v : has_whole_rows(*first, dims) ? updates.subspan(1) : updates.first(0)) {
-    const auto box = box_of(graph, v);
+    const auto box = box_of(graph, v, by);
     if (!box || !has_whole_rows(*box, dims) || !insert(rows, box->front())) break;
     ++out.regions;
   }
   // Axis by axis: of what the region has on the axes before, what it leaves of this one.
   bool all_short = true;
-  Box within{std::vector<Dim>(dims.size(), 0), dims};
+  Box within;
+  for (const Dim& dim : dims) within.push_back({0, dim});
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
-    const std::span<const Interval> written = axis == 0 ? rows : std::span(*first).subspan(axis, 1);
-    for (const auto& [begin, end] : between(written, dims[axis])) {
-      const bool is_short = (end - begin).is_constant();
-      if (axis > 0 && !(is_short && (end - begin).constant() <= kFewColumns)) return std::nullopt;
-      all_short = all_short && is_short;
-      Box& box = out.boxes.emplace_back(within);
-      box.begin[axis] = begin;
-      box.end[axis] = end;
+    const std::span<const Places> written = axis == 0 ? rows : std::span(*first).subspan(axis, 1);
+    for (const Places& left : left_by(written, dims[axis])) {
+      const bool few = are_few(left.count());
+      if (axis > 0 && !few && by == ReadBy::stores) return std::nullopt;
+      all_short = all_short && (few || left.count().is_constant());
+      out.boxes.emplace_back(within)[axis] = left;
     }
-    within.begin[axis] = written[0].first;
-    within.end[axis] = written[0].second;
+    within[axis] = written[0];
   }
   if (out.boxes.size() > kMostLoops) return std::nullopt;
   if (out.boxes.size() > 1 && !all_short && brings == Brings::values) return std::nullopt;
