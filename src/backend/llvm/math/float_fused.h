@@ -27,6 +27,16 @@ INLAY_INLINE vf product_rest_f(vf a, vf b, vf product) {
 #endif
 }
 
+/// a b - 1 of a product near 1, rounded once.
+INLAY_INLINE vf product_less_one_f(vf a, vf b) {
+#if INLAY_FUSED
+  return fma_f(a, b, splat_f(-1));
+#else
+  const vf a_high = upper_half_f(a), b_high = upper_half_f(b), a_low = a - a_high, b_low = b - b_high;
+  return (a_high * b_high - 1) + ((a_high * b_low + a_low * b_high) + a_low * b_low);
+#endif
+}
+
 /// n - q d, which is small beside n.
 INLAY_INLINE vf rest_of_quotient_f(vf q, vf d, vf n) {
 #if INLAY_FUSED

@@ -20,7 +20,7 @@ INLAY_INLINE FloatLogParts float_log_parts(vf x) {
   const vf m = mantissa_f(x);
   const vfi index = shifted_right_f(bits_f(m), 19);
   l.c = lookup_f(kFloatLogReciprocal, index);
-  l.r = product_rest_f(m, l.c, splat_f(1));
+  l.r = product_less_one_f(m, l.c);
   const vf table = lookup_f(kFloatLogTable, index);
   const SumF sum = added_to_product_f(l.n, splat_f(kFloatLn2), table);
   l.high = sum.high;
@@ -57,7 +57,7 @@ INLAY_INLINE vf float_softplus_of(vf x) {
   const vf u = at_most_f(0x1.fffffep+0f, e.high + 1);
   const vfi index = shifted_right_f(bits_f(u), 19);
   const vf c = lookup_f(kFloatLogReciprocal, index), table = lookup_f(kFloatLogTable, index);
-  const vf first = product_rest_f(u, c, splat_f(1)), second = (e.high - (u - 1)) * c, r = first + second;
+  const vf first = product_less_one_f(u, c), second = (e.high - (u - 1)) * c, r = first + second;
   const vf high = table + first;
   const vf low = fma_f(r * r, POLYNOMIAL_F(r, kFloatLogPoly), fma_f(e.low, c, (table - high) + first));
   const vf larger = at_least_f(0, x);
@@ -72,7 +72,7 @@ INLAY_INLINE vf float_log2_of(vf x) {
   const vf n = exponent_f(x);
   const vf m = mantissa_f(x);
   const vfi index = shifted_right_f(bits_f(m), 19);
-  const vf r = product_rest_f(m, lookup_f(kFloatLog2Reciprocal, index), splat_f(1));
+  const vf r = product_less_one_f(m, lookup_f(kFloatLog2Reciprocal, index));
   const vf low = r * fma_f(r, POLYNOMIAL_F(r, kFloatLog2Poly), splat_f(kFloatLog2ELow));
   const vf sum = large_product_added_f(r, splat_f(kFloatLog2E), low);
   return float_log_by_class_of(x, (n + lookup_f(kFloatLog2Table, index)) + sum);
