@@ -5,8 +5,8 @@
 namespace inlay::fuse {
 
 Directions::Directions(const Graph& graph) : graph_(graph), of_(graph.values.size()) {
-  const auto runs = [](const Node& node) { return node.op == Op::cumulative; };
-  if (std::ranges::none_of(graph.nodes, runs)) return;
+  const auto has_direction = [](const Node& node) { return node.op == Op::cumulative || node.op == Op::flip; };
+  if (std::ranges::none_of(graph.nodes, has_direction)) return;
   for (ValueId v : ids<ValueId>(graph.values.size())) of_[v] = directions_of(v);
 }
 
@@ -23,9 +23,8 @@ std::vector<Directions::Axis> Directions::directions_of(ValueId v) const {
       return out;
     case Op::flip:
       out = of_[node->operands[0]];
-      for (int axis : node->axes) {
-        if (!out.empty()) out[static_cast<std::size_t>(axis)].from_end ^= true;
-      }
+      out.resize(dims.size());
+      for (int axis : node->axes) out[static_cast<std::size_t>(axis)].from_end ^= true;
       return out;
     case Op::scalar:
     case Op::cast:
@@ -44,17 +43,11 @@ std::vector<Directions::Axis> Directions::directions_of(ValueId v) const {
   }
 }
 
-Loop Directions::loop_over(ValueId v) const {
-  const std::vector<Dim>& dims = graph_.type(v).dims;
-  Loop loop = fuse::loop_over(dims);
-  for (std::size_t axis = 0; axis < of_[v].size(); ++axis) {
-    kernel::Subscript& subscript = loop.at.subscripts[axis];
-    const bool is_from_end = of_[v][axis].running.valid() && of_[v][axis].from_end;
-    if (!is_from_end || subscript.axes.empty()) continue;
-    subscript.base = dims[axis] - 1;
-    subscript.axes.front().step = -1;
+void Directions::apply(ValueId v, Loop& loop) const {
+  const std::size_t first = loop.at.subscripts.size() - of_[v].size();
+  for (std::size_t dim = 0; dim < of_[v].size(); ++dim) {
+    if (of_[v][dim].from_end) pass_from_end(loop, first + dim);
   }
-  return loop;
 }
 
 }  // namespace inlay::fuse

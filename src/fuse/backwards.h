@@ -7,17 +7,17 @@ namespace inlay::fuse {
 /// For each value, in which direction the running values are made that it is computed from at their own points, be it
 /// through flips: the gradient of a cumulative sum is `flip (cumulative add (flip ...))`, and so one loop with that sum
 /// where it is passed from its end. What a running value waits for is there before the loop, in any direction; so the
-/// last one that is made decides.
+/// last one that is made decides. A flip is made in the order of its operand, as whatever else is made of that.
 class Directions {
  public:
   explicit Directions(const Graph& graph);
 
-  /// Over all elements of `v`, in that direction.
-  Loop loop_over(ValueId v) const;
+  /// Lets the loop, whose last dims are those of `v`, pass them in that direction.
+  void apply(ValueId v, Loop& loop) const;
 
  private:
   struct Axis {
-    ValueId running;  // that decides; none: any direction will do
+    ValueId running;  // that decides; none: any direction will do, and a flip's own is not that of what is made of it
     bool from_end = false;
   };
   std::vector<Axis> directions_of(ValueId v) const;

@@ -3,6 +3,7 @@
 // own. Inside fuse/ only.
 #include <vector>
 
+#include "fuse/backwards.h"
 #include "fuse/buffer_maker.h"
 #include "fuse/cut_graph.h"
 
@@ -11,6 +12,7 @@ namespace inlay::fuse {
 struct Cut {
   const Graph& graph;
   const Decisions& decisions;
+  const Directions directions;
   kernel::KernelProgram& program;
   BufferMaker buffers;
   IdMap<ValueId, Home> homes;

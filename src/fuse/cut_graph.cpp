@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "fuse/backwards.h"
 #include "fuse/cut.h"
 
 namespace inlay::fuse {
@@ -17,7 +16,7 @@ namespace {
 class Cutter {
  public:
   Cutter(const Graph& graph, const Decisions& decisions, const FusedBodies& bodies, KernelProgram& program)
-      : cut_(graph, decisions, program), bodies_(bodies), directions_(graph) {}
+      : cut_(graph, decisions, program), bodies_(bodies) {}
   Pieces run();
 
  private:
@@ -30,7 +29,6 @@ class Cutter {
 
   Cut cut_;
   const FusedBodies& bodies_;
-  const Directions directions_;
 };
 
 Pieces Cutter::run() {
@@ -95,7 +93,9 @@ void Cutter::make_elements(ValueId v) {
     }
     return;
   }
-  cut_.add(v, over(directions_.loop_over(v), v, buffer, /*defines=*/true));
+  Loop loop = loop_over(cut_.graph.type(v).dims);
+  cut_.directions.apply(v, loop);
+  cut_.add(v, over(std::move(loop), v, buffer, /*defines=*/true));
 }
 
 /// Under its own shape. What an output shows has been written in its place: loops ask for that where they can, so that

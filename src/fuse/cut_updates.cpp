@@ -49,8 +49,11 @@ struct Region {
   PlacedIndex place;
   AccessMap at;  // of what is written
 };
-Region region_of(const Graph& graph, const Node& update) {
+/// Passed in the direction in which the value is made. (Where a scatter meets an element twice, the last point counts.)
+Region region_of(const Cut& cut, const Node& update) {
+  const Graph& graph = cut.graph;
   Loop loop = loop_over(region_dims(graph, update.index));
+  if (update.op == Op::update) cut.directions.apply(update.operands[1], loop);
   AccessMap at = broadcast_point(loop.at, graph.type(update.operands[1]).dims);
   return {std::move(loop.axes), place_index(graph, update.index, graph.type(update.operands[0]).dims, loop.at),
           std::move(at)};
@@ -72,7 +75,7 @@ void write_parts(Cut& cut, ValueId v, const Node& concat, ValueId whole) {
 /// with, for nothing of it is there yet.
 void write_region(Cut& cut, ValueId v, ValueId whole, ValueId onto, Piece piece) {
   const Node& node = *cut.graph.node_of(v);
-  Region region = region_of(cut.graph, node);
+  Region region = region_of(cut, node);
   piece.axes = std::move(region.axes);
   piece.writes.push_back({.combine = node.combine,
                           .buffer = cut.homes[whole].buffer,
@@ -143,7 +146,7 @@ std::vector<PieceOfWhole> parts_of(const Cut& cut, ValueId whole) {
   // What is written is first: it is seldom the smaller loop, and a fold begins with it beside what else is over it.
   for (ValueId v : regions.updates) {
     const Node& update = *graph.node_of(v);
-    Region region = region_of(graph, update);
+    Region region = region_of(cut, update);
     out.push_back({{whole, update.operands[1], std::move(region.at), update.combine, base},
                    {std::move(region.axes), std::move(region.place.map)}});
   }

@@ -17,6 +17,13 @@ Loop loop_over(std::span<const Dim> dims) {
   return loop;
 }
 
+void pass_from_end(Loop& loop, std::size_t dim) {
+  kernel::Subscript& at = loop.at.subscripts[dim];
+  if (at.axes.empty()) return;
+  at.base = loop.axes[static_cast<std::size_t>(at.axes.front().axis)] - 1;
+  at.axes.front().step = -1;
+}
+
 const char* axis_name(std::size_t axis) {
   constexpr const char* kNames[] = {"i", "j", "k", "l", "m", "n", "o", "p"};
   return axis < std::size(kNames) ? kNames[axis] : "q";

@@ -18,6 +18,8 @@ struct Loop {
   AccessMap at;
 };
 Loop loop_over(std::span<const Dim> dims);
+/// The same points, those along this dim from its end on.
+void pass_from_end(Loop& loop, std::size_t dim);
 /// "i", "j", ... of a loop, from the outer ones.
 const char* axis_name(std::size_t axis);
 
