@@ -72,7 +72,28 @@ Place AccessEmitter::place(std::size_t i, Lanes& lanes) {
     Value* offset = times(wrapped(index, lanes), step);
     out.offsets = out.offsets ? b_.CreateAdd(out.offsets, offset) : offset;
   }
+  if (facts.place.indices.size() == 1 && stride.is(0)) {
+    auto* loaded = llvm::dyn_cast_or_null<llvm::LoadInst>(lanes.registers[facts.place.indices[0].first.index.index]);
+    if (loaded && loaded->getType()->isVectorTy()) out.index = loaded;
+  }
   return out;
+}
+
+/// An index that was loaded is loaded again, lane by lane: to take it out of the vector takes longer than the store that
+/// waits for it (1e5 doubles into as many at random on a Zen 5, us: added 93, so 61; set, with AVX2, 80 to 140, so 57).
+Value* AccessEmitter::lane_offset(std::size_t i, const Place& place, int lane) {
+  if (!place.index) return b_.CreateExtractElement(place.offsets, static_cast<uint64_t>(lane));
+  const auto& [index, step] = plan_.statements[i].place.indices[0];
+  const DType dtype = plan_.register_dtypes[index.index.index];
+  llvm::Type* type = place.index->getType()->getScalarType();
+  Value* address = b_.CreateConstInBoundsGEP1_64(type, place.index->getPointerOperand(), static_cast<uint64_t>(lane));
+  // Volatile: else it becomes a lane of the vector again.
+  Value* value = widen_index(f_, b_.CreateAlignedLoad(type, address, alignment_of(dtype), /*isVolatile=*/true), dtype);
+  if (index.bounds != kernel::Bounds::proved) {
+    Value* from_end = b_.CreateAdd(value, f_.sizes.of(index.extent));
+    value = b_.CreateSelect(b_.CreateICmpSLT(value, f_.i64(0)), from_end, value);
+  }
+  return step.is(1) ? value : b_.CreateMul(value, f_.sizes.of(step));
 }
 
 /// The same index with the same extent is looked at once.

@@ -14,6 +14,8 @@ class AccessEmitter {
   Place place(std::size_t i, Lanes& lanes);
   /// The address that the loops outside of the vector loop fix.
   Value* start_of(std::size_t i, Lanes& lanes);
+  /// Where the element of one lane lies, counted from `place.start`, of a place that statement `i` had.
+  Value* lane_offset(std::size_t i, const Place& place, int lane);
   /// An index that counts from the front, and is in its bounds.
   Value* wrapped(const kernel::IndexTerm& index, Lanes& lanes);
   /// Behind the vector loop.

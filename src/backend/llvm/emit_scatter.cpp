@@ -94,15 +94,16 @@ Value* ScatterEmitter::meets_often(int64_t elements) {
 void ScatterEmitter::scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
   const auto table = std::ranges::find(tables_, i, &PrivateTable::statement);
-  if (table == tables_.end()) return scatter_lane_by_lane(s, place, 0, value, lanes);
+  if (table == tables_.end()) return scatter_lane_by_lane(i, place, 0, value, lanes);
 
   // As far into the table as place.start lies in the buffer.
   Value* begin = f_.places.address(s.buffer);
   Value* shift = place.start == begin ? f_.i64(0) : b_.CreatePtrDiff(b_.getInt8Ty(), place.start, begin);
   const Place mine{.shape = Place::Shape::lanes,
                    .start = element_address(f_, DType::u8, table->table, shift),
-                   .offsets = place.offsets};
-  if (lanes.active || !table->may_meet()) return scatter_into_copies(s, mine, table->pitch, value, lanes);
+                   .offsets = place.offsets,
+                   .index = place.index};
+  if (lanes.active || !table->may_meet()) return scatter_into_copies(i, mine, table->pitch, value, lanes);
   table->waiting.push_back({mine, value});
   if (table->waiting.size() == static_cast<std::size_t>(plan_.unroll)) scatter_together(*table, lanes);
 }
@@ -127,14 +128,15 @@ void ScatterEmitter::scatter_together(PrivateTable& table, Lanes& lanes) {
       emit_combine(f_, s.combine, s.dtype, load(f_, met, s.dtype, one), reduce_lanes(f_, s.combine, s.dtype, all));
   store(f_, met, s.dtype, together, one);
   open_else(b_, branch);
-  for (const auto& [place, value] : waiting) scatter_into_copies(s, place, table.pitch, value, lanes);
+  for (const auto& [place, value] : waiting) scatter_into_copies(table.statement, place, table.pitch, value, lanes);
   close_if(b_, branch, {}, {});
 }
 
 /// Each lane into its own copy, which lies `pitch` elements behind the one before.
-void ScatterEmitter::scatter_into_copies(const Statement& s, Place mine, int64_t pitch, Value* value, Lanes& lanes) {
+void ScatterEmitter::scatter_into_copies(std::size_t i, Place mine, int64_t pitch, Value* value, Lanes& lanes) {
+  const Statement& s = nest_.statement(i);
   if (!f_.engine.facts().hardware_gather || size_bytes(s.dtype) < 4) {
-    return scatter_lane_by_lane(s, mine, pitch, value, lanes);
+    return scatter_lane_by_lane(i, mine, pitch, value, lanes);
   }
   std::vector<llvm::Constant*> copies;
   for (int lane = 0; lane < lanes.width; ++lane) copies.push_back(f_.i64(lane * pitch));
@@ -143,21 +145,34 @@ void ScatterEmitter::scatter_into_copies(const Statement& s, Place mine, int64_t
 }
 
 /// In order. Lane l's element lies l * pitch further.
-void ScatterEmitter::scatter_lane_by_lane(const Statement& s, const Place& place, int64_t pitch, Value* value,
+void ScatterEmitter::scatter_lane_by_lane(std::size_t i, const Place& place, int64_t pitch, Value* value,
                                           Lanes& lanes) {
+  const Statement& s = nest_.statement(i);
   llvm::Type* type = memory_type(b_, s.dtype);
   // Lanes that do not count work on an element of nobody's.
   Value* nowhere = lanes.active ? f_.frame.lane_array(0) : nullptr;
   if (nowhere) b_.CreateStore(llvm::Constant::getNullValue(type), nowhere);
   Lanes one;
   for (int lane = 0; lane < lanes.width; ++lane) {
-    const auto number = static_cast<uint64_t>(lane);
-    Place where{.start = b_.CreateGEP(type, place.start, b_.CreateExtractElement(place.offsets, number))};
+    Place where{.start = b_.CreateGEP(type, place.start, access_.lane_offset(i, place, lane))};
     where.start = element_address(f_, s.dtype, where.start, f_.i64(lane * pitch));
-    if (nowhere) where.start = b_.CreateSelect(b_.CreateExtractElement(lanes.active, number), where.start, nowhere);
+    if (nowhere) {
+      Value* counts = b_.CreateExtractElement(lanes.active, static_cast<uint64_t>(lane));
+      where.start = b_.CreateSelect(counts, where.start, nowhere);
+    }
     Value* mine = lane_of(f_, value, f_.i64(lane));
-    store(f_, where, s.dtype, emit_combine(f_, s.combine, s.dtype, load(f_, where, s.dtype, one), mine), one);
+    if (s.combine != Combine::set) mine = emit_combine(f_, s.combine, s.dtype, load(f_, where, s.dtype, one), mine);
+    store(f_, where, s.dtype, mine, one);
   }
+}
+
+/// By the instruction where there is one: it is as fast where the elements are in a cache, and faster where they are
+/// not (1e6 doubles on a Zen 5, us: 1560, lane by lane 2080).
+void ScatterEmitter::set(std::size_t i, const Place& place, Value* value, Lanes& lanes) {
+  const bool lane_by_lane = place.shape == Place::Shape::lanes && plan_.statements[i].index_varies && !lanes.active &&
+                            !f_.engine.facts().avx512;
+  if (lane_by_lane) return scatter_lane_by_lane(i, place, 0, value, lanes);
+  store(f_, place, nest_.statement(i).dtype, value, lanes);
 }
 
 /// Adds the copies up, a vector of elements at a time, and the sum to the buffer.

@@ -2,18 +2,22 @@
 // Accumulating through an index that differs from lane to lane, see emit_scatter.cpp.
 #include <algorithm>
 
-#include "backend/llvm/nest_state.h"
+#include "backend/llvm/emit_access.h"
 
 namespace inlay::llvm_backend {
 
 class ScatterEmitter {
  public:
-  explicit ScatterEmitter(NestState& nest) : nest_(nest), f_(nest.f), b_(nest.b), plan_(nest.plan) {}
+  ScatterEmitter(NestState& nest, AccessEmitter& access)
+      : nest_(nest), f_(nest.f), b_(nest.b), plan_(nest.plan), access_(access) {}
 
   /// Before the first loop, and behind the last.
   void open_tables();
   void close_tables();
+  /// Accumulates.
   void scatter(std::size_t i, const Place& place, Value* value, Lanes& lanes);
+  /// Stores; where lanes meet, the last one stays.
+  void set(std::size_t i, const Place& place, Value* value, Lanes& lanes);
   /// May many points come to an element?
   bool passes_long_tables() const { return std::ranges::any_of(tables_, &PrivateTable::may_meet); }
 
@@ -39,14 +43,14 @@ class ScatterEmitter {
   bool wants_table(std::size_t i) const;
   Value* meets_often(int64_t elements);
   void scatter_together(PrivateTable& table, Lanes& lanes);
-  void scatter_into_copies(const kernel::Statement& statement, Place mine, int64_t pitch, Value* value, Lanes& lanes);
-  void scatter_lane_by_lane(const kernel::Statement& statement, const Place& place, int64_t pitch, Value* value,
-                            Lanes& lanes);
+  void scatter_into_copies(std::size_t i, Place mine, int64_t pitch, Value* value, Lanes& lanes);
+  void scatter_lane_by_lane(std::size_t i, const Place& place, int64_t pitch, Value* value, Lanes& lanes);
 
   NestState& nest_;
   FunctionEmitter& f_;
   llvm::IRBuilder<>& b_;
   StagePlan& plan_;
+  AccessEmitter& access_;
   std::vector<PrivateTable> tables_;
 };
 

@@ -17,7 +17,7 @@ StageEmitter::StageEmitter(FunctionEmitter& f, const kernel::Kernel& kernel, con
       b_(f.b),
       plan_(nest_.plan),
       access_(nest_),
-      scatter_(nest_),
+      scatter_(nest_, access_),
       divisions_(nest_),
       sums_(nest_),
       squares_(nest_, sums_),

@@ -203,7 +203,7 @@ void StatementEmitter::emit_store(std::size_t i, Lanes& lanes) {
     if (!in_register) {
       const Place to = access_.place(i, lanes);
       fetch_ahead(i, to, lanes);
-      return store(f_, to, s.dtype, value, lanes);
+      return scatter_.set(i, to, value, lanes);
     }
     INLAY_CHECK(lanes.width == 1, "a scalar is set in a loop");
     return f_.places.set_scalar(s.buffer, value);
