@@ -192,7 +192,7 @@ class Decider {
     switch (node.op) {
       case Op::library: return {StoredFor::call_result, std::string(facts(node.library).name)};
       case Op::reduce:
-      case Op::fold: return {StoredFor::fold, std::string(kLaterReader)};
+      case Op::fold: return {StoredFor::fold, {}};  // which loop reads it first, the schedule says
       case Op::cumulative: return {StoredFor::running_values, {}};
       case Op::cond: return {StoredFor::by_region, "a branch"};
       case Op::loop: return is_trace(v, node) ? Stored{StoredFor::by_region, "a loop"} : Stored{StoredFor::carried, {}};

@@ -39,9 +39,6 @@ enum class Begin : uint8_t {
 };
 std::string_view begin_name(Begin begin);
 
-/// Of a fold, until a loop that reads it is known: what does.
-constexpr std::string_view kLaterReader = "what follows";
-
 struct Decision {
   How how = How::unneeded;
   kernel::Stored why;  // of what is in memory, if only for a call; no output needs one

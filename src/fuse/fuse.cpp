@@ -276,9 +276,8 @@ void note_readers(const Graph& graph, const Decisions& decisions, const Pieces& 
       for (const Demand& demand : facts[id]->demands) {
         if (!demand.loaded || decisions[demand.value].folds == 0) continue;
         kernel::Stored& stored = program.buffers[pieces.homes[demand.value].buffer].stored;
-        if (stored.why == kernel::StoredFor::fold && stored.what == kLaterReader) {
+        if (stored.why == kernel::StoredFor::fold && stored.what.empty())
           stored.what = name_of(graph, pieces.pieces[id].value);
-        }
       }
     }
   }

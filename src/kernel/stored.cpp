@@ -41,7 +41,8 @@ std::string stored_text(const Stored& stored) {
   if (name.empty()) return "";
   const std::size_t gap = sentence.find("{}");
   if (gap == std::string_view::npos) return str(name, ": ", sentence);
-  return str(name, ": ", sentence.substr(0, gap), stored.what, sentence.substr(gap + 2));
+  const std::string_view what = stored.what.empty() ? "what follows" : std::string_view(stored.what);
+  return str(name, ": ", sentence.substr(0, gap), what, sentence.substr(gap + 2));
 }
 
 }  // namespace inlay::kernel

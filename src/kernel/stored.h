@@ -21,7 +21,7 @@ constexpr int kNumStoredFor = 0
 
 struct Stored {
   StoredFor why = StoredFor::unsaid;
-  std::string what;  // that the reason is about: "matmul"
+  std::string what;  // that the reason is about: "matmul"; empty: some later step
   bool operator==(const Stored&) const = default;
 };
 
