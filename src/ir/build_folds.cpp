@@ -33,11 +33,8 @@ std::vector<Dim> GraphBuilder::dims_without(ValueId x, const std::vector<int>& a
     throw error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
         .note("operand", graph_.describe(x));
   }
-  if (count.lower_bound({}) < 1) {
-    graph_.checks.push_back({min(rest, 1), count, DimCheck::Relation::at_most, NodeId(graph_.nodes.size()),
-                             ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"),
-                             notes_of({{"operand", x}}), location_});
-  }
+  const auto message = [&] { return str("reduce ", combine_name(combine), ": of no elements"); };
+  require_same(min(rest, 1), count, message, {{"operand", x}}, ErrorCode::empty_reduction, DimCheck::Relation::at_most);
   return out;
 }
 
