@@ -127,15 +127,12 @@ const std::vector<Dim::Term>& Dim::terms() const {
 uint32_t Dim::builder() const { return terms_ ? terms_->builder : 0; }
 
 Dim Dim::of_atom(Atom atom, uint32_t builder) {
+  if (const auto* operands = atom.operands.get()) {
+    builder = common_builder(operands->first.builder(), operands->second.builder());
+  }
   Dim out;
   out.terms_ = std::make_shared<const Terms>(std::vector<Term>(1, Term{1, {std::move(atom)}}), builder);
   return out;
-}
-
-Dim Dim::of_atom(Atom atom) {
-  const auto* operands = atom.operands.get();
-  const uint32_t builder = operands ? common_builder(operands->first.builder(), operands->second.builder()) : 0;
-  return of_atom(std::move(atom), builder);
 }
 
 Dim Dim::symbol(SymbolId symbol, uint32_t builder) { return of_atom({Atom::Kind::symbol, symbol, nullptr}, builder); }
@@ -174,12 +171,16 @@ Dim operator-(const Dim& a, const Dim& b) {
   return a + Dim(-1) * b;
 }
 
+namespace {
+
 /// As one term, however many summands it has. Its sign stands before it, so that -(n + m)*k has one form.
-Dim Dim::as_factor(const Dim& dim) {
+Dim as_factor(const Dim& dim) {
   if (dim.num_summands() <= 1) return dim;
   if (dim.terms()[0].coefficient < 0) return Dim(-1) * as_factor(Dim(-1) * dim);
-  return of_atom({Atom::Kind::sum, {}, std::make_shared<const std::pair<Dim, Dim>>(dim, Dim(1))});
+  return Dim::of_atom({Dim::Atom::Kind::sum, {}, std::make_shared<const std::pair<Dim, Dim>>(dim, Dim(1))});
 }
+
+}  // namespace
 
 Dim operator*(const Dim& a, const Dim& b) {
   if (a.is(1)) return b;
@@ -190,7 +191,7 @@ Dim operator*(const Dim& a, const Dim& b) {
         a.num_summands() > 1 && b.num_summands() > 1 && a.num_summands() * b.num_summands() > kMostSummands;
     // What was long stays so: multiplied out it would be written again and again.
     if (is_long || (has_sum(a) && b.num_summands() > 1) || (has_sum(b) && a.num_summands() > 1)) {
-      return Dim::as_factor(a) * Dim::as_factor(b);
+      return as_factor(a) * as_factor(b);
     }
   }
   Dim::Sum sum(checked_multiply(a.constant_, b.constant_));

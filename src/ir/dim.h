@@ -85,7 +85,9 @@ class Dim {
   };
   int64_t constant_part() const { return constant_; }
   const std::vector<Term>& terms() const;
-  static Dim of_atom(Atom atom);
+  std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
+  /// `builder`: of a symbol; that of any other atom is its operands'.
+  static Dim of_atom(Atom atom, uint32_t builder = 0);
   static bool same_factors(const Term& a, const Term& b) { return compare_factors(a, b) == 0; }
 
   struct Quotient;
@@ -100,10 +102,7 @@ class Dim {
   static int compare(const Dim& a, const Dim& b);
   static int compare(const Atom& a, const Atom& b);
   static int compare_factors(const Term& a, const Term& b);
-  static Dim as_factor(const Dim& dim);
-  static Dim of_atom(Atom atom, uint32_t builder);
   int64_t lower_bound_of_terms(const IdMap<SymbolId, int64_t>& least, int splits) const;
-  std::size_t num_summands() const { return terms().size() + (constant_ != 0); }
 
   template <class Arithmetic>
   typename Arithmetic::Number value(std::span<const int64_t> symbols) const;
