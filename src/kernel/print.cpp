@@ -32,41 +32,49 @@ void add_term(std::string& sum, std::string term) {
   }
 }
 
-class Printer {
+/// What buffers, symbols and sizes are called. A program that verify would reject is printed too: it is what one looks
+/// at then.
+class NameText {
  public:
-  explicit Printer(const KernelProgram& program) : program_(program), names_(program) {}
+  explicit NameText(const KernelProgram& program) : names_(program) {}
 
-  std::string program();
+  std::string buffer(BufferId b) const { return b.index < names_.buffers.size() ? names_.buffers[b] : "<none>"; }
+  std::string buffers(const std::vector<BufferId>& list) const {
+    return join(list, ", ", [&](BufferId b) { return buffer(b); });
+  }
+  std::string symbol(SymbolId s) const { return s.index < names_.symbols.size() ? names_.symbols[s] : "<none>"; }
+  std::string dim(const Dim& d) const { return exists(d) ? d.to_text(names_.symbols) : "<size>"; }
+  std::string dims(std::span<const Dim> list) const {
+    return join(list, ", ", [&](const Dim& d) { return dim(d); });
+  }
+  std::string times(const Dim& step, const std::string& what) const {
+    if (step.is(1) || step.is(-1)) return (step.is(1) ? "" : "-") + what;
+    return str(exists(step) ? step.to_factor_text(names_.symbols) : "<size>", "*", what);
+  }
+  std::vector<std::string> axes(const Kernel& kernel, const Stage& stage) const { return names_.axes(kernel, stage); }
+
+ private:
+  bool exists(const Dim& d) const {
+    return std::ranges::all_of(d.symbols(), [&](SymbolId s) { return s.index < names_.symbols.size(); });
+  }
+
+  Names names_;
+};
+
+class KernelPrinter {
+ public:
+  explicit KernelPrinter(const NameText& names) : names_(names) {}
+
   std::string kernel(const Kernel& kernel, const std::string& indent);
   std::string statement(const Statement& s);
 
   void enter(const Kernel& kernel, const Stage& stage) { axis_names_ = names_.axes(kernel, stage); }
 
  private:
-  // A program that verify would reject is printed too: it is what one looks at then.
-  std::string buffer(BufferId b) const { return b.index < names_.buffers.size() ? names_.buffers[b] : "<none>"; }
-  std::string symbol(SymbolId s) const { return s.index < names_.symbols.size() ? names_.symbols[s] : "<none>"; }
   std::string axis(int a) const {
     const auto i = static_cast<std::size_t>(a);
     return i < axis_names_.size() ? axis_names_[i] : str("axis", a);
   }
-  bool exists(const Dim& d) const {
-    return std::ranges::all_of(d.symbols(), [&](SymbolId s) { return s.index < names_.symbols.size(); });
-  }
-  std::string dim(const Dim& d) const { return exists(d) ? d.to_text(names_.symbols) : "<size>"; }
-  std::string times(const Dim& step, const std::string& what) const {
-    if (step.is(1) || step.is(-1)) return (step.is(1) ? "" : "-") + what;
-    return str(exists(step) ? step.to_factor_text(names_.symbols) : "<size>", "*", what);
-  }
-  std::string buffer_list(const std::vector<BufferId>& list) const {
-    return join(list, ", ", [&](BufferId b) { return buffer(b); });
-  }
-
-  std::string signature();
-  std::string buffer_text(BufferId b);
-  std::string place_text(const Buffer& b);
-  std::string bound_text(const Buffer& b);
-  std::string symbols_text();
   std::string axes_text(const std::vector<Axis>& axes, std::size_t first, int tiled_axis = -1, std::size_t tile_at = 0);
   std::string subscript(const Subscript& s);
   std::string access(BufferId b, const AccessMap& map);
@@ -74,103 +82,30 @@ class Printer {
   std::string start(const KernelOutput& output);
   std::string statements(const Stage& stage, const std::string& indent);
 
-  std::string step(const Kernel& k) { return kernel(k, "  "); }
-  std::string step(const LibraryCall& call);
-  std::string call_arrays(const LibraryCall& call, const std::vector<CallArray>& arrays,
-                          const std::vector<CoreAxes>& axes);
-  std::string step(const HostCall& call);
-  std::string step(const Copy& copy);
-  std::string step(const SizeCheck& check);
-  std::string step(const BindSize& bind);
-  std::string step(const LoopBegin& loop) { return str("  loop ", buffer(loop.step), " < ", dim(loop.count), " {\n"); }
-  std::string step(const LoopEnd& loop) {
-    return loop.go_on.valid() ? str("  } while ", buffer(loop.go_on), "\n") : "  }\n";
-  }
-  std::string step(const CondBegin& cond) { return str("  cond ", buffer(cond.condition), " {\n"); }
-  std::string step(const CondElse&) { return "  } else {\n"; }
-  std::string step(const CondEnd&) { return "  }\n"; }
-  std::string steps();
-  std::string site(SiteId id);
-  std::string stored();
-
-  const KernelProgram& program_;
-  Names names_;
+  const NameText& names_;
   std::vector<std::string> axis_names_;
 };
 
-std::string Printer::bound_text(const Buffer& b) {
-  if (b.donated) return " donated";
-  if (!b.bound) return "";
-  std::vector<std::string> facts;
-  if (b.facts.has_range) facts = {str("min ", b.facts.least), str("max ", b.facts.greatest)};
-  if (b.facts.sorted) facts.emplace_back("sorted");
-  return facts.empty() ? " bound" : str(" bound {", join(facts, ", "), "}");
-}
-
-std::string Printer::place_text(const Buffer& b) {
-  std::string out = str(role_name(b.role), b.slot >= 0 ? str(" ", b.slot) : "", bound_text(b));
-  if (b.role == Role::literal) {
-    out += str(" [", join(b.elements, ", ", [](const Literal& element) { return element.to_text(); }), "]");
-  }
-  if (!b.view_of.valid()) return out;
-  const std::string view = str("view of ", buffer(b.view_of));
-  return b.role == Role::temporary ? view : str(out, " ", view);
-}
-
-std::string Printer::buffer_text(BufferId id) {
-  const Buffer& b = program_.buffers[id];
-  std::string type(dtype_name(b.dtype));
-  if (!b.dims.empty()) type += str("[", join(b.dims, ", ", [&](const Dim& d) { return dim(d); }), "]");
-  return str(buffer(id), ": ", type, " ", place_text(b));
-}
-
-std::string Printer::symbols_text() {
-  std::vector<std::string> texts;
-  for (SymbolId s : ids<SymbolId>(program_.symbols.size())) {
-    const Symbol& declared = program_.symbols[s];
-    std::string text = symbol(s);
-    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
-      if (declared.axis == Symbol::kOfValue) break;  // a `bind` says so
-      if (!declared.source.valid() || program_.buffers[b].value != declared.source) continue;
-      text += str(" = ", buffer(b), ".", declared.axis);
-      break;
-    }
-    texts.push_back(std::move(text));
-  }
-  return texts.empty() ? "" : str(" symbols ", join(texts, ", "));
-}
-
-std::string Printer::signature() {
-  std::vector<std::string> buffers;
-  std::size_t length = 0;
-  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
-    buffers.push_back(buffer_text(b));
-    length += buffers.back().size() + 2;
-  }
-  const std::string head = str("program @", program_.name, "(");
-  constexpr std::size_t kLineLength = 110;
-  const bool fits = head.size() + length <= kLineLength;
-  return str(head, join(buffers, fits ? ", " : ",\n    "), ")", symbols_text(), " {\n");
-}
-
 /// `tiled_axis`: the axis of which only a tile is passed here, before axes[tile_at].
-std::string Printer::axes_text(const std::vector<Axis>& axes, std::size_t first, int tiled_axis, std::size_t tile_at) {
+std::string KernelPrinter::axes_text(const std::vector<Axis>& axes, std::size_t first, int tiled_axis,
+                                     std::size_t tile_at) {
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    texts.push_back(str(axis(static_cast<int>(first + i)), " < ", dim(axes[i].extent)));
+    texts.push_back(str(axis(static_cast<int>(first + i)), " < ", names_.dim(axes[i].extent)));
   }
   if (tiled_axis >= 0)
     texts.insert(texts.begin() + static_cast<std::ptrdiff_t>(std::min(tile_at, texts.size())), axis(tiled_axis));
   return str("(", join(texts, ", "), ")");
 }
 
-std::string Printer::subscript(const Subscript& s) {
+std::string KernelPrinter::subscript(const Subscript& s) {
   std::string sum;
-  if (!s.base.is(0) || s.is_constant()) sum = dim(s.base);
-  for (const AxisTerm& term : s.axes) add_term(sum, times(term.step, axis(term.axis)));
+  if (!s.base.is(0) || s.is_constant()) sum = names_.dim(s.base);
+  for (const AxisTerm& term : s.axes) add_term(sum, names_.times(term.step, axis(term.axis)));
   if (!s.index) return sum;
   const IndexTerm& index = *s.index;
-  add_term(sum, times(index.step, str("wrap(", register_text(index.index), ", ", dim(index.extent), ")")));
+  add_term(sum,
+           names_.times(index.step, str("wrap(", register_text(index.index), ", ", names_.dim(index.extent), ")")));
   switch (index.bounds) {
     case Bounds::proved: return sum + " proved";
     case Bounds::checked_before: return str(sum, " checked before ", site_text(index.site));
@@ -179,16 +114,16 @@ std::string Printer::subscript(const Subscript& s) {
   return sum;
 }
 
-std::string Printer::access(BufferId b, const AccessMap& map) {
-  return str(buffer(b), "[", join(map.subscripts, ", ", [&](const Subscript& s) { return subscript(s); }), "]");
+std::string KernelPrinter::access(BufferId b, const AccessMap& map) {
+  return str(names_.buffer(b), "[", join(map.subscripts, ", ", [&](const Subscript& s) { return subscript(s); }), "]");
 }
 
-std::string Printer::right_side(const Statement& s) {
+std::string KernelPrinter::right_side(const Statement& s) {
   switch (s.kind) {
     case Statement::Kind::load: return str("load ", access(s.buffer, s.map));
     case Statement::Kind::literal: return str("literal ", s.literal.to_text());
     case Statement::Kind::axis: return str("axis ", axis(s.axis));
-    case Statement::Kind::size: return str("size ", dim(s.size));
+    case Statement::Kind::size: return str("size ", names_.dim(s.size));
     case Statement::Kind::op: return str(facts(s.op).name, " ", registers_text(s.operands));
     case Statement::Kind::cast: return str("cast ", registers_text(s.operands));
     case Statement::Kind::store:
@@ -203,7 +138,7 @@ std::string fold_name(const Statement& s) {
   return str(facts(s.fold).name, " ", facts(s.fold).states[static_cast<std::size_t>(s.state)].name);
 }
 
-std::string Printer::statement(const Statement& s) {
+std::string KernelPrinter::statement(const Statement& s) {
   switch (s.kind) {
     case Statement::Kind::store:
       return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands),
@@ -224,26 +159,26 @@ std::string Printer::statement(const Statement& s) {
   return str(register_text(s.result), " = ", right_side(s), " : ", dtype_name(s.dtype));
 }
 
-std::string Printer::statements(const Stage& stage, const std::string& indent) {
+std::string KernelPrinter::statements(const Stage& stage, const std::string& indent) {
   std::string out;
   for (const Statement& s : stage.statements) out += str(indent, statement(s), "\n");
   return out;
 }
 
-std::string Printer::start(const KernelOutput& output) {
-  std::string out = str(output.is_local ? "local " : "out ", buffer(output.buffer));
+std::string KernelPrinter::start(const KernelOutput& output) {
+  std::string out = str(output.is_local ? "local " : "out ", names_.buffer(output.buffer));
   switch (output.start.kind) {
     case Start::Kind::keep: return output.is_local ? out : out + " start keep";
     case Start::Kind::fill: return str(out, " start fill ", output.start.value.to_text());
     case Start::Kind::copy:
-      return str(out, " start copy ", buffer(output.start.source),
+      return str(out, " start copy ", names_.buffer(output.start.source),
                  output.start.required.valid() ? str(" in place ", site_text(output.start.required)) : "",
                  elided_text(output.start.elided));
   }
   return out;
 }
 
-std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
+std::string KernelPrinter::kernel(const Kernel& kernel, const std::string& indent) {
   const std::string inner = indent + "  ";
   enter(kernel, {});
   if (kernel.is_scalar() && kernel.name.empty() && kernel.stages.size() == 1) {
@@ -265,13 +200,106 @@ std::string Printer::kernel(const Kernel& kernel, const std::string& indent) {
   return str(out, indent, "}\n");
 }
 
+class Printer {
+ public:
+  explicit Printer(const KernelProgram& program) : program_(program), names_(program) {}
+
+  std::string program();
+
+ private:
+  std::string signature();
+  std::string buffer_text(BufferId b);
+  std::string place_text(const Buffer& b);
+  std::string bound_text(const Buffer& b);
+  std::string symbols_text();
+
+  std::string step(const Kernel& kernel) { return KernelPrinter(names_).kernel(kernel, "  "); }
+  std::string step(const LibraryCall& call);
+  std::string call_arrays(const LibraryCall& call, const std::vector<CallArray>& arrays,
+                          const std::vector<CoreAxes>& axes);
+  std::string step(const HostCall& call);
+  std::string step(const Copy& copy);
+  std::string step(const SizeCheck& check);
+  std::string step(const BindSize& bind);
+  std::string step(const LoopBegin& loop) {
+    return str("  loop ", names_.buffer(loop.step), " < ", names_.dim(loop.count), " {\n");
+  }
+  std::string step(const LoopEnd& loop) {
+    return loop.go_on.valid() ? str("  } while ", names_.buffer(loop.go_on), "\n") : "  }\n";
+  }
+  std::string step(const CondBegin& cond) { return str("  cond ", names_.buffer(cond.condition), " {\n"); }
+  std::string step(const CondElse&) { return "  } else {\n"; }
+  std::string step(const CondEnd&) { return "  }\n"; }
+  std::string steps();
+  std::string site(SiteId id);
+  std::string stored();
+
+  const KernelProgram& program_;
+  NameText names_;
+};
+
+std::string Printer::bound_text(const Buffer& b) {
+  if (b.donated) return " donated";
+  if (!b.bound) return "";
+  std::vector<std::string> facts;
+  if (b.facts.has_range) facts = {str("min ", b.facts.least), str("max ", b.facts.greatest)};
+  if (b.facts.sorted) facts.emplace_back("sorted");
+  return facts.empty() ? " bound" : str(" bound {", join(facts, ", "), "}");
+}
+
+std::string Printer::place_text(const Buffer& b) {
+  std::string out = str(role_name(b.role), b.slot >= 0 ? str(" ", b.slot) : "", bound_text(b));
+  if (b.role == Role::literal) {
+    out += str(" [", join(b.elements, ", ", [](const Literal& element) { return element.to_text(); }), "]");
+  }
+  if (!b.view_of.valid()) return out;
+  const std::string view = str("view of ", names_.buffer(b.view_of));
+  return b.role == Role::temporary ? view : str(out, " ", view);
+}
+
+std::string Printer::buffer_text(BufferId id) {
+  const Buffer& b = program_.buffers[id];
+  std::string type(dtype_name(b.dtype));
+  if (!b.dims.empty()) type += str("[", names_.dims(b.dims), "]");
+  return str(names_.buffer(id), ": ", type, " ", place_text(b));
+}
+
+std::string Printer::symbols_text() {
+  std::vector<std::string> texts;
+  for (SymbolId s : ids<SymbolId>(program_.symbols.size())) {
+    const Symbol& declared = program_.symbols[s];
+    std::string text = names_.symbol(s);
+    for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+      if (declared.axis == Symbol::kOfValue) break;  // a `bind` says so
+      if (!declared.source.valid() || program_.buffers[b].value != declared.source) continue;
+      text += str(" = ", names_.buffer(b), ".", declared.axis);
+      break;
+    }
+    texts.push_back(std::move(text));
+  }
+  return texts.empty() ? "" : str(" symbols ", join(texts, ", "));
+}
+
+std::string Printer::signature() {
+  std::vector<std::string> buffers;
+  std::size_t length = 0;
+  for (BufferId b : ids<BufferId>(program_.buffers.size())) {
+    buffers.push_back(buffer_text(b));
+    length += buffers.back().size() + 2;
+  }
+  const std::string head = str("program @", program_.name, "(");
+  constexpr std::size_t kLineLength = 110;
+  const bool fits = head.size() + length <= kLineLength;
+  return str(head, join(buffers, fits ? ", " : ",\n    "), ")", symbols_text(), " {\n");
+}
+
 std::string Printer::step(const LibraryCall& call) {
   const LibrarySignature& signature = facts(call.op).signature;
-  const std::string sizes = join(call.sizes, ", ", [&](const Dim& d) { return dim(d); });
+  const std::string sizes = names_.dims(call.sizes);
   std::string out =
       str("  call ", facts(call.op).name, " ", call_arrays(call, call.results, signature.results), " = ",
           call_arrays(call, call.operands, signature.operands), " (", sizes, ")", options_text(call.options));
-  if (call.workspace.valid()) out += str(" workspace ", buffer(call.workspace));
+  if (call.workspace.valid()) out += str(" workspace ", names_.buffer(call.workspace));
   for (SiteId site : call.sites) out += str(" ", site_text(site));
   return out + "\n";
 }
@@ -281,39 +309,40 @@ std::string Printer::call_arrays(const LibraryCall& call, const std::vector<Call
   std::string out;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     const CallArray& array = arrays[i];
-    out += str(i == 0 ? "" : ", ", buffer(array.buffer));
+    out += str(i == 0 ? "" : ", ", names_.buffer(array.buffer));
     if (i < axes.size() && is_row_major(call, axes[i], array)) continue;
-    out += str(" at ", dim(array.offset));
-    if (array.index.valid()) out += str(" index ", buffer(array.index), " by ", dim(array.index_stride));
-    out += str(" strides (", join(array.strides, ", ", [&](const Dim& d) { return dim(d); }), ")");
+    out += str(" at ", names_.dim(array.offset));
+    if (array.index.valid()) out += str(" index ", names_.buffer(array.index), " by ", names_.dim(array.index_stride));
+    out += str(" strides (", names_.dims(array.strides), ")");
   }
   return out;
 }
 
 std::string Printer::step(const HostCall& call) {
-  std::string out = str("  host_call ", quoted(call.name), " ", call.function, " (", buffer_list(call.operands), ")");
-  if (!call.results.empty()) out += str(" -> ", buffer_list(call.results));
+  std::string out =
+      str("  host_call ", quoted(call.name), " ", call.function, " (", names_.buffers(call.operands), ")");
+  if (!call.results.empty()) out += str(" -> ", names_.buffers(call.results));
   for (std::size_t i = 0; i < call.bindings.size(); ++i) {
     const HostCall::Binding& binding = call.bindings[i];
     const auto result = static_cast<std::size_t>(binding.result);
-    out += str(i == 0 ? " bind " : ", ", symbol(binding.symbol), " = ",
-               result < call.results.size() ? buffer(call.results[result]) : "<none>", ".", binding.axis);
+    out += str(i == 0 ? " bind " : ", ", names_.symbol(binding.symbol), " = ",
+               result < call.results.size() ? names_.buffer(call.results[result]) : "<none>", ".", binding.axis);
   }
   return str(out, optional_site(call.site), "\n");
 }
 
 std::string Printer::step(const Copy& copy) {
-  return str("  copy ", buffer(copy.source), " -> ", buffer(copy.destination), " ", quoted(copy.reason),
+  return str("  copy ", names_.buffer(copy.source), " -> ", names_.buffer(copy.destination), " ", quoted(copy.reason),
              elided_text(copy.elided), "\n");
 }
 
 std::string Printer::step(const SizeCheck& check) {
   const char* relation = check.relation == DimCheck::Relation::equal ? " == " : " <= ";
-  return str("  check ", dim(check.left), relation, dim(check.right), " ", site_text(check.site), "\n");
+  return str("  check ", names_.dim(check.left), relation, names_.dim(check.right), " ", site_text(check.site), "\n");
 }
 
 std::string Printer::step(const BindSize& bind) {
-  return str("  size ", symbol(bind.symbol), " = ", buffer(bind.value), " ", site_text(bind.site), "\n");
+  return str("  size ", names_.symbol(bind.symbol), " = ", names_.buffer(bind.value), " ", site_text(bind.site), "\n");
 }
 
 std::string Printer::site(SiteId id) {
@@ -360,7 +389,7 @@ std::string Printer::stored() {
   for (BufferId b : ids<BufferId>(program_.buffers.size())) {
     const auto& [why, what] = program_.buffers[b].stored;
     if (why == StoredFor::unsaid) continue;
-    out += str("    ", buffer(b), " ", stored_for_name(why), what.empty() ? "" : " " + quoted(what), "\n");
+    out += str("    ", names_.buffer(b), " ", stored_for_name(why), what.empty() ? "" : " " + quoted(what), "\n");
   }
   return out.empty() ? out : str("  stored {\n", out, "  }\n");
 }
@@ -386,12 +415,14 @@ std::string Printer::program() {
 std::string print(const KernelProgram& program) { return Printer(program).program(); }
 
 std::string print_kernel(const KernelProgram& program, const Kernel& kernel) {
-  return Printer(program).kernel(kernel, "");
+  const NameText names(program);
+  return KernelPrinter(names).kernel(kernel, "");
 }
 
 std::string print_statement(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
                             const Statement& statement) {
-  Printer printer(program);
+  const NameText names(program);
+  KernelPrinter printer(names);
   printer.enter(kernel, stage);
   return printer.statement(statement);
 }
