@@ -1,6 +1,6 @@
 #pragma once
-// What the parser of kernel programs reads everywhere: tokens, names, sizes, places and numbers. parse.cpp puts
-// signature and steps together from them.
+// What the parser of kernel programs reads everywhere: tokens, names, sizes, places and numbers. Kernels are put
+// together from them (kernel_reader.h), and from those and the steps between them a program (parser.h).
 #include <optional>
 #include <string>
 #include <string_view>
