@@ -112,6 +112,27 @@ void bind_c_function(nb::module_& m) {
           "What the last call that failed for good said; of the forms that samplers know.");
 }
 
+nb::dict explained(const Compiled& c) {
+  nb::dict d = explain(*c.program, *c.bound);
+  nb::list copies = nb::cast<nb::list>(d["copies"]);
+  for (const std::string& reason : c.bound->copies_of_arguments()) {
+    nb::dict copy;
+    copy["source"] = "argument";
+    copy["destination"] = "call";
+    copy["reason"] = reason;
+    copies.append(copy);
+  }
+  return d;
+}
+
+std::vector<std::string> storage_names(const Compiled& c) {
+  std::vector<std::string> names;
+  for (const memory::SharedStorage& storage : c.program->plan.sharing.storages) {
+    if (storage.owner == memory::Owner::arena) names.push_back(storage.name);
+  }
+  return names;
+}
+
 }  // namespace
 
 void bind_compile(nb::module_& m) {
@@ -132,19 +153,7 @@ void bind_compile(nb::module_& m) {
           },
           "arguments"_a, "form"_a = "", "data"_a = nb::dict(), "on_error"_a = nb::none(), "keeps_going"_a = false,
           nb::rv_policy::take_ownership)
-      .def("explain",
-           [](const Compiled& c) {
-             nb::dict d = explain(*c.program, *c.bound);
-             nb::list copies = nb::cast<nb::list>(d["copies"]);
-             for (const std::string& reason : c.bound->copies_of_arguments()) {
-               nb::dict copy;
-               copy["source"] = "argument";
-               copy["destination"] = "call";
-               copy["reason"] = reason;
-               copies.append(copy);
-             }
-             return d;
-           })
+      .def("explain", explained)
       .def(
           "plan", [](const Compiled& c, nb::object sizes) { return plan_of(*c.program, c.planning, sizes); },
           "sizes"_a = nb::none())
@@ -158,16 +167,7 @@ void bind_compile(nb::module_& m) {
           "step_times",
           [](const Compiled& c) { return c.step_times ? step_times(*c.program, *c.bound, *c.step_times) : nb::list(); },
           "How long each step has taken, of a program that was compiled with `time_steps`.")
-      .def_prop_ro(
-          "storage_names",
-          [](const Compiled& c) {
-            std::vector<std::string> names;
-            for (const memory::SharedStorage& storage : c.program->plan.sharing.storages) {
-              if (storage.owner == memory::Owner::arena) names.push_back(storage.name);
-            }
-            return names;
-          },
-          "Of the working memory, as planners get them.")
+      .def_prop_ro("storage_names", storage_names, "Of the working memory, as planners get them.")
       .def("value_places", [](const Compiled& c) { return value_places(*c.program); });
   m.def("compile", compile_bound, "graph"_a, "bound"_a = nb::list(), "host_functions"_a = nb::list(),
         "choices"_a = nb::dict(), "time_steps"_a = false);

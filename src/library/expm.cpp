@@ -42,6 +42,23 @@ struct Square {
   }
 };
 
+/// Of the approximation, by power.
+template <class R>
+constexpr std::array<R, 14> kCoefficients = {R(64764752532480000),
+                                             R(32382376266240000),
+                                             R(7771770303897600),
+                                             R(1187353796428800),
+                                             R(129060195264000),
+                                             R(10559470521600),
+                                             R(670442572800),
+                                             R(33522128640),
+                                             R(1323241920),
+                                             R(40840800),
+                                             R(960960),
+                                             R(16380),
+                                             R(182),
+                                             R(1)};
+
 }  // namespace
 
 template <class T>
@@ -49,20 +66,7 @@ int32_t expm(const Call& call) {
   if (call.is_too_large(1)) return kTooLarge;
   using R = Real<T>;
   const Square<T> square{call.count(0), call.size(0) * call.size(0)};
-  constexpr std::array<R, 14> c = {R(64764752532480000),
-                                   R(32382376266240000),
-                                   R(7771770303897600),
-                                   R(1187353796428800),
-                                   R(129060195264000),
-                                   R(10559470521600),
-                                   R(670442572800),
-                                   R(33522128640),
-                                   R(1323241920),
-                                   R(40840800),
-                                   R(960960),
-                                   R(16380),
-                                   R(182),
-                                   R(1)};
+  constexpr const std::array<R, 14>& c = kCoefficients<R>;
   Workspace workspace(call);
   T *a = workspace.take<T>(square.size), *a2 = workspace.take<T>(square.size), *a4 = workspace.take<T>(square.size),
     *a6 = workspace.take<T>(square.size), *u = workspace.take<T>(square.size), *v = workspace.take<T>(square.size);
