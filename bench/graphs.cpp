@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/builder.h"
+#include "ir/linalg.h"
 
 namespace inlay {
 namespace {
@@ -183,7 +184,7 @@ Graph calls(int nodes) {
   const Dim n = b.symbol("n");
   const ValueId a = b.param("a", {DType::f64, {n, n}});
   ValueId x = b.param("x", {DType::f64, {n, n}});
-  for (int i = 0; i < nodes / 2; ++i) x = b.scalar(ScalarOp::tanh_, {b.matmul(a, x)});
+  for (int i = 0; i < nodes / 2; ++i) x = b.scalar(ScalarOp::tanh_, {linalg::matmul(b, a, x)});
   b.output(x);
   return std::move(b).finish();
 }

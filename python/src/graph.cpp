@@ -11,6 +11,7 @@
 #include "ir/compose.h"
 #include "ir/compose_shape.h"
 #include "ir/compose_sizes.h"
+#include "ir/linalg.h"
 #include "ir/region.h"
 #include "ir/text.h"
 #include "linalg.h"
@@ -389,7 +390,7 @@ void bind_graph(nb::module_& m) {
                       std::string_view dtype) { return Value{b, b->iota(dim_from(length), dtype_named(dtype))}; })
       .def("size", [](const BuilderPtr& b, nb::handle dim) { return Value{b, b->size(dim_from(dim))}; })
       .def("matmul",
-           [](const BuilderPtr& b, const Value& x, const Value& y) { return Value{b, b->matmul(x.id, y.id)}; })
+           [](const BuilderPtr& b, const Value& x, const Value& y) { return Value{b, linalg::matmul(*b, x.id, y.id)}; })
       .def("host_call", host_call)
       .def(
           "assert_",

@@ -6,52 +6,56 @@
 
 namespace inlay {
 
+namespace {
+
 /// Ascending, each once.
-void GraphBuilder::require_axes(const char* op, ValueId x, std::vector<int>& axes) const {
+void require_axes(const GraphBuilder& b, const char* op, ValueId x, std::vector<int>& axes) {
   std::sort(axes.begin(), axes.end());
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    if (axes[i] >= 0 && axes[i] < type(x).rank() && (i == 0 || axes[i] != axes[i - 1])) continue;
-    throw error(ErrorCode::axis_out_of_range, str(op, ": axis ", axes[i], " of a rank ", type(x).rank(), " value"))
-        .note("operand", graph_.describe(x));
+    if (axes[i] >= 0 && axes[i] < b.type(x).rank() && (i == 0 || axes[i] != axes[i - 1])) continue;
+    throw b.error(ErrorCode::axis_out_of_range, str(op, ": axis ", axes[i], " of a rank ", b.type(x).rank(), " value"))
+        .note("operand", b.graph().describe(x));
   }
 }
 
 /// The dims that are left. No element, no greatest one: that is an error of the node that is made next.
-std::vector<Dim> GraphBuilder::dims_without(ValueId x, const std::vector<int>& axes, Combine combine) {
+std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>& axes, Combine combine) {
   std::vector<Dim> out;
   Dim count = 1;
-  for (int axis = 0; axis < type(x).rank(); ++axis) {
+  for (int axis = 0; axis < b.type(x).rank(); ++axis) {
     if (std::binary_search(axes.begin(), axes.end(), axis)) {
-      count = count * type(x).dims[axis];
+      count = count * b.type(x).dims[axis];
     } else {
-      out.push_back(type(x).dims[axis]);
+      out.push_back(b.type(x).dims[axis]);
     }
   }
   if (combine != Combine::max && combine != Combine::min) return out;
   const Dim rest = product(out);
   if (count.is(0) && !rest.is(0)) {
-    throw error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
-        .note("operand", graph_.describe(x));
+    throw b.error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
+        .note("operand", b.graph().describe(x));
   }
   const auto message = [&] { return str("reduce ", combine_name(combine), ": of no elements"); };
-  require_same(min(rest, 1), count, message, {{"operand", x}}, ErrorCode::empty_reduction, DimCheck::Relation::at_most);
+  b.require(min(rest, 1), count, message, {{"operand", x}}, ErrorCode::empty_reduction, DimCheck::Relation::at_most);
   return out;
 }
 
+}  // namespace
+
 ValueId GraphBuilder::reduce(Combine combine, ValueId x, std::vector<int> axes, DType accumulator) {
-  require_axes("reduce", x, axes);
+  require_axes(*this, "reduce", x, axes);
   if (combine == Combine::set) throw error(ErrorCode::unsupported, "reduce: `set` is for updates");
   if (!accepts(combine_op(combine), accumulator)) {
     throw error(ErrorCode::wrong_dtype,
                 str("reduce ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   if (is_half(accumulator) && (combine == Combine::add || combine == Combine::mul)) {
     return cast(reduce(combine, x, std::move(axes), DType::f32), accumulator);  // rounded once, not at every element
   }
   x = cast(x, accumulator);
   if (axes.empty()) return x;
-  TensorType result{accumulator, dims_without(x, axes, combine)};
+  TensorType result{accumulator, dims_without(*this, x, axes, combine)};
   Node node{.op = Op::reduce, .combine = combine};
   node.operands = {x};
   node.axes = std::move(axes);
@@ -64,19 +68,18 @@ std::vector<ValueId> GraphBuilder::fold(Fold fold, std::vector<ValueId> operands
   if (operands.size() != row.num_operands()) {
     throw error(ErrorCode::wrong_arity, str(name, ": takes ", row.num_operands(), " operands, not ", operands.size()));
   }
-  for (ValueId v : operands) require_own(v);
   const ValueId last = operands.back();
-  require_axes(name.c_str(), last, axes);
+  require_axes(*this, name.c_str(), last, axes);
   if (row.has_hidden() && static_cast<int>(axes.size()) != type(last).rank()) {
     throw error(ErrorCode::unsupported, str(name, ": is folded over all axes"))
-        .note("operand", graph_.describe(last))
+        .note("operand", graph().describe(last))
         .help("along some axes its states would have to be stored: write the reductions out");
   }
   for (ValueId v : operands) {
     if (type(v).dims == type(last).dims) continue;
     throw error(ErrorCode::shape_mismatch, str(name, ": operands of several shapes"))
-        .note("operand", graph_.describe(v))
-        .note("operand", graph_.describe(last))
+        .note("operand", graph().describe(v))
+        .note("operand", graph().describe(last))
         .help("broadcast the smaller one");
   }
   Node node{.op = Op::fold, .fold = fold};
@@ -87,21 +90,15 @@ std::vector<ValueId> GraphBuilder::fold(Fold fold, std::vector<ValueId> operands
     const DType dtype = state.counts_points() ? real : type(x).dtype;
     if (!accepts(state.dtype, dtype)) {
       throw error(ErrorCode::wrong_dtype, str(name, ": ", state.name, " cannot be ", dtype_name(dtype)))
-          .note("operand", graph_.describe(x));
+          .note("operand", graph().describe(x));
     }
     types.push_back({dtype, {}});
   }
-  const std::vector<Dim> dims = dims_without(last, axes, row.states[row.num_stored - 1].combine);
+  const std::vector<Dim> dims = dims_without(*this, last, axes, row.states[row.num_stored - 1].combine);
   node.operands = {operands.begin(), operands.end()};
   node.axes = std::move(axes);
-  const NodeId id = new_node(std::move(node));
-  std::vector<ValueId> results;
-  for (TensorType& type : types) {
-    type.dims = dims;
-    results.push_back(new_value(std::move(type), "", id));
-    graph_.nodes[id].results.emplace_back(results.back().index);
-  }
-  return results;
+  for (TensorType& type : types) type.dims = dims;
+  return add(std::move(node), std::move(types));
 }
 
 }  // namespace inlay

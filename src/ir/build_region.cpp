@@ -6,25 +6,10 @@
 
 namespace inlay {
 
-void GraphBuilder::become_body(const Graph& like, std::size_t num_given) {
-  graph_.is_body = true;
-  graph_.num_given = num_given;
-  for (SymbolId s : ids<SymbolId>(num_given)) graph_.symbols.push_back(Symbol{like.symbols[s].name, {}, 0});
-  graph_.assumptions = like.assumptions;  // they hold in a body too
-}
-
 GraphBuilder GraphBuilder::body() const {
   GraphBuilder out("body");
-  out.graph_.symbols_of = graph_.symbols_of;
-  out.become_body(graph_, graph_.symbols.size());
+  out.share_sizes(graph(), graph().symbols.size());
   return out;
-}
-
-ValueId GraphBuilder::step(std::string name, Dim count) {
-  require_own({&count, 1}, "step");
-  const ValueId v = param(std::move(name), {DType::i64, {}});
-  graph_.params.back().below = std::move(count);
-  return v;
 }
 
 namespace {
@@ -33,10 +18,7 @@ namespace {
 /// types.
 bool same_type(const Graph& graph, const TensorType& a, const TensorType& b) {
   const auto same = [&](const Dim& left, const Dim& right) {
-    const Dim difference = left - right;
-    return difference.is(0) || std::ranges::any_of(graph.assumptions, [&](const auto& pair) {
-             return difference == pair.first - pair.second || difference == pair.second - pair.first;
-           });
+    return holds(graph, left, right, DimCheck::Relation::equal);
   };
   return a.dtype == b.dtype && std::ranges::equal(a.dims, b.dims, same);
 }
@@ -47,54 +29,46 @@ ErrorCode difference_of(const TensorType& a, const TensorType& b) {
   return a.rank() != b.rank() ? ErrorCode::wrong_rank : ErrorCode::shape_mismatch;
 }
 
-}  // namespace
-
-void GraphBuilder::require_captured(const char* op, std::span<const ValueId> outside, const Graph& body,
-                                    std::size_t first_param) {
-  if (!body.is_body) throw error(ErrorCode::unsupported, str(op, ": @", body.name, " is no body of this graph"));
-  if (body.symbols_of != graph_.symbols_of && body.symbols_of != 0 && graph_.symbols_of != 0) {
-    throw error(ErrorCode::unknown_name, str(op, ": @", body.name, " is a body of another builder"));
+void require_captured(const GraphBuilder& b, const char* op, std::span<const ValueId> outside, const Graph& body,
+                      std::size_t first_param) {
+  if (!body.is_body) throw b.error(ErrorCode::unsupported, str(op, ": @", body.name, " is no body of this graph"));
+  if (body.symbols_of != b.graph().symbols_of && body.symbols_of != 0 && b.graph().symbols_of != 0) {
+    throw b.error(ErrorCode::unknown_name, str(op, ": @", body.name, " is a body of another builder"));
   }
   if (body.params.size() != first_param + outside.size()) {
-    throw error(ErrorCode::wrong_arity, str(op, ": gives the body ", counted(first_param + outside.size(), "value"),
-                                            ", and it has ", counted(body.params.size(), "parameter")));
+    throw b.error(ErrorCode::wrong_arity, str(op, ": gives the body ", counted(first_param + outside.size(), "value"),
+                                              ", and it has ", counted(body.params.size(), "parameter")));
   }
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     const TensorType& made = body.type(body.outputs[i].value);
     const auto found = std::ranges::find_if(made.dims, [&](const Dim& dim) { return !body.is_given(dim); });
     if (found == made.dims.end()) continue;
-    throw error(ErrorCode::unsupported, str(op, ": output ", i, " is ", body.type_text(made), ", and ",
-                                            found->to_text(body.symbol_names()), " is found in the body"))
+    throw b
+        .error(ErrorCode::unsupported, str(op, ": output ", i, " is ", body.type_text(made), ", and ",
+                                           found->to_text(body.symbol_names()), " is found in the body"))
         .help("what leaves a body has sizes of the graph around it");
   }
   for (std::size_t i = 0; i < outside.size(); ++i) {
     const ValueId inside = body.params[first_param + i].value;
-    const TensorType &wanted = body.type(inside), &given = type(outside[i]);
-    if (same_type(graph_, given, wanted)) continue;
-    throw error(difference_of(given, wanted), str(op, ": ", body.value_text(inside), " is ", body.type_text(wanted),
-                                                  ", and what comes in is ", graph_.type_text(given)))
-        .note("operand", graph_.describe(outside[i]));
+    const TensorType &wanted = body.type(inside), &given = b.type(outside[i]);
+    if (same_type(b.graph(), given, wanted)) continue;
+    throw b
+        .error(difference_of(given, wanted), str(op, ": ", body.value_text(inside), " is ", body.type_text(wanted),
+                                                 ", and what comes in is ", b.graph().type_text(given)))
+        .note("operand", b.graph().describe(outside[i]));
   }
 }
 
-std::vector<ValueId> GraphBuilder::add_region(Node node, const std::vector<TensorType>& types) {
-  const NodeId id = new_node(std::move(node));
-  std::vector<ValueId> values;
-  for (const TensorType& type : types) {
-    values.push_back(new_value(type, "", id));
-    graph_.nodes[id].results.emplace_back(values.back().index);
-  }
-  return values;
-}
+}  // namespace
 
 std::vector<ValueId> GraphBuilder::cond(ValueId condition, std::vector<ValueId> captured, Graph then, Graph otherwise) {
   if (type(condition) != TensorType{DType::boolean, {}}) {
     throw error(type(condition).rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
-                str("cond: the condition is ", graph_.type_text(type(condition)), ", not a 0-d bool"))
-        .note("condition", graph_.describe(condition));
+                str("cond: the condition is ", graph().type_text(type(condition)), ", not a 0-d bool"))
+        .note("condition", graph().describe(condition));
   }
-  require_captured("cond", captured, then, 0);
-  require_captured("cond", captured, otherwise, 0);
+  require_captured(*this, "cond", captured, then, 0);
+  require_captured(*this, "cond", captured, otherwise, 0);
   if (then.outputs.size() != otherwise.outputs.size()) {
     throw error(ErrorCode::wrong_arity,
                 str("cond: ", counted(then.outputs.size(), "result"), " where the condition holds, and ",
@@ -103,7 +77,7 @@ std::vector<ValueId> GraphBuilder::cond(ValueId condition, std::vector<ValueId> 
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < then.outputs.size(); ++i) {
     const TensorType &a = then.type(then.outputs[i].value), &b = otherwise.type(otherwise.outputs[i].value);
-    if (!same_type(graph_, a, b)) {
+    if (!same_type(graph(), a, b)) {
       throw error(difference_of(a, b), str("cond: result ", i, " is ", then.type_text(a),
                                            " where the condition holds, and ", otherwise.type_text(b), " where not"));
     }
@@ -115,7 +89,7 @@ std::vector<ValueId> GraphBuilder::cond(ValueId condition, std::vector<ValueId> 
   node.operands.insert(node.operands.end(), captured.begin(), captured.end());
   node.region.bodies = {std::make_shared<const Graph>(std::move(then)),
                         std::make_shared<const Graph>(std::move(otherwise))};
-  return add_region(std::move(node), types);
+  return add(std::move(node), std::move(types));
 }
 
 std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial, std::vector<ValueId> captured,
@@ -123,7 +97,7 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
   require_own({&count, 1}, "loop");
   std::vector<ValueId> operands = initial;
   operands.insert(operands.end(), captured.begin(), captured.end());
-  require_captured("loop", operands, body, 1);
+  require_captured(*this, "loop", operands, body, 1);
   const TensorType& step = body.type(body.params[0].value);
   if (step != TensorType{DType::i64, {}}) {
     throw error(ErrorCode::wrong_dtype, str("loop: the number of the step is ", body.type_text(step), ", not i64"));
@@ -135,7 +109,7 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
                     body.outputs.size() - std::min(body.outputs.size(), num_conditions)));
   }
   const auto message = [] { return std::string("loop: the number of steps is {1}"); };
-  require_same(0, count, message, {}, ErrorCode::negative_size, DimCheck::Relation::at_most);
+  require(0, count, message, {}, ErrorCode::negative_size, DimCheck::Relation::at_most);
   std::vector<TensorType> types;
   for (std::size_t i = 0; i < body.outputs.size(); ++i) {
     TensorType of = body.type(body.outputs[i].value);
@@ -144,11 +118,11 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
     }
     if (i < initial.size()) {
       const TensorType& carried = type(initial[i]);
-      if (!same_type(graph_, carried, of)) {
+      if (!same_type(graph(), carried, of)) {
         throw error(difference_of(carried, of),
-                    str("loop: ", body.value_text(body.params[1 + i].value), " begins as ", graph_.type_text(carried),
+                    str("loop: ", body.value_text(body.params[1 + i].value), " begins as ", graph().type_text(carried),
                         ", and the next one is ", body.type_text(of)))
-            .note("initial", graph_.describe(initial[i]));
+            .note("initial", graph().describe(initial[i]));
       }
       of = carried;
     } else if (i + num_conditions == body.outputs.size() && ends == Ends::by_condition) {
@@ -169,7 +143,7 @@ std::vector<ValueId> GraphBuilder::loop(Dim count, std::vector<ValueId> initial,
                  .count = std::move(count),
                  .num_carried = static_cast<int>(initial.size()),
                  .has_condition = ends == Ends::by_condition};
-  return add_region(std::move(node), types);
+  return add(std::move(node), std::move(types));
 }
 
 }  // namespace inlay

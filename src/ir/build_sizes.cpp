@@ -6,7 +6,7 @@ namespace inlay {
 ValueId GraphBuilder::cumulative(Combine combine, ValueId x, int axis, DType accumulator) {
   if (axis < 0 || axis >= type(x).rank()) {
     throw error(ErrorCode::axis_out_of_range, str("cumulative: axis ", axis, " of a rank ", type(x).rank(), " value"))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   const bool runs =
       combine == Combine::add || combine == Combine::mul || combine == Combine::max || combine == Combine::min;
@@ -16,7 +16,7 @@ ValueId GraphBuilder::cumulative(Combine combine, ValueId x, int axis, DType acc
   if (!accepts(combine_op(combine), accumulator)) {
     throw error(ErrorCode::wrong_dtype,
                 str("cumulative ", combine_name(combine), ": does not take ", dtype_name(accumulator)))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   x = cast(x, accumulator);
   if (type(x).dims[axis].is(1)) return x;
@@ -26,28 +26,12 @@ ValueId GraphBuilder::cumulative(Combine combine, ValueId x, int axis, DType acc
   return add(std::move(node), type(x));
 }
 
-/// `v` gives `symbol` its number.
-void GraphBuilder::bind_to_value(const Dim& symbol, ValueId v, const char* op) {
-  INLAY_CHECK(symbol.is_symbol(), op, " binds a symbol, not ", symbol.to_text(graph_.symbol_names()));
-  check_unused_by_params(symbol);
-  Symbol& bound = graph_.symbols[symbol.as_symbol()];
-  if (graph_.is_given(symbol.as_symbol())) {
-    throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is a size of the graph around the body"));
-  }
-  if (bound.source.valid()) {
-    throw error(ErrorCode::duplicate_name, str(op, ": ", bound.name, " is bound already"))
-        .note("by", graph_.describe(bound.source));
-  }
-  bound.source = ValueId(v.index);
-  bound.axis = Symbol::kOfValue;
-}
-
 ValueId GraphBuilder::as_size(ValueId n, const Dim& symbol) {
   require_own({&symbol, 1}, "as_size");
   if (type(n).rank() != 0 || !is_integer(type(n).dtype)) {
     throw error(type(n).rank() ? ErrorCode::wrong_rank : ErrorCode::wrong_dtype,
-                str("as_size: a size is a 0-d integer, not ", graph_.type_text(type(n))))
-        .note("operand", graph_.describe(n));
+                str("as_size: a size is a 0-d integer, not ", graph().type_text(type(n))))
+        .note("operand", graph().describe(n));
   }
   Node node{.op = Op::as_size};
   node.operands = {cast(n, DType::i64)};
@@ -61,29 +45,25 @@ std::vector<ValueId> GraphBuilder::compress(ValueId mask, std::vector<ValueId> x
   require_own({&symbol, 1}, "compress");
   if (type(mask).rank() != 1 || type(mask).dtype != DType::boolean) {
     throw error(type(mask).rank() == 1 ? ErrorCode::wrong_dtype : ErrorCode::wrong_rank,
-                str("compress: the mask is ", graph_.type_text(type(mask)), ", not a vector of bool"))
-        .note("mask", graph_.describe(mask));
+                str("compress: the mask is ", graph().type_text(type(mask)), ", not a vector of bool"))
+        .note("mask", graph().describe(mask));
   }
   for (ValueId x : xs) {
     if (type(x).rank() != 1) {
       throw error(ErrorCode::wrong_rank, str("compress: an operand of rank ", type(x).rank(), ", not a vector"))
-          .note("operand", graph_.describe(x));
+          .note("operand", graph().describe(x));
     }
     const auto message = [] { return std::string("compress: the mask has {0} elements, the operand {1}"); };
-    require_same(type(mask).dims[0], type(x).dims[0], message, {{"mask", mask}, {"operand", x}});
+    require(type(mask).dims[0], type(x).dims[0], message, {{"mask", mask}, {"operand", x}});
   }
   Node node{.op = Op::compress};
   node.operands = {mask};
   node.operands.insert(node.operands.end(), xs.begin(), xs.end());
   node.size = symbol;
-  const ValueId count = add(std::move(node), {DType::i64, {}});
-  bind_to_value(symbol, count, "compress");
-  std::vector<ValueId> results = {count};
-  const NodeId id = graph_.values[count].node;
-  for (ValueId x : xs) {
-    results.push_back(new_value({type(x).dtype, {symbol}}, "", id));
-    graph_.nodes[id].results.emplace_back(results.back().index);
-  }
+  std::vector<TensorType> types = {{DType::i64, {}}};
+  for (ValueId x : xs) types.push_back({type(x).dtype, {symbol}});
+  std::vector<ValueId> results = add(std::move(node), std::move(types));
+  bind_to_value(symbol, results[0], "compress");
   return results;
 }
 

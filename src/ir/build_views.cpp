@@ -1,9 +1,8 @@
+// Views: the same elements in other places.
 #include <algorithm>
 
+#include "ir/build.h"
 #include "ir/builder.h"
-#include "ir/dims_to_check.h"
-#include "ir/mistakes.h"
-#include "support/counted.h"
 
 namespace inlay {
 namespace {
@@ -18,44 +17,44 @@ bool is_permutation(std::vector<int> axes, int rank) {
 
 }  // namespace
 
+void require_not_negative(GraphDraft& draft, std::string_view op, ValueId x, std::span<const Dim> dims) {
+  for (std::size_t axis : axes_to_check(draft.graph(), dims)) {
+    draft.require(
+        0, dims[axis], [&] { return str(op, ": dim ", axis, " is {1}"); }, {{"operand", x}}, ErrorCode::negative_size,
+        DimCheck::Relation::at_most);
+  }
+}
+
 ValueId GraphBuilder::broadcast(ValueId x, std::vector<Dim> dims) {
   require_own(dims, "broadcast");
   const std::vector<Dim>& from = type(x).dims;
   if (from.size() > dims.size()) {
     throw error(ErrorCode::wrong_rank, str("broadcast: from rank ", from.size(), " to rank ", dims.size()))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   const std::size_t shift = dims.size() - from.size();
   for (std::size_t i = 0; i < from.size(); ++i) {
     if (from[i].is(1)) continue;
-    require_same(from[i], dims[shift + i], [&] { return str("broadcast: dim ", shift + i, " is {0}, not {1}"); },
-                 {{"operand", x}});
+    require(from[i], dims[shift + i], [&] { return str("broadcast: dim ", shift + i, " is {0}, not {1}"); },
+            {{"operand", x}});
   }
   if (from == dims) return x;
-  require_not_negative("broadcast", x, dims);
+  require_not_negative(*this, "broadcast", x, dims);
   Node node{.op = Op::broadcast};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});
-}
-
-void GraphBuilder::require_not_negative(std::string_view op, ValueId x, std::span<const Dim> dims) {
-  for (std::size_t axis : axes_to_check(graph_, dims)) {
-    require_same(
-        0, dims[axis], [&] { return str(op, ": dim ", axis, " is {1}"); }, {{"operand", x}}, ErrorCode::negative_size,
-        DimCheck::Relation::at_most);
-  }
 }
 
 ValueId GraphBuilder::reshape(ValueId x, std::vector<Dim> dims) {
   require_own(dims, "reshape");
   if (type(x).dims == dims) return x;
   const auto message = [&] {
-    const auto names = graph_.symbol_names();
+    const auto names = graph().symbol_names();
     return str("reshape: {0} elements do not fill [",
                join(dims, ", ", [&](const Dim& dim) { return dim.to_text(names); }), "], which takes {1}");
   };
-  require_same(product(type(x).dims), product(dims), message, {{"operand", x}});
-  require_not_negative("reshape", x, dims);
+  require(product(type(x).dims), product(dims), message, {{"operand", x}});
+  require_not_negative(*this, "reshape", x, dims);
   Node node{.op = Op::reshape};
   node.operands = {x};
   return add(std::move(node), {type(x).dtype, std::move(dims)});
@@ -66,7 +65,7 @@ ValueId GraphBuilder::transpose(ValueId x, std::vector<int> permutation) {
   if (!is_permutation(permutation, rank)) {
     throw error(ErrorCode::axis_out_of_range,
                 str("transpose: [", join(permutation, ", "), "] is not a permutation of ", rank, " axes"))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   if (std::is_sorted(permutation.begin(), permutation.end())) return x;
   TensorType result{type(x).dtype, {}};
@@ -81,7 +80,7 @@ ValueId GraphBuilder::flip(ValueId x, std::vector<int> axes) {
   for (int axis : axes) {
     if (axis >= 0 && axis < type(x).rank()) continue;
     throw error(ErrorCode::axis_out_of_range, str("flip: axis ", axis, " of a rank ", type(x).rank(), " value"))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   std::sort(axes.begin(), axes.end());
   axes.erase(std::unique(axes.begin(), axes.end()), axes.end());
@@ -98,7 +97,7 @@ ValueId GraphBuilder::diagonal(ValueId x, int first, int second) {
     if (axis >= 0 && axis < rank && first != second) continue;
     throw error(ErrorCode::axis_out_of_range,
                 str("diagonal: axes ", first, " and ", second, " of a rank ", rank, " value"))
-        .note("operand", graph_.describe(x));
+        .note("operand", graph().describe(x));
   }
   std::vector<Dim> dims = type(x).dims;
   const auto [low, high] = std::minmax(first, second);

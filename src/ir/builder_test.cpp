@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/compose_fill.h"
+#include "ir/linalg.h"
 #include "support/error.h"
 
 namespace inlay {
@@ -39,7 +41,7 @@ TEST(GraphBuilder, AValueOfAnotherIsRefusedByEveryOp) {
       [&] { b.scalar(ScalarOp::exp_, {p}); },
       [&] { b.scalar(ScalarOp::add_, {x, p}); },
       [&] { b.cast(p, DType::f32); },
-      [&] { b.promoted({x, p}); },
+      [&] { promoted(b, {x, p}); },
       [&] { b.broadcast(p, {t.n}); },
       [&] { b.reshape(p, {t.n}); },
       [&] { b.transpose(p, {0}); },
@@ -57,7 +59,7 @@ TEST(GraphBuilder, AValueOfAnotherIsRefusedByEveryOp) {
       [&] { b.as_size(t.k, b.symbol("s")); },
       [&] { b.compress(t.no, {x}, b.symbol("s")); },
       [&] { b.library(LibraryOp::matmul, {x, p}); },
-      [&] { b.matmul(p, x); },
+      [&] { linalg::matmul(b, p, x); },
       [&] { b.host_call("f", 0, {p}, {{DType::f64, {}}}); },
       [&] { b.assert_that(p, t.yes, "no"); },
       [&] { b.assert_that(x, t.no, "no"); },

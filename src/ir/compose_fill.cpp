@@ -22,6 +22,13 @@ ValueId shifted_rows(GraphBuilder& b, const Dim& rows, const Dim& offset) {
 
 }  // namespace
 
+std::vector<ValueId> promoted(GraphBuilder& b, std::vector<ValueId> operands) {
+  DType common = DType::boolean;
+  for (ValueId v : operands) common = promote(common, b.type(v).dtype);
+  for (ValueId& v : operands) v = b.cast(v, common);
+  return operands;
+}
+
 ValueId constant(GraphBuilder& b, DType dtype, double c) { return b.literal(Literal::of(dtype, c)); }
 
 ValueId places(GraphBuilder& b, const Dim& length, int behind) {

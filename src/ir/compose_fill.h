@@ -38,6 +38,9 @@ ValueId as_bool(GraphBuilder& b, ValueId x);
 /// 0, 1, ... along an axis: i64[length, 1, ..., 1] with `behind` ones, so that it stretches against the axes behind.
 ValueId places(GraphBuilder& b, const Dim& length, int behind);
 
+/// Cast to the dtype in which all of them meet (promote), for callers whose users mix dtypes.
+std::vector<ValueId> promoted(GraphBuilder& b, std::vector<ValueId> operands);
+
 /// c, as a 0-d value of the dtype.
 ValueId constant(GraphBuilder& b, DType dtype, double c);
 

@@ -166,7 +166,7 @@ class Contraction {
     for (char label : y.labels) {
       if (!contains(x.labels, label)) columns += label;
     }
-    const ValueId product = b_.matmul(grouped(x, batch, rows, shared), grouped(y, batch, shared, columns));
+    const ValueId product = matmul(b_, grouped(x, batch, rows, shared), grouped(y, batch, shared, columns));
     std::vector<Dim> dims;
     for (char label : batch + rows) dims.push_back(size_of(x, label));
     for (char label : columns) dims.push_back(size_of(y, label));

@@ -116,7 +116,7 @@ ValueId pseudo_inverse(GraphBuilder& b, ValueId a) {
   const ValueId counts = b.scalar(ScalarOp::gt_, {s, cutoff});
   const ValueId inverted = b.scalar(ScalarOp::select_, {counts, b.scalar(ScalarOp::reciprocal_, {s}), zero});
   const ValueId rows = b.cast(expand_dims(b, inverted, {-1}), b.type(a).dtype);
-  return b.matmul(adjoint(b, parts[2]), b.scalar(ScalarOp::mul_, {rows, adjoint(b, parts[0])}));
+  return matmul(b, adjoint(b, parts[2]), b.scalar(ScalarOp::mul_, {rows, adjoint(b, parts[0])}));
 }
 
 }  // namespace inlay::linalg

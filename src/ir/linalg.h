@@ -6,6 +6,9 @@
 
 namespace inlay::linalg {
 
+/// numpy.matmul. Floats and complex numbers as a library op, integers and bools as products and a sum.
+ValueId matmul(GraphBuilder& b, ValueId x, ValueId y);
+
 /// The last two axes, swapped.
 ValueId swapped(GraphBuilder& b, ValueId a);
 /// The same, and the conjugate: of real numbers the transpose.

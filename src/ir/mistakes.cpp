@@ -10,13 +10,13 @@ Error undefined_size(Location location, std::string_view size) {
                 "], or as_size makes it"));
 }
 
-Error negative_position(const GraphBuilder& b, ErrorCode code, std::string message, ValueId x, std::size_t axis,
+Error negative_position(const GraphDraft& draft, ErrorCode code, std::string message, ValueId x, std::size_t axis,
                         const Dim& position) {
-  Error error = b.error(code, std::move(message)).note("operand", b.graph().describe(x));
-  const Dim from_the_start = b.type(x).dims[axis] + position;
+  Error error = draft.error(code, std::move(message)).note("operand", draft.graph().describe(x));
+  const Dim from_the_start = draft.type(x).dims[axis] + position;
   if (from_the_start.is_constant() && from_the_start.constant() < 0) return error;
   return std::move(error).help(str("a negative number does not count from the end here: write `",
-                                   from_the_start.to_text(b.graph().symbol_names()), "`"));
+                                   from_the_start.to_text(draft.graph().symbol_names()), "`"));
 }
 
 }  // namespace inlay

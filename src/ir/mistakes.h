@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "ir/builder.h"
+#include "ir/graph_draft.h"
 #include "support/error.h"
 
 namespace inlay {
@@ -13,7 +13,7 @@ namespace inlay {
 Error undefined_size(Location location, std::string_view size);
 
 /// About a negative number that was written where a position along an axis of x is expected, as NumPy's users write it.
-Error negative_position(const GraphBuilder& b, ErrorCode code, std::string message, ValueId x, std::size_t axis,
+Error negative_position(const GraphDraft& draft, ErrorCode code, std::string message, ValueId x, std::size_t axis,
                         const Dim& position);
 
 }  // namespace inlay

@@ -328,7 +328,9 @@ std::vector<ValueId> library_call(Parser& p, LibraryOp op) {
     options = options | *option;
   }
   // Of integers it is no library op.
-  if (op == LibraryOp::matmul && values.size() == 2 && options == 0) return {p.builder().matmul(values[0], values[1])};
+  if (op == LibraryOp::matmul && values.size() == 2 && options == 0) {
+    return {linalg::matmul(p.builder(), values[0], values[1])};
+  }
   return p.builder().library(op, std::move(values), options);
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "ir/builder.h"
+#include "ir/compose_fill.h"
 #include "ir/nearest.h"
 #include "ir/verify.h"
 #include "text/lexer.h"
@@ -244,9 +245,9 @@ TEST(Builder, PromotesToTheDTypeInWhichAllMeet) {
   GraphBuilder b;
   const ValueId i = b.param("i", {DType::i32, {}}), x = b.param("x", {DType::f32, {}}),
                 z = b.param("z", {DType::c64, {}});
-  for (ValueId v : b.promoted({i, x})) EXPECT_EQ(b.type(v).dtype, DType::f64);
-  for (ValueId v : b.promoted({i, x, z})) EXPECT_EQ(b.type(v).dtype, DType::c128);
-  EXPECT_EQ(b.promoted({x, x})[0], x);
+  for (ValueId v : promoted(b, {i, x})) EXPECT_EQ(b.type(v).dtype, DType::f64);
+  for (ValueId v : promoted(b, {i, x, z})) EXPECT_EQ(b.type(v).dtype, DType::c128);
+  EXPECT_EQ(promoted(b, {x, x})[0], x);
 }
 
 // Errors: the place, the code, and what would have been right.

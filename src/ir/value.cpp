@@ -299,7 +299,7 @@ Value stack(const std::vector<Operand>& parts, int64_t axis) {
 
 Value matmul(const Operand& x, const Operand& y) {
   const ValueId right = y.value("matmul").id();
-  return made("matmul", x, [&](GraphBuilder& b, ValueId left) { return b.matmul(left, right); });
+  return made("matmul", x, [&](GraphBuilder& b, ValueId left) { return linalg::matmul(b, left, right); });
 }
 
 Value einsum(std::string_view subscripts, const std::vector<Operand>& operands) {

@@ -1,5 +1,6 @@
 // Products of matrices, factorizations, sorting.
 #include "graph_maker.h"
+#include "ir/linalg.h"
 
 namespace inlay::fuzz {
 
@@ -21,7 +22,7 @@ void GraphMaker::matmul() {
     return stretches({left.dims.begin(), left.dims.end() - 2}, {t.dims.begin(), t.dims.end() - 2});
   });
   if (!b) return;
-  const ValueId p = builder_.matmul(use(*a), use(*b));
+  const ValueId p = linalg::matmul(builder_, use(*a), use(*b));
   is_inexact(left.dtype) ? add_held(p) : add(p, true);
 }
 
@@ -61,18 +62,18 @@ void GraphMaker::matmul_of_parts() {
   if (!x) return;
   const ValueId a = seen(use(*x));
   if (type(a).rank() == 0) return;
-  if (type(a).rank() == 1) return add_held(builder_.matmul(a, chance(50) ? a : builder_.flip(a, {0})));
+  if (type(a).rank() == 1) return add_held(linalg::matmul(builder_, a, chance(50) ? a : builder_.flip(a, {0})));
   const int last = type(a).rank() - 1;
   const ValueId other = chance(50) ? a : builder_.flip(a, {chance(50) ? last : last - 1});
   switch (draw(0, 2)) {
-    case 0: return add_held(builder_.matmul(a, swapped(other)));
-    case 1: return add_held(builder_.matmul(swapped(other), a));
+    case 0: return add_held(linalg::matmul(builder_, a, swapped(other)));
+    case 1: return add_held(linalg::matmul(builder_, swapped(other), a));
     default: {
       std::vector<IndexItem> row;
       for (const Dim& dim : type(other).dims) row.push_back(IndexItem::range(0, dim));
       if (last != 1 || size_of(type(other).dims[0]) < 1) return;
       row[0] = IndexItem::at(0);
-      return add_held(builder_.matmul(a, builder_.slice(other, row)));
+      return add_held(linalg::matmul(builder_, a, builder_.slice(other, row)));
     }
   }
 }
@@ -129,7 +130,7 @@ void GraphMaker::factorization() {
   const ValueId m = bounded(use(*x));
   const Dim n = type(m).dims[static_cast<std::size_t>(type(m).rank()) - 2];
   const ValueId twice = builder_.scalar(ScalarOp::mul_, {eye(n, type(m).dtype), literal_like(m, 2)});
-  const ValueId a = builder_.scalar(ScalarOp::add_, {builder_.matmul(m, adjoint(m)), twice});
+  const ValueId a = builder_.scalar(ScalarOp::add_, {linalg::matmul(builder_, m, adjoint(m)), twice});
   switch (draw(0, 4)) {
     case 0: return triangles(a, m);
     case 1: return orthogonal(a, m);
@@ -154,7 +155,7 @@ void GraphMaker::triangles(ValueId a, ValueId m) {
   const LibraryOptions nan = static_cast<LibraryOptions>(LibraryOption::nan);
   if (chance(30)) {
     const ValueId l = call(LibraryOp::cholesky, {a}, nan);
-    const ValueId part = corner(builder_.matmul(l, adjoint(l)));
+    const ValueId part = corner(linalg::matmul(builder_, l, adjoint(l)));
     const ValueId right = chance(50) ? part : builder_.flip(part, {type(part).rank() - 2});
     switch (draw(0, 3)) {
       case 0: return add_held(call(LibraryOp::cholesky, {part}, perhaps(chance(50), LibraryOption::upper) | nan));
@@ -229,7 +230,7 @@ void GraphMaker::orthogonal(ValueId a, ValueId m) {
   if (op == LibraryOp::qr_r) return add(sized(call(op, {a})), false);
   const bool pivots = op == LibraryOp::qr_pivoted || op == LibraryOp::qr_complete_pivoted;
   const std::vector<ValueId> parts = builder_.library(op, {pivots ? m : a});
-  const ValueId back = builder_.matmul(parts[0], parts[1]);
+  const ValueId back = linalg::matmul(builder_, parts[0], parts[1]);
   if (!pivots) {
     add(sized(parts[1]), false);
     return add(back, false);
@@ -242,23 +243,25 @@ void GraphMaker::orthogonal(ValueId a, ValueId m) {
 }
 
 void GraphMaker::schur(ValueId a, ValueId m) {
-  const auto turned_back = [&](ValueId z, ValueId x) { return builder_.matmul(builder_.matmul(z, x), adjoint(z)); };
+  const auto turned_back = [&](ValueId z, ValueId x) {
+    return linalg::matmul(builder_, linalg::matmul(builder_, z, x), adjoint(z));
+  };
   const std::vector<ValueId> parts =
       builder_.library(LibraryOp::schur, {a}, perhaps(chance(30), LibraryOption::inside));
   if (chance(50)) return add(turned_back(parts[1], parts[0]), false);
   // a @ x + x @ a has one solution: the eigenvalues of a are positive.
-  const ValueId right = turned_back(adjoint(parts[1]), builder_.matmul(m, adjoint(m)));
+  const ValueId right = turned_back(adjoint(parts[1]), linalg::matmul(builder_, m, adjoint(m)));
   add(turned_back(parts[1], call(LibraryOp::sylvester, {parts[0], parts[0], right})), false);
 }
 
 void GraphMaker::qz(ValueId a, ValueId m) {
   const LibraryOptions options = perhaps(chance(30), LibraryOption::outside);
   const bool is_first = chance(50);
-  const ValueId b = builder_.matmul(m, adjoint(builder_.flip(m, {type(m).rank() - 2})));
+  const ValueId b = linalg::matmul(builder_, m, adjoint(builder_.flip(m, {type(m).rank() - 2})));
   const std::vector<ValueId> parts =
       builder_.library(LibraryOp::qz, is_first ? std::vector<ValueId>{a, b} : std::vector<ValueId>{b, a}, options);
   const ValueId q = parts[4], z = parts[5];
-  add(builder_.matmul(builder_.matmul(q, parts[chance(50) ? 0 : 1]), adjoint(z)), false);
+  add(linalg::matmul(builder_, linalg::matmul(builder_, q, parts[chance(50) ? 0 : 1]), adjoint(z)), false);
   if (is_first || options != 0) return;
   // The determinant of a, of one order or another: its size.
   add(builder_.reduce(Combine::mul, parts[3], {type(parts[3]).rank() - 1}, type(parts[3]).dtype), false);
@@ -269,11 +272,11 @@ void GraphMaker::singular(ValueId m) {
   if (chance(30)) {
     const std::vector<ValueId> parts = builder_.library(LibraryOp::svd_full, {m});
     add(parts[1], false);
-    return add(builder_.matmul(parts[0], adjoint(parts[0])), false);
+    return add(linalg::matmul(builder_, parts[0], adjoint(parts[0])), false);
   }
   const std::vector<ValueId> parts = builder_.library(LibraryOp::svd, {m});
   add(parts[1], false);
-  add(builder_.matmul(scaled(parts[0], parts[1]), parts[2]), false);
+  add(linalg::matmul(builder_, scaled(parts[0], parts[1]), parts[2]), false);
 }
 
 void GraphMaker::eigenvalues(ValueId a) {
@@ -286,13 +289,13 @@ void GraphMaker::eigenvalues(ValueId a) {
                  false);
     case 2: {  // in any order, of any phase: a @ v and v * w
       const std::vector<ValueId> parts = builder_.library(LibraryOp::eig, {a});
-      const ValueId left = builder_.matmul(builder_.cast(a, type(parts[1]).dtype), parts[1]);
+      const ValueId left = linalg::matmul(builder_, builder_.cast(a, type(parts[1]).dtype), parts[1]);
       return add(builder_.scalar(ScalarOp::sub_, {left, scaled(parts[1], parts[0])}), false);
     }
     default: {
       const std::vector<ValueId> parts = builder_.library(LibraryOp::eigh, {a}, upper);
       add(parts[0], false);
-      return add(builder_.matmul(scaled(parts[1], parts[0]), adjoint(parts[1])), false);
+      return add(linalg::matmul(builder_, scaled(parts[1], parts[0]), adjoint(parts[1])), false);
     }
   }
 }
