@@ -300,21 +300,7 @@ void bind_value(nb::module_& m) {
       .def("__repr__", [](const Value& v) { return v.builder->graph().describe(v.id); });
 }
 
-}  // namespace
-
-void bind_graph(nb::module_& m) {
-  bind_dim(m);
-  bind_value(m);
-  nb::class_<Graph>(m, "Graph", "A finished array program.")
-      .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
-      .def_ro("name", &Graph::name)
-      .def_prop_ro("parameters", parameters_of, "For each parameter: name, dtype, dims as text, whether it is bound.")
-      .def_prop_ro("outputs", results_of, "For each: name, type as text.")
-      .def_prop_ro("host_calls", host_calls_of, "The names of the functions that it calls, by number.")
-      .def("__str__", [](const Graph& graph) { return print(graph); });
-  nb::class_<GraphBuilder> builder(m, "GraphBuilder", "Makes a Graph, one checked node at a time.");
-  bind_late_sizes(builder);
-  bind_linalg(builder);
+void bind_signature(nb::class_<GraphBuilder>& builder) {
   builder
       .def(
           "__init__", [](GraphBuilder* self, std::string name) { new (self) GraphBuilder(std::move(name)); },
@@ -330,7 +316,11 @@ void bind_graph(nb::module_& m) {
              return Value{b, b->donated(std::move(name), {dtype_named(dtype), dims_from(dims)})};
            })
       .def("bound", bound)
-      .def("name", [](const BuilderPtr& b, const Value& v, std::string name) { b->name(v.id, std::move(name)); })
+      .def("name", [](const BuilderPtr& b, const Value& v, std::string name) { b->name(v.id, std::move(name)); });
+}
+
+void bind_values(nb::class_<GraphBuilder>& builder) {
+  builder
       .def("literal",
            [](const BuilderPtr& b, nb::handle value, std::string_view dtype) {
              return Value{b, b->literal(literal_from(value, dtype_named(dtype)))};
@@ -340,8 +330,13 @@ void bind_graph(nb::module_& m) {
            [](const BuilderPtr& b, std::string_view op, const std::vector<Value>& operands) {
              return Value{b, b->scalar(scalar_op_named(op), ids_of(operands))};
            })
-      .def("cast", [](const BuilderPtr& b, const Value& x,
-                      std::string_view dtype) { return Value{b, b->cast(x.id, dtype_named(dtype))}; })
+      .def("cast", [](const BuilderPtr& b, const Value& x, std::string_view dtype) {
+        return Value{b, b->cast(x.id, dtype_named(dtype))};
+      });
+}
+
+void bind_views(nb::class_<GraphBuilder>& builder) {
+  builder
       .def("broadcast", [](const BuilderPtr& b, const Value& x,
                            nb::sequence dims) { return Value{b, b->broadcast(x.id, dims_from(dims))}; })
       .def("stretch", [](const BuilderPtr& b, const Value& x, nb::sequence dims,
@@ -357,7 +352,11 @@ void bind_graph(nb::module_& m) {
       .def("diagonal", [](const BuilderPtr& b, const Value& x, int first,
                           int second) { return Value{b, b->diagonal(x.id, first, second)}; })
       .def("compose", composed, "name"_a, "operands"_a, "arguments"_a,
-           "The nodes of a composition, such as `compose(\"softmax\", x, axes=[1])`: docs/text.md lists them.")
+           "The nodes of a composition, such as `compose(\"softmax\", x, axes=[1])`: docs/text.md lists them.");
+}
+
+void bind_indexing(nb::class_<GraphBuilder>& builder) {
+  builder
       .def("slice", [](const BuilderPtr& b, const Value& x,
                        nb::sequence index) { return Value{b, b->slice(x.id, index_from(index))}; })
       .def("gather", [](const BuilderPtr& b, const Value& x,
@@ -365,7 +364,11 @@ void bind_graph(nb::module_& m) {
       .def("update", writer(&GraphBuilder::update), "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(),
            "in_place"_a = false, "With `in_place`, compiling fails where x would be copied.")
       .def("scatter", writer(&GraphBuilder::scatter), "combine"_a, "x"_a, "index"_a, "v"_a, nb::kw_only(),
-           "in_place"_a = false, "With `in_place`, compiling fails where x would be copied.")
+           "in_place"_a = false, "With `in_place`, compiling fails where x would be copied.");
+}
+
+void bind_arrays(nb::class_<GraphBuilder>& builder) {
+  builder
       .def("reduce",
            [](const BuilderPtr& b, std::string_view combine, const Value& x, std::vector<int> axes,
               std::string_view accumulator) {
@@ -389,9 +392,13 @@ void bind_graph(nb::module_& m) {
       .def("iota", [](const BuilderPtr& b, nb::handle length,
                       std::string_view dtype) { return Value{b, b->iota(dim_from(length), dtype_named(dtype))}; })
       .def("size", [](const BuilderPtr& b, nb::handle dim) { return Value{b, b->size(dim_from(dim))}; })
-      .def("matmul",
-           [](const BuilderPtr& b, const Value& x, const Value& y) { return Value{b, linalg::matmul(*b, x.id, y.id)}; })
-      .def("host_call", host_call)
+      .def("matmul", [](const BuilderPtr& b, const Value& x, const Value& y) {
+        return Value{b, linalg::matmul(*b, x.id, y.id)};
+      });
+}
+
+void bind_calls(nb::class_<GraphBuilder>& builder) {
+  builder.def("host_call", host_call)
       .def(
           "assert_",
           [](const BuilderPtr& b, const Value& x, const Value& condition, std::string message, std::string_view code,
@@ -399,7 +406,11 @@ void bind_graph(nb::module_& m) {
             return Value{
                 b, b->assert_that(x.id, condition.id, std::move(message), error_code_named(code), ids_of(numbers))};
           },
-          "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed", "numbers"_a = std::vector<Value>())
+          "x"_a, "condition"_a, "message"_a, "code"_a = "assert-failed", "numbers"_a = std::vector<Value>());
+}
+
+void bind_regions(nb::class_<GraphBuilder>& builder) {
+  builder
       .def(
           "body", [](const BuilderPtr& b) { return std::make_shared<GraphBuilder>(b->body()); },
           "A builder for a body of a cond or a loop.")
@@ -409,7 +420,32 @@ void bind_graph(nb::module_& m) {
           "cond",
           [](const BuilderPtr& b, const Value& condition, const std::vector<Value>& captured, const Graph& then,
              const Graph& otherwise) { return values_of(b, b->cond(condition.id, ids_of(captured), then, otherwise)); })
-      .def("loop", loop, "count"_a, "initial"_a, "captured"_a, "body"_a, "has_condition"_a = false)
+      .def("loop", loop, "count"_a, "initial"_a, "captured"_a, "body"_a, "has_condition"_a = false);
+}
+
+}  // namespace
+
+void bind_graph(nb::module_& m) {
+  bind_dim(m);
+  bind_value(m);
+  nb::class_<Graph>(m, "Graph", "A finished array program.")
+      .def_prop_ro("text", [](const Graph& graph) { return print(graph); })
+      .def_ro("name", &Graph::name)
+      .def_prop_ro("parameters", parameters_of, "For each parameter: name, dtype, dims as text, whether it is bound.")
+      .def_prop_ro("outputs", results_of, "For each: name, type as text.")
+      .def_prop_ro("host_calls", host_calls_of, "The names of the functions that it calls, by number.")
+      .def("__str__", [](const Graph& graph) { return print(graph); });
+  nb::class_<GraphBuilder> builder(m, "GraphBuilder", "Makes a Graph, one checked node at a time.");
+  bind_late_sizes(builder);
+  bind_linalg(builder);
+  bind_signature(builder);
+  bind_values(builder);
+  bind_views(builder);
+  bind_indexing(builder);
+  bind_arrays(builder);
+  bind_calls(builder);
+  bind_regions(builder);
+  builder
       .def(
           "output", [](const BuilderPtr& b, const Value& v, std::string name) { b->output(v.id, std::move(name)); },
           "value"_a, "name"_a = "")
