@@ -17,7 +17,7 @@ from pytensor.tensor.subtensor import Subtensor
 
 from .. import progress
 from .scan_rewrites import TAG
-from .translate.subtensor import _fill, _integer
+from .translate.index_entries import filled, integer
 
 
 def names_in(fgraph):
@@ -132,16 +132,16 @@ def _is_slice_of(node, vector):
 
 def _range(node):
     """(start, stop) of a slice of constants; None: it is another one."""
-    (entry,) = _fill(node.op.idx_list, node.inputs[1:])
+    (entry,) = filled(node.op.idx_list, node.inputs[1:])
     if not isinstance(entry, slice):
-        at = _integer(entry)
+        at = integer(entry)
         return None if at is None or at < 0 else (at, at + 1)
     (size,) = node.inputs[0].type.shape
 
     def end(part, default):
         if part is None or (isinstance(part, Constant) and part.data is None):
             return default
-        at = _integer(part)
+        at = integer(part)
         return size + at if at is not None and at < 0 and size is not None else at
 
     start, stop, step = end(entry.start, 0), end(entry.stop, size), end(entry.step, 1)

@@ -14,7 +14,7 @@ from pytensor.graph.rewriting.basic import dfs_rewriter, node_rewriter
 from pytensor.scan.op import Scan
 from pytensor.tensor.subtensor import Subtensor
 
-from .translate.subtensor import _fill, _integer
+from .translate.index_entries import filled, integer
 
 TAG = "inlay_scan"
 
@@ -54,8 +54,8 @@ def _only_last_rows_are_read(fgraph, node):
 def _reads_last_row(node):
     if not isinstance(node.op, Subtensor):
         return False
-    first = _fill(node.op.idx_list, node.inputs[1:])[0]
-    return not isinstance(first, slice) and _integer(first) == -1
+    first = filled(node.op.idx_list, node.inputs[1:])[0]
+    return not isinstance(first, slice) and integer(first) == -1
 
 
 @node_rewriter([Scan])

@@ -22,9 +22,9 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 from . import random, sparse
 from .bodies import Body
 from .dtypes import is_tensor
+from .index_entries import constant_slice, filled, integer, is_missing
 from .origin import scan_name
 from .registry import NotNative, register
-from .subtensor import _constant_slice, _fill, _integer, _is_missing
 
 _ZERO = np.asarray(0)
 
@@ -276,15 +276,15 @@ def _source(var, steps):
     taken = 0
     while var.owner is not None and isinstance(var.owner.op, Subtensor):
         base, *inputs = var.owner.inputs
-        entries = _fill(var.owner.op.idx_list, inputs)
+        entries = filled(var.owner.op.idx_list, inputs)
         if len(entries) != 1 or not isinstance(entries[0], slice):
             break
         (entry,) = entries
-        if _is_missing(entry.start) and _is_missing(entry.step) and _is_number(entry.stop, steps):
+        if is_missing(entry.start) and is_missing(entry.step) and _is_number(entry.stop, steps):
             var = base
             continue
         try:
-            start, stop, step = _constant_slice(entry)
+            start, stop, step = constant_slice(entry)
         except NotNative:
             break
         if (start, stop, step) != (None, None, -1):
@@ -300,7 +300,7 @@ def _is_number(entry, number):
         entry = entry.owner.inputs[0]
     if entry is number:
         return True
-    return isinstance(number, Constant) and not _is_missing(entry) and _integer(entry) == int(number.data)
+    return isinstance(number, Constant) and not is_missing(entry) and integer(entry) == int(number.data)
 
 
 def _plus(t, step, offset):
@@ -349,10 +349,10 @@ def _written_first(t, node, var, rows):
     write = var.owner
     if write is None or not isinstance(write.op, IncSubtensor) or not write.op.set_instead_of_inc:
         return None
-    entries = _fill(write.op.idx_list, write.inputs[2:])
-    if len(entries) != 1 or not isinstance(entries[0], slice) or _is_missing(entries[0].stop):
+    entries = filled(write.op.idx_list, write.inputs[2:])
+    if len(entries) != 1 or not isinstance(entries[0], slice) or is_missing(entries[0].stop):
         return None
-    if not _is_missing(entries[0].start) or not _is_missing(entries[0].step):
+    if not is_missing(entries[0].start) or not is_missing(entries[0].step):
         return None
     try:
         count = t.dim(entries[0].stop, late=False)

@@ -16,6 +16,7 @@ from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import Subtensor
 
 from .dtypes import is_tensor
+from .index_entries import constant_slice, filled, integer
 from .registry import NotNative
 
 _ARITHMETIC = {
@@ -119,10 +120,8 @@ def _is_size(t, var):
 
 def _element(t, node):
     """shape[2], shape[-1]"""
-    from .subtensor import _fill, _integer
-
-    entry, *others = _fill(node.op.idx_list, node.inputs[1:])
-    position = None if others or isinstance(entry, slice) else _integer(entry)
+    entry, *others = filled(node.op.idx_list, node.inputs[1:])
+    position = None if others or isinstance(entry, slice) else integer(entry)
     if position is None:
         raise NotNative("a size read at a position that is not constant")
     return sizes_of(t, node.inputs[0])[position]
@@ -153,9 +152,7 @@ def sizes_of(t, var):
 
 def _part(t, node):
     """shape[1:]"""
-    from .subtensor import _constant_slice, _fill
-
-    (entry,) = _fill(node.op.idx_list, node.inputs[1:])
+    (entry,) = filled(node.op.idx_list, node.inputs[1:])
     if not isinstance(entry, slice):
         raise NotNative("sizes read at a position")
-    return sizes_of(t, node.inputs[0])[slice(*_constant_slice(entry))]
+    return sizes_of(t, node.inputs[0])[slice(*constant_slice(entry))]

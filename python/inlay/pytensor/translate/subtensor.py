@@ -1,18 +1,16 @@
 """Reading and writing through brackets.
 
-The indices of a PyTensor node stand in a template (`idx_list`) whose gaps the node's inputs fill. Here they become one
-list of slices, sizes and index arrays, and from it inlay's: a slice clamps as in Python (inlay's own are exact), a
-constant position drops its axis, everything else is an index array that inlay checks and wraps.
+The entries of a node's index become inlay's items: a slice clamps as in Python (inlay's own are exact), a constant
+position drops its axis, everything else is an index array that inlay checks and wraps.
 """
 
 import numpy as np
 from pytensor.graph.basic import Constant
-from pytensor.graph.type import Type
 from pytensor.tensor import subtensor as pts
-from pytensor.tensor.type_other import MakeSlice, NoneTypeT, SliceType
 
 from ... import _inlay, errors
 from .dtypes import PYTENSOR_NAMES, is_tensor
+from .index_entries import constant_slice, entries_of, filled, integer, is_missing
 from .index_items import replaced, whole
 from .registry import NotNative, register
 
@@ -20,82 +18,25 @@ AdvancedSubtensor1 = getattr(pts, "AdvancedSubtensor1", None)
 AdvancedIncSubtensor1 = getattr(pts, "AdvancedIncSubtensor1", None)
 
 
-def _fill(template, inputs):
-    """The template with its gaps filled from `inputs`: Variables, and slices of Variables and None."""
-    remaining = iter(inputs)
-
-    def part(entry):
-        if isinstance(entry, int):  # newer versions: the number of the input
-            return inputs[entry]
-        if isinstance(entry, Type):  # older ones: its type, in order
-            return next(remaining)
-        return entry
-
-    return [slice(part(e.start), part(e.stop), part(e.step)) if isinstance(e, slice) else part(e) for e in template]
-
-
-def _entries(op, inputs):
-    """The indices of an advanced op: older versions pass slices and None as inputs and have no template."""
-    if hasattr(op, "idx_list"):
-        return _fill(op.idx_list, inputs)
-    return [_untangle(x) for x in inputs]
-
-
-def _untangle(var):
-    if isinstance(var.type, NoneTypeT):
-        raise NotNative("a new axis among advanced indices")
-    if not isinstance(var.type, SliceType):
-        return var
-    if isinstance(var, Constant):
-        return var.data
-    if var.owner is not None and isinstance(var.owner.op, MakeSlice):
-        return slice(*(None if isinstance(x.type, NoneTypeT) else x for x in var.owner.inputs))
-    raise NotNative("a slice that is a value")
-
-
-def _integer(entry):
-    """A Python int where the entry is a constant, else None."""
-    if isinstance(entry, int | np.integer):
-        return int(entry)
-    if isinstance(entry, Constant):
-        return int(entry.data)
-    return None
-
-
-def _constant_slice(entry):
-    def part(x, default):
-        if x is None or (isinstance(x, Constant) and x.data is None):
-            return default
-        value = _integer(x)
-        if value is None:
-            raise NotNative("a slice whose ends are not constant")
-        return value
-
-    step = part(entry.step, 1)
-    if step == 0:
-        raise NotNative("a slice of step 0")
-    return part(entry.start, None), part(entry.stop, None), step
-
-
 def _range(t, entry, dim):
     """(start, stop, step) of a slice over an axis of `dim` elements, as Python takes it: what is negative counts from
     the end, and nothing reaches outside the axis. inlay's own slices are exact."""
-    step = 1 if _is_missing(entry.step) else _integer(entry.step)
+    step = 1 if is_missing(entry.step) else integer(entry.step)
     if step == 0:
         raise NotNative("a slice of step 0")
     down = step < 0
-    first = 0 if _is_missing(entry.start) else _integer(entry.start)
+    first = 0 if is_missing(entry.start) else integer(entry.start)
     if not down and first is not None and first >= 0:
         end = _end(t, entry, dim, first)
         if end is not None:
             return *end, step
     least, greatest = (-1, dim - 1) if down else (0, dim)
     start, stop = (greatest, least) if down else (least, greatest)
-    if not _is_missing(entry.start):
+    if not is_missing(entry.start):
         start = _clamped(t, entry.start, dim, least, greatest)
-    if not _is_missing(entry.stop):
+    if not is_missing(entry.stop):
         stop = _clamped(t, entry.stop, dim, least, greatest)
-        if not _is_missing(entry.start):
+        if not is_missing(entry.start):
             stop = t.min(start, stop) if down else t.max(start, stop)
     return start, stop, step
 
@@ -109,9 +50,9 @@ def _end(t, entry, dim, first):
     first = min(first, _MOST)
     rest = t.max(dim - first, 0)
     start = dim - rest
-    if _is_missing(entry.stop):
+    if is_missing(entry.stop):
         return start, dim
-    last = _integer(entry.stop)
+    last = integer(entry.stop)
     if last is None:
         return None
     last = max(min(last, _MOST), -_MOST)
@@ -119,13 +60,9 @@ def _end(t, entry, dim, first):
     return start, start + length
 
 
-def _is_missing(part):
-    return part is None or (isinstance(part, Constant) and part.data is None)
-
-
 def _clamped(t, bound, dim, least, greatest):
     """The place that `bound` names, from the end where it is negative."""
-    place = _integer(bound)
+    place = integer(bound)
     if place is None:
         try:
             place = t.dim(bound, late=False)
@@ -152,7 +89,7 @@ def _first_unknown_step(entries):
     None."""
     axis = 0
     for i, entry in enumerate(entries):
-        if isinstance(entry, slice) and not _is_missing(entry.step) and _integer(entry.step) is None:
+        if isinstance(entry, slice) and not is_missing(entry.step) and integer(entry.step) is None:
             return i, axis
         is_mask = not isinstance(entry, slice | int) and is_tensor(entry.type) and entry.type.dtype == "bool"
         axis += entry.type.ndim if is_mask else 1
@@ -184,9 +121,9 @@ def _places_of(t, entry, dim):
     least, greatest = do("select", down, -1, 0), do("select", down, do("sub", size, 1), size)
 
     def place(bound, default):
-        if _is_missing(bound):
+        if is_missing(bound):
             return default
-        at = _integer(bound)
+        at = integer(bound)
         at = t.cast(t.value(bound), "i64") if at is None else number(max(-_MOST, min(at, _MOST)))
         at = do("select", do("lt", at, 0), do("add", at, size), at)
         return do("min", do("max", at, least), greatest)
@@ -217,7 +154,7 @@ class _Index:
         if isinstance(entry, slice):
             self.items.append(_range(t, entry, x.dims[axis]))
             return
-        position = _integer(entry) if _is_scalar(entry) else None
+        position = integer(entry) if _is_scalar(entry) else None
         if position is not None:
             self.items.append(x.dims[axis] + position if position < 0 else position)
             return
@@ -346,7 +283,7 @@ def _combine(op):
 @register(pts.Subtensor)
 def subtensor(t, node):
     x, *inputs = node.inputs
-    entries = _fill(node.op.idx_list, inputs)
+    entries = filled(node.op.idx_list, inputs)
     exact = _exact_slice(t, node, entries)
     return _read(t, t.value(x), entries) if exact is None else t.builder.slice(t.value(x), [exact])
 
@@ -360,9 +297,9 @@ def _exact_slice(t, node, entries):
     if len(entries) != 1 or not isinstance(entries[0], slice) or node.inputs[0].type.shape != (None,):
         return None
     (entry,) = entries
-    if any(not _is_missing(part) and _integer(part) is None for part in (entry.start, entry.stop, entry.step)):
+    if any(not is_missing(part) and integer(part) is None for part in (entry.start, entry.stop, entry.step)):
         return None
-    start, stop, step = _constant_slice(entry)
+    start, stop, step = constant_slice(entry)
     start = 0 if start is None else start
     if stop is None or step != 1 or not 0 <= start < stop:
         return None
@@ -376,20 +313,20 @@ def _exact_slice(t, node, entries):
 @register(pts.IncSubtensor)
 def inc_subtensor(t, node):
     x, value, *inputs = node.inputs
-    return _write(t, t.value(x), t.value(value), _fill(node.op.idx_list, inputs), _combine(node.op))
+    return _write(t, t.value(x), t.value(value), filled(node.op.idx_list, inputs), _combine(node.op))
 
 
 @register(pts.AdvancedSubtensor)
 def advanced_subtensor(t, node):
     x, *inputs = node.inputs
-    return _read(t, t.value(x), _entries(node.op, inputs))
+    return _read(t, t.value(x), entries_of(node.op, inputs))
 
 
 @register(pts.AdvancedIncSubtensor)
 def advanced_inc_subtensor(t, node):
     x, value, *inputs = node.inputs
     once = getattr(node.op, "ignore_duplicates", False) and not node.op.set_instead_of_inc
-    entries = _entries(node.op, inputs)
+    entries = entries_of(node.op, inputs)
     stretches = not _is_vector_of_integers(entries)
     return _write(t, t.value(x), t.value(value), entries, _combine(node.op), stretches, once, wraps=not once)
 
