@@ -11,6 +11,7 @@ from pytensor.tensor.elemwise import DimShuffle
 from pytensor.tensor.type import integer_dtypes, tensor
 
 from .bodies import Body
+from .dims import known_equal
 from .registry import NotNative
 from .sizes import has_one_element
 
@@ -71,15 +72,15 @@ def _core_input(var, rank):
 
 
 def _size_of_batch(t, operands, axis):
-    return next((x.dims[axis] for x in operands if not t.known_equal(x.dims[axis], 1)), 1)
+    return next((x.dims[axis] for x in operands if not known_equal(x.dims[axis], 1)), 1)
 
 
 def _rows(t, x, batch, count):
     """x as one row for each element of the batch; as it is within one where they all have the same."""
     rank = len(batch)
     core = x.dims[rank:]
-    if all(t.known_equal(n, 1) for n in x.dims[:rank]):
+    if all(known_equal(n, 1) for n in x.dims[:rank]):
         return t.builder.reshape(x, core)
-    if any(not t.known_equal(have, want) for have, want in zip(x.dims, batch)):
+    if any(not known_equal(have, want) for have, want in zip(x.dims, batch)):
         x = t.builder.broadcast(x, [*batch, *core])
     return x if rank == 1 else t.builder.reshape(x, [count, *core])

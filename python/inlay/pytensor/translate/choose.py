@@ -4,6 +4,7 @@ from pytensor.graph.basic import Apply
 from pytensor.tensor.basic import Choose, PermuteRowElements
 from pytensor.typed_list import MakeList
 
+from .dims import known_equal
 from .dtypes import is_tensor
 from .registry import NotNative, register
 
@@ -60,7 +61,7 @@ def _chosen_of_list(t, node):
     a = _position(t, node, t.cast(t.value(node.inputs[0]), "i64"), t.builder.literal(len(choices), "i64"))
     rank = max(len(x.dims) for x in (a, *choices))
     a, *choices = (t.builder.reshape(x, [*[1] * (rank - len(x.dims)), *x.dims]) for x in (a, *choices))
-    dims = [next((n for n in sizes if not t.known_equal(n, 1)), 1) for sizes in zip(*(x.dims for x in (a, *choices)))]
+    dims = [next((n for n in sizes if not known_equal(n, 1)), 1) for sizes in zip(*(x.dims for x in (a, *choices)))]
     a, *choices = (t.builder.stretch(x, dims, "Choose") for x in (a, *choices))
     out = choices[-1]
     for i, x in reversed(list(enumerate(choices[:-1]))):

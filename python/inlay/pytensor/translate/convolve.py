@@ -7,6 +7,7 @@ from pytensor.graph.basic import Constant
 from pytensor.tensor.basic import ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle
 
+from .dims import dim_max, dim_min, known_equal
 from .dtypes import INLAY_NAMES, arithmetic_dtype
 from .index_items import replaced, whole
 from .linalg import batched_node
@@ -52,7 +53,7 @@ def convolve(t, op, node):
     # A window is an element of the result: its axes stand behind those of w, all of them side by side in one index.
     indices, are_elements = [], []
     for axis, (n, k) in enumerate(sizes):
-        has_all = t.known_equal(t.min(n, k), k)  # in every window of the shorter result
+        has_all = known_equal(dim_min(n, k), k)  # in every window of the shorter result
         start, length = _extent(t, mode, n, k)
         index = b.scalar("add", [_column(t, k), b.iota(length, "i64")])
         index = b.scalar("add", [index, b.scalar("add", [start, b.literal(1, "i64")])])
@@ -96,8 +97,8 @@ def _mode(t, mode):
 
 def _extent(t, mode, n, k):
     """Where the result begins in the whole sum, and its length."""
-    least = t.min(n, k)
-    full, valid = (0, n + k - 1), (least - 1, t.max(n, k) - least + 1)
+    least = dim_min(n, k)
+    full, valid = (0, n + k - 1), (least - 1, dim_max(n, k) - least + 1)
     if isinstance(mode, bool):
         start, length = full if mode else valid
         return t.builder.size(start), length

@@ -8,6 +8,7 @@ from pytensor.tensor.basic import ARange, Nonzero
 from pytensor.tensor.extra_ops import Bartlett, CumOp, Repeat, Unique
 
 from .bodies import Body
+from .dims import dim_max
 from .dtypes import INLAY_NAMES, arithmetic_dtype, is_complex
 from .index_items import replaced, whole
 from .registry import NotNative, register
@@ -40,7 +41,7 @@ def arange(t, node):
             return _counted(t, len(range(first, int(stop.data), by)), first, by, out)
         if (first, by) == (0, 1) and stop.type.dtype[0] in "iu":
             try:
-                return t.builder.iota(t.max(size_of(t, stop, late=False), 0), out)  # below 0 it is empty
+                return t.builder.iota(dim_max(size_of(t, stop, late=False), 0), out)  # below 0 it is empty
             except NotNative:
                 pass  # its length is that of a value
     return t.builder.arange(*(t.value(x) for x in node.inputs), out)

@@ -19,6 +19,7 @@ from pytensor.graph.fg import FunctionGraph
 from ... import errors
 from .. import failures
 from .bodies import Body
+from .dims import all_equal, known_equal
 from .host_call import shapes_of_types
 from .origin import short_name
 from .registry import NotNative
@@ -76,7 +77,7 @@ def cond(t, node):
     for body, values in zip(bodies, results, strict=True):
         if not all(body.builder.is_given(dim) for value in values for dim in value.dims):
             raise NotNative("a branch that returns an array whose size it finds")
-    if any(not all(map(t.known_equal, a.dims, b.dims)) for a, b in zip(*results, strict=True)):
+    if any(not all_equal(a.dims, b.dims) for a, b in zip(*results, strict=True)):
         dims = [_dims_of_either(t, condition, a, b) for a, b in zip(*results, strict=True)]
         t.back_to(before)
         bodies, results = _branches(t, node, dims)
@@ -109,7 +110,7 @@ def _dims_of_either(t, condition, a, b):
     """Of the branch that is taken. A size that only one of them has is known once the condition is."""
     size = t.builder.size
     return [
-        x if t.known_equal(x, y) else t.late_size(t.builder.scalar("select", [condition, size(x), size(y)]))
+        x if known_equal(x, y) else t.late_size(t.builder.scalar("select", [condition, size(x), size(y)]))
         for x, y in zip(a.dims, b.dims, strict=True)
     ]
 

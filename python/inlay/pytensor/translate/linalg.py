@@ -14,6 +14,7 @@ from pytensor.tensor.math import Dot
 from ... import errors
 from . import linalg_ops as ops
 from .batches import batch_of
+from .dims import dim_min, known_equal
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float
 from .index_items import whole
 from .registry import NotNative, register
@@ -128,7 +129,7 @@ def block_diagonal(t, op, dtype, *blocks):
     """Each block is written into its place among zeros."""
     rank = max(len(x.dims) for x in blocks) - 2
     blocks = [t.builder.reshape(x, [*[1] * (rank + 2 - len(x.dims)), *x.dims]) for x in blocks]
-    batch = [next((x.dims[i] for x in blocks if not t.known_equal(x.dims[i], 1)), 1) for i in range(rank)]
+    batch = [next((x.dims[i] for x in blocks if not known_equal(x.dims[i], 1)), 1) for i in range(rank)]
     blocks = [t.builder.stretch(x, [*batch, *x.dims[-2:]], "BlockDiagonal") for x in blocks]
     rows, columns = sum(x.dims[-2] for x in blocks), sum(x.dims[-1] for x in blocks)
     result = t.builder.broadcast(t.builder.literal(0, dtype), [*batch, rows, columns])
@@ -283,7 +284,7 @@ def _raw_qr(t, op, a):
     if isinstance(m, int) and isinstance(n, int) and m != n:
         raise NotNative("a raw QR factorization whose type says that it is square")
     raw, *others = t.builder.library("qr_raw_pivoted" if op.pivoting else "qr_raw", [a])
-    first_rows = t.builder.slice(raw, whole([*a.dims[:-2], t.min(m, n), n]))
+    first_rows = t.builder.slice(raw, whole([*a.dims[:-2], dim_min(m, n), n]))
     return [raw, others[0], t.builder.compose("triu", first_rows), *others[1:]]
 
 

@@ -21,6 +21,7 @@ from pytensor.tensor.subtensor import IncSubtensor, Subtensor
 
 from . import random, sparse
 from .bodies import Body
+from .dims import dim_max, dim_min, known_equal
 from .dtypes import is_tensor
 from .index_entries import constant_slice, filled, integer, is_missing
 from .origin import scan_name
@@ -89,9 +90,9 @@ class _State:
         if written is None:
             _require_rows(t, node, var, self.rows, length, t.value(var))
         rest = length - (self.rows if written is None else written.dims[0])
-        self.keeps_all = t.known_equal(rest, steps)
+        self.keeps_all = known_equal(rest, steps)
         # (What has no more rows than the taps need has as many: fewer were refused.)
-        keeps_last = t.known_equal(rest, 0) or t.known_equal(t.min(length, self.rows), length)
+        keeps_last = known_equal(rest, 0) or known_equal(dim_min(length, self.rows), length)
         self.ring = None if self.keeps_all or keeps_last else t.value(var)
         self.first = t.builder.slice(t.value(var) if written is None else written, [(0, self.rows, 1)])
         self.initial = [_row(t, self.first, i) for i in range(self.rows)]
@@ -108,7 +109,7 @@ class _Window:
             raise NotNative("a Scan that writes rows before those that it reads")
         self.buffer = t.value(var)
         self.length, self.used = self.buffer.dims[0], steps + self.rows
-        if not t.known_equal(self.length, self.used):
+        if not known_equal(self.length, self.used):
             message = f"{scan_name(node)}: a buffer of {{1}} rows, of which the steps read {{0}}"
             t.builder.require_at_most(self.used, self.length, "shape-mismatch", message, self.buffer)
         self.initial = [_row(t, self.buffer, i) for i in range(self.rows)]
@@ -117,7 +118,7 @@ class _Window:
     def result(self, t, trace, rows):
         """The whole buffer, of the rows that have left the window and those that are in it at the end."""
         parts = [trace, *(t.builder.reshape(row, [1, *row.dims]) for row in rows)]
-        if not t.known_equal(self.length, self.used):
+        if not known_equal(self.length, self.used):
             parts.append(t.builder.slice(self.buffer, [(self.used, self.length, 1)]))
         return parts[0] if len(parts) == 1 else t.builder.concat(parts, 0)
 
@@ -148,7 +149,7 @@ class _Scan:
                 sparse.find_elements(t, outside)
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
         if self.info.as_while and (self.lengths or any(s.keeps_all or s.ring for s in self.states)):
-            whole = [t.known_equal(n, self.steps) or t.known_equal(t.min(n, 1), n) for n in self.lengths]
+            whole = [known_equal(n, self.steps) or known_equal(dim_min(n, 1), n) for n in self.lengths]
             if not all(whole) or any(s.ring for s in self.states):
                 raise NotNative("a Scan that ends by a condition and keeps some of its steps")
             self.made = [t.builder.literal(0, "i64")]
@@ -188,7 +189,7 @@ class _Scan:
                 results.append(_stacked(t, rows))
         for trace, length in zip(traces, self.lengths, strict=True):
             if self.made:
-                length = steps if t.known_equal(length, self.steps) else t.min(length, steps)
+                length = steps if known_equal(length, self.steps) else dim_min(length, steps)
             results.append(_last_rows(t, trace, length))
         return [*results, *last]
 
@@ -257,7 +258,7 @@ def _sequence(t, node, i):
     """The rows that are read of sequence `i`: it may be longer than the loop, and is not to be shorter."""
     var, steps = node.op.outer_seqs(node.inputs)[i], t.dim(node.inputs[0])
     value = t.value(var)
-    if t.known_equal(value.dims[0], steps):
+    if known_equal(value.dims[0], steps):
         return value
     source, taken = _source(var, node.inputs[0])
     operand = t.value(source)
@@ -265,7 +266,7 @@ def _sequence(t, node, i):
     message = f"{scan_name(node)}: sequence {name} has {{1}} elements along its first axis, "
     message += "n_steps and the taps need {0}" if taken else "n_steps is {0}"
     # Of no steps: nothing is needed for the taps either.
-    needed = t.min(steps + taken, steps * (taken + 1))
+    needed = dim_min(steps + taken, steps * (taken + 1))
     t.builder.require_at_most(needed, operand.dims[0], "shape-mismatch", message, operand)
     return t.builder.slice(value, [(0, steps, 1)])
 
@@ -329,13 +330,13 @@ def _in_order(t, ring, written):
 def _last_rows(t, trace, length):
     """A buffer of `length` rows that ends with the last of the trace, or begins with all of it and ends with zeros."""
     steps, *inner = trace.dims
-    if t.known_equal(length, steps):
+    if known_equal(length, steps):
         return trace
-    count = t.min(length, steps)
+    count = dim_min(length, steps)
     rows = t.builder.slice(trace, [(steps - count, steps, 1)])
-    if t.known_equal(count, length):
+    if known_equal(count, length):
         return rows
-    rest = t.max(length - steps, 0)
+    rest = dim_max(length - steps, 0)
     return t.builder.concat([rows, t.builder.broadcast(t.builder.literal(0, trace.dtype), [rest, *inner])], 0)
 
 
@@ -358,7 +359,7 @@ def _written_first(t, node, var, rows):
         count = t.dim(entries[0].stop, late=False)
     except NotNative:
         return None
-    if not t.known_equal(t.min(count, rows), count):
+    if not known_equal(dim_min(count, rows), count):
         return None
     initial = t.value(write.inputs[1])
     dims = [count, *t.value(var).dims[1:]]

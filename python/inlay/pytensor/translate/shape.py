@@ -9,6 +9,7 @@ from pytensor.tensor.extra_ops import CpuContiguous
 from pytensor.tensor.shape import Reshape, Shape, Shape_i, SpecifyShape
 from pytensor.tensor.type_other import NoneTypeT
 
+from .dims import dim_max, known_equal
 from .dtypes import INLAY_NAMES
 from .registry import NotNative, register
 
@@ -103,12 +104,12 @@ def _left_over(t, x, others):
             raise NotNative("a reshape of no elements with an unknown size")
         return x, elements // others
     size = elements // others
-    if t.known_equal(size * others, elements):
+    if known_equal(size * others, elements):
         return x, size
     b = t.builder
     some = b.scalar("ge", [b.size(others), b.literal(1, "i64")])
     x = b.assert_(x, some, "a reshape of no elements with an unknown size", "shape-mismatch")
-    return x, elements // t.max(others, 1)
+    return x, elements // dim_max(others, 1)
 
 
 @register(CpuContiguous)
@@ -163,7 +164,7 @@ def _require_size(t, x, size, known):
     except NotNative:
         number = t.cast(t.value(size), "i64")
     else:
-        if t.known_equal(dim, known):
+        if known_equal(dim, known):
             return x
         number = b.size(dim)
     is_known = b.scalar("eq", [number, b.literal(known, "i64")])

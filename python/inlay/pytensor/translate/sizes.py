@@ -15,16 +15,17 @@ from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
 from pytensor.tensor.subtensor import Subtensor
 
+from .dims import dim_max, dim_min, known_equal
 from .dtypes import is_tensor
 from .index_entries import constant_slice, filled, integer
 from .registry import NotNative
 
 _ARITHMETIC = {
-    ps.Add: lambda t, *xs: sum(xs),
-    ps.Sub: lambda t, a, b: a - b,
-    ps.Mul: lambda t, *xs: prod(xs),
-    ps.Maximum: lambda t, a, b: t.max(a, b),
-    ps.Minimum: lambda t, a, b: t.min(a, b),
+    ps.Add: lambda *xs: sum(xs),
+    ps.Sub: lambda a, b: a - b,
+    ps.Mul: lambda *xs: prod(xs),
+    ps.Maximum: dim_max,
+    ps.Minimum: dim_min,
 }
 
 _KEEPS_SIZES = (ps.Add, ps.Mul, ps.Maximum, ps.Minimum)
@@ -70,7 +71,7 @@ def _expression(t, var, late):
     if isinstance(scalar_op, ps.Switch):
         return _chosen(t, node, late)
     if type(scalar_op) in _ARITHMETIC:
-        return _ARITHMETIC[type(scalar_op)](t, *_of_sizes(t, node, late))
+        return _ARITHMETIC[type(scalar_op)](*_of_sizes(t, node, late))
     raise NotNative(f"a size computed by {node.op}")
 
 
@@ -85,13 +86,13 @@ def _chosen(t, node, late):
     if isinstance(scalar_op, ps.GT | ps.GE):
         a, b = b, a
     least = b - a if isinstance(scalar_op, ps.LE | ps.GE) else b - a - 1  # the condition: it is not negative
-    if t.known_equal(t.min(least, 0), 0):
+    if known_equal(dim_min(least, 0), 0):
         return size_of(t, then, late)
-    if t.known_equal(t.max(least, -1), -1):
+    if known_equal(dim_max(least, -1), -1):
         return size_of(t, otherwise, late)
     then, otherwise = (size_of(t, x, late=False) for x in (then, otherwise))
-    if t.known_equal(otherwise, 0) and t.known_equal(then, b - a):
-        return t.max(then, 0)
+    if known_equal(otherwise, 0) and known_equal(then, b - a):
+        return dim_max(then, 0)
     raise NotNative("a size chosen by other sizes")
 
 

@@ -9,6 +9,7 @@ from pytensor.graph.basic import Constant
 from pytensor.tensor import subtensor as pts
 
 from ... import _inlay, errors
+from .dims import dim_max, dim_min, known_equal
 from .dtypes import PYTENSOR_NAMES, is_tensor
 from .index_entries import constant_slice, entries_of, filled, integer, is_missing
 from .index_items import replaced, whole
@@ -37,7 +38,7 @@ def _range(t, entry, dim):
     if not is_missing(entry.stop):
         stop = _clamped(t, entry.stop, dim, least, greatest)
         if not is_missing(entry.start):
-            stop = t.min(start, stop) if down else t.max(start, stop)
+            stop = dim_min(start, stop) if down else dim_max(start, stop)
     return start, stop, step
 
 
@@ -48,7 +49,7 @@ def _end(t, entry, dim, first):
     """(start, stop) of x[first:stop] with a `stop` that is constant or missing: start is written from the end, so that
     the sizes of slices of slices stay short. None: it is not constant."""
     first = min(first, _MOST)
-    rest = t.max(dim - first, 0)
+    rest = dim_max(dim - first, 0)
     start = dim - rest
     if is_missing(entry.stop):
         return start, dim
@@ -56,7 +57,7 @@ def _end(t, entry, dim, first):
     if last is None:
         return None
     last = max(min(last, _MOST), -_MOST)
-    length = t.max(dim - first + last, 0) if last < 0 else t.min(rest, max(last - first, 0))
+    length = dim_max(dim - first + last, 0) if last < 0 else dim_min(rest, max(last - first, 0))
     return start, start + length
 
 
@@ -69,8 +70,8 @@ def _clamped(t, bound, dim, least, greatest):
         except NotNative:
             return _late_place(t, bound, dim, least, greatest)
     if not isinstance(place, int):
-        return t.min(greatest, place) if place.is_size else _late_place(t, bound, dim, least, greatest)
-    return t.max(dim + place, least) if place < 0 else t.min(greatest, place)
+        return dim_min(greatest, place) if place.is_size else _late_place(t, bound, dim, least, greatest)
+    return dim_max(dim + place, least) if place < 0 else dim_min(greatest, place)
 
 
 def _late_place(t, bound, dim, least, greatest):
@@ -183,10 +184,10 @@ class _Index:
             return
         length = 1
         for (found,) in (self.items[i].dims for i in arrays):
-            if t.known_equal(length, 1) or t.known_equal(found, 1):
-                length = found if t.known_equal(length, 1) else length
-            elif not t.known_equal(length, found):
-                length = length * found // t.min(length, found)  # the one that is not 1; of none: none
+            if known_equal(length, 1) or known_equal(found, 1):
+                length = found if known_equal(length, 1) else length
+            elif not known_equal(length, found):
+                length = length * found // dim_min(length, found)  # the one that is not 1; of none: none
         for i in arrays:
             self.items[i] = t.builder.stretch(self.items[i], [length], "index arrays")
 

@@ -24,6 +24,7 @@ from ... import _inlay, errors
 from ...choices import Choices
 from ..traces import source_line
 from . import lazy, origin, random, scan
+from .dims import all_equal, is_one, known_equal
 from .dtypes import INLAY_NAMES, PYTENSOR_NAMES, is_complex, is_tensor
 from .host_call import HostCall
 from .registry import NotNative, translation_of
@@ -267,13 +268,13 @@ class Translator:
         for other in others:
             dims = [1] * (len(other.dims) - len(dims)) + dims
             for i in range(1, len(other.dims) + 1):
-                if _is_one(dims[-i]):
+                if is_one(dims[-i]):
                     dims[-i] = other.dims[-i]
-        return x if len(dims) == len(x.dims) and all(map(_same, dims, x.dims)) else self.builder.broadcast(x, dims)
+        return x if len(dims) == len(x.dims) and all_equal(dims, x.dims) else self.builder.broadcast(x, dims)
 
     def require_equal(self, left, right, message, operand):
         """Checks two sizes at the node that is made next; `message` has {left} and {right} for the two."""
-        if self.known_equal(left, right):
+        if known_equal(left, right):
             return
         b = self.builder
         b.require_at_most(left, right, "shape-mismatch", message.format(left="{0}", right="{1}"), operand)
@@ -281,11 +282,11 @@ class Translator:
 
     def require_dims(self, x, dims):
         """x with these dims; each that is not known to be x's own is checked when the function runs."""
-        if all(_same(have, want) for have, want in zip(x.dims, dims, strict=True)):
+        if all_equal(x.dims, dims):
             return x
         # Dim by dim, as a broadcast compares; a reshape compares only the number of elements, and [2, 3] is not [3, 2].
         # A static 1 would stretch, so those are left to a reshape.
-        x = self.builder.broadcast(x, [1 if _is_one(have) else want for have, want in zip(x.dims, dims, strict=True)])
+        x = self.builder.broadcast(x, [1 if is_one(have) else want for have, want in zip(x.dims, dims, strict=True)])
         return self.builder.reshape(x, dims)
 
     # Constants.
@@ -393,16 +394,6 @@ class Translator:
         users = self.clients.get(var, ())
         scans = (user for user, i in users if isinstance(user, Apply) and isinstance(user.op, Scan) and i == 0)
         return next(scans, None)
-
-    def min(self, a, b):
-        return _inlay.dim_min(a, b)
-
-    def max(self, a, b):
-        return _inlay.dim_max(a, b)
-
-    @staticmethod
-    def known_equal(a, b):
-        return _same(a, b)
 
     def length_that_is_required(self, vector):
         """The length that one of the users of a vector insists on, and what PyTensor raises where it is another; or
@@ -564,11 +555,3 @@ def _all_same(array):
         (array == first).all()
         and (array.dtype.kind != "f" or first != 0 or (np.signbit(array) == np.signbit(first)).all())
     )
-
-
-def _is_one(dim):
-    return isinstance(dim, int) and dim == 1
-
-
-def _same(a, b):
-    return a is b or a == b
