@@ -29,7 +29,7 @@ def batch_of(t, node):
 def _vectorized(t, node):
     inner = node.op.core_op.fgraph
     outputs = vectorize_graph(inner.outputs, dict(zip(inner.inputs, node.inputs, strict=True)))
-    with t.all_native():
+    with t.calls.all_native():
         return t.inline(node.inputs, io_toposort(node.inputs, outputs), outputs, t.operands(node))
 
 
@@ -44,12 +44,13 @@ def _loop(t, node):
     rows = [_rows(t, x, batch, count) for x in operands]
     with body:
         step = body.builder.step("element", count)
-        values = t.scope[1]
+        values = t.scope.values
         for var, row in zip(core.inputs, rows, strict=True):
             if not isinstance(var, Constant):
                 inside = body.bring_in(row)
                 values[var] = inside if len(row.dims) == var.type.ndim else t.builder.gather(inside, [step])
-        with t.all_native():
+        t.builder.at(t.place.location)
+        with t.calls.all_native():
             results = t.translate_node(core)
         for value in results:
             body.builder.output(value)

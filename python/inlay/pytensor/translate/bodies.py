@@ -1,6 +1,19 @@
 """Bodies of cond and loop: graphs of their own, which values of the outside enter as parameters."""
 
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass
+class Scope:
+    """A graph that is being built, and what is known of it."""
+
+    builder: Any  # _inlay.GraphBuilder
+    body: Any = None  # the Body that it is; None: the outermost graph
+    values: dict = field(default_factory=dict)  # PyTensor variable -> its value
+    literals: dict = field(default_factory=dict)  # index of a value that is a literal -> its elements
+    late_sizes: dict = field(default_factory=dict)  # index of a value that is a size -> that size
 
 
 class Body:
@@ -18,7 +31,7 @@ class Body:
             self.bring_in(value)
 
     def __enter__(self):
-        self._t.scope = (self.builder, {}, {}, self, {})
+        self._t.scope = Scope(self.builder, self)
         return self
 
     def __exit__(self, *exception):
@@ -46,9 +59,9 @@ class Body:
     def bring_in(self, value):
         """What stands in here for a value of the outside."""
         if value.index not in self._inside:
-            literal = self._outer_scope[2].get(value.index)
+            literal = self._outer_scope.literals.get(value.index)
             if literal is not None and self._t.builder is self.builder:
-                self._inside[value.index] = self._t.constant_array(literal)
+                self._inside[value.index] = self._t.constants.array(literal)
             else:
                 self._inside[value.index] = self.builder.param(value.name or "c", value.dtype, value.dims)
                 self.captured.append(value)

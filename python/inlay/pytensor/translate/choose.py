@@ -46,7 +46,7 @@ def choose(t, node):
 
 @register(MakeList)
 def make_list(t, node):
-    for user, _ in t.clients.get(node.outputs[0], [(None, 0)]):
+    for user, _ in t.users.of(node.outputs[0]) or [(None, 0)]:
         if not (isinstance(user, Apply) and isinstance(user.op, Choose)):
             raise NotNative("makes a Python object; Choose takes its elements natively")
     return [None]  # Choose looks at what it is made of
@@ -83,6 +83,6 @@ def _position(t, node, a, count):
             "and", [t.builder.scalar("ge", [a, t.builder.literal(0, "i64")]), t.builder.scalar("lt", [a, count])]
         )
         every = t.builder.reduce("and", is_choice, list(range(len(a.dims))), "bool") if a.dims else is_choice
-        t.fails_as(ValueError)
+        t.place.fails_as(ValueError)
         a = t.builder.assert_(a, every, "Choose: a position is none of the choices")
     return a

@@ -12,6 +12,7 @@ from .dtypes import INLAY_NAMES, arithmetic_dtype
 from .index_items import replaced, whole
 from .linalg import batched_node
 from .registry import NotNative
+from .sizes import late_size
 
 try:
     from pytensor.tensor.signal.conv import Convolve1d
@@ -106,7 +107,7 @@ def _extent(t, mode, n, k):
         t.builder.scalar("select", [mode, t.builder.size(a), t.builder.size(b)])
         for a, b in zip(full, valid, strict=True)
     )
-    return start, t.late_size(length)
+    return start, late_size(t, length)
 
 
 def _one_holds_the_other(t, x, sizes, mode):

@@ -5,6 +5,7 @@ from pytensor.tensor.extra_ops import FillDiagonal, FillDiagonalOffset
 
 from .dtypes import INLAY_NAMES
 from .registry import NotNative, register
+from .sizes import known_sizes
 
 
 @register(ExtractDiag)
@@ -23,7 +24,7 @@ def alloc_diag(t, node):
 
 @register(Eye)
 def eye(t, node):
-    rows, columns = t.sizes(node.inputs[:2], node.outputs[0].type.shape)
+    rows, columns = known_sizes(t, node.inputs[:2], node.outputs[0].type.shape)
     dtype = INLAY_NAMES[node.outputs[0].type.dtype]
     row, column = _rows_and_columns(t, rows, columns)
     on = t.builder.scalar("eq", [_plus(t, row, node.inputs[2]), column])

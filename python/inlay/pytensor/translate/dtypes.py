@@ -1,5 +1,6 @@
 """PyTensor's dtype names and inlay's."""
 
+from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.type import DenseTensorType
 
 INLAY_NAMES = {
@@ -47,3 +48,12 @@ def is_tensor(variable_type):
     """A NumPy array's type, be it one whose axes have names. (A sparse matrix is a TensorType too, but no array.)"""
     is_array = isinstance(variable_type, DenseTensorType) or hasattr(variable_type, "dims")
     return is_array and variable_type.dtype in INLAY_NAMES
+
+
+def type_of(var):
+    """inlay's dtype and the static shape of a PyTensor variable."""
+    if is_tensor(var.type):
+        return INLAY_NAMES[var.type.dtype], var.type.shape
+    if isinstance(var.type, ScalarType):
+        return INLAY_NAMES[var.type.dtype], ()
+    return "opaque", ()

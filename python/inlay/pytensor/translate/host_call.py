@@ -15,11 +15,13 @@ import pytensor
 from pytensor.graph.basic import Constant
 from pytensor.graph.op import Op
 from pytensor.scalar.basic import ScalarType
+from pytensor.scan.op import Scan
 from pytensor.tensor.elemwise import Elemwise
 
 from ... import errors
 from ..traces import source_line
-from . import random
+from . import random, scan
+from .calls import call_node
 from .dtypes import is_tensor
 from .origin import location, short_name
 
@@ -48,6 +50,17 @@ def shapes_of_types(node, found=frozenset()):
         )
         for i, x in enumerate(node.outputs)
     ]
+
+
+def by_its_own_code(t, node, reason):
+    """The values of the outputs of the node that is translated, by a call of its `perform`, and why."""
+    number = t.place.number
+    call = HostCall(node, number, random.may_draw_in_place(t, node), t.found)
+    if call.draw is None:
+        t.calls.refuse(number, reason)
+    call.prepare()
+    sizes = call.knows_rows(scan.sizes_of_rows(t, node)) if isinstance(node.op, Scan) else []
+    return call_node(t, node, call, [t.builder.size(n) for n in sizes])
 
 
 class HostCall:

@@ -6,6 +6,7 @@ from math import prod
 from pytensor.tensor.extra_ops import RavelMultiIndex, UnravelIndex
 
 from .registry import NotNative, register
+from .sizes import elements, sizes_of
 
 
 @register(UnravelIndex)
@@ -37,10 +38,10 @@ def _extents(t, dims, count):
     """The `count` dims as numbers, and their product."""
     b = t.builder
     try:
-        sizes = t.shape_vector(dims)
+        sizes = sizes_of(t, dims)
         return [b.size(n) for n in sizes], b.size(prod(sizes))
     except NotNative:  # the elements of a vector
-        extents = t.elements(dims, count)
+        extents = elements(t, dims, count)
         return extents, functools.reduce(lambda x, y: b.scalar("mul", [x, y]), extents, b.literal(1, "i64"))
 
 
@@ -58,6 +59,6 @@ def _within(t, place, extent, mode):
 def _checked(t, number, extent):
     """`number`, once all of it is known to be in 0 .. extent - 1."""
     b = t.builder
-    t.fails_as(ValueError)  # as NumPy's functions do
+    t.place.fails_as(ValueError)  # as NumPy's functions do
     inside = b.scalar("and", [b.scalar("ge", [number, b.literal(0, "i64")]), b.scalar("lt", [number, extent])])
     return b.assert_(number, b.compose("all", inside), "an index is outside the array of these dims")

@@ -6,6 +6,7 @@ from pytensor.tensor.basic import Join, MakeVector, Split
 from .dtypes import INLAY_NAMES
 from .index_items import replaced, whole
 from .registry import NotNative, register
+from .sizes import elements, late_size, sizes_of
 
 
 def _axis_and_tensors(op, inputs):
@@ -54,10 +55,10 @@ def split(t, node):
     x = t.value(x)
     axis %= len(x.dims)
     try:
-        sizes = t.shape_vector(sizes)
+        sizes = sizes_of(t, sizes)
     except NotNative:
-        sizes = [t.late_size(size) for size in t.elements(sizes, len(node.outputs))]
-    t.fails_as(_error)
+        sizes = [late_size(t, size) for size in elements(t, sizes, len(node.outputs))]
+    t.place.fails_as(_error)
     if any(isinstance(s, int) and s < 0 for s in sizes):
         raise NotNative("a negative split size")
     return _parts(t, x, sizes, axis)

@@ -26,7 +26,7 @@ def cumulative(t, node):
     declared = INLAY_NAMES[node.outputs[0].type.dtype]
     widened = "u64" if declared[0] == "u" else "i64" if declared[0] in "ib" else declared
     result = t.builder.cumulative(_CUMULATIVE[node.op.mode], x, node.op.axis, widened)
-    return result if t.is_only_returned(node.outputs[0]) else t.cast(result, declared)
+    return result if t.users.are_only_the_caller(node.outputs[0]) else t.cast(result, declared)
 
 
 @register(ARange)

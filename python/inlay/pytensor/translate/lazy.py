@@ -10,6 +10,7 @@ own, compiled with the main one, and the node is a call that looks at the condit
 """
 
 import copy
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,67 +20,59 @@ from pytensor.graph.fg import FunctionGraph
 from ... import errors
 from .. import failures
 from .bodies import Body
+from .calls import call_node
 from .dims import all_equal, known_equal
 from .host_call import shapes_of_types
 from .origin import short_name
-from .registry import NotNative
+from .registry import NotNative, why_not_native
+from .sizes import late_size
 
 try:
     from pytensor.graph.traversal import io_toposort
 except ImportError:  # older versions
     from pytensor.graph.basic import io_toposort
-try:
-    from pytensor.conditional.op import IfElse
-except ImportError:  # older versions
-    from pytensor.ifelse import IfElse
 
 
-def branch_nodes(fgraph, order):
-    """Node -> the branches that it stands in, outermost first: ((IfElse node, 0 or 1), ...). () for the others."""
-    if not any(isinstance(node.op, IfElse) for node in order):
-        return dict.fromkeys(order, ())
-    branches = {}
-    for node in reversed(order):
-        users = []
-        for var in node.outputs:
-            for client, position in fgraph.clients.get(var, ()):
-                users.append(_branch_of_use(branches, client, position))
-        branches[node] = _common_prefix(users)
-    return branches
+def if_else(t, node, translate):
+    """A cond, or where a branch cannot be a body, one of two functions, each by `translate`."""
+    before, number = _state(t), t.place.number
+    try:
+        return _cond(t, node)
+    except (NotNative, errors.InlayError) as error:
+        why = why_not_native(error)
+    _back_to(t, before)
+    t.calls.refuse(number, why)
+    compiled = partial(compile_branch, translate=translate, choices=t.choices)
+    call = LazyCall(node, number, t.branches.of, compiled, t.found)
+    return call_node(t, node, call)
 
 
-def _branch_of_use(branches, client, position):
-    if client not in branches:
-        return ()  # an output of the graph
-    own = branches[client]
-    if isinstance(client.op, IfElse) and position > 0:
-        return (*own, (client, (position - 1) // client.op.n_outs))
-    return own
+def _state(t):
+    """What translating the nodes of a branch changes outside of its body."""
+    return t.calls.state(), t.branches.state(), t.place.state()
 
 
-def _common_prefix(paths):
-    if not paths:
-        return ()
-    first, *others = paths
-    length = 0
-    while length < len(first) and all(len(p) > length and p[length] == first[length] for p in others):
-        length += 1
-    return first[:length]
+def _back_to(t, state):
+    calls, branches, place = state
+    t.calls.back_to(calls)
+    t.branches.back_to(branches)
+    t.place.back_to(place)
+    t.builder.at(t.place.location)
 
 
-def cond(t, node):
+def _cond(t, node):
     """The results of an IfElse as those of a cond."""
     condition = t.value(node.inputs[0])
     if condition.dtype != "bool":
-        condition = t.builder.scalar("ne", [condition, t.cast(t.constant_array(np.asarray(0)), condition.dtype)])
-    before = t.state_of_nodes()
+        condition = t.builder.scalar("ne", [condition, t.cast(t.constants.array(np.asarray(0)), condition.dtype)])
+    before = _state(t)
     bodies, results = _branches(t, node)
     for body, values in zip(bodies, results, strict=True):
         if not all(body.builder.is_given(dim) for value in values for dim in value.dims):
             raise NotNative("a branch that returns an array whose size it finds")
     if any(not all_equal(a.dims, b.dims) for a, b in zip(*results, strict=True)):
         dims = [_dims_of_either(t, condition, a, b) for a, b in zip(*results, strict=True)]
-        t.back_to(before)
+        _back_to(t, before)
         bodies, results = _branches(t, node, dims)
     graphs = []
     for body, values in zip(bodies, results, strict=True):
@@ -92,7 +85,7 @@ def cond(t, node):
 def _branches(t, node, dims=None):
     """Both branches as bodies, and what they return: with these dims, if any are given."""
     n = node.op.n_outs
-    own = t.branches.get(node, ())
+    own = t.branches.of.get(node, ())
     bodies, results = [], []
     for which in (0, 1):
         body = Body(t, bodies[0].captured if bodies else ())
@@ -110,7 +103,7 @@ def _dims_of_either(t, condition, a, b):
     """Of the branch that is taken. A size that only one of them has is known once the condition is."""
     size = t.builder.size
     return [
-        x if known_equal(x, y) else t.late_size(t.builder.scalar("select", [condition, size(x), size(y)]))
+        x if known_equal(x, y) else late_size(t, t.builder.scalar("select", [condition, size(x), size(y)]))
         for x, y in zip(a.dims, b.dims, strict=True)
     ]
 

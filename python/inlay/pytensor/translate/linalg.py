@@ -18,6 +18,7 @@ from .dims import dim_min, known_equal
 from .dtypes import INLAY_NAMES, REAL_DTYPES, arithmetic_dtype, is_complex, is_float
 from .index_items import whole
 from .registry import NotNative, register
+from .sizes import late_size
 
 _COMPLEX_OF = {real: pair for pair, real in REAL_DTYPES.items()}
 
@@ -84,7 +85,7 @@ def dot(t, op, dtype, a, b):
 
 def _refuses_as_numpy(t):
     """A matrix that is not square is a LinAlgError where NumPy's function does the work, a ValueError where SciPy's does."""
-    t.fails_as(np.linalg.LinAlgError)
+    t.place.fails_as(np.linalg.LinAlgError)
 
 
 def _scaled(t, factor, x):
@@ -417,7 +418,7 @@ if ops.Lstsq is not None:
             raise NotNative("least squares of a vector")  # PyTensor's type says that x is a matrix
         if any(x.type.dtype.startswith("complex") for x in node.inputs):
             raise NotNative("a complex result whose type says that it is real")
-        t.fails_as(np.linalg.LinAlgError, errors.ShapeMismatch)
+        t.place.fails_as(np.linalg.LinAlgError, errors.ShapeMismatch)
         b = t.builder
         a, right, least = (t.cast(x, "f64") for x in t.operands(node))
         (m, n), k = a.dims, right.dims[1]
@@ -433,7 +434,7 @@ if ops.Lstsq is not None:
         left = b.scalar("sub", [b.matmul(a, x), right])
         squares = b.reduce("add", b.scalar("mul", [left, left]), [0], "f64")
         is_sharp = b.scalar("and", [b.scalar("eq", [rank, b.size(n)]), b.scalar("gt", [b.size(m), b.size(n)])])
-        count = t.late_size(b.scalar("select", [is_sharp, b.size(k), b.literal(0, "i64")]))
+        count = late_size(t, b.scalar("select", [is_sharp, b.size(k), b.literal(0, "i64")]))
         return [x, b.slice(squares, whole([count])), t.cast(rank, "i32"), s]
 
 

@@ -21,6 +21,7 @@ from pytensor.tensor.random.type import RandomType
 from pytensor.tensor.type_other import NoneTypeT
 
 from ... import _inlay
+from .calls import call_function
 
 _OWN = "pytensor.tensor.random.basic"  # whose ops' Python code is known
 _DRAWN = {"float64": "f64", "float32": "f32", "int64": "i64"}
@@ -35,9 +36,9 @@ def may_draw_in_place(t, node):
 
 
 def _is_drawable(t, generator):
-    if t.body is not None:
-        return generator in t.body.drawable
-    return len(t.clients.get(generator, ())) == 1 and (generator in t.donated or _is_fresh(generator))
+    if t.scope.body is not None:
+        return generator in t.scope.body.drawable
+    return len(t.users.of(generator)) == 1 and (generator in t.users.donated or _is_fresh(generator))
 
 
 def _is_fresh(generator):
@@ -57,7 +58,7 @@ def drawable_value(t, var):
     """The value of `var`; of a generator, one that may be drawn from itself."""
     if not isinstance(var.type, RandomType) or _is_drawable(t, var):
         return t.value(var)
-    return t.call_function(_COPY, [t.value(var)], [("opaque", ())], "copy of a generator")[0]
+    return call_function(t, _COPY, [t.value(var)], [("opaque", ())], "copy of a generator")[0]
 
 
 def native(node, variables, in_place):

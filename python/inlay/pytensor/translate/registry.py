@@ -7,12 +7,22 @@ It is found by the class of the op or the nearest base class. One that meets a f
 
 import importlib
 
+from ... import errors
+
 _TRANSLATIONS = {}
 _ON_DEMAND = {"pytensor.sparse": ".sparse"}  # a package that not everybody imports -> the module that translates its ops
 
 
 class NotNative(Exception):
     """This node has no native form; the message says why, and `explain` shows it."""
+
+
+def why_not_native(error):
+    """Why a node runs through Python whose translation raised `error`, NotNative or what inlay refuses while the graph
+    is built: two constant sizes that differ, say. PyTensor's own op says what is wrong then, when it runs."""
+    if isinstance(error, errors.Internal):
+        raise error
+    return str(error) if isinstance(error, NotNative) else str(error).splitlines()[0]
 
 
 def register(*op_classes):

@@ -93,7 +93,7 @@ def _inline(translator, op, operands):
 
     def value(var):
         if var not in values:
-            values[var] = translator.constant_array(np.asarray(var.data))
+            values[var] = translator.constants.array(np.asarray(var.data))
         return values[var]
 
     for node in op.fgraph.toposort():

@@ -26,6 +26,7 @@ from .dtypes import is_tensor
 from .index_entries import constant_slice, filled, integer, is_missing
 from .origin import scan_name
 from .registry import NotNative, register
+from .sizes import late_size, size_of, stands_for
 
 _ZERO = np.asarray(0)
 
@@ -55,7 +56,7 @@ def sizes_of_rows(t, node):
             (shape,) = infer_shape([of], node.inputs, given)
             size = shape[size.owner.op.i]
         try:
-            return t.dim(size, late=False)
+            return size_of(t, size, late=False)
         except (NotNative, KeyError):  # KeyError: that of a value that is not made without a step
             return None
 
@@ -126,7 +127,7 @@ class _Window:
 class _Scan:
     def __init__(self, t, node):
         self.t, self.node, self.op, self.info = t, node, node.op, node.op.info
-        self.steps = t.dim(node.inputs[0])
+        self.steps = size_of(t, node.inputs[0])
         if not isinstance(self.steps, int):
             message = f"{scan_name(node)}: n_steps is {{1}}"
             t.builder.require_at_most(0, self.steps, "negative-size", message, t.value(node.inputs[0]))
@@ -140,11 +141,11 @@ class _Scan:
         places = (self.info.mit_mot_in_slices, self.info.mit_mot_out_slices)
         self.windows = [_Window(t, node, *parts, self.steps) for parts in zip(op.outer_mitmot(outer), *places)]
         self.untraced = [random.drawable_value(t, x) for x in op.outer_untraced_sit_sot(outer)]
-        self.lengths = [t.dim(x) for x in op.outer_nitsot(outer)]
+        self.lengths = [size_of(t, x) for x in op.outer_nitsot(outer)]
         if self.info.as_while and self.windows:
             raise NotNative("a Scan that ends by a condition and writes at several places")
         for x, outside in zip(op.inner_non_seqs(inner), op.outer_non_seqs(outer), strict=True):
-            t.stands_for(x, outside)
+            stands_for(t, x, outside)
             if sparse.is_multiplied(op.fgraph, x):
                 sparse.find_elements(t, outside)
         self.made = []  # what counts the steps that were made, where they may be fewer and are kept
@@ -172,7 +173,7 @@ class _Scan:
         )
         after, traces = list(after[: len(initial)]), list(after[len(initial) :])
         if self.made:
-            steps = t.late_size(after.pop())
+            steps = late_size(t, after.pop())
             traces = [t.builder.slice(trace, [(0, steps, 1)]) for trace in traces]
         rings, last = after[: len(rings)], after[len(rings) :]
         results = []
@@ -197,7 +198,7 @@ class _Scan:
         """What the body returns, in the order of `carried`; then the traces, and whether to go on."""
         t, op, info = self.t, self.op, self.info
         inner, inner_outputs = op.inner_inputs, op.inner_outputs
-        values = t.scope[1]
+        values = t.scope.values
         for x, sequence in self.sequences:
             values[x] = t.builder.gather(body.bring_in(sequence), [step])
         n = sum(bool(state.ring) for state in self.states)
@@ -220,7 +221,7 @@ class _Scan:
             values[x] = t.value(outside) if isinstance(outside, Constant) else body.capture(outside)
 
         order = op.fgraph.toposort()
-        t.add_nodes(op.fgraph, order, [t.number] * len(order), within=self.node)
+        t.add_nodes(op.fgraph, order, [t.place.number] * len(order), within=self.node)
 
         def of(variables):
             return [t.value(x) for x in variables]
@@ -244,7 +245,7 @@ class _Scan:
         outputs = [*rings, *next_rows, *untraced, *made, *traces]
         if info.as_while:
             stop = t.value(inner_outputs[-1])
-            outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constant_array(_ZERO), stop.dtype)]))
+            outputs.append(t.builder.scalar("eq", [stop, t.cast(t.constants.array(_ZERO), stop.dtype)]))
         return outputs
 
 
@@ -256,7 +257,7 @@ def _by_state(flat, taps):
 
 def _sequence(t, node, i):
     """The rows that are read of sequence `i`: it may be longer than the loop, and is not to be shorter."""
-    var, steps = node.op.outer_seqs(node.inputs)[i], t.dim(node.inputs[0])
+    var, steps = node.op.outer_seqs(node.inputs)[i], size_of(t, node.inputs[0])
     value = t.value(var)
     if known_equal(value.dims[0], steps):
         return value
@@ -356,7 +357,7 @@ def _written_first(t, node, var, rows):
     if not is_missing(entries[0].start) or not is_missing(entries[0].step):
         return None
     try:
-        count = t.dim(entries[0].stop, late=False)
+        count = size_of(t, entries[0].stop, late=False)
     except NotNative:
         return None
     if not known_equal(dim_min(count, rows), count):

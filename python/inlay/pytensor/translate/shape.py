@@ -12,6 +12,7 @@ from pytensor.tensor.type_other import NoneTypeT
 from .dims import dim_max, known_equal
 from .dtypes import INLAY_NAMES
 from .registry import NotNative, register
+from .sizes import elements, known_sizes, late_size, size_of, sizes_of
 
 try:
     from pytensor.tensor.reshape import JoinDims, SplitDims
@@ -63,15 +64,15 @@ def _wanted(t, x, vector, count):
     made_of = vector.owner.inputs if vector.owner and isinstance(vector.owner.op, MakeVector) else None
     if made_of is None or any(isinstance(v, Constant) and int(v.data) == -1 for v in made_of):
         try:
-            return t.shape_vector(vector)
+            return sizes_of(t, vector)
         except NotNative:
             if made_of is not None:
                 raise
-            return _left_over_of(t, x, [None] * count, t.elements(vector, count))
+            return _left_over_of(t, x, [None] * count, elements(t, vector, count))
     dims = []
     for v in made_of:
         try:
-            dims.append(t.dim(v, late=False))
+            dims.append(size_of(t, v, late=False))
         except NotNative:
             dims.append(None)
     b = t.builder
@@ -91,7 +92,7 @@ def _left_over_of(t, x, dims, number):
         left_over = b.scalar("floor_div", [b.size(prod(x.dims)), rest])
         left_over = b.scalar("select", [b.scalar("eq", [rest, b.literal(0, "i64")]), b.literal(-1, "i64"), left_over])
         is_unknown = b.scalar("lt", [number[i], b.literal(0, "i64")])
-        dims[i] = t.late_size(b.scalar("select", [is_unknown, left_over, number[i]]))
+        dims[i] = late_size(t, b.scalar("select", [is_unknown, left_over, number[i]]))
     return dims
 
 
@@ -130,7 +131,7 @@ if JoinDims is not None:
     def split_dims(t, node):
         axis = node.op.axis
         x, sizes = node.inputs
-        x, sizes = t.value(x), t.shape_vector(sizes)
+        x, sizes = t.value(x), sizes_of(t, sizes)
         return _reshaped(t, x, [*x.dims[:axis], *sizes, *x.dims[axis + 1 :]])
 
 
@@ -139,7 +140,8 @@ def specify_shape(t, node):
     """A promise about sizes: each that is not known to hold is checked when the function runs."""
     x, *sizes = node.inputs
     wanted = [
-        have if isinstance(size.type, NoneTypeT) else t.dim(size) for size, have in zip(sizes, t.dims(x), strict=True)
+        have if isinstance(size.type, NoneTypeT) else size_of(t, size)
+        for size, have in zip(sizes, t.dims(x), strict=True)
     ]
     x = t.value(x)
     return t.require_dims(x, wanted)
@@ -153,14 +155,14 @@ def alloc(t, node):
     for size, known in zip(sizes[len(sizes) - value.type.ndim :], value.type.shape, strict=True):
         if known not in (None, 1) and not isinstance(size, Constant):  # the size that PyTensor knows is the value's own
             x = _require_size(t, x, size, known)
-    return t.builder.broadcast(x, t.sizes(sizes, static))
+    return t.builder.broadcast(x, known_sizes(t, sizes, static))
 
 
 def _require_size(t, x, size, known):
     """x, where the number `size` is `known`."""
     b = t.builder
     try:
-        dim = t.dim(size, late=False)
+        dim = size_of(t, size, late=False)
     except NotNative:
         number = t.cast(t.value(size), "i64")
     else:
@@ -175,7 +177,7 @@ def _require_size(t, x, size, known):
 def alloc_empty(t, node):
     """Whatever was there: zeros, so that a function gives the same result each time."""
     dtype = INLAY_NAMES[node.outputs[0].type.dtype]
-    return t.builder.broadcast(t.builder.literal(0, dtype), t.sizes(node.inputs, node.outputs[0].type.shape))
+    return t.builder.broadcast(t.builder.literal(0, dtype), known_sizes(t, node.inputs, node.outputs[0].type.shape))
 
 
 @register(DeepCopyOp, TypeCastingOp)

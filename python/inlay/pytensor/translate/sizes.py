@@ -18,6 +18,7 @@ from pytensor.tensor.subtensor import Subtensor
 from .dims import dim_max, dim_min, known_equal
 from .dtypes import is_tensor
 from .index_entries import constant_slice, filled, integer
+from .origin import scan_name
 from .registry import NotNative
 
 _ARITHMETIC = {
@@ -42,7 +43,7 @@ def size_of(t, var, late=True):
     except NotNative:
         if not late or var.type.dtype[0] not in "iu":
             raise
-        return t.late_size(t.value(var), t.scan_of_steps(var))
+        return late_size(t, t.value(var), t.users.scan_of_steps(var))
 
 
 def has_one_element(var):
@@ -108,7 +109,7 @@ def _is_size(t, var):
     """Is it never negative? (A number of steps is not: the Scan refuses it.)"""
     if isinstance(var, Constant):
         return int(np.asarray(var.data).item()) >= 0
-    if t.scan_of_steps(var) is not None:
+    if t.users.scan_of_steps(var) is not None:
         return True
     if var.owner is None:
         return False
@@ -157,3 +158,48 @@ def _part(t, node):
     if not isinstance(entry, slice):
         raise NotNative("sizes read at a position")
     return sizes_of(t, node.inputs[0])[slice(*constant_slice(entry))]
+
+
+def known_sizes(t, variables, static):
+    """The dims that 0-d variables stand for; those that PyTensor knows are taken from `static`."""
+    return [size_of(t, v) if s is None else s for v, s in zip(variables, static, strict=True)]
+
+
+def stands_for(t, inside, outside):
+    """An input of a graph within a graph stands for a variable of this one. As a size it is the same."""
+    t.sizes_inside.pop(inside, None)
+    if getattr(outside.type, "ndim", 0) == 0 and getattr(outside.type, "dtype", "")[:3] in ("int", "uin"):
+        try:
+            t.sizes_inside[inside] = size_of(t, outside, late=False)
+        except NotNative:
+            pass  # a value
+
+
+# Sizes that only values tell.
+
+
+def elements(t, vector, count):
+    """The elements of a vector of integers, of which there are to be `count`: sizes that only its value tells."""
+    vector = t.require_dims(t.cast(t.value(vector), "i64"), [count])
+    return [t.builder.slice(vector, [i]) for i in range(count)]
+
+
+def late_size(t, value, scan=None):
+    """An integer value of one element as a size that is known once the value is: the same size for the same value.
+    `scan`: the node that makes that many steps, if there is one; it is what fails where the value is negative."""
+    made = t.scope.late_sizes
+    if value.index not in made:
+        number = t.builder.reshape(value, []) if value.dims else value
+        checked = number if scan is None else _number_of_steps(t, number, scan)
+        made[value.index] = t.builder.late_size(checked)
+    return made[value.index]
+
+
+def _number_of_steps(t, value, scan):
+    b = t.builder
+    value = t.cast(value, "i64")
+    message = f"{scan_name(scan)}: n_steps is {{0}}"
+    b.at(t.place.location_of(scan))
+    value = b.assert_(value, b.scalar("ge", [value, b.literal(0, "i64")]), message, "negative-size", [value])
+    b.at(t.place.location)
+    return value

@@ -14,6 +14,7 @@ from pytensor.sparse.basic import Transpose
 from pytensor.sparse.math import Dot, StructuredDot, StructuredDotGradCSC, StructuredDotGradCSR
 from pytensor.sparse.type import SparseTensorType
 
+from .calls import call_function
 from .dtypes import INLAY_NAMES
 from .index_items import replaced, whole
 from .registry import NotNative, register
@@ -102,13 +103,13 @@ def _elements(t, var):
     if var.owner is not None and isinstance(var.owner.op, Transpose):
         return _elements(t, var.owner.inputs[0]).transposed()
     if isinstance(var, Constant):
-        return Elements(*map(t.constant_array, t.once(var, lambda: _coordinates(var.data))), var.data.shape)
+        return Elements(*map(t.constants.array, t.calls.once(var, lambda: _coordinates(var.data))), var.data.shape)
     if var.type.format not in ("csr", "csc"):
         raise NotNative(f"the elements of a {var.type.format} matrix")
     matrix = t.value(var)
-    if t.body is not None:
+    if t.scope.body is not None:
         return _brought_in(t, matrix)
-    return t.once(matrix.index, lambda: _found(t, matrix, var.type))
+    return t.calls.once(matrix.index, lambda: _found(t, matrix, var.type))
 
 
 def is_multiplied(fgraph, var):
@@ -128,18 +129,18 @@ def find_elements(t, var):
     """Before a body is begun: what it may have of the matrix."""
     try:
         found = _elements(t, var)
-        t.once(t.value(var).index, lambda: found)  # also where it is another's transpose
+        t.calls.once(t.value(var).index, lambda: found)  # also where it is another's transpose
     except NotNative:
         pass  # as its own op will be
 
 
 def _brought_in(t, matrix):
     """The elements of a matrix that comes into the body, which were found before it was begun."""
-    body, outside = t.body, t.body.outside_of(matrix)
+    body, outside = t.scope.body, t.scope.body.outside_of(matrix)
     if outside is None:
         raise NotNative("the elements of a sparse matrix that the body of a loop or a branch makes")
     with body.outside():
-        found = _brought_in(t, outside) if t.body is not None else t.held(outside.index)
+        found = _brought_in(t, outside) if t.scope.body is not None else t.calls.held(outside.index)
     if found is None:
         raise NotNative("the elements of a sparse matrix in the body of a branch")
     return Elements(*map(body.bring_in, (found.values, found.rows, found.columns)), found.shape)
@@ -147,10 +148,10 @@ def _brought_in(t, matrix):
 
 def _found(t, matrix, its_type):
     b = t.builder
-    count = t.symbol("elements")
+    count = t.builder.symbol(t.names.unique("elements"))
     types = [(INLAY_NAMES[its_type.dtype], [count]), ("i32", [count]), ("i32", [None]), ("i64", [2])]
     stored = _STORED[its_type.format]
-    values, minor, starts, shape = t.call_function(stored, [matrix], types, "elements of a sparse matrix")
+    values, minor, starts, shape = call_function(t, stored, [matrix], types, "elements of a sparse matrix")
     shape = tuple(b.late_size(b.slice(shape, [i])) for i in range(2))
     major = _major(t, starts, count)
     rows, columns = (major, minor) if its_type.format == "csr" else (minor, major)

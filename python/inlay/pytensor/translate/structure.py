@@ -4,6 +4,7 @@ from pytensor.compile.builders import OpFromGraph
 from pytensor.raise_op import CheckAndRaise
 
 from .registry import NotNative, register
+from .sizes import stands_for
 
 
 @register(OpFromGraph)
@@ -11,7 +12,7 @@ def op_from_graph(t, node):
     """The inner graph, in place. (Whether it should be is PyTensor's business until it has been rewritten.)"""
     inner = node.op.fgraph
     for x, outside in zip(inner.inputs, node.inputs, strict=True):
-        t.stands_for(x, outside)
+        stands_for(t, x, outside)
     return t.inline(inner.inputs, inner.toposort(), inner.outputs, t.operands(node))
 
 

@@ -14,6 +14,7 @@ from .dtypes import PYTENSOR_NAMES, is_tensor
 from .index_entries import constant_slice, entries_of, filled, integer, is_missing
 from .index_items import replaced, whole
 from .registry import NotNative, register
+from .sizes import late_size, size_of
 
 AdvancedSubtensor1 = getattr(pts, "AdvancedSubtensor1", None)
 AdvancedIncSubtensor1 = getattr(pts, "AdvancedIncSubtensor1", None)
@@ -66,7 +67,7 @@ def _clamped(t, bound, dim, least, greatest):
     place = integer(bound)
     if place is None:
         try:
-            place = t.dim(bound, late=False)
+            place = size_of(t, bound, late=False)
         except NotNative:
             return _late_place(t, bound, dim, least, greatest)
     if not isinstance(place, int):
@@ -82,7 +83,7 @@ def _late_place(t, bound, dim, least, greatest):
     place = b.scalar("select", [b.scalar("lt", [number, b.literal(0, "i64")]), from_end, number])
     first = b.literal(least, "i64")
     inside = b.scalar("min", [b.scalar("max", [place, first]), b.size(greatest)])
-    return t.late_size(b.scalar("sub", [inside, first])) + least
+    return late_size(t, b.scalar("sub", [inside, first])) + least
 
 
 def _first_unknown_step(entries):
@@ -116,7 +117,7 @@ def _places_of(t, entry, dim):
 
     # No axis has so many elements that a longer step would reach another one.
     step = do("clip", t.cast(t.value(entry.step), "i64"), -_MOST, _MOST)
-    t.fails_as(ValueError, errors.ZeroStep)
+    t.place.fails_as(ValueError, errors.ZeroStep)
     step = b.assert_(step, do("ne", step, 0), "slice step cannot be zero", "zero-step")
     size, down = b.size(dim), do("lt", step, 0)
     least, greatest = do("select", down, -1, 0), do("select", down, do("sub", size, 1), size)
@@ -133,7 +134,7 @@ def _places_of(t, entry, dim):
     stop = place(entry.stop, do("select", down, least, greatest))
     rounding = do("select", down, 1, -1)
     count = do("floor_div", do("add", do("add", do("sub", stop, start), step), rounding), step)
-    places = b.iota(t.late_size(do("max", count, 0)), "i64")
+    places = b.iota(late_size(t, do("max", count, 0)), "i64")
     return do("add", start, do("mul", places, step))
 
 
@@ -170,7 +171,7 @@ class _Index:
         if entry.type.ndim == 0:
             raise NotNative("a scalar mask")
         if isinstance(entry, Constant):
-            self.items += [t.constant_array(positions) for positions in np.nonzero(entry.data)]
+            self.items += [t.constants.array(positions) for positions in np.nonzero(entry.data)]
         else:
             axis = len(self.items)
             self.items += t.builder.nonzero(t.require_dims(t.value(entry), x.dims[axis : axis + entry.type.ndim]))
@@ -304,10 +305,10 @@ def _exact_slice(t, node, entries):
     start = 0 if start is None else start
     if stop is None or step != 1 or not 0 <= start < stop:
         return None
-    required = t.length_that_is_required(node.outputs[0])
+    required = t.users.require_length(node.outputs[0])
     if required is None or required[0] != stop - start:
         return None
-    t.fails_as(required[1])
+    t.place.fails_as(required[1])
     return (start, stop, 1)
 
 

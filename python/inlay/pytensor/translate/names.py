@@ -1,0 +1,29 @@
+"""Names that the text of a graph can carry, each given once."""
+
+import re
+
+
+class Names:
+    """Of the sizes, parameters and values of one graph."""
+
+    def __init__(self, of_variables):
+        """`of_variables`: what the user calls variables that have no names of their own, and inputs."""
+        self.of_variables = of_variables
+        self._taken = set()
+
+    def unique(self, name):
+        """That name, or one like it."""
+        name = stem = identifier(name)
+        count = 1
+        while name in self._taken:
+            count += 1
+            name = f"{stem}_{count}"
+        self._taken.add(name)
+        return name
+
+
+def identifier(name):
+    """A name that the text form can carry."""
+    name = re.sub(r"^\W+|\W+$", "", name, flags=re.ASCII)
+    name = re.sub(r"\W+", "_", name, flags=re.ASCII) or "value"
+    return f"_{name}" if name[0].isdigit() else name
