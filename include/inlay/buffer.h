@@ -1,6 +1,6 @@
 #pragma once
-// Arrays for calls: Array owns its memory, and is row-major. ArrayRef and ArrayOut point into yours, whose elements may
-// have any distance from each other.
+// Arrays for calls. An Array owns its memory and is row-major. ArrayRef and ArrayOut point into memory of the caller,
+// with any strides.
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace inlay {
 
-/// The dtype of a C++ type. (`bool` is one byte, as in NumPy.)
+/// Returns the dtype of a C++ type. (`bool` is one byte, as in NumPy.)
 template <class T>
 constexpr DType dtype_of() {
   if constexpr (std::is_same_v<T, bool>) {
@@ -31,11 +31,11 @@ constexpr DType dtype_of() {
   }
 }
 
-/// Owns its elements, 64-byte aligned. A copy is a copy of the elements.
+/// A row-major array that owns its elements, aligned to 64 bytes. Copying it copies the elements.
 class Array {
  public:
   Array() = default;
-  /// Zeros. Throws Error(size_overflow) or Error(out_of_memory).
+  /// Makes an array of zeros. Throws Error(size_overflow) or Error(out_of_memory).
   Array(DType dtype, std::vector<int64_t> dims);
   Array(const Array& other);
   Array(Array&&) noexcept = default;
@@ -47,7 +47,7 @@ class Array {
   void* data() { return data_.get(); }
   const void* data() const { return data_.get(); }
 
-  /// Throws Error(wrong_dtype) where T is not the dtype.
+  /// Returns the elements in row-major order. Throws Error(wrong_dtype) if the dtype is not that of T.
   template <class T>
   std::span<T> elements() {
     require(dtype_of<T>());
@@ -70,7 +70,7 @@ class Array {
   std::unique_ptr<void, Free> data_;
 };
 
-/// std::mdspan, and what has its members: sizes, and the distance of neighbours along each axis, in elements.
+/// std::mdspan, and any type with the same members: it has an extent and a stride (in elements) for each axis.
 template <class View>
 concept StridedView = requires(const View& view) {
   typename View::element_type;
@@ -80,8 +80,8 @@ concept StridedView = requires(const View& view) {
   { view.stride(0) } -> std::convertible_to<int64_t>;
 };
 
-/// One, for compilers without <mdspan>: `View<const double>(data, {rows, columns}, {1, rows})` is a matrix that lies
-/// column by column. No strides: row-major.
+/// A StridedView for compilers without <mdspan>: `View<const double>(data, {rows, columns}, {1, rows})` is a
+/// column-major matrix. Without strides it is row-major.
 template <class T>
 class View {
  public:
@@ -89,7 +89,7 @@ class View {
   View(T* data, std::vector<int64_t> dims) : data_(data), dims_(std::move(dims)), strides_(dims_.size(), 1) {
     for (std::size_t axis = dims_.size(); axis-- > 1;) strides_[axis - 1] = strides_[axis] * dims_[axis];
   }
-  /// As many strides as dims.
+  /// There must be as many strides, in elements, as dims.
   View(T* data, std::vector<int64_t> dims, std::vector<int64_t> strides)
       : data_(data), dims_(std::move(dims)), strides_(std::move(strides)) {}
 
@@ -103,12 +103,12 @@ class View {
   std::vector<int64_t> dims_, strides_;
 };
 
-/// Somebody's elements, which must outlive it. A call copies them where they are not row-major.
+/// Elements that an argument is read from; they must outlive it. A call copies them if they are not row-major.
 struct ArrayRef {
   DType dtype = DType::f64;
   std::vector<int64_t> dims;
   const void* data = nullptr;
-  std::vector<int64_t> strides;  // in elements, by axis, negative ones too; none: row-major
+  std::vector<int64_t> strides;  // in elements, by axis, also negative; empty: row-major
 
   ArrayRef(DType dtype, std::vector<int64_t> dims, const void* data, std::vector<int64_t> strides = {})
       : dtype(dtype), dims(std::move(dims)), data(data), strides(std::move(strides)) {}
@@ -135,13 +135,13 @@ struct ArrayRef {
       : ArrayRef(dtype_of<T>(), {}, &number) {}
 };
 
-/// Somebody's memory for elements that are to be written, which must outlive it. Where it is not row-major, the result
-/// is copied there at the end of the call.
+/// Memory that a result is written to; it must outlive this. If it is not row-major, the call copies the result there
+/// at its end.
 struct ArrayOut {
   DType dtype = DType::f64;
   std::vector<int64_t> dims;
   void* data = nullptr;
-  std::vector<int64_t> strides;  // as those of ArrayRef; no two elements may share bytes
+  std::vector<int64_t> strides;  // as in ArrayRef; no two elements may share bytes
 
   ArrayOut(DType dtype, std::vector<int64_t> dims, void* data, std::vector<int64_t> strides = {})
       : dtype(dtype), dims(std::move(dims)), data(data), strides(std::move(strides)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// From a graph to a function.
+// Compiles a graph to an executable function.
 #include <functional>
 #include <map>
 #include <span>
@@ -12,25 +12,25 @@
 
 namespace inlay {
 
-/// What a `host_call` of the graph calls: operands in, results out. An exception fails the call:
-/// Error(host_call_failed).
+/// The function that a `host_call` of the graph calls: it takes the operands and returns the results. An exception in
+/// it fails the call with Error(host_call_failed).
 using HostFunction = std::function<std::vector<Array>(std::span<const ArrayRef> operands)>;
 
 struct CompileOptions {
   std::vector<HostFunction> host_functions;  // by the number that GraphBuilder::host_call was given
-  bool keep_every_bit = false;               // only rewrites that change no bit of a result
-  std::string backend;                       // "llvm" or "c"; empty: as INLAY_BACKEND says, else what works here
-  std::string planner;             // "naive", "greedy", "search", "max"; empty: as INLAY_PLANNER says, else search
-  std::string order;               // "given", "memory" (docs/memory.md); empty: as INLAY_ORDER says, else memory
-  PlannerFunction custom_planner;  // in the place of `planner`, if there is one
+  bool keep_every_bit = false;               // allow only rewrites that change no bit of a result
+  std::string backend;                       // "llvm" or "c"; empty: INLAY_BACKEND, else the first that works here
+  std::string planner;                       // "naive", "greedy", "search", "max"; empty: INLAY_PLANNER, else "search"
+  std::string order;                         // "given", "memory" (docs/memory.md); empty: INLAY_ORDER, else "memory"
+  PlannerFunction custom_planner;            // if set, used instead of `planner`
   std::map<std::string, int64_t> upper_bounds;  // of sizes, by name: the arena is laid out once, for all calls up to
-                                                // them; a call beyond is Error(upper_bound)
-  SharingFunction may_share;                    // a say in what is computed in place; none: whatever the rule allows
-  std::string dump_directory;                   // what every stage made, as files; empty: as INLAY_DUMP says
-  bool verify = false;                          // check every stage's result (also by INLAY_VERIFY)
+                                                // them; a call with a larger size throws Error(upper_bound)
+  SharingFunction may_share;   // decides what may be computed in place; empty: all that the rule allows
+  std::string dump_directory;  // every stage writes its result there; empty: INLAY_DUMP
+  bool verify = false;         // check every stage's result (also by INLAY_VERIFY)
 };
 
-/// Throws Error where the program is wrong, or no code generator was found.
+/// Compiles the graph. Throws Error if the program is wrong or no code generator is found.
 Executable compile(const Graph& graph, const CompileOptions& options = {});
 
 }  // namespace inlay

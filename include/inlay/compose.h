@@ -1,6 +1,6 @@
 #pragma once
-// Compositions: what NumPy has as one function and a graph as a few nodes, over a GraphBuilder and its ValueIds.
-// (inlay/value.h has the most common ones over Values, and all of them by name.)
+// Compositions: functions of NumPy that are a few nodes in a graph, for a GraphBuilder and its ValueIds. (inlay/value.h
+// has the most common ones for Values, and all of them by name.)
 #include "ir/compose.h"
 #include "ir/compose_diagonal.h"
 #include "ir/compose_fill.h"

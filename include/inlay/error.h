@@ -1,3 +1,4 @@
 #pragma once
-// What goes wrong: `Error` is the caller's mistake, with a code (docs/errors.md), a message with the values, and notes.
+// Errors: an `Error` is a mistake of the caller, with a code (docs/errors.md), a message that gives the values, and
+// notes.
 #include "support/error.h"

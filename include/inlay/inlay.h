@@ -1,5 +1,5 @@
 #pragma once
-// Everything: programs, compiling, calling, errors. (inlay/runtime.h is the C ABI below it.)
+// Includes everything: programs, compiling, calling, errors. (inlay/runtime.h is the C ABI below it.)
 #include "inlay/buffer.h"
 #include "inlay/compile.h"
 #include "inlay/compose.h"

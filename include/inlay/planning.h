@@ -1,5 +1,5 @@
 #pragma once
-// A say in where working memory lies, and in what shares bytes (CompileOptions).
+// Callbacks that decide where working memory lies and which values share bytes (CompileOptions).
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -8,23 +8,25 @@
 
 namespace inlay {
 
-/// Working memory that has to lie somewhere in the arena: `size_bytes`, at a multiple of `alignment_bytes`, while the
-/// program is at ticks [begin, end).
+/// A storage that needs a place in the arena: `size_bytes` at a multiple of `alignment_bytes`, live during the ticks
+/// [begin, end) of the program.
 struct StorageToPlace {
-  std::string name;  // of the value that is the first to lie there
+  std::string name;  // of the first value that lies there
   int64_t size_bytes = 0, alignment_bytes = 0;
   int32_t begin = 0, end = 0;
 };
 
-/// Where each begins. What it says is proved: Error(wrong_plan) names what overlaps.
+/// Returns the offset of each storage in the arena, in bytes. The answer is verified: Error(wrong_plan) names the
+/// storages that overlap.
 using PlannerFunction = std::function<std::vector<int64_t>(std::span<const StorageToPlace> storages)>;
 
-/// May two values share bytes where the rule allows it (docs/memory.md)? never: they are kept apart. even_if_larger:
-/// also where the arena might grow by it. Neither makes anything share that would compute wrong numbers.
+/// Whether two values may share bytes where the rule allows it (docs/memory.md). never: they are kept apart.
+/// even_if_larger: they may share even if the arena grows by it. No answer makes values share if the results would be
+/// wrong.
 enum class MayShare : uint8_t { by_rule, never, even_if_larger };
 
-/// `step`: where `value` takes over the bytes of `operand`, or the operand is made in those of the value: "@k1",
-/// "cholesky", "a copy"; names as `explain` shows them.
+/// Asked at each step where `value` could take over the bytes of `operand`, or `operand` could be made in the bytes of
+/// `value`. `step` is "@k1", "cholesky", "a copy", ...; all names are those that `explain` shows.
 using SharingFunction =
     std::function<MayShare(const std::string& step, const std::string& value, const std::string& operand)>;
 

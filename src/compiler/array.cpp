@@ -32,7 +32,7 @@ std::size_t bytes_of(DType dtype, std::span<const int64_t> dims) {
 
 Array::Array(DType dtype, std::vector<int64_t> dims) : dtype_(dtype), dims_(std::move(dims)) {
   const std::size_t bytes = bytes_of(dtype_, dims_);
-  // A whole number of lines, at least one: an empty array has an address too.
+  // A whole number of cache lines, at least one: an empty array has an address too.
   const std::size_t lines = bytes / kAlignment + 1;
   data_.reset(std::aligned_alloc(kAlignment, lines * kAlignment));
   if (!data_) throw Error(ErrorCode::out_of_memory, {}, str("no memory for an array of ", bytes, " bytes"));

@@ -38,7 +38,7 @@ Emitted emit_c(const kernel::KernelProgram& program, const memory::MemoryPlan& p
           {{"c", std::move(made.source)}}};
 }
 
-/// The C library first: by its plain name find_external knows an op's function, whose operands may be others.
+/// Searches the C library first: find_external knows the plain name as an op's function, which may have other operands.
 void* find_for_c(std::string_view name) {
   void* const found = c_backend::find_standard_function(name);
   return found ? found : find_external(name);

@@ -1,5 +1,5 @@
 #pragma once
-// The ways from kernels to machine code, in one table.
+// The backends, which turn kernels into machine code, in one table.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -14,11 +14,11 @@
 
 namespace inlay {
 
-/// Machine code, and what a dump shows of how it was made: by the extension of its file.
+/// Machine code, and texts of how it was made for dumps, by file extension.
 struct Emitted {
   std::vector<std::byte> object;  // relocatable ELF
   std::string entry;
-  std::string target;  // what it is for: "x86-64, avx2 (znver3)"
+  std::string target;  // the machine it is for: "x86-64, avx2 (znver3)"
   std::vector<std::pair<std::string, std::string>> texts;
 };
 
@@ -30,15 +30,16 @@ struct Backend {
   bool (*is_available)();  // can `emit` work here?
   Emitted (*emit)(const kernel::KernelProgram& program, const memory::MemoryPlan& plan, const Options& options,
                   KeepTexts keep);
-  void* (*find_external)(std::string_view name);  // what its code calls; null: unknown
+  void* (*find_external)(std::string_view name);  // the address of a function that its code calls; null: unknown
 };
 
 std::span<const Backend> backends();
 
-/// Throws Error(unknown-name) that lists all.
+/// Returns the backend of this name. Throws Error(unknown-name) with a list of all.
 const Backend& backend_named(std::string_view name);
 
-/// The one that was named (Options::backend, INLAY_BACKEND), else the first that is available here; else the first.
+/// Returns the backend that was named (Options::backend, INLAY_BACKEND), else the first that is available here, else
+/// the first.
 const Backend& backend_of(const Options& options);
 
 }  // namespace inlay

@@ -33,7 +33,7 @@ memory::PlannedProgram plan_memory(Instrument& run, kernel::KernelProgram kernel
   return planned;
 }
 
-/// Kernels of a graph, those of its bodies first.
+/// Fuses a graph, its bodies first, and runs the loop passes.
 kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, const kernel::BackendCaps& caps,
                                          const Options& options, std::string_view last = {}) {
   fuse::FusedBodies bodies;
@@ -53,7 +53,7 @@ kernel::KernelProgram fuse_and_transform(Instrument& run, const Graph& graph, co
   return run.passes(up_to(last, loop_passes()), std::move(kernels), of, caps);
 }
 
-/// Verifying, dumping, timing and counting happen in `run`: here once, in no pass.
+/// `run` verifies, dumps, times and counts: here once, in no pass.
 Lowered lower(Instrument& run, const Graph& source, const Options& options) {
   Graph graph = run.passes(graph_passes(), source);
   const kernel::BackendCaps caps = caps_of(options);

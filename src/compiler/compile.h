@@ -1,5 +1,6 @@
 #pragma once
-// From a Graph to machine code. compile.cpp shows the whole route on one page; inlay/compile.h is the door for C++.
+// Compiles a Graph to machine code. compile.cpp shows the whole route on one page; inlay/compile.h is the C++
+// interface.
 #include <string_view>
 #include <variant>
 
@@ -13,46 +14,46 @@
 
 namespace inlay {
 
-/// What a program becomes before any machine code: all that the kernel evaluator and the dumps need.
+/// A program before any machine code: all that the kernel evaluator and the dumps need.
 struct Lowered {
   Graph graph;  // after rewriting
   kernel::KernelProgram kernels;
-  std::string order_gain;  // what their order saves (memory/step_order.h); empty: it is the one that fuse gave
+  std::string order_gain;  // what the order of steps saves (memory/step_order.h); empty: it is the order of fuse
   memory::MemoryPlan plan;
   StageSeconds seconds;  // by stage, in the order of running
   std::vector<PassCounts> rewrites;
-  std::string last_rewrite;  // the rule that fired last: of --bisect=N, the N-th
+  std::string last_rewrite;  // the rule that fired last: with --bisect=N, the N-th
   fuse::Mode fuse = fuse::Mode::full;
-  kernel::BackendCaps caps;  // that it was fused for
+  kernel::BackendCaps caps;  // the backend that it was fused for
 
-  /// Which kernels have data in common and are not one, and why. Found when it is asked for.
+  /// Returns the kernels that share data but are not one kernel, with reasons. Computed when it is asked for.
   std::vector<explain::Apart> apart() const { return explain::why_apart(kernels, caps, fuse); }
 };
 
-/// A compiled program and how it came about.
+/// A compiled program, with how it was made.
 struct Program : Lowered {
   runtime::Executable executable;
   std::string target;  // the machine that its code is for: "x86-64, avx2 (znver3)"
 };
 
-/// Works without a code generator too.
+/// Lowers a graph to planned kernels. Works without a code generator too.
 Lowered lower(const Graph& source, const Options& options = {});
 
 Program compile_program(const Graph& source, const Options& options = {});
 
-/// The kernels of a graph that is rewritten, for a backend that can do this, before they are planned.
+/// Returns the kernels of a rewritten graph, for a backend with these capabilities, before they are planned.
 kernel::KernelProgram kernels_of(const Graph& graph, const kernel::BackendCaps& caps, const Options& options = {});
 
-/// What the program is after the pass `last` of either list, or after `fuse`. Throws Error(unknown-name).
+/// Returns the program after the pass `last` of either list, or after `fuse`. Throws Error(unknown-name).
 std::variant<Graph, kernel::KernelProgram> lower_until(const Graph& source, std::string_view last,
                                                        const Options& options = {});
 
-/// One pass alone. Throws Error: unknown-name, unsupported for `fuse` and for a pass of the other list.
+/// Runs one pass alone. Throws Error: unknown-name, unsupported for `fuse` and for a pass of the other list.
 Graph run_pass(const Graph& graph, std::string_view pass, const Options& options = {});
 kernel::KernelProgram run_pass(const kernel::KernelProgram& kernels, std::string_view pass,
                                const Options& options = {});
 
-/// From the kernels on: what `inlay run` does with a dump of them. `graph` of what it gives is empty.
+/// Lowers a program from its kernels on: `inlay run` does this with a dump of them. `graph` of the result is empty.
 Lowered lower(const kernel::KernelProgram& kernels, const Options& options = {});
 Program compile_program(const kernel::KernelProgram& kernels, const Options& options = {});
 

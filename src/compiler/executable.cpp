@@ -1,4 +1,4 @@
-// The C++ door: include/inlay/executable.h and compile.h over the compiler and the runtime.
+// The C++ interface: include/inlay/executable.h and compile.h over the compiler and the runtime.
 #include "runtime/executable.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ struct Bytes {
   bool meet(const Bytes& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// Of an ArrayRef or an ArrayOut.
+/// The bytes of an ArrayRef or an ArrayOut.
 Bytes bytes_of(const auto& array) {
   int64_t bytes = size_bytes(array.dtype);
   for (int64_t dim : array.dims) bytes *= dim;
@@ -49,7 +49,7 @@ Bytes bytes_of(const auto& array) {
   return {begin, begin + bytes};
 }
 
-/// The places that a caller gives for results.
+/// The caller's ArrayOuts for results.
 class ArrayPlaces {
  public:
   ArrayPlaces(const ExecutableState& state, std::span<const ArrayRef> arguments, std::span<const ArrayOut> places)
@@ -78,7 +78,7 @@ class ArrayPlaces {
     }
   }
 
-  /// Where to write the result; null: elsewhere, to be copied here. Throws Error(shape-mismatch).
+  /// Returns where to write the result; null: elsewhere, to be copied here later. Throws Error(shape-mismatch).
   void* of(std::size_t slot, std::span<const int64_t> dims) const {
     if (!std::ranges::equal(places_[slot].dims, dims)) throw wrong(ErrorCode::shape_mismatch, slot, dims);
     if (!is_row_major(places_[slot].dims, places_[slot].strides)) return nullptr;
@@ -149,7 +149,7 @@ class CallHost final : public runtime::Host {
 
   /// Why a host call failed.
   const std::optional<Error>& failure() const { return failure_; }
-  /// May results be written where the caller has something?
+  /// May results be written to memory of the caller?
   bool writes_places() const { return places_ != nullptr; }
   std::vector<Array> take_results() { return std::move(results_); }
   void fill_places() const {
@@ -202,7 +202,7 @@ class CallHost final : public runtime::Host {
   std::optional<Error> failure_;
 };
 
-/// Number, dtypes and ranks; the runtime compares sizes.
+/// Checks the number of arguments, their dtypes and ranks; the runtime compares sizes.
 std::vector<runtime::TensorRef> checked(const ExecutableState& state, std::span<const ArrayRef> arguments) {
   if (arguments.size() != state.params.size()) {
     const auto names = join(state.params, ", ", [](const TensorInfo& info) { return info.name; });
@@ -319,7 +319,7 @@ void Executable::Call::operator()(const void* const* arguments, void* const* res
   void* few_results[kFew];
   std::vector<int64_t> more_symbols;
   std::vector<void*> more_results;
-  // The code writes symbols and results of its own there, so each call has a copy.
+  // The code writes symbols and results there, so each call has a copy.
   int64_t* symbols = few_symbols;
   void** outputs = few_results;
   if (symbols_.size() > kFew) symbols = (more_symbols.resize(symbols_.size()), more_symbols.data());

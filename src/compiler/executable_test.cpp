@@ -244,7 +244,7 @@ class StopsSoon {
   std::thread thread_;
 };
 
-/// Of very many steps, each of them kernels; and one that is a kernel.
+/// A program of very many kernels, and one of a single kernel.
 const char* const kLongLoops[] = {
     R"(graph @main(%x: f64[n], %d: f64[k]) {
       %s = loop %i < k*k*k*k*k carry (%c = %x) {
@@ -313,7 +313,7 @@ TEST_F(CppDoor, TakesAPlanner) {
             "  help: the planners are naive, greedy, search and max");
 }
 
-/// As std::mdspan has it, with a layout of its own.
+/// A view like std::mdspan, with a layout of its own.
 struct Mdspan {
   using element_type = double;
   double* data;

@@ -33,7 +33,7 @@ const Name kNames[] = {
     {"memset", address(&std::memset)},
     {"memmove", address(&std::memmove)},
     {"inlay_step_begins", address(&runtime::inlay_step_begins)},
-    // What a CPU without SSE4.1, FMA or F16C has no instruction for: LLVM calls these.
+    // LLVM calls these on a CPU without SSE4.1, FMA or F16C.
     {"floor", address<double(double)>(&::floor)},
     {"floorf", address(&::floorf)},
     {"ceil", address<double(double)>(&::ceil)},

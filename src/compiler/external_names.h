@@ -3,8 +3,8 @@
 
 namespace inlay {
 
-/// The address of a function that generated code calls by name: a scalar function, memcpy and memset, a BLAS routine.
-/// Null where the name is unknown.
+/// Returns the address of a function that generated code calls by name: a scalar function, memcpy and memset, a BLAS
+/// routine. Null if the name is unknown.
 void* find_external(std::string_view name);
 
 }  // namespace inlay

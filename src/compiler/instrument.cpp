@@ -34,8 +34,8 @@ bool is_dump_file(const fs::path& path) {
   return false;
 }
 
-/// The first program of a process has `directory` for its files, the next ones have folders 2, 3, ... in it.
-/// Files of an earlier run would mix with ours, since unchanged passes write none: they go.
+/// The first program of a process uses `directory` for its files, the next ones have folders 2, 3, ... in it. Files of
+/// an earlier run are removed: unchanged passes write none, so they would be mixed with new ones.
 std::string fresh_directory(const std::string& directory) {
   static std::atomic<int> programs = 0;
   const int number = ++programs;
@@ -48,7 +48,7 @@ std::string fresh_directory(const std::string& directory) {
         .help("INLAY_DUMP, or the option dump_directory, names a folder that can be written");
   std::vector<fs::path> old;
   for (fs::directory_iterator at(path, failure), end; !failure && at != end; at.increment(failure)) {
-    std::error_code unknown;  // of a file that may not be looked at: not ours
+    std::error_code unknown;  // for a file that may not be read: not ours
     if (at->is_regular_file(unknown) && is_dump_file(at->path())) old.push_back(at->path());
   }
   for (const fs::path& file : old) fs::remove(file, failure);
@@ -95,7 +95,7 @@ kernel::KernelProgram Instrument::passes(std::span<const LoopPass> list, kernel:
 
 namespace {
 
-/// The pass on every body of a cond or a loop, then on the graph around them. None: nothing has changed.
+/// Runs the pass on every body of a cond or a loop, then on the enclosing graph. Nothing: nothing has changed.
 std::optional<Graph> run_inside_out(const GraphPass& pass, const Graph& graph, PassContext& context) {
   std::optional<Graph> changed;
   for (NodeId n : ids<NodeId>(graph.nodes.size())) {
@@ -181,7 +181,7 @@ void Instrument::look_at(const std::string& name, const memory::PlannedProgram& 
   look_at(name, program);
   if (dumps()) dump(name, "plan", explain::memory_map(program, plan));
   if (!verify_) return;
-  // Kernels of a file may read what they have not written, for sizes that nobody has run yet.
+  // Kernels of a file may read what they have not written, for sizes that were never run.
   const Whose whose = source_ ? Whose::ours : Whose::the_users;
   for (const std::vector<int64_t>& symbols : sample_sizes(program)) {
     const bool within = std::ranges::equal(symbols, plan.upper_bounds,
@@ -214,7 +214,7 @@ void Instrument::report_broken(const std::string& name, Diagnostic diagnostic) {
   static std::atomic<int> failures = 0;
   diagnostic.notes.emplace_back("pass", name);
   if (input_) {
-    std::error_code none;  // then it goes where the process is
+    std::error_code none;  // then it goes to the working directory
     const fs::path folder = dumps() ? fs::path(directory_) : fs::temp_directory_path(none);
     const fs::path path = folder / str("inlay-reproducer-", getpid(), "-", ++failures, "-", name, ".inlay");
     const std::error_code failure = write_whole_file(

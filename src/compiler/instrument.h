@@ -1,16 +1,16 @@
 #pragma once
-// Verify, dump, time and count: here once, in no pass.
+// Verifies, dumps, times and counts passes: here once, and in no pass.
 //
 //   Instrument run(options);
 //   const Graph graph = run.passes(graph_passes(), source);
 //   kernel::KernelProgram kernels = run.stage("fuse", [&] { return fuse(graph, ...); });
 //   kernels = run.passes(loop_passes(), std::move(kernels), of, caps);
 //
-// The name of a pass in the table is the name of its dump file, its timer and its counters, and what an error inside it
-// says. With a dump directory, each step that changed something leaves one text file, whose name begins with the number
-// of the step: 00-source.inlay, NN-simplify.inlay, ... NN-fuse.decisions, NN-fuse.kernels, NN-join-regions.kernels, ...
-// NN-memory.plan, NN-emit.ll, NN-emit.s (or NN-emit.c). A pass that is added moves the numbers, so pages and tests name
-// a file by what stands behind its number: *-fuse.kernels.
+// A pass's name in the table names its dump file, its timer and its counters, and errors inside it. With a dump
+// directory, each step that changed something writes one text file, whose name begins with the number of the step:
+// 00-source.inlay, NN-simplify.inlay, ... NN-fuse.decisions, NN-fuse.kernels, NN-join-regions.kernels, ...
+// NN-memory.plan, NN-emit.ll, NN-emit.s (or NN-emit.c). A new pass changes the numbers, so pages and tests name a file
+// by the rest of its name: *-fuse.kernels.
 #include <chrono>
 #include <optional>
 #include <span>
@@ -40,19 +40,20 @@ class Instrument {
   explicit Instrument(const Options& options);
   explicit Instrument(const Options&&) = delete;  // it keeps a reference
 
-  /// Each pass on the result of the one before, bodies before the graphs around them. `source` must outlive this.
+  /// Runs each pass on the result of the previous one, on bodies before the graphs around them. `source` must outlive
+  /// this.
   Graph passes(std::span<const GraphPass> list, const Graph& source);
 
-  /// Kernels that somebody wrote, or has changed: what is wrong with them is no mistake of ours.
+  /// Takes kernels that a user wrote or changed: errors in them are the user's, not inlay's.
   kernel::KernelProgram given(const kernel::KernelProgram& kernels);
 
-  /// Each pass that runs in the mode of fusing that was asked for, on the result of the one before. `of`: what the
-  /// program is of; a body's leaves no files, since the program around it has its kernels.
+  /// Runs each pass that the chosen fusion mode includes on the result of the previous one. `of` says what the program
+  /// is; a body writes no files, since the enclosing program has its kernels.
   kernel::KernelProgram passes(std::span<const LoopPass> list, kernel::KernelProgram program, LoopPass::Of of,
                                const kernel::BackendCaps& caps);
 
-  /// What `make` gives, timed; a KernelProgram and a plan are verified and dumped, and so are the texts of an
-  /// emitted object that has `texts`.
+  /// Runs `make`, timed, and returns its result; a KernelProgram and a plan are verified and dumped, and so are the
+  /// texts of an emitted object that has `texts`.
   template <class Make>
   auto stage(const std::string& name, Make make) {
     auto result = timed(name, make);
@@ -62,17 +63,17 @@ class Instrument {
     return result;
   }
 
-  /// What `make` gives, timed and no more: a part of what a stage of this name will show.
+  /// Runs `make`, timed only: for a part of what a stage of this name will show.
   template <class Make>
   auto quiet_stage(const std::string& name, Make make) {
     return timed(name, make);
   }
 
-  /// Does someone want the texts? (Those of machine code take time to make.)
+  /// Are dumps written? (The texts of machine code take time to make.)
   bool dumps() const { return !directory_.empty(); }
 
-  /// Gets what the fuser decides, of bodies too, for the dump of the next stage that is not quiet; none: nobody wants
-  /// it.
+  /// Returns where the fuser writes its decisions, also those for bodies, for the dump of the next stage that is not
+  /// quiet; null if there are no dumps.
   std::string* decisions() { return dumps() ? &decisions_ : nullptr; }
 
   const StageSeconds& seconds() const { return seconds_; }
@@ -115,15 +116,15 @@ class Instrument {
 
   /// Not inlined: tests/growth counts instructions from one call of it to the next.
   [[gnu::noinline]] void add_seconds(const std::string& name, double seconds);
-  /// None: the pass leaves the graph as it is.
+  /// Runs one pass; nothing if it leaves the graph as it is.
   std::optional<Graph> pass(const GraphPass& pass, const Graph& graph);
   kernel::KernelProgram pass(const LoopPass& pass, kernel::KernelProgram program, LoopPass::Of of,
                              const kernel::BackendCaps& caps);
-  /// Takes up what a pass says of itself.
+  /// Records the counts and refusals of a pass.
   void note(const std::string& name, const PassContext& context);
   enum class Whose : uint8_t { ours, the_users };
   void require_sound(const std::string& name, const std::vector<Diagnostic>& diagnostics, Whose whose = Whose::ours);
-  /// Names the pass and a file that reproduces the failure.
+  /// Throws an error that names the pass and a file that reproduces the failure.
   [[noreturn]] void report_broken(const std::string& name, Diagnostic diagnostic);
   void dump(const std::string& name, const std::string& extension, const std::string& text);
 
@@ -134,7 +135,7 @@ class Instrument {
   std::string directory_;  // where this program's files go; empty: nowhere
   int step_ = 0;
   const Graph* source_ = nullptr;
-  const Graph* input_ = nullptr;  // of the pass that runs
+  const Graph* input_ = nullptr;  // of the current pass
   std::optional<memory::Sharing> sharing_;
   StageSeconds seconds_;
   std::vector<PassCounts> counts_;

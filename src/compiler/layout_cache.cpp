@@ -11,18 +11,17 @@
 namespace inlay {
 namespace {
 
-/// The numbers of all symbols, and those among them that the sizes of a segment have. (Others may change from pass to
-/// pass of a loop.)
+/// The values of all symbols, and the symbols in sizes of a segment. (Others may change between iterations of a loop.)
 struct Sizes {
   std::span<const int64_t> symbols;
   std::span<const uint32_t> used;
 };
 
-/// A layout that is kept, as a row of numbers that is read without a lock: a reader who meets a writer finds another
-/// version than at first, and takes the layout for one that is not there.
+/// A cached layout, as an array of numbers that is read without a lock: a reader that overlaps a writer finds the
+/// version changed, and treats the layout as absent.
 class Slot {
  public:
-  /// The bytes of the arena, -1: it is another layout, or none.
+  /// Returns the bytes of the arena; -1: it is another layout, or none.
   int64_t read(int64_t segment, const Sizes& sizes, std::span<const uint32_t> storages,
                std::span<int64_t> offsets) const {
     const uint64_t version = version_.load(std::memory_order_acquire);
@@ -38,7 +37,7 @@ class Slot {
     return version_.load(std::memory_order_relaxed) == version ? arena_bytes : -1;
   }
 
-  /// By one thread at a time.
+  /// May be called by one thread at a time.
   void write(int64_t segment, const Sizes& sizes, std::span<const uint32_t> storages, const memory::Layout& layout) {
     if (numbers_ == nullptr) {
       memory_ = std::vector<std::atomic<int64_t>>(2 + sizes.symbols.size() + layout.offset_bytes.size());
@@ -86,12 +85,12 @@ class LayoutCache {
     const ForkGate::Inside inside;
     // The time that it takes is bounded, and a call that has written may not end here.
     const StopScope unstoppable(kNeverStop);
-    // Not under the lock: a planner may be a function that waits for one that somebody has who waits for ours.
+    // Without the lock: a planner may wait for a lock whose holder waits for this one.
     const memory::Layout layout = memory::plan(options_, storages_of_segment(sharing_, segment, symbols), budget_ms());
     for (uint32_t storage : storages(segment)) offsets[storage] = layout.offset_bytes[storage];
     const std::lock_guard lock(mutex_);
     std::vector<int64_t> ignored(offsets.size());
-    if (find(segment, sizes, ignored) >= 0) return layout.arena_bytes;  // somebody else was faster
+    if (find(segment, sizes, ignored) >= 0) return layout.arena_bytes;  // another thread was faster
     Slot& oldest = *std::ranges::min_element(slots_, {}, [](const Slot& slot) { return slot.last_use.load(); });
     oldest.write(segment, sizes, storages(segment), layout);
     note_use(oldest);
@@ -103,7 +102,7 @@ class LayoutCache {
 
   std::span<const uint32_t> storages(int segment) const { return storages_[static_cast<std::size_t>(segment)]; }
 
-  /// The bytes of the arena, -1: it is not kept. No lock: a call that has been here before asks nothing else.
+  /// Returns the bytes of the arena; -1: it is not cached. Without a lock, since a repeated call does nothing else.
   int64_t find(int segment, const Sizes& sizes, std::span<int64_t> offsets) {
     const std::size_t first = found_last_.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < kMaxLayouts; ++i) {
@@ -117,7 +116,7 @@ class LayoutCache {
     return -1;
   }
 
-  /// Threads may lose a tick to each other: then another slot is given up, no more.
+  /// Threads may lose each other's ticks: that only evicts another slot.
   void note_use(Slot& slot) {
     const uint64_t now = clock_.load(std::memory_order_relaxed);
     if (slot.last_use.load(std::memory_order_relaxed) == now) return;
@@ -125,7 +124,7 @@ class LayoutCache {
     slot.last_use.store(now + 1, std::memory_order_relaxed);
   }
 
-  /// A call waits for it, perhaps one of many with sizes of their own: far less than when a program is compiled.
+  /// A call waits for it, perhaps one of many with different sizes, so it is far less than at compile time.
   int64_t budget_ms() const { return options_.planner == memory::Planner::search ? 2 : -1; }
 
   const memory::Sharing sharing_;

@@ -31,7 +31,7 @@ void append(SizeExpr& out, const Dim::Atom& atom) {
                                                                : SizeItem::Kind::max});
 }
 
-// As short as it can be: a plain symbol is one item, which is what the runtime's errors and quick checks look for.
+// The shortest form: a plain symbol is one item, which the runtime's errors and quick checks look for.
 void append(SizeExpr& out, const Dim& dim) {
   bool has_sum = dim.constant_part() != 0 || dim.terms().empty();
   if (has_sum) out.items.push_back({SizeItem::Kind::constant, dim.constant_part()});
@@ -90,17 +90,17 @@ runtime::Object make_object(const KernelProgram& program, const memory::MemoryPl
   const std::vector<bool> written_last = memory::written_last(program, plan.sharing);
   for (BufferId output : program.outputs) {
     object.outputs.push_back(spec_of(program, output));
-    std::string& name = object.outputs.back().name;  // the user's: t' is what else fuse has made of %t
+    std::string& name = object.outputs.back().name;  // the user's name: t' is what else fuse has made of %t
     name.resize(name.find_last_not_of('\'') + 1);
     object.outputs.back().written_last = written_last[object.outputs.size() - 1];
-    // By its dims, not by its bytes: [k, 0] has none, but a shape that only k tells.
+    // By its dims, not by its bytes: [k, 0] has none, but its shape depends on k.
     object.outputs.back().segment = memory::segment_of(plan.sharing, program.buffers[output].dims);
     object.outputs.back().taken_param = memory::param_in_output(program, plan.sharing, output);
   }
   for (const Symbol& symbol : program.symbols) {
     runtime::SymbolSpec spec{symbol.name, -1, symbol.axis};
     for (std::size_t slot = 0; slot < program.params.size(); ++slot) {
-      if (!symbol.source.valid()) continue;  // found on the way
+      if (!symbol.source.valid()) continue;  // found during the run
       if (program.buffers[program.params[slot]].value == symbol.source) spec.param = static_cast<int>(slot);
     }
     if (plan.upper_bounds.size() > 0) spec.upper_bound = plan.upper_bounds[SymbolId(object.symbols.size())];

@@ -1,5 +1,5 @@
 #pragma once
-// What a caller may choose about a compilation. The defaults are right for everyone who does not look for a mistake.
+// The options of a compilation. The defaults suit everyone who is not debugging.
 #include <cstdlib>
 #include <sstream>
 #include <string>
@@ -20,29 +20,29 @@ inline bool is_set(const char* variable) {
   return !value.empty() && value != "0";
 }
 
-/// INLAY_FUSE=none|greedy|full, to see what fusing buys.
+/// INLAY_FUSE=none|greedy|full, to see what fusing gains.
 inline fuse::Mode fuse_from_environment() {
   const std::string name = from_environment("INLAY_FUSE");
   return name.empty() ? fuse::Mode::full : fuse::mode_named(name, "INLAY_FUSE");
 }
 
-/// INLAY_PLANNER=naive|greedy|search|max, to see what a better layout of memory buys, and to find a mistake in one.
+/// INLAY_PLANNER=naive|greedy|search|max, to see what a better memory layout gains, and to find a mistake in one.
 inline memory::Planner planner_from_environment() {
   const std::string name = from_environment("INLAY_PLANNER");
   return name.empty() ? memory::Planner::search : memory::planner_named(name, "INLAY_PLANNER");
 }
 
-/// INLAY_ORDER=given|memory, to see what running steps in another order saves.
+/// INLAY_ORDER=given|memory, to see what another order of steps saves.
 inline memory::StepOrder order_from_environment() {
   const std::string name = from_environment("INLAY_ORDER");
   return name.empty() ? memory::StepOrder::memory : memory::step_order_named(name, "INLAY_ORDER");
 }
 
-/// Throws Error(unknown-name) where no rule of rewriting and no pass has that name, with the nearest one; and
-/// Error(unsupported) where the pass cannot be left out.
+/// Throws Error(unknown-name), with the nearest name, if no rewrite rule and no pass has that name, and
+/// Error(unsupported) if the pass cannot be switched off.
 void require_rewrite(const std::string& name);
 
-/// INLAY_REWRITE_OFF=NAME,NAME: without these rules and passes, to find the one that is wrong.
+/// INLAY_REWRITE_OFF=NAME,NAME: runs without these rules and passes, to find the one that is wrong.
 inline PassOptions rewrites_from_environment() {
   PassOptions out;
   std::istringstream names(from_environment("INLAY_REWRITE_OFF"));
@@ -58,15 +58,16 @@ struct Options {
   fuse::Mode fuse = fuse_from_environment();
   memory::StepOrder order = order_from_environment();
   memory::PlannerOptions planning = {.planner = planner_from_environment()};
-  SharingFunction may_share;                                // what may share bytes; none: whatever the rule allows
+  SharingFunction may_share;                                // what may share bytes; empty: all that the rule allows
   std::string backend = from_environment("INLAY_BACKEND");  // "llvm" or "c"; empty: the first that works here
   std::string cpu_features;                                 // of llvm: "avx2", "-avx512f" (backend/llvm/cpu.h)
 
-  bool time_steps = false;      // the code says when a step begins, for runtime/step_times.h; llvm only
-  int64_t tile_of_columns = 0;  // and wide_tile: instead of the backend's, which small arrays do not fill (BackendCaps)
+  bool time_steps = false;  // the code reports when a step begins, for runtime/step_times.h; llvm only
+  int64_t tile_of_columns =
+      0;  // also replaces wide_tile: for arrays that do not fill the backend's tiles (BackendCaps); 0: the backend's
 
-  // For finding a mistake of inlay's. A program that is compiled while another's dump is in the directory gets a folder
-  // of its own in it: 2, 3, ...
+  // To find a mistake of inlay. A program that is compiled while another's dump is in the directory gets a folder of
+  // its own in it: 2, 3, ...
   std::string dump_directory = from_environment("INLAY_DUMP");  // empty: nothing is written
   bool verify = is_set("INLAY_VERIFY");                         // after every pass and stage
 };

@@ -15,7 +15,8 @@ namespace {
 using kernel::BufferId;
 using kernel::StepId;
 
-/// "Exp #7 alpha, model.py:41", "model.inlay:3:9" -> the file and the line; nothing: it names none.
+/// Returns the file and the line of a location such as "Exp #7 alpha, model.py:41" or "model.inlay:3:9"; nothing if it
+/// has none.
 std::optional<std::pair<std::string, int64_t>> line_of(const std::string& location) {
   static const std::regex kPlace(R"(([^\s,:]+):([0-9]{1,9})(:[0-9]+)?$)");
   std::smatch found;

@@ -1,5 +1,5 @@
 #pragma once
-// Where what a step computes comes from: the places in the user's source that the door gave to the nodes of the graph.
+// The origins of a step: the places in the user's source that the front end gave to the nodes it computes.
 #include <string>
 #include <vector>
 
@@ -12,19 +12,19 @@ class Origins {
  public:
   explicit Origins(const Lowered& program);
 
-  /// The locations of the nodes between what the step reads from memory and what it writes, the results' first; each
-  /// once. Steps in bodies of loops and conditions have none.
+  /// Returns the locations of the nodes between what the step reads from memory and what it writes, the results' first;
+  /// each once. Steps in bodies of loops and conditions have none.
   std::vector<std::string> of(kernel::StepId step) const;
 
  private:
   const Lowered& program_;
-  IdMap<ValueId, bool> is_stored_;  // by a step that is no 0-d arithmetic
+  IdMap<ValueId, bool> is_stored_;  // by a step other than 0-d arithmetic
 };
 
-/// What a picture of the program's memory says beyond the plan.
+/// Returns the texts of a program's memory picture that are not in the plan.
 explain::PageWords page_words(const Lowered& program, std::string title);
 
-/// The source lines in locations, those in most of them: `model.py:7, 12`; at most three.
+/// Returns the source lines that occur in most of the locations, `model.py:7, 12`; at most three.
 std::string source_lines(const std::vector<std::string>& locations);
 
 }  // namespace inlay

@@ -49,7 +49,7 @@ constexpr GraphPass kGraphPasses[] = {
      PassIn::full_fusion},
 };
 
-/// Of a pass that needs no more than what all passes are told.
+/// Makes a LoopPass of a pass that needs only the context of all passes.
 template <KernelProgram (*pass)(KernelProgram, transform::LoopPassContext&)>
 KernelProgram plain(KernelProgram program, LoopPass::Context& context) {
   return pass(std::move(program), context);
@@ -103,7 +103,7 @@ constexpr LoopPass kLoopPasses[] = {
     {"version-stretched", "a loop for arrays of length 1, and one for others", plain<transform::version_stretched>,
      kAll, kWhole},
     {"name-kernels", "k0, k1, ...", plain<transform::name_kernels>, kAll, LoopPass::Of::bodies_too, kNeeded},
-    // These decide the sharing and hand it on to the plan: behind them nothing changes the program.
+    // These decide the sharing and pass it on to the plan: nothing changes the program after them.
     {"checks-first", "indices are checked before what they guard is written", check_first, kAll, kWhole},
     {"order-steps", "steps go in the order that needs the least memory", order_steps, kAll, kWhole},
 };

@@ -19,7 +19,7 @@ bool holds(const kernel::SizeCheck& check, std::span<const int64_t> symbols) {
   return check.relation == DimCheck::Relation::equal ? left == right : left <= right;
 }
 
-/// What is stored at the running value of a fold where a mask holds is no longer than the stage has points.
+/// Is an array that is filled at the running value of a masked fold no longer than the stage has points?
 bool can_be_filled(const kernel::Stage& stage, std::span<const int64_t> symbols) {
   int64_t points = 1;
   for (const kernel::Axis& axis : stage.axes) points *= axis.extent.evaluate(symbols);
@@ -60,7 +60,7 @@ bool accepted(const kernel::KernelProgram& program, std::span<const int64_t> sym
   });
 }
 
-/// The longest tile by which a kernel goes; 1: none does.
+/// Returns the longest tile of any kernel; 1 if none is tiled.
 int64_t longest_tile(const kernel::KernelProgram& program) {
   int64_t longest = 1;
   for (const kernel::Step& step : program.steps) {
@@ -69,7 +69,7 @@ int64_t longest_tile(const kernel::KernelProgram& program) {
   return longest;
 }
 
-/// Does every kernel that goes by tiles have more than one? (Those of static sizes have what they have.)
+/// Does every tiled kernel have more than one tile? (Kernels of static sizes count as they are.)
 bool has_second_tiles(const kernel::KernelProgram& program, std::span<const int64_t> symbols) {
   return std::ranges::all_of(program.steps, [&](const kernel::Step& step) {
     const auto* kernel = std::get_if<kernel::Kernel>(&step);
@@ -78,7 +78,7 @@ bool has_second_tiles(const kernel::KernelProgram& program, std::span<const int6
   });
 }
 
-/// Sizes with which every kernel goes on to a second tile: most are small yet, since a verifier is slow.
+/// Returns sizes at which every kernel has a second tile: most are still small, since a verifier is slow.
 std::optional<std::vector<int64_t>> sizes_of_second_tiles(const kernel::KernelProgram& program, std::mt19937& random) {
   const auto longest = static_cast<uint32_t>(longest_tile(program));
   std::vector<int64_t> symbols(program.symbols.size());

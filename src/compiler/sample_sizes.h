@@ -5,9 +5,9 @@
 
 namespace inlay {
 
-/// A few tuples of small sizes, by SymbolId, that every size check of the program accepts; one without elements, where
-/// that is possible, and one with several; one with a second tile where kernels go by tiles. For verifiers that need
-/// numbers. Empty when none was found.
+/// Returns a few tuples of small sizes, by SymbolId, that every size check of the program accepts: one without
+/// elements, if that is possible, one with several, and one with a second tile if kernels are tiled. For verifiers that
+/// need numbers. Empty if none was found.
 std::vector<std::vector<int64_t>> sample_sizes(const kernel::KernelProgram& program);
 
 }  // namespace inlay

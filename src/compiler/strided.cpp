@@ -54,7 +54,7 @@ std::vector<int64_t> strides_of(const ArrayOut& place) {
   return place.strides.empty() ? row_major_strides(place.dims) : place.strides;
 }
 
-/// First byte, and one behind the last.
+/// Returns the first byte, and one past the last.
 std::pair<const char*, const char*> range_of(const ArrayOut& place) {
   const int64_t size = size_bytes(place.dtype);
   int64_t first = 0, last = 0;
@@ -66,7 +66,7 @@ std::pair<const char*, const char*> range_of(const ArrayOut& place) {
   return {data + first * size, data + (last + 1) * size};
 }
 
-/// The address of each element, ascending.
+/// Returns the address of each element, ascending.
 std::vector<const char*> addresses(const ArrayOut& place) {
   std::vector<const char*> out;
   const std::vector<int64_t> strides = strides_of(place);
@@ -130,7 +130,7 @@ bool meet(const ArrayOut& a, const ArrayOut& b) {
   if (is_row_major(a.dims, a.strides) && is_row_major(b.dims, b.strides)) return true;
   const std::vector<const char*> others = addresses(b);
   return std::ranges::any_of(addresses(a), [&](const char* element) {
-    // The first element of b that ends behind the begin of this one.
+    // The first element of b that ends after the start of this one.
     const auto found = std::ranges::upper_bound(others, element - size_bytes(b.dtype));
     return found != others.end() && *found < element + size_bytes(a.dtype);
   });

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays of the caller whose elements do not lie row-major, one behind the other: copied to and from arrays that do.
+// Copies arrays of the caller that are not row-major to and from arrays that are.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace inlay {
 
-/// Arguments as compiled code reads them: the row-major ones as they are, of the others a copy.
+/// Arguments for compiled code: row-major ones as they are, copies of the others.
 class RowMajorArguments {
  public:
-  /// Throws Error(wrong-rank) where an argument has not as many strides as dims.
+  /// Throws Error(wrong-rank) if an argument has not as many strides as dims.
   explicit RowMajorArguments(std::span<const ArrayRef> arguments);
   std::span<const ArrayRef> get() const { return all_; }
 
@@ -23,10 +23,10 @@ class RowMajorArguments {
 
 bool is_row_major(std::span<const int64_t> dims, std::span<const int64_t> strides);
 
-/// May two elements share bytes? Told by size alone: each stride must reach over all that the smaller ones do.
+/// May two elements share bytes? Decided by strides alone: sorted by size, each must span all that the smaller ones do.
 bool may_meet_itself(const ArrayOut& place);
 
-/// Do the two share bytes? Looks at every element where the places are woven into each other.
+/// Do the two share bytes? Compares every element if their address ranges interleave.
 bool meet(const ArrayOut& a, const ArrayOut& b);
 
 void copy(const Array& from, const ArrayOut& to);

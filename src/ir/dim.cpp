@@ -74,7 +74,7 @@ struct Dim::Terms {
 
 namespace {
 
-/// The builder of an expression with symbols of both; 0 stands for none.
+/// Returns the builder of an expression with symbols of both; 0 means none.
 uint32_t common_builder(uint32_t a, uint32_t b) {
   if (a != b && a != 0 && b != 0) {
     throw Error(ErrorCode::unknown_name, {}, "sizes of two builders stand in one expression");
@@ -189,7 +189,7 @@ Dim operator*(const Dim& a, const Dim& b) {
     constexpr std::size_t kMostSummands = 64;
     const bool is_long =
         a.num_summands() > 1 && b.num_summands() > 1 && a.num_summands() * b.num_summands() > kMostSummands;
-    // What was long stays so: multiplied out it would be written again and again.
+    // A long sum stays a factor: multiplied out it would be written again and again.
     if (is_long || (has_sum(a) && b.num_summands() > 1) || (has_sum(b) && a.num_summands() > 1)) {
       return as_factor(a) * as_factor(b);
     }
@@ -212,7 +212,7 @@ Dim operator*(const Dim& a, const Dim& b) {
 Dim floor_div(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return floor_div_value(a.constant_, b.constant_);
   if (b.is(1)) return a;
-  if (b.is(0)) return 0;  // as floor_div_value has it: a symbol may turn out to be 0
+  if (b.is(0)) return 0;  // as in floor_div_value: a symbol may turn out to be 0
   if (b.is_constant() && b.constant_ > 0) {
     // floordiv(b*q + r, b) = q + floordiv(r, b), where every number of r is in [0, b): one form of 4*k + floordiv(k, 2)
     // and floordiv(9*k, 2). By a large b a negative number stays: -n must not become a large number times n.
@@ -230,7 +230,7 @@ Dim floor_div(const Dim& a, const Dim& b) {
     for (const Dim::Term& term : a.terms()) {
       const int64_t left = rest_of_coefficient(term.coefficient);
       any |= term.coefficient != left;
-      // The difference of the two need not fit, and their quotients do.
+      // The difference may overflow; the quotients do not.
       const int64_t whole = floor_div_value(term.coefficient, b.constant_) + (left < 0);
       sum.add({whole, term.factors});
       rest.add({left, term.factors});
@@ -242,20 +242,20 @@ Dim floor_div(const Dim& a, const Dim& b) {
 
 namespace {
 
-/// The min or max that `dim` is, and nothing else; or null.
+/// Returns the min or max that `dim` consists of, or null.
 const Dim::Atom* as_atom(const Dim& dim, Dim::Atom::Kind kind) {
   if (dim.constant_part() != 0 || dim.terms().size() != 1) return nullptr;
   const Dim::Term& term = dim.terms()[0];
   return term.coefficient == 1 && term.factors.size() == 1 && term.factors[0].kind == kind ? &term.factors[0] : nullptr;
 }
 
-/// Sums of two such numbers fit; a bound of a slice may be any number.
+/// Sums of two such numbers do not overflow; a bound of a slice may be any number.
 bool is_moderate(int64_t number) {
   constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() / 2;
   return -kLargest <= number && number <= kLargest;
 }
 
-/// a <= b for all sizes, as far as it is seen.
+/// Is a <= b for all sizes, as far as is seen?
 bool is_at_most(const Dim& a, const Dim& b) {
   if (a.is_constant() && b.is_constant()) return a.constant() <= b.constant();
   if (!is_moderate(a.constant_part()) || !is_moderate(b.constant_part())) return false;
@@ -272,8 +272,8 @@ bool is_at_most(const Dim& a, const Dim& b) {
   return max && (is_at_most(a, max->operands->first) || is_at_most(a, max->operands->second));
 }
 
-/// The operands of the min or max of an expression and a number that `dim` is, with another number added to it: of
-/// max(n - 1, 0) - 2, n - 3 and -2. Slices of slices have such sizes.
+/// If `dim` is the min or max of an expression and a number, plus another number, returns its operands with that added:
+/// for max(n - 1, 0) - 2, n - 3 and -2. Slices of slices have such sizes.
 std::optional<std::pair<Dim, int64_t>> with_number(const Dim& dim, Dim::Atom::Kind kind) {
   const int64_t added = dim.constant_part();
   if (!is_moderate(added)) return std::nullopt;
@@ -371,7 +371,7 @@ typename Arithmetic::Number Dim::value(std::span<const int64_t> symbols) const {
 int64_t Dim::evaluate(std::span<const int64_t> symbols) const { return value<Exact>(symbols); }
 
 bool Dim::may_overflow() const {
-  // One that is not negative less another one fits.
+  // A difference of two numbers that are at least 0 does not overflow.
   int most_positive = constant_ > 0, most_negative = constant_ < 0;
   for (const Term& term : terms()) {
     if (term.factors.size() > 1 || std::abs(term.coefficient) != 1) return true;

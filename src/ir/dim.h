@@ -1,9 +1,9 @@
 #pragma once
-// Sizes that may not be known yet: integer expressions over symbols.
+// Dims: sizes that may be unknown, as integer expressions over symbols.
 //
-// A Dim is kept in one canonical form, a sum of products of atoms, so that equal expressions compare equal:
-// n + m == m + n, (n + 1) - 1 == n, 2 * (n + 1) == 2 * n + 2. An atom is a symbol, a floor division, a min or a max, or
-// a sum: a product of sums is multiplied out only while it stays short, since k factors of two terms have 2^k.
+// A Dim has one canonical form, a sum of products of atoms, so that equal expressions compare equal: n + m == m + n, (n
+// + 1) - 1 == n, 2 * (n + 1) == 2 * n + 2. An atom is a symbol, a floor division, a min or a max, or a sum: a product
+// of sums is multiplied out only while it stays short, since k factors of two terms have 2^k.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -19,15 +19,15 @@ namespace inlay {
 
 using SymbolId = Id<struct SymbolTag>;
 
-/// A Dim knows the builder whose symbols it has: those of two builders are the same small numbers and other sizes.
-/// Arithmetic on sizes of two builders throws Error(unknown_name). Comparisons look at the expressions alone.
+/// A size. It knows the builder of its symbols, since those of two builders are the same small integers for different
+/// sizes. Arithmetic on sizes of two builders throws Error(unknown_name). Comparisons use the expressions only.
 class Dim {
  public:
   Dim() = default;
   Dim(int64_t constant) : constant_(constant) {}  // NOLINT: an integer is a Dim
   static Dim symbol(SymbolId symbol, uint32_t builder = 0);
 
-  /// The number of the builder whose symbols it has; 0: a constant, or made without one.
+  /// Returns the number of the builder of its symbols; 0: a constant, or made without a builder.
   uint32_t builder() const;
 
   bool is_constant() const { return !terms_; }
@@ -45,39 +45,39 @@ class Dim {
 
   bool operator==(const Dim& other) const { return compare(*this, other) == 0; }
 
-  /// The size for one tuple of symbol values, by SymbolId. Throws Error(size_overflow) where it, or a part of it, does
-  /// not fit in 64 bits.
+  /// Returns the size for one tuple of symbol values, by SymbolId. Throws Error(size_overflow) if it, or a part of it,
+  /// does not fit in 64 bits.
   int64_t evaluate(std::span<const int64_t> symbols) const;
 
-  /// Could it not fit in 64 bits, or a part of it, for some sizes?
+  /// Could it, or a part of it, overflow 64 bits for some sizes?
   bool may_overflow() const;
 
-  /// About that, and never too large: for what is only weighed.
+  /// Returns an estimate of evaluate() that cannot overflow, for comparing costs.
   double estimate(std::span<const int64_t> symbols) const;
 
-  /// Every symbol replaced by replacement[symbol].
+  /// Returns the size with every symbol replaced by replacement[symbol].
   Dim substitute(const IdMap<SymbolId, Dim>& replacement) const;
 
-  /// Every symbol that occurs, in order, each once.
+  /// Returns every symbol that occurs, in order, each once.
   std::vector<SymbolId> symbols() const;
 
-  /// "2*n + floordiv(m, 3) + 1"; `names` by SymbolId.
+  /// Returns the text of the size, "2*n + floordiv(m, 3) + 1"; `names` by SymbolId.
   std::string to_text(const IdMap<SymbolId, std::string>& names) const;
-  /// The same where something is multiplied by it: "(n + 1)".
+  /// Returns its text as a factor, with brackets if it needs them: "(n + 1)".
   std::string to_factor_text(const IdMap<SymbolId, std::string>& names) const;
 
   static constexpr int kMostSplits = 6;
-  /// Least value, given that every symbol is a size (>= 0) or at least its entry in `least`. INT64_MIN: not known.
-  /// `splits`: how many clamps of one sum it looks at both operands of, each of which doubles the work; a concat of
-  /// many slices has as many.
+  /// Returns a lower bound, given that every symbol is a size (>= 0) or at least its entry in `least`. INT64_MIN:
+  /// unknown. `splits` limits how many clamps of one sum it tries both operands of, each of which doubles the work; a
+  /// concat of many slices has as many.
   int64_t lower_bound(const IdMap<SymbolId, int64_t>& least, int splits = kMostSplits) const;
 
-  // The parts, for those that walk an expression (code generation, the runtime's flat form).
+  // The parts, for code that walks an expression (code generation, the runtime's flat form).
   struct Atom {
     enum class Kind : uint8_t { symbol, floor_div, min, max, sum };
     Kind kind = Kind::symbol;
     SymbolId symbol;
-    std::shared_ptr<const std::pair<Dim, Dim>> operands;  // of floor_div, min, max; of a sum it and 1
+    std::shared_ptr<const std::pair<Dim, Dim>> operands;  // of floor_div, min, max; for a sum, the sum and 1
   };
   struct Term {
     int64_t coefficient = 0;
@@ -91,13 +91,13 @@ class Dim {
   static bool same_factors(const Term& a, const Term& b) { return compare_factors(a, b) == 0; }
 
   struct Quotient;
-  /// With what fits in the quotient that `term` of this sum is, so that fewer numbers are negative: the canonical form
-  /// of floordiv(n - k, 2) is floordiv(n + k, 2) - k. None: `term` is another, or nothing beside it fits.
+  /// Moves as much of this sum as possible into its quotient `term`, so that fewer numbers are negative: the canonical
+  /// form of floordiv(n - k, 2) is floordiv(n + k, 2) - k. Nothing if `term` is no quotient, or nothing fits.
   std::optional<Quotient> widest_quotient(const Term& term) const;
 
  private:
-  class Sum;     // a Dim that is being made
-  struct Terms;  // with the number of their builder
+  class Sum;     // a Dim under construction
+  struct Terms;  // with the number of the symbols' builder
 
   static int compare(const Dim& a, const Dim& b);
   static int compare(const Atom& a, const Atom& b);
@@ -108,7 +108,8 @@ class Dim {
   typename Arithmetic::Number value(std::span<const int64_t> symbols) const;
 
   int64_t constant_ = 0;
-  // Sorted by factors, no zero coefficient; null: none. Shared by copies: sizes are copied far more often than made.
+  // Sorted by factors, without zero coefficients; null if empty. Copies share it: sizes are copied far more often than
+  // made.
   std::shared_ptr<const Terms> terms_;
 };
 
@@ -116,20 +117,20 @@ class Dim {
 struct Dim::Quotient {
   Dim dividend;
   int64_t divisor = 1;
-  Dim taken;  // what floordiv(dividend, divisor) is more than the quotient of the sum as it was
+  Dim taken;  // how much floordiv(dividend, divisor) exceeds the quotient in the original sum
   Dim others;
 };
 
-/// yes: equal for all sizes; no: for none; unknown: it depends.
+/// yes: equal for all sizes; no: equal for none; unknown: it depends.
 Answer same_dim(const Dim& a, const Dim& b);
 
 /// Is each of them the constant 1?
 bool all_one(std::span<const Dim> dims);
 
-/// Number of elements of a tensor with these dims.
+/// Returns the number of elements of a tensor with these dims.
 Dim product(std::span<const Dim> dims);
 
-/// Ceiling division: how many steps of `step` (> 0) reach `length`.
+/// Divides and rounds up: returns how many steps of `step` (> 0) reach `length`.
 Dim ceil_div(const Dim& length, int64_t step);
 
 }  // namespace inlay

@@ -1,4 +1,4 @@
-// The least value that a size expression can have.
+// Lower bounds of size expressions.
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -11,7 +11,7 @@ namespace {
 using Least = IdMap<SymbolId, int64_t>;
 
 constexpr int64_t kUnknown = std::numeric_limits<int64_t>::min();
-constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // what is more is at least that
+constexpr int64_t kMost = std::numeric_limits<int64_t>::max();  // a larger bound is replaced by this one
 
 bool is_clamp(const Dim::Term& term) {
   const Dim::Atom::Kind kind = term.factors[0].kind;
@@ -41,7 +41,7 @@ int64_t least_of_atom(const Dim::Atom& atom, const Least& least, int splits) {
   return a >= 0 ? 0 : kUnknown;  // floordiv
 }
 
-/// Of one that is not negative.
+/// The minimum of a term that is not negative.
 int64_t least_of_term(const Dim::Term& term, const Least& least, int splits) {
   int64_t product = term.coefficient;
   for (const Dim::Atom& atom : term.factors) {
@@ -66,7 +66,7 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
   const auto& [dividend, divisor] = *atom.operands;
   constexpr int64_t kMostTaken = int64_t{1} << 30;  // products of two such numbers fit
   if (!divisor.is_constant() || divisor.constant_ <= 0 || divisor.constant_ > kMostTaken) return std::nullopt;
-  // What is negative outside goes in: inside nothing is, but by a large divisor.
+  // Negative terms outside move in: inside there are none unless the divisor is large.
   const auto taken_of = [&](int64_t outer) {
     const int64_t whole = outer / term.coefficient;
     return whole < -kMostTaken || whole > 0 ? 0 : whole;
@@ -85,7 +85,7 @@ std::optional<Dim::Quotient> Dim::widest_quotient(const Term& term) const {
 }
 
 int64_t Dim::lower_bound_of_terms(const Least& least, int splits) const {
-  // Of d - min(d, x) the two d cancel, whatever d is: so before another term is found to have no bound.
+  // In d - min(d, x) the two d cancel, whatever d is: so this comes before another term is found to have no bound.
   for (const Term& term : terms()) {
     if (splits == 0 || !is_clamp(term)) continue;
     const auto both = unclamped(*this, term);

@@ -1,5 +1,5 @@
 #pragma once
-// What multiplication and text both ask of a size.
+// Questions about a size that multiplication and text both ask.
 #include <algorithm>
 
 #include "ir/dim.h"

@@ -8,8 +8,8 @@
 namespace inlay {
 namespace {
 
-/// Orders factors as they are written: sums at the end. Whoever reads them multiplies from left to right, so those
-/// stand first that stay sums then. The first sum's place.
+/// Orders factors as they are written, sums at the end. A reader multiplies from left to right, so those that then stay
+/// sums come first. Returns the position of the first sum.
 std::vector<Dim::Atom>::iterator sums_last(std::vector<Dim::Atom>& factors) {
   const auto sums = std::ranges::stable_partition(factors, std::not_fn(is_sum));
   const auto length = [](const Dim::Atom& atom) {
@@ -20,7 +20,7 @@ std::vector<Dim::Atom>::iterator sums_last(std::vector<Dim::Atom>& factors) {
   return sums.begin();
 }
 
-/// Of the least integer too.
+/// The absolute value, also of the minimum integer.
 uint64_t magnitude_of(int64_t x) { return x < 0 ? 0 - static_cast<uint64_t>(x) : static_cast<uint64_t>(x); }
 
 }  // namespace

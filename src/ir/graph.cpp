@@ -39,7 +39,7 @@ std::string Graph::type_text(const TensorType& type) const {
 std::string Graph::describe(ValueId v) const {
   const Node* node = node_of(v);
   TensorType as_given = type(v);
-  // What a node makes is no parameter: of that there is none to look for.
+  // The result of a node is no parameter, so it needs no search.
   const auto param = node ? params.end() : std::ranges::find(params, v, &Param::value);
   if (param != params.end()) as_given.dims = given_dims(*this, *param);
   return str(value_text(v), "  ", type_text(as_given),
@@ -66,7 +66,7 @@ std::vector<Dim> array_dims(const Graph& graph, std::span<const IndexItem> index
     if (dims.size() > out.size()) out.insert(out.begin(), dims.size() - out.size(), Dim(1));
     for (std::size_t i = 0; i < dims.size(); ++i) {
       Dim& dim = out[out.size() - dims.size() + i];
-      // The one that is a number says more.
+      // A constant says more.
       if (!dims[i].is(1) && (dim.is(1) || dims[i].is_constant())) dim = dims[i];
     }
   }

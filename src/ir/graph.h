@@ -1,8 +1,8 @@
 #pragma once
 // An array program: immutable values, each made by one node, with symbolic sizes.
 //
-// A Graph is plain tables and typed handles. Nodes stand in program order: operands come before their users. Nothing is
-// ever mutated: `update` makes a new value. Only memory planning knows that two values may share bytes.
+// A Graph is plain tables and typed handles. Nodes are in program order: operands come before their users. Values are
+// immutable: `update` makes a new value. Only memory planning knows that two values may share bytes.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -21,10 +21,10 @@
 
 namespace inlay {
 
-/// A value of a graph. One that a builder gave out has the number of the builder, and all others refuse it; in a Graph
-/// it is an index alone. Comparisons look at the index.
+/// A value of a graph. A value from a builder has the number of the builder, and other builders reject it; in a Graph
+/// it is only an index. Comparisons use the index.
 struct ValueId : Id<struct ValueTag> {
-  uint32_t builder = 0;  // 0: of none
+  uint32_t builder = 0;  // 0: none
 
   constexpr ValueId() = default;
   constexpr explicit ValueId(std::size_t i, uint32_t builder = 0) : Id(i), builder(builder) {}
@@ -39,7 +39,7 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-/// The closed set of op families. What each takes and gives stands with its builder call (ir/builder.h).
+/// The closed set of op families. Each builder call (ir/builder.h) says what its op takes and gives.
 enum class Op : uint8_t {
   literal,    // a scalar, or up to 16 elements, known at compile time
   scalar,     // one ScalarOp applied elementwise; operands broadcast statically
@@ -48,7 +48,7 @@ enum class Op : uint8_t {
   reshape,
   transpose,
   flip,
-  diagonal,  // two axes become one, the last
+  diagonal,  // takes the diagonal of two axes, as the last axis
   slice,
   gather,   // read through index arrays
   update,   // a new value: a base with a region written or combined
@@ -59,20 +59,20 @@ enum class Op : uint8_t {
   concat,
   iota,       // 0, 1, ..., n-1
   size,       // a Dim as a 0-d i64 value
-  as_size,    // a 0-d i64 value, once it is known to be a size: from here on it is the number of a symbol
-  compress,   // how many elements of a mask hold, which is the number of a symbol; and the elements where it does
-  library,    // a LibraryOp over matrices or rows, for each point of the leading axes; may have several results
-  host_call,  // a function that the door supplies
-  assert_,    // its first operand, once its condition, the second, holds; further ones are numbers for its message
+  as_size,    // a 0-d i64 value that is checked to be a size: the value of a symbol from here on
+  compress,   // the elements where a mask holds, and their number, which is the value of a symbol
+  library,    // a LibraryOp on matrices or rows, for each point of the leading axes; may have several results
+  host_call,  // a function of the caller
+  assert_,    // its first operand, if its condition, the second, holds; further ones are numbers for its message
   cond,       // one of two bodies
-  loop,       // a body, a number of times
+  loop,       // a body that runs a number of times
 };
 std::string_view op_name(Op op);
 
-/// May an update copy its base? `required`: where the plan cannot give it the base's bytes, compiling is an error.
+/// May an update copy its base? `required`: compiling fails if the plan cannot give it the base's bytes.
 enum class InPlace : uint8_t { wanted, required };
 
-/// One place in the brackets of `x[...]`. `range` keeps its axis, `position` drops it; `array` is an index array.
+/// One item in the brackets of `x[...]`. `range` keeps its axis, `position` drops it; `array` is an index array.
 struct IndexItem {
   enum class Kind : uint8_t { range, position, array };
   Kind kind = Kind::range;
@@ -90,11 +90,11 @@ struct IndexItem {
 
 struct Graph;
 
-/// The bodies of a cond or a loop, and how values pass the border.
+/// The bodies of a cond or a loop, and how values enter and leave them.
 ///
-/// A body is closed: what it reads of the outside comes in as an operand, and stands for one of its parameters. So
-/// every pass and every oracle treats it as a graph. The sizes of the graph around it are its own, by the same ids;
-/// those that it finds itself come behind them, and nothing outside has them.
+/// A body is closed: what it reads from outside is an operand, and one of its parameters. So every pass and every
+/// oracle treats it as a graph. It has the sizes of the enclosing graph under the same ids; those that it finds itself
+/// come after them, and are unknown outside.
 ///   cond   operands: the 0-d bool, captured...      bodies: then, else, each with a parameter for each captured one
 ///   loop   operands: initial..., captured...        body: parameters step, carried..., captured...
 ///          results: carried, after the last step    outputs: next carried..., traced..., and the condition if it has
@@ -102,9 +102,9 @@ struct Graph;
 ///                   ..., traces [count, ...]...
 struct Region {
   std::vector<std::shared_ptr<const Graph>> bodies;
-  Dim count;                   // of loop: the greatest number of steps, >= 0
+  Dim count;                   // of loop: the maximum number of steps, >= 0
   int num_carried = 0;         // of loop
-  bool has_condition = false;  // loop: after a step that gives false no other follows; rows of traces not reached are 0
+  bool has_condition = false;  // loop: ends after a step that gives false; rows of traces not reached are 0
 };
 
 struct Node {
@@ -115,32 +115,32 @@ struct Node {
   InPlace in_place = InPlace::wanted;     // of update, scatter
   LibraryOp library = LibraryOp::matmul;  // of Op::library
   LibraryOptions library_options = 0;
-  std::vector<ValueId> operands;  // index arrays too, after the others, in the order of `index`
+  std::vector<ValueId> operands;  // index arrays come after the others, in the order of `index`
   std::vector<ValueId> results;
   std::vector<IndexItem> index;   // of slice, gather, update, scatter: one item for each axis of operand 0
   std::vector<int> axes;          // transpose: the permutation; flip, reduce, fold: axes, ascending; diagonal:
                                   // two; cumulative, concat: one
-  Dim size;                       // of size; of as_size and compress: the symbol that they bind
+  Dim size;                       // of size; of as_size and compress: the symbol that they define
   std::vector<Literal> elements;  // of Op::literal, row-major
   std::string text;               // assert: its message; host_call: its name; gather: the op that it is
                                   // made for, where its errors say that
-  int host_function = -1;         // of host_call: index into the door's table
+  int host_function = -1;         // of host_call: index into the table of host functions
   ErrorCode error = ErrorCode::assert_failed;  // of assert
   Region region;                               // of cond and loop
   Location location;
 };
 
-/// How an error begins that is about the node: with its op, or the one that it is made for.
+/// Returns how errors about the node begin: with its op, or the op that it is made for.
 std::string_view called(const Node& node);
 
 struct Param {
   ValueId value;
-  bool bound = false;    // given once, when the program is bound, not per call
-  bool donated = false;  // the caller gives its bytes away: a call may overwrite them
+  bool bound = false;    // set once, when the program is bound, not per call
+  bool donated = false;  // the caller gives up its bytes: a call may overwrite them
   Facts facts;
-  std::optional<Dim> below;  // of a loop's body, its first: the number of the step, 0 <= step < below
-  /// The dims by which a caller's array is checked, where those of its type have other symbols for the same numbers
-  /// (rewrite/equal_sizes.h). Empty: they are those of its type.
+  std::optional<Dim> below;  // of the first parameter of a loop's body: it is the step's number, 0 <= step < below
+  /// The dims by which a caller's array is checked, if those of its type have other symbols of the same value
+  /// (rewrite/equal_sizes.h). Empty: those of its type.
   std::vector<Dim> given;
 };
 
@@ -152,19 +152,19 @@ struct ValueInfo {
 
 struct Symbol {
   std::string name;
-  // Who gives it its number: axis `axis` of a parameter or of a result of a host call; kOfValue: the value itself, a
-  // 0-d i64 (of as_size, compress).
+  // Its definition: axis `axis` of a parameter or of a result of a host call; kOfValue: the value itself, a 0-d i64 (of
+  // as_size, compress).
   static constexpr int kOfValue = -1;
   ValueId source;
   int axis = 0;
 };
 
-/// Two sizes that must agree when the program runs, found while building: neither yes nor no could be answered.
+/// Two sizes that must agree at run time: while building, they could be proved neither equal nor different.
 struct DimCheck {
   enum class Relation : uint8_t { equal, at_most };
   Dim left, right;
   Relation relation = Relation::equal;
-  NodeId node;  // where the check stands; none: at the entry
+  NodeId node;  // the node that carries the check; none: at the entry
   ErrorCode code = ErrorCode::shape_mismatch;
   std::string message;  // "add: dim 1 is {0} on the left and {1} on the right": the two sizes of the run
   std::vector<std::pair<std::string, std::string>> notes;  // role and description of the operands
@@ -180,8 +180,8 @@ struct Graph {
   std::string name = "main";
   bool is_body = false;  // of a region
   std::size_t num_given =
-      0;                    // of a body: its first symbols, so many, are those of the graph around it, which knows them
-  uint32_t symbols_of = 0;  // the number of the builder whose symbols it has, a body that of the graph around it
+      0;  // of a body: how many of its first symbols are those of the enclosing graph, which knows them
+  uint32_t symbols_of = 0;  // the number of the builder of its symbols, for a body that of the enclosing graph
   IdMap<SymbolId, Symbol> symbols;
   IdMap<ValueId, ValueInfo> values;
   IdMap<NodeId, Node> nodes;
@@ -192,39 +192,39 @@ struct Graph {
 
   const TensorType& type(ValueId v) const { return values[v].type; }
   const Node* node_of(ValueId v) const { return values[v].node.valid() ? &nodes[values[v].node] : nullptr; }
-  /// Of a size that is found on the way, the node that finds it. None: the size is known at the entry.
+  /// Returns the node that finds a size during the run; none if the size is known at the entry.
   NodeId binder_of(SymbolId s) const {
-    const ValueId source = symbols[s].source;  // one that is given to a body has none
+    const ValueId source = symbols[s].source;  // a body's symbol from outside has none
     return source.valid() ? values[source].node : NodeId();
   }
   bool is_given(SymbolId s) const { return s.index < num_given; }
-  /// Of a body: does the graph around it have all symbols of the size?
+  /// Of a body: does the enclosing graph have all symbols of the size?
   bool is_given(const Dim& size) const {
     return std::ranges::all_of(size.symbols(), [&](SymbolId s) { return is_given(s); });
   }
   IdMap<SymbolId, std::string> symbol_names() const;
 
-  /// `alpha`, or `$7` where it has no name: what buffers and reasons are called.
+  /// Returns `alpha`, or `$7` without a name: the name in buffers and reasons.
   std::string name_text(ValueId v) const;
-  /// `%alpha` or `%7`: how the text form and errors write a value.
+  /// Returns `%alpha` or `%7`, as the text form and errors write a value.
   std::string value_text(ValueId v) const;
-  /// `f64[n, 3]`.
+  /// Returns the text of a type: `f64[n, 3]`.
   std::string type_text(const TensorType& type) const;
-  /// `%3 "alpha" f64[5, 7]`, for the notes of an error.
+  /// Returns `%3 "alpha" f64[5, 7]`, for the notes of an error.
   std::string describe(ValueId v) const;
 };
 
-/// The dims by which a caller's array for the parameter is checked.
+/// Returns the dims by which a caller's array for the parameter is checked.
 inline const std::vector<Dim>& given_dims(const Graph& graph, const Param& param) {
   return param.given.empty() ? graph.type(param.value).dims : param.given;
 }
 
-/// Does NumPy put the index arrays' axes first? A range stands between two of them; a position among index arrays
-/// counts as one.
+/// Does NumPy put the index arrays' axes first? It does if a range is between two of them; a position among index
+/// arrays counts as one.
 bool arrays_apart(std::span<const IndexItem> index);
 
-/// Dims of the region that an index list selects: the index arrays' broadcast dims stand where the arrays stood, or
-/// first.
+/// Returns the dims of the region that an index list selects: the index arrays' broadcast dims are in the place of the
+/// arrays, or first.
 std::vector<Dim> region_dims(const Graph& graph, std::span<const IndexItem> index);
 
 }  // namespace inlay

@@ -1,5 +1,5 @@
 #pragma once
-// What passes ask of the bodies of cond and loop.
+// Questions of passes about the bodies of cond and loop.
 #include <functional>
 #include <set>
 
@@ -12,14 +12,14 @@ inline bool is_region(Op op) { return op == Op::cond || op == Op::loop; }
 /// Calls `visit` with every node of a graph, and of the bodies in it, outer ones first.
 void for_each_node(const Graph& graph, const std::function<void(const Node&)>& visit);
 
-/// Can the node, or one in its bodies, fail or have an effect that nobody reads: a host call, an assert?
+/// Can the node, or one in its bodies, fail or have an effect besides its results: a host call, an assert?
 bool has_effects(const Node& node);
 
-/// Every symbol of the graph around it that a body has in a size.
+/// Returns every symbol of the enclosing graph that occurs in a size of the body.
 std::set<SymbolId> given_symbols_in(const Graph& body);
 
-/// Calls `visit` with each size that must be known where the node stands: of its results and its index, and what the
-/// bodies in it have of the graph.
+/// Calls `visit` with each size that must be known at the node: those of its results and its index, and those of the
+/// graph in its bodies.
 template <class Visit>
 void for_each_size(const Graph& graph, const Node& node, const Visit& visit) {
   for (ValueId v : node.results) {
@@ -37,10 +37,10 @@ void for_each_size(const Graph& graph, const Node& node, const Visit& visit) {
   }
 }
 
-/// The graph where each size is one of other symbols, replacement[old], of the same table of symbols.
+/// Returns the graph with each symbol replaced by replacement[old], a size of the same table of symbols.
 Graph with_sizes(Graph graph, const IdMap<SymbolId, Dim>& replacement);
 
-/// The body for another graph around it, with the symbols of `outer`: each that was given is replaced by
+/// Returns the body for another enclosing graph, with the symbols of `outer`: each symbol from outside is replaced by
 /// replacement[old].
 Graph with_symbols(const Graph& body, const Graph& outer, const IdMap<SymbolId, Dim>& replacement);
 

@@ -7,16 +7,16 @@
 
 namespace inlay {
 
-/// Has it no elements of its own, but shows those of its operand at other places?
+/// Does the op only show elements of its operand, at other positions, without elements of its own?
 bool is_view(Op op);
 
-/// May computing an element end the call: a float that is cast to an integer, an integer to a signed integer power, an
-/// index, a matrix that a library function refuses? Size checks are not meant. What binds a size, calls the host or has
-/// bodies counts as if it could.
+/// Can computing an element fail: a float cast to an integer, an integer to a signed integer power, an index, a matrix
+/// that a library function rejects? Size checks do not count. Ops that define a size, call the host or have bodies
+/// count as if they could.
 bool may_fail(const Graph& graph, const Node& node);
 
-/// The one literal that each element of `v` is: `v` itself, or what it is a view of. `stops` says at which values
-/// nothing is looked through.
+/// Returns the one literal that each element of `v` is, if `v` or what it is a view of is such a literal. `stops` holds
+/// for values that must not be looked through.
 template <class Stops>
 std::optional<Literal> splat(const Graph& graph, ValueId v, Stops stops) {
   const Node* node = graph.node_of(v);
@@ -29,23 +29,23 @@ std::optional<Literal> splat(const Graph& graph, ValueId v, Stops stops) {
 /// Is every dim 1? Such values live in registers of the entry function.
 bool has_one_element(const TensorType& type);
 
-/// Is all of it in memory, whoever reads it? (Of a reduction, a reshape and a literal that is the fuser's to say.)
+/// Is it always stored in memory, whoever reads it? (For a reduction, a reshape and a literal the fuser decides.)
 bool is_always_stored(const Node& node);
 
-/// Has the reduction, at each element of its result, no more points than `most`, as is known?
+/// Is the number of points that the reduction folds into each element known to be at most `most`?
 bool is_short(const Graph& graph, const Node& reduction, int64_t most);
 
-/// How often each value is an operand or an output.
+/// Returns how often each value is an operand or an output.
 IdMap<ValueId, int> count_uses(const Graph& graph);
 
-/// By node: must sizes agree where it stands?
+/// Returns, by node, whether it carries size checks.
 IdMap<NodeId, bool> nodes_with_checks(const Graph& graph);
 
-/// Is it a sum of symbols and a number, which is a size wherever they are?
+/// Is it a sum of symbols and a number, which is at least 0 if they are?
 bool is_sum_of_symbols(const Dim& size);
 
-/// By symbol: what these pairs of sizes say to be equal to it: the sum of other symbols and a number, as of n == m + 1,
-/// else the first of equal symbols; itself where they say neither. Other pairs say nothing.
+/// Returns, by symbol, the size that these equal pairs give it: the sum of other symbols and a number, as in n == m +
+/// 1, else the first of equal symbols; itself if they give none. Other pairs are ignored.
 IdMap<SymbolId, Dim> first_of_equal_sizes(std::size_t num_symbols, std::span<const std::pair<Dim, Dim>> equal);
 
 }  // namespace inlay

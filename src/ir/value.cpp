@@ -11,7 +11,7 @@ namespace {
 
 Location location_of(const std::source_location& where) { return {str(where.file_name(), ":", where.line())}; }
 
-/// What is built while it lives comes from there.
+/// While it lives, new nodes get this location.
 class At {
  public:
   At(GraphBuilder& builder, const std::source_location& where) : builder_(builder) { builder.at(location_of(where)); }
@@ -23,7 +23,7 @@ class At {
   GraphBuilder& builder_;
 };
 
-/// The first operand that is a value: it says the builder, and the dtype of numbers.
+/// Returns the first operand that is a value: it determines the builder, and the dtype of numbers.
 const Value& first_value(std::span<const Operand> operands, std::string_view op) {
   if (operands.empty()) throw Error(ErrorCode::wrong_arity, {}, str(op, ": takes one value at least"));
   for (const Operand& operand : operands) {
@@ -50,7 +50,7 @@ std::vector<Value> values_of(const Value& like, std::span<const ValueId> ids) {
   return values;
 }
 
-/// What `make` makes of one value.
+/// Returns the value that `make` makes of one operand.
 template <class Make>
 Value made(const char* op, const Operand& x, const Make& make) {
   const Value& value = x.value(op);
@@ -58,7 +58,7 @@ Value made(const char* op, const Operand& x, const Make& make) {
   return value.with(make(value.builder(), value.id()));
 }
 
-/// What `make` makes of several, numbers among them.
+/// Returns the value that `make` makes of several operands, numbers among them.
 template <class Make>
 auto made_of_all(std::string_view op, std::span<const Operand> operands, const Make& make) {
   const Value like = first_value(operands, op);
@@ -86,7 +86,7 @@ Literal literal_of(const GraphBuilder& builder, int64_t number, DType dtype) {
       .help("cast the value beside it");
 }
 
-/// A number that is negative counts from the end. `refuse` says so where it is beyond the beginning.
+/// Counts a negative number from the end. Calls `refuse` if it is before the beginning.
 template <class Refuse>
 Dim from_the_end(const Dim& place, const Dim& length, const Refuse& refuse) {
   if (!place.is_constant() || place.constant() >= 0) return place;
@@ -116,7 +116,7 @@ IndexItem Item::of(const Value& x, int axis) const {
   if (const Value* array = std::get_if<Value>(&is_)) return IndexItem::through(array->id());
   const Dim length = axis < x.rank() ? x.type().dims[static_cast<std::size_t>(axis)] : Dim(0);
   const auto wrong = [&](ErrorCode code, const auto&... words) {
-    if (axis >= x.rank()) return;  // which is worse
+    if (axis >= x.rank()) return;  // the rank is reported instead
     throw x.builder().error(code, str(words...)).note("operand", x.builder().graph().describe(x.id()));
   };
   if (const Dim* position = std::get_if<Dim>(&is_)) {
@@ -347,7 +347,7 @@ Value ArrayProgram::iota(Dim length, DType dtype, Where where) {
 
 namespace {
 
-/// A body with a parameter for each of `outside`, and the values that `make` makes of them.
+/// Makes a body with a parameter for each of `outside`, and the values that `make` makes of them.
 template <class Make>
 Graph body_of(const std::shared_ptr<GraphBuilder>& body, std::span<const Value> outside, const GraphBuilder& around,
               const Make& make) {

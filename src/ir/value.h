@@ -7,9 +7,9 @@
 //   p.output(exp(x) / sum(exp(x)), "softmax");
 //   const inlay::Executable f = inlay::compile(p.finish());
 //
-// A thin layer over GraphBuilder: each function here makes the nodes of one call there, or of one composition, and is
-// checked by it. Names and meanings are NumPy's. Errors say the file and the line of the call: an operand becomes an
-// Operand where the call stands, which is what std::source_location sees.
+// A thin layer over GraphBuilder: each function here makes the nodes of one call there, or of one composition, with its
+// checks. Names and meanings are NumPy's. Errors say the file and the line of the call: an operand becomes an Operand
+// at the call, which std::source_location sees.
 #include <concepts>
 #include <functional>
 #include <initializer_list>
@@ -40,7 +40,7 @@ class Value {
   const TensorType& type() const { return builder_->type(id_); }
   DType dtype() const { return type().dtype; }
   int rank() const { return type().rank(); }
-  /// How many elements it has along `axis`, which counts from the end where it is negative.
+  /// Returns the number of elements along `axis`; a negative axis counts from the end.
   Dim size(int axis) const;
 
   /// x[2], x[n - 1], x[from(1)], x[{all, range(0, k)}], x[i] with an index array: see Item.
@@ -48,7 +48,7 @@ class Value {
 
   ValueId id() const { return id_; }
   GraphBuilder& builder() const { return *builder_; }
-  /// Another value of the same builder.
+  /// Returns another value of the same builder.
   Value with(ValueId id) const { return {builder_, id}; }
 
  private:
@@ -56,7 +56,7 @@ class Value {
   ValueId id_;
 };
 
-/// What an op takes: a value, or a number or a size, which take the dtype of the values beside them.
+/// An operand: a value, or a number or a size, which take the dtype of the values next to them.
 class Operand {
  public:
   Operand(Value value, std::source_location where = std::source_location::current())  // NOLINT: a value is an operand
@@ -81,9 +81,10 @@ class Operand {
   }
 
   const Value* value() const { return std::get_if<Value>(&is_); }
-  /// The value. Throws Error(wrong-dtype), which names `op`, where it is a number or a size.
+  /// Returns the value. Throws Error(wrong-dtype), which names `op`, if it is a number or a size.
   const Value& value(std::string_view op) const;
-  /// As a value of `builder`, and where it is none yet, of `dtype`. Throws Error(wrong-dtype) where the number is none.
+  /// Returns a value of `builder`; a number or a size becomes one of `dtype`. Throws Error(wrong-dtype) if the number
+  /// does not fit the dtype.
   ValueId id(GraphBuilder& builder, DType dtype) const;
   const std::source_location& where() const { return where_; }
 
@@ -94,8 +95,8 @@ class Operand {
 
 // Brackets.
 
-/// Every `step`-th place from `start` to before `stop`. Of a step > 0: a number that is negative counts from the end,
-/// and no stop is the end. Of a step < 0: -1 <= stop <= start, as GraphBuilder::slice has it.
+/// Every `step`-th index from `start` to before `stop`. If step > 0, negative numbers count from the end, and without a
+/// stop it goes to the end. If step < 0, -1 <= stop <= start, as in GraphBuilder::slice.
 struct Range {
   Dim start = 0;
   std::optional<Dim> stop;
@@ -107,12 +108,12 @@ inline Range until(Dim stop) { return {0, std::move(stop), 1}; }
 inline constexpr struct All {
 } all;
 
-/// One place in the brackets, for one axis: a position, which drops the axis (a negative number counts from the end); a
+/// One item in the brackets, for one axis: a position, which drops the axis (a negative number counts from the end); a
 /// range; `all`; or a value, an index array, whose negative elements count from the end.
 class Item {
  public:
   template <std::integral T>
-  Item(T position) : is_(Dim(static_cast<int64_t>(position))) {}  // NOLINT: what stands in brackets is an item
+  Item(T position) : is_(Dim(static_cast<int64_t>(position))) {}  // NOLINT: an item of brackets
   Item(Dim position) : is_(std::move(position)) {}                // NOLINT
   Item(Range range) : is_(std::move(range)) {}                    // NOLINT
   Item(All) : is_(Range{}) {}                                     // NOLINT
@@ -124,7 +125,7 @@ class Item {
   std::variant<Dim, Range, Value> is_;
 };
 
-/// An item for each axis; those that are left out are whole.
+/// An item for each axis; missing ones select the whole axis.
 class Subscript {
  public:
   template <std::convertible_to<Item> T>
@@ -142,12 +143,12 @@ class Subscript {
   std::source_location where_;
 };
 
-/// x with x[subscript] set to v, or combined with it: a new value. Elements of index arrays may meet: then `set` keeps
-/// the last.
+/// Returns a new value: x with x[subscript] set to v, or combined with it. If elements of index arrays are equal, `set`
+/// keeps the last.
 Value update(const Operand& x, const Subscript& subscript, const Operand& v, Combine combine = Combine::set,
              InPlace in_place = InPlace::wanted);
 
-// Elementwise. Operands broadcast, and have one dtype: cast one of them where they do not.
+// Elementwise ops. Operands broadcast and must have one dtype; use cast otherwise.
 
 Value scalar(ScalarOp op, std::initializer_list<Operand> operands);
 
@@ -155,7 +156,7 @@ inline Value operator+(const Operand& x, const Operand& y) { return scalar(Scala
 inline Value operator-(const Operand& x, const Operand& y) { return scalar(ScalarOp::sub_, {x, y}); }
 inline Value operator*(const Operand& x, const Operand& y) { return scalar(ScalarOp::mul_, {x, y}); }
 inline Value operator/(const Operand& x, const Operand& y) { return scalar(ScalarOp::div_, {x, y}); }
-/// With the sign of y, as in NumPy.
+/// The remainder, with the sign of y, as in NumPy.
 inline Value operator%(const Operand& x, const Operand& y) { return scalar(ScalarOp::mod_, {x, y}); }
 inline Value operator-(const Operand& x) { return scalar(ScalarOp::neg_, {x}); }
 inline Value operator==(const Operand& x, const Operand& y) { return scalar(ScalarOp::eq_, {x, y}); }
@@ -211,11 +212,11 @@ INLAY_FUNCTIONS_OF_3(INLAY_FUNCTION)
 inline Value hyp2f1(const Operand& a, const Operand& b, const Operand& c, const Operand& x) {
   return scalar(ScalarOp::hyp2f1_, {a, b, c, x});
 }
-/// `yes` where the condition is not zero, else `no`.
+/// Returns `yes` where the condition is not zero, else `no`.
 Value where(const Operand& condition, const Operand& yes, const Operand& no);
 Value cast(const Operand& x, DType dtype);
 
-// Over axes, which count from the end where they are negative; none are all: ir/compose_reduce.h.
+// Reductions over axes, which count from the end if they are negative; no axes means all: ir/compose_reduce.h.
 
 struct Along {
   Axes axes;
@@ -246,7 +247,7 @@ Value cumprod(const Operand& x, int64_t axis);
 
 Value reshape(const Operand& x, std::vector<Dim> dims);
 Value broadcast_to(const Operand& x, std::vector<Dim> dims);
-/// No axes: all in reverse.
+/// Permutes the axes; without a permutation it reverses them.
 Value transpose(const Operand& x, std::vector<int> permutation = {});
 Value flip(const Operand& x, const Along& along = {});
 Value expand_dims(const Operand& x, const Along& along);
@@ -254,14 +255,14 @@ Value squeeze(const Operand& x, const Along& along);
 Value concat(const std::vector<Operand>& parts, int64_t axis);
 Value stack(const std::vector<Operand>& parts, int64_t axis);
 
-// Of matrices: axes before the last two are batch axes.
+// Matrix ops. Axes before the last two are batch axes.
 
 Value matmul(const Operand& x, const Operand& y);
 /// einsum("ij,j->i", {a, x}): ir/linalg.h.
 Value einsum(std::string_view subscripts, const std::vector<Operand>& operands);
-/// The results of a library op: cholesky, solve, qr, sort, ... (src/ops/library_ops.def).
+/// Returns the results of a library op: cholesky, solve, qr, sort, ... (src/ops/library_ops.def).
 std::vector<Value> library_op(LibraryOp op, const std::vector<Operand>& operands, LibraryOptions options = 0);
-/// A composition by its name in text: compose("roll", {x}, {{"shift", {{1}}}, {"axis", {{0}}}}) (docs/text.md).
+/// Applies a composition by its name in text: compose("roll", {x}, {{"shift", {{1}}}, {"axis", {{0}}}}) (docs/text.md).
 std::vector<Value> compose(std::string_view name, const std::vector<Operand>& operands,
                            const NamedArguments& named = {});
 
@@ -272,23 +273,23 @@ class ArrayProgram {
 
   explicit ArrayProgram(std::string name = "main") : builder_(std::make_shared<GraphBuilder>(std::move(name))) {}
 
-  /// A size. The first parameter that has it as a whole dim says which.
+  /// Makes a symbolic size. The first parameter that has it as a whole dim defines its value.
   Dim symbol(std::string name) { return builder_->symbol(std::move(name)); }
   Value param(std::string name, DType dtype, std::vector<Dim> dims = {}, Where where = Where::current());
-  /// A parameter that a caller binds, and one whose bytes it gives away: as the GraphBuilder's.
+  /// Make a parameter that is bound once, and one whose bytes the caller gives up, as in GraphBuilder.
   Value bound(std::string name, DType dtype, std::vector<Dim> dims = {}, Facts facts = {},
               Where where = Where::current());
   Value donated(std::string name, DType dtype, std::vector<Dim> dims = {}, Where where = Where::current());
-  /// 0-d. Beside a value a number needs no literal.
+  /// Makes a 0-d value. Next to a value a number needs no literal.
   Value literal(const Operand& number, DType dtype = DType::f64);
-  /// 0, 1, ..., length - 1.
+  /// Makes the values 0, 1, ..., length - 1.
   Value iota(Dim length, DType dtype = DType::i64, Where where = Where::current());
 
-  /// What a step gives: what is carried next, then what is traced; the last says whether to go on, where a loop ends by
-  /// condition.
+  /// A step returns the next carried values, then the traced ones, and last, if the loop has a condition, whether to go
+  /// on.
   using Step = std::function<std::vector<Value>(const Value& step, std::span<const Value> carried,
                                                 std::span<const Value> captured)>;
-  /// The step `count` times. It sees the values outside as `captured`, and no others. See GraphBuilder::loop.
+  /// Runs the step `count` times. It gets outside values only as `captured`. See GraphBuilder::loop.
   std::vector<Value> loop(Dim count, const std::vector<Value>& initial, const std::vector<Value>& captured,
                           const Step& step, Ends ends = Ends::after_count, Where where = Where::current());
   using Branch = std::function<std::vector<Value>(std::span<const Value> captured)>;
@@ -296,11 +297,11 @@ class ArrayProgram {
                           const Branch& otherwise);
 
   void output(const Operand& value, std::string name = "");
-  /// What was built. The program is empty afterwards.
+  /// Returns the graph. The program is empty afterwards.
   Graph finish() { return std::move(*builder_).finish(); }
 
   GraphBuilder& builder() { return *builder_; }
-  /// A value that the builder made.
+  /// Returns a value that the builder made.
   Value value(ValueId id) const { return {builder_, id}; }
 
  private:

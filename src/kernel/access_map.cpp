@@ -13,12 +13,12 @@ bool has_no_points(std::span<const Dim> extents) {
   return std::ranges::any_of(extents, [](const Dim& extent) { return extent.is(0); });
 }
 
-/// Axes of extent 1 stand at 0 always.
+/// Does the axis have more than one point? Axes of extent 1 are always at 0.
 bool counts(const AxisTerm& term, std::span<const Dim> extents) {
   return !extents[static_cast<std::size_t>(term.axis)].is(1);
 }
 
-/// Both steps of a subscript as one list: its axes, and its index as if that were an axis.
+/// The steps of a subscript in one list: its axes, and its index as if it were an axis.
 struct Walk {
   Dim step;
   Dim extent;
@@ -33,8 +33,7 @@ std::vector<Walk> walks(const Subscript& subscript, std::span<const Dim> extents
   return out;
 }
 
-/// Least and greatest value that a subscript takes, given that there is a point. A step that may have either sign moves
-/// both ends.
+/// Minimum and maximum of a subscript, given that there is a point. A step that may have either sign moves both ends.
 struct Range {
   Dim least, greatest;
 };
@@ -49,14 +48,14 @@ Range range_of(const Subscript& subscript, std::span<const Dim> extents) {
   return out;
 }
 
-/// The greatest number that the size is a multiple of, whatever its symbols are; 0 of 0.
+/// Returns the largest number that divides the size for all values of its symbols; 0 for size 0.
 int64_t divisor(const Dim& size) {
   int64_t out = size.constant_part();
   for (const Dim::Term& term : size.terms()) out = std::gcd(out, term.coefficient);
   return out;
 }
 
-/// No combination of steps bridges the difference of the bases: 2*i never meets 2*j + 1.
+/// Are they disjoint because no combination of steps adds up to the difference of the bases? 2*i never meets 2*j + 1.
 bool apart_by_step(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
                    std::span<const Dim> extents_b) {
   int64_t common = 0;
@@ -75,14 +74,14 @@ bool apart_by_range(const Subscript& a, std::span<const Dim> extents_a, const Su
          always_at_least(left.least, right.greatest + 1, facts);
 }
 
-/// Where a point exists, each of its axes has one at least.
+/// Where a point exists, each axis has at least one point.
 void add_facts_of_points(std::span<const Dim> extents, std::vector<Dim>& facts) {
   for (const Dim& extent : extents) {
     if (!extent.is_constant()) facts.push_back(extent - 1);
   }
 }
 
-/// Every integer between the ends, and both ends known.
+/// Does the subscript take every integer between known ends?
 bool is_known_interval(const Subscript& subscript, std::span<const Dim> extents) {
   const std::vector<Walk> all = walks(subscript, extents);
   if (subscript.index || !subscript.base.is_constant() || all.size() > 1) return false;
@@ -98,7 +97,7 @@ bool each_axis_in_one_subscript(const AccessMap& map) {
   return std::ranges::adjacent_find(axes) == axes.end();
 }
 
-/// Do they surely meet, at all sizes where both have points?
+/// Do they overlap for all sizes at which both have points?
 bool surely_meet(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
                  std::span<const Dim> extents_b) {
   if (a.has_index() || b.has_index()) return false;
@@ -115,15 +114,15 @@ bool surely_meet(const AccessMap& a, std::span<const Dim> extents_a, const Acces
   return same_origin || overlap;
 }
 
-/// By this key steps ascend as far as one can tell: by their number of factors, then by what they are at least.
+/// The key that sorts steps in ascending order, as far as is known: the number of factors, then the lower bound.
 std::pair<std::size_t, int64_t> likely_order(const Dim& step) {
   std::size_t most_factors = 0;
   for (const Dim::Term& term : step.terms()) most_factors = std::max(most_factors, term.factors.size());
   return {most_factors, step.lower_bound({})};
 }
 
-/// Does the value of this subscript tell the coordinates of all its axes that are not `known` already? As digits of one
-/// number do: each step is larger than all that the smaller ones add up to.
+/// Does the value of this subscript determine the coordinates of all its axes that are not `known` already? It does if
+/// each step is larger than the sum of what the smaller ones reach, as for the digits of a number.
 bool tells_axes(const Subscript& subscript, std::span<const Dim> extents, const std::vector<bool>& known) {
   if (subscript.index) return false;
   std::vector<Walk> digits;
@@ -140,7 +139,7 @@ bool tells_axes(const Subscript& subscript, std::span<const Dim> extents, const 
   return true;
 }
 
-/// The subscript without what cannot matter: axes of extent 1, and how an index is checked.
+/// The subscript without what does not matter: axes of extent 1, and how an index is checked.
 Subscript bare(Subscript subscript, std::span<const Dim> extents) {
   erase_if(subscript.axes, [&](const AxisTerm& term) { return !counts(term, extents); });
   if (subscript.index) {
@@ -239,7 +238,7 @@ Answer is_injective(const AccessMap& map, std::span<const Dim> axis_extents) {
   std::vector<bool> known(axis_extents.size());
   for (std::size_t axis = 0; axis < axis_extents.size(); ++axis) known[axis] = axis_extents[axis].is(1);
 
-  // A subscript that tells its axes may let another one tell more: (i + j, j) tells j, then i.
+  // A subscript that determines its axes may let another one determine more: (i + j, j) determines j, then i.
   for (std::size_t round = 0; round <= map.subscripts.size(); ++round) {
     for (const Subscript& subscript : map.subscripts) {
       if (!tells_axes(subscript, axis_extents, known)) continue;
@@ -248,8 +247,8 @@ Answer is_injective(const AccessMap& map, std::span<const Dim> axis_extents) {
   }
   if (std::ranges::all_of(known, std::identity())) return Answer::yes;
 
-  // An axis that occurs nowhere repeats every element, where it and the others have enough points. What an index was
-  // loaded from is not known here: it may depend on any axis.
+  // An axis that occurs nowhere repeats every element, if it and the others have enough points. What an index was
+  // loaded from is unknown here: it may depend on any axis.
   if (map.has_index()) return Answer::unknown;
   const bool all_known =
       std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });
@@ -302,7 +301,7 @@ bool covers_in_order(const AccessMap& map, std::span<const Dim> axis_extents, st
   if (has_no_points(axis_extents)) return product(buffer_dims).is(0);
   const LinearMap linear = linearize(map, buffer_dims);
   if (!linear.base.is(0)) return false;
-  Dim below = 1;  // how many points one step along the axis passes
+  Dim below = 1;  // how many elements one step along the axis spans
   for (std::size_t axis = axis_extents.size(); axis-- > 0;) {
     if (axis_extents[axis].is(1)) continue;
     if (!(linear.stride_of(static_cast<int>(axis)) == below)) return false;
@@ -332,13 +331,13 @@ Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents,
   const Range range = range_of(subscript, axis_extents);
   std::vector<Dim> facts;
   add_facts_of_points(axis_extents, facts);
-  Dim point = 1;  // 1 where there is one, else less
+  Dim point = 1;  // 1 if there is a point, else less
   for (const Dim& extent : axis_extents) point = min(point, extent);
   const auto ends_within = [&] {
     return always_at_least(dim, range.greatest + 1, facts) || always_at_least(dim, range.greatest + point);
   };
   if (always_at_least(range.least, 0, facts) && ends_within()) return Answer::yes;
-  // `no` must be true of a point that exists: an axis of 0 points, or an index that no point loads, touches nothing.
+  // `no` must hold for a point that exists: an axis of 0 points, or an index that no point loads, touches nothing.
   const bool has_points =
       std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });
   if (subscript.index || !has_points) return Answer::unknown;

@@ -1,5 +1,5 @@
 #pragma once
-// Which element of a buffer a loop point touches. Pure maths: no graph, no bytes.
+// Access maps: which element of a buffer a loop point touches. Pure maths: no graph, no bytes.
 //
 // An access map has one subscript for each dim of the buffer:
 //
@@ -25,11 +25,11 @@
 namespace inlay::kernel {
 
 using RegisterId = Id<struct RegisterTag>;  // a value at one point of a stage; numbered within the stage
-using SiteId = Id<struct SiteTag>;          // a place that can fail: index into KernelProgram::sites
+using SiteId = Id<struct SiteTag>;          // where a call can fail: an index into KernelProgram::sites
 
 struct AxisTerm {
   int axis = 0;  // position in the stage's axes, the kernel's outer axes first
-  Dim step = 1;  // not the number 0; of what is written, 0 at no sizes
+  Dim step = 1;  // not the number 0; in a map that is written to, 0 at no sizes
   bool operator==(const AxisTerm&) const = default;
 };
 
@@ -40,7 +40,7 @@ enum class Bounds : uint8_t {
   checked,         // it is checked here
 };
 
-/// An index that was loaded. Negative ones count from `extent`: wrap(i) = i < 0 ? i + extent : i.
+/// A loaded index. Negative ones count from `extent`: wrap(i) = i < 0 ? i + extent : i.
 struct IndexTerm {
   RegisterId index;
   int64_t step = 1;
@@ -48,7 +48,7 @@ struct IndexTerm {
   Bounds bounds = Bounds::checked;
   SiteId site;  // of the error, when checked
 
-  /// How many points there are within [0, extent), as a check counts them: none where the extent is negative.
+  /// Returns the number of points in [0, extent) as a check counts them: 0 if the extent is negative.
   Dim num_points() const { return max(extent, 0); }
   bool operator==(const IndexTerm&) const = default;
 };
@@ -59,21 +59,21 @@ struct Subscript {
   std::optional<IndexTerm> index;
 
   bool is_constant() const { return axes.empty() && !index; }
-  /// Does this axis alone tell it? (Then so does the same subscript elsewhere: two equal ones mean one point of it. At
-  /// a step that may be 0 all points are at one place.)
+  /// Does this axis alone determine the subscript? (Then, where the same subscript occurs elsewhere, equal values mean
+  /// one point of the axis. With a step that may be 0, all points could be at one place.)
   bool is_told_by(int axis) const {
     return !index && axes.size() == 1 && axes[0].axis == axis && axes[0].step.is_constant();
   }
   bool operator==(const Subscript&) const = default;
 };
 
-/// a + times * b, of subscripts without an index.
+/// Returns a + times * b. Neither subscript may have an index.
 Subscript plus(const Subscript& a, const Subscript& b, const Dim& times);
 
 struct AccessMap {
   std::vector<Subscript> subscripts;  // one for each dim of the buffer
 
-  /// Element (i, j, ...) at point (i, j, ...) of axes first_axis, first_axis + 1, ...
+  /// The map that touches element (i, j, ...) at point (i, j, ...) of the axes first_axis, first_axis + 1, ...
   static AccessMap identity(int rank, int first_axis = 0);
 
   int rank() const { return static_cast<int>(subscripts.size()); }
@@ -82,18 +82,18 @@ struct AccessMap {
   bool operator==(const AccessMap&) const = default;
 };
 
-/// The step of 0 or 1, which of the two only the sizes tell, at which the subscript goes along its one axis from the
-/// first element on.
+/// Returns the step of a subscript that has one axis and starts at the first element, if it is 0 or 1 depending on the
+/// sizes.
 std::optional<Dim> stretching_step(const Subscript& at);
 
-/// The factors of steps that are 0 or 1, whatever the sizes are, each once. Where such a size is 0 one element is read
-/// for all points of an axis.
+/// Returns the factors of steps that are always 0 or 1, depending on the sizes, each once. Where such a size is 0, all
+/// points of an axis read one element.
 std::vector<Dim> stretching_sizes(const AccessMap& map);
 
-/// The map where each of these factors is `value`.
+/// Returns the map with `value` put for each of these factors.
 AccessMap where(AccessMap map, std::span<const Dim> factors, int64_t value);
 
-/// The map as one number into row-major memory: base + sum(stride * axis) + sum(stride * wrap(index)), all in elements.
+/// The map as one offset into row-major memory: base + sum(stride * axis) + sum(stride * wrap(index)), all in elements.
 struct LinearMap {
   Dim base;
   std::vector<std::pair<int, Dim>> axes;  // axis, stride in elements; ascending by axis
@@ -103,35 +103,35 @@ struct LinearMap {
 };
 LinearMap linearize(const AccessMap& map, std::span<const Dim> buffer_dims);
 
-/// Do two different points always touch different elements? Axes of extent 1 do not count. no: at all sizes two points
-/// touch the same.
+/// Do two different points always touch different elements? Axes of extent 1 do not count. no: for all sizes two points
+/// touch the same element.
 Answer is_injective(const AccessMap& map, std::span<const Dim> axis_extents);
 
-/// Do the maps touch the same element at the same point, and at no other point? (Same map, injective.)
+/// Do the maps touch the same element at the same point, and never at different points? (Same map, injective.)
 bool same_element_only(const AccessMap& a, const AccessMap& b, std::span<const Dim> axis_extents);
 
-/// Have they a subscript in common that this axis alone tells? Then what they touch of one buffer at different points
-/// of the axis lies apart.
+/// Do the maps share a subscript that this axis alone determines? Then they touch different elements of one buffer at
+/// different points of the axis.
 bool told_apart_by(const AccessMap& a, const AccessMap& b, int axis);
 
-/// Do both go as far along each axis that has more than one point?
+/// Do both have the same stride along each axis that has more than one point?
 bool same_strides(const LinearMap& a, const LinearMap& b, std::span<const Dim> axis_extents);
 
-/// Can a point of one (over its extents) and a point of the other touch the same element of the one buffer?
-/// no: the regions are disjoint for all sizes. yes: they meet at all sizes where both have points.
-/// `sizes` are other expressions that are known not to be negative, such as the lengths of the parts that lie between.
+/// Can a point of one map (over its extents) and a point of the other touch the same element of the buffer? no: the
+/// regions are disjoint for all sizes. yes: they overlap for all sizes at which both have points. `sizes` are other
+/// expressions that are known to be at least 0, such as the lengths of the parts in between.
 Answer regions_overlap(const AccessMap& a, std::span<const Dim> extents_a, const AccessMap& b,
                        std::span<const Dim> extents_b, std::span<const Dim> sizes = {});
 
-/// Is the subscript in [0, dim) at every point? An index counts as in its extent: it is proved or checked to be.
-/// no: some point lies outside for all sizes.
+/// Is the subscript in [0, dim) at every point? An index counts as within its extent, since it is proved or checked.
+/// no: for all sizes some point lies outside.
 Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents, const Dim& dim);
 
 /// Does the map reach every element of the buffer exactly once, in row-major order of the axes? (A plain copy or fill.)
 bool covers_in_order(const AccessMap& map, std::span<const Dim> axis_extents, std::span<const Dim> buffer_dims);
 
-/// The first and one past the last linear element that the map can touch, where that is affine; none through an index.
-/// Given that there is a point: with an extent of 0 the map touches nothing, whatever the region says.
+/// Returns the first linear element that the map can touch and one past the last, if the map is affine; nothing through
+/// an index. Assumes that there is a point: with an extent of 0 the map touches nothing, whatever the region says.
 struct Region {
   Dim first, last;  // in elements, [first, last)
 };

@@ -5,7 +5,8 @@
 namespace inlay::kernel {
 namespace {
 
-/// How many elements the map touches over a stage: the points of the axes that it uses, or of all behind an index.
+/// Returns how many elements the map touches over a stage: the points of the axes that it uses, or of all axes if it
+/// has an index.
 Dim elements_touched(const AccessMap& map, std::span<const Dim> extents) {
   Dim out = 1;
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
@@ -16,7 +17,7 @@ Dim elements_touched(const AccessMap& map, std::span<const Dim> extents) {
 
 constexpr int64_t kVectorBytes = 64;
 
-/// The axis that the stage's innermost loop passes; none: -1.
+/// Returns the axis of the stage's innermost loop; -1 without a loop.
 int vector_axis(const Kernel& kernel, const Stage& stage) {
   if (kernel.is_tiled() && stage.tile_at == stage.axes.size()) return kernel.tiled_axis();
   for (std::size_t i = stage.axes.size(); i-- > 0;) {
@@ -113,7 +114,7 @@ class Counter {
     }
   }
 
-  /// The same elements a second time come from a register or a line that is there.
+  /// Elements are counted once: the second time they come from a register or a cached line.
   void add_elements(const Statement& statement, std::span<const Dim> extents, std::vector<const Statement*>& seen,
                     Dim& total, Dim& total_bytes) {
     if (!has_bytes(program_.buffers[statement.buffer])) return;

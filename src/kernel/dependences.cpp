@@ -8,7 +8,7 @@
 namespace inlay::kernel {
 namespace {
 
-// So many steps are looked at for a way from one to another.
+// The maximum number of steps that a search from one step to another visits.
 constexpr std::size_t kMaxSearch = 256;
 
 /// Calls visit(symbol) with those of the sizes that the step needs.
@@ -27,10 +27,10 @@ void for_each_symbol(const KernelProgram& program, const Step& step, Visit visit
   }
 }
 
-/// A body that is not closed yet, or both of a cond.
+/// An open body, or both bodies of a cond.
 struct OpenBody {
   StepId begin, marker;  // of a cond's second body the marker is the else
-  StepAccess access;     // of all that stands in it
+  StepAccess access;     // of all steps in it
   std::vector<StepId> steps;
 };
 
@@ -59,7 +59,7 @@ Dependences::Dependences(const KernelProgram& program)
     StepAccess access = access_of(program, step);
     if (closes_body(step) && !open.empty()) {
       for (StepId inside : open.back().steps) wait(id, inside);
-      add(open.back().access, access);  // whoever uses what the body uses waits for its end
+      add(open.back().access, access);  // a later step that uses what the body uses waits for its end
       open.pop_back();
     }
     if (!open.empty()) {
@@ -78,7 +78,7 @@ Dependences::Dependences(const KernelProgram& program)
 }
 
 std::optional<std::vector<StepId>> Dependences::between(StepId first, StepId second) const {
-  std::map<StepId, bool> waits;  // of those before `second` that it waits for: do they wait for `first`?
+  std::map<StepId, bool> waits;  // for the steps before `second` that it waits for: do they wait for `first`?
   std::vector<StepId> todo = {second};
   while (!todo.empty()) {
     const StepId step = todo.back();
@@ -95,7 +95,7 @@ std::optional<std::vector<StepId>> Dependences::between(StepId first, StepId sec
       return before == first || (found != waits.end() && found->second);
     });
     if (!it_waits) continue;
-    // Outer regions come first: of those that end before `second` the outermost.
+    // Outer regions come first, so this finds the outermost of those that end before `second`.
     const auto region = std::ranges::find_if(
         regions_, [&](const RegionSpan& r) { return r.begin <= step && step <= r.end && !r.holds(second); });
     const StepId seen = region == regions_.end() ? step : region->begin;

@@ -14,7 +14,7 @@ using testing::UnorderedElementsAre;
 
 constexpr StepId operator""_s(unsigned long long i) { return StepId(i); }
 
-/// Of the last step: what it waits for.
+/// Returns the steps that the last step waits for.
 std::vector<StepId> last_waits_for(const KernelProgram& program) {
   LastUses uses(program);
   std::vector<StepId> out;

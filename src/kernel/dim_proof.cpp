@@ -10,16 +10,16 @@ namespace {
 // Each level replaces one function by one of its bounds, so this is also the number of functions that a proof looks
 // into.
 constexpr int kMaxDepth = 6;
-constexpr int kMaxFacts = 3;  // that one proof puts together
-constexpr int kMaxCases = 2;  // factors of 0 or 1 that one proof tells apart
+constexpr int kMaxFacts = 3;  // the most facts that one proof combines
+constexpr int kMaxCases = 2;  // the most factors of 0 or 1 that one proof distinguishes by cases
 
-// What is not proved in so many steps is taken for not proved: each function has two bounds and may be looked into in
-// any order, so what cannot be proved takes exponentially many (2^20, of one random program). Of three million proofs
-// in random programs none took more than 2^9.
+// A proof gives up after this many steps: each function has two bounds and functions may be replaced in any order, so a
+// failing proof takes exponentially many (2^20, of one random program). Of three million proofs in random programs none
+// took more than 2^9.
 constexpr int kMaxSteps = 1 << 11;
 
-/// coefficient * rest * f(...), where rest, a product of atoms, is not negative and f is no symbol; `others` is what is
-/// left of the expression.
+/// A term coefficient * rest * f(...), where rest, a product of atoms, is not negative and f is not a symbol; `others`
+/// is the rest of the expression.
 struct Split {
   int64_t coefficient = 0;
   Dim rest = 1;
@@ -109,7 +109,7 @@ bool Proof::prove_with(const Dim& d, const Dim::Term& term, const Split& split, 
 }
 
 bool Proof::never_negative(const Dim& d, int depth) {
-  if (d.lower_bound({}, 0) >= 0) return true;  // it looks at the clamps itself
+  if (d.lower_bound({}, 0) >= 0) return true;  // the proof handles clamps itself
   if (depth == 0 || --steps_left_ < 0) return false;
   for (const Dim::Term& term : d.terms()) {
     Split split;
@@ -118,8 +118,8 @@ bool Proof::never_negative(const Dim& d, int depth) {
   return false;
 }
 
-/// How often a fact may have to be taken from `d`: as often as makes one of its terms vanish. None where they share
-/// none.
+/// Returns how often subtracting the fact from `d` may help: as often as cancels one of its terms. Empty if they share
+/// no term.
 std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
   std::vector<int64_t> out;
   for (const Dim::Term& mine : d.terms()) {
@@ -128,13 +128,13 @@ std::vector<int64_t> useful_multiples(const Dim& d, const Dim& fact) {
       if (out.empty()) out.push_back(1);
       const int64_t multiple = mine.coefficient / other.coefficient;
       if (multiple > 1) out.push_back(multiple);
-      if (multiple > 2) out.push_back(multiple - 1);  // one is left for what a clamp takes: 9*n - min(n, m)
+      if (multiple > 2) out.push_back(multiple - 1);  // one less is for what a clamp takes: 9*n - min(n, m)
     }
   }
   return out;
 }
 
-/// d is not negative if it is not even without some multiples of what is not negative.
+/// d is not negative if it is still not negative after subtracting multiples of what is not negative.
 bool Proof::never_negative_given(const Dim& d, std::span<const Dim> facts, int num_facts) {
   if (never_negative(d)) return true;
   if (num_facts == 0 || steps_left_ <= 0) return false;
@@ -146,8 +146,9 @@ bool Proof::never_negative_given(const Dim& d, std::span<const Dim> facts, int n
   return false;
 }
 
-/// Those floordivs in `d`, with what fits in them, that are not negative because what they divide is not, given
-/// `facts`: a strided slice has floordiv(n - k + 1, 2) elements where n - k is the length of the whole.
+/// Returns the floordivs in `d`, with as much of `d` moved into them as fits, that are not negative because their
+/// dividends are not, given `facts`: a strided slice has floordiv(n - k + 1, 2) elements where n - k is the length of
+/// the whole.
 std::vector<Dim> Proof::quotients_of_sizes(const Dim& d, std::span<const Dim> facts) {
   std::vector<Dim> out;
   const auto note = [&](const Dim& dividend, const Dim& quotient) {
@@ -166,8 +167,8 @@ std::vector<Dim> Proof::quotients_of_sizes(const Dim& d, std::span<const Dim> fa
   return out;
 }
 
-/// What else is not negative where `fact` is not: with a min that helps it replaced by either operand, which is no
-/// less.
+/// Returns more sizes that are not negative if `fact` is not: `fact` with a helpful min replaced by either operand,
+/// which is at least as large.
 std::vector<Dim> without_clamps(const Dim& fact) {
   std::vector<Dim> out;
   for (const Dim::Term& term : fact.terms()) {
@@ -185,9 +186,9 @@ std::vector<Dim> without_clamps(const Dim& fact) {
 bool is_false(const Dim& fact) { return fact.is_constant() && fact.constant() < 0; }
 
 bool proved(const Dim& d, std::span<const Dim> facts) {
-  // (Of what never is all holds.)
+  // (If a fact is false everything holds.)
   if (Proof().never_negative(d) || std::ranges::any_of(facts, is_false)) return true;
-  // What holds in any case proves nothing new; most facts are of that kind.
+  // Facts that always hold prove nothing new; most facts are of that kind.
   std::vector<Dim> telling;
   const auto note = [&](const Dim& fact) {
     if (!Proof().never_negative(fact) && std::ranges::find(telling, fact) == telling.end()) telling.push_back(fact);
@@ -202,7 +203,7 @@ bool proved(const Dim& d, std::span<const Dim> facts) {
   return !quotients.empty() && proof.never_negative_given(d, telling);
 }
 
-/// A min(1, n) that multiplies another atom, and is 0 or 1.
+/// Returns a factor min(1, n) of another atom that is 0 or 1.
 std::optional<Dim> switching_factor(const Dim& d) {
   for (const Dim::Term& term : d.terms()) {
     if (term.factors.size() < 2) continue;
@@ -214,7 +215,8 @@ std::optional<Dim> switching_factor(const Dim& d) {
   return std::nullopt;
 }
 
-/// In each case of up to so many factors that are 0 or 1: a*(1 - min(1, n)) is not negative because it is a or 0.
+/// Proves `d` in each case of up to this many factors that are 0 or 1: a*(1 - min(1, n)) is not negative because it is
+/// a or 0.
 bool proved_by_cases(const Dim& d, std::span<const Dim> facts, int num_factors) {
   if (proved(d, facts)) return true;
   if (num_factors == 0) return false;

@@ -12,7 +12,7 @@ namespace {
 using Binds = Expression::Binds;
 using Kind = Statement::Kind;
 
-constexpr int kFewOps = 4;            // of a number that stands where it is read
+constexpr int kFewOps = 4;            // the most ops of a scalar that is shown where it is read
 constexpr int kLongEnoughToName = 2;  // ops of a value that is used more than once
 
 Expression atom(std::string text) { return {std::move(text), Binds::atom, 0}; }
@@ -25,7 +25,7 @@ Expression infix(const Expression& a, std::string_view sign, const Expression& b
   const bool adds = sign == " + ", subtracts = sign == " - ";
   if ((adds && b.text[0] == '-') || (subtracts && b.text[0] == '-' && b.binds >= Binds::product))
     return {str(within(a, binds), adds ? " - " : " + ", b.text.substr(1)), binds, ops};
-  // `a & b == c` is read as Python reads it, in another order.
+  // Python parses `a & b == c` in another order.
   const Binds least = binds == Binds::logic ? Binds::sum : binds;
   return {str(within(a, least), sign, within(b, is_associative ? least : std::max(next, least))), binds, ops};
 }
@@ -70,7 +70,7 @@ Expression applied(ScalarOp op, const std::vector<Expression>& x) {
   return {str(name, "(", join(x, ", ", [](const Expression& e) { return e.text; }), ")"), Binds::atom, ops};
 }
 
-/// Of a literal buffer: its one number, or its beginning.
+/// Returns the text of a literal buffer: its one number, or its first ones.
 std::string elements_text(const Buffer& buffer) {
   const std::vector<Literal>& all = buffer.elements;
   if (all.empty()) return "[]";
@@ -94,7 +94,7 @@ std::string_view fold_name(Combine combine) {
   return combine_name(combine);
 }
 
-/// Does the statement make an element what its operand is, whatever was there?
+/// Does the statement set an element to its operand, whatever it was before?
 bool sets(const Statement& s) { return s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid(); }
 
 template <class Visit>
@@ -106,8 +106,8 @@ void for_each_stage(const KernelProgram& program, Visit visit) {
   }
 }
 
-/// What one stage does. Of 0-d arithmetic, where `num_named` is null: each value in full up to a few operations, from
-/// there on by the name that it is stored under.
+/// The formulas of one stage. For 0-d arithmetic, where `num_named` is null, each value is shown in full up to a few
+/// operations, and beyond that by the name that it is stored under.
 class StageFormulas {
  public:
   StageFormulas(const Vocabulary& words, const Kernel& kernel, const Stage& stage, int* num_named)
@@ -127,7 +127,7 @@ class StageFormulas {
       if (!s.is_write()) {
         define(s.result, value(s));
       } else if (s.kind == Kind::store && stored_by_[s.operands[0].index] == &s) {
-        continue;  // it was written where its value was made
+        continue;  // it was shown where its value was made
       } else {
         write(s, s.opens_fold() ? &states_with(stage_, i).back() : nullptr);
       }
@@ -135,7 +135,7 @@ class StageFormulas {
     return std::move(lines_);
   }
 
-  /// Of the register that the stage's one store sets.
+  /// Returns the expression of the register that the stage's one store sets.
   const Expression& at(RegisterId r) const { return registers_[r.index]; }
 
  private:
@@ -189,7 +189,7 @@ class StageFormulas {
     return number(elements_text(buffer));
   }
 
-  /// The register gets its value: by name where it is stored, or used more than once and not short.
+  /// Defines the register: by a name if it is stored, or used more than once and not short.
   void define(RegisterId r, Expression e) {
     const Statement* store = stored_by_[r.index];
     const bool is_named = num_named_ == nullptr ? e.ops > kFewOps : uses_[r.index] > 1 && e.ops > 0;
@@ -205,7 +205,7 @@ class StageFormulas {
     registers_[r.index] = std::move(e);
   }
 
-  /// Of a kernel, what its readers show.
+  /// Is it shown by its readers, so that it needs no formula in a kernel?
   bool stands_where_read(const Statement& s) const {
     return !kernel_.is_scalar() && sets(s) && words_.stands_where_read(s.buffer);
   }
@@ -257,13 +257,13 @@ class StageFormulas {
   int* num_named_;  // over all stages of the kernel
   std::vector<Expression> registers_;
   std::vector<int> uses_;
-  std::vector<int> made_at_;  // in which order
+  std::vector<int> made_at_;  // their order
   int num_made_ = 0;
-  std::vector<const Statement*> stored_by_;  // the first store that sets it, where its place is known by then
+  std::vector<const Statement*> stored_by_;  // the first store that sets it, if its element is known by then
   std::vector<std::string> lines_;
 };
 
-/// The elements that a subscript names: `length` from `first` on. None where only a size tells how many.
+/// The elements that a subscript names: `length` from `first` on; nothing if the number depends on sizes.
 struct Extent {
   Dim first;
   int64_t length = 1;
@@ -283,7 +283,7 @@ std::optional<Extent> extent_of(const Subscript& s, std::span<const Dim> extents
   return out;
 }
 
-/// Do the axes pass `dim` elements side by side, the last the fastest?
+/// Do the axes cover `dim` contiguous elements, the last axis the fastest?
 bool passes_all(const Subscript& s, std::span<const Dim> extents, const Dim& dim) {
   if (s.index || !s.base.is(0)) return false;
   Dim step = 1;
@@ -367,7 +367,7 @@ Vocabulary::Vocabulary(const KernelProgram& program, const std::vector<NamedPart
   name_by_places();
 }
 
-/// A number that the user has no name for, and that one step makes.
+/// Is it a scalar that has no name of the user's, and that only one step makes?
 bool Vocabulary::is_made_once(BufferId scalar) const {
   return program_.buffers[scalar].role == Role::scalar && num_writers_[scalar] == 1 &&
          names_.buffers[scalar].starts_with('$');
@@ -381,19 +381,20 @@ void Vocabulary::find_numbers() {
     values.formulas();
     for (const Statement& s : stage.statements) {
       const bool is_told = sets(s) && is_made_once(s.buffer);
-      // A number that has the user's name is called by it; others stand as what they are.
+      // A scalar with a name of the user's is shown by it; others as their expression.
       if (is_told && values.at(s.operands[0]).ops <= kFewOps) numbers_[s.buffer] = values.at(s.operands[0]);
     }
   });
 }
 
-/// A number that goes to a place with a name, as it is, and is all that comes there, is called by that name.
+/// A scalar that is the only value stored to a named place, unchanged, gets the name of that place.
 void Vocabulary::name_by_places() {
   std::map<std::string, BufferId> numbers;
   for (BufferId b : ids<BufferId>(program_.buffers.size())) {
     if (is_made_once(b)) numbers.emplace(names_.buffers[b], b);
   }
-  std::map<std::string, std::optional<BufferId>> comes_to;  // by the name of the place; none: something else, too
+  std::map<std::string, std::optional<BufferId>>
+      comes_to;  // by the name of the place; nothing: something else is stored there, too
   for (const Step& step : program_.steps) {
     if (std::holds_alternative<Kernel>(step)) continue;
     for (BufferId b : access_of(program_, step).writes) comes_to[name(b)].reset();
@@ -436,7 +437,7 @@ const NamedPart* Vocabulary::part(BufferId buffer, const Dim& first, int64_t len
   for (const NamedPart& part : parts_) {
     const Dim from = first - part.first;
     if (part.buffer != buffer || !from.is_constant() || from.constant() < 0) continue;
-    // A slice whose length a size tells is known by where it begins.
+    // A slice whose length depends on sizes is known by its first element.
     const bool lies_within =
         part.length.is_constant() ? from.constant() + length <= part.length.constant() : from.is(0);
     if (lies_within) return &part;

@@ -78,8 +78,8 @@ class AccessCollector {
   }
 
   void add(const Statement& statement) {
-    // What this kernel has written already is not read from before it. (Where it keeps the rest of a buffer, the buffer
-    // stands among the writes, so its bytes are needed here in any case.)
+    // What this kernel has written already is not read from before it. (If it keeps the rest of a buffer, the buffer is
+    // among the writes, so its bytes are needed here anyway.)
     const bool new_here = statement.buffer.valid() && !written_.contains(root(statement.buffer));
     switch (statement.kind) {
       case Statement::Kind::load:
@@ -139,7 +139,7 @@ CallArray row_major_array(const LibraryCall& call, const CoreAxes& axes, BufferI
 }
 
 bool is_row_major(const LibraryCall& call, const CoreAxes& axes, const CallArray& array) {
-  if (call.sizes.size() != facts(call.op).signature.letters.size() + 1) return false;  // no call that could be
+  if (call.sizes.size() != facts(call.op).signature.letters.size() + 1) return false;  // no valid call
   return array.offset.is(0) && !array.index.valid() && array.strides == row_major_strides(call.op, axes, call.sizes);
 }
 

@@ -33,26 +33,26 @@ using StepId = Id<struct StepTag>;
 enum class Role : uint8_t {
   param,      // an argument of the call (slot: position among the parameters); no step writes it
   output,     // a result of the call (slot: position among the outputs)
-  temporary,  // the call's own; memory places it
+  temporary,  // memory of the call; the plan places it
   scalar,     // one element that lives in a register of the entry function: no bytes
   literal,    // known at compile time
-  host,       // made by a host call, in the host's memory until its last use
+  host,       // the result of a host call, in the host's memory until its last use
 };
 std::string_view role_name(Role role);
 
 struct Buffer {
-  std::string name;  // of its parameter or value: `alpha`, `$2` where there is none
+  std::string name;  // of its parameter or value: `alpha`, or `$2` if that has no name
   DType dtype = DType::f64;
   std::vector<Dim> dims;
   Role role = Role::temporary;
   int slot = -1;                  // of param and output
   std::vector<Literal> elements;  // of literal
-  BufferId view_of;      // none, or: the same bytes as that buffer under other dims (a reshape); it has no storage
-  bool bound = false;    // a parameter that is given once
-  bool donated = false;  // a parameter whose bytes may be another's once it is needed no more
+  BufferId view_of;      // none, or the buffer whose bytes it shows under other dims (a reshape); it has no storage
+  bool bound = false;    // a parameter that is set once for all calls
+  bool donated = false;  // a parameter whose bytes may be reused once it is no longer needed
   Facts facts;           // of a bound parameter
   ValueId value;         // the graph value that it holds, for reasons and maps; may be none
-  Stored stored;         // of a temporary: why it is one
+  Stored stored;         // of a temporary: why it is stored
 };
 
 struct Axis {
@@ -62,10 +62,10 @@ struct Axis {
 };
 
 // Note [Elided]
-// A store that sets, a start that copies and a Copy step can be `elided`: memory has laid the program out so that what
-// they would write is there already (memory/sharing.h says which). The program still says what is computed, and on any
-// other bytes everything is done; on those of its plan, who runs it leaves out what is marked. A mark is a claim, which
-// memory/verify proves, and goes with its plan: whoever plans anew marks anew.
+// A store that sets, a start that copies and a Copy step can be `elided`: the plan places buffers so that the bytes
+// that they would write are there already (memory/sharing.h says which). The program still says what is computed: on
+// other memory everything is executed; on the memory of its plan a backend leaves out what is marked. A mark is a
+// claim, which memory/verify proves, and belongs to one plan: a new plan sets new marks.
 
 /// One thing that happens at a point. Registers are single assignment within the stage.
 struct Statement {
@@ -92,44 +92,44 @@ struct Statement {
   RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;
-  // A fold of several states is a statement for each one that is stored, at the same place and in the order of its row
-  // (ops/folds.def): this is the one of state `state`. Hidden states last while the stage runs: so such a fold goes
-  // over all points of a kernel without outer axes.
+  // A fold of several states is one statement for each stored state, all at the same place and in the order of its row
+  // (ops/folds.def): this one makes state `state`. Hidden states live while the stage runs, so such a fold covers all
+  // points of a kernel without outer axes.
   Fold fold = Fold::none;
   int state = 0;
   Literal literal;
   int axis = 0;
   Dim size;
-  SiteId site;          // of check; an op that has no result for some operands stands behind a check of them
+  SiteId site;          // of check; an op that is undefined for some operands comes after a check of them
   bool elided = false;  // of a store that sets: Note [Elided]
 
   bool is_write() const { return kind == Kind::store || kind == Kind::fold; }
   bool has_place() const { return is_write() || kind == Kind::load; }
-  /// Does it end the call for some operands: a check, or an index that is checked?
+  /// Can it end the call: is it a check, or is its index checked?
   bool can_fail() const;
-  /// Of a check of an index: that.
+  /// Returns the index of a check of an index, else null.
   const IndexTerm* index_to_check() const {
     const bool has_index = kind == Kind::check && operands.empty() && map.rank() == 1 && map.subscripts[0].index;
     return has_index ? &*map.subscripts[0].index : nullptr;
   }
-  /// Of a fold of several states: the first of its statements?
+  /// Is it the first statement of a fold of several states?
   bool opens_fold() const { return fold != Fold::none && state == 0; }
   bool has_hidden_states() const { return fold != Fold::none && facts(fold).has_hidden(); }
-  /// A write that reads what it changes.
+  /// Does it read what it writes?
   bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }
 };
 
-/// That the index lies within its extent.
+/// Returns the check that the index lies within its extent.
 Statement check_of(IndexTerm index);
 
 struct Stage {
   std::vector<Axis> axes;  // inner axes, outermost first; the last is the vector axis
   std::vector<Statement> statements;
   int num_registers = 0;
-  std::size_t tile_at = 0;  // in a tiled kernel: the loop over the points of a tile stands before axes[tile_at]
+  std::size_t tile_at = 0;  // in a tiled kernel: the loop over the points of a tile comes before axes[tile_at]
 };
 
-/// The statements that make the states of one fold, of which statement `i` is one; of anything else that alone.
+/// Returns all statements of the fold that statement `i` belongs to; for any other statement just that one.
 inline std::span<const Statement> states_with(const Stage& stage, std::size_t i) {
   const Statement& s = stage.statements[i];
   if (s.fold == Fold::none) return {&s, 1};
@@ -142,39 +142,39 @@ struct Start {
   Kind kind = Kind::keep;
   Literal value;        // of fill
   BufferId source;      // of copy: same dims and dtype
-  SiteId required;      // of copy: none, or: what a program is refused with whose plan moves these bytes
+  SiteId required;      // of copy: none, or the error if the plan moves these bytes
   bool elided = false;  // of copy: Note [Elided]
 };
 
 struct KernelOutput {
   BufferId buffer;
   Start start;
-  /// A temporary of which each outer point has its own (each tile, where the kernel is tiled): a scalar, or rows, short
-  /// ones of which stay in the cache. It begins anew there, not before the first stage, and nothing but the kernel
-  /// names it.
+  /// A temporary that each outer point (each tile, if the kernel is tiled) has for itself: a scalar, or rows, of which
+  /// short ones stay in the cache. It starts anew at each of them, not before the first stage, and only this kernel
+  /// uses it.
   bool is_local = false;
 };
 
 struct Kernel {
   std::string name;  // k0, k1, ...; empty for 0-d arithmetic
   std::vector<Axis> outer;
-  int64_t tile = 1;  // the last outer axis goes by tiles of so many points; the last of them may be shorter
+  int64_t tile = 1;  // the last outer axis is split into tiles of this many points; the last tile may be shorter
   std::vector<KernelOutput> outputs;  // every buffer that a stage stores to or folds into, in order of first write
   std::vector<Stage> stages;
   bool is_local(BufferId buffer) const;
   bool is_tiled() const { return tile > 1; }
-  /// The outer axis that goes by tiles. A local counts its points from where the tile begins.
+  /// The outer axis that is tiled. A local counts its points from the beginning of the tile.
   int tiled_axis() const { return static_cast<int>(outer.size()) - 1; }
   /// 0-d arithmetic: no axes, and no start that would be a loop over an output. It lives in registers of the entry
   /// function and is not counted as a kernel.
   bool is_scalar() const;
 };
 
-/// Makes `outputs` all buffers that the stages write, in order of first write, with the starts that they have there;
-/// then those that only begin.
+/// Sets `outputs` to all buffers that the stages write, in order of first write, with the starts that they have there;
+/// then come those that only have a start.
 void list_outputs(Kernel& kernel);
 
-/// Does it hold of a statement of any stage?
+/// Does it hold for any statement of any stage?
 template <class Holds>
 bool any_statement(const Kernel& kernel, Holds holds) {
   for (const Stage& stage : kernel.stages) {
@@ -185,31 +185,32 @@ bool any_statement(const Kernel& kernel, Holds holds) {
   return false;
 }
 
-/// Where a library function finds an operand or puts a result, a batch of matrices or rows: the first element, and how
-/// far it is to the next ones. In elements of the buffer, numbered row by row.
+/// A batch of matrices or rows in memory, as a library function reads or writes it: the offset of the first element,
+/// and the strides. Both are in elements of the buffer, which are numbered row by row.
 struct CallArray {
   BufferId buffer;
   Dim offset;
   LibraryStrides<Dim> strides;
-  BufferId index;    // none, or: an i64 scalar, such as a loop's step; its number times `index_stride` is added to
-  Dim index_stride;  // `offset`, and the elements are proved to exist
+  BufferId index;    // none, or an i64 scalar, such as a loop's step; the offset is `offset` plus its value
+  Dim index_stride;  // times `index_stride`, and the elements are proved to exist
 };
 
 /// A call of a library function.
 struct LibraryCall {
   LibraryOp op = LibraryOp::matmul;
   LibraryOptions options = 0;
-  std::vector<CallArray> operands;  // none is changed, but where a result takes its bytes
+  std::vector<CallArray> operands;  // unchanged, unless a result takes the bytes of one
   std::vector<CallArray> results;
   std::vector<Dim> sizes;     // of the batch, then by the letters of the op's signature
-  BufferId workspace;         // scratch memory of the call, u8; none where the function wants none
-  std::vector<SiteId> sites;  // where status k > 0 of the function fails: sites[k - 1] (LibraryStatus)
+  BufferId workspace;         // scratch memory of the call, u8; none if the function needs none
+  std::vector<SiteId> sites;  // status k > 0 of the function fails at sites[k - 1] (LibraryStatus)
 };
 
-/// From the buffer's beginning, row-major: as operand or result with these axes of the call's signature.
+/// Returns the array that begins at the buffer's start, row-major, for an operand or result with these axes of the
+/// call's signature.
 CallArray row_major_array(const LibraryCall& call, const CoreAxes& axes, BufferId buffer);
 bool is_row_major(const LibraryCall& call, const CoreAxes& axes, const CallArray& array);
-/// visit(array, its core axes) with each operand, then each result.
+/// Calls visit(array, its core axes) with each operand, then each result.
 template <class Call, class Visit>
 void for_each_array(Call& call, Visit visit) {
   const LibrarySignature& signature = facts(call.op).signature;
@@ -217,15 +218,15 @@ void for_each_array(Call& call, Visit visit) {
   for (std::size_t r = 0; r < call.results.size(); ++r) visit(call.results[r], signature.results[r]);
 }
 
-/// What a library function returns, 0 aside.
+/// What a library function returns when it fails; 0 is success.
 enum class LibraryStatus : int32_t {
-  too_large = 1,  // a size is beyond the 32 bits that BLAS and LAPACK count with
-  failed = 2,     // the numbers of the site: what was found, and in which matrix of the batch
+  too_large = 1,  // a size does not fit in the 32-bit integers of BLAS and LAPACK
+  failed = 2,     // the site's numbers say what was found, and in which matrix of the batch
 };
 
 struct HostCall {
   std::string name;
-  int function = -1;  // index into the door's table
+  int function = -1;  // index into the table of host functions
   std::vector<BufferId> operands;
   std::vector<BufferId> results;  // Role::host
   struct Binding {
@@ -237,46 +238,46 @@ struct HostCall {
   SiteId site;
 };
 
-/// Is it an opaque value, of which there is no more than a handle?
+/// Is it an opaque value? The program has only its handle.
 inline bool is_handle(const Buffer& buffer) { return buffer.dtype == DType::opaque; }
 
-/// All of `source` into all of `destination`: same number of elements, same dtype. Of an opaque value, its handle, also
-/// where its memory is the host's.
+/// Copies all of `source` to all of `destination`, which has the same number of elements and the same dtype. Of an
+/// opaque value it copies the handle, also if its memory is the host's.
 struct Copy {
   BufferId source, destination;
   std::string reason;
   bool elided = false;  // Note [Elided]
 };
 
-/// Sizes that must agree; stands as early as its symbols are known.
+/// Checks that sizes agree; comes as early as its symbols are known.
 struct SizeCheck {
   Dim left, right;
   DimCheck::Relation relation = DimCheck::Relation::equal;
   SiteId site;
 };
 
-/// The element of `value`, a scalar of i64, is the number of `symbol` from here on. A negative one fails with itself as
-/// number {0}.
+/// Sets `symbol` to the element of `value`, an i64 scalar, for all steps that follow. A negative one fails, with itself
+/// as number {0}.
 struct BindSize {
   BufferId value;
   SymbolId symbol;
   SiteId site;
 };
 
-// Regions stand flat in the list of steps: a body is what stands between two markers. So a step's number is its place
-// in the list wherever it stands, and what lives in a body lives in a range of numbers. kernel/regions.h finds the
+// Regions are flat in the list of steps: a body lies between two markers. So a step's number is its position in the
+// list, in a body too, and the live range of what lives in a body is a range of numbers. kernel/regions.h finds the
 // ends.
 
-/// What follows, up to its LoopEnd, `count` times.
+/// Runs the steps up to its LoopEnd `count` times.
 struct LoopBegin {
   BufferId step;  // a scalar of i64: 0, 1, ..., count - 1
   Dim count;
 };
 struct LoopEnd {
-  BufferId go_on;  // none, or a 0-d bool: when it is false no other pass follows
+  BufferId go_on;  // none, or a 0-d bool: if it is false after an iteration, the loop ends
 };
 
-/// What follows, up to its CondElse, where the 0-d bool holds; else what stands between CondElse and CondEnd.
+/// Runs the steps up to its CondElse if the 0-d bool holds, else those between CondElse and CondEnd.
 struct CondBegin {
   BufferId condition;
 };
@@ -286,10 +287,10 @@ struct CondEnd {};
 using Step = std::variant<Kernel, LibraryCall, HostCall, Copy, SizeCheck, BindSize, LoopBegin, LoopEnd, CondBegin,
                           CondElse, CondEnd>;
 
-/// The symbols whose numbers are known only after the step.
+/// Returns the symbols whose values are known only after the step.
 std::vector<SymbolId> symbols_bound_by(const Step& step);
 
-/// A place that can fail, with what an error says about it. The machine code knows its number only.
+/// A place where a call can fail, with the text of its error. The machine code only knows its number.
 struct Site {
   ErrorCode code = ErrorCode::index_out_of_bounds;
   std::string
@@ -305,24 +306,24 @@ struct KernelProgram {
   IdMap<BufferId, Buffer> buffers;
   std::vector<Step> steps;
   IdMap<SiteId, Site> sites;
-  std::vector<std::string> refusals;  // what else was not done, and why: `%p stays a matmul: ...`
+  std::vector<std::string> refusals;  // other refusals, with reasons: `%p stays a matmul: ...`
 
   IdMap<SymbolId, std::string> symbol_names() const;
 };
 
-/// `f64[n, 3]` of a buffer.
+/// Returns the type of a buffer as text: `f64[n, 3]`.
 std::string type_text(const KernelProgram& program, const Buffer& buffer);
 Dim num_elements(const Buffer& buffer);
 Dim size_bytes(const Buffer& buffer);
 
-/// The extents of all axes at a stage: the kernel's outer ones, then its own.
+/// Returns the extents of all axes of a stage: the kernel's outer ones, then its own.
 std::vector<Dim> axis_extents(const Kernel& kernel, const Stage& stage);
 
-/// The buffer whose bytes `buffer` has: itself, or what it is a view of.
+/// Returns the buffer that owns the bytes of `buffer`: itself, or what it is a view of.
 BufferId root_of(const KernelProgram& program, BufferId buffer);
 
-/// Roots of the buffers that a step reads and writes, each once, in order of first use. A kernel that accumulates reads
-/// what it writes only where the start is `keep` (then it is in both lists); a `copy` start reads its source. What a
+/// The roots of the buffers that a step reads and writes, each once, in order of first use. A kernel that accumulates
+/// reads what it writes only if the start is `keep` (then it is in both lists); a `copy` start reads its source. What a
 /// stage loads after the same kernel wrote it is not in `reads`.
 struct StepAccess {
   std::vector<BufferId> reads, writes;

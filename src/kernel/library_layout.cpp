@@ -6,11 +6,11 @@
 namespace inlay::kernel {
 namespace {
 
-/// Where there are elements at all, a distance that is a product of sizes is not 0.
+/// If there are elements at all, a stride that is a product of sizes is not 0.
 bool is_positive(const Dim& stride) { return !stride.is(0) && always_at_least(stride, 0); }
 bool is_negative(const Dim& stride) { return !stride.is(0) && always_at_least(0, stride); }
 
-/// Rows that each lie without gaps, one behind the other. (That they do not overlap is true of every view.)
+/// Is each row contiguous, and do the rows ascend? (That they do not overlap is true of every view.)
 bool lies_by_rows(const Dim& rows, const Dim& columns, const Dim& row_stride, const Dim& column_stride) {
   return (columns.is(1) || column_stride.is(1)) && (rows.is(1) || is_positive(row_stride));
 }
@@ -23,7 +23,7 @@ std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents
   const auto& [batch_stride, row, column] = strides;
   const bool by_rows = lies_by_rows(rows, columns, row, column);
   const auto far = [&](const Dim& stride) { return stride.to_text(symbol_names); };
-  const bool is_vector = columns.is(1) && column.is(0);  // a row, though its elements are counted as rows are
+  const bool is_vector = columns.is(1) && column.is(0);  // a row, though its elements count as rows
   switch (layout) {
     case LibraryLayout::any: return "";
     case LibraryLayout::rows:

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a library function can read or write bytes that lie so.
+// Which memory layouts a library function can read and write.
 #include <array>
 #include <optional>
 #include <span>
@@ -12,11 +12,13 @@
 
 namespace inlay::kernel {
 
-/// Why an operand or a result cannot lie so, or empty. `extents` and `strides`: of the batch, rows and columns.
+/// Says why an operand or a result cannot have these strides; empty if it can. `extents` and `strides` are those of the
+/// batch, rows and columns.
 std::string why_not_laid(LibraryLayout layout, const std::array<Dim, 3>& extents, const LibraryStrides<Dim>& strides,
                          const IdMap<SymbolId, std::string>& symbol_names);
 
-/// One stride for axes of these extents that are passed in order, the last innermost. None: they do not lie evenly.
+/// Returns the single stride of axes of these extents that are traversed in order, the last innermost; nothing if they
+/// cannot be merged into one axis.
 std::optional<Dim> merged_stride(std::span<const Dim> extents, std::span<const Dim> strides);
 
 }  // namespace inlay::kernel

@@ -7,17 +7,17 @@
 
 namespace inlay::kernel {
 
-/// By statement: does it write or can it fail, or is what it makes read by one that is live? What is elided counts as
-/// if it were not there, and so does what `is_needless` says of statements by their place.
+/// Returns, by statement, whether it is live: it writes, it can fail, or a live statement reads its result. Elided
+/// statements count as absent, and so do those for whose positions `is_needless` holds.
 std::vector<bool> live_statements(const Stage& stage, const std::function<bool(std::size_t)>& is_needless = {});
 
-/// By register: does a live statement read it?
+/// Returns, by register, whether a live statement reads it.
 std::vector<bool> read_registers(const Stage& stage, const std::vector<bool>& live);
 
-/// The statement that makes the register; null where none does.
+/// Returns the statement that makes the register, or null.
 const Statement* maker_of(const Stage& stage, RegisterId r);
 
-/// Drops what is not live. What is elided stays: another plan may need it.
+/// Removes statements that are not live. Elided ones stay: another plan may need them.
 void drop_unused(Stage& stage);
 
 }  // namespace inlay::kernel

@@ -63,7 +63,7 @@ class NestFinder {
     }
   }
 
-  /// Is a step of `outer` everywhere all steps of `inner`?
+  /// Is one step of `outer` always as long as all steps of `inner`?
   bool are_one_loop(int outer, const NestLoop& inner) const {
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       const Statement& s = stage_.statements[i];

@@ -7,8 +7,8 @@ namespace inlay::kernel {
 
 // ---- The signature ----
 
-/// Runs over the signature once, before it is read: `name :` at the depth of its parentheses declares a buffer, and
-/// what stands behind `symbols` up to the brace are symbols.
+/// Scans the signature once before parsing: `name :` at the depth of its parentheses declares a buffer, and the names
+/// after `symbols` up to the brace are symbols.
 void Parser::collect_names() {
   int depth = 0;
   for (std::size_t i = 0; peek(i).kind != Token::Kind::end; ++i) {
@@ -94,8 +94,7 @@ void Parser::symbol_sources() {
   do {
     const SymbolId id = symbol();
     if (!accept("=")) continue;
-    // Symbols name the graph value that binds them. A program that was read has no graph: each buffer is a value of its
-    // own.
+    // Symbols name the graph value that defines them. A parsed program has no graph: each buffer is a value of its own.
     const BufferId source = buffer();
     expect(".");
     out_.buffers[source].value = ValueId(source.index);

@@ -362,7 +362,7 @@ bool ends_body(const Step& step) {
          std::holds_alternative<CondElse>(step);
 }
 
-/// `text` with every line moved in.
+/// Returns `text` with every line indented.
 std::string moved_in(const std::string& text, std::size_t depth) {
   std::string out;
   for (std::size_t begin = 0; begin < text.size();) {

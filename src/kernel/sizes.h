@@ -1,5 +1,5 @@
 #pragma once
-// What sizes a step needs to know before it runs, beside the dims of the buffers that it names.
+// The sizes that a step computes with, besides the dims of the buffers that it names.
 #include <concepts>
 #include <type_traits>
 #include <vector>
@@ -11,7 +11,7 @@ namespace inlay::kernel {
 template <class T, class... Kinds>
 concept AnyOf = (std::same_as<std::remove_const_t<T>, Kinds> || ...);
 
-/// visit(size) with the extents of axes, what places are computed from, and what indices are checked against.
+/// Calls visit(size) with the extents of axes, the parts of offsets, and the extents that indices are checked against.
 template <AnyOf<Stage> T, class Visit>
 void for_each_size(T& stage, Visit visit) {
   for (auto& axis : stage.axes) visit(axis.extent);
@@ -55,16 +55,16 @@ void for_each_size(T& loop, Visit visit) {
   visit(loop.count);
 }
 
-/// These compute none that is not a buffer's.
+/// These steps compute with no size besides the dims of buffers.
 template <AnyOf<Copy, HostCall, BindSize, LoopEnd, CondBegin, CondElse, CondEnd> T, class Visit>
 void for_each_size(T&, Visit) {}
 
-/// By step: what a backend must test before it, and leave with INLAY_SIZE_OVERFLOW where one does not fit in 64 bits:
-/// sizes that are compared, that are values, extents or places. (Those of memory are tested by whoever lays it out; in
-/// machine code a number wraps around.) Without those that fit in any case. Each is tested once, and as soon as its
-/// symbols are known: before bytes of the caller's are written, and in no loop or branch but where one of its symbols
-/// is found there, as the memory of a branch that is not taken is laid out too. Size checks that a program begins with
-/// come first, since they say more.
+/// Returns, by step, the sizes that a backend must test before it, and end the call with INLAY_SIZE_OVERFLOW if one
+/// does not fit in 64 bits: sizes that are compared, and those that are values, extents or offsets. (Sizes of memory
+/// are tested where the memory is laid out; in machine code a number wraps around.) Sizes that always fit are left out.
+/// Each is tested once, as early as its symbols are known: before bytes of the caller are written, and in a loop or
+/// branch only if one of its symbols is found there, since the memory of a branch that is not taken is laid out too.
+/// Size checks at the beginning of a program come first, since their errors say more.
 std::vector<std::vector<Dim>> sizes_to_test(const KernelProgram& program);
 
 }  // namespace inlay::kernel

@@ -23,7 +23,7 @@ struct NameOf {
   std::string operator()(const CondEnd&) const { return "a branch"; }
 };
 
-// Up to here a size is never too large: LAPACK counts its work in 32 bits too, which is up to 68 times a size long.
+// A size up to this is never too large: LAPACK's work sizes have 32 bits too, and are up to 68 times a size.
 constexpr int64_t kNeverTooLarge = std::numeric_limits<int32_t>::max() / 128;
 
 }  // namespace
@@ -55,7 +55,7 @@ bool can_fail(const LibraryCall& call) {
   return out;
 }
 
-/// A size that is bound on the way also asks for memory.
+/// Binding a size may also allocate memory.
 bool can_fail(const Step& step) {
   if (const auto* kernel = std::get_if<Kernel>(&step)) return any_statement(*kernel, &Statement::can_fail);
   if (const auto* call = std::get_if<LibraryCall>(&step)) return can_fail(*call);

@@ -6,7 +6,7 @@
 namespace inlay::kernel {
 namespace {
 
-/// `kPointsBetweenLooks` + 1 if it is more than that, or not known.
+/// Stands for more than `kPointsBetweenLooks` points, or an unknown number.
 constexpr int64_t kMany = kPointsBetweenLooks + 1;
 
 int64_t points_of(const Kernel& kernel, const Stage& stage) {
@@ -18,7 +18,7 @@ int64_t points_of(const Kernel& kernel, const Stage& stage) {
   return points;
 }
 
-/// Of the stages that `counts` is true for.
+/// Returns the points of the stages for which `counts` is true.
 int64_t points_of(const Kernel& kernel, auto counts) {
   int64_t all = 0;
   for (const Stage& stage : kernel.stages) {

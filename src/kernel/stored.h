@@ -1,5 +1,5 @@
 #pragma once
-// Why a temporary has memory of its own, where it could have been computed in registers.
+// Why a temporary is stored in memory, and not computed in registers.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 namespace inlay::kernel {
 
 enum class StoredFor : uint8_t {
-  unsaid,  // of a program that says nothing about it
+  unsaid,  // the program does not say
 #define STORED_FOR(name, text, sentence) name,
 #include "kernel/stored.def"
 #undef STORED_FOR
@@ -25,14 +25,14 @@ struct Stored {
   bool operator==(const Stored&) const = default;
 };
 
-/// Of two reasons the one that says more stays in `kept`; of equals the first.
+/// Keeps the more specific of two reasons in `kept`; of equals the first.
 void offer(Stored& kept, Stored reason);
 
-/// "call-operand"; empty for `unsaid`.
+/// Returns the name of the reason, "call-operand"; empty for `unsaid`.
 std::string_view stored_for_name(StoredFor why);
 std::optional<StoredFor> stored_for_named(std::string_view name);
 
-/// "call-operand: matmul reads it from memory".
+/// Returns the reason as text: "call-operand: matmul reads it from memory".
 std::string stored_text(const Stored& stored);
 
 }  // namespace inlay::kernel

@@ -80,7 +80,7 @@ class Summarizer {
     return out;
   }
 
-  /// Of a kernel of which the plan leaves nothing: what it would move lies where it belongs.
+  /// Describes a kernel that the plan elides completely: its results are in place already.
   void say_what_is_there(const Kernel& whole, StepSummary& out) const {
     const bool has_formulas = !out.formulas.empty();
     for (const Stage& stage : whole.stages) {
@@ -95,13 +95,13 @@ class Summarizer {
     }
   }
 
-  /// Not what a kernel keeps for itself, and no number that is shown as what makes it.
+  /// Is it read later? Not a kernel's local, and not a scalar that is shown as its expression.
   bool is_read_later(const Kernel& kernel, BufferId b) const {
     if (program_.buffers[b].role != Role::scalar) return !kernel.is_local(b);
     return num_users_[b] > 1 && (kernel.is_scalar() || !words_.stands_where_read(b));
   }
 
-  /// What the statement writes or loads, or the part of it that has a name.
+  /// Returns the text of what the statement writes or loads, or the name of the part.
   std::string target(const Kernel& kernel, const Stage& stage, const Statement& s) const {
     const std::string text =
         place_text(words_, kernel, stage, s.buffer, s.map, [](RegisterId) { return Expression(); }).text;
@@ -131,7 +131,7 @@ class Summarizer {
     return out;
   }
 
-  /// Of the part of a vector that the call reads or writes, where it has one.
+  /// Returns the name of the part of a vector that the call reads or writes, if it has one.
   std::string name(const LibraryCall& call, const CallArray& array, const CoreAxes& axes) const {
     const Dim count = product(library_extents(call.op, axes, call.sizes));
     const bool is_vector = program_.buffers[array.buffer].dims.size() == 1 && count.is_constant();
@@ -180,7 +180,7 @@ class Summarizer {
   IdMap<BufferId, int> num_users_;  // steps
 };
 
-/// First element and length of what a slice reads of a vector without gaps.
+/// Returns the first element and the length of a slice that reads contiguous elements of a vector.
 std::optional<std::pair<Dim, Dim>> range_of(const Node& slice) {
   if (slice.index.size() != 1) return std::nullopt;
   const IndexItem& item = slice.index[0];
@@ -194,7 +194,7 @@ std::optional<std::pair<Dim, Dim>> range_of(const Node& slice) {
 std::vector<NamedPart> named_parts(const KernelProgram& program, const Graph& graph) {
   std::vector<NamedPart> out;
   IdMap<ValueId, BufferId> parameters(graph.values.size()), results(graph.values.size());
-  IdMap<ValueId, bool> has_array(graph.values.size(), false);  // of its own: two things would have one name
+  IdMap<ValueId, bool> has_array(graph.values.size(), false);  // it is named already: two things would have one name
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     const Buffer& buffer = program.buffers[b];
     if (!buffer.value.valid() || buffer.value.index >= graph.values.size()) continue;

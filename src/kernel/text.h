@@ -43,18 +43,18 @@
 
 namespace inlay::kernel {
 
-/// Every name in the text is an identifier and stands for one thing: buffers that share a name, or whose name is none,
-/// get one that is free; an axis that is called as a symbol gets another name.
+/// Prints the program. Every name in the text is an identifier for one thing: buffers that share a name or have none
+/// get a free one, and so does an axis with the name of a symbol.
 std::string print(const KernelProgram& program);
 std::string print_kernel(const KernelProgram& program, const Kernel& kernel);
 std::string print_statement(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
                             const Statement& statement);
 
-/// Throws Error(syntax, unknown_name, ...) at the first thing that is wrong; its location is "file:line:column". What
-/// is read is well-formed text, not yet a sound program: that is for verify.
+/// Parses a program. Throws Error(syntax, unknown_name, ...) at the first error, with its location as
+/// "file:line:column". The result is well-formed but may be unsound: verify checks that.
 KernelProgram parse(std::string_view text, std::string_view file_name = "<text>");
 
-/// One name for each buffer and symbol, as the text uses them.
+/// The names of buffers and symbols as the text uses them, each unique.
 struct Names {
   IdMap<BufferId, std::string> buffers;
   IdMap<SymbolId, std::string> symbols;

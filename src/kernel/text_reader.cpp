@@ -9,7 +9,7 @@ namespace inlay::kernel {
 namespace {
 
 constexpr int kMaxDepth = 64;           // of nested size expressions
-constexpr int64_t kMaxIndex = 1 << 20;  // of a register or a site: who reads a program makes tables of that size
+constexpr int64_t kMaxIndex = 1 << 20;  // of a register or a site: readers of a program allocate tables of that size
 
 }  // namespace
 
@@ -129,7 +129,7 @@ Subscript TextReader::subscript() {
   return out;
 }
 
-/// `3*i`, `n*i`, `2*wrap(...)` or a part of the base.
+/// Reads one term: `3*i`, `n*i`, `2*wrap(...)` or a part of the base.
 void TextReader::subscript_term(Subscript& out, int64_t sign) {
   Dim step = 1;
   do {

@@ -10,7 +10,7 @@
 namespace inlay::kernel {
 namespace {
 
-/// The program, and what is wrong with it.
+/// The program, and the errors found in it.
 struct Judged {
   explicit Judged(const KernelProgram& program) : program(program), names(program) {}
 
@@ -97,7 +97,7 @@ class TableVerifier {
     }
   }
 
-  /// One that no parameter binds is known where a step has bound it.
+  /// A symbol that no parameter binds is known after a step has bound it.
   bool verify_symbol(SymbolId s) {
     const Symbol& symbol = program_.symbols[s];
     bool is_known = false;
@@ -119,7 +119,7 @@ class TableVerifier {
 
 bool is_i64_scalar(const Buffer& b) { return b.dtype == DType::i64 && num_elements(b).is(1); }
 
-/// What steps name, and what they name it for.
+/// Verifies what steps name, and how they use it.
 class StepVerifier {
  public:
   explicit StepVerifier(Judged& judged) : judged_(judged), program_(judged.program) {}
@@ -180,7 +180,7 @@ class StepVerifier {
     verify_workspace(call, dtype, what);
   }
 
-  /// The function writes all that it wants there, whatever there is.
+  /// The function overwrites its workspace, whatever it holds.
   void verify_workspace(const LibraryCall& call, DType dtype, const std::string& what) {
     const std::vector<Dim> sizes(call.sizes.begin() + 1, call.sizes.end());
     const Dim wanted = library_workspace_bytes(call.op, dtype, sizes);
@@ -198,7 +198,7 @@ class StepVerifier {
     }
   }
 
-  /// An operand or a result of a library call: its dtype, and that its elements can be some of the buffer's.
+  /// Verifies an operand or a result of a library call: its dtype, and that its elements can be within the buffer.
   void verify_array(const LibraryCall& call, const CallArray& array, const CoreAxes& axes, DType dtype,
                     const std::string& what) {
     const Buffer& in = program_.buffers[array.buffer];
@@ -296,7 +296,7 @@ void visit_indices(const Stage& stage, Visit visit) {
   }
 }
 
-/// Sizes are known, bytes are written and indices are checked before they are used.
+/// Verifies that sizes are known, bytes are written and indices are checked before they are used.
 class FlowVerifier {
  public:
   FlowVerifier(Judged& judged, std::vector<bool> known)
@@ -319,7 +319,7 @@ class FlowVerifier {
   }
 
  private:
-  /// What a body finds is known to its end.
+  /// Sizes that a body finds are known up to its end.
   void verify_scopes(const Step& step) {
     if ((std::holds_alternative<CondElse>(step) || closes_body(step)) && !found_.empty()) {
       for (SymbolId symbol : found_.back()) known_[symbol.index] = false;
@@ -342,8 +342,8 @@ class FlowVerifier {
     for (const Dim& dim : program_.buffers[b].dims) require_known(dim, judged_.name(b));
   }
 
-  /// After a cond only that is written which both of its bodies write. A loop counts as running: what it writes of
-  /// a trace is all of it, or was filled before.
+  /// After a cond, only what both of its bodies write counts as written. A loop counts as running at least once: it
+  /// writes all of a trace, or the trace was filled before.
   void verify_branches(const Step& step) {
     if (std::holds_alternative<CondBegin>(step)) branches_.push_back({written_, {}});
     if (std::holds_alternative<CondElse>(step)) {
@@ -421,8 +421,8 @@ class FlowVerifier {
     }
   }
 
-  /// An index that was checked before: at its site, by an earlier stage. (That it was the same index memory/verify
-  /// proves, for sizes.)
+  /// Verifies that an earlier stage checked at the site of an index marked as checked before. (memory/verify proves for
+  /// given sizes that it was the same index.)
   void verify_checked_before() {
     std::vector<bool> is_checked(program_.sites.size(), false);
     for (const Step& step : program_.steps) {
@@ -448,13 +448,13 @@ class FlowVerifier {
   struct Branches {
     IdMap<BufferId, bool> before, then;
   };
-  std::vector<Branches> branches_;            // of the conds that are open
-  std::vector<std::vector<SymbolId>> found_;  // in the bodies that are open
+  std::vector<Branches> branches_;            // of the open conds
+  std::vector<std::vector<SymbolId>> found_;  // in the open bodies
 };
 
 }  // namespace
 
-/// First what everything stands on: names that exist. Then what follows those names, step by step.
+/// Verifies first that all names exist, then step by step what refers to them.
 std::vector<Diagnostic> verify(const KernelProgram& program, SizesFrom sizes) {
   Judged judged(program);
   const std::vector<bool> known = TableVerifier(judged).run(sizes);

@@ -1,10 +1,10 @@
 #pragma once
-// Everything wrong with a KernelProgram; empty when it is sound.
+// Verifies a KernelProgram: returns everything wrong with it, nothing if it is sound.
 //
-// Runs after fuse, and after whatever else makes or changes programs. It asks nothing of who made the program: it
-// checks the contract of kernel.h from the statements alone. Where sizes are unknown it rejects what it cannot prove of
-// writes (they could be lost without a trace), and accepts bounds that it cannot refute (the evaluator checks each
-// access).
+// Runs after fuse, and after any pass that makes or changes programs. It trusts nothing about how the program was made:
+// it checks the contract of kernel.h from the statements alone. Where sizes are unknown it rejects writes that it
+// cannot prove correct (they could be lost silently), and accepts bounds that it cannot refute (the evaluator checks
+// each access).
 #include <vector>
 
 #include "kernel/kernel.h"
@@ -12,7 +12,7 @@
 
 namespace inlay::kernel {
 
-/// Where a program's sizes come from. outside: it is a body by itself, and the program around it knows them.
+/// Where a program's sizes come from. outside: it is a body, and the enclosing program knows them.
 enum class SizesFrom : uint8_t { parameters, outside };
 
 std::vector<Diagnostic> verify(const KernelProgram& program, SizesFrom sizes = SizesFrom::parameters);

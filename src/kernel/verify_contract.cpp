@@ -5,12 +5,12 @@
 namespace inlay::kernel {
 namespace {
 
-/// Both accumulate in the same way, so the order of their points does not matter.
+/// Do both accumulate in the same way, so that the order of their points does not matter?
 bool commute(const Statement& a, const Statement& b) {
   return a.is_write() && b.is_write() && a.combine == b.combine && a.combine != Combine::set;
 }
 
-/// One access of the kernel, with where it stands.
+/// One access of the kernel, and where it is.
 struct Access {
   const Statement* statement = nullptr;
   std::size_t stage = 0;
@@ -29,7 +29,7 @@ class ContractVerifier {
         if (!statement.has_place()) continue;
         accesses.push_back({&statement, s, axis_extents(kernel_, kernel_.stages[s])});
         if (!kernel_.is_local(statement.buffer)) continue;
-        // An outer point is by itself there; of a tiled axis, a tile.
+        // An outer point runs alone there; with a tiled axis, a tile.
         std::vector<Dim>& extents = accesses.back().extents;
         std::fill_n(extents.begin(), kernel_.outer.size(), Dim(1));
         if (kernel_.is_tiled())
@@ -43,8 +43,8 @@ class ContractVerifier {
   }
 
  private:
-  /// What is known not to be negative where the kernel runs: extents and dims are sizes, whatever they are made of (the
-  /// part of a concat between two others has no negative length), and the size checks before it have passed.
+  /// Returns sizes known to be at least 0 where the kernel runs: extents and dims, however they are computed (the part
+  /// of a concat between two others has no negative length), and what the earlier size checks guarantee.
   const std::vector<Dim>& sizes() {
     if (!sizes_.empty()) return sizes_;
     add_size(1);
@@ -80,7 +80,7 @@ class ContractVerifier {
   }
   std::string where(const Access& access) const { return str("kernel @", kernel_.name, ", stage ", access.stage); }
 
-  /// A plain set: which of several points wins is not fixed, unless an index keeps the order.
+  /// Verifies a plain set: which of several points wins is undefined, unless an index keeps the order.
   void verify_write(const Access& access) {
     const Statement& s = *access.statement;
     if (s.combine != Combine::set || s.map.has_index()) return;
@@ -123,7 +123,8 @@ class ContractVerifier {
     return a.buffer == b.buffer && same_element_only(a.map, b.map, first.extents);
   }
 
-  /// Each outer axis that counts is told by one subscript, the same in both, that depends on nothing else.
+  /// Is each outer axis of more than one point determined by one subscript, the same in both accesses, that depends on
+  /// nothing else?
   bool at_same_outer_point(const Access& first, const Access& second) const {
     const Statement &a = *first.statement, &b = *second.statement;
     for (std::size_t axis = 0; axis < kernel_.outer.size(); ++axis) {

@@ -1,4 +1,4 @@
-// What the size checks of a program say about the sizes of its buffers.
+// Uses the size checks of a program to compare the sizes of its buffers.
 #include <algorithm>
 
 #include "kernel/verify_kernel.h"
@@ -19,12 +19,12 @@ bool has_function(const Dim& dim) {
   });
 }
 
-/// Symbols by what checks say that they are: a buffer may be written in the one, and a check in the other.
+/// Replaces symbols by what checks say that they equal: a buffer may have one of them, and a check the other.
 class Equalities {
  public:
   explicit Equalities(const KernelProgram& program) {
     for (SymbolId s : ids<SymbolId>(program.symbols.size())) known_.push_back(Dim::symbol(s));
-    // What is said without functions first: of m == floordiv(k, 2) and k == 2*m, the second says what k is.
+    // Equations without functions come first: of m == floordiv(k, 2) and k == 2*m, the second defines k.
     for (bool has_functions : {false, true}) {
       for (const Step& step : program.steps) {
         const auto* check = std::get_if<SizeCheck>(&step);

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMaxTile = 1 << 16;
 constexpr std::size_t kMaxSiteNumbers = 4;  // as InlayCall::failure_numbers
 
-/// What a kernel is said to write, and what is there before.
+/// Verifies the outputs that a kernel declares, and their starts.
 class OutputVerifier {
  public:
   OutputVerifier(const KernelProgram& program, const Kernel& kernel, const Complain& complain)
@@ -68,7 +68,7 @@ class OutputVerifier {
     }
   }
 
-  /// What an outer point has for itself it must make before it reads it, and nobody else may see it.
+  /// An outer point must write its local before reading it, and nothing else may use it.
   void verify_local(const KernelOutput& output) {
     const Buffer& local = program_.buffers[output.buffer];
     if (local.role != Role::temporary || local.view_of.valid()) complain("local ", local.name, " is no temporary");
@@ -121,7 +121,7 @@ bool goes_over_all(const AccessMap& map) {
   return std::ranges::all_of(map.subscripts, [](const Subscript& subscript) { return subscript.axes.empty(); });
 }
 
-/// Are the sizes checked that say how many it is?
+/// Is a size check about this symbol?
 bool is_checked(const KernelProgram& program, SymbolId symbol) {
   return std::ranges::any_of(program.steps, [&](const Step& step) {
     const auto* check = std::get_if<SizeCheck>(&step);
@@ -129,8 +129,8 @@ bool is_checked(const KernelProgram& program, SymbolId symbol) {
   });
 }
 
-/// Does it leave its dim wherever the stage has points? Where a check is made of the sizes that say how many, there
-/// may be none: a slice from n on may be one of nothing.
+/// Does some point leave the dim for all sizes at which the stage has points? If a size check is about an extent, there
+/// may be no points: a slice from n on may be empty.
 bool leaves_where_points_are(const KernelProgram& program, Subscript subscript, std::vector<Dim> extents,
                              const Dim& dim) {
   if (subscript.index) return false;
@@ -147,7 +147,7 @@ bool leaves_where_points_are(const KernelProgram& program, Subscript subscript, 
   return within_dim(subscript, extents, dim.substitute(with_points)) == Answer::no;
 }
 
-/// Is it another number than 0 wherever the stage has points?
+/// Is the step nonzero wherever the stage has points?
 bool moves(const Dim& step, std::span<const Dim> extents) {
   if (step.is_constant()) return true;
   std::vector<Dim> facts;
@@ -204,7 +204,7 @@ class StatementVerifier {
     place = s.dtype;
   }
 
-  /// None, and said so, where the register holds nothing yet.
+  /// Returns the register's dtype; nothing, and reports an error, if it is not assigned yet.
   std::optional<DType> dtype_of(RegisterId reg) {
     if (reg.index < registers_.size() && registers_[reg.index]) return registers_[reg.index];
     if (reg.valid()) {
@@ -312,8 +312,8 @@ class StatementVerifier {
     if (dtype && *dtype != DType::boolean) complain("the predicate is ", dtype_name(*dtype));
   }
 
-  /// One state of a fold of several. The next one is the next statement's: the same element, as long as the buffers
-  /// have the same dims.
+  /// Verifies one state of a fold of several. The next statement makes the next state: of the same element, if the
+  /// buffers have the same dims.
   void verify_state(const Statement& s) {
     const FoldFacts& fold = facts(s.fold);
     const auto k = static_cast<std::size_t>(s.state);
@@ -374,7 +374,7 @@ class StatementVerifier {
         complain(buffer(s.buffer).name, " is one number, and touched at a place that an axis tells");
       }
       const Answer within = within_dim(subscript, extents, dims[d]);
-      // A tile is of no caller's making: it is known to fit.
+      // Tiles are not made by a caller, so they are known to fit.
       const auto is_tiled = [&](const AxisTerm& term) {
         return kernel_.is_tiled() && term.axis == kernel_.tiled_axis();
       };

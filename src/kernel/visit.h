@@ -1,5 +1,5 @@
 #pragma once
-// What a statement and a step name, each kind of thing by one loop.
+// Visitors of everything that a statement or a step names, one loop for each kind.
 #include <type_traits>
 #include <utility>
 
@@ -71,7 +71,7 @@ void for_each_buffer(AnyStep& step, Visit visit) {
       step);
 }
 
-/// How many steps touch each buffer, or a view of it; none touch a view itself.
+/// Returns how many steps use each buffer or a view of it; for a view itself 0.
 inline IdMap<BufferId, int> count_users(const KernelProgram& program) {
   IdMap<BufferId, int> users(program.buffers.size(), 0);
   IdMap<BufferId, const Step*> last(program.buffers.size(), nullptr);
@@ -84,7 +84,7 @@ inline IdMap<BufferId, int> count_users(const KernelProgram& program) {
   return users;
 }
 
-/// Calls `visit` with each mark of the step that may say that something is elided (Note [Elided]).
+/// Calls `visit` with each `elided` mark of the step (Note [Elided]).
 template <class AnyStep, class Visit>
 void for_each_elidable(AnyStep& step, Visit visit) {
   if (auto* copy = std::get_if<Copy>(&step)) visit(copy->elided);
@@ -100,7 +100,7 @@ void for_each_elidable(AnyStep& step, Visit visit) {
   }
 }
 
-/// How often steps and views name each buffer.
+/// Returns how often steps and views name each buffer.
 inline IdMap<BufferId, int> count_names(const KernelProgram& program) {
   IdMap<BufferId, int> names(program.buffers.size(), 0);
   for (const Step& step : program.steps) for_each_buffer(step, [&](BufferId b) { ++names[b]; });

@@ -1,4 +1,4 @@
-// What calls BLAS or LAPACK, where neither is to be had: the textbook's loops, which the oracles have too.
+// The textbook's loops, which the oracles use too, for functions that call BLAS or LAPACK, where neither is available.
 #include <array>
 #include <cstring>
 #include <new>
@@ -13,7 +13,7 @@
 namespace inlay::library {
 namespace {
 
-/// The elements of one matrix or row, without gaps.
+/// The elements of one matrix or row, contiguous.
 struct Packed {
   std::vector<std::byte> bytes;
   std::array<int64_t, 3> extents = {};
@@ -24,7 +24,7 @@ struct Packed {
     bytes.resize(static_cast<std::size_t>(extents[1] * extents[2] * element_bytes));
   }
 
-  /// Calls `visit` with each element here and its place in `first`, which lies by `strides` (of a call).
+  /// Calls `visit` with each element here and its counterpart in `first`, which has `strides` (of a call).
   template <class Byte, class Visit>
   void each(Byte* first, const int64_t* strides, Visit visit) {
     std::byte* here = bytes.data();
@@ -75,7 +75,7 @@ struct Operation {
     }
   }
 
-  /// One matrix or row of the batch.
+  /// Computes one matrix or row of the batch.
   std::optional<textbook::Failure> run(int64_t point) const {
     std::vector<Packed> read = operands(point), found = results();
     std::vector<const std::byte*> from;

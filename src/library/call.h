@@ -1,5 +1,5 @@
 #pragma once
-// What a library function makes of its arguments: one struct, and the loop over the batch.
+// The arguments of a library function as one struct, and the loop over the batch.
 #include <algorithm>
 #include <complex>
 #include <cstddef>
@@ -32,7 +32,7 @@ struct Call {
   int64_t batch() const { return sizes[0]; }
   int64_t size(std::size_t letter) const { return sizes[letter + 1]; }
 
-  /// The matrix or row of an operand, or of a result, at a point of the batch.
+  /// Returns the matrix or row of an operand, or of a result, at a point of the batch.
   template <class T>
   View<const T> operand(std::size_t i, int64_t point) const {
     const int64_t* strides = operand_strides + 3 * i;
@@ -43,17 +43,17 @@ struct Call {
     const int64_t* strides = result_strides + 3 * i;
     return {static_cast<T*>(results[i]) + point * strides[0], strides[1], strides[2]};
   }
-  /// Is operand `i` one for the whole batch?
+  /// Is operand `i` the same for the whole batch?
   bool is_shared(std::size_t i) const { return operand_strides[3 * i] == 0; }
 
-  /// BLAS and LAPACK count in 32 bits.
+  /// BLAS and LAPACK have 32-bit sizes.
   bool is_too_large(std::size_t num_letters) const {
     return std::any_of(sizes + 1, sizes + 1 + num_letters, [](int64_t size) { return !fits(size); });
   }
   static bool fits(int64_t number) { return std::abs(number) <= std::numeric_limits<int32_t>::max(); }
   int count(std::size_t letter) const { return static_cast<int>(size(letter)); }
 
-  /// Between matrices, where no lock is held: was the call asked to end, and is it to? A fork may happen here.
+  /// Called between matrices, where no lock is held: must the call end? A fork may happen here.
   bool is_to_end() const {
     ForkGate::let_through();
     if (stop == nullptr || *static_cast<const volatile int32_t*>(stop) == 0) return false;
@@ -78,7 +78,7 @@ class Workspace {
     at_ += static_cast<std::size_t>(count) * sizeof(T);
     return out;
   }
-  /// LAPACK's integers. Eight bytes are counted for each, so that what follows stays aligned.
+  /// Takes LAPACK's integers, eight bytes for each, so that what follows stays aligned.
   int* take_integers(int64_t count) { return reinterpret_cast<int*>(take<int64_t>(count)); }
 
  private:
@@ -87,8 +87,8 @@ class Workspace {
 
 using Function = int32_t (*)(const Call&);
 
-/// The C function of `function`. A fork waits for it: OpenBLAS takes a lock for the memory that a product works in, and
-/// in the child nobody would open it again.
+/// The C entry point of `function`. A fork waits for it: OpenBLAS takes a lock for the memory that a product works in,
+/// and in the child nobody would unlock it.
 template <Function function>
 int32_t entry(const void* const* operands, const int64_t* operand_strides, void* const* results,
               const int64_t* result_strides, const int64_t* sizes, uint32_t options, void* workspace, int64_t* failure,
@@ -98,14 +98,14 @@ int32_t entry(const void* const* operands, const int64_t* operand_strides, void*
                    static_cast<std::byte*>(workspace), failure, caller, stop});
 }
 
-/// The function for each of the elements that are computed with.
+/// Instantiates the function for each dtype that it computes with.
 #define INLAY_OF_FIELDS(function)                              \
   template int32_t function<float>(const Call&);               \
   template int32_t function<double>(const Call&);              \
   template int32_t function<std::complex<float>>(const Call&); \
   template int32_t function<std::complex<double>>(const Call&);
 
-// By family; T is real or complex, but for rows.
+// The functions by family; T is real or complex, for rows real only.
 template <class T>
 int32_t matmul(const Call& call);
 template <class T>
@@ -166,7 +166,7 @@ int32_t argsort(const Call& call);
 template <class T>
 int32_t searchsorted(const Call& call);
 
-/// Any op, without BLAS and LAPACK: plain loops over copies, which take memory of their own and are not asked to end
+/// Computes any op without BLAS and LAPACK: by plain loops over copies, which allocate memory and cannot be interrupted
 /// within a matrix.
 int32_t run_by_the_book(LibraryOp op, DType dtype, const Call& call);
 template <LibraryOp op, DType dtype>

@@ -1,4 +1,4 @@
-// Eigenvalues and eigenvectors of any square matrix: complex numbers, of real matrices too.
+// Eigenvalues and eigenvectors of any square matrix: complex, also for real matrices.
 #include <complex>
 #include <limits>
 
@@ -12,19 +12,19 @@ namespace {
 template <class T>
 using ComplexType = std::complex<Real<T>>;
 
-/// Where the values of a real matrix stand before they are complex numbers; of a complex one, scratch memory.
+/// Memory for the eigenvalues of a real matrix before they become complex; for a complex one, scratch memory.
 template <class T>
 struct Parts {
   Real<T>*re = nullptr, *im = nullptr;
 };
 
-/// w: what LAPACK found in parts.
+/// `w` holds LAPACK's real and imaginary parts.
 template <class R>
 void join_values(const Parts<R>& parts, int64_t n, View<std::complex<R>> w) {
   for (int64_t i = 0; i < n; ++i) w(i) = {parts.re[i], parts.im[i]};
 }
 
-/// Of a pair of conjugate values the first column holds the real parts of its vector, the second the imaginary ones.
+/// For a pair of conjugate values the first column holds the real parts of the vector, the second the imaginary ones.
 template <class R>
 void join_vectors(const Parts<R>& parts, const R* columns, int64_t n, View<std::complex<R>> v) {
   for (int64_t c = 0; c < n; ++c) {

@@ -1,4 +1,4 @@
-// exp of a matrix: a rational approximation of degree 13 of the matrix divided by a power of 2, squared that often.
+// exp of a matrix: a rational approximation of degree 13 of the matrix divided by a power of 2, squared as many times.
 // N. J. Higham, The Scaling and Squaring Method for the Matrix Exponential Revisited, SIAM J. Matrix Anal. Appl. 26
 // (2005).
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace inlay::library {
 namespace {
 
-/// Square matrices of one size. exp(a') = exp(a)': it does not matter whether they lie by rows or by columns.
+/// Square matrices of one size. exp(a') = exp(a)', so row-major and column-major make no difference.
 template <class T>
 struct Square {
   int n = 0;

@@ -1,13 +1,13 @@
 #pragma once
-// LAPACK and BLAS for real and complex numbers of both sizes, under one name and one list of arguments each.
+// LAPACK and BLAS for real and complex numbers of both sizes, with one name and one argument list for each function.
 //
-// LAPACK is Fortran: arguments by address, matrices by columns, the lengths of strings behind all others. Where only
-// complex numbers want real scratch memory (`rwork`), the real functions take it too, and leave it alone. BLAS is asked
-// for row-major matrices: each is the transpose of one by columns.
+// LAPACK is Fortran: arguments by address, matrices column-major, the lengths of strings after all others. Where only
+// complex numbers need real scratch memory (`rwork`), the real functions take it too and ignore it. BLAS is called for
+// row-major matrices: each is the transpose of a column-major one.
 //
-// They are called through a table of addresses (routines()): a program has a BLAS linked to it, or takes SciPy's.
-// SciPy's functions take no lengths of strings; what a function does not take it leaves alone, in the calling
-// conventions of C.
+// They are called through a table of addresses (routines()): a program links a BLAS, or takes SciPy's. SciPy's
+// functions take no lengths of strings; in the calling conventions of C a function ignores arguments that it does not
+// take.
 #include <complex>
 #include <cstddef>
 #include <limits>
@@ -17,7 +17,7 @@
 
 namespace inlay::library {
 
-/// As CBLAS has them.
+/// The options of CBLAS.
 enum class Turned : char { no = 'N', transposed = 'T', conjugated = 'C' };
 enum class Triangle : char { upper = 'U', lower = 'L' };
 enum class Diagonal : char { unit = 'U', stored = 'N' };
@@ -28,8 +28,8 @@ inline Triangle other(Triangle triangle) { return triangle == Triangle::upper ? 
 template <class T>
 using Real = typename RealOf<T>::Type;
 
-/// With the conjugate of a matrix that lies by rows nothing of BLAS solves: the conjugate of what the matrix itself
-/// makes of a conjugate.
+/// Conjugates a vector in place. BLAS cannot solve with the conjugate of a row-major matrix: the result is the
+/// conjugate of solving with the matrix itself for a conjugate.
 template <class T>
 void conjugate(T* x, int n, int step) {
   if constexpr (kIsComplex<T>) {
@@ -171,7 +171,7 @@ INLAY_LAPACK(z, std::complex<double>, INLAY_COMPLEX(z, std::complex<double>, dou
 #undef INLAY_COMPLEX
 #undef INLAY_REAL
 
-/// What stands where nothing can be computed.
+/// Returns the NaN that stands for a result that cannot be computed.
 template <class T>
 T not_a_number() {
   return T(std::numeric_limits<Real<T>>::quiet_NaN());

@@ -1,5 +1,5 @@
 #pragma once
-// How a matrix or a row lies in memory, and from one layout into another.
+// Views of a matrix or a row in memory, and copies between layouts.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -8,7 +8,7 @@
 
 namespace inlay::library {
 
-/// Element (r, c) is at data[r * row + c * column]; element r of a row at data[r * row].
+/// A matrix whose element (r, c) is at data[r * row + c * column], or a row whose element r is at data[r * row].
 template <class T>
 struct View {
   T* data = nullptr;
@@ -33,7 +33,7 @@ View<T> by_columns(T* data, int64_t rows) {
   return {data, 1, rows};
 }
 
-/// to[r, c] = from[r, c]. In blocks, for the cache, where one lies by rows and the other by columns.
+/// Copies from[r, c] to to[r, c], in blocks, for the cache, if one is row-major and the other column-major.
 template <class T>
 void copy(std::type_identity_t<View<const T>> from, int64_t rows, int64_t columns, View<T> to) {
   if (from.data == to.data && from.row == to.row && from.column == to.column) return;
@@ -51,7 +51,7 @@ void copy(std::type_identity_t<View<const T>> from, int64_t rows, int64_t column
   }
 }
 
-/// A row.
+/// Copies a row.
 template <class T>
 void copy(std::type_identity_t<View<const T>> from, int64_t count, View<T> to) {
   copy<T>(from.transposed(), 1, count, to.transposed());
@@ -64,7 +64,7 @@ void fill(View<T> to, int64_t rows, int64_t columns, T value) {
   }
 }
 
-/// Is each element of the square a finite number? LAPACK's loops need not end for others.
+/// Are all elements of the square matrix finite? LAPACK's loops may not end otherwise.
 template <class T>
 bool is_finite(const View<const T>& x, int64_t n) {
   for (int64_t r = 0; r < n; ++r) {
@@ -82,7 +82,7 @@ void transpose_in_place(View<T> x, int64_t n) {
   }
 }
 
-/// The distance between rows as BLAS and LAPACK count it: a single row may say anything.
+/// Returns the leading dimension for BLAS and LAPACK; the row stride of a single row may be anything.
 template <class T>
 int64_t leading(const View<T>& x, int64_t columns) {
   return std::max<int64_t>({x.row, columns, 1});

@@ -12,7 +12,7 @@ namespace {
 
 struct Entry {
   InlayLibraryFunction function = nullptr;
-  InlayLibraryFunction without_blas = nullptr;  // the same, where `function` calls BLAS or LAPACK; else null
+  InlayLibraryFunction without_blas = nullptr;  // the same without BLAS and LAPACK, if `function` calls them; else null
 };
 using Table = std::unordered_map<std::string, Entry>;
 
@@ -22,7 +22,7 @@ template <Function function>
 void add_own(Table& table, LibraryOp op, DType dtype) {
   table[name_of(op, dtype)] = {entry<function>};
 }
-/// What calls BLAS or LAPACK.
+/// A function that calls BLAS or LAPACK.
 template <LibraryOp op, DType dtype, Function function, Function without_blas = by_the_book<op, dtype>>
 void add(Table& table) {
   table[name_of(op, dtype)] = {entry<function>, entry<without_blas>};

@@ -1,4 +1,4 @@
-// Elimination with pivots.
+// LU factorization with pivots.
 #include <algorithm>
 
 #include "library/call.h"
@@ -31,7 +31,7 @@ int32_t solve(const Call& call) {
       const int64_t other = pivots[i] - 1;
       if (other != i) std::swap_ranges(&x(i, 0), &x(i, 0) + k, &x(other, 0));
     }
-    // A lower triangle by columns is an upper one by rows, transposed.
+    // A column-major lower triangle is a row-major upper one, transposed.
     const int ldx = static_cast<int>(leading(x, k));
     Lapack<T>::trsm(Triangle::upper, Turned::transposed, Diagonal::unit, n, k, lu, n, x.data, ldx);
     Lapack<T>::trsm(Triangle::lower, Turned::transposed, Diagonal::stored, n, k, lu, n, x.data, ldx);

@@ -6,7 +6,7 @@
 namespace inlay::library {
 namespace {
 
-/// A matrix as BLAS takes it: by rows, or by columns and so the transpose of one by rows.
+/// A matrix for BLAS: row-major, or column-major and so the transpose of a row-major one.
 template <class T>
 struct Lying {
   const T* data = nullptr;
@@ -20,7 +20,7 @@ struct Lying {
                                                     : library::leading(x.transposed(), rows))) {}
 };
 
-/// A row as BLAS takes it. Where it goes backwards BLAS begins with what lies first in memory.
+/// A row for BLAS. With a negative stride BLAS begins with the first element in memory.
 template <class T>
 struct Row {
   T* data = nullptr;
@@ -30,7 +30,7 @@ struct Row {
       : data(stride < 0 ? first + (count - 1) * stride : first), step(static_cast<int>(count == 1 ? 1 : stride)) {}
 };
 
-/// y = x v of a matrix and a row.
+/// Computes y = x v of a matrix and a row.
 template <class T>
 void multiply(View<const T> x, int rows, int columns, Row<const T> v, Row<T> y) {
   const Lying<T> a(x, rows, columns);
@@ -39,7 +39,7 @@ void multiply(View<const T> x, int rows, int columns, Row<const T> v, Row<T> y) 
                   y.step);
 }
 
-/// As BLAS multiplies: of complex numbers by their parts, whatever is infinite.
+/// Multiplies as BLAS does: complex numbers by their parts, also infinite ones.
 template <class T>
 T times(T a, T b) {
   if constexpr (kIsComplex<T>) {
@@ -49,11 +49,11 @@ T times(T a, T b) {
   }
 }
 
-/// c[m, n] = a[m, k] b[k, n]. Where k is 1 both are rows, and each may lie in its own way.
+/// Computes c[m, n] = a[m, k] b[k, n]. If k is 1, both are rows, each with its own stride.
 template <class T>
 void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) {
   if (m == 0 || n == 0) return;
-  if (k == 0) {  // not every BLAS clears what it has nothing to add to
+  if (k == 0) {  // not every BLAS clears the result then
     fill(c, m, n, T(0));
   } else if (k == 1) {
     for (int64_t row = 0; row < m; ++row) {
@@ -66,7 +66,7 @@ void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) 
     multiply<T>(a, m, k, {b.data, k, b.row}, {c.data, m, c.row});
   } else if (m == 1) {
     multiply<T>(b.transposed(), n, k, {a.data, k, a.column}, {c.data, n, c.column});
-  } else if (c.column != 1) {  // by columns: the transpose of b' a' by rows
+  } else if (c.column != 1) {  // column-major: the transpose of a row-major b' a'
     multiply<T>(n, k, m, b.transposed(), a.transposed(), c.transposed());
   } else {
     const Lying<T> left(a, m, k), right(b, k, n);
@@ -75,12 +75,12 @@ void multiply(int m, int k, int n, View<const T> a, View<const T> b, View<T> c) 
   }
 }
 
-/// Do the matrices of the batch lie below each other, so that they are one tall matrix?
+/// Are the matrices of the batch stacked in memory, so that they are one tall matrix?
 bool are_stacked(const int64_t* strides, int64_t rows) { return strides[0] == rows * strides[1] && strides[2] == 1; }
 
-/// In equal parts, between which the call is looked at, of as many as take some 50 ms on a CPU with vectors of two, 10
-/// on one with vectors of four. But no fewer than make it matter little how often the right matrix is brought into the
-/// layout that BLAS works on: with one of 3000 x 3000 a part takes a second.
+/// Returns the rows of equal parts, between which the call looks at its stop flag. A part takes some 50 ms on a CPU
+/// with vectors of two, 10 on one with vectors of four. But it is large enough that packing the right matrix for BLAS
+/// each time costs little: with one of 3000 x 3000 a part takes a second.
 int64_t rows_at_once(int64_t rows, int k, int n) {
   constexpr int64_t kProducts = int64_t{1} << 28, kFewest = 1024, kOfBlas = 64;
   const int64_t most = std::max(kProducts / std::max<int64_t>(int64_t{k} * n, 1), kFewest);
@@ -97,7 +97,7 @@ int32_t matmul(const Call& call) {
   if (call.is_too_large(3) || !fits) return kTooLarge;
   const int m = call.count(0), k = call.count(1), n = call.count(2);
   const int64_t batch = m && n ? call.batch() : 0;
-  // One right matrix for all, and the left ones below each other.
+  // One right matrix for all, and stacked left ones.
   const bool is_tall = batch > 1 && n > 1 && call.is_shared(1) && are_stacked(call.operand_strides, m) &&
                        are_stacked(call.result_strides, m);
   const int64_t rows = is_tall ? batch * m : m;
@@ -116,7 +116,7 @@ int32_t matmul(const Call& call) {
   return 0;
 }
 
-/// Where no BLAS is to be had: rows of the right matrix, weighted and added.
+/// Without a BLAS: adds weighted rows of the right matrix.
 template <class T>
 int32_t matmul_by_loops(const Call& call) {
   const int64_t m = call.size(0), k = call.size(1), n = call.size(2);

@@ -1,4 +1,4 @@
-// Schur's triangles of two square matrices at once (QZ).
+// The generalized Schur form of two square matrices (QZ).
 #include <complex>
 
 #include "library/call.h"
@@ -22,8 +22,8 @@ struct Eigenvalues {
   Real<T> beta(int i) const { return parts[2 * n + (kIsComplex<T> ? 2 * i : i)]; }
 };
 
-/// Does the eigenvalue belong to those that an option names? The quotient is NumPy's: it multiplies by 1 / beta, so a
-/// number on the unit circle may come out on either side of it.
+/// Does the option select the eigenvalue? The quotient is NumPy's: it multiplies by 1 / beta, so a number on the unit
+/// circle may round to either side of it.
 template <class R>
 bool is_named(const Call& call, std::complex<R> alpha, R beta) {
   if (beta == 0) return call.has(LibraryOption::outside) && alpha != R(0);
@@ -33,13 +33,13 @@ bool is_named(const Call& call, std::complex<R> alpha, R beta) {
   return call.has(LibraryOption::inside) ? std::abs(w) < 1 : std::abs(w) > 1;
 }
 
-/// What is factored and the factors, by columns; and scratch memory.
+/// The matrices and their factors, column-major, and scratch memory.
 template <class T>
 struct Pencil {
   int n = 0, work_elements = 0;
   T *a = nullptr, *b = nullptr, *q = nullptr, *z = nullptr, *work = nullptr;
   Real<T>* values = nullptr;
-  int* chosen = nullptr;  // and one integer more
+  int* chosen = nullptr;  // and one more integer
 
   Pencil(const Call& call, Workspace workspace)
       : n(call.count(0)), work_elements(static_cast<int>(eig_work_elements<int64_t>(n))) {
@@ -49,8 +49,8 @@ struct Pencil {
     chosen = workspace.take_integers(call.size(0) + 1);
   }
 
-  /// a and b become triangles. First the eigenvalues in any order, then those that an option names are brought to the
-  /// front, which scales them anew. False where either does not succeed.
+  /// Makes a and b triangular, first with the eigenvalues in any order; then those that the option selects are moved to
+  /// the front, which scales them again. Returns false if either fails.
   bool factor(const Call& call) {
     int info = 0;
     Lapack<T>::gges(n, a, b, values, q, z, work, work_elements, &info);

@@ -61,7 +61,7 @@ bool fill_routines() {
   std::array<void*, kNumRoutines> addresses{};
   std::string whose = "linked";
   if (has_linked_routines()) {
-    // Whoever calls decides about threads; a library that starts its own would be in their way.
+    // The caller decides about threads; a library that starts its own would interfere.
     if (openblas_set_num_threads) openblas_set_num_threads(1);
   } else {
     const RoutineSource function = source;

@@ -1,16 +1,16 @@
 #pragma once
-// The functions of BLAS and LAPACK that are called, and where they come from.
+// The functions of BLAS and LAPACK that inlay calls, and where they come from.
 //
-// A build of INLAY_BLAS=system links what CMake finds: C++ programs, the command line tool, development. One of
-// INLAY_BLAS=scipy (a wheel) links none, so that no second OpenBLAS is shipped and loaded beside SciPy's: when the
-// first program that calls one is compiled, whoever knows where they are (the bindings) fills a table of their
-// addresses. Where SciPy is not installed, library functions go by loops of ours.
+// A build with INLAY_BLAS=system links the libraries that CMake finds: for C++ programs, the command line tool,
+// development. A build with INLAY_BLAS=scipy (a wheel) links none, so that no second OpenBLAS is shipped and loaded
+// next to SciPy's: when the first program that calls one is compiled, the bindings fill a table with the addresses of
+// SciPy's functions. If SciPy is not installed, library functions use loops of inlay.
 #include <complex>
 #include <cstddef>
 #include <span>
 #include <string>
 
-// Their types, as LAPACK 3.2 has them and SciPy's Cython interface too. Integers have 32 bits.
+// Their types, as in LAPACK 3.2 and in SciPy's Cython interface. Integers have 32 bits.
 extern "C" {
 #define INLAY_BLAS(letter, T)                                                                                          \
   void letter##gemm_(const char* ta, const char* tb, const int* m, const int* n, const int* k, const T* alpha,         \
@@ -128,13 +128,14 @@ namespace inlay::library {
   INLAY_ROUTINES_OF_LAPACK(ROW, z) \
   ROW(sorgqr) ROW(dorgqr) ROW(cungqr) ROW(zungqr) ROW(ssyevd) ROW(dsyevd) ROW(cheevd) ROW(zheevd)
 
-/// Nothing but addresses, in the order of kRoutineNames.
+/// A table of addresses, in the order of kRoutineNames.
 struct Routines {
 #define INLAY_ROUTINE(name) decltype(&::name##_) name = nullptr;
   INLAY_BLAS_ROUTINES(INLAY_ROUTINE)
   INLAY_LAPACK_ROUTINES(INLAY_ROUTINE)
 #undef INLAY_ROUTINE
-  // As gfortran and SciPy return them. Not every BLAS does under this name: cblas_cdotu_sub is the same everywhere.
+  // They return the number as in gfortran and SciPy. Not every BLAS does under this name; cblas_cdotu_sub is the same
+  // everywhere.
   std::complex<float> (*cdotu)(const int* n, const std::complex<float>* x, const int* incx,
                                const std::complex<float>* y, const int* incy) = nullptr;
   std::complex<double> (*zdotu)(const int* n, const std::complex<double>* x, const int* incx,
@@ -152,19 +153,20 @@ namespace detail {
 extern Routines routines;
 }
 
-/// Complete once fill_routines() has returned true.
+/// Returns the table, which is complete once fill_routines() has returned true.
 inline const Routines& routines() { return detail::routines; }
 
-/// Puts the address of each routine, by the order of kRoutineNames, and returns whose they are ("SciPy 1.18.1"), or ""
-/// where there are none. May be called by several threads at once. Throws Error where they are not as they must be.
+/// Sets the address of each routine, in the order of kRoutineNames, and returns the name of the library
+/// ("SciPy 1.18.1"), or "" if there is none. Several threads may call it at once. Throws Error if the routines do not
+/// fit.
 using RoutineSource = std::string (*)(std::span<void*> addresses);
-/// Of a build that links none.
+/// Sets the source of routines of a build that links none.
 void set_routine_source(RoutineSource source);
 
-/// Fills the table, if nobody has, and says whether it is filled. Errors: unsupported: there is nobody to ask, or what
-/// they say.
+/// Fills the table if it is not yet filled, and returns whether it is filled. Throws Error(unsupported) if no source is
+/// set, or what the source throws.
 bool fill_routines();
-/// Whose routines they are: "linked", "SciPy 1.18.1"; "" for none yet.
+/// Returns the library's name: "linked", "SciPy 1.18.1"; "" if there is none yet.
 std::string routines_text();
 /// Was a BLAS linked to this build?
 bool has_linked_routines();

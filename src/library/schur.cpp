@@ -1,4 +1,4 @@
-// Schur's triangle of any square matrix, and the equation of Sylvester with two of them.
+// The Schur form of any square matrix, and the Sylvester equation with two of them.
 #include <complex>
 
 #include "library/call.h"
@@ -8,7 +8,7 @@
 namespace inlay::library {
 namespace {
 
-/// Does the eigenvalue belong to those that an option names?
+/// Does the option select the eigenvalue?
 template <LibraryOption option>
 bool is_named(std::complex<double> w) {
   switch (option) {
@@ -19,7 +19,7 @@ bool is_named(std::complex<double> w) {
   }
 }
 
-/// As LAPACK asks for it: of a real matrix by the parts of an eigenvalue.
+/// The same as LAPACK calls it: for a real matrix with the parts of an eigenvalue.
 template <class T, LibraryOption option>
 struct Leads {
   static int call(const T* re, const T* im) { return is_named<option>({*re, *im}); }

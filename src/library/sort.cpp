@@ -1,4 +1,4 @@
-// Rows of anything that has an order. NaN comes last, as in NumPy.
+// Sorts rows of any ordered dtype. NaN comes last, as in NumPy.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -51,7 +51,7 @@ int32_t argsort(const Call& call) {
     const View<const T> x = call.operand<T>(0, point);
     int64_t* out = call.result<int64_t>(0, point).data;
     for (int64_t i = 0; i < n; ++i) out[i] = i;
-    // Equals by position: stable, without the memory that std::stable_sort allocates.
+    // Equal elements are ordered by position: stable, without the memory that std::stable_sort allocates.
     std::sort(out, out + n, [x](int64_t i, int64_t j) {
       if (less(x(i), x(j))) return true;
       return !less(x(j), x(i)) && i < j;
@@ -60,7 +60,7 @@ int32_t argsort(const Call& call) {
   return 0;
 }
 
-/// Where one takes the time of a search in an array that is in no cache.
+/// Allows for elements that each take a search in an array that is in no cache.
 constexpr int64_t kElementsBetweenLooks = 1 << 14;
 
 template <class T>
@@ -73,7 +73,7 @@ int32_t searchsorted(const Call& call) {
     const View<int64_t> out = call.result<int64_t>(0, point);
     for (int64_t i = 0; i < k; ++i) {
       if (i % kElementsBetweenLooks == kElementsBetweenLooks - 1 && call.is_to_end()) return INLAY_INTERRUPTED;
-      int64_t begin = 0, end = n;  // it stands before end, and not before begin
+      int64_t begin = 0, end = n;  // its position is in [begin, end]
       while (begin < end) {
         const int64_t at = begin + (end - begin) / 2;
         const bool is_behind = right ? !less(wanted(i), x(at)) : less(x(at), wanted(i));

@@ -8,15 +8,15 @@
 namespace inlay::library {
 namespace {
 
-/// What a decomposition gives for a matrix without elements: square factors are identities.
+/// The results for a matrix without elements: square factors are identities.
 template <class T>
 void set_identity(View<T> x, int64_t n) {
   fill(x, n, n, T(0));
   for (int64_t i = 0; i < n; ++i) x(i, i) = T(1);
 }
 
-// By columns, our a is its transpose a', and a = u s vh makes a' = vh' s u': LAPACK's u is vh', whose columns are the
-// rows of vh, and its vh is u'. So all factors come out as they are wanted, of complex numbers too.
+// Column-major, our a is its transpose a', and a = u s vh makes a' = vh' s u': LAPACK's u is vh', whose columns are the
+// rows of vh, and its vh is u'. So all factors have the layout that we need, also for complex numbers.
 template <class T>
 int32_t decompose(const Call& call, const char* job) {
   if (call.is_too_large(2)) return kTooLarge;

@@ -21,7 +21,7 @@ int32_t cholesky(const Call& call) {
       for (int64_t c = begin; c < end; ++c) out(r, c) = a(r, c);
       for (int64_t c = end; c < n; ++c) out(r, c) = T(0);
     }
-    // To LAPACK the matrix is its transpose, so conj(a); its factor by columns is ours by rows.
+    // LAPACK sees the transpose, so conj(a); its column-major factor is our row-major one.
     const int ld = static_cast<int>(leading(out, n));
     int info = 0;
     Lapack<T>::potrf(upper ? "L" : "U", &n, out.data, &ld, &info, 1);
@@ -53,8 +53,8 @@ int32_t solve_triangular(const Call& call) {
       continue;
     }
     copy(call.operand<T>(1, point), n, k, x);
-    // What lies by columns is the transpose of what lies by rows, and its lower triangle an upper one. (The conjugate
-    // alone is no system that BLAS solves: then it lies by rows.)
+    // A column-major matrix is the transpose of a row-major one, and its lower triangle an upper one. (BLAS cannot
+    // solve with the conjugate alone: then the matrix is row-major.)
     const bool by_rows = n == 1 || a.column == 1;
     if (!by_rows) a = a.transposed();
     const bool upper = call.has(LibraryOption::upper) == by_rows;

@@ -25,7 +25,7 @@ int32_t tridiagonal_lu_factor(const Call& call) {
 
 namespace {
 
-/// Rows of a right side, which lie as rows and not as LAPACK has them.
+/// Rows of a right-hand side in row-major order, unlike LAPACK's.
 template <class T>
 class Rows {
  public:
@@ -34,7 +34,7 @@ class Rows {
   void swap(int64_t a, int64_t b) const {
     if (a != b) std::swap_ranges(&x_(a, 0), &x_(a, 0) + columns_, &x_(b, 0));
   }
-  /// Row `to` less `factor` times row `from`.
+  /// Subtracts `factor` times row `from` from row `to`.
   void subtract(int64_t to, T factor, int64_t from) const {
     T* out = &x_(to, 0);
     const T* in = &x_(from, 0);

@@ -242,7 +242,7 @@ TEST(Case, D2ALargerResultDoesNotLieInASmallerBase) {
   EXPECT_THAT(p.problems(), IsEmpty());
 }
 
-// D3: whoever read the result of an update in place did not extend the life of its storage.
+// D3: readers of the result of an update in place did not extend the life of its storage.
 TEST(Case, D3AReaderOfAnUpdateExtendsTheLife) {
   const Planned p(program("a: f64[n] temporary, r: f64[n] temporary, c: f64[n] temporary",
                           unary("k0", "x", "exp", "a") + update("k1", "a", "r") + unary("k2", "x", "sin", "c") +
@@ -298,7 +298,7 @@ TEST(Case, D6TheVerifierLooksIntoBodies) {
   }
 }
 
-// Whoever gives the offsets: what shares a storage is decided before, and proved after.
+// Whatever planner gives the offsets, sharing is decided before it and proved after it.
 TEST(Case, InPlaceUnderACustomPlanner) {
   const Planned p(in_place_beside_a_third());
   const std::vector<int64_t> sizes = {8};

@@ -30,10 +30,10 @@ namespace {
 
 bool is_checked(const Subscript& subscript) { return subscript.index && subscript.index->bounds == Bounds::checked; }
 
-/// What of a stage finds out whether it fails, over the axes that matter for that.
+/// The part of a stage that decides whether it fails, over the axes that matter for that.
 class CheckStage {
  public:
-  /// `changed`: roots that do not hold any more, in front of the first write, what the stage would read.
+  /// `changed`: roots that, before the first write, do not hold what the stage would read.
   CheckStage(const KernelProgram& program, const Kernel& kernel, const Stage& stage,
              const std::unordered_set<BufferId>& changed)
       : program_(program), stage_(stage), changed_(changed), needed_(static_cast<std::size_t>(stage.num_registers)) {
@@ -41,7 +41,7 @@ class CheckStage {
     axes_.insert(axes_.end(), stage.axes.begin(), stage.axes.end());
   }
 
-  /// None: what a check asks for is not known yet there, or is checked only where a predicate holds.
+  /// Makes the stage; nothing if what a check reads is not known there yet, or is checked only where a predicate holds.
   std::optional<Stage> make() {
     if (!find_needed()) return std::nullopt;
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
@@ -62,7 +62,7 @@ class CheckStage {
  private:
   bool is_made(const Statement& s) const { return s.result.valid() && needed_[s.result.index]; }
 
-  /// Backwards from what can fail.
+  /// Goes backwards from what can fail.
   bool find_needed() {
     for (std::size_t i = stage_.statements.size(); i-- > 0;) {
       const Statement& s = stage_.statements[i];
@@ -82,7 +82,7 @@ class CheckStage {
     return true;
   }
 
-  /// Of an axis that no check asks for it matters only whether it has a point.
+  /// For an axis that no check reads it only matters whether it has a point.
   void place_axes() {
     std::vector<bool> asked(axes_.size(), false);
     for (const Statement& s : out_.statements) {
@@ -131,7 +131,7 @@ class CheckStage {
   Stage out_;
 };
 
-/// The stage, whose checks have been passed.
+/// Marks the stage's checks as done before.
 void take_for_checked(Stage& stage) {
   std::erase_if(stage.statements, [](const Statement& s) { return s.kind == Statement::Kind::check; });
   for (Statement& s : stage.statements) {
@@ -146,7 +146,7 @@ class Mover {
  public:
   explicit Mover(const KernelProgram& program) : out_(program), regions_(kernel::regions_of(program)) {}
 
-  /// Everything that can fail behind the first write of `first`, a kernel, to `buffer`, put in front of it.
+  /// Moves everything that can fail after the first write of `first`, a kernel, to `buffer` in front of it.
   std::optional<KernelProgram> move(StepId first, BufferId buffer) {
     auto* writer = std::get_if<Kernel>(&out_.steps[first.index]);
     if (!writer || !writer->outer.empty() || is_in_region(first)) return std::nullopt;
@@ -201,11 +201,11 @@ class Mover {
 
   KernelProgram out_;
   const std::vector<kernel::RegionSpan> regions_;
-  std::unordered_set<BufferId> changed_;  // roots that a step or stage between the first write and here writes
+  std::unordered_set<BufferId> changed_;  // roots written between the first write and here
   std::vector<Stage> checks_;
 };
 
-/// Is it only because something may fail later that these bytes are copied?
+/// Are these bytes copied only because something may fail later?
 bool waits_for_checks(const KernelProgram& program, const PlannedCopy& copy) {
   const BufferId source = root_of(program, copy.source);
   if (!program.buffers[source].donated || !std::holds_alternative<Kernel>(program.steps[copy.step.index])) return false;
@@ -218,7 +218,8 @@ bool is_required(const KernelProgram& program, const PlannedCopy& copy) {
   return std::ranges::find(outputs, copy.destination, &kernel::KernelOutput::buffer)->start.required.valid();
 }
 
-/// A size by which an array is indexed is as large as what is known of the index: a call in which it is not fails.
+/// Makes a size that indices refer to as large as what is known of the index, since a call in which it is smaller
+/// fails.
 void raise_to_indices(const KernelProgram& program, const Stage& stage, std::vector<int64_t>& symbols) {
   for (const Statement& s : stage.statements) {
     for (const Subscript& subscript : s.map.subscripts) {
@@ -242,8 +243,8 @@ std::vector<int64_t> likely_sizes(const KernelProgram& program) {
   return symbols;
 }
 
-/// Is no more read again than the copy would read and write? (A short table that is added to through a long index is
-/// copied.) Sizes of which nothing is known count alike.
+/// Do the checks read no more than the copy would read and write? (A short table that is accumulated into through a
+/// long index is copied.) Unknown sizes count as equal.
 bool pays(const KernelProgram& program, const KernelProgram& moved, const PlannedCopy& copy) {
   constexpr int64_t kIndexBytes = 8;
   const std::vector<int64_t> symbols = likely_sizes(program);

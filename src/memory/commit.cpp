@@ -30,7 +30,7 @@ std::string Commit::why_not(BufferId buffer, BufferId given) const {
 
 std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const {
   if (!last_failing_.valid()) return "";
-  // A step in a loop comes before what fails in the next pass.
+  // A step in a loop comes before what fails in the next iteration.
   const bool repeats =
       std::ranges::any_of(loops_, [&](const auto& loop) { return loop.holds(step) && loop.holds(last_failing_); });
   if (last_failing_ < step && !repeats) return "";
@@ -55,7 +55,8 @@ std::string Commit::why_not(BufferId buffer, BufferId given, StepId step) const 
 std::vector<bool> written_last(const kernel::KernelProgram& program, const Sharing& sharing) {
   const Liveness lives = liveness(program);
   const Commit commit(program, lives);
-  // Of a result in the place of a donated parameter the caller gives that place, which begins with what it copies.
+  // For a result in the bytes of a donated parameter the caller passes that parameter's memory, which holds its
+  // contents at first.
   IdMap<StorageId, BufferId> given(sharing.storages.size());
   for (BufferId param : program.params) {
     if (const StorageId storage = sharing.placements[param].storage; storage.valid()) given[storage] = param;
@@ -85,7 +86,7 @@ std::vector<bool> may_have_written(const kernel::KernelProgram& program, const S
   while (first < program.steps.size() &&
          std::ranges::none_of(access_of(program, program.steps[first]).writes, is_callers))
     ++first;
-  // A step of a loop comes after what the pass before it wrote.
+  // A step of a loop comes after what the previous iteration wrote.
   for (const kernel::RegionSpan& region : kernel::regions_of(program)) {
     if (region.is_loop() && region.holds(StepId(first))) first = std::min<std::size_t>(first, region.begin.index);
   }

@@ -1,8 +1,8 @@
 #pragma once
-// May bytes that are the caller's be written at a step?
+// Decides whether a step may write bytes of the caller.
 //
 // A call that fails has changed none of them. So they are written only after everything that can fail: no later step
-// can, and the writing step itself only in stages before those that write.
+// can fail, and the writing step itself only in stages before those that write.
 #include <string>
 #include <vector>
 
@@ -16,8 +16,8 @@ class Commit {
  public:
   Commit(const kernel::KernelProgram& program, const Liveness& liveness);
 
-  /// Empty: whatever writes `buffer` may write it in the bytes of `given`, a parameter. Otherwise why not, as a clause
-  /// about that. Both are roots.
+  /// Says why the steps that write `buffer` may not write it in the bytes of `given`, a parameter, as a clause about
+  /// `given`; empty if they may. Both are roots.
   std::string why_not(kernel::BufferId buffer, kernel::BufferId given) const;
 
  private:
@@ -29,13 +29,13 @@ class Commit {
   std::vector<kernel::RegionSpan> loops_;
 };
 
-/// By output: nothing can fail once a byte of its memory has been written, be it by what is made there for the output.
-/// So a caller's own memory may be given for it; for any other one it is to be computed elsewhere and copied at the
-/// end.
+/// Returns, by output, whether nothing can fail once a byte of its memory is written, also by a value that is made
+/// there first. Only then the caller's own memory may be passed for the output; otherwise it is computed elsewhere and
+/// copied at the end.
 std::vector<bool> written_last(const kernel::KernelProgram& program, const Sharing& sharing);
 
-/// By step: may a byte of an output, or of a donated parameter, have been written before it has ended? An interruption
-/// from there on is one that the caller's own memory would show.
+/// Returns, by step, whether a byte of an output or of a donated parameter may have been written before the step ends.
+/// An interruption after that would be visible in the caller's memory.
 std::vector<bool> may_have_written(const kernel::KernelProgram& program, const Sharing& sharing);
 
 }  // namespace inlay::memory

@@ -23,7 +23,8 @@ bool always_sets(const Statement& s) {
   return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid();
 }
 
-/// The place of `source`'s first element in `destination`, if points touch the elements of both in the same order.
+/// Returns the offset of `source`'s first element in `destination`, if points touch the elements of both in the same
+/// order.
 std::optional<Dim> region_begin(const AccessMap& from, std::span<const Dim> from_dims, const AccessMap& to,
                                 std::span<const Dim> to_dims, std::span<const Dim> extents) {
   if (to.has_index() || !covers_in_order(from, extents, from_dims)) return std::nullopt;
@@ -54,7 +55,7 @@ class TransferFinder {
   void find_in(const Kernel& kernel, StepId step, int stage_index) {
     const Stage& stage = kernel.stages[stage_index];
     const std::vector<Dim> extents = axis_extents(kernel, stage);
-    std::vector<std::vector<const Statement*>> of_register(stage.num_registers);  // that load it or store it
+    std::vector<std::vector<const Statement*>> of_register(stage.num_registers);  // its loads and stores
     for (const Statement& s : stage.statements) {
       if (s.kind == Statement::Kind::load) of_register[s.result.index].push_back(&s);
       if (always_sets(s)) of_register[s.operands[0].index].push_back(&s);
@@ -67,10 +68,11 @@ class TransferFinder {
         const bool stores = other.kind == Statement::Kind::store;
         if (one == &store || root(other.buffer) == root(store.buffer)) continue;
         const Buffer &from = program_.buffers[other.buffer], &to = program_.buffers[store.buffer];
-        // A register of another dtype would have rounded what it carries.
+        // A register of another dtype would have rounded the value.
         const bool is_plain = from.dtype == to.dtype && other.dtype == from.dtype && store.dtype == to.dtype;
         if (!is_plain || from.role != kernel::Role::temporary) continue;
-        // What a tile keeps is counted from where the tile begins, anything else from where its array does.
+        // Elements of a local are counted from the beginning of the tile, those of other buffers from the beginning of
+        // the array.
         if (kernel.is_tiled() && kernel.is_local(other.buffer) != kernel.is_local(store.buffer)) continue;
         const auto begin = region_begin(other.map, from.dims, store.map, to.dims, extents);
         if (!begin) continue;
@@ -110,7 +112,7 @@ class DestinationQuestion {
   Dim end() const { return transfer_.offset_bytes + size_bytes(source_); }
   StepId born() const { return liveness_.uses[transfer_.source].writes.front(); }
 
-  /// Proved; or checked, before the first byte is written there.
+  /// Is the region proved to be in bounds, or checked before the first byte is written there?
   bool lies_inside() const {
     if (always_at_least(transfer_.offset_bytes, 0) && always_at_least(size_bytes(destination_), end())) return true;
     for (std::size_t step = born().index; step < program_.steps.size(); ++step) {
@@ -119,7 +121,7 @@ class DestinationQuestion {
     return true;
   }
 
-  /// Everything that is ever written to `source` is there when it is copied.
+  /// Is everything that is ever written to `source` there when it is copied?
   bool is_finished() const {
     const std::vector<StepId>& writes = liveness_.uses[transfer_.source].writes;
     if (writes.back() != transfer_.step) return writes.back() < transfer_.step;
@@ -137,7 +139,7 @@ class DestinationQuestion {
     return kernel.outer.empty() && last_stage < transfer_.stage;
   }
 
-  /// What a kernel puts into `destination` before its first stage comes before the first byte of `source`.
+  /// Are all starts of `destination` before the first byte of `source`?
   bool starts_first() const {
     for (StepId step : liveness_.uses[transfer_.destination].writes) {
       const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
@@ -147,7 +149,7 @@ class DestinationQuestion {
     return true;
   }
 
-  /// Nothing but the transfer writes to the region.
+  /// Does nothing but the transfer write to the region?
   bool is_alone() const {
     return std::ranges::all_of(liveness_.uses[transfer_.destination].writes, [&](StepId step) {
       const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);

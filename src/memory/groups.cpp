@@ -73,7 +73,7 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
   if (program_.buffers[from.container].role == Role::output) {
     return str(name(child), "'s bytes are those of ", name(from.container), ", which is returned");
   }
-  // Whoever is larger than the child would stick out.
+  // A larger member would exceed the child.
   if (!(size_bytes_[from.container] == size_bytes_[child]) || !offset_bytes_[child].is(0)) {
     return str(name(child), " lies in ", name(from.container));
   }
@@ -87,7 +87,7 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
     }
     for (BufferId other : to.members) {
       if (m == child && other == parent) continue;
-      // The parent's content in this region begins with the child's: it cares for nothing that was there before.
+      // The parent's content in this region begins with the child's: nothing before it is needed.
       const bool before_child = other == parent && liveness_.lives[m].begin < liveness_.lives[child].begin;
       if (!strict && before_child) continue;
       if (meet(liveness_.lives[m], liveness_.lives[other]) &&
@@ -102,8 +102,8 @@ std::string Groups::harmed(BufferId child, BufferId parent, const Dim& offset_by
   return "";
 }
 
-/// A donated parameter lies where the caller put it, or where a result as large goes: the caller has the two at one
-/// place then. What is written there is written when nothing can fail any more.
+/// Says how the join would harm the caller. A donated parameter lies where the caller put it, or where a result of the
+/// same size goes: the caller then passes one address for both. It is written only when nothing can fail any more.
 std::string Groups::harms_caller(const Group& from, const Group& to, const Dim& shift) const {
   const auto is_given = [&](BufferId b) { return program_.buffers[b].role == Role::param; };
   if (is_given(from.container)) {
@@ -151,14 +151,14 @@ void Groups::add_load(const Group& group, double sign) {
   }
 }
 
-/// No join raises it: while the tick that has it keeps its load, it stays.
+/// Finds the tick of the maximum load, which no join raises as long as that tick keeps its load.
 void Groups::find_peak() {
   if (load_bytes_[peak_tick_] >= peak_bytes_ && peak_bytes_ > 0) return;
   peak_tick_ = static_cast<std::size_t>(std::ranges::max_element(load_bytes_) - load_bytes_.begin());
   peak_bytes_ = load_bytes_[peak_tick_];
 }
 
-/// Would the arena's least size rise? A small value that is made long before a large one would keep all of it.
+/// Would the arena's minimum size grow? A small value that is made long before a large one would keep all of it live.
 bool Groups::raises_peak(int child, int parent) const {
   const Group &from = groups_[child], &to = groups_[parent];
   if (!in_arena(to)) return false;

@@ -1,5 +1,5 @@
 #pragma once
-// Buffers that share a storage, while it is being decided who shares with whom.
+// Groups of buffers that share a storage, while the sharing is being decided.
 #include <string>
 #include <vector>
 
@@ -9,29 +9,30 @@
 
 namespace inlay::memory {
 
-/// Every root with bytes begins in a group of its own; `join` puts one group into another. A group is a container (the
-/// buffer that is as large as all of it) and where its members lie in it.
+/// Every root with bytes begins in a group of its own; `join` puts one group into another. A group has a container (the
+/// buffer that is as large as the whole group) and the offsets of its members in it.
 class Groups {
  public:
   Groups(const kernel::KernelProgram& program, const Liveness& liveness,
          const IdMap<SymbolId, kernel::StepId>& known_from, const Commit& commit);
 
-  /// How a joined pair may stand to each other: the second takes the bytes of the first where it dies, or the first is
-  /// made in its place within the second.
+  /// How a joined pair relates: the second takes over the bytes of the first where the first dies, or the first is made
+  /// in its region of the second.
   enum class Relation : uint8_t { takes_over, part_of };
 
-  /// May the arena's least size rise by it?
+  /// May the arena's minimum size grow?
   enum class Room : uint8_t { must_not_grow, may_grow };
 
-  /// Puts the group of `child` into that of `parent`, `child` at `offset_bytes` within `parent`. Empty: done. Otherwise
-  /// nothing has changed, and this says why not. That the pair itself may share is the caller's proof.
+  /// Puts the group of `child` into that of `parent`, `child` at `offset_bytes` within `parent`. Returns why that is
+  /// impossible, and then changes nothing; empty on success. The caller must have proved that the pair itself may
+  /// share.
   std::string join(kernel::BufferId child, kernel::BufferId parent, const Dim& offset_bytes, Relation relation,
                    Room room = Room::must_not_grow);
 
   bool has_bytes(kernel::BufferId root) const { return group_of_[root] >= 0; }
   bool together(kernel::BufferId a, kernel::BufferId b) const { return group_of_[a] == group_of_[b]; }
 
-  /// Storages in the order of their first buffers, and each root's placement (without its reason).
+  /// Sets the storages, in the order of their first buffers, and the placement of each root (without its reason).
   void place(Sharing& sharing) const;
 
  private:
@@ -56,13 +57,13 @@ class Groups {
   const Liveness& liveness_;
   const Commit& commit_;
   const IdMap<SymbolId, kernel::StepId>& known_from_;
-  IdMap<kernel::BufferId, int> group_of_;  // -1: no bytes of ours
+  IdMap<kernel::BufferId, int> group_of_;  // -1: no bytes that the plan places
   IdMap<kernel::BufferId, Dim> offset_bytes_;
   IdMap<kernel::BufferId, Dim> size_bytes_;
-  // For the question of more or less memory, with every symbol a large size; double: sums cannot overflow.
+  // To compare memory use, with a large size for every symbol; double, so that sums cannot overflow.
   IdMap<kernel::BufferId, double> nominal_bytes_;
   std::vector<Group> groups_;
-  std::vector<double> load_bytes_;  // nominal, of the groups in the arena, by tick
+  std::vector<double> load_bytes_;  // nominal bytes of the groups in the arena, by tick
   double peak_bytes_ = 0;
   std::size_t peak_tick_ = 0;
 };

@@ -1,9 +1,10 @@
 #pragma once
-// Was every index that is taken for checked checked before?
+// Proves that every index marked as checked before was checked.
 //
-// By numbering values: at each point each register gets a number, made of what it is made of. A load is made of the
-// buffer, of how often that has changed, and of the place. So two registers with one number hold one value, wherever
-// they stand; and an index with the number and the extent of one that was checked is in bounds.
+// It numbers values: at each point each register gets a number that is determined by the statement and its operands.
+// The number of a load is determined by the buffer, how often that has changed, and the element. So two registers with
+// one number hold one value in any stage, and an index with the number and the extent of one that was checked is in
+// bounds.
 #include <set>
 #include <span>
 #include <utility>
@@ -16,14 +17,14 @@ class IndexProof {
  public:
   IndexProof(const kernel::KernelProgram& program, std::span<const int64_t> symbols);
 
-  /// Does the program take any index for checked? (Otherwise there is nothing to prove.)
+  /// Does the program mark any index as checked before? (Otherwise there is nothing to prove.)
   bool is_asked() const { return is_asked_; }
 
-  /// The step, which is no kernel, or the starts of one that is, changes what it writes.
+  /// Records what the step changes: all writes of a step that is no kernel, or the starts of a kernel.
   void pass_step(const kernel::Step& step);
-  /// A stage begins; then its points follow.
+  /// Begins a stage; its points follow.
   void begin_stage(const kernel::Stage& stage);
-  /// False: the stage takes an index for checked that nothing before it has checked.
+  /// Returns false if the stage uses an index as checked that nothing before it has checked.
   bool pass_point(const kernel::Stage& stage, std::span<const int64_t> point);
 
  private:
@@ -35,8 +36,8 @@ class IndexProof {
   std::span<const int64_t> symbols_;
   bool is_asked_ = false;
   IdMap<kernel::BufferId, uint64_t> versions_;
-  std::vector<uint64_t> registers_;                 // their numbers, at a point
-  std::set<std::pair<uint64_t, int64_t>> checked_;  // number and extent; by stages before this one
+  std::vector<uint64_t> registers_;                 // the value numbers of the current point
+  std::set<std::pair<uint64_t, int64_t>> checked_;  // value number and extent; from stages before this one
   std::set<std::pair<uint64_t, int64_t>> checked_here_;
   uint64_t last_unknown_ = 0;
 };

@@ -54,10 +54,10 @@ class LiveBytes {
     std::sort(events_.begin(), events_.end());
   }
 
-  /// Every storage begins at a multiple of `step_`, so each of those that live together keeps its size rounded up for
-  /// itself; only the topmost may leave its last bytes out.
+  /// Every storage begins at a multiple of `step_`, so each of the storages that live together takes its size rounded
+  /// up; only the topmost may omit its last bytes.
   int64_t most() {
-    std::multiset<int64_t> slack;  // of those that live now
+    std::multiset<int64_t> slack;  // of the storages that are live
     int64_t live = 0, most = 0;
     for (const Event& event : events_) {
       const int64_t size = storages_[event.storage].size_bytes, rounded = round_up(size, step_);
@@ -78,7 +78,7 @@ class LiveBytes {
     int32_t tick;
     bool begins;
     std::size_t storage;
-    bool operator<(const Event& other) const {  // what ends goes before what begins
+    bool operator<(const Event& other) const {  // ends come before beginnings
       return tick != other.tick ? tick < other.tick : begins != other.begins ? !begins : storage < other.storage;
     }
   };

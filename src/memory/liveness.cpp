@@ -18,8 +18,9 @@ void include(Lifetime& life, int32_t begin, int32_t end) {
   }
 }
 
-/// What passes the border of a loop is needed in every pass: from before the first to after the last. What is used in
-/// its body alone is made anew in each pass, before it is read, and lives within one.
+/// Widens the live range of buffers that are live across the border of a loop: they are needed in every iteration, from
+/// before the first to after the last. A buffer that is used only in the body is written anew in each iteration before
+/// it is read, and lives within one.
 void widen(const KernelProgram& program, Liveness& out) {
   std::vector<kernel::RegionSpan> regions = kernel::regions_of(program);
   std::ranges::reverse(regions);  // inner ones first
@@ -57,7 +58,7 @@ Liveness liveness(const KernelProgram& program) {
       include(out.lives[b], write_tick(step), end_tick(step));
     }
   }
-  for (BufferId b : program.params) {  // its bytes hold it from the beginning, whoever else would like them
+  for (BufferId b : program.params) {  // its bytes hold it from the beginning
     if (program.buffers[b].donated && out.lives[b].end > 0) out.lives[b].begin = 0;
   }
   const auto last = static_cast<int32_t>(2 * program.steps.size() + 1);  // the caller reads them after the last step

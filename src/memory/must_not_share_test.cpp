@@ -244,7 +244,7 @@ TEST(MustNotShare, AValueStoredTwiceAndThenChanged) {
   expect_apart(p, "r", "a");
 }
 
-// That m + 1 elements fit into n is checked, but after the part is made.
+// The program checks that m + 1 elements fit into n, but only after the part is made.
 TEST(MustNotShare, APlaceThatIsCheckedTooLate) {
   const auto text = [](const char* first, const char* second) {
     return program("x: f64[m] param 0, y: f64[n] param 1, a: f64[m] temporary, r: f64[n] output 0, s: f64 scalar",

@@ -186,7 +186,7 @@ bool may_be_there(const Planned& p, const kernel::Stage& stage, const kernel::St
   });
 }
 
-/// The marks of a step that nobody has set, nor could: each belongs to bytes that are not there.
+/// Marks of a step that no plan sets, nor could: each belongs to bytes that do not exist.
 std::vector<bool*> needed(const Planned& p, kernel::Step& step) {
   std::vector<bool*> out;
   const auto add = [&](bool& elided, bool may_be) {
@@ -227,7 +227,7 @@ TEST(Mutations, AMarkForNothingIsRejected) {
   });
 }
 
-// A result in somebody else's bytes.
+// A result in the bytes of another buffer.
 TEST(Mutations, AResultElsewhereIsRejected) {
   on_random_programs(50, [](const Planned& right) {
     int count = 0;

@@ -43,12 +43,13 @@ const OverwriteQuestions::Uses& OverwriteQuestions::uses_of(BufferId root) const
 std::string OverwriteQuestions::why_not(BufferId operand, BufferId output) const {
   const Uses &from = uses_of(operand), &to = uses_of(output);
   if (!from.writes.empty() && !is_made_first(from, to)) return "is written by the same kernel";
-  // Another output that begins as a copy of the operand reads it before the first stage, but maybe after other starts.
+  // Another output that begins as a copy of the operand reads it before the first stage, but perhaps after other
+  // starts.
   const bool copied_elsewhere = std::ranges::any_of(from.copied_into, [&](BufferId root) { return root != output; });
   const bool is_touched = !from.loads.empty() || !from.writes.empty() || copied_elsewhere;
   if (is_touched && is_started(to, operand)) return "is read after its bytes would be filled";
   for (const Touch& write : to.writes) {
-    for (const std::vector<Touch>* touches : {&from.loads, &from.writes}) {  // writes too must be over by then
+    for (const std::vector<Touch>* touches : {&from.loads, &from.writes}) {  // writes must have ended by then too
       for (const Touch& touch : *touches) {
         if (may_read_overwritten(touch, write)) return "is read where it would be overwritten";
       }
@@ -73,13 +74,13 @@ bool OverwriteQuestions::is_made_first(const Uses& operand, const Uses& output) 
   return precedes(operand.loads) && precedes(output.loads) && precedes(output.writes) && !made.at->accumulates();
 }
 
-/// Could `load` read an element that `write` has overwritten? The order of the two is asked first: that they are apart
-/// takes a proof.
+/// Could `load` read an element that `write` has overwritten? The order of the two is compared first, since showing
+/// that they are disjoint needs a proof.
 bool OverwriteQuestions::may_read_overwritten(const Touch& load, const Touch& write) const {
   return may_follow(load, write) && !are_disjoint(load, write);
 }
 
-/// Is there a point of `write` after which `load` reads what it wrote, were both of one element?
+/// Is there a point of `write` after which `load` reads what it wrote, if both touched one element?
 bool OverwriteQuestions::may_follow(const Touch& load, const Touch& write) const {
   if (load.stage < write.stage) return !finishes_first(*load.at, *write.at);
   if (load.stage > write.stage || load.statement > write.statement) return true;
@@ -100,21 +101,21 @@ bool OverwriteQuestions::are_disjoint(const Touch& a, const Touch& b) const {
   return kernel::always_apart(region_a->first, region_a->last, region_b->first, region_b->last);
 }
 
-/// Where no other point is, the statements' order says all.
+/// Is there only one point? Then the order of the statements decides.
 bool OverwriteQuestions::is_one_point(const Touch& touch) const { return all_one(extents(touch)); }
 
 /// In one stage: is the element that a point writes read by that point only?
 bool OverwriteQuestions::same_element(const Touch& load, const Touch& write) const {
   if (dims(load) == dims(write)) return same_element_only(load.at->map, write.at->map, extents(write));
-  // The same bytes under other dims: compare places in memory.
+  // They may have the same bytes under other dims, so offsets in memory are compared.
   if (load.at->map.has_index() || write.at->map.has_index()) return false;
   const kernel::LinearMap a = linearize(load.at->map, dims(load)), b = linearize(write.at->map, dims(write));
   const std::vector<Dim> points = extents(write);
   return a.base == b.base && same_strides(a, b, points) && is_injective(write.at->map, points) == Answer::yes;
 }
 
-/// The load stands in an earlier stage. With outer axes that stage runs again, for other outer points, after the
-/// write: so both must keep to the part of the buffer that belongs to their outer point.
+/// The load is in an earlier stage. With outer axes that stage runs again, for other outer points, after the write: so
+/// both must stay within the part of the buffer that belongs to their outer point.
 bool OverwriteQuestions::finishes_first(const Statement& load, const Statement& write) const {
   for (int axis = 0; axis < static_cast<int>(kernel_.outer.size()); ++axis) {
     if (!kernel_.outer[axis].extent.is(1) && !keeps_to_its_part(load, write, axis)) return false;

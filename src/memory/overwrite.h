@@ -2,8 +2,8 @@
 // May a kernel's output take the bytes of one of its operands?
 //
 // Only if no point other than the one that writes an element reads it at or after the write. That is decided from
-// access maps; the order of a loop's points is never the argument. What stages may rely on: a stage ends before the
-// next begins (at one point of the outer axes), and the statements of one point run in order.
+// access maps, never from the order of a loop's points. Stages give two guarantees: a stage ends before the next begins
+// (at one point of the outer axes), and the statements of one point run in order.
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -12,18 +12,19 @@
 
 namespace inlay::memory {
 
-/// All questions about one kernel, which is read once: one of hundreds of stages is asked of as many pairs.
+/// Answers these questions about one kernel, which is read only once: a kernel of hundreds of stages is asked about as
+/// many pairs.
 class OverwriteQuestions {
  public:
   OverwriteQuestions(const kernel::KernelProgram& program, const kernel::Kernel& kernel);
 
-  /// Empty: it may. Otherwise why not, as a clause about the operand: "is read where it is overwritten".
-  /// Both are roots; the output has the operand's number of bytes. A `copy` start of the operand itself is no obstacle,
-  /// since then it moves nothing.
+  /// Says why the output may not take the operand's bytes, as a clause about the operand: "is read where it is
+  /// overwritten"; empty if it may. Both are roots; the output has as many bytes as the operand. A `copy` start of the
+  /// operand itself is no obstacle, since it then moves nothing.
   std::string why_not(kernel::BufferId operand, kernel::BufferId output) const;
 
  private:
-  /// Where a buffer is touched.
+  /// One access of a buffer.
   struct Touch {
     int stage = 0, statement = 0;
     const kernel::Statement* at = nullptr;
@@ -31,10 +32,10 @@ class OverwriteQuestions {
       return stage != other.stage ? stage < other.stage : statement < other.statement;
     }
   };
-  /// What the kernel does with the bytes of a root.
+  /// The kernel's accesses of the bytes of a root.
   struct Uses {
     std::vector<Touch> loads, writes;           // in order
-    const kernel::Start* start = nullptr;       // what is put there before the first stage
+    const kernel::Start* start = nullptr;       // its contents before the first stage
     std::vector<kernel::BufferId> copied_into;  // the roots that begin as copies
   };
 

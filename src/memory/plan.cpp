@@ -52,7 +52,7 @@ std::optional<MissingSize> missing_size(const Sharing& sharing, const IdMap<Symb
 
 namespace {
 
-/// Where the size, at most `most`, is a sum: what each of its symbols is at most.
+/// If the size, which is at most `most`, is a sum, bounds each of its symbols.
 void bound_parts(const Dim& size, int64_t most, IdMap<SymbolId, int64_t>& bounds) {
   if (!is_sum_of_symbols(size)) return;
   for (const Dim::Term& term : size.terms()) {
@@ -61,8 +61,8 @@ void bound_parts(const Dim& size, int64_t most, IdMap<SymbolId, int64_t>& bounds
   }
 }
 
-/// What the checks before all other steps say of sizes that have no bound of their own: where n is at most 10 and
-/// n == m + 1, m is at most 9. The program may be written in either.
+/// Derives bounds of sizes that have none from the checks before all other steps: if n is at most 10 and n == m + 1,
+/// then m is at most 9. The program may use either.
 void bound_equal_sizes(const KernelProgram& program, IdMap<SymbolId, int64_t>& bounds) {
   for (const kernel::SizeCheck* check : kernel::entry_checks(program)) {
     if (check->relation != DimCheck::Relation::equal) continue;
@@ -158,7 +158,7 @@ std::vector<Storage> storages_with(const Sharing& sharing, int segment, const Si
   std::vector<Storage> out;
   for (const SharedStorage& storage : sharing.storages) {
     const bool is_here = storage.owner == Owner::arena && storage.segment == segment;
-    // n - 1 with n = 0 is not an error here: the program's own checks fail before anybody writes.
+    // n - 1 with n = 0 is not an error here: the program's own checks fail before anything is written.
     const int64_t size = is_here ? std::max<int64_t>(size_of(storage.size_bytes), 0) : 0;
     out.push_back({storage.owner, storage.live, size, storage.alignment_bytes, -1, storage.name});
   }

@@ -178,7 +178,7 @@ TEST(Plan, ComputesThePartsOfAJoinWhereTheyBelong) {
   EXPECT_THAT(p.problems(), IsEmpty());
 }
 
-// With symbolic sizes, and with a reader beside the join: bytes in the slot serve it as well.
+// With symbolic sizes, and with a reader besides the join, which can read the bytes in the slot as well.
 TEST(Plan, ComputesPartsInPlaceForAllSizes) {
   const Planned p(R"(program @main(x: f64[n] param 0, y: f64[m] param 1, a: f64[n] temporary, b: f64[m] temporary,
       j: f64[m + n] output 0, s: f64 scalar) symbols n = x.0, m = y.0 {

@@ -15,7 +15,7 @@ std::string pin_text(const Storage& storage) {
              storage.live.begin, " to ", storage.live.end);
 }
 
-/// What no planner can do anything about.
+/// Checks the pinned storages, which no planner can move.
 void check_pins(std::span<const Storage> storages) {
   std::vector<std::size_t> pinned;
   for (std::size_t s = 0; s < storages.size(); ++s) {
@@ -40,7 +40,7 @@ void check_pins(std::span<const Storage> storages) {
   }
 }
 
-/// One after the other, above all that is pinned.
+/// Places one after the other, above all that is pinned.
 Layout plan_naive(std::span<const Storage> storages) {
   Layout layout{.offset_bytes = std::vector<int64_t>(storages.size(), 0)};
   for (const Storage& storage : storages) {
@@ -75,7 +75,7 @@ Layout plan_searching(std::span<const Storage> storages, const Effort& effort) {
     search::improve(best, budget, effort.enough_bytes);
   }
   Layout out = problem.layout(best.offsets, storages);
-  // Few storages with odd alignments or pins: as they come may be better than all orders of greedy.
+  // With few storages of odd alignments or pins, the given order may be better than all orders of greedy.
   if (!best.is_optimal()) {
     if (Layout naive = plan_naive(storages); naive.arena_bytes < out.arena_bytes) out = std::move(naive);
   }

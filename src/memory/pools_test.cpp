@@ -18,7 +18,7 @@ Plan planned(const std::vector<Buffer>& buffers, const std::vector<Pool>& pools 
   return plan(buffers, pools, planner_of({.planner = planner}));
 }
 
-/// By buffer: "pool+offset".
+/// Returns the place of each buffer: "pool+offset".
 std::vector<std::string> places(const Plan& plan) {
   std::vector<std::string> out;
   for (const Placement& p : plan.buffers) out.push_back(str(plan.pools[p.pool].pool.name, "+", p.offset_bytes));
@@ -307,7 +307,7 @@ TEST(Pools, MistakesNameTheirBuffer) {
   EXPECT_EQ(mistake({{.name = "b", .upper = 2, .cost = -7}}), "0: cost -7 of b is negative");
 }
 
-/// What a plan has to be, whoever made it.
+/// What holds for every plan.
 void judge(const std::vector<Buffer>& buffers, const Plan& plan) {
   std::map<std::string, std::size_t> at;
   for (std::size_t b = 0; b < buffers.size(); ++b) at[buffers[b].name] = b;

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of the replay of a plan: it follows what every byte holds through all steps of a program. Inside
+// The parts of the replay of a plan, which tracks the contents of every byte through all steps of a program. Inside
 // memory/verify only.
 #include <algorithm>
 #include <span>
@@ -16,21 +16,21 @@ using kernel::BufferId;
 using kernel::KernelProgram;
 using kernel::StepId;
 
-/// How far the replay is, how long it may still be, and what it has found.
+/// The progress of the replay: the current step, the remaining budget, and the errors found.
 class Progress {
  public:
   Progress(const KernelProgram& program, const ReplayLimits& limits)
       : program_(program), left_(limits.accesses), bytes_left_(limits.bytes) {}
 
   void begin(StepId step) { step_ = step; }
-  /// One access or point more.
+  /// Counts one access or point.
   void pass() { --left_; }
-  /// Nothing is wrong so far, and the replay has not become too long.
+  /// Is there no error so far, and budget left?
   bool goes_on() const { return out_.empty() && left_ > 0; }
-  /// For so many bytes more that are followed? Else nothing is replayed.
+  /// Is there room to track this many more bytes? If not, nothing is replayed.
   bool has_room(int64_t bytes);
   void wrong(std::string message);
-  /// About the step that is replayed.
+  /// Reports an error about the current step.
   template <class... Parts>
   void wrong_here(const Parts&... parts) {
     wrong(str(where(), parts...));
@@ -43,14 +43,14 @@ class Progress {
   const KernelProgram& program_;
   StepId step_;
   int64_t left_;        // accesses and points
-  int64_t bytes_left_;  // that may still be followed
+  int64_t bytes_left_;  // how many more may be tracked
   std::vector<Diagnostic> out_;
 };
 
-/// The number of a content: what one write put into one element. 0: nothing yet.
+/// The number of a content, which one write put into one element. 0: nothing yet.
 using Content = uint64_t;
 
-/// What each element holds, and what it should hold.
+/// The actual and the expected contents of each element.
 class Elements {
  public:
   Elements(const KernelProgram& program, std::span<const int64_t> symbols, Progress& progress)
@@ -60,7 +60,7 @@ class Elements {
         places_(program.buffers.size()),
         counts_(program.buffers.size(), -1) {}
 
-  /// Where the plan says.
+  /// Places all buffers where the plan puts them.
   void place(const Sharing& sharing, std::span<const Layout> layouts);
 
   int64_t value(const Dim& dim) const { return dim.evaluate(symbols_); }
@@ -75,24 +75,25 @@ class Elements {
   void read_all(BufferId b);
   void write_all(BufferId b);
   void copy_all(BufferId from, BufferId to, bool elided);
-  /// The second, where it lies in the very bytes of the first and these hold that one, has its content too.
+  /// If the second element has the very bytes of the first, and these hold the expected content of the first, it takes
+  /// over that content.
   bool take_over(BufferId from, int64_t from_element, BufferId to, int64_t to_element);
-  /// Nothing is written of the buffer, which is no view, or of the view itself.
+  /// Marks all of the buffer as unwritten. It is not a view, or the view itself is meant.
   void forget(BufferId b) { std::ranges::fill(places_[b].expected, Content{}); }
-  /// The call could end with an error here: what the caller gave must be as it was.
+  /// Checks that the caller's bytes are unchanged, since the call could fail here.
   void may_fail();
 
  private:
-  /// Bytes that may be shared: an arena block, or the bytes of one output.
+  /// Bytes that buffers may share: an arena block, or the bytes of one output.
   struct Block {
     std::string name;
     std::vector<Content> bytes;
-    bool is_given = false;  // by the caller, with what a parameter is
+    bool is_given = false;  // by the caller, with a parameter's contents
   };
 
-  /// A buffer with bytes of ours: where it lies, and what each element should hold.
+  /// A buffer with tracked bytes: where it lies, and the expected content of each element.
   struct Place {
-    int block = -1;  // -1: none of ours
+    int block = -1;  // -1: not tracked
     int64_t begin = 0;
     int64_t storage_begin = 0, storage_end = 0;
     int64_t element_bytes = 1;
@@ -116,10 +117,10 @@ class Elements {
   IdMap<BufferId, Place> places_;
   IdMap<BufferId, int64_t> counts_;
   Content last_content_ = 0;
-  bool changed_given_ = false;  // has a byte that the caller gave been overwritten?
+  bool changed_given_ = false;  // has a byte of the caller been overwritten?
 };
 
-/// What the parts of a replay share.
+/// The state that the parts of a replay share.
 struct State {
   State(const KernelProgram& program, std::span<const int64_t> symbols, const ReplayLimits& limits)
       : program(program),
@@ -131,12 +132,12 @@ struct State {
   const KernelProgram& program;
   Progress progress;
   Elements elements;
-  IdMap<BufferId, int64_t> turns;  // of the loops that are replayed, by their counters; else -1
+  IdMap<BufferId, int64_t> turns;  // of the loops that are running, by their counters; else -1
   IndexProof proof;
 };
 
 void replay_call(const kernel::LibraryCall& call, State& state);
-/// Can it end the program?
+/// Can it fail?
 bool may_fail(const kernel::LibraryCall& call);
 void replay_kernel(const kernel::Kernel& kernel, State& state);
 

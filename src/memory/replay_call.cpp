@@ -7,7 +7,7 @@ namespace inlay::memory::replay {
 
 namespace {
 
-/// visit(element) with all that the array may reach: nobody knows which row where an index is no loop's turn.
+/// Calls visit(element) with all that the array may touch: if an index is not a loop's counter, its row is unknown.
 template <class Visit>
 void for_each_element(const kernel::LibraryCall& call, const CoreAxes& axes, const kernel::CallArray& array,
                       State& state, Visit visit) {
@@ -18,7 +18,7 @@ void for_each_element(const kernel::LibraryCall& call, const CoreAxes& axes, con
   std::vector<int64_t> sizes;
   for (const Dim& size : call.sizes) sizes.push_back(elements.value(size));
   const std::array<int64_t, 3> extents = library_extents(call.op, axes, sizes);
-  if (std::ranges::find(extents, 0) != extents.end()) return;  // the others may be huge
+  if (std::ranges::find(extents, 0) != extents.end()) return;  // the other extents may be huge
   std::array<int64_t, 3> strides{};
   for (std::size_t axis = 0; axis < strides.size(); ++axis) strides[axis] = elements.value(array.strides[axis]);
   const bool is_anywhere = array.index.valid() && turns[array.index] < 0;
@@ -37,7 +37,7 @@ void for_each_element(const kernel::LibraryCall& call, const CoreAxes& axes, con
   }
 }
 
-/// Is a result made in the very bytes of the operand, which the function can do?
+/// Is a result in the very bytes of the operand, as the function allows?
 bool takes_bytes_of(const Elements& elements, const kernel::LibraryCall& call, std::size_t operand) {
   const LibraryOpFacts& row = facts(call.op);
   if (row.in_place_operand != static_cast<int>(operand)) return false;
@@ -51,8 +51,8 @@ bool takes_bytes_of(const Elements& elements, const kernel::LibraryCall& call, s
 
 }  // namespace
 
-/// Its first site is that of a size or stride beyond 32 bits, in which work areas of tens of times a size are counted
-/// as well: a known small number is never too large.
+/// Can the call fail? Its first site is for a size or stride beyond 32 bits, which includes work areas of tens of times
+/// a size: a known small number is never too large.
 bool may_fail(const kernel::LibraryCall& call) {
   if (call.sites.empty()) return false;
   if (call.sites.size() > 1) return true;

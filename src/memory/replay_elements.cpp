@@ -10,7 +10,7 @@ constexpr std::size_t kMostMessages = 10;
 
 }  // namespace
 
-/// What was replayed in part has not written what it should have.
+/// Reports an error, except after the budget is spent: a partial replay has not written everything.
 void Progress::wrong(std::string message) {
   if (left_ > 0 && out_.size() < kMostMessages) out_.push_back({ErrorCode::internal, {}, std::move(message), {}, {}});
 }
@@ -75,7 +75,7 @@ void Elements::place(BufferId b, const Sharing& sharing, std::span<const Layout>
   }
 }
 
-/// Asked for at every access, so found once.
+/// Every access needs it, so it is computed once.
 int64_t Elements::count(BufferId b) {
   if (counts_[b] < 0) counts_[b] = std::max<int64_t>(value(num_elements(program_.buffers[b])), 0);
   return counts_[b];
@@ -137,7 +137,7 @@ void Elements::write_all(BufferId b) {
   for (int64_t e = 0, n = is_ours(b) ? count(b) : 0; e < n && progress_.goes_on(); ++e) write(b, e);
 }
 
-/// All of `from` into all of `to`. Elided: no byte moves, and the bytes are those of `from` already.
+/// Copies all of `from` to all of `to`. If elided, no byte moves, and the bytes are those of `from` already.
 void Elements::copy_all(BufferId from, BufferId to, bool elided) {
   if (!is_ours(to)) return;
   if (elided && !is_ours(from)) return progress_.wrong_here(": the copy of ", name(from), " cannot be left out");
@@ -166,7 +166,7 @@ void Elements::copy_all(BufferId from, BufferId to, bool elided) {
 bool Elements::take_over(BufferId from, int64_t from_element, BufferId to, int64_t to_element) {
   const auto bytes = bytes_of(to, to_element);
   const Content held = expected(from, from_element);
-  // A load may have been overwritten since by a store of the same register: that one holds, not the load.
+  // A store of the same register may have overwritten the element since it was loaded: then that store counts.
   if (bytes_of(from, from_element).data() != bytes.data() || bytes.front() != held) return false;
   expected(to, to_element) = held;
   return true;

@@ -16,7 +16,7 @@ using kernel::Start;
 using kernel::Statement;
 using kernel::Subscript;
 
-/// An axis in a loop nest, and which of its points are passed there.
+/// A loop over an axis, and the points that it visits.
 struct Passed {
   std::size_t axis = 0;
   int64_t begin = 0, end = 0, step = 1;
@@ -53,7 +53,7 @@ void for_each_point(Progress& progress, const std::vector<Passed>& loops, std::v
   point.resize(before);
 }
 
-/// Which elements the points of a stage reach.
+/// Computes which elements the points of a stage touch.
 class Reach {
  public:
   Reach(const Kernel& kernel, const Stage& stage, int64_t tile_begin, State& state)
@@ -68,7 +68,7 @@ class Reach {
     return std::ranges::any_of(map.subscripts, [&](const Subscript& u) { return is_anywhere(u); });
   }
 
-  /// Where the indices that nobody knows are 0; -1: it is beyond a dim.
+  /// The element if unknown indices are 0; -1: it is beyond a dim.
   int64_t element(const Statement& s, const std::vector<int64_t>& point) const {
     const std::vector<Dim>& dims = state_.program.buffers[s.buffer].dims;
     int64_t out = 0;
@@ -81,10 +81,10 @@ class Reach {
     return out;
   }
 
-  /// The elements that a point may reach: nobody knows which along the dims that go through an index. None where a
-  /// subscript leaves the buffer, which is the kernel verifier's business.
+  /// The elements that a point may touch: all along dims with an unknown index. Empty if a subscript leaves the buffer,
+  /// which the kernel verifier reports.
   std::vector<int64_t> reachable(const Statement& s, const std::vector<int64_t>& point) const {
-    std::vector<int64_t> reached = {0};  // a dim at a time
+    std::vector<int64_t> reached = {0};  // one dim at a time
     for (std::size_t d = 0; d < s.map.subscripts.size(); ++d) {
       const Subscript& subscript = s.map.subscripts[d];
       const int64_t size = elements_.value(state_.program.buffers[s.buffer].dims[d]);
@@ -103,7 +103,7 @@ class Reach {
   }
 
  private:
-  /// The number that an index stands for where that is the turn of a loop.
+  /// Returns the value of an index that is the counter of a loop.
   std::optional<int64_t> known(const kernel::IndexTerm& index) const {
     for (const auto& [reg, number] : known_) {
       if (reg == index.index) return number;
@@ -111,10 +111,10 @@ class Reach {
     return std::nullopt;
   }
 
-  /// Does it go through an index that nobody knows here?
+  /// Does it have an index that is unknown here?
   bool is_anywhere(const Subscript& subscript) const { return subscript.index && !known(*subscript.index); }
 
-  /// Where the indices that nobody knows are 0.
+  /// The coordinate if unknown indices are 0.
   int64_t coordinate_of(BufferId buffer, const Subscript& subscript, const std::vector<int64_t>& point) const {
     int64_t at = elements_.value(subscript.base);
     if (subscript.index) at += subscript.index->step * known(*subscript.index).value_or(0);
@@ -129,15 +129,15 @@ class Reach {
   const Elements& elements_ = state_.elements;
   const Kernel& kernel_;
   const int64_t tile_begin_;
-  std::vector<std::pair<kernel::RegisterId, int64_t>> known_;  // registers that hold the turn of a loop
+  std::vector<std::pair<kernel::RegisterId, int64_t>> known_;  // registers that hold the counter of a loop
 };
 
-/// From every point the same? Then the first point and the last show all that the points between would.
+/// Do all points touch the same elements? Then the first point and the last show all that the points between would.
 bool reaches_the_same(const Statement& s) {
   return std::ranges::all_of(s.map.subscripts, [](const Subscript& u) { return u.axes.empty(); });
 }
 
-/// A stage at an outer point.
+/// Replays a stage at one outer point.
 class StageReplay {
  public:
   StageReplay(const Stage& stage, const Reach& reach, const std::vector<Passed>& loops, std::vector<int64_t>& point,
@@ -145,10 +145,10 @@ class StageReplay {
       : state_(state), stage_(stage), reach_(reach), loops_(loops), point_(point) {}
 
   void run() {
-    // Through an index any element may be read or written, wherever the other subscripts allow. So what is gathered
-    // must be there at the first point and after the last, and what is scattered to changes at every point. Where there
-    // is one point, or where each point overwrites the very element that it has read, it is read before what stands
-    // behind it is written.
+    // Through an index any element may be read or written that the other subscripts allow. So what is gathered must be
+    // there at the first point and after the last, and a scatter changes everything at every point. If there is one
+    // point, or each point overwrites the very element that it has read, the read comes before the writes of later
+    // statements.
     const bool one_point = std::ranges::all_of(loops_, [](const Passed& loop) { return loop.begin + 1 == loop.end; });
     std::vector<int> of_all_points;
     for (int i = 0; i < static_cast<int>(stage_.statements.size()); ++i) {
@@ -166,7 +166,7 @@ class StageReplay {
       if (state_.proof.is_asked() && !state_.proof.pass_point(stage_, point_)) {
         progress_.wrong_here(" takes an index for checked that nothing before it has checked");
       }
-      for (bool elided : {false, true}) {  // what is left out follows what makes it needless
+      for (bool elided : {false, true}) {  // elided statements come after those that make them needless
         for (int i = 0; i < static_cast<int>(stage_.statements.size()); ++i) {
           const Statement& s = stage_.statements[i];
           if (s.elided != elided) continue;
@@ -191,7 +191,7 @@ class StageReplay {
   }
 
  private:
-  /// Does a point write, behind this load, the place in an array of the same dims that it loads?
+  /// Does a point, after this load, write the element that it loads, in an array of the same dims?
   bool is_overwritten(int load) const {
     const Statement& loaded = stage_.statements[load];
     const auto is_there = [](const Subscript& a, const Subscript& b) {
@@ -208,7 +208,7 @@ class StageReplay {
   void replay_statement(const Statement& s) {
     if (!s.buffer.valid() || !elements_.is_ours(s.buffer)) return;
     const bool is_beyond = reach_.element(s, point_) < 0;
-    if (is_beyond && s.map.has_index()) return;  // of these sizes the run would have ended here, with an error
+    if (is_beyond && s.map.has_index()) return;  // for these sizes the run would have failed here
     if (s.kind == Statement::Kind::load || s.accumulates()) elements_.read(s.buffer, reach_.element(s, point_));
     if (s.is_write()) elements_.write(s.buffer, reach_.element(s, point_));
   }
@@ -234,7 +234,7 @@ class StageReplay {
     }
   }
 
-  /// Every element there has new content afterwards.
+  /// Gives every element there new contents.
   void scatter(const Statement& s) {
     if (!elements_.is_ours(s.buffer)) return;
     for (int64_t e : reach_.reachable(s, point_)) {
@@ -244,7 +244,7 @@ class StageReplay {
     }
   }
 
-  /// A store that is left out: the register is an element of another buffer, which must lie in these very bytes.
+  /// Replays an elided store: the register is an element of another buffer, which must lie in these very bytes.
   void take_over(const Statement& store) {
     if (store.kind != Statement::Kind::store || store.combine != Combine::set) {
       return progress_.wrong_here(": what is no store that sets is left out");

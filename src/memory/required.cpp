@@ -16,8 +16,8 @@ namespace {
 
 BufferId root(const KernelProgram& program, BufferId b) { return kernel::root_of(program, b); }
 
-/// Why the bytes of `source` move to `destination`. Of what a loop carries it is the copy at the end of the body that
-/// says why its next value is made elsewhere.
+/// Returns the copy, with its reason, that moves the bytes of `source` to `destination`. For a value that a loop
+/// carries it is the copy at the end of the body, whose reason says why the next value is made elsewhere.
 const PlannedCopy& copy_of(const KernelProgram& program, const Sharing& sharing, StepId step, BufferId source,
                            BufferId destination) {
   const auto same = [&](BufferId a, BufferId b) { return root(program, a) == root(program, b); };

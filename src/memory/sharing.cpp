@@ -88,7 +88,8 @@ class Sharer {
   };
   void decided(BufferId b, Reason reason, BufferId took_over) { decisions_.push_back({b, reason, took_over}); }
 
-  /// `child` in the group of `parent`, of which `value` takes the other's bytes: if whoever has a say in it agrees.
+  /// Joins `child` to the group of `parent`, so that `value` takes the other's bytes, if the caller's SharingFunction
+  /// agrees.
   std::string join(StepId step, BufferId value, BufferId child, BufferId parent, const Dim& offset_bytes,
                    Groups::Relation relation) {
     if (!may_share_ || groups_->together(child, parent)) return groups_->join(child, parent, offset_bytes, relation);
@@ -110,13 +111,13 @@ class Sharer {
     return memory::lives_in_one_pass(liveness_, regions_, b, step);
   }
 
-  /// Why bytes are copied: a clause, and the step that it is about, if any.
+  /// Why bytes are copied: a clause, and the step in it, if any.
   struct Refusal {
-    std::string why;  // empty: they are not
+    std::string why;  // empty: they are not copied
     StepId about;
   };
 
-  /// Who else reads the operand when its bytes are another's already.
+  /// Which later step reads the operand when its bytes are already another's?
   Refusal read_later(BufferId operand, StepId step) const {
     if (!lives_in_one_pass(operand, step)) return {"is needed in every pass of a loop", {}};
     const Uses& uses = liveness_.uses[operand];
@@ -130,8 +131,8 @@ class Sharer {
 
   // --- what a loop carries ---
 
-  /// The copy at the end of a loop's body that makes the next value the carried one. It is left out where the next
-  /// value is computed in the carried one's bytes: when no step reads the carried value after it.
+  /// The copy at the end of a loop's body that makes the next value the carried one. It is elided if the next value can
+  /// be computed in the carried one's bytes: when no step reads the carried value after that.
   void share_carried(StepId step) {
     auto* copy = std::get_if<Copy>(&program_.steps[step.index]);
     if (!copy) return;
@@ -159,7 +160,7 @@ class Sharer {
     const StepId made = writes.front();
     const auto* kernel = std::get_if<Kernel>(&program_.steps[made.index]);
     if (!kernel) return "is not made by a kernel";
-    // The innermost loop around the copy must be that of the kernel, and nothing may choose between the two.
+    // The innermost loop around the copy must be that of the kernel, with no cond between the two.
     for (const kernel::RegionSpan& region : regions_) {
       if (region.holds(made) != region.holds(copy)) return "is made in another region";
     }
@@ -200,8 +201,8 @@ class Sharer {
     return why.empty() ? Refusal{join_equal(step, base, output), {}} : Refusal{str(name, " ", why), step};
   }
 
-  /// One of two buffers of the same size takes the other's bytes: the result those of the operand, but for a result
-  /// that is returned: then the operand is made there.
+  /// One of two buffers of the same size takes the other's bytes: the result takes those of the operand, or, if the
+  /// result is returned, the operand is made in the result's.
   std::string join_equal(StepId step, BufferId operand, BufferId result) {
     const bool is_returned = buffer(result).role == Role::output;
     std::string why_not = is_returned ? join(step, result, operand, result, 0, Groups::Relation::takes_over)
@@ -256,7 +257,7 @@ class Sharer {
     const auto* kernel = std::get_if<Kernel>(&program_.steps[step.index]);
     if (!kernel) return;
     const kernel::StepAccess access = kernel::access_of(program_, program_.steps[step.index]);
-    std::vector<BufferId> dying = access.reads;  // or what an earlier stage made for a later one
+    std::vector<BufferId> dying = access.reads;  // also what an earlier stage made for a later one
     if (kernel->stages.size() > 1) dying.insert(dying.end(), access.writes.begin(), access.writes.end());
     std::erase_if(dying, [&](BufferId b) { return !groups_->has_bytes(b) || !read_later(b, step).why.empty(); });
     if (dying.empty()) return;
@@ -278,7 +279,7 @@ class Sharer {
     }
   }
 
-  /// Functions of LAPACK overwrite what they are given: where that dies there, no copy is made for them.
+  /// LAPACK overwrites its arguments: if an operand dies there, it needs no copy.
   void share_operand(const kernel::LibraryCall& call, StepId step) {
     const LibraryOpFacts& row = facts(call.op);
     if (row.in_place_operand < 0) return;
@@ -332,7 +333,7 @@ class Sharer {
   std::vector<PlannedCopy> refusals_;
 };
 
-/// By symbol: what the checks that come before all other steps find equal to it. Empty: they find nothing.
+/// Returns, by symbol, the size that the checks before all other steps find equal to it. Empty: they find none.
 IdMap<SymbolId, Dim> equal_at_entry(const KernelProgram& program) {
   std::vector<std::pair<Dim, Dim>> equal;
   for (const kernel::SizeCheck* check : kernel::entry_checks(program)) {
@@ -345,7 +346,8 @@ IdMap<SymbolId, Dim> equal_at_entry(const KernelProgram& program) {
 
 SharedProgram share(KernelProgram program, SharingFunction may_share) {
   SharedProgram out{std::move(program), {}, std::move(may_share)};
-  // While it is decided a parameter has the size by which the program goes over it, if a caller gives it by another.
+  // While sharing is decided, a parameter has the size by which the program loops over it, if a caller gives it under
+  // another symbol.
   const IdMap<SymbolId, Dim> equal = equal_at_entry(out.program);
   std::vector<std::vector<Dim>> given;
   for (BufferId param : out.program.params) {

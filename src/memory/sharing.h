@@ -1,6 +1,6 @@
 #pragma once
-// Which buffers lie in the same bytes, decided once per program, for all sizes: then it is handed on, from the passes
-// that change a program for the sake of memory (checks_first.h, step_order.h) to the plan.
+// Decides which buffers share bytes, once per program, for all sizes. The result is passed on, from the passes that
+// change a program to save memory (checks_first.h, step_order.h) to the plan.
 //
 // Three decisions, in this order, since the first saves the most bytes moved:
 //   copy starts    an update takes the bytes of its base, or the base is made in the bytes of the update
@@ -12,7 +12,7 @@
 
 namespace inlay::memory {
 
-/// Takes back the marks that the program has: those of another plan.
+/// Decides the sharing of a program. Clears the marks of an earlier plan first.
 SharedProgram share(kernel::KernelProgram program, SharingFunction may_share = {});
 
 }  // namespace inlay::memory

@@ -29,10 +29,10 @@ using search::OrderProblem;
 
 namespace {
 
-// Two steps have one order, or what they need is needed at once.
+// Two steps have only one order, or are needed at the same time.
 constexpr std::size_t kFewestSteps = 3;
 
-/// Steps first, first + 1, ... before `end`, which may be exchanged as far as none waits for another.
+/// Steps first, first + 1, ... before `end`, which may be exchanged as far as dependences allow.
 struct Sequence {
   uint32_t first = 0, end = 0;
   std::size_t size() const { return end - first; }
@@ -52,7 +52,7 @@ std::vector<Sequence> sequences_of(const KernelProgram& program) {
 
 class Waiting;
 
-/// What is asked of a program and of its sharing in the given order, once for all sequences.
+/// Facts about a program and its sharing in the given order, computed once for all sequences.
 class Given {
  public:
   explicit Given(const SharedProgram& shared);
@@ -60,14 +60,14 @@ class Given {
   OrderProblem problem(const Sequence& sequence, Waiting& waiting) const;
 
   const Step& step(StepId step) const { return program_.steps[step.index]; }
-  /// Whose bytes the step goes on with, so that no copy is made: it comes after all others that use them.
+  /// The buffers that the step updates in place, without a copy: it comes after all others that use them.
   const std::vector<BufferId>& goes_on_with(StepId step) const { return goes_on_with_[step]; }
-  /// Does it lie in bytes of the caller?
+  /// Is it in bytes of the caller?
   bool is_callers(BufferId b) const {
     const StorageId storage = sharing_.placements[b].storage;
     return storage.valid() && sharing_.storages[storage].owner != Owner::arena;
   }
-  /// The donated parameter in whose bytes it lies, or none.
+  /// Returns the donated parameter whose bytes it has, or none.
   BufferId donated_to(BufferId b) const {
     const StorageId storage = sharing_.placements[b].storage;
     return storage.valid() ? donated_to_[storage] : BufferId();
@@ -80,7 +80,8 @@ class Given {
   }
   Dim size_bytes(BufferId b) const { return kernel::size_bytes(program_.buffers[b]); }
 
-  /// The buffer in whose bytes it is made, or itself. Who takes over the bytes of what dies is decided by the order.
+  /// Returns the buffer in whose bytes it is made, or itself. Which result takes over the bytes of a dying operand
+  /// depends on the order.
   BufferId home_of(BufferId b) const {
     while (sharing_.placements[b].reason == Reason::destination) b = sharing_.placements[b].took_over;
     return b;
@@ -94,10 +95,10 @@ class Given {
   const Sharing& sharing_;
   IdMap<BufferId, BufferId> home_;
   IdMap<BufferId, double> bytes_;    // in the arena
-  IdMap<BufferId, Lifetime> lives_;  // of a home: those of all that lie in it
+  IdMap<BufferId, Lifetime> lives_;  // of a home: the union for all that lie in it
   IdMap<StorageId, BufferId> donated_to_;
   IdMap<StepId, std::vector<BufferId>> goes_on_with_;
-  std::vector<double> begun_, ended_;  // by tick: the bytes of homes whose lives begin, and end, before it
+  std::vector<double> begun_, ended_;  // by tick: the bytes of homes whose live ranges begin, and end, before it
 };
 
 Given::Given(const SharedProgram& shared)
@@ -135,7 +136,8 @@ Given::Given(const SharedProgram& shared)
   std::partial_sum(ended_.begin(), ended_.end(), ended_.begin());
 }
 
-/// Of an update, its base. Of what makes the next value of a loop in the carried one's place, that.
+/// Finds the base of each update, and for a step that makes the next value of a loop in the carried value's bytes, the
+/// carried value.
 void Given::find_goes_on_with(const Liveness& liveness) {
   const auto root = [&](BufferId b) { return kernel::root_of(program_, b); };
   for (StepId id : ids<StepId>(program_.steps.size())) {
@@ -151,7 +153,7 @@ void Given::find_goes_on_with(const Liveness& liveness) {
   }
 }
 
-/// What each step of a sequence waits for. The sequences come in order.
+/// The dependences of each step of a sequence. The sequences come in order.
 class Waiting {
  public:
   Waiting(const KernelProgram& program, const Given& given) : given_(given), uses_(program) {}
@@ -161,7 +163,7 @@ class Waiting {
     last_failing_ = {};
   }
 
-  /// Units before this step, which is the next one in the given order.
+  /// Returns the units that must run before this step, which is the next one in the given order.
   std::vector<int> next(StepId step, const kernel::StepAccess& access) {
     std::vector<int> after;
     const auto add = [&](StepId before) {
@@ -223,10 +225,11 @@ OrderProblem Given::problem(const Sequence& sequence, Waiting& waiting) const {
   return out;
 }
 
-/// What lives all along and is not touched is the same in every order, but other sequences are compared with this one.
+/// Bytes that are live throughout and not touched are the same in every order, but other sequences are compared with
+/// this one.
 double Given::held(const Sequence& sequence, const std::map<BufferId, int>& touched) const {
   const int32_t begin = read_tick(StepId(sequence.first)), end = end_tick(StepId(sequence.end - 1));
-  // What begins before, less what has ended by the end. What lives only within the sequence is touched in it.
+  // What begins before, minus what has ended by the end. What lives only within the sequence is touched in it.
   double bytes = begun_[static_cast<std::size_t>(begin)] - ended_[static_cast<std::size_t>(end) + 1];
   for (const auto& [b, storage] : touched) {
     const bool begins_before = lives_[b].begin<begin, ends_later = lives_[b].end> end;
@@ -235,7 +238,7 @@ double Given::held(const Sequence& sequence, const std::map<BufferId, int>& touc
   return bytes;
 }
 
-/// Which operands of the step a result may be made in, should they die there.
+/// Adds the operands of the step whose bytes a result may take if they die there.
 void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, OrderProblem::Unit& unit) const {
   const Step& it = this->step(step);
   const auto can_share = [&](BufferId operand, BufferId result) {
@@ -253,7 +256,7 @@ void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, O
     if (can_share(operand, result)) add(operand, result);
   } else if (const auto* kernel = std::get_if<Kernel>(&it)) {
     kernel::StepAccess access = kernel::access_of(program_, it);
-    // A kernel may have hundreds of each, of which most have no bytes in the arena.
+    // A kernel may have hundreds of each, most without bytes in the arena.
     const auto has_none = [&](BufferId b) { return home_[b] != b || bytes_[b] == 0; };
     std::erase_if(access.reads, has_none);
     std::erase_if(access.writes, has_none);
@@ -272,8 +275,7 @@ void Given::add_in_place(StepId step, const std::map<BufferId, int>& storages, O
 
 // --- the search ---
 
-/// The program with the sequences that matter in other orders, or none: the given order is as good as any that was
-/// found.
+/// Returns the program with the relevant sequences in other orders; nothing if no better order was found.
 std::optional<KernelProgram> find_candidate(const SharedProgram& shared) {
   const KernelProgram& program = shared.program;
   const Given given(shared);

@@ -1,14 +1,14 @@
 #pragma once
-// The order in which the steps of a program run, for little memory.
+// Orders the steps of a program so that it needs little memory.
 //
-// What waits for what leaves a choice: of two independent branches one may be finished before the other begins. Steps
-// move only between the markers of a loop or a cond, size checks, and host calls, which nothing passes; so a body is a
-// problem of its own, and segments stay what they are. Those that can fail keep their order, none of them comes behind
-// a write to the caller's bytes that it stood before, and what the given order computes in place of an update's base,
-// of a carried value or of a donated parameter, every order does.
+// Dependences leave a choice: of two independent branches one may be finished before the other begins. Steps move only
+// between the markers of a loop or a cond, size checks, and host calls, which nothing moves past; so each body is a
+// problem of its own, and segments stay what they are. Steps that can fail keep their order, none of them moves behind
+// a write to the caller's bytes that it came before, and an update, a carried value or a donated parameter that the
+// given order computes in place is computed in place in every order.
 //
-// The given order stays wherever another is not proved to need less: for static sizes by its arena, else by the sum of
-// the sizes that live at its fullest step, for all sizes (but for rounding each up to whole 64 bytes).
+// The given order stays unless another is proved to need less: for static sizes by its arena, else by the sum of the
+// live sizes at its largest step, for all sizes (except for rounding each up to whole 64 bytes).
 #include <string>
 #include <string_view>
 
@@ -17,10 +17,10 @@
 
 namespace inlay::memory {
 
-/// given: as fuse made it, where what is used together stands together. memory: the one that needs the least.
+/// given: the order of fuse, in which producers and consumers are close. memory: the order that needs the least.
 enum class StepOrder : uint8_t { given, memory };
 inline constexpr std::string_view kStepOrderNames[] = {"given", "memory"};
-/// Throws Error(unknown-name). `said_by`: where the name stands, "--order".
+/// Returns the order of this name. `said_by` is where the name was given: "--order". Throws Error(unknown-name).
 StepOrder step_order_named(std::string_view name, std::string_view said_by);
 
 struct OrderedSteps {

@@ -214,7 +214,7 @@ TEST(StepOrder, KeepsTheOrderOfWhatCanFail) {
   EXPECT_THAT(ordered.planned.problems(), IsEmpty());
 }
 
-// The update takes the bytes of a: whoever reads a comes before, though k3 would free something early.
+// The update takes the bytes of a, so readers of a come before it, though k3 would free something early.
 TEST(StepOrder, MakesNoCopyNecessary) {
   const char* buffers = "a: f64[n] temporary, b: f64[n] temporary, c: f64[n] temporary, r: f64[n] temporary";
   const std::string update =

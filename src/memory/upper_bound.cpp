@@ -28,7 +28,7 @@ int64_t product(int64_t a, int64_t b) {
   return out;
 }
 
-/// The least and the most of `op` where it grows, or falls, with each of its operands.
+/// Minimum and maximum of `op`, which is monotonic in each of its operands.
 template <class Op>
 Range at_corners(const Range& a, const Range& b, const Op& op) {
   const auto [least, most] =

@@ -9,7 +9,7 @@ namespace inlay::memory::replay {
 
 namespace {
 
-/// Which ways the conditions of conds and loops send a replay.
+/// Which branches the conditions of conds and loops take in a replay.
 enum class Ways : uint8_t { all_true, all_false, in_turn };
 
 void check_layouts(const Sharing& sharing, std::span<const Layout> layouts, std::span<const int64_t> symbols,
@@ -25,7 +25,7 @@ void check_layouts(const Sharing& sharing, std::span<const Layout> layouts, std:
   }
 }
 
-/// A storage must live wherever one of its buffers is touched.
+/// Checks that a storage is live wherever one of its buffers is used.
 void check_lives(const KernelProgram& program, const Liveness& lives, const Sharing& sharing, Progress& progress) {
   for (BufferId b : ids<BufferId>(program.buffers.size())) {
     const Placement& placement = sharing.placements[b];
@@ -45,7 +45,7 @@ bool fails_as_a_whole(const kernel::Step& step) {
          std::holds_alternative<kernel::SizeCheck>(step) || std::holds_alternative<kernel::BindSize>(step);
 }
 
-/// The steps in their order, loops and conds.
+/// Replays the steps in order, with loops and conds.
 class Replay {
  public:
   Replay(const KernelProgram& program, std::span<const int64_t> symbols, Ways ways, const ReplayLimits& limits)
@@ -96,8 +96,8 @@ class Replay {
     for (int64_t pass = 0; pass < count && progress_.goes_on(); ++pass) {
       progress_.pass();
       if (state_.proof.is_asked()) state_.proof.pass_step(loop);
-      if (!may_end) state_.turns[loop.step] = pass;  // else nobody knows how much of a trace there will be
-      // What a body makes for itself is made anew.
+      if (!may_end) state_.turns[loop.step] = pass;  // else the length of a trace is unknown
+      // What a body makes for itself is made anew in each iteration.
       for (BufferId b : ids<BufferId>(program_.buffers.size())) {
         const Lifetime& life = liveness_.lives[b];
         const bool is_inside = life.begin > read_tick(region.begin) && life.end < end_tick(region.end);
@@ -109,7 +109,7 @@ class Replay {
     return true;
   }
 
-  /// Conditions have no values here: one way for all, or in turn.
+  /// Conditions have no values here: all take one branch, or they alternate.
   bool choose() {
     switch (ways_) {
       case Ways::all_true: return true;
@@ -141,7 +141,7 @@ class Replay {
     const int64_t left = elements_.value(check.left), right = elements_.value(check.right);
     return check.relation == DimCheck::Relation::equal ? left == right : left <= right;
   }
-  bool replay(const kernel::BindSize&) { return true; }  // a register, and a number that is given here
+  bool replay(const kernel::BindSize&) { return true; }  // it sets a register, and the size is given
   bool replay(const kernel::LoopBegin&) { return true; }
   bool replay(const kernel::LoopEnd&) { return true; }
   bool replay(const kernel::CondBegin&) { return true; }

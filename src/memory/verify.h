@@ -1,11 +1,11 @@
 #pragma once
-// Proves a MemoryPlan for one tuple of sizes, by another way than the one that made it.
+// Proves a MemoryPlan for one tuple of sizes, independently of how it was made.
 //
 // The schedule is replayed on numbered contents. Every write puts a new number into the bytes that it covers; every
-// buffer remembers, for each of its elements, the number that it should hold. A read must find exactly that number in
-// every byte: so bytes that were overwritten too early, placed twice, or never written are found where they hurt,
-// whatever the plan's reasons were. What an elided copy leaves undone moves only what the buffer should hold, not a
-// byte. Plain, and as slow as running the program in an interpreter: it must be easy to believe.
+// buffer remembers the number that each of its elements should hold. A read must find exactly that number in every
+// byte: so bytes that were overwritten too early, placed twice, or never written are found where they matter, whatever
+// the plan's reasons were. An elided copy changes only what the buffer should hold, not a byte. The code is simple, and
+// as slow as an interpreter of the program: it must be easy to believe.
 #include <limits>
 #include <span>
 #include <vector>
@@ -14,21 +14,21 @@
 
 namespace inlay::memory {
 
-/// Sizes that somebody wrote into a text may be huge. What a replay does not reach is taken for sound: of what has more
-/// bytes all, and what comes after so many accesses of elements and points of loops.
+/// Limits of a replay, since sizes in a text may be huge. Beyond them a plan is taken for sound: a plan with more bytes
+/// is not replayed at all, and a replay ends after this many accesses of elements and points of loops.
 struct ReplayLimits {
   int64_t accesses = std::numeric_limits<int64_t>::max();
   int64_t bytes = std::numeric_limits<int64_t>::max();
 };
 
-/// Everything wrong with `plan` for these sizes (all symbols, late ones too); empty when it is sound. `layouts` are
-/// those of the segments: plan.layouts of a static plan, else made by the planner for these symbols. Stops after the
-/// first ten.
+/// Verifies `plan` for these sizes (all symbols, also those found late): returns everything wrong with it, at most ten
+/// errors; nothing if it is sound. `layouts` are those of the segments: plan.layouts of a static plan, else made by the
+/// planner for these symbols.
 std::vector<Diagnostic> verify(const kernel::KernelProgram& program, const MemoryPlan& plan,
                                std::span<const Layout> layouts, std::span<const int64_t> symbols,
                                const ReplayLimits& limits = {});
 
-/// The same with the layouts that `planner` makes.
+/// Verifies the plan with the layouts that `planner` makes.
 std::vector<Diagnostic> verify(const kernel::KernelProgram& program, const MemoryPlan& plan,
                                std::span<const int64_t> symbols, Planner planner = Planner::search,
                                const ReplayLimits& limits = {});

@@ -196,7 +196,7 @@ TEST(VerifyPlan, EndsAtItsLimits) {
   EXPECT_THAT(verify(huge.program, huge.plan, std::span<const int64_t>{}, Planner::search, {.accesses = 10'000}),
               IsEmpty());
 
-  // Of no elements, with one extent that nobody could walk along.
+  // An array of no elements, with one extent that is too large for a loop.
   EXPECT_THAT(Planned(R"(program @main(x: f64[4611686018427387904, 0] param 0, y: f64[0, 0] param 1,
     z: f64[4611686018427387904, 0] output 0) {
   call matmul z = x, y (1, 4611686018427387904, 0, 0) #0
@@ -207,7 +207,7 @@ TEST(VerifyPlan, EndsAtItsLimits) {
 }
 
 /// What is wrong where r is laid onto c: a stage gathers from the columns 2*j of c and scatters to `column` of r, in
-/// `rows` rows that nobody knows.
+/// `rows` unknown rows.
 std::vector<std::string> beside_an_index(const std::string& column, int rows = 3) {
   Planned p(
       str(R"(program @main(x: f64[4, 4] param 0, g: i64[3] param 1, c: f64[4, 4] temporary, r: f64[4, 4] temporary,

@@ -12,20 +12,20 @@
 namespace inlay::rewrite {
 namespace {
 
-/// What binds a symbol binds it for itself alone.
+/// May the node be shared? Not if it defines a symbol, since each node defines its own.
 bool may_share(const Node& node) {
   return node.op != Op::host_call && node.op != Op::assert_ && node.op != Op::as_size && node.op != Op::compress &&
          !is_region(node.op);
 }
 
-/// In one order where the order does not matter.
+/// Returns the operands, sorted if their order does not matter.
 SmallVector<ValueId, 4> ordered_operands(const Node& node) {
   SmallVector<ValueId, 4> out = node.operands;
   if (node.op == Op::scalar && is_commutative(node.scalar)) std::ranges::sort(out);
   return out;
 }
 
-/// Equal nodes have equal hashes. The types of operands are left out: the operands say them.
+/// Returns a hash that is equal for equal nodes. The operands determine their types.
 std::size_t hash_of(const Node& node, const TensorType& type) {
   std::size_t hash = mixed(static_cast<std::size_t>(node.op) << 16, static_cast<uint64_t>(node.fold) << 16 |
                                                                         static_cast<uint64_t>(node.scalar) << 8 |
@@ -45,8 +45,8 @@ std::size_t hash_of(const Node& node, const TensorType& type) {
   return hash;
 }
 
-/// Does `a` compute what `b` computes, over the values of one graph, and fulfil what is required of it? Locations do
-/// not count; of results, the type does.
+/// Does `a` compute what `b` computes, over the values of one graph, with the same requirements? Locations do not
+/// count; of results only the type does.
 bool same_expression(const Node& a, const TensorType& a_type, const Node& b, const TensorType& b_type) {
   return a.op == b.op && a.in_place >= b.in_place && (a.op != Op::scalar || a.scalar == b.scalar) &&
          a.combine == b.combine && a.fold == b.fold && ordered_operands(a) == ordered_operands(b) &&
@@ -54,7 +54,8 @@ bool same_expression(const Node& a, const TensorType& a_type, const Node& b, con
          (a.op != Op::library || a.library == b.library) && a.library_options == b.library_options && a_type == b_type;
 }
 
-/// By node: the last of those that bind what its size checks compare. A twin in front of it cannot carry the checks.
+/// Returns, by node, the last node that defines a symbol in its size checks. An equal node before that cannot carry the
+/// checks.
 IdMap<NodeId, NodeId> last_binders(const Graph& graph) {
   IdMap<NodeId, NodeId> out(graph.nodes.size());
   const auto note = [&](NodeId at, const Dim& size) {

@@ -4,10 +4,10 @@
 
 namespace inlay::rewrite {
 
-/// One value for equal expressions: same op, same operands, same indices, literals equal bit by bit.
+/// Computes equal expressions once: same op, same operands, same indices, literals equal bit by bit.
 ///
-/// Operands of commutative ops compare in any order. Host calls and asserts are never shared: a host call may answer
-/// differently each time, and an assert stands where its author put it. One sweep; the first of equals stays.
+/// Operands of commutative ops compare in any order. Host calls and asserts are never shared: a host call may return
+/// something else each time, and an assert stays where its author put it. One sweep; the first of equals stays.
 Graph share_common_values(const Graph& graph, PassContext& context);
 
 }  // namespace inlay::rewrite

@@ -8,7 +8,8 @@
 namespace inlay::rewrite {
 namespace {
 
-/// What outputs, asserts and the signature need. Symbols too: what gives one its number is needed with it.
+/// The values that outputs, asserts and the signature need, and symbols: the node that defines a needed symbol is
+/// needed too.
 class Needs {
  public:
   explicit Needs(const Graph& graph)
@@ -50,7 +51,7 @@ class Needs {
     for (const Dim& dim : graph_.type(v).dims) need(dim);
   }
 
-  /// Operands and what binds a node's sizes stand before it, so one sweep from the end finds all.
+  /// Operands and the nodes that define a node's sizes come before it, so one backward sweep finds all.
   void visit(NodeId n) {
     const Node& node = graph_.nodes[n];
     if (node.op == Op::assert_ || (is_region(node.op) && has_effects(node))) nodes[n] = true;

@@ -29,7 +29,7 @@ std::optional<Graph> detach_asserts(const Graph& graph, PassContext& context) {
   for (Node& node : out.nodes) {
     const auto is_returned = [&](const Output& output) { return output.value == node.results[0]; };
     if (node.op != Op::assert_ || std::ranges::any_of(out.outputs, is_returned)) continue;
-    // Nobody reads it any more: then it stands for its condition.
+    // It has no readers any more, so its condition takes the place of its value.
     node.operands[0] = node.operands[1];
     out.values[node.results[0]].type = out.type(node.operands[1]);
   }

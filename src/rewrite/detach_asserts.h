@@ -1,5 +1,5 @@
 #pragma once
-// Values behind asserts.
+// Detaches asserts from the values that they pass on.
 #include <optional>
 
 #include "ir/graph.h"
@@ -7,9 +7,10 @@
 
 namespace inlay::rewrite {
 
-/// The graph with what is asserted of a value as an assert by itself: whoever reads it reads the value, so a view of it
-/// is one of the bytes of the value, and an update can take them. None where there is no assert. Which failure is
-/// reported does not depend on it: asserts are checked in their order, whoever reads them, and before host calls.
+/// Returns the graph in which readers of an assert's result read the asserted value itself, and the assert is left
+/// without readers: so a view shows the bytes of the value, and an update can take them. Nothing if there is no assert.
+/// The reported failure does not depend on this: asserts are checked in their order, whoever reads them, and before
+/// host calls.
 std::optional<Graph> detach_asserts(const Graph& graph, PassContext& context);
 
 }  // namespace inlay::rewrite

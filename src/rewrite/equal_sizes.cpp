@@ -8,7 +8,7 @@
 namespace inlay::rewrite {
 
 std::optional<Graph> unify_equal_sizes(const Graph& graph, PassContext& context) {
-  if (graph.is_body) return std::nullopt;  // the sizes are those of the graph around it
+  if (graph.is_body) return std::nullopt;  // its sizes belong to the enclosing graph
   const auto is_known_at_entry = [&](const Dim& dim) {
     return std::ranges::none_of(dim.symbols(), [&](SymbolId s) { return graph.binder_of(s).valid(); });
   };

@@ -1,17 +1,17 @@
-// Maxima and minima of what is negated.
+// Maxima and minima of negated values.
 #include "rewrite/node_rules.h"
 
 namespace inlay::rewrite {
 namespace {
 
-/// A value, and a literal that it is multiplied by where there is one.
+/// A value, and its literal factor, if it has one.
 struct Scaled {
   ValueId value;
   std::optional<Literal> factor;
   ValueId literal;  // the factor in its shape
 };
 
-/// neg(x) is x and no factor; mul(x, c) is both.
+/// neg(x) gives x without a factor; mul(x, c) gives both.
 std::optional<Scaled> negated_or_scaled(Simplifier& simplifier, const Node& node) {
   if (node.op != Op::scalar) return std::nullopt;
   if (node.scalar == ScalarOp::neg_) return Scaled{node.operands[0], std::nullopt, {}};
@@ -28,15 +28,15 @@ ValueId times_negative(Simplifier& simplifier, ValueId v, const Scaled& by) {
   return simplifier.scalar(ScalarOp::mul_, {v, simplifier.filled(Literal::of(by.factor->dtype, -by.factor->f), dims)});
 }
 
-/// neg(max(neg(x))) -> min(x), and min likewise, through axes that are kept; mul(max(neg(x)), c) -> mul(min(x), -c);
-/// neg(max(mul(x, c))) -> min(mul(x, -c)). Of floats: no integer negates the least one.
+/// neg(max(neg(x))) -> min(x), and the same for min, through kept axes; mul(max(neg(x)), c) -> mul(min(x), -c);
+/// neg(max(mul(x, c))) -> min(mul(x, -c)). Only for floats: the minimum of an integer dtype has no negation.
 std::optional<ValueId> extreme_of_negated(Simplifier& simplifier, const Node& node, const TensorType& type) {
   if (!is_float(type.dtype)) return std::nullopt;
   const std::optional<Scaled> outer = negated_or_scaled(simplifier, node);
   if (!outer) return std::nullopt;
   const Graph& graph = simplifier.graph();
   const Node* reshape = made_by(simplifier, outer->value, Op::reshape);
-  // That there is an element is checked anew, by what is built.
+  // The new node checks again that there is an element.
   const Node* reduce = graph.node_of(reshape ? reshape->operands[0] : outer->value);
   if (!reduce || reduce->op != Op::reduce || (reduce->combine != Combine::max && reduce->combine != Combine::min))
     return std::nullopt;

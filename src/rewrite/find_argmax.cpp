@@ -27,7 +27,7 @@ class ArgMaxMatcher {
   }
 
  private:
-  /// x == its extreme, or x is NaN.
+  /// Matches x == its maximum or minimum, or x is NaN.
   ValueId extreme_found(ValueId found, const Node& reduce) const {
     const Node* either = in_.scalar(found, ScalarOp::or_);
     if (!either) return extreme_met(found, reduce, /*nan_of=*/{});
@@ -52,7 +52,7 @@ class ArgMaxMatcher {
     return {};
   }
 
-  /// The reduce of x over the same axes, where `kept` is that with axes of one element.
+  /// Returns the reduce of x over the same axes; `kept` is that reduce with axes of one element.
   ValueId extreme_of(ValueId x, ValueId kept, const Node& reduce) const {
     const TensorType& type = graph_.type(x);
     if (type.dims != graph_.type(reduce.operands[0]).dims || !has_ones(kept, type, reduce.axes)) return {};

@@ -34,8 +34,8 @@ ValueId FoldGraph::element(ValueId v) const {
 
 namespace {
 
-// Fewer points lie in the first cache, and two passes over them take less than putting the lanes of one fold together
-// (docs/fusion.md).
+// Fewer points fit in the first-level cache, and two passes over them take less time than combining the lanes of one
+// fold (docs/fusion.md).
 constexpr int64_t kFewPoints = 4096;
 
 class FoldFinder {
@@ -43,7 +43,7 @@ class FoldFinder {
   FoldFinder(const Graph& graph, PassContext& context)
       : graph_(graph), context_(context), found_(graph.nodes.size()), opened_by_(graph.nodes.size()) {}
 
-  /// Is there any?
+  /// Finds all folds; returns whether there are any.
   bool find() {
     bool any = false;
     for (NodeId n : ids<NodeId>(graph_.nodes.size())) {
@@ -87,7 +87,7 @@ class FoldFinder {
  private:
   NodeId node_of(ValueId v) const { return graph_.values[v].node; }
 
-  /// What only the reductions read that are made otherwise now.
+  /// Returns the nodes that only the replaced reductions read.
   IdMap<NodeId, bool> no_longer_read() {
     IdMap<NodeId, bool> out(graph_.nodes.size(), false);
     std::vector<NodeId> todo;
@@ -124,7 +124,7 @@ class FoldFinder {
     if (!in.is_whole(node) || (points.is_constant() && points.constant() < kFewPoints)) return std::nullopt;
     std::optional<FoundFold> fold = match_log_sum_exp(in, node);
     if (!fold && context_.options().moments_in_one_pass) fold = match_moments(in, node);
-    // What a mask selects is summed where the mask is.
+    // Selected elements are summed where the mask is.
     return fold && !is_selected(fold->x) ? fold : std::nullopt;
   }
 
@@ -136,7 +136,7 @@ class FoldFinder {
     return std::ranges::any_of(node->operands, [&](ValueId operand) { return is_selected(operand); });
   }
 
-  /// Is the other reduction a state of no other fold, and are the numbers of the points known where it stands?
+  /// Is the other reduction in no other fold, and are the indices of the points computed before it?
   bool stands_alone(const FoundFold& fold, NodeId n) const {
     if (fold.fold == Fold::moments) return true;
     const NodeId other = node_of(fold.other);
@@ -156,7 +156,7 @@ class FoldFinder {
            std::ranges::all_of(node.operands, [&](ValueId operand) { return is_known_before(operand, n); });
   }
 
-  /// Both states, in the place of `n`, which makes the last one.
+  /// Builds both states, in place of `n`, which makes the last one.
   std::vector<ValueId> fold(Rewriter& out, NodeId n, NodeId opener) {
     const FoundFold& found = *found_[opener];
     std::vector<ValueId> operands;
@@ -175,7 +175,7 @@ class FoldFinder {
     return states;
   }
 
-  /// With the checks that the source has, and no more: identity-parts knows of a reduce that it is not of nothing.
+  /// Copies the node with the checks of the source, and no new ones: identity-parts knows that a reduce is not empty.
   static void copy(Rewriter& out, NodeId n) {
     const std::size_t num_checks = out.graph().checks.size();
     out.copy(n);
@@ -197,8 +197,8 @@ class FoldFinder {
                                            : squares(out.builder(), out[found.x], out[found.other], dtype);
   }
 
-  /// Where the greatest is finite, what was folded. Else the sum says what that is: not a number, but of exp(x) itself
-  /// it is infinite or 0.
+  /// Returns the fold's sum if the maximum is finite. Otherwise that sum is NaN, but the sum of exp(x) itself is
+  /// infinite or 0.
   static ValueId sum_of_exp(GraphBuilder& b, ValueId sum, ValueId max, bool if_finite) {
     const DType dtype = b.type(max).dtype;
     const ValueId otherwise = if_finite ? b.scalar(ScalarOp::max_, {max, b.literal(Literal::of(dtype, 0))})
@@ -207,8 +207,8 @@ class FoldFinder {
     return b.scalar(ScalarOp::select_, {is_finite, sum, b.cast(otherwise, b.type(sum).dtype)});
   }
 
-  /// What was folded is no number where an element is none, or not finite; then neither is the sum. Or where a
-  /// difference of two elements is too large for its dtype: then so is its square.
+  /// The folded result is NaN if an element is NaN or not finite; so is the sum then. It is also NaN if a difference of
+  /// two elements overflows: then its square does too.
   static ValueId squares(GraphBuilder& b, ValueId x, ValueId sum, DType dtype) {
     std::vector<int> axes;
     for (int axis = 0; axis < b.type(x).rank(); ++axis) axes.push_back(axis);
@@ -223,7 +223,7 @@ class FoldFinder {
   PassContext& context_;
   IdMap<ValueId, int> uses_;
   IdMap<NodeId, std::optional<FoundFold>> found_;
-  IdMap<NodeId, NodeId> opened_by_;  // of the other reduction: the one that was found
+  IdMap<NodeId, NodeId> opened_by_;  // by the other reduction: the one that was found
   IdMap<NodeId, bool> done_;
 };
 

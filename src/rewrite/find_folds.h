@@ -1,5 +1,5 @@
 #pragma once
-// Folds of several states, where a graph spells one out as several reductions of the same array.
+// Finds folds of several states that a graph spells out as several reductions of the same array.
 #include <optional>
 
 #include "ir/graph.h"
@@ -7,10 +7,10 @@
 
 namespace inlay::rewrite {
 
-/// The graph with Op::fold for: the first place of an extreme beside the extreme; the sum of exp(x - its max) beside
-/// the max, which both are then made in one loop; and the sum of (x - its mean)^2, which needs no mean beforehand. The
-/// last two of whole arrays of many points alone, and only where nothing else reads what is summed. None where there is
-/// none.
+/// Returns the graph with Op::fold for three patterns: a maximum or minimum and its first index; the maximum and the
+/// sum of exp(x - max), which become one loop; and the sum of (x - mean)^2, which then needs no mean beforehand. The
+/// last two are only found for whole arrays of many points, and only if nothing else reads what is summed. Nothing if
+/// there is none.
 std::optional<Graph> find_folds(const Graph& graph, PassContext& context);
 
 }  // namespace inlay::rewrite

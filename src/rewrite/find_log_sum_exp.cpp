@@ -24,7 +24,7 @@ class LogSumExpMatcher {
  private:
   static bool has_exp(DType dtype) { return dtype == DType::f32 || dtype == DType::f64; }
 
-  /// x is less its greatest; or less that where it is finite, and else 0.
+  /// Matches x minus its maximum; or minus the maximum if that is finite, and else 0.
   std::optional<FoundFold> less(ValueId x, ValueId by) const {
     by = in_.element(by);
     const Node* select = in_.scalar(by, ScalarOp::select_);

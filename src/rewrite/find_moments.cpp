@@ -6,7 +6,7 @@ namespace inlay::rewrite {
 
 namespace {
 
-/// A sum, and the size that it is divided by.
+/// A sum, and its divisor, a size.
 struct Quotient {
   ValueId sum;
   Dim by;
@@ -34,8 +34,8 @@ class VarianceMatcher {
     return is_product || node.scalar == ScalarOp::square_ ? std::optional(node.operands[0]) : std::nullopt;
   }
 
-  /// Of x less `mean`, if that is its mean: the sum of all its elements, divided by how many they are. (How it is
-  /// rounded does not matter, for it is not used, unless to less than x has: then each square gains something.)
+  /// Matches x - `mean` if `mean` is the mean of x: the sum of all its elements, divided by their number. (Its rounding
+  /// does not matter, since it is not used, unless it rounds to less than x has: then each square gains something.)
   std::optional<FoundFold> about(ValueId x, ValueId mean, const Node& squares) const {
     const std::optional<Quotient> quotient = quotient_of(mean, graph_.type(before_widening(x)).dtype);
     if (!quotient) return std::nullopt;
@@ -53,7 +53,7 @@ class VarianceMatcher {
     return widens ? node->operands[0] : v;
   }
 
-  /// `least`: a narrower dtype rounds on purpose.
+  /// Matches a quotient. `least` is the narrowest dtype allowed: a narrower one rounds on purpose.
   std::optional<Quotient> quotient_of(ValueId v, DType least) const {
     v = in_.element(v);
     const Node* node = graph_.node_of(v);
@@ -87,7 +87,7 @@ class VarianceMatcher {
     return node->elements[static_cast<std::size_t>(at)];
   }
 
-  /// The size of which it is the reciprocal, as near as its dtype comes to that.
+  /// Returns the size whose reciprocal it is, rounded to its dtype.
   std::optional<Dim> size_of_reciprocal(ValueId v) const {
     const std::optional<Literal> known = literal(v);
     if (!known || !is_float(known->dtype) || !(known->f > 0)) return std::nullopt;
@@ -97,10 +97,10 @@ class VarianceMatcher {
     return Dim(static_cast<int64_t>(size));
   }
 
-  /// Not those that wrap, or round many of them.
+  /// Not dtypes that wrap sizes, or round many of them.
   static bool holds_sizes(DType dtype) { return dtype == DType::i64 || dtype == DType::f32 || dtype == DType::f64; }
 
-  /// The size that element `at` of a number or vector is.
+  /// Returns the size that element `at` of a scalar or vector is.
   std::optional<Dim> size_of(ValueId v, int64_t at = 0) const {
     if (at == 0 && has_one_element(graph_.type(in_.element(v)))) v = in_.element(v);
     const Node* node = graph_.node_of(v);

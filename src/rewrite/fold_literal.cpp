@@ -16,7 +16,7 @@ T element(const Literal& literal) {
   return value;
 }
 
-/// `row(a, b, c, d)`; operands that the op does not have are read as its last one, and not looked at.
+/// Calls `row(a, b, c, d)`; missing operands repeat the last one, and are ignored.
 template <OperandClass operand_class, ResultRule rule, bool is_select, class Row>
 std::optional<Literal> apply(std::span<const Literal> operands, DType to, Row row) {
   const Literal& last = operands.back();
@@ -70,7 +70,7 @@ std::optional<Literal> fold_cast(const Literal& literal, DType dtype) {
         if constexpr (std::is_floating_point_v<From>) {
           const double whole = std::trunc(static_cast<double>(value));
           const double least = static_cast<double>(std::numeric_limits<To>::min());
-          const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);  // one more than the greatest
+          const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);  // one more than the maximum
           if (!(whole >= least && whole < limit)) return std::nullopt;
         }
       }

@@ -1,5 +1,5 @@
 #pragma once
-// Scalar ops and casts on values that are known.
+// Computes scalar ops and casts of literals.
 #include <optional>
 #include <span>
 
@@ -7,10 +7,10 @@
 
 namespace inlay::rewrite {
 
-/// op of literals; none where it cannot be computed here, or is an error that belongs to the run.
+/// Returns op of literals; nothing if it cannot be computed here, or is an error that belongs to the run.
 std::optional<Literal> fold_scalar(ScalarOp op, std::span<const Literal> operands);
 
-/// None also where the value does not fit: what that gives is the run's business.
+/// Returns the literal in another dtype; nothing also if the value does not fit: its result is defined by the run.
 std::optional<Literal> fold_cast(const Literal& literal, DType dtype);
 
 /// Is every value of `from` also one of `to`?

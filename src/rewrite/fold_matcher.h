@@ -1,5 +1,5 @@
 #pragma once
-// What find_folds looks for. Inside rewrite/ only.
+// The patterns of find_folds. Inside rewrite/ only.
 #include <optional>
 
 #include "ir/graph.h"
@@ -12,27 +12,27 @@ struct FoundFold {
   Fold fold = Fold::none;
   ValueId other;  // argmax, argmin, log_sum_exp: the reduction that is the other state; moments: the sum of x
   ValueId x;
-  ValueId places;          // argmax, argmin: the numbers of the points
-  bool if_finite = false;  // log_sum_exp: x less its greatest only where that is finite
+  ValueId places;          // argmax, argmin: the indices of the points
+  bool if_finite = false;  // log_sum_exp: the maximum is subtracted from x only if it is finite
 };
 
-/// What all kinds ask of the graph.
+/// Questions about the graph that all patterns ask.
 struct FoldGraph {
   const Graph& graph;
   const IdMap<ValueId, int>& uses;
 
   bool is_whole(const Node& node) const;
   const Node* only_read_by_the_sum(ValueId v) const;
-  /// What the sum adds up, before it is widened for that; none where something else reads it.
+  /// Returns the summand before it is widened; null if something else reads it.
   const Node* summed(const Node& sum) const;
   const Node* scalar(ValueId v, ScalarOp op) const;
-  /// The one element that v is, where v is a view of one.
+  /// Returns the one element of which v is a view.
   ValueId element(ValueId v) const;
 };
 
-/// `reduce`: one by min, into i64.
+/// Matches argmax or argmin. `reduce` is a minimum of i64.
 std::optional<FoundFold> match_argmax(const FoldGraph& in, const Node& reduce);
-/// `sum`: a whole reduce by add of f32 or f64.
+/// Matches log-sum-exp. `sum` is an add reduction of a whole f32 or f64 array.
 std::optional<FoundFold> match_log_sum_exp(const FoldGraph& in, const Node& sum);
 std::optional<FoundFold> match_moments(const FoldGraph& in, const Node& sum);
 

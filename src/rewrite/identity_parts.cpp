@@ -7,7 +7,7 @@
 namespace inlay::rewrite {
 namespace {
 
-/// The one operand of the concat that counts where it is folded along its axis.
+/// Returns the one operand of the concat that is no identity of the reduction along its axis.
 ValueId part_that_counts(const Graph& graph, const Node& reduce, const Node& concat) {
   if (!std::ranges::binary_search(reduce.axes, concat.axes[0])) return {};
   const Literal identity = identity_of(reduce.combine, graph.type(concat.results[0]).dtype);

@@ -1,5 +1,5 @@
 #pragma once
-// What a reduction begins with anyway.
+// Removes parts that leave a reduction unchanged.
 #include <optional>
 
 #include "ir/graph.h"
@@ -7,9 +7,9 @@
 
 namespace inlay::rewrite {
 
-/// The graph with reduces of a concat of x and parts that change nothing (the greatest of x and -inf, which is there so
-/// that it is one of at least one element) as reduces of x. None where there is none. A reduce of no elements is what
-/// it begins with, so x may be empty.
+/// Returns the graph in which a reduce of a concat of x and identity parts is a reduce of x. (An example is the maximum
+/// of x and -inf, where -inf makes sure that there is an element.) Nothing if there is none. A reduce of no elements is
+/// its identity, so x may be empty.
 std::optional<Graph> drop_identity_parts(const Graph& graph, PassContext& context);
 
 }  // namespace inlay::rewrite

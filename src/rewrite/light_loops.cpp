@@ -25,10 +25,10 @@ bool computes(const Node& node) {
   }
 }
 
-/// A view that a step can have of its own row.
+/// Is it a view that a step can make of its own row?
 bool views_rows(const Node& node) { return node.op == Op::slice || node.op == Op::flip || node.op == Op::transpose; }
 
-/// Is a part of it all that a step reads?
+/// Does each step only read a part of it?
 bool is_gathered_only(const Graph& body, ValueId v) {
   const auto gathers = [&](const Node& node) {
     return std::ranges::find(node.operands, v) == node.operands.end() ||
@@ -38,7 +38,7 @@ bool is_gathered_only(const Graph& body, ValueId v) {
          std::ranges::find(body.outputs, v, &Output::value) == body.outputs.end();
 }
 
-/// `first` stand before the nodes of the graph, each with one result.
+/// Inserts `first` before the nodes of the graph; each has one result.
 void prepend(Graph& graph, std::vector<Node> first) {
   const auto moved = [&](NodeId n) { return n.valid() ? NodeId(n.index + first.size()) : n; };
   for (ValueInfo& value : graph.values) value.node = moved(value.node);
@@ -52,10 +52,10 @@ void prepend(Graph& graph, std::vector<Node> first) {
   graph.nodes = std::move(nodes);
 }
 
-/// The body of a loop, and what of it a step has to do.
+/// The body of a loop, and which parts of it a step needs.
 class Body {
  public:
-  /// `is_read`: by result of the loop.
+  /// `is_read` is by result of the loop.
   Body(const Graph& graph, const Region& region, std::vector<bool> is_read)
       : kept(std::move(is_read)), unchanged(static_cast<std::size_t>(region.num_carried), false), graph_(graph) {
     kept.resize(graph.outputs.size(), true);  // and the condition
@@ -63,13 +63,14 @@ class Body {
   }
 
   std::vector<bool> kept;       // by output
-  std::vector<bool> unchanged;  // by carried value: it comes in as one of the outside
+  std::vector<bool> unchanged;  // by carried value: it becomes a captured one
 
   std::size_t num_carried() const { return unchanged.size(); }
   ValueId carried(std::size_t i) const { return graph_.params[1 + i].value; }
   bool stays_carried(std::size_t i) const { return kept[i] && !unchanged[i]; }
 
-  /// Values that are computed of the outside's alone: each costs something, and is read by what stays or returned.
+  /// Returns values that depend on outside values alone: each costs something, and is read by what stays or is
+  /// returned.
   std::vector<ValueId> invariants() const {
     const IdMap<ValueId, bool> is_invariant = invariant_values();
     IdMap<ValueId, bool> asked(graph_.values.size(), false);
@@ -88,7 +89,7 @@ class Body {
     return out;
   }
 
-  /// The nodes that the value is computed by, in order.
+  /// Returns the nodes that compute the value, in order.
   std::vector<NodeId> cone(ValueId of) const {
     IdMap<ValueId, bool> asked(graph_.values.size(), false);
     std::vector<NodeId> out;
@@ -102,8 +103,8 @@ class Body {
   }
 
  private:
-  /// From the last node: each that has effects or a result that is asked for. Its operands are, and what finds its
-  /// sizes, where `visit` says so.
+  /// Marks needed nodes, starting from the last: those with effects or a needed result. Their operands are needed too,
+  /// and so are nodes that find their sizes if `visit` says so.
   template <class Visit>
   void for_each_asked(IdMap<ValueId, bool>& asked, const Visit& visit, bool effects = false) const {
     for (std::size_t i = graph_.nodes.size(); i-- > 0;) {
@@ -120,7 +121,7 @@ class Body {
     }
   }
 
-  /// With each carried value that a step reads, its next one.
+  /// A carried value that a step reads also needs its next value.
   void keep_what_is_needed() {
     for (bool more = true; more;) {
       IdMap<ValueId, bool> needed(graph_.values.size(), false);
@@ -135,7 +136,8 @@ class Body {
     }
   }
 
-  /// The bases of updates that are to be made in place. Outside, each would be needed in every pass, and copied.
+  /// Returns the bases of updates that should be in place. Outside of the loop, each would be needed in every
+  /// iteration, and copied.
   IdMap<ValueId, bool> overwritten_values() const {
     IdMap<ValueId, bool> out(graph_.values.size(), false);
     for (const Node& node : graph_.nodes) {
@@ -144,7 +146,7 @@ class Body {
     return out;
   }
 
-  /// Are all of its sizes those of the graph around the loop?
+  /// Are all of its sizes known in the enclosing graph?
   bool has_given_sizes(const Node& node) const {
     bool out = true;
     for_each_size(graph_, node, [&](const Dim& size) { out = out && graph_.is_given(size); });
@@ -167,7 +169,7 @@ class Body {
     return out;
   }
 
-  /// Does it cost something to compute, and little to keep? (What is made of sizes and literals alone stays.)
+  /// Does it cost something to compute, and little to keep? (Values of sizes and literals alone stay.)
   bool pays(ValueId v) const {
     const std::vector<NodeId> nodes = cone(v);
     if (std::ranges::none_of(nodes, [&](NodeId n) { return computes(graph_.nodes[n]); })) return false;
@@ -198,7 +200,7 @@ void replace_in(Graph& graph, ValueId old, ValueId by) {
   }
 }
 
-/// The body, which may have been begun before all symbols of the graph were there, with all of them.
+/// Returns the body with all symbols of the graph, some of which may be newer than it.
 Graph with_all_symbols(const Graph& body, const Graph& around) {
   if (body.num_given == around.symbols.size()) return body;
   IdMap<SymbolId, Dim> same;
@@ -206,7 +208,7 @@ Graph with_all_symbols(const Graph& body, const Graph& around) {
   return with_symbols(body, around, same);
 }
 
-/// One loop, made anew in the place of the old one.
+/// One loop, rebuilt in place of the old one.
 class LighterLoop {
  public:
   LighterLoop(Rewriter& out, NodeId old, const IdMap<ValueId, int>& num_reads, const IdMap<NodeId, bool>& has_check,
@@ -245,7 +247,7 @@ class LighterLoop {
   }
 
  private:
-  /// What comes in: its parameter, the value of the new graph, and the source's, where it is one.
+  /// A captured value: its parameter, the value of the new graph, and the source's, if it has one.
   struct Captured {
     Param param;
     ValueId value, source;
@@ -261,7 +263,7 @@ class LighterLoop {
     }
   }
 
-  /// Each invariant is computed here, and comes in.
+  /// Computes each invariant here, and captures it.
   void move_invariants(Graph& lighter) {
     IdMap<ValueId, ValueId> outside(graph_.values.size());
     for (const Captured& each : captured_) outside[each.param.value] = each.value;
@@ -288,7 +290,7 @@ class LighterLoop {
     for (std::size_t i = 0; i < made.size(); ++i) outside[node.results[i]] = made[i];
   }
 
-  /// A view of which a step reads a part comes in as what it is a view of: nothing is written out to be read again.
+  /// Captures the operand of a view of which a step reads a part: nothing is written out to be read again.
   void bring_views_in(Graph& lighter) {
     std::vector<Node> views;
     std::vector<Captured> captured;
@@ -319,8 +321,8 @@ class LighterLoop {
     prepend(lighter, std::move(views));
   }
 
-  /// The views that make what comes in of something in memory, the last one first. A slice of what would else not be
-  /// in memory stays: all of it would have to be.
+  /// Returns the views between a captured value and something in memory, the last one first. A slice of what would
+  /// otherwise not be in memory stays: all of it would have to be stored.
   std::vector<const Node*> views_of(const Captured& captured) const {
     const Graph& graph = out_.source();
     std::vector<const Node*> chain;
@@ -379,8 +381,8 @@ class LighterLoop {
   const Graph graph_;  // its body
   PassContext& context_;
   std::unique_ptr<Body> body_;
-  std::vector<Param> params_;     // of what is carried
-  std::vector<ValueId> initial_;  // of the graph around, as all that follow
+  std::vector<Param> params_;     // of the carried values
+  std::vector<ValueId> initial_;  // in the enclosing graph, as all that follow
   std::vector<Captured> captured_;
 };
 
@@ -403,7 +405,8 @@ Graph lighten_once(const Graph& graph, PassContext& context) {
 Graph lighten_loops(const Graph& graph, PassContext& context) {
   if (std::ranges::find(graph.nodes, Op::loop, &Node::op) == graph.nodes.end()) return graph;
   Graph out = graph;
-  for (int64_t dropped = -1; dropped != context.counted("unread-loop-result");) {  // a loop may feed what was dropped
+  for (int64_t dropped = -1;
+       dropped != context.counted("unread-loop-result");) {  // a loop may have fed a removed result
     dropped = context.counted("unread-loop-result");
     PassContext uncounted;
     out = lighten_once(drop_dead_values(out, uncounted), context);

@@ -1,4 +1,4 @@
-// What is known already is computed here: scalars of any shape, and tensors of up to 16 elements.
+// Computes known values: scalars of any shape, and tensors of up to 16 elements.
 #include <algorithm>
 #include <functional>
 
@@ -24,7 +24,7 @@ int64_t num_elements(std::span<const int64_t> dims) {
   return out;
 }
 
-/// The dims as numbers; none where they are not, or are of too many elements.
+/// Returns the dims as numbers; nothing if they are not constant, or have too many elements.
 std::optional<std::vector<int64_t>> short_dims(std::span<const Dim> dims) {
   if (!are_constant(dims)) return std::nullopt;
   std::vector<int64_t> out;
@@ -33,7 +33,7 @@ std::optional<std::vector<int64_t>> short_dims(std::span<const Dim> dims) {
   return out;
 }
 
-/// Every position of an array with these dims, in row-major order.
+/// Visits every position of an array with these dims, in row-major order.
 void for_each(std::span<const int64_t> dims, const std::function<void(const Position&)>& see) {
   Position at(dims.size(), 0);
   for (int64_t left = num_elements(dims); left > 0; --left) {
@@ -45,7 +45,7 @@ void for_each(std::span<const int64_t> dims, const std::function<void(const Posi
   }
 }
 
-/// The element at `at`, which may have more axes in front; axes of one element stretch.
+/// Returns the element at `at`, which may have additional leading axes; axes of one element broadcast.
 const Literal& element(const Known& x, const Position& at) {
   int64_t index = 0;
   for (std::size_t axis = 0; axis < x.dims.size(); ++axis) {
@@ -55,7 +55,7 @@ const Literal& element(const Known& x, const Position& at) {
   return x.elements[static_cast<std::size_t>(index)];
 }
 
-/// A literal, or what it is broadcast to. (Every other view of a literal is a literal by now.)
+/// Returns a literal, or the literal that `v` broadcasts. (Every other view of a literal is a literal by now.)
 std::optional<Known> known(Simplifier& simplifier, ValueId v) {
   const Node* node = simplifier.graph().node_of(v);
   if (!node || simplifier.matcher().is_checked(simplifier.graph().values[v].node)) return std::nullopt;
@@ -129,7 +129,7 @@ std::optional<ValueId> view_of_splat(Simplifier& simplifier, const Node& node, c
   return simplifier.filled(*splat, type.dims);
 }
 
-/// The literal whose element at `at` is x[source(at)].
+/// Builds the literal whose element at `at` is x[source(at)].
 std::optional<ValueId> rearranged(Simplifier& simplifier, const Known& x, const TensorType& type,
                                   const std::function<Position(const Position&)>& source) {
   const auto dims = short_dims(type.dims);
@@ -243,25 +243,24 @@ std::optional<ValueId> size_of_constant(Simplifier& simplifier, const Node& node
 
 using enum Close;
 
-// A splat is one literal, stretched to any shape; a literal has up to 16 elements.
-// clang-format off: a table
+// A splat is one literal, broadcast to any shape; a literal has up to 16 elements.
 constexpr NodeRule kRules[] = {
     // name                   from                    to         how close  op
-    {"fold",                  "op(splats)",           "splat",   rounding,  Op::scalar,    fold},
-    {"fold-elements",         "op(literals)",         "literal", rounding,  Op::scalar,    fold_elements},
-    {"cast-of-literal",       "cast(literal)",        "literal", bitwise,   Op::cast,      cast_of_literal},
-    {"reshape-of-literal",    "reshape(literal)",     "literal", bitwise,   Op::reshape,   reshape_of_literal},
-    {"reshape-of-splat",      "reshape(splat)",       "splat",   bitwise,   Op::reshape,   view_of_splat},
-    {"transpose-of-splat",    "transpose(splat)",     "splat",   bitwise,   Op::transpose, view_of_splat},
-    {"transpose-of-literal",  "transpose(literal)",   "literal", bitwise,   Op::transpose, transpose_of_literal},
-    {"flip-of-splat",         "flip(splat)",          "splat",   bitwise,   Op::flip,      view_of_splat},
-    {"flip-of-literal",       "flip(literal)",        "literal", bitwise,   Op::flip,      flip_of_literal},
-    {"slice-of-splat",        "slice(splat)",         "splat",   bitwise,   Op::slice,     view_of_splat},
-    {"slice-of-literal",      "slice(literal)",       "literal", bitwise,   Op::slice,     slice_of_literal},
-    {"concat-of-literals",    "concat(literals)",     "literal", bitwise,   Op::concat,    concat_of_literals},
-    {"reduce-of-literal",     "reduce(literal)",      "literal", rounding,  Op::reduce,    reduce_of_literal},
-    {"assert-of-true",        "assert(x, true)",      "x",       bitwise,   Op::assert_,   assert_of_true},
-    {"size-of-constant",      "size(3)",              "3",       bitwise,   Op::size,      size_of_constant},
+    {"fold", "op(splats)", "splat", rounding, Op::scalar, fold},
+    {"fold-elements", "op(literals)", "literal", rounding, Op::scalar, fold_elements},
+    {"cast-of-literal", "cast(literal)", "literal", bitwise, Op::cast, cast_of_literal},
+    {"reshape-of-literal", "reshape(literal)", "literal", bitwise, Op::reshape, reshape_of_literal},
+    {"reshape-of-splat", "reshape(splat)", "splat", bitwise, Op::reshape, view_of_splat},
+    {"transpose-of-splat", "transpose(splat)", "splat", bitwise, Op::transpose, view_of_splat},
+    {"transpose-of-literal", "transpose(literal)", "literal", bitwise, Op::transpose, transpose_of_literal},
+    {"flip-of-splat", "flip(splat)", "splat", bitwise, Op::flip, view_of_splat},
+    {"flip-of-literal", "flip(literal)", "literal", bitwise, Op::flip, flip_of_literal},
+    {"slice-of-splat", "slice(splat)", "splat", bitwise, Op::slice, view_of_splat},
+    {"slice-of-literal", "slice(literal)", "literal", bitwise, Op::slice, slice_of_literal},
+    {"concat-of-literals", "concat(literals)", "literal", bitwise, Op::concat, concat_of_literals},
+    {"reduce-of-literal", "reduce(literal)", "literal", rounding, Op::reduce, reduce_of_literal},
+    {"assert-of-true", "assert(x, true)", "x", bitwise, Op::assert_, assert_of_true},
+    {"size-of-constant", "size(3)", "3", bitwise, Op::size, size_of_constant},
 };
 // clang-format on
 

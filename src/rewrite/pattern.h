@@ -1,5 +1,5 @@
 #pragma once
-// The two sides of a rule, read once and matched against a graph.
+// Patterns: the two sides of a rule, parsed once and matched against a graph.
 #include <map>
 #include <optional>
 #include <string_view>
@@ -25,7 +25,7 @@ struct Pattern {
 };
 Pattern parse_pattern(std::string_view text);
 
-/// A value under views that are still to be applied, the innermost last: what log(reshape(exp(x))) binds x to.
+/// A value with views still to be applied, the innermost last: log(reshape(exp(x))) binds x to it.
 struct Viewed {
   ValueId value;
   std::vector<NodeId> views;
@@ -35,19 +35,19 @@ struct Viewed {
 struct Bindings {
   std::map<char, Viewed> values;
   std::map<char, Literal> literals;
-  std::vector<ValueId> inside;  // what the ops below the root make, and the views between them
-  bool alone = true;            // nothing outside reads those
+  std::vector<ValueId> inside;  // the values of the ops below the root, and the views between them
+  bool alone = true;            // nothing else reads those
 };
 
 class PatternMatcher {
  public:
   explicit PatternMatcher(const Graph& graph) : graph_(graph) {}
 
-  /// Does op(operands) look like `pattern`? Nothing matches through a node that carries a size check: the check would
-  /// go.
+  /// Matches op(operands) with `pattern`. Nothing matches through a node that carries a size check: the check would be
+  /// lost.
   std::optional<Bindings> match(const Pattern& pattern, ScalarOp op, const std::vector<ValueId>& operands);
 
-  /// The one literal that fills `v`, seen through views.
+  /// Returns the literal that all elements of `v` are, looking through views.
   std::optional<Literal> splat(ValueId v);
 
   bool is_checked(NodeId node);
@@ -57,7 +57,7 @@ class PatternMatcher {
   bool match_operands(const Pattern& pattern, const std::vector<ValueId>& operands, const std::vector<NodeId>& views,
                       Bindings& bindings);
   bool has_the_shape_viewed(const Viewed& found) const;
-  /// The operand that `v` is a view of, if it is one that may be looked through.
+  /// Returns the operand that `v` is a view of, if rules may look through it.
   std::optional<ValueId> viewed_by(ValueId v);
 
   const Graph& graph_;
@@ -65,7 +65,7 @@ class PatternMatcher {
   std::size_t checks_read_ = 0;
 };
 
-/// The literal that a right side is: c, 0.5, sub(c, 1). Numbers are of `dtype`.
+/// Returns the literal of a right side such as c, 0.5, sub(c, 1). Numbers have `dtype`.
 std::optional<Literal> constant(const Pattern& pattern, const Bindings& bindings, DType dtype);
 
 bool is_number(const Literal& literal, double number);

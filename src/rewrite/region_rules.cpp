@@ -1,4 +1,4 @@
-// Slices of what was written or joined, and writes that cover others.
+// Slices of written or concatenated values, and writes that overwrite others.
 #include <algorithm>
 
 #include "rewrite/node_rules.h"
@@ -18,7 +18,7 @@ IndexItem moved(IndexItem item, const Dim& by) {
   return item;
 }
 
-/// A slice of a concatenation that lies in one part is a slice of that part.
+/// A slice of a concatenation within one part is a slice of that part.
 std::optional<ValueId> slice_of_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::concat);
   if (!inner) return std::nullopt;
@@ -51,7 +51,7 @@ std::optional<ValueId> slice_of_cast_concat(Simplifier& simplifier, const Node& 
   return simplifier.make(unary(Op::cast, part), type);
 }
 
-/// The region that was set is what was written there.
+/// A slice of a region that was set is the value written there.
 std::optional<ValueId> slice_of_its_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
   if (!inner || inner->combine != Combine::set || inner->index != node.index) return std::nullopt;
@@ -71,8 +71,8 @@ bool are_disjoint(std::span<const IndexItem> a, std::span<const IndexItem> b) {
   return false;
 }
 
-/// What updates did not touch is the base's, through all of them at once: a loop unrolled in Python writes a vector
-/// element by element. (A base that is to be updated in place is not read again for that.)
+/// A slice that updates did not touch is a slice of the base, through all of them at once: a loop unrolled in Python
+/// writes a vector element by element. (A base that should be updated in place gets no new reader.)
 std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& node, const TensorType& type) {
   Node out = unary(Op::slice, node.operands[0]);
   out.index = node.index;
@@ -85,8 +85,8 @@ std::optional<ValueId> slice_beside_update(Simplifier& simplifier, const Node& n
   return simplifier.make(out, type);
 }
 
-/// What is set and set again was set once. (A base that is to be updated in place is not read again for that: who else
-/// reads the first update would have the bytes.)
+/// If a region is set twice, the first write is dropped. (Not if the base should be updated in place: other readers of
+/// the first update would then have the bytes.)
 std::optional<ValueId> update_again(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::update);
   if (!inner || inner->in_place == InPlace::required) return std::nullopt;
@@ -112,9 +112,8 @@ std::optional<ValueId> update_of_all(Simplifier& simplifier, const Node& node, c
   return simplifier.scalar(combine_op(node.combine), node.operands);
 }
 
-/// concat(concat(x, y), z) -> concat(x, y, z)
-/// One that is read more than once is stored or computed once: its parts are repeated while they are few. (Of n concats
-/// of the last one with itself there would be 2^n.)
+/// concat(concat(x, y), z) -> concat(x, y, z). A concat with several readers is stored or computed once: its parts are
+/// repeated only while they are few. (n concats, each of the last one with itself, would have 2^n parts.)
 std::optional<ValueId> concat_of_concat(Simplifier& simplifier, const Node& node, const TensorType& type) {
   constexpr std::size_t kFew = 16;
   Node out{.op = Op::concat};

@@ -8,7 +8,8 @@
 namespace inlay::rewrite {
 namespace {
 
-/// One at the entry, or at the same node. (Another node may be dropped by the next pass, and its check with it.)
+/// Does the earlier check cover this one: is it at the entry, or at the same node? (Another node may be removed by the
+/// next pass, with its check.)
 bool covers(const DimCheck& earlier, const DimCheck& check) {
   if (earlier.node.valid() && earlier.node != check.node) return false;
   return earlier.relation == check.relation && earlier.left == check.left && earlier.right == check.right;
@@ -78,7 +79,7 @@ Rewriter::Rewriter(const Graph& source, const IdMap<SymbolId, bool>& keep)
       began_at_(source.nodes.size()) {
   builder_.reserve(source);
   for (SymbolId s : ids<SymbolId>(source.symbols.size())) {
-    if (source.is_given(s)) {  // the graph around it decides
+    if (source.is_given(s)) {  // the enclosing graph decides
       symbols_[s] = Dim::symbol(s, source.symbols_of);
       continue;
     }
@@ -195,7 +196,7 @@ void Rewriter::pass_name_on(ValueId old, ValueId by) {
 
 std::vector<DimCheck> Rewriter::merged_checks(std::vector<DimCheck> built) const {
   const NodeId end(graph().nodes.size());
-  // Those of the source first: they say what the user wrote, where a rewrite's own say what it was lowered to.
+  // Those of the source come first: they show what the user wrote, while a rewrite's own show what it was lowered to.
   std::vector<DimCheck> all;
   for (const DimCheck& check : source_.checks) {
     if (check.node.valid() && !began_at_[check.node].valid()) continue;  // its node was left out

@@ -1,5 +1,5 @@
 #pragma once
-// Every rewrite by its name: what --rewrite-off takes, `explain` counts and docs/rewriting.md lists.
+// All rewrites by name: --rewrite-off takes these names, `explain` counts them and docs/rewriting.md lists them.
 #include <string_view>
 #include <vector>
 
@@ -12,7 +12,7 @@ struct RuleInfo {
   Close close = Close::bitwise;
 };
 
-/// Rules of scalar ops, rules that need code, and what passes do.
+/// Returns the rules of scalar ops, the rules that need code, and the rewrites of passes.
 std::vector<RuleInfo> all_rules();
 
 }  // namespace inlay::rewrite

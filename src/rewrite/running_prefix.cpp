@@ -7,14 +7,14 @@
 namespace inlay::rewrite {
 namespace {
 
-/// Does the slice keep its axes, and of `axis` the beginning?
+/// Does the slice keep its axes, and take a prefix of `axis`?
 bool is_prefix(const Node& slice, int axis) {
   const IndexItem& along = slice.index[static_cast<std::size_t>(axis)];
   const auto is_range = [](const IndexItem& item) { return item.kind == IndexItem::Kind::range; };
   return std::ranges::all_of(slice.index, is_range) && along.start.is(0) && along.step == 1;
 }
 
-/// May it stand where `fold` does? So its sizes must be known there: of parameters, or of what is folded.
+/// Can the slice come before `fold`? Its sizes must be known there: from parameters, or from the fold's operand.
 bool is_known_before(const Graph& graph, const Node& slice, const Node& fold) {
   std::vector<SymbolId> known;
   const auto add = [](const Dim& dim, std::vector<SymbolId>& to) {
@@ -48,7 +48,7 @@ std::optional<Graph> shorten_running_folds(const Graph& graph, PassContext& cont
   if (found.empty()) return std::nullopt;
   Graph out = graph;
   for (NodeId id : found) {
-    // Each becomes the other: the first node slices, the second folds.
+    // They swap: the first node slices, the second folds.
     const ValueId between = out.nodes[id].operands[0];
     Node slice = out.nodes[id], fold = *out.node_of(between);
     out.values[between].type = {out.type(fold.operands[0]).dtype, out.type(slice.results[0]).dims};

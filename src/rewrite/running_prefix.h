@@ -1,5 +1,5 @@
 #pragma once
-// The beginning of a running sum.
+// Shortens running folds of which only a prefix is read.
 #include <optional>
 
 #include "ir/graph.h"
@@ -7,9 +7,9 @@
 
 namespace inlay::rewrite {
 
-/// The graph with slices of running folds that leave out the end, `cumulative(x)[0:k]`, as running folds of slices,
-/// where nothing else reads the fold. None where there is none. So who reads it goes over the same points, and shares
-/// its loop: `concat([1], cumprod(x)[:-1]) * y`.
+/// Returns the graph in which slices of running folds that omit the end, `cumulative(x)[0:k]`, are running folds of
+/// slices, if nothing else reads the fold. Nothing if there is none. So its reader has the same points, and shares its
+/// loop: `concat([1], cumprod(x)[:-1]) * y`.
 std::optional<Graph> shorten_running_folds(const Graph& graph, PassContext& context);
 
 }  // namespace inlay::rewrite

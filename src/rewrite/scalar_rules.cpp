@@ -86,8 +86,7 @@ constexpr Rule kRules[] = {
     {"mul-literals",       "mul(mul(x, c), d)",               "mul(x, mul(c, d))",     "integer(x)",          bitwise},
     {"mod-by-pow2",        "mod(x, c)",                       "and(x, sub(c, 1))",     "power_of_two(c)",     bitwise},
     {"div-by-pow2",        "div(x, c)",                       "mul(x, reciprocal(c))", "exact_reciprocal(c)", bitwise},
-    // No other division becomes a product: x * (1/c) is not x / c rounded, and 1/c may overflow where x / c does not. The
-    // backends divide by what is the same for a loop without dividing.
+    // No other division becomes a product: x * (1/c) is not x / c rounded, and 1/c may overflow where x / c does not. The backends compute divisions by a loop invariant without dividing.
     {"mul-same",           "mul(x, x)",                       "square(x)",             "",                    bitwise, true},
     {"pow-zero",           "pow(x, 0)",                       "1",                     "",                    bitwise},
     {"pow-one",            "pow(x, 1)",                       "x",                     "",                    bitwise},
@@ -160,7 +159,7 @@ constexpr Rule kRules[] = {
     {"one-plus-erf",       "add(erf(x), 1)",                  "erfc(neg(x))",          "",                    better},
     {"one-minus-erfc",     "sub(1, erfc(x))",                 "erf(x)",                "",                    better},
     {"log-of-erfc",        "log(erfc(x))",                    "select(lt(x, 1), log1p(neg(erf(x))), sub(log(erfcx(x)), square(x)))", "",                    better},
-    // The least of two keeps this from being found again; for x >= 0.5 it is erfc(x).
+    // The minimum prevents this rule from matching again; for x >= 0.5 it is erfc(x).
     {"log1m-erfc",         "log1p(neg(erfc(x)))",             "select(lt(x, 0.5), log(erf(x)), log1p(neg(min(erfc(x), 0.5))))", "",                    better},
 
     // One spelling.

@@ -1,5 +1,6 @@
 #pragma once
-// The rules of scalar ops, as data: listed, switched off one by one, and tested by walking the list.
+// The rules of scalar ops as data, so that they can be listed, switched off one by one, and tested in a loop over the
+// list.
 #include <span>
 
 #include "support/pass_context.h"
@@ -22,7 +23,7 @@ struct Rule {
   bool complex = false;  // holds for complex numbers too
 };
 
-/// The first rule that fits is taken.
+/// Returns the rules; the first that matches is applied.
 std::span<const Rule> scalar_rules();
 
 }  // namespace inlay::rewrite

@@ -21,7 +21,7 @@ class LeftSide {
   LeftSide(DType dtype, std::vector<std::vector<Dim>> shapes, double literal, bool views)
       : dtype_(dtype), shapes_(std::move(shapes)), literal_(literal), views_(views) {}
 
-  /// None where the ops do not take the dtype.
+  /// Nothing if the ops do not take the dtype.
   std::optional<Graph> build(const Rule& rule) {
     never_negative_ = std::string_view(rule.when).find("never_negative") != std::string_view::npos;
     try {
@@ -89,7 +89,7 @@ double ulps_between(DType dtype, double a, double b) {
   return std::abs(a - b) / (std::nextafter(std::abs(a), INFINITY) - std::abs(a));
 }
 
-/// Of complex numbers, relative to their size; NaN in one part is NaN.
+/// Compares complex numbers relative to their size; NaN in one part is NaN.
 void expect_close_in_the_plane(const Rule& rule, const reference::Tensor& from, const reference::Tensor& to) {
   for (int64_t i = 0; i < from.num_elements(); ++i) {
     const Literal a = Literal::load(from.dtype, from.element(i)), b = Literal::load(to.dtype, to.element(i));
@@ -130,7 +130,7 @@ void expect_close(const Rule& rule, const reference::Tensor& from, const referen
   }
 }
 
-/// With all rules: what they leave is food for none.
+/// With all rules on, no rule applies to their results.
 void expect_end(const Graph& before) {
   PassContext first, second;
   const Graph once = drop_dead_values(share_common_values(simplify(before, first), first), first);

@@ -1,4 +1,4 @@
-// A choice between two results of one op.
+// Rules for a select between two results of one op.
 #include <array>
 
 #include "rewrite/commutative.h"
@@ -30,15 +30,15 @@ std::optional<OneDiffers> one_that_differs(const Node& yes, const Node& no) {
   return one_that_differs(yes.operands, {no.operands[1], no.operands[0]});
 }
 
-/// What both sides of a choice do to the operand in which they differ.
+/// What both sides of a select do to the operand in which they differ.
 struct Step {
   ScalarOp op;
   std::vector<ValueId> operands;
   std::size_t at;
 };
 
-/// Of two values of floats that nothing else reads, the last op, which they have in common, and of `differ` what is
-/// left of them. (Integer division is by constants often, and no longer would be; a power of integers can fail.)
+/// Removes the common last op of two float values without other readers, and leaves its operands in `differ`. (Integer
+/// divisions are often by constants, and then no longer would be; an integer power can fail.)
 std::optional<Step> common_step(Simplifier& simplifier, std::array<ValueId, 2>& differ) {
   const Graph& graph = simplifier.graph();
   const Node *yes = made_by(simplifier, differ[0], Op::scalar), *no = made_by(simplifier, differ[1], Op::scalar);
@@ -52,9 +52,9 @@ std::optional<Step> common_step(Simplifier& simplifier, std::array<ValueId, 2>& 
   return Step{yes->scalar, std::move(found->yes), found->at};
 }
 
-/// select(p, f(x), f(y)) -> f(select(p, x, y)), all that they have in common at once. One of the two has all elements:
-/// of a condition that is larger than both the op would be computed more often. Not in a body, where a loop would
-/// compute what it can find before it begins.
+/// select(p, f(x), f(y)) -> f(select(p, x, y)), for all common ops at once. One of the two must have the shape of the
+/// result: with a larger condition the op would be computed more often. Not in a body, where a loop would compute what
+/// is invariant.
 std::optional<ValueId> select_of_one_op(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Graph& graph = simplifier.graph();
   if (node.scalar != ScalarOp::select_ || graph.is_body) return std::nullopt;

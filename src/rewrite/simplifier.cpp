@@ -36,7 +36,7 @@ bool power_of_two(const Graph&, const Bindings& bindings, char variable) {
   return is_integer(c.dtype) && c.i > 0 && (c.i & (c.i - 1)) == 0;
 }
 
-/// Neither below zero nor -0.0, whatever it is made of. (sqrt is not here: sqrt(-0.0) is -0.0.)
+/// Is it neither below zero nor -0.0, however it is computed? (sqrt is not here: sqrt(-0.0) is -0.0.)
 bool never_negative(const Graph& graph, const Bindings& bindings, char variable) {
   const Node* node = graph.node_of(bindings.values.at(variable).value);
   if (!node || node->op != Op::scalar) return false;
@@ -63,8 +63,8 @@ bool has_sign(const Graph& graph, const Bindings& bindings, char variable) {
   return !is_unsigned_integer(dtype_of(graph, bindings, variable));
 }
 
-/// What is made of the variable on the way to the root is read by nothing else: it goes, where else both would be
-/// computed.
+/// Do the values between the variable and the root have no other readers? Then they go away; otherwise both versions
+/// would be computed.
 bool alone(const Graph&, const Bindings& bindings, char) { return bindings.alone; }
 
 struct NamedCondition {
@@ -82,7 +82,7 @@ constexpr NamedCondition kConditions[] = {
     {"alone", alone},
 };
 
-/// A rule of scalar_rules.h, read.
+/// A parsed rule of scalar_rules.h.
 struct ReadRule {
   const Rule* rule = nullptr;
   Pattern from, to;
@@ -104,7 +104,7 @@ std::vector<std::pair<Condition, char>> read_conditions(std::string_view text) {
   return out;
 }
 
-/// By the op at their root, in the order of the list.
+/// Returns the rules with this op at the root, in the order of the list.
 const std::vector<ReadRule>& rules_of(ScalarOp op) {
   static const std::vector<std::vector<ReadRule>> kByOp = [] {
     std::vector<std::vector<ReadRule>> by_op(kNumScalarOps);
@@ -118,14 +118,14 @@ const std::vector<ReadRule>& rules_of(ScalarOp op) {
   return kByOp[static_cast<std::size_t>(op)];
 }
 
-/// Rules speak of real numbers, but for those that say otherwise.
+/// Is the rule for these dtypes? Rules are for real numbers unless they say otherwise.
 bool is_for(const Rule& rule, const Graph& graph, const Bindings& bindings) {
   return rule.complex || std::ranges::none_of(bindings.values, [&](const auto& binding) {
            return is_complex(graph.type(binding.second.value).dtype);
          });
 }
 
-/// The dtype that the numbers of a rule have.
+/// Returns the dtype of the numbers in a rule.
 DType operand_dtype(const Graph& graph, const std::vector<ValueId>& operands) {
   return graph.type(operands.back()).dtype;
 }

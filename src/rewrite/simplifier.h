@@ -1,5 +1,5 @@
 #pragma once
-// The one driver of all rules: nodes of the new graph are made through it, and come out simplified.
+// Drives all rules: it makes the nodes of the new graph, simplified.
 #include "rewrite/pattern.h"
 #include "support/pass_context.h"
 
@@ -10,28 +10,28 @@ class Simplifier {
   Simplifier(GraphBuilder& builder, PassContext& context)
       : builder_(builder), context_(context), matcher_(builder.graph()) {}
 
-  /// What computes the same as `node`, whose operands are of the new graph; none where no rule fits. Builds nothing
-  /// then. What a rule builds is simplified too, so rules that undid each other would never end: a chain of rules that
-  /// is longer than any right one is a mistake of ours, and says which rules it was.
+  /// Returns a simpler equivalent of `node`, whose operands are in the new graph; nothing if no rule matches, and then
+  /// builds nothing. Results of rules are simplified too, so rules that undo each other would never end: a chain of
+  /// rules that is longer than any correct one is a mistake of inlay, and the error names the rules.
   std::optional<ValueId> simplified(const Node& node, const TensorType& type);
-  /// `v` stands for a value of the old graph that so many nodes and outputs read.
+  /// Records that `v` represents a value of the old graph that this many nodes and outputs read.
   void add_readers(ValueId v, int count);
-  /// 0: of what a rule made none are known.
+  /// Returns the number of readers; 0 for what a rule made, since its readers are unknown.
   int num_readers(ValueId v) const { return v.index < readers_.size() ? readers_[v.index] : 0; }
 
   // For rules.
   GraphBuilder& builder() { return builder_; }
   const Graph& graph() const { return builder_.graph(); }
   PatternMatcher& matcher() { return matcher_; }
-  /// May the node rule that asks run? Counts it. The last question that it asks before it builds.
+  /// May the current node rule run? If so, counts it. A rule asks this last before it builds.
   bool fires();
   PassContext& context() { return context_; }
-  /// Builds a node, simplified.
+  /// Builds a simplified node.
   ValueId make(const Node& node, const TensorType& type);
   ValueId scalar(ScalarOp op, std::vector<ValueId> operands);
-  /// A value of one literal everywhere.
+  /// Builds a value whose elements are all `literal`.
   ValueId filled(const Literal& literal, const std::vector<Dim>& dims);
-  /// `v` stretched to `dims` where it is narrower.
+  /// Broadcasts `v` to `dims` if it does not have them.
   ValueId stretched(ValueId v, const std::vector<Dim>& dims);
 
  private:
@@ -46,10 +46,10 @@ class Simplifier {
   PatternMatcher matcher_;
   const struct NodeRule* asking_ = nullptr;
   std::vector<const char*> chain_;  // the rules that led to what is being built
-  std::vector<int> readers_;        // by value; none are known of what a rule made
+  std::vector<int> readers_;        // by value; unknown for what a rule made
 };
 
-/// The dims that the operands broadcast to; none where that needs a check at run time.
+/// Returns the dims that the operands broadcast to; nothing if that needs a check at run time.
 std::optional<std::vector<Dim>> certain_dims(const Graph& graph, const std::vector<ValueId>& operands);
 
 }  // namespace inlay::rewrite

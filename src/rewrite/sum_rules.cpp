@@ -21,7 +21,7 @@ std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node
     if (std::ranges::find(node.axes, kept++) != node.axes.end()) out.axes.push_back(axis);
   }
   std::ranges::sort(out.axes);
-  // max and min of nothing are errors, which must stay what they are.
+  // max and min of no elements are errors, and must stay errors.
   const bool may_be_empty = std::ranges::any_of(dims, [](const Dim& dim) { return !at_most(1, dim); });
   if (may_be_empty && (node.combine == Combine::max || node.combine == Combine::min)) return std::nullopt;
   if (!simplifier.fires()) return std::nullopt;
@@ -33,7 +33,7 @@ const Node* scalar_node(Simplifier& simplifier, ValueId v, ScalarOp op) {
   return node && node->scalar == op ? node : nullptr;
 }
 
-/// What `v` is a view of.
+/// Returns the value that `v` is a view of.
 ValueId without_views(Simplifier& simplifier, ValueId v) {
   while (const Node* node = simplifier.graph().node_of(v)) {
     const bool is_view = node->op == Op::broadcast || node->op == Op::reshape;
@@ -48,8 +48,8 @@ bool is_sum_of(Simplifier& simplifier, ValueId sum, ValueId of) {
   return node && node->op == Op::reduce && node->combine == Combine::add && node->operands[0] == of;
 }
 
-/// log(exp(x) / sum(exp(x))) -> x - log(sum(exp(x))): finite where the quotient underflows. The division by the one sum
-/// of a vector is a product with its reciprocal.
+/// log(exp(x) / sum(exp(x))) -> x - log(sum(exp(x))): finite where the quotient underflows. A vector divided by its one
+/// sum is a product with the reciprocal.
 std::optional<ValueId> log_of_softmax(Simplifier& simplifier, const Node& node, const TensorType& type) {
   if (node.scalar != ScalarOp::log_ || !is_float(type.dtype)) return std::nullopt;
   std::optional<ValueId> exponential, sum;
@@ -78,7 +78,7 @@ bool is_greatest(Simplifier& simplifier, ValueId v) {
   return node && node->op == Op::reduce && node->combine == Combine::max;
 }
 
-/// x - max(x), or x - where(isfinite(max(x)), max(x), 0), as careful users write it: nothing of it overflows.
+/// Is it x - max(x), or x - where(isfinite(max(x)), max(x), 0), as careful users write it? Then nothing overflows.
 bool is_centred(Simplifier& simplifier, ValueId v) {
   const Node* difference = scalar_node(simplifier, v, ScalarOp::sub_);
   if (!difference) return false;
@@ -88,8 +88,8 @@ bool is_centred(Simplifier& simplifier, ValueId v) {
   return is_greatest(simplifier, chosen->operands[1]) || is_greatest(simplifier, chosen->operands[2]);
 }
 
-/// log(sum(exp(x))) -> log(sum(exp(x - m))) + m with m = max(x), or 0 where that is not finite.
-/// Not where x may be empty: its greatest element would be an error.
+/// log(sum(exp(x))) -> log(sum(exp(x - m))) + m with m = max(x), or 0 if that is not finite. Not if x may be empty: its
+/// maximum would be an error.
 std::optional<ValueId> log_sum_exp(Simplifier& simplifier, const Node& node, const TensorType& type) {
   if (node.scalar != ScalarOp::log_) return std::nullopt;
   const ValueId summed = without_views(simplifier, node.operands[0]);
@@ -107,7 +107,7 @@ std::optional<ValueId> log_sum_exp(Simplifier& simplifier, const Node& node, con
     if (!at_most(1, kept[static_cast<std::size_t>(axis)])) return std::nullopt;
     kept[static_cast<std::size_t>(axis)] = Dim(1);
   }
-  // The sum through axes of one element, as keepdims makes them; nothing else stands between.
+  // The sum with axes of one element, as keepdims makes them; nothing else may come between.
   if (product(type.dims) != product(sum_type.dims) || !simplifier.fires()) return std::nullopt;
 
   GraphBuilder& b = simplifier.builder();

@@ -20,7 +20,7 @@ std::optional<ValueId> reshape_of_reshape(Simplifier& simplifier, const Node& no
   const Node* inner = operand_of(simplifier, node, Op::reshape);
   if (!inner) return std::nullopt;
   const ValueId x = inner->operands[0];
-  // Where x and the result are not plainly of one size, the two reshapes may say more together than one would.
+  // If x and the result are not obviously of the same size, the two reshapes may imply more than one would.
   if (same_dim(product(simplifier.graph().type(x).dims), product(type.dims)) != Answer::yes) return std::nullopt;
   if (!simplifier.fires()) return std::nullopt;
   return simplifier.make(unary(Op::reshape, x), type);
@@ -42,8 +42,8 @@ std::optional<ValueId> flip_of_flip(Simplifier& simplifier, const Node& node, co
   return simplifier.make(out, type);
 }
 
-/// Element i of `outer` over `inner` over an axis, as one item. None where only a clamped end would be right:
-/// behind steps, the end of a range may lie beyond the axis.
+/// Composes two items on one axis: element i of `outer` over `inner`. Nothing if only a clamped end would be correct:
+/// with steps, the end of a range may be beyond the axis.
 std::optional<IndexItem> composed(const IndexItem& inner, const IndexItem& outer) {
   if (outer.kind == IndexItem::Kind::position) return IndexItem::at(inner.start + Dim(inner.step) * outer.position);
   const Dim start = inner.start + Dim(inner.step) * outer.start;
@@ -84,7 +84,7 @@ std::optional<ValueId> cast_of_cast(Simplifier& simplifier, const Node& node, co
   return simplifier.make(unary(Op::cast, x), type);
 }
 
-/// Behind axes of one element in front, a broadcast is one without them.
+/// A broadcast of a value with leading axes of one element is one without them.
 std::optional<ValueId> broadcast_of_unit_axes(Simplifier& simplifier, const Node& node, const TensorType& type) {
   const Node* inner = operand_of(simplifier, node, Op::reshape);
   if (!inner) return std::nullopt;

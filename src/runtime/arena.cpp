@@ -12,7 +12,7 @@ struct Block {
   int64_t size_bytes = 0;
 };
 
-/// The blocks of this thread that no call uses: a few, since a call takes one for each segment.
+/// The free blocks of this thread: a few, since a call takes one for each segment.
 class Kept {
  public:
   static constexpr int kMost = 16;
@@ -24,7 +24,8 @@ class Kept {
     count_ = 0;
   }
 
-  /// The smallest block that is large enough. Where none is, the largest goes: a larger one will take its place.
+  /// Takes the smallest block that is large enough. If there is none, removes the largest: a larger one will replace
+  /// it.
   Block take(int64_t size_bytes) {
     int best = -1;
     for (int i = 0; i < count_; ++i) {

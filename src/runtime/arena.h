@@ -1,9 +1,9 @@
 #pragma once
-// Working memory of a call. It belongs to the call, never to the code: so any number of threads may run one program.
+// Working memory of a call. It belongs to the call, never to the code, so any number of threads may run one program.
 //
-// Each thread keeps the blocks that its calls returned and hands them out again, so a steady state allocates nothing. A
-// call that runs inside another (from a host call) finds the outer one's blocks taken and gets its own. Blocks are
-// plain memory of the thread, so they are as valid after a fork as before.
+// Each thread keeps the blocks that its calls returned and reuses them, so a steady state allocates nothing. A call
+// inside another (from a host call) finds the outer one's blocks in use and gets its own. Blocks are plain memory of
+// the thread, so they stay valid after a fork.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -13,7 +13,7 @@ namespace inlay::runtime {
 inline constexpr int64_t kArenaAlignment = 64;
 inline constexpr int64_t kStackArenaBytes = 32 * 1024;
 
-/// A block on loan from this thread; goes back when this ends. Lives and dies on one thread.
+/// A block borrowed from this thread and returned on destruction. It must stay on one thread.
 class ArenaBlock {
  public:
   ArenaBlock() = default;
@@ -26,8 +26,8 @@ class ArenaBlock {
     return *this;
   }
 
-  /// At least `size_bytes`, 64-byte aligned, with anything in it. data() is null where there is no memory to be had;
-  /// never null otherwise, for 0 bytes too.
+  /// Borrows a block of at least `size_bytes`, 64-byte aligned, uninitialized. data() is null if there is no memory,
+  /// and never null otherwise, also for 0 bytes.
   static ArenaBlock borrow(int64_t size_bytes) noexcept;
 
   std::byte* data() const { return data_; }
@@ -39,7 +39,7 @@ class ArenaBlock {
   int64_t size_bytes_ = 0;
 };
 
-/// Frees what this thread keeps and no call uses.
+/// Frees the blocks that this thread keeps and no call uses.
 void release_arena_blocks() noexcept;
 
 }  // namespace inlay::runtime

@@ -12,7 +12,7 @@
 namespace inlay::runtime {
 namespace {
 
-/// What one dim of a parameter must be.
+/// The rule for one dim of a parameter.
 struct DimRule {
   enum class Kind : uint8_t { binds, equals_symbol, equals_constant, equals_expression };
   Kind kind = Kind::binds;
@@ -99,8 +99,8 @@ struct Executable::Impl {
   std::size_t num_segments = 1;
   int64_t arena_bytes = 0;    // of a plain program
   bool has_bounds = false;    // has a symbol an upper bound?
-  bool takes_params = false;  // does an output lie in the place of a donated parameter?
-  bool is_plain = false;      // one static arena, no host calls: nothing to ask anybody
+  bool takes_params = false;  // does an output have the bytes of a donated parameter?
+  bool is_plain = false;      // one static arena, no host calls: it never calls back
 
   int32_t run_on(void* arena, InlayCall& call, Failure& failure) const;
   int32_t run_on_stack(InlayCall& call, Failure& failure) const;
@@ -121,7 +121,7 @@ int32_t no_segment(InlayCall*, int32_t) { return INLAY_OUT_OF_MEMORY; }
 
 int32_t no_host(InlayCall*, int32_t, void* const*, const int64_t*, void**, int64_t*) { return INLAY_HOST_CALL_FAILED; }
 
-/// Of a call whose `host` is a Host.
+/// For a call whose `host` is a Host.
 int32_t ask_host(InlayCall* call) {
   return call->host ? static_cast<Host*>(call->host)->interrupted() : int32_t{INLAY_INTERRUPTED};
 }
@@ -149,7 +149,7 @@ int32_t Executable::Impl::run_on(void* arena, InlayCall& call, Failure& failure)
   return finish(call, entry(&call), failure);
 }
 
-// Apart, so that only who needs an arena pays for a frame that holds one.
+// A separate function, so that only calls with an arena pay for a frame that holds one.
 [[gnu::noinline]] int32_t Executable::Impl::run_on_stack(InlayCall& call, Failure& failure) const {
   alignas(kArenaAlignment) std::byte arena[kStackArenaBytes];
   return run_on(arena, call, failure);
@@ -157,7 +157,7 @@ int32_t Executable::Impl::run_on(void* arena, InlayCall& call, Failure& failure)
 
 namespace {
 
-/// A call that asks others on its way: late sizes, host calls.
+/// A call with callbacks: late sizes, host calls.
 struct Run {
   const Object& object;
   const LayoutFunction& layout;
@@ -175,7 +175,7 @@ int64_t segment_bytes(const Run& run, int segment) {
   return run.object.arena.segment_bytes.empty() ? 0 : run.object.arena.segment_bytes[segment];
 }
 
-/// There is none for the block of a segment: the largest storages in it.
+/// The error that there is no memory for the block of a segment, with the largest storages in it.
 Error no_arena(const Object& object, int segment, int64_t bytes, std::span<const int64_t> symbols) {
   std::vector<std::pair<int64_t, std::string>> largest;
   for (const ArenaSpec::Storage& storage : object.arena.storages) {
@@ -209,7 +209,7 @@ void allocate_outputs(const Executable& executable, const Object& object, int se
   }
 }
 
-/// INLAY_OK, or that some size is larger than its bound. One that is not known yet is not.
+/// Returns INLAY_OK, or the code for a size larger than its bound. Sizes that are not known yet are skipped.
 int32_t within_bounds(const Object& object, const int64_t* symbols, std::span<int64_t, 4> numbers) {
   for (std::size_t s = 0; s < object.symbols.size(); ++s) {
     const int64_t bound = object.symbols[s].upper_bound;
@@ -222,7 +222,7 @@ int32_t within_bounds(const Object& object, const int64_t* symbols, std::span<in
   return INLAY_OK;
 }
 
-// What stands between machine code and C++: nothing is thrown through it. `kept`: where the exception goes.
+// The boundary between machine code and C++: no exception may cross it. `kept` receives the exception.
 template <class Body>
 int32_t as_code(int32_t code_of_exception, std::exception_ptr* kept, const Body& body) noexcept {
   try {
@@ -247,7 +247,7 @@ int32_t begin_segment(InlayCall* call, int32_t segment) {
       if (code != INLAY_OK) return code;
     }
     const int64_t bytes = segment_bytes(run, segment);
-    run.blocks[segment] = ArenaBlock();  // of the pass before, where a loop finds the sizes
+    run.blocks[segment] = ArenaBlock();  // from the previous iteration, if a loop finds the sizes
     run.blocks[segment] = ArenaBlock::borrow(bytes);
     call->segments[segment] = run.blocks[segment].data();
     if (!call->segments[segment]) throw no_arena(run.object, segment, bytes, run.symbols);
@@ -356,7 +356,7 @@ void Executable::call(std::span<const TensorRef> params, Host& host, const StopF
 
 namespace {
 
-/// What a parameter is, to where the output lies that takes its place, unless the caller has them at one address.
+/// Copies a donated parameter to the output that takes its bytes, unless the caller passes both at one address.
 void bring_params(const Executable& executable, const void* const* params, void** outputs,
                   const int64_t* symbols) noexcept {
   const Object& object = executable.object();
@@ -429,7 +429,7 @@ Error Executable::error_of(int32_t code, const Failure& failure) const {
     return Error(ErrorCode::internal, {}, str("the compiled code failed with ", code, " at site ", failure.site));
   }
   const SiteSpec& site = object.sites[static_cast<std::size_t>(failure.site)];
-  // The message of an assert is the user's own: its braces are not ours.
+  // The message of an assert is the user's own: its braces are not placeholders.
   std::string message =
       site.code == ErrorCode::assert_failed ? site.message : with_numbers(site.message, failure.numbers);
   return Error(Diagnostic{site.code, site.location, std::move(message), site.notes, {}});

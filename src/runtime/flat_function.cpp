@@ -23,7 +23,7 @@ bool all_finite(std::span<const double> values) {
   return sum == 0;
 }
 
-/// Brings memory for an output of a size that is found on the way; host calls are the caller's.
+/// Provides memory for outputs whose size is found during the run; the caller's Host makes host calls.
 class FlatHost final : public Host {
  public:
   explicit FlatHost(std::unique_ptr<Host> inner) : inner_(std::move(inner)) {}
@@ -64,9 +64,9 @@ struct FlatFunction::State {
   FlatSpec spec;
   std::vector<const void*> addresses;  // by slot
   bool has_fixed_sizes = false;        // no size depends on a call
-  std::vector<int64_t> symbols;        // bound, where sizes are fixed; else each call binds them
+  std::vector<int64_t> symbols;        // bound here if sizes are fixed; else each call binds them
   int64_t dim = -1;                    // the length of x, where it is a constant
-  std::size_t num_data_dims = 0;       // of all that user_data has
+  std::size_t num_data_dims = 0;       // in all of user_data
   std::size_t vector_output = 0;       // the gradient, or the values
   Trampoline trampoline;
 
@@ -117,14 +117,14 @@ int FlatFunction::State::call_expand(std::size_t dim, std::size_t num_values, co
 
 namespace {
 
-/// `given`: a size_t as the caller gave it, also where no array has so many elements.
+/// The error of a wrong length. `given` is the caller's size_t, also if no array has so many elements.
 Error other_length(std::string_view what, int64_t given, std::string_view whose, int64_t wanted) {
   return {ErrorCode::shape_mismatch,
           {},
           str(what, " has ", counted(static_cast<std::size_t>(given), "element"), ", and the ", whose, " ", wanted)};
 }
 
-/// What no array can be: dims below 0, or more bytes than can be counted.
+/// Rejects what no array can have: dims below 0, or more bytes than can be counted.
 void check_dims(const std::string& name, std::span<const int64_t> dims, int64_t element_bytes) {
   for (std::size_t axis = 0; axis < dims.size(); ++axis) {
     if (dims[axis] >= 0) continue;
@@ -141,7 +141,7 @@ void check_dims(const std::string& name, std::span<const int64_t> dims, int64_t 
 
 }  // namespace
 
-/// The first of what no call does without. (An array of no elements may be anywhere.)
+/// Returns the name of the first null pointer that a call needs. (An array of no elements may be anywhere.)
 const char* FlatFunction::State::null_pointer(int64_t length, int64_t num_values, const double* x,
                                               void* const* outputs) const {
   if (x == nullptr && length != 0) return "x";
@@ -217,12 +217,12 @@ int FlatFunction::State::fail(const Error& error, int code) noexcept {
     const bool is_known = spec.keeps_going && has_told.exchange(true);
     if (spec.on_failure && !is_known) spec.on_failure(error);
   } catch (...) {
-    // The code says enough; nothing may leave a C function.
+    // The code is enough; nothing may be thrown out of a C function.
   }
   return code;
 }
 
-/// Fills in what only the call brings, and all sizes. Throws where they do not fit one another.
+/// Sets what only the call has, and all sizes. Throws if they contradict each other.
 void FlatFunction::State::bind(int64_t length, const void* user_data, std::span<const void*> params,
                                std::span<int64_t> sizes) const {
   Scratch<TensorRef, 64> refs(spec.params.size());
@@ -251,8 +251,8 @@ void FlatFunction::State::bind(int64_t length, const void* user_data, std::span<
   executable().bind_symbols(refs.span(), sizes);
 }
 
-/// May the gradient be as long as the argument, for some length? A size that is followed from length to length ends
-/// where it is its own; n - 1 and 2 * n never do.
+/// May the gradient be as long as the argument, for some length? Follows the size from length to length to a fixed
+/// point; n - 1 and 2 * n have none.
 bool FlatFunction::State::may_be_as_long() const {
   std::vector<const void*> params(addresses);
   std::vector<int64_t> sizes(symbols.size());
@@ -265,7 +265,7 @@ bool FlatFunction::State::may_be_as_long() const {
         length = next;
       }
     } catch (const Error&) {
-      // It grows beyond 64 bits, or meets another argument's length.
+      // It overflows 64 bits, or contradicts another argument's length.
     }
   }
   return false;
@@ -315,7 +315,7 @@ FlatFunction::FlatFunction(FlatSpec spec) : state_(std::make_unique<State>()) {
   if (length.is_constant()) state.dim = length.items[0].number;
   if (state.spec.data.empty() && state.dim >= 0) {
     state.bind(state.dim, nullptr, state.addresses, state.symbols);
-    // Where values are as many as the caller says, each call compares.
+    // The caller says how many values there are, so each call compares.
     state.has_fixed_sizes = is_logp;
   }
   const char* as_long = nullptr;

@@ -22,7 +22,7 @@ namespace {
   throw Error(ErrorCode::invalid_file, {}, str("damaged object: ", what));
 }
 
-/// Reads of the object's bytes, each checked. Copies, since nothing promises alignment.
+/// Reads the object's bytes, with a check each time. Copies them, since alignment is not guaranteed.
 class Bytes {
  public:
   explicit Bytes(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -53,7 +53,7 @@ class Bytes {
   std::span<const std::byte> bytes_;
 };
 
-/// The pages a section needs, in the order in which they lie in the mapping.
+/// The protection that a section needs, in the order of the mapping.
 enum class Access : uint8_t { code, constants, data, none };
 
 struct Section {
@@ -218,8 +218,8 @@ uint64_t round_up(uint64_t value, uint64_t alignment) { return (value + alignmen
 void Loader::lay_out() {
   const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   uint64_t at = 0;
-  // Far below 2 GB, so that any two places in the mapping reach each other on x86-64; where an instruction reaches less
-  // far, it says so.
+  // Far below 2 GB, so that all places in the mapping can reach each other on x86-64; if an instruction reaches less
+  // far, it reports that.
   const auto advance = [&](uint64_t size, uint64_t alignment) {
     constexpr uint64_t kMost = uint64_t{1} << 30;
     if (alignment == 0) alignment = 1;

@@ -1,7 +1,8 @@
 #pragma once
-// What an object's processor means to the loader: how its relocations change bytes, and a jump to anywhere.
+// What the loader must know about an object's processor: how its relocations change bytes, and how to jump to any
+// address.
 //
-// Every build has all of them, so that each is tested on every processor; an object is loaded for the one at hand.
+// Every build has all processors, so that each is tested on each of them; an object is loaded for the one that runs.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace inlay::runtime {
 
-/// What a relocation may need beside its symbol: a slot that holds the symbol's address, or, where the symbol is
+/// What a relocation may need besides its symbol: a slot that holds the symbol's address, or, if the symbol is
 /// external, a jump to it that lies near.
 enum class Helper : uint8_t { none, slot, jump };
 
@@ -22,7 +23,7 @@ struct Relocation {
   uint64_t slot = 0, jump = 0;
   uint64_t addend = 0;
   std::string_view name;     // the symbol's
-  std::string_view section;  // that the bytes are in
+  std::string_view section;  // the one that has the bytes
 
   uint64_t absolute() const { return symbol + addend; }
   int64_t distance_to(uint64_t to) const { return static_cast<int64_t>(to + addend - place); }
@@ -36,9 +37,9 @@ struct Machine {
   std::string_view name;  // "x86-64"
   Helper (*helper)(uint32_t type) = nullptr;
   uint64_t (*width)(uint32_t type) = nullptr;  // how many bytes `relocate` reads and writes
-  /// Throws Error(unsupported) for a type that is unknown, and for what lies too far away.
+  /// Throws Error(unsupported) for an unknown type, and for a target too far away.
   void (*relocate)(const Relocation& relocation, std::byte* bytes) = nullptr;
-  Jump (*jump_to)(uint64_t target) = nullptr;  // lies anywhere
+  Jump (*jump_to)(uint64_t target) = nullptr;  // `target` may be anywhere
 };
 
 extern const Machine kX86, kAarch64;

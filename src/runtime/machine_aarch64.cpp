@@ -1,5 +1,5 @@
-// An instruction is four bytes, with a number of 12 to 26 bits in it: a distance in words or pages of 4 KB, or an
-// offset within a page.
+// An instruction has four bytes, with an immediate of 12 to 26 bits: a distance in words or pages of 4 KB, or an offset
+// within a page.
 #include <cstring>
 #include <limits>
 
@@ -25,7 +25,7 @@ uint64_t width(uint32_t type) {
   return type == R_AARCH64_NONE ? 0 : type == R_AARCH64_ABS64 || type == R_AARCH64_PREL64 ? 8 : 4;
 }
 
-/// Where a number stands in an instruction.
+/// The position of an immediate in an instruction.
 struct Field {
   int low = 0, bits = 0;
 };
@@ -40,14 +40,14 @@ void set(std::byte* bytes, Field field, uint64_t value) {
 
 bool fits(int64_t value, int bits) { return value >= -(int64_t{1} << (bits - 1)) && value < int64_t{1} << (bits - 1); }
 
-/// The distance in words, where it stands in an instruction.
+/// Writes a distance in words into a field.
 void set_words(const Relocation& r, std::byte* bytes, Field field, int64_t distance, std::string_view most) {
   if (distance % 4 != 0) unsupported_by_loader(str("the jump into an instruction of ", r.name));
   if (!fits(distance / 4, field.bits)) too_far(r, most);
   set(bytes, field, static_cast<uint64_t>(distance / 4));
 }
 
-/// adrp: the distance of pages, its last two bits apart from the others.
+/// adrp: writes the distance in pages, whose last two bits are apart from the others.
 void set_pages(const Relocation& r, std::byte* bytes, uint64_t to) {
   const int64_t pages = static_cast<int64_t>((to & ~uint64_t{4095}) - (r.place & ~uint64_t{4095})) / 4096;
   if (!fits(pages, 21)) too_far(r, "4 GB");
@@ -55,7 +55,7 @@ void set_pages(const Relocation& r, std::byte* bytes, uint64_t to) {
   set(bytes, {5, 19}, static_cast<uint64_t>(pages) >> 2);
 }
 
-/// The offset in the page, in units of what is loaded or stored.
+/// Writes the offset within the page, in units of what is loaded or stored.
 void set_offset(const Relocation& r, std::byte* bytes, uint64_t to, int log_size) {
   if (to % (uint64_t{1} << log_size) != 0) {
     unsupported_by_loader(str("the reference to ", r.name, ", which is not aligned to ", 1 << log_size, " bytes"));

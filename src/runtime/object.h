@@ -17,7 +17,7 @@ struct TensorSpec {
   int64_t element_bytes = 8;
   std::vector<SizeExpr> dims;          // over symbols
   std::vector<std::string> dim_texts;  // for errors: "n + 1"
-  bool bound = false;                  // of a parameter: given once
+  bool bound = false;                  // of a parameter: set once for all calls
   Facts facts;                         // of a bound parameter: what the code trusts
   bool donated = false;                // of a parameter: the call may overwrite it
   int taken_param = -1;                // of an output: the parameter that must lie at its address; -1: none
@@ -25,15 +25,15 @@ struct TensorSpec {
   int segment = 0;                     // of an output: the segment at whose start its size is known
 };
 
-/// The number of a symbol is axis `axis` of parameter `param`; param < 0: the program sets it on its way.
+/// A symbol's value is axis `axis` of parameter `param`; param < 0: the program sets it during the run.
 struct SymbolSpec {
   std::string name;
   int param = -1;
   int axis = 0;
-  int64_t upper_bound = -1;  // a call with a larger one fails before anything is executed; -1: there is none
+  int64_t upper_bound = -1;  // a call with a larger size fails before it runs; -1: no bound
 };
 
-/// A place that can fail. {0}, {1}, ... in the message are the numbers of the failed run.
+/// A place where a call can fail. {0}, {1}, ... in the message are the numbers of the failed run.
 struct SiteSpec {
   ErrorCode code = ErrorCode::index_out_of_bounds;
   std::string message;
@@ -48,7 +48,7 @@ struct HostCallSpec {
   Location location;
 };
 
-/// Static: offsets are constants in the code. Otherwise the runtime asks for them, see Executable::layout.
+/// If static, offsets are constants in the code. Otherwise the runtime asks for them, see Executable::layout.
 struct ArenaSpec {
   bool is_static = true;
   std::vector<int64_t> segment_bytes;  // of a static arena, by segment; its size is the number of segments always
@@ -59,7 +59,7 @@ struct ArenaSpec {
     SizeExpr bytes;
     int segment = 0;
   };
-  std::vector<Storage> storages;  // those in the arena: for the error that there is no memory for them
+  std::vector<Storage> storages;  // those in the arena, for the error if there is no memory for them
 };
 
 struct Object {

@@ -1,5 +1,5 @@
 #pragma once
-// A row of values that lies on the stack while it is short.
+// An array of values that is on the stack while it is short.
 #include <array>
 #include <cstddef>
 #include <span>

@@ -1,5 +1,5 @@
 #pragma once
-// A size as a small program over symbols: what is left of a Dim where no ir is known.
+// A size as a small program over symbols: the runtime's form of a Dim, which needs no ir.
 #include <cstdint>
 #include <span>
 #include <vector>

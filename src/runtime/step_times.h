@@ -1,7 +1,7 @@
 #pragma once
-// How long each step of a program takes, for those that were compiled to tell (Options::time_steps).
+// Measures how long each step of a program takes, if it was compiled for that (Options::time_steps).
 //
-// The code says when a step begins. Where that goes is known by the thread: a StepClock stands around a call.
+// The code reports when a step begins, to the StepClock that its thread has around the call.
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -14,7 +14,7 @@ class StepTimes {
  public:
   struct Row {
     double seconds = 0;
-    int64_t passes = 0;  // how often the step ran: in a loop more than once for each call
+    int64_t passes = 0;  // how often the step ran: in a loop once per iteration
   };
 
   explicit StepTimes(std::size_t num_steps) : rows_(num_steps) {}
@@ -27,7 +27,7 @@ class StepTimes {
   std::vector<Row> rows_;
 };
 
-/// For as long as it lives, the steps that this thread begins are those of one call.
+/// While this lives, the steps that this thread begins are those of one call.
 class StepClock {
  public:
   explicit StepClock(StepTimes& times);
@@ -43,11 +43,11 @@ class StepClock {
   StepTimes& times_;
   StepClock* const outer_;  // of the call whose host function makes this one
   std::vector<StepTimes::Row> rows_;
-  std::size_t step_;  // that runs; the number of steps: none
+  std::size_t step_;  // the one that runs; the number of steps: none
   Time since_;
 };
 
-/// What the code calls.
+/// The code calls this.
 extern "C" void inlay_step_begins(int64_t step) noexcept;
 
 }  // namespace inlay::runtime

@@ -1,9 +1,9 @@
 #pragma once
-// A plain C function pointer for something that has state.
+// Makes a plain C function pointer for a function with state.
 //
 // A sampler calls `int f(size_t, const double *, double *, double *, const void *user_data)` from many threads and
-// passes what it likes as user_data. So the state cannot come in as an argument: it is baked into a few bytes of
-// machine code, made for one context, that puts the context where a sixth argument would be and jumps on.
+// passes its own user_data. So the state cannot be an argument: it is baked into a few bytes of machine code, made for
+// one context, that put the context where a sixth argument would be and jump to the target.
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -13,8 +13,8 @@ namespace inlay::runtime {
 class Trampoline {
  public:
   Trampoline() = default;
-  /// A function that calls `target` with its own first five arguments and `context` as the sixth. For arguments that
-  /// are integers or pointers; any result.
+  /// Makes a function that calls `target` with its own first five arguments and `context` as the sixth. The arguments
+  /// must be integers or pointers; the result may have any type.
   Trampoline(void* target, const void* context);
   ~Trampoline();
   Trampoline(Trampoline&& other) noexcept : page_(std::exchange(other.page_, nullptr)) {}

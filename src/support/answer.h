@@ -2,7 +2,7 @@
 
 namespace inlay {
 
-/// What can be said of a question before sizes are known.
+/// The answer to a question before sizes are known.
 enum class Answer { no, yes, unknown };
 
 }  // namespace inlay

@@ -1,5 +1,5 @@
 #pragma once
-// Characters of ASCII. Those of the C library depend on the locale, which is the host's.
+// Character classes of ASCII. Those of the C library depend on the locale, which is the host's.
 
 namespace inlay {
 

@@ -1,5 +1,5 @@
 #pragma once
-// A number of things, in words.
+// Formats a count of things as text.
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace inlay {
 
-/// "1 result", "2 results"; `many` where an s does not make it: "2 indices".
+/// Returns "1 result", "2 results"; `many` is the plural if an s does not make it: "2 indices".
 inline std::string counted(std::size_t count, std::string_view one, std::string_view many = {}) {
   if (count == 1) return str("1 ", one);
   return many.empty() ? str(count, " ", one, "s") : str(count, " ", many);

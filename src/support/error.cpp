@@ -71,7 +71,7 @@ Error Error::help(std::string text) && {
 }
 
 void check_failed(const char* file, int line, const char* condition, const std::string& message) {
-  // The path below src/ is enough to find the place, and the same on every machine.
+  // The path below src/ is enough to find the file, and is the same on every machine.
   std::string_view path = file;
   if (const auto at = path.rfind("src/"); at != std::string_view::npos) path.remove_prefix(at);
   throw Error(ErrorCode::internal, Location{str(path, ":", line)},

@@ -1,5 +1,5 @@
 #pragma once
-// Errors. `Error` is for the caller's mistake; INLAY_CHECK is for ours.
+// Errors. `Error` is a mistake of the caller; INLAY_CHECK finds mistakes of inlay.
 #include <cstdint>
 #include <span>
 #include <stdexcept>
@@ -29,14 +29,14 @@ std::string_view code_name(ErrorCode code);
 /// The class of exception that a Python user expects: "IndexError", "ValueError", ...
 std::string_view python_class(ErrorCode code);
 
-/// Where something stands in the user's source: a file and line, a PyTensor name, an ONNX node. May be empty.
+/// A place in the user's source: a file and line, a PyTensor name, an ONNX node. May be empty.
 struct Location {
   std::string text;
   bool empty() const { return text.empty(); }
   bool operator==(const Location&) const = default;
 };
 
-/// One thing that is wrong: the first line, then the operands as the user knows them, then help.
+/// One error: the first line, then the operands as the user knows them, then help.
 struct Diagnostic {
   ErrorCode code = ErrorCode::internal;
   Location location;
@@ -44,15 +44,15 @@ struct Diagnostic {
   std::vector<std::pair<std::string, std::string>> notes;  // role, description
   std::string help;
 
-  /// error[code]: message, then one indented line for each note, the location and the help.
+  /// Returns "error[code]: message", then one indented line for each note, the location and the help.
   std::string to_text() const;
 };
 
-/// "index {0} is out of bounds" with the numbers of a failed run in their places.
+/// Returns the message, such as "index {0} is out of bounds", with the numbers of a failed run put in.
 std::string with_numbers(std::string_view message, std::span<const std::string> numbers);
 std::string with_numbers(std::string_view message, std::span<const int64_t> numbers);
 
-/// A caller's mistake, to be thrown. what() is the whole text.
+/// The exception for a mistake of the caller. what() is the whole text.
 class Error : public std::exception {
  public:
   Error(ErrorCode code, Location location, std::string message);
@@ -72,7 +72,7 @@ class Error : public std::exception {
 
 [[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& message);
 
-/// A broken promise of inlay's own: throws Error(internal) that names the place and the values.
+/// Checks an invariant of inlay: throws Error(internal) with the place and the values if it is broken.
 #define INLAY_CHECK(condition, ...)                                                                     \
   do {                                                                                                  \
     if (!(condition)) ::inlay::check_failed(__FILE__, __LINE__, #condition, ::inlay::str(__VA_ARGS__)); \

@@ -1,5 +1,5 @@
 #pragma once
-// The floating-point environment of a process is its host's: somebody's fesetround, or a library built with -ffast-math
+// The floating-point environment of a process is the host's: a call of fesetround, or a library built with -ffast-math
 // that flushes subnormals, would change what a compiled program means and computes.
 #include <cfenv>
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace inlay {
 
-/// Round to nearest, keep subnormals, trap nothing; long doubles have all their digits.
+/// Does it round to nearest, keep subnormals and trap nothing, and do long doubles have all their digits?
 inline bool is_default_float_environment() {
 #if defined(__x86_64__)
   constexpr unsigned kRaised = 0x3f, kDefault = 0x1f80;
@@ -27,8 +27,8 @@ inline bool is_default_float_environment() {
 #endif
 }
 
-/// As long as it lives, the environment is the default one; afterwards the caller's. A few cycles where it is so
-/// already.
+/// Sets the default environment while this lives, and then restores the caller's. Costs a few cycles if it is the
+/// default already.
 class DefaultFloatEnvironment {
  public:
   DefaultFloatEnvironment() : was_default_(is_default_float_environment()) {

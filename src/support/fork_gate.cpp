@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kCounters = 16;
 
-/// How many threads of those that count here are inside; on a cache line of its own.
+/// Counts threads inside, of those assigned to it; on a cache line of its own.
 struct alignas(64) Counter {
   std::atomic<int> inside = 0;
 };
@@ -41,8 +41,9 @@ std::atomic<int>& counter() {
   return gate.counters[mine].inside;
 }
 
-/// Takes no lock while nobody forks: calls of library functions come by here. Who enters counts first and looks then,
-/// who forks says so first and counts then: one sees the other.
+/// Takes no lock unless a thread forks, since calls of library functions come through here. A thread that enters first
+/// counts itself and then looks for a fork; a thread that forks first announces it and then counts: so one sees the
+/// other.
 void pass_in() {
   counter().fetch_add(1);
   if (gate.waiting.load() == 0) return;
@@ -60,7 +61,7 @@ void pass_out() {
   gate.changed.notify_all();
 }
 
-/// The one who forks may itself be inside, by way of a function that the user gave: it waits for the others. Keeps the
+/// The thread that forks may itself be inside, through a function of the user: it waits for the others only. Keeps the
 /// mutex until the fork is done.
 void before_fork() {
   gate.mutex.lock();
@@ -79,7 +80,7 @@ void after_fork_in_parent() {
   gate.mutex.unlock();
 }
 
-/// Of the threads that waited at the gate none is left.
+/// In the child none of the threads that waited at the gate exists.
 void after_fork_in_child() {
   for (Counter& c : gate.counters) c.inside = 0;
   if (depth > 0) counter() = 1;

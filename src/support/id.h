@@ -1,8 +1,8 @@
 #pragma once
-// Handles: small integers that know what they index.
+// Handles: small integers whose type says what they index.
 //
-// A Graph or a KernelProgram is a few vectors; its parts refer to each other by Id. What a pass learns about them
-// stays in the pass, in an IdMap of its own.
+// A Graph or a KernelProgram is a few vectors whose parts refer to each other by Id. A pass keeps what it learns about
+// them in IdMaps of its own.
 #include <compare>
 #include <cstddef>
 #include <cstdint>

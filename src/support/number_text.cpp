@@ -8,7 +8,7 @@
 namespace inlay {
 namespace {
 
-/// Is a number of digits that no f64 holds too large, rather than too small?
+/// Is a number beyond the range of f64 too large, rather than too small?
 bool is_large(std::string_view digits) {
   const std::size_t exponent_at = std::min(digits.find_first_of("eE"), digits.size());
   std::string_view written = digits.substr(std::min(exponent_at + 1, digits.size()));
@@ -27,7 +27,7 @@ bool is_large(std::string_view digits) {
 }  // namespace
 
 std::optional<double> number_of(std::string_view text) {
-  const DefaultFloatEnvironment environment;  // from_chars of some libraries rounds by it
+  const DefaultFloatEnvironment environment;  // some libraries' from_chars rounds by it
   double value = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (failure == std::errc::invalid_argument || end != text.data() + text.size()) return std::nullopt;

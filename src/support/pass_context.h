@@ -1,7 +1,7 @@
 #pragma once
-// What a pass is told besides its graph, and what it says besides its result.
+// The context of a pass: its options, and what it reports besides its result.
 //
-// Counts say what it did, refusals why it did not; both go to `explain`. The budget is for bisecting: with N steps
+// Counts say what it did, refusals say why it did not; `explain` shows both. The budget is for bisecting: with N steps
 // left, exactly the first N rewrites happen.
 #include <algorithm>
 #include <cstdint>
@@ -14,11 +14,11 @@
 
 namespace inlay {
 
-/// How near the result of a rewrite is to the result of what it replaces.
+/// How close the result of a rewrite is to the original result.
 enum class Close : uint8_t {
   bitwise,   // the same bits (NaN payloads and signs aside)
   rounding,  // within a few units in the last place
-  better,    // no less accurate, and finite or exact where the other loses its digits
+  better,    // at least as accurate, and finite or exact where the original loses its digits
 };
 
 struct PassOptions {
@@ -65,13 +65,13 @@ class PassContext {
     if (close > options_.farthest || left_ == 0) return false;
     return std::ranges::find(options_.disabled_rules, rule) == options_.disabled_rules.end();
   }
-  /// It has rewritten: counts it and takes one step from the budget.
+  /// Records that the rule has rewritten: counts it and takes one step from the budget.
   void fired(const char* rule) {
     --left_;
     last_ = rule;
     count(rule);
   }
-  /// May it, and then it does: the last question before it builds.
+  /// Does the rule rewrite? Asked last before it builds: if so, the rewrite is recorded.
   bool fires(const char* rule, Close close) {
     if (!allows(rule, close)) return false;
     fired(rule);

@@ -1,6 +1,6 @@
 #pragma once
-// A vector whose first few elements lie in the object itself: for the short lists that every statement and access map
-// holds, which are copied far more often than made.
+// A vector whose first few elements are in the object itself, for the short lists of every statement and access map,
+// which are copied far more often than made.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace inlay {
 
-/// Of elements that cost nothing to make, and little to copy: what was erased stays until it is overwritten. Up to N of
-/// them need no allocation.
+/// Elements must be cheap to make and to copy: erased ones stay until they are overwritten. Up to N of them need no
+/// allocation.
 template <class T, std::size_t N>
 class SmallVector {
   static_assert(std::is_nothrow_move_assignable_v<T>);
@@ -29,7 +29,7 @@ class SmallVector {
   }
   SmallVector(const SmallVector&) = default;
   SmallVector& operator=(const SmallVector&) = default;
-  /// The other one is empty from here on.
+  /// Leaves the other one empty.
   SmallVector(SmallVector&& other) noexcept
       : size_(std::exchange(other.size_, 0)), few_(std::move(other.few_)), more_(std::move(other.more_)) {}
   SmallVector& operator=(SmallVector&& other) noexcept {
@@ -47,7 +47,7 @@ class SmallVector {
       few_[size_] = item;
     } else {
       more_.assign(few_.begin(), few_.end());
-      more_.push_back(item);  // which may be one of ours: they are still there
+      more_.push_back(item);  // which may be in few_: its elements are still there
     }
     ++size_;
   }

@@ -1,19 +1,18 @@
 #pragma once
-// Ending what takes long from outside: a signal's handler or another thread sets a number, the work looks at it now and
-// then.
+// Ends long work from outside: a signal handler or another thread sets a flag, and the work looks at it now and then.
 #include <atomic>
 #include <cstdint>
 
 namespace inlay {
 
-/// Not 0: end soon. Machine code reads it as an int32_t.
+/// If it is not 0, the work ends soon. Machine code reads it as an int32_t.
 using StopFlag = std::atomic<int32_t>;
 static_assert(sizeof(StopFlag) == sizeof(int32_t) && StopFlag::is_always_lock_free);
 
-/// One that nobody sets.
+/// A flag that is never set.
 extern const StopFlag kNeverStop;
 
-/// For as long as it lives, what this thread compiles, and what it calls through Executable, looks at `flag`.
+/// While this lives, `flag` ends what this thread compiles and what it calls through Executable.
 class StopScope {
  public:
   explicit StopScope(const StopFlag& flag);
@@ -25,11 +24,11 @@ class StopScope {
   const StopFlag* const outer_;
 };
 
-/// What the innermost scope of this thread says; one that nobody sets where there is none.
+/// Returns the flag of this thread's innermost StopScope, or kNeverStop without one.
 const StopFlag& stop_flag() noexcept;
 inline bool asked_to_stop() noexcept { return stop_flag().load(std::memory_order_relaxed) != 0; }
 
-/// A place in long work where it may end, and where a fork may happen (fork_gate.h). Throws Error(interrupted).
+/// Long work may end here, and a fork may happen here (fork_gate.h). Throws Error(interrupted).
 void checkpoint();
 
 }  // namespace inlay

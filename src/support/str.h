@@ -9,7 +9,7 @@
 
 namespace inlay {
 
-/// As a stream of the C locale writes it; only what streams are slow for goes round them.
+/// Appends the text that a stream of the C locale writes; types for which streams are slow have their own way.
 template <class T>
 void append_text(std::string& text, const T& part) {
   if constexpr (std::is_convertible_v<const T&, std::string_view>) {

@@ -1,11 +1,11 @@
 #pragma once
-// Text in columns.
+// Formats text in columns.
 #include <string>
 #include <vector>
 
 namespace inlay {
 
-/// One line for each row, indented by two, with two spaces between columns.
+/// Returns one line for each row, indented by two, with two spaces between columns.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 
 }  // namespace inlay

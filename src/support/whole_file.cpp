@@ -14,8 +14,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a file of this name would replace: a plain file, also at the end of links, or nothing. None: it is a pipe, a
-/// device, or nobody can tell.
+/// Returns what a file of this name would replace: a plain file, also behind links, or a new one. Nothing if it is a
+/// pipe, a device, or unknown.
 std::optional<fs::path> to_replace(const fs::path& path) {
   std::error_code failure;
   const fs::file_status status = fs::status(path, failure);
@@ -25,7 +25,7 @@ std::optional<fs::path> to_replace(const fs::path& path) {
   return failure ? std::nullopt : std::optional(file);
 }
 
-/// Gives the file that is whole the name and the permissions of the one that it replaces.
+/// Gives the complete file the name and the permissions of the one that it replaces.
 std::error_code replace(const fs::path& old, const fs::path& part) {
   std::error_code has_none, failure;
   const fs::file_status status = fs::status(old, has_none);

@@ -5,9 +5,9 @@
 
 namespace inlay {
 
-/// Makes the bytes all that the file holds, or says why not; then what was there before still is: the bytes go into a
-/// file beside it, which takes its name when it is whole. (What no file can be put in the place of, a pipe or a device,
-/// is written to as it is.)
+/// Replaces the contents of a file, or returns why that failed, and then the old contents are still there: the bytes go
+/// into a file next to it, which takes its name when it is complete. (What cannot be replaced by a file, such as a pipe
+/// or a device, is written directly.)
 std::error_code write_whole_file(const std::filesystem::path& path, std::string_view bytes);
 
 }  // namespace inlay

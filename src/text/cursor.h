@@ -1,5 +1,5 @@
 #pragma once
-// The token stream, with what every rule of a parser needs: look, expect, and say what was found instead.
+// A cursor over the tokens, with what every rule of a parser needs: look ahead, expect, and say what was found instead.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -37,7 +37,7 @@ class Cursor {
     return next();
   }
 
-  /// Items between commas up to `close`; there may be none.
+  /// Reads items between commas up to `close`; there may be none.
   template <class Item>
   void list(std::string_view close, Item item) {
     if (accept(close)) return;
@@ -47,7 +47,8 @@ class Cursor {
   }
 
   Location location(const Token& token) const { return location_of(token, source_.file_name); }
-  /// On a statement's own line, where that is what goes on too soon.
+  /// Returns the error that `what` was expected here. It points to the statement's own line if the statement ends too
+  /// soon.
   Error expected(std::string_view what) const {
     const bool over = line_is_over();
     return {ErrorCode::syntax, over ? end_of_line() : location(peek()),
@@ -58,19 +59,19 @@ class Cursor {
   std::size_t position() const { return at_; }
   void go_to(std::size_t position) { at_ = position; }
 
-  /// From here to `end_line`, a statement is read that stands on one line.
+  /// Begins a statement on one line, up to `end_line`.
   void begin_line() { line_start_ = at_; }
   void end_line() { line_start_ = kNoLine; }
-  /// Is the line at its end, and the statement not?
+  /// Has the line ended before the statement?
   bool line_is_over() const { return line_start_ < at_ && peek().first_on_line; }
 
-  /// On to the first token of the next line.
+  /// Skips to the first token of the next line.
   void skip_line() {
     do next();
     while (peek().kind != Token::Kind::end && !peek().first_on_line);
   }
 
-  /// On to the first line behind every brace that was opened since `start`.
+  /// Skips to the first line after every brace that was opened since `start` is closed.
   void skip_braces_since(std::size_t start) {
     int open = 0;
     for (std::size_t seen = start;; skip_line()) {

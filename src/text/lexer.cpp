@@ -35,7 +35,7 @@ class Lexer {
     }
   }
 
-  /// False at the end of the text.
+  /// Skips blanks and comments; returns false at the end of the text.
   bool skip_blank() {
     while (at_ < source_.size()) {
       if (peek() == '#' && !at_site()) {
@@ -97,7 +97,7 @@ class Lexer {
 
   void name(Token& token) { take_while(token, kernels_ ? is_name_part_of_kernels : is_name_part); }
 
-  /// The letter of more than one byte that stands here.
+  /// Returns the letter at this position, which has more than one byte.
   std::string letter() {
     std::string bytes;
     do {

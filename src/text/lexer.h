@@ -1,5 +1,5 @@
 #pragma once
-// Text to tokens. Knows what a name, a number and a string look like, and nothing of graphs or kernels.
+// Splits text into tokens. It knows the form of names, numbers and strings, and nothing of graphs or kernels.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +23,7 @@ struct Token {
   Kind kind = Kind::end;
   std::string text;
   int line = 1, column = 1;
-  bool first_on_line = false;  // where reading goes on after an error
+  bool first_on_line = false;  // where parsing resumes after an error
 };
 
 struct Tokens {
@@ -32,23 +32,23 @@ struct Tokens {
   std::vector<Diagnostic> diagnostics;
 };
 
-/// Texts of kernels have sites such as `#0`, names such as `$2`, the marks `<=` and `->`, and a place behind a point,
-/// `x.0`, where graphs may have the number `.5`.
+/// The language of a text. Kernels have sites such as `#0`, names such as `$2`, the marks `<=` and `->`, and an axis
+/// after a point, `x.0`, where graphs may have the number `.5`.
 enum class Language : uint8_t { graphs, kernels };
 
-/// `#` begins a comment that reaches to the end of its line.
+/// Splits a text into tokens. `#` begins a comment that reaches to the end of its line.
 Tokens lex(std::string_view source, std::string_view file_name, Language language = Language::graphs);
 
 /// "file:3:7"
 Location location_of(const Token& token, std::string_view file_name);
 
-/// "`)`", "a string", "the end of the text": how an error names it.
+/// Returns the name of a token in errors: "`)`", "a string", "the end of the text".
 std::string describe(const Token& token);
 
 /// [A-Za-z_][A-Za-z0-9_]*
 bool is_identifier(std::string_view text);
 
-/// The text between quotes, with \" \\ \n and \t.
+/// Returns the text in quotes, with \" \\ \n and \t escaped.
 std::string quote(std::string_view text);
 
 }  // namespace inlay::text
