@@ -17,7 +17,7 @@ class Model {
     rows_ = {b_.param("x", {DType::f64, {n}}), b_.param("y", {DType::f64, {n}})};
     groups_ = {b_.param("a", {DType::f64, {85}}), b_.param("b", {DType::f64, {85}})};
     numbers_ = {b_.param("s", {DType::f64, {}})};
-    index_ = b_.bound("g", {DType::i64, {n}}, {.has_range = true, .least = 0, .greatest = 84});
+    index_ = b_.bound("g", {DType::i64, {n}}, {.has_range = true, .min = 0, .max = 84});
     for (int i = 0; i < nodes; ++i) grow(std::uniform_int_distribution<int>(0, 99)(random_));
     for (const ValueId v : {rows_.back(), groups_.back(), sum_of_numbers()}) b_.output(v);
   }
@@ -126,7 +126,7 @@ Graph groupings(int nodes) {
   for (int i = 0; i < nodes / 5; ++i) {
     const Dim size = 20 + i % 50;
     const ValueId effects = b.param(str("a", i), {DType::f64, {size}});
-    const ValueId index = b.bound(str("g", i), {DType::i64, {n}}, {.has_range = true, .least = 0, .greatest = 19});
+    const ValueId index = b.bound(str("g", i), {DType::i64, {n}}, {.has_range = true, .min = 0, .max = 19});
     const ValueId one = b.gather(effects, {IndexItem::through(index)});
     rows = b.scalar(ScalarOp::add_, {rows, one});
     const ValueId zeros = b.broadcast(zero, {size});

@@ -70,7 +70,7 @@ bool is_place_in(const Graph& graph, ValueId v, const Dim& extent) {
 bool stays_below(const Param& param, const Dim& extent) {
   if (param.below && kernel::always_at_least(extent, *param.below)) return true;
   const Facts& facts = param.facts;
-  return facts.has_range && extent.is_constant() && facts.least >= 0 && facts.greatest < extent.constant();
+  return facts.has_range && extent.is_constant() && facts.min >= 0 && facts.max < extent.constant();
 }
 
 /// x mod extent, where there is an element: as of a ring of that many rows.

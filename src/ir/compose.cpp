@@ -178,7 +178,7 @@ constexpr Composition kCompositions[] = {
      [](const Call& c) { return Values{take_along_axis(c.b, c.x(0), c.x(1), c.integer("axis", -1))}; }},
     {"top_k", 1, 1, "count axis smallest",
      [](const Call& c) {
-       const Extreme extreme = c.flag("smallest") ? Extreme::smallest : Extreme::greatest;
+       const Extreme extreme = c.flag("smallest") ? Extreme::smallest : Extreme::largest;
        const ValuesAndPlaces found = top_k(c.b, c.x(), c.size("count"), c.integer("axis", -1), extreme);
        return Values{found.values, found.places};
      }},

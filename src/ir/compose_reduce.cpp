@@ -66,21 +66,21 @@ ValueId arg_extreme(GraphBuilder& b, Combine combine, ValueId x, const Axes& axe
   return reduce(b, Combine::min, number, axes, DType::i64, keep, op);
 }
 
-/// x less its greatest element where that is finite: exp of it does not overflow.
+/// x less its maximum where that is finite: exp of it does not overflow.
 struct Shifted {
   ValueId by, x;  // by: with axes of one element
 };
 
 Shifted shifted(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
   const DType dtype = b.type(x).dtype;
-  const ValueId greatest = reduce(b, Combine::max, x, axes, dtype, Keep::yes, op);
-  const ValueId finite = b.scalar(ScalarOp::isfinite_, {greatest});
-  const ValueId by = b.scalar(ScalarOp::select_, {finite, greatest, constant(b, dtype, 0)});
+  const ValueId maximum = reduce(b, Combine::max, x, axes, dtype, Keep::yes, op);
+  const ValueId finite = b.scalar(ScalarOp::isfinite_, {maximum});
+  const ValueId by = b.scalar(ScalarOp::select_, {finite, maximum, constant(b, dtype, 0)});
   return {by, b.scalar(ScalarOp::sub_, {x, by})};
 }
 
-/// x less its greatest element: NaN throughout where that is infinite, and so is what has no probabilities.
-ValueId less_greatest(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
+/// x less its maximum: NaN throughout where that is infinite, and so is what has no probabilities.
+ValueId less_maximum(GraphBuilder& b, ValueId x, const Axes& axes, std::string_view op) {
   return b.scalar(ScalarOp::sub_, {x, reduce(b, Combine::max, x, axes, b.type(x).dtype, Keep::yes, op)});
 }
 
@@ -167,12 +167,12 @@ ValueId logsumexp(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep) {
 }
 
 ValueId softmax(GraphBuilder& b, ValueId x, const Axes& axes) {
-  const ValueId exponentials = b.scalar(ScalarOp::exp_, {less_greatest(b, x, axes, "softmax")});
+  const ValueId exponentials = b.scalar(ScalarOp::exp_, {less_maximum(b, x, axes, "softmax")});
   return b.scalar(ScalarOp::div_, {exponentials, sum(b, exponentials, axes, Keep::yes)});
 }
 
 ValueId log_softmax(GraphBuilder& b, ValueId x, const Axes& axes) {
-  const ValueId moved = less_greatest(b, x, axes, "log_softmax");
+  const ValueId moved = less_maximum(b, x, axes, "log_softmax");
   return b.scalar(ScalarOp::sub_, {moved, log_of_sum(b, moved, axes)});
 }
 

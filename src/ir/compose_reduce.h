@@ -40,8 +40,8 @@ ValueId stddev(GraphBuilder& b, ValueId x, const Axes& axes, int64_t ddof, Keep 
 ValueId all_of(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep = Keep::no);
 ValueId any_of(GraphBuilder& b, ValueId x, const Axes& axes, Keep keep = Keep::no);
 
-/// i64: the row-major number, within `axes`, of the first greatest (least) element, or of the first NaN. Two folds: the
-/// extreme, then the least place that has it.
+/// i64: the row-major number, within `axes`, of the first maximum (minimum), or of the first NaN. Two folds: the
+/// extreme, then the first place that has it.
 ///
 /// Errors: axis-out-of-range, empty-reduction, wrong-dtype.
 /// Source: numpy.argmax over one axis or all; PyTensor's Argmax over several.

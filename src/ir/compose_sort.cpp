@@ -17,9 +17,9 @@ ValueId take_along_last(GraphBuilder& b, ValueId x, ValueId places_in_rows) {
   return take_at(b, x, places_in_rows, b.type(x).rank() - 1);
 }
 
-/// The places of the greatest `count` along the last axis. A stable ascending sort of the flipped rows, read from its
+/// The places of the largest `count` along the last axis. A stable ascending sort of the flipped rows, read from its
 /// end, leaves equals by place.
-ValueId places_of_greatest(GraphBuilder& b, ValueId x, const Dim& count) {
+ValueId places_of_largest(GraphBuilder& b, ValueId x, const Dim& count) {
   const Dim n = b.type(x).dims.back();
   const int last = b.type(x).rank() - 1;
   const ValueId order = b.library(LibraryOp::argsort, {b.flip(x, {last})})[0];
@@ -81,7 +81,7 @@ ValuesAndPlaces top_k(GraphBuilder& b, ValueId x, const Dim& count, int64_t axis
             x);
   const ValueId rows = move_axis(b, x, along, -1);
   const ValueId found =
-      extreme == Extreme::greatest ? places_of_greatest(b, rows, count) : places_of_smallest(b, rows, count);
+      extreme == Extreme::largest ? places_of_largest(b, rows, count) : places_of_smallest(b, rows, count);
   return {move_axis(b, take_along_last(b, rows, found), -1, along), move_axis(b, found, -1, along)};
 }
 

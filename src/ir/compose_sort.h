@@ -15,12 +15,12 @@ ValueId take_at(GraphBuilder& b, ValueId x, ValueId places, int axis);
 /// Source: numpy.take_along_axis.
 ValueId take_along_axis(GraphBuilder& b, ValueId x, ValueId places_there, int64_t axis);
 
-/// The `count` greatest (or smallest) elements along `axis`, the most extreme first, and where they stand: i64.
+/// The `count` largest (or smallest) elements along `axis`, the most extreme first, and where they stand: i64.
 ///
-/// Equals: by place. NaN counts as greater than all else, as in a sort: first of the greatest, last of the smallest.
+/// Equals: by place. NaN counts as greater than all else, as in a sort: first of the largest, last of the smallest.
 /// A count of 0 gives nothing. Errors: axis-out-of-range, slice-out-of-range where there are fewer elements.
 /// Source: PyTensor's TopKOp, which gives them in any order; the order is that of jax.lax.top_k.
-enum class Extreme : uint8_t { greatest, smallest };
+enum class Extreme : uint8_t { largest, smallest };
 struct ValuesAndPlaces {
   ValueId values, places;
 };

@@ -149,8 +149,8 @@ ValueId GraphDraft::bound(std::string name, TensorType type, Facts facts) {
   if (facts != Facts() && !is_integer(type.dtype)) {
     throw error(ErrorCode::wrong_dtype, str("%", name, ": facts are of integers, not of ", dtype_name(type.dtype)));
   }
-  if (facts.has_range && facts.least > facts.greatest) {
-    throw error(ErrorCode::false_fact, str("%", name, ": min ", facts.least, " is greater than max ", facts.greatest));
+  if (facts.has_range && facts.min > facts.max) {
+    throw error(ErrorCode::false_fact, str("%", name, ": min ", facts.min, " is greater than max ", facts.max));
   }
   const ValueId v = param(std::move(name), std::move(type));
   graph_.params.back().bound = true;

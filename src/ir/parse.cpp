@@ -25,10 +25,10 @@ void fact(Cursor& in, Facts& facts) {
   if (in.accept("sorted")) {
     facts.sorted = true;
   } else if (in.accept("min")) {
-    facts.least = signed_integer(in);
+    facts.min = signed_integer(in);
     in.expect(",");
     in.expect("max");
-    facts.greatest = signed_integer(in);
+    facts.max = signed_integer(in);
     facts.has_range = true;
   } else {
     in.fail_expected("a fact: `min a, max b` or `sorted`");

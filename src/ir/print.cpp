@@ -133,7 +133,7 @@ class Printer {
     if (!param.bound) return out;
     std::vector<std::string> facts;
     if (param.facts.has_range) {
-      facts = {str("min ", param.facts.least), str("max ", param.facts.greatest)};
+      facts = {str("min ", param.facts.min), str("max ", param.facts.max)};
     }
     if (param.facts.sorted) facts.push_back("sorted");
     return str(out, " bound", facts.empty() ? "" : str(" {", join(facts, ", "), "}"));

@@ -35,15 +35,15 @@ std::vector<Walk> walks(const Subscript& subscript, std::span<const Dim> extents
 
 /// Minimum and maximum of a subscript, given that there is a point. A step that may have either sign moves both ends.
 struct Range {
-  Dim least, greatest;
+  Dim min, max;
 };
 Range range_of(const Subscript& subscript, std::span<const Dim> extents) {
   Range out{subscript.base, subscript.base};
   for (const Walk& walk : walks(subscript, extents)) {
     const Dim reach = walk.step * (walk.extent - 1);
     const bool forward = always_at_least(walk.step, 0), backward = !forward && always_at_least(0, walk.step);
-    if (!backward) out.greatest = out.greatest + (forward ? reach : max(reach, 0));
-    if (!forward) out.least = out.least + (backward ? reach : min(reach, 0));
+    if (!backward) out.max = out.max + (forward ? reach : max(reach, 0));
+    if (!forward) out.min = out.min + (backward ? reach : min(reach, 0));
   }
   return out;
 }
@@ -70,8 +70,7 @@ bool apart_by_step(const Subscript& a, std::span<const Dim> extents_a, const Sub
 bool apart_by_range(const Subscript& a, std::span<const Dim> extents_a, const Subscript& b,
                     std::span<const Dim> extents_b, std::span<const Dim> facts) {
   const Range left = range_of(a, extents_a), right = range_of(b, extents_b);
-  return always_at_least(right.least, left.greatest + 1, facts) ||
-         always_at_least(left.least, right.greatest + 1, facts);
+  return always_at_least(right.min, left.max + 1, facts) || always_at_least(left.min, right.max + 1, facts);
 }
 
 /// Where a point exists, each axis has at least one point.
@@ -109,7 +108,7 @@ bool surely_meet(const AccessMap& a, std::span<const Dim> extents_a, const Acces
     overlap = is_known_interval(left, extents_a) && is_known_interval(right, extents_b);
     if (!overlap) continue;
     const Range x = range_of(left, extents_a), y = range_of(right, extents_b);
-    overlap = x.least.constant() <= y.greatest.constant() && y.least.constant() <= x.greatest.constant();
+    overlap = x.min.constant() <= y.max.constant() && y.min.constant() <= x.max.constant();
   }
   return same_origin || overlap;
 }
@@ -334,14 +333,14 @@ Answer within_dim(const Subscript& subscript, std::span<const Dim> axis_extents,
   Dim point = 1;  // 1 if there is a point, else less
   for (const Dim& extent : axis_extents) point = min(point, extent);
   const auto ends_within = [&] {
-    return always_at_least(dim, range.greatest + 1, facts) || always_at_least(dim, range.greatest + point);
+    return always_at_least(dim, range.max + 1, facts) || always_at_least(dim, range.max + point);
   };
-  if (always_at_least(range.least, 0, facts) && ends_within()) return Answer::yes;
+  if (always_at_least(range.min, 0, facts) && ends_within()) return Answer::yes;
   // `no` must hold for a point that exists: an axis of 0 points, or an index that no point loads, touches nothing.
   const bool has_points =
       std::ranges::all_of(axis_extents, [](const Dim& extent) { return always_at_least(extent, 1); });
   if (subscript.index || !has_points) return Answer::unknown;
-  return always_at_least(-1, range.least) || always_at_least(range.greatest, dim) ? Answer::no : Answer::unknown;
+  return always_at_least(-1, range.min) || always_at_least(range.max, dim) ? Answer::no : Answer::unknown;
 }
 
 Subscript plus(const Subscript& a, const Subscript& b, const Dim& times) {

@@ -44,7 +44,7 @@ void Parser::facts(Buffer& out) {
     if (!is_min && !at("max")) fail_expected("`min`, `max` or `sorted`");
     next();
     out.facts.has_range = true;
-    (is_min ? out.facts.least : out.facts.greatest) = integer();
+    (is_min ? out.facts.min : out.facts.max) = integer();
   });
 }
 

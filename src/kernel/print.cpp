@@ -242,7 +242,7 @@ std::string Printer::bound_text(const Buffer& b) {
   if (b.donated) return " donated";
   if (!b.bound) return "";
   std::vector<std::string> facts;
-  if (b.facts.has_range) facts = {str("min ", b.facts.least), str("max ", b.facts.greatest)};
+  if (b.facts.has_range) facts = {str("min ", b.facts.min), str("max ", b.facts.max)};
   if (b.facts.sorted) facts.emplace_back("sorted");
   return facts.empty() ? " bound" : str(" bound {", join(facts, ", "), "}");
 }

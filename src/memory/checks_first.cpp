@@ -228,7 +228,7 @@ void raise_to_indices(const KernelProgram& program, const Stage& stage, std::vec
       if (made == stage.statements.end() || made->kind != Statement::Kind::load) continue;
       const Facts& facts = program.buffers[root_of(program, made->buffer)].facts;
       int64_t& size = symbols[subscript.index->extent.as_symbol().index];
-      if (facts.has_range && facts.greatest < INT64_MAX) size = std::max(size, facts.greatest + 1);
+      if (facts.has_range && facts.max < INT64_MAX) size = std::max(size, facts.max + 1);
     }
   }
 }

@@ -28,8 +28,8 @@ void check_elements(const Facts& facts, const T* elements, int64_t count, std::s
                  str(array, ": bound with ", fact, ", but element ", i, " is ", std::to_string(elements[i])));
   };
   for (int64_t i = 0; i < count; ++i) {
-    if (facts.has_range && std::cmp_less(elements[i], facts.least)) throw broken(str("min ", facts.least), i);
-    if (facts.has_range && std::cmp_greater(elements[i], facts.greatest)) throw broken(str("max ", facts.greatest), i);
+    if (facts.has_range && std::cmp_less(elements[i], facts.min)) throw broken(str("min ", facts.min), i);
+    if (facts.has_range && std::cmp_greater(elements[i], facts.max)) throw broken(str("max ", facts.max), i);
     if (facts.sorted && i > 0 && elements[i] < elements[i - 1]) {
       throw Error(ErrorCode::false_fact, {},
                   str(array, ": bound as sorted, but element ", i, " is ", std::to_string(elements[i]), ", after ",
@@ -44,12 +44,12 @@ Facts facts_of(DType dtype, const void* elements, int64_t count) {
   Facts facts;
   if (count == 0) return facts;
   visit_integers(dtype, elements, [&](const auto* data) {
-    const auto [least, greatest] = std::minmax_element(data, data + count);
+    const auto [min, max] = std::minmax_element(data, data + count);
     // An element beyond int64_t says nothing that a dim could be compared with.
-    if (!std::in_range<int64_t>(*greatest)) return;
+    if (!std::in_range<int64_t>(*max)) return;
     facts.has_range = true;
-    facts.least = static_cast<int64_t>(*least);
-    facts.greatest = static_cast<int64_t>(*greatest);
+    facts.min = static_cast<int64_t>(*min);
+    facts.max = static_cast<int64_t>(*max);
     facts.sorted = std::is_sorted(data, data + count);
   });
   return facts;

@@ -9,8 +9,8 @@ namespace inlay {
 
 /// Of an array of integers. Code may depend on it, and on nothing else of the bytes.
 struct Facts {
-  bool has_range = false;  // every element is in [least, greatest]
-  int64_t least = 0, greatest = 0;
+  bool has_range = false;  // every element is in [min, max]
+  int64_t min = 0, max = 0;
   bool sorted = false;  // ascending
   bool operator==(const Facts&) const = default;
 };

@@ -20,9 +20,7 @@ std::string complaint(DType dtype, const std::vector<T>& elements, const Facts& 
   return "";
 }
 
-constexpr Facts range(int64_t least, int64_t greatest) {
-  return {.has_range = true, .least = least, .greatest = greatest};
-}
+constexpr Facts range(int64_t min, int64_t max) { return {.has_range = true, .min = min, .max = max}; }
 constexpr Facts kSorted = {.sorted = true};
 
 TEST(Facts, FalseOnesNameTheArrayTheFactAndTheElement) {
@@ -46,7 +44,7 @@ TEST(Facts, TrueOnesPass) {
 TEST(Facts, ThatAreFoundHold) {
   const std::vector<int16_t> elements = {-3, -3, 12};
   const Facts found = facts_of(DType::i16, elements.data(), 3);
-  EXPECT_EQ(found, (Facts{.has_range = true, .least = -3, .greatest = 12, .sorted = true}));
+  EXPECT_EQ(found, (Facts{.has_range = true, .min = -3, .max = 12, .sorted = true}));
   EXPECT_EQ(complaint<int16_t>(DType::i16, elements, found), "");
   EXPECT_FALSE(facts_of(DType::i16, std::vector<int16_t>{2, 1}.data(), 2).sorted);
   EXPECT_EQ(facts_of(DType::i16, nullptr, 0), Facts());

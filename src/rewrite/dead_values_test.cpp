@@ -80,7 +80,7 @@ TEST(DropDeadValues, KeepsTheChecksOfWhatStays) {
 TEST(DropDeadValues, KeepsNamesLocationsAndFacts) {
   GraphBuilder b;
   const Dim n = b.symbol("n");
-  const ValueId g = b.bound("g", {DType::i64, {n}}, {.has_range = true, .least = 0, .greatest = 84, .sorted = true});
+  const ValueId g = b.bound("g", {DType::i64, {n}}, {.has_range = true, .min = 0, .max = 84, .sorted = true});
   b.at({"model.py:7"});
   const ValueId x = b.scalar(ScalarOp::neg_, {g});
   b.name(x, "minus");

@@ -7,8 +7,8 @@
 namespace inlay::tool {
 namespace {
 
-int64_t draw(Random& random, int64_t least, int64_t greatest) {
-  return std::uniform_int_distribution<int64_t>(least, greatest)(random);
+int64_t draw(Random& random, int64_t min, int64_t max) {
+  return std::uniform_int_distribution<int64_t>(min, max)(random);
 }
 
 bool is_param(const Graph& graph, ValueId v) {
@@ -130,7 +130,7 @@ class InputMaker {
   }
 
   struct Range {
-    int64_t least, greatest;
+    int64_t min, max;
   };
 
   Error unknown_size(const std::string& name) const {
@@ -168,7 +168,7 @@ class InputMaker {
 
   static std::optional<Range> range_of(const Param& param, const std::vector<Dim>& limits,
                                        const std::vector<int64_t>& sizes) {
-    if (param.facts.has_range) return Range{param.facts.least, param.facts.greatest};
+    if (param.facts.has_range) return Range{param.facts.min, param.facts.max};
     if (limits.empty()) return std::nullopt;
     int64_t extent = std::numeric_limits<int64_t>::max();
     for (const Dim& limit : limits) extent = std::min(extent, limit.evaluate(sizes));
@@ -213,8 +213,8 @@ class InputMaker {
       return draw(random_, 0, 1) == 1;
     } else {
       if (range) {
-        const int64_t least = std::is_signed_v<T> ? range->least : std::max<int64_t>(0, range->least);
-        return static_cast<T>(draw(random_, least, std::max(least, range->greatest)));
+        const int64_t min = std::is_signed_v<T> ? range->min : std::max<int64_t>(0, range->min);
+        return static_cast<T>(draw(random_, min, std::max(min, range->max)));
       }
       const T special[] = {Limits::min(), Limits::max(), T(0), static_cast<T>(-1)};
       if (nasty) return special[draw(random_, 0, 3)];
