@@ -13,20 +13,22 @@ namespace {
 /// One state that a reduction makes, and what it folds.
 struct Folded {
   ValueId result, x;
-  Combine combine = Combine::set;
   Fold fold = Fold::none;
   int state = 0;
+  DType dtype = DType::f64;
+
+  Literal nothing() const { return identity_of(combine_of(fold, state), dtype); }
 };
 
-/// Of a reduce one, of a fold its stored ones.
-std::vector<Folded> states_of(const Node& node) {
-  if (node.op == Op::reduce) return {{node.results[0], node.operands[0], node.combine}};
+/// The stored ones.
+std::vector<Folded> states_of(const Graph& graph, const Node& node) {
+  const Fold fold = node.op == Op::reduce ? fold_by(node.combine) : node.fold;
   std::vector<Folded> out;
   std::size_t operand = 0;
   for (std::size_t k = 0; k < node.results.size(); ++k) {
-    const FoldState& state = facts(node.fold).states[k];
-    const ValueId x = state.counts_points() ? node.operands.back() : node.operands[operand++];
-    out.push_back({node.results[k], x, state.combine, node.fold, static_cast<int>(k)});
+    const bool counts = facts(fold).states[k].counts_points();
+    const ValueId x = counts ? node.operands.back() : node.operands[operand++];
+    out.push_back({node.results[k], x, fold, static_cast<int>(k), graph.type(node.results[k]).dtype});
   }
   return out;
 }
@@ -35,13 +37,12 @@ std::vector<Folded> states_of(const Node& node) {
 Write fold_at(const Cut& cut, const Folded& state, const Node& reduction, AccessMap at) {
   const BufferId buffer = cut.homes[state.result].buffer;
   Write write{.kind = Statement::Kind::fold,
-              .combine = state.combine,
+              .fold = state.fold,
+              .state = state.state,
               .buffer = buffer,
               .value = state.x,
               .at = std::move(at),
               .converted = cut.program.buffers[buffer].dtype,
-              .fold = state.fold,
-              .state = state.state,
               .target = state.result};
   for (int axis = 0; axis < write.at.rank(); ++axis) {
     if (!std::ranges::binary_search(reduction.axes, axis)) write.map.subscripts.push_back(write.at.subscripts[axis]);
@@ -66,8 +67,7 @@ void fold_loop(Cut& cut, const Node& node, std::span<const Folded> states) {
   const Loop loop = loop_over(loop_dims);
   Piece piece{.axes = loop.axes};
   for (const Folded& state : states) {
-    const Literal nothing = identity_of(state.combine, cut.graph.type(state.result).dtype);
-    piece.starts.push_back({cut.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
+    piece.starts.push_back({cut.homes[state.result].buffer, {Start::Kind::fill, state.nothing(), {}}});
   }
   for (int k = 0; k < num_folds; ++k) {
     AccessMap at = loop.at;
@@ -100,8 +100,7 @@ void fold_parts(Cut& cut, const Node& reduce, const Folded& state, ValueId whole
     piece.writes.push_back(fold_at(cut, state, reduce, std::move(one.loop.at)));
   }
   std::ranges::stable_partition(pieces, [](const Piece& piece) { return !piece.axes.empty(); });
-  const Literal nothing = identity_of(state.combine, cut.graph.type(state.result).dtype);
-  pieces.front().starts.push_back({cut.homes[state.result].buffer, {Start::Kind::fill, nothing, {}}});
+  pieces.front().starts.push_back({cut.homes[state.result].buffer, {Start::Kind::fill, state.nothing(), {}}});
   std::vector<PieceId> first;
   for (Piece& piece : pieces) {
     piece.after = first;
@@ -118,7 +117,7 @@ Literal first_of(Combine combine, DType dtype) {
 }  // namespace
 
 void cut_reduction(Cut& cut, const Node& node) {
-  const std::vector<Folded> states = states_of(node);
+  const std::vector<Folded> states = states_of(cut.graph, node);
   for (const Folded& state : states) cut.new_home(state.result);
   const ValueId whole = cut.whole_below(node.results[0]);
   whole.valid() ? fold_parts(cut, node, states[0], whole) : fold_loop(cut, node, states);
@@ -129,7 +128,7 @@ void cut_cumulative(Cut& cut, ValueId v, const Node& node) {
   const auto axis = static_cast<std::size_t>(node.axes[0]);
   Piece piece = elementwise(cut.graph, v, cut.new_home(v), /*defines=*/false);
   Write fold{.kind = Statement::Kind::fold,
-             .combine = node.combine,
+             .fold = fold_by(node.combine),
              .map = piece.writes[0].map,
              .value = node.operands[0],
              .at = piece.writes[0].at,

@@ -36,7 +36,7 @@ void cut_compress(Cut& cut, const Node& node) {
     Piece piece{.axes = loop.axes};
     piece.starts.push_back({into, {Start::Kind::fill, Literal::of_integer(DType::i64, first), {}}});
     piece.writes.push_back({.kind = Statement::Kind::fold,
-                            .combine = Combine::add,
+                            .fold = Fold::add,
                             .buffer = into,
                             .value = mask,
                             .at = loop.at,

@@ -77,7 +77,7 @@ void write_region(Cut& cut, ValueId v, ValueId whole, ValueId onto, Piece piece)
   const Node& node = *cut.graph.node_of(v);
   Region region = region_of(cut, node);
   piece.axes = std::move(region.axes);
-  piece.writes.push_back({.combine = node.combine,
+  piece.writes.push_back({.fold = fold_by(node.combine),
                           .buffer = cut.homes[whole].buffer,
                           .map = std::move(region.place.map),
                           .indices = std::move(region.place.arrays),

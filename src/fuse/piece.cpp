@@ -31,8 +31,8 @@ const char* axis_name(std::size_t axis) {
 
 bool Write::asks_like(const Write& other) const {
   const auto parts = [](const Write& w) {
-    return std::tie(w.kind, w.combine, w.map, w.value, w.at, w.defines, w.converted, w.running, w.runs, w.fold, w.state,
-                    w.along, w.onto, w.predicate, w.selection, w.target);
+    return std::tie(w.kind, w.fold, w.state, w.map, w.value, w.at, w.defines, w.converted, w.running, w.runs, w.along,
+                    w.onto, w.predicate, w.selection, w.target);
   };
   const auto index_parts = [](const WriteIndex& i) { return std::tie(i.dim, i.array, i.at, i.step, i.extent); };
   return parts(*this) == parts(other) &&

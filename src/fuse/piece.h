@@ -37,7 +37,8 @@ struct WriteIndex {
 /// One store or fold at each point of a piece.
 struct Write {
   kernel::Statement::Kind kind = kernel::Statement::Kind::store;  // store, fold or check
-  Combine combine = Combine::set;
+  Fold fold = Fold::none;                                         // as of a statement
+  int state = 0;
   BufferId buffer;
   AccessMap map;                    // the target's affine part
   std::vector<WriteIndex> indices;  // its loaded part
@@ -47,8 +48,6 @@ struct Write {
   std::optional<DType> converted;   // a fold's own dtype, where that is not the value's
   ValueId running;                  // of a fold: what it makes at each point, at `at`
   bool runs = false;                // of a fold: its value is used at each point
-  Fold fold = Fold::none;           // of several states, of which this is ...
-  int state = 0;                    // ... that one
   std::vector<ValueId> along;       // of the first state of a fold: what the next writes fold, at `at` too
   ValueId onto;       // of a store: not what is there is combined with `value`, but the element of this at the place
   ValueId predicate;  // of a store: where this, asked like `value`, holds

@@ -46,8 +46,7 @@ bool is_written_by_points(const KernelProgram& body, BufferId output) {
                                }) &&
            std::ranges::all_of(kernel.stages, [&](const Stage& stage) {
              return std::ranges::all_of(stage.statements, [&](const Statement& s) {
-               return s.buffer != output || s.kind == Statement::Kind::load ||
-                      (s.kind == Statement::Kind::store && s.combine == Combine::set);
+               return s.buffer != output || s.kind == Statement::Kind::load || s.sets();
              });
            });
   };

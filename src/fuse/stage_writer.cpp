@@ -303,25 +303,25 @@ void StageWriter::write(const Write& write) {
   if (write.converted && *write.converted != type.dtype && !counts_points(write.fold, write.state)) {
     source = add({.kind = Statement::Kind::cast, .dtype = *write.converted, .operands = {source}});
   }
-  const bool is_onto = write.onto.valid() && write.combine != Combine::set;
-  if (is_onto) source = op(combine_op(write.combine), type.dtype, {value(write.onto, write.map), source});
+  const bool is_onto = write.onto.valid() && write.fold != Fold::none;
+  const Combine combine = combine_of(write.fold, write.state);
+  if (is_onto) source = op(combine_op(combine), type.dtype, {value(write.onto, write.map), source});
   AccessMap map = place_of(write);
   RegisterId predicate;
   if (write.predicate.valid()) predicate = value(write.predicate, write.at);
   if (write.kind == Statement::Kind::fold && predicate.valid()) {
     // What is not selected changes nothing.
     const DType dtype = write.converted.value_or(type.dtype);
-    source = op(ScalarOp::select_, dtype, {predicate, source, literal(identity_of(write.combine, dtype))});
+    source = op(ScalarOp::select_, dtype, {predicate, source, literal(identity_of(combine, dtype))});
     predicate = RegisterId();
   }
   const RegisterId result = add({.kind = write.kind,
                                  .dtype = write.converted.value_or(type.dtype),
-                                 .combine = is_onto ? Combine::set : write.combine,
                                  .operands = {source},
                                  .predicate = predicate,
                                  .buffer = write.buffer,
                                  .map = std::move(map),
-                                 .fold = write.fold,
+                                 .fold = is_onto ? Fold::none : write.fold,
                                  .state = write.state},
                                 /*has_result=*/write.runs);
   if (write.runs) running_[write.buffer] = result;

@@ -29,7 +29,7 @@ std::vector<Dim> dims_without(GraphBuilder& b, ValueId x, const std::vector<int>
       out.push_back(b.type(x).dims[axis]);
     }
   }
-  if (combine != Combine::max && combine != Combine::min) return out;
+  if (!facts(fold_by(combine)).needs_a_point()) return out;
   const Dim rest = product(out);
   if (count.is(0) && !rest.is(0)) {
     throw b.error(ErrorCode::empty_reduction, str("reduce ", combine_name(combine), ": of no elements"))
@@ -68,6 +68,7 @@ std::vector<ValueId> GraphBuilder::fold(Fold fold, std::vector<ValueId> operands
   if (operands.size() != row.num_operands()) {
     throw error(ErrorCode::wrong_arity, str(name, ": takes ", row.num_operands(), " operands, not ", operands.size()));
   }
+  if (row.has_one_state()) return {reduce(row.states[0].combine, operands[0], std::move(axes), real)};
   const ValueId last = operands.back();
   require_axes(*this, name.c_str(), last, axes);
   if (row.has_hidden() && static_cast<int>(axes.size()) != type(last).rank()) {

@@ -80,23 +80,6 @@ std::string elements_text(const Buffer& buffer) {
   return str("[", join(shown, ", ", literal_text), all.size() > kShown ? ", ...]" : "]");
 }
 
-std::string_view fold_name(Combine combine) {
-  switch (combine) {
-    case Combine::add: return "sum";
-    case Combine::mul: return "prod";
-    case Combine::max: return "max";
-    case Combine::min: return "min";
-    case Combine::and_: return "all";
-    case Combine::or_: return "any";
-    case Combine::set:
-    case Combine::xor_: break;
-  }
-  return combine_name(combine);
-}
-
-/// Does the statement set an element to its operand, whatever it was before?
-bool sets(const Statement& s) { return s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid(); }
-
 template <class Visit>
 void for_each_stage(const KernelProgram& program, Visit visit) {
   for (const Step& step : program.steps) {
@@ -129,7 +112,7 @@ class StageFormulas {
       } else if (s.kind == Kind::store && stored_by_[s.operands[0].index] == &s) {
         continue;  // it was shown where its value was made
       } else {
-        write(s, s.opens_fold() ? &states_with(stage_, i).back() : nullptr);
+        write(s, states_with(stage_, i).back());
       }
     }
     return std::move(lines_);
@@ -143,7 +126,7 @@ class StageFormulas {
     if (s.kind == Kind::check) return;
     for_each_register(s, [&](RegisterId r) { ++uses_[r.index]; });
     if (s.result.valid()) made_at_[s.result.index] = ++num_made_;
-    if (!sets(s) || stored_by_[s.operands[0].index] != nullptr) return;
+    if (!s.always_sets() || stored_by_[s.operands[0].index] != nullptr) return;
     const bool is_place_known = std::ranges::none_of(s.map.subscripts, [&](const Subscript& subscript) {
       return subscript.index && made_at_[subscript.index->index.index] > made_at_[s.operands[0].index];
     });
@@ -207,37 +190,34 @@ class StageFormulas {
 
   /// Is it shown by its readers, so that it needs no formula in a kernel?
   bool stands_where_read(const Statement& s) const {
-    return !kernel_.is_scalar() && sets(s) && words_.stands_where_read(s.buffer);
+    return !kernel_.is_scalar() && s.always_sets() && words_.stands_where_read(s.buffer);
   }
 
-  void write(const Statement& s, const Statement* last_state) {
+  void write(const Statement& s, const Statement& last_state) {
     if (stands_where_read(s)) return;
     const Expression& e = at(s.operands[0]);
     const Expression target = place(s);
     if (s.kind == Kind::fold) return fold(s, last_state, target.text);
     const std::string condition = s.predicate.valid() ? " where " + at(s.predicate).text : "";
-    if (s.combine == Combine::set) return line(target.text, " = ", e.text + condition);
+    if (s.sets()) return line(target.text, " = ", e.text + condition);
+    const Combine combine = s.combine();
     line(target.text,
-         s.combine == Combine::add   ? " += "
-         : s.combine == Combine::mul ? " *= "
-                                     : " = ",
-         (s.combine == Combine::add || s.combine == Combine::mul
+         combine == Combine::add   ? " += "
+         : combine == Combine::mul ? " *= "
+                                   : " = ",
+         (combine == Combine::add || combine == Combine::mul
               ? e.text
-              : str(combine_name(s.combine), "(", target.text, ", ", e.text, ")")) +
+              : str(combine_name(combine), "(", target.text, ", ", e.text, ")")) +
              condition);
   }
 
-  void fold(const Statement& s, const Statement* last_state, const std::string& target) {
-    const std::string x = at(s.operands[0]).text;
-    if (s.result.valid()) {
-      line(target, " = ", str("running ", fold_name(s.combine), "(", x, ")"));
-      registers_[s.result.index] = atom(target);
-    } else if (last_state == nullptr) {
-      line(target, s.map.has_index() ? " += " : " = ", str(fold_name(s.combine), "(", x, ")"));
-    } else {
-      const std::string of[] = {at(last_state->operands[0]).text};
-      line(target, " = ", with_numbers(facts(s.fold).formula, of));
-    }
+  /// A state that is not the fold's first is shown as what it is by itself.
+  void fold(const Statement& s, const Statement& last_state, const std::string& target) {
+    const Fold shown = s.opens_fold() ? s.fold : fold_by(s.combine());
+    const std::string of[] = {at((s.opens_fold() ? last_state : s).operands[0]).text};
+    line(target, s.map.has_index() ? " += " : " = ",
+         str(s.result.valid() ? "running " : "", with_numbers(facts(shown).formula, of)));
+    if (s.result.valid()) registers_[s.result.index] = atom(target);
   }
 
   void line(const std::string& left, std::string_view sign, const std::string& right) {
@@ -380,7 +360,7 @@ void Vocabulary::find_numbers() {
     StageFormulas values(*this, kernel, stage, nullptr);
     values.formulas();
     for (const Statement& s : stage.statements) {
-      const bool is_told = sets(s) && is_made_once(s.buffer);
+      const bool is_told = s.always_sets() && is_made_once(s.buffer);
       // A scalar with a name of the user's is shown by it; others as their expression.
       if (is_told && values.at(s.operands[0]).ops <= kFewOps) numbers_[s.buffer] = values.at(s.operands[0]);
     }
@@ -407,7 +387,7 @@ void Vocabulary::name_by_places() {
       if (!s.is_write()) continue;
       const std::string place =
           place_text(*this, kernel, stage, s.buffer, s.map, [](RegisterId) { return Expression(); }).text;
-      const auto number = has_numbers && sets(s) ? numbers.find(values.at(s.operands[0]).text) : numbers.end();
+      const auto number = has_numbers && s.always_sets() ? numbers.find(values.at(s.operands[0]).text) : numbers.end();
       const auto from = number == numbers.end() ? std::nullopt : std::optional(number->second);
       const auto [known, is_new] = comes_to.emplace(place.substr(0, place.find('[')), from);
       if (!is_new && known->second != from) known->second.reset();

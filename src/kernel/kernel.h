@@ -76,10 +76,10 @@ struct Statement {
     size,     // result = the value of `size`, a Dim (i64)
     op,       // result = op(operands)
     cast,     // result = operands[0] as dtype
-    store,    // buffer[map] = combine(buffer[map], operands[0]); with a predicate: only where it holds
-    fold,     // buffer[map] = combine(buffer[map], operands[0]), where map leaves out the axes that are folded;
-              // with a result, the points that fold into one element come in row-major order, and result = what the
-              // element is then: a running sum
+    store,    // buffer[map] = operands[0], or what its fold makes of both; with a predicate: only where it holds
+    fold,     // buffer[map] = what its fold makes of both, where map leaves out the axes that are folded; with a
+              // result, the points that fold into one element come in row-major order, and result = what the element is
+              // then: a running sum
     check,    // operands[0] (bool) must hold, else error `site` with the other operands (i64) as its numbers; or,
               // without operands, the index in the one subscript of `map` must lie within its extent
   };
@@ -87,14 +87,14 @@ struct Statement {
   RegisterId result;         // none: store, check; may be none: fold
   DType dtype = DType::f64;  // of the result; of the element for store and fold
   ScalarOp op = ScalarOp::add_;
-  Combine combine = Combine::set;
   SmallVector<RegisterId, 4> operands;
   RegisterId predicate;  // of a store that sets: a bool; none: always
   BufferId buffer;
   AccessMap map;
-  // A fold of several states is one statement for each stored state, all at the same place and in the order of its row
-  // (ops/folds.def): this one makes state `state`. Hidden states live while the stage runs, so such a fold covers all
-  // points of a kernel without outer axes.
+  // Of a fold its row (ops/folds.def), of a store that accumulates one of one state; none: the store sets. A fold of
+  // several states is one statement for each stored state, all at the same place and in the order of the row: this one
+  // makes state `state`. Hidden states live while the stage runs, so such a fold covers all points of a kernel without
+  // outer axes.
   Fold fold = Fold::none;
   int state = 0;
   Literal literal;
@@ -112,11 +112,16 @@ struct Statement {
     const bool has_index = kind == Kind::check && operands.empty() && map.rank() == 1 && map.subscripts[0].index;
     return has_index ? &*map.subscripts[0].index : nullptr;
   }
-  /// Is it the first statement of a fold of several states?
-  bool opens_fold() const { return fold != Fold::none && state == 0; }
-  bool has_hidden_states() const { return fold != Fold::none && facts(fold).has_hidden(); }
-  /// Does it read what it writes?
-  bool accumulates() const { return kind == Kind::fold || (kind == Kind::store && combine != Combine::set); }
+  /// Is it the first statement of a fold?
+  bool opens_fold() const { return kind == Kind::fold && state == 0; }
+  bool has_several_states() const { return accumulates() && !facts(fold).has_one_state(); }
+  bool has_hidden_states() const { return accumulates() && facts(fold).has_hidden(); }
+  /// Is it a write that reads what it changes?
+  bool accumulates() const { return fold != Fold::none; }
+  bool sets() const { return kind == Kind::store && !accumulates(); }
+  /// Does it set its element at every point?
+  bool always_sets() const { return sets() && !predicate.valid(); }
+  Combine combine() const { return combine_of(fold, state); }
 };
 
 /// Returns the check that the index lies within its extent.
@@ -132,7 +137,7 @@ struct Stage {
 /// Returns all statements of the fold that statement `i` belongs to; for any other statement just that one.
 inline std::span<const Statement> states_with(const Stage& stage, std::size_t i) {
   const Statement& s = stage.statements[i];
-  if (s.fold == Fold::none) return {&s, 1};
+  if (!s.accumulates()) return {&s, 1};
   return {&s - s.state, facts(s.fold).num_stored};
 }
 

@@ -33,6 +33,7 @@ class KernelReader : protected TextReader {
   void typed_literal(Statement& out);
   Combine combine();
   int fold_state(Fold fold);
+  void fold(Statement& out);
 
   bool is_tiled_ = false;  // the kernel that is read
 };

@@ -74,11 +74,7 @@ Statement KernelReader::with_result() {
     out.kind = Statement::Kind::size;
     out.size = dim();
   } else if (op.text == "fold") {
-    out.kind = Statement::Kind::fold;
-    out.combine = combine();
-    out.buffer = buffer();
-    out.map = map();
-    out.operands = {reg()};
+    fold(out);
   } else {
     out.kind = op.text == "cast" ? Statement::Kind::cast : Statement::Kind::op;
     const std::optional<ScalarOp> found = scalar_op_from_name(op.text);
@@ -101,7 +97,9 @@ Combine KernelReader::combine() {
       .help(join(combine_names(), ", "));
 }
 
+/// The one state of a fold is called as the fold is.
 int KernelReader::fold_state(Fold fold) {
+  if (facts(fold).has_one_state()) return 0;
   const Token token = expect(Token::Kind::name, "a state of the fold");
   const std::span<const FoldState> stored(facts(fold).states.data(), facts(fold).num_stored);
   for (std::size_t k = 0; k < stored.size(); ++k) {
@@ -109,6 +107,21 @@ int KernelReader::fold_state(Fold fold) {
   }
   throw error(token, ErrorCode::unknown_name, str("`", facts(fold).name, "` stores no state `", token.text, "`"))
       .help(join(stored, ", ", [](const FoldState& state) { return state.name; }));
+}
+
+void KernelReader::fold(Statement& out) {
+  const Token token = expect(Token::Kind::name, "a fold");
+  const std::optional<Fold> found = fold_from_name(token.text);
+  if (!found) {
+    throw error(token, ErrorCode::unknown_name, str("there is no fold `", token.text, "`"))
+        .help(join(all_folds(), ", ", [](Fold known) { return facts(known).name; }));
+  }
+  out.kind = Statement::Kind::fold;
+  out.fold = *found;
+  out.state = fold_state(*found);
+  out.buffer = buffer();
+  out.map = map();
+  out.operands = {reg()};
 }
 
 Statement KernelReader::statement() {
@@ -129,7 +142,7 @@ Statement KernelReader::statement() {
     out.kind = Statement::Kind::store;
     out.buffer = buffer();
     out.map = map();
-    out.combine = combine();
+    out.fold = fold_by(combine());
     out.operands = {reg()};
     if (accept("if")) out.predicate = reg();
     out.elided = accept("elided");
@@ -137,18 +150,7 @@ Statement KernelReader::statement() {
     return out;
   }
   if (!accept("fold")) fail_expected("a statement");
-  out.kind = Statement::Kind::fold;
-  if (const auto fold = peek().kind == Token::Kind::name ? fold_from_name(peek().text) : std::nullopt) {
-    next();
-    out.fold = *fold;
-    out.state = fold_state(*fold);
-    out.combine = facts(*fold).states[static_cast<std::size_t>(out.state)].combine;
-  } else {
-    out.combine = combine();
-  }
-  out.buffer = buffer();
-  out.map = map();
-  out.operands = {reg()};
+  fold(out);
   expect(":");
   out.dtype = dtype();
   return out;

@@ -133,18 +133,13 @@ std::string KernelPrinter::right_side(const Statement& s) {
   return "";
 }
 
-std::string fold_name(const Statement& s) {
-  if (s.fold == Fold::none) return std::string(combine_name(s.combine));
-  return str(facts(s.fold).name, " ", facts(s.fold).states[static_cast<std::size_t>(s.state)].name);
-}
-
 std::string KernelPrinter::statement(const Statement& s) {
   switch (s.kind) {
     case Statement::Kind::store:
-      return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine), " ", registers_text(s.operands),
+      return str("store ", access(s.buffer, s.map), " ", combine_name(s.combine()), " ", registers_text(s.operands),
                  s.predicate.valid() ? str(" if ", register_text(s.predicate)) : "", elided_text(s.elided));
     case Statement::Kind::fold:
-      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", fold_name(s), " ",
+      return str(s.result.valid() ? str(register_text(s.result), " = ") : "", "fold ", state_name(s.fold, s.state), " ",
                  access(s.buffer, s.map), " ", registers_text(s.operands), " : ", dtype_name(s.dtype));
     case Statement::Kind::check:
       if (s.index_to_check()) return str("check ", subscript(s.map.subscripts[0]));

@@ -7,7 +7,7 @@ namespace {
 
 /// Do both accumulate in the same way, so that the order of their points does not matter?
 bool commute(const Statement& a, const Statement& b) {
-  return a.is_write() && b.is_write() && a.combine == b.combine && a.combine != Combine::set;
+  return a.is_write() && b.is_write() && a.accumulates() && a.fold == b.fold && a.state == b.state;
 }
 
 /// One access of the kernel, and where it is.
@@ -83,7 +83,7 @@ class ContractVerifier {
   /// Verifies a plain set: which of several points wins is undefined, unless an index keeps the order.
   void verify_write(const Access& access) {
     const Statement& s = *access.statement;
-    if (s.combine != Combine::set || s.map.has_index()) return;
+    if (s.accumulates() || s.map.has_index()) return;
     for (std::size_t axis = 0; axis < access.extents.size(); ++axis) {
       const Dim& extent = access.extents[axis];
       const bool one_point = extent.is(0) || extent.is(1);

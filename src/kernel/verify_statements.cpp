@@ -93,7 +93,7 @@ class OutputVerifier {
     for (const Stage& stage : kernel_.stages) {
       for (const Statement& s : stage.statements) {
         if (s.buffer != id) continue;
-        return s.kind == Statement::Kind::load || s.combine != Combine::set;
+        return s.kind == Statement::Kind::load || s.accumulates();
       }
     }
     return false;
@@ -222,7 +222,7 @@ class StatementVerifier {
   }
 
   void verify_statement(const Statement& s) {
-    if (s.elided && (s.kind != Statement::Kind::store || s.combine != Combine::set)) {
+    if (s.elided && !s.sets()) {
       complain("only a store that sets is elided");
     }
     switch (s.kind) {
@@ -293,36 +293,29 @@ class StatementVerifier {
       }
     }
     if (s.dtype != to.dtype) complain(to.name, " holds ", dtype_name(to.dtype), ", not ", dtype_name(s.dtype));
-    if (s.kind == Statement::Kind::fold && s.combine == Combine::set) complain("a fold combines");
-    if (s.kind == Statement::Kind::fold && s.result.valid() && s.map.has_index()) {
-      complain("a running fold goes through no index");
-    }
+    if (s.kind == Statement::Kind::fold && !s.accumulates()) complain("names no fold");
     if (s.predicate.valid()) verify_predicate(s);
-    if (s.fold != Fold::none) verify_state(s);
-    if (s.combine != Combine::set && !accepts(combine_op(s.combine), to.dtype)) {
-      complain(dtype_name(to.dtype), " cannot be combined by `", combine_name(s.combine), "`");
-    }
+    if (s.accumulates()) verify_state(s);
     verify_map(s);
   }
 
   void verify_predicate(const Statement& s) {
-    if (s.kind != Statement::Kind::store || s.combine != Combine::set)
-      complain("only a store that sets has a predicate");
+    if (!s.sets()) complain("only a store that sets has a predicate");
     const std::optional<DType> dtype = dtype_of(s.predicate);
     if (dtype && *dtype != DType::boolean) complain("the predicate is ", dtype_name(*dtype));
   }
 
-  /// Verifies one state of a fold of several. The next statement makes the next state: of the same element, if the
-  /// buffers have the same dims.
+  /// Verifies one state of a fold. The next statement makes the next state, if there are several: of the same element, if
+  /// the buffers have the same dims.
   void verify_state(const Statement& s) {
     const FoldFacts& fold = facts(s.fold);
     const auto k = static_cast<std::size_t>(s.state);
-    if (s.kind != Statement::Kind::fold || k >= fold.num_stored) return complain("no state of `", fold.name, "`");
+    if (k >= fold.num_stored) return complain("no state of `", fold.name, "`");
     const FoldState& state = fold.states[k];
-    const std::string what = str(fold.name, " ", state.name);
-    if (s.result.valid() || s.map.has_index() || s.combine != state.combine) {
-      return complain(what, " is a plain fold by ", combine_name(state.combine));
-    }
+    const std::string what = state_name(s.fold, s.state);
+    const bool is_plain = s.kind == Statement::Kind::fold && !s.result.valid() && !s.map.has_index();
+    if (!fold.has_one_state() && !is_plain) return complain(what, " is a plain fold");
+    if (s.result.valid() && s.map.has_index()) complain("a running fold goes through no index");
     if (!accepts(state.dtype, s.dtype)) return complain(what, " cannot be ", dtype_name(s.dtype));
     if (fold.has_hidden() && (!kernel_.outer.empty() || !goes_over_all(s.map))) {
       return complain(what, " is folded over all points of a kernel without outer axes");

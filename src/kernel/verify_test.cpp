@@ -106,8 +106,9 @@ TEST(VerifyKernelProgram, DTypesFit) {
   EXPECT_THAT(in_stage("check %0 #0"), ElementsAre("the condition is f64"));
   EXPECT_THAT(in_stage("%2 = lt %0, %0 : bool check %2 #1"), ElementsAre("there is no such site"));
   EXPECT_THAT(in_stage("store y[i] set %1"), ElementsAre("a i64 is written to f64[n]"));
-  EXPECT_THAT(in_stage("store y[i] and %0"), ElementsAre("f64 cannot be combined by `and`"));
-  EXPECT_THAT(in_stage("fold set y[i] %0 : f64"), ElementsAre("a fold combines"));
+  EXPECT_THAT(in_stage("store y[i] and %0"), ElementsAre("and cannot be f64"));
+  EXPECT_THAT(in_stage("fold xor y[i] %0 : f64"), ElementsAre("xor cannot be f64"));
+  EXPECT_THROW(in_stage("fold set y[i] %0 : f64"), Error);
   EXPECT_THAT(in_stage("%2 = load c[wrap(%0, 2) proved] : f64"), ElementsAre("an index is f64"));
   EXPECT_THAT(in_stage("%2 = load c[wrap(%1, 2) checked #7] : f64"), ElementsAre("a checked index has no site"));
 }

@@ -19,9 +19,7 @@ using kernel::StepId;
 
 namespace {
 
-bool always_sets(const Statement& s) {
-  return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid();
-}
+bool always_sets(const Statement& s) { return s.always_sets(); }
 
 /// Returns the offset of `source`'s first element in `destination`, if points touch the elements of both in the same
 /// order.

@@ -246,7 +246,7 @@ class StageReplay {
 
   /// Replays an elided store: the register is an element of another buffer, which must lie in these very bytes.
   void take_over(const Statement& store) {
-    if (store.kind != Statement::Kind::store || store.combine != Combine::set) {
+    if (!store.sets()) {
       return progress_.wrong_here(": what is no store that sets is left out");
     }
     const int64_t to = reach_.element(store, point_);

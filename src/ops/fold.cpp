@@ -8,16 +8,21 @@
 namespace inlay {
 namespace {
 
+/// `and_`: "and".
+std::string_view text_name(std::string_view name) {
+  return name.ends_with('_') ? name.substr(0, name.size() - 1) : name;
+}
+
 std::vector<FoldFacts> read_rows() {
   std::vector<FoldFacts> rows = {{"none", "", {}, 0}};
   const auto state = [&](std::string_view name, FoldState::Class dtype, Combine combine, bool is_stored,
                          std::string_view lift, std::string_view merge) {
     FoldFacts& row = rows.back();
     INLAY_CHECK(!is_stored || !row.has_hidden(), "the stored states of ", row.name, " come first");
-    row.states.push_back({name, dtype, combine, is_stored, parse_expression(lift), parse_expression(merge)});
+    row.states.push_back({text_name(name), dtype, combine, is_stored, parse_expression(lift), parse_expression(merge)});
     row.num_stored += is_stored ? 1 : 0;
   };
-#define FOLD(name, formula) rows.push_back({#name, formula, {}, 0});
+#define FOLD(name, formula) rows.push_back({text_name(#name), formula, {}, 0});
 #define STATE(name, dtype, combine, lift, merge) \
   state(#name, FoldState::Class::dtype, Combine::combine, true, lift, merge);
 #define HIDDEN(name, dtype, combine, lift, merge) \
@@ -37,12 +42,28 @@ const std::vector<FoldFacts>& rows() {
 }  // namespace
 
 const FoldFacts& facts(Fold fold) {
-  INLAY_CHECK(fold != Fold::none, "a fold of one state has no row");
+  INLAY_CHECK(fold != Fold::none, "no fold has no row");
   return rows()[static_cast<std::size_t>(fold)];
 }
 
 bool counts_points(Fold fold, int state) {
   return fold != Fold::none && facts(fold).states[static_cast<std::size_t>(state)].counts_points();
+}
+
+Combine combine_of(Fold fold, int state) {
+  return fold == Fold::none ? Combine::set : facts(fold).states[static_cast<std::size_t>(state)].combine;
+}
+
+Fold fold_by(Combine combine) {
+  const auto makes_it = [&](Fold fold) { return facts(fold).has_one_state() && combine_of(fold, 0) == combine; };
+  const auto found = std::ranges::find_if(all_folds(), makes_it);
+  return found == all_folds().end() ? Fold::none : *found;
+}
+
+std::string state_name(Fold fold, int state) {
+  const FoldFacts& row = facts(fold);
+  return row.has_one_state() ? std::string(row.name)
+                             : str(row.name, " ", row.states[static_cast<std::size_t>(state)].name);
 }
 
 std::size_t FoldFacts::num_operands() const {
@@ -72,8 +93,10 @@ std::optional<Fold> fold_from_name(std::string_view name) {
 
 bool accepts(FoldState::Class state, DType dtype) {
   switch (state) {
-    case FoldState::Class::place: return dtype == DType::i64;
+    case FoldState::Class::number: return accepts(ScalarOp::add_, dtype);
     case FoldState::Class::ordered: return accepts(ScalarOp::gt_, dtype);
+    case FoldState::Class::logical: return accepts(ScalarOp::and_, dtype);
+    case FoldState::Class::place: return dtype == DType::i64;
     case FoldState::Class::real: return dtype == DType::f32 || dtype == DType::f64;
     case FoldState::Class::count: return dtype == DType::f64;
   }

@@ -1,7 +1,8 @@
 #pragma once
-// The table of folds of several states (folds.def): arguments of extremes, log-sum-exp, moments.
+// The table of folds (folds.def): sums, products and extremes; their arguments, log-sum-exp, moments.
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,7 +11,7 @@
 namespace inlay {
 
 enum class Fold : uint8_t {
-  none,  // of one state: what a Combine says
+  none,  // what is there counts no more: no fold
 #define FOLD(name, formula) name,
 #define STATE(name, dtype, combine, lift, merge)
 #define HIDDEN(name, dtype, combine, lift, merge)
@@ -21,7 +22,7 @@ enum class Fold : uint8_t {
 };
 
 struct FoldState {
-  enum class Class : uint8_t { place, ordered, real, count };
+  enum class Class : uint8_t { number, ordered, logical, place, real, count };
   std::string_view name;
   Class dtype;
   Combine combine;  // its identity is the state of no points
@@ -38,12 +39,24 @@ struct FoldFacts {
   std::size_t num_stored;
   std::size_t num_operands() const;  // what a point has: one for each stored state that does not count points
   bool has_hidden() const { return num_stored < states.size(); }
+  bool has_one_state() const { return states.size() == 1; }
+  /// Has it no result of no points? There is no greatest element of none.
+  bool needs_a_point() const {
+    const Combine last = states[num_stored - 1].combine;
+    return last == Combine::max || last == Combine::min;
+  }
 };
 
 /// Not of `none`.
 const FoldFacts& facts(Fold fold);
-/// Is it a state of a fold of several that is of a point the same whatever that folds?
+/// Is it a state that is of a point the same whatever that folds?
 bool counts_points(Fold fold, int state);
+/// How a state combines; `set` where there is no fold.
+Combine combine_of(Fold fold, int state);
+/// The fold of one state that combines so; none for `set`.
+Fold fold_by(Combine combine);
+/// As text forms call a state: `add`, `argmax place`.
+std::string state_name(Fold fold, int state);
 std::span<const Fold> all_folds();
 std::optional<Fold> fold_from_name(std::string_view name);
 

@@ -23,7 +23,7 @@ std::optional<ValueId> reduce_of_reduce(Simplifier& simplifier, const Node& node
   std::ranges::sort(out.axes);
   // max and min of no elements are errors, and must stay errors.
   const bool may_be_empty = std::ranges::any_of(dims, [](const Dim& dim) { return !at_most(1, dim); });
-  if (may_be_empty && (node.combine == Combine::max || node.combine == Combine::min)) return std::nullopt;
+  if (may_be_empty && facts(fold_by(node.combine)).needs_a_point()) return std::nullopt;
   if (!simplifier.fires()) return std::nullopt;
   return simplifier.make(out, type);
 }

@@ -110,9 +110,10 @@ class Locals {
     std::vector<States> out;
     for (const Stage& stage : kernel.stages) {
       for (std::size_t i = 0; i < stage.statements.size(); ++i) {
-        if (!stage.statements[i].opens_fold()) continue;
+        const std::span<const Statement> stored = states_with(stage, i);
+        if (!stage.statements[i].opens_fold() || stored.size() == 1) continue;  // one is together with no other
         States& states = out.emplace_back();
-        for (const Statement& s : states_with(stage, i)) states.push_back(s.buffer);
+        for (const Statement& s : stored) states.push_back(s.buffer);
       }
     }
     return out;

@@ -14,9 +14,7 @@ using kernel::Statement;
 
 namespace {
 
-bool sets_known_element(const Statement& s) {
-  return s.kind == Statement::Kind::store && s.combine == Combine::set && !s.map.has_index();
-}
+bool sets_known_element(const Statement& s) { return s.sets() && !s.map.has_index(); }
 
 /// Is the buffer named by nothing but such stores and the list of outputs?
 IdMap<BufferId, bool> find_unread(const KernelProgram& program) {

@@ -130,7 +130,7 @@ void renumber_axes(Stage& stage, std::span<const int> now) {
 bool order_shows(const Stage& stage) {
   return std::ranges::any_of(stage.statements, [](const Statement& s) {
     const bool through_index = s.is_write() && s.map.has_index();
-    return s.can_fail() || (through_index && (s.combine == Combine::set || is_half(s.dtype)));
+    return s.can_fail() || (through_index && (!s.accumulates() || is_half(s.dtype)));
   });
 }
 

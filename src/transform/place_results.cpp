@@ -127,8 +127,7 @@ class ResultPlacer {
       bool is_asked = false;
       for_each_register(s, [&](kernel::RegisterId r) { is_asked |= r == loaded.result; });
       if (!is_asked) continue;
-      const bool brings = s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid() &&
-                          !s.map.has_index() && s.dtype == loaded.dtype;
+      const bool brings = s.always_sets() && !s.map.has_index() && s.dtype == loaded.dtype;
       if (out || !brings) return std::nullopt;
       out = Bringing{step, load, i};
     }

@@ -121,8 +121,7 @@ class RowKeeper {
   void note_write(const Statement& s, std::size_t stage) {
     std::erase_if(stored_, [&](const Stored& stored) { return root(stored.buffer) == root(s.buffer); });
     ++versions_[root(s.buffer)];
-    const bool is_plain = s.kind == Statement::Kind::store && s.combine == Combine::set && !s.predicate.valid() &&
-                          !s.map.has_index() && !is_half(s.dtype);
+    const bool is_plain = s.always_sets() && !s.map.has_index() && !is_half(s.dtype);
     if (is_plain) stored_.push_back({s.buffer, s.map, numbers_[stage][s.operands[0].index]});
   }
 

@@ -102,6 +102,7 @@ void GraphMaker::reduce() {
 
 void GraphMaker::fold() {
   const Fold fold = of(all_folds());
+  if (facts(fold).has_one_state()) return reduce();
   const bool has_place = facts(fold).states[0].dtype == FoldState::Class::place;
   const auto x = pick([&](const Entry& e) {
     const TensorType& t = type(e.v);

@@ -43,9 +43,10 @@ std::vector<std::string> all_names() {
   for (int op = 0; op < kNumOps; ++op) names.emplace_back(op_name(static_cast<Op>(op)));
   for (int op = 0; op < kNumScalarOps; ++op) names.push_back(str("scalar ", facts(static_cast<ScalarOp>(op)).name));
   for (int op = 0; op < kNumLibraryOps; ++op) names.push_back(str("library ", facts(static_cast<LibraryOp>(op)).name));
-  for (const char* combine : {"add", "mul", "max", "min", "and", "or", "xor"}) names.push_back(str("reduce ", combine));
   for (const char* region : {"cond", "loop"}) names.push_back(str(region, " that finds a size"));
-  for (Fold fold : all_folds()) names.push_back(str("fold ", facts(fold).name));
+  for (Fold fold : all_folds()) {
+    names.push_back(str(facts(fold).has_one_state() ? "reduce " : "fold ", facts(fold).name));
+  }
   for (const char* combine : {"add", "mul", "max", "min"}) names.push_back(str("cumulative ", combine));
   for (const char* combine : {"set", "add", "mul", "max", "min"}) {
     names.push_back(str("update ", combine));

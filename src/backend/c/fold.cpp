@@ -27,8 +27,7 @@ void FoldText::close_variables(int level) {
 bool FoldText::is_long_sum(std::size_t i) const {
   const Statement& s = nest_.statement(i);
   const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
-  const bool adds =
-      s.combine == Combine::add && (s.fold == Fold::none || (s.fold == Fold::log_sum_exp && s.opens_fold()));
+  const bool adds = s.fold == Fold::add || (s.fold == Fold::log_sum_exp && s.opens_fold());
   if (!is_real || !adds || s.result.valid()) return false;
   Dim points = 1;
   for (int level = facts_[i].opened; level < nest_.innermost(); ++level)
@@ -151,11 +150,12 @@ void FoldText::combine_into(const std::string& place, const Statement& s) {
   const std::string& added = nest_.value(s.operands[0]);
   const bool is_plain =
       s.dtype == DType::f32 || s.dtype == DType::f64 || s.dtype == DType::u32 || s.dtype == DType::u64;
-  if (is_plain && (s.combine == Combine::add || s.combine == Combine::mul)) {
-    return out_.line(place, s.combine == Combine::add ? " += " : " *= ", added, ";");
+  const Combine combine = s.combine();
+  if (is_plain && (combine == Combine::add || combine == Combine::mul)) {
+    return out_.line(place, combine == Combine::add ? " += " : " *= ", added, ";");
   }
   const std::vector<std::string> operands = {s.dtype == DType::boolean ? str("(", place, " != 0)") : place, added};
-  out_.line(place, " = ", op_text(p_.needs, combine_op(s.combine), s.dtype, operands), ";");
+  out_.line(place, " = ", op_text(p_.needs, combine_op(combine), s.dtype, operands), ";");
 }
 
 }  // namespace inlay::c_backend

@@ -76,7 +76,7 @@ bool NestText::is_computed(kernel::RegisterId r) const {
 void NestText::name_values() {
   for (std::size_t i = 0; i < stage.statements.size(); ++i) {
     const Statement& s = statement(i);
-    if (s.kind == Kind::store && s.combine == Combine::set && is_computed(s.operands[0])) {
+    if (s.sets() && is_computed(s.operands[0])) {
       wanted_names_[s.operands[0].index] = str(p.name(s.buffer), "_", s.operands[0].index);
     }
     if (!s.result.valid()) continue;

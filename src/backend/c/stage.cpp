@@ -41,14 +41,14 @@ std::string StageText::lanes() {
   for (std::size_t i = 0; i < facts_.size(); ++i) {
     const Statement& s = nest_.statement(i);
     if (!facts_[i].live || facts_[i].level != nest_.innermost()) continue;
-    const bool is_plain_store = s.kind == Kind::store && s.combine == Combine::set && !s.predicate.valid();
-    if (s.can_fail() || s.fold != Fold::none || (s.is_write() && (s.map.has_index() || s.result.valid()))) return "";
+    const bool is_plain_store = s.always_sets();
+    if (s.can_fail() || s.has_several_states() || (s.is_write() && (s.map.has_index() || s.result.valid()))) return "";
     if (!s.is_write() || is_plain_store) continue;
     const bool is_real = s.dtype == DType::f32 || s.dtype == DType::f64;
     if (!is_real || !facts_[i].accumulates) return "";
-    const std::string combine = s.combine == Combine::add   ? "+"
-                                : s.combine == Combine::mul ? "*"
-                                                            : str(combine_name(s.combine), "_", suffix(s.dtype));
+    const std::string combine = s.fold == Fold::add   ? "+"
+                                : s.fold == Fold::mul ? "*"
+                                                      : str(combine_name(s.combine()), "_", suffix(s.dtype));
     clauses += str(clauses.empty() ? "" : " ", "reduction(", combine, " : ", facts_[i].sum, ")");
   }
   return clauses;

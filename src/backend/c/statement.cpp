@@ -73,14 +73,14 @@ void StatementText::write_check(const Statement& s) {
 
 void StatementText::write_store(std::size_t i) {
   const Statement& s = nest_.statement(i);
-  if (s.fold != Fold::none) {
+  if (s.has_several_states()) {
     if (s.opens_fold()) return folds_.fold_states(i);
     if (s.fold != Fold::log_sum_exp) return;  // done with the first
   }
   const std::size_t wrapped_before = nest_.num_wrapped();
   if (s.predicate.valid()) out_.open("if (", nest_.value(s.predicate), ")");
   const std::string place = nest_.facts[i].accumulates ? nest_.facts[i].sum : nest_.element(i);
-  if (s.combine == Combine::set) {
+  if (!s.accumulates()) {
     out_.line(place, " = ", nest_.value(s.operands[0]), ";");
   } else {
     folds_.combine_into(place, s);

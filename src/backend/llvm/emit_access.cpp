@@ -148,32 +148,26 @@ Value* AccessEmitter::check_index(const kernel::IndexTerm& index, Value* value, 
   return phi;
 }
 
-/// What the element of a running fold is before the loop.
-Value* AccessEmitter::state(std::size_t i) {
-  const Statement& s = nest_.statement(i);
-  if (is_in_register(s.buffer)) return f_.places.scalar(s.buffer);
-  return load(f_, place(i, nest_.uniform), s.dtype, nest_.uniform);
+std::optional<Place> AccessEmitter::memory_of(std::size_t i, Lanes& lanes) {
+  return is_in_register(nest_.statement(i).buffer) ? std::nullopt : std::optional(place(i, lanes));
 }
 
-void AccessEmitter::set_state(std::size_t i, Value* value) {
+Value* AccessEmitter::element(std::size_t i, const std::optional<Place>& memory, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
-  if (is_in_register(s.buffer)) return f_.places.set_scalar(s.buffer, value);
-  store(f_, place(i, nest_.uniform), s.dtype, value, nest_.uniform);
+  return memory ? load(f_, *memory, s.dtype, lanes) : f_.places.scalar(s.buffer);
+}
+
+void AccessEmitter::set_element(std::size_t i, const std::optional<Place>& memory, Value* value, Lanes& lanes) {
+  const Statement& s = nest_.statement(i);
+  memory ? store(f_, *memory, s.dtype, value, lanes) : f_.places.set_scalar(s.buffer, value);
 }
 
 /// buffer[place] = combine(buffer[place], value), where no two lanes meet.
 void AccessEmitter::combine_into(std::size_t i, Value* value, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
-  const bool in_register = is_in_register(s.buffer);
-  Value* now = nullptr;
-  if (in_register) {
-    now = emit_combine(f_, s.combine, s.dtype, f_.places.scalar(s.buffer), value);
-    f_.places.set_scalar(s.buffer, now);
-  } else {
-    const Place where = place(i, lanes);
-    now = emit_combine(f_, s.combine, s.dtype, load(f_, where, s.dtype, lanes), value);
-    store(f_, where, s.dtype, now, lanes);
-  }
+  const std::optional<Place> memory = memory_of(i, lanes);
+  Value* now = emit_combine(f_, s.combine(), s.dtype, element(i, memory, lanes), value);
+  set_element(i, memory, now, lanes);
   if (s.result.valid()) lanes.registers[s.result.index] = now;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // Where the statements of a stage find their elements: addresses, and indices that are looked at.
 #include <algorithm>
+#include <optional>
 
 #include "backend/llvm/nest_state.h"
 
@@ -25,9 +26,10 @@ class AccessEmitter {
   bool is_in_register(kernel::BufferId buffer) const {
     return f_.places.is_scalar(buffer) && !f_.places.is_spilled(buffer);
   }
-  /// What the one element of statement `i` is, outside of the vector loop.
-  Value* state(std::size_t i);
-  void set_state(std::size_t i, Value* value);
+  /// Where statement `i` has its element; none: in a register of the function.
+  std::optional<Place> memory_of(std::size_t i, Lanes& lanes);
+  Value* element(std::size_t i, const std::optional<Place>& memory, Lanes& lanes);
+  void set_element(std::size_t i, const std::optional<Place>& memory, Value* value, Lanes& lanes);
   /// buffer[place] = combine(buffer[place], value), where no two lanes meet.
   void combine_into(std::size_t i, Value* value, Lanes& lanes);
 

@@ -57,9 +57,9 @@ SumOfExponentials add_exponentials(FunctionEmitter& f, const Statement& fold, co
 
 SumOfExponentials joined_lanes(FunctionEmitter& f, const Statement& fold, const SumOfExponentials& lanes) {
   const Statement& other = (&fold)[1];
-  Value* greatest = reduce_lanes(f, other.combine, other.dtype, lanes.greatest);
+  Value* greatest = reduce_lanes(f, other.combine(), other.dtype, lanes.greatest);
   Value* met = at_greatest(f, fold, lanes, splat(f, greatest, width_of(lanes.sum)));
-  return {.sum = reduce_lanes(f, fold.combine, fold.dtype, met), .greatest = greatest};
+  return {.sum = reduce_lanes(f, fold.combine(), fold.dtype, met), .greatest = greatest};
 }
 
 }  // namespace inlay::llvm_backend

@@ -17,16 +17,17 @@ using kernel::Statement;
 void FoldEmitter::open_sums(int level) {
   for (std::size_t k = 0; k < sums_.size(); ++k) {
     if (plan_.statements[sums_.statement_of(k)].opened != level) continue;
-    const Statement& fold = sums_.fold_of(k);
-    sums_[k] = fold.result.valid() ? access_.state(sums_.statement_of(k)) : sums_.nothing_of(k);
+    const std::size_t i = sums_.statement_of(k);
+    const bool runs = nest_.statement(i).result.valid();
+    sums_[k] = runs ? access_.element(i, access_.memory_of(i, nest_.uniform), nest_.uniform) : sums_.nothing_of(k);
   }
 }
 
 void FoldEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums) {
   const Statement& fold = sums_.fold_of(sum);
   if (fold.result.valid()) return run_on(sum, lanes, sums);
-  if (fold.fold != Fold::none && !fold.opens_fold()) return;  // all states with the first
-  if (!plan_.by_columns) {                                    // these make one number of all lanes
+  if (fold.state > 0) return;  // all states with the first
+  if (!plan_.by_columns) {     // these make one number of all lanes
     if (fold.fold == Fold::moments) return squares_.add_square(sum, folded(fold, lanes), lanes, sums);
     if (fold.fold == Fold::log_sum_exp) {
       const SumOfExponentials before = {sums[sum], sums[sum + 1]};
@@ -36,28 +37,19 @@ void FoldEmitter::add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>&
       return;
     }
   }
-  const std::vector<Value*> next =
-      fold.fold == Fold::none ? std::vector{with_point(sum, lanes, sums[sum])} : states_with_point(sum, lanes, sums);
+  const std::vector<Value*> next = states_with_point(sum, lanes, sums);
   for (std::size_t k = 0; k < next.size(); ++k) {
     sums[sum + k] = lanes.active ? select(f_, lanes.active, next[k], sums[sum + k]) : next[k];
   }
 }
 
-/// `so_far` and one point more. What is a product is multiplied and added with one rounding, whatever else reads it.
-Value* FoldEmitter::with_point(std::size_t sum, Lanes& lanes, Value* so_far) {
-  const Statement& fold = sums_.fold_of(sum);
-  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
-  b_.clearFastMathFlags();
+/// What a sum adds, where that is a product: it is multiplied and added with one rounding, whatever else reads it.
+const Statement* FoldEmitter::added_product(const Statement& fold) const {
   const Statement* made = kernel::maker_of(nest_.stage, fold.operands[0]);
   const bool is_product = made->kind == Statement::Kind::op && made->dtype == fold.dtype &&
                           (made->op == ScalarOp::mul_ || made->op == ScalarOp::square_);
   const bool is_real = fold.dtype == DType::f32 || fold.dtype == DType::f64;
-  if (fold.combine == Combine::add && is_real && is_product) {
-    Value* a = nest_.operand(made->operands[0], lanes);
-    Value* b = nest_.operand(made->operands.back(), lanes);
-    return b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {so_far->getType()}, {a, b, so_far});
-  }
-  return added(sum, so_far, folded(fold, lanes));
+  return fold.fold == Fold::add && is_real && is_product ? made : nullptr;
 }
 
 /// How FoldMerge computes with registers.
@@ -85,54 +77,48 @@ std::vector<Value*> FoldEmitter::lifted(std::size_t i, Lanes& lanes) {
   return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).lifted(x);
 }
 
+/// What was met so far and one point more.
 std::vector<Value*> FoldEmitter::states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums) {
   const std::size_t i = sums_.statement_of(sum);
+  const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
+  b_.clearFastMathFlags();
+  if (const Statement* product = added_product(nest_.statement(i))) {
+    Value* a = nest_.operand(product->operands[0], lanes);
+    Value* b = nest_.operand(product->operands.back(), lanes);
+    return {b_.CreateIntrinsic(llvm::Intrinsic::fmuladd, {sums[sum]->getType()}, {a, b, sums[sum]})};
+  }
   return merged_states(i, sums.slice(sum, facts(nest_.statement(i).fold).states.size()), lifted(i, lanes));
 }
 
 void FoldEmitter::merge_sets(const std::vector<Value*>& sets) {
-  sums_.for_each_fold([&](std::size_t k, std::size_t) {
-    switch (sums_.fold_of(k).fold) {
-      case Fold::none: sums_[k] = merged(k, sets); return;
-      case Fold::moments: return squares_.merge_squares(k, sets);
-      default: return merge_states_of_sets(k, sets);
-    }
+  sums_.for_each_fold([&](std::size_t k, std::size_t count) {
+    if (sums_.fold_of(k).fold == Fold::moments) return squares_.merge_squares(k, sets);
+    std::ranges::copy(states_of_sets(k, count, sets), sums_.values.begin() + static_cast<std::ptrdiff_t>(k));
   });
 }
 
-Value* FoldEmitter::added(std::size_t sum, Value* a, Value* b) {
-  const Statement& fold = sums_.fold_of(sum);
-  return emit_combine(f_, fold.combine, fold.dtype, a, b);
-}
-
-/// The sets of sums that the vectors of one pass had, as one: sum k of set u is sums[u * num_sums + k].
-Value* FoldEmitter::merged(std::size_t k, llvm::ArrayRef<Value*> sums) {
-  std::vector<Value*> parts;
-  for (std::size_t at = k; at < sums.size(); at += sums_.size()) parts.push_back(sums[at]);
+/// The sets that the vectors of one pass had, as one, by pairs: those of the fold with sum k.
+std::vector<Value*> FoldEmitter::states_of_sets(std::size_t k, std::size_t count, llvm::ArrayRef<Value*> sets) {
+  std::vector<std::vector<Value*>> parts;
+  for (std::size_t at = k; at < sets.size(); at += sums_.size()) parts.push_back(sets.slice(at, count).vec());
   for (; parts.size() > 1; parts.resize(parts.size() / 2)) {
-    for (std::size_t a = 0; a < parts.size() / 2; ++a) parts[a] = added(k, parts[2 * a], parts[2 * a + 1]);
+    for (std::size_t a = 0; a < parts.size() / 2; ++a) {
+      parts[a] = merged_states(sums_.statement_of(k), parts[2 * a], parts[2 * a + 1]);
+    }
   }
   return parts[0];
 }
 
-/// Likewise of all states of a fold.
-void FoldEmitter::merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets) {
-  const std::size_t i = sums_.statement_of(k), count = facts(nest_.statement(i).fold).states.size();
-  std::vector<Value*> all = sets.slice(k, count).vec();
-  for (std::size_t at = k + sums_.size(); at < sets.size(); at += sums_.size()) {
-    all = merged_states(i, all, sets.slice(at, count));
-  }
-  std::ranges::copy(all, sums_.values.begin() + static_cast<std::ptrdiff_t>(k));
-}
-
-/// By halves, as other sums.
-std::vector<Value*> FoldEmitter::states_of_lanes(std::size_t k) {
-  const std::size_t i = sums_.statement_of(k), count = facts(nest_.statement(i).fold).states.size();
+/// By halves.
+std::vector<Value*> FoldEmitter::states_of_lanes(std::size_t k, std::size_t count) {
+  const std::size_t i = sums_.statement_of(k);
+  const Statement& fold = nest_.statement(i);
   std::vector<Value*> all = llvm::ArrayRef(sums_.values).slice(k, count).vec();
-  if (nest_.statement(i).fold == Fold::log_sum_exp) {
-    const SumOfExponentials both = joined_lanes(f_, nest_.statement(i), {all[0], all[1]});
+  if (fold.fold == Fold::log_sum_exp) {
+    const SumOfExponentials both = joined_lanes(f_, fold, {all[0], all[1]});
     return {both.sum, both.greatest};
   }
+  if (count == 1) return {reduce_lanes(f_, fold.combine(), fold.dtype, all[0])};
   for (int width = width_of(all[0]) / 2; width >= 1; width /= 2) {
     const auto half = [&](int first) {
       std::vector<Value*> out;
@@ -146,17 +132,15 @@ std::vector<Value*> FoldEmitter::states_of_lanes(std::size_t k) {
 }
 
 void FoldEmitter::finish_sums(int level) {
-  sums_.for_each_fold([&](std::size_t k, std::size_t) {
+  sums_.for_each_fold([&](std::size_t k, std::size_t count) {
     const std::size_t i = sums_.statement_of(k);
     const Statement& fold = nest_.statement(i);
     if (plan_.statements[i].opened != level) return;
-    if (fold.result.valid()) return access_.set_state(i, sums_[k]);
-    switch (fold.fold) {
-      case Fold::none:
-        return access_.combine_into(i, reduce_lanes(f_, fold.combine, fold.dtype, sums_[k]), nest_.uniform);
-      case Fold::moments: return access_.combine_into(i, squares_.squares_of_lanes(k), nest_.uniform);
-      default: return set_states(i, merged_states(i, states(i), states_of_lanes(k)));
+    if (fold.result.valid()) {
+      return access_.set_element(i, access_.memory_of(i, nest_.uniform), sums_[k], nest_.uniform);
     }
+    if (fold.fold == Fold::moments) return access_.combine_into(i, squares_.squares_of_lanes(k), nest_.uniform);
+    merge_into(i, states_of_lanes(k, count), nest_.uniform);
   });
 }
 
@@ -165,7 +149,7 @@ void FoldEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sum
   const Statement& fold = sums_.fold_of(sum);
   Value* value = nest_.operand(fold.operands[0], lanes);
   if (lanes.active) {
-    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine, fold.dtype)), lanes.width);
+    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine(), fold.dtype)), lanes.width);
     value = select(f_, lanes.active, value, nothing);
   }
   Value* running = lanes_so_far(fold, value, sums[sum]);
@@ -177,10 +161,10 @@ void FoldEmitter::run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sum
 /// other, as the oracles do.
 Value* FoldEmitter::lanes_so_far(const Statement& fold, Value* value, Value* before) {
   const int width = width_of(value);
-  const auto combined = [&](Value* a, Value* b) { return emit_combine(f_, fold.combine, fold.dtype, a, b); };
+  const auto combined = [&](Value* a, Value* b) { return emit_combine(f_, fold.combine(), fold.dtype, a, b); };
   if (width == 1) return combined(before, value);
   if (!is_float(fold.dtype) && !is_complex(fold.dtype)) {
-    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine, fold.dtype)), width);
+    Value* nothing = splat(f_, constant(b_, identity_of(fold.combine(), fold.dtype)), width);
     for (int distance = 1; distance < width; distance *= 2) {
       llvm::SmallVector<int, 16> shifted;
       for (int lane = 0; lane < width; ++lane) shifted.push_back(lane < distance ? width + lane : lane - distance);
@@ -196,18 +180,6 @@ Value* FoldEmitter::lanes_so_far(const Statement& fold, Value* value, Value* bef
   return from_lanes(f_, results);
 }
 
-/// The states in memory, or in registers of the function, before the loop; hidden ones have met no point.
-std::vector<Value*> FoldEmitter::states(std::size_t i) {
-  Registers emit{f_, 1};
-  std::vector<Value*> out = FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).nothing();
-  for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) out[k] = access_.state(i + k);
-  return out;
-}
-
-void FoldEmitter::set_states(std::size_t i, llvm::ArrayRef<Value*> values) {
-  for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) access_.set_state(i + k, values[k]);
-}
-
 Value* FoldEmitter::folded(const Statement& fold, Lanes& lanes) {
   const kernel::RegisterId r = fold.operands[0];
   return emit_cast(f_, nest_.operand(r, lanes), plan_.register_dtypes[r.index], fold.dtype);
@@ -215,7 +187,7 @@ Value* FoldEmitter::folded(const Statement& fold, Lanes& lanes) {
 
 std::vector<Value*> FoldEmitter::merged_states(std::size_t i, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b) {
   const llvm::IRBuilder<>::FastMathFlagGuard guard(b_);
-  b_.clearFastMathFlags();
+  if (a.size() > 1) b_.clearFastMathFlags();  // several ops round as they stand in the row
   Registers emit{f_, width_of(a[0])};
   return FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).merged(a, b);
 }
@@ -223,41 +195,30 @@ std::vector<Value*> FoldEmitter::merged_states(std::size_t i, llvm::ArrayRef<Val
 std::vector<Value*> FoldEmitter::merged_parts(llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   std::vector<Value*> out(sums_.size());
   sums_.for_each_fold([&](std::size_t k, std::size_t count) {
-    if (sums_.fold_of(k).fold == Fold::none) {
-      out[k] = added(k, older[k], newer[k]);
-    } else {
-      std::ranges::copy(merged_states(sums_.statement_of(k), older.slice(k, count), newer.slice(k, count)), &out[k]);
-    }
+    std::ranges::copy(merged_states(sums_.statement_of(k), older.slice(k, count), newer.slice(k, count)), &out[k]);
   });
   return out;
 }
 
 void FoldEmitter::merge_parts_into_memory(llvm::ArrayRef<Value*> sums, Lanes& lanes) {
-  sums_.for_each_fold([&](std::size_t k, std::size_t count) {
-    const std::size_t i = sums_.statement_of(k);
-    if (nest_.statement(i).fold == Fold::none) {
-      access_.combine_into(i, sums[k], lanes);
-    } else {
-      merge_into_memory(i, sums.slice(k, count), lanes);
-    }
-  });
+  sums_.for_each_fold(
+      [&](std::size_t k, std::size_t count) { merge_into(sums_.statement_of(k), sums.slice(k, count), lanes); });
 }
 
-void FoldEmitter::fold_states(std::size_t i, Lanes& lanes) {
-  if (plan_.loops.empty()) return set_states(i, merged_states(i, states(i), lifted(i, lanes)));
-  merge_into_memory(i, lifted(i, lanes), lanes);
-}
+void FoldEmitter::fold_states(std::size_t i, Lanes& lanes) { merge_into(i, lifted(i, lanes), lanes); }
 
-/// What the fold that statement `i` opens has in memory, each lane an element of its own, and `states`.
-void FoldEmitter::merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes) {
-  std::vector<Place> places;
-  std::vector<Value*> before;
-  for (std::size_t k = i; k < i + states.size(); ++k) {
-    places.push_back(access_.place(k, lanes));
-    before.push_back(load(f_, places.back(), nest_.statement(k).dtype, lanes));
+/// What the fold that statement `i` opens has, each lane an element of its own, and `states`. Hidden states have met no
+/// point before the loop.
+void FoldEmitter::merge_into(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes) {
+  Registers emit{f_, lanes.width};
+  std::vector<Value*> before = FoldMerge<Value*, Registers>(nest_.statement(i).fold, fold_dtypes(i), emit).nothing();
+  std::vector<std::optional<Place>> places;
+  for (std::size_t k = 0; k < facts(nest_.statement(i).fold).num_stored; ++k) {
+    places.push_back(access_.memory_of(i + k, lanes));
+    before[k] = access_.element(i + k, places[k], lanes);
   }
   const std::vector<Value*> now = merged_states(i, before, states);
-  for (std::size_t k = 0; k < places.size(); ++k) store(f_, places[k], nest_.statement(i + k).dtype, now[k], lanes);
+  for (std::size_t k = 0; k < places.size(); ++k) access_.set_element(i + k, places[k], now[k], lanes);
 }
 
 }  // namespace inlay::llvm_backend

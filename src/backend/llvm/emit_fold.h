@@ -18,7 +18,6 @@ class FoldEmitter {
   void add_to_sum(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   /// What the fold adds, in the fold's dtype.
   Value* folded(const kernel::Statement& fold, Lanes& lanes);
-  Value* added(std::size_t sum, Value* a, Value* b);
   /// What the fold that statement `i` opens makes of two parts, by the row.
   std::vector<Value*> merged_states(std::size_t i, llvm::ArrayRef<Value*> a, llvm::ArrayRef<Value*> b);
   /// The sets of sums that the vectors of one pass had become the sums: sum k of set u is sets[u * num_sums + k].
@@ -34,18 +33,15 @@ class FoldEmitter {
 
  private:
   struct Registers;
-  Value* with_point(std::size_t sum, Lanes& lanes, Value* so_far);
+  const kernel::Statement* added_product(const kernel::Statement& fold) const;
   std::vector<Value*> states_with_point(std::size_t sum, Lanes& lanes, llvm::ArrayRef<Value*> sums);
   void run_on(std::size_t sum, Lanes& lanes, std::vector<Value*>& sums);
   Value* lanes_so_far(const kernel::Statement& fold, Value* value, Value* before);
   std::vector<DType> fold_dtypes(std::size_t i) const;
   std::vector<Value*> lifted(std::size_t i, Lanes& lanes);
-  Value* merged(std::size_t k, llvm::ArrayRef<Value*> sums);
-  void merge_states_of_sets(std::size_t k, llvm::ArrayRef<Value*> sets);
-  std::vector<Value*> states_of_lanes(std::size_t k);
-  std::vector<Value*> states(std::size_t i);
-  void merge_into_memory(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes);
-  void set_states(std::size_t i, llvm::ArrayRef<Value*> values);
+  std::vector<Value*> states_of_sets(std::size_t k, std::size_t count, llvm::ArrayRef<Value*> sets);
+  std::vector<Value*> states_of_lanes(std::size_t k, std::size_t count);
+  void merge_into(std::size_t i, llvm::ArrayRef<Value*> states, Lanes& lanes);
 
   NestState& nest_;
   FunctionEmitter& f_;

@@ -134,8 +134,8 @@ void RowEmitter::emit_rows_at_once(int level, const Lanes& vector) {
     const kernel::Statement& fold = sums_.fold_of(k);
     Place place = access_.place(sums_.statement_of(k), nest_.uniform);
     place.shape = Place::Shape::contiguous;
-    Value* now = reduce_rows(f_, fold.combine, fold.dtype, rows[k]);
-    now = emit_combine(f_, fold.combine, fold.dtype, load(f_, place, fold.dtype, lanes), now);
+    Value* now = reduce_rows(f_, fold.combine(), fold.dtype, rows[k]);
+    now = emit_combine(f_, fold.combine(), fold.dtype, load(f_, place, fold.dtype, lanes), now);
     store(f_, place, fold.dtype, now, lanes);
   }
 }

@@ -26,8 +26,7 @@ int64_t round_up(int64_t value, int64_t to) { return (value + to - 1) / to * to;
 bool ScatterEmitter::wants_table(std::size_t i) const {
   const kernel::NestStatement& facts = plan_.statements[i];
   const Statement& s = nest_.statement(i);
-  if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || s.combine == Combine::set)
-    return false;
+  if (f_.options.scatter == LanePrivate::off || !facts.live || !facts.index_varies || !s.accumulates()) return false;
   if (s.kind != Statement::Kind::store && s.kind != Statement::Kind::fold) return false;
   // Complex: one lane after the other is as fast. f16 and bf16: every addition rounds, and so their order shows.
   if (is_complex(s.dtype) || is_half(s.dtype)) return false;
@@ -70,7 +69,7 @@ void ScatterEmitter::open_tables() {
     const Statement& s = nest_.statement(table.statement);
     table.table = b_.CreateConstGEP1_64(b_.getInt8Ty(), block, static_cast<uint64_t>(offsets[t]));
     table.meets_often = meets_often(table.elements);
-    Value* nothing = splat(f_, memory_constant(b_, identity_of(s.combine, s.dtype)), plan_.width);
+    Value* nothing = splat(f_, memory_constant(b_, identity_of(s.combine(), s.dtype)), plan_.width);
     const Loop loop = open_loop(b_, f_.i64(0), {});
     b_.CreateAlignedStore(nothing, element_address(f_, s.dtype, table.table, loop.point), llvm::Align(64));
     close_loop(b_, loop, f_.i64(plan_.width), f_.i64(table.pitch * plan_.width), {});
@@ -118,14 +117,14 @@ void ScatterEmitter::scatter_together(PrivateTable& table, Lanes& lanes) {
   for (const auto& [place, value] : waiting) {
     Value* elsewhere = b_.CreateICmpNE(place.offsets, splat(f_, element, lanes.width));
     differs = differs ? b_.CreateOr(differs, elsewhere) : elsewhere;
-    all = all ? emit_combine(f_, s.combine, s.dtype, all, value) : value;
+    all = all ? emit_combine(f_, s.combine(), s.dtype, all, value) : value;
   }
   Value* same = b_.CreateNot(b_.CreateOrReduce(differs));
   Branch branch = open_if(b_, b_.CreateAnd(same, table.meets_often));
   const Place met{.start = element_address(f_, s.dtype, waiting[0].place.start, element)};
   Lanes one;
   Value* together =
-      emit_combine(f_, s.combine, s.dtype, load(f_, met, s.dtype, one), reduce_lanes(f_, s.combine, s.dtype, all));
+      emit_combine(f_, s.combine(), s.dtype, load(f_, met, s.dtype, one), reduce_lanes(f_, s.combine(), s.dtype, all));
   store(f_, met, s.dtype, together, one);
   open_else(b_, branch);
   for (const auto& [place, value] : waiting) scatter_into_copies(table.statement, place, table.pitch, value, lanes);
@@ -141,7 +140,7 @@ void ScatterEmitter::scatter_into_copies(std::size_t i, Place mine, int64_t pitc
   std::vector<llvm::Constant*> copies;
   for (int lane = 0; lane < lanes.width; ++lane) copies.push_back(f_.i64(lane * pitch));
   mine.offsets = b_.CreateAdd(mine.offsets, llvm::ConstantVector::get(copies));
-  store(f_, mine, s.dtype, emit_combine(f_, s.combine, s.dtype, load(f_, mine, s.dtype, lanes), value), lanes);
+  store(f_, mine, s.dtype, emit_combine(f_, s.combine(), s.dtype, load(f_, mine, s.dtype, lanes), value), lanes);
 }
 
 /// In order. Lane l's element lies l * pitch further.
@@ -161,7 +160,7 @@ void ScatterEmitter::scatter_lane_by_lane(std::size_t i, const Place& place, int
       where.start = b_.CreateSelect(counts, where.start, nowhere);
     }
     Value* mine = lane_of(f_, value, f_.i64(lane));
-    if (s.combine != Combine::set) mine = emit_combine(f_, s.combine, s.dtype, load(f_, where, s.dtype, one), mine);
+    if (s.accumulates()) mine = emit_combine(f_, s.combine(), s.dtype, load(f_, where, s.dtype, one), mine);
     store(f_, where, s.dtype, mine, one);
   }
 }
@@ -188,10 +187,10 @@ void ScatterEmitter::close_tables() {
         Value* at = b_.CreateConstGEP1_64(element, table.table, static_cast<uint64_t>(lane * table.pitch));
         Value* bytes = b_.CreateAlignedLoad(vector, element_address(f_, s.dtype, at, first), alignment_of(s.dtype));
         Value* copy = from_memory(b_, bytes, s.dtype);
-        sum = sum ? emit_combine(f_, s.combine, s.dtype, sum, copy) : copy;
+        sum = sum ? emit_combine(f_, s.combine(), s.dtype, sum, copy) : copy;
       }
       const Place target{.shape = Place::Shape::contiguous, .start = element_address(f_, s.dtype, begin, first)};
-      store(f_, target, s.dtype, emit_combine(f_, s.combine, s.dtype, load(f_, target, s.dtype, lanes), sum), lanes);
+      store(f_, target, s.dtype, emit_combine(f_, s.combine(), s.dtype, load(f_, target, s.dtype, lanes), sum), lanes);
     };
     const int64_t whole = table.elements / plan_.width * plan_.width;
     if (whole > 0) {

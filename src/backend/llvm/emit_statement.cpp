@@ -194,12 +194,12 @@ void StatementEmitter::fetch(Value* address, int locality, bool to_write) {
 
 void StatementEmitter::emit_store(std::size_t i, Lanes& lanes) {
   const Statement& s = nest_.statement(i);
-  if (s.fold != Fold::none) return s.opens_fold() ? folds_.fold_states(i, lanes) : void();  // all states with the first
+  if (s.has_several_states()) return s.opens_fold() ? folds_.fold_states(i, lanes) : void();  // all with the first
   Value* value =
       emit_cast(f_, nest_.operand(s.operands[0], lanes), plan_.register_dtypes[s.operands[0].index], s.dtype);
   const bool in_register = access_.is_in_register(s.buffer);
   if (s.predicate.valid()) return store_if(nest_.operand(s.predicate, lanes), i, value, lanes);
-  if (s.combine == Combine::set) {
+  if (!s.accumulates()) {
     if (!in_register) {
       const Place to = access_.place(i, lanes);
       fetch_ahead(i, to, lanes);
@@ -220,8 +220,7 @@ bool StatementEmitter::packs(std::size_t i) const {
       place.indices.size() == 1 && place.indices[0].second.is(1) && place.stride_of(plan_.vector_axis()).is(0);
   if (!by_index_alone) return false;
   const Statement* count = kernel::maker_of(nest_.stage, place.indices[0].first.index);
-  if (count->kind != Statement::Kind::fold || count->combine != Combine::add || count->dtype != DType::i64)
-    return false;
+  if (count->kind != Statement::Kind::fold || count->fold != Fold::add || count->dtype != DType::i64) return false;
   const Statement* one = kernel::maker_of(nest_.stage, count->operands[0]);
   return one->kind == Statement::Kind::cast && one->operands[0] == s.predicate;
 }

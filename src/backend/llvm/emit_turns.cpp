@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "backend/llvm/emit_exponentials.h"
+#include "backend/llvm/scalar.h"
 #include "kernel/stopping.h"
 
 namespace inlay::llvm_backend {
@@ -33,8 +34,9 @@ bool TurnEmitter::is_stacked(std::size_t sum) const { return sums_.is_of_part(su
 /// greatest number is that of both.
 Value* TurnEmitter::added_to(std::size_t sum, llvm::ArrayRef<Value*> older, llvm::ArrayRef<Value*> newer) {
   const Statement& fold = sums_.fold_of(sum);
-  if (fold.fold == Fold::none) return folds_.added(sum, older[sum], newer[sum]);
-  return folds_.added(sum, at_greatest(f_, fold, {older[sum], older[sum + 1]}, newer[sum + 1]), newer[sum]);
+  Value* before = older[sum];
+  if (fold.fold == Fold::log_sum_exp) before = at_greatest(f_, fold, {before, older[sum + 1]}, newer[sum + 1]);
+  return emit_combine(f_, fold.combine(), fold.dtype, before, newer[sum]);
 }
 
 /// `older` and `newer` are the sums of two parts that follow each other: the sums of both.

@@ -89,7 +89,7 @@ class Planner {
   /// Does a write have an element for each point of the vector axis, whatever is found there?
   bool writes_each_column(const Statement& write, const NestStatement& facts) const {
     if (write.result.valid() || write.predicate.valid() || !facts.place.indices.empty()) return false;
-    if (write.kind == Kind::store && write.combine != Combine::set) return false;
+    if (write.kind == Kind::store && write.accumulates()) return false;
     return !facts.place.stride_of(plan_.vector_axis()).is(0);
   }
 
@@ -97,7 +97,7 @@ class Planner {
   bool sums_floats() const {
     for (std::size_t i = 0; i < stage_.statements.size(); ++i) {
       const Statement& statement = stage_.statements[i];
-      const bool adds = statement.combine == Combine::add || statement.combine == Combine::mul;
+      const bool adds = statement.combine() == Combine::add || statement.combine() == Combine::mul;
       const bool rounds = is_float(statement.dtype) || is_complex(statement.dtype);
       const bool sums = plan_.statements[i].live && plan_.statements[i].accumulates;
       if (sums && adds && rounds && !statement.result.valid()) return true;
@@ -151,7 +151,7 @@ class Planner {
       plan_.points_wait |= statement.predicate.valid();
       long_body |= is_expensive(statement);
       has_exponentials |= statement.fold == Fold::log_sum_exp;
-      has_states |= statement.fold != Fold::none;
+      has_states |= statement.has_several_states();
       const Dim along = plan_.statements[i].place.stride_of(plan_.vector_axis());
       const bool contiguous = along.is(1) || along.is(-1);
       long_body |= statement.has_place() && !plan_.statements[i].accumulates &&
@@ -180,7 +180,7 @@ class Planner {
       const NestStatement& facts = plan_.statements[i];
       if (!facts.live || (facts.level != plan_.innermost() && !facts.accumulates)) continue;
       const bool folds_row = facts.accumulates && facts.opened + 1 == plan_.innermost() &&
-                             statement.fold == Fold::none && !statement.result.valid();
+                             !statement.has_several_states() && !statement.result.valid();
       if ((statement.is_write() && !folds_row) || statement.can_fail()) return false;
     }
     return true;

@@ -14,7 +14,7 @@ SumRegisters::SumRegisters(NestState& nest) : nest_(nest) {
 
 std::size_t SumRegisters::num_states(std::size_t i) const {
   const Statement& s = nest_.statement(i);
-  if (s.fold == Fold::none || static_cast<std::size_t>(s.state) + 1 < facts(s.fold).num_stored) return 1;
+  if (static_cast<std::size_t>(s.state) + 1 < facts(s.fold).num_stored) return 1;
   return 1 + facts(s.fold).states.size() - facts(s.fold).num_stored;
 }
 
@@ -28,9 +28,10 @@ std::vector<std::size_t> SumRegisters::sums_of_squares() const {
 
 bool SumRegisters::is_tree_sum(std::size_t sum) const {
   const Statement& fold = fold_of(sum);
-  const bool adds = fold.combine == Combine::add || fold.combine == Combine::mul;
-  return nest_.plan.by_turns && (fold.fold == Fold::none || fold.fold == Fold::log_sum_exp) && !fold.result.valid() &&
-         adds && (is_float(fold.dtype) || is_complex(fold.dtype));
+  const bool adds = fold.fold == Fold::add || fold.fold == Fold::mul;
+  const bool adds_exponentials = fold.fold == Fold::log_sum_exp && fold.opens_fold();
+  return nest_.plan.by_turns && (adds || adds_exponentials) && !fold.result.valid() &&
+         (is_float(fold.dtype) || is_complex(fold.dtype));
 }
 
 bool SumRegisters::is_squares_state(std::size_t sum) const {
@@ -43,7 +44,7 @@ bool SumRegisters::follows_exponentials(std::size_t sum) const {
   return fold.fold == Fold::log_sum_exp && !fold.opens_fold();
 }
 
-/// Which state of which fold of several is it?
+/// Which state of which fold is it?
 const FoldState& SumRegisters::state_of(std::size_t sum) const {
   const std::size_t i = statement_of(sum);
   const auto first = std::ranges::find(statements_, i);
@@ -53,12 +54,10 @@ const FoldState& SumRegisters::state_of(std::size_t sum) const {
 
 Value* SumRegisters::nothing_of(std::size_t sum) const {
   const Statement& fold = fold_of(sum);
-  Literal nothing = identity_of(fold.combine, fold.dtype);
-  // (The step of its own for moments has an order of its own, and counts in their dtype.)
-  if (fold.fold != Fold::none && fold.fold != Fold::moments) {
-    const FoldState& state = state_of(sum);
-    nothing = identity_of(state.combine, state.dtype == FoldState::Class::count ? DType::f64 : fold.dtype);
-  }
+  const FoldState& state = state_of(sum);
+  // (The step of its own for moments counts in their dtype.)
+  const bool counts = state.dtype == FoldState::Class::count && fold.fold != Fold::moments;
+  const Literal nothing = identity_of(state.combine, counts ? DType::f64 : fold.dtype);
   return splat(nest_.f, constant(nest_.f.b, nothing), nest_.plan.width);
 }
 

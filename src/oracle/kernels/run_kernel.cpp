@@ -41,6 +41,23 @@ struct PlacedStage {
   int num_registers = 0;
 };
 
+/// A fold, and what its hidden states are so far.
+struct FoldSoFar {
+  explicit FoldSoFar(std::span<const PlacedStatement> stored)
+      : merge(stored[0].statement->fold, dtypes_of(stored), ops), states(merge.nothing()) {}
+  FoldSoFar(const FoldSoFar&) = delete;
+
+  static std::vector<DType> dtypes_of(std::span<const PlacedStatement> stored) {
+    std::vector<DType> out;
+    for (const PlacedStatement& state : stored) out.push_back(state.statement->dtype);
+    return state_dtypes(stored[0].statement->fold, out);
+  }
+
+  ElementOps ops;
+  FoldMerge<Element, ElementOps> merge;
+  std::vector<Element> states;
+};
+
 class KernelRun {
  public:
   KernelRun(const Kernel& kernel, std::span<const int64_t> symbols, const Views& view_of, Elided elided)
@@ -195,7 +212,7 @@ class KernelRun {
       case Statement::Kind::store:
       case Statement::Kind::fold: break;
     }
-    if (s.fold != Fold::none) return run_fold(placed, point);
+    if (s.kind == Statement::Kind::fold) return run_fold(placed, point);
     if (s.predicate.valid() && !value(s.predicate).is_true()) return true;
     std::byte* const at = address(placed, point);
     if (at == nullptr) return false;
@@ -203,9 +220,7 @@ class KernelRun {
       result(s) = Element::load(placed.view.dtype, at);
       return true;
     }
-    const Element now = combined(s, placed.view, at);
-    now.store(at);
-    if (s.result.valid()) result(s) = now;
+    combined(s, placed.view, at).store(at);
     return true;
   }
 
@@ -217,31 +232,29 @@ class KernelRun {
 
   /// All states at once, of what they were and of this point.
   bool run_fold(const PlacedStatement& first, const Point& point) {
-    const Fold fold = first.statement->fold;
-    if (!first.statement->opens_fold()) return true;  // done with the first
-    const std::span states(&first, facts(fold).num_stored);
-    std::vector<DType> dtypes;
-    std::vector<Element> now, x;
-    for (const PlacedStatement& state : states) {
-      dtypes.push_back(state.statement->dtype);
-      now.push_back(Element::load(state.view.dtype, address(state, point)));
-      x.push_back(value(state.statement->operands[0]));
+    const Statement& opening = *first.statement;
+    if (!opening.opens_fold()) return true;  // done with the first
+    const std::span states(&first, facts(opening.fold).num_stored);
+    FoldSoFar& fold = folds_.try_emplace(&opening, states).first->second;
+    std::vector<std::byte*> places;
+    std::vector<Element> x;
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      places.push_back(address(states[k], point));
+      if (places[k] == nullptr) return false;
+      fold.states[k] = Element::load(states[k].view.dtype, places[k]);
+      x.push_back(value(states[k].statement->operands[0]));
     }
-    ElementOps ops;
-    FoldMerge<Element, ElementOps> merge(fold, state_dtypes(fold, dtypes), ops);
-    std::vector<Element>& hidden = hidden_[first.statement];
-    if (hidden.empty()) hidden = merge.nothing();
-    std::copy(hidden.begin() + std::ssize(states), hidden.end(), std::back_inserter(now));
-    hidden = merge.merged(now, merge.lifted(x));
-    for (std::size_t k = 0; k < states.size(); ++k) hidden[k].store(address(states[k], point));
+    fold.states = fold.merge.merged(fold.states, fold.merge.lifted(x));
+    for (std::size_t k = 0; k < states.size(); ++k) fold.states[k].store(places[k]);
+    if (opening.result.valid()) result(opening) = fold.states[0];
     return true;
   }
 
   Element combined(const Statement& s, const View& view, const std::byte* at) const {
     const Element& added = value(s.operands[0]);
     INLAY_CHECK(added.dtype == view.dtype, "a ", dtype_name(added.dtype), " is written to `", view.name, "`");
-    if (s.combine == Combine::set) return added;
-    return apply_op(combine_op(s.combine), std::array{Element::load(view.dtype, at), added});
+    if (s.sets()) return added;
+    return apply_op(combine_op(s.combine()), std::array{Element::load(view.dtype, at), added});
   }
 
   /// Where the element lies; null when an index is out of bounds.
@@ -288,7 +301,7 @@ class KernelRun {
   const Views& view_of_;
   const bool leaves_out_;  // what is elided
   std::vector<Element> registers_;
-  std::map<const Statement*, std::vector<Element>> hidden_;  // of a fold with hidden states: all of its states so far
+  std::map<const Statement*, FoldSoFar> folds_;
   int64_t tile_begin_ = 0, outer_end_ = 0;
   bool is_first_point_ = true;  // of the outer axes
   Failure failure_;

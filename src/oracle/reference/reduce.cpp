@@ -44,6 +44,13 @@ std::vector<Tensor> fold(Fold fold, const std::vector<Tensor>& operands, std::sp
   const auto less = [&](const Tensor& reduced) { return of(ScalarOp::sub_, {x, spread(reduced)}); };
   switch (fold) {
     case Fold::none: break;
+    case Fold::add: return {reduced(Combine::add, x)};
+    case Fold::mul: return {reduced(Combine::mul, x)};
+    case Fold::max: return {reduced(Combine::max, x)};
+    case Fold::min: return {reduced(Combine::min, x)};
+    case Fold::and_: return {reduced(Combine::and_, x)};
+    case Fold::or_: return {reduced(Combine::or_, x)};
+    case Fold::xor_: return {reduced(Combine::xor_, x)};
     case Fold::argmax:
     case Fold::argmin: {
       const Tensor extreme = reduced(fold == Fold::argmax ? Combine::max : Combine::min, x);
